@@ -21,7 +21,7 @@ import (
 // BenchmarkDecide times one choice of the default searches, in positions of a game between shallow searches. cpu-ns/op
 // is CPU time, which a busy machine changes little. Two commits that play alike evaluate the same positions, so the
 // ratio of their figures is that of evaluations per CPU second. `make bench-against BASE=COMMIT` prints it for the
-// benchmarks of this file, and `make bench-goals` beside the goals; rpc/python/bench/README.md has the figures.
+// benchmarks of this file, and `make bench-goals` beside the goals; rpc/bench/README.md has the figures.
 func BenchmarkDecide(b *testing.B) {
 	for _, g := range games.All {
 		if strings.Contains(g.Name, ":") {

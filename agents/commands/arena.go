@@ -106,16 +106,15 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 
 // workers lets worker processes play, if --cluster is given.
 func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*matches.Session, error) {
-	a, level := matches.Agent{Name: m.A.Name, Spec: c.A}, slog.LevelInfo
-	var b *matches.Agent
+	texts, level := []string{c.A}, slog.LevelInfo
 	if c.B != "" {
-		b = &matches.Agent{Name: m.B.Name, Spec: c.B}
+		texts = append(texts, c.B)
 	}
 	if c.Quiet {
 		level = slog.LevelWarn
 	}
 	log := slog.New(slog.NewTextHandler(con.Err, &slog.HandlerOptions{Level: level}))
-	return c.Remote.Start(ctx, m, a, b, con.Err, log)
+	return c.Remote.Start(ctx, m, texts, con.Err, log)
 }
 
 // match is the match that the flags describe. forget removes what its agents were compiled to, also after an error.

@@ -20,8 +20,8 @@ var noRoom = []jetstream.ErrorCode{
 	10122, // maximum bytes of the stream's limit
 }
 
-// Explain adds to an error of JetStream what the user can do about it, if it knows.
-func Explain(err error) error {
+// explain adds to an error of JetStream what the user can do about it, if it knows.
+func explain(err error) error {
 	var api *jetstream.APIError
 	switch {
 	case err == nil:

@@ -61,14 +61,8 @@ func parseJob(data []byte) (*jobMessage, error) {
 // LargeResult is the size in bytes above which a result travels as an object, which costs more than a message.
 const LargeResult = broker.LargestMessage / 2
 
-// The headers of a result.
-const (
-	jobHeader    = "Blockyard-Task"
-	workerHeader = "Blockyard-Worker"
-	objectHeader = "Blockyard-Object" // name of the object that holds the result, if it is large
-	busyHeader   = "Blockyard-Busy"   // microseconds that the job took
-	stateHeader  = "Blockyard-State"
-)
+// resultHeader holds a resultMessage as JSON.
+const resultHeader = "Blockyard-Result"
 
 // The states of a result that is none.
 const (
@@ -78,37 +72,23 @@ const (
 
 // A resultMessage is the result of a job on its way, but for its content.
 type resultMessage struct {
-	job    string
-	worker string
-	object string // "": the message holds the result
-	busy   int64  // microseconds
-	state  string // "" for a result
+	Job    string `json:"job"`
+	Worker string `json:"worker"`
+	Object string `json:"object,omitempty"` // that holds the content, if it is large
+	Busy   int64  `json:"busy"`             // microseconds that the job took
+	State  string `json:"state,omitempty"`  // "" for a result
 }
 
-func (r *resultMessage) header() nats.Header {
-	h := nats.Header{jobHeader: {r.job}, workerHeader: {r.worker}, busyHeader: {strconv.FormatInt(r.busy, 10)}}
-	if r.object != "" {
-		h.Set(objectHeader, r.object)
-	}
-	if r.state != "" {
-		h.Set(stateHeader, r.state)
-	}
-	return h
-}
+func (r *resultMessage) header() nats.Header { return nats.Header{resultHeader: {string(toJSON(r))}} }
 
-// parseResult reads the headers of a result.
+// parseResult reads the header of a result.
 func parseResult(h nats.Header) (*resultMessage, error) {
-	r := &resultMessage{job: h.Get(jobHeader), worker: h.Get(workerHeader), object: h.Get(objectHeader),
-		state: h.Get(stateHeader)}
-	if !goodID.MatchString(r.job) {
-		return nil, fmt.Errorf("not a result: the job %.40q", r.job)
+	r := new(resultMessage)
+	if err := json.Unmarshal([]byte(h.Get(resultHeader)), r); err != nil {
+		return nil, fmt.Errorf("not a result: %w", err)
 	}
-	if err := CheckName(r.worker); err != nil {
-		return nil, err
+	if !goodID.MatchString(r.Job) || r.Busy < 0 {
+		return nil, fmt.Errorf("not a result: the job %.40q took %d microseconds", r.Job, r.Busy)
 	}
-	var err error
-	if r.busy, err = strconv.ParseInt(h.Get(busyHeader), 10, 64); err != nil || r.busy < 0 {
-		return nil, fmt.Errorf("not a result: %.40q microseconds", h.Get(busyHeader))
-	}
-	return r, nil
+	return r, CheckName(r.Worker)
 }

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,9 +43,7 @@ var ErrDriven = errors.New("another process drives this run")
 func (l *lease) take(ctx context.Context, alone bool) error {
 	old, err := get(ctx, l.kv, l.run.ID)
 	if errors.Is(err, ErrNoRun) {
-		l.run.Epoch = 1
-		l.revision, err = l.kv.Create(ctx, runKey(l.run.ID), toJSON(l.run))
-		return l.taken(err)
+		old = &entry{Run: Run{Free: true}}
 	} else if err != nil {
 		return err
 	}
@@ -63,15 +62,15 @@ func (l *lease) take(ctx context.Context, alone bool) error {
 		}
 	}
 	l.run.Epoch = old.Epoch + 1
-	l.revision, err = l.kv.Update(ctx, runKey(l.run.ID), toJSON(l.run), old.revision)
-	return l.taken(err)
-}
-
-func (l *lease) taken(err error) error {
+	l.renewed = l.clock.now()
+	if old.revision == 0 {
+		l.revision, err = l.kv.Create(ctx, runKey(l.run.ID), toJSON(l.run))
+	} else {
+		l.revision, err = l.kv.Update(ctx, runKey(l.run.ID), toJSON(l.run), old.revision)
+	}
 	if wrongRevision(err) {
 		return fmt.Errorf("%w: it took the lease just now", ErrDriven)
 	}
-	l.renewed = l.clock.now()
 	return err
 }
 
@@ -85,7 +84,7 @@ func (l *lease) hold(ctx context.Context, away func(error) error) error {
 		case <-l.clock.after(leaseFor / 4):
 		}
 		err := l.write(ctx, nil)
-		if err != nil && ctx.Err() == nil && !errors.Is(err, ErrDriven) {
+		if err != nil && !errors.Is(err, ErrDriven) {
 			err = away(err)
 		}
 		if err != nil && ctx.Err() == nil {
@@ -111,17 +110,13 @@ func (l *lease) write(ctx context.Context, change func(*Run)) error {
 	}
 	revision, err := l.kv.Update(ctx, runKey(l.run.ID), toJSON(l.run), l.revision)
 	for wrongRevision(err) {
-		var now *entry
-		if now, err = get(ctx, l.kv, l.run.ID); err != nil && !errors.Is(err, ErrNoRun) {
-			return err
+		now, e := get(ctx, l.kv, l.run.ID)
+		if e != nil {
+			return e
 		}
-		if err != nil || now.Token != l.run.Token {
-			holder := "its removal"
-			if now != nil {
-				holder = now.Holder
-			}
+		if now.Token != l.run.Token {
 			l.lost = fmt.Errorf("%w: %s took over. This one has stopped; nothing that it played since counts",
-				ErrDriven, holder)
+				ErrDriven, cmp.Or(now.Holder, "nobody"))
 			return l.lost
 		}
 		// an earlier renewal arrived, its reply did not

@@ -21,14 +21,14 @@ var ErrNoObject = errors.New("there is no such object")
 
 func openObjects(ctx context.Context, js jetstream.JetStream, run string) (*Objects, error) {
 	store, err := js.ObjectStore(ctx, objectsBucket(run))
-	return &Objects{store}, Explain(err)
+	return &Objects{store}, explain(err)
 }
 
 func createObjects(ctx context.Context, js jetstream.JetStream, run string) (*Objects, error) {
 	store, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
 		Bucket: objectsBucket(run), Description: "nets, weights and large results", MaxBytes: objectBytes,
 	})
-	return &Objects{store}, Explain(err)
+	return &Objects{store}, explain(err)
 }
 
 func deleteObjects(ctx context.Context, js jetstream.JetStream, run string) error {
@@ -41,14 +41,16 @@ func ObjectName(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Put stores an object and returns its name.
+// Put stores an object and returns its name; "" with an error.
 func (o *Objects) Put(ctx context.Context, data []byte) (string, error) {
 	name := ObjectName(data)
 	if _, err := o.store.GetInfo(ctx, name); err == nil {
 		return name, nil
 	}
-	_, err := o.store.PutBytes(ctx, name, data)
-	return name, Explain(err)
+	if _, err := o.store.PutBytes(ctx, name, data); err != nil {
+		return "", explain(err)
+	}
+	return name, nil
 }
 
 // Get returns an object whose bytes match its name. The error wraps ErrNoObject if there is none.

@@ -56,7 +56,7 @@ func makeQueues(ctx context.Context, js jetstream.JetStream, r *Run, jobs int, a
 	if q.jobs, err = create("tasks", jobs*r.Limits.Deliveries, taskBytes, workersName); err == nil {
 		q.results, err = create("results", resultsPerJob*jobs, resultBytes, serverName)
 	}
-	return q, Explain(err)
+	return q, explain(err)
 }
 
 func queueSubject(r *Run, what string) string {
@@ -68,13 +68,11 @@ func removeQueues(ctx context.Context, js jetstream.JetStream, run string, befor
 	names := js.StreamNames(ctx)
 	var all []string
 	for name := range names.Name() {
-		rest, ok := strings.CutPrefix(name, "blockyard-"+run+"-")
-		m := queueOf.FindStringSubmatch(rest)
-		if !ok || m == nil {
-			continue
-		}
-		if epoch, err := strconv.ParseUint(m[1], 10, 64); err == nil && epoch < before {
-			all = append(all, name)
+		rest, _ := strings.CutPrefix(name, "blockyard-"+run+"-")
+		if m := queueOf.FindStringSubmatch(rest); m != nil {
+			if epoch, _ := strconv.ParseUint(m[1], 10, 64); epoch < before {
+				all = append(all, name)
+			}
 		}
 	}
 	for _, name := range all {

@@ -18,11 +18,11 @@ import (
 // Submit queues jobs. It tries again while the broker cannot be reached.
 func (s *Server) Submit(ctx context.Context, jobs ...*Job) error {
 	for _, j := range jobs {
+		j.tries = 1
 		s.mu.Lock()
 		s.jobs[j.ID] = j
-		j.tries = 1
 		s.mu.Unlock()
-		if err := s.publish(ctx, j); err != nil {
+		if err := s.publish(ctx, jobMessage{j.ID, 1, toJSON(j.Spec)}); err != nil {
 			return err
 		}
 	}
@@ -39,10 +39,7 @@ func (s *Server) Withdraw(j *Job) {
 }
 
 // publish puts a job into the queue.
-func (s *Server) publish(ctx context.Context, j *Job) error {
-	s.mu.Lock()
-	m := jobMessage{j.ID, j.tries, toJSON(j.Spec)}
-	s.mu.Unlock()
+func (s *Server) publish(ctx context.Context, m jobMessage) error {
 	for {
 		_, err := s.js.Publish(ctx, queueSubject(&s.run, "tasks"), toJSON(m), jetstream.WithMsgID(m.messageID()))
 		if err == nil {
@@ -55,7 +52,7 @@ func (s *Server) publish(ctx context.Context, j *Job) error {
 			}
 			return s.Explain(err)
 		}
-		s.options.Log.Warn("a job could not be queued, trying again", s.options.Noun, j.ID, "error", err)
+		s.options.Log.Warn("a job could not be queued, trying again", s.options.Noun, m.ID, "error", err)
 		if !pause(ctx, time.Second) {
 			return ctx.Err()
 		}
@@ -72,53 +69,49 @@ func (s *Server) take(msg jetstream.Msg) {
 		s.options.Log.Warn("a message that is no result was dropped", "error", err)
 		return
 	}
-	if m.state == failed {
-		s.roster.trouble(Trouble{Job: m.job, Worker: m.worker, Error: string(msg.Data())})
+	if m.State == failed {
+		s.roster.trouble(Trouble{Job: m.Job, Worker: m.Worker, Error: string(msg.Data())})
 		return
 	}
-	j := s.job(m.job)
+	j := s.job(m.Job)
 	if j == nil {
-		s.roster.dropped(m.worker)
+		s.roster.dropped(m.Worker)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if m.state == exceeded {
+	if m.State == exceeded {
 		s.giveUp(ctx, j)
 		return
 	}
-	r := &Result{Data: msg.Data(), Busy: time.Duration(m.busy) * time.Microsecond}
-	if m.object != "" {
-		r.Data, err = s.Objects.Get(ctx, m.object)
-		defer func() { _ = s.Objects.Remove(ctx, m.object) }() // the store is bounded and goes with the run
+	r := &Result{Data: msg.Data(), Busy: time.Duration(m.Busy) * time.Microsecond}
+	if m.Object != "" {
+		r.Data, err = s.Objects.Get(ctx, m.Object)
+		defer func() { _ = s.Objects.Remove(ctx, m.Object) }() // the store is bounded and goes with the run
 	}
 	var games, moves int
 	if err == nil {
 		games, moves, err = j.Take(r)
 	}
 	if err != nil {
-		s.roster.trouble(Trouble{Job: j.ID, Worker: m.worker, Error: err.Error()})
+		s.roster.trouble(Trouble{Job: j.ID, Worker: m.Worker, Error: err.Error()})
 		s.again(ctx, j)
 		return
 	}
+	s.last = time.Now()
 	s.mu.Lock()
 	delete(s.jobs, j.ID)
 	s.counted++
-	s.last = s.options.clock.now()
 	s.mu.Unlock()
-	s.roster.counted(m.worker, games, moves, r.Busy)
+	s.roster.counted(m.Worker, games, moves, r.Busy)
 	j.Done()
 }
 
-// again queues a job whose result was damaged or lost once more, or gives it up.
+// again queues a job whose result was damaged or lost once more, or gives it up. The caller holds taking.
 func (s *Server) again(ctx context.Context, j *Job) {
-	s.mu.Lock()
-	j.tries++
-	most := j.tries > s.run.Limits.Deliveries
-	s.mu.Unlock()
-	if most {
+	if j.tries++; j.tries > s.run.Limits.Deliveries {
 		s.giveUp(ctx, j)
-	} else if err := s.publish(ctx, j); err != nil {
+	} else if err := s.publish(ctx, jobMessage{j.ID, j.tries, toJSON(j.Spec)}); err != nil {
 		s.Fail(err)
 	}
 }
@@ -153,29 +146,30 @@ func (s *Server) giveUp(ctx context.Context, j *Job) {
 	s.Fail(reason)
 }
 
-// watch queues jobs again that the broker has lost: no result came for a time, and the queue is empty.
+// watch queues jobs again that the broker has lost.
 func (s *Server) watch() {
 	for wait := s.run.Limits.AckWait; pause(s.ctx, wait); {
-		s.mu.Lock()
-		quiet, open := s.options.clock.now().Sub(s.last) > 3*wait, slices.Collect(maps.Values(s.jobs))
-		s.mu.Unlock()
-		if !quiet {
-			continue
-		}
-		info, err := s.queues.jobs.Info(s.ctx)
-		if err != nil || info.NumPending > 0 || info.NumAckPending > 0 {
-			continue
-		}
-		s.taking.Lock()
-		s.mu.Lock()
-		s.last = s.options.clock.now()
-		s.mu.Unlock()
-		for _, j := range open {
-			if s.job(j.ID) == j {
-				s.again(s.ctx, j)
-			}
-		}
-		s.taking.Unlock()
+		s.requeue(3 * wait)
+	}
+}
+
+// requeue queues all jobs again if no result came for a time and the queue is empty.
+func (s *Server) requeue(after time.Duration) {
+	s.taking.Lock()
+	defer s.taking.Unlock()
+	if time.Since(s.last) < after {
+		return
+	}
+	info, err := s.queues.jobs.Info(s.ctx)
+	if err != nil || info.NumPending > 0 || info.NumAckPending > 0 {
+		return
+	}
+	s.last = time.Now()
+	s.mu.Lock()
+	open := slices.Collect(maps.Values(s.jobs))
+	s.mu.Unlock()
+	for _, j := range open {
+		s.again(s.ctx, j)
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A WorkerRow is what one worker has done for the run, as the process of the run counts.
+// A WorkerRow is what one worker has done for the run, as the process of the run counts. Without counts, it is the
+// worker's sign of life.
 type WorkerRow struct {
 	Name    string        `json:"name"`
 	Threads int           `json:"threads"` // goroutines that play
@@ -27,15 +28,7 @@ type WorkerRow struct {
 	State   string        `json:"state"`
 	Why     string        `json:"why,omitempty"` // it was refused
 
-	at time.Time // of its last sign of life
-}
-
-// A hello is a worker's sign of life, every second.
-type hello struct {
-	Name    string `json:"name"`
-	Threads int    `json:"threads"`
-	State   string `json:"state"`
-	Why     string `json:"why,omitempty"` // it was refused
+	at time.Time // of its last sign of life here
 }
 
 // The states of a worker.
@@ -78,13 +71,13 @@ func newRoster(run string, log *slog.Logger) *roster {
 // listen hears signs of life and questions for the status, until ctx ends.
 func (r *roster) listen(ctx context.Context, nc *nats.Conn, status func() Status) error {
 	for what, hear := range map[string]nats.MsgHandler{
+		"status": func(m *nats.Msg) { _ = m.Respond(toJSON(status())) }, // who asked may be gone
 		"hello": func(m *nats.Msg) {
-			var h hello
-			if json.Unmarshal(m.Data, &h) == nil && CheckName(h.Name) == nil {
-				r.hello(h)
+			var w WorkerRow
+			if json.Unmarshal(m.Data, &w) == nil && CheckName(w.Name) == nil {
+				r.hello(w)
 			}
 		},
-		"status": func(m *nats.Msg) { _ = m.Respond(toJSON(status())) }, // who asked may be gone
 	} {
 		sub, err := nc.Subscribe(subject(r.run, what), hear)
 		if err != nil {
@@ -108,7 +101,8 @@ func (r *roster) of(name string) *WorkerRow {
 	return w
 }
 
-func (r *roster) hello(h hello) {
+// hello takes a sign of life into account.
+func (r *roster) hello(h WorkerRow) {
 	r.mu.Lock()
 	_, known := r.all[h.Name]
 	w := r.of(h.Name)
@@ -143,22 +137,14 @@ func (r *roster) trouble(t Trouble) {
 	r.log.Warn("a job failed", "job", t.Job, "worker", t.Worker, "error", t.Error)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.troubles) == mostTroubles {
-		r.troubles = slices.Delete(r.troubles, 0, 1)
-	}
-	r.troubles = append(r.troubles, t)
+	r.troubles = append(r.troubles[max(0, len(r.troubles)-mostTroubles+1):], t)
 }
 
 // reports returns what workers said of a job.
-func (r *roster) reports(job string) (all []Trouble) {
+func (r *roster) reports(job string) []Trouble {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, t := range r.troubles {
-		if t.Job == job {
-			all = append(all, t)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(r.troubles), func(t Trouble) bool { return t.Job != job })
 }
 
 // counted adds a result that counts.

@@ -54,12 +54,11 @@ const (
 	Done    = "done"
 )
 
-var (
-	// ErrNoRun says that the broker has no such run.
-	ErrNoRun = errors.New("the broker has no such run")
-	// ErrRefused says that this worker must not play for the run.
-	ErrRefused = errors.New("this worker is refused")
-)
+// ErrNoRun says that the broker has no such run.
+var ErrNoRun = errors.New("the broker has no such run")
+
+// ErrRefused says that this worker must not play for the run.
+var ErrRefused = errors.New("this worker is refused")
 
 // Agree returns an error if this program differs from the run's process in a fact.
 func (r *Run) Agree(ours map[string]string) error {

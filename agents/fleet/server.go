@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -23,13 +24,11 @@ type Options struct {
 	Iteration func() int    // for the Status; nil: jobs whose result was counted
 	Keep      time.Duration // of what is left in the broker without a process; 0: KeepFor
 	Log       *slog.Logger
-
-	clock clock
 }
 
 // A Server gives the jobs of a run to workers.
 type Server struct {
-	Objects *Objects
+	Objects *Objects // that jobs name in their specs
 
 	options Options
 	site    *broker.Site
@@ -44,38 +43,32 @@ type Server struct {
 	running sync.WaitGroup // goroutines
 
 	taking sync.Mutex // held while a result is dealt with
+	last   time.Time  // of the last result
 
 	mu      sync.Mutex
 	jobs    map[string]*Job // without a result
 	counted int
-	last    time.Time // of the last result
 }
 
-// Serve announces a run at a site and lets workers in. The caller sets ID, Kind, Game, Once, Limits, Facts and Spec of
-// the run, and must Close the server. The site stays the caller's.
+// Serve takes the lease of a run at a site and begins to take results; workers wait for Open. The caller sets ID, Kind,
+// Game, Once, Limits, Facts and Spec of the run, and must Close the server. The site stays the caller's.
 func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server, error) {
-	if o.clock.now == nil {
-		o.clock = monotonic
-	}
-	if o.Keep == 0 {
-		o.Keep = KeepFor
-	}
 	if err := CheckName(run.ID); err != nil {
 		return nil, err
 	}
 	host, _ := os.Hostname()
 	run.Version, run.State, run.Token = Version, Paused, rand.Text()
 	run.Holder = fmt.Sprintf("process %d on %s", os.Getpid(), host)
-	s := &Server{options: o, site: site, jobs: map[string]*Job{}, last: o.clock.now()}
+	s := &Server{options: o, site: site, jobs: map[string]*Job{}, last: time.Now()}
 	s.ctx, s.fail = context.WithCancelCause(context.Background())
 	var err error
 	if s.js, err = jetstream.New(site.Conn); err != nil {
 		return nil, err
 	}
 	if s.kv, err = openRuns(ctx, s.js, true); err != nil {
-		return nil, Explain(err)
+		return nil, explain(err)
 	}
-	s.lease = &lease{kv: s.kv, clock: o.clock, run: run}
+	s.lease = &lease{kv: s.kv, clock: monotonic, run: run}
 	if err := s.lease.take(ctx, site.Embedded()); err != nil {
 		return nil, err
 	}
@@ -97,7 +90,7 @@ func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server,
 func (s *Server) start() error {
 	taking, err := s.queues.results.Consume(s.take, jetstream.PullMaxMessages(256))
 	if err != nil {
-		return Explain(err)
+		return explain(err)
 	}
 	context.AfterFunc(s.ctx, taking.Stop)
 	if err := s.roster.listen(s.ctx, s.site.Conn, s.Status); err != nil {
@@ -115,9 +108,9 @@ func (s *Server) start() error {
 // Open lets workers in. What they need besides jobs, such as objects, must be there.
 func (s *Server) Open(ctx context.Context) error {
 	if err := s.lease.write(ctx, func(r *Run) { r.State = Running }); err != nil {
-		return Explain(err)
+		return explain(err)
 	}
-	removed, err := sweep(ctx, s.site.Conn, s.js, s.kv, s.run.ID, s.options.Keep)
+	removed, err := sweep(ctx, s.site.Conn, s.js, s.kv, s.run.ID, cmp.Or(s.options.Keep, KeepFor))
 	if err != nil || len(removed) > 0 {
 		s.options.Log.Info("removed from the broker what old runs have left", "runs", removed, "error", err)
 	}
@@ -126,9 +119,6 @@ func (s *Server) Open(ctx context.Context) error {
 
 // Run is the id of the run.
 func (s *Server) Run() string { return s.run.ID }
-
-// Epoch counts the processes that have driven the run, this one included.
-func (s *Server) Epoch() uint64 { return s.run.Epoch }
 
 // Workers returns what each worker that was ever seen has done.
 func (s *Server) Workers() []WorkerRow { return s.roster.rows() }
@@ -145,9 +135,9 @@ func (s *Server) Threads() (n int) {
 
 // Status returns the state of the run.
 func (s *Server) Status() Status {
-	st := Status{Run: s.run.ID, Kind: s.run.Kind, Game: s.run.Game, Epoch: s.run.Epoch, Workers: s.Workers()}
 	s.mu.Lock()
-	st.Iteration, st.Open = s.counted, len(s.jobs)
+	st := Status{Run: s.run.ID, Kind: s.run.Kind, Game: s.run.Game, Epoch: s.run.Epoch, Iteration: s.counted,
+		Open: len(s.jobs), Workers: s.Workers()}
 	s.mu.Unlock()
 	if s.options.Iteration != nil {
 		st.Iteration = s.options.Iteration()
@@ -186,7 +176,7 @@ func (s *Server) Explain(err error) error {
 	if broken := s.site.Check(); broken != nil {
 		return broken
 	}
-	return Explain(err)
+	return explain(err)
 }
 
 // Fail ends the run with the first error.
@@ -209,7 +199,7 @@ func (s *Server) Close(finished bool) error {
 	}
 	held := s.site.Check() == nil && !errors.Is(s.lease.held(ctx), ErrDriven)
 	if held {
-		errs = append(errs, Explain(s.lease.write(ctx, func(r *Run) { r.State = state })))
+		errs = append(errs, explain(s.lease.write(ctx, func(r *Run) { r.State = state })))
 	}
 	if held && finished {
 		s.roster.waitGone(ctx, 3*time.Second)

@@ -35,7 +35,7 @@ func Ask(ctx context.Context, nc *nats.Conn) (all []Status, quiet map[string]str
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		return nil, nil, nil
 	} else if err != nil {
-		return nil, nil, Explain(err)
+		return nil, nil, explain(err)
 	}
 	runs, err := getAll(ctx, kv)
 	quiet = map[string]string{}

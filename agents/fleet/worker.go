@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +39,8 @@ type WorkerOptions struct {
 	Kinds   map[string]Kind // that this program can play
 	Counts  *WorkerCounts
 	Log     *slog.Logger
+
+	patience time.Duration // with a process that does not renew its lease
 }
 
 // WorkerCounts are what a worker has done, as it counts. Its fields are safe for concurrent use.
@@ -50,10 +53,8 @@ type WorkerCounts struct {
 // ErrGone says that the process of a run that cannot be continued does not answer any more.
 var ErrGone = errors.New("the process of the run is gone")
 
-const (
-	look     = time.Second      // how often a worker looks for its run and says that it lives
-	patience = 30 * time.Second // how long it waits for a process that does not renew its lease
-)
+// look is how often a worker looks for its run and says that it lives.
+const look = time.Second
 
 // A worker does the jobs of one run.
 type worker struct {
@@ -72,6 +73,7 @@ func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions) error {
 	if err = errors.Join(CheckName(o.Name), err); err != nil {
 		return err
 	}
+	o.patience = cmp.Or(o.patience, 3*leaseFor)
 	w := &worker{WorkerOptions: o, nc: nc, js: js}
 	if err = w.work(ctx); ctx.Err() != nil {
 		err = nil
@@ -94,7 +96,7 @@ func (w *worker) work(ctx context.Context) error {
 		run, err := w.look(ctx)
 		switch {
 		case err != nil && w.run == nil && !passing(err):
-			return Explain(err)
+			return explain(err)
 		case run == nil && w.run == nil && !said:
 			w.Log.Info("waiting for a run", "run", w.Run)
 			said = true
@@ -211,7 +213,7 @@ func (w *worker) follow(ctx context.Context) error {
 			renewed = time.Now() // the broker is away, which says nothing of the process
 		case r.revision != last:
 			last, renewed = r.revision, time.Now()
-		case r.Once && time.Since(renewed) > patience:
+		case r.Once && time.Since(renewed) > w.patience:
 			return ErrGone
 		}
 		pause(ctx, look)
@@ -220,7 +222,7 @@ func (w *worker) follow(ctx context.Context) error {
 }
 
 func (w *worker) hello(state, why string) {
-	h := hello{Name: w.Name, Threads: w.Threads, State: state, Why: why}
+	h := WorkerRow{Name: w.Name, Threads: w.Threads, State: state, Why: why}
 	_ = w.nc.Publish(subject(w.run.ID, "hello"), toJSON(h)) // the next one may arrive
 }
 
@@ -261,7 +263,7 @@ func (w *worker) play(ctx context.Context, queue jetstream.Consumer, players New
 			player = nil
 			w.Counts.Failed.Add(1)
 			w.Log.Warn("a job failed", "job", id, "error", err)
-			_ = w.report(ctx, id, failed, err.Error()) // what is lost is missing in an error
+			_ = w.publish(ctx, resultMessage{Job: id, State: failed}, []byte(err.Error()), "")
 			_ = msg.NakWithDelay(200 * time.Millisecond)
 		}
 	}
@@ -297,7 +299,7 @@ func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id st
 	}
 	w.Counts.Queued.Store(int64(meta.NumPending))
 	if meta.NumDelivered > uint64(w.run.Limits.Deliveries) {
-		return id, w.report(ctx, id, exceeded, "")
+		return id, w.publish(ctx, resultMessage{Job: id, State: exceeded}, nil, "")
 	}
 	began := time.Now()
 	r, err := play(ctx, m.Spec)
@@ -305,7 +307,7 @@ func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id st
 		return id, err
 	}
 	busy := time.Since(began).Microseconds()
-	if err := w.publish(ctx, m, r.Data, busy); err != nil {
+	if err := w.publish(ctx, resultMessage{Job: id, Busy: busy}, r.Data, m.messageID()); err != nil {
 		return id, err
 	}
 	w.Counts.Tasks.Add(1)
@@ -315,34 +317,26 @@ func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id st
 	return id, nil
 }
 
-// report stores why a job has no result.
-func (w *worker) report(ctx context.Context, job, state, why string) error {
-	r := resultMessage{job: job, worker: w.Name, state: state}
-	_, err := w.js.PublishMsg(ctx, &nats.Msg{
-		Subject: queueSubject(&w.run.Run, "results"), Header: r.header(), Data: []byte(why)})
-	return err
-}
-
-// publish stores the result of a job. It tries again while the broker cannot be reached.
-func (w *worker) publish(ctx context.Context, m *jobMessage, data []byte, busy int64) error {
-	r := resultMessage{job: m.ID, worker: w.Name, busy: busy}
+// publish stores a result, or why there is none. It tries again while the broker cannot be reached. The broker stores
+// one message per id, if that is not empty.
+func (w *worker) publish(ctx context.Context, r resultMessage, data []byte, id string) error {
 	msg := &nats.Msg{Subject: queueSubject(&w.run.Run, "results"), Data: data}
-	for {
+	for r.Worker = w.Name; ; pause(ctx, time.Second) {
 		var err error
-		if len(data) > LargeResult && r.object == "" {
-			var name string
-			if name, err = w.objects.Put(ctx, data); err == nil {
-				r.object, msg.Data = name, nil
+		if len(data) > LargeResult && r.Object == "" {
+			if r.Object, err = w.objects.Put(ctx, data); err == nil {
+				msg.Data = nil
 			}
 		}
 		if err == nil {
-			msg.Header = r.header()
-			_, err = w.js.PublishMsg(ctx, msg, jetstream.WithMsgID(m.messageID()))
+			if msg.Header = r.header(); id != "" {
+				msg.Header.Set(nats.MsgIdHdr, id)
+			}
+			_, err = w.js.PublishMsg(ctx, msg)
 		}
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		w.Log.Warn("a result could not be published, trying again", "job", r.job, "error", Explain(err))
-		pause(ctx, time.Second)
+		w.Log.Warn("a result could not be published, trying again", "job", r.Job, "error", explain(err))
 	}
 }

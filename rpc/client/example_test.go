@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"blockyard/rpc/server/limits"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -17,7 +18,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	srv := server.New(server.Config{Games: games.All, Limits: server.DefaultLimits()})
+	srv := server.New(server.Config{Games: games.All, Limits: limits.DefaultLimits()})
 	go srv.Serve(listener)
 
 	c, err := client.Dial(context.Background(), server.Name(listener), "")

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program/ops/opstest"
@@ -67,7 +69,7 @@ func TestMetrics(t *testing.T) {
 	require.EqualValues(t, 1, value("errors_total", "301", "bad_params"))
 	require.Zero(t, value("errors_total", "900", "internal"))
 	require.EqualValues(t, 1, value("sessions"))
-	require.EqualValues(t, server.DefaultLimits().MaxSessions, value("limit_sessions"))
+	require.EqualValues(t, limits.DefaultLimits().MaxSessions, value("limit_sessions"))
 	require.EqualValues(t, 8, value("environments"))
 	require.EqualValues(t, 8, value("token_environments", "ann"))
 	require.EqualValues(t, 1, value("token_sessions", "ann"))

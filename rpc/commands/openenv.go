@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/bots"
@@ -91,7 +93,7 @@ func openEnvURL(address string) string {
 
 // openEnv returns the server of --openenv, nil without that flag. Its sessions are guests of srv. forget removes what
 // its opponents were compiled to, also after an error.
-func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served []*env.Game, l server.Limits,
+func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served []*env.Game, l limits.Limits,
 	log *slog.Logger) (_ *openenv.Server, forget func(), err error) {
 	forget = func() {}
 	if f.OpenEnv == "" {

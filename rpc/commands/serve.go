@@ -15,6 +15,8 @@ import (
 	"slices"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/bots"
@@ -45,7 +47,7 @@ type serveCmd struct {
 	openEnvFlags
 	watchFlags
 	ops.Flags
-	server.Limits
+	limits.Limits
 }
 
 // vars are the longer help texts, and the default limits by name.
@@ -67,9 +69,9 @@ func vars() kong.Vars {
 		"ca_help":    "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
 	}
 	maps.Copy(v, openEnvVars())
-	limits := reflect.ValueOf(server.DefaultLimits())
-	for i := range limits.NumField() {
-		v[limits.Type().Field(i).Name] = fmt.Sprint(limits.Field(i))
+	defaults := reflect.ValueOf(limits.DefaultLimits())
+	for i := range defaults.NumField() {
+		v[defaults.Type().Field(i).Name] = fmt.Sprint(defaults.Field(i))
 	}
 	return v
 }
@@ -132,16 +134,12 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	for k, l := range listeners {
+		serve := srv.Serve
 		if k == len(c.Listen) {
-			go func() {
-				if err := text.Serve(l); err != nil {
-					end(err)
-				}
-			}()
-			break
+			serve = text.Serve
 		}
 		go func() {
-			if err := srv.Serve(l); err != nil {
+			if err := serve(l); err != nil {
 				end(err)
 			}
 		}()
@@ -185,18 +183,18 @@ func (c *serveCmd) credentials() server.Credentials {
 }
 
 // tokens returns the tokens that clients may send, nil if they need none.
-func (c *serveCmd) tokens() ([]server.Token, error) {
+func (c *serveCmd) tokens() ([]limits.Token, error) {
 	if c.TokenFile == "" {
 		if c.Token == "" {
 			return nil, nil
 		}
-		return []server.Token{{Secret: c.Token}}, nil
+		return []limits.Token{{Secret: c.Token}}, nil
 	}
 	b, err := os.ReadFile(c.TokenFile)
 	if err != nil {
 		return nil, err
 	}
-	all, err := server.ParseTokens(string(b))
+	all, err := limits.ParseTokens(string(b))
 	if err != nil {
 		return nil, fmt.Errorf("token file %s: %w", c.TokenFile, err)
 	}
@@ -230,7 +228,7 @@ func (c *serveCmd) watch(ctx context.Context, srv *server.Server, end context.Ca
 	}()
 }
 
-func listenAll(addresses []string, tokens []server.Token, with server.Credentials) ([]net.Listener, error) {
+func listenAll(addresses []string, tokens []limits.Token, with server.Credentials) ([]net.Listener, error) {
 	var all []net.Listener
 	for _, a := range addresses {
 		l, err := server.Listen(a, tokens, with)

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net"
 
+	"blockyard/rpc/server/limits"
+
 	"blockyard/rpc/commands/watch"
 	"blockyard/rpc/server"
 )
@@ -19,7 +21,7 @@ const watchHelp = "Show games of the clients to those who have the clients' toke
 
 // listen returns the listener of --watch, nil without that flag. Like --listen, it takes an address that other machines
 // can reach only if there is a token.
-func (f *watchFlags) listen(tokens []server.Token) (net.Listener, error) {
+func (f *watchFlags) listen(tokens []limits.Token) (net.Listener, error) {
 	if f.Watch == "" {
 		return nil, nil
 	}

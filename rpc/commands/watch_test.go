@@ -3,7 +3,7 @@ package commands
 import (
 	"testing"
 
-	"blockyard/rpc/server"
+	"blockyard/rpc/server/limits"
 
 	"github.com/stretchr/testify/require"
 )
@@ -17,7 +17,7 @@ func TestWatchRefuses(t *testing.T) {
 	f.Watch = "0.0.0.0:0"
 	_, err = f.listen(nil)
 	require.ErrorContains(t, err, "set a token")
-	for address, tokens := range map[string][]server.Token{"0.0.0.0:0": {{Secret: "x"}}, "127.0.0.1:0": nil} {
+	for address, tokens := range map[string][]limits.Token{"0.0.0.0:0": {{Secret: "x"}}, "127.0.0.1:0": nil} {
 		f.Watch = address
 		l, err = f.listen(tokens)
 		require.NoError(t, err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/server"
@@ -54,7 +56,7 @@ func (c Config) check() (Config, error) {
 	for _, d := range []*time.Duration{&c.Header, &c.Body, &c.Write} {
 		*d = cmp.Or(*d, 30*time.Second)
 	}
-	c.Sessions = cmp.Or(c.Sessions, server.DefaultLimits().MaxSessions)
+	c.Sessions = cmp.Or(c.Sessions, limits.DefaultLimits().MaxSessions)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
@@ -54,7 +56,7 @@ func TestWebPagesAreRefused(t *testing.T) {
 
 // With tokens, all but facts need one, episodes belong to theirs, and its limits hold.
 func TestTokens(t *testing.T) {
-	w := start(t, "wintetris", server.Config{Tokens: []server.Token{
+	w := start(t, "wintetris", server.Config{Tokens: []limits.Token{
 		{Name: "ann", Secret: "a", MaxSessions: 2}, {Name: "bob", Secret: "b"}}}, nil)
 	for _, path := range []string{"/health", "/metadata", "/schema", "/openapi.json"} {
 		status, _ := w.ask(t, "GET", path, "")
@@ -89,9 +91,9 @@ func TestTokens(t *testing.T) {
 
 // An episode over HTTP that is over makes room for another one.
 func TestFinishedEpisodesMakeRoom(t *testing.T) {
-	limits := server.DefaultLimits()
-	limits.MaxSessions = 2
-	w := start(t, "wintetris", server.Config{Limits: limits}, func(c *Config) { c.StepLimit = 1 })
+	most := limits.DefaultLimits()
+	most.MaxSessions = 2
+	w := start(t, "wintetris", server.Config{Limits: most}, func(c *Config) { c.StepLimit = 1 })
 	reset := func(id string) int {
 		status, _ := w.ask(t, "POST", "/reset", `{"episode_id": "`+id+`"}`)
 		return status

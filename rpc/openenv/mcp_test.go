@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
@@ -75,7 +77,7 @@ func TestMCP(t *testing.T) {
 
 // Sessions of MCP need the token too, and have a limit.
 func TestMCPIsLimited(t *testing.T) {
-	w := start(t, "wintetris", server.Config{Tokens: []server.Token{{Name: "ann", Secret: "a"}}},
+	w := start(t, "wintetris", server.Config{Tokens: []limits.Token{{Name: "ann", Secret: "a"}}},
 		func(c *Config) { c.Sessions = 2 })
 	_, err := w.connect(t, "b")
 	require.Error(t, err)

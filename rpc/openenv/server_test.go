@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
@@ -37,8 +39,8 @@ func start(t testing.TB, game string, sc server.Config, change func(*Config)) *w
 	require.NoError(t, err)
 	random, err := bots.New(g, bots.Own("random"))
 	require.NoError(t, err)
-	if sc.Limits == (server.Limits{}) {
-		sc.Limits = server.DefaultLimits()
+	if sc.Limits == (limits.Limits{}) {
+		sc.Limits = limits.DefaultLimits()
 	}
 	w := &world{guests: server.New(sc)}
 	c := Config{Game: g, Opponent: vec.AgentFactory(random), Opponents: "random", Penalty: 0.25, Rules: games.Rules(g),

@@ -5,12 +5,13 @@ import (
 	"slices"
 	"time"
 
+	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
 // An entrance holds the connections of one listener that have not said hello, the oldest first. They do not count as
 // sessions: strangers cannot keep out those who have the token, nor those who use another listener. They do not
-// count towards the budgets either, since their number is bounded: one more than mostWaiting drops the oldest.
+// count towards the budgets either, since their number is bounded: one more than Limits.MostWaiting drops the oldest.
 // Server.mu guards it.
 type entrance struct{ waiting []*session }
 
@@ -20,10 +21,6 @@ func (e *entrance) remove(ses *session) {
 	}
 }
 
-// mostWaiting is how many connections may wait at one entrance: all clients may come at the same moment, and a few
-// listeners take no more files than Limits.Fit leaves for them.
-func (l *Limits) mostWaiting() int { return min(l.MaxSessions, max(16, l.MaxFiles/4)) }
-
 // welcome serves a new connection, which waits at the entrance until admit.
 func (s *Server) welcome(conn net.Conn, at *entrance) {
 	s.mu.Lock()
@@ -32,7 +29,7 @@ func (s *Server) welcome(conn net.Conn, at *entrance) {
 		conn.Close()
 		return
 	}
-	if len(at.waiting) >= s.limits.mostWaiting() {
+	if len(at.waiting) >= s.limits.MostWaiting() {
 		oldest := at.waiting[0]
 		at.remove(oldest)
 		s.log.Debug("dropped the oldest connection without a hello", "session", oldest.id)
@@ -48,7 +45,7 @@ func (s *Server) welcome(conn net.Conn, at *entrance) {
 }
 
 // admit counts a connection whose hello is accepted as a session with a token, or fails if there are too many.
-func (s *Server) admit(ses *session, token *holder) error {
+func (s *Server) admit(ses *session, token *limits.Holder) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ses.entrance == nil { // it repeats its hello
@@ -57,26 +54,13 @@ func (s *Server) admit(ses *session, token *holder) error {
 		}
 		return nil
 	}
-	if err := token.room(1, 0, 0); err != nil {
-		return err
-	}
-	if limit := s.limits.MaxSessions; s.admitted >= limit {
-		return tooManySessions(limit)
-	}
-	if err := s.takeLocked(sessionUse); err != nil {
+	if err := s.ledger.Admit(token); err != nil {
 		return err
 	}
 	ses.entrance.remove(ses)
 	ses.entrance = nil
 	ses.token = token
-	token.add(1, 0, 0)
-	s.admitted++
 	return nil
-}
-
-// tooManySessions is the error for one session more than the limit.
-func tooManySessions(limit int) error {
-	return wire.Exceeds("max_sessions", int64(limit), int64(limit)+1, "--max-sessions")
 }
 
 // forget removes an ended session.
@@ -85,9 +69,7 @@ func (s *Server) forget(ses *session) {
 	defer s.mu.Unlock()
 	delete(s.sessions, ses)
 	if ses.entrance == nil {
-		s.admitted--
-		ses.token.add(-1, 0, 0)
-		s.use.add(use{-sessionUse.mappings, -sessionUse.files, -sessionUse.goroutines, -sessionUse.timers})
+		s.ledger.Leave(ses.token)
 	} else {
 		ses.entrance.remove(ses)
 	}

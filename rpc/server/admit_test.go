@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/stretchr/testify/require"
 
 	"blockyard/rpc/client"
@@ -18,11 +20,11 @@ import (
 // ping: clients are served at once, through both listeners, and the oldest of the silent connections make room.
 func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 	p := start(t, func(c *server.Config) {
-		c.Tokens = []server.Token{{Secret: "secret"}}
+		c.Tokens = []limits.Token{{Secret: "secret"}}
 		c.Limits.HelloTimeout = time.Hour
 	})
 	var silent []net.Conn
-	for k := range server.DefaultLimits().MaxSessions {
+	for k := range limits.DefaultLimits().MaxSessions {
 		conn := raw(t, p.tcp)
 		if k%2 == 1 {
 			_, err := conn.Write(request(t, "ping"))

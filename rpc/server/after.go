@@ -39,7 +39,7 @@ func (s *session) legalRows(f *wire.Frame, h *handle, size int) (l legalRows, er
 		}
 	}
 	if len(l.games) == 0 && len(list) > 0 {
-		return l, s.srv.exceedsReply(rows * h.game.MaxLegal * size)
+		return l, s.srv.ledger.ExceedsReply(rows * h.game.MaxLegal * size)
 	}
 	return l, nil
 }
@@ -64,7 +64,7 @@ func (s *session) legal(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.srv.reserve(2*l.total() + 4*len(l.indptr))
+	release, err := s.srv.ledger.Reserve(2*l.total() + 4*len(l.indptr))
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (s *session) newAfters(f *wire.Frame, h *handle, size int) (a *afters, rele
 		return nil, nil, err
 	}
 	m := l.total()
-	release, err = s.srv.reserve(m*size + 4*len(l.indptr))
+	release, err = s.srv.ledger.Reserve(m*size + 4*len(l.indptr))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -57,7 +59,7 @@ func unused(t *testing.T, p *place, sessions, mapped int) {
 // are more than the kernel allows a process, and the Go runtime ends the process when it gets none.
 func TestManyMappings(t *testing.T) {
 	p := start(t, nil)
-	limits := server.DefaultLimits()
+	most := limits.DefaultLimits()
 	other := dial(t, p.unix)
 	made := 0
 	code, text := 0, ""
@@ -66,7 +68,7 @@ func TestManyMappings(t *testing.T) {
 		_, err := conn.Write(hello(t))
 		require.NoError(t, err)
 		require.Zero(t, answer(t, conn))
-		for h := 1; h <= limits.MaxHandles && code == 0; h++ {
+		for h := 1; h <= most.MaxHandles && code == 0; h++ {
 			_, err = conn.Write(request(t, "open", "toy:pick"))
 			require.NoError(t, err)
 			require.Zero(t, answer(t, conn))
@@ -84,7 +86,7 @@ func TestManyMappings(t *testing.T) {
 	require.Equal(t, wire.Limit, code)
 	require.Contains(t, text, "max_mappings")
 	require.Contains(t, text, "--max-mappings")
-	require.Equal(t, limits.MaxMappings, made)
+	require.Equal(t, most.MaxMappings, made)
 	maps, err := os.ReadFile("/proc/self/maps")
 	require.NoError(t, err)
 	require.Less(t, bytes.Count(maps, []byte("\n")), 65530/2, "far from what the kernel allows by default")

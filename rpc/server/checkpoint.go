@@ -29,7 +29,7 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 		return err
 	}
 	if size := h.opponents.listed(0); size > s.srv.limits.MaxReply {
-		return s.srv.exceedsReply(size)
+		return s.srv.ledger.ExceedsReply(size)
 	}
 	head, err := json.Marshal(h.checkpointHead())
 	if err != nil {
@@ -53,13 +53,13 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 		before, whole := len(games), len(drafts)
 		games = g.append(games, h.kind())
 		if o.Drafts {
-			if drafts, err = h.recorder.appendDraft(drafts, i); err != nil {
+			if drafts, err = h.recorder.AppendInProgress(drafts, i); err != nil {
 				return err
 			}
 		}
 		if size := len(games) + len(drafts) + len(head) + replyRoom; size > s.srv.limits.MaxReply {
 			if k == 0 {
-				return s.srv.exceedsReply(size)
+				return s.srv.ledger.ExceedsReply(size)
 			}
 			games, drafts, list = games[:before], drafts[:whole], list[:k]
 			break
@@ -73,7 +73,7 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 	if !o.Drafts {
 		return s.reply(f.ID, fields)
 	}
-	releaseDrafts, err := s.srv.reserve(len(drafts))
+	releaseDrafts, err := s.srv.ledger.Reserve(len(drafts))
 	if err != nil {
 		return err
 	}
@@ -101,9 +101,9 @@ func (s *session) weights(f *wire.Frame, h *handle) error {
 		return wire.Errorf(wire.BadParams, "weights: no agent of handle %d was loaded from %.80q", h.id, name)
 	}
 	if size := len(data) + replyRoom; size > s.srv.limits.MaxReply {
-		return s.srv.exceedsReply(size)
+		return s.srv.ledger.ExceedsReply(size)
 	}
-	release, err := s.srv.reserve(len(data))
+	release, err := s.srv.ledger.Reserve(len(data))
 	if err != nil {
 		return err
 	}

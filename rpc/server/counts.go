@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -26,20 +27,13 @@ type Counts struct {
 	Mappings, Files, Goroutines, Timers int
 	Memory, RequestMemory, ReplyMemory  int64 // bytes towards MaxMemory, MaxBuffered and MaxReplies
 	RequestMemoryLimit                  int64 // MaxBuffered without each session's own share, like RequestMemory
-	Tokens                              []TokenCount
+	Tokens                              []limits.TokenCount
 }
 
 // An ErrorCount is how often a request failed with one code.
 type ErrorCount struct {
 	Code, Name string // such as "400" and "illegal_action"
 	Count      uint64
-}
-
-// A TokenCount is what all sessions with a token have open. Tokens without a name are left out.
-type TokenCount struct {
-	Name           string
-	Sessions, Envs int
-	Memory         int64 // bytes
 }
 
 // Durations are a histogram with bounds of 2^12 to 2^34 ns, that is, 4 µs to 17 s.
@@ -101,20 +95,14 @@ func (s *Server) Counts() Counts {
 	c := Counts{
 		Requests: s.requests.Load(), Steps: s.steps.Load(), SeatSteps: s.rows.Load(), Illegal: s.illegal.Load(),
 		Decisions: s.decisions.Load(), Received: s.received.Load(), Sent: s.sent.Load(), Durations: s.took.read(),
-		RequestMemory: s.buffers.taken(), RequestMemoryLimit: s.buffers.most, ReplyMemory: s.replies.Load(),
+		RequestMemory: s.buffers.Taken(), RequestMemoryLimit: s.buffers.Most(), ReplyMemory: s.ledger.Building(),
 	}
 	for _, code := range wire.Codes() {
 		c.Errors = append(c.Errors, ErrorCount{strconv.Itoa(code), wire.Errorf(code, "").Name, s.failures[code].Load()})
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.Sessions, c.Handles, c.Envs, c.Memory = s.admitted, s.handles, s.envs, s.memory
-	c.Mappings, c.Files, c.Goroutines, c.Timers = s.use.mappings, s.use.files, s.use.goroutines, s.use.timers
-	for _, h := range s.holders {
-		if h.Name != "" {
-			c.Tokens = append(c.Tokens, TokenCount{h.Name, h.sessions, h.envs, h.memory})
-		}
-	}
+	open := s.ledger.Open()
+	c.Sessions, c.Handles, c.Envs, c.Memory, c.Tokens = open.Sessions, open.Handles, open.Envs, open.Memory, open.Tokens
+	c.Mappings, c.Files, c.Goroutines, c.Timers = open.Mappings, open.Files, open.Goroutines, open.Timers
 	return c
 }
 

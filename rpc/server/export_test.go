@@ -5,9 +5,8 @@ func (s *Server) Buffered() int64 { return s.buffered.Load() }
 
 // Use is what clients use of the numbers that the kernel and the runtime bound.
 func (s *Server) Use() (mappings, files, goroutines, timers int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.use.mappings, s.use.files, s.use.goroutines, s.use.timers
+	open := s.ledger.Open()
+	return open.Mappings, open.Files, open.Goroutines, open.Timers
 }
 
 // Draining tells whether Shutdown has begun.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots/features"
@@ -101,7 +103,7 @@ func small(t *testing.T, change func(*server.Config), reply int) *client.Games {
 		if change != nil {
 			change(c)
 		}
-		c.Limits.MaxReply = server.DefaultLimits().MaxReply>>13 + reply
+		c.Limits.MaxReply = limits.DefaultLimits().MaxReply>>13 + reply
 	}).unix).Open("toy:pick", map[string]any{"num_envs": 200})
 	require.NoError(t, err)
 	require.NoError(t, g.CallSlab("reset"))

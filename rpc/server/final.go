@@ -24,11 +24,11 @@ func (s *session) final(f *wire.Frame, h *handle) error {
 	list, each := h.ended[min(int(first), len(h.ended)):], last.size()
 	if fit := s.fits(each); fit < len(list) {
 		if fit == 0 || !parts {
-			return s.srv.exceedsReply(len(list)*each + replyRoom)
+			return s.srv.ledger.ExceedsReply(len(list)*each + replyRoom)
 		}
 		list = list[:fit]
 	}
-	release, err := s.srv.reserve(len(list) * each)
+	release, err := s.srv.ledger.Reserve(len(list) * each)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *session) showEnds(id uint32, h *handle, p *place) error {
 	last := h.lastRows()
 	each := last.size()
 	list := h.ended[:min(len(h.ended), s.fits(each))]
-	release, err := s.srv.reserve(len(list) * each)
+	release, err := s.srv.ledger.Reserve(len(list) * each)
 	if err != nil {
 		list, release = nil, func() {}
 	}

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/stretchr/testify/require"
 
-	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
 )
 
@@ -100,7 +101,7 @@ func FuzzParseTokens(f *testing.F) {
 	f.Add("# names\nalice 0123456789abcdef0123 max_envs=10\nbob fedcba9876543210fedc max_sessions=2 max_memory=9\n")
 	f.Add("alice 0123456789abcdef0123 max_envs=x\n\nalice 0123456789abcdef0123")
 	f.Fuzz(func(t *testing.T, text string) {
-		list, err := server.ParseTokens(text)
+		list, err := limits.ParseTokens(text)
 		if err != nil {
 			names, secrets := "", []string{}
 			for _, line := range strings.Split(text, "\n") {

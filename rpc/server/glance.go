@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"blockyard/env"
+	"blockyard/rpc/server/limits"
 )
 
 // MaxGlances is the largest number of games that Watch returns.
@@ -40,7 +41,7 @@ type glances struct {
 // the call before, and asks it to copy again at the end of its next request. The first call therefore returns nothing
 // of a handle. A call costs clients one copy of each of these games.
 func (s *Server) Watch(secret string, count int) (Watched, error) {
-	token, err := s.recognize(secret)
+	token, err := s.ledger.Recognize(secret)
 	if err != nil {
 		return Watched{}, err
 	}
@@ -67,7 +68,7 @@ func (s *Server) Watch(secret string, count int) (Watched, error) {
 }
 
 // handlesOf returns the handles that are open with a token.
-func (s *Server) handlesOf(token *holder) (all []*handle) {
+func (s *Server) handlesOf(token *limits.Holder) (all []*handle) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for h, owner := range s.open {
@@ -79,7 +80,7 @@ func (s *Server) handlesOf(token *holder) (all []*handle) {
 }
 
 // register makes a handle known to Watch; unregister ends that.
-func (s *Server) register(h *handle, owner *holder) {
+func (s *Server) register(h *handle, owner *limits.Holder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[h] = owner

@@ -5,13 +5,14 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/limits"
 )
 
 // A Guest is a game of a client that speaks another protocol than this package's. It counts as one session with one
 // game towards the limits of the server and of its token, in Counts, and for Idle. It is not safe for concurrent use.
 type Guest struct {
 	srv    *Server
-	token  *holder
+	token  *limits.Holder
 	memory int64
 	left   bool
 
@@ -21,14 +22,14 @@ type Guest struct {
 // Recognize returns the name of the token with a secret, "" if clients need no token. Its error is a *wire.Error with
 // the code AuthRequired or AuthFailed.
 func (s *Server) Recognize(secret string) (name string, err error) {
-	token, err := s.recognize(secret)
-	return token.name(), err
+	token, err := s.ledger.Recognize(secret)
+	return token.Name(), err
 }
 
 // Admit counts a client that sends secret as its token and plays a game of g under c, or fails with a *wire.Error that
 // names the limit which this would exceed. The caller must call Leave.
 func (s *Server) Admit(secret string, g *env.Game, c vec.Config) (*Guest, error) {
-	token, err := s.recognize(secret)
+	token, err := s.ledger.Recognize(secret)
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +37,7 @@ func (s *Server) Admit(secret string, g *env.Game, c vec.Config) (*Guest, error)
 	if err := s.enter(v); err != nil {
 		return nil, err
 	}
-	ses := session{srv: s, token: token}
-	if err := ses.account(0, 1, v.memory); err != nil {
+	if err := s.ledger.Account(token, 0, 1, v.memory); err != nil {
 		s.exit(v)
 		return nil, err
 	}
@@ -48,17 +48,9 @@ func (s *Server) Admit(secret string, g *env.Game, c vec.Config) (*Guest, error)
 func (s *Server) enter(v *Guest) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := v.token.room(1, 0, 0); err != nil {
+	if err := s.ledger.Admit(v.token); err != nil {
 		return err
 	}
-	if limit := s.limits.MaxSessions; s.admitted >= limit {
-		return tooManySessions(limit)
-	}
-	if err := s.takeLocked(sessionUse); err != nil {
-		return err
-	}
-	v.token.add(1, 0, 0)
-	s.admitted++
 	s.guests++
 	return nil
 }
@@ -67,10 +59,8 @@ func (s *Server) enter(v *Guest) error {
 func (s *Server) exit(v *Guest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v.token.add(-1, 0, 0)
-	s.admitted--
+	s.ledger.Leave(v.token)
 	s.guests--
-	s.use.add(use{-sessionUse.mappings, -sessionUse.files, -sessionUse.goroutines, -sessionUse.timers})
 	if s.guests == 0 && len(s.sessions) == 0 {
 		s.quiet = time.Now()
 	}
@@ -82,8 +72,7 @@ func (v *Guest) Leave() {
 		return
 	}
 	v.left = true
-	ses := session{srv: v.srv, token: v.token}
-	_ = ses.account(0, -1, -v.memory) // less never fails
+	_ = v.srv.ledger.Account(v.token, 0, -1, -v.memory) // less never fails
 	v.srv.exit(v)
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/games"
+	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -19,7 +21,7 @@ type handle struct {
 	c      vec.Config
 	rows   int // of all games together
 	memory int64
-	use    use
+	use    limits.Use
 	layout layout
 	seeds  vec.Seeds // of the first reset
 	first  uint64    // the number of game 0 when games are split over several handles
@@ -40,7 +42,7 @@ type handle struct {
 
 	stream *stream // nil before the first send or recv
 
-	recorder *recorder // nil if no episode is recorded
+	recorder *games.Recorder // nil if no episode is recorded
 
 	session uint64                  // number of the session that opened it
 	glance  atomic.Pointer[glances] // games to copy after the next request; nil for none
@@ -133,7 +135,7 @@ func (s *session) closeHandle(id uint32) {
 	}
 	s.sizeSteps()
 	s.account(-1, -h.c.Envs, -h.memory)
-	s.srv.give(h.use)
+	s.srv.ledger.Give(h.use)
 }
 
 // refusal converts an error of a method into an error for the client. Those of package vec that blame

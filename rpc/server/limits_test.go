@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/stretchr/testify/require"
 
 	"blockyard/rpc/client"
@@ -139,7 +141,7 @@ func TestBusyAnswersSayWhen(t *testing.T) {
 }
 
 func TestToken(t *testing.T) {
-	p := start(t, func(c *server.Config) { c.Tokens = []server.Token{{Secret: "secret"}} })
+	p := start(t, func(c *server.Config) { c.Tokens = []limits.Token{{Secret: "secret"}} })
 	for token, want := range map[string]int{"": wire.AuthRequired, "wrong": wire.AuthFailed, "secret": 0} {
 		c, err := client.Dial(context.Background(), p.tcp, token)
 		require.Equal(t, want, code(t, err), token)
@@ -157,7 +159,7 @@ func TestListenRefuses(t *testing.T) {
 		_, err := server.Listen(address, nil, server.Credentials{})
 		require.Error(t, err, address)
 	}
-	l, err := server.Listen("tcp:0.0.0.0:0", []server.Token{{Secret: "secret"}}, server.Credentials{})
+	l, err := server.Listen("tcp:0.0.0.0:0", []limits.Token{{Secret: "secret"}}, server.Credentials{})
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"blockyard/datasets/program/disk"
+	"blockyard/rpc/server/limits"
 )
 
 // bufferSize is the size of a connection's socket buffers. It is small enough that the pages of a slab
@@ -24,7 +25,7 @@ const bufferSize = 256 << 10
 // address other than loopback, TCP requires a token, and TLS a token or client certificates. A unix
 // socket has mode 0600, replaces a stale socket file, and is removed when the listener is closed. As long
 // as it exists, so does PATH.lock, which is locked: at any time at most one server listens there.
-func Listen(address string, tokens []Token, c Credentials) (net.Listener, error) {
+func Listen(address string, tokens []limits.Token, c Credentials) (net.Listener, error) {
 	network, rest, ok := strings.Cut(address, ":")
 	var l *listener
 	var err error

@@ -129,7 +129,7 @@ func (s *session) hello(f *wire.Frame) error {
 			"install a client of the server's version", dotted(o.Proto), s.srv.c.Version, dotted(Protocol[:])).
 			With("proto", Protocol)
 	}
-	token, err := s.srv.recognize(o.Token)
+	token, err := s.srv.ledger.Recognize(o.Token)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (s *session) hello(f *wire.Frame) error {
 		return nil
 	}
 	s.greeted.Store(true)
-	s.srv.log.Debug("hello", "session", s.id, "token", s.token.name(), "client", o.Client)
+	s.srv.log.Debug("hello", "session", s.id, "token", s.token.Name(), "client", o.Client)
 	_ = s.conn.SetReadDeadline(time.Time{})
 	var names []string
 	for _, g := range s.srv.c.Games {
@@ -152,7 +152,7 @@ func (s *session) hello(f *wire.Frame) error {
 	if s.srv.c.Trusted {
 		can = append(can, "trust_specs")
 	}
-	l := s.srv.limitsFor(token)
+	l := s.srv.ledger.For(token)
 	return s.reply(f.ID, wire.Fields{
 		"proto", Protocol, "server", "blockyard " + s.srv.c.Version, "session", s.id, "features", can, "games", names,
 		"limits", map[string]any{
@@ -195,16 +195,16 @@ func (s *session) gameParam(f *wire.Frame) (*env.Game, error) {
 func (s *session) stats(f *wire.Frame) error {
 	srv := s.srv
 	srv.mu.Lock()
-	sessions, handles, envs, memory := len(srv.sessions), srv.handles, srv.envs, srv.memory
-	token := s.token.stats()
+	sessions := len(srv.sessions)
 	srv.mu.Unlock()
+	open, token := srv.ledger.Open(), srv.ledger.Stats(s.token)
 	cpu, err := CPU()
 	if err != nil {
 		return wire.Errorf(wire.Internal, "stats: %v", err)
 	}
 	stats := wire.Fields{
-		"uptime_s", time.Since(srv.begun).Seconds(), "cpu_s", cpu.Seconds(), "sessions", sessions, "handles", handles,
-		"envs", envs, "memory", memory, "requests", srv.requests.Load(), "steps", srv.steps.Load(),
+		"uptime_s", time.Since(srv.begun).Seconds(), "cpu_s", cpu.Seconds(), "sessions", sessions, "handles", open.Handles,
+		"envs", open.Envs, "memory", open.Memory, "requests", srv.requests.Load(), "steps", srv.steps.Load(),
 		"seat_steps", srv.rows.Load(), "illegal", srv.illegal.Load(), "errors", srv.failures.total(),
 		"goroutines", runtime.NumGoroutine(),
 		"session", map[string]any{

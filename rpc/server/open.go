@@ -8,6 +8,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -71,11 +72,11 @@ func (s *session) open(f *wire.Frame) error {
 	memory += opponents.memory
 	c.Workers, c.Context = s.srv.c.Workers, s.ctx
 	// The goroutine that answers is one of the workers.
-	need := use{goroutines: s.srv.workers(&c) - 1}
-	h, err := (*handle)(nil), s.srv.take(need)
+	need := limits.Use{Goroutines: s.srv.workers(&c) - 1}
+	h, err := (*handle)(nil), s.srv.ledger.Take(need)
 	if err == nil {
 		if h, err = newHandle(g, c, &o); err != nil {
-			s.srv.give(need)
+			s.srv.ledger.Give(need)
 		}
 	}
 	if err != nil {

@@ -258,7 +258,7 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 		err = next.repeatable("set_opponents")
 	}
 	if size := next.listed(first); err == nil && size > s.srv.limits.MaxReply {
-		err = s.srv.exceedsReply(size)
+		err = s.srv.ledger.ExceedsReply(size)
 	}
 	if err == nil {
 		err = h.env.SetMixtures(next.mixtures)
@@ -284,7 +284,7 @@ func (s *session) opponentStats(f *wire.Frame, h *handle) error {
 		return err
 	}
 	if size := 4*8*len(h.opponents.known) + replyRoom; size > s.srv.limits.MaxReply {
-		return s.srv.exceedsReply(size)
+		return s.srv.ledger.ExceedsReply(size)
 	}
 	var wins, draws, losses, truncated []byte
 	tallies := h.env.Tallies(nil, o.Reset)

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"blockyard/rpc/server/games"
 	"blockyard/rpc/wire"
 )
 
@@ -15,8 +16,7 @@ const (
 	gameMemory      = 4 << 10 // bytes of a record in progress
 	leastRecords    = 64 << 10
 	mostRecords     = 1 << 30
-	mostFetched     = 4 << 20 // bytes of records in one response, if there is more than one record
-	mostName        = 200     // bytes of a player's name
+	mostName        = 200 // bytes of a player's name
 	unnamed         = "policy"
 )
 
@@ -54,22 +54,24 @@ func (s *session) record(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	r := &recorder{h: h, every: uint64(o.Every), names: names, memory: memory,
-		largest: min(memory, int64(s.srv.limits.MaxReply-replyRoom)), drafts: make([]*draft, h.c.Envs)}
+	what := games.Options{Game: h.game, Envs: h.c.Envs, First: h.first, Every: uint64(o.Every), Memory: memory,
+		Largest: min(memory, int64(s.srv.limits.MaxReply-replyRoom)),
+		Players: func(i int) []string { return h.players(i, names) }}
 	if o.Games != nil {
 		list, err := h.gamesIn("record", "games", o.Games, true)
 		if err != nil {
 			return err
 		}
-		r.chosen = make([]bool, h.c.Envs)
+		what.Chosen = make([]bool, h.c.Envs)
 		for _, i := range list {
-			r.chosen[i] = true
+			what.Chosen[i] = true
 		}
 	}
-	if err := s.account(0, 0, r.size()); err != nil {
+	r := games.NewRecorder(what)
+	if err := s.account(0, 0, r.Size()); err != nil {
 		return err
 	}
-	h.memory += r.size()
+	h.memory += r.Size()
 	h.recorder = r
 	h.env.Trace(r)
 	return s.reply(f.ID, true)
@@ -129,32 +131,32 @@ func (s *session) records(f *wire.Frame, h *handle) error {
 	if r == nil {
 		return wire.Errorf(wire.BadParams, "records: handle %d is not being recorded: call record first", h.id)
 	}
-	if o.Stop && !r.stopped {
+	if o.Stop && !r.Stopped() {
 		if h.stream != nil {
 			h.stream.Settle()
 		}
 		h.env.Trace(nil)
-		r.stop()
+		r.Stop()
 	}
-	size := r.fitting(s.srv.limits.MaxReply - replyRoom)
-	release, err := s.srv.reserve(size)
+	size := r.Fitting(s.srv.limits.MaxReply - replyRoom)
+	release, err := s.srv.ledger.Reserve(size)
 	if err != nil {
 		return err
 	}
 	defer release()
-	got := r.take(size)
-	if r.stopped && got.waiting == 0 {
+	got := r.Take(size)
+	if r.Stopped() && got.Waiting == 0 {
 		s.endRecording(h)
 	}
 	return s.reply(f.ID, wire.Fields{
-		"count", got.count, "lines", got.lines, "waiting", got.waiting, "recording", !r.stopped,
-		"finished", got.finished, "dropped", got.dropped, "interrupted", got.interrupted,
+		"count", got.Count, "lines", got.Lines, "waiting", got.Waiting, "recording", !r.Stopped(),
+		"finished", got.Finished, "dropped", got.Dropped, "interrupted", got.Interrupted,
 	})
 }
 
 // endRecording frees the memory of a recording.
 func (s *session) endRecording(h *handle) {
-	s.account(0, 0, -h.recorder.size())
-	h.memory -= h.recorder.size()
+	s.account(0, 0, -h.recorder.Size())
+	h.memory -= h.recorder.Size()
 	h.recorder = nil
 }

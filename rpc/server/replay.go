@@ -28,7 +28,7 @@ func (s *session) replay(f *wire.Frame, h *handle) error {
 		return err
 	}
 	if h.recorder != nil {
-		h.recorder.settle()
+		h.recorder.Settle()
 	}
 	played := make([]bool, h.c.Envs)
 	for _, l := range logs {

@@ -30,7 +30,7 @@ func (s *session) reply(id uint32, result any) error {
 		size += len(p)
 	}
 	if size > s.srv.limits.MaxReply {
-		return s.srv.exceedsReply(size)
+		return s.srv.ledger.ExceedsReply(size)
 	}
 	s.write(parts...)
 	return nil

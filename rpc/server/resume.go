@@ -7,6 +7,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/games"
 	"blockyard/rpc/wire"
 )
 
@@ -52,7 +53,7 @@ func (s *session) resume(f *wire.Frame, h *handle) error {
 	if err := r.read(head, games); err != nil {
 		return err
 	}
-	drafts, err := h.readDrafts(o.Drafts, list)
+	drafts, err := h.recordings(o.Drafts, list)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,10 @@ func (s *session) resume(f *wire.Frame, h *handle) error {
 		return err
 	}
 	if len(drafts) > 0 {
-		h.recorder.continueDrafts(drafts)
+		h.recorder.Continue(drafts, func(i int) bool {
+			h.env.ContinueTrace(i)
+			return h.env.Traced(i)
+		})
 	}
 	return s.put(f, h, nil, putOptions{at: at})
 }
@@ -268,4 +272,19 @@ func (p *policy) take(i int, agents []env.Agent, saved []savedAgent) error {
 		p.episode[first+s.seat] = s.at
 	}
 	return err
+}
+
+// recordings reads the records in progress of some of the games in list.
+func (h *handle) recordings(lines []byte, list []int) ([]games.Recording, error) {
+	switch {
+	case len(lines) == 0:
+		return nil, nil
+	case h.recorder == nil || h.recorder.Stopped():
+		return nil, wire.Errorf(wire.BadParams, "resume: drafts: handle %d is not being recorded: call record first", h.id)
+	}
+	all, err := games.ReadInProgress(lines, list, h.c.Seats)
+	if err != nil {
+		return nil, wire.Errorf(wire.BadParams, "resume: drafts, %v", err)
+	}
+	return all, nil
 }

@@ -80,9 +80,9 @@ func (s *session) rolloutAway(f *wire.Frame, h *handle, p *policy, steps int, al
 	}
 	size := kept*(slab+2*h.rows) + replyRoom
 	if size > s.srv.limits.MaxReply {
-		return s.srv.exceedsReply(size)
+		return s.srv.ledger.ExceedsReply(size)
 	}
-	release, err := s.srv.reserve(size)
+	release, err := s.srv.ledger.Reserve(size)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ import (
 	"blockyard/agents/bots/features"
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/limits"
 )
 
 // Config configures a Server.
@@ -41,48 +42,40 @@ type Config struct {
 	Trusted     bool // whether clients may name files and programs of this machine; they are told
 	Opponents   func(g *env.Game) []string
 	Features    func(g *env.Game) *features.Set // inputs of networks for g; nil if it defines none
-	Tokens      []Token                         // clients must send one of them in hello; nil for no token
+	Tokens      []limits.Token                  // clients must send one of them in hello; nil for no token
 	Workers     int                             // goroutines that step one handle; 0 is GOMAXPROCS
-	Limits      Limits
+	Limits      limits.Limits
 	Log         *slog.Logger
 }
 
 // A Server serves connections until Shutdown.
 type Server struct {
 	c      Config
-	limits Limits
+	limits limits.Limits
 	log    *slog.Logger
 	begun  time.Time
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	holders  []*holder           // of the tokens
-	open     map[*handle]*holder // every open handle, with its session's token
-	admitted int                 // sessions whose hello was accepted, and guests
+	open     map[*handle]*limits.Holder // every open handle, with its session's token
 	guests   int
 	ids      uint64
-	envs     int
-	handles  int
-	memory   int64
-	use      use
 	quiet    time.Time // when the last session or guest ended
 
-	wg         sync.WaitGroup
-	drain      atomic.Bool
-	buffers    *buffers
-	buffered   atomic.Int64 // bytes of requests
-	replies    atomic.Int64 // bytes of answers
-	garbage    atomic.Int64 // bytes dropped since the last collection
-	collecting sync.Mutex
-	requests   atomic.Uint64
-	steps      atomic.Uint64 // of handles
-	rows       atomic.Uint64 // steps times rows
-	illegal    atomic.Uint64 // illegal actions of clients that were replaced
-	decisions  atomic.Uint64 // of opponents
-	received   atomic.Uint64 // bytes
-	sent       atomic.Uint64 // bytes
-	took       durations     // of steps
-	failures   failures
+	wg        sync.WaitGroup
+	drain     atomic.Bool
+	ledger    *limits.Ledger
+	buffers   *limits.Buffers
+	buffered  atomic.Int64 // bytes of requests
+	requests  atomic.Uint64
+	steps     atomic.Uint64 // of handles
+	rows      atomic.Uint64 // steps times rows
+	illegal   atomic.Uint64 // illegal actions of clients that were replaced
+	decisions atomic.Uint64 // of opponents
+	received  atomic.Uint64 // bytes
+	sent      atomic.Uint64 // bytes
+	took      durations     // of steps
+	failures  failures
 }
 
 // New returns a server. Serve starts it.
@@ -97,8 +90,8 @@ func New(c Config) *Server {
 		c.Features = func(*env.Game) *features.Set { return nil }
 	}
 	return &Server{c: c, limits: c.Limits, log: c.Log, begun: time.Now(), quiet: time.Now(),
-		sessions: map[*session]struct{}{}, open: map[*handle]*holder{},
-		holders: newHolders(c.Tokens), buffers: newBuffers(&c.Limits),
+		sessions: map[*session]struct{}{}, open: map[*handle]*limits.Holder{},
+		ledger: limits.NewLedger(c.Limits, c.Tokens), buffers: limits.NewBuffers(&c.Limits),
 		failures: newFailures()}
 }
 

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots"
@@ -87,7 +89,7 @@ func config() server.Config {
 	return server.Config{
 		Games:   []*env.Game{toy.Pick, toy.Turns, blockbattle.Game, blockbattle.ClassicGame},
 		Version: "test",
-		Limits:  server.DefaultLimits(),
+		Limits:  limits.DefaultLimits(),
 		Agents: func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
 			if _, name, ok := strings.Cut(t.String(), "weights="); ok {
 				data, err := t.Read(name)

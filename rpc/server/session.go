@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"blockyard/env/vec"
+	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -25,21 +26,18 @@ type session struct {
 	entrance *entrance // where it waits; nil once its hello was accepted. Guarded by srv.mu
 
 	queue     chan *wire.Frame
-	arrived   chan struct{} // a request has been queued: for a recv that waits
-	inflight  atomic.Int32  // requests read but not yet answered
-	greeted   atomic.Bool   // hello was accepted
-	stepLimit atomic.Int64  // length of the longest step request
-	token     *holder       // set by hello; nil if clients need none
+	arrived   chan struct{}  // a request has been queued: for a recv that waits
+	inflight  atomic.Int32   // requests read but not yet answered
+	greeted   atomic.Bool    // hello was accepted
+	stepLimit atomic.Int64   // length of the longest step request
+	token     *limits.Holder // set by hello; nil if clients need none
 
 	freeMu sync.Mutex
 	free   []*wire.Frame
-	kept   int          // bytes of frames that handles account for
-	keep   int          // the most of them
-	over   int64        // bytes of kept beyond keep, accounted for
-	claim  claim        // other bytes of frames
-	began  atomic.Int64 // when the request being received began to arrive, in Unix nanoseconds
-
-	cut atomic.Bool // the session holds too much and ends
+	kept   int           // bytes of frames that handles account for
+	keep   int           // the most of them
+	over   int64         // bytes of kept beyond keep, accounted for
+	claim  *limits.Claim // other bytes of frames
 
 	writeMu  sync.Mutex
 	deadline time.Time // write deadline of the connection
@@ -56,7 +54,9 @@ type session struct {
 
 func newSession(srv *Server, conn net.Conn, id uint64) *session {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &session{srv: srv, conn: conn, id: id, ctx: ctx, cancel: cancel,
+	// A session that is cut stops reading.
+	claim := srv.buffers.Claim(func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })
+	return &session{srv: srv, conn: conn, id: id, ctx: ctx, cancel: cancel, claim: claim,
 		queue: make(chan *wire.Frame, srv.limits.MaxInflight+1), arrived: make(chan struct{}, 1),
 		handles: map[uint32]*handle{},
 		uploads: map[string][]byte{}}
@@ -79,7 +79,7 @@ func (s *session) run() {
 		}
 	})
 	err := s.readAll()
-	s.srv.buffers.settle(&s.claim)
+	s.srv.buffers.Settle(s.claim)
 	s.end()
 	close(s.queue)
 	answering.Wait()
@@ -93,7 +93,8 @@ func (s *session) run() {
 		s.release(f)
 	}
 	s.countKept()
-	s.srv.log.Debug("session ended", "session", s.id, "token", s.token.name(), "err", err)
+	s.srv.buffers.Drop(s.claim)
+	s.srv.log.Debug("session ended", "session", s.id, "token", s.token.Name(), "err", err)
 }
 
 // readAll reads requests and queues them until the connection ends or violates the protocol.
@@ -107,7 +108,7 @@ func (s *session) readAll() error {
 		}
 		var until time.Time
 		if more {
-			s.began.Store(time.Now().UnixNano())
+			s.claim.Began.Store(time.Now().UnixNano())
 			until = time.Now().Add(s.srv.limits.FrameTimeout)
 		}
 		_ = s.conn.SetReadDeadline(until)
@@ -116,8 +117,8 @@ func (s *session) readAll() error {
 	for {
 		f := s.frame()
 		if err := r.Next(f); err != nil {
-			if s.cut.Load() {
-				err = s.srv.exceedsBuffered()
+			if s.claim.Cut() {
+				err = s.srv.buffers.Exceeds()
 			}
 			var refusal *wire.Error
 			if errors.As(err, &refusal) {
@@ -128,7 +129,7 @@ func (s *session) readAll() error {
 			s.freeMu.Unlock()
 			return err
 		}
-		if s.cut.Load() {
+		if s.claim.Cut() {
 			_ = s.conn.SetReadDeadline(time.Unix(1, 0)) // which this request may have reset
 		}
 		s.srv.requests.Add(1)
@@ -160,13 +161,13 @@ func (s *session) readAll() error {
 func (s *session) limit(method []byte) int {
 	switch {
 	case method == nil || !s.greeted.Load():
-		return maxBeforeHello
+		return limits.BeforeHello
 	case string(method) == "step" || string(method) == "send":
-		return max(maxControl, int(s.stepLimit.Load()))
+		return max(limits.Control, int(s.stepLimit.Load()))
 	case methods[string(method)].bulk:
 		return s.srv.limits.MaxMessage
 	}
-	return min(maxControl, s.srv.limits.MaxMessage)
+	return min(limits.Control, s.srv.limits.MaxMessage)
 }
 
 // finish answers a request, unless the session has ended, and recycles its frame.
@@ -223,8 +224,13 @@ func (s *session) answer(f *wire.Frame) {
 // bug logs a panic and tells the client where to find it. If games panicked, their handle works again after a reset of
 // all of them.
 func (s *session) bug(f *wire.Frame, value any, stack []byte) {
-	s.srv.log.Error("panic", "session", s.id, "token", s.token.name(), "request", s.requests, "method", string(f.Method),
+	s.srv.log.Error("panic", "session", s.id, "token", s.token.Name(), "request", s.requests, "method", string(f.Method),
 		"panic", value, "stack", string(stack))
 	bug := wire.Errorf(wire.Internal, "a bug in the server: see session %d, request %d in its log", s.id, s.requests)
 	s.fail(f.ID, bug.With("session", s.id).With("request", s.requests))
+}
+
+// account adds to the counts of what is open; see limits.Ledger.
+func (s *session) account(handles, envs int, memory int64) error {
+	return s.srv.ledger.Account(s.token, handles, envs, memory)
 }

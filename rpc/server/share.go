@@ -1,12 +1,14 @@
 package server
 
 import (
-	"encoding/binary"
 	"errors"
 	"net"
 	"os"
+	"slices"
 
 	"blockyard/env/vec"
+	"blockyard/rpc/server/limits"
+	"blockyard/rpc/server/memory"
 	"blockyard/rpc/wire"
 )
 
@@ -22,7 +24,7 @@ const (
 // shares reports whether the connection can share memory.
 func (s *session) shares() bool {
 	_, ok := s.conn.(*net.UnixConn)
-	return ok && canShare
+	return ok && memory.CanShare
 }
 
 // share allocates slots in shared memory and sends its file descriptor with the response. The size is
@@ -53,19 +55,19 @@ func (s *session) share(f *wire.Frame, h *handle) error {
 	actionsAt := up(slab, cacheLine)
 	stride := up(actionsAt+2*rows, pageSize)
 	size := int64(stride) * slots
-	memory, file, err := s.newShared(h, size, slots*slotMemory, "share")
+	shared, file, err := s.newShared(h, size, slots*slotMemory, "share")
 	if err != nil {
 		return err
 	}
 	defer s.closeShared(file) // the mapping stays
 	first := len(h.slots)
-	for at := 0; at < len(memory); at += stride {
-		p := &place{slab: memory[at : at+slab], games: int(games)}
+	for at := 0; at < len(shared); at += stride {
+		p := &place{slab: shared[at : at+slab], games: int(games)}
 		if !partial {
 			if p, err = h.place(p.slab); err != nil {
 				return err
 			}
-			p.actions = memory[at+actionsAt : at+actionsAt+2*rows]
+			p.actions = shared[at+actionsAt : at+actionsAt+2*rows]
 		}
 		h.slots = append(h.slots, p)
 	}
@@ -86,24 +88,24 @@ func (s *session) newShared(h *handle, size, more int64, method string) ([]byte,
 	case len(h.shared) >= mostShares:
 		return nil, nil, wire.Exceeds("shares of a handle", mostShares, mostShares+1, "")
 	}
-	need := use{mappings: 1, files: 1}
-	if err := s.srv.take(need); err != nil {
+	need := limits.Use{Mappings: 1, Files: 1}
+	if err := s.srv.ledger.Take(need); err != nil {
 		return nil, nil, err
 	}
 	if err := s.account(0, 0, size+more); err != nil {
-		s.srv.give(need)
+		s.srv.ledger.Give(need)
 		return nil, nil, err
 	}
-	memory, file, err := newShared(size)
+	shared, file, err := memory.New(size)
 	if err != nil {
 		s.account(0, 0, -size-more)
-		s.srv.give(need)
+		s.srv.ledger.Give(need)
 		return nil, nil, wire.Errorf(wire.Limit, "%s: allocating %d bytes: %v", method, size, err)
 	}
 	h.memory += size + more
-	h.use.mappings++
-	h.shared = append(h.shared, memory)
-	return memory, file, nil
+	h.use.Mappings++
+	h.shared = append(h.shared, shared)
+	return shared, file, nil
 }
 
 // closeShared closes the file of newShared.
@@ -111,7 +113,7 @@ func (s *session) closeShared(file *os.File) {
 	if err := file.Close(); err != nil {
 		s.srv.log.Warn("close shared memory", "session", s.id, "err", err)
 	}
-	s.srv.give(use{files: 1})
+	s.srv.ledger.Give(limits.Use{Files: 1})
 }
 
 // shareFinal moves the last observations of ended games to memory shared with the client, which then
@@ -128,12 +130,12 @@ func (s *session) shareFinal(f *wire.Frame, h *handle) error {
 		return err
 	}
 	size := int64(up(l.Len, pageSize))
-	memory, file, err := s.newShared(h, size, 0, "share_final")
+	shared, file, err := s.newShared(h, size, 0, "share_final")
 	if err != nil {
 		return err
 	}
 	defer s.closeShared(file) // the mapping stays
-	if h.final, err = l.View(memory); err != nil {
+	if h.final, err = l.View(shared); err != nil {
 		return err
 	}
 	h.own.setFinal(h.final)
@@ -155,8 +157,8 @@ func (p *place) setFinal(final *vec.Batch) {
 // unshare frees the memory of all slots, which must not be used any more.
 func (h *handle) unshare() error {
 	var errs []error
-	for _, memory := range h.shared {
-		errs = append(errs, freeShared(memory))
+	for _, shared := range h.shared {
+		errs = append(errs, memory.Free(shared))
 	}
 	h.shared, h.slots, h.now = nil, nil, h.own
 	return errors.Join(errs...)
@@ -249,7 +251,7 @@ func (h *handle) pack(dst, planes []byte) error {
 		width, each, per, bits := h.game.Planes.Len(), h.game.PackedLen(), h.env.Rows(), h.game.CellBits()
 		h.packRow = func(_, i int) {
 			for row := i * per; row < (i+1)*per; row++ {
-				packCells(h.packTo[row*each:(row+1)*each], h.packFrom[row*width:(row+1)*width], bits)
+				memory.Pack(h.packTo[row*each:(row+1)*each], h.packFrom[row*width:(row+1)*width], bits)
 			}
 		}
 	}
@@ -257,29 +259,19 @@ func (h *handle) pack(dst, planes []byte) error {
 	return h.env.Each(h.packRow)
 }
 
-// packCells packs cells of bits bits each (1, 2, 4 or 8), eight at a time.
-func packCells(dst, cells []byte, bits int) {
-	for ; len(cells) >= 8; cells, dst = cells[8:], dst[bits:] {
-		x := binary.LittleEndian.Uint64(cells)
-		switch bits {
-		case 1:
-			x = (x | x>>7) & 0x0003_0003_0003_0003
-			x = (x | x>>14) & 0x0000_000F_0000_000F
-			dst[0] = byte(x | x>>28)
-		case 2:
-			x = (x | x>>6) & 0x000F_000F_000F_000F
-			x = (x | x>>12) & 0x0000_00FF_0000_00FF
-			binary.LittleEndian.PutUint16(dst, uint16(x|x>>24))
-		case 4:
-			x = (x | x>>4) & 0x00FF_00FF_00FF_00FF
-			x = (x | x>>8) & 0x0000_FFFF_0000_FFFF
-			binary.LittleEndian.PutUint32(dst, uint32(x|x>>16))
-		default:
-			binary.LittleEndian.PutUint64(dst, x)
-		}
+// pass responds to a request and sends a file descriptor with the first byte of the response.
+func (s *session) pass(id uint32, file *os.File, result any) error {
+	parts, err := wire.Result(id, result)
+	if err != nil {
+		return err
 	}
-	clear(dst)
-	for j, c := range cells {
-		dst[j*bits/8] |= c << (j * bits % 8)
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
+	s.extend()
+	n, err := memory.Send(s.conn, slices.Concat(parts...), file)
+	s.srv.sent.Add(uint64(n))
+	if err != nil {
+		s.end()
 	}
+	return nil
 }

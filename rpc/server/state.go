@@ -124,10 +124,10 @@ func (s *session) fitting(f *wire.Frame, h *handle, size int) (list []int, relea
 	}
 	count := (s.srv.limits.MaxReply - replyRoom) / size
 	if count < 1 && len(list) > 0 {
-		return nil, nil, s.srv.exceedsReply(size + replyRoom)
+		return nil, nil, s.srv.ledger.ExceedsReply(size + replyRoom)
 	}
 	list = list[:min(count, len(list))]
-	release, err = s.srv.reserve(len(list) * size)
+	release, err = s.srv.ledger.Reserve(len(list) * size)
 	return list, release, err
 }
 

@@ -68,7 +68,7 @@ func (h *handle) step(p *place) error {
 		return err
 	}
 	if h.recorder != nil {
-		h.recorder.settle()
+		h.recorder.Settle()
 	}
 	h.ended = h.ended[:0]
 	truncated := h.private.truncated

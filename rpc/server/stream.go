@@ -9,6 +9,8 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/limits"
+	"blockyard/rpc/server/memory"
 	"blockyard/rpc/wire"
 )
 
@@ -59,17 +61,17 @@ func (s *session) streamed(h *handle) (*stream, error) {
 	room := s.srv.limits.MaxReply - replyRoom
 	st.fits = sort.Search(n, func(k int) bool { return st.slabLen(k+1)+4*(k+1) > room })
 	if st.fits == 0 {
-		return nil, s.srv.exceedsReply(st.slabLen(1) + replyRoom)
+		return nil, s.srv.ledger.ExceedsReply(st.slabLen(1) + replyRoom)
 	}
 	size := int64(st.slabLen(st.fits) + replyRoom + n*(4+4+4+4+1) + 2*2*h.rows)
 	if err := s.account(0, 0, size); err != nil {
 		return nil, err
 	}
-	need := use{goroutines: min(h.c.Workers, n), timers: 1}
-	err := s.srv.take(need)
+	need := limits.Use{Goroutines: min(h.c.Workers, n), Timers: 1}
+	err := s.srv.ledger.Take(need)
 	if err == nil {
 		if st.Stream, err = h.env.Stream(h.own.batch); err != nil {
-			s.srv.give(need)
+			s.srv.ledger.Give(need)
 		}
 	}
 	if err != nil {
@@ -77,7 +79,7 @@ func (s *session) streamed(h *handle) (*stream, error) {
 		return nil, err
 	}
 	h.memory += size
-	h.use.add(need)
+	h.use.Add(need)
 	h.stream = st
 	return st, nil
 }
@@ -226,7 +228,7 @@ func (s *session) received(h *handle, n int) {
 	}
 	s.count(h)
 	if h.recorder != nil {
-		h.recorder.settle()
+		h.recorder.Settle()
 	}
 }
 
@@ -246,7 +248,7 @@ func (h *handle) gather(dst []byte) {
 			width, each := h.game.Planes.Len(), h.game.PackedLen()
 			for r := range h.env.Rows() {
 				row := int(i)*h.env.Rows() + r
-				packCells(to[r*each:(r+1)*each], h.private.planes[row*width:(row+1)*width], h.game.CellBits())
+				memory.Pack(to[r*each:(r+1)*each], h.private.planes[row*width:(row+1)*width], h.game.CellBits())
 			}
 		}
 		gap = at + len(st.envs)*f.game

@@ -54,7 +54,7 @@ func (s *session) parse(f *wire.Frame) error {
 		return err
 	}
 	if size := 2 * len(o.Texts); size > s.srv.limits.MaxReply-replyRoom {
-		return s.srv.exceedsReply(size + replyRoom)
+		return s.srv.ledger.ExceedsReply(size + replyRoom)
 	}
 	actions := make([]byte, 0, 2*len(o.Texts))
 	for i, text := range o.Texts {
@@ -87,16 +87,16 @@ func (s *session) observeText(f *wire.Frame, h *handle) error {
 		return err
 	}
 	texts, size := []string{}, 0
-	held := &reservation{s: s.srv}
-	defer held.release()
+	held := s.srv.ledger.Reservation()
+	defer held.Release()
 	for _, i := range list {
 		one, more := DescribeRows(h.env, i, o.Legal), 0
 		for _, text := range one {
 			more += len(text) + 5
 		}
-		err := held.add(textCopies * more)
+		err := held.Add(textCopies * more)
 		if size += more; size > s.srv.limits.MaxReply-replyRoom {
-			err = s.srv.exceedsReply(size + replyRoom)
+			err = s.srv.ledger.ExceedsReply(size + replyRoom)
 		}
 		if err != nil && len(texts) == 0 {
 			return err

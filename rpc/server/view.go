@@ -26,7 +26,7 @@ func (s *session) view(f *wire.Frame) error {
 		return wire.Errorf(wire.BadParams, "view: name is %.40q, want 1 to %d bytes of text", o.Name, mostName)
 	}
 	// A page being built takes about as much memory as the largest response.
-	release, err := s.srv.reserve(s.srv.limits.MaxReply)
+	release, err := s.srv.ledger.Reserve(s.srv.limits.MaxReply)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *session) view(f *wire.Frame) error {
 	case err != nil:
 		return wire.Errorf(wire.BadParams, "view: %v", err)
 	case len(page)+replyRoom > s.srv.limits.MaxReply:
-		return s.srv.exceedsReply(len(page) + replyRoom)
+		return s.srv.ledger.ExceedsReply(len(page) + replyRoom)
 	}
 	return s.reply(f.ID, wire.Fields{"game", rec.Game, "agents", rec.Agents, "page", []byte(page)})
 }

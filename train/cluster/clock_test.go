@@ -24,18 +24,18 @@ import (
 // time of day, and no code that a worker runs asks for one. What it measures, it measures with the monotonic clock.
 func TestClockOfWorkers(t *testing.T) {
 	t.Run("messages", func(t *testing.T) {
-		s := newSite(t, nil)
+		s := newSite(t)
 		run := newRun(t, small())
 		l := s.learner(t, run, t.TempDir())
-		sent := newTap(t, strings.TrimPrefix(s.URL(), "nats://"))
-		s.link.URL = "nats://" + sent.Addr().String()
+		sent := newTap(t, strings.TrimPrefix(s.Address, "nats://"))
+		s.Address = "nats://" + sent.Addr().String()
 		left := s.work(t, t.Context(), "tapped")
 		require.NoError(t, run.Go(t.Context(), nil))
 		require.NoError(t, l.Close(true))
 		require.NoError(t, <-left)
 		all := sent.text()
 		require.Contains(t, string(all), `"name":"tapped"`, "signs of life")
-		require.Contains(t, string(all), "Blockyard-Busy", "results")
+		require.Contains(t, string(all), "Blockyard-Result", "results")
 		require.Contains(t, string(all), "$JS.ACK.", "acknowledgements")
 		require.Empty(t, timesOfDay(all, time.Now()))
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,32 +52,28 @@ func weights(t *testing.T, n *mlp.Net) string {
 	return id
 }
 
-// A site is a broker with its key.
+// A site is a broker, which clients reach at an address.
 type site struct {
-	*broker.Broker
-	link broker.Link
+	*broker.Site
+	broker.ClientFlags
+	folder string
 }
 
-func newSite(t *testing.T, change func(*broker.Options)) *site {
+func newSite(t *testing.T) *site {
 	t.Helper()
-	dir := t.TempDir()
-	s := &site{link: broker.Link{Creds: filepath.Join(dir, "key"), Name: t.Name()}}
-	key, err := broker.NewKey(s.link.Creds)
+	s := &site{folder: t.TempDir()}
+	f := broker.Flags{Listen: "127.0.0.1:0"}
+	var err error
+	s.Site, err = f.Open(s.folder, t.Name(), quiet)
 	require.NoError(t, err)
-	o := broker.Options{Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "broker"), Key: key}
-	if change != nil {
-		change(&o)
-	}
-	s.Broker, err = broker.Start(o)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	s.link.URL = s.URL()
+	t.Cleanup(func() { require.NoError(t, s.Close(true)) })
+	_, s.Creds, _ = strings.Cut(s.Join, "--creds ")
 	return s
 }
 
 func (s *site) connect(t *testing.T) *nats.Conn {
 	t.Helper()
-	nc, err := broker.Connect(s.link, quiet)
+	nc, err := s.Connect(s.Address, t.Name(), quiet)
 	require.NoError(t, err)
 	t.Cleanup(nc.Close)
 	return nc
@@ -128,7 +125,7 @@ func TestSameWeights(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			alone, together := newRun(t, c), newRun(t, c)
 			require.NoError(t, alone.Go(t.Context(), nil))
-			s := newSite(t, nil)
+			s := newSite(t)
 			l := s.learner(t, together, t.TempDir())
 			s.repeat(t, l)
 			ctx, kill := context.WithCancel(t.Context())
@@ -166,7 +163,7 @@ func TestSameWeights(t *testing.T) {
 // repeat stores every result twice more, one of them damaged, and messages that are no results.
 func (s *site) repeat(t *testing.T, l *Learner) {
 	nc := s.connect(t)
-	subject, n := fmt.Sprintf("blockyard.%s.%d.results", l.Run(), l.Epoch()), 0
+	subject, n := fmt.Sprintf("blockyard.%s.%d.results", l.Run(), l.Status().Epoch), 0
 	_, err := nc.Subscribe(subject, func(m *nats.Msg) {
 		if m.Header.Get("Copy") != "" {
 			return
@@ -190,7 +187,7 @@ func (s *site) repeat(t *testing.T, l *Learner) {
 func TestResume(t *testing.T) {
 	alone, together := newRun(t, small()), newRun(t, small())
 	require.NoError(t, alone.Go(t.Context(), nil))
-	s, folder := newSite(t, nil), t.TempDir()
+	s, folder := newSite(t), t.TempDir()
 	s.work(t, t.Context(), "only")
 	first := s.learner(t, together, folder)
 	for range 4 {
@@ -206,7 +203,7 @@ func TestResume(t *testing.T) {
 	defer func() { require.NoError(t, again.Close()) }()
 	second := s.learner(t, again, folder)
 	require.Equal(t, first.Run(), second.Run())
-	require.EqualValues(t, 2, second.Epoch())
+	require.EqualValues(t, 2, second.Status().Epoch)
 	require.NoError(t, again.Go(t.Context(), nil))
 	require.Equal(t, weights(t, alone.Net()), weights(t, again.Net()))
 	require.NoError(t, second.Close(true))
@@ -214,47 +211,48 @@ func TestResume(t *testing.T) {
 
 // Only who has the key is let in, and others learn what to do.
 func TestCredentials(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t)
 	s.connect(t)
-	link := s.link
-	link.Creds = ""
-	_, err := broker.Connect(link, quiet)
-	require.ErrorContains(t, err, "wants credentials: pass --creds FILE")
-	link.Creds = filepath.Join(t.TempDir(), "other")
-	_, err = broker.NewKey(link.Creds)
+	client := broker.ClientFlags{}
+	connect := func() error {
+		_, err := client.Connect(s.Address, "test", quiet)
+		return err
+	}
+	require.ErrorContains(t, connect(), "wants credentials: pass --creds FILE")
+	client.Creds = filepath.Join(t.TempDir(), "other")
+	_, err := broker.NewKey(client.Creds)
 	require.NoError(t, err)
-	_, err = broker.Connect(link, quiet)
-	require.ErrorContains(t, err, "refuses the credentials in "+link.Creds)
-	link.Creds = "no-such-file"
-	_, err = broker.Connect(link, quiet)
-	require.ErrorContains(t, err, "--creds: open no-such-file")
-	link.Creds = "doc.go"
-	_, err = broker.Connect(link, quiet)
-	require.ErrorContains(t, err, "doc.go holds neither a key nor NATS credentials")
+	require.ErrorContains(t, connect(), "refuses the credentials in "+client.Creds)
+	client.Creds = "no-such-file"
+	require.ErrorContains(t, connect(), "--creds: open no-such-file")
+	client.Creds = "doc.go"
+	require.ErrorContains(t, connect(), "doc.go holds neither a key nor NATS credentials")
 	_, err = broker.NewKey("doc.go")
 	require.ErrorContains(t, err, "doc.go: not a key of this program")
 }
 
 // A broker says what is wrong with its settings.
 func TestBrokerSettings(t *testing.T) {
-	s := newSite(t, nil)
-	key, err := broker.NewKey(s.link.Creds)
-	require.NoError(t, err)
-	_, err = broker.Start(broker.Options{Listen: ":4222", Dir: t.TempDir(), Key: key})
-	require.ErrorContains(t, err, "want HOST:PORT")
-	_, err = broker.Start(broker.Options{Listen: s.URL()[len("nats://"):], Dir: t.TempDir(), Key: key})
-	require.ErrorContains(t, err, "choose another with --listen")
-	_, err = broker.Start(broker.Options{Listen: "127.0.0.1:0", Dir: filepath.Join(filepath.Dir(s.link.Creds), "broker"), Key: key})
+	s := newSite(t)
+	for says, f := range map[string]broker.Flags{
+		"want HOST:PORT":               {Listen: ":4222"},
+		"choose another with --listen": {Listen: strings.TrimPrefix(s.Address, "nats://")},
+		"TLS":                          {Listen: "127.0.0.1:0", TLSCert: "doc.go", TLSKey: "doc.go"},
+	} {
+		_, err := f.Open(t.TempDir(), "test", quiet)
+		require.ErrorContains(t, err, says)
+	}
+	f := broker.Flags{Listen: "127.0.0.1:0"}
+	_, err := f.Open(s.folder, "test", quiet)
 	require.ErrorContains(t, err, "another learner drives this run")
-	_, err = broker.Start(broker.Options{Listen: "127.0.0.1:0", Dir: t.TempDir(), Key: key, Cert: "doc.go", CertKey: "doc.go"})
-	require.ErrorContains(t, err, "TLS")
-	_, err = broker.Start(broker.Options{Listen: "127.0.0.1:0", Dir: t.TempDir()})
-	require.ErrorContains(t, err, "public key")
 }
 
 // Without room for its queues, a learner says so.
 func TestNoRoom(t *testing.T) {
-	s := newSite(t, func(o *broker.Options) { o.Most = 32 << 20 })
-	_, err := NewLearner(t.Context(), &broker.Site{Conn: s.connect(t)}, newRun(t, small()), LearnerOptions{Folder: t.TempDir(), Limits: limits, Log: quiet})
+	f := broker.Flags{Listen: "127.0.0.1:0", Most: 32 << 20}
+	site, err := f.Open(t.TempDir(), "test", quiet)
+	require.NoError(t, err)
+	_, err = NewLearner(t.Context(), site, newRun(t, small()), LearnerOptions{Folder: t.TempDir(), Limits: limits, Log: quiet})
 	require.ErrorContains(t, err, "no room to store messages: free space on its disk")
+	require.NoError(t, site.Close(true))
 }

@@ -23,7 +23,7 @@ import (
 
 // A worker that cannot play as the learner does is refused with the reason, and the learner learns it.
 func TestRefusedWorkers(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t)
 	run := newRun(t, small())
 	l := s.learner(t, run, t.TempDir())
 	changed := func(change func(*fleet.Run)) map[string]fleet.Kind {
@@ -81,7 +81,7 @@ func (p crashPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 // A task that fails in every worker is played slot by slot. The slot that still fails is kept in a file, and the run
 // stops and names it.
 func TestTaskThatFails(t *testing.T) {
-	s, folder := newSite(t, nil), t.TempDir()
+	s, folder := newSite(t), t.TempDir()
 	c := small()
 	c.Games = 12
 	run := newRun(t, c)
@@ -117,7 +117,7 @@ func TestTaskThatFails(t *testing.T) {
 
 // A task of a worker that dies without a word goes to another one, and one that the queue has lost is published again.
 func TestLostTasks(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t)
 	alone, together := newRun(t, small()), newRun(t, small())
 	require.NoError(t, alone.Step())
 	l := s.learner(t, together, t.TempDir())

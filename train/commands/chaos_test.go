@@ -62,7 +62,7 @@ func TestChaos(t *testing.T) {
 	l := beginLearner(t, t.Context(), args("together", "--cluster", "--listen", "127.0.0.1:0")...)
 	at, err := url.Parse(l.join[1])
 	require.NoError(t, err)
-	nc, err := broker.Connect(broker.Link{URL: l.join[1], Creds: l.join[3]}, slog.New(slog.DiscardHandler))
+	nc, err := (&broker.ClientFlags{Creds: l.join[3]}).Connect(l.join[1], "test", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer nc.Close()
 	var workers []*worker

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,7 @@ import (
 	"strconv"
 
 	"blockyard/agents/mlp"
-	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/train/games"
 	"blockyard/train/network"
@@ -19,7 +20,7 @@ import (
 
 type fit struct {
 	Files  []string `arg:"" name:"file" help:"Records of games." type:"existingfile"`
-	Game   string   `help:"Game of the records." default:"blockbattle"`
+	Game   string   `help:"Game of the records. Default: that of the first one." placeholder:"GAME"`
 	Out    string   `help:"Weights file to write." default:"fit.safetensors" placeholder:"FILE"`
 	From   string   `help:"Net to start from instead of random weights." placeholder:"FILE"`
 	Hidden []int    `help:"Sizes of the hidden layers of a new net." default:"32"`
@@ -31,18 +32,26 @@ type fit struct {
 }
 
 func (c *fit) Run(ctx context.Context) error {
-	g, err := subject(c.Game)
+	if c.Epochs < 1 || c.Batch < 1 || !(c.Rate > 0) || !(c.Held >= 0 && c.Held < 1) {
+		return fmt.Errorf("%d epochs, batches of %d, rate %v, held back %v: out of range", c.Epochs, c.Batch, c.Rate, c.Held)
+	}
+	if c.Game == "" {
+		if err := each(ctx, c.Files[0], func(rec *record.Record) error {
+			c.Game = rec.Game
+			return errFirst
+		}); !errors.Is(err, errFirst) {
+			return cmp.Or(err, fmt.Errorf("%s holds no game", c.Files[0]))
+		}
+	}
+	g, err := games.Open(c.Game)
 	if err != nil {
 		return err
 	}
 	if g.Solo != nil {
-		return errSolo(g)
+		return fmt.Errorf("%[1]s has one seat: train it with train selfplay %[1]s", g.Rules.Name)
 	}
 	seed := strconv.FormatUint(c.Seed, 10)
-	made := provenance.Begin("train", seed)
-	if c.Epochs < 1 || c.Batch < 1 || !(c.Rate > 0) || !(c.Held >= 0 && c.Held < 1) {
-		return fmt.Errorf("%d epochs, batches of %d, rate %v, held back %v: out of range", c.Epochs, c.Batch, c.Rate, c.Held)
-	}
+	made := program.Begin("train", seed)
 	train, held, err := c.read(ctx, g)
 	if err != nil {
 		return err
@@ -89,6 +98,9 @@ func (c *fit) read(ctx context.Context, g *games.Game) (train, held *rows.Set, e
 	}
 	return train, held, nil
 }
+
+// errFirst ends a loop over records after the first one.
+var errFirst = errors.New("the first record is enough")
 
 // each calls f for every record of a file. It fails if ctx ends.
 func each(ctx context.Context, name string, f func(*record.Record) error) error {

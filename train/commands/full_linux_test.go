@@ -74,20 +74,17 @@ func TestFullDisk(t *testing.T) {
 		d.resume(t, dir, "own", run)
 	})
 	t.Run("of another process", func(t *testing.T) {
-		link := broker.Link{Creds: filepath.Join(dir, "key")}
-		key, err := broker.NewKey(link.Creds)
+		f, folder := broker.Flags{Listen: freeAddress(t)}, filepath.Join(d.dir, "other")
+		b, err := f.Open(folder, "test", slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
-		o := broker.Options{Listen: freeAddress(t), Dir: filepath.Join(d.dir, "other"), Key: key}
-		b, err := broker.Start(o)
-		require.NoError(t, err)
-		run := args("other", "--cluster", b.URL(), "--creds", link.Creds)
+		run := args("other", "--cluster", b.Address, "--creds", filepath.Join(folder, "worker.nk"))
 		require.ErrorContains(t, d.fillDuring(t, run), "if its disk is full, see its log, free space and start it again")
-		require.NoError(t, b.Close())
+		require.NoError(t, b.Close(false))
 		d.resize(t, 2<<30)
-		b, err = broker.Start(o)
+		b, err = f.Open(folder, "test", slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
 		d.resume(t, dir, "other", run)
-		require.NoError(t, b.Close())
+		require.NoError(t, b.Close(true))
 	})
 }
 
@@ -105,7 +102,7 @@ func (d *disk) fillDuring(t *testing.T, args []string) error {
 	at, err := url.Parse(l.join[1])
 	require.NoError(t, err)
 	startWorker(t, "only", at.Host, l.join) // it lives on until the test ends
-	nc, err := broker.Connect(broker.Link{URL: l.join[1], Creds: l.join[3]}, slog.New(slog.DiscardHandler))
+	nc, err := (&broker.ClientFlags{Creds: l.join[3]}).Connect(l.join[1], "test", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		all, _, err := fleet.Ask(t.Context(), nc)

@@ -8,7 +8,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/match"
-	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	task "blockyard/train/games"
@@ -57,18 +57,18 @@ func TestSelfplay(t *testing.T) {
 	_, err = task.BlockBattle.Load(best)
 	require.NoError(t, err)
 
-	made, err := provenance.Read(filepath.Join(dir, provenance.File))
+	made, err := program.ReadRun(filepath.Join(dir, program.RunFile))
 	require.NoError(t, err)
 	require.Equal(t, "1", made.Seed)
 	require.NotNil(t, made.Seconds)
 	require.Len(t, made.Earlier, 1, "the part before Ctrl-C")
 
 	out := filepath.Join(dir, "fit.safetensors")
-	require.NoError(t, command(t, "fit", games, "--out", out, "--from", best, "--epochs=2", "--held=0.3"))
+	require.NoError(t, command(t, "fit", games, "--out", out, "--from", best, "--epochs=2", "--held=0.3")) // --game is theirs
 	net, err := task.BlockBattle.Load(out)
 	require.NoError(t, err)
 	require.Equal(t, 6, net.Layers()[0].Out)
-	made, err = provenance.Read(out + ".run.json")
+	made, err = program.ReadRun(out + ".run.json")
 	require.NoError(t, err)
 	require.Equal(t, "1", made.Seed)
 }
@@ -124,4 +124,24 @@ func TestRefuses(t *testing.T) {
 	} {
 		require.ErrorContains(t, command(t, args...), says, "%v", args)
 	}
+}
+
+// TestFitFindsTheGame: without --game, the first record names it.
+func TestFitFindsTheGame(t *testing.T) {
+	g := task.TetrisDuel
+	path := filepath.Join(t.TempDir(), "games.jsonl")
+	w, err := record.Create(path)
+	require.NoError(t, err)
+	p := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
+	table := match.Match{Rules: g.Rules, A: p, B: p, Units: 2, Record: w.Write}
+	_, err = table.TwoPlayer(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	out := filepath.Join(t.TempDir(), "fit.safetensors")
+	require.NoError(t, command(t, "fit", path, "--hidden=4", "--epochs=1", "--out", out))
+	_, err = g.Load(out)
+	require.NoError(t, err)
+	require.Error(t, command(t, "fit", path, "--game=blockbattle", "--out", out))
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	require.ErrorContains(t, command(t, "fit", path), "holds no game")
 }

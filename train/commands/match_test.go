@@ -51,8 +51,7 @@ func TestMatchOfWorkers(t *testing.T) {
 		together, log := newMatch(), slog.New(slog.DiscardHandler)
 		f := matches.Flags{Flags: broker.Flags{Listen: at}, Dir: dir}
 		f.Cluster.On = true
-		session, err := f.Start(t.Context(), &together, matches.Agent{Name: together.A.Name, Spec: together.A.Name},
-			&matches.Agent{Name: together.B.Name, Spec: together.B.Name}, io.Discard, log)
+		session, err := f.Start(t.Context(), &together, []string{together.A.Name, together.B.Name}, io.Discard, log)
 		if err != nil {
 			ended <- played{err: err}
 			return
@@ -66,7 +65,7 @@ func TestMatchOfWorkers(t *testing.T) {
 	killed := startWorker(t, "killed", at, join)
 	var nc *nats.Conn // the broker writes its key before it listens
 	require.Eventually(t, func() bool {
-		nc, err = broker.Connect(broker.Link{URL: join[1], Creds: key}, slog.New(slog.DiscardHandler))
+		nc, err = (&broker.ClientFlags{Creds: key}).Connect(join[1], "test", slog.New(slog.DiscardHandler))
 		return err == nil
 	}, time.Minute, 10*time.Millisecond)
 	defer nc.Close()

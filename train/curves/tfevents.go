@@ -1,10 +1,9 @@
 // Package curves writes the event files that TensorBoard shows: scalars over steps.
 //
-// A file is a sequence of records, each framed as TFRecord: the length (8 bytes, little
-// endian), its masked checksum (4), the bytes, their masked checksum (4). A record is an
-// Event message of protocol buffers: wall_time = 1 (double), step = 2 (int64), then
-// file_version = 3 (string) in the first record and summary = 5 in the others, whose
-// values = 1 have a tag = 1 (string) and a simple_value = 2 (float).
+// A file is a sequence of records, each framed as TFRecord: the length (8 bytes, little endian), its masked checksum
+// (4), the bytes, their masked checksum (4). A record is an Event message of protocol buffers: wall_time = 1 (double),
+// step = 2 (int64), then file_version = 3 (string) in the first record and summary = 5 in the others, whose values = 1
+// have a tag = 1 (string) and a simple_value = 2 (float).
 package curves
 
 import (
@@ -39,8 +38,7 @@ type Writer struct {
 	f *os.File
 }
 
-// Create starts a new event file in folder dir. TensorBoard reads all event files of a
-// folder as one run.
+// Create starts a new event file in folder dir. TensorBoard reads all event files of a folder as one run.
 func Create(dir string, now time.Time) (*Writer, error) {
 	for i := 0; ; i++ {
 		name := fmt.Sprintf("events.out.tfevents.%010d.%d.%d.train", now.Unix(), os.Getpid(), i)

@@ -11,8 +11,7 @@ import (
 var BlockBattle = merge(New(blockbattle.Game, bot.Entry), Game{
 	Worth:  worthInBlockBattle,
 	Damage: damageBlockBattle,
-	// Pieces change places. The bumps stay, although of several lowest columns they leave out the
-	// leftmost.
+	// Pieces change places. The bumps stay, although of several lowest columns they leave out the leftmost.
 	Mirror: mirrorColumns(bot.FeatureNames, blockbattle.Width, [2]string{"own S fits", "own Z fits"},
 		[2]string{"own J fits", "own L fits"}, [2]string{"own no S", "own no Z"}, [2]string{"own no J", "own no L"}),
 	Start: startBlockBattle,

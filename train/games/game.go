@@ -46,13 +46,11 @@ type Game struct {
 	// Damage turns a fresh position into a late or a hard one, at random by r alone. Check
 	// accepts the position, and its game is not over.
 	Damage func(s env.State, r *env.Rand)
-	// Mirror, if set, turns a row of features into that of the mirror image of the position,
-	// which has the same value.
+	// Mirror, if set, turns a row of features into that of the mirror image of the position, which has the same value.
 	Mirror func(row []float32)
 	// Outcomes is how many equally likely draws a search of three plies enumerates.
 	Outcomes int
-	// Start, if set, makes a net of one hidden layer with the preferences of Hand. Its other
-	// units are random by seed.
+	// Start, if set, makes a net of one hidden layer with the preferences of Hand. Its other units are random by seed.
 	Start func(hidden int, seed uint64) (*mlp.Net, error)
 	// Solo, if set, replaces results in a game of one seat. Then Hand, Learned, Worth, Chance
 	// and Start may be missing.
@@ -71,9 +69,8 @@ type Solo struct {
 // A Planner is a policy that searches by a net. Training then learns the values of the
 // positions in which its plans end, because these are what it evaluates.
 type Planner interface {
-	// Plan returns what to choose in s. It writes the features of the position where the
-	// plan ends to x and returns the points there; ok is false, and x untouched, if every
-	// plan ends the game.
+	// Plan returns what to choose in s. It writes the features of the position where the plan ends to x and returns
+	// the points there; ok is false, and x untouched, if every plan ends the game.
 	Plan(s env.State, x []float32) (a env.Action, points int, ok bool)
 }
 
@@ -90,6 +87,15 @@ var ErrNone = errors.New("there is nothing to train for this game")
 
 // tuned are the games with more than New gives them.
 var tuned = []*Game{BlockBattle, TetrisDuel, Blocking, WinTetris, Dropblox}
+
+// Open returns what training the game of that name needs, such as blockbattle.
+func Open(name string) (*Game, error) {
+	g, err := games.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return Of(g)
+}
 
 // Of returns what training g needs. Variants share the network of the game that they are
 // variants of, which is the one to train; a variant with a table of its own (Game.Table) can be trained too.

@@ -9,9 +9,8 @@ import (
 	"blockyard/agents/mlp"
 )
 
-// mirrorColumns makes a Mirror for features named "… height X", "… step X" (the signed step
-// from column X-1 to X) and "… step size X", and for pairs of features that change places. All
-// others are the same on both sides.
+// mirrorColumns makes a Mirror for features named "… height X", "… step X" (the signed step from column X-1 to X) and
+// "… step size X", and for pairs of features that change places. All others are the same on both sides.
 func mirrorColumns(names []string, width int, pairs ...[2]string) func([]float32) {
 	index := map[string]int{}
 	for i, n := range names {

@@ -92,9 +92,8 @@ var duelPromise = []handTerm{
 	{"combo", bot.Tuned[bot.Carry], 5},
 }
 
-// startTetrisDuel is the baseline evaluator as a net: its values are the evaluator's times
-// handUnit, except for the growing weight of the lead in the last half-turns and for leads
-// beyond the range of the features.
+// startTetrisDuel is the baseline evaluator as a net: its values are the evaluator's times handUnit, except for the
+// growing weight of the lead in the last half-turns and for leads beyond the range of the features.
 func startTetrisDuel(hidden int, seed uint64) (*mlp.Net, error) {
 	terms := duelPromise
 	for _, t := range duelBoard {

@@ -74,8 +74,7 @@ func build(sizes []int, batch int, loss Loss, weights [][]float32) (r *graph, er
 	return r, nil
 }
 
-// An adam is Adam (Kingma and Ba 2015), whose state can be read and put back, which that of
-// gorgonia's own cannot.
+// An adam is Adam (Kingma and Ba 2015), whose state can be read and put back, which that of gorgonia's own cannot.
 type adam struct {
 	steps int
 	m, v  [][]float32 // running means of gradients and their squares, one pair per weight tensor

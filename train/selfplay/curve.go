@@ -21,9 +21,8 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// Draw writes a picture of the run so far as a PNG: the score at every gate with its
-// 95 % interval, and the loss below, over the rows learned from. It writes nothing before
-// the first gate.
+// Draw writes a picture of the run so far as a PNG: the score at every gate with its 95 % interval, and the loss
+// below, over the rows learned from. It writes nothing before the first gate.
 func (r *Run) Draw(path string) error {
 	if len(r.Curve) == 0 {
 		return nil

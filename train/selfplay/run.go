@@ -49,19 +49,16 @@ type Learner interface {
 // An Algorithm is a learner, or several with a share of the budget each, and an evaluation.
 // It is a pointer to all settings, which are saved with the run as JSON, and embeds Options.
 type Algorithm interface {
-	// Start returns the learner of a new run. It begins with the net from, or by its own
-	// rule if from is nil.
+	// Start returns the learner of a new run. It begins with the net from, or by its own rule if from is nil.
 	Start(r *Run, from *mlp.Net) (Learner, error)
-	// Next returns the learner of the next rollout: last, or the one that takes over from
-	// last at the run's progress.
+	// Next returns the learner of the next rollout: last, or the one that takes over from last at the run's progress.
 	Next(r *Run, last Learner) (Learner, error)
 	// Restore returns the learner of a saved run.
 	Restore(r *Run, s *State) (Learner, error)
 	// Policy returns a new policy of the rollout's kind. It depends on nothing but the settings, the
 	// game and the rollout.
 	Policy(g *games.Game, ro *Rollout) (Policy, error)
-	// Gate evaluates the learner's net and sets the scores and Kept of p. It returns false
-	// if ctx ended first.
+	// Gate evaluates the learner's net and sets the scores and Kept of p. It returns false if ctx ended first.
 	Gate(ctx context.Context, r *Run, p *Point) (bool, error)
 	// Notes are what a weights file says about the learner's net.
 	Notes(r *Run) map[string]string

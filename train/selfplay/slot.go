@@ -55,8 +55,7 @@ type Notes interface {
 	SetTensors(tensors []mlp.Tensor) error
 }
 
-// A Slot is a place in which one game after another is played. All its randomness comes
-// from its own generator.
+// A Slot is a place in which one game after another is played. All its randomness comes from its own generator.
 type Slot struct {
 	Index    int
 	State    env.State
@@ -111,8 +110,7 @@ func (s *Slot) drawOpponent() uint8 {
 	return uint8(s.Rand.Next()%n) + 1
 }
 
-// newRecord returns the record of a game that has just been started, or nil if its start
-// cannot be encoded.
+// newRecord returns the record of a game that has just been started, or nil if its start cannot be encoded.
 func (s *Slot) newRecord(seed uint64, late, baseline bool) *record.Record {
 	var names []string
 	for _, k := range s.Opponent[:s.game.Rules.MinSeats] {

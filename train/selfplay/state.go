@@ -72,8 +72,7 @@ type GameSlot struct {
 	Age      int     `json:"age,omitempty"`
 }
 
-// Save writes the run as it stands between two steps. A run that Resume reads continues as
-// this one would have.
+// Save writes the run as it stands between two steps. A run that Resume reads continues as this one would have.
 func (r *Run) Save(path string) error {
 	s := &State{
 		Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules, Config: r.algorithm, Version: stateVersion,
@@ -259,8 +258,7 @@ func (s *State) under(prefix string) []mlp.Tensor {
 	return all
 }
 
-// Named are tensors by name, to be taken apart. The first error stands for all: after it, Take returns
-// nothing.
+// Named are tensors by name, to be taken apart. The first error stands for all: after it, Take returns nothing.
 type Named struct {
 	tensors map[string]mlp.Tensor
 	err     error
@@ -283,8 +281,7 @@ func (n *Named) Rows(name string) int {
 	return 0
 }
 
-// Take returns the numbers of a tensor, which must have the given shape. One of no numbers may be
-// missing.
+// Take returns the numbers of a tensor, which must have the given shape. One of no numbers may be missing.
 func (n *Named) Take(name string, shape ...int) []float32 {
 	size := 1
 	for _, d := range shape {

@@ -39,60 +39,47 @@ func NewKey(path string) (public string, err error) {
 	return pair.PublicKey()
 }
 
-// A Link says how to reach a broker.
-type Link struct {
-	URL   string // one or more addresses, separated by commas
-	Creds string // file with a key that NewKey wrote, or with NATS credentials; "" for none
-	CA    string // PEM file of the authorities that the broker's certificate is checked with; "": the system's
-	Name  string // of this client, for operators of the broker
-
-	Broker *Broker // this process's own, to be reached without the network; nil for another one
-}
-
 // A Conn is a connection to a broker.
 type Conn = nats.Conn
 
 // ErrNoBroker says that no broker answers.
 var ErrNoBroker = nats.ErrNoServers
 
-// Connect connects to a broker. The connection is made again whenever it is lost, until it is closed.
-func Connect(l Link, log *slog.Logger) (*Conn, error) {
-	o := []nats.Option{
-		nats.Name(l.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond),
-		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(10 * time.Second),
+// Connect connects to the broker at one or more addresses, separated by commas. name is that of this client, for
+// operators of the broker. The connection is made again whenever it is lost, until it is closed.
+func (f *ClientFlags) Connect(address, name string, log *slog.Logger, more ...nats.Option) (*Conn, error) {
+	o := append(more,
+		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond),
+		nats.PingInterval(5*time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(10*time.Second),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				log.Warn("the connection to the broker is lost, trying again", "error", err)
 			}
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { log.Info("connected to the broker again") }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Debug("broker", "error", err) }),
-	}
-	if l.Broker != nil {
-		o = append(o, nats.InProcessServer(l.Broker.server))
-	}
-	if l.Creds != "" {
-		auth, err := credentials(l.Creds)
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Debug("broker", "error", err) }))
+	if f.Creds != "" {
+		auth, err := credentials(f.Creds)
 		if err != nil {
 			return nil, fmt.Errorf("--creds: %w", err)
 		}
 		o = append(o, auth)
 	}
-	if l.CA != "" {
-		o = append(o, nats.RootCAs(l.CA))
+	if f.TLSCA != "" {
+		o = append(o, nats.RootCAs(f.TLSCA))
 	}
-	nc, err := nats.Connect(l.URL, o...)
+	nc, err := nats.Connect(address, o...)
 	switch {
 	case err == nil:
 		return nc, nil
 	case !errors.Is(err, nats.ErrAuthorization) && !errors.Is(err, nats.ErrNkeysNotSupported):
-		return nil, fmt.Errorf("no connection to the broker at %s: %w", l.URL, err)
-	case l.Creds == "":
+		return nil, fmt.Errorf("no connection to the broker at %s: %w", address, err)
+	case f.Creds == "":
 		return nil, fmt.Errorf("the broker at %s wants credentials: pass --creds FILE, "+
-			"as in the line that the learner printed", l.URL)
+			"as in the line that the learner printed", address)
 	}
 	return nil, fmt.Errorf("the broker at %s refuses the credentials in %s: "+
-		"use the file that the learner of this run wrote (%w)", l.URL, l.Creds, err)
+		"use the file that the learner of this run wrote (%w)", address, f.Creds, err)
 }
 
 // credentials returns the option for a file with a key or with NATS credentials, which hold a JWT.

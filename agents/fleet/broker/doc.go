@@ -1,5 +1,5 @@
 // Package broker is a NATS server with JetStream, embedded or external, and the connection to it: its flags, its keys
-// and its certificates. Processes that play games for one another meet there.
+// and its certificates. The server of a run and its workers exchange jobs and results there.
 //
 // # What lies in the broker
 //

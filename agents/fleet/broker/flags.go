@@ -1,11 +1,7 @@
 package broker
 
 import (
-	"errors"
 	"fmt"
-	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -18,6 +14,8 @@ type Flags struct {
 	TLSCert string `name:"tls-cert" help:"${tls_cert}" placeholder:"FILE" group:"Many machines"`
 	TLSKey  string `name:"tls-key" help:"${tls_key}" placeholder:"FILE" group:"Many machines"`
 	ClientFlags
+
+	Most int64 `kong:"-"` // bytes that a broker in this process may take on disk; 0: what the disk has
 }
 
 // ClientFlags are the flags of every client of a broker.
@@ -59,84 +57,4 @@ func (f *Flag) Decode(ctx *kong.DecodeContext) error {
 		}
 	}
 	return nil
-}
-
-// Connect connects to the broker at an address.
-func (f *ClientFlags) Connect(address, name string, log *slog.Logger) (*Conn, error) {
-	return Connect(Link{URL: address, Creds: f.Creds, CA: f.TLSCA, Name: name}, log)
-}
-
-// A Site is a broker, in this process or external, and the connection to it.
-type Site struct {
-	*Conn
-	Join string // the command line with which workers join
-
-	own *Broker
-	dir string // of it
-}
-
-// Embedded reports whether the broker is in this process, and ends with it.
-func (s *Site) Embedded() bool { return s.own != nil }
-
-// Check returns why an embedded broker cannot store messages; see Broker.Check.
-func (s *Site) Check() error {
-	if s.own == nil {
-		return nil
-	}
-	return s.own.Check()
-}
-
-// keyFile holds the key of the workers, in the folder of the run.
-const keyFile = "worker.nk"
-
-// Open connects to the broker of the flags. An embedded one has its files, and the key of the workers, in a folder.
-func (f *Flags) Open(folder, name string, log *slog.Logger) (*Site, error) {
-	s := &Site{dir: filepath.Join(folder, "broker")}
-	link := Link{URL: f.Cluster.URL, Creds: f.Creds, CA: f.TLSCA, Name: name}
-	if link.URL == "" {
-		link.Creds = filepath.Join(folder, keyFile)
-		if err := s.embed(f, folder, link.Creds); err != nil {
-			return nil, err
-		}
-		link.URL, link.Broker = s.own.URL(), s.own
-	}
-	var err error
-	if s.Conn, err = Connect(link, log); err != nil {
-		return nil, errors.Join(err, s.Close(false))
-	}
-	s.Join = "train join " + link.URL
-	if link.Creds != "" {
-		s.Join += " --creds " + link.Creds
-	}
-	if f.TLSCA != "" {
-		s.Join += " --tls-ca " + f.TLSCA
-	}
-	return s, nil
-}
-
-func (s *Site) embed(f *Flags, folder, keyPath string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	key, err := NewKey(keyPath)
-	if err != nil {
-		return err
-	}
-	s.own, err = Start(Options{Listen: f.Listen, Dir: s.dir, Key: key, Cert: f.TLSCert, CertKey: f.TLSKey})
-	return err
-}
-
-// Close ends the connection, and stops an embedded broker. finished says that its files are of no use any more.
-func (s *Site) Close(finished bool) error {
-	if s.Conn != nil {
-		s.Conn.Close()
-	}
-	if s.own == nil {
-		return nil
-	}
-	err := s.own.Close()
-	if finished {
-		err = errors.Join(err, os.RemoveAll(s.dir))
-	}
-	return err
 }

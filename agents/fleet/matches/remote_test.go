@@ -37,9 +37,11 @@ func newMatch(t *testing.T, game, a, b string, units int) (*match.Match, *string
 		return json.NewEncoder(lines).Encode(r)
 	}}
 	for to, text := range map[*match.Player]string{&m.A: a, &m.B: b} {
-		f, err := bots.New(g, bots.Own(text))
+		agent, err := bots.Parse(g, bots.Own(text))
 		require.NoError(t, err)
-		*to = match.Player{Name: text, New: f}
+		f, err := agent.Factory()
+		require.NoError(t, err)
+		*to = match.Player{Name: agent.Recorded(), Spec: text, New: f}
 	}
 	return m, lines
 }
@@ -51,7 +53,7 @@ func start(t *testing.T, m *match.Match, limits fleet.Limits) *Session {
 	dir := t.TempDir()
 	site, err := f.Open(dir, "test", quiet)
 	require.NoError(t, err)
-	s, err := serve(t.Context(), site, m, Agent{m.A.Name, m.A.Name}, &Agent{m.B.Name, m.B.Name},
+	s, err := serve(t.Context(), site, m, []string{m.A.Spec, m.B.Spec},
 		fleet.Options{Folder: dir, Log: quiet}, limits)
 	require.NoError(t, err)
 	return s
@@ -102,7 +104,7 @@ func TestSameMatch(t *testing.T) {
 		ended <- r
 	}()
 	answer := func(id, data string) {
-		h := nats.Header{"Blockyard-Task": {id}, "Blockyard-Worker": {"lost"}, "Blockyard-Busy": {"0"}}
+		h := nats.Header{"Blockyard-Result": {`{"job":"` + id + `","worker":"lost"}`}}
 		_, err := js.PublishMsg(ctx, &nats.Msg{Subject: "blockyard." + m.Run() + ".1.results", Header: h, Data: []byte(data)})
 		require.NoError(t, err)
 	}
@@ -149,7 +151,7 @@ func readShipped(f io.ReadCloser, err error) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// Matches of one seat, and of more than two, have the same result too.
+// Matches of one seat, and of more than two, have the same result too, and so have those with names of the user's.
 func TestOtherNumbersOfSeats(t *testing.T) {
 	for game, play := range map[string]func(*match.Match) (fmt.Stringer, error){
 		"wintetris": func(m *match.Match) (fmt.Stringer, error) { return m.SinglePlayer(t.Context()) },
@@ -158,7 +160,7 @@ func TestOtherNumbersOfSeats(t *testing.T) {
 		t.Run(game, func(t *testing.T) {
 			var texts, records []string
 			for _, remote := range []bool{false, true} {
-				m, lines := newMatch(t, game, "hand", "random", 2)
+				m, lines := newMatch(t, game, "me=hand", "random", 2)
 				if game == "wintetris" {
 					m.Skip, m.Steps = 3, 40
 				} else {
@@ -224,7 +226,7 @@ func TestRefusedAgents(t *testing.T) {
 		"exec:cat":              "a program of this machine",
 		"learned:weights=/no/n": "no such file",
 	} {
-		_, err := pack(g, Agent{text, text}, new([][]byte))
+		_, err := pack(g, text, text, new([][]byte))
 		require.ErrorContains(t, err, says)
 	}
 }
@@ -261,10 +263,10 @@ func TestMatchThatWasKilled(t *testing.T) {
 	m, _ := newMatch(t, "blockbattle", "random", "random", 1)
 	s := start(t, m, fleet.DefaultLimits)
 	ctx := t.Context()
-	killed, err := broker.Connect(broker.Link{URL: s.site.ConnectedUrl(), Creds: s.key(t), Name: "killed"}, quiet)
+	killed, err := (&broker.ClientFlags{Creds: s.key(t)}).Connect(s.site.Address, "killed", quiet)
 	require.NoError(t, err)
 	again := *m
-	gone, err := serve(ctx, &broker.Site{Conn: killed}, &again, Agent{m.A.Name, m.A.Name}, &Agent{m.B.Name, m.B.Name},
+	gone, err := serve(ctx, &broker.Site{Conn: killed}, &again, []string{m.A.Spec, m.B.Spec},
 		fleet.Options{Folder: t.TempDir(), Log: quiet}, fleet.DefaultLimits)
 	require.NoError(t, err)
 	killed.Close()
@@ -276,7 +278,7 @@ func TestMatchThatWasKilled(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(silent()[gone.Run()], "does not answer") },
 		time.Minute, time.Millisecond)
 	third := *m
-	next, err := serve(ctx, s.site, &third, Agent{m.A.Name, m.A.Name}, nil,
+	next, err := serve(ctx, s.site, &third, []string{m.A.Spec},
 		fleet.Options{Folder: t.TempDir(), Log: quiet, Keep: time.Nanosecond}, fleet.DefaultLimits)
 	require.NoError(t, err)
 	require.NotContains(t, silent(), gone.Run())

@@ -43,9 +43,9 @@ const mostUnits = 4096
 // logEvery is how often a session logs what its workers have done.
 const logEvery = 10 * time.Second
 
-// Start lets workers play m, if --cluster is given: it sets m.Remote and m.Workers. The players of m get the agents, b
-// may be nil. What people should know is written to out. The caller must Close the session.
-func (f *Flags) Start(ctx context.Context, m *match.Match, a Agent, b *Agent, out io.Writer, log *slog.Logger,
+// Start lets workers play m, if --cluster is given: it sets m.Remote and m.Workers. The texts are those of A, and of B
+// if there is a B, on this command line. What people should know goes to out. The caller must Close the session.
+func (f *Flags) Start(ctx context.Context, m *match.Match, texts []string, out io.Writer, log *slog.Logger,
 ) (*Session, error) {
 	if !f.Cluster.On {
 		return nil, nil
@@ -59,7 +59,7 @@ func (f *Flags) Start(ctx context.Context, m *match.Match, a Agent, b *Agent, ou
 	} else if err != nil {
 		return nil, err
 	}
-	s, err := serve(ctx, site, m, a, b, fleet.Options{Folder: f.Dir, Log: log}, fleet.DefaultLimits)
+	s, err := serve(ctx, site, m, texts, fleet.Options{Folder: f.Dir, Log: log}, fleet.DefaultLimits)
 	if err != nil {
 		return nil, errors.Join(err, site.Close(true))
 	}
@@ -67,13 +67,11 @@ func (f *Flags) Start(ctx context.Context, m *match.Match, a Agent, b *Agent, ou
 	fmt.Fprintf(out, "match %s waits for workers; on each machine: %s\n", s.Run(), site.Join)
 	ctx, s.stop = context.WithCancel(ctx)
 	go func() {
-		for tick := time.NewTicker(logEvery); ; {
+		for ctx.Err() == nil {
 			log.Info("match is played", "workers", s.Progress())
 			select {
 			case <-ctx.Done():
-				tick.Stop()
-				return
-			case <-tick.C:
+			case <-time.After(logEvery):
 			}
 		}
 	}()
@@ -81,20 +79,16 @@ func (f *Flags) Start(ctx context.Context, m *match.Match, a Agent, b *Agent, ou
 }
 
 // serve announces the match.
-func serve(ctx context.Context, site *broker.Site, m *match.Match, a Agent, b *Agent, o fleet.Options,
+func serve(ctx context.Context, site *broker.Site, m *match.Match, texts []string, o fleet.Options,
 	limits fleet.Limits) (*Session, error) {
 	seats := max(1, m.Seats)
 	if m.Rules.MaxSeats > 1 {
 		seats = max(2, m.Seats)
 	}
 	sp := spec{Table: m.Rules.Table, Seats: seats, Cap: m.Cap, Steps: m.Steps}
-	agents := []Agent{a}
-	if b != nil {
-		agents = append(agents, *b)
-	}
 	var files [][]byte
-	for _, agent := range agents {
-		p, err := pack(m.Rules, agent, &files)
+	for k, text := range texts {
+		p, err := pack(m.Rules, m.Name(match.Entrant{B: k > 0}), text, &files)
 		if err != nil {
 			return nil, err
 		}

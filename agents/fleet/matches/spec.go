@@ -35,24 +35,21 @@ type player struct {
 	Spec string `json:"spec"` // with weights named by content
 }
 
-// An Agent is what a player of the match is made of: its name in records, and the spec of its agents.
-type Agent struct{ Name, Spec string }
-
 // pack describes an agent of this command line. Its weights are added to files.
-func pack(g *env.Game, a Agent, files *[][]byte) (player, error) {
-	agent, err := bots.Parse(g, bots.Own(a.Spec))
+func pack(g *env.Game, name, text string, files *[][]byte) (player, error) {
+	agent, err := bots.Parse(g, bots.Own(text))
 	if err != nil {
 		return player{}, err
 	}
-	p := player{Name: a.Name}
-	spec, name, data, err := agent.Portable()
+	p := player{Name: name}
+	spec, weights, data, err := agent.Portable()
 	if errors.Is(err, bots.ErrUntrusted) {
 		return p, fmt.Errorf("agent %.80q: it is a program of this machine, which workers do not have: "+
-			"play this match without --cluster", a.Spec)
+			"play this match without --cluster", text)
 	} else if err != nil {
 		return p, err
 	}
-	if p.Spec = spec; name != "" {
+	if p.Spec = spec; weights != "" {
 		*files = append(*files, data)
 	}
 	f, err := agent.Factory()
@@ -65,7 +62,7 @@ func pack(g *env.Game, a Agent, files *[][]byte) (player, error) {
 	}
 	if r, ok := made.(vec.Resumable); ok {
 		if _, err := r.AppendMemory(nil); err != nil {
-			return p, fmt.Errorf("agent %.80q: %w", a.Spec, err)
+			return p, fmt.Errorf("agent %.80q: %w", text, err)
 		}
 	}
 	return p, nil

@@ -3,9 +3,9 @@
 //
 // It knows no program: programs pass it Prometheus collectors.
 //
-// A command embeds Flags and needs two calls:
+// A command embeds Flags and needs two calls; metrics is what Metrics returns:
 //
-//	site, err := c.Start(log, ops.Counter("blockyard_cluster_tasks_total", "Tasks finished.", done))
+//	site, err := c.Start(log, metrics)
 //	if err != nil {
 //		return err
 //	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/rpc/server/limits"
+
 	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -19,9 +21,9 @@ import (
 )
 
 // start runs a server with tokens and returns it and its address.
-func start(t testing.TB, tokens ...server.Token) (*server.Server, string) {
+func start(t testing.TB, tokens ...limits.Token) (*server.Server, string) {
 	s := server.New(server.Config{
-		Games: games.All, Version: "test", Tokens: tokens, Limits: server.DefaultLimits(),
+		Games: games.All, Version: "test", Tokens: tokens, Limits: limits.DefaultLimits(),
 		Agents: func(*env.Game, bots.Text) (vec.AgentFactory, error) { return nil, nil },
 	})
 	l, err := server.Listen("tcp:127.0.0.1:0", tokens, server.Credentials{})
@@ -95,7 +97,7 @@ func TestGamesAreSeen(t *testing.T) {
 
 // Who watches sees only games of clients with the same token.
 func TestTokensSeeTheirOwn(t *testing.T) {
-	s, address := start(t, server.Token{Name: "a", Secret: "one"}, server.Token{Name: "b", Secret: "two"})
+	s, address := start(t, limits.Token{Name: "a", Secret: "one"}, limits.Token{Name: "b", Secret: "two"})
 	h := NewHandler(s)
 	g := play(t, address, "one", "WinTetris-v0", 2)
 	look(t, h, "/watch?count=4", "one", 200)

@@ -2,10 +2,11 @@
 package scaling
 
 import (
-	"container/heap"
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -65,28 +66,16 @@ type event struct {
 	spent       float64 // time of the worker
 }
 
-type events []event
-
-func (e events) Len() int           { return len(e) }
-func (e events) Less(i, j int) bool { return e[i].at < e[j].at }
-func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)        { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	last := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return last
-}
-
 // A simulation is a run in progress.
 type simulation struct {
 	Model
 	rand    *rand.Rand
 	now     float64
-	events  events
-	queue   []int // groups of slots whose task waits for a worker
-	idle    int   // workers
-	played  []int // rollouts, by group
-	fitted  int   // rollouts
+	events  []event // by time
+	queue   []int   // groups of slots whose task waits for a worker
+	idle    int     // workers
+	played  []int   // rollouts, by group
+	fitted  int     // rollouts
 	fitting bool
 	free    float64 // when the learner is free again
 	busy    float64 // of the learner
@@ -111,8 +100,8 @@ func (m Model) Simulate(rollouts int) (Prediction, error) {
 	}
 	s.assign()
 	for s.fitted < rollouts {
-		e := heap.Pop(&s.events).(event)
-		s.now = e.at
+		e := s.events[0]
+		s.events, s.now = s.events[1:], e.at
 		s.happen(e)
 	}
 	alone := float64(rollouts) * (float64(m.Slots)*m.Task.Seconds() + m.Fit.Seconds())
@@ -120,6 +109,11 @@ func (m Model) Simulate(rollouts int) (Prediction, error) {
 		Elapsed: time.Duration(s.now * float64(time.Second)), Tasks: s.tasks, Lost: s.lost, Speedup: alone / s.now,
 		Efficiency: s.useful / (s.now * float64(m.Workers)), Learner: s.busy / s.now,
 	}, nil
+}
+
+func (s *simulation) push(e event) {
+	k, _ := slices.BinarySearchFunc(s.events, e.at, func(x event, at float64) int { return cmp.Compare(x.at, at) })
+	s.events = slices.Insert(s.events, k, e)
 }
 
 func (s *simulation) happen(e event) {
@@ -165,7 +159,7 @@ func (s *simulation) learn(e event, takes time.Duration) {
 	s.free = math.Max(s.free, s.now) + takes.Seconds()
 	s.busy += takes.Seconds()
 	e.at = s.free
-	heap.Push(&s.events, e)
+	s.push(e)
 }
 
 // maybeFit fits when all groups have played the rollout.
@@ -193,11 +187,11 @@ func (s *simulation) assign() {
 		if s.Between > 0 {
 			if fails := s.rand.ExpFloat64() * s.Between.Seconds(); fails < takes {
 				s.lost++
-				heap.Push(&s.events, event{at: s.now + fails + s.AckWait.Seconds(), what: retry, group: s.queue[0]})
-				heap.Push(&s.events, event{at: s.now + fails + s.Away.Seconds(), what: back})
+				s.push(event{at: s.now + fails + s.AckWait.Seconds(), what: retry, group: s.queue[0]})
+				s.push(event{at: s.now + fails + s.Away.Seconds(), what: back})
 				continue
 			}
 		}
-		heap.Push(&s.events, event{at: s.now + takes, what: finish, group: s.queue[0], spent: takes})
+		s.push(event{at: s.now + takes, what: finish, group: s.queue[0], spent: takes})
 	}
 }

@@ -34,8 +34,7 @@ func (s *Rows) Row(i int) []float32 {
 // Cut keeps the first n rows.
 func (s *Rows) Cut(n int) { s.X, s.Y = s.X[:n*len(s.Game.Features)], s.Y[:n] }
 
-// A Fitter takes one step on a batch at a learning rate and returns its loss, as
-// trainer.Trainer does.
+// A Fitter takes one step on a batch at a learning rate and returns its loss, as network.Trainer does.
 type Fitter interface {
 	Fit(x, y []float32, rate float64) (float64, error)
 }

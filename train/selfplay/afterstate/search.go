@@ -125,8 +125,7 @@ func (c *Search) read(l *Ply, seat int) {
 	}
 }
 
-// Best returns the index in Root.Legal of the choice that the net prefers, -1 if there is
-// no choice.
+// Best returns the index in Root.Legal of the choice that the net prefers, -1 if there is no choice.
 func (c *Search) Best(s env.State, seat int) int {
 	c.Evaluate(&c.Root, s, seat)
 	first := Best(c.Root.Worth)

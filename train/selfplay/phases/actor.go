@@ -8,8 +8,7 @@ import (
 	"blockyard/train/selfplay"
 )
 
-// An actorLearner is an actor and its critic. The net as of the last fit plays, the mean is
-// gated and saved.
+// An actorLearner is an actor and its critic. The net as of the last fit plays, the mean is gated and saved.
 type actorLearner struct {
 	*selfplay.Value
 	critic *lambdaLearner

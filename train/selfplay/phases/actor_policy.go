@@ -27,9 +27,8 @@ func newActorPolicy(c *Config, s *afterstate.Search) *actorPolicy {
 // Start implements selfplay.Policy.
 func (p *actorPolicy) Start(ro *selfplay.Rollout) { p.Net, p.TwoPly = ro.Net.Clone(), ro.TwoPly }
 
-// Choose implements selfplay.Policy. It draws a choice and a second one for comparison,
-// plays the first and notes both if they differ. If there is nothing to draw it plays the
-// best choice.
+// Choose implements selfplay.Policy. It draws a choice and a second one for comparison, plays the first and notes both
+// if they differ. If there is nothing to draw it plays the best choice.
 func (p *actorPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	if s.Opponent[seat] > 0 {
 		return opponentChoice(p.Search, s, seat, p.config.Explore)
@@ -88,9 +87,8 @@ func (p *actorPolicy) list(s env.State, seat int) {
 	}
 }
 
-// second returns the worth of seat's best choice after Root's k-th live afterstate, or the
-// afterstate's own if the seat has none. It writes the features of the position that has
-// this worth, unless the worth is certain.
+// second returns the worth of seat's best choice after Root's k-th live afterstate, or the afterstate's own if the
+// seat has none. It writes the features of the position that has this worth, unless the worth is certain.
 func (p *actorPolicy) second(k, seat int, x []float32) float32 {
 	s := p.Root.States[k]
 	if !s.Acting().Has(seat) {
@@ -108,8 +106,7 @@ func (p *actorPolicy) second(k, seat int, x []float32) float32 {
 	return p.Leaf.Worth[b]
 }
 
-// draw draws two options, each on its own, from the softmax of prefs over temperature.
-// There is at least one option.
+// draw draws two options, each on its own, from the softmax of prefs over temperature. There is at least one option.
 func (p *actorPolicy) draw(temperature float64, r *env.Rand) (a, b int) {
 	top, sum := float64(p.prefs[afterstate.Best(p.prefs)]), 0.0
 	p.sums = p.sums[:0]

@@ -118,8 +118,7 @@ func (p *backupPolicy) spread(s *selfplay.Slot, n int) (sampled [65]int) {
 	return sampled
 }
 
-// backupSample notes one of the second choices in Leaf, after the first choice a: the best
-// or, half of the time, any.
+// backupSample notes one of the second choices in Leaf, after the first choice a: the best or, half of the time, any.
 func (p *backupPolicy) backupSample(s *selfplay.Slot, seat int, a env.Action) {
 	if p.Leaf.Live == 0 {
 		return

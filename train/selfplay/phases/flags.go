@@ -118,8 +118,8 @@ func (c *Config) parts() map[string]selfplay.Part {
 	}
 }
 
-// Config returns the settings of the run of a game of several seats that the flags ask for. What they leave open depends
-// on whether there is a backup, and that on the game.
+// Config returns the settings of the run of a game of several seats that the flags ask for. What they leave open
+// depends on whether there is a backup, and that on the game.
 func (f *Flags) Config(g *games.Game, run *selfplay.Flags) (*Config, error) {
 	if err := cmp.Or(
 		run.NoTeacher("versus", f.Versus != nil && *f.Versus > 0), run.NoTeacher("opponents", len(f.Opponents) > 0),

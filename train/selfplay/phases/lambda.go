@@ -11,8 +11,7 @@ import (
 	"blockyard/train/selfplay"
 )
 
-// What the tensors of nets in a state file begin with. Those of the trainer of a learner's
-// first net have no prefix.
+// What the tensors of nets in a state file begin with. Those of the trainer of a learner's first net have no prefix.
 const (
 	netPrefix       = "net."  // of the critic, or of a backup
 	basePrefix      = "base." // of a backup
@@ -225,8 +224,7 @@ func (l *lambdaLearner) rescale() {
 	}
 }
 
-// slopes adds the first and second derivative of the loss by scale over a path's steps
-// whose game has ended.
+// slopes adds the first and second derivative of the loss by scale over a path's steps whose game has ended.
 func slopes(p *seatPath, scale float64, slope, bend *float64) {
 	targets := make([]float32, len(p.Steps))
 	returns(p.Steps, 1, targets)

@@ -25,8 +25,7 @@ type seatNotes struct {
 	pairs
 }
 
-// A seatPath is what one seat of a slot saw, games one after another: a row of features for
-// each choice.
+// A seatPath is what one seat of a slot saw, games one after another: a row of features for each choice.
 type seatPath struct {
 	X     []float32 // [steps][features]
 	Steps []step

@@ -11,11 +11,10 @@
 // current net then computes V(next) again. Random pieces provide exploration. Some games start from
 // a damaged position, and a game that gets too long is replaced by a new one.
 //
-// If the game has a planner, V is trained on the positions in which its plans end. A search
-// evaluates those positions, which differ from the ones that games pass through. For two
-// consecutive plans, r is the reward that the second promises beyond the first. A search finds
-// the positions that a net overestimates, so the net has to learn from plans made with itself. At
-// first it may learn from plans of the baseline evaluator.
+// If the game has a planner, V is trained on the positions in which its plans end. A search evaluates those positions,
+// which differ from the ones that games pass through. For two consecutive plans, r is the reward that the second
+// promises beyond the first. A search finds the positions that a net overestimates, so the net has to learn from plans
+// made with itself. At first it may learn from plans of the baseline evaluator.
 package single
 
 import (

@@ -33,7 +33,8 @@ const (
 	planner = "games with a planner (Dropblox)"
 )
 
-// Validate returns an error for a discount of 0, which stands for the game's own in a Config. The command line calls it.
+// Validate returns an error for a discount of 0, which stands for the game's own in a Config. The command line calls
+// it.
 func (f *Flags) Validate() error {
 	if f.Discount != nil && *f.Discount == 0 {
 		return errors.New("--discount is 0, want more than 0, up to 1")

@@ -48,8 +48,7 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 	return true, nil
 }
 
-// gateGames plays the games of a gate. When the gate's time is over no game begins, but
-// the first.
+// gateGames plays the games of a gate. When the gate's time is over no game begins, but the first.
 func (l *learner) gateGames(ctx context.Context) ([]*result, error) {
 	c, over := l.config, l.run.GateTimer(0.5)
 	stop := l.run.GateTimer(1)

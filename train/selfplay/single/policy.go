@@ -30,8 +30,7 @@ func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, e
 	return &policy{Search: afterstate.New(g, ro.Net, 1), config: c, x: make([]float32, len(g.Features))}, nil
 }
 
-// Start implements selfplay.Policy. If the game has a planner, it plans by the net, or by the baseline
-// evaluator.
+// Start implements selfplay.Policy. If the game has a planner, it plans by the net, or by the baseline evaluator.
 func (p *policy) Start(ro *selfplay.Rollout) {
 	p.Net = ro.Net.Clone()
 	if solo := p.Game.Solo; solo.Planner == nil {

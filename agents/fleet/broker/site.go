@@ -1,0 +1,161 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"blockyard/datasets/program/disk"
+)
+
+// A Site is a broker, in this process or external, and the connection to it.
+type Site struct {
+	*Conn
+	Address string // of the broker, for workers
+	Join    string // the command line with which workers join
+
+	server  *server.Server // nil for an external broker
+	dir     string         // of its files
+	release func() error   // of the folder
+}
+
+const (
+	keyFile     = "worker.nk"      // holds the key of the workers, in the folder of the run
+	brokerStart = 30 * time.Second // how long a broker may take to answer
+	probeBytes  = 64 << 10         // are written to find out whether there is room
+)
+
+// LargestMessage is what a message may hold, in bytes. Larger nets and results travel as objects.
+const LargestMessage = 1 << 20
+
+// Open connects to the broker of the flags. One in this process has its files, and the key of the workers, in a folder,
+// which one process at a time can use.
+func (f *Flags) Open(folder, name string, log *slog.Logger) (*Site, error) {
+	s := &Site{Address: f.Cluster.URL, dir: filepath.Join(folder, "broker")}
+	client := f.ClientFlags
+	var own []nats.Option
+	if s.Address == "" {
+		client.Creds = filepath.Join(folder, keyFile)
+		if err := s.embed(f, client.Creds); err != nil {
+			return nil, errors.Join(err, s.Close(false))
+		}
+		own = append(own, nats.InProcessServer(s.server))
+	}
+	var err error
+	if s.Conn, err = client.Connect(s.Address, name, log, own...); err != nil {
+		return nil, errors.Join(err, s.Close(false))
+	}
+	s.Join = "train join " + s.Address
+	if client.Creds != "" {
+		s.Join += " --creds " + client.Creds
+	}
+	if f.TLSCA != "" {
+		s.Join += " --tls-ca " + f.TLSCA
+	}
+	return s, nil
+}
+
+// embed starts a broker in this process.
+func (s *Site) embed(f *Flags, keyPath string) error {
+	host, port, err := net.SplitHostPort(f.Listen)
+	n, numErr := strconv.Atoi(port)
+	if err = errors.Join(err, numErr); err != nil || host == "" || n < 0 || n > 65535 {
+		return fmt.Errorf("broker address %q: want HOST:PORT, such as 127.0.0.1:4222", f.Listen)
+	}
+	if n == 0 {
+		n = server.RANDOM_PORT
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(s.dir), 0o755), os.MkdirAll(s.dir, 0o700)); err != nil {
+		return err
+	}
+	key, err := NewKey(keyPath)
+	if err != nil {
+		return err
+	}
+	s.release, err = disk.Acquire(s.dir + ".lock")
+	if errors.Is(err, disk.ErrHeld) {
+		return fmt.Errorf("another learner drives this run: stop it, or start another run with --out (%w)", err)
+	} else if err != nil {
+		return err
+	}
+	o := &server.Options{
+		ServerName: "blockyard", Host: host, Port: n, NoSigs: true, NoLog: true, MaxPayload: LargestMessage,
+		JetStream: true, StoreDir: s.dir, JetStreamMaxStore: f.Most, Nkeys: []*server.NkeyUser{{Nkey: key}},
+	}
+	scheme := "nats://"
+	if f.TLSCert != "" {
+		o.TLSConfig, err = server.GenTLSConfig(&server.TLSConfigOpts{CertFile: f.TLSCert, KeyFile: f.TLSKey})
+		if err != nil {
+			return fmt.Errorf("TLS: %w", err)
+		}
+		o.TLS, o.TLSTimeout, scheme = true, 10, "tls://"
+	}
+	if n != server.RANDOM_PORT { // the server itself would only log that the port is in use
+		l, err := net.Listen("tcp", f.Listen)
+		if err != nil {
+			return fmt.Errorf("broker address: %w: choose another with --listen HOST:PORT; port 0 selects a free one", err)
+		}
+		if err := l.Close(); err != nil {
+			return err
+		}
+	}
+	if s.server, err = server.NewServer(o); err != nil {
+		return fmt.Errorf("broker: %w", err)
+	}
+	s.server.Start()
+	if !s.server.ReadyForConnections(brokerStart) || !s.server.JetStreamEnabled() {
+		return fmt.Errorf("the broker did not start within %v: is the disk of %s full or not writable?", brokerStart, s.dir)
+	}
+	s.Address = scheme + s.server.Addr().String()
+	return nil
+}
+
+// Embedded reports whether the broker is in this process, and ends with it.
+func (s *Site) Embedded() bool { return s.server != nil }
+
+// Check returns why a broker in this process cannot store messages, nil if it can. The server itself answers nobody
+// then, and stores nothing until it is started again.
+func (s *Site) Check() error {
+	if s.server == nil {
+		return nil
+	}
+	probe := filepath.Join(s.dir, "probe")
+	err := os.WriteFile(probe, make([]byte, probeBytes), 0o600)
+	if removed := os.Remove(probe); err == nil {
+		err = removed
+	}
+	if err == nil && !s.server.JetStreamEnabled() {
+		err = errors.New("the server has switched JetStream off")
+	}
+	if err != nil {
+		return fmt.Errorf("the broker cannot store messages in %s: free space on its disk, then continue the run with "+
+			"--resume --cluster (%w)", s.dir, err)
+	}
+	return nil
+}
+
+// Close ends the connection, and stops a broker in this process. finished says that its files are of no use any more.
+func (s *Site) Close(finished bool) (err error) {
+	if s.Conn != nil {
+		s.Conn.Close()
+	}
+	if s.server != nil {
+		s.server.Shutdown()
+		s.server.WaitForShutdown()
+	}
+	if s.release == nil {
+		return nil
+	}
+	if err = s.release(); finished {
+		err = errors.Join(err, os.RemoveAll(s.dir))
+	}
+	return err
+}

@@ -1,0 +1,251 @@
+// Package games writes down the games that clients play on a server: those in progress, and the finished ones until the
+// client fetches them.
+package games
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"sync"
+
+	"blockyard/datasets/record"
+	"blockyard/env"
+)
+
+// Options say what a Recorder records.
+type Options struct {
+	Game    *env.Game
+	Envs    int                  // games that are stepped together
+	First   uint64               // number of game 0 when games are split over several servers
+	Every   uint64               // of so many episodes one is recorded, at least 1
+	Chosen  []bool               // by game; nil for all
+	Memory  int64                // bytes of records, in progress and finished
+	Largest int64                // bytes of one record
+	Players func(i int) []string // who sits where in game i's episode
+}
+
+// A Recorder writes down episodes of some games and keeps the finished ones as lines of JSON until the client fetches
+// them. Its memory is bounded: if there is no room, the oldest finished records are dropped; if that is not enough, the
+// episode in progress is. It implements vec.Tracer.
+type Recorder struct {
+	Options
+	stopped bool
+	running []*running // by game; nil if its episode is not recorded. Only the worker of a game uses its own
+
+	mu    sync.Mutex // games may be stepped while records are fetched
+	fresh []finished // of the step in progress, in no order
+	queue []finished // oldest first
+	used  int64      // bytes of drafts, fresh and queue
+
+	finished, dropped, interrupted uint64 // episodes
+}
+
+// NewRecorder returns a recorder without records.
+func NewRecorder(o Options) *Recorder {
+	return &Recorder{Options: o, running: make([]*running, o.Envs)}
+}
+
+// A running is the record of an episode in progress.
+type running struct {
+	rec     record.Record
+	episode uint64
+	size    int64 // counted in used
+	lost    bool  // there was no room for its choices
+}
+
+// A finished record is lines of JSON: one, or several if the game is long.
+type finished struct {
+	game  int
+	lines []byte
+}
+
+// size is the bytes that the record counts for.
+func (f *finished) size() int64 { return int64(len(f.lines)) + finishedSize }
+
+const (
+	// MostFetched is how many bytes of records a batch has, if it has more than one record.
+	MostFetched = 4 << 20
+
+	runningSize  = 512 // bytes of a record in progress without its choices
+	finishedSize = 64  // bytes of a finished record without its lines
+	firstChoices = 64  // choices that it has room for at first
+)
+
+// Size is the memory that the recording counts for, in bytes.
+func (r *Recorder) Size() int64 { return r.Memory + 9*int64(len(r.running)) }
+
+// Begin chooses every r.Every-th episode, counted over the games and each game's episodes, so that at any
+// time about one in r.Every games is recorded.
+func (r *Recorder) Begin(i int, episode, seed uint64) bool {
+	if r.Chosen != nil && !r.Chosen[i] || (r.First+uint64(i)+episode)%r.Every != 0 {
+		return false
+	}
+	d := &running{episode: episode, size: runningSize + 2*firstChoices}
+	if !r.hold(d.size) {
+		r.drop(1)
+		return false
+	}
+	d.rec = *record.New(r.Game, seed, r.Players(i))
+	d.rec.Choices = make([]env.Action, 0, firstChoices)
+	r.running[i] = d
+	return true
+}
+
+// Move implements vec.Tracer.
+func (r *Recorder) Move(i int, acting env.Seats, moves env.Moves) {
+	d := r.running[i]
+	if len(d.rec.Choices)+env.MaxSeats > cap(d.rec.Choices) && !d.lost {
+		more := int64(2 * cap(d.rec.Choices))
+		if d.size+more > r.Largest || !r.hold(more) {
+			d.lost = true
+			d.rec.Choices = nil
+			r.free(d.size - runningSize)
+			d.size = runningSize
+		} else {
+			d.rec.Choices = slices.Grow(d.rec.Choices, cap(d.rec.Choices))
+			d.size += more
+		}
+	}
+	if !d.lost {
+		d.rec.Add(acting, moves)
+	}
+}
+
+// End implements vec.Tracer.
+func (r *Recorder) End(i int, last env.State) {
+	d := r.running[i]
+	r.running[i] = nil
+	r.free(d.size)
+	if d.lost {
+		r.drop(1)
+		return
+	}
+	d.rec.End(last)
+	d.rec.Meta = map[string]string{
+		"env":     strconv.FormatUint(r.First+uint64(i), 10),
+		"episode": strconv.FormatUint(d.episode, 10),
+	}
+	text := texts.Get().(*bytes.Buffer)
+	defer texts.Put(text)
+	text.Reset()
+	w := record.NewWriter(text)
+	err := w.Write(&d.rec)
+	if err == nil {
+		err = w.Close()
+	}
+	one := finished{i, bytes.Clone(text.Bytes())}
+	if err != nil || one.size() > r.Largest || !r.hold(one.size()) {
+		r.drop(1)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fresh = append(r.fresh, one)
+}
+
+// texts are buffers to write records to.
+var texts = sync.Pool{New: func() any { return &bytes.Buffer{} }}
+
+// Drop implements vec.Tracer.
+func (r *Recorder) Drop(i int) {
+	r.free(r.running[i].size)
+	r.running[i] = nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.interrupted++
+}
+
+// hold counts n more bytes, after dropping finished records if necessary. It returns false if there is no
+// room all the same.
+func (r *Recorder) hold(n int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.used+n > r.Memory && len(r.queue) > 0 {
+		r.forget()
+		r.dropped++
+	}
+	if r.used+n > r.Memory {
+		return false
+	}
+	r.used += n
+	return true
+}
+
+func (r *Recorder) free(n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used -= n
+}
+
+func (r *Recorder) drop(episodes uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dropped += episodes
+}
+
+// Settle queues the records of the last step in the order of the games, whichever worker finished first.
+func (r *Recorder) Settle() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.fresh) == 0 {
+		return
+	}
+	slices.SortStableFunc(r.fresh, func(a, b finished) int { return cmp.Compare(a.game, b.game) })
+	r.queue = append(r.queue, r.fresh...)
+	r.finished += uint64(len(r.fresh))
+	clear(r.fresh)
+	r.fresh = r.fresh[:0]
+}
+
+// Fitting returns the length of the oldest records that fit into a response of most bytes.
+func (r *Recorder) Fitting(most int) (size int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, one := range r.queue {
+		n := size + len(one.lines)
+		if k > 0 && n > min(most, MostFetched) {
+			break
+		}
+		size = n
+	}
+	return size
+}
+
+// A Batch is some finished records, and what the recorder has counted so far.
+type Batch struct {
+	Lines                          []byte // of JSON
+	Count, Waiting                 int    // records in Lines, and left
+	Finished, Dropped, Interrupted uint64 // episodes
+}
+
+// Take removes the oldest records that fit into size bytes. Others may have become the oldest since Fitting.
+func (r *Recorder) Take(size int) Batch {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := Batch{Lines: make([]byte, 0, size)}
+	for len(r.queue) > 0 && len(out.Lines)+len(r.queue[0].lines) <= size {
+		out.Lines = append(out.Lines, r.queue[0].lines...)
+		out.Count++
+		r.forget()
+	}
+	out.Waiting, out.Finished, out.Dropped, out.Interrupted = len(r.queue), r.finished, r.dropped, r.interrupted
+	return out
+}
+
+// forget removes the oldest record. r.mu is locked.
+func (r *Recorder) forget() {
+	r.used -= r.queue[0].size()
+	r.queue[0] = finished{}
+	r.queue = r.queue[1:]
+}
+
+// Stop drops the episodes in progress. No game is being stepped, and none is traced any more.
+func (r *Recorder) Stop() {
+	r.Settle()
+	r.stopped = true
+	clear(r.running)
+}
+
+// Stopped reports whether Stop was called.
+func (r *Recorder) Stopped() bool { return r.stopped }

@@ -1,0 +1,184 @@
+package limits
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"blockyard/rpc/wire"
+)
+
+// A Token admits the clients that send it in hello. Its limits bound all its sessions together, in addition to the
+// limits of the server; 0 is no limit of its own.
+type Token struct {
+	Name   string // in stats, errors and the log; may be "" for the only token of a server
+	Secret string
+
+	MaxSessions int   // connections
+	MaxEnvs     int   // open games
+	MaxMemory   int64 // estimated bytes of open games and uploaded weights
+}
+
+var tokenName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+
+// ParseTokens reads the text of a token file. It is either one line with one token, or one line per token:
+//
+//	NAME TOKEN [max_sessions=N] [max_envs=N] [max_memory=BYTES]
+//
+// Empty lines and lines that begin with # are ignored. Names and tokens must differ. Errors name the line and never
+// contain a token.
+func ParseTokens(text string) ([]Token, error) {
+	var all []Token
+	alone := false // a token without a name
+	for k, line := range strings.Split(text, "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		if alone || len(words) == 1 && len(all) > 0 {
+			return nil, fmt.Errorf("line %d: a token without a name must be the only one: want NAME TOKEN on each line", k+1)
+		}
+		t := Token{Secret: words[0]}
+		if alone = len(words) == 1; !alone {
+			t = Token{Name: words[0], Secret: words[1]}
+			if !tokenName.MatchString(t.Name) {
+				return nil, fmt.Errorf("line %d: want NAME TOKEN, the name of letters, digits, -, _ and dots, at most 64", k+1)
+			}
+		}
+		for n := 2; n < len(words); n++ {
+			if err := t.set(words[n]); err != nil {
+				return nil, fmt.Errorf("line %d: word %d: %w", k+1, n+1, err)
+			}
+		}
+		for _, other := range all {
+			switch {
+			case other.Name == t.Name:
+				return nil, fmt.Errorf("line %d: there is another token named %s: give this one a name of its own", k+1, t.Name)
+			case other.Secret == t.Secret:
+				return nil, fmt.Errorf("line %d: %s and %s have the same token: want one for each", k+1, other.Name, t.Name)
+			}
+		}
+		all = append(all, t)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no token: want a line with a token, or lines NAME TOKEN")
+	}
+	return all, nil
+}
+
+// set sets a limit from "max_envs=100".
+func (t *Token) set(option string) error {
+	name, value, _ := strings.Cut(option, "=")
+	bits := 64
+	if name != "max_memory" {
+		bits = strconv.IntSize
+	}
+	n, err := strconv.ParseInt(value, 10, bits)
+	switch {
+	case name != "max_sessions" && name != "max_envs" && name != "max_memory": // it may be part of a token
+		return fmt.Errorf("want max_sessions=N, max_envs=N or max_memory=BYTES after the token, which has no blanks")
+	case err != nil || n < 1:
+		value = value[:min(len(value), 20)] // shorter than a token, which it may contain
+		return fmt.Errorf("%s is %q, want a whole number from 1 to %d", name, value, int64(math.MaxInt>>(64-bits)))
+	}
+	switch name {
+	case "max_sessions":
+		t.MaxSessions = int(n)
+	case "max_envs":
+		t.MaxEnvs = int(n)
+	default:
+		t.MaxMemory = n
+	}
+	return nil
+}
+
+// A Holder is a token and what its sessions have open together, which its Ledger guards. A nil Holder is that of
+// clients that need no token.
+type Holder struct {
+	Token
+	sum      [sha256.Size]byte // of the secret
+	sessions int
+	envs     int
+	memory   int64
+}
+
+func newHolders(tokens []Token) []*Holder {
+	var all []*Holder
+	for _, t := range tokens {
+		all = append(all, &Holder{Token: t, sum: sha256.Sum256([]byte(t.Secret))})
+	}
+	return all
+}
+
+// Recognize returns the holder of a secret, nil if clients need no token. The time it takes does not depend on the
+// secrets.
+func (l *Ledger) Recognize(secret string) (*Holder, error) {
+	if len(l.holders) == 0 {
+		return nil, nil
+	}
+	if secret == "" {
+		return nil, wire.Errorf(wire.AuthRequired, "this server requires a token in hello")
+	}
+	var found *Holder
+	sum := sha256.Sum256([]byte(secret))
+	for _, h := range l.holders {
+		if subtle.ConstantTimeCompare(h.sum[:], sum[:]) == 1 {
+			found = h
+		}
+	}
+	if found == nil {
+		return nil, wire.Errorf(wire.AuthFailed, "wrong token")
+	}
+	return found, nil
+}
+
+// exceeds returns the error for a limit of the token.
+func (h *Holder) exceeds(limit string, value, asked int64) error {
+	e := wire.Exceeds(limit, value, asked, "")
+	e.Msg += fmt.Sprintf(" with token %s; raise %s in its line of --token-file", h.Token.Name, limit)
+	return e.With("raise", "--token-file").With("token", h.Token.Name)
+}
+
+// room fails if so many more sessions, games and bytes exceed a limit of the token. A nil holder has none.
+func (h *Holder) room(sessions, envs int, memory int64) error {
+	switch {
+	case h == nil:
+	case sessions > 0 && h.MaxSessions > 0 && h.sessions+sessions > h.MaxSessions:
+		return h.exceeds("max_sessions", int64(h.MaxSessions), int64(h.sessions+sessions))
+	case envs > 0 && h.MaxEnvs > 0 && h.envs+envs > h.MaxEnvs:
+		return h.exceeds("max_envs", int64(h.MaxEnvs), int64(h.envs+envs))
+	case memory > 0 && h.MaxMemory > 0 && h.memory+memory > h.MaxMemory:
+		return h.exceeds("max_memory", h.MaxMemory, h.memory+memory)
+	}
+	return nil
+}
+
+func (h *Holder) add(sessions, envs int, memory int64) {
+	if h != nil {
+		h.sessions, h.envs, h.memory = h.sessions+sessions, h.envs+envs, h.memory+memory
+	}
+}
+
+// Name is the name of the token, "" if there is none.
+func (h *Holder) Name() string {
+	if h == nil {
+		return ""
+	}
+	return h.Token.Name
+}
+
+// For returns the limits that apply to sessions with a token: its own where they are lower.
+func (l *Ledger) For(h *Holder) Limits {
+	out := l.limits
+	if h != nil {
+		out.MaxSessions = min(out.MaxSessions, cmp.Or(h.MaxSessions, math.MaxInt))
+		out.MaxEnvs = min(out.MaxEnvs, cmp.Or(h.MaxEnvs, math.MaxInt))
+		out.MaxMemory = min(out.MaxMemory, cmp.Or(h.MaxMemory, math.MaxInt64))
+	}
+	return out
+}
