@@ -15,13 +15,13 @@ export CGO_ENABLED ?= 1
 .PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo network ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
-CHECKS := python go race vet sign bundle plugin
+CHECKS := python go race vet sign plugin
 JOBS   ?= 2
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-test: setup ## all tests: linters, Go, race detector, Python on a real server, signatures, bundles, plug-in
+test: setup ## all tests: linters, Go, race detector, Python on a real server, signatures, plug-in
 	@echo 'make test: $(CHECKS), $(JOBS) at a time; each prints its output when it ends'
 	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) $(CHECKS)
 	@echo 'make test: all of $(CHECKS) passed'
@@ -45,7 +45,9 @@ go: ## Go tests
 	$(GO) test -vet=off -timeout 15m ./...
 
 race: ## Go tests of concurrent packages under the race detector
-	$(GO) test -race -short -vet=off -timeout 15m ./env/vec ./rpc/server ./rpc/openenv ./rpc/wire ./agents/match ./agents/fleet/... ./agents/contest ./agents/contest/dropblox/... ./train/selfplay/...
+	$(GO) test -race -short -vet=off -timeout 15m ./rpc/server ./rpc/openenv ./agents/match ./agents/fleet/... ./agents/contest ./agents/contest/dropblox/... ./datasets/program/web
+	$(GO) test -race -short -vet=off -timeout 15m -run 'SameBytes|Stream|Cancelled|CloneAll|Replay|Trace|Close|Panic' ./env/vec
+	$(GO) test -race -short -vet=off -timeout 15m -run 'TasksPlayTheSame|StopInARollout|WorkersChangeNothing|ARolloutHears' ./train/selfplay/...
 
 python: $(VENV)/test ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3, and a real server
 	@log=$$(mktemp); trap 'rm -f $$log' EXIT; failed=0; \
@@ -103,8 +105,9 @@ bench-goals: $(VENV)/ok ## every performance goal: before, now, ratio, met or mi
 bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table and a plot
 	$(PY) -m pip install --quiet 'matplotlib>=3.8' 'tqdm>=4.60' && $(PY) rpc/bench/run.py
 
-soak: $(VENV)/ok ## workers and, for MINUTES (60), clients that are killed, stopped, slowed and cut off
-	BLOCKYARD_CHAOS=1 $(GO) test -count 1 -timeout 30m -run TestChaos -v ./train
+soak: $(VENV)/ok bundle ## the long tests, workers and, for MINUTES (60), clients that are killed, stopped, slowed and cut off
+	BLOCKYARD_LONG=1 $(GO) test -count 1 -timeout 60m ./agents/... ./env/...
+	BLOCKYARD_CHAOS=1 $(GO) test -count 1 -timeout 30m -run TestChaos -v ./train/commands
 	$(PY) rpc/bench/chaos.py --minutes $(MINUTES)
 
 fuzz: ## every fuzz target for FUZZ each (30s)

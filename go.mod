@@ -102,8 +102,11 @@ tool (
 ignore (
 	./bin
 	./demo-out
+	./history
+	./match
 	./rpc/python/build
 	./rpc/python/dist
 	./rpc/python/site
 	./runs
+	./tournament
 )

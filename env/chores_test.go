@@ -22,7 +22,8 @@ func TestOutputsAreNoPackages(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(root, path), text, 0o600))
 	}
 	for _, folder := range []string{
-		"env", "demo-out", "demo-out/bin", "bin", "runs/BlockBattle-v0", "rpc/python/build", ".venv/lib",
+		"env", "demo-out", "demo-out/bin", "bin", "runs/BlockBattle-v0", "tournament/build/bot", "match", "history/0_1",
+		"rpc/python/build", ".venv/lib",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, folder), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(root, folder, "bot.go"), []byte("package main\n"), 0o600))
@@ -43,7 +44,7 @@ func TestMakeTestIsEverything(t *testing.T) {
 	require.NoError(t, err, string(out))
 	for _, part := range []string{
 		".ci/setup test", "gofmt -l", "vet ./...", "staticcheck ./...", ".ci/vulncheck", "test -vet=off -timeout 15m ./...", "test -race",
-		"pytest", "mypy --strict", "agents sign", "agents bundle", "-buildmode=c-shared",
+		"pytest", "mypy --strict", "agents sign", "-buildmode=c-shared",
 	} {
 		require.Contains(t, string(out), part)
 	}

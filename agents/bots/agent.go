@@ -220,7 +220,7 @@ func (a *Agent) Recorded() string {
 	return execPrefix + strings.TrimPrefix(a.Name, execPrefix)
 }
 
-// Prepare compiles a submission in the folder into, which must be empty or missing; other agents are ready already. The error
+// Prepare compiles a submission in the folder into, which must be empty or missing; others are ready already. The error
 // is a *compile.Refusal if the author has to mend something.
 func (a *Agent) Prepare(ctx context.Context, into string, l compile.Limits) error {
 	if a.Kind != Submission || a.program.Argv != nil {

@@ -91,7 +91,7 @@ func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
 }
 
 // replayed returns why a game does not replay to its recorded end, or nil.
-func replayed(r *playback.Reel) error {
+func replayed(r *playback.Timeline) error {
 	if r.Err() != nil {
 		return fmt.Errorf("the record does not replay: %w", r.Err())
 	}
@@ -145,7 +145,7 @@ func (c *analyzeCmd) place(text string) (p recordPlace, err error) {
 }
 
 // open reads the game.
-func (p *recordPlace) open(ctx context.Context) (*playback.Reel, error) {
+func (p *recordPlace) open(ctx context.Context) (*playback.Timeline, error) {
 	in, err := record.Open(p.file)
 	if err != nil {
 		return nil, err
@@ -183,16 +183,16 @@ func (p *recordPlace) open(ctx context.Context) (*playback.Reel, error) {
 // A positionText is the analysis of a turn; String is for people.
 type positionText struct {
 	*analysis.Position
-	reel  *playback.Reel
-	place recordPlace
+	timeline *playback.Timeline
+	place    recordPlace
 }
 
 // String implements fmt.Stringer.
 func (t *positionText) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, game %d of %s, turn %d of %d\n", t.place.file, t.place.game, t.Game, t.Turn, t.reel.Len()-1)
+	fmt.Fprintf(&b, "%s, game %d of %s, turn %d of %d\n", t.place.file, t.place.game, t.Game, t.Turn, t.timeline.Len()-1)
 	var f env.Frame
-	t.reel.Show(&f)
+	t.timeline.Show(&f)
 	fmt.Fprintf(&b, "%s\nvalues by %s: %s\n", f.String(), t.Agent, t.Unit)
 	if len(t.Seats) == 0 {
 		b.WriteString("the game is over: nobody has to choose\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match"
-	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -60,7 +60,7 @@ func TestArenaRecordsGamesThatReplay(t *testing.T) {
 	status, _, errs := agents(context.Background(), line)
 	require.Zero(t, status, errs)
 	require.Len(t, checked(t, path), 6)
-	made, err := provenance.Read(path + ".run.json")
+	made, err := program.ReadRun(path + ".run.json")
 	require.NoError(t, err)
 	require.Equal(t, "1", made.Seed)
 }

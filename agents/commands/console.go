@@ -7,7 +7,6 @@ import (
 	"blockyard/datasets/program"
 
 	"blockyard/agents/match"
-	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
 )
 
@@ -27,7 +26,7 @@ type output struct {
 // is removed. run.json says how the records and logs were made. The end of ctx is no error.
 func playGames(ctx context.Context, con *console, o output, total int,
 	play func(*record.Writer, program.Bar) (int, error)) error {
-	made := provenance.Begin("agents", o.seed)
+	made := program.Begin("agents", o.seed)
 	var file *record.Writer
 	if o.record != "" {
 		var err error

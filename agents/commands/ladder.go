@@ -15,7 +15,6 @@ import (
 
 	"blockyard/agents/match/ladder"
 	"blockyard/datasets/program/disk"
-	"blockyard/datasets/program/provenance"
 	"blockyard/env/games"
 )
 
@@ -39,7 +38,8 @@ func (*ladderCmd) Help() string {
 one seat, every agent plays the same seeds alone, and the higher score with a seed wins. The
 Elo ratings are those that make all results most likely, relative to the mean of the agents.
 
-Agents play without a clock, in this process. A program, which --bot may name too, plays in a process of its own. To let programs meet by a contest's rules and time limits, see agents tournament.
+Agents play without a clock, in this process. A program, which --bot may name too, plays in a process of
+its own. To let programs meet by a contest's rules and time limits, see agents tournament.
 
 The folder of --out receives ladder.json, ladder.png, run.json and journal.jsonl. Ctrl-C stops after the
 completed pairs; the same command then goes on, also after kill -9, and a larger --games
@@ -58,7 +58,7 @@ func (c *ladderCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	made := provenance.Begin("agents", strconv.FormatUint(c.Seed, 10))
+	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
 	j, err := l.Open(c.Out)
 	if err != nil {
 		return program.Usage(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match/ladder"
-	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program"
 )
 
 // The command leaves the report, its picture and a journal with which it goes on.
@@ -22,7 +22,7 @@ func TestLadder(t *testing.T) {
 	var r ladder.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Equal(t, 6, r.Games)
-	for _, name := range []string{ladder.JournalFile, ladder.ReportFile, ladder.PictureFile, provenance.File} {
+	for _, name := range []string{ladder.JournalFile, ladder.ReportFile, ladder.PictureFile, program.RunFile} {
 		require.FileExists(t, filepath.Join(dir, name))
 	}
 	status, out, errs = agents(t.Context(), line+"4")

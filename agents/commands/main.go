@@ -2,7 +2,6 @@
 package commands
 
 import (
-	"context"
 	"os"
 
 	"github.com/alecthomas/kong"
@@ -41,11 +40,6 @@ func Main() int {
 		return status
 	}
 	return commandLine().Main()
-}
-
-// run runs a command line and returns the exit status.
-func run(ctx context.Context, args []string, con *console) int {
-	return commandLine().Run(ctx, args, con)
 }
 
 // commandLine is the program.

@@ -144,3 +144,8 @@ func TestAFullDiskIsAnError(t *testing.T) {
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+// run runs a command line and returns the exit status.
+func run(ctx context.Context, args []string, con *console) int {
+	return commandLine().Run(ctx, args, con)
+}

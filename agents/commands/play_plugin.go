@@ -21,7 +21,7 @@ import (
 
 // pluginFlags are what play takes for a solver in a shared library.
 type pluginFlags struct {
-	Plugin   string         `placeholder:"FILE" help:"WinTetris: play with the solver in this shared library, or NAME=FILE."`
+	Plugin   string         `placeholder:"FILE" help:"WinTetris: play with the solver in this library, or NAME=FILE."`
 	Options  string         `placeholder:"TEXT" help:"With --plugin: options to open the solver with."`
 	Games    int            `placeholder:"N" help:"With --plugin: number of games, with seeds from --seed on. Default: 1."`
 	Strict   bool           `help:"With --plugin: an answer with conflicting bits loses the game."`

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"strconv"
 
 	"blockyard/datasets/program"
 
@@ -14,7 +12,6 @@ import (
 	"blockyard/agents/play/webplay"
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/record"
-	"blockyard/datasets/viewer"
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )
@@ -36,19 +33,12 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	listener, err := net.Listen("tcp", c.Listen)
-	if err != nil {
-		return fmt.Errorf("%w: name another address with --listen; port 0 selects a free port", err)
-	}
 	token := webplay.NewToken()
-	address := "http://" + reachable(listener.Addr()) + "/#" + token
-	fmt.Fprintln(con.Out, address)
-	fmt.Fprintf(con.Err, "games are appended to %s; Ctrl-C ends\n", c.Record)
-	if c.Open {
-		if err := viewer.OpenBrowser(address); err != nil {
-			fmt.Fprintf(con.Err, "no browser could be started (%v): open the address yourself\n", err)
-		}
+	listener, err := web.Listen(c.Listen, "/#"+token, c.Open, con.Out, con.Err)
+	if err != nil {
+		return err
 	}
+	fmt.Fprintf(con.Err, "games are appended to %s; Ctrl-C ends\n", c.Record)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	served := make(chan error, 1)
@@ -59,14 +49,6 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	err = t.Run(ctx)
 	stop()
 	return errors.Join(err, <-served)
-}
-
-// reachable is the address of a listener as a browser on this machine can open it.
-func reachable(a net.Addr) string {
-	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
-	}
-	return a.String()
 }
 
 // table is the game that the flags describe, with persons in a browser. forget removes what its agents were compiled

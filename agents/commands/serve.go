@@ -131,9 +131,9 @@ func (c *serveDropbloxCmd) add(con *console) error {
 
 // readPassword reads a password; a terminal does not show it.
 func readPassword(con *console) (string, error) {
-	if f, ok := con.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if program.Terminal(con.In) {
 		fmt.Fprint(con.Err, "Password: ")
-		text, err := term.ReadPassword(int(f.Fd()))
+		text, err := term.ReadPassword(int(con.In.(*os.File).Fd()))
 		fmt.Fprintln(con.Err)
 		return string(bytes.TrimSpace(text)), err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"blockyard/agents/match"
 	"blockyard/agents/match/rounds"
 	"blockyard/agents/match/tournament"
-	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/program/web"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -93,7 +91,7 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if err := c.prepare(ctx, con, t, entries); err != nil {
 		return err
 	}
-	made := provenance.Begin("agents", strconv.FormatUint(c.Seed, 10))
+	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
 	if t.Journal, err = tournament.OpenJournal(c.Out, &t.Config, settings, t.Entrants); err != nil {
 		return err
 	}
@@ -131,11 +129,10 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 
 // serve serves the page until ctx ends, and then sends an error or nil to ended.
 func (c *tournamentCmd) serve(ctx context.Context, con *console, ended chan<- error) error {
-	l, err := net.Listen("tcp", c.Listen)
+	l, err := web.Listen(c.Listen, "/", false, con.Err, con.Err)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(con.Err, "http://%s/\n", l.Addr())
 	go func() { ended <- web.Serve(ctx, l, tournament.Handler(c.Out), web.Limits{}) }()
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match/tournament"
-	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program"
 )
 
 // entries are submissions for Block Battle: two that play, and five that do not take part.
@@ -55,7 +55,7 @@ func TestTournament(t *testing.T) {
 	for name, text := range entries {
 		require.NoError(t, os.WriteFile(filepath.Join(subs, name), []byte(text), 0o644))
 	}
-	r := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2", "--timebank", "3s")
+	r := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2", "--timebank", "8s")
 	require.True(t, r.Over)
 	require.Equal(t, "hand:ply=1", r.Standings[0].Name)
 	require.Equal(t, "dropper dropper (2) hand:ply=1", strings.Join(sortedNames(r), " "))
@@ -70,7 +70,7 @@ func TestTournament(t *testing.T) {
 	} {
 		require.Contains(t, refused[name], why)
 	}
-	made, err := provenance.Read(filepath.Join(out, provenance.File))
+	made, err := program.ReadRun(filepath.Join(out, program.RunFile))
 	require.NoError(t, err)
 	require.Equal(t, "1", made.Seed)
 	require.Contains(t, made.Command, "--timebank")
@@ -84,7 +84,7 @@ func TestTournament(t *testing.T) {
 		require.FileExists(t, filepath.Join(out, tournament.LogFile(k)))
 		checked(t, filepath.Join(out, tournament.RecordFile(k)))
 	}
-	again := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2", "--timebank", "3s")
+	again := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2", "--timebank", "8s")
 	require.Equal(t, r, again, "nothing is played again")
 	status, _, errs := agents(t.Context(), "tournament blockbattle first hand:ply=1 --out "+out)
 	require.Equal(t, 1, status)
@@ -157,8 +157,8 @@ func TestTournamentUsage(t *testing.T) {
 		"tournament blocking hand first --format knockout":    "--format",
 		"tournament blocking a b --seats 3 --format ladder":   "--format ladder is for games of two",
 		"tournament dropblox hand first":                      "agents bundle dropblox",
-		"tournament blocking hand first --budget 3s":          "it is a limit of tetrisduel, not of blocking",
-		"tournament blocking hand first --seconds 3":          "limits of dropblox, not of blocking",
+		"tournament blocking hand first --budget 3s":          "--budget is no option of this contest, which has --",
+		"tournament blocking hand first --seconds 3":          "--seconds is no option of this contest, which has --",
 		"tournament dropblox hand first --turns=-1":           "--turns -1",
 		"tournament blockbattle hand first --games 0":         "count from 1",
 		"tournament blockbattle hand first --dir /no/such/xy": "--dir",
@@ -192,7 +192,7 @@ func TestTournamentServesItsPage(t *testing.T) {
 		defer page.Body.Close()
 		text, err := io.ReadAll(page.Body)
 		return err == nil && strings.Contains(string(text), "finished")
-	}, time.Minute, 20*time.Millisecond)
+	}, 10*time.Minute, 20*time.Millisecond)
 	stop()
 	require.Zero(t, <-status)
 }

@@ -13,7 +13,6 @@ import (
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
-	"blockyard/datasets/program/provenance"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -56,7 +55,7 @@ func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	made := provenance.Begin("agents", strconv.FormatUint(c.Seed, 10))
+	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
 	bar := con.Progress(c.Quiet, c.Pairs, "pairs")
 	defer bar.Close()
 	tuned, n, err := t.climb(ctx, from, bar.Set)

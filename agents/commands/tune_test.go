@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots"
-	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -24,7 +24,7 @@ func TestTune(t *testing.T) {
 		require.Zero(t, status, errs)
 		require.Contains(t, out, "6 pairs")
 		require.Contains(t, out, "of 2 games")
-		made, err := provenance.Read(path + ".run.json")
+		made, err := program.ReadRun(path + ".run.json")
 		require.NoError(t, err)
 		require.Equal(t, seed, made.Seed)
 		files[i], err = os.ReadFile(path)

@@ -4,8 +4,8 @@
 //
 // # Life of a run
 //
-//  1. Announce. The run's process has a Server. Serve writes the Run to the broker: its kind, spec, facts and limits.
-//     The entry is also a lease: the Server renews it, and whoever continues the run takes it with the next epoch.
+//  1. Announce. The run's process has a Server. It writes the Run to the broker: its kind, spec, facts and limits. The
+//     entry is also a lease: the Server renews it, and whoever continues the run takes it with the next epoch.
 //  2. Self-test. A worker compares the run's facts with its own and plays a self-test. If a byte differs, the worker
 //     is refused, says why, and leaves.
 //  3. Lease of a job. A job lies in a work queue. A worker takes one when it is idle and says that it is alive while

@@ -251,6 +251,19 @@ func TestRefusedWorkers(t *testing.T) {
 	require.Contains(t, log.String(), "nobody plays: all 1 workers were refused; the run waits for others. other: ")
 }
 
+// A worker leaves a run whose process is gone, if no other one can continue it.
+func TestProcessThatWasKilled(t *testing.T) {
+	site := newSite(t)
+	once := squares("run", DefaultLimits)
+	once.Once = true
+	s := serve(t, site, once, Options{})
+	s.fail(errors.New("killed")) // it renews nothing and hears nothing
+	s.running.Wait()
+	o := WorkerOptions{Run: "run", Name: "only", Threads: 1, Kinds: kinds(nil), Counts: new(WorkerCounts), Log: quiet,
+		patience: time.Nanosecond}
+	require.ErrorIs(t, Work(t.Context(), site.Conn, o), ErrGone)
+}
+
 // A job that fails in every worker is split into parts if it can be. The part that still fails is kept in a file, and
 // the run stops and names it.
 func TestJobThatFails(t *testing.T) {
@@ -318,8 +331,10 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, []Status{{Run: "run", Kind: "squares", Game: "numbers", Epoch: 1, Open: 2, Queued: 2}}, all)
 	left := work(t, site, "only", nil)
 	got.wait(t, 2)
-	all, silent, err = Ask(t.Context(), site.Conn)
-	require.NoError(t, err)
+	require.Eventually(t, func() bool { // what the worker says of itself may come after its results
+		all, silent, err = Ask(t.Context(), site.Conn)
+		return err == nil && len(all) == 1 && len(all[0].Workers) == 1 && all[0].Workers[0].Threads == 1
+	}, time.Minute, time.Millisecond)
 	require.Empty(t, silent)
 	require.Equal(t, 2, all[0].Iteration)
 	require.Equal(t, 2, all[0].Workers[0].Tasks)

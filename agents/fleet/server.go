@@ -28,7 +28,7 @@ type Options struct {
 
 // A Server gives the jobs of a run to workers.
 type Server struct {
-	Objects *Objects
+	Objects *Objects // that jobs name in their specs
 
 	options Options
 	site    *broker.Site
@@ -50,8 +50,8 @@ type Server struct {
 	counted int
 }
 
-// Serve announces a run at a site and lets workers in. The caller sets ID, Kind, Game, Once, Limits, Facts and Spec of
-// the run, and must Close the server. The site stays the caller's.
+// Serve takes the lease of a run at a site and begins to take results; workers wait for Open. The caller sets ID, Kind,
+// Game, Once, Limits, Facts and Spec of the run, and must Close the server. The site stays the caller's.
 func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server, error) {
 	if err := CheckName(run.ID); err != nil {
 		return nil, err

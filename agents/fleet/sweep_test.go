@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,8 @@ func TestSweep(t *testing.T) {
 	ctx := t.Context()
 	mine := serve(t, site, squares("mine", DefaultLimits), Options{})
 	js, kv := mine.js, mine.kv
+	mine.fail(errors.New("only this test renews it"))
+	mine.running.Wait()
 	leave := func(run string, once bool) {
 		_, err := kv.Put(ctx, runKey(run), toJSON(Run{ID: run, State: Running, Once: once, Epoch: 3}))
 		require.NoError(t, err)

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +39,8 @@ type WorkerOptions struct {
 	Kinds   map[string]Kind // that this program can play
 	Counts  *WorkerCounts
 	Log     *slog.Logger
+
+	patience time.Duration // with a process that does not renew its lease
 }
 
 // WorkerCounts are what a worker has done, as it counts. Its fields are safe for concurrent use.
@@ -50,10 +53,8 @@ type WorkerCounts struct {
 // ErrGone says that the process of a run that cannot be continued does not answer any more.
 var ErrGone = errors.New("the process of the run is gone")
 
-const (
-	look     = time.Second      // how often a worker looks for its run and says that it lives
-	patience = 30 * time.Second // how long it waits for a process that does not renew its lease
-)
+// look is how often a worker looks for its run and says that it lives.
+const look = time.Second
 
 // A worker does the jobs of one run.
 type worker struct {
@@ -72,6 +73,7 @@ func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions) error {
 	if err = errors.Join(CheckName(o.Name), err); err != nil {
 		return err
 	}
+	o.patience = cmp.Or(o.patience, 3*leaseFor)
 	w := &worker{WorkerOptions: o, nc: nc, js: js}
 	if err = w.work(ctx); ctx.Err() != nil {
 		err = nil
@@ -211,7 +213,7 @@ func (w *worker) follow(ctx context.Context) error {
 			renewed = time.Now() // the broker is away, which says nothing of the process
 		case r.revision != last:
 			last, renewed = r.revision, time.Now()
-		case r.Once && time.Since(renewed) > patience:
+		case r.Once && time.Since(renewed) > w.patience:
 			return ErrGone
 		}
 		pause(ctx, look)

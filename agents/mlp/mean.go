@@ -1,15 +1,17 @@
 package mlp
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
-// Mean returns one network whose output is the mean of the outputs of nets, each multiplied by its scale; without
-// scales by 1. They have one hidden layer and one output each, and the same inputs. The result has the hidden units of
-// all of them, in order.
+// Mean returns one network whose output is the mean of the outputs of nets. They have one hidden layer and one output
+// each, and the same inputs. The result has the hidden units of all of them, in order.
 //
 // Errors that networks do not share cancel out in the mean, so that it is a better judge than each of them.
-func Mean(nets []*Net, scales []float64) (*Net, error) {
-	if len(nets) == 0 || scales != nil && len(scales) != len(nets) {
-		return nil, fmt.Errorf("the mean of %d networks with %d scales: want one each", len(nets), len(scales))
+func Mean(nets []*Net) (*Net, error) {
+	if len(nets) == 0 {
+		return nil, errors.New("the mean of no networks: want at least one")
 	}
 	in := nets[0].In()
 	hidden, last := Layer{In: in}, Layer{Out: 1, B: []float32{0}}
@@ -20,9 +22,6 @@ func Mean(nets []*Net, scales []float64) (*Net, error) {
 				i+1, len(nets), in)
 		}
 		share := 1 / float32(len(nets))
-		if scales != nil {
-			share *= float32(scales[i])
-		}
 		hidden.W, hidden.B = append(hidden.W, l[0].W...), append(hidden.B, l[0].B...)
 		for _, w := range l[1].W {
 			last.W = append(last.W, share*w)

@@ -8,24 +8,23 @@ import (
 
 func TestMean(t *testing.T) {
 	nets := []*Net{random(t, 1, 30, 8, 1), random(t, 2, 30, 16, 1), random(t, 3, 30, 5, 1)}
-	scales := []float64{1, 0.5, 3}
-	mean, err := Mean(nets, scales)
+	mean, err := Mean(nets)
 	require.NoError(t, err)
 	require.Equal(t, 29, mean.Layers()[0].Out)
 	const rows = 50
 	x, got, want := inputs(4, rows*30), make([]float32, rows), make([]float64, rows)
 	mean.Forward(x, rows, got)
-	for k, n := range nets {
+	for _, n := range nets {
 		out := make([]float32, rows)
 		n.Forward(x, rows, out)
 		for i, v := range out {
-			want[i] += scales[k] * float64(v) / 3
+			want[i] += float64(v) / 3
 		}
 	}
 	for i := range got {
 		require.InDelta(t, want[i], got[i], 1e-5)
 	}
-	one, err := Mean(nets[:1], nil)
+	one, err := Mean(nets[:1])
 	require.NoError(t, err)
 	require.Equal(t, nets[0].Layers(), one.Layers())
 }
@@ -38,9 +37,7 @@ func TestMeanRefuses(t *testing.T) {
 		{random(t, 1, 30, 8, 2)},
 		{random(t, 1, 30, 1)},
 	} {
-		_, err := Mean(nets, nil)
+		_, err := Mean(nets)
 		require.ErrorContains(t, err, "the mean")
 	}
-	_, err := Mean([]*Net{random(t, 1, 30, 8, 1)}, []float64{1, 2})
-	require.ErrorContains(t, err, "1 networks with 2 scales")
 }

@@ -4,7 +4,7 @@
 //
 //   - Source flattens the program and builds the network in, rounded as far as the limit on the length asks for.
 //   - Compile builds the file alone, as the contest does.
-//   - The game's replay.Script sends the executable what its contest would, and judges the answers.
+//   - The game's trial.Script sends the executable what its contest would, and judges the answers.
 package submit
 
 import (

@@ -13,7 +13,6 @@ import (
 	"blockyard/datasets/export"
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
-	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -178,7 +177,7 @@ func folders(path string) (made []string, err error) {
 }
 
 func (c *exportCmd) write(ctx context.Context, std *program.Console, g *env.Game, folder, final string) error {
-	made := provenance.Begin("datasets", "")
+	made := program.Begin("datasets", "")
 	var to target
 	var err error
 	if c.Minari != "" {

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program/disk"
-	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record/jsonl"
 )
 
@@ -29,7 +28,7 @@ func TestExport(t *testing.T) {
 		if form == "--minari" {
 			made = filepath.Join(dir, "blockyard", "blockbattle", "records-v0")
 		}
-		run, err := provenance.Read(filepath.Join(made, provenance.File))
+		run, err := program.ReadRun(filepath.Join(made, program.RunFile))
 		require.NoError(t, err)
 		require.NotNil(t, run.Seconds)
 

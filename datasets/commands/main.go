@@ -2,7 +2,6 @@
 package commands
 
 import (
-	"context"
 	"strconv"
 
 	"github.com/alecthomas/kong"
@@ -23,11 +22,6 @@ type verbs struct {
 
 // Main runs the command line of this process and returns its exit status.
 func Main() int { return commandLine().Main() }
-
-// run runs a command line and returns the exit status.
-func run(args []string, con *program.Console) int {
-	return commandLine().Run(context.Background(), args, con)
-}
 
 // commandLine is the program.
 func commandLine() *program.Program {

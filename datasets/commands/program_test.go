@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -165,4 +166,9 @@ func TestArguments(t *testing.T) {
 		require.Equal(t, 2, status, args)
 		require.Contains(t, errs, "datasets: ")
 	}
+}
+
+// run runs a command line and returns the exit status.
+func run(args []string, con *program.Console) int {
+	return commandLine().Run(context.Background(), args, con)
 }

@@ -106,7 +106,7 @@ func (c *viewCmd) show(std *program.Console, rec *record.Record, name string) er
 	if err != nil {
 		return err
 	}
-	return c.turns(std, &screen{reel: r, name: name})
+	return c.turns(std, &screen{timeline: r, name: name})
 }
 
 // history shows a history folder, or the newest one in a folder, in the terminal.
@@ -129,13 +129,13 @@ func (c *viewCmd) history(std *program.Console, path string) error {
 	if err != nil {
 		return err
 	}
-	return c.turns(std, &screen{reel: h, name: filepath.ToSlash(path)})
+	return c.turns(std, &screen{timeline: h, name: filepath.ToSlash(path)})
 }
 
 // turns shows a game as the flags say.
 func (c *viewCmd) turns(std *program.Console, v *screen) error {
 	v.colour = program.Terminal(std.Out) && !c.NoColor
-	v.reel.Seek(c.From)
+	v.timeline.Seek(c.From)
 	show := v.interact
 	if c.All || !program.Terminal(std.In) || !program.Terminal(std.Out) {
 		show = v.printAll
@@ -143,7 +143,7 @@ func (c *viewCmd) turns(std *program.Console, v *screen) error {
 	if err := show(std); err != nil {
 		return err
 	}
-	return v.reel.Err()
+	return v.timeline.Err()
 }
 
 // web serves the page until the process is interrupted.
@@ -175,8 +175,8 @@ const (
 	mainScreen  = "\x1b[?25h\x1b[?1049l"
 )
 
-// A reel is a game with random access to its turns: a *playback.Reel or a *viewer.History.
-type reel interface {
+// A timeline is a game with random access to its turns: a *playback.Timeline or a *viewer.History.
+type timeline interface {
 	At() int
 	Len() int
 	Seek(turn int)
@@ -184,18 +184,18 @@ type reel interface {
 	Err() error
 }
 
-// A screen shows a reel in a terminal.
+// A screen shows a timeline in a terminal.
 type screen struct {
-	reel   reel
-	name   string
-	colour bool
-	frame  env.Frame
+	timeline timeline
+	name     string
+	colour   bool
+	frame    env.Frame
 }
 
-// show writes the reel's current position.
+// show writes the timeline's current position.
 func (v *screen) show(w io.Writer) error {
 	var out strings.Builder
-	r := v.reel
+	r := v.timeline
 	r.Show(&v.frame)
 	game, players, lines := about(r)
 	fmt.Fprintf(&out, "%s  %s  %s  turn %d of %d\n", v.name, game, players, r.At(), r.Len()-1)
@@ -213,8 +213,8 @@ func (v *screen) show(w io.Writer) error {
 
 // printAll writes every position from the current one.
 func (v *screen) printAll(std *program.Console) error {
-	for n := v.reel.At(); n < v.reel.Len(); n++ {
-		v.reel.Seek(n)
+	for n := v.timeline.At(); n < v.timeline.Len(); n++ {
+		v.timeline.Seek(n)
 		if err := v.show(std.Out); err != nil {
 			return err
 		}
@@ -225,7 +225,7 @@ func (v *screen) printAll(std *program.Console) error {
 	return nil
 }
 
-// interact shows the reel on a terminal and restores the terminal afterwards.
+// interact shows the timeline on a terminal and restores the terminal afterwards.
 func (v *screen) interact(std *program.Console) error {
 	fd := int(std.In.(*os.File).Fd())
 	old, err := term.MakeRaw(fd)
@@ -256,11 +256,11 @@ func (v *screen) browse(in io.Reader, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		to, leave := wind(string(keys[:n]), v.reel.At(), v.reel.Len()-1)
+		to, leave := wind(string(keys[:n]), v.timeline.At(), v.timeline.Len()-1)
 		if leave {
 			return nil
 		}
-		v.reel.Seek(to)
+		v.timeline.Seek(to)
 	}
 }
 

@@ -83,7 +83,7 @@ func TestBrowseFollowsKeys(t *testing.T) {
 	require.NoError(t, err)
 	end := r.Len() - 1
 	var out bytes.Buffer
-	v := &screen{reel: r, name: "x", colour: true}
+	v := &screen{timeline: r, name: "x", colour: true}
 	pressed := keys{" ", "\x1b[C", "\x1b[D", "\x1b[B", "G", " ", "\x1b[A", "g", "?", "q", " "}
 	require.NoError(t, v.browse(&pressed, rawLines{&out}))
 	require.Equal(t, keys{" "}, pressed, "q leaves")

@@ -13,7 +13,7 @@ import (
 )
 
 // notes are the lines below a frame: the actions from the position, or the final scores.
-func notes(r *playback.Reel) []string {
+func notes(r *playback.Timeline) []string {
 	var out []string
 	s, last := r.State(), r.Last()
 	for seat := range r.Rec.Seats {
@@ -38,10 +38,10 @@ func notes(r *playback.Reel) []string {
 	return out
 }
 
-// about returns the game of a reel, who plays, and lines about the current turn, which was shown.
-func about(r reel) (game, players string, lines []string) {
+// about returns the game of a timeline, who plays, and lines about the current turn, which was shown.
+func about(r timeline) (game, players string, lines []string) {
 	switch r := r.(type) {
-	case *playback.Reel:
+	case *playback.Timeline:
 		return r.Rec.Game, strings.Join(r.Rec.Agents, " – "), notes(r)
 	case *viewer.History:
 		return "dropblox", r.Program, r.Notes()

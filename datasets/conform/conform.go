@@ -1,5 +1,5 @@
-// Package conform replays transcripts of the programs that first ran these contests, and
-// compares every value that a transcript states with the value our rules compute.
+// Package conform compares the rules of the games with transcripts of the original contest engines: it replays a
+// transcript and compares every value that it states with the value that the rules compute.
 //
 // A transcript is a file of JSON lines. The checker of a game (one package below this one for
 // each contest whose own engine left transcripts) says what its lines are; see Checker.

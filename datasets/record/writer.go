@@ -24,8 +24,8 @@ type Writer struct {
 	mu   sync.Mutex
 	out  *bufio.Writer
 	zip  *gzip.Writer // between out and file, if the file is compressed
-	file *os.File     // nil after Close
-	made *disk.File   // file, if it gets its name by Close
+	file *os.File
+	end  func(keep bool) error // closes the file, and removes it unless it is to be kept; nil without a file, or after it
 }
 
 // NewWriter writes plain lines to w.
@@ -42,13 +42,17 @@ func create(path string, compressed bool) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := onFile(f.File, compressed)
-	w.made = f
-	return w, nil
+	return onFile(f.File, compressed, func(keep bool) error {
+		if keep {
+			return f.Commit()
+		}
+		f.Discard()
+		return nil
+	}), nil
 }
 
-func onFile(f *os.File, compressed bool) *Writer {
-	w := &Writer{file: f, out: bufio.NewWriter(f)}
+func onFile(f *os.File, compressed bool, end func(keep bool) error) *Writer {
+	w := &Writer{file: f, out: bufio.NewWriter(f), end: end}
 	if compressed {
 		w.zip = gzip.NewWriter(f)
 		w.out.Reset(w.zip)
@@ -101,22 +105,13 @@ func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	err := w.out.Flush()
-	if w.file == nil {
+	if w.end == nil {
 		return err
 	}
 	if w.zip != nil {
 		err = errors.Join(err, w.zip.Close())
 	}
-	switch {
-	case w.made == nil:
-		err = errors.Join(err, w.file.Close())
-	case err != nil:
-		w.made.Discard()
-	default:
-		err = w.made.Commit()
-	}
-	w.end()
-	return err
+	return errors.Join(err, w.close(err == nil))
 }
 
 // Discard closes and removes a file that Create created. After Close it does nothing, so it can be
@@ -124,21 +119,17 @@ func (w *Writer) Close() error {
 func (w *Writer) Discard() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.file == nil {
-		return
+	if w.end != nil {
+		_ = w.close(false) // what is left is of no use
 	}
-	if w.made != nil {
-		w.made.Discard()
-	} else {
-		w.file.Close()
-	}
-	w.end()
 }
 
-// end makes later writes fail, because they go to a closed file.
-func (w *Writer) end() {
+// close ends the file, so that later writes fail.
+func (w *Writer) close(keep bool) error {
+	err := w.end(keep)
 	w.out.Reset(w.file)
-	w.file, w.zip = nil, nil
+	w.end, w.zip = nil, nil
+	return err
 }
 
 // Append opens a file of records for writing at its end, or creates it. If the last writer was killed in
@@ -158,7 +149,7 @@ func Append(path string) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return onFile(f, compressed), nil
+	return onFile(f, compressed, func(bool) error { return f.Close() }), nil
 }
 
 // examine reads the whole file and reports whether it is complete and whether it is compressed.

@@ -171,7 +171,7 @@ func TestMarkedDropblox(t *testing.T) {
 	l.Refresh(time.Now().Add(time.Minute))
 	rec, _, _, err := l.list()[0].read(t.Context())
 	require.NoError(t, err)
-	starts := c.game("dropblox.jsonl:1").Film.Starts
+	starts := c.game("dropblox.jsonl:1").Replay.Starts
 	for turn := 30; turn < 60; turn++ {
 		last := c.frames("dropblox.jsonl:1", starts[turn+1]-1, 1).Frames[0] // after all commands: the ghost is where it rests
 		first := c.frames("dropblox.jsonl:1", starts[turn], 1).Frames[0]

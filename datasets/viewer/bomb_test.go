@@ -55,7 +55,7 @@ func TestViewerBesideBombs(t *testing.T) {
 		}
 	}
 	require.Contains(t, seen["a blank.jsonl.gz:1"], "a blank.jsonl.gz:1048577: more than 1048576 bytes of blank lines")
-	require.NotEmpty(t, c.game("good.jsonl:1").Film.Frames)
+	require.NotEmpty(t, c.game("good.jsonl:1").Replay.Frames)
 }
 
 // A game far behind in a compressed file is not looked for when nobody waits for it any more.

@@ -51,7 +51,7 @@ func (s *steps) turn(n int) (t, made int) {
 	return t, n - s.starts[t]
 }
 
-// commands is a Dropblox game as a film: a frame before each command of a turn and one after the last
+// commands is a Dropblox game as a replay: a frame before each command of a turn and one after the last
 // (rules §14). The drop has no frame of its own.
 type commands struct {
 	of    turns
@@ -179,7 +179,7 @@ func ink(t int) uint8 {
 // recorded is a record of Dropblox as turns of commands. The actions of a record are resting places; the
 // commands are the shortest ones that lead there.
 type recorded struct {
-	*replay
+	*recordReplay
 	known int // turns in the steps
 	path  []dropblox.Command
 }
@@ -188,8 +188,8 @@ func (r *recorded) grow(deadline time.Time, into *steps) {
 	r.advance(deadline)
 	// The action from the last position is known when there is a next one.
 	for n := 0; r.known < r.ready() && (n < 8 || time.Now().Before(deadline)); n++ {
-		r.reel.Seek(r.known)
-		into.add(r.reel.State().Score(0))
+		r.timeline.Seek(r.known)
+		into.add(r.timeline.State().Score(0))
 		into.extend(len(r.words()))
 		r.known++
 	}
@@ -197,15 +197,15 @@ func (r *recorded) grow(deadline time.Time, into *steps) {
 
 // ready is the number of turns whose commands are known.
 func (r *recorded) ready() int {
-	if r.reel.Done() && !r.cut {
-		return r.reel.Len()
+	if r.timeline.Done() && !r.cut {
+		return r.timeline.Len()
 	}
-	return r.reel.Len() - 1
+	return r.timeline.Len() - 1
 }
 
-// words are the commands of the reel's current turn.
+// words are the commands of the timeline's current turn.
 func (r *recorded) words() []string {
-	s, a := r.reel.State().(*dropblox.State), r.reel.Moves()[0]
+	s, a := r.timeline.State().(*dropblox.State), r.timeline.Moves()[0]
 	if a == env.None {
 		return nil
 	}
@@ -221,8 +221,8 @@ func (r *recorded) words() []string {
 }
 
 func (r *recorded) turn(t int) (*dropblox.Position, []string, error) {
-	r.reel.Seek(t)
-	p := r.reel.State().(*dropblox.State).Position()
+	r.timeline.Seek(t)
+	p := r.timeline.State().(*dropblox.State).Position()
 	return &p, r.words(), nil
 }
 

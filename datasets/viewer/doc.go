@@ -10,8 +10,6 @@
 //	GET  /api/frames      ?id=GAME&from=N&count=N  frames, at most 256 per request
 //	GET  /api/analysis    ?id=GAME&turn=N&agent=A  what the seats could have played: analysis.Position
 //	GET  /api/marked      ?id=GAME&turn=N&seat=N&action=N  the frame of a turn that shows another action
-//	POST /post_game       a Dropblox game in the format of the contest's own viewer; returns a number
-//	GET  /view_game       ?id=NUMBER               redirects to the page of a posted game
 //
 // A game has an id in the list, never a path. A request cannot name a file, only a game in the list, and only the
 // agents that the analyst offers. The analyst is handed in: this package knows no agents.

@@ -9,28 +9,33 @@ import (
 	"unicode/utf8"
 
 	"blockyard/datasets/record/playback"
+	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
 	"blockyard/env/dropblox"
 	"blockyard/env/games"
 )
 
-// A film is a game as frames.
-type film interface {
+// A replay is a game as frames.
+type replay interface {
 	// advance reads until deadline, and checks whether a game that is being written has grown.
 	advance(deadline time.Time)
 	info() info
 	// frame paints frame n, below info().Frames.
 	frame(n int) (Frame, error)
+	// position returns turn n of a record, to be analysed.
+	position(n int) (analysis.Request, error)
+	// marked paints turn n of a record with a legal action of a seat instead of those played.
+	marked(n, seat int, a env.Action) (Frame, error)
 }
 
-// info describes a film.
+// info describes a replay.
 type info struct {
 	Frames  int     `json:"frames"`
 	Turns   int     `json:"turns"`
 	Starts  []int   `json:"starts,omitempty"` // first frame of each turn; nil if every turn has one frame
 	Reading bool    `json:"reading"`          // there are more frames: ask again
 	Live    bool    `json:"live"`             // the game is being written
-	Error   string  `json:"error,omitempty"`  // the error that ends the film
+	Error   string  `json:"error,omitempty"`  // the error that ends the replay
 	Pace    int     `json:"pace"`             // milliseconds per frame
 	Scores  [][]int `json:"scores,omitempty"` // of each seat, sampled at equal distances
 }
@@ -141,7 +146,7 @@ func trim(b *env.Board) (Board, bool) {
 }
 
 // seats sets the players of r's current position.
-func (out *Frame) seats(r *playback.Reel, over bool) {
+func (out *Frame) seats(r *playback.Timeline, over bool) {
 	s, m := r.State(), r.Moves()
 	for seat := range r.Rec.Seats {
 		p := Seat{Score: s.Score(seat), Turn: s.Acting().Has(seat)}

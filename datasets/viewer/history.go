@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,18 +29,9 @@ const (
 	quiet    = 305 * time.Second
 )
 
-// texts are the files of a history folder (rules §13), on disk or posted.
-type texts interface {
-	// text returns a file's text, or an error that wraps fs.ErrNotExist.
-	text(name string) ([]byte, error)
-	// changed is the time of the last change.
-	changed() time.Time
-	name() string
-}
-
 // A history is a history folder as turns.
 type history struct {
-	texts
+	*folder
 	known   int // turns in the steps
 	given   bool
 	over    bool
@@ -98,7 +91,7 @@ func (h *history) position(t int) (*dropblox.Position, error) {
 	}
 	p, err := dropblox.ParsePosition(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s/%s: %w", h.name(), name, err)
+		return nil, fmt.Errorf("%s/%s: %w", h.shown, name, err)
 	}
 	return p, nil
 }
@@ -111,7 +104,7 @@ func (h *history) commands(t int) ([]string, error) {
 	}
 	var words []string
 	if err := json.Unmarshal(text, &words); err != nil {
-		return nil, fmt.Errorf("%s/%s: %w", h.name(), name, err)
+		return nil, fmt.Errorf("%s/%s: %w", h.shown, name, err)
 	}
 	for k, w := range words {
 		words[k] = short(w, 20)
@@ -139,8 +132,6 @@ func (h *history) state() (reading, live bool, err error) {
 // A folder is a history folder on the disk.
 type folder struct{ path, shown string }
 
-func (d *folder) name() string { return d.shown }
-
 func (d *folder) text(name string) ([]byte, error) {
 	path := filepath.Join(d.path, name)
 	st, err := os.Lstat(path)
@@ -165,79 +156,82 @@ func (d *folder) changed() time.Time {
 	return time.Time{}
 }
 
-// Limits of posted games. The oldest one is dropped first.
-const (
-	maxPosts     = 8
-	maxPostBytes = 24 << 20
-)
-
-// posts are Dropblox games that the contest's own viewer has posted (rules §14).
-type posts struct {
-	entries []*entry
-	last    int
-}
-
-// A post is one posted game: the texts of its files.
-type post struct {
-	id    string
-	files map[string]string
-	at    time.Time
-}
-
-func (p *post) name() string { return p.id }
-
-func (p *post) text(name string) ([]byte, error) {
-	text, ok := p.files[name]
-	if !ok {
-		return nil, fmt.Errorf("%s/%s: %w", p.id, name, fs.ErrNotExist)
+// read creates the entry of a history folder. settled means that its newest state was readable, so that it
+// need not be read again before the folder changes.
+func (d *dir) read(changed time.Time) (e *entry, settled bool) {
+	e = &entry{ID: d.shown, Game: "dropblox", Players: []string{"dropblox_ai"},
+		Time: cmp.Or(startOf(filepath.Base(d.path)), changed.UnixMilli()),
+		file: d.shown, path: d.path, number: 1, history: &d.folder, changed: changed, open: true}
+	d.meta(e)
+	e.Length = d.states()
+	if e.Length == 0 {
+		return e, false
 	}
-	return []byte(text), nil
-}
-
-func (p *post) changed() time.Time { return p.at }
-
-// postID is the id of the posted game with a number.
-func postID(number string) string { return "posted-" + number }
-
-// take adds a posted game and returns its number.
-func (p *posts) take(body []byte, now time.Time) (int, error) {
-	var game struct {
-		States []struct {
-			State string          `json:"state"`
-			Moves json.RawMessage `json:"moves"`
-		} `json:"states"`
-	}
-	if err := json.Unmarshal(body, &game); err != nil {
-		return 0, err
-	}
-	if len(game.States) == 0 || len(game.States) > maxTurns {
-		return 0, fmt.Errorf("%d states, want 1 to %d", len(game.States), maxTurns)
-	}
-	number := p.last + 1
-	out := &post{id: postID(fmt.Sprint(number)), files: map[string]string{}, at: now.Add(-settling - time.Second)}
-	for t, s := range game.States {
-		out.files[fmt.Sprintf("state%d", t)] = s.State
-		moves := strings.TrimSpace(string(s.Moves))
-		var text string
-		if json.Unmarshal(s.Moves, &text) == nil {
-			moves = strings.TrimSpace(text)
-		}
-		if moves != "" && moves != "null" {
-			out.files[fmt.Sprintf("move%d", t)] = moves
-		}
-	}
-	h := history{texts: out}
-	last, err := h.position(len(game.States) - 1)
+	h := history{folder: &d.folder}
+	p, err := h.position(e.Length - 1)
 	if err != nil {
-		return 0, err
+		if time.Since(changed) > settling {
+			e.Error, e.open = short(err.Error(), 1000), false
+		}
+		return e, e.Error != ""
 	}
-	p.last = number
-	p.entries = append(p.entries, &entry{
-		ID: out.id, Game: "dropblox", Players: []string{"posted game"}, Scores: []int{last.Score},
-		Length: len(game.States) - 1, Time: now.UnixMilli(), file: out.id, number: 1, history: out, changed: now,
-	})
-	if len(p.entries) > maxPosts {
-		p.entries = append([]*entry(nil), p.entries[1:]...)
+	e.Scores, e.open = []int{p.Score}, !p.Failed
+	e.Length--
+	return e, true
+}
+
+// states counts the states of the folder, from state0 without a gap.
+func (d *dir) states() int {
+	f, err := os.Open(d.path)
+	if err != nil {
+		return 0
 	}
-	return number, nil
+	defer f.Close()
+	seen := map[string]bool{}
+	for len(seen) < maxTurns {
+		names, err := f.Readdirnames(1024)
+		for _, name := range names {
+			if strings.HasPrefix(name, "state") {
+				seen[name] = true
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	n := 0
+	for seen[fmt.Sprintf("state%d", n)] {
+		n++
+	}
+	return n
+}
+
+// meta reads the player's name from the file meta, if it exists.
+func (d *dir) meta(e *entry) {
+	text, _ := d.text("meta")
+	var meta map[string]any
+	_ = json.Unmarshal(text, &meta) // without a program's name, or any, the entry stays as it is
+	name, _ := meta["program"].(string)
+	if name == "" {
+		return
+	}
+	name = short(filepath.Base(name), maxName)
+	switch seed := meta["seed"].(type) {
+	case string:
+		name += " · seed " + short(seed, 40)
+	case float64:
+		name += fmt.Sprintf(" · seed %.0f", seed)
+	}
+	e.Players = []string{name}
+}
+
+// startOf reads the start of a game from its folder's name, "<id>_<unix time>", and returns it in
+// milliseconds, 0 if the name has none.
+func startOf(name string) int64 {
+	at := strings.LastIndexByte(name, '_')
+	sec, err := strconv.ParseInt(name[at+1:], 10, 64)
+	if at < 0 || err != nil || sec <= 0 || sec > 1<<40 {
+		return 0
+	}
+	return 1000 * sec
 }

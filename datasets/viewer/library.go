@@ -28,7 +28,6 @@ type Library struct {
 	roots  []folder // shown is the prefix of the names of a root's files
 	files  []*file
 	dirs   []*dir
-	posted posts
 	notes  []string // what was left out, for the page
 	walked time.Time
 	byID   map[string]*entry
@@ -226,7 +225,7 @@ func (l *Library) list() []*entry {
 	}
 	slices.SortStableFunc(out[inFiles:], func(a, b *entry) int { return cmp.Compare(b.Time, a.Time) })
 	var live, others []*entry
-	for _, e := range append(out, l.posted.entries...) {
+	for _, e := range out {
 		if e.Live = e.open && e.fresh(); e.Live {
 			live = append(live, e)
 		} else {

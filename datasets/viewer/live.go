@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -40,16 +39,9 @@ func (l *Live) Serve(ctx context.Context, out, errs io.Writer) error {
 	if got := h.take(ctx, 1); got.status != http.StatusOK && got.status != http.StatusTooManyRequests {
 		return errors.New(got.err())
 	}
-	listener, err := net.Listen("tcp", l.Listen)
+	listener, err := web.Listen(l.Listen, "/", l.Open, out, errs)
 	if err != nil {
-		return fmt.Errorf("%w: name another address with --listen; port 0 selects a free port", err)
-	}
-	address := "http://" + listener.Addr().String() + "/"
-	fmt.Fprintln(out, address)
-	if l.Open {
-		if err := OpenBrowser(address); err != nil {
-			fmt.Fprintln(errs, "opening a browser failed:", err)
-		}
+		return err
 	}
 	return web.Serve(ctx, listener, guarded(h.routes(), web.OnLoopback(listener.Addr())), web.Limits{})
 }
@@ -89,20 +81,20 @@ func (h *liveHandler) routes() http.Handler {
 	files := PageFiles()
 	mux.Handle("GET /", http.FileServerFS(files))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "live.html") })
-	mux.HandleFunc("GET /api/live", func(w http.ResponseWriter, r *http.Request) {
-		count, err := number(r, "count", 16, 1, mostGames)
-		if err != nil {
-			web.Refuse(w, http.StatusBadRequest, err)
-			return
+	mux.Handle("GET /api/live", web.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		q := query{Request: r}
+		count := q.number("count", 16, 1, mostGames)
+		if q.err != nil {
+			return q.err
 		}
 		got := h.take(r.Context(), count)
 		if got.status != http.StatusOK {
-			web.Refuse(w, http.StatusBadGateway, errors.New(got.err()))
-			return
+			return web.Status(http.StatusBadGateway, errors.New(got.err()))
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(got.body) // an error means that the browser is gone
-	})
+		return nil
+	}))
 	return gzhttp.GzipHandler(mux)
 }
 

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,8 +30,8 @@ func TestHistoryGrows(t *testing.T) {
 	require.True(t, g.Live)
 	require.Equal(t, int64(1360540800000), g.Time)
 	d := c.game(g.ID)
-	require.Equal(t, 1, d.Film.Frames)
-	require.True(t, d.Film.Live)
+	require.Equal(t, 1, d.Replay.Frames)
+	require.True(t, d.Replay.Live)
 
 	write(t, dir, 40)
 	total := 1
@@ -43,15 +41,15 @@ func TestHistoryGrows(t *testing.T) {
 		total += 1 + len(moves)
 	}
 	d = c.game(g.ID)
-	require.Equal(t, total, d.Film.Frames)
-	require.True(t, d.Film.Live)
+	require.Equal(t, total, d.Replay.Frames)
+	require.True(t, d.Replay.Live)
 	require.Equal(t, 39, c.frames(g.ID, total-1, 1).Frames[0].Turn)
 
 	write(t, dir, 1<<30)
 	d = c.game(g.ID)
-	require.False(t, d.Film.Live)
-	require.Empty(t, d.Film.Error)
-	end := c.frames(g.ID, d.Film.Frames-1, 1).Frames[0]
+	require.False(t, d.Replay.Live)
+	require.Empty(t, d.Replay.Error)
+	end := c.frames(g.ID, d.Replay.Frames-1, 1).Frames[0]
 	require.True(t, end.Red)
 	require.Equal(t, "The board is full · 27 points", end.Over)
 	require.Equal(t, 127, end.Turn)
@@ -63,7 +61,7 @@ func TestCommands(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "h")
 	write(t, dir, 1<<30)
 	c := serve(t, dir)
-	n := c.game("h").Film.Frames
+	n := c.game("h").Replay.Frames
 	var before Frame
 	for from := 0; from < n; from += chunkSize {
 		for _, f := range c.frames("h", from, chunkSize).Frames {
@@ -98,15 +96,15 @@ func TestHalfWritten(t *testing.T) {
 	require.NoError(t, os.WriteFile(move, []byte(`["le`), 0o644))
 	c := serve(t, dir)
 	d := c.game("h")
-	require.Empty(t, d.Film.Error)
-	require.True(t, d.Film.Live)
+	require.Empty(t, d.Replay.Error)
+	require.True(t, d.Replay.Live)
 	aged(t, dir, time.Minute)
-	require.Contains(t, c.game("h").Film.Error, "h/move2: unexpected end")
+	require.Contains(t, c.game("h").Replay.Error, "h/move2: unexpected end")
 	require.NoError(t, os.Remove(move))
 	write(t, dir, 4)
 	require.NoError(t, os.Remove(filepath.Join(dir, "move2")))
 	fresh := serve(t, dir) // a missing move file is a turn without commands
-	require.Equal(t, 3, fresh.frames("h", fresh.game("h").Film.Frames-1, 1).Frames[0].Turn)
+	require.Equal(t, 3, fresh.frames("h", fresh.game("h").Replay.Frames-1, 1).Frames[0].Turn)
 }
 
 // Records are listed as they are appended; a long game in parts is followed.
@@ -128,7 +126,7 @@ func TestRecordsGrow(t *testing.T) {
 	require.Len(t, c.list("").Games, 1, "the second is not whole")
 	add(string(text[200:]))
 	require.Len(t, c.list("").Games, 2)
-	require.Equal(t, len(rec.Choices)+1, c.game("run.jsonl:2").Film.Frames)
+	require.Equal(t, len(rec.Choices)+1, c.game("run.jsonl:2").Replay.Frames)
 
 	part := func(part, from, to int, more bool) string {
 		p := map[string]any{"choices": rec.Choices[from:to], "part": part, "more": more}
@@ -149,16 +147,16 @@ func TestRecordsGrow(t *testing.T) {
 	require.Equal(t, "run.jsonl:3", games[0].ID, "a game being played comes first")
 	require.True(t, games[0].Live)
 	d := c.game("run.jsonl:3")
-	require.Equal(t, 101, d.Film.Frames)
-	require.True(t, d.Film.Live)
+	require.Equal(t, 101, d.Replay.Frames)
+	require.True(t, d.Replay.Live)
 	add(part(1, 100, 300, true))
-	require.Equal(t, 301, c.game("run.jsonl:3").Film.Frames)
+	require.Equal(t, 301, c.game("run.jsonl:3").Replay.Frames)
 	add(part(2, 300, len(rec.Choices), false))
 	require.Equal(t, rec.Scores, c.list("").Games[2].Scores)
 	d = c.game("run.jsonl:3")
-	require.Equal(t, len(rec.Choices)+1, d.Film.Frames)
-	require.False(t, d.Film.Live)
-	require.Empty(t, d.Film.Error)
+	require.Equal(t, len(rec.Choices)+1, d.Replay.Frames)
+	require.False(t, d.Replay.Live)
+	require.Empty(t, d.Replay.Error)
 
 	// Another file in its place is another list, and what was open is not shown any more.
 	gen := c.game("run.jsonl:1").Gen
@@ -166,7 +164,7 @@ func TestRecordsGrow(t *testing.T) {
 	require.Len(t, c.list("").Games, 1)
 	d = c.game("run.jsonl:1")
 	require.NotEqual(t, gen, d.Gen)
-	require.Equal(t, 31, d.Film.Frames)
+	require.Equal(t, 31, d.Replay.Frames)
 	require.NoError(t, os.Remove(path))
 	require.Empty(t, c.list("").Games)
 }
@@ -179,66 +177,16 @@ func mustRecord(text []byte) (*record.Record, error) {
 	return r.Read()
 }
 
-// The contest's own viewer hands games over; they are kept until others make room.
-func TestPostedGames(t *testing.T) {
-	c := serve(t, t.TempDir())
-	type turn struct {
-		ID    int    `json:"id"`
-		State string `json:"state"`
-		Moves string `json:"moves"`
-	}
-	var states []turn
-	for k := range 5 {
-		files := historyTexts(t)
-		states = append(states, turn{k, files[fmt.Sprintf("state%d", k)], files[fmt.Sprintf("move%d", k)]})
-	}
-	post := func(body []byte, origin string) (int, string) {
-		r, err := http.NewRequest("POST", c.URL+"/post_game", bytes.NewReader(body))
-		require.NoError(t, err)
-		if origin != "" {
-			r.Header.Set("Origin", origin)
-		}
-		reply, err := http.DefaultClient.Do(r)
-		require.NoError(t, err)
-		defer reply.Body.Close()
-		text, err := io.ReadAll(reply.Body)
-		require.NoError(t, err)
-		return reply.StatusCode, string(text)
-	}
-	body, err := json.Marshal(map[string]any{"code": 200, "active": false, "states": states})
-	require.NoError(t, err)
-	for n := 1; n <= maxPosts+2; n++ {
-		status, number := post(body, "")
-		require.Equal(t, 200, status)
-		require.Equal(t, fmt.Sprint(n), number)
-	}
-	games := c.list("").Games
-	require.Len(t, games, maxPosts)
-	require.Equal(t, "posted-3", games[0].ID)
-	last := c.frames("posted-3", c.game("posted-3").Film.Frames-1, 1).Frames[0]
-	require.Equal(t, 4, last.Turn)
-	require.Equal(t, 404, c.get("/api/game?id=posted-1", nil))
-	status, _ := post(body, "https://elsewhere.example")
-	require.Equal(t, 403, status)
-	for _, bad := range []string{"", "[]", "{}", `{"states":[{"state":"{}"}]}`} {
-		status, _ := post([]byte(bad), "")
-		require.Equal(t, 400, status, bad)
-	}
-	http.DefaultClient.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	defer func() { http.DefaultClient.CheckRedirect = nil }()
-	reply, err := http.Get(c.URL + "/view_game?id=7")
-	require.NoError(t, err)
-	reply.Body.Close()
-	require.Equal(t, "/#posted-7/0", reply.Header.Get("Location"))
-}
-
 // Any bytes as a state or as a move file are shown or complained of.
 func FuzzHistory(f *testing.F) {
 	f.Add(`{"state":"playing"}`, `["left"]`)
 	f.Add(``, `null`)
 	f.Fuzz(func(t *testing.T, state, moves string) {
-		p := &post{id: "p", files: map[string]string{"state0": state, "move0": moves, "state1": state}}
-		c := newCommands(&history{texts: p})
+		at := folder{t.TempDir(), "p"}
+		for name, text := range map[string]string{"state0": state, "move0": moves, "state1": state} {
+			require.NoError(t, os.WriteFile(filepath.Join(at.path, name), []byte(text), 0o644))
+		}
+		c := newCommands(&history{folder: &at})
 		c.advance(time.Now().Add(time.Second))
 		for n := range min(c.info().Frames, 50) {
 			if _, err := c.frame(n); err != nil {

@@ -32,10 +32,9 @@ func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
 		states = append(states, s)
 	}
 	var painter Painter
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(web.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		if r.Header.Get("Authorization") != "Bearer secret" {
-			web.Refuse(w, http.StatusUnauthorized, fmt.Errorf("this server requires a token"))
-			return
+			return web.Status(http.StatusUnauthorized, fmt.Errorf("this server requires a token"))
 		}
 		var count int
 		fmt.Sscan(r.FormValue("count"), &count)
@@ -54,6 +53,7 @@ func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
 				"players": players, "frame": painter.Position(s, players, turn)})
 		}
 		web.Answer(w, map[string]any{"games": list, "handles": 1, "envs": 1024, "waiting": false})
+		return nil
 	}))
 	t.Cleanup(server.Close)
 	return server

@@ -58,7 +58,7 @@ func (b *tab) list() {
 func (b *tab) games() {
 	c := &client{b.T, b.Server}
 	for _, g := range c.list("").Games {
-		turns := c.game(g.ID).Film.Turns
+		turns := c.game(g.ID).Replay.Turns
 		b.Visit(fmt.Sprintf("#%s/%d", g.ID, turns/2))
 		b.counter(fmt.Sprintf("%d / %d", turns/2, turns-1))
 		b.Await(painted)

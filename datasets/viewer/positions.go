@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/viewer/analysis"
@@ -13,34 +12,13 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// positions is a film of a record, whose positions can be analysed.
-type positions interface {
-	// position returns turn n, to be analysed.
-	position(n int) (analysis.Request, error)
-	// marked paints turn n with a legal action of a seat instead of those played.
-	marked(n, seat int, a env.Action) (Frame, error)
-}
-
-// positionsOf returns a film as positions, or nil if it is no record.
-func positionsOf(f film) positions {
-	switch f := f.(type) {
-	case *replay:
-		return f
-	case *commands:
-		if _, ok := f.of.(*recorded); ok {
-			return f
-		}
-	}
-	return nil
-}
-
-// errHistory is the error for a film that is no record.
+// errHistory is the error for a replay that has no record.
 var errHistory = errors.New("only a record can be analysed, and this game is a history folder: " +
 	"agents host dropblox --record FILE writes a record as well")
 
-// position implements positions.
-func (p *replay) position(n int) (analysis.Request, error) {
-	r := p.reel
+// position implements replay.
+func (p *recordReplay) position(n int) (analysis.Request, error) {
+	r := p.timeline
 	if n >= r.Len() {
 		return analysis.Request{}, fmt.Errorf("turn %d: the game has turns 0 to %d", n, r.Len()-1)
 	}
@@ -50,8 +28,8 @@ func (p *replay) position(n int) (analysis.Request, error) {
 	return analysis.Request{Record: r.Rec, Turn: n, State: s, Moves: r.Moves()}, nil
 }
 
-// marked implements positions.
-func (p *replay) marked(n, seat int, a env.Action) (Frame, error) {
+// marked implements replay.
+func (p *recordReplay) marked(n, seat int, a env.Action) (Frame, error) {
 	if err := p.legal(n, seat, a); err != nil {
 		return Frame{}, err
 	}
@@ -59,7 +37,7 @@ func (p *replay) marked(n, seat int, a env.Action) (Frame, error) {
 }
 
 // legal goes to turn n and returns an error if the seat cannot play a there.
-func (p *replay) legal(n, seat int, a env.Action) error {
+func (p *recordReplay) legal(n, seat int, a env.Action) error {
 	r, err := p.position(n)
 	switch {
 	case err != nil:
@@ -70,14 +48,20 @@ func (p *replay) legal(n, seat int, a env.Action) error {
 	return nil
 }
 
-// position implements positions.
+// position implements replay.
 func (c *commands) position(n int) (analysis.Request, error) {
-	return c.of.(*recorded).position(n)
+	if r, ok := c.of.(*recorded); ok {
+		return r.position(n)
+	}
+	return analysis.Request{}, errHistory
 }
 
-// marked implements positions.
+// marked implements replay.
 func (c *commands) marked(n, seat int, a env.Action) (Frame, error) {
-	r := c.of.(*recorded)
+	r, ok := c.of.(*recorded)
+	if !ok {
+		return Frame{}, errHistory
+	}
 	if err := r.legal(n, seat, a); err != nil {
 		return Frame{}, err
 	}
@@ -88,7 +72,7 @@ func (c *commands) marked(n, seat int, a env.Action) (Frame, error) {
 	if err != nil {
 		return out, err
 	}
-	s := r.reel.State().(*dropblox.State)
+	s := r.timeline.State().(*dropblox.State)
 	at, block := dropblox.At(a), s.Block(0)
 	shape := dropblox.NewShape(&block)
 	var places []dropblox.Cell
@@ -116,70 +100,47 @@ func (b *Board) ghost(places []dropblox.Cell, ink uint8) {
 	b.Cells, b.Ink = string(cells), string(inks)
 }
 
-// turn opens the film of a request whose positions can be analysed, locked, with the turn that the request names. It
-// responds with an error if there is none, and returns nil.
-func (s *Server) turn(w http.ResponseWriter, r *http.Request) (f *held, p positions, turn int) {
-	turn, err := number(r, "turn", -1, 0, 1<<40)
-	if err != nil {
-		web.Refuse(w, http.StatusBadRequest, err)
-		return nil, nil, 0
-	}
-	if f = s.open(w, r); f == nil {
-		return nil, nil, 0
-	}
-	f.film.advance(time.Now().Add(pause))
-	if p = positionsOf(f.film); p == nil {
-		f.mu.Unlock()
-		web.Refuse(w, http.StatusUnprocessableEntity, errHistory)
-		return nil, nil, 0
-	}
-	return f, p, turn
-}
-
 // marked responds with the frame of a turn that shows another action.
-func (s *Server) marked(w http.ResponseWriter, r *http.Request) {
-	seat, err1 := number(r, "seat", -1, 0, env.MaxSeats-1)
-	action, err2 := number(r, "action", -1, 0, int(env.None)-1)
-	if err := errors.Join(err1, err2); err != nil {
-		web.Refuse(w, http.StatusBadRequest, err)
-		return
-	}
-	f, p, turn := s.turn(w, r)
-	if f == nil {
-		return
+func (s *Server) marked(w http.ResponseWriter, r *http.Request) error {
+	q := query{Request: r}
+	turn, seat := q.number("turn", -1, 0, 1<<40), q.number("seat", -1, 0, env.MaxSeats-1)
+	action := q.number("action", -1, 0, int(env.None)-1)
+	f, err := s.open(&q)
+	if err != nil {
+		return err
 	}
 	defer f.mu.Unlock()
-	frame, err := p.marked(turn, seat, env.Action(action))
-	if err != nil {
-		web.Refuse(w, http.StatusUnprocessableEntity, err)
-		return
+	frame, err := f.replay.marked(turn, seat, env.Action(action))
+	if err == nil {
+		web.Answer(w, &frame)
 	}
-	web.Answer(w, &frame)
+	return err
 }
 
-// analysis responds with the analysis of a turn. The film stays free for other requests in the meantime.
-func (s *Server) analysis(w http.ResponseWriter, r *http.Request) {
+// analysis responds with the analysis of a turn. The replay stays free for other requests in the meantime.
+func (s *Server) analysis(w http.ResponseWriter, r *http.Request) error {
 	if s.analyst == nil {
-		web.Refuse(w, http.StatusNotFound,
+		return web.Status(http.StatusNotFound,
 			errors.New("this viewer has no analyst: start it with agents analyze FILE --web"))
-		return
 	}
-	f, p, turn := s.turn(w, r)
-	if f == nil {
-		return
+	q := query{Request: r}
+	turn := q.number("turn", -1, 0, 1<<40)
+	f, err := s.open(&q)
+	if err != nil {
+		return err
 	}
-	request, err := p.position(turn)
-	game := f.shown.Game
+	request, err := f.replay.position(turn)
+	known := s.analyst.Agents(f.shown.Game)
 	f.mu.Unlock()
-	if request.Agent = r.FormValue("agent"); err == nil && !slices.Contains(s.analyst.Agents(game), request.Agent) {
-		err = fmt.Errorf("agent %.80q: want one of %q", request.Agent, s.analyst.Agents(game))
+	if err != nil {
+		return err
 	}
+	if request.Agent = r.FormValue("agent"); !slices.Contains(known, request.Agent) {
+		return fmt.Errorf("agent %.80q: want one of %q", request.Agent, known)
+	}
+	out, err := s.analyst.Analyse(r.Context(), request)
 	if err == nil {
-		var out *analysis.Position
-		if out, err = s.analyst.Analyse(r.Context(), request); err == nil {
-			web.Answer(w, out)
-			return
-		}
+		web.Answer(w, out)
 	}
-	web.Refuse(w, http.StatusUnprocessableEntity, err)
+	return err
 }

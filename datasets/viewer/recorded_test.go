@@ -37,10 +37,10 @@ func TestDropbloxRecord(t *testing.T) {
 
 	c := serve(t, path)
 	d := c.game("d.jsonl.gz:1")
-	require.Empty(t, d.Film.Error)
-	require.Len(t, d.Film.Starts, d.Film.Turns)
+	require.Empty(t, d.Replay.Error)
+	require.Len(t, d.Replay.Starts, d.Replay.Turns)
 	var all []Frame
-	for from := 0; from < d.Film.Frames; from += chunkSize {
+	for from := 0; from < d.Replay.Frames; from += chunkSize {
 		all = append(all, c.frames("d.jsonl.gz:1", from, chunkSize).Frames...)
 	}
 	turns := 0

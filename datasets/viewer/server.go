@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -43,7 +42,7 @@ func PageFiles() fs.FS {
 type Server struct {
 	library *Library
 	analyst analysis.Analyst // nil if there is none
-	films   films
+	replays replays
 	routes  http.Handler
 }
 
@@ -55,13 +54,11 @@ func NewServer(l *Library, analyst analysis.Analyst, local bool) *Server {
 	mux.Handle("GET /", http.FileServerFS(PageFiles()))
 	// Browsers request this icon for responses that are not pages.
 	mux.Handle("GET /favicon.ico", http.RedirectHandler("/icon.svg", http.StatusMovedPermanently))
-	mux.HandleFunc("GET /api/games", s.games)
-	mux.HandleFunc("GET /api/game", s.game)
-	mux.HandleFunc("GET /api/frames", s.frames)
-	mux.HandleFunc("GET /api/marked", s.marked)
-	mux.HandleFunc("GET /api/analysis", s.analysis)
-	mux.HandleFunc("POST /post_game", s.postGame)
-	mux.HandleFunc("GET /view_game", s.viewGame)
+	mux.Handle("GET /api/games", web.Handler(s.games))
+	mux.Handle("GET /api/game", web.Handler(s.game))
+	mux.Handle("GET /api/frames", web.Handler(s.frames))
+	mux.Handle("GET /api/marked", web.Handler(s.marked))
+	mux.Handle("GET /api/analysis", web.Handler(s.analysis))
 	s.routes = guarded(gzhttp.GzipHandler(mux), local)
 	return s
 }
@@ -92,12 +89,11 @@ type list struct {
 	Kinds   kinds    `json:"kinds"` // of the games listed, by name
 }
 
-func (s *Server) games(w http.ResponseWriter, r *http.Request) {
-	from, err1 := number(r, "from", 0, 0, maxEntries)
-	count, err2 := number(r, "count", 100, 1, pageSize)
-	if err := errors.Join(err1, err2); err != nil {
-		web.Refuse(w, http.StatusBadRequest, err)
-		return
+func (s *Server) games(w http.ResponseWriter, r *http.Request) error {
+	q := query{Request: r}
+	from, count := q.number("from", 0, 0, maxEntries), q.number("count", 100, 1, pageSize)
+	if q.err != nil {
+		return q.err
 	}
 	l := s.library
 	l.mu.Lock()
@@ -116,37 +112,35 @@ func (s *Server) games(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	web.Answer(w, &out)
+	return nil
 }
 
 // details is the response to /api/game.
 type details struct {
 	Game   entry    `json:"game"`
 	Kind   kind     `json:"kind"`
-	Film   info     `json:"film"`
-	Known  int      `json:"known"`            // turns that the request knew; Film.Starts is of the others
+	Replay info     `json:"replay"`
+	Known  int      `json:"known"`            // turns that the request knew; Replay.Starts is of the others
 	Agents []string `json:"agents,omitempty"` // that can analyse the game, the default first
 	Gen    string   `json:"gen"`              // changes when frames loaded before are obsolete
 }
 
-func (s *Server) game(w http.ResponseWriter, r *http.Request) {
-	known, err := number(r, "known", 0, 0, 1<<40)
+func (s *Server) game(w http.ResponseWriter, r *http.Request) error {
+	q := query{Request: r}
+	known := q.number("known", 0, 0, 1<<40)
+	f, err := s.open(&q)
 	if err != nil {
-		web.Refuse(w, http.StatusBadRequest, err)
-		return
-	}
-	f := s.open(w, r)
-	if f == nil {
-		return
+		return err
 	}
 	defer f.mu.Unlock()
-	f.film.advance(time.Now().Add(pause))
-	out := details{Game: f.shown, Kind: kindOf(f.shown.Game), Film: f.film.info(), Gen: f.gen}
-	out.Known = min(known, len(out.Film.Starts))
-	out.Film.Starts = out.Film.Starts[out.Known:]
-	if s.analyst != nil && positionsOf(f.film) != nil {
+	out := details{Game: f.shown, Kind: kindOf(f.shown.Game), Replay: f.replay.info(), Gen: f.gen}
+	out.Known = min(known, len(out.Replay.Starts))
+	out.Replay.Starts = out.Replay.Starts[out.Known:]
+	if s.analyst != nil && f.entry.history == nil {
 		out.Agents = s.analyst.Agents(f.shown.Game)
 	}
 	web.Answer(w, &out)
+	return nil
 }
 
 // chunk is the response to /api/frames.
@@ -156,72 +150,44 @@ type chunk struct {
 	Frames []Frame `json:"frames"`
 }
 
-func (s *Server) frames(w http.ResponseWriter, r *http.Request) {
-	from, err1 := number(r, "from", 0, 0, 1<<40)
-	count, err2 := number(r, "count", chunkSize, 1, chunkSize)
-	if err := errors.Join(err1, err2); err != nil {
-		web.Refuse(w, http.StatusBadRequest, err)
-		return
-	}
-	f := s.open(w, r)
-	if f == nil {
-		return
+func (s *Server) frames(w http.ResponseWriter, r *http.Request) error {
+	q := query{Request: r}
+	from, count := q.number("from", 0, 0, 1<<40), q.number("count", chunkSize, 1, chunkSize)
+	f, err := s.open(&q)
+	if err != nil {
+		return err
 	}
 	defer f.mu.Unlock()
-	f.film.advance(time.Now().Add(pause))
 	out := chunk{From: from, Gen: f.gen, Frames: []Frame{}}
-	for n := from; n < min(from+count, f.film.info().Frames) && r.Context().Err() == nil; n++ {
-		frame, err := f.film.frame(n)
+	for n := from; n < min(from+count, f.replay.info().Frames) && r.Context().Err() == nil; n++ {
+		frame, err := f.replay.frame(n)
 		if err != nil {
-			web.Refuse(w, http.StatusUnprocessableEntity, err)
-			return
+			return err
 		}
 		out.Frames = append(out.Frames, frame)
 	}
 	web.Answer(w, &out)
+	return nil
 }
 
-func (s *Server) postGame(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Origin") != "" {
-		web.Refuse(w, http.StatusForbidden, errors.New("only programs may post games, not web pages"))
-		return
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPostBytes))
-	if err != nil {
-		web.Refuse(w, http.StatusRequestEntityTooLarge, err)
-		return
-	}
-	s.library.mu.Lock()
-	n, err := s.library.posted.take(body, time.Now())
-	s.library.index()
-	s.library.mu.Unlock()
-	if err != nil {
-		web.Refuse(w, http.StatusBadRequest, err)
-		return
-	}
-	fmt.Fprint(w, n)
+// A query is a request whose numbers are read. It keeps the errors.
+type query struct {
+	*http.Request
+	err error
 }
 
-func (s *Server) viewGame(w http.ResponseWriter, r *http.Request) {
-	n, err := number(r, "id", 0, 1, 1<<40)
-	if err != nil {
-		web.Refuse(w, http.StatusBadRequest, err)
-		return
-	}
-	http.Redirect(w, r, "/#"+postID(strconv.Itoa(n))+"/0", http.StatusFound)
-}
-
-// number reads a number from lo to hi from the query, by default without.
-func number(r *http.Request, name string, without, lo, hi int) (int, error) {
-	text := r.FormValue(name)
+// number reads a number from lo to hi, by default without, which is below lo if there is no default.
+func (q *query) number(name string, without, lo, hi int) int {
+	text := q.FormValue(name)
 	if text == "" && without >= lo {
-		return without, nil
+		return without
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < lo || n > hi {
-		return 0, fmt.Errorf("%s: %q, want a number from %d to %d", name, short(text, 40), lo, hi)
+		err = fmt.Errorf("%s: %q, want a number from %d to %d", name, short(text, 40), lo, hi)
+		q.err = errors.Join(q.err, web.Status(http.StatusBadRequest, err))
 	}
-	return n, nil
+	return n
 }
 
 // Serve serves the page on listener until ctx is done. analyst may be nil.

@@ -119,7 +119,7 @@ func (c *client) game(id string) (out details) {
 	for deadline := time.Now().Add(2 * time.Minute); ; {
 		out = details{}
 		require.Equal(c, 200, c.get("/api/game?id="+url.QueryEscape(id), &out), id)
-		if !out.Film.Reading {
+		if !out.Replay.Reading {
 			return out
 		}
 		require.True(c, time.Now().Before(deadline))
@@ -150,8 +150,8 @@ func TestEveryGame(t *testing.T) {
 	for _, g := range all.Games {
 		seen[g.Game] = true
 		d := c.game(g.ID)
-		require.Empty(t, d.Film.Error, g.ID)
-		last := c.frames(g.ID, d.Film.Frames-1, 9)
+		require.Empty(t, d.Replay.Error, g.ID)
+		last := c.frames(g.ID, d.Replay.Frames-1, 9)
 		require.Len(t, last.Frames, 1)
 		end := last.Frames[0]
 		for seat, s := range end.Seats {
@@ -179,7 +179,7 @@ func TestEveryGame(t *testing.T) {
 func TestFramesAreTheGames(t *testing.T) {
 	c := serve(t, "../games/blocking.jsonl")
 	d := c.game("blocking.jsonl:1")
-	require.Equal(t, 31, d.Film.Frames)
+	require.Equal(t, 31, d.Replay.Frames)
 	got := c.frames("blocking.jsonl:1", 0, 256)
 	require.Len(t, got.Frames, 31)
 	first := got.Frames[0]
@@ -278,7 +278,7 @@ func TestMalformed(t *testing.T) {
 				c.get("/api/game?id="+url.QueryEscape(g.ID), &e)
 				says[g.ID] = e.Error
 			} else {
-				says[g.ID] = d.Film.Error
+				says[g.ID] = d.Replay.Error
 			}
 		}
 	}
@@ -293,5 +293,5 @@ func TestMalformed(t *testing.T) {
 		delete(says, id)
 	}
 	require.Equal(t, map[string]string{"good.jsonl:1": "", "half.jsonl:1": "", "json.jsonl:1": ""}, says)
-	require.Equal(t, 2, c.game("illegal.jsonl:1").Film.Frames, "as far as it holds")
+	require.Equal(t, 2, c.game("illegal.jsonl:1").Replay.Frames, "as far as it holds")
 }

@@ -5,15 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 
+	"blockyard/datasets/program/web"
 	"blockyard/datasets/viewer/analysis"
 )
 
@@ -39,16 +37,9 @@ func (s *Site) Serve(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", s.Listen)
+	listener, err := web.Listen(s.Listen, "/"+fragment, s.Open, out, errs)
 	if err != nil {
 		return err
-	}
-	address := "http://" + listener.Addr().String() + "/" + fragment
-	fmt.Fprintln(out, address)
-	if s.Open {
-		if err := OpenBrowser(address); err != nil {
-			fmt.Fprintln(errs, "opening a browser failed:", err)
-		}
 	}
 	return Serve(ctx, listener, library, s.Analyst)
 }
@@ -85,21 +76,4 @@ func FileAndNumber(game string) (file string, n int, err error) {
 		return "", 0, fmt.Errorf("%s: want the number of a game, from 1, after #", game)
 	}
 	return game[:at], n, nil
-}
-
-// OpenBrowser opens an address in the default browser.
-func OpenBrowser(address string) error {
-	name, args := "xdg-open", []string{address}
-	switch runtime.GOOS {
-	case "darwin":
-		name = "open"
-	case "windows":
-		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
-	}
-	cmd := exec.Command(name, args...)
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	go func() { _ = cmd.Wait() }() // the browser's status says nothing
-	return nil
 }

@@ -54,16 +54,16 @@ func HTML(ctx context.Context, rec *record.Record, name string) (string, error) 
 }
 
 func (e *entry) html(ctx context.Context) (string, error) {
-	film, err := e.film(ctx)
+	replay, err := e.replay(ctx)
 	if err != nil {
 		return "", err
 	}
-	about := film.info()
-	for ; about.Reading && about.Frames <= maxStaticFrames; about = film.info() {
+	about := replay.info()
+	for ; about.Reading && about.Frames <= maxStaticFrames; about = replay.info() {
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
-		film.advance(time.Now().Add(pause))
+		replay.advance(time.Now().Add(pause))
 	}
 	if about.Frames == 0 {
 		return "", errors.New(cmp.Or(about.Error, "the record has no positions"))
@@ -74,9 +74,9 @@ func (e *entry) html(ctx context.Context) (string, error) {
 	}
 	about.Reading, about.Live = false, false
 	kind := kindOf(e.Game)
-	out := stored{Game: details{Game: *e, Kind: kind, Film: about, Gen: "0"},
+	out := stored{Game: details{Game: *e, Kind: kind, Replay: about, Gen: "0"},
 		Games: list{Total: 1, All: 1, Games: []*entry{e}, Kinds: kinds{e.Game: kind}}}
-	data, err := out.pack(ctx, film)
+	data, err := out.pack(ctx, replay)
 	if err != nil {
 		return "", err
 	}
@@ -89,8 +89,8 @@ type stored struct {
 	Game  details `json:"game"`
 }
 
-// pack returns the game with the frames of film as compressed JSON, in base64.
-func (g *stored) pack(ctx context.Context, film film) (string, error) {
+// pack returns the game with the frames of a replay as compressed JSON, in base64.
+func (g *stored) pack(ctx context.Context, game replay) (string, error) {
 	about, err := json.Marshal(g)
 	if err != nil {
 		return "", err
@@ -100,8 +100,8 @@ func (g *stored) pack(ctx context.Context, film film) (string, error) {
 	zip := gzip.NewWriter(text)
 	frames := json.NewEncoder(zip)
 	between := string(about[:len(about)-1]) + `,"frames":[`
-	for n := range g.Game.Film.Frames { // one after the other: together they may be large
-		frame, err := film.frame(n)
+	for n := range g.Game.Replay.Frames { // one after the other: together they may be large
+		frame, err := game.frame(n)
 		if err == nil {
 			_, err = io.WriteString(zip, between)
 		}

@@ -120,7 +120,7 @@ func (b *tab) quietly(holds func() bool) {
 // What cannot be shown is refused with the reason, and what can be shown partly is, with the reason.
 func TestPageOfBadRecords(t *testing.T) {
 	good := *firstOf(t, "../games/blockbattle.jsonl")
-	film := func(rec *record.Record) info {
+	replay := func(rec *record.Record) info {
 		doc, err := HTML(context.Background(), rec, "x")
 		require.NoError(t, err)
 		_, data, _ := strings.Cut(doc, `id="own" data-game="x">`)
@@ -128,19 +128,19 @@ func TestPageOfBadRecords(t *testing.T) {
 		zip, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
 		require.NoError(t, err)
 		var out struct {
-			Game   struct{ Film info }
+			Game   struct{ Replay info }
 			Frames []Frame
 		}
 		require.NoError(t, json.NewDecoder(zip).Decode(&out))
-		require.Len(t, out.Frames, out.Game.Film.Frames)
-		return out.Game.Film
+		require.Len(t, out.Frames, out.Game.Replay.Frames)
+		return out.Game.Replay
 	}
-	whole := film(&good)
+	whole := replay(&good)
 	require.Empty(t, whole.Error)
 	good.Values = nil
 	cut := good
 	cut.Choices = append(cut.Choices[:9:9], 1, 2)
-	some := film(&cut)
+	some := replay(&cut)
 	require.Contains(t, some.Error, "does not replay")
 	require.Less(t, some.Frames, whole.Frames)
 	for said, change := range map[string]func(*record.Record){

@@ -44,7 +44,7 @@ from faults.proxy import WAYS, Proxy
 from faults.resources import Resources, look, settled
 from faults.searches import stopping
 
-from blockyard.server.binary import find_server
+from blockyard.transport.server.binary import find_server
 
 ENV_IDS = ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0")
 KINDS = ("shm", "tls", "go", "socket")

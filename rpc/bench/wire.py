@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 import blockyard
-from blockyard.server.binary import find_server
+from blockyard.transport.server.binary import find_server
 
 TRACE = 16
 ECHO = Path(__file__).resolve().parent / "sides" / "echo.py"
@@ -171,7 +171,7 @@ def main() -> None:
     parser.add_argument("--drive", choices=["one", "all"], default="one", help="seats that the client drives")
     parser.add_argument("--json", action="store_true", help="print a line of JSON for each row")
     args = parser.parse_args()
-    program, opponents = find_server(), "random" if args.drive == "one" else None
+    program, opponents = str(find_server()), "random" if args.drive == "one" else None
     with tempfile.TemporaryDirectory() as folder:
         command = [program, "serve", "--listen", f"unix:{folder}/s", "--listen", "tcp:127.0.0.1:0", "--parent-death"]
         command += ["--toy"]

@@ -2,22 +2,10 @@
 package commands
 
 import (
-	"context"
-	"crypto/tls"
-	"encoding/json"
-	"fmt"
-	"net/http"
-	"os"
-	"strings"
-	"time"
-
-	"blockyard/rpc/server/limits"
-
 	"github.com/alecthomas/kong"
 
 	"blockyard/datasets/program"
-	"blockyard/rpc/client"
-	"blockyard/rpc/server"
+	"blockyard/rpc/server/limits"
 )
 
 // version is the version that clients see.
@@ -40,81 +28,9 @@ func Main(v string) int {
 	return commandLine().Main()
 }
 
-// run runs a command line and returns the exit status.
-func run(ctx context.Context, args []string) int {
-	return commandLine().Run(ctx, args, &program.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
-}
-
 // commandLine is the program. Its name in help and errors is "rpc", or that of the Python package, whose command line
 // starts the server under its own name.
 func commandLine() *program.Program {
 	return &program.Program{Name: "rpc", About: about, Version: version, Options: []kong.Option{vars()},
 		Commands: &table{Serve: serveCmd{Limits: limits.DefaultLimits()}}}
-}
-
-type pingCmd struct {
-	Address string `arg:"" help:"Address of the server: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT or http://HOST:PORT."`
-	CA      string `name:"ca" type:"existingfile" placeholder:"FILE" help:"${ca_help}"`
-	Token   string `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"Token that the server requires."`
-}
-
-// Help is printed with the flags.
-func (*pingCmd) Help() string {
-	return "http://HOST:PORT is the address of --http: then only its /healthz is asked, which needs no token."
-}
-
-// healthTimeout bounds the request for /healthz.
-const healthTimeout = 5 * time.Second
-
-// health asks for /healthz of a server with --http. Containers without a shell check their health so.
-func health(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
-	defer cancel()
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+"/healthz", nil)
-	if err != nil {
-		return err
-	}
-	reply, err := http.DefaultClient.Do(q)
-	if err != nil {
-		return err
-	}
-	defer reply.Body.Close()
-	if reply.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s, want 200 OK: is it the address of --http?", q.URL, reply.Status)
-	}
-	fmt.Println(q.URL, "answers", reply.Status)
-	return nil
-}
-
-// Run prints the round-trip time and the statistics of the server.
-func (c *pingCmd) Run(ctx context.Context) error {
-	if strings.HasPrefix(c.Address, "http://") {
-		return health(ctx, c.Address)
-	}
-	var trust *tls.Config
-	if c.CA != "" {
-		pool, err := server.Authorities(c.CA)
-		if err != nil {
-			return err
-		}
-		trust = &tls.Config{RootCAs: pool}
-	}
-	conn, err := client.DialTLS(ctx, c.Address, c.Token, trust)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	start := time.Now()
-	if err := conn.Call("ping", nil); err != nil {
-		return err
-	}
-	took := time.Since(start)
-	var stats map[string]any
-	if err := conn.Call("stats", &stats); err != nil {
-		return err
-	}
-	fmt.Printf("%s answers in %v\n", c.Address, took)
-	out := json.NewEncoder(os.Stdout)
-	out.SetIndent("", "  ")
-	return out.Encode(stats)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/datasets/program"
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 )
@@ -205,4 +206,9 @@ func TestClientsMayNotNameFiles(t *testing.T) {
 		_, err := dial(t, p.ready[0]).Open("blockbattle", map[string]any{"opponents": map[int]string{1: text}})
 		require.ErrorContains(t, err, "--trust-specs")
 	}
+}
+
+// run runs a command line and returns the exit status.
+func run(ctx context.Context, args []string) int {
+	return commandLine().Run(ctx, args, &program.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }

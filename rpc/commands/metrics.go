@@ -11,104 +11,72 @@ import (
 
 // metrics are the counts of a server as operators see them.
 func metrics(srv *server.Server, l limits.Limits) []ops.Collector {
-	s := ops.NewSet(srv.Counts)
-	counter := func(name, help string, value func(*server.Counts) uint64) {
-		s.Counter("blockyard_server_"+name, help, func(c *server.Counts) float64 { return float64(value(c)) })
-	}
-	counter("requests_total", "Requests received.", func(c *server.Counts) uint64 { return c.Requests })
-	counter("steps_total", "Steps of handles: all games of a handle together are stepped once.",
-		func(c *server.Counts) uint64 { return c.Steps })
-	counter("seat_steps_total", "Steps of seats that clients drive: the sum over steps of their rows.",
-		func(c *server.Counts) uint64 { return c.SeatSteps })
-	counter("illegal_actions_total", "Illegal actions of clients that were replaced.",
-		func(c *server.Counts) uint64 { return c.Illegal })
-	counter("opponent_decisions_total", "Choices that opponents on the server made.",
-		func(c *server.Counts) uint64 { return c.Decisions })
-	counter("received_bytes_total", "Bytes of requests, without TLS.", func(c *server.Counts) uint64 { return c.Received })
-	counter("sent_bytes_total", "Bytes of responses, without TLS and without slabs in shared memory.",
-		func(c *server.Counts) uint64 { return c.Sent })
-	s.Counters("blockyard_server_errors_total", "Requests that failed, by the error code of the protocol.",
-		[]string{"code", "name"}, func(c *server.Counts) (all []ops.Sample) {
-			for _, e := range c.Errors {
-				all = append(all, ops.Sample{Value: float64(e.Count), Labels: []string{e.Code, e.Name}})
-			}
-			return all
-		})
-	s.Histogram("blockyard_server_step_duration_seconds", "Time to step all games of a handle and write the result, "+
-		"for the requests step and step_slot.", func(c *server.Counts) ops.Histogram { return histogram(&c.Durations) })
-	addUse(s, l)
-	addTokens(s)
-	return []ops.Collector{s, ops.Info("blockyard_server_info", "Versions of the server and of its protocol.",
+	counts := ops.Metrics("blockyard_server_", func(m *ops.Scrape) {
+		c := srv.Counts()
+		m.Add("requests_total", "Requests received.", c.Requests)
+		m.Add("steps_total", "Steps of handles: all games of a handle together are stepped once.", c.Steps)
+		m.Add("seat_steps_total", "Steps of seats that clients drive: the sum over steps of their rows.", c.SeatSteps)
+		m.Add("illegal_actions_total", "Illegal actions of clients that were replaced.", c.Illegal)
+		m.Add("opponent_decisions_total", "Choices that opponents on the server made.", c.Decisions)
+		m.Add("received_bytes_total", "Bytes of requests, without TLS.", c.Received)
+		m.Add("sent_bytes_total", "Bytes of responses, without TLS and without slabs in shared memory.", c.Sent)
+		for _, e := range c.Errors {
+			m.Add("errors_total", "Requests that failed, by the error code of the protocol.", e.Count,
+				"code", e.Code, "name", e.Name)
+		}
+		addDurations(m, &c.Durations)
+		addUse(m, &c, l)
+		for _, t := range c.Tokens {
+			m.Add("token_sessions", "Connections with a token, by its name.", t.Sessions, "token", t.Name)
+			m.Add("token_environments", "Open games of a token, by its name.", t.Envs, "token", t.Name)
+			m.Add("token_memory_bytes", "Estimated memory of a token's games and uploads, by its name.", t.Memory,
+				"token", t.Name)
+		}
+	})
+	return []ops.Collector{counts, ops.Info("blockyard_server_info", "Versions of the server and of its protocol.",
 		map[string]string{"version": version, "protocol": fmt.Sprintf("%d.%d", server.Protocol[0], server.Protocol[1])})}
 }
 
 // addUse adds what is open and its limits.
-func addUse(s *ops.Set[server.Counts], l limits.Limits) {
+func addUse(m *ops.Scrape, c *server.Counts, l limits.Limits) {
 	for _, u := range []struct {
-		name, help string
-		limit      int
-		value      func(*server.Counts) int
+		name, flag, help string
+		value, limit     int
 	}{
-		{"sessions", "Connections after hello", l.MaxSessions, func(c *server.Counts) int { return c.Sessions }},
-		{"environments", "Open games", l.MaxEnvs, func(c *server.Counts) int { return c.Envs }},
-		{"mappings", "Mappings of memory shared with clients", l.MaxMappings,
-			func(c *server.Counts) int { return c.Mappings }},
-		{"files", "File descriptors of connections", l.MaxFiles, func(c *server.Counts) int { return c.Files }},
-		{"goroutines", "Goroutines of connections and games", l.MaxGoroutines,
-			func(c *server.Counts) int { return c.Goroutines }},
-		{"timers", "Timers of connections and handles", l.MaxTimers, func(c *server.Counts) int { return c.Timers }},
+		{"sessions", "sessions", "Connections after hello", c.Sessions, l.MaxSessions},
+		{"environments", "envs", "Open games", c.Envs, l.MaxEnvs},
+		{"mappings", "mappings", "Mappings of memory shared with clients", c.Mappings, l.MaxMappings},
+		{"files", "files", "File descriptors of connections", c.Files, l.MaxFiles},
+		{"goroutines", "goroutines", "Goroutines of connections and games", c.Goroutines, l.MaxGoroutines},
+		{"timers", "timers", "Timers of connections and handles", c.Timers, l.MaxTimers},
 	} {
-		limit := float64(u.limit)
-		s.Gauge("blockyard_server_"+u.name, u.help+".", func(c *server.Counts) float64 { return float64(u.value(c)) })
-		s.Gauge("blockyard_server_limit_"+u.name, u.help+": the limit --max-"+flagOf(u.name)+".",
-			func(*server.Counts) float64 { return limit })
+		m.Add(u.name, u.help+".", u.value)
+		m.Add("limit_"+u.name, u.help+": the limit --max-"+u.flag+".", u.limit)
 	}
-	s.Gauge("blockyard_server_handles", "Open handles.", func(c *server.Counts) float64 { return float64(c.Handles) })
-	budgets := []string{"games", "requests", "responses"}
-	sizes := func(bytes ...int64) (all []ops.Sample) {
-		for k, n := range bytes {
-			all = append(all, ops.Sample{Value: float64(n), Labels: budgets[k : k+1]})
-		}
-		return all
+	m.Add("handles", "Open handles.", c.Handles)
+	for _, b := range []struct {
+		budget       string
+		value, limit int64
+	}{
+		{"games", c.Memory, l.MaxMemory}, {"requests", c.RequestMemory, c.RequestMemoryLimit},
+		{"responses", c.ReplyMemory, l.MaxReplies},
+	} {
+		m.Add("memory_bytes", "Memory by budget: games and uploaded weights (an estimate), requests "+
+			"being received beyond each session's share, responses being built.", b.value, "budget", b.budget)
+		m.Add("limit_memory_bytes", "Limits of the memory budgets: --max-memory, the shared part of "+
+			"--max-buffered, --max-replies.", b.limit, "budget", b.budget)
 	}
-	s.Gauges("blockyard_server_memory_bytes", "Memory by budget: games and uploaded weights (an estimate), requests "+
-		"being received beyond each session's share, responses being built.", []string{"budget"},
-		func(c *server.Counts) []ops.Sample { return sizes(c.Memory, c.RequestMemory, c.ReplyMemory) })
-	s.Gauges("blockyard_server_limit_memory_bytes", "Limits of the memory budgets: --max-memory, the shared part of "+
-		"--max-buffered, --max-replies.", []string{"budget"},
-		func(c *server.Counts) []ops.Sample { return sizes(l.MaxMemory, c.RequestMemoryLimit, l.MaxReplies) })
 }
 
-// flagOf is the last word of the flag that limits something.
-func flagOf(name string) string {
-	if name == "environments" {
-		return "envs"
-	}
-	return name
-}
-
-// addTokens adds what the clients of each token have open.
-func addTokens(s *ops.Set[server.Counts]) {
-	add := func(name, help string, value func(*limits.TokenCount) float64) {
-		s.Gauges("blockyard_server_token_"+name, help, []string{"token"}, ops.PerName(
-			func(c *server.Counts) []limits.TokenCount { return c.Tokens },
-			func(t *limits.TokenCount) string { return t.Name }, value))
-	}
-	add("sessions", "Connections with a token, by its name.",
-		func(t *limits.TokenCount) float64 { return float64(t.Sessions) })
-	add("environments", "Open games of a token, by its name.",
-		func(t *limits.TokenCount) float64 { return float64(t.Envs) })
-	add("memory_bytes", "Estimated memory of a token's games and uploads, by its name.",
-		func(t *limits.TokenCount) float64 { return float64(t.Memory) })
-}
-
-func histogram(d *server.Durations) ops.Histogram {
-	h := ops.Histogram{Sum: d.Sum, Buckets: map[float64]uint64{}}
+// addDurations adds how long steps took.
+func addDurations(m *ops.Scrape, d *server.Durations) {
+	count, buckets := uint64(0), map[float64]uint64{}
 	for k, n := range d.Buckets {
-		h.Count += n
+		count += n
 		if k < len(d.Buckets)-1 {
-			h.Buckets[d.Bound(k).Seconds()] = h.Count
+			buckets[d.Bound(k).Seconds()] = count
 		}
 	}
-	return h
+	m.AddDurations("step_duration_seconds", "Time to step all games of a handle and write the result, "+
+		"for the requests step and step_slot.", count, d.Sum, buckets)
 }

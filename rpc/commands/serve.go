@@ -134,16 +134,12 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	for k, l := range listeners {
+		serve := srv.Serve
 		if k == len(c.Listen) {
-			go func() {
-				if err := text.Serve(l); err != nil {
-					end(err)
-				}
-			}()
-			break
+			serve = text.Serve
 		}
 		go func() {
-			if err := srv.Serve(l); err != nil {
+			if err := serve(l); err != nil {
 				end(err)
 			}
 		}()

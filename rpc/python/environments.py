@@ -1,7 +1,7 @@
 """Writes what the package says about the environments, from what the server answers.
 
 python rpc/python/environments.py          # print the tables of README.md
-python rpc/python/environments.py --write  # write them to README.md, and the ids to blockyard/env_ids.json
+python rpc/python/environments.py --write  # write them to README.md, and the ids to blockyard/adapters/env_ids.json
 
 Run it after a game was added to the server or changed; tests say when that is necessary.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"
-ENV_IDS = HERE / "blockyard" / "env_ids.json"
+ENV_IDS = HERE / "blockyard" / "adapters" / "env_ids.json"
 BEGIN, END = "<!-- environments: written by environments.py -->", "<!-- end of environments -->"
 
 TURNS = {"simultaneous": "at the same time", "alternating": "in turn", "single": "alone"}
@@ -75,7 +75,7 @@ def _write(path: Path, text: str) -> None:
 def main() -> int:
     """Print or write the tables; return the exit status."""
     parser = argparse.ArgumentParser(
-        description="The tables of environments in README.md and the ids in blockyard/env_ids.json, from the server."
+        description="The tables of environments in README.md and the ids in env_ids.json, from the server."
     )
     parser.add_argument("--write", action="store_true", help="write both files instead of printing the tables")
     args = parser.parse_args()

@@ -81,7 +81,7 @@ def check(wheel: Path, platform: str) -> list[str]:
             wrong.append("the server needs a shared library")
         if not files[expected].external_attr >> 16 & 0o111:
             wrong.append("the server is not executable")
-        needed = ("blockyard/py.typed", "blockyard/__init__.py", "blockyard/VERSION", "blockyard/env_ids.json")
+        needed = ("blockyard/py.typed", "blockyard/__init__.py", "blockyard/VERSION", "blockyard/adapters/env_ids.json")
         wrong += [f"there is no {name}" for name in needed if name not in files]
         wrong += [f"{name} does not belong there" for name in files if "test" in name or "__pycache__" in name]
         info = next((name for name in files if name.endswith(".dist-info/WHEEL")), None)

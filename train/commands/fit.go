@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"blockyard/agents/mlp"
-	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/train/games"
 	"blockyard/train/network"
@@ -43,15 +43,15 @@ func (c *fit) Run(ctx context.Context) error {
 			return cmp.Or(err, fmt.Errorf("%s holds no game", c.Files[0]))
 		}
 	}
-	g, err := subject(c.Game)
+	g, err := games.Open(c.Game)
 	if err != nil {
 		return err
 	}
 	if g.Solo != nil {
-		return errSolo(g)
+		return fmt.Errorf("%[1]s has one seat: train it with train selfplay %[1]s", g.Rules.Name)
 	}
 	seed := strconv.FormatUint(c.Seed, 10)
-	made := provenance.Begin("train", seed)
+	made := program.Begin("train", seed)
 	train, held, err := c.read(ctx, g)
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func FuzzState(f *testing.F) {
 		file, err := os.ReadFile(filepath.Join("testdata", "half-"+c[0]+".safetensors"))
 		require.NoError(f, err)
 		h := &halfway{}
-		h.game, err = subject(c[1])
+		h.game, err = games.Open(c[1])
 		require.NoError(f, err)
 		var meta map[string]string
 		h.tensors, meta, err = mlp.ParseTensors(file)

@@ -112,20 +112,14 @@ func emptySettings(g *games.Game) selfplay.Algorithm {
 
 // workerMetrics are what a worker has done as Prometheus reads it.
 func workerMetrics(c *fleet.WorkerCounts) ops.Collector {
-	s := ops.NewSet(func() *fleet.WorkerCounts { return c })
-	s.Counter("blockyard_worker_tasks_total", "Tasks played whose result was stored.",
-		func(c **fleet.WorkerCounts) float64 { return float64((*c).Tasks.Load()) })
-	s.Counter("blockyard_worker_failed_tasks_total", "Tasks that could not be played.",
-		func(c **fleet.WorkerCounts) float64 { return float64((*c).Failed.Load()) })
-	s.Counter("blockyard_worker_games_total", "Games that ended.",
-		func(c **fleet.WorkerCounts) float64 { return float64((*c).Games.Load()) })
-	s.Counter("blockyard_worker_choices_total", "Choices made.",
-		func(c **fleet.WorkerCounts) float64 { return float64((*c).Moves.Load()) })
-	s.Counter("blockyard_worker_busy_seconds_total", "Time of playing, of all goroutines.",
-		func(c **fleet.WorkerCounts) float64 { return float64((*c).Busy.Load()) / 1e6 })
-	s.Gauge("blockyard_worker_queued_tasks", "Tasks that waited in the queue when the last one was played.",
-		func(c **fleet.WorkerCounts) float64 { return float64((*c).Queued.Load()) })
-	return s
+	return ops.Metrics("blockyard_worker_", func(m *ops.Scrape) {
+		m.Add("tasks_total", "Tasks played whose result was stored.", c.Tasks.Load())
+		m.Add("failed_tasks_total", "Tasks that could not be played.", c.Failed.Load())
+		m.Add("games_total", "Games that ended.", c.Games.Load())
+		m.Add("choices_total", "Choices made.", c.Moves.Load())
+		m.Add("busy_seconds_total", "Time of playing, of all goroutines.", float64(c.Busy.Load())/1e6)
+		m.Add("queued_tasks", "Tasks that waited in the queue when the last one was played.", c.Queued.Load())
+	})
 }
 
 type clusterCmd struct {

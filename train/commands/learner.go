@@ -77,27 +77,17 @@ func (l *learner) metrics() []ops.Collector {
 	if l == nil {
 		return nil
 	}
-	s := ops.NewSet(l.Status)
-	s.Gauge("blockyard_cluster_open_tasks", "Tasks that have no result yet.",
-		func(s *fleet.Status) float64 { return float64(s.Open) })
-	s.Gauge("blockyard_cluster_queued_tasks", "Tasks that no worker has yet.",
-		func(s *fleet.Status) float64 { return float64(s.Queued) })
-	s.Gauge("blockyard_cluster_unread_results", "Results that the learner has not taken yet: its lag.",
-		func(s *fleet.Status) float64 { return float64(s.Unread) })
-	s.Gauge("blockyard_cluster_workers", "Workers that were ever seen.",
-		func(s *fleet.Status) float64 { return float64(len(s.Workers)) })
-	perWorker := func(name, help string, value func(*fleet.WorkerRow) float64) {
-		s.Counters("blockyard_cluster_"+name, help, []string{"worker"}, ops.PerName(
-			func(s *fleet.Status) []fleet.WorkerRow { return s.Workers },
-			func(w *fleet.WorkerRow) string { return w.Name }, value))
-	}
-	perWorker("tasks_total", "Results counted, by worker.",
-		func(w *fleet.WorkerRow) float64 { return float64(w.Tasks) })
-	perWorker("games_total", "Games that ended, by worker.",
-		func(w *fleet.WorkerRow) float64 { return float64(w.Games) })
-	perWorker("dropped_results_total", "Results that came late or twice, by worker.",
-		func(w *fleet.WorkerRow) float64 { return float64(w.Dropped) })
-	perWorker("busy_seconds_total", "Time of playing, of all goroutines of a worker.",
-		func(w *fleet.WorkerRow) float64 { return w.Busy.Seconds() })
-	return []ops.Collector{s}
+	return []ops.Collector{ops.Metrics("blockyard_cluster_", func(m *ops.Scrape) {
+		s := l.Status()
+		m.Add("open_tasks", "Tasks that have no result yet.", s.Open)
+		m.Add("queued_tasks", "Tasks that no worker has yet.", s.Queued)
+		m.Add("unread_results", "Results that the learner has not taken yet: its lag.", s.Unread)
+		m.Add("workers", "Workers that were ever seen.", len(s.Workers))
+		for _, w := range s.Workers {
+			m.Add("tasks_total", "Results counted, by worker.", w.Tasks, "worker", w.Name)
+			m.Add("games_total", "Games that ended, by worker.", w.Games, "worker", w.Name)
+			m.Add("dropped_results_total", "Results that came late or twice, by worker.", w.Dropped, "worker", w.Name)
+			m.Add("busy_seconds_total", "Time of playing, of all goroutines of a worker.", w.Busy, "worker", w.Name)
+		}
+	})}
 }

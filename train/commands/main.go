@@ -2,14 +2,10 @@
 package commands
 
 import (
-	"fmt"
-
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/fleet/broker"
 	"blockyard/datasets/program"
-	"blockyard/env/games"
-	task "blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
@@ -23,8 +19,6 @@ type table struct {
 	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker, or predict the speed of one."`
 	Curves   curves      `cmd:"" help:"Draw the scores of several runs in one picture, over the CPU time of training."`
 	Fit      fit         `cmd:"" help:"Fit a network to recorded games."`
-	Export   export      `cmd:"" help:"Write a network as an ONNX model."`
-	Import   importCmd   `cmd:"" help:"Read a network from an ONNX model."`
 }
 
 // Main runs the command line of this process and returns its exit status.
@@ -38,19 +32,4 @@ func commandLine() *program.Program {
 	return &program.Program{Name: "train", Commands: new(table), Options: []kong.Option{broker.Helps,
 		selfplay.FlagHelp, phases.FlagHelp, single.FlagHelp},
 		About: "Train networks by self-play or from records. Every command takes --help."}
-}
-
-// subject finds the game to train on.
-func subject(name string) (*task.Game, error) {
-	g, err := games.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return task.Of(g)
-}
-
-// errSolo refuses a command that is for games of several seats.
-func errSolo(g *task.Game) error {
-	return fmt.Errorf("%[1]s has one seat: train it with train selfplay %[1]s, "+
-		"compare agents with agents arena %[1]s --a AGENT --b AGENT", g.Rules.Name)
 }

@@ -8,7 +8,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/match"
-	"blockyard/datasets/program/provenance"
+	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	task "blockyard/train/games"
@@ -57,7 +57,7 @@ func TestSelfplay(t *testing.T) {
 	_, err = task.BlockBattle.Load(best)
 	require.NoError(t, err)
 
-	made, err := provenance.Read(filepath.Join(dir, provenance.File))
+	made, err := program.ReadRun(filepath.Join(dir, program.RunFile))
 	require.NoError(t, err)
 	require.Equal(t, "1", made.Seed)
 	require.NotNil(t, made.Seconds)
@@ -68,7 +68,7 @@ func TestSelfplay(t *testing.T) {
 	net, err := task.BlockBattle.Load(out)
 	require.NoError(t, err)
 	require.Equal(t, 6, net.Layers()[0].Out)
-	made, err = provenance.Read(out + ".run.json")
+	made, err = program.ReadRun(out + ".run.json")
 	require.NoError(t, err)
 	require.Equal(t, "1", made.Seed)
 }

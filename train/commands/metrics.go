@@ -57,54 +57,32 @@ func (m *monitor) after() {
 
 // metrics are the run as Prometheus reads it.
 func (m *monitor) metrics() ops.Collector {
-	s := ops.NewSet(func() snapshot { return *m.last.Load() })
-	counter := func(name, help string, value func(*snapshot) float64) {
-		s.Counter("blockyard_train_"+name, help, value)
-	}
-	counter("iterations_total", "Rollouts played and learned from.",
-		func(s *snapshot) float64 { return float64(s.Iterations) })
-	counter("games_total", "Games of self-play that ended.", func(s *snapshot) float64 { return float64(s.Games) })
-	counter("choices_total", "Choices made in self-play.", func(s *snapshot) float64 { return float64(s.Moves) })
-	counter("samples_total", "Samples learned from.", func(s *snapshot) float64 { return float64(s.Rows) })
-	counter("evaluations_total", "Positions that self-play evaluated.",
-		func(s *snapshot) float64 { return float64(s.Visited) })
-	counter("play_seconds_total", "Wall-clock time of self-play in this process.",
-		func(s *snapshot) float64 { return s.played.Seconds() })
-	counter("fit_seconds_total", "Wall-clock time of fitting nets in this process: the learner's share.",
-		func(s *snapshot) float64 { return s.fitted.Seconds() })
-	counter("gate_seconds_total", "Wall-clock time of gates.", func(s *snapshot) float64 { return s.Gating.Seconds() })
-	counter("gates_total", "Gates passed.", func(s *snapshot) float64 { return float64(s.Gated) })
-	counter("kept_gates_total", "Gates whose net became the best one.",
-		func(s *snapshot) float64 { return float64(s.kept) })
-	gauge := func(name, help string, value func(*snapshot) float64) {
-		s.Gauge("blockyard_train_"+name, help, value)
-	}
-	gauge("progress_ratio", "Share of the budget that is spent.", func(s *snapshot) float64 { return s.progress })
-	gauge("loss", "Loss of the last rollout, without a unit.", func(s *snapshot) float64 { return s.Loss })
-	gauge("games_per_second", "Games of self-play per second of training, over the last five seconds or more.",
-		func(s *snapshot) float64 { return s.speed })
-	addGate(s)
-	return s
-}
-
-// addGate adds the scores of the last gate, which exist after the first.
-func addGate(s *ops.Set[snapshot]) {
-	add := func(name, help string, solo bool, value func(*selfplay.Point) float64) {
-		s.Gauges("blockyard_train_gate_"+name, help, nil, func(s *snapshot) []ops.Sample {
-			if s.gate == nil || s.solo != solo {
-				return nil
-			}
-			return []ops.Sample{{Value: value(s.gate)}}
-		})
-	}
-	add("score_ratio", "Score of the last gate against the baseline, 0 to 1.", false,
-		func(p *selfplay.Point) float64 { return p.Score })
-	add("low_score_ratio", "Lower end of the 95 % interval of the score.", false,
-		func(p *selfplay.Point) float64 { return p.Low })
-	add("high_score_ratio", "Upper end of the 95 % interval of the score.", false,
-		func(p *selfplay.Point) float64 { return p.High })
-	add("versus_best_ratio", "Score of the last gate against the best net before it, 0 to 1.", false,
-		func(p *selfplay.Point) float64 { return p.VersusBest })
-	add("points", "Points per game at the last gate, in games of one seat.", true,
-		func(p *selfplay.Point) float64 { return p.PerGame })
+	return ops.Metrics("blockyard_train_", func(a *ops.Scrape) {
+		s := m.last.Load()
+		a.Add("iterations_total", "Rollouts played and learned from.", s.Iterations)
+		a.Add("games_total", "Games of self-play that ended.", s.Games)
+		a.Add("choices_total", "Choices made in self-play.", s.Moves)
+		a.Add("samples_total", "Samples learned from.", s.Rows)
+		a.Add("evaluations_total", "Positions that self-play evaluated.", s.Visited)
+		a.Add("play_seconds_total", "Wall-clock time of self-play in this process.", s.played)
+		a.Add("fit_seconds_total", "Wall-clock time of fitting nets in this process: the learner's share.", s.fitted)
+		a.Add("gate_seconds_total", "Wall-clock time of gates.", s.Gating)
+		a.Add("gates_total", "Gates passed.", s.Gated)
+		a.Add("kept_gates_total", "Gates whose net became the best one.", s.kept)
+		a.Add("progress_ratio", "Share of the budget that is spent.", s.progress)
+		a.Add("loss", "Loss of the last rollout, without a unit.", s.Loss)
+		a.Add("games_per_second", "Games of self-play per second of training, over the last five seconds or more.",
+			s.speed)
+		switch g := s.gate; {
+		case g == nil:
+		case s.solo:
+			a.Add("gate_points", "Points per game at the last gate, in games of one seat.", g.PerGame)
+		default:
+			a.Add("gate_score_ratio", "Score of the last gate against the baseline, 0 to 1.", g.Score)
+			a.Add("gate_low_score_ratio", "Lower end of the 95 % interval of the score.", g.Low)
+			a.Add("gate_high_score_ratio", "Upper end of the 95 % interval of the score.", g.High)
+			a.Add("gate_versus_best_ratio", "Score of the last gate against the best net before it, 0 to 1.",
+				g.VersusBest)
+		}
+	})
 }

@@ -16,8 +16,8 @@ import (
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/ops"
-	"blockyard/datasets/program/provenance"
 	"blockyard/datasets/record"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
@@ -39,7 +39,7 @@ type selfplayCmd struct {
 }
 
 func (c *selfplayCmd) Run(ctx context.Context) (err error) {
-	g, err := subject(c.Game)
+	g, err := games.Open(c.Game)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	made := provenance.Begin("train", strconv.FormatUint(run.Options.Seed, 10))
+	made := program.Begin("train", strconv.FormatUint(run.Options.Seed, 10))
 	if err := made.Open(c.Out); err != nil {
 		return errors.Join(err, folder.Discard())
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"blockyard/agents/mlp"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 
 	"github.com/stretchr/testify/require"
@@ -32,7 +33,7 @@ func TestOldStatesEndAsTheyWouldHave(t *testing.T) {
 			old, err := os.ReadFile(filepath.Join("testdata", "half-"+name+".safetensors"))
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(state, old, 0o600))
-			g, err := subject(c.game)
+			g, err := games.Open(c.game)
 			require.NoError(t, err)
 			run, err := (&selfplayCmd{Out: dir, Resume: true, Workers: 1}).open(g)
 			require.NoError(t, err)

@@ -88,6 +88,15 @@ var ErrNone = errors.New("there is nothing to train for this game")
 // tuned are the games with more than New gives them.
 var tuned = []*Game{BlockBattle, TetrisDuel, Blocking, WinTetris, Dropblox}
 
+// Open returns what training the game of that name needs, such as blockbattle.
+func Open(name string) (*Game, error) {
+	g, err := games.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return Of(g)
+}
+
 // Of returns what training g needs. Variants share the network of the game that they are
 // variants of, which is the one to train; a variant with a table of its own (Game.Table) can be trained too.
 func Of(g *env.Game) (*Game, error) {

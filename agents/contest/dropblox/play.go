@@ -1,10 +1,9 @@
-// Package dropblox plays the Dropblox contest: a Player lets a program play a Game
-// with a time limit, turn by turn, with the console lines and history folders of the original
-// client. A Game is Local, on this machine, or Remote, at a contest's server.
+// Package dropblox plays the Dropblox contest. A Player asks a program for the commands of every turn of a Game and
+// measures its time. Its console lines and its history folder are those of the contest's original client. The two
+// kinds of Game are Local, on this machine, and Remote, at a contest's server.
 //
-// Its packages: programs runs one turn of a program; history writes a game's folder;
-// tournament compares programs on the same seeds; protocol defines the messages between server
-// and clients; teams stores names and passwords; server implements the contest's server.
+// Its packages: programs runs one turn of a program; history writes a game's folder; protocol defines the messages
+// between server and clients; teams stores names and passwords; server implements the contest's server.
 package dropblox
 
 import (

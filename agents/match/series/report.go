@@ -178,7 +178,8 @@ func (r *Report) String() string {
 	if r.Distinct < r.Games {
 		b.WriteString("; the others repeat one of them move for move (--new-seed game: a new seed for every game)")
 	}
-	b.WriteString("\n\nbot  first  mean rank  points  answers  time-outs  remarks  ended  ms an answer  longest ms  lost by\n")
+	b.WriteString("\n\nbot  first  mean rank  points  answers  time-outs  remarks  ended  ms an answer  longest ms  " +
+		"lost by\n")
 	for i, t := range r.Bots {
 		fmt.Fprintf(&b, "%-3s  %5d  %9.3f  %6d  %7d  %9d  %7d  %5d  %12.1f  %10.1f  %s", Letter(i), t.First, t.Rank,
 			t.Points, t.Answers, t.Timeouts, t.Remarks, t.Ended, t.MeanMS, t.MostMS, Counts(t.Faults))

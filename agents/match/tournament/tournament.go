@@ -1,8 +1,8 @@
 // Package tournament plays a tournament between programs of one contest.
 //
-// Every entrant first plays a test game. One that does not start, never answers, ends early or answers nonsense is
-// told why and does not take part. The others play by a Format: Round robin, Swiss or Ladder, and then a final round.
-// Every game has a seed of its own, and the entrants change seats.
+// Every entrant first plays a test game. One that does not start, never answers, ends early or answers nonsense does
+// not take part, and the table says why. The others play by a Format: Round robin, Swiss or Ladder, and then a final
+// round. Every game has a seed of its own, and the entrants change seats.
 //
 // Every finished game is a line of the journal, written through to the disk. A tournament that was interrupted, also by
 // kill -9, goes on behind the last game of its journal: which games there are follows from the entrants, the

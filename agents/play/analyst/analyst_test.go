@@ -18,7 +18,7 @@ import (
 
 // game returns a game between agents of one spec. If blunder is not negative, the agents play the legal action with the
 // highest id in that turn.
-func game(t *testing.T, name string, seats int, spec string, blunder int) *playback.Reel {
+func game(t *testing.T, name string, seats int, spec string, blunder int) *playback.Timeline {
 	t.Helper()
 	g, err := games.Lookup(name)
 	require.NoError(t, err)

@@ -10,14 +10,15 @@ import (
 )
 
 // At analyses turn n of a game. agent is a spec, or empty for the default.
-func (a *Analyst) At(ctx context.Context, r *playback.Reel, n int, agent string) (*analysis.Position, error) {
+func (a *Analyst) At(ctx context.Context, r *playback.Timeline, n int, agent string) (*analysis.Position, error) {
 	r.Seek(n)
 	return a.Analyse(ctx, analysis.Request{Record: r.Rec, Turn: r.At(), State: r.State(), Moves: r.Moves(), Agent: agent})
 }
 
 // Game analyses every turn of a game. done is called after every turn with their number. If ctx ends, the result covers
 // the turns before, and there is no error.
-func (a *Analyst) Game(ctx context.Context, r *playback.Reel, agent string, done func(int)) (*analysis.Game, error) {
+func (a *Analyst) Game(ctx context.Context, r *playback.Timeline, agent string, done func(int)) (
+	*analysis.Game, error) {
 	out := &analysis.Game{Game: r.Rec.Game, Players: []analysis.Player{}, Decisions: []analysis.Decision{}}
 	for seat, name := range r.Rec.Agents {
 		out.Players = append(out.Players, analysis.Player{Seat: seat, Player: name})

@@ -54,37 +54,46 @@ func NewServer(t *Table, token string) *Server {
 		s.routes.Handle("GET /"+file, shared)
 	}
 	s.routes.Handle("GET /", http.FileServerFS(own))
-	s.routes.HandleFunc("GET /api/position", s.position)
-	s.routes.HandleFunc("POST /api/choose", s.choose)
-	s.routes.HandleFunc("POST /api/again", s.again)
-	s.routes.HandleFunc("GET /api/hints", s.hints)
+	s.routes.Handle("GET /api/position", web.Handler(s.position))
+	s.routes.Handle("POST /api/choose", web.Handler(s.choose))
+	s.routes.Handle("POST /api/again", web.Handler(s.again))
+	s.routes.Handle("GET /api/hints", web.Handler(s.hints))
 	return s
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	web.Handler(s.known).ServeHTTP(w, r)
+}
+
+// known answers those who have the token.
+func (s *Server) known(w http.ResponseWriter, r *http.Request) error {
 	web.Protect(w.Header())
 	if strings.HasPrefix(r.URL.Path, "/api/") {
 		given := sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
 		if subtle.ConstantTimeCompare(given[:], s.token[:]) != 1 {
-			web.Refuse(w, http.StatusUnauthorized, errors.New("this page needs its token: "+
+			return web.Status(http.StatusUnauthorized, errors.New("this page needs its token: "+
 				"open the whole address that agents play has printed, with what follows #"))
-			return
 		}
 	}
 	s.routes.ServeHTTP(w, r)
+	return nil
 }
 
-func (s *Server) position(w http.ResponseWriter, r *http.Request) {
+func (s *Server) position(w http.ResponseWriter, r *http.Request) error {
 	after, err := strconv.Atoi(r.FormValue("after"))
 	if err != nil {
-		web.Refuse(w, http.StatusBadRequest,
-			fmt.Errorf("after: %.40q, want the version of a position", r.FormValue("after")))
-		return
+		return bad("after: %.40q, want the version of a position", r.FormValue("after"))
 	}
 	ctx, stop := context.WithTimeout(r.Context(), patience)
 	defer stop()
 	web.Answer(w, s.table.after(ctx, after))
+	return nil
+}
+
+// bad is the error for a request that no page of ours sends.
+func bad(format string, args ...any) error {
+	return web.Status(http.StatusBadRequest, fmt.Errorf(format, args...))
 }
 
 // order is the body of a POST.
@@ -93,65 +102,50 @@ type order struct {
 	Action  int `json:"action"`
 }
 
-// read reads the body of a POST. It responds with an error if it cannot be read.
-func (o *order) read(w http.ResponseWriter, r *http.Request) bool {
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(o); err != nil {
-		web.Refuse(w, http.StatusBadRequest, fmt.Errorf("body: %w", err))
-		return false
+// order reads the body of a POST and gives it to obey. An order that comes too late is a conflict.
+func (s *Server) order(w http.ResponseWriter, r *http.Request, obey func(order) error) error {
+	var o order
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&o); err != nil {
+		return bad("body: %w", err)
 	}
 	if o.Action < 0 || o.Action >= int(env.None) {
-		web.Refuse(w, http.StatusBadRequest, fmt.Errorf("action %d: want 0 to %d", o.Action, env.None-1))
-		return false
+		return bad("action %d: want 0 to %d", o.Action, env.None-1)
 	}
-	return true
-}
-
-func (s *Server) choose(w http.ResponseWriter, r *http.Request) {
-	var o order
-	if o.read(w, r) {
-		done(w, s.table.choose(o.Version, env.Action(o.Action)))
-	}
-}
-
-func (s *Server) again(w http.ResponseWriter, r *http.Request) {
-	var o order
-	if o.read(w, r) {
-		done(w, s.table.restart(o.Version))
-	}
-}
-
-// done responds to an order. One that comes too late is a conflict.
-func done(w http.ResponseWriter, err error) {
-	if err != nil {
-		web.Refuse(w, http.StatusConflict, err)
-		return
+	if err := obey(o); err != nil {
+		return web.Status(http.StatusConflict, err)
 	}
 	web.Answer(w, struct{}{})
+	return nil
+}
+
+func (s *Server) choose(w http.ResponseWriter, r *http.Request) error {
+	return s.order(w, r, func(o order) error { return s.table.choose(o.Version, env.Action(o.Action)) })
+}
+
+func (s *Server) again(w http.ResponseWriter, r *http.Request) error {
+	return s.order(w, r, func(o order) error { return s.table.restart(o.Version) })
 }
 
 // hints responds with the best moves of the person who has to choose.
-func (s *Server) hints(w http.ResponseWriter, r *http.Request) {
+func (s *Server) hints(w http.ResponseWriter, r *http.Request) error {
 	version, err := strconv.Atoi(r.FormValue("version"))
 	if err != nil {
-		web.Refuse(w, http.StatusBadRequest, fmt.Errorf("version: %.40q, want a number", r.FormValue("version")))
-		return
+		return bad("version: %.40q, want a number", r.FormValue("version"))
 	}
 	if agents := s.table.agents(); !slices.Contains(agents, r.FormValue("agent")) {
-		web.Refuse(w, http.StatusBadRequest, fmt.Errorf("agent %.80q: want one of %q", r.FormValue("agent"), agents))
-		return
+		return bad("agent %.80q: want one of %q", r.FormValue("agent"), agents)
 	}
 	state, rec, seat, turn, err := s.table.request(version)
 	if err != nil {
-		web.Refuse(w, http.StatusConflict, err)
-		return
+		return web.Status(http.StatusConflict, err)
 	}
 	got, err := s.table.Analyst.Analyse(r.Context(), analysis.Request{
 		Record: rec, Turn: turn, State: state, Moves: env.NoMoves, Agent: r.FormValue("agent"),
 	})
 	if err != nil {
-		web.Refuse(w, http.StatusUnprocessableEntity, err)
-		return
+		return err
 	}
 	got.Seats = slices.DeleteFunc(got.Seats, func(s analysis.Seat) bool { return s.Seat != seat })
 	web.Answer(w, got)
+	return nil
 }

@@ -39,10 +39,10 @@ func New() *conform.Checker {
 }
 
 // comparing makes check return an error for a record that states no value to compare.
-func comparing[T any](check func(*conform.Tally, *T) error) func(*conform.Tally, *T) error {
-	return func(t *conform.Tally, rec *T) error {
+func comparing[T any, Check func(*conform.Tally, conform.Values, *T) error](check Check) Check {
+	return func(t *conform.Tally, v conform.Values, rec *T) error {
 		before := t.Compared
-		err := check(t, rec)
+		err := check(t, v, rec)
 		if err == nil && t.Compared == before {
 			err = errors.New("no value to compare, want at least one")
 		}

@@ -144,7 +144,7 @@ func (d *dialogue) read(t *turn, text string) (request bool) {
 }
 
 // checkLog compares a log with the rules and, if its game is known, with the game.
-func (all games) checkLog(t *conform.Tally, rec *logRecord) error {
+func (all games) checkLog(t *conform.Tally, _ conform.Values, rec *logRecord) error {
 	d, err := parseLog(rec)
 	if err != nil {
 		return err

@@ -108,38 +108,38 @@ func draws(trial *blockbattle.Report, holes [2][][]int, next int) []uint16 {
 	return out[:min(len(out), env.MaxDraws)]
 }
 
-// compare compares the stated values of one player's round. Their names get the prefix.
-func (p *played) compare(t *conform.Tally, seat int, prefix string, r *playerRecord) {
+// compare compares the stated values of one player's round.
+func (p *played) compare(t *conform.Tally, seat int, r *playerRecord) {
 	land, rep := &p.lands[seat], &p.rep.Sides[seat]
 	var words []string
 	for _, tok := range p.tokens[seat] {
 		words = append(words, tok.String())
 	}
-	conform.GivenList(t, prefix+"parsed", r.Parsed, words)
-	conform.GivenList(t, prefix+"illegal", r.Illegal, p.refused[seat])
-	conform.Given(t, prefix+"rest", r.Rest, fmt.Sprintf("%d,%d", land.X, land.Y))
+	r.Given(t, "parsed", words)
+	r.Given(t, "illegal", p.refused[seat])
+	r.Given(t, "rest", fmt.Sprintf("%d,%d", land.X, land.Y))
 	shape := box(land.Piece, land.Rot)
 	if land.Skipped {
 		shape = strings.ReplaceAll(shape, "1", "0")
 	}
-	conform.Given(t, prefix+"shape", r.Shape, shape)
-	conform.Given(t, prefix+"tspin", r.TSpin, land.TSpin)
-	conform.Given(t, prefix+"skipped", r.Skipped, land.Skipped)
+	r.Given(t, "shape", shape)
+	r.Given(t, "tspin", land.TSpin)
+	r.Given(t, "skipped", land.Skipped)
 	locked := blockbattle.Side{Cells: rep.Locked, Solid: p.before[seat].Solid}
-	conform.Given(t, prefix+"locked", r.Locked, field(&locked, -1))
-	conform.Given(t, prefix+"rows", r.Rows, rep.Rows)
-	conform.Given(t, prefix+"cleared", r.Cleared, rep.Cleared)
-	conform.Given(t, prefix+"gain", r.Gain, rep.Gain)
-	conform.Given(t, prefix+"lines", r.Lines, rep.Lines)
-	conform.Given(t, prefix+"first_single", r.FirstSingle, rep.FirstSingle)
+	r.Given(t, "locked", field(&locked, -1))
+	r.Given(t, "rows", rep.Rows)
+	r.Given(t, "cleared", rep.Cleared)
+	r.Given(t, "gain", rep.Gain)
+	r.Given(t, "lines", rep.Lines)
+	r.Given(t, "first_single", rep.FirstSingle)
 	if r.Holes != nil {
-		conform.Same(t, prefix+"holes", recordedHoles(r.Holes), replayedHoles(rep.Holes))
+		conform.Same(t, "holes", recordedHoles(r.Holes), replayedHoles(rep.Holes))
 	}
 	after := &p.after[seat]
-	conform.Given(t, prefix+"pts", r.Pts, int(after.Points))
-	conform.Given(t, prefix+"combo", r.Combo, int(after.Combo))
-	conform.Given(t, prefix+"skips", r.Skips, int(after.Skips))
-	conform.Given(t, prefix+"end", r.End, field(after, -1))
+	r.Given(t, "pts", int(after.Points))
+	r.Given(t, "combo", int(after.Combo))
+	r.Given(t, "skips", int(after.Skips))
+	r.Given(t, "end", field(after, -1))
 }
 
 // recordedHoles and replayedHoles are the hole columns of a batch as text, each row's in
@@ -183,8 +183,8 @@ func compareEnd(t *conform.Tally, r *roundRecord, losses []blockbattle.Loss, won
 		}
 		conform.Same(t, "losses", strings.Join(out, ", "), lossText(losses))
 	}
-	conform.Given(t, "over", r.Over, len(losses) > 0)
-	r.Winner.compare(t, "winner", won)
+	r.Given(t, "over", len(losses) > 0)
+	sameWinner(t, r.Values, won)
 }
 
 // compareSpawnLoss compares the boards of a round that a failed spawn ended before the answers.
@@ -192,8 +192,8 @@ func compareSpawnLoss(t *conform.Tally, r *roundRecord, s *blockbattle.State, lo
 	at func(seat int)) {
 	for i := range r.P {
 		at(i)
-		conform.Given(t, "end", r.P[i].End, startField(&s.Sides[i], int(s.Piece), i, lost))
-		if r.P[i].Out != nil || r.P[i].Rest != nil {
+		r.P[i].Given(t, "end", startField(&s.Sides[i], int(s.Piece), i, lost))
+		if r.P[i].Out != nil || r.P[i].Has("rest") {
 			conform.Same(t, "the round was played", true, false)
 		}
 	}

@@ -2,57 +2,44 @@ package blockbattlelog
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"blockyard/datasets/conform"
 	"blockyard/env/blockbattle"
 )
 
-// The records of a transcript. A nil pointer or slice means that the value is not given.
+// The records of a transcript, with the inputs of a replay and, in an object within a line, all its values.
 type (
 	gameRecord struct {
 		ID       json.RawMessage `json:"id"`
 		Rules    string          `json:"rules"`
-		Pieces   *string         `json:"pieces"`
 		Seed     *string         `json:"seed"`
-		Winner   winner          `json:"winner"`
 		Rounds   []roundRecord   `json:"rounds"`
-		NRounds  *int            `json:"nrounds"`
-		Document documentDiffers `json:"document_differs"`
+		Document struct {        // in which round the published rules first have another outcome, if any, and why
+			Round int      `json:"round"`
+			Why   []string `json:"why"`
+		} `json:"document_differs"`
 	}
 	roundRecord struct {
+		conform.Values `json:"-"`
+
 		Round  int            `json:"round"`
 		Piece  string         `json:"piece"`
 		Next   string         `json:"next"`
 		P      []playerRecord `json:"p"`
 		Losses [][2]string    `json:"losses"`
-		Over   *bool          `json:"over"`
-		Winner winner         `json:"winner"`
+		Why    []string       `json:"why"`
 	}
 	playerRecord struct {
-		Start       *string  `json:"start"`
-		Pos         *string  `json:"pos"`
-		Pts0        *int     `json:"pts0"`
-		Combo0      *int     `json:"combo0"`
-		Skips0      *int     `json:"skips0"`
-		Out         *string  `json:"out"`
-		Parsed      []string `json:"parsed"`
-		Illegal     []int    `json:"illegal"`
-		Rest        *string  `json:"rest"`
-		Shape       *string  `json:"shape"`
-		TSpin       *bool    `json:"tspin"`
-		Skipped     *bool    `json:"skipped"`
-		Locked      *string  `json:"locked"`
-		Rows        *int     `json:"rows"`
-		Cleared     *bool    `json:"cleared"`
-		Gain        *int     `json:"gain"`
-		Lines       *int     `json:"lines"`
-		FirstSingle *bool    `json:"first_single"`
-		Holes       [][]int  `json:"holes"`
-		Pts         *int     `json:"pts"`
-		Combo       *int     `json:"combo"`
-		Skips       *int     `json:"skips"`
-		End         *string  `json:"end"`
+		conform.Values `json:"-"`
+
+		Start  *string `json:"start"`
+		Pts0   *int    `json:"pts0"`
+		Combo0 *int    `json:"combo0"`
+		Skips0 *int    `json:"skips0"`
+		Out    *string `json:"out"`
+		Holes  [][]int `json:"holes"`
 	}
 	singleRecord struct {
 		ID    json.RawMessage `json:"id"`
@@ -66,8 +53,8 @@ type (
 			Skips int    `json:"skips"`
 			Out   string `json:"out"`
 		} `json:"in"`
-		Res      roundRecord    `json:"res"`
-		Document documentResult `json:"document"`
+		Res      roundRecord  `json:"res"`
+		Document *roundRecord `json:"document"` // the outcome by the published rules, if that differs
 	}
 	logRecord struct {
 		Dialect string          `json:"dialect"`
@@ -77,74 +64,24 @@ type (
 	}
 )
 
-// A winner is the name of the player who won.
-type winner struct {
-	given bool
-	name  string // "none" if nobody won
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *roundRecord) UnmarshalJSON(text []byte) error {
+	type plain roundRecord
+	return errors.Join(json.Unmarshal(text, (*plain)(r)), json.Unmarshal(text, &r.Values))
 }
 
-func (w *winner) UnmarshalJSON(text []byte) error {
-	var name *string
-	if err := json.Unmarshal(text, &name); err != nil {
-		return err
-	}
-	*w = winner{true, "none"}
-	if name != nil {
-		w.name = *name
-	}
-	return nil
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *playerRecord) UnmarshalJSON(text []byte) error {
+	type plain playerRecord
+	return errors.Join(json.Unmarshal(text, (*plain)(r)), json.Unmarshal(text, &r.Values))
 }
 
-// compare compares the winner if the transcript states it.
-func (w *winner) compare(t *conform.Tally, key, replayed string) {
-	if w.given {
-		conform.Same(t, key, w.name, replayed)
+// sameWinner compares the name of the player who won, null for nobody, if the transcript states it.
+func sameWinner(t *conform.Tally, v conform.Values, replayed string) {
+	if string(v["winner"]) == "null" {
+		conform.Same(t, "winner", "none", replayed)
 	}
-}
-
-// documentDiffers says in which round the published rules first have another outcome, if any, and why.
-type documentDiffers struct {
-	given bool
-	Round *int     `json:"round"`
-	Why   []string `json:"why"`
-}
-
-func (d *documentDiffers) UnmarshalJSON(text []byte) error {
-	type plain documentDiffers
-	var p *plain
-	if err := json.Unmarshal(text, &p); err != nil {
-		return err
-	}
-	*d = documentDiffers{given: true}
-	if p != nil {
-		d.Round, d.Why = p.Round, p.Why
-	}
-	return nil
-}
-
-// documentResult is the outcome of a single round by the published rules, if that differs.
-type documentResult struct {
-	given, differs bool
-	Why            []string       `json:"why"`
-	Winner         winner         `json:"winner"`
-	P              []playerRecord `json:"p"`
-}
-
-func (d *documentResult) UnmarshalJSON(text []byte) error {
-	type plain documentResult
-	var p *plain
-	if err := json.Unmarshal(text, &p); err != nil {
-		return err
-	}
-	*d = documentResult{}
-	if p != nil {
-		*d = documentResult(*p)
-	}
-	d.given, d.differs = true, p != nil
-	if d.differs && len(d.P) != 2 {
-		return fmt.Errorf("document: %d players, want 2", len(d.P))
-	}
-	return nil
+	v.Given(t, "winner", replayed)
 }
 
 // check returns an error for a round that cannot be replayed.

@@ -14,10 +14,13 @@ import (
 const greatest = 1 << 28
 
 // checkSingle replays a single round of the classic engine from the position in the record.
-func checkSingle(t *conform.Tally, rec *singleRecord) error {
+func checkSingle(t *conform.Tally, v conform.Values, rec *singleRecord) error {
 	s, outs, err := rec.position()
 	if err == nil {
 		err = rec.Res.checkPlayers()
+	}
+	if err == nil && rec.Document != nil && len(rec.Document.P) != 2 {
+		err = fmt.Errorf("document: %d players, want 2", len(rec.Document.P))
 	}
 	if err != nil {
 		return fmt.Errorf("round %s: %w", id(rec.ID), err)
@@ -37,7 +40,7 @@ func checkSingle(t *conform.Tally, rec *singleRecord) error {
 	}
 	for i := range s.Sides {
 		at(i)
-		conform.Given(t, "start", res.P[i].Start, startField(&s.Sides[i], piece, i, failed))
+		res.P[i].Given(t, "start", startField(&s.Sides[i], piece, i, failed))
 	}
 	if len(failed) > 0 { // the same by the published rules
 		won := "none"
@@ -47,8 +50,8 @@ func checkSingle(t *conform.Tally, rec *singleRecord) error {
 		compareSpawnLoss(t, res, s, failed, at)
 		t.At("round %s", id(rec.ID))
 		compareEnd(t, res, failed, won)
-		if rec.Document.given {
-			conform.Same(t, "document differs", rec.Document.differs, false)
+		if v.Has("document") {
+			conform.Same(t, "document differs", rec.Document != nil, false)
 		}
 		return nil
 	}
@@ -56,12 +59,12 @@ func checkSingle(t *conform.Tally, rec *singleRecord) error {
 	p := play(s, in)
 	for i := range res.P {
 		at(i)
-		p.compare(t, i, "", &res.P[i])
+		p.compare(t, i, &res.P[i])
 	}
 	t.At("round %s", id(rec.ID))
 	compareEnd(t, res, p.losses, p.winner)
-	if rec.Document.given {
-		compareDocument(t, &rec.Document, &start, in)
+	if v.Has("document") {
+		compareDocument(t, rec.Document, &start, in)
 	}
 	return nil
 }
@@ -156,18 +159,20 @@ func sorted(names []string) string {
 }
 
 // compareDocument compares what the transcript of a single round says about the published rules.
-func compareDocument(t *conform.Tally, d *documentResult, s *blockbattle.State, in *inputs) {
+func compareDocument(t *conform.Tally, d *roundRecord, s *blockbattle.State, in *inputs) {
+	defer t.Under("document ")()
 	why := switches(s, in)
-	conform.Same(t, "document differs", d.differs, why != nil)
-	if !d.differs {
+	conform.Same(t, "differs", d != nil, why != nil)
+	if d == nil {
 		return
 	}
 	if d.Why != nil {
-		conform.Same(t, "document why", sorted(d.Why), sorted(why))
+		conform.Same(t, "why", sorted(d.Why), sorted(why))
 	}
 	_, p := under(blockbattle.Document, s, in)
-	d.Winner.compare(t, "document winner", p.winner)
+	sameWinner(t, d.Values, p.winner)
 	for i := range d.P {
-		p.compare(t, i, "document "+player(i)+" ", &d.P[i])
+		t.Under("document " + player(i) + " ")
+		p.compare(t, i, &d.P[i])
 	}
 }

@@ -21,17 +21,14 @@ import (
 	"blockyard/env/blocking"
 )
 
-// A replay holds the open game.
-type replay struct{ conform.Series[game] }
-
 // New returns a checker of Blocking reference cases.
 func New() *conform.Checker {
-	r := new(replay)
+	games := new(conform.Series[game])
 	return &conform.Checker{Tag: "type", Kinds: []conform.Kind{
-		conform.Tagged("game", "game", r.begin),
-		conform.Tagged("turn", "turn", r.turn),
-		conform.Tagged("skip", "skip", r.skip),
-		conform.Tagged("end", "end", r.end),
+		conform.Opening(games, begin),
+		conform.Inner(games, "turn", turn),
+		conform.Inner(games, "skip", skip),
+		conform.Closing(games, end),
 		conform.Keyed("opening", "equivalent", checkOpening),
 		conform.Keyed("shape table", "A", checkShapes),
 	}}
@@ -44,10 +41,9 @@ type openingRecord struct {
 	Row        int      `json:"row"`
 	Code       string   `json:"code"`
 	Equivalent []string `json:"equivalent"`
-	Cells      [][]int  `json:"cells"`
 }
 
-func checkOpening(t *conform.Tally, r *openingRecord) error {
+func checkOpening(t *conform.Tally, v conform.Values, r *openingRecord) error {
 	table := blocking.DefaultTable
 	listed := fmt.Sprintf("%d %d %s", r.Col, r.Row, r.Code)
 	code, err := table.ParseCode(listed)
@@ -81,9 +77,7 @@ func checkOpening(t *conform.Tally, r *openingRecord) error {
 		}
 	}
 	conform.Same(t, "equivalent", strings.Join(r.Equivalent, " "), strings.Join(same, " "))
-	if r.Cells != nil {
-		conform.Same(t, "cells", fmt.Sprint(r.Cells), fmt.Sprint(cellsOf(table, action)))
-	}
+	v.Given(t, "cells", cellsOf(table, action))
 	return nil
 }
 
@@ -97,17 +91,8 @@ func cellsOf(table *blocking.Table, a env.Action) [][]int {
 	return out
 }
 
-// shapeRecord is one letter of a shape table.
-type shapeRecord struct {
-	Cols     *int               `json:"cols"`
-	Rows     *int               `json:"rows"`
-	Def      *string            `json:"def"`
-	Squares  *int               `json:"squares"`
-	Distinct *int               `json:"distinct"`
-	Orient   map[string][][]int `json:"orient"`
-}
-
-func checkShapes(t *conform.Tally, r *map[string]shapeRecord) error {
+// checkShapes compares a shape table, which has an object for each letter.
+func checkShapes(t *conform.Tally, _ conform.Values, r *map[string]conform.Values) error {
 	table := blocking.DefaultTable
 	for name := range *r {
 		if len(name) != 1 || name[0] < 'A' || name[0] >= 'A'+blocking.Letters {
@@ -122,22 +107,26 @@ func checkShapes(t *conform.Tally, r *map[string]shapeRecord) error {
 			continue
 		}
 		shape := &table.Shapes[l]
-		conform.Given(t, "cols", rec.Cols, shape.Cols)
-		conform.Given(t, "rows", rec.Rows, shape.Rows)
-		conform.Given(t, "def", rec.Def, shape.Text)
-		conform.Given(t, "squares", rec.Squares, len(shape.Squares))
-		conform.Given(t, "distinct", rec.Distinct, len(table.Forms(l)))
-		if rec.Orient == nil {
+		rec.Given(t, "cols", shape.Cols)
+		rec.Given(t, "rows", shape.Rows)
+		rec.Given(t, "def", shape.Text)
+		rec.Given(t, "squares", len(shape.Squares))
+		rec.Given(t, "distinct", len(table.Forms(l)))
+		var orient map[string][][]int
+		if err := rec.Read("orient", &orient); err != nil {
+			return err
+		}
+		if orient == nil {
 			continue
 		}
-		conform.Same(t, "orientations", len(rec.Orient), 8)
+		conform.Same(t, "orientations", len(orient), 8)
 		for k := range 8 {
 			form := fmt.Sprintf("%d%d", k/4, k%4)
 			var squares [][]int
 			for _, c := range table.Squares(l, k/4, k%4) {
 				squares = append(squares, []int{int(c.X), int(c.Y)})
 			}
-			conform.Same(t, "orient "+form, fmt.Sprint(rec.Orient[form]), fmt.Sprint(squares))
+			conform.Same(t, "orient "+form, fmt.Sprint(orient[form]), fmt.Sprint(squares))
 		}
 	}
 	return nil

@@ -24,16 +24,13 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// A replay holds the open game.
-type replay struct{ conform.Series[game] }
-
 // New returns a checker of Dropblox transcripts.
 func New() *conform.Checker {
-	r := new(replay)
+	games := new(conform.Series[game])
 	return &conform.Checker{Tag: "kind", Kinds: []conform.Kind{
-		conform.Tagged("game", "game", r.begin),
-		conform.Tagged("turn", "turn", r.turn),
-		conform.Tagged("end", "end", r.end),
+		conform.Opening(games, begin),
+		conform.Inner(games, "turn", turn),
+		conform.Closing(games, end),
 		conform.Tagged("case", "case", checkCase),
 		conform.Tagged("seed", "rng", checkUniform),
 		conform.Tagged("draw list", "blocks", checkDraws),
@@ -57,7 +54,7 @@ type blockRecord struct {
 	Offsets [][2]int `json:"offsets"`
 }
 
-func checkBlock(t *conform.Tally, r *blockRecord) error {
+func checkBlock(t *conform.Tally, _ conform.Values, r *blockRecord) error {
 	if err := known(r.Type); err != nil {
 		return err
 	}
@@ -105,7 +102,7 @@ type uniformRecord struct {
 	Random []string `json:"random"`
 }
 
-func checkUniform(t *conform.Tally, r *uniformRecord) error {
+func checkUniform(t *conform.Tally, _ conform.Values, r *uniformRecord) error {
 	g, err := generator(r.Seed)
 	if err != nil {
 		return err
@@ -139,7 +136,7 @@ type drawsRecord struct {
 
 const openingDraws = dropblox.Known + 1
 
-func checkDraws(t *conform.Tally, r *drawsRecord) error {
+func checkDraws(t *conform.Tally, _ conform.Values, r *drawsRecord) error {
 	g, err := generator(r.Seed)
 	if err != nil {
 		return err

@@ -7,18 +7,15 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// gameRecord opens a game.
+// gameRecord has the inputs of a game.
 type gameRecord struct {
-	ID        any                    `json:"id"`
-	Seed      seed                   `json:"seed"`
-	Start     *int                   `json:"start_score"`
-	Block     *int                   `json:"block"`
-	Discarded *int                   `json:"discarded"`
-	Preview   *[dropblox.Preview]int `json:"preview"`
+	Seed  seed `json:"seed"`
+	Start *int `json:"start_score"`
 }
 
 // A game is the state of the open game.
 type game struct {
+	id     string
 	state  dropblox.State
 	totals totals
 }
@@ -33,21 +30,20 @@ type totals struct {
 	Ups            int `json:"up"`
 }
 
-func (c *replay) begin(t *conform.Tally, r *gameRecord) error {
-	g := new(game)
+func begin(t *conform.Tally, g *game, v conform.Values, r *gameRecord) error {
+	g.id = v.ID()
 	if err := g.state.ResetSeed(string(r.Seed)); err != nil {
 		return err
 	}
-	c.Begin(t, r.ID, g)
-	c.At(t, "start")
+	t.At("start")
 	draws := g.state.Draws(nil)
-	conform.Given(t, "block", r.Block, int(draws[0]))
-	conform.Given(t, "discarded", r.Discarded, int(draws[1]))
+	v.Given(t, "block", int(draws[0]))
+	v.Given(t, "discarded", int(draws[1]))
 	var preview [dropblox.Preview]int
 	for k := range preview {
 		preview[k] = int(g.state.Blocks[1+k])
 	}
-	conform.Given(t, "preview", r.Preview, preview)
+	v.Given(t, "preview", preview)
 	if r.Start != nil {
 		if *r.Start < 0 || *r.Start > 1<<20 {
 			return fmt.Errorf("start_score %d, want 0 to %d", *r.Start, 1<<20)
@@ -57,68 +53,45 @@ func (c *replay) begin(t *conform.Tally, r *gameRecord) error {
 	return nil
 }
 
-// moveRecord is what turns and cases have in common: a block, the commands and their effect.
-type moveRecord struct {
-	Type       *int     `json:"type"`
-	At         *[2]int  `json:"at"`
-	Offsets    [][2]int `json:"offsets"`
-	Commands   []string `json:"cmds"`
-	Applied    []int8   `json:"applied"`
-	Pre        *[2]int  `json:"pre"`
-	PreOffsets [][2]int `json:"pre_offsets"`
-	Fall       *int     `json:"fall"`
-	State      *string  `json:"state"`
-	Next       *int     `json:"next"`
-}
-
 // compare plays the turn on s and compares all but the board.
-func (r *moveRecord) compare(t *conform.Tally, s *dropblox.State) dropblox.Played {
+func compare(t *conform.Tally, v conform.Values, s *dropblox.State, commands []string) dropblox.Played {
 	b := s.Block(0)
-	conform.Given(t, "type", r.Type, int(b.Type))
-	conform.Given(t, "at", r.At, point(b.Center))
-	conform.GivenList(t, "offsets", r.Offsets, offsets(&b))
-	p := s.Turn(r.Commands...)
-	conform.GivenList(t, "applied", r.Applied, p.Applied)
-	conform.Given(t, "pre", r.Pre, point(p.Moved.Center))
-	conform.GivenList(t, "pre_offsets", r.PreOffsets, offsets(&p.Moved))
-	conform.Given(t, "fall", r.Fall, p.Fall)
-	conform.Given(t, "state", r.State, status(s))
-	conform.Given(t, "next", r.Next, int(s.Blocks[0]))
+	v.Given(t, "type", int(b.Type))
+	v.Given(t, "at", point(b.Center))
+	v.Given(t, "offsets", offsets(&b))
+	p := s.Turn(commands...)
+	v.Given(t, "applied", p.Applied)
+	v.Given(t, "pre", point(p.Moved.Center))
+	v.Given(t, "pre_offsets", offsets(&p.Moved))
+	v.Given(t, "fall", p.Fall)
+	v.Given(t, "state", status(s))
+	v.Given(t, "next", int(s.Blocks[0]))
 	return p
 }
 
-// turnRecord is a turn of the open game.
+// turnRecord has the inputs of a turn.
 type turnRecord struct {
-	moveRecord
-	ID      any     `json:"id"`
-	Turn    *int    `json:"t"`
-	Cleared *int    `json:"cleared"`
-	Score   *int    `json:"score"`
-	Stack   [][]int `json:"stack"`
-	Tail    *int    `json:"tail"`
+	Commands []string `json:"cmds"`
+	Stack    [][]int  `json:"stack"`
 }
 
-func (c *replay) turn(t *conform.Tally, r *turnRecord) error {
-	g, err := c.Game()
-	if err != nil {
-		return err
-	}
+func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
 	s := &g.state
 	n := int(s.Turns)
-	c.At(t, "turn %d", n)
+	t.At("turn %d", n)
 	t.Note(fmt.Sprintf("commands: %q", r.Commands))
-	c.SameID(t, r.ID)
-	conform.Given(t, "t", r.Turn, n)
+	conform.Same(t, "id", v.ID(), g.id)
+	v.Given(t, "t", n)
 	if s.Failed {
 		conform.Same(t, "state before the turn", "playing", "failed")
 		return nil
 	}
-	p := r.compare(t, s)
+	p := compare(t, v, s, r.Commands)
 	g.totals.count(r.Commands, p.Applied)
 	g.totals.Rows += p.Rows
-	conform.Given(t, "cleared", r.Cleared, p.Rows)
-	conform.Given(t, "score", r.Score, int(s.Points))
-	conform.Given(t, "tail", r.Tail, int(s.Blocks[dropblox.Known-1]))
+	v.Given(t, "cleared", p.Rows)
+	v.Given(t, "score", int(s.Points))
+	v.Given(t, "tail", int(s.Blocks[dropblox.Known-1]))
 	if r.Stack != nil {
 		conform.Same(t, "stack", fmt.Sprint(r.Stack), stackText(s))
 	}
@@ -145,29 +118,16 @@ func (n *totals) count(words []string, applied []int8) {
 	}
 }
 
-// endRecord closes a game.
-type endRecord struct {
-	ID     any     `json:"id"`
-	Turns  *int    `json:"turns"`
-	Score  *int    `json:"score"`
-	State  *string `json:"state"`
-	Reason *string `json:"reason"`
-	Totals *totals `json:"totals"`
-}
-
-func (c *replay) end(t *conform.Tally, r *endRecord) error {
-	g, err := c.End(t, r.ID)
-	if err != nil {
-		return err
-	}
-	conform.Given(t, "turns", r.Turns, int(g.state.Turns))
-	conform.Given(t, "score", r.Score, int(g.state.Points))
-	conform.Given(t, "state", r.State, status(&g.state))
+// end compares the end of a game.
+func end(t *conform.Tally, g *game, v conform.Values, _ *struct{}) error {
+	v.Given(t, "turns", int(g.state.Turns))
+	v.Given(t, "score", int(g.state.Points))
+	v.Given(t, "state", status(&g.state))
 	reason := "none: the game goes on"
 	if g.state.Failed {
 		reason = "blocked"
 	}
-	conform.Given(t, "reason", r.Reason, reason)
-	conform.Given(t, "totals", r.Totals, g.totals)
+	v.Given(t, "reason", reason)
+	v.Given(t, "totals", g.totals)
 	return nil
 }

@@ -27,16 +27,13 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// A replay holds the open game.
-type replay struct{ conform.Series[game] }
-
 // New returns a checker of Tetris duel transcripts.
 func New() *conform.Checker {
-	r := new(replay)
+	games := new(conform.Series[game])
 	return &conform.Checker{Tag: "type", Kinds: []conform.Kind{
-		conform.Tagged("game", "game", r.begin),
-		conform.Tagged("turn", "turn", r.turn),
-		conform.Tagged("end", "end", r.end),
+		conform.Opening(games, begin),
+		conform.Inner(games, "turn", turn),
+		conform.Closing(games, end),
 		conform.Keyed("list", "valid", checkList),
 		conform.Keyed("clear", "before", checkClear),
 	}}
@@ -50,7 +47,7 @@ type listRecord struct {
 	Valid []string `json:"valid"`
 }
 
-func checkList(t *conform.Tally, r *listRecord) error {
+func checkList(t *conform.Tally, v conform.Values, r *listRecord) error {
 	board, err := parseBoard(r.Board)
 	if err != nil {
 		return err
@@ -71,11 +68,9 @@ func checkList(t *conform.Tally, r *listRecord) error {
 type clearRecord struct {
 	Before string `json:"before"`
 	After  string `json:"after"`
-	Peace  *int   `json:"peace"`
-	Battle *int   `json:"battle"`
 }
 
-func checkClear(t *conform.Tally, r *clearRecord) error {
+func checkClear(t *conform.Tally, v conform.Values, r *clearRecord) error {
 	board, err := parseBoard(r.Before)
 	if err != nil {
 		return err
@@ -85,9 +80,9 @@ func checkClear(t *conform.Tally, r *clearRecord) error {
 	}
 	t.At("board %s", r.Before)
 	peace, battle := tetrisduel.Clear(&board)
-	conform.Same(t, "after", strings.ToLower(r.After), boardText(&board))
-	conform.Given(t, "peace", r.Peace, peace)
-	conform.Given(t, "battle", r.Battle, battle)
+	v.Given(t, "after", textOf(&board))
+	v.Given(t, "peace", peace)
+	v.Given(t, "battle", battle)
 	return nil
 }
 
@@ -177,8 +172,17 @@ func parseBoard(text string) (falling.Field, error) {
 	return f, nil
 }
 
-// boardText is the inverse of parseBoard, in lower case.
-func boardText(f *falling.Field) string {
+// A boardText is a board in lower case.
+type boardText string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (b *boardText) UnmarshalJSON(text []byte) error {
+	*b = boardText(strings.ToLower(strings.Trim(string(text), `"`)))
+	return nil
+}
+
+// textOf is the inverse of parseBoard.
+func textOf(f *falling.Field) boardText {
 	var b strings.Builder
 	for y := 0; y < tetrisduel.Height; y++ {
 		row := 0
@@ -189,7 +193,7 @@ func boardText(f *falling.Field) string {
 		}
 		fmt.Fprintf(&b, "%03x", row)
 	}
-	return b.String()
+	return boardText(b.String())
 }
 
 // listText is a list of placements in the order of the contest.

@@ -3,16 +3,16 @@
 //
 // It knows no program: programs pass it Prometheus collectors.
 //
-// A command embeds Flags and needs two calls:
+// A command embeds Flags and needs two calls; metrics is what Metrics returns:
 //
-//	site, err := c.Start(log, ops.Counter("blockyard_cluster_tasks_total", "Tasks finished.", done))
+//	site, err := c.Start(log, metrics)
 //	if err != nil {
 //		return err
 //	}
 //	defer site.Close()
 //	site.Ready()
 //
-// Without --http, Start opens nothing and returns nil, on which all methods do nothing.
+// Without --http, Start returns a nil Site. Every method of it does nothing.
 //
 // # Metrics
 //

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -26,9 +27,11 @@ func TestSite(t *testing.T) {
 	_, err = parser.Parse([]string{"--http", "127.0.0.1:0"})
 	require.NoError(t, err)
 	var games atomic.Int64
-	site, err := c.Start(quiet,
-		Counter("blockyard_test_games_total", "Games played.", func() float64 { return float64(games.Load()) }),
-		Gauge("blockyard_test_memory_bytes", "Memory in use.", func() float64 { return 7 }),
+	counts := Metrics("blockyard_test_", func(s *Scrape) {
+		s.Add("games_total", "Games played.", games.Load())
+		s.Add("memory_bytes", "Memory in use.", 7)
+	})
+	site, err := c.Start(quiet, counts,
 		Info("blockyard_test_info", "The version.", map[string]string{"version": "1"}))
 	require.NoError(t, err)
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, site.URL())
@@ -63,18 +66,18 @@ func TestSite(t *testing.T) {
 	require.Error(t, err, "closed")
 }
 
-// All metrics of a Set come from one snapshot.
-func TestSet(t *testing.T) {
-	taken := 0.0
-	set := NewSet(func() float64 { taken++; return taken })
-	set.Counter("blockyard_test_steps_total", "Steps.", func(n *float64) float64 { return *n })
-	set.Gauge("blockyard_test_sessions", "Sessions.", func(n *float64) float64 { return *n })
-	set.Counters("blockyard_test_errors_total", "Errors.", []string{"code"}, func(n *float64) []Sample {
-		return []Sample{{*n, []string{"400"}}, {2 * *n, []string{"501"}}}
-	})
-	set.Gauges("blockyard_test_files", "Files.", []string{"kind"}, func(*float64) []Sample { return nil })
-	set.Histogram("blockyard_test_duration_seconds", "Durations.", func(*float64) Histogram {
-		return Histogram{Count: 3, Sum: 5 * time.Second, Buckets: map[float64]uint64{1: 1, 2: 2}}
+// All metrics come from one snapshot.
+func TestMetrics(t *testing.T) {
+	n := 0.0
+	set := Metrics("blockyard_test_", func(s *Scrape) {
+		n++
+		s.Add("steps_total", "Steps.", n)
+		s.Add("sessions", "Sessions.", n)
+		s.Add("errors_total", "Errors.", n, "code", "400")
+		s.Add("errors_total", "Errors.", 2*n, "code", "501")
+		s.Add("play_seconds_total", "Time.", time.Duration(n)*time.Minute)
+		s.Add("games", "Games.", uint8(n))
+		s.AddDurations("duration_seconds", "Durations.", 3, 5*time.Second, map[float64]uint64{1: 1, 2: 2})
 	})
 	site, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, set)
 	require.NoError(t, err)
@@ -88,12 +91,29 @@ func TestSet(t *testing.T) {
 		require.Equal(t, scrape, page.Value(t, "blockyard_test_sessions"))
 		require.Equal(t, scrape, page.Value(t, "blockyard_test_errors_total", "400"))
 		require.Equal(t, 2*scrape, page.Value(t, "blockyard_test_errors_total", "501"))
-		require.NotContains(t, page, "blockyard_test_files")
+		require.Equal(t, 60*scrape, page.Value(t, "blockyard_test_play_seconds_total"))
+		require.Equal(t, scrape, page.Value(t, "blockyard_test_games"))
 		h := page["blockyard_test_duration_seconds"].Metric[0].Histogram
 		require.EqualValues(t, 3, h.GetSampleCount())
 		require.EqualValues(t, 5, h.GetSampleSum())
 		require.EqualValues(t, 2, h.Bucket[1].GetCumulativeCount())
 	}
+}
+
+// Idle connections of strangers, more than a server keeps, do not silence the health checks.
+func TestHealthBesideIdleStrangers(t *testing.T) {
+	site, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet)
+	require.NoError(t, err)
+	defer site.Close()
+	for range 300 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(site.URL(), "http://"))
+		require.NoError(t, err)
+		defer c.Close()
+		_, err = c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))
+		require.NoError(t, err)
+	}
+	status, _ := opstest.Get(t, site.URL()+"/healthz")
+	require.Equal(t, http.StatusOK, status)
 }
 
 // Without --http nothing is opened, and a program need not care.
@@ -127,7 +147,7 @@ func TestPublicOnlyWhenSaid(t *testing.T) {
 
 func TestNameIsTakenTwice(t *testing.T) {
 	c := func() Collector {
-		return Gauge("blockyard_test_files", "Files.", func() float64 { return 0 })
+		return Info("blockyard_test_files", "Files.", nil)
 	}
 	_, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, c(), c())
 	require.ErrorContains(t, err, "duplicate")

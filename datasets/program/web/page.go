@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"slices"
@@ -57,9 +58,25 @@ func Answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone
 }
 
-// Refuse responds with an error: {"error": TEXT}.
-func Refuse(w http.ResponseWriter, status int, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+// A Handler answers a request or returns an error. The answer is then {"error": TEXT}, with the status that Status gave
+// the error, or else 422 (unprocessable).
+type Handler func(http.ResponseWriter, *http.Request) error
+
+// ServeHTTP implements http.Handler.
+func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := h(w, r); err != nil {
+		e := statusError{status: http.StatusUnprocessableEntity}
+		errors.As(err, &e)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(e.status)
+		_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+	}
+}
+
+// Status gives an error a status of HTTP.
+func Status(status int, err error) error { return statusError{status, err} }
+
+type statusError struct {
+	status int
+	error
 }

@@ -1,6 +1,6 @@
 // Package web serves HTTP for every program: one server with limits on time, size and connections (Server), the
-// pages of the project and the JSON that they ask for (Protect, Answer, Refuse), and the check that a request was meant
-// for this machine (OwnHost).
+// pages of the project and the JSON that they ask for (Listen, Protect, Handler, Answer), and the check that a request
+// was meant for this machine (OwnHost).
 package web
 
 import (

@@ -140,3 +140,17 @@ func TestHosts(t *testing.T) {
 		require.Equal(t, want, OnLoopback(a), address)
 	}
 }
+
+// The address that is printed can be opened on this machine; one that is taken is refused with a hint.
+func TestListen(t *testing.T) {
+	var out, errs strings.Builder
+	l, err := Listen("0.0.0.0:0", "/#game/3", false, &out, &errs)
+	require.NoError(t, err)
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	require.NoError(t, err)
+	require.Equal(t, "http://127.0.0.1:"+port+"/#game/3\n", out.String())
+	_, err = Listen(l.Addr().String(), "/", true, &out, &errs)
+	require.ErrorContains(t, err, "name another address with --listen")
+	require.Empty(t, errs.String())
+}

@@ -87,7 +87,7 @@ async function request(turn) {
     got = {error: err.message};
   }
   if (!got) return {error: "The viewer cannot be reached."};
-  const growing = !scene || scene.details.film.live && turn >= scene.turns - 1; // its move is not known yet
+  const growing = !scene || scene.details.replay.live && turn >= scene.turns - 1; // its move is not known yet
   if (!growing) into.set(turn + " " + name, got);
   return got;
 }

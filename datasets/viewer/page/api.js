@@ -33,8 +33,8 @@ function trouble(text) {
 
 export const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
-// A Reel is the frames of one game, fetched in chunks. It keeps the most recently used chunks.
-export class Reel {
+// A Timeline is the frames of one game, fetched in chunks. It keeps the most recently used chunks.
+export class Timeline {
   constructor(id) {
     this.id = id;
     this.gen = null;
@@ -54,8 +54,8 @@ export class Reel {
       this.starts = [];
     }
     this.gen = details.gen;
-    if (details.known === this.starts.length) this.starts.push(...(details.film.starts || []));
-    this.count = Math.max(this.count, details.film.frames);
+    if (details.known === this.starts.length) this.starts.push(...(details.replay.starts || []));
+    this.count = Math.max(this.count, details.replay.frames);
     this.turns = this.starts.length || this.count;
     return other;
   }

@@ -1,7 +1,7 @@
 // One game: fetching and playing frames, and following a game that is being written. A turn is a position and what is
 // played from it. Most games have one frame for each turn; Dropblox has one for each command of a turn.
 
-import {Reel, ask, wait} from "./api.js";
+import {Timeline, ask, wait} from "./api.js";
 import * as analysis from "./analysis.js";
 import {el} from "./dom.js";
 import {theme} from "./draw.js";
@@ -12,7 +12,7 @@ const $ = (id) => document.getElementById(id);
 const slider = $("slider"), playKey = $("play"), speedBox = $("speed"), counter = $("counter"), failure = $("failure");
 const speeds = [.1, .25, .5, 1, 2, 4, 8, 16];
 
-let id = null, reel = null, details = null; // the game
+let id = null, timeline = null, details = null; // the game
 let at = -1, want = 0; // the frame shown, and the one asked for
 let aim = null; // the turn and step of the address, until they are known
 let playing = false, speed = 1, clock = 0, owed = 0;
@@ -27,14 +27,14 @@ for (const s of speeds) {
 
 // enter opens a game, or moves to another turn of the open game.
 export function enter(game, turn, step) {
-  if (id === game && reel) {
-    const frame = reel.frameOf(turn, step);
+  if (id === game && timeline) {
+    const frame = timeline.frameOf(turn, step);
     if (frame !== at) goTo(frame);
     return;
   }
   leave();
   id = game;
-  reel = new Reel(game);
+  timeline = new Timeline(game);
   aim = {turn, step};
   want = 0;
   stage.clear();
@@ -58,7 +58,7 @@ export function leave() {
   clearTimeout(timer);
   clearTimeout(linkTimer);
   pause();
-  id = reel = details = null;
+  id = timeline = details = null;
   dress("");
   at = -1;
   analysis.leave();
@@ -67,16 +67,16 @@ export function leave() {
 }
 
 export function redraw() {
-  if (reel && at >= 0 && reel.has(at)) stage.draw(analysis.frame(reel.has(at)), scene());
+  if (timeline && at >= 0 && timeline.has(at)) stage.draw(analysis.frame(timeline.has(at)), scene());
 }
 
-const scene = () => ({details, at: reel.turnOf(at), count: reel.turns});
+const scene = () => ({details, at: timeline.turnOf(at), count: timeline.turns});
 
 // follow requests the number of frames, and repeats that while the game grows or is being read.
 async function follow(mine) {
   let got = null;
   try {
-    got = await ask("api/game", {id, known: reel.starts.length});
+    got = await ask("api/game", {id, known: timeline.starts.length});
   } catch (err) {
     if (mine === visit) fail(err.message);
     return;
@@ -84,24 +84,24 @@ async function follow(mine) {
   if (mine !== visit) return;
   let again = 1000;
   if (got) {
-    const before = reel.count, wasLast = at >= 0 && at === before - 1 && details && (details.film.live || got.film.live);
-    if (reel.take(got)) at = -1;
-    reel.stale(before);
+    const before = timeline.count, wasLast = at >= 0 && at === before - 1 && details && (details.replay.live || got.replay.live);
+    if (timeline.take(got)) at = -1;
+    timeline.stale(before);
     details = got;
     dress(got.game.game);
-    if (aim && (reel.turns > aim.turn || !got.film.reading)) {
-      want = reel.frameOf(aim.turn, aim.step);
+    if (aim && (timeline.turns > aim.turn || !got.replay.reading)) {
+      want = timeline.frameOf(aim.turn, aim.step);
       aim = null;
     }
-    fail(got.film.error || "");
+    fail(got.replay.error || "");
     head();
-    if (reel.count > before || at < 0) {
-      if (wasLast && !playing) want = reel.count - 1;
+    if (timeline.count > before || at < 0) {
+      if (wasLast && !playing) want = timeline.count - 1;
       bounds();
       if (!aim && (!playing || at < 0)) show(want);
     }
-    const behind = got.film.turns < got.film.frames && reel.starts.length < got.film.turns;
-    again = got.film.reading || behind ? 20 : got.film.live ? 1000 : got.game.error ? 0 : 4000;
+    const behind = got.replay.turns < got.replay.frames && timeline.starts.length < got.replay.turns;
+    again = got.replay.reading || behind ? 20 : got.replay.live ? 1000 : got.game.error ? 0 : 4000;
   }
   if (again) timer = setTimeout(() => follow(mine), again);
 }
@@ -109,14 +109,14 @@ async function follow(mine) {
 function fail(text) {
   failure.hidden = !text;
   if (failure.textContent !== text) failure.textContent = text;
-  const empty = !reel || !reel.count;
+  const empty = !timeline || !timeline.count;
   if (text && empty) $("caption").textContent = "";
   document.querySelector(".deck").hidden = Boolean(text) && empty;
 }
 
 function head() {
   const where = $("where"), parts = [el("b", "", details ? details.kind.title : "")];
-  if (details && details.film.live) parts.push(el("span", "chip live", "live"));
+  if (details && details.replay.live) parts.push(el("span", "chip live", "live"));
   else if (details && details.game.stopped) parts.push(el("span", "chip", "stopped"));
   parts.push(el("span", "id", id));
   const key = parts.map((p) => p.textContent).join("|");
@@ -127,30 +127,30 @@ function head() {
 }
 
 function bounds() {
-  slider.max = Math.max(0, reel.turns - 1);
+  slider.max = Math.max(0, timeline.turns - 1);
   numbers();
 }
 
 function numbers() {
-  const last = Math.max(0, reel.turns - 1), turn = reel.turnOf(Math.max(0, at));
-  counter.replaceChildren("Turn ", el("b", "", turn.toLocaleString("en")), " / " + last.toLocaleString("en") + (details && details.film.reading ? " …" : ""));
+  const last = Math.max(0, timeline.turns - 1), turn = timeline.turnOf(Math.max(0, at));
+  counter.replaceChildren("Turn ", el("b", "", turn.toLocaleString("en")), " / " + last.toLocaleString("en") + (details && details.replay.reading ? " …" : ""));
   slider.value = turn;
   slider.style.setProperty("--done", last ? 100 * turn / last + "%" : "0%");
   $("first").disabled = $("back").disabled = at <= 0;
-  $("next").disabled = $("last").disabled = at >= reel.count - 1;
+  $("next").disabled = $("last").disabled = at >= timeline.count - 1;
 }
 
 // show paints frame n as soon as it has been fetched; the frame requested last wins.
 async function show(n) {
   want = n;
   const mine = visit;
-  while (mine === visit && want === n && reel) {
-    const reading = details && details.film.reading;
-    if (reel.count === 0 || n >= reel.count && reading) return; // follow calls it again
-    const to = Math.max(0, Math.min(n, reel.count - 1));
+  while (mine === visit && want === n && timeline) {
+    const reading = details && details.replay.reading;
+    if (timeline.count === 0 || n >= timeline.count && reading) return; // follow calls it again
+    const to = Math.max(0, Math.min(n, timeline.count - 1));
     let frame;
     try {
-      frame = await reel.frame(to);
+      frame = await timeline.frame(to);
     } catch (err) {
       if (mine === visit) fail(err.message);
       return;
@@ -167,8 +167,8 @@ async function show(n) {
 
 function paint(n, frame) {
   at = n;
-  const turn = reel.turnOf(n);
-  analysis.show({id, details, turn, turns: reel.turns, busy: playing || reel.stepOf(n) > 0});
+  const turn = timeline.turnOf(n);
+  analysis.show({id, details, turn, turns: timeline.turns, busy: playing || timeline.stepOf(n) > 0});
   stage.draw(analysis.frame(frame), scene());
   numbers();
   slider.setAttribute("aria-valuetext", frame.label);
@@ -182,7 +182,7 @@ function link() {
   const set = () => {
     if (!location.hash) return;
     linked = performance.now();
-    history.replaceState(null, "", address(id, reel.turnOf(at), reel.stepOf(at)));
+    history.replaceState(null, "", address(id, timeline.turnOf(at), timeline.stepOf(at)));
   };
   const since = performance.now() - linked;
   if (since > 400) set();
@@ -191,24 +191,24 @@ function link() {
 
 export function goTo(n) {
   pause();
-  if (reel) show(Math.max(0, n));
+  if (timeline) show(Math.max(0, n));
 }
 
 // turn goes so many turns forward: from the middle of a turn, back to its start first.
 function turn(by) {
-  const here = reel.turnOf(Math.max(at, 0));
-  if (by < 0 && reel.stepOf(Math.max(at, 0)) > 0) by++;
-  goTo(reel.frameOf(Math.max(0, here + by)));
+  const here = timeline.turnOf(Math.max(at, 0));
+  if (by < 0 && timeline.stepOf(Math.max(at, 0)) > 0) by++;
+  goTo(timeline.frameOf(Math.max(0, here + by)));
 }
 
 // step goes so many frames forward.
-const step = (by) => goTo(Math.max(0, Math.min(reel.count - 1, Math.max(at, 0) + by)));
+const step = (by) => goTo(Math.max(0, Math.min(timeline.count - 1, Math.max(at, 0) + by)));
 
 function play() {
-  if (!reel || !reel.count) return;
-  if (at >= reel.count - 1 && !details.film.live && !details.film.reading) {
+  if (!timeline || !timeline.count) return;
+  if (at >= timeline.count - 1 && !details.replay.live && !details.replay.reading) {
     at = want = 0;
-    const first = reel.has(0);
+    const first = timeline.has(0);
     if (first) paint(0, first);
     else show(0);
   }
@@ -226,26 +226,26 @@ function pause() {
   playKey.setAttribute("aria-label", "Play");
 }
 
-const toggle = () => playing ? (pause(), at >= 0 && paint(at, reel.has(at))) : play();
+const toggle = () => playing ? (pause(), at >= 0 && paint(at, timeline.has(at))) : play();
 
 // tick plays the frames that are due.
 function tick(now) {
-  if (!playing || !reel) return;
-  const every = details.film.pace / speed;
+  if (!playing || !timeline) return;
+  const every = details.replay.pace / speed;
   owed = Math.min(owed + (now - clock) / every, 64);
   clock = now;
   let n = at;
   while (owed >= 1) {
-    if (n + 1 >= reel.count) {
+    if (n + 1 >= timeline.count) {
       owed = 0;
-      if (!details.film.live && !details.film.reading) {
+      if (!details.replay.live && !details.replay.reading) {
         pause();
       }
       break;
     }
-    if (!reel.has(n + 1)) {
+    if (!timeline.has(n + 1)) {
       owed = 0;
-      reel.frame(n + 1).catch((err) => { pause(); fail(err.message); });
+      timeline.frame(n + 1).catch((err) => { pause(); fail(err.message); });
       break;
     }
     n++;
@@ -253,8 +253,8 @@ function tick(now) {
   }
   if (n !== at) {
     want = n;
-    paint(n, reel.has(n));
-    reel.ahead(n, 1);
+    paint(n, timeline.has(n));
+    timeline.ahead(n, 1);
   }
   if (playing) requestAnimationFrame(tick);
 }
@@ -275,7 +275,7 @@ const keys = {
   ArrowLeft: () => turn(-1), ArrowRight: () => turn(1),
   ArrowUp: () => turn(-10), ArrowDown: () => turn(10), PageUp: () => turn(-10), PageDown: () => turn(10),
   ",": () => step(-1), ".": () => step(1),
-  Home: () => goTo(0), End: () => goTo(details && details.film.reading ? Infinity : reel ? reel.count - 1 : 0),
+  Home: () => goTo(0), End: () => goTo(details && details.replay.reading ? Infinity : timeline ? timeline.count - 1 : 0),
   "+": () => faster(1), "=": () => faster(1), "-": () => faster(-1), "−": () => faster(-1),
   a: analysis.toggle,
   "?": () => toggleKeys($("keys").hidden),
@@ -283,7 +283,7 @@ const keys = {
 };
 
 addEventListener("keydown", (event) => {
-  if (!reel || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!timeline || event.ctrlKey || event.metaKey || event.altKey) return;
   const target = event.target;
   if (target.tagName === "SELECT" || target.type === "search") return;
   if (event.key === " " && (target.tagName === "BUTTON" || target.tagName === "A")) return;
@@ -293,7 +293,7 @@ addEventListener("keydown", (event) => {
   act();
 });
 
-slider.addEventListener("input", () => goTo(reel.frameOf(Number(slider.value))));
+slider.addEventListener("input", () => goTo(timeline.frameOf(Number(slider.value))));
 speedBox.addEventListener("change", () => { speed = Number(speedBox.value); });
 playKey.addEventListener("click", toggle);
 $("first").addEventListener("click", () => goTo(0));
@@ -301,5 +301,5 @@ $("back").addEventListener("click", () => turn(-1));
 $("next").addEventListener("click", () => turn(1));
 $("last").addEventListener("click", keys.End);
 $("help").addEventListener("click", keys["?"]);
-analysis.start({goTo: (turn) => goTo(reel.frameOf(turn)), redraw});
+analysis.start({goTo: (turn) => goTo(timeline.frameOf(turn)), redraw});
 addEventListener("resize", redraw);

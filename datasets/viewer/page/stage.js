@@ -39,7 +39,7 @@ export function draw(frame, {details, at, count, own = -1}) {
   });
   for (const tray of parts.trays) pieces(tray, frame, cell, seats, own);
   const last = Math.max(1, count - 1);
-  if (details.film.scores && details.film.scores.length) drawChart($("chart"), details.film.scores, at / last, details.film.scores.length === 1);
+  if (details.replay.scores && details.replay.scores.length) drawChart($("chart"), details.replay.scores, at / last, details.replay.scores.length === 1);
 }
 
 // build creates the elements for frames of one kind.
@@ -112,7 +112,7 @@ function players(frame, details) {
     set(c.score, s.score.toLocaleString("en"));
     c.box.classList.toggle("turn", !!s.turn && frame.seats.length > 1);
     c.box.style.setProperty("--mine", seatColour(seat));
-    c.act.hidden = details.film.turns < details.film.frames || frame.seats.length === 1 && !s.act;
+    c.act.hidden = details.replay.turns < details.replay.frames || frame.seats.length === 1 && !s.act;
     const facts = (s.facts || []).map(factText);
     c.facts.hidden = !facts.length;
     set(c.facts, facts.join(" · "));
@@ -157,7 +157,7 @@ function notes(frame) {
 // describe writes the caption below the boards.
 function describe(frame, details) {
   const out = [];
-  if (details.film.turns < details.film.frames && !frame.red) {
+  if (details.replay.turns < details.replay.frames && !frame.red) {
     const made = (frame.made || 0) - (frame.first || 0), list = frame.moves || [];
     out.push(el("b", "", frame.label), ", moves: [");
     if (frame.first) out.push("… ");

@@ -66,28 +66,28 @@ func NewHandler(source Source) *Handler { return &Handler{source: source} }
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	web.Handler(h.answer).ServeHTTP(w, r)
+}
+
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	count, err := strconv.Atoi(r.FormValue("count"))
 	switch {
 	case r.Method != http.MethodGet || r.URL.Path != "/watch":
-		web.Refuse(w, http.StatusNotFound, errors.New("want GET /watch?count=N; datasets view --web --live shows it"))
-		return
+		return web.Status(http.StatusNotFound, errors.New("want GET /watch?count=N; datasets view --web --live shows it"))
 	case r.Header.Get("Origin") != "" || !web.OwnHost(r.Host):
-		web.Refuse(w, http.StatusForbidden,
+		return web.Status(http.StatusForbidden,
 			errors.New("only programs may watch, by an IP address or localhost, not web pages"))
-		return
 	case err != nil || count < 1 || count > server.MaxGlances:
-		web.Refuse(w, http.StatusBadRequest,
+		return web.Status(http.StatusBadRequest,
 			fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxGlances))
-		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if now := time.Now(); now.Before(h.next) {
 		w.Header().Set("Retry-After", "1")
-		web.Refuse(w, http.StatusTooManyRequests, fmt.Errorf("too many watch: this server answers once per %v", pause))
-		return
+		return web.Status(http.StatusTooManyRequests, fmt.Errorf("too many watch: this server answers once per %v", pause))
 	}
 	h.next = time.Now().Add(pause)
 	got, err := h.source.Watch(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), count)
@@ -96,8 +96,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if errors.As(err, &refusal) {
 			err = errors.New(strings.Replace(refusal.Msg, " in hello", "", 1))
 		}
-		web.Refuse(w, http.StatusUnauthorized, err)
-		return
+		return web.Status(http.StatusUnauthorized, err)
 	}
 	out := Answer{Games: []Picture{}, Handles: got.Handles, Envs: got.Envs, Waiting: !got.Known}
 	for _, g := range got.Games {
@@ -111,6 +110,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	web.Answer(w, out)
+	return nil
 }
 
 // Serve answers on a listener until ctx is done.

@@ -22,8 +22,8 @@ from typing import Any, Literal
 
 from gymnasium.vector import AutoresetMode
 
-from .afterstate_features import FeatureFacts, Features, feature_facts, features
-from .arguments import Illegal, Reward, Rows
+from .adapters.registration import ENV_IDS, register
+from .adapters.single import BlockEnv
 from .errors import (
     AuthError,
     BadStateError,
@@ -46,26 +46,26 @@ from .errors import (
     UnknownGameError,
     WeightsError,
 )
-from .evaluation import evaluate
-from .infos import FinalStep
-from .opponents import Opponents, OpponentStats
-from .packing import pack, unpack, unpack_torch
-from .pool import BlockPool
-from .pool_batch import PoolBatch
-from .recording import Recording
-from .registration import ENV_IDS, register
-from .replay import GameView, view
-from .results import Afterstates, LegalActions, Rollout
-from .seeding import Seed
-from .single import BlockEnv
-from .spec import GameSpec
-from .standings import Evaluation
-from .tensors import to_torch
+from .evaluation.evaluate import evaluate
+from .evaluation.standings import Evaluation
+from .formats.arguments import Illegal, Reward, Rows
+from .formats.opponents import Opponents, OpponentStats
+from .formats.packing import pack, unpack, unpack_torch
+from .formats.seeding import Seed
+from .formats.spec import GameSpec
+from .networks.afterstate_features import FeatureFacts, Features, feature_facts, features
+from .networks.tensors import to_torch
+from .networks.weights import Weights, load_weights, save_weights
+from .pool.batch import PoolBatch
+from .pool.pool import BlockPool
 from .transport.address import Tls
 from .transport.buffer import RolloutBuffer
 from .transport.session import Session
-from .vector import BlockVectorEnv
-from .weights import Weights, load_weights, save_weights
+from .vector.env import BlockVectorEnv
+from .vector.infos import FinalStep
+from .vector.recording import Recording
+from .vector.replay import GameView, view
+from .vector.results import Afterstates, LegalActions, Rollout
 
 __version__ = (Path(__file__).parent / "VERSION").read_text(encoding="ascii").strip()
 

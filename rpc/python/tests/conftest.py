@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blockyard.server.binary import find_server
 from blockyard.transport.connection import Connection
+from blockyard.transport.server.binary import find_server
 
 # Ray gives a node half a minute to come up, which a busy machine exceeds.
 os.environ.setdefault("RAY_raylet_start_wait_time_s", "240")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import blockyard
-from blockyard.server import binary
-from blockyard.server.process import LocalServer
+from blockyard.transport.server import binary
+from blockyard.transport.server.process import LocalServer
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from conftest import GAME, Server
 from test_checkpoint import same
 
 import blockyard
-from blockyard.checkpoint_file import MAGIC, Checkpoint, Part
+from blockyard.formats.checkpoint_file import MAGIC, Checkpoint, Part
 
 
 def test_refusals(server: Server):

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import blockyard
-from blockyard import evaluation
-from blockyard.intervals import Estimate, elo, mean, mean_within, per_event, t_quantile
+from blockyard.evaluation import evaluate as evaluation
+from blockyard.evaluation.intervals import Estimate, elo, mean, mean_within, per_event, t_quantile
 
 ROOT = Path(__file__).resolve().parents[3]
 

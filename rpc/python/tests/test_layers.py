@@ -11,70 +11,35 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "blockyard"
 
-# From the bottom up: a layer's modules (a folder stands for all modules in it), the lower layers that they may
-# import, and why. Modules of one layer may import each other as long as there is no circle.
+# Modules of one line: names that users import, of modules in a room. They are no rooms, and there should be no more.
+PUBLIC = ("pettingzoo", "provenance", "rllib", "sb3", "torchrl")
+
+# The rooms of the package from the bottom up: the names that stand directly in it (a folder stands for all modules in
+# it), the rooms that they may import, and why. Modules of one room may import each other as long as there is no circle.
 LAYERS: list[tuple[str, set[str], set[str], str]] = [
-    ("base", {"errors", "progress", "optional", "provenance"}, set(), "everything else may fail and report"),
+    ("errors", {"errors"}, set(), "everything else may fail"),
+    ("formats", {"formats"}, {"errors"}, "checking arguments and describing games needs no server"),
+    ("rendering", {"rendering"}, {"errors"}, "pictures of games need no environment"),
+    ("transport", {"transport"}, {"errors", "formats"}, "it moves the bytes of a step and knows no environment"),
     (
-        "values",
-        {"spec", "packing", "tensors", "arguments", "opponents", "seeding", "infos", "checkpoint_file"}
-        | {"records", "perceptron", "weights_file", "torch_modules", "intervals", "standings"},
-        {"base"},
-        "checking arguments and describing games needs no server",
-    ),
-    ("server", {"server"}, {"base"}, "a server process is started without knowing what will be said to it"),
-    (
-        "transport",
-        {"transport"},
-        {"base", "values", "server"},
-        "it moves the bytes of a step and knows no environment",
-    ),
-    ("rendering", {"rendering"}, {"base"}, "pictures of games need no environment"),
-    (
-        "environment",
-        {
-            "attributes",
-            "illegal",
-            "opposition",
-            "recorder",
-            "recording",
-            "results",
-            "rows",
-            "search",
-            "stepping",
-            "texts",
-        }
-        | {"checkpoints", "vector"},
-        {"base", "values", "transport", "rendering"},
+        "vector",
+        {"vector"},
+        {"errors", "formats", "rendering", "transport"},
         "the vector environment reaches servers only through the transport",
     ),
+    ("networks", {"networks"}, {"errors", "formats", "transport", "vector"}, "no environment needs a network"),
+    ("evaluation", {"evaluation"}, {"errors", "formats", "transport", "vector"}, "no environment plays matches"),
+    ("pool", {"pool"}, {"errors", "formats", "transport", "vector"}, "it is made of vector environments"),
     (
-        "surfaces",
-        {
-            "single",
-            "pool",
-            "pool_batch",
-            "pool_healing",
-            "pool_opponents",
-            "pool_records",
-            "pool_server",
-            "pool_stats",
-            "pool_waiting",
-            "replay",
-            "afterstate_features",
-            "weights",
-            "evaluation",
-            "registration",
-            "multiagent",
-        }
-        | {"sb3", "pettingzoo", "torchrl", "rllib"},
-        {"base", "values", "transport", "rendering", "environment"},
+        "adapters",
+        {"adapters"},
+        {"errors", "formats", "rendering", "transport", "vector"},
         "other forms of the vector environment, none of which it needs to know",
     ),
     (
         "package",
-        {"__init__", "__main__", "commands"},
-        {"base", "values", "server", "transport", "environment", "surfaces"},
+        {"__init__", "__main__", "commands", *PUBLIC},
+        {"errors", "formats", "transport", "vector", "networks", "evaluation", "pool", "adapters"},
         "the names that users import, and the command line",
     ),
 ]
@@ -82,13 +47,17 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
 # Which modules may import a library, and why. Others may be imported anywhere.
 ONLY = {
     "msgpack": ({"transport.connection"}, "one module knows how messages are encoded"),
-    "pettingzoo": ({"pettingzoo"}, "an adapter's library is optional"),
-    "stable_baselines3": ({"sb3"}, "an adapter's library is optional"),
-    "torchrl": ({"torchrl"}, "an adapter's library is optional"),
-    "tensordict": ({"torchrl"}, "an adapter's library is optional"),
-    "ray": ({"rllib"}, "an adapter's library is optional"),
-    "torch": ({"torchrl", "packing", "tensors", "torch_modules"}, "numpy is enough for everything else"),
-    "tqdm": ({"progress"}, "it is optional"),
+    "pettingzoo": ({"adapters.pettingzoo"}, "an adapter's library is optional"),
+    "stable_baselines3": ({"adapters.sb3"}, "an adapter's library is optional"),
+    "torchrl": ({"adapters.torchrl"}, "an adapter's library is optional"),
+    "tensordict": ({"adapters.torchrl"}, "an adapter's library is optional"),
+    "ray": ({"adapters.rllib"}, "an adapter's library is optional"),
+    "torch": (
+        {"adapters.torchrl", "formats.packing", "networks.tensors", "networks.torch_modules"},
+        "numpy is enough for everything else",
+    ),
+    "tqdm": ({"transport.progress"}, "it is optional"),
+    "onnx": ({"networks.onnx_model"}, "it is optional"),
 }
 
 
@@ -159,7 +128,33 @@ def test_imports_run_down():
     assert breaches(found) == []
     for k, (_, _, allowed, _) in enumerate(LAYERS):
         assert allowed <= {name for name, *_ in LAYERS[:k]}, "a layer may import only lower ones"
-    assert len(LAYERS) <= 8
+    floors: dict[str, int] = {}
+    for name, _, allowed, _ in LAYERS:
+        floors[name] = 1 + max((floors[lower] for lower in allowed), default=0)
+    assert max(floors.values()) <= 7, floors
+
+
+def test_rooms_are_known():
+    """A newcomer who lists the package meets these names only."""
+    names = {p.stem for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
+    assert names == set().union(*(modules for _, modules, _, _ in LAYERS)), "which room is it part of?"
+    assert len(names - set(PUBLIC)) <= 12
+    for name in PUBLIC:
+        code = ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8")).body
+        assert len(code) == 2, f"{name} is the public name of a module in a room: a docstring and an import"
+
+
+def test_functions_are_short():
+    long = []
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.body:
+                first = node.body[0]
+                documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+                begin = (first.end_lineno or 0) if documented else node.lineno
+                if (node.end_lineno or 0) - begin > 85:
+                    long.append(f"{path.name}: {node.name}")
+    assert not long, "split them"
 
 
 def test_modules_are_small():
@@ -170,12 +165,16 @@ def test_modules_are_small():
 @pytest.mark.parametrize(
     ("module", "code", "said"),
     [
-        ("errors", "from .vector import BlockVectorEnv", "errors (base) imports vector (environment)"),
-        ("transport/stream", "def f():\n    from ..rows import Rows", "transport.stream (transport) imports rows"),
-        ("rendering/svg", "import blockyard.spec", "rendering.svg (rendering) imports spec"),
-        ("server/binary", "from .. import vector", "server.binary (server) imports vector"),
-        ("spec", "from .packing import pack", "modules import each other"),
-        ("rows", "import msgpack", "rows imports msgpack"),
+        ("errors", "from .vector.env import BlockVectorEnv", "errors (errors) imports vector.env (vector)"),
+        (
+            "transport/stream",
+            "def f():\n    from ..vector.rows import Rows",
+            "transport.stream (transport) imports vector.rows",
+        ),
+        ("rendering/svg", "import blockyard.formats.spec", "rendering.svg (rendering) imports formats.spec"),
+        ("transport/server/binary", "from ... import vector", "transport.server.binary (transport) imports vector"),
+        ("formats/spec", "from .packing import pack", "modules import each other"),
+        ("vector/rows", "import msgpack", "vector.rows imports msgpack"),
     ],
 )
 def test_breaches_are_found(tmp_path, module, code, said):

@@ -315,7 +315,7 @@ def test_nothing_is_left():
 
 def test_plain_client(server: Server):
     """A script with only msgpack and socket plays a game."""
-    script = Path(__file__).parents[2] / "testdata" / "plain_client.py"
+    script = Path(__file__).parents[2] / "commands" / "testdata" / "plain_client.py"
     for address in (server.unix, server.tcp):
         done = subprocess.run(
             [sys.executable, script, address], capture_output=True, text=True, check=True, timeout=120

@@ -13,7 +13,7 @@ import pytest
 from conftest import Server
 
 import blockyard
-from blockyard.opponents import opponents_by_seat, read_lineup
+from blockyard.formats.opponents import opponents_by_seat, read_lineup
 
 GAME = "BlockBattle-v0"
 MIXTURE = {"hand:ply=1": 1, "random": 3.0}
@@ -228,7 +228,12 @@ def test_a_file_named_twice_is_one_opponent(server: Server, tmp_path: Path):
         ),
         ({f"hand:ply={k + 1}" if k < 2 else f"hand:width={k}": 1 for k in range(257)}, blockyard.LimitError, "257"),
         ({1: {"learned:weights=none.safetensors": 1}}, FileNotFoundError, r"opponents\[1\], .*none.safetensors"),
-        ({1: "learned:weights=sha256:00"}, blockyard.RequestError, "no such weights were uploaded in this session"),
+        ({1: "learned:weights=sha256:00"}, blockyard.RequestError, "want sha256: and 64 hexadecimal digits"),
+        (
+            {1: f"learned:weights=sha256:{'0' * 64}"},
+            blockyard.RequestError,
+            "no such weights were uploaded in this session",
+        ),
         ({1: "hand:weights="}, blockyard.RequestError, "no file is named"),
     ],
 )

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 import pytest
 
 import blockyard
-from blockyard.provenance import write_run
+from blockyard.formats.provenance import write_run
 
 
 def test_beside_a_file(tmp_path, monkeypatch):

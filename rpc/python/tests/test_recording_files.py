@@ -126,8 +126,8 @@ SCRIPT = """
 import sys
 import numpy as np
 import blockyard
-import blockyard.recording
-blockyard.recording._SECONDS = float(sys.argv[3])
+import blockyard.vector.recording
+blockyard.vector.recording._SECONDS = float(sys.argv[3])
 rng = np.random.default_rng(0)
 env = blockyard.make_vec("Blocking-v0", 64, seed=1, record={"path": sys.argv[1], "every": 1, "append": True})
 env.reset()

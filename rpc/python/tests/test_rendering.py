@@ -10,11 +10,11 @@ import pytest
 from conftest import GAME
 
 import blockyard
-from blockyard.progress import bar
 from blockyard.rendering.colours import DARK, LIGHT
 from blockyard.rendering.frames import Frame
 from blockyard.rendering.rgb import CELL, GAP, rgb
 from blockyard.rendering.svg import svg
+from blockyard.transport.progress import bar
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -173,7 +173,7 @@ class Screen:
 def test_progress_shows_itself_on_terminals_alone(monkeypatch, terminal):
     screen = Screen(terminal)
     monkeypatch.setattr("sys.stderr", screen)
-    monkeypatch.setattr("blockyard.progress._DELAY", 0)
+    monkeypatch.setattr("blockyard.transport.progress._DELAY", 0)
     with bar("rollout", 10, "steps") as advance:
         advance(4)
         advance(6)

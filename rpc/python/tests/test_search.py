@@ -7,7 +7,7 @@ import pytest
 from conftest import GAME, Server, assert_same, copied
 
 import blockyard
-from blockyard.results import Afterstates, LegalActions
+from blockyard.vector.results import Afterstates, LegalActions
 
 
 @pytest.fixture

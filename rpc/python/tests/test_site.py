@@ -102,7 +102,7 @@ def test_tables_of_docstrings_become_markdown():
 
 def test_every_public_name_is_on_one_page_of_the_reference(site):
     named = re.findall(
-        r"^::: blockyard\.(\w+)$", "".join(p.read_text() for p in (HERE / "docs/api").glob("*.md")), re.M
+        r"^::: blockyard\.(?:adapters\.)?(\w+)$", "".join(p.read_text() for p in (HERE / "docs/api").glob("*.md")), re.M
     )
     assert sorted(named) == sorted({*blockyard.__all__, *ADAPTERS} - {"AutoresetMode"})  # Gymnasium's
     text = (site / "api/environments.html").read_text(encoding="utf-8")
@@ -139,10 +139,10 @@ THEIRS = {"metadata", "render_mode", "closed", "num_envs", "agents", "possible_a
 def test_every_public_name_has_documentation():
     assert undocumented(set(blockyard.__all__) - {"AutoresetMode"}, "blockyard", HERE) == []
     for module in ADAPTERS:
-        members = griffe.load(f"blockyard.{module}", search_paths=[str(HERE)]).members
+        members = griffe.load(f"blockyard.adapters.{module}", search_paths=[str(HERE)]).members
         names = [name for name, member in members.items() if not (member.is_alias or name.startswith("_"))]
         assert names, module
-        assert undocumented(names, f"blockyard.{module}", HERE) == [], module
+        assert undocumented(names, f"blockyard.adapters.{module}", HERE) == [], module
 
 
 def test_silence_is_found(tmp_path):
@@ -171,8 +171,8 @@ def test_a_link_that_leads_nowhere_is_found():
 
 
 def test_links_lead_to_pages():
-    text = "[a](../PROTOCOL.md#1) [b](blockyard/spec.py) [c](docs) ![d](../../env/blocking/pictures/forms.svg) `a\\|b`"
+    text = "[a](../PROTOCOL.md#1) [b](blockyard/formats/spec.py) [c](docs) ![d](../../env/blocking/pictures/forms.svg) `a\\|b`"
     assert repository.site_text("rpc/python/README.md", text) == (
-        "[a](protocol.md#1) [b](source/rpc/python/blockyard/spec.py.md) c "
+        "[a](protocol.md#1) [b](source/rpc/python/blockyard/formats/spec.py.md) c "
         "![d](source/env/blocking/pictures/forms.svg) `a|b`"
     )

@@ -9,7 +9,7 @@ import pytest
 from conftest import GAME
 
 import blockyard
-from blockyard import tensors
+from blockyard.networks import tensors
 
 torch = pytest.importorskip("torch")
 

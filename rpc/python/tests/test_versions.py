@@ -17,7 +17,7 @@ from test_checkpoint import go_on
 import blockyard
 from blockyard.transport.session import PROTOCOL, Session
 
-FROZEN = Path(__file__).resolve().parents[2] / "testdata"
+FROZEN = Path(__file__).resolve().parents[2] / "commands" / "testdata"
 
 
 @contextlib.contextmanager

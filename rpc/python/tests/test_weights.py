@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 import blockyard
-from blockyard.afterstate_features import FeatureFacts
+from blockyard.networks.afterstate_features import FeatureFacts
 
 TOY = FeatureFacts("toy", 3, ("a", "b", "c"), 2)
 ROOT = Path(__file__).resolve().parents[3]

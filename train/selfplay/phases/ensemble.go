@@ -65,7 +65,7 @@ func (l *lambdaLearner) Net() *mlp.Net {
 		return l.Mean
 	}
 	if l.of != l.Mean {
-		mean, err := mlp.Mean(append(l.before[:len(l.before):len(l.before)], l.Mean), nil)
+		mean, err := mlp.Mean(append(l.before[:len(l.before):len(l.before)], l.Mean))
 		if err != nil { // Check allows nets of one hidden layer only
 			return l.Mean
 		}

@@ -10,7 +10,7 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
-	task "blockyard/train/games"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 )
 
@@ -92,7 +92,7 @@ func bestScore(curve []selfplay.Point) (score float64) {
 }
 
 // opponents are the matches of a gate against others than nets of the run.
-func (c *Config) opponents(g *task.Game) ([]match.Match, error) {
+func (c *Config) opponents(g *games.Game) ([]match.Match, error) {
 	if len(c.GateAgainst) == 0 {
 		return []match.Match{{Units: c.GatePairs, B: Hand(g, c.GatePly)}}, nil
 	}
@@ -110,7 +110,7 @@ func (c *Config) opponents(g *task.Game) ([]match.Match, error) {
 }
 
 // opponent is an agent of GateAgainst. By default it searches as many plies as the net does.
-func (c *Config) opponent(g *task.Game, name string) (match.Player, error) {
+func (c *Config) opponent(g *games.Game, name string) (match.Player, error) {
 	text := bots.Foreign(name, nil)
 	if c.GateText != nil {
 		text = c.GateText(name)
@@ -148,7 +148,7 @@ func (c *Config) games(
 }
 
 // Net is the player that evaluates with net and searches ply plies.
-func Net(g *task.Game, net *mlp.Net, ply int) match.Player {
+func Net(g *games.Game, net *mlp.Net, ply int) match.Player {
 	return match.Player{Name: "learned", New: func(uint64) (env.Agent, error) {
 		e, err := g.Learned(net.Clone())
 		if err != nil {
@@ -159,7 +159,7 @@ func Net(g *task.Game, net *mlp.Net, ply int) match.Player {
 }
 
 // Hand is the player that evaluates with the game's baseline.
-func Hand(g *task.Game, ply int) match.Player {
+func Hand(g *games.Game, ply int) match.Player {
 	return match.Player{Name: "hand", New: func(uint64) (env.Agent, error) {
 		return search.New(g.Rules, g.Hand(), search.Options{Ply: ply, Outcomes: g.Outcomes})
 	}}

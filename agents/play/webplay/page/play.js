@@ -62,7 +62,7 @@ const over = () => Boolean(position.frame.over || position.error);
 export function redraw() {
   if (!position) return;
   hints.show({position, moves});
-  const details = {game: {players: position.players}, film: {turns: 1, frames: 1, scores: []}};
+  const details = {game: {players: position.players}, replay: {turns: 1, frames: 1, scores: []}};
   stage.draw(outlined(mine() ? moves.shown(position.frame) : position.frame), {details, at: 0, count: 1, own: own()});
   hand();
   status();

@@ -1,6 +1,5 @@
-// Package handles is the library of package lib without its C interface: a table that gives
-// callers numbers in place of pointers to solvers, checks of all arguments, and the options
-// from which solvers are created.
+// Package handles is what the WinTetris library does behind its C interface: callers get a number for each solver, a
+// table finds the solver of a number, and all arguments are checked.
 package handles
 
 import (

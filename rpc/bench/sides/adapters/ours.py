@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import blockyard
-from blockyard.server.process import LocalServer
+from blockyard.transport.server.process import LocalServer
 
 from ..stepper import Stepper
 

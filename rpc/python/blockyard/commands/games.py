@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from .. import connect
-from ..spec import GameSpec
+from ..formats.spec import GameSpec
 
 HELP = "list the environments: ids, seats, observations, actions, opponents"
 TURNS = {"simultaneous": "at once", "alternating": "in turn", "single": "alone"}

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from ..server.binary import find_server
+from ..transport.server.binary import find_server
 
 HELP = "serve games to other processes or machines (`blockyard serve --help` lists the options)"
 LISTEN = "tcp:127.0.0.1:7777"

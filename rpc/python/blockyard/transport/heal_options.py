@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..arguments import positive
 from ..errors import RequestError, ServerGoneError
+from ..formats.arguments import positive
 from .address import Address, Tls, look_up
 from .session import Session
 

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checkpoint_file import split_games
 from ..errors import (
     BadStateError,
     BlockyardError,
@@ -22,6 +21,7 @@ from ..errors import (
     ServerGoneError,
     ServerTimeoutError,
 )
+from ..formats.checkpoint_file import split_games
 from .address import Address
 from .buffer import RolloutBuffer
 from .heal_options import Healing, refuse_clocks

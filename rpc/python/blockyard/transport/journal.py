@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checkpoint_file import runs
+from ..formats.checkpoint_file import runs
 from .over_socket import SocketTransport
 
 _ROOM = 4096  # bytes of a request besides its games

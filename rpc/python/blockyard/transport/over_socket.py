@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import bar
 from .buffer import RolloutBuffer, private_buffer
 from .layout import Handle
 from .memory import StepMemory
 from .memory_pool import MemoryPool, private_memory
+from .progress import bar
 from .session import Session
 
 T = TypeVar("T")

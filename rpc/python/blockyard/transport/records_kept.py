@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..records.lines import whole_games
+from ..formats.records.lines import whole_games
 
 Call = Callable[..., Any]
 

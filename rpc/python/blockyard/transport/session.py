@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, ProtocolError, RequestError
-from ..server.lease import Lease
-from ..spec import GameSpec
+from ..formats.spec import GameSpec
 from .address import Address, Tls
 from .connection import Connection
 from .layout import Handle
+from .server.lease import Lease
 from .uploads import Uploads
 
 _TEXTS = 1000  # of one request

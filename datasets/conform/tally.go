@@ -1,0 +1,100 @@
+package conform
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+// A Tally counts comparisons.
+type Tally struct {
+	Compared, Differ int
+	First            string // the first difference with its place and both values
+	game             string // the open game, in which a place is; "" outside of games
+	place            string // a format for args
+	args             []any
+	notes            []string
+	prefix           string // of the keys
+	malformed        error  // a value of the line is not of its type
+}
+
+// Values are the values of an object in a transcript by their keys.
+type Values map[string]json.RawMessage
+
+// Has reports whether the transcript states a value, be it null.
+func (v Values) Has(key string) bool { return v[key] != nil }
+
+// Read reads a value. It leaves into as it is if the transcript does not state the value.
+func (v Values) Read(key string, into any) error {
+	if !v.Has(key) {
+		return nil
+	}
+	if err := json.Unmarshal(v[key], into); err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	return nil
+}
+
+// Given compares one value, which may be a list, if the transcript states it. Null states nothing.
+func (v Values) Given(t *Tally, key string, replayed any) {
+	if !v.Has(key) || string(v[key]) == "null" {
+		return
+	}
+	into := reflect.New(reflect.TypeOf(replayed))
+	if err := v.Read(key, into.Interface()); err != nil {
+		t.malformed = cmp.Or(t.malformed, err)
+		return
+	}
+	t.Compared++
+	recorded := into.Elem()
+	empty := recorded.Kind() == reflect.Slice && recorded.Len() == 0 && reflect.ValueOf(replayed).Len() == 0
+	if !empty && !reflect.DeepEqual(recorded.Interface(), replayed) {
+		t.differs(key, recorded.Interface(), replayed)
+	}
+}
+
+// enter makes the places that follow be in a game.
+func (t *Tally) enter(id string) {
+	t.game = "game " + id
+	t.At("")
+}
+
+// Under puts a prefix before the keys that differ, until the function that it returns is called.
+func (t *Tally) Under(prefix string) (end func()) {
+	t.prefix = prefix
+	return func() { t.prefix = "" }
+}
+
+// At names the place of the comparisons that follow. It is formatted only for a difference.
+func (t *Tally) At(format string, args ...any) {
+	t.place, t.args, t.notes = format, args, t.notes[:0]
+}
+
+// Note adds a line, such as the input at this place, to print with a difference there.
+func (t *Tally) Note(line string) { t.notes = append(t.notes, line) }
+
+// Same compares one value.
+func Same[T comparable](t *Tally, key string, recorded, replayed T) bool {
+	t.Compared++
+	if recorded == replayed {
+		return true
+	}
+	t.differs(key, recorded, replayed)
+	return false
+}
+
+func (t *Tally) differs(key string, recorded, replayed any) {
+	if t.Differ++; t.Differ > 1 {
+		return
+	}
+	for _, place := range []string{t.game, fmt.Sprintf(t.place, t.args...)} {
+		if place != "" {
+			t.First += place + ", "
+		}
+	}
+	t.First += fmt.Sprintf("%s%s\n  recorded: %v\n  replayed: %v\n", t.prefix, key, recorded, replayed)
+	for _, n := range t.notes {
+		t.First += "  " + n + "\n"
+	}
+}

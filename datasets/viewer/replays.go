@@ -1,0 +1,160 @@
+package viewer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"blockyard/datasets/program/web"
+	"blockyard/datasets/record"
+)
+
+// maxReplays is how many games are kept open. The least recently used one is closed first.
+const maxReplays = 6
+
+// replays are the open games.
+type replays struct {
+	mu   sync.Mutex
+	held []*held // most recently used last
+}
+
+// A held is an open replay. One request at a time uses it.
+type held struct {
+	id     string
+	gen    string
+	mu     sync.Mutex
+	replay replay
+	entry  *entry
+	shown  entry // for the page
+	err    error
+}
+
+// open returns the replay of a request, locked, after it has read for a while.
+func (s *Server) open(q *query) (*held, error) {
+	if q.err != nil {
+		return nil, q.err
+	}
+	id := q.FormValue("id")
+	e := s.library.game(id)
+	for k := 0; e == nil && k < 20 && q.Context().Err() == nil; k++ { // perhaps the list has not been read yet
+		done := s.library.Refresh(time.Now().Add(pause))
+		if e = s.library.game(id); done {
+			break
+		}
+	}
+	if e == nil {
+		return nil, web.Status(http.StatusNotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
+	}
+	f, err := s.replays.open(q.Context(), s.library, e)
+	if err == nil {
+		f.replay.advance(time.Now().Add(pause))
+	}
+	return f, err
+}
+
+// open returns the entry's replay, locked.
+func (o *replays) open(ctx context.Context, l *Library, e *entry) (*held, error) {
+	l.mu.Lock()
+	now := *e
+	l.mu.Unlock()
+	h := o.find(&now)
+	h.mu.Lock()
+	if h.replay == nil && h.err == nil {
+		h.entry = &now
+		h.replay, h.err = now.replay(ctx)
+	}
+	if err := h.err; errors.Is(err, context.Canceled) { // only this request has ended
+		h.err = nil
+		h.mu.Unlock()
+		return nil, err
+	}
+	if h.err != nil {
+		h.mu.Unlock()
+		o.mu.Lock() // the next request tries again
+		defer o.mu.Unlock()
+		o.held = slices.DeleteFunc(o.held, func(other *held) bool { return other == h })
+		return nil, h.err
+	}
+	h.entry.changed, h.entry.open, h.shown = now.changed, now.open, now
+	return h, nil
+}
+
+// find returns the replay of an entry, an empty one if it is not open.
+func (o *replays) find(e *entry) *held {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	gen := fmt.Sprintf("%d.%d", e.version, e.offset)
+	for k, h := range o.held {
+		if h.id == e.ID && h.gen == gen {
+			o.held = append(slices.Delete(o.held, k, k+1), h)
+			return h
+		}
+	}
+	h := &held{id: e.ID, gen: gen}
+	if o.held = append(o.held, h); len(o.held) > maxReplays {
+		o.held = slices.Delete(o.held, 0, 1)
+	}
+	return h
+}
+
+// An entry is a game in the list.
+type entry struct {
+	ID      string    `json:"id"`
+	Game    string    `json:"game"`
+	Players []string  `json:"players"`
+	Scores  []int     `json:"scores,omitempty"`
+	Results []float32 `json:"results,omitempty"`
+	Length  int       `json:"length"` // choices, or turns
+	Time    int64     `json:"time"`   // of the game or its file, in milliseconds since 1970
+	Live    bool      `json:"live,omitempty"`
+	Stopped bool      `json:"stopped,omitempty"`
+	Error   string    `json:"error,omitempty"`
+
+	file, path string // as shown, and on the disk
+	number     int    // of the game in its file, from 1
+	line       int    // its first line, from 1
+	offset     int64
+	part       int // of a game with several lines: the last one read
+	open       bool
+	history    *folder        // of a history folder
+	record     *record.Record // of a game that is in no file
+	version    int            // changes when another game takes this place
+	changed    time.Time
+}
+
+// fresh reports whether the entry's file may still be being written.
+func (e *entry) fresh() bool { return time.Since(e.changed) < quiet }
+
+// matches reports whether the entry contains every word.
+func (e *entry) matches(words []string) bool {
+	text := strings.ToLower(e.ID + " " + e.Game + " " + strings.Join(e.Players, " "))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// replay opens the entry's game.
+func (e *entry) replay(ctx context.Context) (replay, error) {
+	if e.Error != "" {
+		return nil, errors.New(e.Error)
+	}
+	if e.history != nil {
+		return newCommands(&history{folder: e.history}), nil
+	}
+	return openReplay(ctx, e)
+}
+
+// short cuts a text to at most n bytes, between characters.
+func short(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,219 @@
+package viewer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"blockyard/datasets/record"
+	"blockyard/datasets/record/jsonl"
+	"blockyard/datasets/record/playback"
+	"blockyard/env"
+	"blockyard/env/dropblox"
+	"blockyard/env/games"
+)
+
+// maxChoices is the largest number of choices of a game that are shown.
+const maxChoices = 1 << 20
+
+// replayPace is the duration of a position's frame in milliseconds.
+const replayPace = 300
+
+// A recordReplay is a record as a replay with one frame per position.
+type recordReplay struct {
+	entry    *entry
+	timeline *playback.Timeline
+	size     int64  // of the file when it was read
+	note     string // about a game that is not shown completely
+	cut      bool   // the file ends before the game does
+	err      error
+	frm      env.Frame
+}
+
+func openReplay(ctx context.Context, e *entry) (replay, error) {
+	p := &recordReplay{entry: e}
+	if err := p.read(ctx); err != nil {
+		return nil, err
+	}
+	if _, ok := p.timeline.Game.New(p.timeline.Rec.Seats).(*dropblox.State); ok {
+		return newCommands(&recorded{recordReplay: p}), nil
+	}
+	return p, nil
+}
+
+// read reads the record as far as it is complete, and starts a timeline with as many positions as before.
+func (p *recordReplay) read(ctx context.Context) error {
+	rec, cut, size, err := p.entry.read(ctx)
+	if err != nil {
+		return err
+	}
+	g, err := games.Recorded(rec.Game, rec.Table)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.entry.ID, err)
+	}
+	p.cut, p.size, p.note = cut, size, ""
+	rec.More = false
+	short := len(rec.Choices) > maxChoices
+	if short {
+		rec.Choices = rec.Choices[:maxChoices]
+		p.note = fmt.Sprintf("the game continues: only its first %d choices are shown", maxChoices)
+		p.cut = false
+	}
+	was := 0
+	if p.timeline != nil {
+		was = p.timeline.Len()
+	}
+	next := playback.New(g, rec)
+	next.Unfinished = cut || short
+	for next.Len() < was && !next.Done() {
+		next.Advance(time.Now())
+	}
+	p.timeline = next
+	return nil
+}
+
+// readTime is how long a game may take to be found in its file, and read.
+const readTime = 20 * time.Second
+
+var errDeep = fmt.Errorf("the game is not reached within %v: uncompress or split the file", readTime)
+
+// read reads the entry's game from its file. cut means that the file ends before the game does.
+func (e *entry) read(ctx context.Context) (rec *record.Record, cut bool, size int64, err error) {
+	if e.record != nil {
+		kept := *e.record // the caller may shorten it
+		return &kept, false, 0, e.record.Validate()
+	}
+	st, err := os.Stat(e.path)
+	if err != nil {
+		return nil, false, 0, err
+	}
+	in, err := jsonl.OpenAt(e.file, e.path, e.line-1, e.offset)
+	if err != nil {
+		return nil, false, 0, err
+	}
+	defer in.Close()
+	ctx, cancel := context.WithTimeoutCause(ctx, readTime, errDeep)
+	defer cancel()
+	in.Use(ctx)
+	defer func() {
+		if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), errDeep) {
+			err = fmt.Errorf("%s: game %d: %w", e.file, e.number, errDeep)
+		}
+	}()
+	r := record.ReadLines(in)
+	rec = new(record.Record)
+	if err := r.ReadPart(rec); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%s: game %d no longer exists", e.file, e.number)
+		}
+		return nil, false, 0, err
+	}
+	for rec.More && len(rec.Choices) <= maxChoices && len(rec.Draws) <= maxChoices {
+		var part record.Record
+		if err := r.ReadPart(&part); err != nil {
+			if errors.Is(err, record.ErrPartial) || errors.Is(err, io.EOF) {
+				return rec, true, st.Size(), nil
+			}
+			return nil, false, 0, err
+		}
+		rec.Join(&part)
+	}
+	rec.More = false
+	if len(rec.Choices) <= maxChoices {
+		err = rec.Validate()
+	}
+	return rec, false, st.Size(), err
+}
+
+func (p *recordReplay) advance(deadline time.Time) {
+	if p.timeline.Advance(deadline) && p.cut {
+		if st, err := os.Stat(p.entry.path); err == nil && st.Size() != p.size {
+			if p.err = p.read(context.Background()); p.err == nil {
+				p.timeline.Advance(deadline)
+			}
+		}
+	}
+}
+
+func (p *recordReplay) info() info {
+	out := info{Frames: p.timeline.Len(), Turns: p.timeline.Len(), Reading: !p.timeline.Done(), Pace: replayPace}
+	out.Scores = p.timeline.Scores().Seats
+	out.Live = p.cut && p.entry.fresh()
+	switch {
+	case p.err != nil:
+		out.Error = p.err.Error()
+	case p.timeline.Err() != nil:
+		out.Error = "The record does not replay: " + p.timeline.Err().Error()
+	}
+	return out
+}
+
+func (p *recordReplay) frame(n int) (Frame, error) {
+	p.timeline.Seek(n)
+	return p.paint(p.timeline.Moves()), nil
+}
+
+// paint paints the current position with these actions.
+func (p *recordReplay) paint(moves env.Moves) Frame {
+	r := p.timeline
+	r.ShowMoves(&p.frm, moves)
+	out := Frame{Label: fmt.Sprintf("Turn %d", r.At()), Turn: r.At()}
+	over := r.Done() && r.Last() && r.State().Acting() == 0
+	out.paint(&p.frm)
+	out.seats(r, over)
+	out.describe(&p.frm)
+	switch {
+	case over:
+		out.Over = verdict(r.State(), r.Rec.Agents)
+	case r.Done() && r.Last() && r.Rec.Stopped:
+		out.Over = "Stopped here"
+	case r.Done() && r.Last() && p.note != "":
+		out.Over = p.note
+	}
+	return out
+}
+
+// verdict describes the result of a game that is over in s. names has the player of every seat.
+func verdict(s env.State, names []string) string {
+	seats := s.SeatCount()
+	if seats == 1 {
+		return fmt.Sprintf("Game over · score %d", s.Score(0))
+	}
+	best, winners := float32(-2), []string(nil)
+	for seat := range seats {
+		switch res := s.Result(seat); {
+		case res > best:
+			best, winners = res, []string{player(names, seat)}
+		case res == best:
+			winners = append(winners, player(names, seat))
+		}
+	}
+	switch {
+	case len(winners) == seats:
+		return "Draw"
+	case len(winners) == 1:
+		return winners[0] + " wins"
+	}
+	return strings.Join(winners, " and ") + " share the win"
+}
+
+func points(n int) string {
+	if n == 1 {
+		return "1 point"
+	}
+	return fmt.Sprintf("%d points", n)
+}
+
+// player names the player on seat, with the seat's number, from 1, if another player has the same name.
+func player(agents []string, seat int) string {
+	for other, name := range agents {
+		if other != seat && name == agents[seat] {
+			return fmt.Sprintf("%s (seat %d)", name, seat+1)
+		}
+	}
+	return agents[seat]
+}

@@ -1,0 +1,97 @@
+package env_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// once says what one package alone does, and which exported types have one owner; who has several packages with a space
+// between them. what is a name of an imported package, such as net/http.Server, or a declared type, such as "type Text".
+var once = []struct{ what, who, why string }{
+	{"net/http.Server", "datasets/program/web", "limits of time, size and connections are set in one place"},
+	{"golang.org/x/term.IsTerminal", "datasets/program", "a progress bar and a prompt decide alike"},
+	{"os/signal.NotifyContext", "datasets/program", "the first signal asks to stop and the second one ends, in every program"},
+	{"os/signal.Notify", "datasets/program", "the first signal asks to stop and the second one ends, in every program"},
+	{"github.com/alecthomas/kong.New", "datasets/program", "usage errors and exit statuses are those of every program"},
+	{"type Outcome", "agents/contest", "a game that was played before a referee has one shape"},
+	{"type Option", "agents/contest agents/bots/entry", "a setting of a contest and one of an agent are data of two kinds"},
+	{"type Ledger", "rpc/server/limits", "what clients take is counted in one place"},
+	{"type Timeline", "datasets/record/playback", "the positions of a recorded game have one name"},
+	{"type Text", "agents/bots", "who wrote the text of an agent is part of its type"},
+	{"type Program", "datasets/program agents/contest agents/contest/dropblox/programs", "a command line, and a bot as it is started"},
+	{"github.com/alecthomas/kong.Parse", "datasets/program", "usage errors and exit statuses are those of every program"},
+}
+
+// TestOnce holds one home for one idea.
+func TestOnce(t *testing.T) {
+	watch(t)
+	files := 0
+	for _, folder := range []string{"agents", "datasets", "env", "train", "rpc"} {
+		require.NoError(t, walkGo(filepath.Join("..", folder), func(file string, text []byte) {
+			files++
+			for _, s := range twice(strings.TrimPrefix(filepath.ToSlash(file), "../"), string(text)) {
+				t.Error(s)
+			}
+		}))
+	}
+	require.Greater(t, files, 300)
+}
+
+// twice returns a sentence for everything in a file that another package alone does.
+func twice(file, text string) (out []string) {
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, file, text, parser.SkipObjectResolution)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	imports := map[string]string{} // path by the name that the file uses
+	for _, im := range tree.Imports {
+		from, _ := strconv.Unquote(im.Path.Value)
+		name := path.Base(from)
+		if im.Name != nil {
+			name = im.Name.Name
+		}
+		imports[name] = from
+	}
+	found := func(at token.Pos, what string) {
+		for _, o := range once {
+			if what == o.what && !slices.Contains(strings.Fields(o.who), path.Dir(file)) {
+				out = append(out, fmt.Sprintf("%s: %s is for %s alone, because %s", set.Position(at), what, o.who, o.why))
+			}
+		}
+	}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.TypeSpec:
+			found(n.Pos(), "type "+n.Name.Name)
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && imports[x.Name] != "" {
+				found(n.Pos(), imports[x.Name]+"."+n.Sel.Name)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// TestTwice shows what is found, and what is then said.
+func TestTwice(t *testing.T) {
+	const server = "package a\nimport \"net/http\"\nvar s = &http.Server{}\n"
+	require.Empty(t, twice("datasets/program/web/server.go", server))
+	require.Equal(t, []string{"rpc/watch.go:3:10: net/http.Server is for datasets/program/web alone, " +
+		"because limits of time, size and connections are set in one place"}, twice("rpc/watch.go", server))
+	require.Len(t, twice("rpc/watch.go", strings.ReplaceAll(server, "import \"", "import h \"")), 0)
+	require.Len(t, twice("rpc/watch.go", "package a\nimport h \"net/http\"\nvar s h.Server\n"), 1)
+	require.Len(t, twice("agents/x.go", "package a\ntype Ledger struct{}\n"), 1)
+	require.Empty(t, twice("agents/x.go", "package a\ntype ledger struct{}\nvar Ledger = 1\n"))
+}

@@ -1,0 +1,250 @@
+package env_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A room is a name that stands directly in one of the folders of rooms: a file, or a folder with all that is below.
+type room struct {
+	name  string
+	doors string // names of the rooms of the same folder whose packages it may import
+	lines int    // of Go without tests, which may grow by a tenth; 0 for a room without Go
+	why   string
+}
+
+const (
+	maxRooms  = 10 // with code, in one folder
+	maxFloors = 6  // a room stands one floor above the highest that it imports
+	maxFiles  = 16 // of Go without tests, directly in a package
+)
+
+// crowded are the packages with more files than that, and how many they may have until they are taken apart.
+var crowded = map[string]int{
+	"agents/commands": 20, // a file per command, and what several of them share
+	"rpc/server":      36, // the methods of a session: games that are opened together have no package of their own yet
+}
+
+// rooms are the folders with many packages, and what may stand in each. A reader who lists a folder knows every name.
+var rooms = map[string][]room{
+	"agents": {
+		{"main.go", "commands", 20, "starts the program"},
+		{"commands", "play fleet submit match bots contest search mlp", 2850, "a file per command: flags, one call, print"},
+		{"play", "match bots contest search", 1300, "a person at the board, or an analysis for one"},
+		{"fleet", "match bots mlp", 2450, "one piece of work on many machines"},
+		{"submit", "bots contest search mlp", 3200, "a bot as one file"},
+		{"match", "contest search", 4000, "many games: formats, standings, ratings"},
+		{"bots", "contest search mlp", 9100, "who plays: what users name, and a folder per game"},
+		{"contest", "", 5500, "a program of somebody else before a referee"},
+		{"search", "", 1700, "choices by looking ahead, whatever the game"},
+		{"mlp", "", 1300, "a network as plain Go"},
+	},
+	"train": {
+		{"main.go", "commands", 20, "starts the program"},
+		{"commands", "cluster selfplay network games curves", 1400, "a file per command"},
+		{"cluster", "selfplay games", 1150, "self-play on many machines"},
+		{"selfplay", "network games curves", 5200, "a run: its algorithms, gates and state"},
+		{"network", "games", 1000, "the trainer"},
+		{"games", "", 700, "what training must know of each game"},
+		{"curves", "", 110, "scores over time, as files that TensorBoard reads"},
+		{"scripts", "", 0, "longer runs of several commands"},
+	},
+	"rpc": {
+		{"main.go", "commands", 30, "starts the program, and holds its version"},
+		{"commands", "openenv server client wire", 1000, "a file per command"},
+		{"openenv", "server wire", 1700, "the environments over HTTP, WebSocket and MCP"},
+		{"server", "wire", 6700, "the environments over sockets and shared memory"},
+		{"client", "wire", 420, "the same calls from Go"},
+		{"wire", "", 900, "messages as bytes"},
+		{"bench", "client server wire", 450, "every measurement, in Go and Python"},
+		{"python", "", 0, "the Python package and its docs"},
+		{"deploy", "", 0, "files for Kubernetes, Prometheus and Grafana"},
+	},
+	"datasets": {
+		{"main.go", "commands", 20, "starts the program"},
+		{"commands", "viewer export conform record program", 1100, "a file per command"},
+		{"viewer", "record program", 2800, "recorded and running games in a browser"},
+		{"export", "record program", 850, "records as Parquet and Minari"},
+		{"conform", "record", 2850, "the rules beside transcripts of the original engines"},
+		{"record", "program", 1550, "a game as a line of a file"},
+		{"program", "", 1750, "what every program is, apart from its work"},
+		{"games", "", 0, "a recorded game of each kind"},
+	},
+}
+
+// beside are names that stand in these folders and are no rooms.
+var beside = []string{
+	"*.md", "testdata", "signatures.txt", // agents
+	"Dockerfile", "Dockerfile.dockerignore", // rpc
+	"__pycache__",
+}
+
+// TestRooms says which names may stand in a folder, and how large each may be.
+func TestRooms(t *testing.T) {
+	watch(t)
+	for _, folder := range slices.Sorted(maps.Keys(rooms)) {
+		entries, err := os.ReadDir(filepath.Join("..", folder))
+		require.NoError(t, err)
+		var names []string
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		for _, s := range strangers(folder, names) {
+			t.Error(s)
+		}
+		code := 0
+		for _, r := range rooms[folder] {
+			n := linesOf(t, filepath.Join("..", folder, r.name))
+			if n > 0 {
+				code++
+			}
+			for _, s := range r.tooLarge(folder, n) {
+				t.Error(s)
+			}
+		}
+		require.LessOrEqual(t, code, maxRooms, "%s has more rooms than a reader can hold", folder)
+	}
+}
+
+// strangers returns a sentence for every name in a folder that is no room of it, and for every room that is not there.
+func strangers(folder string, names []string) (out []string) {
+	known := map[string]bool{}
+	for _, r := range rooms[folder] {
+		known[r.name] = true
+		if !slices.Contains(names, r.name) {
+			out = append(out, fmt.Sprintf("%s/%s is a room without a door: it does not exist; remove its row", folder, r.name))
+		}
+	}
+	for _, name := range names {
+		here := func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok }
+		if name[0] != '.' && !known[name] && !slices.ContainsFunc(beside, here) {
+			out = append(out, fmt.Sprintf("%s/%s: which room of %s is it part of? Its rooms are in env/rooms_test.go",
+				folder, name, folder))
+		}
+	}
+	return out
+}
+
+func (r room) tooLarge(folder string, n int) []string {
+	if n <= r.lines+r.lines/10 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s/%s has %d lines of Go, want at most %d and a tenth: "+
+		"move something out, or change its row with a reason", folder, r.name, n, r.lines)}
+}
+
+// linesOf counts the lines of Go without tests in a file or below a folder.
+func linesOf(t *testing.T, root string) (n int) {
+	t.Helper()
+	require.NoError(t, walkGo(root, func(file string, text []byte) {
+		n += strings.Count(string(text), "\n")
+	}))
+	return n
+}
+
+// TestDoors says which rooms of a folder may import which, that no room imports one that stands on it, and how high
+// they are stacked.
+func TestDoors(t *testing.T) {
+	watch(t)
+	ties := map[[2]string]string{} // two rooms, such as agents/match and agents/contest, and an import that ties them
+	for _, p := range list(t, "") {
+		from := roomOf(strings.TrimPrefix(p.ImportPath, module+"/"))
+		for _, dep := range p.Imports {
+			own, ours := strings.CutPrefix(dep, module+"/")
+			if to := roomOf(own); ours && to != from && path.Dir(to) == path.Dir(from) {
+				ties[[2]string{from, to}] = p.ImportPath + " imports " + dep
+			}
+		}
+	}
+	require.NotEmpty(t, ties)
+	for _, s := range closedDoors(ties) {
+		t.Error(s)
+	}
+	for _, folder := range slices.Sorted(maps.Keys(rooms)) {
+		floors, circle := floorsOf(folder, slices.Collect(maps.Keys(ties)))
+		require.Empty(t, circle, "these rooms import each other in a circle")
+		require.LessOrEqual(t, slices.Max(slices.Collect(maps.Values(floors))), maxFloors, "%v", floors)
+	}
+}
+
+// roomOf returns the room that a package belongs to: its first two names, or main.go for a folder's own package.
+func roomOf(folder string) string {
+	parts := strings.SplitN(folder, "/", 3)
+	if len(parts) == 1 {
+		return folder + "/main.go"
+	}
+	return parts[0] + "/" + parts[1]
+}
+
+// closedDoors returns a sentence for every import between two rooms that the table does not allow.
+func closedDoors(ties map[[2]string]string) (out []string) {
+	for tie, how := range ties {
+		folder, name := path.Split(tie[0])
+		at := slices.IndexFunc(rooms[path.Clean(folder)], func(r room) bool { return r.name == name })
+		if at < 0 {
+			continue
+		}
+		r := rooms[path.Clean(folder)][at]
+		if !slices.Contains(strings.Fields(r.doors), path.Base(tie[1])) {
+			out = append(out, fmt.Sprintf("%s: of its own folder %s may import %q only, because it is %s",
+				how, tie[0], r.doors, r.why))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// floorsOf returns the floor of every room of a folder, from 1, and the rooms that stand on each other in a circle.
+func floorsOf(folder string, ties [][2]string) (floors map[string]int, circle []string) {
+	floors = map[string]int{}
+	for _, r := range rooms[folder] {
+		floors[folder+"/"+r.name] = 1
+	}
+	for range len(floors) + 1 {
+		circle = nil
+		for _, tie := range ties {
+			if path.Dir(tie[0]) == folder && floors[tie[0]] <= floors[tie[1]] {
+				floors[tie[0]] = floors[tie[1]] + 1
+				circle = append(circle, tie[0])
+			}
+		}
+	}
+	return floors, circle
+}
+
+// TestRoomRules shows that the rules above can be broken, and what is then said.
+func TestRoomRules(t *testing.T) {
+	var names []string
+	for _, r := range rooms["train"] {
+		names = append(names, r.name)
+	}
+	require.Empty(t, strangers("train", append(names, "README.md", ".gitignore")))
+	require.Equal(t, []string{"train/utils: which room of train is it part of? Its rooms are in env/rooms_test.go"},
+		strangers("train", append(names, "utils")))
+	require.Contains(t, strangers("train", names[1:])[0], "train/main.go is a room without a door")
+
+	require.Empty(t, room{name: "a", lines: 100}.tooLarge("b", 110))
+	require.Contains(t, room{name: "a", lines: 100}.tooLarge("b", 111)[0], "b/a has 111 lines of Go, want at most 100")
+
+	tie := func(from, to string) map[[2]string]string {
+		return map[[2]string]string{{roomOf(from), roomOf(to)}: from + " imports " + to}
+	}
+	require.Empty(t, closedDoors(tie("agents/commands", "agents/match/tournament")))
+	require.Equal(t, []string{"agents/contest/dropblox imports agents/match: of its own folder agents/contest may " +
+		`import "" only, because it is a program of somebody else before a referee`},
+		closedDoors(tie("agents/contest/dropblox", "agents/match")))
+
+	floors, circle := floorsOf("train", [][2]string{{"train/cluster", "train/selfplay"}, {"train/selfplay", "train/games"}})
+	require.Empty(t, circle)
+	require.Equal(t, 3, floors["train/cluster"])
+	_, circle = floorsOf("train", [][2]string{{"train/network", "train/games"}, {"train/games", "train/network"}})
+	require.NotEmpty(t, circle)
+}

@@ -1,0 +1,165 @@
+"""One game with several driven seats, for libraries whose environments have named agents."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from ..errors import IllegalActionError
+from ..formats.arguments import Illegal, integer, one_of
+from ..formats.opponents import Opponents
+from ..vector.env import BlockVectorEnv
+
+OBSERVATIONS = ("flat", "masked", "planes")
+# Arguments of make_vec that the adapters set.
+FIXED = {"num_envs", "autoreset_mode", "max_episode_steps", "mask", "rows", "copy", "slots", "packed"}
+# Illegal actions that cause a warning: PettingZoo's own tests play thousands without looking at masks.
+WARN_AFTER = 10_000
+
+
+class MultiAgentGame:
+    """A game of which the client drives several seats.
+
+    Attributes:
+        env: the vector environment of one game that it wraps.
+        game_spec: the game's specification.
+        players: the seats that the client drives, ascending.
+        in_turn: whether the seats act one after the other.
+        acting: the driven seats that act now.
+        terminated, truncated: whether the episode is over.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        max_cycles: int | None,
+        one_by_one: bool,
+        *,
+        observation: str = "flat",
+        opponents: Opponents = None,
+        illegal: Illegal | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Create it; max_cycles counts the actions of one seat if one_by_one, otherwise steps."""
+        one_of("observation", observation, OBSERVATIONS)
+        if max_cycles is not None and integer("max_cycles", max_cycles) < 1:
+            raise ValueError(f"max_cycles: want at least 1, got {max_cycles}")
+        if fixed := FIXED & kwargs.keys():
+            raise TypeError(f"{sorted(fixed)}: cannot be set here; pass max_cycles to truncate episodes")
+        self._illegal, self._observation, self._cycles = illegal, observation, max_cycles
+        self._turns_per_cycle = 1
+        self.env = BlockVectorEnv(
+            game, 1, autoreset_mode=AutoresetMode.DISABLED, opponents=opponents, illegal=illegal, **kwargs
+        )
+        self.game_spec, self.players = self.env.game_spec, self.env.players
+        if self.env._illegal.warn_after is not None:
+            self.env._illegal.warn_after = WARN_AFTER
+        self.in_turn = self.game_spec.turn == "alternating" and len(self.players) > 1
+        if one_by_one and self.in_turn:
+            self._turns_per_cycle = len(self.players)
+        self.acting: tuple[int, ...] = ()
+        self.terminated = self.truncated = False
+        self._steps = 0
+        self._row = {seat: row for row, seat in enumerate(self.players)}
+        self._seen: dict[str, NDArray[Any]] = {}
+        self._infos: dict[str, Any] = {}
+
+    # -- spaces ---------------------------------------------------------------------
+
+    def observation_space(self) -> spaces.Space[Any]:
+        """Return a new observation space of a seat."""
+        seen = self.game_spec.observation_space()
+        if self._observation == "planes":
+            return seen
+        planes, globals_ = seen["planes"], seen["globals"]
+        assert isinstance(planes, spaces.Box)
+        assert isinstance(globals_, spaces.Box)
+        low = np.concatenate([planes.low.reshape(-1).astype(np.float32), globals_.low])
+        high = np.concatenate([planes.high.reshape(-1).astype(np.float32), globals_.high])
+        flat = spaces.Box(low, high, dtype=np.float32)
+        if self._observation == "flat":
+            return flat
+        return spaces.Dict({"observation": flat, "action_mask": spaces.Box(0, 1, (self.game_spec.actions,), np.int8)})
+
+    # -- playing --------------------------------------------------------------------
+
+    def reset(self, seed: int | None) -> None:
+        """Start an episode."""
+        self._seen, self._infos = self.env.reset(seed=seed)
+        self.terminated = self.truncated = False
+        self._steps = 0
+        self._update()
+
+    def step(self, chosen: Mapping[int, int]) -> None:
+        """Step the game with the action of each acting seat."""
+        actions = np.array([chosen.get(seat, self.env.ignored_action) for seat in self.players], np.int64)
+        self._seen, _, terminated, truncated, self._infos = self.env.step(actions)
+        self._steps += 1
+        cut = self._cycles is not None and self._steps >= self._cycles * self._turns_per_cycle
+        self.terminated = bool(terminated[0])
+        self.truncated = bool(truncated[0]) or (cut and not self.terminated)
+        self._update()
+
+    def checked(self, action: Any, seat: int) -> int:
+        """Return an action as an int.
+
+        Raises:
+            IllegalActionError: it is outside of the action space; or not legal, with ``illegal="error"``.
+        """
+        number = operator.index(action)
+        known = 0 <= number < self.game_spec.actions
+        if not known or (self._illegal == "error" and not self.mask(seat)[number]):
+            raise IllegalActionError(
+                f"illegal action {number} of seat {seat}: choose from info['action_mask'], or pass illegal=\"penalty\" "
+                'or illegal="random"',
+                data={"seat": seat, "action": number},
+            )
+        return number
+
+    def _update(self) -> None:
+        """Update the acting seats."""
+        over = self.terminated or self.truncated
+        self.acting = () if over else tuple(s for s, row in self._row.items() if self._infos["acting"][row])
+
+    # -- observations -----------------------------------------------------------------
+
+    def observation(self, seat: int) -> Any:
+        """Return the observation of a driven seat now, in new arrays."""
+        seen = {key: value[self._row[seat]] for key, value in self._seen.items()}
+        if self._observation == "planes":
+            return {key: value.copy() for key, value in seen.items()}
+        flat = np.concatenate([seen["planes"].reshape(-1), seen["globals"]]).astype(np.float32)
+        if self._observation == "flat":
+            return flat
+        return {"observation": flat, "action_mask": self.mask(seat).copy()}
+
+    def mask(self, seat: int) -> NDArray[np.int8]:
+        """Return a seat's legal actions, int8 (actions,); only action 0, which is ignored, if it does not act now."""
+        mask: NDArray[np.int8] = self._infos["action_mask"][self._row[seat]]
+        return mask
+
+    def reward(self, seat: int) -> float:
+        """Return a seat's reward in the last step."""
+        return float(self.env.seat_rewards[0, seat])
+
+    def info(self, seat: int) -> dict[str, Any]:
+        """Return the infos of a seat: ``action_mask``, ``acting``, ``score``.
+
+        Also ``illegal`` unless that is an error; and ``opponent`` if the server plays seats: the spec of the opponent
+        in this episode, or a list of them if it plays several seats.
+        """
+        row = self._row[seat]
+        info = {"action_mask": self.mask(seat), "acting": seat in self.acting, "score": int(self._infos["score"][row])}
+        if "illegal" in self._infos:
+            info["illegal"] = bool(self._infos["illegal"][row])
+        if "opponent" in self._infos:
+            info["opponent"] = np.array(self.env.opponent_specs, object)[self._infos["opponent"][row]]
+            if isinstance(info["opponent"], np.ndarray):
+                info["opponent"] = info["opponent"].tolist()
+        return info

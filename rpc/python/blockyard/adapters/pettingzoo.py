@@ -1,0 +1,265 @@
+"""PettingZoo environments: every seat of a game is an agent.
+
+    from blockyard.pettingzoo import aec_env, parallel_env
+
+    env = aec_env("Blocking-v0", seats=4)
+    env.reset(seed=1)
+    for agent in env.agent_iter():
+        obs, reward, terminated, truncated, info = env.last()
+        env.step(None if terminated or truncated else env.action_space(agent).sample(info["action_mask"]))
+
+Needs ``pip install 'blockyard[pettingzoo]'``. Each step is a message, which takes as long for one game
+as for hundreds: to train, use the rows of ``make_vec(game, n, opponents=None)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gymnasium import spaces
+
+from ..errors import IllegalActionError, NeedsResetError
+from ..formats.opponents import Opponents
+from ..formats.optional import missing_dependency
+from .multiagent import OBSERVATIONS, MultiAgentGame
+
+try:
+    from pettingzoo import AECEnv, ParallelEnv
+except ImportError as error:
+    raise missing_dependency("blockyard.pettingzoo", "PettingZoo", "pettingzoo", error) from error
+
+RENDER_MODES = ["human", "ansi", "rgb_array"]
+Infos = dict[str, dict[str, Any]]
+
+
+class _Agents:
+    """What both kinds of environments share: agents, spaces, rendering."""
+
+    metadata: dict[str, Any]
+
+    def __init__(self, game: str, max_cycles: int | None, render_mode: str | None, one_by_one: bool, **kwargs: Any):
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(f"render_mode {render_mode!r}: want None or one of {RENDER_MODES}")
+        self.game = MultiAgentGame(game, max_cycles, one_by_one, **kwargs)
+        self.render_mode = render_mode
+        self.metadata = {
+            "name": f"{self.game.game_spec.name.replace(':', '_')}_v{self.game.game_spec.id.rpartition('-v')[2]}",
+            "render_modes": RENDER_MODES,
+            "render_fps": 4,
+            "is_parallelizable": not self.game.in_turn,
+        }
+        self.possible_agents = [f"player_{seat}" for seat in self.game.players]
+        self.agents: list[str] = []
+        self._seat = dict(zip(self.possible_agents, self.game.players, strict=True))
+        self.observation_spaces = {agent: self.game.observation_space() for agent in self.possible_agents}
+        self.action_spaces: dict[str, spaces.Space[Any]] = {
+            agent: self.game.game_spec.action_space() for agent in self.possible_agents
+        }
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the observation space of an agent; the same object each time."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the action space of an agent; the same object each time."""
+        return self.action_spaces[agent]
+
+    def render(self) -> Any:
+        """Return a picture of the game.
+
+        ``"ansi"`` returns text, ``"rgb_array"`` uint8 (height, width, 3), ``"human"`` prints the text and returns
+        None.
+        """
+        if self.render_mode != "human":
+            return None if self.render_mode is None else self.game.env.picture(0, self.render_mode)
+        print(self.game.env.picture(0, "ansi"))
+        return None
+
+    def close(self) -> None:
+        """Free the game. May be called again."""
+        self.game.env.close()
+
+    def _rewards(self) -> dict[str, float]:
+        return {agent: self.game.reward(self._seat[agent]) for agent in self.agents}
+
+    def _every(self, value: bool) -> dict[str, bool]:
+        return dict.fromkeys(self.agents, value)
+
+    def _infos(self) -> Infos:
+        return {agent: self.game.info(self._seat[agent]) for agent in self.agents}
+
+
+class BlockAEC(_Agents, AECEnv[str, Any, Any]):
+    """One game whose agents act one by one; a ``pettingzoo.AECEnv``. See :func:`aec_env`.
+
+    Attributes:
+        game: the game that it wraps.
+    """
+
+    def __init__(self, game: str, *, max_cycles: int | None = None, render_mode: str | None = None, **kwargs: Any):
+        """Create it; arguments as in :func:`aec_env`."""
+        _Agents.__init__(self, game, max_cycles, render_mode, one_by_one=True, **kwargs)
+        self._chosen: dict[int, int] = {}
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Start an episode; seed=None continues the sequence of the last seed. There are no options."""
+        self.game.reset(seed)
+        self.agents = self.possible_agents[:]
+        self._chosen = {}
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations, self.truncations, self.infos = self._every(False), self._every(False), self._infos()
+        self.agent_selection = self._next() or self.agents[0]
+        self._skip_agent_selection = None
+
+    def observe(self, agent: str) -> Any:
+        """Return the observation of an agent now, whether it acts or not."""
+        return self.game.observation(self._seat[agent])
+
+    def step(self, action: Any) -> None:
+        """Take the action of the selected agent; None if its episode is over.
+
+        Raises:
+            IllegalActionError: the action is not legal, with ``illegal="error"``; nothing was stepped.
+            NeedsResetError: the episode is over or was never started.
+        """
+        if not self.agents:
+            raise NeedsResetError("step: the episode is over or was never started: call reset()")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        self._chosen[self._seat[agent]] = self.game.checked(action, self._seat[agent])
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        if waiting := self._next():
+            self.agent_selection = waiting
+            return
+        chosen, self._chosen = self._chosen, {}
+        self.game.step(chosen)
+        self.rewards, self.infos = self._rewards(), self._infos()
+        self.terminations = self._every(self.game.terminated)
+        self.truncations = self._every(self.game.truncated)
+        self.agent_selection = self._next() or self.agents[0]
+        self._accumulate_rewards()
+        self._deads_step_first()
+
+    def _next(self) -> str | None:
+        """Return an agent that acts now and has not chosen an action yet."""
+        for agent in self.agents:
+            if self._seat[agent] in self.game.acting and self._seat[agent] not in self._chosen:
+                return agent
+        return None
+
+
+class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
+    """One game whose agents act at the same time; a ``pettingzoo.ParallelEnv``. See :func:`parallel_env`.
+
+    Attributes:
+        game: the game that it wraps.
+    """
+
+    def __init__(self, game: str, *, max_cycles: int | None = None, render_mode: str | None = None, **kwargs: Any):
+        """Create it; arguments as in :func:`parallel_env`."""
+        _Agents.__init__(self, game, max_cycles, render_mode, one_by_one=False, **kwargs)
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], Infos]:
+        """Start a game; without a seed the next of the sequence that the last seed began. No options are known.
+
+        Returns:
+            Observations and infos by agent.
+        """
+        self.game.reset(seed)
+        self.agents = self.possible_agents[:]
+        return self._observations(), self._infos()
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
+        """Step the game with the actions of the agents that act now; other agents' actions are ignored.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos by agent.
+
+        Raises:
+            IllegalActionError: an action is not legal, with ``illegal="error"``; nothing was stepped.
+            KeyError: an agent that acts now has no action.
+            NeedsResetError: the episode is over or was never started.
+        """
+        if not self.agents:
+            raise NeedsResetError("step: the episode is over or was never started: call reset()")
+        chosen = {}
+        for agent in self.agents:
+            if (seat := self._seat[agent]) in self.game.acting:
+                if agent not in actions:
+                    raise KeyError(f"actions: no action for {agent}, which acts now")
+                chosen[seat] = self.game.checked(actions[agent], seat)
+        self.game.step(chosen)
+        result = (
+            self._observations(),
+            self._rewards(),
+            self._every(self.game.terminated),
+            self._every(self.game.truncated),
+            self._infos(),
+        )
+        if self.game.terminated or self.game.truncated:
+            self.agents = []
+        return result
+
+    def _observations(self) -> dict[str, Any]:
+        return {agent: self.game.observation(self._seat[agent]) for agent in self.agents}
+
+
+def aec_env(
+    game: str,
+    *,
+    max_cycles: int | None = None,
+    observation: str = "flat",
+    opponents: Opponents = None,
+    render_mode: str | None = None,
+    **kwargs: Any,
+) -> BlockAEC:
+    """Create a game whose agents, ``player_0`` and so on, act one by one.
+
+    In games whose seats act at the same time, the agents choose in order, and no agent observes another's action
+    before all have chosen. Infos have ``action_mask``, int8 (actions,), with only action 0 for an agent that does not
+    act now; ``acting``, whether it acts now; ``illegal``, whether its last action was illegal and was replaced;
+    ``score``; and ``opponent`` if the server plays seats: the spec of the opponent in this episode, or a list of them.
+    ``metadata["name"]`` ends with the version of the Gymnasium id.
+
+    Args:
+        game: an id such as ``"BlockBattle-v0"``, or a name of the server.
+        max_cycles: actions of each agent after which the episode is truncated; None: the game's default.
+        observation: ``"flat"``: one float32 array, the planes and then the globals of the vector environment;
+            ``"masked"``: a dict of that as ``observation``, and ``action_mask``, as in PettingZoo's classic games;
+            ``"planes"``: a dict of ``planes`` and ``globals``, as in the Gymnasium environments.
+        opponents: policies that the server plays, by seat; by default none, so that every seat is an agent.
+        render_mode: None, ``"human"`` (prints), ``"ansi"`` or ``"rgb_array"``.
+        kwargs: other arguments of :func:`blockyard.make_vec`, such as ``address``, ``seed``, ``seats``, ``illegal``.
+    """
+    return BlockAEC(
+        game, max_cycles=max_cycles, observation=observation, opponents=opponents, render_mode=render_mode, **kwargs
+    )
+
+
+def parallel_env(
+    game: str,
+    *,
+    max_cycles: int | None = None,
+    observation: str = "flat",
+    opponents: Opponents = None,
+    render_mode: str | None = None,
+    **kwargs: Any,
+) -> BlockParallel:
+    """Create a game whose agents act at the same time; arguments as in :func:`aec_env`.
+
+    In turn-based games every agent is stepped in each turn; the actions of agents whose turn it is not are
+    ignored, and their masks have only action 0.
+    """
+    return BlockParallel(
+        game, max_cycles=max_cycles, observation=observation, opponents=opponents, render_mode=render_mode, **kwargs
+    )
+
+
+__all__ = ["OBSERVATIONS", "BlockAEC", "BlockParallel", "IllegalActionError", "aec_env", "parallel_env"]

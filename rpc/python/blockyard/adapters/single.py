@@ -1,0 +1,237 @@
+"""The single environment."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.core import RenderFrame
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from ..formats.arguments import Illegal, Reward
+from ..formats.opponents import Opponents, OpponentStats
+from ..rendering.notebook import game_picture
+from ..transport.address import Tls
+from ..transport.session import Session
+from ..vector.env import RENDER_MODES, BlockVectorEnv
+from ..vector.recorder import Path, start_with
+from ..vector.recording import Recording
+from ..vector.results import Afterstates
+from ..vector.rows import Obs
+
+
+class BlockEnv(gymnasium.Env[Obs, np.int64]):
+    """One game in which the client drives one seat; a ``gymnasium.Env``.
+
+    Observations are dicts of ``planes``, uint8 (C, H, W), and ``globals``, float32 (G,). An action is an
+    integer, 0 <= action < action_space.n. Infos have ``action_mask``, int8 (actions,), 1 where an action
+    is legal; ``acting``, False once the episode is over; ``illegal``, whether the last action was illegal and
+    was replaced (not with ``illegal="error"``); and ``score``, the points so far. A mask is never all zero: when
+    the game is over it has only action 0; a truncated episode keeps the legal actions.
+
+    With the same seed it plays exactly like a row of a :class:`BlockVectorEnv`. Each step is a round trip
+    to the server: to train, use the vector environment.
+
+    Attributes:
+        vector: the vector environment of one game that it wraps.
+        game_spec: the game's specification.
+    """
+
+    metadata = {"render_modes": RENDER_MODES, "render_fps": 4}  # noqa: RUF012  (Gymnasium's own declaration)
+
+    def __init__(
+        self,
+        game: str,
+        *,
+        client: Session | None = None,
+        address: str | None = None,
+        token: str | None = None,
+        tls: Tls = None,
+        timeout: float = 30.0,
+        seed: int | None = None,
+        seats: int | None = None,
+        opponents: Opponents = "random",
+        reward: Reward | None = None,
+        illegal: Illegal | None = None,
+        max_episode_steps: int | None = None,
+        mask: bool = True,
+        render_mode: str | None = None,
+        record: Path | Mapping[str, Any] | None = None,
+        checkpoint: bytes | None = None,
+    ) -> None:
+        """Create the environment; arguments as in :func:`blockyard.make`."""
+        self.vector = BlockVectorEnv(
+            game,
+            1,
+            client=client,
+            address=address,
+            token=token,
+            tls=tls,
+            timeout=timeout,
+            seed=seed,
+            seats=seats,
+            opponents=opponents,
+            autoreset_mode=AutoresetMode.DISABLED,
+            reward=reward,
+            illegal=illegal,
+            max_episode_steps=max_episode_steps,
+            mask=mask,
+            render_mode=render_mode,
+            checkpoint=checkpoint,
+        )
+        if self.vector.num_envs != 1:
+            rows = self.vector.num_envs
+            self.vector.close()
+            raise ValueError(
+                f"opponents: {rows} seats have none, but a gymnasium.Env drives one seat; give every other seat an "
+                "opponent, or use blockyard.make_vec, which has a row for each seat, or blockyard.pettingzoo"
+            )
+        if record is not None:
+            try:
+                start_with([self.vector], record)
+            except BaseException:
+                self.vector.close()
+                raise
+        self.game_spec = self.vector.game_spec
+        self.render_mode = render_mode
+        self.observation_space = self.vector.single_observation_space
+        self.action_space = self.vector.single_action_space
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
+        """Start an episode.
+
+        Args:
+            seed: 0 <= seed < 2**64; None continues the sequence that the last seed started.
+            options: none are supported.
+
+        Returns:
+            The observation and infos.
+        """
+        if options:
+            raise ValueError(f"options: unknown {sorted(options)}; a single environment has no options")
+        super().reset(seed=seed)
+        obs, infos = self.vector.reset(seed=seed)
+        return self._first(obs), self._info(infos)
+
+    def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+        """Step the game with an action.
+
+        Returns:
+            Observation, reward, terminated, truncated, infos.
+
+        Raises:
+            IllegalActionError: the action is not legal, with ``illegal="error"``; the game was not stepped.
+            NeedsResetError: the episode is over or was never started.
+            TypeError: the action is not an integer.
+        """
+        number = operator.index(action)
+        obs, reward, terminated, truncated, infos = self.vector.step(np.array([number], np.int64))
+        return self._first(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), self._info(infos)
+
+    @staticmethod
+    def _first(obs: Obs) -> Obs:
+        return {"planes": obs["planes"][0], "globals": obs["globals"][0]}
+
+    @staticmethod
+    def _info(infos: dict[str, Any]) -> dict[str, Any]:
+        first = {key: value[0] for key, value in infos.items() if not key.startswith("_")}
+        # Gymnasium joins infos of several environments by type, and knows only Python's bool.
+        return {key: bool(value) if isinstance(value, np.bool_) else value for key, value in first.items()}
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the mask of the legal actions: bool (actions,)."""
+        masks: NDArray[np.bool_] = self.vector.action_masks[0]
+        return masks
+
+    def legal_actions(self) -> NDArray[np.uint16]:
+        """Return the legal actions, uint16, ascending."""
+        return self.vector.legal_actions()[0]
+
+    def afterstates(self, *, seed: int | None = None) -> Afterstates:
+        """Return the position after each legal action; seed as in :meth:`BlockVectorEnv.afterstates`."""
+        return self.vector.afterstates(seed=seed)
+
+    def snapshot(self) -> NDArray[np.uint8]:
+        """Return the complete state of the game: uint8 (state_len,)."""
+        state: NDArray[np.uint8] = self.vector.snapshot()[0]
+        return state
+
+    def restore(self, state: NDArray[np.uint8], *, reseed: int | None = None) -> tuple[Obs, dict[str, Any]]:
+        """Restore a state of :meth:`snapshot`; reseed as in :meth:`BlockVectorEnv.restore`."""
+        obs, infos = self.vector.restore(np.asarray(state)[None], reseed=reseed)
+        return self._first(obs), self._info(infos)
+
+    def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
+        """Record every so many episodes into a file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
+        return self.vector.record(path, every, **options)
+
+    def stop_recording(self) -> Recording:
+        """Write the episodes that have ended so far, and end the recording."""
+        return self.vector.stop_recording()
+
+    @property
+    def recording(self) -> Recording | None:
+        """The current or last recording; None if there was none."""
+        return self.vector.recording
+
+    def set_opponents(self, opponents: Opponents) -> None:
+        """Replace opponents from the next episode on; as :meth:`BlockVectorEnv.set_opponents`."""
+        self.vector.set_opponents(opponents)
+
+    def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
+        """Return the results against each opponent; as :meth:`BlockVectorEnv.opponent_stats`."""
+        return self.vector.opponent_stats(reset=reset)
+
+    @property
+    def opponent_specs(self) -> tuple[str, ...]:
+        """The opponents, indexed by ``info["opponent"]``; as :attr:`BlockVectorEnv.opponent_specs`."""
+        return self.vector.opponent_specs
+
+    def checkpoint(self) -> bytes:
+        """Return the game as bytes, from which it continues exactly; as :meth:`BlockVectorEnv.checkpoint`."""
+        return self.vector.checkpoint()
+
+    def restore_checkpoint(self, data: bytes) -> tuple[Obs, dict[str, Any]]:
+        """Continue the game of a checkpoint; errors as in :meth:`BlockVectorEnv.restore_checkpoint`."""
+        obs, infos = self.vector.restore_checkpoint(data)
+        return self._first(obs), self._info(infos)
+
+    def text(self, action: int) -> str:
+        """Return an action as text, such as ``"r2 x4 y17 spin"``."""
+        return self.vector.text(action)
+
+    def parse(self, text: str) -> int:
+        """Return the action that a text stands for, the inverse of :meth:`text`.
+
+        Raises:
+            RequestError: it is no action; the message shows it, and an example of one that is.
+        """
+        return self.vector.parse(text)
+
+    def observation_text(self, *, legal: bool = True) -> str:
+        """Return the observation as plain text; see :meth:`BlockVectorEnv.observation_texts`."""
+        return self.vector.observation_texts(legal=legal)[0]
+
+    def render(self) -> RenderFrame | list[RenderFrame] | None:
+        """Return text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``; otherwise None.
+
+        ``"human"`` displays the position after every reset and step, in a terminal or a notebook.
+        """
+        frame: RenderFrame | None = None if self.render_mode in (None, "human") else self.vector.picture(0)
+        return frame
+
+    def __repr__(self) -> str:
+        seats = f"seat {self.vector.players[0]} of {self.vector.seats}"
+        return f"{type(self).__name__}({self.game_spec.id}, {seats}{', closed' if self.vector.closed else ''})"
+
+    def _repr_svg_(self) -> str | None:
+        """Return what a notebook displays: the position; None before the first reset and after close."""
+        return game_picture(self.vector.picture)
+
+    def close(self) -> None:
+        """Free the game. May be called again."""
+        self.vector.close()

@@ -1,0 +1,1 @@
+"""How strong a policy is: matches against agents, their tables and intervals."""

@@ -1,0 +1,237 @@
+"""How strong a policy is: games against an opponent on the server, with the statistics of ``agents arena``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from ..formats.arguments import game_name, positive
+from ..formats.seeding import check_seed
+from ..transport.address import Tls
+from ..transport.progress import bar
+from ..transport.session import Session
+from ..vector.env import BlockVectorEnv
+from ..vector.rows import Obs
+from .standings import Evaluation, Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation
+
+# From observations (rows, …) and masks, bool (rows, actions), to actions (rows,).
+Policy = Callable[[Obs, NDArray[np.bool_]], Any]
+
+_MASK = (1 << 64) - 1
+
+
+def evaluate(
+    policy: Policy | str,
+    opponents: str = "random",
+    *,
+    game: str | BlockVectorEnv,
+    games: int = 400,
+    seed: int = 1,
+    seats: int | None = None,
+    cap: int | None = None,
+    steps: int | None = None,
+    name: str | None = None,
+    num_envs: int = 128,
+    packed: bool = False,
+    address: str | None = None,
+    token: str | None = None,
+    tls: Tls = None,
+    timeout: float = 300.0,
+) -> Evaluation:
+    """Play games between a policy and an opponent, and say how strong the policy is.
+
+    With two seats, games come in pairs on the same seed, in which the policy has seat 0 and then seat 1. With more
+    seats, they come in sets in which it has every seat once and the opponent all others. With one seat, there is one
+    game for each seed. These are the games of ``agents arena`` with the same ``--seed``, and the result prints as
+    arena does. It does not depend on num_envs, unless the policy's actions do.
+
+    Args:
+        policy: called as ``policy(obs, mask)`` with the observations of num_envs games at most, and bool (rows,
+            actions), True where an action is legal; returns legal actions, integers (rows,), as an array or a torch
+            tensor. A torch module is called in the same way, with numpy arrays, so wrap one that wants tensors. If
+            it has a method ``reset``, that is called with bool (rows,) before each batch in which games begin, with
+            True for their rows: for policies with a memory. Or the spec of a policy that the server plays, such as
+            ``"learned:ply=1,weights=mine.safetensors"``.
+        opponents: spec of the opponent in all other seats; ignored in games of one seat.
+        game: id of the game; or an environment, whose game, seats, packing and server are used.
+        games: number of games; a multiple of the number of seats.
+        seed: seed of the evaluation, from which the seeds of the games are derived.
+        seats: seats of each game, in a game that allows several; by default the fewest.
+        cap, steps: in a game of one seat, stop a game at this score, or after this many actions.
+        name: of the policy in the result; by default that of the function or class, or the spec.
+        num_envs: number of games that are played at once.
+        packed: whether observations have ``bits`` instead of ``planes``.
+        address, token, tls, timeout: the server, as in :func:`blockyard.make_vec`.
+
+    Raises:
+        RequestError, UnknownGameError: the server does not know the opponent or the game.
+        TypeError, ValueError: an argument is malformed, or the policy returned an action that is not legal.
+    """
+    if not isinstance(opponents, str):
+        raise TypeError(f"opponents: want one spec for all other seats, such as 'hand:ply=1', got {opponents!r:.100}")
+    if not callable(policy) and not isinstance(policy, str):
+        raise TypeError(f"policy: want a callable policy(obs, mask) or a spec such as 'hand', got {policy!r:.100}")
+    client: Session
+    if own := isinstance(game, str):
+        client = Session(address, token=token, tls=tls, timeout=timeout)
+        spec = client.describe(game_name(game))
+    else:
+        client, spec, seats, packed = game.client, game.game_spec, seats or game.seats, game.packed
+    try:
+        count = spec.min_seats if seats is None else positive("seats", seats)
+        units = _units(spec.name, positive("games", games), count, cap, steps)
+        how = _Match(policy, opponents, spec.name, units, count, check_seed(seed), cap, steps, packed, client)
+        results = how.play(min(positive("num_envs", num_envs), units))
+    finally:
+        if own:
+            client.close()
+    who = name or _name(policy)
+    if count == 1:
+        return SinglePlayerEvaluation.of(spec.name, who, how.seed, results, cap or 0, steps or 0)
+    kind = TwoPlayerEvaluation if count == 2 else MultiPlayerEvaluation
+    return kind.of(spec.name, who, opponents, how.seed, results)
+
+
+def _name(policy: Policy | str) -> str:
+    if isinstance(policy, str):
+        return policy
+    name = getattr(policy, "__name__", type(policy).__name__)
+    return "policy" if name == "<lambda>" else name
+
+
+def derive_seed(seed: int, i: int) -> int:
+    """Return an independent seed for part i of something seeded with seed, as the server and ``agents`` do."""
+    mixed = _mix(i + 1)
+    return _mix(seed + (mixed << 17 | mixed >> 47))
+
+
+def _mix(z: int) -> int:
+    z &= _MASK
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & _MASK
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & _MASK
+    return z ^ z >> 31
+
+
+def _units(game: str, games: int, seats: int, cap: int | None, steps: int | None) -> int:
+    """Return the number of seeds, each of which is played once from every seat."""
+    if games % seats:
+        what = "pairs" if seats == 2 else f"sets of {seats}"
+        raise ValueError(f"games: {games}, but games come in {what}, with the policy in every seat once")
+    if seats > 1 and (cap is not None or steps is not None):
+        raise ValueError(f"cap, steps: they are for games of one seat, {game} is played by {seats}")
+    for name, limit in (("cap", cap), ("steps", steps)):
+        if limit is not None:
+            positive(name, limit)
+    return games // seats
+
+
+class _Match:
+    """The games of an evaluation."""
+
+    def __init__(
+        self,
+        policy: Policy | str,
+        opponent: str,
+        game: str,
+        units: int,
+        seats: int,
+        seed: int,
+        cap: int | None,
+        steps: int | None,
+        packed: bool,
+        client: Session,
+    ) -> None:
+        self.policy, self.opponent, self.game, self.units, self.seats = policy, opponent, game, units, seats
+        self.seed, self.cap, self.steps, self.packed, self.client = seed, cap, steps, packed, client
+        self.seeds = [derive_seed(seed, i) for i in range(units)]
+
+    def play(self, num_envs: int) -> list[list[Game]]:
+        """Play all games, num_envs at once; return those of each seed, by seat."""
+        results: list[list[Game]] = [[] for _ in range(self.units)]
+        with bar("evaluating", self.units * self.seats, "games") as advance:
+            for seat in range(self.seats):
+                for unit, game in self._from_seat(seat, num_envs):
+                    results[unit].append(game)
+                    advance(1)
+        return results
+
+    def _from_seat(self, seat: int, num_envs: int) -> Iterator[tuple[int, Game]]:
+        """Play each seed with the policy in one seat; yield the number of the seed and the game."""
+        others = {k: self.opponent for k in range(self.seats) if k != seat}
+        env = BlockVectorEnv(
+            self.game,
+            num_envs,
+            client=self.client,
+            seats=self.seats,
+            opponents=others,
+            autoreset_mode=AutoresetMode.DISABLED,
+            reward="result",
+            max_episode_steps=self.steps,
+            packed=self.packed,
+        )
+        with env:
+            # Game i plays seed number playing[i]; when all seeds are taken it plays on, and only the others count.
+            playing, taken, left = np.arange(num_envs), num_envs, self.units
+            counts, length = np.ones(num_envs, np.bool_), np.zeros(num_envs, np.int64)
+            obs, _ = env.reset(seed=self.seeds[:num_envs])
+            begun = np.ones(num_envs, np.bool_)
+            while True:
+                obs, terminated, over = self._step(env, obs, begun)
+                length += 1
+                for i in np.flatnonzero(over & counts):
+                    results, scores = map(tuple, (env.seat_rewards[i].tolist(), env.scores[i].tolist()))
+                    yield int(playing[i]), Game(seat, results, scores, int(length[i]), bool(terminated[i]))
+                    left -= 1
+                if not left:
+                    return
+                if (begun := over).any():
+                    fresh = np.flatnonzero(over)
+                    free = np.arange(taken, min(taken + len(fresh), self.units))
+                    taken += len(free)
+                    playing[fresh[: len(free)]] = free
+                    counts[fresh[len(free) :]] = False
+                    length[fresh] = 0
+                    seeds = [self.seeds[k] if new else None for k, new in zip(playing, over, strict=True)]
+                    obs, _ = env.reset(seed=seeds, options={"reset_mask": over})
+
+    def _step(
+        self, env: BlockVectorEnv, obs: Obs, begun: NDArray[np.bool_]
+    ) -> tuple[Obs, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Step with the actions of the policy; return observations, and which games ended, by themselves or at all."""
+        if isinstance(self.policy, str):
+            memory = env.rollout(1, self.policy).buffer.memory(0)
+            obs, terminated, truncated = {}, memory.terminated, memory.truncated
+        else:
+            obs, _, terminated, truncated, _ = env.step(self._actions(env, obs, begun))
+        over = terminated | truncated
+        if self.cap is not None:
+            over = over | (env.scores[:, 0] >= self.cap)
+        return obs, terminated, over
+
+    def _actions(self, env: BlockVectorEnv, obs: Obs, begun: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return the policy's actions after checking that they are legal."""
+        assert callable(self.policy)
+        if begun.any() and hasattr(self.policy, "reset"):
+            self.policy.reset(begun)
+        mask = env.action_masks
+        actions = self.policy(obs, mask)
+        if hasattr(actions, "detach"):
+            actions = actions.detach().cpu()
+        actions = np.asarray(actions)
+        if actions.shape != (len(mask),) or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"policy: it returned {actions.dtype} {actions.shape}, want one integer per row, ({len(mask)},)"
+            )
+        known = (actions >= 0) & (actions < mask.shape[1])
+        legal = known & mask[np.arange(len(mask)), np.where(known, actions, 0)]
+        if not legal.all():
+            row = int(np.flatnonzero(~legal)[0])
+            raise ValueError(
+                f"policy: it returned action {actions[row]} in row {row}, which is not legal: choose among the "
+                f"{np.count_nonzero(mask[row])} actions for which mask[{row}] is True"
+            )
+        return actions

@@ -1,0 +1,207 @@
+"""The bytes of a checkpoint: the games of an environment, with the agents that play in them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import CheckpointError
+
+MAGIC = b"BLOCKYARD CHECKPOINT\n"
+VERSION = 1
+_SUM = 32  # bytes of a SHA-256
+_GAME = b"BYC"  # begins the bytes of a game; its length follows at 4
+_LEAST = 20  # bytes of a game
+
+
+@dataclass
+class Part:
+    """The games of one server, or of one block of a pool.
+
+    Attributes:
+        head: what the server says of all these games together, as JSON.
+        games: the bytes of each game, in order.
+    """
+
+    head: bytes
+    games: list[bytes]
+
+
+@dataclass
+class Checkpoint:
+    """A checkpoint in memory.
+
+    As bytes it is :data:`MAGIC`, the length of the header (``<u8``), the header (JSON), the games of all parts, the
+    weights, and the SHA-256 of everything before. The games are those of the method ``checkpoint`` in
+    ``rpc/PROTOCOL.md``.
+
+    Attributes:
+        game: name of the game, with its variant.
+        first: number of the first game.
+        package: version of the package that wrote it.
+        parts: the games.
+        weights: the weights that opponents were loaded from, by the name that specs call them.
+        client: what the client keeps, a dict for each environment: one, or one for each block of a pool.
+    """
+
+    game: str
+    first: int
+    package: str
+    parts: list[Part] = field(default_factory=list)
+    weights: dict[str, bytes] = field(default_factory=dict)
+    client: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def games(self) -> int:
+        """The number of games."""
+        return sum(len(part.games) for part in self.parts)
+
+    def to_bytes(self) -> bytes:
+        """Return the checkpoint as bytes."""
+        parts = [
+            {"head": part.head.decode(), "games": len(part.games), "bytes": sum(map(len, part.games))}
+            for part in self.parts
+        ]
+        header = {
+            "version": VERSION,
+            "package": self.package,
+            "game": self.game,
+            "first": self.first,
+            "parts": parts,
+            "weights": {name: len(data) for name, data in self.weights.items()},
+            "client": self.client,
+        }
+        text = json.dumps(header).encode()
+        pieces = [MAGIC, struct.pack("<Q", len(text)), text]
+        for part in self.parts:
+            pieces += part.games
+        pieces += self.weights.values()
+        body = b"".join(pieces)
+        return body + hashlib.sha256(body).digest()
+
+    @classmethod
+    def from_bytes(cls, data: object) -> Checkpoint:
+        """Read what :meth:`to_bytes` returned.
+
+        Raises:
+            TypeError: data is not bytes.
+            CheckpointError: it is damaged, no checkpoint, or of another version; the message says which.
+        """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"checkpoint: want the bytes that checkpoint() returned, got {type(data).__name__}")
+        data = bytes(data)
+        if not data.startswith(MAGIC[: len(data)]) or not data:
+            raise CheckpointError("these bytes are no checkpoint: pass what checkpoint() returned")
+        if len(data) < len(MAGIC) + 8 + _SUM:
+            raise CheckpointError(f"checkpoint: it is cut off after {len(data)} bytes; use another copy")
+        body = data[:-_SUM]
+        header = _header(body)
+        if hashlib.sha256(body).digest() != data[-_SUM:]:
+            raise CheckpointError("checkpoint: its checksum is wrong, so it is damaged or cut off; use another copy")
+        try:
+            return cls._read(header, body)
+        except (KeyError, TypeError, ValueError, AttributeError, struct.error) as error:
+            raise CheckpointError(f"checkpoint: its header is malformed: {error!r:.200}") from None
+
+    @classmethod
+    def _read(cls, header: dict[str, Any], body: bytes) -> Checkpoint:
+        at = len(MAGIC) + 8 + struct.unpack_from("<Q", body, len(MAGIC))[0]
+        out = cls(_text(header["game"]), _count(header["first"]), _text(header["package"]))
+        for part in _list(header["parts"]):
+            end = at + _count(part["bytes"])
+            games = split_games(body[at:end])
+            if len(games) != _count(part["games"]) or end > len(body):
+                raise ValueError(f"{len(games)} games, want {part['games']}")
+            out.parts.append(Part(_text(part["head"]).encode(), games))
+            at = end
+        for name, length in header["weights"].items():
+            out.weights[name] = body[at : at + _count(length)]
+            at += length
+        if at != len(body):
+            raise ValueError(f"{len(body)} bytes, want {at}")
+        out.client = [_client(one) for one in _list(header["client"])]
+        if not out.parts or not out.client:
+            raise ValueError("no games")
+        for one in out.client:
+            if any(len(one["opponents"]) != len(json.loads(part.head)["opponents"]) for part in out.parts):
+                raise ValueError("names for another number of opponents")
+        return out
+
+
+def _count(value: object) -> int:
+    """Return a value that must be a count."""
+    if type(value) is not int or not 0 <= value < 1 << 63:
+        raise ValueError(f"{value!r:.40} is no count")
+    return value
+
+
+def _text(value: object) -> str:
+    """Return a value that must be text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} is no text")
+    return value
+
+
+def _list(value: object) -> list[Any]:
+    """Return a value that must be a list."""
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r:.40} is no list")
+    return value
+
+
+def _client(one: dict[str, Any]) -> dict[str, Any]:
+    """Return what the client keeps, checked."""
+    stats = [[_count(n) for n in _list(counts)] for counts in _list(one["opponent_stats"])]
+    out = {key: _count(one[key]) for key in ("afterstate_calls", "actions", "illegal")}
+    names = [_text(name) for name in _list(one["opponents"])]
+    if len(stats) != len(names) or any(len(counts) != 4 for counts in stats):
+        raise ValueError(f"{len(stats)} results against {len(names)} opponents")
+    return out | {"opponents": names, "opponent_stats": stats}
+
+
+def _header(body: bytes) -> dict[str, Any]:
+    """Return the header, if it is of this version: an older or newer one may have its checksum elsewhere."""
+    start = len(MAGIC) + 8
+    length = struct.unpack_from("<Q", body, len(MAGIC))[0]
+    try:
+        header = json.loads(body[start : start + length])
+    except ValueError:  # damaged: the checksum tells
+        return {}
+    version = header.get("version") if isinstance(header, dict) else None
+    if isinstance(version, int) and version != VERSION:
+        raise CheckpointError(
+            f"checkpoint: it has version {version} of the format, written by blockyard {header.get('package')!s:.20}; "
+            f"this package reads version {VERSION}: install the package that wrote it"
+        )
+    return header if isinstance(header, dict) else {}
+
+
+def split_games(data: bytes) -> list[bytes]:
+    """Return the games that lie one after the other in data.
+
+    Raises:
+        ValueError: they do not fill it.
+    """
+    games, at = [], 0
+    while at < len(data):
+        length = struct.unpack_from("<I", data, at + 4)[0] if len(data) - at >= _LEAST else 0
+        if data[at : at + 3] != _GAME or not _LEAST <= length <= len(data) - at:
+            raise ValueError(f"no game at byte {at} of {len(data)}")
+        games.append(data[at : at + length])
+        at += length
+    return games
+
+
+def runs(games: Sequence[bytes], room: int) -> list[tuple[int, int]]:
+    """Cut games into ranges [start, end) of at most room bytes each, or of a single game."""
+    out, start, size = [], 0, 0
+    for k, game in enumerate(games):
+        if k > start and size + len(game) + 4 > room:
+            out.append((start, k))
+            start, size = k, 0
+        size += len(game) + 4
+    return [*out, (start, len(games))]

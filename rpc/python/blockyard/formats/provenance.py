@@ -1,0 +1,51 @@
+"""How a file of results was made, written beside it as FILE.run.json: the form of the Go programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+_BEGAN = time.time()
+_VERSION = (Path(__file__).parents[1] / "VERSION").read_text(encoding="ascii").strip()
+
+
+def write_run(file: str | os.PathLike[str], *, seed: int | None = None) -> Path:
+    """Write ``FILE.run.json`` beside a file of results: program, command line, versions, seed, start and duration.
+
+    The command line is written as it is: pass tokens by environment variables or files. The time counts from the
+    import of this module. An older file is replaced, completely or not at all.
+
+    Args:
+        file: the results, such as a file of weights; need not exist.
+        seed: that all randomness follows from.
+
+    Returns:
+        The path of the written file.
+    """
+    path = Path(f"{os.fspath(file)}.run.json")
+    run: dict[str, Any] = {
+        "program": Path(sys.argv[0]).name,
+        "command": sys.argv[1:],
+        "release": {
+            "version": _VERSION,
+            "python": platform.python_version(),
+            "platform": f"{sys.platform}/{platform.machine().lower()}",
+        },
+    }
+    if seed is not None:
+        run["seed"] = str(seed)
+    run["started"] = datetime.fromtimestamp(int(_BEGAN), timezone.utc).isoformat().replace("+00:00", "Z")
+    run["seconds"] = round(time.time() - _BEGAN, 3)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        partial.write_text(json.dumps(run, indent=2) + "\n", encoding="utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path

@@ -1,0 +1,1 @@
+"""Networks over the inputs of a game: features, weights, PyTorch modules."""

@@ -1,0 +1,148 @@
+"""The features that the server's ``learned`` evaluators use, for networks that are to become such evaluators.
+
+:func:`feature_facts` lists the features of a game by name, :func:`features` computes them for the
+position after each legal action. :func:`blockyard.save_weights` writes a network over them, which loads as
+``learned:weights=FILE``: ``agents arena`` plays it, and ``agents bundle`` makes a contest bot of it. See
+docs/contest.md.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..formats.arguments import Ids, game_name
+from ..formats.seeding import check_seed
+from ..transport.address import Tls
+from ..transport.session import Session
+from ..vector.env import BlockVectorEnv
+from ..vector.results import best_of_rows, join_indptr, row_counts
+from .perceptron import ACTIVATION
+
+
+@dataclass(frozen=True, repr=False)
+class FeatureFacts:
+    """The features of a game: the inputs of its ``learned`` evaluator.
+
+    Attributes:
+        game: name of the game without its variant.
+        rules: version of its rules.
+        names: names of the features, in order.
+        own: the number of features, the first ones, that change with the seat's own actions.
+    """
+
+    game: str
+    rules: int
+    names: tuple[str, ...]
+    own: int
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def metadata(self, **notes: str) -> dict[str, str]:
+        """Return the metadata for a safetensors file of weights; notes are added to it."""
+        facts = {"game": self.game, "rules": str(self.rules), "features": json.dumps(self.names)}
+        return notes | facts | {"activation": ACTIVATION}
+
+    def __repr__(self) -> str:
+        return f"FeatureFacts({self.game!r}, rules {self.rules}, {len(self)} features, the first {self.own} own)"
+
+
+@dataclass(frozen=True)
+class Features:
+    """For each legal action of each row: the features of the position after that seat alone has played it.
+
+    Attributes:
+        indptr: uint32 (rows + 1,), CSR offsets: row k has entries ``indptr[k]:indptr[k + 1]`` of the other arrays.
+        actions: uint16 (m,), ascending within a row.
+        features: float32 (m, F), read-only; zero where done.
+        reward: float32 (m,), the reward of the seat for the action.
+        done: bool (m,), whether the game is over then.
+    """
+
+    indptr: NDArray[np.uint32]
+    actions: NDArray[np.uint16]
+    features: NDArray[np.float32]
+    reward: NDArray[np.float32]
+    done: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """int64 (rows,): number of legal actions of each row."""
+        return row_counts(self.indptr)
+
+    @property
+    def row(self) -> NDArray[np.int64]:
+        """int64 (m,): the row of each entry."""
+        return np.repeat(np.arange(len(self.indptr) - 1), self.counts)
+
+    def best(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the index of the greatest value, (m,), of each row, int64 (rows,); -1 for a row without entries."""
+        return best_of_rows(self.indptr, values)
+
+
+def feature_facts(
+    game: str | BlockVectorEnv, *, address: str | None = None, token: str | None = None, tls: Tls = None
+) -> FeatureFacts:
+    """Return the features of a game.
+
+    Args:
+        game: an id such as ``"BlockBattle-v0"``, or an environment, whose server is asked.
+        address, token, tls: the server to ask about an id, as in :func:`blockyard.make_vec`.
+
+    Raises:
+        UnknownGameError: the server has no such game.
+        RequestError: the game defines no features, or the server is too old.
+    """
+    if not isinstance(game, str):
+        return _facts(game.client, game.game_spec.name)
+    session = Session(address, token=token, tls=tls)
+    try:
+        return _facts(session, session.describe(game_name(game)).name)
+    finally:
+        session.close()
+
+
+def _facts(session: Session, name: str) -> FeatureFacts:
+    session.require("features", "feature_facts")
+    d = session.connection.call("feature_names", name)
+    return FeatureFacts(d["game"], d["rules"], tuple(d["features"]), d["own"])
+
+
+def features(env: BlockVectorEnv, env_ids: Ids = None, *, seed: int | None = None) -> Features:
+    """Return the features of the position after each legal action of the rows of these games.
+
+    Args:
+        env: the environment.
+        env_ids: indices of games; None means all.
+        seed: of random draws, as in :meth:`blockyard.BlockVectorEnv.afterstates`.
+
+    Raises:
+        RequestError: the game defines no features, or the server is too old.
+    """
+    env.client.require("features", "features")
+    options = [] if seed is None else [{"seed": check_seed(seed)}]
+    pages = [_page(env, d) for d in env._pages("features", env_ids, *options)]
+    if len(pages) == 1:
+        return pages[0]
+    joined = (np.concatenate([getattr(p, k) for p in pages]) for k in ("actions", "features", "reward", "done"))
+    return Features(join_indptr([p.indptr for p in pages]), *joined)
+
+
+def _page(env: BlockVectorEnv, d: dict[str, Any]) -> Features:
+    m = len(d["actions"]) // 2
+    width = -1 if m else len(feature_facts(env))
+    return Features(
+        np.frombuffer(d["indptr"], "<u4"),
+        np.frombuffer(d["actions"], "<u2"),
+        np.frombuffer(d["features"], "<f4").reshape(m, width),
+        np.frombuffer(d["reward"], "<f4"),
+        np.frombuffer(d["done"], np.bool_),
+    )

@@ -1,0 +1,140 @@
+"""The results of some games of a pool: joining them, splitting them, and reading them like those of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..transport.layout import Handle, resized
+from ..transport.memory import StepMemory
+from ..vector.env import BlockVectorEnv
+from ..vector.infos import FinalStep
+from ..vector.rows import Obs, Rows, StepResult
+
+
+@dataclass
+class Received:
+    """The games that one answer of a server returned.
+
+    Attributes:
+        games: int64 (k,), indices of games of the pool, in the order in which they finished.
+        memory: their results.
+        finals: by game that ended and was reset in the same step: where its final position is.
+    """
+
+    games: NDArray[np.int64]
+    memory: StepMemory
+    finals: dict[int, tuple[FinalStep, int]] = field(default_factory=dict)
+
+
+class PoolBatch:
+    """The results of rows whose step is done.
+
+    Attributes:
+        env_ids: int64 (n,), indices of the rows; read-only. The rows of a game are next to each other.
+        obs: dict of arrays (n, ...), as of :class:`BlockVectorEnv`.
+        rewards: float64 (n,).
+        terminated, truncated: bool (n,).
+        infos: as of :class:`BlockVectorEnv`, with an entry for each of these rows.
+    """
+
+    __slots__ = ("env_ids", "infos", "obs", "rewards", "terminated", "truncated")
+
+    def __init__(self, env_ids: NDArray[np.int64], result: StepResult) -> None:
+        """Keep what a step returned for some rows."""
+        env_ids.flags.writeable = False
+        self.env_ids = env_ids
+        self.obs: Obs
+        self.obs, self.rewards, self.terminated, self.truncated, self.infos = result
+
+    def __len__(self) -> int:
+        return len(self.env_ids)
+
+    @property
+    def action_masks(self) -> NDArray[np.bool_] | None:
+        """Legal actions: bool (n, actions), unpacked when first read; None with ``mask=False``."""
+        masks = self.infos.get("action_mask")
+        return None if masks is None else masks.view(np.bool_)
+
+    def __repr__(self) -> str:
+        ids = ", ".join(map(str, self.env_ids[:6])) + (", ..." if len(self) > 6 else "")
+        return f"PoolBatch({len(self)} rows: {ids})"
+
+
+class Part(Rows):
+    """Reads the memory of a fixed number of games of a pool, whichever they are."""
+
+    def __init__(self, env: BlockVectorEnv, games: int) -> None:
+        """Prepare to read as many games; env has the options of the pool."""
+        self.game_spec, self.players, self.seats = env.game_spec, env.players, env.seats
+        self.packed, self.autoreset_mode, self._with_mask = env.packed, env.autoreset_mode, env._with_mask
+        self._illegal, self._handle = env._illegal, resized(env._handle, games)
+        self.num_games, self.rows_per_game, self.num_envs = games, env.rows_per_game, games * env.rows_per_game
+        self._received: Received | None = None
+        self._set_row_indices()
+
+    @property
+    def handle(self) -> Handle:
+        """The layout of the memory."""
+        return self._handle
+
+    def read(self, received: Received, seats: NDArray[np.uint8] | None, acted: NDArray[np.bool_]) -> StepResult:
+        """Return what a step returns.
+
+        Args:
+            received: the games.
+            seats: uint8 (rows,), the seat of each row before the step, if that varies.
+            acted: bool (rows,), which rows had to act.
+        """
+        self._received, self._acted = received, acted
+        before = None if seats is None or not self._varying else self._column.take(seats) + self._starts
+        return self._step_result(received.memory, before)
+
+    def final(self) -> FinalStep:
+        """Return the final positions of the games that ended, in the order of the games of the batch."""
+        assert self._received is not None
+        memory, finals = self._received.memory, self._received.finals
+        ended = self._received.games[np.asarray(memory.terminated | memory.truncated)]
+        return pick([finals[int(game)] for game in ended], ended, self.rows_per_game)
+
+
+def pick(places: Sequence[tuple[FinalStep, int]], games: NDArray[np.int64], rows: int) -> FinalStep:
+    """Return the final positions at some places, each a game of a FinalStep."""
+
+    def joined(name: str, per: int) -> Any:
+        if getattr(places[0][0], name) is None:
+            return None
+        return np.concatenate([getattr(final, name)[k * per : (k + 1) * per] for final, k in places])
+
+    by_row = {name: joined(name, rows) for name in ("planes", "globals", "seat", "mask")}
+    return FinalStep(games=games, **by_row, **{name: joined(name, 1) for name in ("scores", "lengths", "opponents")})
+
+
+def join(parts: Sequence[Received], handle: Handle) -> Received:
+    """Join results; handle is the layout of all of them."""
+    if len(parts) == 1:
+        return parts[0]
+    memory = StepMemory(handle)
+    for name, array in memory.arrays.items():
+        np.concatenate([part.memory.arrays[name] for part in parts], out=array)
+    finals = {game: place for part in parts for game, place in part.finals.items()}
+    return Received(np.concatenate([part.games for part in parts]), memory, finals)
+
+
+def split(one: Received, handle: Handle, count: int) -> tuple[Received, Received]:
+    """Split the first games off; handle is the layout of all of them."""
+    out = []
+    for games in (slice(0, count), slice(count, None)):
+        size = len(one.games[games])
+        layout = resized(handle, size)
+        first = games.start * handle.rows_per_game, games.start
+        given = {}
+        for f in layout.fields:
+            at = first[0] if len(one.memory.arrays[f.name]) == handle.rows and f.shape[0] == layout.rows else first[1]
+            given[f.name] = one.memory.arrays[f.name][at : at + f.shape[0]]
+        out.append(Received(one.games[games], StepMemory.over_arrays(layout, given), one.finals))
+    return out[0], out[1]

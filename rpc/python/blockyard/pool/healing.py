@@ -1,0 +1,119 @@
+"""The games of a pool on one server, which continue elsewhere when it is lost."""
+
+from __future__ import annotations
+
+import select
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import OpponentError, ServerTimeoutError
+from ..transport.healing import LOST, HealingTransport
+from ..transport.memory import StepMemory
+from ..vector.env import BlockVectorEnv
+from .batch import Received
+from .server import PoolServer
+
+
+class HealingPoolServer(PoolServer):
+    """Sends the games in flight again to the server that takes them over.
+
+    A step counts once its results have been read: then it is in the journal of the transport, and its game is no longer
+    in flight. All else that a lost server has done is forgotten: its games are rebuilt as they were before their steps
+    in flight, and these are sent again.
+    """
+
+    _lost = LOST
+
+    def __init__(self, env: BlockVectorEnv, first: int) -> None:
+        """Prepare the games of env, which was created with ``heal``."""
+        super().__init__(env, first)
+        assert isinstance(env._transport, HealingTransport)
+        self._transport = env._transport
+        self._transport.eager, again = True, weakref.WeakMethod(self._send_again)
+
+        def on_rebuilt() -> None:  # a transport does not keep its environment alive
+            send_again = again()
+            if send_again is not None:
+                send_again()
+
+        self._transport.on_rebuilt = on_rebuilt
+        self._away = np.zeros(env.num_games, np.bool_)  # in flight
+        self._actions = np.zeros((env.num_games, env.rows_per_game), "<u2")  # sent last
+        self._asked_at = 0.0
+
+    @property
+    def lost_seconds(self) -> float:
+        return self._transport.lost_seconds
+
+    @property
+    def silent(self) -> bool:
+        return self._asked is not None and time.monotonic() > self._asked_at + self._wait + 1 and not self._speaks()
+
+    def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
+        ids = games - self.first
+        self._actions[ids] = actions
+        post: Callable[[], object] = lambda: self._sent.append(self._post(games, actions))  # noqa: E731
+        self._transport.retry(post)
+        self._away[ids] = True
+        self.flying += len(games)
+
+    def ask(self, least: int, most: int, seconds: float) -> None:
+        if self._asked is None:
+            ask = super().ask
+            self._transport.retry(lambda: ask(least, most, seconds))
+            self._asked_at = time.monotonic()
+
+    def check(self) -> None:
+        connection = self.env.client.connection
+        if self._asked is not None and time.monotonic() > self._asked_at + connection.timeout and not self._speaks():
+            text = f"recv: the server at {connection.address} did nothing for {connection.timeout:g} s"
+            self._transport.recover(ServerTimeoutError(text))
+
+    def _speaks(self) -> bool:
+        """Whether bytes of an answer are here, or none can come any more."""
+        return self.readable() or bool(select.select([self.env.client.connection.fileno()], [], [], 0)[0])
+
+    def _receive(self) -> Received | None:
+        try:
+            received = super()._receive()
+        except LOST as lost:
+            self.flying = int(np.count_nonzero(self._away))
+            self._transport.recover(lost)
+            return None
+        except OpponentError:
+            self._away[:] = False
+            raise
+        due = self._transport.due()
+        if received is not None and due[received.games - self.first].any():
+            often = self._transport.due(0.5) & ~self._away
+            self._transport.save(np.flatnonzero(often).astype("<u4"))
+        return received
+
+    def _landed(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
+        super()._landed(games, memory)
+        ids = games - self.first
+        self._away[ids] = False
+        if memory is not None:
+            self._transport.log(ids.astype("<u4"), self._actions[ids], memory)
+
+    def _send_again(self) -> None:
+        """Send the games in flight to the server on which they have been rebuilt.
+
+        Those that no server has accepted so far are sent as they were sent together at first, because they may be
+        refused.
+
+        Raises:
+            BlockyardError: this server is lost too.
+        """
+        self._asked, self.flying = None, int(np.count_nonzero(self._away))
+        unanswered = [games for _, games in self._sent]
+        accepted = self._away.copy()
+        for games in unanswered:
+            accepted[games - self.first] = False
+        sent = [np.flatnonzero(accepted) + self.first, *unanswered]
+        self._sent = deque(self._post(games, self._actions[games - self.first]) for games in sent if len(games))

@@ -1,0 +1,158 @@
+"""The games of a pool on one server: what was sent to it, and what it returns."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BlockyardError, EnvironmentsError
+from ..transport.futures import Future
+from ..transport.layout import Handle, resized
+from ..transport.memory import StepMemory
+from ..vector.env import BlockVectorEnv
+from .batch import Received
+
+_MOST_WAIT = 10.0  # seconds for which a server is asked to wait; the pool then asks again
+
+
+class PoolServer:
+    """Sends games to one server and receives them, without waiting where that is possible.
+
+    Attributes:
+        env: the games; between recv and send its methods can be used for them.
+        first: index of its first game in the pool.
+        flying: number of games in flight.
+    """
+
+    _lost: tuple[type[BlockyardError], ...] = ()  # errors that concern the server, not the games that were sent
+
+    def __init__(self, env: BlockVectorEnv, first: int) -> None:
+        env.client.require("stream", "BlockPool")
+        self.env, self.first, self.flying = env, first, 0
+        self._sent: deque[tuple[Future, NDArray[np.int64]]] = deque()  # answers to come
+        self._asked: Future | None = None  # the recv that waits at the server
+        self._wait = 0.0  # seconds for which it waits
+        self._refused: list[NDArray[np.int64]] = []  # games whose step was refused
+        self._error: BlockyardError | None = None  # the first such error
+
+    @property
+    def asked(self) -> bool:
+        """Whether a recv waits at the server."""
+        return self._asked is not None
+
+    @property
+    def lost_seconds(self) -> float:
+        """How long the games have been without a server, all together."""
+        return 0.0
+
+    def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
+        """Send games of the pool, with the actions of their rows."""
+        self._sent.append(self._post(games, actions))
+        self.flying += len(games)
+
+    def _post(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> tuple[Future, NDArray[np.int64]]:
+        ids, number = (games - self.first).astype("<u4"), self.env._transport.handle.number
+        return self.env.client.connection.post("send", number, ids.tobytes(), actions.tobytes()), games
+
+    def ask(self, least: int, most: int, seconds: float) -> None:
+        """Ask for games whose step is done, unless that was done before."""
+        if self._asked is None:
+            connection, number = self.env.client.connection, self.env._transport.handle.number
+            self._wait = max(0.0, min(seconds, _MOST_WAIT, connection.timeout / 2))
+            least = max(1, min(least, self.flying))
+            most = min(max(least, most), self.env.num_games)
+            self._asked = connection.post("recv", number, least, most, int(1000 * self._wait))
+
+    def readable(self) -> bool:
+        """Whether bytes of an answer have been received already, or none can come any more."""
+        connection = self.env.client.connection
+        return connection.buffered or not connection.open
+
+    def answer(self) -> tuple[Received | None, list[NDArray[np.int64]], BlockyardError | None]:
+        """Read the answers to everything that was sent and asked; wait for them.
+
+        Returns:
+            The games that came, None for none; the games whose step was refused; and the first error.
+        """
+        received = self._receive()
+        refused, self._refused = self._refused, []
+        error, self._error = self._error, None
+        return received, refused, error
+
+    @property
+    def silent(self) -> bool:
+        """Whether an answer is overdue of a server whose games can continue elsewhere."""
+        return False
+
+    def check(self) -> None:
+        """Give up a server that has not answered for the timeout, if its games can continue elsewhere."""
+
+    def _receive(self) -> Received | None:
+        """Read all answers, and return the games that came."""
+        connection = self.env.client.connection
+        while self._sent:
+            future, games = self._sent[0]
+            try:
+                connection.wait(future)
+            except BlockyardError as failed:
+                if not connection.open or isinstance(failed, self._lost):
+                    raise
+                if isinstance(failed, EnvironmentsError):
+                    failed.renumber(self.first)
+                self._landed(games)
+                self._refused.append(games)
+                self._error = self._error or failed
+            self._sent.popleft()
+        asked, self._asked = self._asked, None
+        if asked is None:
+            return None
+        try:
+            answer = connection.wait(asked)
+        except BlockyardError:
+            self.flying = 0
+            raise
+        ids = np.frombuffer(answer["envs"], "<u4").astype(np.int64)
+        if not len(ids):
+            return None
+        received = Received(ids + self.first, StepMemory(self._layout(len(ids)), bytearray(answer["slab"])))
+        self._landed(received.games, received.memory)
+        self._add_finals(received)
+        self.env._fetch_records()
+        return received
+
+    def _landed(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
+        """Note that games are not in flight any more; memory has their results, unless their step was refused."""
+        self.flying -= len(games)
+
+    def _layout(self, games: int) -> Handle:
+        layouts = self.__dict__.setdefault("_layouts", {})
+        if games not in layouts:
+            layouts[games] = resized(self.env._handle, games)
+        layout: Handle = layouts[games]
+        return layout
+
+    def _add_finals(self, received: Received) -> None:
+        """Fetch the final positions of the games that ended, before their next step overwrites them."""
+        memory = received.memory
+        if self.env.autoreset_mode.value == "SameStep" and (memory.terminated | memory.truncated).any():
+            final = self.env.final()
+            received.finals = {int(game) + self.first: (final, k) for k, game in enumerate(final.games)}
+
+    def reset(self, seed: int | None) -> Received:
+        """Start new episodes in all games."""
+        self.env.reset(seed=seed)
+        games = np.arange(self.first, self.first + self.env.num_games)
+        return Received(games, self.env._current())
+
+    def busy(self) -> tuple[float, int]:
+        """Return the seconds that the server's workers spent on steps, all together, and their number."""
+        d = self.env._transport.call("stream_stats")
+        return float(d["busy_s"]), int(d["workers"])
+
+
+def until(deadline: float) -> float:
+    """Return the seconds that are left, at least 0."""
+    return max(0.0, deadline - time.monotonic())

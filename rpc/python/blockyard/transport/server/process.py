@@ -1,0 +1,185 @@
+"""A server process on this machine.
+
+It never outlives the process that started it: its standard input is a pipe that only that process
+holds open, and on Linux the kernel signals it too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import secrets
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ...errors import ServerStartError
+from .binary import find_server
+
+_STOP_SECONDS = 3.0
+# Only this process reaches the server, so it may name files and open as much as it likes.
+_FLAGS = ["--parent-death", "--trust-specs", "--max-sessions=4096", "--max-handles=4096", f"--max-memory={1 << 40}"]
+
+
+class LocalServer:
+    """A server process on a unix socket of its own.
+
+    Attributes:
+        address: ``"unix:PATH"``.
+        pid: the process.
+        token: the token that it requires if other users could connect to it; None on a Unix socket.
+    """
+
+    def __init__(self, timeout: float = 30.0) -> None:
+        """Start it and wait until it listens.
+
+        Raises:
+            ServerNotFoundError: there is no server program.
+            ServerStartError: it exited, or did not listen within timeout seconds.
+        """
+        program = find_server()
+        self._path = _socket_path() if hasattr(socket, "AF_UNIX") else ""
+        self.token = None if self._path else secrets.token_hex(16)
+        self._owner = os.getpid()
+        self._log = tempfile.TemporaryFile()
+        self.address = f"unix:{self._path}" if self._path else "tcp:127.0.0.1:0"
+        try:
+            self._process = subprocess.Popen(
+                [str(program), "serve", "--listen", self.address, *_FLAGS],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                start_new_session=True,  # so that Ctrl-C reaches only this process, which may want to save its work
+                preexec_fn=_die_with_parent(),
+                env=None if self.token is None else {**os.environ, "BLOCKYARD_TOKEN": self.token},
+            )
+        except OSError as error:
+            self._log.close()
+            raise ServerStartError(
+                f"{program} cannot be started: {error}; reinstall the package, or pass address= of a running server"
+            ) from error
+        self.pid = self._process.pid
+        try:
+            self._await_ready(time.monotonic() + timeout)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _await_ready(self, deadline: float) -> None:
+        assert self._process.stdout is not None
+        line, fd = b"", self._process.stdout.fileno()
+        while not line.endswith(b"\n"):
+            part = _read_before(fd, deadline)
+            if part is None:
+                raise ServerStartError(f"the server did not come up in time; pass a larger timeout={self._log_end()}")
+            if not part:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(1)
+                code = self._process.returncode
+                raise ServerStartError(f"the server ended while starting (exit status {code}){self._log_end()}")
+            line += part
+        try:
+            self.address = str(json.loads(line)["ready"][0])
+        except (ValueError, LookupError, TypeError):
+            raise ServerStartError(
+                f"the server announced itself in an unknown way: {line!r:.200}; is it the right program?"
+            ) from None
+
+    def _log_end(self) -> str:
+        """Return the end of the server's log, for a message."""
+        with contextlib.suppress(OSError, ValueError):
+            self._log.seek(0, os.SEEK_END)
+            self._log.seek(max(0, self._log.tell() - 2000))
+            text = self._log.read().decode(errors="replace").strip()
+            return f"; its log ends:\n{text}" if text else ""
+        return ""
+
+    def exit_note(self) -> str:
+        """Return how the server ended, for error messages; "" if it still runs."""
+        if self._owner != os.getpid():
+            return ""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(0.2)
+            how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
+            return f" (the local server, pid {self.pid}, ended: {how}){self._log_end()}"
+        return ""
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is still running."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def stop(self) -> None:
+        """Stop the server, wait for it and remove its socket. May be called again."""
+        self.close_pipes()
+        if self._owner != os.getpid():
+            return
+        with contextlib.suppress(ProcessLookupError):
+            self._process.terminate()
+        try:
+            self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._path:
+            Path(self._path).unlink(missing_ok=True)
+            Path(f"{self._path}.lock").unlink(missing_ok=True)  # a server that was killed leaves it
+
+    def close_pipes(self) -> None:
+        """Close this side of the pipes; the server stops when its standard input is closed."""
+        for pipe in (self._process.stdin, self._process.stdout, self._log):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+
+def _read_before(fd: int, deadline: float) -> bytes | None:
+    """Read from a pipe; None if nothing came before the deadline."""
+    left = max(0.0, deadline - time.monotonic())
+    if sys.platform != "win32":
+        return os.read(fd, 4096) if select.select([fd], [], [], left)[0] else None
+    got: list[bytes] = []  # on Windows, select works only on sockets
+    reader = threading.Thread(target=lambda: got.append(os.read(fd, 4096)), daemon=True)
+    reader.start()
+    reader.join(left)
+    return got[0] if got else None
+
+
+def _socket_path() -> str:
+    """Return an unused path that is short enough for a Unix socket."""
+    name = f"blockyard-{os.getpid()}-{secrets.token_hex(8)}.sock"
+    for folder in (tempfile.gettempdir(), "/tmp"):
+        if len(os.fsencode(path := os.path.join(folder, name))) < 100:
+            return path
+    raise ServerStartError(
+        f"the path {tempfile.gettempdir()} is too long for a Unix socket: set TMPDIR to a shorter one"
+    )
+
+
+def _die_with_parent() -> Callable[[], None] | None:
+    """Return a function for the child to call, which makes the kernel send it SIGTERM when this process dies.
+
+    The kernel sends the signal when the *thread* that started the child ends, so only the main thread
+    uses it; a server started in another thread relies on its pipe.
+    """
+    if not sys.platform.startswith("linux") or threading.current_thread() is not threading.main_thread():
+        return None
+    try:
+        prctl = ctypes.CDLL(None).prctl
+    except (OSError, AttributeError):
+        return None
+    signal_on_parent_death = 1
+
+    def ask() -> None:
+        prctl(signal_on_parent_death, signal.SIGTERM, 0, 0, 0)
+
+    return ask

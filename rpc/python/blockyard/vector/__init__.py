@@ -1,0 +1,1 @@
+"""The vector environment and its parts: steps, observations, opponents, search, texts, records, checkpoints."""

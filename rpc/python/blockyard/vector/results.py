@@ -1,0 +1,146 @@
+"""Results of queries: legal actions, afterstates, rollouts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..transport.buffer import RolloutBuffer
+
+
+@dataclass(frozen=True)
+class LegalActions:
+    """The legal actions of each row, in CSR (compressed sparse row) form.
+
+    Attributes:
+        indptr: uint32 (rows + 1,), CSR offsets: the legal actions of row k are
+            ``actions[indptr[k]:indptr[k + 1]]``, which is also ``legal[k]``.
+        actions: uint16 (m,), ascending within a row, at least one per row: a row that need not act has only 0, which is
+            ignored.
+    """
+
+    indptr: NDArray[np.uint32]
+    actions: NDArray[np.uint16]
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def __getitem__(self, row: int) -> NDArray[np.uint16]:
+        if not 0 <= row < len(self):
+            raise IndexError(f"row {row}: want 0 <= row < {len(self)}")
+        return self.actions[self.indptr[row] : self.indptr[row + 1]]
+
+    def __repr__(self) -> str:
+        return f"LegalActions({len(self)} rows, {len(self.actions)} actions)"
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """int64 (rows,): number of legal actions of each row."""
+        return row_counts(self.indptr)
+
+    def sample(self, rng: np.random.Generator, idle: int = 0) -> NDArray[np.int64]:
+        """Return a uniformly random legal action for each row, int64 (rows,); idle for rows without one."""
+        counts, start = self.counts, self.indptr[:-1].astype(np.int64)
+        pick = start + (rng.random(len(self)) * counts).astype(np.int64)
+        out = np.full(len(self), idle, np.int64)
+        some = counts > 0
+        out[some] = self.actions[pick[some]]
+        return out
+
+
+@dataclass(frozen=True)
+class Afterstates:
+    """For each legal action of each row: the position after that seat alone has played it.
+
+    A row that need not act has one entry: action 0, its observation as it is, reward 0.
+
+    The arrays may be read-only. The random draws of an action (such as the next piece) are independent
+    of those that the game itself will make.
+
+    Attributes:
+        indptr: uint32 (rows + 1,), CSR offsets: row k has entries ``indptr[k]:indptr[k + 1]`` of the other arrays.
+        actions: uint16 (m,), ascending within a row.
+        planes: uint8 (m, C, H, W), as the seat observes them.
+        globals: float32 (m, G).
+        reward: float32 (m,), the reward of the seat for the action.
+        done: bool (m,), whether the action ends the game.
+    """
+
+    indptr: NDArray[np.uint32]
+    actions: NDArray[np.uint16]
+    planes: NDArray[np.uint8]
+    globals: NDArray[np.float32]
+    reward: NDArray[np.float32]
+    done: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    def __repr__(self) -> str:
+        shape = self.planes.shape[1:]
+        return f"Afterstates({len(self.indptr) - 1} rows, {len(self)} afterstates of planes {shape})"
+
+    @property
+    def row(self) -> NDArray[np.int64]:
+        """int64 (m,): the row of each entry."""
+        return np.repeat(np.arange(len(self.indptr) - 1), row_counts(self.indptr))
+
+    def best(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the index of the greatest value of each row, int64 (rows,); -1 for a row without entries.
+
+        Args:
+            values: (m,), one value per entry. Among equal values the first wins.
+        """
+        return best_of_rows(self.indptr, values)
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """Steps that the server played without a message per step.
+
+    Attributes:
+        buffer: the steps that were kept, as arrays whose first axis is time.
+        steps: number of steps played; with ``keep="last"`` the buffer has only the last one.
+    """
+
+    buffer: RolloutBuffer
+    steps: int
+
+    def __repr__(self) -> str:
+        return f"Rollout(steps={self.steps}, kept={len(self.buffer)}, rows={self.actions.shape[1]})"
+
+    @property
+    def actions(self) -> NDArray[np.uint16]:
+        """uint16 (steps kept, rows): row t holds the actions that led to step t."""
+        return self.buffer.actions
+
+
+def row_counts(indptr: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return the number of entries of each row, int64 (rows,)."""
+    ends = indptr.astype(np.int64)
+    return ends[1:] - ends[:-1]
+
+
+def best_of_rows(indptr: NDArray[np.uint32], values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the index of the greatest value of each row, int64 (rows,); -1 for an empty row."""
+    start, counts = indptr[:-1].astype(np.int64), row_counts(indptr)
+    some = np.flatnonzero(counts)
+    out = np.full(len(start), -1, np.int64)
+    if len(some):
+        top = np.maximum.reduceat(values, start[some])
+        hits = np.flatnonzero(values == np.repeat(top, counts[some]))
+        rows = np.searchsorted(start[some], hits, side="right") - 1
+        out[some[rows[::-1]]] = hits[::-1]
+    return out
+
+
+def join_indptr(parts: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
+    """Return the CSR offsets of the concatenation of several results."""
+    out, base = [np.zeros(1, np.uint32)], np.uint32(0)
+    for indptr in parts:
+        out.append(indptr[1:] + base)
+        base += indptr[-1]
+    return np.concatenate(out)
