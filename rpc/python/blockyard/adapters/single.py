@@ -17,11 +17,11 @@ from ..formats.opponents import Opponents, OpponentStats
 from ..rendering.notebook import game_picture
 from ..transport.address import Tls
 from ..transport.session import Session
+from ..vector.batch import Obs
 from ..vector.env import RENDER_MODES, BlockVectorEnv
-from ..vector.recorder import Path, start_with
+from ..vector.games import Path, start_with
 from ..vector.recording import Recording
 from ..vector.results import Afterstates
-from ..vector.rows import Obs
 
 
 class BlockEnv(gymnasium.Env[Obs, np.int64]):

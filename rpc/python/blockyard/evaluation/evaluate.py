@@ -14,8 +14,8 @@ from ..formats.seeding import check_seed
 from ..transport.address import Tls
 from ..transport.progress import bar
 from ..transport.session import Session
+from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
-from ..vector.rows import Obs
 from .standings import Evaluation, Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation
 
 # From observations (rows, …) and masks, bool (rows, actions), to actions (rows,).

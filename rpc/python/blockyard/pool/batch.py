@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..transport.layout import Handle, resized
 from ..transport.memory import StepMemory
+from ..vector.batch import Obs, Rows, StepResult
 from ..vector.env import BlockVectorEnv
 from ..vector.infos import FinalStep
-from ..vector.rows import Obs, Rows, StepResult
 
 
 @dataclass

@@ -17,9 +17,9 @@ from ..formats.seeding import check_seed, fresh_seed
 from ..transport.address import Tls
 from ..transport.heal_options import healing_of
 from ..transport.sharded import servers_of
-from ..vector.checkpoints import resume
+from ..vector.checkpoint import resume
 from ..vector.env import BlockVectorEnv
-from ..vector.recorder import Path, start_with
+from ..vector.games import Path, start_with
 from .batch import Part, PoolBatch, Received, join, split
 from .healing import HealingPoolServer
 from .opponents import PoolOpponents

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formats.checkpoint_file import Checkpoint
-from ..vector.checkpoints import resume, save
+from ..vector.checkpoint import resume, save
 from ..vector.env import BlockVectorEnv
-from ..vector.recorder import Path, end, start_with
+from ..vector.games import Path, end, start_with
 from ..vector.recording import Recording
 
 

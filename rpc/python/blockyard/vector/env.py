@@ -27,11 +27,11 @@ from ..transport.session import Session
 from ..transport.sharded import open_shards
 from ..transport.shared_memory import TRANSPORTS, choose_transport
 from .attributes import Attributes
-from .checkpoints import Checkpoints, resume
+from .batch import Obs as Obs
+from .checkpoint import Checkpoints, resume
+from .games import Path, start_with
 from .illegal import IllegalActions
-from .recorder import Path, start_with
-from .rows import Obs as Obs
-from .stepping import Stepping
+from .steps import Stepping
 
 RENDER_MODES = ["ansi", "rgb_array", "human"]
 

@@ -19,9 +19,9 @@ from ..rendering.svg import Svg, svg
 from ..transport.buffer import RolloutBuffer
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
+from .batch import Obs, Rows
 from .infos import FinalStep
 from .results import Afterstates, LegalActions, Rollout, join_indptr
-from .rows import Obs, Rows
 
 
 class Search(Rows):

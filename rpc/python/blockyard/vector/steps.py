@@ -13,8 +13,8 @@ from ..errors import BlockyardError
 from ..formats.arguments import copy_actions, reset_mask
 from ..formats.seeding import Seed, check_seeds, reset_requests
 from ..transport.memory import StepMemory
-from .recorder import Recorded
-from .rows import Obs, StepResult
+from .batch import Obs, StepResult
+from .games import Recorded
 from .search import Search
 
 # Where a step's result goes, if the caller chooses: ``buffer[t]``, or arrays by field.

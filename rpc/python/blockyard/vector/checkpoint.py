@@ -15,8 +15,8 @@ from ..formats.checkpoint_file import Checkpoint, Part, runs, split_games
 from ..formats.opponents import Lineup
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
-from .opposition import Opposition
-from .rows import Obs
+from .batch import Obs
+from .opponents import Opposition
 
 _PACKAGE = (Path(__file__).parents[1] / "VERSION").read_text(encoding="ascii").strip()
 _MESSAGE = 4096  # bytes of a request besides its games
