@@ -168,7 +168,7 @@ def test_modules_are_small():
         ("errors", "from .vector.env import BlockVectorEnv", "errors (errors) imports vector.env (vector)"),
         (
             "transport/stream",
-            "def f():\n    from ..vector.batch import Rows",
+            "def f():\n    from ..vector.batch import Batch",
             "transport.stream (transport) imports vector.batch",
         ),
         ("rendering/svg", "import blockyard.formats.spec", "rendering.svg (rendering) imports formats.spec"),

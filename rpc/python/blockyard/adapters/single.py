@@ -18,8 +18,9 @@ from ..rendering.notebook import game_picture
 from ..transport.address import Tls
 from ..transport.session import Session
 from ..vector.batch import Obs
-from ..vector.env import RENDER_MODES, BlockVectorEnv
+from ..vector.env import BlockVectorEnv
 from ..vector.games import Path, start_with
+from ..vector.options import RENDER_MODES
 from ..vector.recording import Recording
 from ..vector.results import Afterstates
 
@@ -92,7 +93,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             )
         if record is not None:
             try:
-                start_with([self.vector], record)
+                start_with([self.vector._games], record)
             except BaseException:
                 self.vector.close()
                 raise

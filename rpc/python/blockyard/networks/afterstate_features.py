@@ -129,7 +129,7 @@ def features(env: BlockVectorEnv, env_ids: Ids = None, *, seed: int | None = Non
     """
     env.client.require("features", "features")
     options = [] if seed is None else [{"seed": check_seed(seed)}]
-    pages = [_page(env, d) for d in env._pages("features", env_ids, *options)]
+    pages = [_page(env, d) for d in env._requests.pages("features", env_ids, *options)]
     if len(pages) == 1:
         return pages[0]
     joined = (np.concatenate([getattr(p, k) for p in pages]) for k in ("actions", "features", "reward", "done"))

@@ -17,10 +17,11 @@ from ..formats.seeding import check_seed, fresh_seed
 from ..transport.address import Tls
 from ..transport.heal_options import healing_of
 from ..transport.sharded import servers_of
+from ..vector.batch import Batch
 from ..vector.checkpoint import resume
 from ..vector.env import BlockVectorEnv
 from ..vector.games import Path, start_with
-from .batch import Part, PoolBatch, Received, join, split
+from .batch import PoolBatch, Received, join, read, split
 from .healing import HealingPoolServer
 from .opponents import PoolOpponents
 from .records import PoolRecords
@@ -118,9 +119,9 @@ class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
                 self._servers.append(kind(self.envs[-1], first))
                 first += size
             if record is not None:
-                start_with(self.envs, record)
+                start_with([env._games for env in self.envs], record)
             if checkpoint is not None:
-                resume(self.envs, Checkpoint.from_bytes(checkpoint))
+                resume([env._checkpoints for env in self.envs], Checkpoint.from_bytes(checkpoint))
         except BaseException:
             self.close()
             raise
@@ -132,7 +133,7 @@ class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
         self._acting = np.zeros(self.num_envs, np.bool_)
         self._seats = np.zeros(self.num_envs, np.uint8)
         self._ready: deque[Received] = deque()
-        self._parts: dict[int, Part] = {}
+        self._batches: dict[int, Batch] = {}
         self._clock = PoolClock(self.num_games)
 
     def async_reset(self, seed: int | None = None) -> None:
@@ -254,10 +255,11 @@ class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
             )
         return max(1, least), most
 
-    def _part(self, games: int) -> Part:
-        if games not in self._parts:
-            self._parts[games] = Part(self.envs[0], games)
-        return self._parts[games]
+    def _reader(self, games: int) -> Batch:
+        """Return what reads the memory of this many games."""
+        if games not in self._batches:
+            self._batches[games] = self.envs[0]._batch.resized(games)
+        return self._batches[games]
 
     def _batch(self, most: int) -> PoolBatch:
         """Return the results of at most this many games."""
@@ -265,15 +267,15 @@ class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
         while self._ready and most > 0:
             one = self._ready.popleft()
             if len(one.games) > most:
-                one, rest = split(one, self._part(len(one.games)).handle, most)
+                one, rest = split(one, self._reader(len(one.games)).handle, most)
                 self._ready.appendleft(rest)
             parts.append(one)
             most -= len(one.games)
         total = sum(len(part.games) for part in parts)
-        part = self._part(total)
-        received = join(parts, part.handle)
+        reader = self._reader(total)
+        received = join(parts, reader.handle)
         rows = (received.games[:, None] * self.rows_per_game + np.arange(self.rows_per_game)).reshape(-1)
-        result = part.read(received, self._seats[rows], self._acting[rows])
+        result = read(reader, received, self._seats[rows], self._acting[rows])
         self._seats[rows] = received.memory.seat
         self._acting[rows] = result[4]["acting"]
         self._waits[received.games] = True

@@ -49,7 +49,7 @@ class PoolRecords:
         """
         if not self._waits.all() or self._has_action.any():
             raise RuntimeError("checkpoint: steps are under way; call recv until every row waits for an action")
-        return save(self.envs).to_bytes()
+        return save([env._checkpoints for env in self.envs]).to_bytes()
 
     def restore_checkpoint(self, data: bytes) -> None:
         """Continue the games of a checkpoint; recv then returns their observations, with zero rewards and flags.
@@ -59,18 +59,18 @@ class PoolRecords:
             RuntimeError: steps are under way.
         """
         self._refuse_flying("restore_checkpoint")
-        resume(self.envs, Checkpoint.from_bytes(data))
+        resume([env._checkpoints for env in self.envs], Checkpoint.from_bytes(data))
         self.async_reset()
 
     def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
         """Record games into one file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
         self._settle()
-        return start_with(self.envs, {"path": path, "every": every, **options})
+        return start_with([env._games for env in self.envs], {"path": path, "every": every, **options})
 
     def stop_recording(self) -> Recording:
         """Write the games that have ended so far, and end the recording; waits for steps that are under way."""
         self._settle()
-        return end(self.envs)
+        return end([env._games for env in self.envs])
 
     @property
     def recording(self) -> Recording | None:

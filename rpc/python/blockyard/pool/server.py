@@ -120,7 +120,7 @@ class PoolServer:
         received = Received(ids + self.first, StepMemory(self._layout(len(ids)), bytearray(answer["slab"])))
         self._landed(received.games, received.memory)
         self._add_finals(received)
-        self.env._fetch_records()
+        self.env._games.fetch()
         return received
 
     def _landed(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
@@ -145,7 +145,7 @@ class PoolServer:
         """Start new episodes in all games."""
         self.env.reset(seed=seed)
         games = np.arange(self.first, self.first + self.env.num_games)
-        return Received(games, self.env._current())
+        return Received(games, self.env._batch.current)
 
     def busy(self) -> tuple[float, int]:
         """Return the seconds that the server's workers spent on steps, all together, and their number."""

@@ -1,18 +1,18 @@
-"""Converts the memory of a step into what Gymnasium's ``step`` returns, with one entry per row."""
+"""The arrays of the last step, and their conversion into what Gymnasium's ``step`` returns: one entry per row."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..errors import NeedsResetError
-from ..formats.packing import pack, unpack
+from ..formats.packing import pack
 from ..formats.spec import GameSpec
-from ..transport.layout import Handle
+from ..transport.layout import Handle, resized
 from ..transport.memory import StepMemory
 from .illegal import IllegalActions
 from .infos import FinalStep, Infos
@@ -25,7 +25,7 @@ StepResult = tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_
 
 
 class LastRows(NamedTuple):
-    """The part of :class:`FinalStep` that infos need."""
+    """The last observations of games that ended, a row each; as in :class:`FinalStep`."""
 
     planes: NDArray[np.uint8]
     globals: NDArray[np.float32]
@@ -33,89 +33,126 @@ class LastRows(NamedTuple):
     opponents: NDArray[np.uint16] | None
 
 
-class Rows:
-    """The part of BlockVectorEnv that reads the memory of a step. A row is a seat that the client drives."""
+class Batch:
+    """Reads the memory of steps. A row is a seat that the client drives.
 
-    game_spec: GameSpec
-    num_envs: int
-    num_games: int
-    rows_per_game: int
-    players: tuple[int, ...]
-    seats: int
-    packed: bool
-    autoreset_mode: AutoresetMode
-    _handle: Handle
-    _memory: StepMemory | None
-    _with_mask: bool
-    _illegal: IllegalActions
-    _acted: NDArray[np.bool_] | None
-    _shared_final: dict[str, NDArray[Any]] | None = None  # where the server leaves the last observations, if it does
+    Attributes:
+        spec: the game's specification.
+        handle: the layout of the memory.
+        players, seats: the driven seats, ascending, and the number of all seats.
+        num_games, rows_per_game, num_envs: numbers of games, of rows of each game, and of all rows.
+        packed: whether observations have ``bits`` instead of ``planes``.
+        with_mask: whether infos have ``action_mask``.
+        same_step: whether a game that ended is reset in the same step.
+        illegal: counts illegal actions.
+        varying: whether rows belong to a different seat at each step, as with ``rows="acting"`` in turn-based games.
+        others: columns of the server's seats in arrays (games, seats): one index, or several, or None.
+        shared_final: where the server leaves the last observations of ended games; None if it sends them.
+        memory: the current position; None before the first reset.
+    """
 
-    def _set_row_indices(self) -> None:
-        """Set what follows from the number of rows and their seats."""
+    def __init__(
+        self, spec: GameSpec, handle: Handle, illegal: IllegalActions, *, packed: bool, with_mask: bool, same_step: bool
+    ) -> None:
+        """Prepare to read the memory of steps with this layout."""
+        self.spec, self.handle, self.illegal = spec, handle, illegal
+        self.packed, self.with_mask, self.same_step = packed, with_mask, same_step
+        self.players, self.seats, self.num_games = handle.players, handle.seats, handle.games
+        self.rows_per_game, self.num_envs = handle.rows_per_game, handle.rows
+        self.varying = self.rows_per_game != len(self.players)
+        others = [seat for seat in range(self.seats) if seat not in self.players]
+        self.others = others[0] if len(others) == 1 else (others or None)
+        self.shared_final: dict[str, NDArray[Any]] | None = None
+        self.memory: StepMemory | None = None
         self._all = np.ones(self.num_envs, np.bool_)
         self._all.flags.writeable = False
-        # With rows="acting", the row of a turn-based game belongs to a different seat at each step.
-        self._varying = self.rows_per_game != len(self.players)
         # Index of each row's game, and offset of a seat, in flattened arrays of (games, seats).
         self._starts = np.repeat(np.arange(self.num_games) * self.seats, self.rows_per_game)
-        # Columns of the server's seats in arrays of (games, seats): one index, or several, or None.
-        others = [seat for seat in range(self.seats) if seat not in self.players]
-        self._others = others[0] if len(others) == 1 else (others or None)
         # A seat of 255 means that the row need not act: then any column will do.
         self._column = np.minimum(np.arange(256), self.seats - 1)
 
-    def final(self) -> FinalStep:
-        """Return the final positions of the games that ended in the last step."""
-        raise NotImplementedError
+    def resized(self, games: int) -> Batch:
+        """Return a batch of another number of games with the same options, which counts illegal actions here."""
+        handle, options = resized(self.handle, games), (self.packed, self.with_mask, self.same_step)
+        return Batch(self.spec, handle, self.illegal, packed=options[0], with_mask=options[1], same_step=options[2])
 
-    def _final(self) -> FinalStep:
-        """Do the same for the first time after a step."""
-        return self.final()
+    @property
+    def current(self) -> StepMemory:
+        """The current position.
+
+        Raises:
+            NeedsResetError: there is none yet.
+        """
+        if self.memory is None:
+            raise NeedsResetError("the environment was not reset yet: call reset()")
+        return self.memory
 
     # -- a step -----------------------------------------------------------------------
 
-    def _step_result(self, memory: StepMemory, before: NDArray[np.intp] | None) -> StepResult:
-        """Return what step returns; before is _own_index of the step before, whose seats get the rewards."""
-        reset = self.autoreset_mode is AutoresetMode.SAME_STEP
-        self._complete(memory, reset)
+    def result(
+        self,
+        memory: StepMemory,
+        before: NDArray[np.intp] | None,
+        acted: NDArray[np.bool_] | None,
+        finals: Callable[[], FinalStep],
+    ) -> StepResult:
+        """Return what step returns.
+
+        Args:
+            memory: of the step.
+            before: own_index of the step before, whose seats get the rewards.
+            acted: bool (rows,), which rows had to act; None if unknown.
+            finals: returns the final positions of the games that ended.
+        """
+        reset = self.same_step
+        self.complete(memory, reset)
         if memory.illegal is not None:
-            self._illegal.add(self._acted, memory.illegal)
+            self.illegal.add(acted, memory.illegal)
         reward = memory.own_reward
         if reward is None or before is not None:
-            reward = self._per_row(memory.reward, before)
+            reward = self.per_row(memory.reward, before)
         terminated, truncated = memory.terminated, memory.truncated
-        infos = self._infos(memory)
+        infos = self.infos(memory)
         if reset:
             ended = terminated | truncated
             if ended.any():
-                self._add_final(infos, ended)
+                self._add_final(infos, ended, finals)
         if self.rows_per_game > 1:
-            terminated, truncated = self._rows_of(terminated), self._rows_of(truncated)
+            terminated, truncated = self.rows_of(terminated), self.rows_of(truncated)
         return memory.observation(), reward.astype(_FLOAT64), terminated, truncated, infos
 
-    def _rows_of(self, per_game: NDArray[Any]) -> NDArray[Any]:
+    def shown(self, rows: NDArray[np.bool_] | None = None) -> tuple[Obs, dict[str, Any]]:
+        """Return what reset returns: the current observations, and infos that are valid in some rows, or all."""
+        return self.current.observation(), self.infos(self.current, rows)
+
+    def rows_of(self, per_game: NDArray[Any]) -> NDArray[Any]:
+        """Return the entry of each row's game."""
         return per_game if self.rows_per_game == 1 else per_game.repeat(self.rows_per_game)
 
-    def _own_index(self, memory: StepMemory) -> NDArray[np.intp] | None:
+    def own_index(self, memory: StepMemory) -> NDArray[np.intp] | None:
         """Return the index of each row's seat in flattened arrays of (games, seats); None if it never changes."""
-        if not self._varying:
+        if not self.varying:
             return None
         if memory.own_index is None:
-            memory.own_index = self._column.take(memory.seat)
-            memory.own_index += self._starts
+            memory.own_index = self.index_of(memory.seat)
         return memory.own_index
 
-    def _per_row(self, per_seat: NDArray[Any], index: NDArray[np.intp] | None) -> NDArray[Any]:
+    def index_of(self, seats: NDArray[np.uint8]) -> NDArray[np.intp]:
+        """Return the index of each row's seat, uint8 (rows,), in flattened arrays of (games, seats)."""
+        index = self._column.take(seats)
+        index += self._starts
+        return index
+
+    def per_row(self, per_seat: NDArray[Any], index: NDArray[np.intp] | None) -> NDArray[Any]:
         """Return each row's entry of an array of (games, seats)."""
         return per_seat[:, self.players].reshape(-1) if index is None else per_seat.take(index)
 
     def _opponents(self, numbers: NDArray[np.uint16]) -> NDArray[np.uint16]:
         """Return each row's entry of the opponents of games, uint16 (games, seats): those of the server's seats."""
-        mine = numbers[:, self._others]
+        mine = numbers[:, self.others]
         return mine if self.rows_per_game == 1 else mine.repeat(self.rows_per_game, axis=0)
 
-    def _complete(self, memory: StepMemory, reset: bool) -> NDArray[np.bool_]:
+    def complete(self, memory: StepMemory, reset: bool) -> NDArray[np.bool_]:
         """Give every row that need not act one legal action, id 0, and return which rows must act.
 
         Args:
@@ -125,44 +162,44 @@ class Rows:
         if memory.acting is None:
             acting = memory.seat != _NO_SEAT
             if not reset and memory.terminated.any():
-                acting &= ~self._rows_of(memory.terminated)
+                acting &= ~self.rows_of(memory.terminated)
             if memory.mask is not None and not acting.all():
                 memory.mask[~acting, 0] = 1  # the mask of such a row is empty
             if not reset and memory.truncated.any():  # a truncated game keeps its masks, for bootstrapping
-                acting &= ~self._rows_of(memory.truncated)
+                acting &= ~self.rows_of(memory.truncated)
             memory.acting = acting
         return memory.acting
 
-    def _infos(self, memory: StepMemory, rows: NDArray[np.bool_] | None = None) -> Infos:
+    def infos(self, memory: StepMemory, rows: NDArray[np.bool_] | None = None) -> Infos:
         """Return infos that are valid in some rows; None means all rows."""
         valid = self._all if rows is None else rows
-        acting = self._complete(memory, False)
+        acting = self.complete(memory, False)
         score = memory.own_score
         if score is None:
-            score = self._per_row(memory.score, self._own_index(memory))
-        infos = Infos({"action_mask": None, "_action_mask": valid} if self._with_mask else {})
-        if self._with_mask:
-            infos.set_lazy("action_mask", partial(_masks, memory, memory.generation, self.game_spec.actions))
+            score = self.per_row(memory.score, self.own_index(memory))
+        infos = Infos({"action_mask": None, "_action_mask": valid} if self.with_mask else {})
+        if self.with_mask:
+            infos.set_lazy("action_mask", partial(_masks, memory, memory.generation, self.spec.actions))
         infos.put("acting", acting, valid)
         if memory.illegal is not None:
             infos.put("illegal", memory.illegal, valid)
         infos.put("score", score, valid)
-        if self._others is not None:
+        if self.others is not None:
             infos.put("opponent", self._opponents(memory.arrays["opponent"]), valid)
         return infos
 
     # -- ends of episodes -------------------------------------------------------------
 
-    def _add_final(self, infos: Infos, ended: NDArray[np.bool_]) -> None:
+    def _add_final(self, infos: Infos, ended: NDArray[np.bool_], finals: Callable[[], FinalStep]) -> None:
         """Add ``final_obs`` and ``final_info`` of games that ended and were reset in the same step.
 
         Their arrays of dicts take longer than the step itself, so they are made when they are read. Everything that
         later steps overwrite is copied now.
         """
-        rows = self._rows_of(ended)
-        final = self._last_rows(ended, rows)
-        last = Infos({"action_mask": None, "_action_mask": rows} if self._with_mask else {})
-        if self._with_mask:
+        rows = self.rows_of(ended)
+        final = finals() if not self.shared_final else self._last_rows(self.shared_final, ended, rows)
+        last = Infos({"action_mask": None, "_action_mask": rows} if self.with_mask else {})
+        if self.with_mask:
             last.set_lazy("action_mask", lambda: self._final_masks(final, rows))
         last.put("acting", np.zeros(self.num_envs, np.bool_), rows)
         if "illegal" in infos:
@@ -180,77 +217,58 @@ class Rows:
 
     def _final_obs(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.object_]:
         """Return the last observations of games that ended: a dict per row, None in the other rows."""
-        name, boards = ("bits", pack(final.planes, self.game_spec)) if self.packed else ("planes", final.planes)
+        name, boards = ("bits", pack(final.planes, self.spec)) if self.packed else ("planes", final.planes)
         out = np.full(self.num_envs, None, object)
         for k, row in enumerate(np.flatnonzero(rows)):
             out[row] = {name: boards[k], "globals": final.globals[k]}
         return out
 
-    def _last_rows(self, ended: NDArray[np.bool_], rows: NDArray[np.bool_]) -> FinalStep | LastRows:
-        """Return the last observations of games that ended: from shared memory, or by asking the server."""
-        if not self._shared_final:
-            return self._final()
+    def _last_rows(
+        self, shared: dict[str, NDArray[Any]], ended: NDArray[np.bool_], rows: NDArray[np.bool_]
+    ) -> LastRows:
+        """Return the last observations of games that ended, which the server left in shared memory."""
         at, mask, opponents = np.flatnonzero(rows), None, None
-        if self._with_mask:
-            mask = self._shared_final["mask"][at]
+        if self.with_mask:
+            mask = shared["mask"][at]
             mask[~mask.any(axis=1), 0] = 1
-        if self._others is not None:
-            opponents = self._shared_final["opponent"][np.flatnonzero(ended)]
-        return LastRows(self._shared_final["planes"][at], self._shared_final["globals"][at], mask, opponents)
+        if self.others is not None:
+            opponents = shared["opponent"][np.flatnonzero(ended)]
+        return LastRows(shared["planes"][at], shared["globals"][at], mask, opponents)
 
     def _final_masks(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.int8]:
         """Return the masks at the end of games: only id 0, unless the game was truncated."""
-        out = np.zeros((self.num_envs, self.game_spec.actions), np.int8)
+        out = np.zeros((self.num_envs, self.spec.actions), np.int8)
         out[:, 0] = 1
         if final.mask is not None:
-            out[rows] = np.unpackbits(final.mask, axis=1, count=self.game_spec.actions, bitorder="little")
+            out[rows] = np.unpackbits(final.mask, axis=1, count=self.spec.actions, bitorder="little")
         return out
 
-    # -- properties -------------------------------------------------------------------
-
-    def unpack(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Unpack packed boards, uint8 (..., packed_len), into planes, uint8 (..., C, H, W)."""
-        return unpack(bits, self.game_spec)
-
-    @property
-    def action_masks(self) -> NDArray[np.bool_]:
-        """Legal actions now: bool (num_envs, actions); only id 0 for a row that need not act.
-
-        Raises:
-            NeedsResetError: the environment was not reset yet.
-            RuntimeError: the environment was created with ``mask=False``.
-        """
-        return self._current().masks(self.game_spec.actions)
-
-    @property
-    def acting(self) -> NDArray[np.bool_]:
-        """Which rows must act in the next step: bool (num_envs,)."""
-        memory = self._current()
-        assert memory.acting is not None
-        return memory.acting
-
-    @property
-    def packed_masks(self) -> NDArray[np.uint8]:
-        """The action masks as bits: uint8 (num_envs, ceil(actions / 8)), bit a & 7 of byte a >> 3; zero-copy.
-
-        Like :attr:`action_masks`, they have only id 0 for a row that need not act.
-        """
-        return self._current().packed_masks()
-
-    @property
-    def scores(self) -> NDArray[np.int32]:
-        """Points of all seats after the last step: int32 (num_games, seats)."""
-        return self._current().score
-
-    @property
-    def seat_rewards(self) -> NDArray[np.float32]:
-        """Rewards of all seats, opponents included, in the last step: float32 (num_games, seats)."""
-        return self._current().reward
-
-    def _current(self) -> StepMemory:
-        if self._memory is None:
-            raise NeedsResetError("the environment was not reset yet: call reset()")
-        return self._memory
+    def final_step(self, answers: list[tuple[dict[str, Any], int]]) -> FinalStep:
+        """Return the final positions in answers to ``final``, each with the index of its server's first game."""
+        n = self.rows_per_game
+        keys = ("planes", "globals", "seat", "scores", "lengths", "opponents")
+        joined = {key: b"".join(d[key] for d, _ in answers) for key in keys}
+        games = np.concatenate([np.frombuffer(d["envs"], "<u4").astype(np.int64) + first for d, first in answers])
+        mask = b"".join(d.get("mask", b"") for d, _ in answers)
+        rows = len(games) * n
+        seat = np.tile(np.array(self.players, np.uint8), len(games))
+        if self.varying:
+            seat = np.frombuffer(joined["seat"], np.uint8)
+        last = np.frombuffer(mask, np.uint8).reshape(rows, -1).copy() if mask else None
+        if last is not None:
+            last[~last.any(axis=1), 0] = 1
+        return FinalStep(
+            games,
+            np.frombuffer(joined["planes"], np.uint8).reshape(rows, *self.spec.planes_shape).copy(),
+            np.frombuffer(joined["globals"], "<f4").reshape(rows, len(self.spec.global_names)).copy(),
+            seat,
+            np.frombuffer(joined["scores"], "<i4").reshape(len(games), self.handle.seats),
+            np.frombuffer(joined["lengths"], "<u4"),
+            last,
+            np.frombuffer(joined["opponents"], "<u2").reshape(len(games), self.seats)
+            if self.others is not None
+            else None,
+        )
 
 
 def _masks(memory: StepMemory, generation: int, actions: int) -> NDArray[np.int8]:

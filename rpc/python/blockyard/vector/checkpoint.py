@@ -8,111 +8,52 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import BlockyardError, CheckpointError
 from ..formats.checkpoint_file import Checkpoint, Part, runs, split_games
-from ..formats.opponents import Lineup
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
-from .batch import Obs
-from .opponents import Opposition
+from .batch import Batch
+from .opponents import OpponentSeats
+from .requests import Requests
+from .search import Search
+from .steps import Steps
 
 _PACKAGE = (Path(__file__).parents[1] / "VERSION").read_text(encoding="ascii").strip()
 _MESSAGE = 4096  # bytes of a request besides its games
 
 
-class Checkpoints(Opposition):
-    """The part of BlockVectorEnv that saves and continues its games."""
+class Checkpoints:
+    """Saves and continues the games of one environment.
 
-    _first: int
-    _first_seed: int | list[int | None] | None
-    _seeded: NDArray[np.bool_]
-    _resumed: tuple[StepMemory, int] | None
+    Attributes:
+        first: number of the first game.
+        game: name of the game, with its variant.
+        count: the number of games.
+    """
 
-    def checkpoint(self) -> bytes:
-        """Return all games as bytes, from which :meth:`restore_checkpoint` continues them exactly.
+    def __init__(
+        self, first: int, requests: Requests, batch: Batch, steps: Steps, search: Search, opponents: OpponentSeats
+    ) -> None:
+        self.first, self.game, self.count = first, batch.spec.name, batch.num_games
+        self._requests, self._batch, self._steps = requests, batch, steps
+        self._search, self._opponents = search, opponents
 
-        The bytes hold the states of the games and their random generators, the opponents that play in them with what
-        they remember, the opponents of later episodes with their weights, the policy of :meth:`rollout`, and the
-        counters of this environment. They do not hold the generators of your own program, nor a recording.
-
-        Raises:
-            NeedsResetError: the environment was not reset yet.
-            RequestError: an opponent cannot be continued exactly: its search has a time limit (``time=``), or it is a
-                program (``exec:``).
-            RuntimeError: a step is in progress.
-        """
-        self._refuse_pending("checkpoint")
-        self._current()
+    def save(self) -> bytes:
+        """Return all games as bytes; see :meth:`BlockVectorEnv.checkpoint`."""
+        self._requests.check("checkpoint")
+        assert self._batch.current is not None
         return save([self]).to_bytes()
 
-    def restore_checkpoint(self, data: bytes) -> tuple[Obs, dict[str, Any]]:
-        """Continue the games of a checkpoint, exactly as the environment that was saved would have.
-
-        That environment may have been another process, with another server, transport or number of servers. It must
-        have had the same game, version of the rules, ``num_envs``, ``seats``, seats with opponents, ``rows``,
-        ``autoreset_mode``, ``reward``, ``illegal`` and ``max_episode_steps``. The opponents become those of the
-        checkpoint. Episodes that were being recorded here are left out of the record.
-
-        Returns:
-            The observations and infos of all rows, as they were after the last step or reset before the checkpoint.
-
-        Raises:
-            CheckpointError: data is no checkpoint, damaged, of another version, or of another environment; the message
-                says which. Nothing has changed, unless the games needed more than one message or server: then restore
-                again or reset.
-            RequestError: the server lacks an opponent, or does not allow it.
-            RuntimeError: a step is in progress.
-        """
-        self._refuse_pending("restore_checkpoint")
+    def restore(self, data: bytes) -> None:
+        """Continue the games of a checkpoint; see :meth:`BlockVectorEnv.restore_checkpoint`."""
+        self._requests.check("restore_checkpoint")
         resume([self], Checkpoint.from_bytes(data))
-        self._resumed = None
-        memory = self._current()
-        return memory.observation(), self._infos(memory)
+        self._steps.resumed = None
 
-    def _show(self, memory: StepMemory) -> None:
-        raise NotImplementedError
-
-    # -- what the client keeps -----------------------------------------------------------
-
-    def _kept(self) -> dict[str, Any]:
-        """Return what a checkpoint says about this side of the connection."""
-        counts = self.opponent_stats()
-        return {
-            "afterstate_calls": self._afterstate_calls,
-            "actions": self._illegal.actions,
-            "illegal": self._illegal.illegal,
-            "opponents": list(self.opponent_specs),
-            "opponent_stats": [[s.wins, s.draws, s.losses, s.truncated] for s in counts.values()],
-        }
-
-    def _keep(self, kept: dict[str, Any], head: dict[str, Any]) -> None:
-        """Take over what _kept returned, and the opponents and the policy of the head."""
-        self._afterstate_calls = kept["afterstate_calls"]
-        self._illegal.actions, self._illegal.illegal = kept["actions"], kept["illegal"]
-        specs = head["opponents"]
-        self._handle.opponents[:] = specs
-        self._names = dict(zip(specs, kept["opponents"], strict=True))
-        wire: dict[int, str | list[tuple[str, float]]] = {
-            seat: [(specs[entry["number"]], entry["weight"]) for entry in mixture]
-            for seat, mixture in enumerate(head["mixtures"])
-            if mixture
-        }
-        self._lineup = Lineup(wire, {}, dict(self._names))
-        self._policy = Lineup({0: head["policy"]}) if head["policy"] else None
-        self._keep_weights()
-        self.opponent_stats(reset=True)
-        self._counted = np.array(kept["opponent_stats"], np.uint64).reshape(-1, 4).T
-        self._seeded[:] = True
-        self._first_seed = None
-
-
-def save(envs: Sequence[Checkpoints]) -> Checkpoint:
-    """Return the games of environments whose games follow one another, such as those of a pool."""
-    out = Checkpoint(envs[0].game_spec.name, envs[0]._first, _PACKAGE)
-    for env in envs:
-        for part in env._transport.parts:
+    def add_to(self, out: Checkpoint) -> None:
+        """Add these games to a checkpoint."""
+        for part in self._requests.transport.parts:
             part.client.require("checkpoint", "checkpoint()")
             saved = Part(b"", [])
             for page in part.pages("checkpoint", np.arange(part.handle.games, dtype="<u4")):
@@ -122,7 +63,45 @@ def save(envs: Sequence[Checkpoints]) -> Checkpoint:
                     if name not in out.weights:
                         out.weights[name] = part.call("weights", name)["weights"]
             out.parts.append(saved)
-        out.client.append(env._kept())
+        illegal = self._batch.illegal
+        own = {
+            "afterstate_calls": self._search.afterstate_calls,
+            "actions": illegal.actions,
+            "illegal": illegal.illegal,
+        }
+        out.client.append(own | self._opponents.saved())
+
+    def take_from(self, data: Checkpoint, head: dict[str, Any], games: list[bytes], own: dict[str, Any]) -> None:
+        """Continue some games of a checkpoint.
+
+        Args:
+            data: the checkpoint.
+            head: what the server says of all its games.
+            games: those that are left; these games are removed from it.
+            own: what :meth:`add_to` added for the client.
+        """
+        memory, transport = self._steps.next_memory(), self._requests.transport
+        try:
+            for part, place in zip(transport.parts, transport.places(memory), strict=True):
+                part.client.require("checkpoint", "restore_checkpoint()")
+                part.upload(self._opponents.user, self.game, _files(data, head))
+                _send(part, place, data.parts[0].head, games[: part.handle.games])
+                del games[: part.handle.games]
+        except BaseException:
+            self._opponents.keep_weights()
+            raise
+        self._search.afterstate_calls = own["afterstate_calls"]
+        self._batch.illegal.actions, self._batch.illegal.illegal = own["actions"], own["illegal"]
+        self._opponents.resume(own, head)
+        self._batch.infos(memory)  # notes in memory which rows must act
+        self._steps.resume(memory)
+
+
+def save(parts: Sequence[Checkpoints]) -> Checkpoint:
+    """Return the games of environments whose games follow one another, such as those of a pool."""
+    out = Checkpoint(parts[0].game, parts[0].first, _PACKAGE)
+    for games in parts:
+        games.add_to(out)
     _head(out)
     return out
 
@@ -141,40 +120,25 @@ def _head(data: Checkpoint) -> dict[str, Any]:
     return heads[0]
 
 
-def resume(envs: Sequence[Checkpoints], data: Checkpoint) -> None:
+def resume(parts: Sequence[Checkpoints], data: Checkpoint) -> None:
     """Continue the games of a checkpoint in environments whose games follow one another.
 
     Raises:
         CheckpointError: they do not fit.
     """
-    games = sum(env.num_games for env in envs)
     for name, have, want in (
-        ("game", data.game, envs[0].game_spec.name),
-        ("num_envs", data.games, games),
-        ("first", data.first, envs[0]._first),
+        ("game", data.game, parts[0].game),
+        ("num_envs", data.games, sum(games.count for games in parts)),
+        ("first", data.first, parts[0].first),
     ):
         if have != want:
             raise CheckpointError(
                 f"{name} is {have} in the checkpoint and {want} in this environment: create it with {name}={have!r}"
             )
     head = _head(data)
-    kept = _per_env(data.client, len(envs))
-    games_left = [game for part in data.parts for game in part.games]
-    for env, mine in zip(envs, kept, strict=True):
-        memory = env._next_memory()
-        try:
-            for part, place in zip(env._transport.parts, env._transport.places(memory), strict=True):
-                part.client.require("checkpoint", "restore_checkpoint()")
-                part.upload(env._user, env.game_spec.name, _files(data, head))
-                _send(part, place, data.parts[0].head, games_left[: part.handle.games])
-                del games_left[: part.handle.games]
-        except BaseException:
-            env._keep_weights()
-            raise
-        env._keep(mine, head)
-        env._infos(memory)  # notes in memory which rows must act
-        env._show(memory)
-        env._resumed = (memory, memory.generation)
+    left = [game for part in data.parts for game in part.games]
+    for games, own in zip(parts, _per_env(data.client, len(parts)), strict=True):
+        games.take_from(data, head, left, own)
 
 
 def _send(part: SocketTransport, memory: StepMemory, head: bytes, games: list[bytes]) -> None:
