@@ -47,11 +47,11 @@
 // check, view, export and train:
 //
 //	env/<game>                   the rules: a Game and a State, checked by package envtest
-//	agents/<game>bot             its Entry (package agents/bots/entry): evaluators and features
+//	agents/bots/<game>bot        its Entry (package agents/bots/entry): evaluators and features
 //	env/games/games.go           one line: the Game and its variants
-//	agents/bots/bots.go  one line: the Entry
+//	agents/bots/bots.go          one line: the Entry
 //
-// The test of package rpc that is called TestSixthGame adds the games of envtest/toy in this way,
+// TestSixthGame of package rpc/commands adds the games of envtest/toy in this way,
 // with agents/bots/entry/toybot as their Entry, and runs all programs.
 //
 // For a game that is part of the repository, tests also ask for its rules, env/<game>/RULES.md with
@@ -60,7 +60,7 @@
 // "python rpc/python/environments.py --write".
 //
 // Some things are work of their own, and a game may go without: weights of a trained network
-// (agents/<game>bot/weights) and what speeds up its training (train/games), a contest (a codec,
-// a referee in agents/commands/host.go, a program in agents/submit/programs), transcripts of the original
-// engine (datasets/conform) and a picture for the list of the web viewer.
+// (agents/bots/<game>bot/weights) and what speeds up its training (train/games), a contest (a codec,
+// a referee and its settings in agents/bots/<game>bot, a program in agents/submit/programs), transcripts
+// of the original engine (datasets/conform) and a picture for the list of the web viewer.
 package env

@@ -1,5 +1,4 @@
-// Rpc serves games to reinforcement-learning clients over sockets, and measures the overhead of doing so.
-// PROTOCOL.md specifies the messages.
+// Rpc serves games to reinforcement-learning clients over sockets. PROTOCOL.md specifies the messages.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Train trains networks that evaluate positions and choices, by self-play or from recorded games.
+// Train trains the networks of the agent learned, by self-play or from recorded games.
 package main
 
 import (

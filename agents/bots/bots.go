@@ -1,4 +1,5 @@
-// Package bots turns text into agents: Parse reads what a user calls an agent, or what a stranger does (see Text).
+// Package bots turns text into agents. Parse takes a Text, which says who wrote it: the user of this program, who may
+// name programs and files, or somebody else, who may not.
 //
 //	hand:ply=1            an agent of this program: a name, and options after a colon, separated by commas
 //	exec:COMMAND          a program that speaks the protocol of the game's contest; a shell runs a command with

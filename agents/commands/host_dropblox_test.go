@@ -128,6 +128,31 @@ func TestHostDropbloxTournament(t *testing.T) {
 	require.Contains(t, out, "\nB is idle: +0.0 (+0.0 to +0.0) a seed over A\n")
 }
 
+func TestHostDropbloxNames(t *testing.T) {
+	host := dropblox(t, `echo left`)
+	place(t, "hand", `:`)
+	status, out, errs := host("--bot", "Ann=./dropblox_ai", "--bot", "exec:./dropblox_ai", "--bot", "hand",
+		"--seed", "9", "--turns", "1", "--json")
+	require.Zero(t, status, errs)
+	var got rounds.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, "Ann", got.Bots[0].Name)
+	require.Equal(t, "./dropblox_ai", got.Bots[1].Name)
+	require.Equal(t, "hand", got.Bots[2].Name, "a program of the name of an agent is a program")
+
+	for text, want := range map[string]string{
+		"learned":          "make a program of it with agents bundle",
+		"Ann=hand:depth=1": "make a program of it with agents bundle",
+		"hand:ply=1":       "unknown option \"ply\"",
+		"Ann=./gone":       "program ./gone: ",
+		"exec:./gone":      "program ./gone: ",
+	} {
+		status, _, errs := host("--bot", "./dropblox_ai", "--bot", text, "--seed", "9", "--turns", "1")
+		require.Equal(t, 2, status, text)
+		require.Contains(t, errs, want, text)
+	}
+}
+
 func TestHostDropbloxStops(t *testing.T) {
 	dropblox(t, `[ -e slow ] && touch second && sleep 600; touch slow`)
 	for _, c := range []struct {

@@ -7,17 +7,20 @@ import (
 	"fmt"
 	"math/big"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"blockyard/datasets/program"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	dropbloxcontest "blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/history"
 	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match/rounds"
 	"blockyard/datasets/record"
+	"blockyard/env/games"
 )
 
 // defaultProgram is the program that the original client plays with.
@@ -97,7 +100,7 @@ func (h *roundsHost) check() ([]*programs.Program, error) {
 	}
 	var bots []*programs.Program
 	for _, line := range h.Bot {
-		p, err := programs.Find(line)
+		p, err := turnProgram(h.Game, line)
 		if err != nil {
 			return nil, err
 		}
@@ -107,6 +110,38 @@ func (h *roundsHost) check() ([]*programs.Program, error) {
 		bots = append(bots, p)
 	}
 	return bots, nil
+}
+
+// turnProgram returns the program that a user names: a command line, also with a name (NAME=COMMAND) or as
+// exec:COMMAND. A file or command of just that name comes first. An agent of ours is no such program; the error
+// says how to make it one.
+func turnProgram(game, text string) (*programs.Program, error) {
+	p, err := programs.Find(text)
+	if err == nil {
+		return p, nil
+	}
+	name, spec := bots.Alias(text)
+	command := strings.TrimPrefix(spec, "exec:")
+	if command != text {
+		if p, err = programs.Find(command); err == nil && spec != text {
+			p.Name = name
+		}
+	}
+	if err == nil || command != spec {
+		return p, err
+	}
+	g, e := games.Open(game)
+	if e != nil {
+		return nil, e
+	}
+	if known, _, _ := strings.Cut(spec, ":"); slices.Contains(bots.Names(g), known) {
+		a, e := bots.Parse(g, bots.Own(spec))
+		if e == nil {
+			_, e = a.Program()
+		}
+		return nil, e
+	}
+	return nil, err
 }
 
 // listSeeds sets the seeds to the seeds to play.

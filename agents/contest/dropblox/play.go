@@ -1,6 +1,6 @@
-// Package dropblox plays the Dropblox contest: a Player has a program play a Game turn by turn within its time, and
-// prints the console lines and writes the history folder of the original client. The two kinds of Game are Local, on
-// this machine, and Remote, at a contest's server.
+// Package dropblox plays the Dropblox contest. A Player asks a program for the commands of every turn of a Game and
+// measures its time. Its console lines and its history folder are those of the contest's original client. The two
+// kinds of Game are Local, on this machine, and Remote, at a contest's server.
 //
 // Its packages: programs runs one turn of a program; history writes a game's folder; protocol defines the messages
 // between server and clients; teams stores names and passwords; server implements the contest's server.

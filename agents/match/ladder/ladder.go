@@ -1,11 +1,11 @@
-// Package ladder plays a round robin between any number of agents in this process and rates them.
+// Package ladder rates any number of agents by a round robin, which this process plays: every two agents meet.
 //
 // It plays units. In a game of two seats, a unit is a pair of games between two players, with the same seed and the
 // seats swapped; in a game of one seat, it is a game of one player alone, and two players are compared by their scores
 // with the same seed. Units come round by round, so that a ladder that is stopped has played every two players
 // equally often, give or take one unit.
 //
-// Every finished unit is a line of the journal. A ladder that was stopped, also by kill -9, goes on behind the last
+// Every finished unit is a line of the journal. A ladder that was stopped, also by kill -9, continues after the last
 // one, and ends with the same result for any number of workers.
 package ladder
 

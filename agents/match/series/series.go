@@ -1,7 +1,7 @@
 // Package series plays a contest: a series of games between the same programs, in which they
 // change seats. It keeps logs and records and reports the result as a table or as JSON.
 //
-// A Series works for any contest whose programs are asked by a host: a contest.Setup says how its games are played.
+// A Series knows no contest: a contest.Setup says how a game is played.
 package series
 
 import (

@@ -12,7 +12,7 @@
 //	defer site.Close()
 //	site.Ready()
 //
-// Without --http, Start opens nothing and returns nil, on which all methods do nothing.
+// Without --http, Start returns a nil Site. Every method of it does nothing.
 //
 // # Metrics
 //

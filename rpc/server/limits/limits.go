@@ -1,6 +1,6 @@
 // Package limits bounds what the clients of a server may take together, with one token, and in one connection:
-// sessions, games, memory, and what the kernel and the runtime bound. It knows numbers only, no connection and no game,
-// and its errors are those that clients get.
+// sessions, games, memory, and what the kernel and Go have too little of: mappings, file descriptors, goroutines and
+// timers. It counts only and knows no connection and no game. Clients get its errors as they are.
 package limits
 
 import (

@@ -1,5 +1,5 @@
-// Package memory shares memory with the clients of a server on the same machine, and packs what is in it. It knows
-// sizes and bytes only.
+// Package memory shares memory with the clients of a server on the same machine, and packs boards into fewer bits per
+// cell. It knows sizes and bytes, but no game.
 package memory
 
 import (

@@ -1,20 +1,20 @@
-// Package single trains a value net for a game of one seat, by TD(λ) on the points that its
-// choices make: V of an afterstate is the expected sum of all later rewards, discounted by γ per
-// choice. The reward of a choice is its points times the game's unit.
+// Package single trains a value network for a game of one seat, by TD(λ) on the points that its
+// actions score: V of an afterstate is the expected sum of all later rewards, discounted by γ per
+// action. The reward of an action is its points times the game's unit.
 //
-// The net plays greedily: it selects the choice with the highest reward plus discounted V. The
-// target G of an afterstate follows from the next choice, its reward r and its afterstate:
+// The network plays greedily: it selects the action with the highest reward plus discounted V. The
+// target G of an afterstate follows from the next action, its reward r and its afterstate:
 //
 //	G = r + γ·((1-λ)·V(next) + λ·G(next)),   0 beyond the end of a game
 //
 // A chosen afterstate is a training row once, or, with Keep above 1, in several iterations; the
-// current net then computes V(next) again. Random pieces provide exploration. Some games start from
+// current network then computes V(next) again. Random pieces provide exploration. Some games start from
 // a damaged position, and a game that gets too long is replaced by a new one.
 //
-// If the game has a planner, V is trained on the positions in which its plans end. A search evaluates those positions,
-// which differ from the ones that games pass through. For two consecutive plans, r is the reward that the second
-// promises beyond the first. A search finds the positions that a net overestimates, so the net has to learn from plans
-// made with itself. At first it may learn from plans of the baseline evaluator.
+// If the game has a planner, V is trained on the positions in which its plans end. A search evaluates those
+// positions, which differ from the ones that games pass through. For two consecutive plans, r is the reward that the
+// second promises beyond the first. A search finds the positions that a network overestimates, so the network has to
+// learn from plans that were made with it. At first it may learn from plans of the baseline evaluator.
 package single
 
 import (

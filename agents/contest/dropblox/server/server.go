@@ -2,10 +2,9 @@
 // can play practice games at any time, and all teams play the rounds of the competition, with
 // the same blocks at the same time.
 //
-// Every reply is JSON. The status is 401 for a wrong name or password, 4xx for an invalid
-// request, with the reason, and otherwise 200, with ret ok, wait or fail. The status 429 is for one
-// request too many; its header Retry-After says after how many seconds to try again. Until a team
-// has logged in on a connection, every reply closes it.
+// Every reply is JSON. Its status is 200, with ok, wait or fail in the key ret; 401 for a wrong name or password; 429
+// for one request too many, with the seconds to wait in the header Retry-After; and another 4xx for an invalid request,
+// with the reason. Until a team has logged in on a connection, every reply closes it.
 package server
 
 import (
