@@ -20,7 +20,6 @@ from .options import Options
 from .recording import Recording
 from .results import Afterstates, LegalActions, Rollout
 from .search import Search
-from .texts import Texts
 
 
 class BlockVectorEnv(GymVectorEnv):
@@ -82,7 +81,6 @@ class BlockVectorEnv(GymVectorEnv):
         super().__init__(game, num_envs, chosen)
         requests, batch, steps = self._requests, self._batch, self._steps
         self._search = Search(requests, batch, steps, self._opponents)
-        self._texts = Texts(requests, self.game_spec.name)
         self._checkpoints = Checkpoints(chosen.first, requests, batch, steps, self._search, self._opponents)
         try:
             if chosen.record is not None:
@@ -210,7 +208,8 @@ class BlockVectorEnv(GymVectorEnv):
         Raises:
             RequestError: an action is outside of the action space.
         """
-        texts: str | list[str] = self._texts.text(actions)
+        self._requests.check("text")
+        texts: str | list[str] = self._transport.retry(lambda: self.client.text(self.game_spec.name, actions))
         return texts
 
     @overload
@@ -225,8 +224,8 @@ class BlockVectorEnv(GymVectorEnv):
         Raises:
             RequestError: a text is no action; the message shows it, and an example of one that is.
         """
-        actions: int | NDArray[np.int64] = self._texts.parse(texts)
-        return actions
+        self._requests.check("parse")
+        return self._transport.retry(lambda: self.client.parse(self.game_spec.name, texts))
 
     def observation_texts(self, env_ids: Ids = None, *, legal: bool = True) -> list[str]:
         """Return the observation of each row of these games as plain text without colour codes.
@@ -241,7 +240,9 @@ class BlockVectorEnv(GymVectorEnv):
         Raises:
             NeedsResetError: the environment was not reset yet.
         """
-        return self._texts.observations(env_ids, legal)
+        self.client.require("parse", "observation_texts")
+        pages = self._requests.pages("observe_text", env_ids, {"legal": bool(legal)})
+        return [text for page in pages for text in page["texts"]]
 
     # -- recordings, checkpoints ----------------------------------------------------------
 
