@@ -15,9 +15,7 @@ Seed = int | Sequence[int | None] | None
 def check_seed(seed: object, name: str = "seed") -> int:
     """Return a seed as an int, 0 <= seed < 2**64; name is the argument's, for the error.
 
-    Raises:
-        TypeError: it is not an integer.
-        ValueError: it is out of range.
+    Raise TypeError if it is not an integer, and ValueError if it is out of range.
     """
     if isinstance(seed, bool) or not isinstance(seed, SupportsIndex):
         raise TypeError(f"{name}: want an integer, got {seed!r}")
@@ -29,9 +27,8 @@ def check_seed(seed: object, name: str = "seed") -> int:
 def check_seeds(seed: Seed, games: int) -> int | list[int | None] | None:
     """Return a seed, or a list of seeds with one entry per game, after checking it.
 
-    Raises:
-        TypeError: a seed is not an integer.
-        ValueError: a seed is out of range, or the list has the wrong length.
+    Raise TypeError if a seed is not an integer, and ValueError if a seed is out of range, or the list has the wrong
+    length.
     """
     if seed is None:
         return None

@@ -107,8 +107,7 @@ class HealingPoolServer(PoolServer):
         Those that no server has accepted so far are sent as they were sent together at first, because they may be
         refused.
 
-        Raises:
-            BlockyardError: this server is lost too.
+        Raise BlockyardError if this server is lost too.
         """
         self._asked, self.flying = None, int(np.count_nonzero(self._away))
         unanswered = [games for _, games in self._sent]

@@ -70,8 +70,7 @@ class Receiver:
     def wait_for_all(self) -> None:
         """Receive all games in flight. What a server refused is raised by the next recv.
 
-        Raises:
-            ServerTimeoutError: some did not come in time.
+        Raise ServerTimeoutError if some did not come in time.
         """
         while before := self.flying:
             try:

@@ -175,8 +175,7 @@ class StepMemory:
     def packed_masks(self) -> NDArray[np.uint8]:
         """Return the action masks as bits, uint8 (rows, ceil(actions / 8)).
 
-        Raises:
-            RuntimeError: the environment was created with ``mask=False``.
+        Raise RuntimeError if the environment was created with ``mask=False``.
         """
         if self.mask is None:
             raise RuntimeError(

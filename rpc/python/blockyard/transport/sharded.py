@@ -173,10 +173,8 @@ def servers_of(
 ) -> list[str | Address | None]:
     """Return the servers over which games are distributed: each address, and for ``dns:NAME:PORT`` all of that name.
 
-    Raises:
-        ServerGoneError: a name cannot be looked up.
-        TypeError: address is neither an address nor a list of them.
-        ValueError: there are no addresses, or more than games.
+    Raise ServerGoneError if a name cannot be looked up, and TypeError if address is neither an address nor a list of
+    them, and ValueError if there are no addresses, or more than games.
     """
     if address is None or isinstance(address, Address):
         return [address]

@@ -49,9 +49,7 @@ def call(
 def row_values(name: str, values: Any, rows: int) -> tuple[Any, ...]:
     """Return the value of a new attribute for each row; a list or tuple has one per row.
 
-    Raises:
-        AttributeError: rows have an attribute of this name anyway.
-        ValueError: the list has a wrong length.
+    Raise AttributeError if rows have an attribute of this name anyway, and ValueError if the list has a wrong length.
     """
     if name in _METHODS or name in _ATTRIBUTES:
         raise AttributeError(f"set_attr: {name!r} of a row cannot be changed; choose another name")

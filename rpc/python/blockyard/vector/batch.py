@@ -78,11 +78,7 @@ class Batch:
 
     @property
     def current(self) -> StepMemory:
-        """The current position.
-
-        Raises:
-            NeedsResetError: there is none yet.
-        """
+        """The current position; raise NeedsResetError if there is none yet."""
         if self.memory is None:
             raise NeedsResetError("the environment was not reset yet: call reset()")
         return self.memory

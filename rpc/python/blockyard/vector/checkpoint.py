@@ -109,8 +109,7 @@ def save(parts: Sequence[Checkpoints]) -> Checkpoint:
 def _head(data: Checkpoint) -> dict[str, Any]:
     """Return what the server says of all games of a checkpoint.
 
-    Raises:
-        CheckpointError: it says different things of its parts.
+    Raise CheckpointError if it says different things of its parts.
     """
     heads: list[dict[str, Any]] = [json.loads(part.head) for part in data.parts]
     if any(head != heads[0] for head in heads[1:]):
@@ -123,8 +122,7 @@ def _head(data: Checkpoint) -> dict[str, Any]:
 def resume(parts: Sequence[Checkpoints], data: Checkpoint) -> None:
     """Continue the games of a checkpoint in environments whose games follow one another.
 
-    Raises:
-        CheckpointError: they do not fit.
+    Raise CheckpointError if they do not fit.
     """
     for name, have, want in (
         ("game", data.game, parts[0].game),
@@ -166,8 +164,7 @@ def _files(data: Checkpoint, head: dict[str, Any]) -> dict[str, tuple[str, bytes
 def _per_env(client: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
     """Return what each of count environments is to keep, if another number of them was saved.
 
-    Raises:
-        CheckpointError: it depends on the environment.
+    Raise CheckpointError if it depends on the environment.
     """
     if len(client) == count:
         return client

@@ -41,11 +41,7 @@ class Games:
         return self._requests.transport.handle.games
 
     def check(self) -> None:
-        """Refuse to start a recording.
-
-        Raises:
-            RuntimeError: one is in progress, or a step is.
-        """
+        """Refuse to start a recording; raise RuntimeError if one is in progress, or a step is."""
         self._requests.check("record")
         if self.recording is not None and self.recording.state == "recording":
             raise RuntimeError(f"record: already recording to {self.recording.path}; call stop_recording first")
@@ -157,11 +153,7 @@ def start_with(parts: Sequence[Games], record: Path | Mapping[str, Any]) -> Reco
 
 
 def end(parts: Sequence[Games]) -> Recording:
-    """End the recording of the games of some environments, and return it.
-
-    Raises:
-        RuntimeError: there is none.
-    """
+    """End the recording of the games of some environments, and return it; raise RuntimeError if there is none."""
     recording = parts[0].recording
     if recording is None:
         raise RuntimeError("stop_recording: nothing is being recorded; call record first")

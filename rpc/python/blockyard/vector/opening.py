@@ -94,11 +94,7 @@ class Opening:
             raise
 
     def _optional(self, session: Session, start: int) -> dict[str, Any]:
-        """Return the options that not every server has.
-
-        Raises:
-            RequestError: this one lacks them.
-        """
+        """Return the options that not every server has; raise RequestError if this one lacks them."""
         out: dict[str, Any] = {}
         if not self._options.mask and "fields" in session.features:
             out["fields"] = ["planes", "globals", "seat"]

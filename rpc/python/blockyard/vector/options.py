@@ -57,11 +57,7 @@ class Options:
     heal_timeout: float = 60.0
 
     def __post_init__(self) -> None:
-        """Check what can be checked without a server.
-
-        Raises:
-            TypeError, ValueError: an option is malformed.
-        """
+        """Check what can be checked without a server; raise TypeError or ValueError if an option is malformed."""
         if self.render_mode is not None and self.render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode {self.render_mode!r}: want None or one of {RENDER_MODES}")
         if not self.copy and integer("slots", self.slots) < 2:
@@ -81,8 +77,7 @@ class Options:
     def of(cls, arguments: Mapping[str, Any]) -> Options:
         """Return the options that keyword arguments give.
 
-        Raises:
-            TypeError: there is no such argument, or one is malformed.
+        Raise TypeError if there is no such argument, or one is malformed.
         """
         names = [field.name for field in fields(cls)]
         if unknown := sorted(arguments.keys() - set(names)):

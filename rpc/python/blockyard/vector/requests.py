@@ -25,9 +25,7 @@ class Requests:
     def check(self, method: str) -> None:
         """Refuse a method of the environment while a step is in progress.
 
-        Raises:
-            RuntimeError: a step is in progress.
-            BlockyardError: the environment is closed.
+        Raise RuntimeError if a step is in progress, and BlockyardError if the environment is closed.
         """
         if self.pending:
             raise RuntimeError(f"{method}: a step is in progress; call step_wait first")

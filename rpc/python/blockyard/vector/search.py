@@ -14,7 +14,7 @@ from .batch import Batch
 from .infos import FinalStep
 from .opponents import OpponentSeats
 from .requests import Requests
-from .results import Afterstates, LegalActions, Rollout, join_indptr
+from .results import Afterstates, LegalActions, Rollout, join
 from .steps import Steps
 
 
@@ -35,20 +35,13 @@ class Search:
             LegalActions(np.frombuffer(d["indptr"], "<u4"), np.frombuffer(d["actions"], "<u2"))
             for d in self._requests.pages("legal", env_ids)
         ]
-        if len(pages) == 1:
-            return pages[0]
-        return LegalActions(join_indptr([p.indptr for p in pages]), np.concatenate([p.actions for p in pages]))
+        return join(pages)
 
     def afterstates(self, env_ids: Ids, seed: int | None) -> Afterstates:
         """Return the position after each legal action; see :meth:`BlockVectorEnv.afterstates`."""
         self.afterstate_calls += 1
         options = {"seed": self.afterstate_calls if seed is None else check_seed(seed)}
-        parts = [self._afterstates(d) for d in self._requests.pages("afterstates", env_ids, options)]
-        if len(parts) == 1:
-            return parts[0]
-        names = ("actions", "planes", "globals", "reward", "done")
-        rest = (np.concatenate([getattr(p, name) for p in parts]) for name in names)
-        return Afterstates(join_indptr([p.indptr for p in parts]), *rest)
+        return join([self._afterstates(d) for d in self._requests.pages("afterstates", env_ids, options)])
 
     def _afterstates(self, d: dict[str, Any]) -> Afterstates:
         m, spec = len(d["actions"]) // 2, self._batch.spec

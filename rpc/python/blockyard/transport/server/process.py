@@ -42,9 +42,8 @@ class LocalServer:
     def __init__(self, timeout: float = 30.0) -> None:
         """Start it and wait until it listens.
 
-        Raises:
-            ServerNotFoundError: there is no server program.
-            ServerStartError: it exited, or did not listen within timeout seconds.
+        Raise ServerNotFoundError if there is no server program, and ServerStartError if it exited, or did not listen
+        within timeout seconds.
         """
         program = find_server()
         self._path = _socket_path() if hasattr(socket, "AF_UNIX") else ""
