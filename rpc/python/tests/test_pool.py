@@ -116,7 +116,7 @@ def test_how_many(server):
     ):
         with pytest.raises(ValueError, match=text):
             blockyard.BlockPool(GAME, *arguments, address=server.unix)
-    with pytest.raises(ValueError, match="0 servers for 8 games, want 1 to 8"):
+    with pytest.raises(ValueError, match="address: got an empty list"):
         blockyard.BlockPool(GAME, 8, 2, address=[])
 
 

@@ -164,7 +164,7 @@ def watch_learned(args: argparse.Namespace, server: dict[str, Any]) -> int:
         env.reset()
         for _ in range(args.moves):
             env.rollout(1, policy)
-            env._pictures.show()
+            env._display()
             if env.final().games.size:
                 break
         print(f"every seat is played by {policy}")

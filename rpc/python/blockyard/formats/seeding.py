@@ -1,4 +1,4 @@
-"""Seeds: what users may pass, and which requests a reset consists of."""
+"""Checks the seeds that users pass, and turns a reset into requests to the server."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ def reset_requests(
     if seed is None:
         seed = [None] * len(chosen) if seeded.any() else fresh_seed()
     if isinstance(seed, int):
-        return [{"seed": seed} | _limited_to(chosen)]
+        return [{"seed": seed} | _only(chosen)]
     full = [fresh_seed() if s is None and not old else s for s, old in zip(seed, seeded, strict=True)]
     given = np.fromiter((s is not None for s in full), np.bool_, len(chosen)) & chosen
     requests: list[dict[str, Any]] = []
     if given.any():
         values = np.array([0 if s is None else s for s in full], "<u8")
-        requests.append({"seeds": values.tobytes()} | _limited_to(given))
+        requests.append({"seeds": values.tobytes()} | _only(given))
     if (rest := chosen & ~given).any():
-        requests.append(_limited_to(rest))
+        requests.append(_only(rest))
     return requests
 
 
-def _limited_to(games: NDArray[np.bool_]) -> dict[str, Any]:
+def _only(games: NDArray[np.bool_]) -> dict[str, Any]:
     """Return the option that limits a reset to some games."""
     return {} if games.all() else {"mask": games.tobytes()}

@@ -94,8 +94,8 @@ class HealingPoolServer(PoolServer):
             self._transport.save(np.flatnonzero(often).astype("<u4"))
         return received
 
-    def _landed(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
-        super()._landed(games, memory)
+    def _arrived(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
+        super()._arrived(games, memory)
         ids = games - self.first
         self._away[ids] = False
         if memory is not None:

@@ -79,9 +79,6 @@ class BlockPool:
         self.num_games, self.batch_size = positive("num_envs", num_envs), positive("batch_size", batch_size)
         if self.batch_size > self.num_games:
             raise ValueError(f"batch_size: want at most num_envs={self.num_games}, got {batch_size}")
-        count = 1 if address is None or isinstance(address, str) else len(address)
-        if not 1 <= count <= self.num_games:
-            raise ValueError(f"address: {count} servers for {num_envs} games, want 1 to {num_envs}")
         chosen = Options.of({**options, "address": address, "seed": seed, "checkpoint": checkpoint})
         healing, where = chosen.healing, servers_of(address, chosen.tls, self.num_games)
         seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)
@@ -248,7 +245,7 @@ class BlockPool:
             RequestError, LimitError, TypeError, ValueError, OSError: as in :meth:`BlockVectorEnv.set_opponents`;
                 nothing has changed.
         """
-        self._settle()
+        self._receive_all()
         for k, env in enumerate(self.envs):
             try:
                 env.set_opponents(opponents)
@@ -293,12 +290,12 @@ class BlockPool:
 
     def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
         """Record games into one file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
-        self._settle()
+        self._receive_all()
         return start_with([env._games for env in self.envs], {"path": path, "every": every, **options})
 
     def stop_recording(self) -> Recording:
         """Write the games that have ended so far, and end the recording; waits for steps that are under way."""
-        self._settle()
+        self._receive_all()
         return end([env._games for env in self.envs])
 
     @property
@@ -310,7 +307,7 @@ class BlockPool:
         if flying := self._receiver.flying:
             raise RuntimeError(f"{method}: {flying} games are under way, call recv first")
 
-    def _settle(self) -> None:
+    def _receive_all(self) -> None:
         """With ``heal``, receive all games in flight, so that the order of all that changes them is known."""
         if self._healing:
             self._receiver.wait_for_all()

@@ -44,31 +44,10 @@ class StepMemory:
     """
 
     __slots__ = (
-        "__weakref__",
-        "_owner",
-        "acting",
-        "actions",
-        "arrays",
-        "bits",
-        "frame",
-        "generation",
-        "globals",
-        "illegal",
-        "mask",
-        "own_index",
-        "own_reward",
-        "own_score",
-        "parts",
-        "pieces",
-        "planes",
-        "reward",
-        "score",
-        "seat",
-        "slot",
-        "terminated",
-        "truncated",
-        "unpacked",
-    )
+        "__weakref__", "_owner", "acting", "actions", "arrays", "bits", "frame", "generation", "globals",
+        "illegal", "mask", "own_index", "own_reward", "own_score", "parts", "pieces", "planes", "reward",
+        "score", "seat", "slot", "terminated", "truncated", "unpacked",
+    )  # fmt: skip
 
     def __init__(self, handle: Handle, memory: Any = None, slot: int | None = None, lead: int = 0) -> None:
         """Create the arrays in memory, ``lead`` (0 or LEAD) bytes behind its start; by default in new memory."""

@@ -128,7 +128,7 @@ class Session:
         )
 
     def require(self, feature: str, what: str) -> None:
-        """Check that the server has a feature that older servers lack; what names the caller's request.
+        """Check that the server has a feature that older servers lack; ``what`` is the user's request, for the error.
 
         Raises:
             RequestError: the server lacks it.

@@ -25,17 +25,7 @@ from typing import Any
 def call(
     env: Any, added: Mapping[str, tuple[Any, ...]], name: str, args: Sequence[Any], kwargs: Any
 ) -> tuple[Any, ...]:
-    """Call a method of every row of an environment, or return an attribute of every row.
-
-    Args:
-        env: a :class:`BlockVectorEnv`.
-        added: attributes that were added, with a value per row.
-        name: of the method or attribute.
-        args, kwargs: of the method.
-
-    Raises:
-        AttributeError: rows have no such method or attribute.
-    """
+    """Call a method of every row of an environment, or return an attribute of every row; see BlockVectorEnv.call."""
     if name in added:
         return tuple(v(*args, **kwargs) if callable(v) else v for v in added[name])
     if method := _METHODS.get(name):

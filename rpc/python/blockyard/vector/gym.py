@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from ..formats.opponents import Opponents, OpponentStats
 from ..formats.packing import unpack
 from ..formats.seeding import Seed, check_seeds
+from ..rendering.frames import Frame
+from ..rendering.human import Display
 from ..rendering.notebook import game_picture, page
-from ..rendering.svg import Svg
+from ..rendering.rgb import rgb
+from ..rendering.svg import Svg, svg
 from ..transport.over_socket import SocketTransport
 from . import attributes
 from .batch import Batch, Obs, StepResult
@@ -23,7 +26,6 @@ from .illegal import IllegalActions
 from .opening import Opening
 from .opponents import OpponentSeats
 from .options import RENDER_MODES, Options
-from .pictures import Pictures
 from .requests import Requests
 from .steps import Out, Steps
 
@@ -31,7 +33,7 @@ from .steps import Out, Steps
 class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     """Many games that a server steps together: what :class:`BlockVectorEnv` has in common with other environments.
 
-    It holds one object for each task: :class:`Requests`, :class:`Batch`, :class:`Steps`, :class:`Pictures`,
+    It holds one object for each task: :class:`Requests`, :class:`Batch`, :class:`Steps`,
     :class:`OpponentSeats`, and :class:`Games`, which are recorded.
     """
 
@@ -64,8 +66,8 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self._requests = Requests(transport)
         self._opponents = OpponentSeats(self._requests, batch, opening.lineup, opening.user)
         self._games = Games(self._requests, handle.players)
-        self._pictures = Pictures(self._requests, batch)
-        show = self._pictures.show if options.render_mode == "human" else None
+        show = self._display if options.render_mode == "human" else None
+        self._screen = Display(fps=4)
         slots = None if options.copy else options.slots
         self._steps = Steps(self._requests, batch, self._games, seed, slots, show)
         self._added: dict[str, tuple[Any, ...]] = {}  # attributes of rows
@@ -262,7 +264,17 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         """
         if mode is None:
             mode = self.render_mode if self.render_mode in ("rgb_array", "svg") else "ansi"
-        return self._pictures.picture(game, mode)
+        if mode not in ("svg", "rgb_array"):
+            return self._requests.call("render", game, {"mode": mode})
+        frame = Frame.from_wire(self._requests.call("render", game, {"mode": "frame"}))
+        if mode == "rgb_array":
+            return rgb(frame)
+        name = self.game_spec.id
+        return svg(frame, name if self.num_games == 1 else f"{name} · game {game}")
+
+    def _display(self) -> None:
+        """Display the first game, in a terminal or a notebook."""
+        self._screen.show(lambda mode: self.picture(0, mode))
 
     def _repr_html_(self) -> str:
         """Return what a notebook displays: the game and its size, and pictures of the first games."""

@@ -51,9 +51,8 @@ class Opening:
         """Open this many games on the servers of the options, and return what moves their steps."""
         o = self._options
         games = positive("num_envs", num_envs)
-        return open_shards(
-            games, o.address, self._open_shard, token=o.token, timeout=o.timeout, tls=o.tls, client=o.client
-        )
+        how = {"token": o.token, "timeout": o.timeout}
+        return open_shards(games, o.address, self._open_shard, o.tls, o.client, **how)
 
     def _open_shard(self, session: Session, games: int, start: int) -> SocketTransport:
         """Open games from index start on, in a session."""

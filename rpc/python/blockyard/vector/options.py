@@ -64,8 +64,8 @@ class Options:
             raise ValueError(f"slots: want at least 2, got {self.slots}")
         one_of("transport", self.transport, TRANSPORTS)
         one_of("rows", self.rows, get_args(Rows))
-        for name, value, names in (("reward", self.reward, Reward), ("illegal", self.illegal, Illegal)):
-            if value is not None:
+        for name, names in (("reward", Reward), ("illegal", Illegal)):
+            if (value := getattr(self, name)) is not None:
                 one_of(name, value, get_args(names))
         if self.max_episode_steps is not None:
             integer("max_episode_steps", self.max_episode_steps)

@@ -39,15 +39,9 @@ class Steps:
         slots: int | None,
         show: Callable[[], None] | None,
     ) -> None:
-        """Prepare to step.
+        """Prepare to step; games are those that are recorded, and show, if any, displays a new position.
 
-        Args:
-            requests: about the games.
-            batch: of the games.
-            games: those that are recorded.
-            first_seed: of the first reset.
-            slots: number of steps whose arrays exist at the same time; None: arrays are never overwritten.
-            show: displays a new position; None: nothing does.
+        With slots, only the arrays of so many steps exist at the same time; None: arrays are never overwritten.
         """
         self._requests, self._batch, self._games, self._show_it = requests, batch, games, show
         self.first_seed, self.seeded = first_seed, np.zeros(batch.num_games, np.bool_)
