@@ -37,7 +37,7 @@ step "5 of 5: results"
 import json, sys
 out = sys.argv[1]
 arena = json.load(open(f"{out}/arena.json"))
-contest = json.load(open(f"{out}/contest.json"))
+contest = json.load(open(f"{out}/contest.json"))["match"]
 rows = [("match", "games", "wins", "draws", "losses", "score"),
         ("contest: exported bot against hand", contest),
         ("arena: same net against hand", arena)]
