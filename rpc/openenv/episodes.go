@@ -139,7 +139,10 @@ func (e *episodes) drop(token string) bool {
 	var oldest time.Time
 	var found place
 	for at, p := range e.all {
-		if used, over := p.over(); at.token == token && over && !strings.HasPrefix(at.id, mcpPrefix) && (oldest.IsZero() || used.Before(oldest)) {
+		if at.token != token || strings.HasPrefix(at.id, mcpPrefix) {
+			continue
+		}
+		if used, over := p.over(); over && (oldest.IsZero() || used.Before(oldest)) {
 			oldest, found = used, at
 		}
 	}

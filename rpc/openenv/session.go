@@ -173,7 +173,7 @@ func (p *session) begin(o resetOptions) (*result, error) {
 	return p.result(nil, ""), nil
 }
 
-// unlessClosed is the error of a game, which is that of an opponent interrupted by close if the session is being closed.
+// unlessClosed is the error of a game, unless close has interrupted it.
 func (p *session) unlessClosed(err error) error {
 	if p.ctx.Err() != nil {
 		return errClosed
