@@ -254,33 +254,7 @@ def make_vec(
         CheckpointError: the checkpoint is damaged or of another environment.
         TypeError, ValueError: an argument is malformed.
     """
-    return BlockVectorEnv(
-        game,
-        num_envs,
-        address=address,
-        token=token,
-        tls=tls,
-        seed=seed,
-        seats=seats,
-        opponents=opponents,
-        rows=rows,
-        autoreset_mode=autoreset_mode,
-        reward=reward,
-        illegal=illegal,
-        max_episode_steps=max_episode_steps,
-        mask=mask,
-        copy=copy,
-        slots=slots,
-        packed=packed,
-        transport=transport,
-        timeout=timeout,
-        render_mode=render_mode,
-        record=record,
-        checkpoint=checkpoint,
-        heal=heal,
-        snapshot_every=snapshot_every,
-        heal_timeout=heal_timeout,
-    )
+    return BlockVectorEnv(**locals())
 
 
 def make(
@@ -306,23 +280,7 @@ def make(
     Arguments and errors as in :func:`make_vec`. Each step is a round trip to the server, as costly as a step of
     hundreds of games: to train, use :func:`make_vec`.
     """
-    return BlockEnv(
-        game,
-        address=address,
-        token=token,
-        tls=tls,
-        seed=seed,
-        seats=seats,
-        opponents=opponents,
-        reward=reward,
-        illegal=illegal,
-        max_episode_steps=max_episode_steps,
-        mask=mask,
-        timeout=timeout,
-        render_mode=render_mode,
-        record=record,
-        checkpoint=checkpoint,
-    )
+    return BlockEnv(**locals())
 
 
 def connect(address: str | None = None, *, token: str | None = None, tls: Tls = None, timeout: float = 30.0) -> Client:

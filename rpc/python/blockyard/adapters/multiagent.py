@@ -58,8 +58,8 @@ class MultiAgentGame:
             game, 1, autoreset_mode=AutoresetMode.DISABLED, opponents=opponents, illegal=illegal, **kwargs
         )
         self.game_spec, self.players = self.env.game_spec, self.env.players
-        if self.env._illegal.warn_after is not None:
-            self.env._illegal.warn_after = WARN_AFTER
+        if self.env._batch.illegal.warn_after is not None:
+            self.env._batch.illegal.warn_after = WARN_AFTER
         self.in_turn = self.game_spec.turn == "alternating" and len(self.players) > 1
         if one_by_one and self.in_turn:
             self._turns_per_cycle = len(self.players)

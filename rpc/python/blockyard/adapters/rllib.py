@@ -22,7 +22,8 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from ..formats.optional import missing_dependency
-from ..vector.env import BlockVectorEnv, Obs
+from ..vector.batch import Obs
+from ..vector.env import BlockVectorEnv
 
 try:
     from ray.rllib.algorithms.ppo import PPOConfig

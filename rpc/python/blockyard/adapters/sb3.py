@@ -22,7 +22,8 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..formats.optional import missing_dependency
-from ..vector.env import BlockVectorEnv, Obs
+from ..vector.batch import Obs
+from ..vector.env import BlockVectorEnv
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -158,7 +159,7 @@ class SB3VecEnv(VecEnv):
     def has_attr(self, attr_name: str) -> bool:
         """Return whether there is such an attribute; ``action_masks`` unless made with ``mask=False``."""
         if attr_name == "action_masks":
-            return self.env._with_mask
+            return self.env._batch.with_mask
         return hasattr(self.env, attr_name)
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:

@@ -12,16 +12,17 @@ from gymnasium.core import RenderFrame
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from ..formats.arguments import Illegal, Reward
 from ..formats.opponents import Opponents, OpponentStats
 from ..rendering.notebook import game_picture
-from ..transport.address import Tls
-from ..transport.session import Session
-from ..vector.env import RENDER_MODES, BlockVectorEnv
-from ..vector.recorder import Path, start_with
+from ..vector.batch import Obs
+from ..vector.env import BlockVectorEnv
+from ..vector.games import Path, start_with
+from ..vector.options import RENDER_MODES
 from ..vector.recording import Recording
 from ..vector.results import Afterstates
-from ..vector.rows import Obs
+
+# Arguments of make_vec that a single environment sets, or whose results it could not return.
+_FIXED = {"autoreset_mode", "rows", "copy", "slots", "packed", "heal", "snapshot_every", "heal_timeout"}
 
 
 class BlockEnv(gymnasium.Env[Obs, np.int64]):
@@ -43,46 +44,11 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": 4}  # noqa: RUF012  (Gymnasium's own declaration)
 
-    def __init__(
-        self,
-        game: str,
-        *,
-        client: Session | None = None,
-        address: str | None = None,
-        token: str | None = None,
-        tls: Tls = None,
-        timeout: float = 30.0,
-        seed: int | None = None,
-        seats: int | None = None,
-        opponents: Opponents = "random",
-        reward: Reward | None = None,
-        illegal: Illegal | None = None,
-        max_episode_steps: int | None = None,
-        mask: bool = True,
-        render_mode: str | None = None,
-        record: Path | Mapping[str, Any] | None = None,
-        checkpoint: bytes | None = None,
-    ) -> None:
-        """Create the environment; arguments as in :func:`blockyard.make`."""
-        self.vector = BlockVectorEnv(
-            game,
-            1,
-            client=client,
-            address=address,
-            token=token,
-            tls=tls,
-            timeout=timeout,
-            seed=seed,
-            seats=seats,
-            opponents=opponents,
-            autoreset_mode=AutoresetMode.DISABLED,
-            reward=reward,
-            illegal=illegal,
-            max_episode_steps=max_episode_steps,
-            mask=mask,
-            render_mode=render_mode,
-            checkpoint=checkpoint,
-        )
+    def __init__(self, game: str, *, record: Path | Mapping[str, Any] | None = None, **options: Any) -> None:
+        """Create the environment; arguments as in :func:`blockyard.make`, and ``client``, a session to use."""
+        if taken := sorted(options.keys() & _FIXED):
+            raise TypeError(f"{taken}: cannot be set in a single environment; use blockyard.make_vec")
+        self.vector = BlockVectorEnv(game, 1, autoreset_mode=AutoresetMode.DISABLED, **options)
         if self.vector.num_envs != 1:
             rows = self.vector.num_envs
             self.vector.close()
@@ -92,12 +58,12 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             )
         if record is not None:
             try:
-                start_with([self.vector], record)
+                start_with([self.vector._games], record)
             except BaseException:
                 self.vector.close()
                 raise
         self.game_spec = self.vector.game_spec
-        self.render_mode = render_mode
+        self.render_mode = self.vector.render_mode
         self.observation_space = self.vector.single_observation_space
         self.action_space = self.vector.single_action_space
 

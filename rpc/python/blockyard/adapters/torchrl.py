@@ -17,7 +17,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from ..formats.optional import missing_dependency
-from ..vector.env import BlockVectorEnv, Obs
+from ..vector.batch import Obs
+from ..vector.env import BlockVectorEnv
 
 try:
     import torch

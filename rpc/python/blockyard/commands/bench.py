@@ -200,7 +200,7 @@ def _measure(way: str, env: BlockVectorEnv, seconds: float, play: Callable[[int]
 
 def _acting(env: BlockVectorEnv) -> int:
     """Return how many rows must act now."""
-    return int(np.count_nonzero(env._current().seat != 255))
+    return int(np.count_nonzero(env._batch.current.seat != 255))
 
 
 def _cpu(env: BlockVectorEnv) -> float:

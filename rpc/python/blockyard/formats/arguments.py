@@ -37,9 +37,7 @@ def integer(name: str, value: object) -> int:
 def positive(name: str, value: object) -> int:
     """Return an integer argument that must be at least 1.
 
-    Raises:
-        TypeError: it is not an integer.
-        ValueError: it is smaller.
+    Raise TypeError if it is not an integer, and ValueError if it is smaller.
     """
     if (number := integer(name, value)) < 1:
         raise ValueError(f"{name}: want at least 1, got {value}")
@@ -47,22 +45,14 @@ def positive(name: str, value: object) -> int:
 
 
 def one_of(name: str, value: object, names: Sequence[str]) -> str:
-    """Return an argument that must be one of these names.
-
-    Raises:
-        ValueError: it is something else.
-    """
+    """Return an argument that must be one of these names; raise ValueError if it is something else."""
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} {value!r:.100}: want one of {list(names)}")
     return value
 
 
 def autoreset(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return an autoreset mode given as the enum, its value or its name.
-
-    Raises:
-        ValueError: there is no such mode.
-    """
+    """Return an autoreset mode given as the enum, its value or its name; raise ValueError if there is no such mode."""
     if isinstance(mode, AutoresetMode):
         return mode
     if found := [m for m in AutoresetMode if mode in (m.value, m.name)]:
@@ -73,9 +63,8 @@ def autoreset(mode: AutoresetMode | str) -> AutoresetMode:
 def reset_mask(mask: object, rows: int, rows_per_game: int) -> NDArray[np.bool_]:
     """Return the games that a reset mask over rows selects, bool (games,).
 
-    Raises:
-        TypeError: mask is not an array of bool.
-        ValueError: its shape is not (rows,), it selects nothing, or it selects only a part of a game's rows.
+    Raise TypeError if mask is not an array of bool, and ValueError if its shape is not (rows,), it selects nothing, or
+    it selects only a part of a game's rows.
     """
     if not isinstance(mask, np.ndarray):
         raise TypeError(f"options['reset_mask']: want a numpy array, got {type(mask).__name__}")
@@ -98,9 +87,7 @@ def reset_mask(mask: object, rows: int, rows_per_game: int) -> NDArray[np.bool_]
 def game_ids(ids: Ids, games: int, name: str = "env_ids") -> NDArray[np.uint32]:
     """Return indices of games as ``<u4``; None means all games.
 
-    Raises:
-        TypeError: ids is not a list of integers.
-        ValueError: an index is out of range.
+    Raise TypeError if ids is not a list of integers, and ValueError if an index is out of range.
     """
     if ids is None:
         return np.arange(games, dtype="<u4")
@@ -115,9 +102,8 @@ def game_ids(ids: Ids, games: int, name: str = "env_ids") -> NDArray[np.uint32]:
 def copy_actions(actions: object, out: NDArray[np.uint16]) -> None:
     """Copy actions into out, uint16 (rows,).
 
-    Raises:
-        TypeError: they are not integers.
-        ValueError: the shape is wrong, or an action does not fit into uint16.
+    Raise TypeError if they are not integers, and ValueError if the shape is wrong, or an action does not fit into
+    uint16.
     """
     array = actions if isinstance(actions, np.ndarray) else np.asarray(actions)
     if array.dtype.kind not in "iu":

@@ -94,8 +94,8 @@ class HealingPoolServer(PoolServer):
             self._transport.save(np.flatnonzero(often).astype("<u4"))
         return received
 
-    def _landed(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
-        super()._landed(games, memory)
+    def _arrived(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
+        super()._arrived(games, memory)
         ids = games - self.first
         self._away[ids] = False
         if memory is not None:
@@ -107,8 +107,7 @@ class HealingPoolServer(PoolServer):
         Those that no server has accepted so far are sent as they were sent together at first, because they may be
         refused.
 
-        Raises:
-            BlockyardError: this server is lost too.
+        Raise BlockyardError if this server is lost too.
         """
         self._asked, self.flying = None, int(np.count_nonzero(self._away))
         unanswered = [games for _, games in self._sent]

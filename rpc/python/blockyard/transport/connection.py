@@ -61,8 +61,7 @@ class Connection(Stream):
     def call(self, method: str, *params: Any) -> Any:
         """Call a method and return its result, binary data as bytes.
 
-        Raises:
-            BlockyardError: the server refused the request, or the connection failed.
+        Raise BlockyardError if the server refused the request, or the connection failed.
         """
         with self._lock:
             return self.wait(self.post(method, *params))

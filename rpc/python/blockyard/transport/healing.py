@@ -151,7 +151,7 @@ class HealingTransport(SocketTransport):
             self.on_rebuilt()
         return steps
 
-    # -- what the games are rebuilt from ------------------------------------------------
+    # -- journal and checkpoints --------------------------------------------------------
 
     def _changed(self, again: Callable[[SocketTransport], Any], heavy: bool) -> None:
         """Note a request that has changed games; a heavy one is followed by a checkpoint, so as not to be repeated."""

@@ -44,31 +44,10 @@ class StepMemory:
     """
 
     __slots__ = (
-        "__weakref__",
-        "_owner",
-        "acting",
-        "actions",
-        "arrays",
-        "bits",
-        "frame",
-        "generation",
-        "globals",
-        "illegal",
-        "mask",
-        "own_index",
-        "own_reward",
-        "own_score",
-        "parts",
-        "pieces",
-        "planes",
-        "reward",
-        "score",
-        "seat",
-        "slot",
-        "terminated",
-        "truncated",
-        "unpacked",
-    )
+        "__weakref__", "_owner", "acting", "actions", "arrays", "bits", "frame", "generation", "globals",
+        "illegal", "mask", "own_index", "own_reward", "own_score", "parts", "pieces", "planes", "reward",
+        "score", "seat", "slot", "terminated", "truncated", "unpacked",
+    )  # fmt: skip
 
     def __init__(self, handle: Handle, memory: Any = None, slot: int | None = None, lead: int = 0) -> None:
         """Create the arrays in memory, ``lead`` (0 or LEAD) bytes behind its start; by default in new memory."""
@@ -175,8 +154,7 @@ class StepMemory:
     def packed_masks(self) -> NDArray[np.uint8]:
         """Return the action masks as bits, uint8 (rows, ceil(actions / 8)).
 
-        Raises:
-            RuntimeError: the environment was created with ``mask=False``.
+        Raise RuntimeError if the environment was created with ``mask=False``.
         """
         if self.mask is None:
             raise RuntimeError(

@@ -49,11 +49,7 @@ class SharedMemoryTransport(SocketTransport):
         self._add(_FIRST_SLOTS)
 
     def _share(self, slots: int) -> tuple[mmap.mmap, dict[str, int]]:
-        """Map new slots of the server.
-
-        Raises:
-            LimitError: the server gives no more memory.
-        """
+        """Map new slots of the server; raise LimitError if the server gives no more memory."""
         answer, fds = self.client.connection.call_for_files("share", self.handle.number, slots)
         memory = self._map(answer["len"], fds)
         self._mapped.add(memory)

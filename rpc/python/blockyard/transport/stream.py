@@ -1,4 +1,4 @@
-"""The socket of a connection: sending, receiving, and what happens when either fails."""
+"""The socket of a connection: it sends and receives bytes, and turns failures into errors."""
 
 from __future__ import annotations
 
