@@ -340,8 +340,9 @@ class BlockPool:
 
     def __repr__(self) -> str:
         games = f", num_games={self.num_games}" * (self.rows_per_game > 1)
-        state = f"batch_size={self.batch_size}, {self._receiver.flying} games in flight, {len(self.envs)} server{'s' if len(self.envs) > 1 else ''}"
-        return f"BlockPool({self.envs[0].game_spec.id}, num_envs={self.num_envs}{games}, {state}{', closed' * self.envs[0].closed})"
+        sizes = f"num_envs={self.num_envs}{games}, batch_size={self.batch_size}"
+        servers = f"{len(self.envs)} server{'s' * (len(self.envs) > 1)}{', closed' * self.envs[0].closed}"
+        return f"BlockPool({self.envs[0].game_spec.id}, {sizes}, {self._receiver.flying} games in flight, {servers})"
 
     def __enter__(self) -> BlockPool:
         return self
