@@ -25,7 +25,7 @@ from .session import Session
 TRANSPORTS = ("auto", "shm", "socket")
 
 _FIRST_SLOTS = 4  # of the pool, which then doubles as long as the user keeps arrays
-_MOST_SLOTS = 512
+_MOST_SLOTS = 32
 _MOST_SHARED = 1 << 30  # bytes
 
 
@@ -85,7 +85,7 @@ class SharedMemoryTransport(SocketTransport):
         return self._unused.pop() if self._unused else None
 
     def memory(self) -> StepMemory:
-        return self._shared.get() or super().memory()
+        return self._shared.get() or self._separate()
 
     def ring(self, slots: int) -> list[StepMemory]:
         buffer = self.buffer(slots)
