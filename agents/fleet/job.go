@@ -25,9 +25,10 @@ type Job struct {
 	// Split, if not nil, returns jobs that take the place of this one when it has failed too often.
 	Split func() []*Job
 
-	tries   int // how often it was queued
-	faults  int // how often its result was lost
-	refused int // how often its result was refused, of one worker each
+	tries   int  // how often it was queued
+	faults  int  // how often its result was lost
+	refused int  // how often its result was refused, of one worker each
+	lost    bool // its result came from an excluded worker
 }
 
 // A Result is what came of a job.

@@ -83,7 +83,7 @@ func (s *Server) take(msg jetstream.Msg) {
 	defer cancel()
 	if excluded {
 		s.roster.dropped(m.Worker)
-		s.queue(ctx, j)
+		j.lost = true
 		return
 	}
 	if m.State == exceeded {
@@ -115,8 +115,9 @@ func (s *Server) take(msg jetstream.Msg) {
 	j.Done()
 }
 
-// exclude lets a worker play no more for the run, since no worker can have played what it sent for a job, and queues the
-// job again. The job is given up when that happens with as many workers as it may be given to. The caller holds taking.
+// exclude lets a worker play no more for the run, since no worker can have played what it sent for a job, which is then
+// queued again. The job is given up when that happens with as many workers as it may be given to. The caller holds
+// taking.
 func (s *Server) exclude(ctx context.Context, worker string, j *Job, why error) {
 	all := s.roster.exclude(worker, fmt.Sprintf("its result of %s %s: %v", s.options.Noun, j.ID, why))
 	if err := s.lease.write(ctx, func(r *Run) { r.Excluded = all }); err != nil {
@@ -126,7 +127,29 @@ func (s *Server) exclude(ctx context.Context, worker string, j *Job, why error) 
 		s.giveUp(ctx, j)
 		return
 	}
-	s.queue(ctx, j)
+	j.lost = true
+}
+
+// requeueLost queues the jobs again whose results came from excluded workers. However many these send, the queue has
+// about as many messages as there are jobs.
+func (s *Server) requeueLost() {
+	s.taking.Lock()
+	defer s.taking.Unlock()
+	s.mu.Lock()
+	open := slices.Collect(maps.Values(s.jobs))
+	s.mu.Unlock()
+	lost := slices.DeleteFunc(slices.Clone(open), func(j *Job) bool { return !j.lost })
+	if len(lost) == 0 {
+		return
+	}
+	info, err := s.queues.jobs.Info(s.ctx)
+	if err != nil || int(info.NumPending)+info.NumAckPending >= len(open) {
+		return
+	}
+	for _, j := range lost {
+		j.lost = false
+		s.queue(s.ctx, j)
+	}
 }
 
 // again queues a job whose result was lost once more, or gives it up. The caller holds taking.
@@ -178,8 +201,12 @@ func (s *Server) giveUp(ctx context.Context, j *Job) {
 
 // watch queues jobs again that the broker has lost.
 func (s *Server) watch() {
-	for wait := s.run.Limits.AckWait; pause(s.ctx, wait); {
-		s.requeue(3 * wait)
+	wait := s.run.Limits.AckWait
+	for began := time.Now(); pause(s.ctx, min(look, wait)); s.requeueLost() {
+		if time.Since(began) >= wait {
+			began = time.Now()
+			s.requeue(3 * wait)
+		}
 	}
 }
 
