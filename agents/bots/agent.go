@@ -221,8 +221,8 @@ func (a *Agent) Program() (contest.Program, error) {
 	case a.Kind != Ours:
 		return a.program, nil
 	case Of(a.game).Contest == nil:
-		return a.program, fmt.Errorf("agent %.80q: agents bot cannot play %[2]s: make a program of it with agents bundle %[2]s",
-			a.Spec, a.game.Name)
+		return a.program, fmt.Errorf("agent %.80q: agents bot cannot play %[2]s: "+
+			"make a program of it with agents bundle %[2]s", a.Spec, a.game.Name)
 	}
 	game := a.game.Name
 	if a.game.Table != nil { // which the contest tells its programs when a game starts
