@@ -99,14 +99,15 @@ func fingerprint(path string) (string, error) {
 
 // Prepare makes an entrant ready to play: it compiles a submission below the folder dir. What its author has to mend
 // is in Refused afterwards; the error is another one.
-func (e *Entrant) Prepare(ctx context.Context, from Entry, dir string, l compile.Limits, memory int64) error {
+func (e *Entrant) Prepare(ctx context.Context, from Entry, dir string, uploads contest.Uploads, l compile.Limits,
+	memory int64) error {
 	e.Program = from.Player
 	if from.Path != "" {
 		into := filepath.Join(dir, BuildDir, folderName(e.Name))
 		if err := os.RemoveAll(into); err != nil {
 			return err
 		}
-		bot, err := compile.Submission(ctx, from.Path, into, l)
+		bot, err := compile.Submission(ctx, from.Path, into, uploads, l)
 		e.Language, e.Program = bot.Language, bot.Program
 		if refusal := new(compile.Refusal); errors.As(err, &refusal) {
 			e.Refused, e.Output = refusal.Why, refusal.Output
