@@ -1,6 +1,6 @@
-// Package compile makes programs of what the authors of bots hand in: an archive (.zip, .tar.gz, .7z and others), a single
-// source file, or a folder. agents/SUBMISSIONS.md says for authors how a bot is found, built and started. Compilers run
-// with limits on time, memory and output; what they say is for the author.
+// Package compile makes programs of what the authors of bots hand in: an archive (.zip, .tar.gz, .7z and others), a
+// single source file, or a folder. agents/SUBMISSIONS.md says for authors how a bot is found, built and started.
+// Compilers run with limits on time, memory and output; what they say is for the author.
 package compile
 
 import (
@@ -71,8 +71,8 @@ func Name(path string) string {
 	return name
 }
 
-// Submission unpacks a submission to the contest with these uploads into the folder into, which must be empty or missing,
-// and compiles it there. The error is a *Refusal if the author has to mend something.
+// Submission unpacks a submission to the contest with these uploads into the folder into, which must be empty or
+// missing, and compiles it there. The error is a *Refusal if the author has to mend something.
 func Submission(ctx context.Context, path, into string, uploads contest.Uploads, l Limits) (Bot, error) {
 	into, err := filepath.Abs(into)
 	if err != nil {
@@ -189,7 +189,8 @@ func (c *compiler) in(dir string, argv ...string) error {
 
 // What compilers write: a line with an error, and where it is, before or behind it.
 var (
-	errorLine = regexp.MustCompile(`(?m)^.*(\berror\b(\[\w+\])?:|\w*Error: |\berror [A-Z]{2}\d|undefined reference|\*\*\* ).*$`)
+	errorLine = regexp.MustCompile(`(?m)^.*(\berror\b(\[\w+\])?:|` +
+		`\w*Error: |\berror [A-Z]{2}\d|undefined reference|\*\*\* ).*$`)
 	placed    = regexp.MustCompile(`:\d+|\(\d+`)
 	place     = regexp.MustCompile(`(?m)^\s*(?:--> )?(\S+:\d+)(?::\d+)?$|File "([^"]+)", line (\d+)`)
 	noise     = regexp.MustCompile(`^(#|In file included|\s+from |make|In function)|: In (member )?function `)

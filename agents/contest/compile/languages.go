@@ -20,7 +20,8 @@ type language struct {
 	build   func(c *compiler, files []string) error
 }
 
-var usual = []string{"main", "bot", "mybot", "index", "app", "__main__", "run", "player", "botrun", "botstarter", "program"}
+var usual = []string{"main", "bot", "mybot", "index", "app", "__main__", "run", "player", "botrun", "botstarter",
+	"program"}
 
 func re(text string) *regexp.Regexp { return regexp.MustCompile(text) }
 
@@ -31,7 +32,8 @@ func init() {
 	cMain := re(`(?m)^[ \t]*(extern "C" )?(signed |auto )?(int|void|auto)?\s*\bmain\s*\(`)
 	languages = []language{
 		{name: "Python", endings: []string{".py"}, marks: []string{"requirements.txt", "pyproject.toml"}, usual: usual,
-			signs: []*regexp.Regexp{re(`__name__\s*==\s*['"]__main__['"]`), re(`sys\.stdin|\b(raw_)?input\s*\(`)}, build: python},
+			signs: []*regexp.Regexp{re(`__name__\s*==\s*['"]__main__['"]`), re(`sys\.stdin|\b(raw_)?input\s*\(`)},
+			build: python},
 		{name: "Go", endings: []string{".go"}, marks: []string{"go.mod"}, usual: usual,
 			main: re(`(?m)^func\s+main\s*\(\s*\)`), needs: "func main", build: golang},
 		{name: "Rust", endings: []string{".rs"}, marks: []string{"Cargo.toml"}, usual: usual, main: re(`fn\s+main\s*\(`),

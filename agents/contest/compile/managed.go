@@ -103,8 +103,8 @@ func java(c *compiler, files []string) error {
 	if err := c.onJVM(c.mavenRoot(main), "-cp", c.classPath(), c.class(main, "")); err != nil {
 		return err
 	}
-	return c.run(slices.Concat([]string{javac, "-nowarn", "-encoding", "UTF-8", "-cp", c.classPath(), "-d", "classes.host"},
-		files)...)
+	flags := []string{"-nowarn", "-encoding", "UTF-8", "-cp", c.classPath(), "-d", "classes.host"}
+	return c.run(slices.Concat([]string{javac}, flags, files)...)
 }
 
 // mavenRoot is the build file of a program in Java, whose folder it is started in, or the file to start.

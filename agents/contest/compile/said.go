@@ -36,7 +36,8 @@ func (c *compiler) said() (ok bool, err error) {
 			value, err = m[1], nil
 		}
 		if err != nil || !slices.Contains([]string{"build", "run", "language"}, key) {
-			return false, refuse(`bot.toml:%d: %.60q: want build, run or language, and a text: run = "./bot" (%s)`, k+1, line, page)
+			return false, refuse(`bot.toml:%d: %.60q: want build, run or language, and a text: run = "./bot" (%s)`,
+				k+1, line, page)
 		}
 		says[key] = value
 	}

@@ -173,8 +173,8 @@ func (c *compiler) start(l *language, files []string) (string, error) {
 		}
 	}
 	if len(found) > 1 {
-		return "", refuse("%d of its %d source files can be the one to start: %s; call one %s at the top, or say so in bot.toml (%s)",
-			len(found), len(files), some(found), l.usual[0]+l.endings[0], page)
+		return "", refuse("%d of its %d source files can be the one to start: %s; call one %s at the top, "+
+			"or say so in bot.toml (%s)", len(found), len(files), some(found), l.usual[0]+l.endings[0], page)
 	}
 	return found[0], nil
 }

@@ -156,7 +156,8 @@ func (u *unpacker) other(ctx context.Context, path string) error {
 		plain, err = formats.Xz{}.OpenReader(f)
 	}
 	if err != nil {
-		return refuse("not %s archive: %v", map[bool]string{true: "a gzip", false: "an xz"}[strings.HasSuffix(lower, "gz")], err)
+		kind := map[bool]string{true: "a gzip", false: "an xz"}[strings.HasSuffix(lower, "gz")]
+		return refuse("not %s archive: %v", kind, err)
 	}
 	return u.tar(plain)
 }
