@@ -262,11 +262,14 @@ func TestHostTakesFlagsAnywhere(t *testing.T) {
 
 // A bot may be an agent, and have a name.
 func TestHostPlaysAgents(t *testing.T) {
-	os.Args[0] = built(t) // which os.Executable does not read: the agent is started as this program
-	for game, seats := range map[string]string{"blockbattle": "", "tetrisduel": "", "blocking": "--tolerance 20s"} {
-		status, out, errs := agents(t.Context(), "host "+game+" --bot Ann=hand:ply=1 --bot random -q --games 2 "+seats)
+	for game, patience := range map[string]string{
+		"blockbattle": "--time-per-move 20s", "tetrisduel": "--budget 1m", "blocking": "--tolerance 20s",
+	} {
+		line := "host " + game + " --bot Ann=hand:ply=1 --bot random -q --games 2 " + patience
+		status, out, errs := agents(t.Context(), line)
 		require.Zero(t, status, errs)
 		require.Contains(t, out, "A: Ann\nB: random\n", game)
+		require.Contains(t, out, "A won 2, drew 0 and lost 0 of 2 games", game)
 	}
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -330,8 +329,8 @@ class BlockPool:
         ``busy``       mean share of these at work: near 1, the servers are the bottleneck
         ============== ======================================================================================
         """
-        busy = [server.busy() for server in self._receiver.servers]
-        return self._clock.stats(self._receiver.flying, sum(b for b, _ in busy), sum(n for _, n in busy))
+        busy, workers = map(sum, zip(*(server.busy() for server in self._receiver.servers), strict=True))
+        return self._clock.stats(self._receiver.flying, busy, int(workers))
 
     def close(self) -> None:
         """Free the games."""
@@ -339,12 +338,13 @@ class BlockPool:
             env.close()
 
     def __repr__(self) -> str:
-        games = f", num_games={self.num_games}" * (self.rows_per_game > 1)
-        state = f"batch_size={self.batch_size}, {self._receiver.flying} games in flight, {len(self.envs)} server{'s' if len(self.envs) > 1 else ''}"
-        return f"BlockPool({self.envs[0].game_spec.id}, num_envs={self.num_envs}{games}, {state}{', closed' * self.envs[0].closed})"
+        sizes = f"num_envs={self.num_envs}{f', num_games={self.num_games}' * (self.rows_per_game > 1)}"
+        state = f"{self._receiver.flying} games in flight, {len(self.envs)} server{'s' * (len(self.envs) > 1)}"
+        closed = ", closed" * self.envs[0].closed
+        return f"BlockPool({self.envs[0].game_spec.id}, {sizes}, batch_size={self.batch_size}, {state}{closed})"
 
     def __enter__(self) -> BlockPool:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
