@@ -191,9 +191,9 @@ func (c *compiler) in(dir string, argv ...string) error {
 var (
 	errorLine = regexp.MustCompile(`(?m)^.*(\berror\b(\[\w+\])?:|` +
 		`\w*Error: |\berror [A-Z]{2}\d|undefined reference|\*\*\* ).*$`)
-	placed    = regexp.MustCompile(`:\d+|\(\d+`)
-	place     = regexp.MustCompile(`(?m)^\s*(?:--> )?(\S+:\d+)(?::\d+)?$|File "([^"]+)", line (\d+)`)
-	noise     = regexp.MustCompile(`^(#|In file included|\s+from |make|In function)|: In (member )?function `)
+	placed = regexp.MustCompile(`:\d+|\(\d+`)
+	place  = regexp.MustCompile(`(?m)^\s*(?:--> )?(\S+:\d+)(?::\d+)?$|File "([^"]+)", line (\d+)`)
+	noise  = regexp.MustCompile(`^(#|In file included|\s+from |make|In function)|: In (member )?function `)
 )
 
 // errorIn returns the first line about an error in what a compiler says, with its place.
