@@ -27,7 +27,8 @@ def test_the_page_shows_the_table():
     text = PAGE.read_text(encoding="utf-8")
     shown = [line.split("|")[1:-1] for line in text.splitlines() if re.match(r"\| \d+ \| `hand", line)]
     columns = [[(rung["agent"], f"{rung['value']:+d}") for rung in found] for found in TABLE["rungs"].values()]
-    want = [[str(n), *(f"`{agent}` {elo}" for agent, elo in row)] for n, row in enumerate(zip(*columns, strict=True), 1)]
+    rows = enumerate(zip(*columns, strict=True), 1)
+    want = [[str(n), *(f"`{agent}` {elo}" for agent, elo in row)] for n, row in rows]
     assert [[cell.strip() for cell in row] for row in shown] == want
     assert f"--games {TABLE['games']} --seed {TABLE['seed']}" in text
 

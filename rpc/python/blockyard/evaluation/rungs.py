@@ -9,7 +9,7 @@ _TABLE = json.loads((Path(__file__).parent / "rungs.json").read_text(encoding="u
 
 
 def rungs(game: str) -> list[str]:
-    """Ten opponents of a game, the weakest first: the baseline with a search of one ply, and with ever fewer random moves.
+    """Ten opponents of a game, the weakest first: a baseline of one ply that plays ever fewer moves at random.
 
     Train against the first until you win more than half of your games, then against the next (``env.set_opponents``).
     ``rungs.json`` beside this module has their Elo above ``random``, which ``rpc/bench/rungs.py`` of the repository
