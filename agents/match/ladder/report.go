@@ -8,7 +8,6 @@ import (
 	"text/tabwriter"
 
 	"blockyard/agents/match"
-	"blockyard/agents/match/rating"
 )
 
 // A Report is how a ladder stands.
@@ -53,7 +52,7 @@ func (l *Ladder) Report() *Report {
 	for k, p := range l.Players {
 		r.Players[k].Name = p.Name
 	}
-	results := rating.New(n)
+	results := match.NewResults(n)
 	for _, u := range l.meetings() {
 		for half, count := range [...]int{u.Losses, u.Draws, u.Wins} {
 			for range count {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"blockyard/agents/match"
-	"blockyard/agents/match/rating"
 )
 
 // A Standing is how an entrant did so far.
@@ -136,13 +135,13 @@ func (p *plan) places(played []Played) []int {
 	return order
 }
 
-// rate sets the ratings; see package rating.
+// rate sets the ratings.
 func rate(table []Standing, played []Played) {
 	index := map[int]int{}
 	for k, s := range table {
 		index[s.Entrant] = k
 	}
-	results := rating.New(len(table))
+	results := match.NewResults(len(table))
 	for _, g := range played {
 		for i, a := range g.Seats {
 			for j, b := range g.Seats[:i] {
