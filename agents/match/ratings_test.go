@@ -9,7 +9,7 @@ import (
 
 // The intervals hold the ratings that results were drawn from, more or less 95 % of them, and two players alone get
 // the difference that belongs to their score.
-func TestElo(t *testing.T) {
+func TestRatings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	truth := []float64{150, 60, 0, -60, -150}
 	inside, all := 0, 0
@@ -44,7 +44,7 @@ func TestElo(t *testing.T) {
 }
 
 // Ratings are finite without games, for one player, and for who won everything.
-func TestEloOfLittle(t *testing.T) {
+func TestRatingsOfLittle(t *testing.T) {
 	require.Empty(t, NewResults(0).Elo())
 	require.Equal(t, []Estimate{{}}, NewResults(1).Elo())
 	for _, e := range NewResults(3).Elo() {
