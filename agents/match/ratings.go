@@ -100,8 +100,8 @@ func (r *Results) improve(elo []float64, games *mat.Dense, score []float64) floa
 	return change
 }
 
-// halfWidths returns half the widths of the ratings' 95 % intervals, from the curvature of the likelihood. Ratings are only
-// determined up to a constant: adding the same number to every entry of the matrix fixes their mean.
+// halfWidths returns half the widths of the ratings' 95 % intervals, from the curvature of the likelihood. Ratings are
+// only determined up to a constant: adding the same number to every entry of the matrix fixes their mean.
 func halfWidths(elo []float64, games *mat.Dense) []float64 {
 	n := len(elo)
 	h := mat.NewDense(n, n, nil)
