@@ -104,7 +104,7 @@ func TestHostDropbloxTournament(t *testing.T) {
 	require.Contains(t, got.Played[2].Fault, "no such file")
 	require.Greater(t, got.Bots[0].Turns, got.Bots[1].Turns)
 	require.Nil(t, got.Bots[0].Gain)
-	require.Zero(t, got.Bots[1].Gain.Mean)
+	require.Zero(t, got.Bots[1].Gain.Value)
 	require.Len(t, checked(t, "games.jsonl.gz"), 9)
 	log, err := os.ReadFile("logs/A1.log")
 	require.NoError(t, err)
@@ -144,7 +144,7 @@ func TestHostDropbloxNames(t *testing.T) {
 		"learned":          "make a program of it with agents bundle",
 		"Ann=hand:depth=1": "make a program of it with agents bundle",
 		"hand:ply=1":       "unknown option \"ply\"",
-		"Ann=./gone":       "program ./gone: ",
+		"Ann=./gone":       `unknown agent "./gone"; dropblox has`,
 		"exec:./gone":      "program ./gone: ",
 	} {
 		status, _, errs := host("--bot", "./dropblox_ai", "--bot", text, "--seed", "9", "--turns", "1")
@@ -202,7 +202,7 @@ func TestHostDropbloxRefuses(t *testing.T) {
 		"--workers 0":                      "--workers 0: want a whole number from 1",
 		"--seconds 0":                      "--seconds 0",
 		"--seconds NaN":                    "--seconds NaN",
-		"--bot ./none":                     "program ./none: ",
+		"--bot ./none":                     `unknown agent "./none"; dropblox has`,
 		"--bot plain":                      "program plain: permission denied",
 		"practice":                         "practice needs --server=URL",
 		"practice 5 --server http://x":     "practice takes one program and no seed",

@@ -47,6 +47,7 @@ from .errors import (
     WeightsError,
 )
 from .evaluation.evaluate import evaluate
+from .evaluation.rungs import rungs
 from .evaluation.standings import Evaluation
 from .formats.arguments import Illegal, Reward, Rows
 from .formats.opponents import Opponents, OpponentStats
@@ -118,6 +119,7 @@ __all__ = [
     "make",
     "make_vec",
     "pack",
+    "rungs",
     "save_weights",
     "to_torch",
     "unpack",
@@ -237,8 +239,8 @@ def make_vec(
             displayed after every reset and step, in a terminal or a notebook.
         record: a file for recorded games, such as ``"games.jsonl.gz"``: one in 100 episodes is recorded. Or a dict of
             the arguments of :meth:`BlockVectorEnv.record`, such as ``{"path": "games.jsonl.gz", "every": 10}``.
-        checkpoint: what :meth:`BlockVectorEnv.checkpoint` returned: its games continue. The first ``reset`` without a
-            seed returns their observations instead of starting new episodes.
+        checkpoint: what :meth:`BlockVectorEnv.checkpoint` returned: its games continue. The first ``reset``,
+            whatever its seed, returns their observations instead of starting new episodes.
         heal: whether the games continue when a server is lost: on another server of ``address``, or on the same one
             once it is back; the local server is started again. All that follows is bit-identical to what it would
             have been: opponents, steps in flight and counters included. Each loss is one warning of the logger
@@ -254,33 +256,7 @@ def make_vec(
         CheckpointError: the checkpoint is damaged or of another environment.
         TypeError, ValueError: an argument is malformed.
     """
-    return BlockVectorEnv(
-        game,
-        num_envs,
-        address=address,
-        token=token,
-        tls=tls,
-        seed=seed,
-        seats=seats,
-        opponents=opponents,
-        rows=rows,
-        autoreset_mode=autoreset_mode,
-        reward=reward,
-        illegal=illegal,
-        max_episode_steps=max_episode_steps,
-        mask=mask,
-        copy=copy,
-        slots=slots,
-        packed=packed,
-        transport=transport,
-        timeout=timeout,
-        render_mode=render_mode,
-        record=record,
-        checkpoint=checkpoint,
-        heal=heal,
-        snapshot_every=snapshot_every,
-        heal_timeout=heal_timeout,
-    )
+    return BlockVectorEnv(**locals())
 
 
 def make(
@@ -306,23 +282,7 @@ def make(
     Arguments and errors as in :func:`make_vec`. Each step is a round trip to the server, as costly as a step of
     hundreds of games: to train, use :func:`make_vec`.
     """
-    return BlockEnv(
-        game,
-        address=address,
-        token=token,
-        tls=tls,
-        seed=seed,
-        seats=seats,
-        opponents=opponents,
-        reward=reward,
-        illegal=illegal,
-        max_episode_steps=max_episode_steps,
-        mask=mask,
-        timeout=timeout,
-        render_mode=render_mode,
-        record=record,
-        checkpoint=checkpoint,
-    )
+    return BlockEnv(**locals())
 
 
 def connect(address: str | None = None, *, token: str | None = None, tls: Tls = None, timeout: float = 30.0) -> Client:

@@ -168,13 +168,13 @@ def test_modules_are_small():
         ("errors", "from .vector.env import BlockVectorEnv", "errors (errors) imports vector.env (vector)"),
         (
             "transport/stream",
-            "def f():\n    from ..vector.rows import Rows",
-            "transport.stream (transport) imports vector.rows",
+            "def f():\n    from ..vector.batch import Batch",
+            "transport.stream (transport) imports vector.batch",
         ),
         ("rendering/svg", "import blockyard.formats.spec", "rendering.svg (rendering) imports formats.spec"),
         ("transport/server/binary", "from ... import vector", "transport.server.binary (transport) imports vector"),
         ("formats/spec", "from .packing import pack", "modules import each other"),
-        ("vector/rows", "import msgpack", "vector.rows imports msgpack"),
+        ("vector/batch", "import msgpack", "vector.batch imports msgpack"),
     ],
 )
 def test_breaches_are_found(tmp_path, module, code, said):

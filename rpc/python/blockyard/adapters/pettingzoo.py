@@ -38,10 +38,20 @@ class _Agents:
 
     metadata: dict[str, Any]
 
-    def __init__(self, game: str, max_cycles: int | None, render_mode: str | None, one_by_one: bool, **kwargs: Any):
+    def __init__(
+        self,
+        game: str,
+        *,
+        one_by_one: bool,
+        max_cycles: int | None = None,
+        observation: str = "flat",
+        opponents: Opponents = None,
+        render_mode: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode {render_mode!r}: want None or one of {RENDER_MODES}")
-        self.game = MultiAgentGame(game, max_cycles, one_by_one, **kwargs)
+        self.game = MultiAgentGame(game, max_cycles, one_by_one, observation=observation, opponents=opponents, **kwargs)
         self.render_mode = render_mode
         self.metadata = {
             "name": f"{self.game.game_spec.name.replace(':', '_')}_v{self.game.game_spec.id.rpartition('-v')[2]}",
@@ -97,9 +107,9 @@ class BlockAEC(_Agents, AECEnv[str, Any, Any]):
         game: the game that it wraps.
     """
 
-    def __init__(self, game: str, *, max_cycles: int | None = None, render_mode: str | None = None, **kwargs: Any):
+    def __init__(self, game: str, **options: Any) -> None:
         """Create it; arguments as in :func:`aec_env`."""
-        _Agents.__init__(self, game, max_cycles, render_mode, one_by_one=True, **kwargs)
+        _Agents.__init__(self, game, one_by_one=True, **options)
         self._chosen: dict[int, int] = {}
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -160,9 +170,9 @@ class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
         game: the game that it wraps.
     """
 
-    def __init__(self, game: str, *, max_cycles: int | None = None, render_mode: str | None = None, **kwargs: Any):
-        """Create it; arguments as in :func:`parallel_env`."""
-        _Agents.__init__(self, game, max_cycles, render_mode, one_by_one=False, **kwargs)
+    def __init__(self, game: str, **options: Any) -> None:
+        """Create it; arguments as in :func:`aec_env`."""
+        _Agents.__init__(self, game, one_by_one=False, **options)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], Infos]:
         """Start a game; without a seed the next of the sequence that the last seed began. No options are known.
@@ -243,23 +253,13 @@ def aec_env(
     )
 
 
-def parallel_env(
-    game: str,
-    *,
-    max_cycles: int | None = None,
-    observation: str = "flat",
-    opponents: Opponents = None,
-    render_mode: str | None = None,
-    **kwargs: Any,
-) -> BlockParallel:
+def parallel_env(game: str, **options: Any) -> BlockParallel:
     """Create a game whose agents act at the same time; arguments as in :func:`aec_env`.
 
     In turn-based games every agent is stepped in each turn; the actions of agents whose turn it is not are
     ignored, and their masks have only action 0.
     """
-    return BlockParallel(
-        game, max_cycles=max_cycles, observation=observation, opponents=opponents, render_mode=render_mode, **kwargs
-    )
+    return BlockParallel(game, **options)
 
 
 __all__ = ["OBSERVATIONS", "BlockAEC", "BlockParallel", "IllegalActionError", "aec_env", "parallel_env"]

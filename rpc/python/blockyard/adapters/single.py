@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,16 +13,20 @@ from gymnasium.core import RenderFrame
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from ..formats.arguments import Illegal, Reward
 from ..formats.opponents import Opponents, OpponentStats
 from ..rendering.notebook import game_picture
-from ..transport.address import Tls
-from ..transport.session import Session
-from ..vector.env import RENDER_MODES, BlockVectorEnv
-from ..vector.recorder import Path, start_with
+from ..vector.batch import Obs
+from ..vector.env import BlockVectorEnv
+from ..vector.games import Path, start_with
+from ..vector.options import RENDER_MODES, Options
 from ..vector.recording import Recording
 from ..vector.results import Afterstates
-from ..vector.rows import Obs
+
+# Arguments of make_vec that it does not take, and why.
+_MANY = "it is one game; use blockyard.make_vec"
+REFUSED = {"autoreset_mode": "it is reset by hand"} | dict.fromkeys(
+    ("rows", "copy", "slots", "packed", "heal", "snapshot_every", "heal_timeout"), _MANY
+)
 
 
 class BlockEnv(gymnasium.Env[Obs, np.int64]):
@@ -43,46 +48,10 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": 4}  # noqa: RUF012  (Gymnasium's own declaration)
 
-    def __init__(
-        self,
-        game: str,
-        *,
-        client: Session | None = None,
-        address: str | None = None,
-        token: str | None = None,
-        tls: Tls = None,
-        timeout: float = 30.0,
-        seed: int | None = None,
-        seats: int | None = None,
-        opponents: Opponents = "random",
-        reward: Reward | None = None,
-        illegal: Illegal | None = None,
-        max_episode_steps: int | None = None,
-        mask: bool = True,
-        render_mode: str | None = None,
-        record: Path | Mapping[str, Any] | None = None,
-        checkpoint: bytes | None = None,
-    ) -> None:
-        """Create the environment; arguments as in :func:`blockyard.make`."""
-        self.vector = BlockVectorEnv(
-            game,
-            1,
-            client=client,
-            address=address,
-            token=token,
-            tls=tls,
-            timeout=timeout,
-            seed=seed,
-            seats=seats,
-            opponents=opponents,
-            autoreset_mode=AutoresetMode.DISABLED,
-            reward=reward,
-            illegal=illegal,
-            max_episode_steps=max_episode_steps,
-            mask=mask,
-            render_mode=render_mode,
-            checkpoint=checkpoint,
-        )
+    def __init__(self, game: str, *, record: Path | Mapping[str, Any] | None = None, **options: Any) -> None:
+        """Create the environment; arguments as in :func:`blockyard.make`, and ``client``, a session to use."""
+        Options.refuse(options, "a single environment", REFUSED)
+        self.vector = BlockVectorEnv(game, 1, autoreset_mode=AutoresetMode.DISABLED, **options)
         if self.vector.num_envs != 1:
             rows = self.vector.num_envs
             self.vector.close()
@@ -92,12 +61,12 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             )
         if record is not None:
             try:
-                start_with([self.vector], record)
+                start_with([self.vector._games], record)
             except BaseException:
                 self.vector.close()
                 raise
         self.game_spec = self.vector.game_spec
-        self.render_mode = render_mode
+        self.render_mode = self.vector.render_mode
         self.observation_space = self.vector.single_observation_space
         self.action_space = self.vector.single_action_space
 
@@ -235,3 +204,22 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
     def close(self) -> None:
         """Free the game. May be called again."""
         self.vector.close()
+
+
+def made(**arguments: Any) -> BlockEnv:
+    """Create an environment for ``gymnasium.make``, with the time limit that it was called with.
+
+    Gymnasium tells that to its wrapper ``TimeLimit`` only. The server has to know it too: then it records and counts
+    games that are truncated.
+    """
+    caller = sys._getframe(1)
+    if caller.f_code is gymnasium.make.__code__:
+        limit = caller.f_locals.get("max_episode_steps")
+        if limit is None:
+            limit = getattr(caller.f_locals.get("env_spec"), "max_episode_steps", None)
+        if isinstance(limit, int) and limit > 0:
+            arguments.setdefault("max_episode_steps", limit)
+    return BlockEnv(**arguments)
+
+
+made.metadata = BlockEnv.metadata  # type: ignore[attr-defined]

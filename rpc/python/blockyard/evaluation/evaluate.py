@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from ..formats.seeding import check_seed
 from ..transport.address import Tls
 from ..transport.progress import bar
 from ..transport.session import Session
+from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
-from ..vector.rows import Obs
 from .standings import Evaluation, Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation
 
 # From observations (rows, …) and masks, bool (rows, actions), to actions (rows,).
@@ -129,25 +130,23 @@ def _units(game: str, games: int, seats: int, cap: int | None, steps: int | None
     return games // seats
 
 
+@dataclass
 class _Match:
     """The games of an evaluation."""
 
-    def __init__(
-        self,
-        policy: Policy | str,
-        opponent: str,
-        game: str,
-        units: int,
-        seats: int,
-        seed: int,
-        cap: int | None,
-        steps: int | None,
-        packed: bool,
-        client: Session,
-    ) -> None:
-        self.policy, self.opponent, self.game, self.units, self.seats = policy, opponent, game, units, seats
-        self.seed, self.cap, self.steps, self.packed, self.client = seed, cap, steps, packed, client
-        self.seeds = [derive_seed(seed, i) for i in range(units)]
+    policy: Policy | str
+    opponent: str
+    game: str
+    units: int
+    seats: int
+    seed: int
+    cap: int | None
+    steps: int | None
+    packed: bool
+    client: Session
+
+    def __post_init__(self) -> None:
+        self.seeds = [derive_seed(self.seed, i) for i in range(self.units)]
 
     def play(self, num_envs: int) -> list[list[Game]]:
         """Play all games, num_envs at once; return those of each seed, by seat."""

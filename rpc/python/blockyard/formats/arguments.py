@@ -10,6 +10,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from ..errors import IllegalActionError
+
 Ids = Sequence[int] | NDArray[Any] | None
 Rows = Literal["seat", "acting"]
 Reward = Literal["result", "score"]
@@ -37,9 +39,7 @@ def integer(name: str, value: object) -> int:
 def positive(name: str, value: object) -> int:
     """Return an integer argument that must be at least 1.
 
-    Raises:
-        TypeError: it is not an integer.
-        ValueError: it is smaller.
+    Raise TypeError if it is not an integer, and ValueError if it is smaller.
     """
     if (number := integer(name, value)) < 1:
         raise ValueError(f"{name}: want at least 1, got {value}")
@@ -47,22 +47,14 @@ def positive(name: str, value: object) -> int:
 
 
 def one_of(name: str, value: object, names: Sequence[str]) -> str:
-    """Return an argument that must be one of these names.
-
-    Raises:
-        ValueError: it is something else.
-    """
+    """Return an argument that must be one of these names; raise ValueError if it is something else."""
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} {value!r:.100}: want one of {list(names)}")
     return value
 
 
 def autoreset(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return an autoreset mode given as the enum, its value or its name.
-
-    Raises:
-        ValueError: there is no such mode.
-    """
+    """Return an autoreset mode given as the enum, its value or its name; raise ValueError if there is no such mode."""
     if isinstance(mode, AutoresetMode):
         return mode
     if found := [m for m in AutoresetMode if mode in (m.value, m.name)]:
@@ -73,9 +65,8 @@ def autoreset(mode: AutoresetMode | str) -> AutoresetMode:
 def reset_mask(mask: object, rows: int, rows_per_game: int) -> NDArray[np.bool_]:
     """Return the games that a reset mask over rows selects, bool (games,).
 
-    Raises:
-        TypeError: mask is not an array of bool.
-        ValueError: its shape is not (rows,), it selects nothing, or it selects only a part of a game's rows.
+    Raise TypeError if mask is not an array of bool, and ValueError if its shape is not (rows,), it selects nothing, or
+    it selects only a part of a game's rows.
     """
     if not isinstance(mask, np.ndarray):
         raise TypeError(f"options['reset_mask']: want a numpy array, got {type(mask).__name__}")
@@ -98,9 +89,7 @@ def reset_mask(mask: object, rows: int, rows_per_game: int) -> NDArray[np.bool_]
 def game_ids(ids: Ids, games: int, name: str = "env_ids") -> NDArray[np.uint32]:
     """Return indices of games as ``<u4``; None means all games.
 
-    Raises:
-        TypeError: ids is not a list of integers.
-        ValueError: an index is out of range.
+    Raise TypeError if ids is not a list of integers, and ValueError if an index is out of range.
     """
     if ids is None:
         return np.arange(games, dtype="<u4")
@@ -112,19 +101,32 @@ def game_ids(ids: Ids, games: int, name: str = "env_ids") -> NDArray[np.uint32]:
     return array.astype("<u4")
 
 
-def copy_actions(actions: object, out: NDArray[np.uint16]) -> None:
-    """Copy actions into out, uint16 (rows,).
+def copy_actions(actions: object, out: NDArray[np.uint16], count: int, acting: NDArray[np.bool_] | None = None) -> None:
+    """Copy actions into out, uint16 (rows,), which is as it was if they are refused.
+
+    Args:
+        actions: integers (rows,), 0 <= action < count in the rows that act; other rows' actions are ignored.
+        out: where they go; may be the same array.
+        count: number of actions of the game.
+        acting: bool (rows,), the rows that act; None means all.
 
     Raises:
         TypeError: they are not integers.
-        ValueError: the shape is wrong, or an action does not fit into uint16.
+        ValueError: the shape is wrong.
+        IllegalActionError: an action is outside of the action space.
     """
     array = actions if isinstance(actions, np.ndarray) else np.asarray(actions)
     if array.dtype.kind not in "iu":
         raise TypeError(f"actions: want integers, got dtype {array.dtype}")
     if array.shape != out.shape:
         raise ValueError(f"actions: want shape {out.shape}, got {array.shape}")
-    np.copyto(out, array, "unsafe")
-    if array.dtype != out.dtype and np.count_nonzero(out != array):
-        row = int(np.flatnonzero(out != array)[0])
-        raise ValueError(f"actions[{row}]: {array[row]} is not an action, want 0 <= action < action_space.n")
+    # As unsigned numbers, negative ones are large.
+    if array.size and array.view(f"{array.dtype.byteorder}u{array.itemsize}").max() >= count:
+        wrong = (array < 0) | (array >= count)
+        if acting is None or wrong[acting].any():
+            row = int(np.flatnonzero(wrong if acting is None else wrong & acting)[0])
+            text = f"actions[{row}]: {array[row]} is not an action, want 0 <= action < {count}"
+            raise IllegalActionError(text, data={"row": row, "action": int(array[row])})
+        array = np.where(wrong, 0, array)
+    if array is not out:
+        np.copyto(out, array, "unsafe")

@@ -7,7 +7,7 @@ import json
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import CheckpointError
 
@@ -16,6 +16,8 @@ VERSION = 1
 _SUM = 32  # bytes of a SHA-256
 _GAME = b"BYC"  # begins the bytes of a game; its length follows at 4
 _LEAST = 20  # bytes of a game
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -110,20 +112,20 @@ class Checkpoint:
     @classmethod
     def _read(cls, header: dict[str, Any], body: bytes) -> Checkpoint:
         at = len(MAGIC) + 8 + struct.unpack_from("<Q", body, len(MAGIC))[0]
-        out = cls(_text(header["game"]), _count(header["first"]), _text(header["package"]))
-        for part in _list(header["parts"]):
+        out = cls(_is(str, header["game"]), _count(header["first"]), _is(str, header["package"]))
+        for part in _is(list, header["parts"]):
             end = at + _count(part["bytes"])
             games = split_games(body[at:end])
             if len(games) != _count(part["games"]) or end > len(body):
                 raise ValueError(f"{len(games)} games, want {part['games']}")
-            out.parts.append(Part(_text(part["head"]).encode(), games))
+            out.parts.append(Part(_is(str, part["head"]).encode(), games))
             at = end
         for name, length in header["weights"].items():
             out.weights[name] = body[at : at + _count(length)]
             at += length
         if at != len(body):
             raise ValueError(f"{len(body)} bytes, want {at}")
-        out.client = [_client(one) for one in _list(header["client"])]
+        out.client = [_client(one) for one in _is(list, header["client"])]
         if not out.parts or not out.client:
             raise ValueError("no games")
         for one in out.client:
@@ -139,25 +141,18 @@ def _count(value: object) -> int:
     return value
 
 
-def _text(value: object) -> str:
-    """Return a value that must be text."""
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} is no text")
-    return value
-
-
-def _list(value: object) -> list[Any]:
-    """Return a value that must be a list."""
-    if not isinstance(value, list):
-        raise TypeError(f"{value!r:.40} is no list")
+def _is(kind: type[T], value: object) -> T:
+    """Return a value that must be of this type."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r:.40} is no {kind.__name__}")
     return value
 
 
 def _client(one: dict[str, Any]) -> dict[str, Any]:
     """Return what the client keeps, checked."""
-    stats = [[_count(n) for n in _list(counts)] for counts in _list(one["opponent_stats"])]
+    stats = [[_count(n) for n in _is(list, counts)] for counts in _is(list, one["opponent_stats"])]
     out = {key: _count(one[key]) for key in ("afterstate_calls", "actions", "illegal")}
-    names = [_text(name) for name in _list(one["opponents"])]
+    names = [_is(str, name) for name in _is(list, one["opponents"])]
     if len(stats) != len(names) or any(len(counts) != 4 for counts in stats):
         raise ValueError(f"{len(stats)} results against {len(names)} opponents")
     return out | {"opponents": names, "opponent_stats": stats}
@@ -181,11 +176,7 @@ def _header(body: bytes) -> dict[str, Any]:
 
 
 def split_games(data: bytes) -> list[bytes]:
-    """Return the games that lie one after the other in data.
-
-    Raises:
-        ValueError: they do not fill it.
-    """
+    """Return the games that lie one after the other in data; raise ValueError if they do not fill it."""
     games, at = [], 0
     while at < len(data):
         length = struct.unpack_from("<I", data, at + 4)[0] if len(data) - at >= _LEAST else 0

@@ -42,10 +42,16 @@ def write_run(file: str | os.PathLike[str], *, seed: int | None = None) -> Path:
         run["seed"] = str(seed)
     run["started"] = datetime.fromtimestamp(int(_BEGAN), timezone.utc).isoformat().replace("+00:00", "Z")
     run["seconds"] = round(time.time() - _BEGAN, 3)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    write_whole(path, json.dumps(run, indent=2).encode() + b"\n")
+    return path
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file, completely or not at all, even if this process is killed."""
+    target = Path(os.fspath(path))
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        partial.write_text(json.dumps(run, indent=2) + "\n", encoding="utf-8")
-        partial.replace(path)
+        partial.write_bytes(data)
+        partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
-    return path

@@ -1,4 +1,4 @@
-"""Seeds: what users may pass, and which requests a reset consists of."""
+"""Checks the seeds that users pass, and turns a reset into requests to the server."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ Seed = int | Sequence[int | None] | None
 def check_seed(seed: object, name: str = "seed") -> int:
     """Return a seed as an int, 0 <= seed < 2**64; name is the argument's, for the error.
 
-    Raises:
-        TypeError: it is not an integer.
-        ValueError: it is out of range.
+    Raise TypeError if it is not an integer, and ValueError if it is out of range.
     """
     if isinstance(seed, bool) or not isinstance(seed, SupportsIndex):
         raise TypeError(f"{name}: want an integer, got {seed!r}")
@@ -29,9 +27,8 @@ def check_seed(seed: object, name: str = "seed") -> int:
 def check_seeds(seed: Seed, games: int) -> int | list[int | None] | None:
     """Return a seed, or a list of seeds with one entry per game, after checking it.
 
-    Raises:
-        TypeError: a seed is not an integer.
-        ValueError: a seed is out of range, or the list has the wrong length.
+    Raise TypeError if a seed is not an integer, and ValueError if a seed is out of range, or the list has the wrong
+    length.
     """
     if seed is None:
         return None
@@ -61,18 +58,18 @@ def reset_requests(
     if seed is None:
         seed = [None] * len(chosen) if seeded.any() else fresh_seed()
     if isinstance(seed, int):
-        return [{"seed": seed} | _limited_to(chosen)]
+        return [{"seed": seed} | _only(chosen)]
     full = [fresh_seed() if s is None and not old else s for s, old in zip(seed, seeded, strict=True)]
     given = np.fromiter((s is not None for s in full), np.bool_, len(chosen)) & chosen
     requests: list[dict[str, Any]] = []
     if given.any():
         values = np.array([0 if s is None else s for s in full], "<u8")
-        requests.append({"seeds": values.tobytes()} | _limited_to(given))
+        requests.append({"seeds": values.tobytes()} | _only(given))
     if (rest := chosen & ~given).any():
-        requests.append(_limited_to(rest))
+        requests.append(_only(rest))
     return requests
 
 
-def _limited_to(games: NDArray[np.bool_]) -> dict[str, Any]:
+def _only(games: NDArray[np.bool_]) -> dict[str, Any]:
     """Return the option that limits a reset to some games."""
     return {} if games.all() else {"mask": games.tobytes()}

@@ -65,11 +65,7 @@ class GameSpec:
 
     @classmethod
     def from_wire(cls, d: dict[str, Any]) -> GameSpec:
-        """Read the result of ``describe``.
-
-        Raises:
-            ProtocolError: an entry is missing or has the wrong type.
-        """
+        """Read the result of ``describe``; raise ProtocolError if an entry is missing or has the wrong type."""
         try:
             planes, globals_ = d["planes"], d["globals"]
             c, h, w = planes["shape"]

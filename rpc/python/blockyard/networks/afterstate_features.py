@@ -20,7 +20,7 @@ from ..formats.seeding import check_seed
 from ..transport.address import Tls
 from ..transport.session import Session
 from ..vector.env import BlockVectorEnv
-from ..vector.results import best_of_rows, join_indptr, row_counts
+from ..vector.results import Outcomes, join
 from .perceptron import ACTIVATION
 
 
@@ -53,7 +53,7 @@ class FeatureFacts:
 
 
 @dataclass(frozen=True)
-class Features:
+class Features(Outcomes):
     """For each legal action of each row: the features of the position after that seat alone has played it.
 
     Attributes:
@@ -64,28 +64,9 @@ class Features:
         done: bool (m,), whether the game is over then.
     """
 
-    indptr: NDArray[np.uint32]
-    actions: NDArray[np.uint16]
     features: NDArray[np.float32]
     reward: NDArray[np.float32]
     done: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.actions)
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """int64 (rows,): number of legal actions of each row."""
-        return row_counts(self.indptr)
-
-    @property
-    def row(self) -> NDArray[np.int64]:
-        """int64 (m,): the row of each entry."""
-        return np.repeat(np.arange(len(self.indptr) - 1), self.counts)
-
-    def best(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the index of the greatest value, (m,), of each row, int64 (rows,); -1 for a row without entries."""
-        return best_of_rows(self.indptr, values)
 
 
 def feature_facts(
@@ -129,11 +110,8 @@ def features(env: BlockVectorEnv, env_ids: Ids = None, *, seed: int | None = Non
     """
     env.client.require("features", "features")
     options = [] if seed is None else [{"seed": check_seed(seed)}]
-    pages = [_page(env, d) for d in env._pages("features", env_ids, *options)]
-    if len(pages) == 1:
-        return pages[0]
-    joined = (np.concatenate([getattr(p, k) for p in pages]) for k in ("actions", "features", "reward", "done"))
-    return Features(join_indptr([p.indptr for p in pages]), *joined)
+    pages = [_page(env, d) for d in env._requests.pages("features", env_ids, *options)]
+    return join(pages)
 
 
 def _page(env: BlockVectorEnv, d: dict[str, Any]) -> Features:

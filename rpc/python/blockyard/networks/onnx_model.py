@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import WeightsError
 from ..formats.optional import missing_dependency
+from ..formats.provenance import write_whole
 from .afterstate_features import FeatureFacts
 from .perceptron import MAX_LAYERS, SLOPE, Layers, sizes
 from .weights import Weights, save_weights
@@ -52,12 +53,7 @@ def save_onnx(path: str | os.PathLike[str], weights: Weights) -> None:
     )
     facts = FeatureFacts(weights.game, weights.rules, weights.features, 0)
     helper.set_model_props(model, dict(sorted(facts.metadata(**weights.notes).items())))
-    partial = Path(f"{os.fspath(path)}.{os.getpid()}.partial")
-    try:
-        partial.write_bytes(model.SerializeToString(deterministic=True))
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(path, model.SerializeToString(deterministic=True))
 
 
 def load_onnx(path: str | os.PathLike[str]) -> tuple[Layers, dict[str, str]]:

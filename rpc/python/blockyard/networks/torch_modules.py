@@ -20,8 +20,7 @@ _WANT = f"want Linear layers with nn.LeakyReLU({SLOPE}) between them"
 def linear_layers(module: Any) -> list[tuple[Any, Any]]:
     """Return weight and bias, float64, of each Linear layer of a module, in order.
 
-    Raises:
-        WeightsError: the module computes anything but these layers with LeakyReLU(0.01) between them.
+    Raise WeightsError if the module computes anything but these layers with LeakyReLU(0.01) between them.
     """
     if not isinstance(module, nn.Module):
         raise WeightsError(f"network: want a torch module, got {type(module).__name__}")
@@ -72,11 +71,7 @@ def _compare(module: nn.Module, layers: Any) -> None:
 
 
 def load_layers(module: Any, layers: Layers) -> None:
-    """Copy layers into the Linear layers of a module.
-
-    Raises:
-        WeightsError: it has other layers.
-    """
+    """Copy layers into the Linear layers of a module; raise WeightsError if it has other layers."""
     linears = _linears(module)
     have = [tuple(m.weight.shape) for m in linears]
     if have != [w.shape for w, _ in layers] or any(m.bias is None for m in linears):

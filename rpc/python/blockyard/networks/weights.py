@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import WeightsError
+from ..formats.provenance import write_whole
 from .afterstate_features import FeatureFacts
 from .perceptron import Layers, check, forward, sizes
 from .weights_file import MAX_FILE, decode, encode
@@ -91,12 +92,7 @@ def save_weights(
     except WeightsError as error:
         raise WeightsError(f"network: {error}; {facts.game} has {len(facts)} features") from None
     metadata = facts.metadata(**{str(k): str(v) for k, v in (notes or {}).items()})
-    partial = Path(f"{name}.{os.getpid()}.partial")
-    try:
-        partial.write_bytes(encode(_tensors(layers), metadata))
-        os.replace(partial, name)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(name, encode(_tensors(layers), metadata))
 
 
 def load_weights(path: str | os.PathLike[str]) -> Weights:

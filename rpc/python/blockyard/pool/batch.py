@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from ..transport.layout import Handle, resized
 from ..transport.memory import StepMemory
-from ..vector.env import BlockVectorEnv
+from ..vector.batch import Batch, Obs, StepResult
 from ..vector.infos import FinalStep
-from ..vector.rows import Obs, Rows, StepResult
 
 
 @dataclass
@@ -65,41 +64,23 @@ class PoolBatch:
         return f"PoolBatch({len(self)} rows: {ids})"
 
 
-class Part(Rows):
-    """Reads the memory of a fixed number of games of a pool, whichever they are."""
+def read(batch: Batch, received: Received, seats: NDArray[np.uint8], acted: NDArray[np.bool_]) -> StepResult:
+    """Return what a step returns for some games of a pool.
 
-    def __init__(self, env: BlockVectorEnv, games: int) -> None:
-        """Prepare to read as many games; env has the options of the pool."""
-        self.game_spec, self.players, self.seats = env.game_spec, env.players, env.seats
-        self.packed, self.autoreset_mode, self._with_mask = env.packed, env.autoreset_mode, env._with_mask
-        self._illegal, self._handle = env._illegal, resized(env._handle, games)
-        self.num_games, self.rows_per_game, self.num_envs = games, env.rows_per_game, games * env.rows_per_game
-        self._received: Received | None = None
-        self._set_row_indices()
+    Args:
+        batch: reads the memory of as many games.
+        received: the games.
+        seats: uint8 (rows,), the seat of each row before the step.
+        acted: bool (rows,), which rows had to act.
+    """
 
-    @property
-    def handle(self) -> Handle:
-        """The layout of the memory."""
-        return self._handle
+    def finals() -> FinalStep:
+        memory = received.memory
+        ended = received.games[np.asarray(memory.terminated | memory.truncated)]
+        return pick([received.finals[int(game)] for game in ended], ended, batch.rows_per_game)
 
-    def read(self, received: Received, seats: NDArray[np.uint8] | None, acted: NDArray[np.bool_]) -> StepResult:
-        """Return what a step returns.
-
-        Args:
-            received: the games.
-            seats: uint8 (rows,), the seat of each row before the step, if that varies.
-            acted: bool (rows,), which rows had to act.
-        """
-        self._received, self._acted = received, acted
-        before = None if seats is None or not self._varying else self._column.take(seats) + self._starts
-        return self._step_result(received.memory, before)
-
-    def final(self) -> FinalStep:
-        """Return the final positions of the games that ended, in the order of the games of the batch."""
-        assert self._received is not None
-        memory, finals = self._received.memory, self._received.finals
-        ended = self._received.games[np.asarray(memory.terminated | memory.truncated)]
-        return pick([finals[int(game)] for game in ended], ended, self.rows_per_game)
+    before = batch.index_of(seats) if batch.varying else None
+    return batch.result(received.memory, before, acted, finals)
 
 
 def pick(places: Sequence[tuple[FinalStep, int]], games: NDArray[np.int64], rows: int) -> FinalStep:

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ServerTimeoutError
-from ..formats.arguments import copy_actions, integer, positive
+from ..errors import BlockyardError, ServerTimeoutError
+from ..formats.arguments import copy_actions, positive
 from ..formats.checkpoint_file import Checkpoint
+from ..formats.opponents import Opponents, OpponentStats
 from ..formats.seeding import check_seed, fresh_seed
-from ..transport.address import Tls
-from ..transport.heal_options import healing_of
 from ..transport.sharded import servers_of
-from ..vector.checkpoints import resume
+from ..vector.batch import Batch
+from ..vector.checkpoint import resume, save
 from ..vector.env import BlockVectorEnv
-from ..vector.recorder import Path, start_with
-from .batch import Part, PoolBatch, Received, join, split
+from ..vector.games import Path, end, start_with
+from ..vector.options import Options
+from ..vector.recording import Recording
+from .batch import PoolBatch, join, read
 from .healing import HealingPoolServer
-from .opponents import PoolOpponents
-from .records import PoolRecords
+from .receiver import Receiver
 from .server import PoolServer
 from .stats import PoolClock
-from .waiting import PoolWaiting
 
 
-class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
+class BlockPool:
     """Many games that are stepped one by one, like EnvPool's asynchronous mode.
 
     ``send`` takes actions for any rows that ``recv`` has returned, and ``recv`` returns those whose step finished
@@ -38,9 +36,8 @@ class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
     on its seed and its actions alone: they are bit-identical to those of one environment with all games, in whatever
     order games are sent and received.
 
-    A pool wins where the time of a step varies from game to game (opponents that search, games that end) or where
-    the policy takes about as long as the server. With opponents of a fixed, small cost, ``step`` of
-    :class:`BlockVectorEnv` is faster: it is one message for all games. ``docs/pool.md`` has a measured comparison.
+    A pool wins where the time of a step varies from game to game or where the policy takes about as long as the server.
+    With opponents of a fixed, small cost, ``step`` of :class:`BlockVectorEnv` is faster. See ``docs/pool.md``.
 
     Attributes:
         num_envs: number of rows.
@@ -60,80 +57,54 @@ class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
         *,
         seed: int | None = None,
         address: str | Sequence[str] | None = None,
-        token: str | None = None,
-        tls: Tls = None,
-        timeout: float = 30.0,
         record: Path | Mapping[str, Any] | None = None,
         checkpoint: bytes | None = None,
-        heal: bool = False,
-        snapshot_every: int = 64,
-        heal_timeout: float = 60.0,
-        **kwargs: Any,
+        **options: Any,
     ) -> None:
         """Create the games.
 
         Args:
-            game: as in :func:`blockyard.make_vec`.
-            num_envs: number of games.
+            game, num_envs: as in :func:`blockyard.make_vec`.
             batch_size: number of games that recv returns by default, at most num_envs.
             seed: game i is seeded with seed + i; None: from the operating system's entropy.
-            address: address of a server, or ``"dns:NAME:PORT"``; or a list of addresses, over which the games are
-                distributed.
-            token, tls, timeout: as in :func:`blockyard.make_vec`.
-            record: the games are recorded into one file; as in :func:`blockyard.make_vec`.
-            checkpoint: what :meth:`checkpoint` returned: the first ``async_reset`` without a seed continues its games.
-            heal, snapshot_every, heal_timeout: as in :func:`blockyard.make_vec`. Games in flight are sent again.
-            **kwargs: other arguments of :func:`blockyard.make_vec`, except ``copy`` and ``slots``.
+            address, record: as in :func:`blockyard.make_vec`; several servers' games are recorded into one file.
+            checkpoint: what :meth:`checkpoint` returned: the first ``async_reset`` continues its games, with any seed.
+            **options: other arguments of :func:`blockyard.make_vec`, except ``copy`` and ``slots``.
         """
         self.num_games, self.batch_size = positive("num_envs", num_envs), positive("batch_size", batch_size)
         if self.batch_size > self.num_games:
             raise ValueError(f"batch_size: want at most num_envs={self.num_games}, got {batch_size}")
-        count = 1 if address is None or isinstance(address, str) else len(address)
-        if not 1 <= count <= self.num_games:
-            raise ValueError(f"address: {count} servers for {num_envs} games, want 1 to {num_envs}")
-        healing = healing_of(heal, address, kwargs.get("client"), tls, heal_timeout, snapshot_every)
-        where = servers_of(address, tls, self.num_games)
-        if checkpoint is not None and seed is not None:
-            raise ValueError("seed: the games of a checkpoint have seeds of their own; leave out seed or checkpoint")
+        chosen = Options.of({**options, "address": address, "seed": seed, "checkpoint": checkpoint})
+        healing, where = chosen.healing, servers_of(address, chosen.tls, self.num_games)
         seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)
         self.envs: list[BlockVectorEnv] = []
-        self._servers: list[PoolServer] = []
+        servers: list[PoolServer] = []
         self._healing = healing is not None
         try:
             first = 0
             for k, at in enumerate(where):
                 size = self.num_games // len(where) + (k < self.num_games % len(where))
-                options: dict[str, Any] = {
-                    "first": first,
-                    "seed": seed,
-                    "address": at,
-                    "token": token,
-                    "tls": tls,
-                    "timeout": timeout,
-                    "heal": healing or False,
-                }
-                self.envs.append(BlockVectorEnv(game, size, **options, **kwargs))
+                own = options | {"first": first, "seed": seed, "address": at, "heal": healing or False}
+                self.envs.append(BlockVectorEnv(game, size, **own))
                 self.envs[0].game_spec.check_same(self.envs[k].game_spec, str(at))
                 kind = PoolServer if healing is None else HealingPoolServer
-                self._servers.append(kind(self.envs[-1], first))
+                servers.append(kind(self.envs[-1], first))
                 first += size
             if record is not None:
-                start_with(self.envs, record)
+                start_with([env._games for env in self.envs], record)
             if checkpoint is not None:
-                resume(self.envs, Checkpoint.from_bytes(checkpoint))
+                resume([env._checkpoints for env in self.envs], Checkpoint.from_bytes(checkpoint))
         except BaseException:
             self.close()
             raise
-        self.timeout, self.rows_per_game = timeout, self.envs[0].rows_per_game
+        self.timeout, self.rows_per_game = chosen.timeout, self.envs[0].rows_per_game
         self.num_envs = self.num_games * self.rows_per_game
         self._actions = np.zeros(self.num_envs, "<u2")
         self._has_action = np.zeros(self.num_envs, np.bool_)
-        self._waits = np.zeros(self.num_games, np.bool_)  # games that recv returned and that were not sent since
         self._acting = np.zeros(self.num_envs, np.bool_)
-        self._seats = np.zeros(self.num_envs, np.uint8)
-        self._ready: deque[Received] = deque()
-        self._parts: dict[int, Part] = {}
+        self._seats, self._batches = np.zeros(self.num_envs, np.uint8), dict[int, Batch]()
         self._clock = PoolClock(self.num_games)
+        self._receiver = Receiver(servers, self.num_games, chosen.timeout, self._clock)
 
     def async_reset(self, seed: int | None = None) -> None:
         """Start new episodes in all games; recv returns their observations, with zero rewards and flags.
@@ -145,9 +116,8 @@ class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
             RuntimeError: steps are under way.
         """
         self._refuse_flying("async_reset")
-        self._has_action[:] = self._waits[:] = self._acting[:] = False
-        self._ready = deque(server.reset(seed) for server in self._servers)
-        self._late = None
+        self._has_action[:] = self._acting[:] = False
+        self._receiver.reset(seed)
 
     # -- sending ----------------------------------------------------------------------
 
@@ -164,15 +134,16 @@ class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
         Raises:
             ValueError: a row does not exist, appears twice, or is not waiting for an action.
         """
+        self._check_open("send")
         ids = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids)
         numbers = ids.ndim == 1 and ids.dtype.kind in "iu"
         if not numbers or (len(ids) and not (ids.min() >= 0 and ids.max() < self.num_envs)):
             raise ValueError(f"env_ids: want a list of integers from 0 to {self.num_envs - 1}, got {env_ids!r:.100}")
         ids, row = ids.astype(np.intp, copy=False), np.zeros(len(ids), "<u2")
-        copy_actions(actions, row)
-        if not self._waits[ids // self.rows_per_game].all():
-            bad = int(ids[~self._waits[ids // self.rows_per_game]][0])
+        if not self._receiver.waits[ids // self.rows_per_game].all():
+            bad = int(ids[~self._receiver.waits[ids // self.rows_per_game]][0])
             raise ValueError(f"send: row {bad} is not waiting for an action; call recv until it returns the row")
+        copy_actions(actions, row, self.envs[0].game_spec.actions, self._acting[ids])
         before = self._has_action.copy()
         self._has_action[ids] = True
         if np.count_nonzero(self._has_action) != np.count_nonzero(before) + len(ids):
@@ -188,13 +159,13 @@ class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
 
     def _post(self, games: NDArray[np.intp]) -> None:
         """Send games whose rows all have actions."""
-        self._clock.sent(games, self._flying)
-        self._waits[games] = False
+        self._clock.sent(games, self._receiver.flying)
+        self._receiver.waits[games] = False
         self._has_action.reshape(self.num_games, -1)[games] = False
         actions = self._actions.reshape(self.num_games, -1)
-        for server in self._servers:
+        for server in self._receiver.servers:
             mine = games
-            if len(self._servers) > 1:
+            if len(self._receiver.servers) > 1:
                 mine = games[(games >= server.first) & (games < server.first + server.env.num_games)]
             if len(mine):
                 server.send(mine, actions[mine])
@@ -219,65 +190,129 @@ class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
             OpponentError: an opponent failed; call async_reset.
             ValueError: min_envs is more than max_envs or than are under way, or max_envs is less than one game.
         """
-        late, self._late = self._late, None
-        if late is not None:
+        self._check_open("recv")
+        late, self._receiver.late = self._receiver.late, None
+        if late:
             raise late
-        least, most = self._wanted(min_envs, max_envs)
-        self._clock.waiting(self._flying)
+        least, most = self._receiver.wanted(min_envs, max_envs, self.batch_size, self.rows_per_game)
+        self._clock.waiting(self._receiver.flying)
         try:
-            self._await(least, most, timeout)
+            self._receiver.wait(least, most, timeout)
         finally:
-            self._clock.waited(self._flying)
-        if not self._ready:
+            self._clock.waited(self._receiver.flying)
+        if not self._receiver.ready:
             seconds = self.timeout if timeout is None else timeout
             raise ServerTimeoutError(f"recv: no step was done within {seconds:g} s; pass a larger timeout=")
         return self._batch(most)
 
-    def _wanted(self, min_envs: int | None, max_envs: int | None) -> tuple[int, int]:
-        """Return the least and the largest number of games to return."""
-        rows = self.rows_per_game
-        least = None if min_envs is None else -(-integer("min_envs", min_envs) // rows)
-        most = None if max_envs is None else integer("max_envs", max_envs) // rows
-        there = self._flying + sum(len(one.games) for one in self._ready)
-        if least is None:
-            least = max(1, min(self.batch_size, there, self.batch_size if most is None else most))
-        if most is None:
-            most = max(least, self.batch_size)
-        if most < 1 or least > most:
-            raise ValueError(
-                f"recv: min_envs={min_envs}, max_envs={max_envs}: want min_envs <= max_envs, and max_envs of at least "
-                f"the {rows} row{'s' if rows > 1 else ''} of a game"
-            )
-        if least > there:
-            raise ValueError(
-                f"recv: min_envs={least * rows}, but only {there * rows} rows are under way; send actions first"
-            )
-        return max(1, least), most
-
-    def _part(self, games: int) -> Part:
-        if games not in self._parts:
-            self._parts[games] = Part(self.envs[0], games)
-        return self._parts[games]
+    def _reader(self, games: int) -> Batch:
+        """Return what reads the memory of this many games."""
+        if games not in self._batches:
+            self._batches[games] = self.envs[0]._batch.resized(games)
+        return self._batches[games]
 
     def _batch(self, most: int) -> PoolBatch:
         """Return the results of at most this many games."""
-        parts: list[Received] = []
-        while self._ready and most > 0:
-            one = self._ready.popleft()
-            if len(one.games) > most:
-                one, rest = split(one, self._part(len(one.games)).handle, most)
-                self._ready.appendleft(rest)
-            parts.append(one)
-            most -= len(one.games)
+        parts = self._receiver.take(most, lambda games: self._reader(games).handle)
         total = sum(len(part.games) for part in parts)
-        part = self._part(total)
-        received = join(parts, part.handle)
+        reader = self._reader(total)
+        received = join(parts, reader.handle)
         rows = (received.games[:, None] * self.rows_per_game + np.arange(self.rows_per_game)).reshape(-1)
-        result = part.read(received, self._seats[rows], self._acting[rows])
+        result = read(reader, received, self._seats[rows], self._acting[rows])
         self._seats[rows] = received.memory.seat
         self._acting[rows] = result[4]["acting"]
-        self._waits[received.games] = True
+        self._receiver.waits[received.games] = True
         return PoolBatch(rows, result)
+
+    # -- opponents, checkpoints, recordings ---------------------------------------------
+
+    @property
+    def opponent_specs(self) -> tuple[str, ...]:
+        """The opponents so far, indexed by ``infos["opponent"]``; as :attr:`BlockVectorEnv.opponent_specs`."""
+        return self.envs[0].opponent_specs
+
+    def set_opponents(self, opponents: Opponents) -> None:
+        """Replace opponents from the next episode of each game on; as :meth:`BlockVectorEnv.set_opponents`.
+
+        It waits for the games that are being stepped, and may be called at any time.
+
+        Raises:
+            BlockyardError: one of several servers has refused what others have accepted: create a new pool.
+            RequestError, LimitError, TypeError, ValueError, OSError: as in :meth:`BlockVectorEnv.set_opponents`;
+                nothing has changed.
+        """
+        self._receive_all()
+        for k, env in enumerate(self.envs):
+            try:
+                env.set_opponents(opponents)
+            except Exception as error:
+                if not k:
+                    raise
+                raise BlockyardError(
+                    f"set_opponents: server {k + 1} of {len(self.envs)} refuses what those before have accepted: "
+                    f"create a new pool; {error}"
+                ) from error
+
+    def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
+        """Return the results against each opponent in all games; as :meth:`BlockVectorEnv.opponent_stats`."""
+        parts = [env.opponent_stats(reset=reset) for env in self.envs]
+        return {name: sum((part[name] for part in parts), OpponentStats()) for name in parts[0]}
+
+    def checkpoint(self) -> bytes:
+        """Return the games as bytes, from which they continue exactly.
+
+        The bytes are those of :meth:`BlockVectorEnv.checkpoint` of one environment with all games: a pool on other
+        servers, or such an environment, continues them too.
+
+        Raises:
+            CheckpointError: the environments of several servers have different opponents or rollout policies.
+            NeedsResetError, RequestError: as in :meth:`BlockVectorEnv.checkpoint`.
+            RuntimeError: a row does not wait for an action: steps are under way, or recv has not returned them.
+        """
+        self._check_open("checkpoint")
+        if not self._receiver.waits.all() or self._has_action.any():
+            raise RuntimeError("checkpoint: steps are under way; call recv until every row waits for an action")
+        return save([env._checkpoints for env in self.envs]).to_bytes()
+
+    def restore_checkpoint(self, data: bytes) -> None:
+        """Continue the games of a checkpoint; recv then returns their observations, with zero rewards and flags.
+
+        Raises:
+            CheckpointError: as in :meth:`BlockVectorEnv.restore_checkpoint`.
+            RuntimeError: steps are under way.
+        """
+        self._refuse_flying("restore_checkpoint")
+        resume([env._checkpoints for env in self.envs], Checkpoint.from_bytes(data))
+        self.async_reset()
+
+    def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
+        """Record games into one file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
+        self._receive_all()
+        return start_with([env._games for env in self.envs], {"path": path, "every": every, **options})
+
+    def stop_recording(self) -> Recording:
+        """Write the games that have ended so far, and end the recording; waits for steps that are under way."""
+        self._receive_all()
+        return end([env._games for env in self.envs])
+
+    @property
+    def recording(self) -> Recording | None:
+        """The current or last recording; None if there was none."""
+        return self.envs[0].recording
+
+    def _check_open(self, method: str) -> None:
+        if self.envs[0].closed:
+            raise BlockyardError(f"{method}: the pool is closed; create a new one")
+
+    def _refuse_flying(self, method: str) -> None:
+        self._check_open(method)
+        if flying := self._receiver.flying:
+            raise RuntimeError(f"{method}: {flying} games are under way, call recv first")
+
+    def _receive_all(self) -> None:
+        """With ``heal``, receive all games in flight, so that the order of all that changes them is known."""
+        if self._healing:
+            self._receiver.wait_for_all()
 
     # -- the rest -----------------------------------------------------------------------
 
@@ -294,8 +329,8 @@ class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
         ``busy``       mean share of these at work: near 1, the servers are the bottleneck
         ============== ======================================================================================
         """
-        busy = [server.busy() for server in self._servers]
-        return self._clock.stats(self._flying, sum(b for b, _ in busy), sum(n for _, n in busy))
+        busy, workers = map(sum, zip(*(server.busy() for server in self._receiver.servers), strict=True))
+        return self._clock.stats(self._receiver.flying, busy, int(workers))
 
     def close(self) -> None:
         """Free the games."""
@@ -303,14 +338,13 @@ class BlockPool(PoolWaiting, PoolOpponents, PoolRecords):
             env.close()
 
     def __repr__(self) -> str:
-        games = f", num_games={self.num_games}" if self.rows_per_game > 1 else ""
-        sizes = f"num_envs={self.num_envs}{games}, batch_size={self.batch_size}"
-        state = f"{self._flying} games in flight, {len(self.envs)} server{'s' if len(self.envs) > 1 else ''}"
-        closed = ", closed" if self.envs[0].closed else ""
-        return f"BlockPool({self.envs[0].game_spec.id}, {sizes}, {state}{closed})"
+        sizes = f"num_envs={self.num_envs}{f', num_games={self.num_games}' * (self.rows_per_game > 1)}"
+        state = f"{self._receiver.flying} games in flight, {len(self.envs)} server{'s' * (len(self.envs) > 1)}"
+        closed = ", closed" * self.envs[0].closed
+        return f"BlockPool({self.envs[0].game_spec.id}, {sizes}, batch_size={self.batch_size}, {state}{closed})"
 
     def __enter__(self) -> BlockPool:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()

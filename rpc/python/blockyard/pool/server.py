@@ -102,7 +102,7 @@ class PoolServer:
                     raise
                 if isinstance(failed, EnvironmentsError):
                     failed.renumber(self.first)
-                self._landed(games)
+                self._arrived(games)
                 self._refused.append(games)
                 self._error = self._error or failed
             self._sent.popleft()
@@ -118,12 +118,12 @@ class PoolServer:
         if not len(ids):
             return None
         received = Received(ids + self.first, StepMemory(self._layout(len(ids)), bytearray(answer["slab"])))
-        self._landed(received.games, received.memory)
+        self._arrived(received.games, received.memory)
         self._add_finals(received)
-        self.env._fetch_records()
+        self.env._games.fetch()
         return received
 
-    def _landed(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
+    def _arrived(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
         """Note that games are not in flight any more; memory has their results, unless their step was refused."""
         self.flying -= len(games)
 
@@ -145,7 +145,7 @@ class PoolServer:
         """Start new episodes in all games."""
         self.env.reset(seed=seed)
         games = np.arange(self.first, self.first + self.env.num_games)
-        return Received(games, self.env._current())
+        return Received(games, self.env._batch.current)
 
     def busy(self) -> tuple[float, int]:
         """Return the seconds that the server's workers spent on steps, all together, and their number."""

@@ -13,7 +13,7 @@ class PoolClock:
     """Measures a pool from its first send on."""
 
     def __init__(self, games: int) -> None:
-        """Start with zeros."""
+        """Prepare to measure this many games."""
         self._games = games
         self._sent_at = np.zeros(games)
         self._begun = self._last = self._recv_begun = 0.0
@@ -57,16 +57,17 @@ class PoolClock:
         now = self._advance(flying)
         total = now - self._begun if self._begun else 0.0
 
-        def share(part: float, whole: float) -> float:
-            return part / whole if whole else 0.0
-
         return {
             "steps": self._steps,
             "batches": self._batches,
-            "occupancy": share(self._area, total * self._games),
-            "wait": share(self._waited, total),
-            "latency_s": share(self._latency, self._steps),
+            "occupancy": _share(self._area, total * self._games),
+            "wait": _share(self._waited, total),
+            "latency_s": _share(self._latency, self._steps),
             "latency_max_s": self._longest,
             "workers": workers,
-            "busy": share(busy, total * workers),
+            "busy": _share(busy, total * workers),
         }
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0

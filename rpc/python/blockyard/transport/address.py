@@ -141,8 +141,7 @@ def look_up(text: str, tls: Tls = None) -> list[str | Address]:
 def tls_context(tls: Tls) -> ssl.SSLContext:
     """Return the SSL context for a ``tls`` argument.
 
-    Raises:
-        ValueError: a path that does not exist or holds no certificates.
+    Raise ValueError if a path that does not exist or holds no certificates.
     """
     if isinstance(tls, ssl.SSLContext):
         return tls

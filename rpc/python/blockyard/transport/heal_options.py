@@ -50,9 +50,8 @@ def healing_of(
 ) -> Healing | None:
     """Return what the arguments ``heal``, ``heal_timeout`` and ``snapshot_every`` of an environment ask for.
 
-    Raises:
-        RequestError: the environment is to use the session of another.
-        TypeError, ValueError: an argument is malformed.
+    Raise RequestError if the environment is to use the session of another, and TypeError or ValueError if an argument
+    is malformed.
     """
     if isinstance(heal, Healing):
         return heal
@@ -76,11 +75,7 @@ def _found(text: str, tls: Tls) -> list[str | Address]:
 
 
 def refuse_clocks(policy: str) -> None:
-    """Refuse policies of rollouts that no other server can continue.
-
-    Raises:
-        RequestError: the policy is one.
-    """
+    """Refuse policies of rollouts that no other server can continue; raise RequestError if the policy is one."""
     if policy.startswith("exec:") or "time=" in policy:
         raise RequestError(
             f"rollout: policy={policy!r} depends on the clock or is a program of its own, so that another server "

@@ -1,4 +1,4 @@
-"""What the games on a server are rebuilt from if it is lost: a checkpoint of each, and what was done since."""
+"""The journal from which games are rebuilt when their server is lost: a checkpoint of each, and the steps since."""
 
 from __future__ import annotations
 

@@ -76,8 +76,7 @@ class Handle:
     def from_wire(cls, d: dict[str, Any]) -> Handle:
         """Read the result of ``open``.
 
-        Raises:
-            ProtocolError: an entry is missing, or the arrays do not fit into the memory.
+        Raise ProtocolError if an entry is missing, or the arrays do not fit into the memory.
         """
         try:
             fields = tuple(map(Field.from_wire, d["layout"]))

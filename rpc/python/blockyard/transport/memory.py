@@ -41,34 +41,14 @@ class StepMemory:
         parts: for games on several servers: the part of each server, cached.
         unpacked: bool (rows, actions), the unpacked mask, cached.
         generation: incremented each time the memory is reused.
+        pooled: whether it is reused only when nobody refers to it: then small arrays are copied, so as not to keep it.
     """
 
     __slots__ = (
-        "__weakref__",
-        "_owner",
-        "acting",
-        "actions",
-        "arrays",
-        "bits",
-        "frame",
-        "generation",
-        "globals",
-        "illegal",
-        "mask",
-        "own_index",
-        "own_reward",
-        "own_score",
-        "parts",
-        "pieces",
-        "planes",
-        "reward",
-        "score",
-        "seat",
-        "slot",
-        "terminated",
-        "truncated",
-        "unpacked",
-    )
+        "__weakref__", "_owner", "acting", "actions", "arrays", "bits", "frame", "generation", "globals",
+        "illegal", "mask", "own_index", "own_reward", "own_score", "parts", "pieces", "planes", "pooled", "reward",
+        "score", "seat", "slot", "terminated", "truncated", "unpacked",
+    )  # fmt: skip
 
     def __init__(self, handle: Handle, memory: Any = None, slot: int | None = None, lead: int = 0) -> None:
         """Create the arrays in memory, ``lead`` (0 or LEAD) bytes behind its start; by default in new memory."""
@@ -83,7 +63,7 @@ class StepMemory:
         self._set_arrays(handle, {f.name: np.ndarray(f.shape, f.dtype, memory, lead + f.offset) for f in handle.fields})
 
     def _set_arrays(self, handle: Handle, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
-        self.generation = 0
+        self.generation, self.pooled = 0, False
         self.arrays = arrays
         self.planes = arrays.get("planes")
         self.bits = arrays.get("bits")
@@ -175,8 +155,7 @@ class StepMemory:
     def packed_masks(self) -> NDArray[np.uint8]:
         """Return the action masks as bits, uint8 (rows, ceil(actions / 8)).
 
-        Raises:
-            RuntimeError: the environment was created with ``mask=False``.
+        Raise RuntimeError if the environment was created with ``mask=False``.
         """
         if self.mask is None:
             raise RuntimeError(

@@ -16,8 +16,7 @@ def make_private(memory: mmap.mmap) -> None:
     What the other process writes afterwards is not seen here, and the other way round. Arrays over the memory stay
     valid. Only Linux has shared memory of this kind.
 
-    Raises:
-        OSError: the system has no more memory.
+    Raise OSError if the system has no more memory.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p

@@ -1,4 +1,4 @@
-"""The recorded games of a server that may be lost: each is passed on once."""
+"""The recorded games of a server that may be lost: each reaches the file once."""
 
 from __future__ import annotations
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import weakref
-from collections.abc import Iterable, Sequence
-from typing import Any, overload
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, ProtocolError, RequestError
+from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
 from ..formats.spec import GameSpec
 from .address import Address, Tls
 from .connection import Connection
@@ -128,7 +128,7 @@ class Session:
         )
 
     def require(self, feature: str, what: str) -> None:
-        """Check that the server has a feature that older servers lack; what names the caller's request.
+        """Check that the server has a feature that older servers lack; ``what`` is the user's request, for the error.
 
         Raises:
             RequestError: the server lacks it.
@@ -156,10 +156,6 @@ class Session:
             self._specs[game] = GameSpec.from_wire(self.connection.call("describe", game))
         return self._specs[game]
 
-    @overload
-    def text(self, game: str, actions: int | np.integer[Any]) -> str: ...
-    @overload
-    def text(self, game: str, actions: Sequence[int] | NDArray[Any]) -> list[str]: ...
     def text(self, game: str, actions: Any) -> str | list[str]:
         """Return an action of a game as text, such as ``"r2 x4 y17 spin"``; or a list of texts for several actions.
 
@@ -175,10 +171,6 @@ class Session:
         texts: list[str] = self.connection.call("text", game, array.astype("<u2").tobytes())
         return texts if array.ndim else texts[0]
 
-    @overload
-    def parse(self, game: str, texts: str) -> int: ...
-    @overload
-    def parse(self, game: str, texts: list[str] | tuple[str, ...]) -> NDArray[np.int64]: ...
     def parse(self, game: str, texts: str | list[str] | tuple[str, ...]) -> int | NDArray[np.int64]:
         """Return the action that a text stands for, the inverse of :meth:`text`; or int64 (n,) for several texts.
 
@@ -188,7 +180,7 @@ class Session:
         """
         self.require("parse", "parse")
         if isinstance(texts, str):
-            return int(self.parse(game, [texts])[0])
+            return int(np.asarray(self.parse(game, [texts]))[0])
         if wrong := [t for t in texts if not isinstance(t, str)]:
             raise TypeError(f"texts: want a string or a list of strings, got {wrong[0]!r:.80}")
         out = b""
@@ -210,7 +202,12 @@ class Session:
 
     def open(self, game: str, options: dict[str, Any]) -> Handle:
         """Open an environment on the server, with the options of the method ``open`` in ``rpc/PROTOCOL.md``."""
-        return Handle.from_wire(self.connection.call("open", game, options))
+        try:
+            return Handle.from_wire(self.connection.call("open", game, options))
+        except LimitError as error:
+            if error.data.get("limit") in ("max_handles", "max_memory"):
+                error.args = (f"{error}; close() environments that are not used any more",)
+            raise
 
     @property
     def server_pid(self) -> int | None:

@@ -173,10 +173,8 @@ def servers_of(
 ) -> list[str | Address | None]:
     """Return the servers over which games are distributed: each address, and for ``dns:NAME:PORT`` all of that name.
 
-    Raises:
-        ServerGoneError: a name cannot be looked up.
-        TypeError: address is neither an address nor a list of them.
-        ValueError: there are no addresses, or more than games.
+    Raise ServerGoneError if a name cannot be looked up, and TypeError if address is neither an address nor a list of
+    them, and ValueError if there are no addresses, or more than games.
     """
     if address is None or isinstance(address, Address):
         return [address]
@@ -197,23 +195,16 @@ def open_shards(
     games: int,
     address: str | Address | Sequence[str | Address] | None,
     open_one: Callable[[Session, int, int], SocketTransport],
-    *,
-    token: str | None,
-    timeout: float,
     tls: Tls,
     client: Session | None,
+    **how: Any,
 ) -> SocketTransport:
     """Open games on the server at each address; the shards are as equal as possible, larger ones first.
 
     Args:
-        games: number of games.
-        address: of one server or several; None is the local server.
+        games, address, tls: as in :func:`servers_of`.
         open_one: opens ``count`` games, the first of which has index ``first``, given (session, count, first).
-        token, timeout, tls: as in :class:`Session`.
-        client: an existing session to use instead.
-
-    Raises:
-        ValueError: there are no addresses, or more than games.
+        client: an existing session to use instead of new ones, which are created with tls and ``how``.
     """
     servers = servers_of(address, tls, games)
     shards: list[SocketTransport] = []
@@ -223,7 +214,7 @@ def open_shards(
         for k, where in enumerate(servers):
             session = client
             if session is None:
-                session = Session(where, token=token, timeout=timeout, tls=tls)
+                session = Session(where, tls=tls, **how)
                 own.append(session)
             count = games // len(servers) + (k < games % len(servers))
             shards.append(open_one(session, count, first))

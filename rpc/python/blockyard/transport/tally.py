@@ -1,4 +1,4 @@
-"""Counting results against opponents on this side of the connection, so that a lost server takes none with it."""
+"""Counts results against opponents in the client, so that none are lost with a server."""
 
 from __future__ import annotations
 

@@ -1,68 +1,28 @@
-"""The vector environment."""
+"""The vector environment: all that users call."""
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, overload
 
 import numpy as np
-from gymnasium.core import RenderFrame
-from gymnasium.vector import AutoresetMode
-from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError
-from ..formats.arguments import Illegal, Reward, Rows, autoreset, game_name, integer, one_of, positive
+from ..formats.arguments import Ids
 from ..formats.checkpoint_file import Checkpoint
-from ..formats.opponents import Lineup, Opponents
-from ..formats.seeding import Seed, check_seeds
-from ..transport.address import Address, Tls
-from ..transport.heal_options import Healing, healing_of
-from ..transport.healing import HealingTransport, Reopen
-from ..transport.memory import StepMemory
-from ..transport.over_socket import SocketTransport
-from ..transport.session import Session
-from ..transport.sharded import open_shards
-from ..transport.shared_memory import TRANSPORTS, choose_transport
-from .attributes import Attributes
-from .checkpoints import Checkpoints, resume
-from .illegal import IllegalActions
-from .recorder import Path, start_with
-from .rows import Obs as Obs
-from .stepping import Stepping
-
-RENDER_MODES = ["ansi", "rgb_array", "human"]
+from ..transport.buffer import RolloutBuffer
+from .batch import Obs
+from .checkpoint import Checkpoints, resume
+from .games import Path, end, start, start_with
+from .gym import GymVectorEnv
+from .infos import FinalStep
+from .options import Options
+from .recording import Recording
+from .results import Afterstates, LegalActions, Rollout
+from .search import Search
 
 
-@dataclass(frozen=True)
-class Order:
-    """What an environment asks servers for: arguments of :class:`BlockVectorEnv`, options of the method ``open``."""
-
-    game: str
-    options: dict[str, Any]
-    seats: int | None
-    opponents: Opponents
-    transport: str
-    own_client: bool
-
-
-def reopening(env: BlockVectorEnv, games: int, start: int, lineup: Lineup) -> Reopen:
-    """Return what opens games again, with the opponents of lineup or, if they are resumed, with some."""
-    ref = weakref.ref(env)  # a transport does not keep its environment alive
-    some = Lineup(dict.fromkeys(lineup.wire, "random"))
-
-    def reopen(session: Session, resumed: bool) -> SocketTransport:
-        env = ref()
-        if env is None:
-            raise BlockyardError("the environment of this server is gone")
-        return env._open_games(session, games, start, some if resumed else lineup)
-
-    return reopen
-
-
-class BlockVectorEnv(Attributes, Stepping, Checkpoints):
+class BlockVectorEnv(GymVectorEnv):
     """Many games that the server steps together; a ``gymnasium.vector.VectorEnv``.
 
     One row is one seat that the client drives, in every game. By default each game has one driven seat, so there
@@ -108,214 +68,276 @@ class BlockVectorEnv(Attributes, Stepping, Checkpoints):
         packed: whether observations have ``bits`` instead of ``planes``.
     """
 
-    ignored_action = 0
-
-    def __init__(
-        self,
-        game: str,
-        num_envs: int = 1,
-        *,
-        client: Session | None = None,
-        address: str | Address | Sequence[str] | None = None,
-        token: str | None = None,
-        tls: Tls = None,
-        timeout: float = 30.0,
-        seed: Seed = None,
-        seats: int | None = None,
-        opponents: Opponents = "random",
-        rows: Rows = "seat",
-        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
-        reward: Reward | None = None,
-        illegal: Illegal | None = None,
-        max_episode_steps: int | None = None,
-        mask: bool = True,
-        copy: bool = True,
-        slots: int = 2,
-        packed: bool = False,
-        transport: Literal["auto", "shm", "socket"] = "auto",
-        first: int = 0,
-        render_mode: str | None = None,
-        record: Path | Mapping[str, Any] | None = None,
-        checkpoint: bytes | None = None,
-        heal: bool | Healing = False,
-        snapshot_every: int = 64,
-        heal_timeout: float = 60.0,
-    ) -> None:
-        """Create the environment; arguments as in :func:`blockyard.make_vec`.
+    def __init__(self, game: str, num_envs: int = 1, **options: Any) -> None:
+        """Create the environment.
 
         Args:
-            client: a session to use instead of a new connection.
-            heal: as in make_vec; or how these games, a part of a larger environment, heal.
-            first: index of the first game, if these games are a part of a larger environment; seeds and draws
-                depend on it.
+            game, num_envs: as in :func:`blockyard.make_vec`.
+            **options: other arguments of :func:`blockyard.make_vec`; and ``client``, a session to use instead of a new
+                connection, and ``first``, the index of the first game, if these games are a part of a larger
+                environment: seeds and draws depend on it.
         """
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode {render_mode!r}: want None or one of {RENDER_MODES}")
-        if not copy and integer("slots", slots) < 2:
-            raise ValueError(f"slots: want at least 2, got {slots}")
-        one_of("transport", transport, TRANSPORTS)
-        self.autoreset_mode = autoreset(autoreset_mode)
-        self._with_mask, self.packed = mask, packed
-        self._illegal = IllegalActions(None if illegal is None else one_of("illegal", illegal, get_args(Illegal)))
-        options: dict[str, Any] = {
-            "autoreset": self.autoreset_mode.value,
-            "rows": one_of("rows", rows, get_args(Rows)),
-            "illegal": self._illegal.treatment,
-        }
-        if reward is not None:
-            options["reward"] = one_of("reward", reward, get_args(Reward))
-        if max_episode_steps is not None:
-            options["max_episode_steps"] = integer("max_episode_steps", max_episode_steps)
-        self._first = integer("first", first)
-        if checkpoint is not None and seed is not None:
-            raise ValueError("seed: the games of a checkpoint have seeds of their own; leave out seed or checkpoint")
-
-        healing = healing_of(heal, address, client, tls, heal_timeout, snapshot_every)
-        if healing is not None:
-            options["log"] = True
-
-        self._ordered = Order(game, options, seats, opponents, transport, client is None)
-
-        def open_one(session: Session, games: int, start: int) -> SocketTransport:
-            if healing is None:
-                return self._open_games(session, games, start)
-            session.require("replay", "heal=True")
-            inner = self._open_games(session, games, start)
-            assert self._lineup is not None
-            whole = HealingTransport(inner, reopening(self, games, start, self._lineup), healing, self._first + start)
-            whole.upload(self._user, self.game_spec.name, self._lineup.files)
-            return whole
-
-        self._own_client = client is None
-        self._transport = open_shards(
-            positive("num_envs", num_envs), address, open_one, token=token, timeout=timeout, tls=tls, client=client
-        )
+        chosen = Options.of(options)
+        super().__init__(game, num_envs, chosen)
+        requests, batch, steps = self._requests, self._batch, self._steps
+        self._search = Search(requests, batch, steps, self._opponents)
+        self._checkpoints = Checkpoints(chosen.first, requests, batch, steps, self._search, self._opponents)
         try:
-            self.client, self._handle = self._transport.client, self._transport.handle
-            self._first_seed = check_seeds(seed, self._handle.games)
-            same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
-            self._shared_final = self._transport.share_final() if same_step else None
-            self._ring, self._turn = None if copy else self._transport.ring(slots), 0
-        except BaseException:
-            self._transport.close(self._own_client)
-            raise
-        self.render_mode = render_mode
-        self.metadata = {"render_modes": RENDER_MODES, "render_fps": 4, "autoreset_mode": self.autoreset_mode}
-        self._set_sizes()
-        try:
-            if record is not None:
-                start_with([self], record)
-            if checkpoint is not None:
-                resume([self], Checkpoint.from_bytes(checkpoint))
+            if chosen.record is not None:
+                start_with([self._games], chosen.record)
+            if chosen.checkpoint is not None:
+                resume([self._checkpoints], Checkpoint.from_bytes(chosen.checkpoint))
         except BaseException:
             self.close()
             raise
 
-    def _open_games(self, session: Session, games: int, start: int, lineup: Lineup | None = None) -> SocketTransport:
-        """Open games from start on, at first or, with these opponents, once more."""
-        order = self._ordered
-        spec = session.describe(game_name(order.game))
-        if start > 0 or lineup is not None:
-            self.game_spec.check_same(spec, str(session.connection.address))
-        if lineup is None:
-            self.game_spec = spec
-        where = {"num_envs": games, "first": self._first + start}
-        options = self._open_options(session, order.options | where, order.seats, order.opponents)
-        if lineup is None:
-            lineup = self._lineup
-            assert lineup is not None
-        handle = self._open(session, options | {"opponents": lineup.wire}, lineup.files)
-        try:
-            return choose_transport(session, handle, order.transport)
-        except BlockyardError:
-            if not order.own_client and session.connection.open:
-                session.connection.call("close", handle.number)
-                session.uploads.release(self._user)
-            raise
+    # -- legal actions, afterstates -----------------------------------------------------
 
-    def _open_options(
-        self, session: Session, options: dict[str, Any], seats: int | None, opponents: Opponents
-    ) -> dict[str, Any]:
-        """Return the options of the request ``open``, after checking that the server supports them."""
-        count = self.game_spec.min_seats if seats is None else positive("seats", seats)
-        options = options | {"seats": count, "opponents": self._enlist(session, opponents, count)}
-        if not self._with_mask and "fields" in session.features:
-            options["fields"] = ["planes", "globals", "seat"]
-        if self.packed:
-            session.require("packed", "packed=True")
-            options["packed"] = True
-        if options["first"]:
-            session.require("first", "address of several servers, or first=")
-        else:
-            del options["first"]
-        return options
+    def legal_actions(self, env_ids: Ids = None) -> LegalActions:
+        """Return the legal actions of the rows of these games, in CSR form."""
+        return self._search.legal_actions(env_ids)
 
-    def _set_sizes(self) -> None:
-        """Set what follows from the handle: sizes, spaces, arrays."""
-        h = self._handle
-        self.num_games, self.seats, self.players, self.rows_per_game = h.games, h.seats, h.players, h.rows_per_game
-        self.num_envs = h.rows
-        self._set_row_indices()
-        self.single_observation_space = self.game_spec.observation_space(self.packed)
-        self.single_action_space = self.game_spec.action_space()
-        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._actions = np.zeros(h.rows, "<u2")
-        self._afterstate_calls = 0
-        self._seeded = np.zeros(h.games, np.bool_)
-        self._memory: StepMemory | None = None
-        self._extra = {}
-        self._pending: tuple[Any, StepMemory, NDArray[np.intp] | None] | None = None
+    def sample_actions(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return a uniformly random legal action for every row, int64 (num_envs,).
 
-    # -- pictures, closing -------------------------------------------------------------------
-
-    @property
-    def transport(self) -> str:
-        """Transport of steps: ``"shm"``, ``"socket"``, or ``"split"`` for several servers."""
-        return self._transport.name
-
-    def render(self) -> tuple[RenderFrame, ...] | None:
-        """Return a picture of every game, num_games of them; None without a ``render_mode`` and with ``"human"``.
-
-        ``"ansi"`` gives text, ``"rgb_array"`` uint8 (height, width, 3). Each game is a request to the server;
-        :meth:`picture` renders a single game. ``"human"`` displays the first game after every reset and step.
+        A row that need not act has one legal action, ``ignored_action``.
         """
-        if self.render_mode in (None, "human"):
-            return None
-        return tuple(self.picture(i) for i in range(self.num_games))
+        return self._search.legal_actions(None).sample(rng)
 
-    def stats(self) -> dict[str, Any]:
-        """Return counters: those of the server, and as ``env`` those of this environment.
+    def afterstates(self, env_ids: Ids = None, *, seed: int | None = None) -> Afterstates:
+        """Return the position after each legal action of the rows of these games.
 
-        ``env`` has ``actions``, the number of actions of rows that had to act, and ``illegal``, the number of those
-        that were illegal and were replaced.
+        The result is large: Block Battle has about 35 positions per row. To use less memory, request a
+        part of the games at a time.
+
+        Args:
+            env_ids: indices of games; None means all.
+            seed: seed of random draws such as the next piece. The draws are the same for all actions of a row,
+                different for every row, and do not depend on the other games in env_ids. None: different draws
+                in each call.
         """
-        return self._transport.retry(self.client.stats) | {"env": self._illegal.stats()}
+        return self._search.afterstates(env_ids, seed)
 
-    def ping(self) -> None:
-        """Check that the server answers.
+    def final(self) -> FinalStep:
+        """Return the final positions of the games that ended in the last step; call it right after that step."""
+        return self._search.final()
+
+    # -- states, rollouts ---------------------------------------------------------------
+
+    def snapshot(self, env_ids: Ids = None) -> NDArray[np.uint8]:
+        """Return the complete state of these games, uint8 (games, state_len).
+
+        A state may be saved to a file and restored by another environment or server with the same game,
+        rules version and number of seats. The internal state of the server's opponents is not part of it.
+        """
+        return self._search.snapshot(env_ids)
+
+    def restore(
+        self, states: NDArray[np.uint8], env_ids: Ids = None, *, reseed: int | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Restore the states of these games.
+
+        Args:
+            states: uint8 (len(env_ids), state_len), rows of :meth:`snapshot`.
+            env_ids: indices of games; None means all.
+            reseed: redraw everything hidden, from this seed and the game's index, so that copies of a position
+                have different futures. None: the future is that of the snapshot.
+
+        Returns:
+            The observations and infos of all rows.
 
         Raises:
-            ServerGoneError: it does not.
+            BadStateError: a row is not a state of this game. No game has changed, unless the states needed more
+                than one message.
+            ValueError: states has the wrong dtype or shape.
         """
-        self._transport.retry(self.client.ping)
+        self._search.restore(states, env_ids, reseed)
+        return self._batch.shown()
 
-    def close_extras(self, **kwargs: Any) -> None:
-        """Free the games; this stops the local server if no other environment uses it."""
-        self._end_recording()
-        self._transport.close(self._own_client)
-        self._dismiss()
+    def clone(self, src: Ids, dst: Ids, *, reseed: int | None = None) -> tuple[Obs, dict[str, Any]]:
+        """Copy the states of games src to games dst, pair by pair.
 
-    def __del__(self) -> None:
-        """Do nothing, unlike Gymnasium before 1.4: closing here could interrupt another environment's request."""
+        Args:
+            src: indices of games; an index may appear more than once.
+            dst: indices of games, as many as src; without duplicates.
+            reseed: as in :meth:`restore`.
 
-    def __repr__(self) -> str:
-        rows = f"num_envs={self.num_envs}" + (f", num_games={self.num_games}" if self.rows_per_game > 1 else "")
-        seats = "seat " if len(self.players) == 1 else "seats "
-        players = seats + ", ".join(map(str, self.players))
-        state = f"{self.autoreset_mode.value}, {self.transport}" + (", closed" if self.closed else "")
-        name = self.spec.id if self.spec else self.game_spec.id
-        return f"{type(self).__name__}({name}, {rows}, you drive {players} of {self.seats}, {state})"
+        Returns:
+            The observations and infos of all rows.
+        """
+        self._search.clone(src, dst, reseed)
+        return self._batch.shown()
+
+    def buffer(self, steps: int) -> RolloutBuffer:
+        """Return a rollout buffer for this many steps: ``step(actions, out=buffer[t])`` or ``rollout(buffer)`` fill it.
+
+        With shared memory the server writes into it directly, so nothing is copied.
+        """
+        return self._search.buffer(steps)
+
+    def rollout(
+        self, steps: int | RolloutBuffer, policy: str = "random", *, keep: Literal["all", "last"] = "all"
+    ) -> Rollout:
+        """Let the server play the driven seats too, without a message per step.
+
+        Games that end are reset, in every autoreset mode. The actions depend on the seeds of the games only, so one
+        long rollout plays the same as several short ones.
+
+        Args:
+            steps: number of steps, 1 to 1,000,000; or a buffer to fill.
+            policy: the policy of the driven seats: ``"random"`` plays random legal actions; or a spec such as
+                ``"hand"`` or ``"learned:weights=FILE"``; ``game_spec.opponents`` lists the server's policies. A local
+                file is uploaded.
+            keep: ``"all"`` returns every step, ``"last"`` only the last.
+
+        Raises:
+            RequestError: the server does not know the policy.
+            LimitError: the policy needs more memory than the server allows.
+        """
+        return self._search.rollout(steps, policy, keep == "last")
+
+    # -- text ---------------------------------------------------------------------------
+
+    @overload
+    def text(self, actions: int | np.integer[Any]) -> str: ...
+    @overload
+    def text(self, actions: Sequence[int] | NDArray[Any]) -> list[str]: ...
+    def text(self, actions: Any) -> str | list[str]:
+        """Return an action as text, such as ``"r2 x4 y17 spin"``; or a list of texts for several actions.
+
+        Raises:
+            RequestError: an action is outside of the action space.
+        """
+        self._requests.check("text")
+        texts: str | list[str] = self._transport.retry(lambda: self.client.text(self.game_spec.name, actions))
+        return texts
+
+    @overload
+    def parse(self, texts: str) -> int: ...
+    @overload
+    def parse(self, texts: list[str] | tuple[str, ...]) -> NDArray[np.int64]: ...
+    def parse(self, texts: str | list[str] | tuple[str, ...]) -> int | NDArray[np.int64]:
+        """Return the action that a text stands for, the inverse of :meth:`text`; or int64 (n,) for several texts.
+
+        Whether the action is legal now is another question: see ``action_masks``.
+
+        Raises:
+            RequestError: a text is no action; the message shows it, and an example of one that is.
+        """
+        self._requests.check("parse")
+        return self._transport.retry(lambda: self.client.parse(self.game_spec.name, texts))
+
+    def observation_texts(self, env_ids: Ids = None, *, legal: bool = True) -> list[str]:
+        """Return the observation of each row of these games as plain text without colour codes.
+
+        A text says whose turn it is, shows the position and the pieces to come, as far as they are known, and lists
+        the legal actions as :meth:`text` writes them, separated by ``"; "``.
+
+        Args:
+            env_ids: indices of games; None means all.
+            legal: whether to list the legal actions.
+
+        Raises:
+            NeedsResetError: the environment was not reset yet.
+        """
+        self.client.require("parse", "observation_texts")
+        pages = self._requests.pages("observe_text", env_ids, {"legal": bool(legal)})
+        return [text for page in pages for text in page["texts"]]
+
+    # -- recordings, checkpoints ----------------------------------------------------------
+
+    def record(
+        self,
+        path: Path,
+        every: int = 100,
+        *,
+        envs: Ids = None,
+        players: Mapping[int, str] | str | None = None,
+        max_games: int | None = None,
+        max_bytes: int = 1 << 30,
+        append: bool = False,
+        memory: int | None = None,
+    ) -> Recording:
+        """Record whole games into a file, from the next episode of each game on.
+
+        Episode k of game i is recorded if i + k is a multiple of ``every``; episodes are counted from the game's seed.
+        The server notes the actions of all seats, opponents included; this process fetches finished games about once
+        per second, during ``step`` and ``rollout``, and appends them to the file. Recording does not change the games.
+        ``datasets view FILE`` shows them, :func:`blockyard.view` shows one in a notebook.
+
+        Args:
+            path: the file, of JSON lines; compressed if its name ends in ``.gz``.
+            every: one in this many episodes is recorded; 1 records all.
+            envs: indices of the games to choose from, 0 <= i < num_games; None: all.
+            players: names of the client's seats in the records: one for all of them, or by seat, such as ``{0: "my
+                ppo"}``. Unnamed seats are called ``"policy"``; opponents have their specs.
+            max_games: recording ends after this many games; None: no bound.
+            max_bytes: recording ends before the file would become longer, by default 1 GiB.
+            append: whether to append to an existing file. By default an existing file is refused.
+            memory: bytes of each server's memory for games in progress and games not yet fetched, 64 KiB to 1 GiB; by
+                default 8 MiB, and 4 KiB for each game that is recorded at a time. If it is full, the oldest games are
+                lost, and a warning tells how many.
+
+        Returns:
+            The recording: number of games, length of the file, whether it has ended and why.
+
+        Raises:
+            FileExistsError: the file exists; pass ``append=True``.
+            OSError: it cannot be created; or, as BlockingIOError, another recording is writing it.
+            RuntimeError: the environment is being recorded already, or a step is in progress.
+            RequestError, LimitError: the server refuses an argument, or cannot record.
+        """
+        return start([self._games], path, every, envs, players, max_games, max_bytes, append, memory)
+
+    def stop_recording(self) -> Recording:
+        """Write the games that have ended so far, and end the recording. Games in progress are left out.
+
+        Raises:
+            RuntimeError: the environment was not being recorded, or a step is in progress.
+        """
+        self._requests.check("stop_recording")
+        return end([self._games])
+
+    @property
+    def recording(self) -> Recording | None:
+        """The current or last recording; None if there was none."""
+        return self._games.recording
+
+    def checkpoint(self) -> bytes:
+        """Return all games as bytes, from which :meth:`restore_checkpoint` continues them exactly.
+
+        The bytes hold the states of the games and their random generators, the opponents that play in them with what
+        they remember, the opponents of later episodes with their weights, the policy of :meth:`rollout`, and the
+        counters of this environment. They do not hold the generators of your own program, nor a recording.
+
+        Raises:
+            NeedsResetError: the environment was not reset yet.
+            RequestError: an opponent cannot be continued exactly: its search has a time limit (``time=``), or it is a
+                program (``exec:``).
+            RuntimeError: a step is in progress.
+        """
+        return self._checkpoints.save()
+
+    def restore_checkpoint(self, data: bytes) -> tuple[Obs, dict[str, Any]]:
+        """Continue the games of a checkpoint, exactly as the environment that was saved would have.
+
+        That environment may have been another process, with another server, transport or number of servers. It must
+        have had the same game, version of the rules, ``num_envs``, ``seats``, seats with opponents, ``rows``,
+        ``autoreset_mode``, ``reward``, ``illegal`` and ``max_episode_steps``. The opponents become those of the
+        checkpoint. Episodes that were being recorded here are left out of the record.
+
+        Returns:
+            The observations and infos of all rows, as they were after the last step or reset before the checkpoint.
+
+        Raises:
+            CheckpointError: data is no checkpoint, damaged, of another version, or of another environment; the message
+                says which. Nothing has changed, unless the games needed more than one message or server: then restore
+                again or reset.
+            RequestError: the server lacks an opponent, or does not allow it.
+            RuntimeError: a step is in progress.
+        """
+        self._checkpoints.restore(data)
+        return self._batch.shown()
 
     def __enter__(self) -> BlockVectorEnv:
         return self

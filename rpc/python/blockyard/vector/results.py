@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..transport.buffer import RolloutBuffer
 
+T = TypeVar("T", bound="ByRow")
+
 
 @dataclass(frozen=True)
-class LegalActions:
-    """The legal actions of each row, in CSR (compressed sparse row) form.
+class ByRow:
+    """The legal actions of each row, in CSR (compressed sparse row) form, and what is said of each.
 
     Attributes:
-        indptr: uint32 (rows + 1,), CSR offsets: the legal actions of row k are
-            ``actions[indptr[k]:indptr[k + 1]]``, which is also ``legal[k]``.
-        actions: uint16 (m,), ascending within a row, at least one per row: a row that need not act has only 0, which is
-            ignored.
+        indptr: uint32 (rows + 1,), CSR offsets: row k has entries ``indptr[k]:indptr[k + 1]`` of the other arrays.
+        actions: uint16 (m,), ascending within a row.
     """
 
     indptr: NDArray[np.uint32]
     actions: NDArray[np.uint16]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """int64 (rows,): number of legal actions of each row."""
+        ends = self.indptr.astype(np.int64)
+        return ends[1:] - ends[:-1]
+
+
+@dataclass(frozen=True)
+class LegalActions(ByRow):
+    """The legal actions of each row, in CSR form: those of row k are also ``legal[k]``.
+
+    There is at least one per row: a row that need not act has only 0, which is ignored.
+
+    Attributes:
+        indptr, actions: as in :class:`ByRow`.
+    """
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -36,11 +54,6 @@ class LegalActions:
     def __repr__(self) -> str:
         return f"LegalActions({len(self)} rows, {len(self.actions)} actions)"
 
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """int64 (rows,): number of legal actions of each row."""
-        return row_counts(self.indptr)
-
     def sample(self, rng: np.random.Generator, idle: int = 0) -> NDArray[np.int64]:
         """Return a uniformly random legal action for each row, int64 (rows,); idle for rows without one."""
         counts, start = self.counts, self.indptr[:-1].astype(np.int64)
@@ -52,7 +65,36 @@ class LegalActions:
 
 
 @dataclass(frozen=True)
-class Afterstates:
+class Outcomes(ByRow):
+    """What is known of the position after each legal action of each row."""
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    @property
+    def row(self) -> NDArray[np.int64]:
+        """int64 (m,): the row of each entry."""
+        return np.repeat(np.arange(len(self.indptr) - 1), self.counts)
+
+    def best(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the index of the greatest value of each row, int64 (rows,); -1 for a row without entries.
+
+        Args:
+            values: (m,), one value per entry. Among equal values the first wins.
+        """
+        start, counts = self.indptr[:-1].astype(np.int64), self.counts
+        some = np.flatnonzero(counts)
+        out = np.full(len(start), -1, np.int64)
+        if len(some):
+            top = np.maximum.reduceat(values, start[some])
+            hits = np.flatnonzero(values == np.repeat(top, counts[some]))
+            rows = np.searchsorted(start[some], hits, side="right") - 1
+            out[some[rows[::-1]]] = hits[::-1]
+        return out
+
+
+@dataclass(frozen=True)
+class Afterstates(Outcomes):
     """For each legal action of each row: the position after that seat alone has played it.
 
     A row that need not act has one entry: action 0, its observation as it is, reward 0.
@@ -61,40 +103,21 @@ class Afterstates:
     of those that the game itself will make.
 
     Attributes:
-        indptr: uint32 (rows + 1,), CSR offsets: row k has entries ``indptr[k]:indptr[k + 1]`` of the other arrays.
-        actions: uint16 (m,), ascending within a row.
+        indptr, actions: as in :class:`ByRow`.
         planes: uint8 (m, C, H, W), as the seat observes them.
         globals: float32 (m, G).
         reward: float32 (m,), the reward of the seat for the action.
         done: bool (m,), whether the action ends the game.
     """
 
-    indptr: NDArray[np.uint32]
-    actions: NDArray[np.uint16]
     planes: NDArray[np.uint8]
     globals: NDArray[np.float32]
     reward: NDArray[np.float32]
     done: NDArray[np.bool_]
 
-    def __len__(self) -> int:
-        return len(self.actions)
-
     def __repr__(self) -> str:
         shape = self.planes.shape[1:]
         return f"Afterstates({len(self.indptr) - 1} rows, {len(self)} afterstates of planes {shape})"
-
-    @property
-    def row(self) -> NDArray[np.int64]:
-        """int64 (m,): the row of each entry."""
-        return np.repeat(np.arange(len(self.indptr) - 1), row_counts(self.indptr))
-
-    def best(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the index of the greatest value of each row, int64 (rows,); -1 for a row without entries.
-
-        Args:
-            values: (m,), one value per entry. Among equal values the first wins.
-        """
-        return best_of_rows(self.indptr, values)
 
 
 @dataclass(frozen=True)
@@ -118,29 +141,12 @@ class Rollout:
         return self.buffer.actions
 
 
-def row_counts(indptr: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Return the number of entries of each row, int64 (rows,)."""
-    ends = indptr.astype(np.int64)
-    return ends[1:] - ends[:-1]
-
-
-def best_of_rows(indptr: NDArray[np.uint32], values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the index of the greatest value of each row, int64 (rows,); -1 for an empty row."""
-    start, counts = indptr[:-1].astype(np.int64), row_counts(indptr)
-    some = np.flatnonzero(counts)
-    out = np.full(len(start), -1, np.int64)
-    if len(some):
-        top = np.maximum.reduceat(values, start[some])
-        hits = np.flatnonzero(values == np.repeat(top, counts[some]))
-        rows = np.searchsorted(start[some], hits, side="right") - 1
-        out[some[rows[::-1]]] = hits[::-1]
-    return out
-
-
-def join_indptr(parts: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
-    """Return the CSR offsets of the concatenation of several results."""
-    out, base = [np.zeros(1, np.uint32)], np.uint32(0)
-    for indptr in parts:
-        out.append(indptr[1:] + base)
-        base += indptr[-1]
-    return np.concatenate(out)
+def join(pages: Sequence[T]) -> T:
+    """Return results of consecutive rows as one."""
+    first = pages[0]
+    if len(pages) == 1:
+        return first
+    ends = np.cumsum([0, *(len(page.actions) for page in pages)], dtype=np.uint32)
+    offsets = [page.indptr[1:] + end for page, end in zip(pages, ends, strict=False)]
+    rest = [np.concatenate([getattr(page, f.name) for page in pages]) for f in fields(first)[1:]]
+    return type(first)(np.concatenate([first.indptr[:1], *offsets]), *rest)

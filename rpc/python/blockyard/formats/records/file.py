@@ -39,11 +39,8 @@ class RecordFile:
 
         If the last writer was killed in the middle of a write, the incomplete game is removed first.
 
-        Raises:
-            FileExistsError: the file exists, and append is False.
-            BlockingIOError: another process is writing the file.
-            DamagedError: it is not a file of recorded games.
-            OSError: it cannot be created or opened.
+        Raise FileExistsError if the file exists, and append is False, and BlockingIOError if another process is writing
+        the file, and DamagedError if it is not a file of recorded games, and OSError if it cannot be created or opened.
         """
         self.path = Path(os.fspath(path))
         self.created = not (append and self.path.exists())

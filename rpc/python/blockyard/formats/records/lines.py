@@ -46,8 +46,7 @@ class Members:
     def __iter__(self) -> Iterator[tuple[bytes, bool]]:
         """Yield pieces of the text, and whether each ends a member (in a plain file: always).
 
-        Raises:
-            DamagedError: the compressed data is invalid.
+        Raise DamagedError if the compressed data is invalid.
         """
         if not self.compressed:
             while piece := self._file.read(_CHUNK):
@@ -78,8 +77,7 @@ class Members:
 def games_of(file: BinaryIO) -> Iterator[bytes]:
     """Yield the games of a file, each as the bytes of its lines; an incomplete last game is left out.
 
-    Raises:
-        DamagedError: the compressed data is invalid.
+    Raise DamagedError if the compressed data is invalid.
     """
     rest = b""
     for piece, _ in Members(file):

@@ -1,13 +1,12 @@
 """A server process on this machine.
 
-It never outlives the process that started it: its standard input is a pipe that only that process
-holds open, and on Linux the kernel signals it too.
+It never outlives the process that started it: it ends when its standard input does, a pipe that only that process
+holds open. Nothing of ours runs between fork and exec, which a process with threads would not survive.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import secrets
@@ -19,7 +18,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import ServerStartError
@@ -42,9 +40,8 @@ class LocalServer:
     def __init__(self, timeout: float = 30.0) -> None:
         """Start it and wait until it listens.
 
-        Raises:
-            ServerNotFoundError: there is no server program.
-            ServerStartError: it exited, or did not listen within timeout seconds.
+        Raise ServerNotFoundError if there is no server program, and ServerStartError if it exited, or did not listen
+        within timeout seconds.
         """
         program = find_server()
         self._path = _socket_path() if hasattr(socket, "AF_UNIX") else ""
@@ -59,7 +56,6 @@ class LocalServer:
                 stdout=subprocess.PIPE,
                 stderr=self._log,
                 start_new_session=True,  # so that Ctrl-C reaches only this process, which may want to save its work
-                preexec_fn=_die_with_parent(),
                 env=None if self.token is None else {**os.environ, "BLOCKYARD_TOKEN": self.token},
             )
         except OSError as error:
@@ -163,23 +159,3 @@ def _socket_path() -> str:
     raise ServerStartError(
         f"the path {tempfile.gettempdir()} is too long for a Unix socket: set TMPDIR to a shorter one"
     )
-
-
-def _die_with_parent() -> Callable[[], None] | None:
-    """Return a function for the child to call, which makes the kernel send it SIGTERM when this process dies.
-
-    The kernel sends the signal when the *thread* that started the child ends, so only the main thread
-    uses it; a server started in another thread relies on its pipe.
-    """
-    if not sys.platform.startswith("linux") or threading.current_thread() is not threading.main_thread():
-        return None
-    try:
-        prctl = ctypes.CDLL(None).prctl
-    except (OSError, AttributeError):
-        return None
-    signal_on_parent_death = 1
-
-    def ask() -> None:
-        prctl(signal_on_parent_death, signal.SIGTERM, 0, 0, 0)
-
-    return ask

@@ -1,0 +1,279 @@
+"""The arrays of the last step, and their conversion into what Gymnasium's ``step`` returns: one entry per row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import NeedsResetError
+from ..formats.packing import pack
+from ..formats.spec import GameSpec
+from ..transport.layout import Handle, resized
+from ..transport.memory import StepMemory
+from .illegal import IllegalActions
+from .infos import FinalStep, Infos
+
+_FLOAT64 = np.dtype(np.float64)
+_NO_SEAT = 255  # in StepMemory.seat: the row need not act
+
+Obs = dict[str, NDArray[Any]]
+StepResult = tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+
+class LastRows(NamedTuple):
+    """The last observations of games that ended, a row each; as in :class:`FinalStep`."""
+
+    planes: NDArray[np.uint8]
+    globals: NDArray[np.float32]
+    mask: NDArray[np.uint8] | None
+    opponents: NDArray[np.uint16] | None
+
+
+class Batch:
+    """Reads the memory of steps. A row is a seat that the client drives.
+
+    Attributes:
+        spec: the game's specification.
+        handle: the layout of the memory.
+        players, seats: the driven seats, ascending, and the number of all seats.
+        num_games, rows_per_game, num_envs: numbers of games, of rows of each game, and of all rows.
+        packed: whether observations have ``bits`` instead of ``planes``.
+        with_mask: whether infos have ``action_mask``.
+        same_step: whether a game that ended is reset in the same step.
+        illegal: counts illegal actions.
+        varying: whether rows belong to a different seat at each step, as with ``rows="acting"`` in turn-based games.
+        others: columns of the server's seats in arrays (games, seats): one index, or several, or None.
+        shared_final: where the server leaves the last observations of ended games; None if it sends them.
+        memory: the current position; None before the first reset.
+    """
+
+    def __init__(
+        self, spec: GameSpec, handle: Handle, illegal: IllegalActions, *, packed: bool, with_mask: bool, same_step: bool
+    ) -> None:
+        """Prepare to read the memory of steps with this layout."""
+        self.spec, self.handle, self.illegal = spec, handle, illegal
+        self.packed, self.with_mask, self.same_step = packed, with_mask, same_step
+        self.players, self.seats, self.num_games = handle.players, handle.seats, handle.games
+        self.rows_per_game, self.num_envs = handle.rows_per_game, handle.rows
+        self.varying = self.rows_per_game != len(self.players)
+        others = [seat for seat in range(self.seats) if seat not in self.players]
+        self.others = others[0] if len(others) == 1 else (others or None)
+        self.shared_final: dict[str, NDArray[Any]] | None = None
+        self.memory: StepMemory | None = None
+        self._all = np.ones(self.num_envs, np.bool_)
+        self._all.flags.writeable = False
+        # Index of each row's game, and offset of a seat, in flattened arrays of (games, seats).
+        self._starts = np.repeat(np.arange(self.num_games) * self.seats, self.rows_per_game)
+        # A seat of 255 means that the row need not act: then any column will do.
+        self._column = np.minimum(np.arange(256), self.seats - 1)
+
+    def resized(self, games: int) -> Batch:
+        """Return a batch of another number of games with the same options, which counts illegal actions here."""
+        handle, options = resized(self.handle, games), (self.packed, self.with_mask, self.same_step)
+        return Batch(self.spec, handle, self.illegal, packed=options[0], with_mask=options[1], same_step=options[2])
+
+    @property
+    def current(self) -> StepMemory:
+        """The current position; raise NeedsResetError if there is none yet."""
+        if self.memory is None:
+            raise NeedsResetError("the environment was not reset yet: call reset()")
+        return self.memory
+
+    # -- a step -----------------------------------------------------------------------
+
+    def result(
+        self,
+        memory: StepMemory,
+        before: NDArray[np.intp] | None,
+        acted: NDArray[np.bool_] | None,
+        finals: Callable[[], FinalStep],
+    ) -> StepResult:
+        """Return what step returns.
+
+        Args:
+            memory: of the step.
+            before: own_index of the step before, whose seats get the rewards.
+            acted: bool (rows,), which rows had to act; None if unknown.
+            finals: returns the final positions of the games that ended.
+        """
+        reset = self.same_step
+        self.complete(memory, reset)
+        if memory.illegal is not None:
+            self.illegal.add(acted, memory.illegal)
+        reward = memory.own_reward
+        if reward is None or before is not None:
+            reward = self.per_row(memory.reward, before)
+        terminated, truncated = memory.terminated, memory.truncated
+        infos = self.infos(memory)
+        if reset:
+            ended = terminated | truncated
+            if ended.any():
+                self._add_final(infos, ended, finals)
+        if self.rows_per_game > 1:
+            terminated, truncated = self.rows_of(terminated), self.rows_of(truncated)
+        elif memory.pooled:  # one that is kept must not keep the observations
+            terminated, truncated = terminated.copy(), truncated.copy()
+        return memory.observation(), reward.astype(_FLOAT64), terminated, truncated, infos
+
+    def shown(self, rows: NDArray[np.bool_] | None = None) -> tuple[Obs, dict[str, Any]]:
+        """Return what reset returns: the current observations, and infos that are valid in some rows, or all."""
+        return self.current.observation(), self.infos(self.current, rows)
+
+    def rows_of(self, per_game: NDArray[Any]) -> NDArray[Any]:
+        """Return the entry of each row's game."""
+        return per_game if self.rows_per_game == 1 else per_game.repeat(self.rows_per_game)
+
+    def own_index(self, memory: StepMemory) -> NDArray[np.intp] | None:
+        """Return the index of each row's seat in flattened arrays of (games, seats); None if it never changes."""
+        if not self.varying:
+            return None
+        if memory.own_index is None:
+            memory.own_index = self.index_of(memory.seat)
+        return memory.own_index
+
+    def index_of(self, seats: NDArray[np.uint8]) -> NDArray[np.intp]:
+        """Return the index of each row's seat, uint8 (rows,), in flattened arrays of (games, seats)."""
+        index = self._column.take(seats)
+        index += self._starts
+        return index
+
+    def per_row(self, per_seat: NDArray[Any], index: NDArray[np.intp] | None) -> NDArray[Any]:
+        """Return each row's entry of an array of (games, seats)."""
+        return per_seat[:, self.players].reshape(-1) if index is None else per_seat.take(index)
+
+    def _opponents(self, numbers: NDArray[np.uint16]) -> NDArray[np.uint16]:
+        """Return each row's entry of the opponents of games, uint16 (games, seats): those of the server's seats."""
+        mine = numbers[:, self.others]
+        return mine if self.rows_per_game == 1 else mine.repeat(self.rows_per_game, axis=0)
+
+    def complete(self, memory: StepMemory, reset: bool) -> NDArray[np.bool_]:
+        """Give every row that need not act one legal action, id 0, and return which rows must act.
+
+        Args:
+            memory: of a step, or of the answer to another request.
+            reset: whether the games that ended have been reset already, so that their rows act again.
+        """
+        if memory.acting is None:
+            acting = memory.seat != _NO_SEAT
+            if not reset and memory.terminated.any():
+                acting &= ~self.rows_of(memory.terminated)
+            if memory.mask is not None and not acting.all():
+                memory.mask[~acting, 0] = 1  # the mask of such a row is empty
+            if not reset and memory.truncated.any():  # a truncated game keeps its masks, for bootstrapping
+                acting &= ~self.rows_of(memory.truncated)
+            memory.acting = acting
+        return memory.acting
+
+    def infos(self, memory: StepMemory, rows: NDArray[np.bool_] | None = None) -> Infos:
+        """Return infos that are valid in some rows; None means all rows."""
+        valid = self._all if rows is None else rows
+        acting = self.complete(memory, False)
+        score = memory.own_score
+        if score is None:
+            score = self.per_row(memory.score, self.own_index(memory))
+        infos = Infos({"action_mask": None, "_action_mask": valid} if self.with_mask else {})
+        if self.with_mask:
+            infos.set_lazy("action_mask", partial(_masks, memory, memory.generation, self.spec.actions))
+        infos.put("acting", acting, valid)
+        if memory.illegal is not None:
+            infos.put("illegal", memory.illegal.copy() if memory.pooled else memory.illegal, valid)
+        infos.put("score", score.copy() if memory.pooled else score, valid)
+        if self.others is not None:
+            opponents = self._opponents(memory.arrays["opponent"])
+            infos.put("opponent", opponents.copy() if memory.pooled else opponents, valid)
+        return infos
+
+    # -- ends of episodes -------------------------------------------------------------
+
+    def _add_final(self, infos: Infos, ended: NDArray[np.bool_], finals: Callable[[], FinalStep]) -> None:
+        """Add ``final_obs`` and ``final_info`` of games that ended and were reset in the same step.
+
+        Their arrays of dicts take longer than the step itself, so they are made when they are read. Everything that
+        later steps overwrite is copied now.
+        """
+        rows = self.rows_of(ended)
+        final = finals() if not self.shared_final else self._last_rows(self.shared_final, ended, rows)
+        last = Infos({"action_mask": None, "_action_mask": rows} if self.with_mask else {})
+        if self.with_mask:
+            last.set_lazy("action_mask", lambda: self._final_masks(final, rows))
+        last.put("acting", np.zeros(self.num_envs, np.bool_), rows)
+        if "illegal" in infos:
+            last.put("illegal", infos["illegal"] & rows, rows)
+        score = infos["score"]
+        last.put("score", score * rows, rows)
+        infos.put("score", score * ~rows, self._all)
+        if final.opponents is not None:
+            opponents = np.zeros_like(infos["opponent"])
+            opponents[rows] = self._opponents(final.opponents)
+            last.put("opponent", opponents, rows)
+        infos.put("final_obs", None, rows)
+        infos.set_lazy("final_obs", lambda: self._final_obs(final, rows))
+        infos.put("final_info", last, rows)
+
+    def _final_obs(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.object_]:
+        """Return the last observations of games that ended: a dict per row, None in the other rows."""
+        name, boards = ("bits", pack(final.planes, self.spec)) if self.packed else ("planes", final.planes)
+        out = np.full(self.num_envs, None, object)
+        for k, row in enumerate(np.flatnonzero(rows)):
+            out[row] = {name: boards[k], "globals": final.globals[k]}
+        return out
+
+    def _last_rows(
+        self, shared: dict[str, NDArray[Any]], ended: NDArray[np.bool_], rows: NDArray[np.bool_]
+    ) -> LastRows:
+        """Return the last observations of games that ended, which the server left in shared memory."""
+        at, mask, opponents = np.flatnonzero(rows), None, None
+        if self.with_mask:
+            mask = shared["mask"][at]
+            mask[~mask.any(axis=1), 0] = 1
+        if self.others is not None:
+            opponents = shared["opponent"][np.flatnonzero(ended)]
+        return LastRows(shared["planes"][at], shared["globals"][at], mask, opponents)
+
+    def _final_masks(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.int8]:
+        """Return the masks at the end of games: only id 0, unless the game was truncated."""
+        out = np.zeros((self.num_envs, self.spec.actions), np.int8)
+        out[:, 0] = 1
+        if final.mask is not None:
+            out[rows] = np.unpackbits(final.mask, axis=1, count=self.spec.actions, bitorder="little")
+        return out
+
+    def final_step(self, answers: list[tuple[dict[str, Any], int]]) -> FinalStep:
+        """Return the final positions in answers to ``final``, each with the index of its server's first game."""
+        n = self.rows_per_game
+        keys = ("planes", "globals", "seat", "scores", "lengths", "opponents")
+        joined = {key: b"".join(d[key] for d, _ in answers) for key in keys}
+        games = np.concatenate([np.frombuffer(d["envs"], "<u4").astype(np.int64) + first for d, first in answers])
+        mask = b"".join(d.get("mask", b"") for d, _ in answers)
+        rows = len(games) * n
+        seat = np.tile(np.array(self.players, np.uint8), len(games))
+        if self.varying:
+            seat = np.frombuffer(joined["seat"], np.uint8)
+        last = np.frombuffer(mask, np.uint8).reshape(rows, -1).copy() if mask else None
+        if last is not None:
+            last[~last.any(axis=1), 0] = 1
+        return FinalStep(
+            games,
+            np.frombuffer(joined["planes"], np.uint8).reshape(rows, *self.spec.planes_shape).copy(),
+            np.frombuffer(joined["globals"], "<f4").reshape(rows, len(self.spec.global_names)).copy(),
+            seat,
+            np.frombuffer(joined["scores"], "<i4").reshape(len(games), self.handle.seats),
+            np.frombuffer(joined["lengths"], "<u4"),
+            last,
+            np.frombuffer(joined["opponents"], "<u2").reshape(len(games), self.seats)
+            if self.others is not None
+            else None,
+        )
+
+
+def _masks(memory: StepMemory, generation: int, actions: int) -> NDArray[np.int8]:
+    """Return the masks of a step; raise RuntimeError if its memory has been reused since."""
+    if memory.generation != generation:
+        raise RuntimeError(
+            "infos['action_mask']: a later step has overwritten its memory; read it earlier, or pass copy=True"
+        )
+    return memory.masks(actions).view(np.int8)

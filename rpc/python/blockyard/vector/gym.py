@@ -1,0 +1,345 @@
+"""Games on a server as Gymnasium knows vector environments: what is created, reset, stepped, seen and closed."""
+
+from __future__ import annotations
+
+import weakref
+from functools import partial
+from typing import Any
+
+import numpy as np
+from gymnasium.core import RenderFrame
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from ..formats.opponents import Opponents, OpponentStats
+from ..formats.packing import unpack
+from ..formats.seeding import Seed, check_seeds
+from ..rendering.frames import Frame
+from ..rendering.human import Display
+from ..rendering.notebook import game_picture, page
+from ..rendering.rgb import rgb
+from ..rendering.svg import Svg, svg
+from ..transport.over_socket import SocketTransport
+from . import attributes
+from .batch import Batch, Obs, StepResult
+from .games import Games
+from .illegal import IllegalActions
+from .opening import Opening
+from .opponents import OpponentSeats
+from .options import RENDER_MODES, Options
+from .requests import Requests
+from .steps import Out, Steps
+
+
+class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
+    """Many games that a server steps together: what :class:`BlockVectorEnv` has in common with other environments.
+
+    It holds one object for each task: :class:`Requests`, :class:`Batch`, :class:`Steps`,
+    :class:`OpponentSeats`, and :class:`Games`, which are recorded.
+    """
+
+    ignored_action = 0
+
+    def __init__(self, game: str, num_envs: int, options: Options) -> None:
+        """Open the games."""
+        opening = Opening(game, options)
+        self._own_client = options.client is None
+        self._transport = opening.transport(num_envs)
+        try:
+            self._build(options, opening, self._transport)
+            if not self._own_client:
+                free = partial(_free, self._transport, opening.user)
+                self._dropped = weakref.finalize(self, self.client.connection.dropped.append, free)
+                self._dropped.atexit = False
+        except BaseException:
+            self._transport.close(self._own_client)
+            raise
+
+    def _build(self, options: Options, opening: Opening, transport: SocketTransport) -> None:
+        """Create the parts, and set the attributes that follow from the game and the options."""
+        handle, spec, mode = transport.handle, opening.spec, options.mode
+        seed, same_step = check_seeds(options.seed, handle.games), mode is AutoresetMode.SAME_STEP
+        self._batch = batch = Batch(
+            spec,
+            handle,
+            IllegalActions(options.illegal),
+            packed=options.packed,
+            with_mask=options.mask,
+            same_step=same_step,
+        )
+        batch.shared_final = transport.share_final() if same_step else None
+        self._requests = Requests(transport)
+        self._opponents = OpponentSeats(self._requests, batch, opening.lineup, opening.user)
+        self._games = Games(self._requests, handle.players)
+        show = self._display if options.render_mode == "human" else None
+        self._screen = Display(fps=4)
+        slots = None if options.copy else options.slots
+        self._steps = Steps(self._requests, batch, self._games, seed, slots, show)
+        self._added: dict[str, tuple[Any, ...]] = {}  # attributes of rows
+        self._handle, self.client, self.game_spec = handle, transport.client, spec
+        self.autoreset_mode, self.packed, self.render_mode = mode, options.packed, options.render_mode
+        self.num_games, self.seats, self.players = handle.games, handle.seats, handle.players
+        self.rows_per_game, self.num_envs = handle.rows_per_game, handle.rows
+        self.metadata = {"render_modes": RENDER_MODES, "render_fps": 4, "autoreset_mode": mode}
+        self.single_observation_space = spec.observation_space(options.packed)
+        self.single_action_space = spec.action_space()
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+    # -- playing ----------------------------------------------------------------------
+
+    def reset(self, *, seed: Seed = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
+        """Start new episodes.
+
+        Args:
+            seed: an int s seeds game i with s + i; a list seeds each game separately, with None for a game without a
+                seed. A game without a seed continues its own sequence if it was seeded before; otherwise it is
+                seeded from the operating system's entropy. The first reset of an environment that was created from a
+                checkpoint continues its games instead, whatever the seed.
+            options: ``{"reset_mask": bool (num_envs,)}`` resets only the selected rows. The dict is not modified.
+
+        Returns:
+            The observations of all rows, and infos, which are valid in the rows that were reset.
+
+        Raises:
+            TypeError, ValueError: the seed or the mask is malformed; the message says how.
+        """
+        result = self._steps.reset(seed, options)
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        return result
+
+    def step(self, actions: Any, *, out: Out = None) -> StepResult:
+        """Step every row with an action, and wait for the result.
+
+        Args:
+            actions: integers (num_envs,). The actions of rows that need not act, such as those of games that
+                NEXT_STEP is about to reset, are ignored.
+            out: where to put the result: ``buffer[t]`` of :meth:`buffer`, or a dict of C-contiguous arrays by
+                field, with the names, dtypes and shapes of ``buffer[t].arrays``; some fields may be left out. step
+                then returns these arrays.
+
+        Returns:
+            Observations, rewards, terminated, truncated, infos; see the class.
+
+        Raises:
+            IllegalActionError: an action is not legal, with ``illegal="error"``; no game was stepped.
+            NeedsResetError: an episode is over (DISABLED) or was never started; no game was stepped.
+            ServerGoneError: the server exited.
+            TypeError, ValueError: the actions have the wrong dtype or shape.
+        """
+        return self._steps.step(actions, out)
+
+    def step_async(self, actions: Any, *, out: Out = None) -> None:
+        """Send the actions of a step without waiting; :meth:`step_wait` returns the result."""
+        self._steps.post(actions, out)
+
+    def step_wait(self) -> StepResult:
+        """Wait for the step that :meth:`step_async` sent, and return what :meth:`step` returns."""
+        return self._steps.wait()
+
+    # -- the current position -----------------------------------------------------------
+
+    @property
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Legal actions now: bool (num_envs, actions); only id 0 for a row that need not act.
+
+        Raises:
+            NeedsResetError: the environment was not reset yet.
+            RuntimeError: the environment was created with ``mask=False``.
+        """
+        return self._batch.current.masks(self.game_spec.actions)
+
+    @property
+    def packed_masks(self) -> NDArray[np.uint8]:
+        """The action masks as bits: uint8 (num_envs, ceil(actions / 8)), bit a & 7 of byte a >> 3; zero-copy.
+
+        Like :attr:`action_masks`, they have only id 0 for a row that need not act.
+        """
+        return self._batch.current.packed_masks()
+
+    @property
+    def acting(self) -> NDArray[np.bool_]:
+        """Which rows must act in the next step: bool (num_envs,)."""
+        return self._batch.complete(self._batch.current, False)
+
+    @property
+    def scores(self) -> NDArray[np.int32]:
+        """Points of all seats after the last step: int32 (num_games, seats)."""
+        return self._batch.current.score.copy()
+
+    @property
+    def seat_rewards(self) -> NDArray[np.float32]:
+        """Rewards of all seats, opponents included, in the last step: float32 (num_games, seats)."""
+        return self._batch.current.reward.copy()
+
+    def unpack(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Unpack packed boards, uint8 (..., packed_len), into planes, uint8 (..., C, H, W)."""
+        return unpack(bits, self.game_spec)
+
+    # -- opponents ----------------------------------------------------------------------
+
+    @property
+    def opponent_specs(self) -> tuple[str, ...]:
+        """The opponents that have been in ``opponents`` so far, indexed by ``infos["opponent"]``.
+
+        They are named as you named them. If a weights file has changed between two calls of :meth:`set_opponents`, the
+        new content is another opponent, named ``SPEC@`` and the first digits of its SHA-256. Files of the same content
+        are one opponent.
+        """
+        return self._opponents.specs
+
+    def set_opponents(self, opponents: Opponents) -> None:
+        """Replace opponents, from the next episode of each game on.
+
+        Args:
+            opponents: as in :func:`blockyard.make_vec`. A spec or a mixture is for all seats that have opponents; a
+                dict by seat changes only the seats in it. Local weights files are read now.
+
+        Raises:
+            RequestError, LimitError: the server refuses a spec, or you drive the seat; nothing has changed.
+            TypeError, ValueError, OSError: opponents is malformed, or a weights file cannot be read.
+        """
+        self._opponents.set(opponents)
+
+    def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
+        """Return wins, draws, losses and score against each opponent, by its name in :attr:`opponent_specs`.
+
+        Each finished episode counts once, also in rollouts; episodes that ``reset`` abandons do not count.
+
+        Args:
+            reset: start to count again from zero.
+        """
+        return self._opponents.stats(reset)
+
+    # -- single rows --------------------------------------------------------------------
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of every row, or get an attribute of every row.
+
+        Methods that need the server are one request for all rows, except pictures, which are one per game.
+
+        Args:
+            name: of a method or attribute; see the class.
+            *args, **kwargs: of the method.
+
+        Returns:
+            The results, one per row.
+
+        Raises:
+            AttributeError: rows have no such method or attribute.
+        """
+        return attributes.call(self, self._added, name, args, kwargs)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of every row; as in Gymnasium, a method is called without arguments."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Give every row an attribute, for :meth:`get_attr` and :meth:`call`.
+
+        Args:
+            name: of the attribute; not one that rows have anyway.
+            values: a list or tuple with one value per row; anything else is the value of all rows.
+
+        Raises:
+            AttributeError: the attribute cannot be changed.
+            ValueError: the list has a wrong length.
+        """
+        self._added[name] = attributes.row_values(name, values, self.num_envs)
+
+    # -- pictures -----------------------------------------------------------------------
+
+    def render(self) -> tuple[RenderFrame, ...] | None:
+        """Return a picture of every game, num_games of them; None without a ``render_mode`` and with ``"human"``.
+
+        ``"ansi"`` gives text, ``"rgb_array"`` uint8 (height, width, 3). Each game is a request to the server;
+        :meth:`picture` renders a single game. ``"human"`` displays the first game after every reset and step.
+        """
+        if self.render_mode in (None, "human"):
+            return None
+        return tuple(self.picture(i) for i in range(self.num_games))
+
+    def picture(self, game: int = 0, mode: str | None = None) -> Any:
+        """Return a picture of one game.
+
+        Args:
+            game: index of the game, 0 <= game < num_games.
+            mode: ``"text"`` or ``"ansi"`` (text with terminal colours): str; ``"rgb_array"``: uint8 (height, width,
+                3); ``"svg"``: a str that notebooks display as a picture. By default the ``render_mode`` of the
+                environment, or ``"ansi"``.
+        """
+        if mode is None:
+            mode = self.render_mode if self.render_mode in ("rgb_array", "svg") else "ansi"
+        if mode not in ("svg", "rgb_array"):
+            return self._requests.call("render", game, {"mode": mode})
+        frame = Frame.from_wire(self._requests.call("render", game, {"mode": "frame"}))
+        if mode == "rgb_array":
+            return rgb(frame)
+        name = self.game_spec.id
+        return svg(frame, name if self.num_games == 1 else f"{name} · game {game}")
+
+    def _display(self) -> None:
+        """Display the first game, in a terminal or a notebook."""
+        self._screen.show(lambda mode: self.picture(0, mode))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook displays: the game and its size, and pictures of the first games."""
+        games = "1 game" if self.num_games == 1 else f"{self.num_games:,} games"
+        rows = "" if self.num_envs == self.num_games else f" · {self.num_envs:,} rows"
+        words = f"{games}{rows} · {self.game_spec.actions:,} actions · {self.autoreset_mode.value}"
+        return page(self.game_spec.id, words, self.picture, self.num_games)
+
+    def _repr_svg_(self) -> Svg | None:
+        """Return a picture of the first game, for viewers without HTML; None if there is none now."""
+        return game_picture(self.picture)
+
+    # -- the server -----------------------------------------------------------------------
+
+    @property
+    def transport(self) -> str:
+        """Transport of steps: ``"shm"``, ``"socket"``, or ``"split"`` for several servers."""
+        return self._transport.name
+
+    def stats(self) -> dict[str, Any]:
+        """Return counters: those of the server, and as ``env`` those of this environment.
+
+        ``env`` has ``actions``, the number of actions of rows that had to act, and ``illegal``, the number of those
+        that were illegal and were replaced.
+        """
+        return self._transport.retry(self.client.stats) | {"env": self._batch.illegal.stats()}
+
+    def ping(self) -> None:
+        """Check that the server answers.
+
+        Raises:
+            ServerGoneError: it does not.
+        """
+        self._transport.retry(self.client.ping)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Free the games; this stops the local server if no other environment uses it."""
+        self._games.end()
+        if not self._own_client:
+            self._dropped.detach()
+        self._transport.close(self._own_client)
+        self._opponents.close()
+        self._requests.closed = True
+
+    def __del__(self) -> None:
+        """Do nothing, unlike Gymnasium before 1.4: closing here could interrupt another environment's request."""
+
+    def __repr__(self) -> str:
+        rows = f"num_envs={self.num_envs}" + (f", num_games={self.num_games}" if self.rows_per_game > 1 else "")
+        seats = "seat " if len(self.players) == 1 else "seats "
+        players = seats + ", ".join(map(str, self.players))
+        state = f"{self.autoreset_mode.value}, {self.transport}" + (", closed" if self.closed else "")
+        name = self.spec.id if self.spec else self.game_spec.id
+        return f"{type(self).__name__}({name}, {rows}, you drive {players} of {self.seats}, {state})"
+
+
+def _free(transport: SocketTransport, user: object) -> None:
+    """Free the games of an environment that was not closed, on a session that stays open."""
+    transport.close(False)
+    for part in transport.parts:
+        part.release(user)

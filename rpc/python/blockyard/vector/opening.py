@@ -1,0 +1,115 @@
+"""Opening the games of an environment on its servers, at first and again after a server was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import BlockyardError
+from ..formats.arguments import game_name, positive
+from ..formats.opponents import Lineup, opponents_by_seat, read_lineup
+from ..formats.spec import GameSpec
+from ..transport.healing import HealingTransport
+from ..transport.layout import Handle
+from ..transport.over_socket import SocketTransport
+from ..transport.session import Session
+from ..transport.sharded import open_shards
+from ..transport.shared_memory import choose_transport
+from .options import Options
+
+
+class Opening:
+    """Opens games with the same options on any number of servers.
+
+    Attributes:
+        spec: the game's specification, from the first server.
+        lineup: the opponents of the first episodes, with the contents of their weights files at that time.
+        user: stands for the environment where sessions count who uses uploaded weights.
+    """
+
+    spec: GameSpec
+    lineup: Lineup
+
+    def __init__(self, game: str, options: Options) -> None:
+        """Prepare to open games with these options."""
+        self._game, self._options, self._healing = game, options, options.healing
+        self._opened = False
+        self.user = object()
+        self._wire: dict[str, Any] = {
+            "autoreset": options.mode.value,
+            "rows": options.rows,
+            "illegal": options.illegal or "penalty",
+        }
+        if options.reward is not None:
+            self._wire["reward"] = options.reward
+        if options.max_episode_steps is not None:
+            self._wire["max_episode_steps"] = options.max_episode_steps
+        if self._healing is not None:
+            self._wire["log"] = True
+
+    def transport(self, num_envs: int) -> SocketTransport:
+        """Open this many games on the servers of the options, and return what moves their steps."""
+        o = self._options
+        games = positive("num_envs", num_envs)
+        how = {"token": o.token, "timeout": o.timeout}
+        return open_shards(games, o.address, self._open_shard, o.tls, o.client, **how)
+
+    def _open_shard(self, session: Session, games: int, start: int) -> SocketTransport:
+        """Open games from index start on, in a session."""
+        if self._healing is None:
+            return self._open(session, games, start)
+        session.require("replay", "heal=True")
+        inner = self._open(session, games, start)
+        # Games that are resumed have the opponents of their checkpoint, so they are opened with some without weights.
+        some = Lineup(dict.fromkeys(self.lineup.wire, "random"))
+
+        def reopen(session: Session, resumed: bool) -> SocketTransport:
+            return self._open(session, games, start, some if resumed else self.lineup)
+
+        whole = HealingTransport(inner, reopen, self._healing, self._options.first + start)
+        whole.upload(self.user, self.spec.name, self.lineup.files)
+        return whole
+
+    def _open(self, session: Session, games: int, start: int, lineup: Lineup | None = None) -> SocketTransport:
+        """Open games with opponents; by default those of the options."""
+        spec = session.describe(game_name(self._game))
+        if self._opened:
+            self.spec.check_same(spec, str(session.connection.address))
+        else:
+            seats = spec.min_seats if self._options.seats is None else positive("seats", self._options.seats)
+            by_seat = opponents_by_seat(self._options.opponents, seats)
+            self.spec, self._wire["seats"] = spec, seats
+            self.lineup = read_lineup(by_seat, "trust_specs" in session.features)
+            self._opened = True
+        lineup = self.lineup if lineup is None else lineup
+        options = self._wire | {"num_envs": games, "opponents": lineup.wire} | self._optional(session, start)
+        handle = self._request(session, options, lineup.files)
+        try:
+            return choose_transport(session, handle, self._options.transport)
+        except BlockyardError:
+            if self._options.client is not None and session.connection.open:
+                session.connection.call("close", handle.number)
+                session.uploads.release(self.user)
+            raise
+
+    def _optional(self, session: Session, start: int) -> dict[str, Any]:
+        """Return the options that not every server has; raise RequestError if this one lacks them."""
+        out: dict[str, Any] = {}
+        if not self._options.mask and "fields" in session.features:
+            out["fields"] = ["planes", "globals", "seat"]
+        if self._options.packed:
+            session.require("packed", "packed=True")
+            out["packed"] = True
+        if first := self._options.first + start:
+            session.require("first", "address of several servers, or first=")
+            out["first"] = first
+        return out
+
+    def _request(self, session: Session, options: dict[str, Any], files: Mapping[str, tuple[str, bytes]]) -> Handle:
+        """Upload the weights that the opponents need, and open the games."""
+        try:
+            session.uploads.use(self.user, self.spec.name, files)
+            return session.open(self.spec.name, options)
+        except BaseException:
+            session.uploads.release(self.user)
+            raise

@@ -1,0 +1,146 @@
+"""The opponents of a vector environment while it runs: who plays, replacing them, and the results against each."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from ..errors import BlockyardError
+from ..formats.opponents import UPLOADED, Lineup, Opponents, OpponentStats, opponents_by_seat, read_lineup, read_policy
+from .batch import Batch
+from .requests import Requests
+
+_WEIGHTS = re.compile(rf"weights=({UPLOADED}[0-9a-f]{{64}})")
+_NONE = np.zeros((4, 0), np.uint64)
+
+
+class OpponentSeats:
+    """Replaces the opponents of games, names them, and counts the results against each.
+
+    Attributes:
+        user: stands for the environment where sessions count who uses uploaded weights.
+        lineup: the opponents of the next episodes.
+        policy: the last policy of a rollout; None if there was none.
+    """
+
+    def __init__(self, requests: Requests, batch: Batch, lineup: Lineup, user: object) -> None:
+        """Take over the opponents with which the games were opened."""
+        self._requests, self._batch, self.lineup, self.user = requests, batch, lineup, user
+        self._transport = requests.transport
+        self.policy: Lineup | None = None
+        self._names: dict[str, str] = {}  # what the caller calls a spec of the server
+        self._counted = _NONE  # (4, specs): results from before a checkpoint
+
+    def close(self) -> None:
+        """Let sessions that stay open drop the weights that only this environment used."""
+        for part in self._transport.parts:
+            part.release(self.user)
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """The opponents so far; see :attr:`BlockVectorEnv.opponent_specs`."""
+        self._name_opponents()
+        return tuple(self._names.values())
+
+    def _name_opponents(self) -> None:
+        """Give names to the specs that are new."""
+        for spec in self._batch.handle.opponents[len(self._names) :]:
+            name = self.lineup.names.get(spec, spec)
+            if name in self._names.values() and (found := _WEIGHTS.search(spec)):
+                name = f"{name}@{found[1].removeprefix(UPLOADED)[:8]}"
+            self._names[spec] = name
+
+    def set(self, opponents: Opponents) -> None:
+        """Replace opponents; see :meth:`BlockVectorEnv.set_opponents`."""
+        self._requests.check("set_opponents")
+        seats, game, handle = self._batch.seats, self._batch.spec.name, self._batch.handle
+        others = [seat for seat in range(seats) if seat not in self._batch.players]
+        by_seat = opponents_by_seat(opponents, seats, others)
+        if not others:
+            raise ValueError("set_opponents: you drive every seat; create the environment with opponents=")
+        if not by_seat:
+            raise ValueError(f"set_opponents: got {opponents!r:.100}, want opponents for some of the seats {others}")
+        parts = self._transport.parts
+        self._name_opponents()
+        lineup = read_lineup(by_seat, "trust_specs" in parts[0].client.features)
+        changed, first, specs = [], len(handle.opponents), []
+        try:
+            for part in parts:
+                part.upload(self.user, game, lineup.files)
+            for part in parts:
+                answer = part.call("set_opponents", lineup.wire)
+                changed.append(part)
+                if answer["first"] != first:
+                    raise BlockyardError("set_opponents failed on one of the servers before: create a new environment")
+                specs = answer["opponents"]
+        except BaseException:
+            for part in changed:
+                part.call("set_opponents", self.lineup.wire)
+            self.keep_weights()
+            raise
+        handle.opponents.extend(specs)
+        wire = self.lineup.wire | lineup.wire
+        self.lineup = Lineup(wire, {}, lineup.names)
+        self.keep_weights()
+
+    def keep_weights(self) -> None:
+        """Drop the weights that no opponent and no policy needs now."""
+        keep: set[str] = set()
+        for lineup in filter(None, (self.lineup, self.policy)):
+            for mixture in lineup.wire.values():
+                entries = [(mixture, 1.0)] if isinstance(mixture, str) else mixture
+                keep.update(name for spec, _ in entries for name in _WEIGHTS.findall(spec))
+        for part in self._transport.parts:
+            part.release(self.user, keep)
+
+    def send_policy(self, policy: str) -> str:
+        """Return the spec of a rollout's policy as it is sent, after uploading the weights that it names."""
+        sent, lineup = read_policy(policy, "trust_specs" in self._transport.client.features)
+        for part in self._transport.parts:
+            part.upload(self.user, self._batch.spec.name, lineup.files)
+        lineup.wire[0] = sent
+        self.policy = lineup
+        self.keep_weights()
+        return sent
+
+    def stats(self, reset: bool = False) -> dict[str, OpponentStats]:
+        """Return the results against each opponent; see :meth:`BlockVectorEnv.opponent_stats`."""
+        self._requests.check("opponent_stats")
+        names = self.specs
+        counts = np.zeros((4, len(names)), np.uint64)
+        for part in self._transport.parts:
+            answer = part.call("opponent_stats", {"reset": reset})
+            for k, key in enumerate(("wins", "draws", "losses", "truncated")):
+                counts[k, : answer["count"]] += np.frombuffer(answer[key], "<u8")
+        counts[:, : self._counted.shape[1]] += self._counted
+        if reset:
+            self._counted = _NONE
+        return {name: OpponentStats(*map(int, counts[:, k])) for k, name in enumerate(names)}
+
+    # -- checkpoints --------------------------------------------------------------------
+
+    def saved(self) -> dict[str, Any]:
+        """Return what a checkpoint holds of the opponents besides what the server says."""
+        counts = self.stats().values()
+        return {
+            "opponents": list(self.specs),
+            "opponent_stats": [[s.wins, s.draws, s.losses, s.truncated] for s in counts],
+        }
+
+    def resume(self, saved: dict[str, Any], head: dict[str, Any]) -> None:
+        """Take over what :meth:`saved` returned, and the opponents and the policy that the server saved."""
+        specs = head["opponents"]
+        self._batch.handle.opponents[:] = specs
+        self._names = dict(zip(specs, saved["opponents"], strict=True))
+        wire: dict[int, str | list[tuple[str, float]]] = {
+            seat: [(specs[entry["number"]], entry["weight"]) for entry in mixture]
+            for seat, mixture in enumerate(head["mixtures"])
+            if mixture
+        }
+        self.lineup = Lineup(wire, {}, dict(self._names))
+        self.policy = Lineup({0: head["policy"]}) if head["policy"] else None
+        self.keep_weights()
+        self.stats(reset=True)
+        self._counted = np.array(saved["opponent_stats"], np.uint64).reshape(-1, 4).T

@@ -1,0 +1,106 @@
+"""The options of an environment, checked once: the keyword arguments of :func:`blockyard.make_vec`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+from gymnasium.vector import AutoresetMode
+
+from ..formats.arguments import Illegal, Reward, Rows, autoreset, integer, one_of
+from ..formats.opponents import Opponents
+from ..formats.seeding import Seed
+from ..transport.address import Address, Tls
+from ..transport.heal_options import Healing, healing_of
+from ..transport.session import Session
+from ..transport.shared_memory import TRANSPORTS
+from .games import Path
+
+RENDER_MODES = ["ansi", "rgb_array", "human"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an environment is created with; each attribute is described at :func:`blockyard.make_vec`.
+
+    Attributes:
+        client: a session to use instead of a new connection.
+        first: index of the first game, if these games are a part of a larger environment; seeds and draws depend on it.
+        heal: as in make_vec; or how these games, a part of a larger environment, heal.
+    """
+
+    client: Session | None = None
+    first: int = 0
+    address: str | Address | Sequence[str] | None = None
+    token: str | None = None
+    tls: Tls = None
+    seed: Seed = None
+    seats: int | None = None
+    opponents: Opponents = "random"
+    rows: Rows = "seat"
+    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP
+    reward: Reward | None = None
+    illegal: Illegal | None = None
+    max_episode_steps: int | None = None
+    mask: bool = True
+    copy: bool = True
+    slots: int = 2
+    packed: bool = False
+    transport: Literal["auto", "shm", "socket"] = "auto"
+    timeout: float = 30.0
+    render_mode: str | None = None
+    record: Path | Mapping[str, Any] | None = None
+    checkpoint: bytes | None = None
+    heal: bool | Healing = False
+    snapshot_every: int = 64
+    heal_timeout: float = 60.0
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without a server; raise TypeError or ValueError if an option is malformed."""
+        if self.render_mode is not None and self.render_mode not in RENDER_MODES:
+            raise ValueError(f"render_mode {self.render_mode!r}: want None or one of {RENDER_MODES}")
+        if not self.copy and integer("slots", self.slots) < 2:
+            raise ValueError(f"slots: want at least 2, got {self.slots}")
+        one_of("transport", self.transport, TRANSPORTS)
+        one_of("rows", self.rows, get_args(Rows))
+        for name, names in (("reward", Reward), ("illegal", Illegal)):
+            if (value := getattr(self, name)) is not None:
+                one_of(name, value, get_args(names))
+        if self.max_episode_steps is not None:
+            integer("max_episode_steps", self.max_episode_steps)
+        integer("first", self.first)
+        if self.checkpoint is not None and self.seed is not None:
+            raise ValueError("seed: the games of a checkpoint have seeds of their own; leave out seed or checkpoint")
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Options:
+        """Return the options that keyword arguments give.
+
+        Raise TypeError if there is no such argument, or one is malformed.
+        """
+        names = [field.name for field in fields(cls)]
+        if unknown := sorted(arguments.keys() - set(names)):
+            raise TypeError(f"unexpected arguments {unknown}; want some of {names}")
+        return cls(**arguments)
+
+    @staticmethod
+    def refuse(arguments: Iterable[str], where: str, reasons: Mapping[str, str]) -> None:
+        """Refuse arguments of make_vec that an environment of another form sets itself, or cannot work with.
+
+        Raises:
+            TypeError: there is one; the message has its reason.
+        """
+        for name in arguments:
+            if name in reasons:
+                raise TypeError(f"{name}: cannot be set in {where}: {reasons[name]}")
+
+    @property
+    def mode(self) -> AutoresetMode:
+        """When a game that ended is reset."""
+        return autoreset(self.autoreset_mode)
+
+    @property
+    def healing(self) -> Healing | None:
+        """How the games continue when a server is lost; None: they do not."""
+        return healing_of(self.heal, self.address, self.client, self.tls, self.heal_timeout, self.snapshot_every)
