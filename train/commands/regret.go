@@ -21,7 +21,7 @@ import (
 
 type regret struct {
 	File      string   `arg:"" help:"Decisions of a teacher." placeholder:"FILE"`
-	Agents    []string `arg:"" optional:"" help:"Agents to judge: files of weights, or specs such as hand:ply=3." placeholder:"NET"`
+	Agents    []string `arg:"" optional:"" help:"Files of weights, or specs such as hand:ply=3." placeholder:"NET"`
 	Make      string   `help:"Make FILE first: decisions of this game, of seats that act at once." placeholder:"GAME"`
 	Teacher   string   `help:"With --make: the agent that values all actions of a decision." default:"learned:ply=4"`
 	Decisions int      `help:"With --make: how many." default:"1200"`

@@ -42,7 +42,8 @@ func New(c Config) (*Trainer, error) {
 		return nil, fmt.Errorf("trainer: sizes %v and batches of %d, want at least two sizes, the last 1", c.Sizes, c.Batch)
 	}
 	if c.Loss == Choice && (c.Group < 1 || c.Batch%c.Group != 0 || !(c.Temperature > 0)) {
-		return nil, fmt.Errorf("trainer: batches of %d rows in groups of %d at temperature %v, want whole groups and more than 0",
+		return nil, fmt.Errorf("trainer: batches of %d rows in groups of %d at temperature %v, "+
+			"want whole groups and more than 0",
 			c.Batch, c.Group, c.Temperature)
 	}
 	t := &Trainer{config: c}

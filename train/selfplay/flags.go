@@ -41,8 +41,8 @@ var FlagHelp = kong.Vars{
 		"gates. First from the results of games, then, with two seats, by search backups. " +
 		"The other flags still count; some have other defaults then, which are listed in train/README.md.",
 	"seed": "Seed of everything random. Default: 1.",
-	"iterations": "Budget: rollouts of self-play. Default: 800 in Block Battle, about three minutes on two cores; 1200 in the duel, " +
-		"500 in Blocking, else 3000.",
+	"iterations": "Budget: rollouts of self-play. Default: 800 in Block Battle, about three minutes on two cores; " +
+		"1200 in the duel, 500 in Blocking, else 3000.",
 	"for": "Budget as wall-clock time instead, gates included: the command ends at about that time. " +
 		"Gates play fewer games if theirs would take more than a quarter of it. Such a run cannot be repeated exactly.",
 	"hidden":  "Sizes of the hidden layers. Default: 48 with --backup, else 32.",

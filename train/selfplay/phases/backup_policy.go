@@ -117,7 +117,8 @@ func (p *backupPolicy) playOn(leaf env.State, seat, look int) float32 {
 	s := p.scratch
 	s.CopyFrom(leaf)
 	sum := float32(0)
-	add := func(worth float32, times int) { sum += float32(float32(times) * worth) } // rounded, so that no machine fuses it
+	// rounded, so that no machine fuses it
+	add := func(worth float32, times int) { sum += float32(float32(times) * worth) }
 	for n := range look {
 		acting, mover := s.Acting(), seat
 		if acting == 0 {

@@ -68,7 +68,7 @@ func DefaultBackup() Config {
 // Check implements selfplay.Algorithm.
 func (c *Config) Check(g *games.Game) error {
 	if all := c.Results + c.Backup; all != 0 && !(c.Backup > 0 && math.Abs(all-1) < 1e-9) {
-		return fmt.Errorf("results %v and backup %v: results come before a backup, want all of the budget for the two of them",
+		return fmt.Errorf("results %v and backup %v: results come before a backup, want 1 in all",
 			c.Results, c.Backup)
 	}
 	if !(c.GateElo >= 0 && c.GateElo <= 1e3) {

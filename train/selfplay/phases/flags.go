@@ -45,7 +45,8 @@ var FlagHelp = kong.Vars{
 		"them than the best one did. Weights that an agent names are copied into the run's folder. Programs, such as " +
 		"exec:./bot, must be named again with --resume. Default: hand alone, which does not decide.",
 	"gate_elo": "Let a gate play against the best network so far until a sequential test decides between equal strength " +
-		"and this many Elo more, for up to four times --gate-pairs. 0: no test. Default: 0, with --from-zero 20 but in Block Battle.",
+		"and this many Elo more, for up to four times --gate-pairs. 0: no test. Default: 0, in Blocking and " +
+		"with --from-zero in the duel 20.",
 	"samples": "Positions per decision that are searched further and learned from. Default: 24 in Block Battle, else " +
 		"4, with --from-zero 8.",
 	"look": "In turn-based games: plies that both seats play on from each of them, as the network prefers. " +

@@ -1,5 +1,5 @@
-// Package phases trains a network for a game of several seats. Two algorithms run one after the other, each for its share
-// of the budget:
+// Package phases trains a network for a game of several seats. Two algorithms run one after the other, each for its
+// share of the budget:
 //
 //	results  TD(λ) from random weights
 //	backup   fitted value iteration, from the network of results, or from the baseline evaluator written as a network
@@ -19,11 +19,11 @@
 // of the fixed network finds one ply further. At the next gate, it becomes the fixed one.
 //
 // One more ply changes the values of all positions alike, but only differences between actions matter to play. In games
-// with random draws, the rows are therefore the siblings of a decision: 24 pairs of actions of one seat in one position.
+// with random draws, the rows are therefore the siblings of a decision: 24 pairs of actions of one seat in a position.
 // The target of a sibling is the fixed network's value after the best third action, the mean over all draws. The loss
-// compares siblings: it is the cross entropy between the softmax of the targets and that of the network's values, at one
-// temperature. What all siblings share has no effect on it, and bad siblings hardly have one. Each row is fitted several
-// times.
+// compares siblings: it is the cross entropy between the softmax of the targets and that of the network's values, at
+// one temperature. What all siblings share has no effect on it, and bad siblings hardly have one. Each row is fitted
+// several times.
 //
 // In games of turns, the rows are single replies. Their targets are the fixed network's values plus the change that
 // playing on makes, less the running mean of all changes (relative value iteration).
