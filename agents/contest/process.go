@@ -2,6 +2,7 @@ package contest
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,9 @@ type Process struct {
 	cut     bool
 	arrived time.Time
 	total   int // bytes written by the bot
+	partial int // bytes behind its last line end
+	extra   int // lines beside the answers
+	told    bool
 	gone    bool
 }
 
@@ -109,6 +113,8 @@ func (p *Process) listen(r io.Reader) {
 		if from.err == nil && begun != 0 && begun == p.waiting {
 			p.waiting, p.line, p.cut, p.arrived = 0, line, cut, from.arrived
 			p.signal()
+		} else if from.err == nil {
+			p.extra++
 		}
 		p.mu.Unlock()
 	}
@@ -141,6 +147,10 @@ func (c *chunks) Read(b []byte) (n int, err error) {
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
 	c.arrived, c.request = time.Now(), c.p.waiting
+	c.p.partial += n
+	if end := bytes.LastIndexByte(b[:n], '\n'); end >= 0 {
+		c.p.partial = n - end - 1
+	}
 	if c.p.total += n; c.p.total >= maxChatter {
 		c.err = io.EOF
 	}
