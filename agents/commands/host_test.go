@@ -51,6 +51,8 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 		{"--dialect", "port"},
 		{"--profile", "classic"},
 		{"--profile", "port", "--dialect", "port"},
+		{"--profile", "port"},
+		{"--dialect", "beta"},
 	} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			dir := t.TempDir()

@@ -46,6 +46,9 @@ type File struct {
 // Create begins to write a file, which gets its name, and replaces an older one, by Commit.
 func Create(path string, mode fs.FileMode) (*File, error) {
 	inner, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if errors.Is(err, fs.ErrNotExist) { // the file of the error is one that nobody has named
+		return nil, &fs.PathError{Op: "write " + path + ": folder", Path: filepath.Dir(path), Err: fs.ErrNotExist}
+	}
 	if err != nil {
 		return nil, err
 	}
