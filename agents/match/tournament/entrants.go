@@ -22,7 +22,7 @@ import (
 
 // noEntrant are names that stand in folders of submissions without being one.
 var noEntrant = regexp.MustCompile(`(?i)^(thumbs\.db|desktop\.ini|__MACOSX|` +
-	`(README|LICEN[CS]E|NOTICE|CHANGELOG)(\..*)?|.*\.(md|txt))$`)
+	`(README|LICEN[CS]E|NOTICE|CHANGELOG)(\..*)?|.*\.md)$`)
 
 // Submissions lists the submissions in a folder, in the order of their names. Hidden files and notes such as README.md
 // are left out.
