@@ -41,7 +41,7 @@ var rooms = map[string][]room{
 		{"play", "match bots contest search", 1300, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2600, "one piece of work on many machines, none of which is trusted blindly"},
 		{"submit", "bots contest search mlp", 3200, "a bot as one file"},
-		{"match", "contest search", 4000, "many games: formats, standings, ratings"},
+		{"match", "bots contest search", 4000, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 9100, "who plays: what users name, and a folder per game"},
 		{"contest", "", 5500, "a program of somebody else before a referee"},
 		{"search", "", 1700, "choices by looking ahead, whatever the game"},
