@@ -100,8 +100,8 @@ var ErrTooLarge = errors.New("too many rows")
 // Size is how many bytes the rows take.
 func (s *Rows) Size() int { return 4 * (len(s.X) + len(s.Y)) }
 
-// Add appends the rows of one game. A game that was broken off gives none; a record that does not replay is an error, as
-// are more rows than Most, and none of its rows stay.
+// Add appends the rows of one game. A game that was broken off gives none; a record that does not replay is an error,
+// as are more rows than Most, and none of its rows stay.
 func (s *Set) Add(rec *record.Record) error {
 	if rec.Stopped {
 		return nil
