@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"blockyard/agents/contest"
+	"blockyard/datasets/program"
 )
 
 // Limits bound a submission and its compilers.
@@ -124,6 +125,9 @@ type compiler struct {
 // maxOutput is how much of a tool's output is kept.
 const maxOutput = 64 << 10
 
+// mostReason is how many bytes of a tool's first line are in a Refusal's.
+const mostReason = 1000
+
 // run runs a tool. The error is a *Refusal if the tool fails or takes too long.
 func (c *compiler) run(argv ...string) error {
 	var out bytes.Buffer
@@ -159,7 +163,7 @@ func (c *compiler) run(argv ...string) error {
 	text := strings.TrimSpace(out.String())
 	why := fmt.Sprintf("does not compile: %s: %v", tool, err)
 	if first, _, _ := strings.Cut(text, "\n"); first != "" {
-		why = fmt.Sprintf("does not compile: %s: %s", tool, first)
+		why = fmt.Sprintf("does not compile: %s: %s", tool, program.Plain(first, mostReason))
 	}
 	return &Refusal{Why: why, Output: text}
 }
