@@ -11,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-
-	"blockyard/datasets/program/disk"
 )
 
 // ErrNotShipped says that a program comes without trained weights. Errors of callers that asked for them wrap it.
@@ -189,10 +187,20 @@ func Save(path string, n *Net, f Facts) error {
 	return WriteFile(path, b.Bytes())
 }
 
-// WriteFile creates or replaces a file, and its folder if there is none. If it fails, an existing file is unchanged.
+// WriteFile writes a file by renaming a temporary one: if it fails, an existing file is unchanged. It does not use
+// datasets/program/disk, as bots are bundled from this package and the standard library alone.
 func WriteFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return disk.WriteText(path, 0o644, string(data))
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }() // fails if it was renamed
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
 }

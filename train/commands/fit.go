@@ -77,7 +77,7 @@ func (c *fit) Run(ctx context.Context) error {
 		"seed": seed, "rows": strconv.Itoa(train.Len()), "epochs": strconv.Itoa(c.Epochs),
 		"output": "log odds of winning",
 	}
-	if err := mlp.Save(c.Out, net, g.Facts(notes)); err != nil {
+	if err := g.Save(c.Out, net, notes); err != nil {
 		return err
 	}
 	return made.WriteBeside(c.Out)

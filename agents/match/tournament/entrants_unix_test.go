@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile"
 	"blockyard/env/blockbattle"
 
@@ -50,6 +51,6 @@ func TestHostileSubmissions(t *testing.T) {
 		require.NotContains(t, path, "link.py")
 		return err
 	}))
-	_, err = compile.Submission(t.Context(), filepath.Join(dir, "pipe.py"), filepath.Join(out, "pipe"), compile.Default)
+	_, err = compile.Submission(t.Context(), filepath.Join(dir, "pipe.py"), filepath.Join(out, "pipe"), contest.Uploads{}, compile.Default)
 	require.ErrorContains(t, err, "neither a file nor a folder")
 }
