@@ -96,7 +96,7 @@ class SB3VecEnv(VecEnv):
         """Start new episodes, with the seeds of :meth:`seed` if it was called since the last reset."""
         if self._under_way:
             self.step_wait()
-        seeds = self._seeds[:: self.env.rows_per_game]
+        seeds = self._seeds[: self.env.num_games]  # seed(s) has made them s, s + 1 and so on
         obs, infos = self.env.reset(seed=None if all(s is None for s in seeds) else seeds)
         self.reset_infos = [{"score": int(score)} for score in infos["score"]]
         self._returns[:], self._lengths[:] = 0, 0
