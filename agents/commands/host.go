@@ -56,7 +56,7 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 		return program.Usage(err)
 	}
 	if rules.Open == nil {
-		return c.rounds(ctx, con, settings)
+		return c.rounds(ctx, con, g, settings)
 	}
 	s, agents, err := c.series(con, g, rules, settings)
 	if err != nil {
@@ -68,11 +68,11 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	for k, a := range agents {
-		p, err := a.Program()
+		p, err := a.Player()
 		if err != nil {
 			return program.Usage(fmt.Errorf("bot %d: %w", k+1, err))
 		}
-		s.Bots = append(s.Bots, series.Bot{Name: a.Name, Program: p, Agent: a.Recorded()})
+		s.Bots = append(s.Bots, p)
 	}
 	o := output{c.Record, c.Log, strconv.FormatUint(s.Seed, 10), c.Quiet || c.JSON}
 	err = playGames(ctx, con, o, s.Games, func(w *record.Writer, bar program.Bar) (int, error) {
@@ -136,7 +136,7 @@ func (c *hostCmd) series(con *console, g *env.Game, rules *contest.Contest,
 	}
 	var agents []*bots.Agent
 	for k, text := range c.Bot {
-		a, err := bots.Parse(g, bots.Own(text))
+		a, err := contestant(g, text)
 		if err != nil {
 			return nil, nil, fmt.Errorf("bot %d: %w", k+1, err)
 		}

@@ -145,7 +145,7 @@ func TestDropbloxStarters(t *testing.T) {
 	for turn := range 6 {
 		var want programs.Turn
 		for k, e := range list {
-			p := programs.Program{Name: e.Name, Argv: e.Program.Argv, Dir: e.Program.Dir}
+			p := programs.Program{Name: e.Name, Program: e.Program}
 			got, err := p.Turn(t.Context(), dropbloxcontest.JSON(s), time.Minute)
 			require.NoError(t, err)
 			if k == 0 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"blockyard/datasets/program"
@@ -13,7 +12,6 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile"
-	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
 	"blockyard/agents/match/rounds"
 	"blockyard/agents/match/tournament"
@@ -85,10 +83,10 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 		return program.Usage(err)
 	}
 	t := &tournament.Tournament{Config: *config, Contest: rules}
-	if t.Entrants, err = tournament.Name(entries); err != nil {
+	if t.Entrants, err = tournament.Enter(entries); err != nil {
 		return err
 	}
-	if err := c.prepare(ctx, con, t, entries); err != nil {
+	if err := c.prepare(ctx, con, t); err != nil {
 		return err
 	}
 	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
@@ -189,18 +187,21 @@ func (c *tournamentCmd) contest(g *env.Game, given contest.Settings) (tournament
 }
 
 // entries returns what the command line names.
-func (c *tournamentCmd) entries(g *env.Game) (list []tournament.Entry, err error) {
+func (c *tournamentCmd) entries(g *env.Game) (list []*bots.Agent, err error) {
 	if c.Dir != "" {
-		if list, err = tournament.Submissions(c.Dir); err != nil {
+		if list, err = tournament.Submissions(g, c.Dir); err != nil {
 			return nil, err
 		}
 	}
 	for _, text := range c.Bots {
-		e, err := c.entry(g, text)
+		a, err := contestant(g, text)
+		if err == nil && a.Kind != bots.Submission {
+			_, err = a.Program()
+		}
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, e)
+		list = append(list, a)
 	}
 	if len(list) < 2 {
 		return nil, fmt.Errorf("%d entrants, want at least two: agents, commands or submissions, or --dir", len(list))
@@ -208,39 +209,16 @@ func (c *tournamentCmd) entries(g *env.Game) (list []tournament.Entry, err error
 	return list, nil
 }
 
-func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error) {
-	a, err := bots.Parse(g, bots.Own(text))
-	if err != nil {
-		return tournament.Entry{}, err
-	}
-	e := tournament.Entry{Text: a.Name, Spec: a.Spec}
-	switch {
-	case a.Kind == bots.Submission:
-		e.Path = a.Spec
-	case g.Name == "dropblox":
-		p, err := programs.Find(strings.TrimPrefix(a.Spec, "exec:"))
-		if err != nil {
-			return e, fmt.Errorf("%w; agents bundle dropblox makes a program of an agent of ours", err)
-		}
-		e.Player.Argv = p.Argv
-	default:
-		e.Agent = a.Kind == bots.Ours
-		e.Player, err = a.Program()
-	}
-	return e, err
-}
-
 // prepare compiles and tests the entrants. What the test of a tournament that goes on has found is kept.
-func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament.Tournament,
-	entries []tournament.Entry) error {
-	bar := con.Progress(c.Quiet || c.JSON, len(entries), "entrants")
+func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament.Tournament) error {
+	bar := con.Progress(c.Quiet || c.JSON, len(t.Entrants), "entrants")
 	defer bar.Close()
 	limits := compile.Default
 	limits.Time, limits.Size = c.BuildTime, int64(c.MaxSize)<<20
 	tested := tournament.Tested(c.Out)
 	prepare := func(ctx context.Context, k int) (string, error) {
 		e := t.Entrants[k]
-		err := e.Prepare(ctx, entries[k], c.Out, limits, int64(c.Memory)<<20)
+		err := e.Prepare(ctx, c.Out, limits, int64(c.Memory)<<20)
 		if err == nil && e.Refused == "" && !tested {
 			err = e.Check(ctx, t.Contest)
 		}

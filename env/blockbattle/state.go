@@ -116,8 +116,8 @@ func (s *State) Result(seat int) float32 {
 // Check implements env.State.
 func (s *State) Check() error {
 	// Every game ends by its solid rows, one for each SolidInterval rounds. A round raises combo and skips by at most one,
-	// and earns at most 18 points, or 10 and the combo.
-	const rounds = SolidInterval * (Height + 1)
+	// and earns at most 18 points, or 10 and the combo. Positions that training starts from have up to given more.
+	const rounds, given = SolidInterval * (Height + 1), 29
 	c := env.Checker{Game: "blockbattle"}
 	c.Draws(&s.Rand)
 	c.Range("Piece", int(s.Piece), 0, Pieces-1)
@@ -130,7 +130,7 @@ func (s *State) Check() error {
 		c.In = [2]string{"Sides[0].", "Sides[1]."}[i]
 		c.Range("Combo", int(d.Combo), 0, int(s.Round))
 		c.Range("Skips", int(d.Skips), 0, int(s.Round))
-		c.Range("Points", int(d.Points), 0, int(s.Round)*(18+int(s.Round)))
+		c.Range("Points", int(d.Points), 0, given+int(s.Round)*(18+int(s.Round)))
 		c.Range("Solid", int(d.Solid), 0, Height)
 		c.Range("Pending", int(d.Pending), 0, Height)
 		c.Range("Lost", int(d.Lost), 0, int(LostSolid))

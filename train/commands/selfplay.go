@@ -25,11 +25,12 @@ import (
 )
 
 type selfplayCmd struct {
-	Game    string `arg:"" help:"Game to train on, such as blockbattle."`
-	Out     string `help:"Folder of the run: weights, state, curve. Default: runs/GAME." placeholder:"DIR"`
-	Resume  bool   `help:"Continue the run in --out. It keeps its settings: the flags below do not count."`
-	Workers int    `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
-	Record  string `help:"Also append the games of self-play to this file, each exactly once." placeholder:"FILE"`
+	Game    string  `arg:"" help:"Game to train on, such as blockbattle."`
+	Out     string  `help:"Folder of the run: weights, state, curve. Default: runs/GAME." placeholder:"DIR"`
+	Resume  bool    `help:"Continue the run in --out. It keeps its settings: the flags below do not count."`
+	Workers int     `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
+	Record  string  `help:"Also append the games of self-play to this file, each exactly once." placeholder:"FILE"`
+	Verify  float64 `help:"Share of the workers' results to play again." default:"0.02" group:"Many machines"`
 	ops.Flags
 	Broker  broker.Flags   `embed:""`
 	AnyGame selfplay.Flags `embed:""`
@@ -60,7 +61,7 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, run.Close()) }()
 	log, seen := c.Logger(os.Stderr), newMonitor(run)
-	learner, err := startLearner(ctx, &c.Broker, run, c.Out, log)
+	learner, err := startLearner(ctx, &c.Broker, c.Verify, run, c.Out, log)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
@@ -22,13 +23,20 @@ import (
 
 // An Entrant is a program that takes part, or wants to.
 type Entrant struct {
-	Name     string          `json:"name"`
-	Language string          `json:"language"` // or "agent" or "command"
-	Print    string          `json:"print"`    // identifies the program: its command or the hash of its submission
-	Refused  string          `json:"refused,omitempty"`
-	Output   string          `json:"output,omitempty"` // what its compiler said, or its last words
-	Program  contest.Program `json:"-"`
-	Agent    string          `json:"-"` // what records say that it is
+	Name     string `json:"name"`
+	Language string `json:"language"` // or "agent" or "command"
+	Print    string `json:"print"`    // identifies the program: its command or the hash of its submission
+	Refused  string `json:"refused,omitempty"`
+	Output   string `json:"output,omitempty"` // what its compiler said, or its last words
+
+	Program contest.Program `json:"-"`
+	Agent   string          `json:"-"` // what records say that it is
+	from    *bots.Agent
+}
+
+// player is the entrant as a program that plays.
+func (e *Entrant) player() contest.Player {
+	return contest.Player{Program: e.Program, Name: e.Name, Agent: e.Agent}
 }
 
 // takingPart lists the entrants that passed the test.
