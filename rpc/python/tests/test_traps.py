@@ -179,7 +179,7 @@ def test_slow_steps_do_not_look_like_lost_servers(program, caplog):
 
 @pytest.mark.parametrize("transport", ["shm", "socket"])
 def test_ctrl_c_in_a_step(server: Server, transport):
-    """The next call of this environment and of all others of its connection works, as if the answer had been dropped."""
+    """The next call of this environment, and of all others of its connection, works; the answer is dropped."""
     with blockyard.connect(server.unix) as client:
         env = client.make_vec("Blocking-v0", 256, opponents="hand:ply=1", seed=1, illegal="random", transport=transport)
         other = client.make_vec("WinTetris-v0", 2)
@@ -336,7 +336,7 @@ def test_specs_survive_json(server: Server, tmp_path):
     again.reset()
     done = False
     while not done:
-        *_, terminated, truncated, info = again.step(int(again.unwrapped.action_masks().argmax()))
+        *_, terminated, truncated, _ = again.step(int(again.unwrapped.action_masks().argmax()))
         done = terminated or truncated
     again.close()
     env.close()

@@ -100,10 +100,7 @@ class BlockVectorEnv(GymVectorEnv):
         return self._search.legal_actions(env_ids)
 
     def sample_actions(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return a uniformly random legal action for every row, int64 (num_envs,).
-
-        A row that need not act has one legal action, ``ignored_action``.
-        """
+        """Return a random legal action for every row, int64 (num_envs,); ``ignored_action`` if it need not act."""
         return self._search.legal_actions(None).sample(rng)
 
     def afterstates(self, env_ids: Ids = None, *, seed: int | None = None) -> Afterstates:

@@ -83,7 +83,7 @@ class LocalServer:
             done.wait(_STOP_SECONDS)
         if error:
             raise ServerStartError(
-                f"{command[0]} cannot be started: {error[0]}; reinstall the package, or pass address= of a running server"
+                f"{command[0]} cannot be started: {error[0]}; reinstall the package, or pass address= of a server"
             ) from error[0]
 
     @property
