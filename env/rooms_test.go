@@ -30,7 +30,7 @@ const (
 // crowded are the packages with more files than that, and how many they may have until they are taken apart.
 var crowded = map[string]int{
 	"agents/commands": 20, // a file per command, and what several of them share
-	"rpc/server":      36, // the methods of a session: games that are opened together have no package of their own yet
+	"rpc/server":      33, // the methods of a session: games that are opened together have no package of their own yet
 }
 
 // rooms are the folders with many packages, and what may stand in each. A reader who lists a folder knows every name.
@@ -43,7 +43,7 @@ var rooms = map[string][]room{
 		{"submit", "bots contest search mlp", 3200, "a bot as one file"},
 		{"match", "bots contest search", 4000, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 9100, "who plays: what users name, and a folder per game"},
-		{"contest", "", 5500, "a program of somebody else before a referee"},
+		{"contest", "", 6000, "a program of somebody else before a referee"},
 		{"search", "", 1700, "choices by looking ahead, whatever the game"},
 		{"mlp", "", 1300, "a network as plain Go"},
 	},

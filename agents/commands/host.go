@@ -34,7 +34,8 @@ type hostCmd struct {
 func (*hostCmd) Help() string {
 	return `A bot is a program in any language that speaks the contest's protocol, or an agent such as
 hand:ply=1. A command line with characters that are special to a shell is run by a shell. An archive
-(.zip, .tar.gz), a source file or a folder is compiled first. NAME=BOT gives it a name. Bots that talk
+(.zip, .tar.gz, .7z and others), a source file or a folder is compiled first; see agents/SUBMISSIONS.md.
+NAME=BOT gives it a name. Bots that talk
 in lines on standard input and output are started for every game, and change seats after it. Ctrl-C
 ends the match; the result then covers the games played so far.
 

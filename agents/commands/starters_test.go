@@ -53,7 +53,8 @@ func starters(t *testing.T, game string) (list []*tournament.Entrant) {
 			t.Logf("no compiler for %s", language)
 			continue
 		}
-		bot, err := compile.Submission(t.Context(), starter(game, language), filepath.Join(t.TempDir(), "b"), compile.Default)
+		bot, err := compile.Submission(t.Context(), starter(game, language), filepath.Join(t.TempDir(), "b"),
+			contest.Uploads{}, compile.Default)
 		require.NoError(t, err, language)
 		list = append(list, &tournament.Entrant{Name: language, Program: bot.Program, Agent: "exec:" + language})
 	}

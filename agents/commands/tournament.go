@@ -45,8 +45,8 @@ type tournamentCmd struct {
 // Help is printed with the flags.
 func (*tournamentCmd) Help() string {
 	return `An entrant is an agent of ours such as "hand:ply=1", the command line of a program, or a
-submission: an archive (.zip, .tar.gz), a source file or a folder with a bot in Python, Go, Rust,
-Java, C#, JavaScript, C++ or C, which is compiled here. Programs are not isolated: run those of
+submission: an archive (.zip, .tar.gz, .7z and others), a source file or a folder with a bot, which is
+compiled here; agents/SUBMISSIONS.md says in which languages and how. Programs are not isolated: run those of
 strangers as another user or in a container.
 
 Every entrant first plays a test game. One that does not compile, does not start, never answers,
