@@ -10,23 +10,30 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile"
+	"blockyard/datasets/program"
 	"blockyard/env"
 )
 
-// Submissions lists the submissions in a folder, in the order of their names. Hidden files are left out.
+// noEntrant are names that stand in folders of submissions without being one.
+var noEntrant = regexp.MustCompile(`(?i)^(thumbs\.db|desktop\.ini|__MACOSX|` +
+	`(README|LICEN[CS]E|NOTICE|CHANGELOG)(\..*)?|.*\.md)$`)
+
+// Submissions lists the submissions in a folder, in the order of their names. Hidden files and notes such as README.md
+// are left out.
 func Submissions(g *env.Game, dir string) (list []*bots.Agent, err error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range files {
-		if !strings.HasPrefix(f.Name(), ".") {
+		if !strings.HasPrefix(f.Name(), ".") && !noEntrant.MatchString(f.Name()) {
 			list = append(list, bots.Submitted(g, filepath.Join(dir, f.Name())))
 		}
 	}
@@ -36,12 +43,19 @@ func Submissions(g *env.Game, dir string) (list []*bots.Agent, err error) {
 	return list, nil
 }
 
+// mostName is how many bytes of a submission's name are shown, mostReason of why one is refused.
+const (
+	mostName   = 80
+	mostReason = 1000
+)
+
 // Enter returns the entrants that some agents are, with names that differ, none of them ready to play yet.
 func Enter(agents []*bots.Agent) ([]*Entrant, error) {
 	var all []*Entrant
 	for _, a := range agents {
 		e := &Entrant{Language: a.Language, Print: a.Spec, from: a}
-		e.Name = a.Name
+		base := program.Plain(a.Name, mostName)
+		e.Name = base
 		if a.Kind == bots.Submission {
 			var err error
 			if e.Print, err = fingerprint(a.Spec); err != nil {
@@ -49,7 +63,7 @@ func Enter(agents []*bots.Agent) ([]*Entrant, error) {
 			}
 		}
 		for k := 2; slices.ContainsFunc(all, func(o *Entrant) bool { return o.Name == e.Name }); k++ {
-			e.Name = fmt.Sprintf("%s (%d)", a.Name, k)
+			e.Name = fmt.Sprintf("%s (%d)", base, k)
 		}
 		e.Agent = a.Recorded()
 		if a.Kind != bots.Ours {
@@ -88,6 +102,14 @@ func fingerprint(path string) (string, error) {
 func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, memory int64) error {
 	into := filepath.Join(dir, BuildDir, folderName(e.Name))
 	if e.from.Kind == bots.Submission {
+		info, err := os.Lstat(e.from.Spec)
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() && !info.Mode().IsRegular() {
+			e.Refused = "neither a file nor a folder; links are not followed"
+			return nil
+		}
 		if err := os.RemoveAll(into); err != nil {
 			return err
 		}
@@ -95,7 +117,7 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 	err := e.from.Prepare(ctx, into, l)
 	e.Language = e.from.Language
 	if refusal := new(compile.Refusal); errors.As(err, &refusal) {
-		e.Refused, e.Output = refusal.Why, refusal.Output
+		e.Refused, e.Output = program.Plain(refusal.Why, mostReason), refusal.Output
 		return nil
 	}
 	if err == nil {
@@ -127,7 +149,7 @@ func folderName(name string) string {
 func (e *Entrant) Check(ctx context.Context, c Contest) error {
 	err := c.Test(ctx, e)
 	if fault := new(Fault); errors.As(err, &fault) {
-		e.Refused, e.Output = fault.Why, fault.Words
+		e.Refused, e.Output = program.Plain(fault.Why, mostReason), fault.Words
 		return nil
 	}
 	return err
