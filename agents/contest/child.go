@@ -8,12 +8,13 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"blockyard/agents/contest/cage"
 )
 
 const (
-	reapTime     = 10 * time.Second       // for a killed program to vanish
-	memoryPeriod = 100 * time.Millisecond // between two looks at the memory of a program
-	drainTime    = 250 * time.Millisecond // to read what is left, if other processes hold the pipe open
+	reapTime  = 10 * time.Second       // for a killed program to vanish
+	drainTime = 250 * time.Millisecond // to read what is left, if other processes hold the pipe open
 )
 
 // errStuck says that the operating system did not end a program in time.
@@ -24,13 +25,16 @@ type Spec struct {
 	Argv []string
 	Dir  string // working directory; "" is that of this process
 	// Memory is how many bytes the program may use, with all that it starts; 0 is no limit. Past it,
-	// its process group is killed and Excess called. Linux only; elsewhere there is no limit.
+	// it is killed and Excess called. Linux only; elsewhere there is no limit.
 	Memory int64
-	Excess func(used int64) // from another goroutine; may be nil
+	Excess func(why string) // from another goroutine, if the program is ended for what it takes; may be nil
 	// Isolate keeps all processes together that the program starts, so that none outlives it, also if they move to
 	// other groups and sessions; see isolate_linux.go. The exit status of a program that a signal has ended is then
 	// 128 and the number of the signal, except with Frames.
 	Isolate bool
+	// Cage contains the program, if it is not nil and there are walls here: see package cage. It does not go together
+	// with Frames.
+	Cage *cage.Cage
 	// Stdout and Stderr read the program's output to its end, each in a goroutine of its own.
 	// A nil reader discards the output.
 	Stdout, Stderr func(r io.Reader)
@@ -56,6 +60,7 @@ type Child struct {
 	state   *os.ProcessState // set when the program has been collected
 	once    sync.Once
 	err     error
+	scratch string // a folder of its own, which goes with it
 }
 
 // StartChild starts a program.
@@ -66,10 +71,7 @@ func StartChild(s Spec) (*Child, error) {
 	c := &Child{cmd: exec.Command(s.Argv[0], s.Argv[1:]...), exited: make(chan struct{})}
 	c.cmd.Dir = s.Dir
 	confine(c.cmd)
-	if s.Isolate {
-		c.kept = isolate(c.cmd, s.Frames != nil)
-	}
-	var err error
+	err := c.contain(&s)
 	var ends []*os.File           // the child's ends of the pipes
 	var reads []func(r io.Reader) // of c.outs
 	pipe := func() (r, w *os.File) {
@@ -111,26 +113,49 @@ func StartChild(s Spec) (*Child, error) {
 	}
 	if err != nil {
 		c.closeFiles()
+		if c.scratch != "" {
+			_ = cage.Remove(c.scratch)
+		}
 		return nil, err
 	}
 	for i, read := range reads {
 		c.readers.Go(func() { read(c.outs[i]) })
 	}
-	if s.Memory > 0 {
-		c.readers.Go(func() { c.watchMemory(s.Memory, s.Excess) })
+	if watch := cage.NewWatch(c.cmd.Process.Pid, s.Memory, s.Cage, c.scratch); watch != nil {
+		c.readers.Go(func() { c.watch(watch, s.Excess) })
 	}
 	return c, nil
 }
 
-// watchMemory kills the process group when it uses more than limit bytes. It returns when the program has ended.
-func (c *Child) watchMemory(limit int64, excess func(used int64)) {
-	for !c.Exit(memoryPeriod) {
-		used := groupMemory(c.cmd.Process.Pid)
-		if used <= limit {
+// contain prepares the program to be kept apart, as s asks for.
+func (c *Child) contain(s *Spec) (err error) {
+	if s.Cage == nil || !cage.Possible() || s.Frames != nil {
+		if s.Cage = nil; s.Isolate {
+			c.kept = isolate(c.cmd, s.Frames != nil)
+		}
+		return nil
+	}
+	if c.cmd.Err != nil || !executable(c.cmd) {
+		return nil // Start says what is wrong
+	}
+	inside := *s.Cage
+	inside.Memory = s.Memory
+	if c.scratch, err = inside.Scratch(); err != nil {
+		return err
+	}
+	c.kept, err = isolateIn(c.cmd, &inside, c.scratch)
+	return err
+}
+
+// watch kills the program when it takes more than it may. It returns when the program has ended.
+func (c *Child) watch(w *cage.Watch, excess func(why string)) {
+	for !c.Exit(w.Pause()) {
+		why := w.Look()
+		if why == "" {
 			continue
 		}
 		if excess != nil {
-			excess(used)
+			excess(why)
 		}
 		signalGroup(c.cmd.Process, true)
 		return
@@ -173,6 +198,9 @@ func (c *Child) kill() {
 		c.err = c.collect()
 	}
 	c.kept.sweep()
+	if c.scratch != "" {
+		_ = cage.Remove(c.scratch)
+	}
 	// The group has ended, and its ends of the pipes are closed. Only a process that has left
 	// the group can still hold one open; it is not waited for.
 	until := time.Now().Add(drainTime)

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"blockyard/agents/contest/cage"
 )
 
 // On Linux a program that is isolated runs in a PID namespace of its own: when its first process ends, the kernel ends
@@ -31,22 +33,13 @@ var namespace = sync.OnceValue(func() uintptr {
 	for _, flags := range []uintptr{syscall.CLONE_NEWPID, syscall.CLONE_NEWPID | syscall.CLONE_NEWUSER} {
 		probe := exec.Command(shim[0], append(shim[1:len(shim):len(shim)], "true")...)
 		probe.SysProcAttr = &syscall.SysProcAttr{}
-		enter(probe.SysProcAttr, flags)
+		cage.Spaces(probe.SysProcAttr, flags)
 		if probe.Run() == nil {
 			return flags
 		}
 	}
 	return 0
 })
-
-// enter makes a process start in new namespaces. In a user namespace it keeps its user and group.
-func enter(attr *syscall.SysProcAttr, flags uintptr) {
-	attr.Cloneflags = flags
-	if flags&syscall.CLONE_NEWUSER != 0 {
-		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
-		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
-	}
-}
 
 // An isolation is what keeps a program's processes together.
 type isolation struct {
@@ -62,20 +55,28 @@ var adopting = sync.OnceFunc(func() {
 // isolate prepares cmd, which has not started. A plain program keeps its exit status and its other open files, and gets
 // no namespace.
 func isolate(cmd *exec.Cmd, plain bool) isolation {
-	if plain {
-		return isolateIn(cmd, 0)
-	}
-	return isolateIn(cmd, namespace())
-}
-
-func isolateIn(cmd *exec.Cmd, flags uintptr) isolation {
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	if flags != 0 && cmd.Err == nil && executable(cmd) { // otherwise Start says what is wrong
+	if !plain && namespace() != 0 && cmd.Err == nil && executable(cmd) { // otherwise Start says what is wrong
 		cmd.Args = append(append(shim[:len(shim):len(shim)], cmd.Path), cmd.Args[1:]...)
 		cmd.Path = shim[0]
-		enter(cmd.SysProcAttr, flags)
+		cage.Spaces(cmd.SysProcAttr, namespace())
 		return isolation{}
 	}
+	return marked(cmd)
+}
+
+// isolateIn is the same in a cage.
+func isolateIn(cmd *exec.Cmd, in *cage.Cage, scratch string) (isolation, error) {
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	alone, err := in.Wrap(cmd, shim, scratch)
+	if err != nil || alone {
+		return isolation{}, err
+	}
+	return marked(cmd), nil
+}
+
+// marked gives cmd a mark by which its processes are found.
+func marked(cmd *exec.Cmd) isolation {
 	adopting()
 	mark := fmt.Sprintf("BLOCKYARD_CHILD=%d.%x", os.Getpid(), rand.Uint64())
 	cmd.Env = append(cmd.Environ(), mark)

@@ -132,9 +132,7 @@ func (c *compiler) run(argv ...string) error {
 	child, err := contest.StartChild(contest.Spec{
 		Argv: argv, Dir: c.dir, Memory: c.limits.Memory, Isolate: true, Stderr: keep,
 		Stdout: func(r io.Reader) { _, _ = io.Copy(io.Discard, r) },
-		Excess: func(used int64) {
-			excess = fmt.Errorf("it uses %d MiB of memory, want at most %d", used>>20, c.limits.Memory>>20)
-		},
+		Excess: func(why string) { excess = errors.New(why) },
 	})
 	if err != nil {
 		return refuse("%s does not start here: %v", argv[0], err)
