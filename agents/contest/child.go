@@ -8,13 +8,12 @@ import (
 	"os/exec"
 	"sync"
 	"time"
-
-	"blockyard/agents/contest/cage"
 )
 
 const (
-	reapTime  = 10 * time.Second       // for a killed program to vanish
-	drainTime = 250 * time.Millisecond // to read what is left, if other processes hold the pipe open
+	reapTime    = 10 * time.Second       // for a killed program to vanish
+	watchPeriod = 100 * time.Millisecond // between two looks at what a program takes of the machine
+	drainTime   = 250 * time.Millisecond // to read what is left, if other processes hold the pipe open
 )
 
 // errStuck says that the operating system did not end a program in time.
@@ -32,9 +31,8 @@ type Spec struct {
 	// other groups and sessions; see isolate_linux.go. The exit status of a program that a signal has ended is then
 	// 128 and the number of the signal, except with Frames.
 	Isolate bool
-	// Cage contains the program, if it is not nil and there are walls here: see package cage. It does not go together
-	// with Frames.
-	Cage *cage.Cage
+	// Cage contains the program; nil is none. It does not go together with Frames.
+	Cage Cage
 	// Stdout and Stderr read the program's output to its end, each in a goroutine of its own.
 	// A nil reader discards the output.
 	Stdout, Stderr func(r io.Reader)
@@ -60,7 +58,21 @@ type Child struct {
 	state   *os.ProcessState // set when the program has been collected
 	once    sync.Once
 	err     error
-	scratch string // a folder of its own, which goes with it
+	guest   Guest // nil if there is no cage
+}
+
+// A Cage keeps a program from all but what it needs. Package cage has one; programs that are bundled do without.
+type Cage interface {
+	// Enclose makes cmd, which has not started, start contained. Before is a command that runs the program if it is in a
+	// PID namespace, which ends with that command's process; alone reports whether it is. Memory is as in Spec.
+	Enclose(cmd *exec.Cmd, before []string, memory int64) (g Guest, alone bool, err error)
+}
+
+// A Guest is a program in its cage.
+type Guest interface {
+	// Excess returns what the program takes too much of, "" for nothing, when all its processes have that many threads.
+	Excess(threads int) string
+	Leave() // removes what belonged to the program, which has ended
 }
 
 // StartChild starts a program.
@@ -113,44 +125,41 @@ func StartChild(s Spec) (*Child, error) {
 	}
 	if err != nil {
 		c.closeFiles()
-		if c.scratch != "" {
-			_ = cage.Remove(c.scratch)
+		if c.guest != nil {
+			c.guest.Leave()
 		}
 		return nil, err
 	}
 	for i, read := range reads {
 		c.readers.Go(func() { read(c.outs[i]) })
 	}
-	if watch := cage.NewWatch(c.cmd.Process.Pid, s.Memory, s.Cage, c.scratch); watch != nil {
-		c.readers.Go(func() { c.watch(watch, s.Excess) })
+	if s.Memory > 0 || c.guest != nil {
+		c.readers.Go(func() { c.watch(s.Memory, s.Excess) })
 	}
 	return c, nil
 }
 
 // contain prepares the program to be kept apart, as s asks for.
 func (c *Child) contain(s *Spec) (err error) {
-	if s.Cage == nil || !cage.Possible() || s.Frames != nil {
-		if s.Cage = nil; s.Isolate {
-			c.kept = isolate(c.cmd, s.Frames != nil)
-		}
-		return nil
+	switch {
+	case s.Cage != nil && c.cmd.Err == nil && executable(c.cmd): // otherwise Start says what is wrong
+		c.kept, c.guest, err = isolateIn(c.cmd, s.Cage, s.Memory)
+	case s.Isolate:
+		c.kept = isolate(c.cmd, s.Frames != nil)
 	}
-	if c.cmd.Err != nil || !executable(c.cmd) {
-		return nil // Start says what is wrong
-	}
-	inside := *s.Cage
-	inside.Memory = s.Memory
-	if c.scratch, err = inside.Scratch(); err != nil {
-		return err
-	}
-	c.kept, err = isolateIn(c.cmd, &inside, c.scratch)
 	return err
 }
 
 // watch kills the program when it takes more than it may. It returns when the program has ended.
-func (c *Child) watch(w *cage.Watch, excess func(why string)) {
-	for !c.Exit(w.Pause()) {
-		why := w.Look()
+func (c *Child) watch(most int64, excess func(why string)) {
+	for !c.Exit(watchPeriod) {
+		memory, threads := usage(c.cmd.Process.Pid)
+		why := ""
+		if most > 0 && memory > most {
+			why = fmt.Sprintf("it uses %d MiB of memory, want at most %d", memory>>20, most>>20)
+		} else if c.guest != nil {
+			why = c.guest.Excess(threads)
+		}
 		if why == "" {
 			continue
 		}
@@ -198,8 +207,8 @@ func (c *Child) kill() {
 		c.err = c.collect()
 	}
 	c.kept.sweep()
-	if c.scratch != "" {
-		_ = cage.Remove(c.scratch)
+	if c.guest != nil {
+		c.guest.Leave()
 	}
 	// The group has ended, and its ends of the pipes are closed. Only a process that has left
 	// the group can still hold one open; it is not waited for.

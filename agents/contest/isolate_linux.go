@@ -12,8 +12,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"blockyard/agents/contest/cage"
 )
 
 // On Linux a program that is isolated runs in a PID namespace of its own: when its first process ends, the kernel ends
@@ -33,13 +31,22 @@ var namespace = sync.OnceValue(func() uintptr {
 	for _, flags := range []uintptr{syscall.CLONE_NEWPID, syscall.CLONE_NEWPID | syscall.CLONE_NEWUSER} {
 		probe := exec.Command(shim[0], append(shim[1:len(shim):len(shim)], "true")...)
 		probe.SysProcAttr = &syscall.SysProcAttr{}
-		cage.Spaces(probe.SysProcAttr, flags)
+		Namespaces(probe.SysProcAttr, flags)
 		if probe.Run() == nil {
 			return flags
 		}
 	}
 	return 0
 })
+
+// Namespaces makes a process start in new namespaces. In a user namespace it keeps its user and group.
+func Namespaces(attr *syscall.SysProcAttr, flags uintptr) {
+	attr.Cloneflags = flags
+	if flags&syscall.CLONE_NEWUSER != 0 {
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+	}
+}
 
 // An isolation is what keeps a program's processes together.
 type isolation struct {
@@ -59,20 +66,20 @@ func isolate(cmd *exec.Cmd, plain bool) isolation {
 	if !plain && namespace() != 0 && cmd.Err == nil && executable(cmd) { // otherwise Start says what is wrong
 		cmd.Args = append(append(shim[:len(shim):len(shim)], cmd.Path), cmd.Args[1:]...)
 		cmd.Path = shim[0]
-		cage.Spaces(cmd.SysProcAttr, namespace())
+		Namespaces(cmd.SysProcAttr, namespace())
 		return isolation{}
 	}
 	return marked(cmd)
 }
 
 // isolateIn is the same in a cage.
-func isolateIn(cmd *exec.Cmd, in *cage.Cage, scratch string) (isolation, error) {
+func isolateIn(cmd *exec.Cmd, in Cage, memory int64) (isolation, Guest, error) {
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	alone, err := in.Wrap(cmd, shim, scratch)
+	guest, alone, err := in.Enclose(cmd, shim, memory)
 	if err != nil || alone {
-		return isolation{}, err
+		return isolation{}, guest, err
 	}
-	return marked(cmd), nil
+	return marked(cmd), guest, nil
 }
 
 // marked gives cmd a mark by which its processes are found.

@@ -5,8 +5,6 @@ package contest
 import (
 	"os"
 	"os/exec"
-
-	"blockyard/agents/contest/cage"
 )
 
 // Elsewhere than on Linux, an isolated program is ended with its process group, and what has left the group may remain.
@@ -14,7 +12,10 @@ type isolation struct{}
 
 func isolate(*exec.Cmd, bool) isolation { return isolation{} }
 
-func isolateIn(*exec.Cmd, *cage.Cage, string) (isolation, error) { return isolation{}, nil }
+func isolateIn(cmd *exec.Cmd, in Cage, memory int64) (isolation, Guest, error) {
+	guest, _, err := in.Enclose(cmd, nil, memory)
+	return isolation{}, guest, err
+}
 
 func executable(*exec.Cmd) bool { return true }
 

@@ -3,16 +3,14 @@ package contest
 import (
 	"fmt"
 	"io"
-
-	"blockyard/agents/contest/cage"
 )
 
 // A Program says how to start a bot.
 type Program struct {
 	Argv   []string
-	Dir    string     // working directory; "" is that of this process
-	Memory int64      // bytes that it may use, with all that it starts; 0 is no limit
-	Cage   *cage.Cage // what it may reach; nil is all that this process may
+	Dir    string // working directory; "" is that of this process
+	Memory int64  // bytes that it may use, with all that it starts; 0 is no limit
+	Cage   Cage   // what it may reach; nil is all that this process may
 }
 
 // Start starts the bot. Each line of its standard error goes to errs, which is called from another

@@ -37,11 +37,11 @@ func run(t *testing.T, in *cage.Cage, args ...string) (printed, ended string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	program := attacker(t)
-	spec := contest.Spec{Argv: append([]string{program}, args...), Dir: filepath.Dir(program), Isolate: in != nil, Cage: in,
+	spec := contest.Spec{Argv: append([]string{program}, args...), Dir: filepath.Dir(program), Isolate: in != nil,
 		Stdout: func(r io.Reader) { _, _ = io.Copy(&out, r) }, Stderr: func(r io.Reader) { _, _ = io.Copy(&errs, r) },
 		Excess: func(why string) { ended = why }}
 	if in != nil {
-		spec.Memory, spec.Dir = in.Memory, in.Own
+		spec.Cage, spec.Memory, spec.Dir = in, in.Memory, in.Own
 	}
 	c, err := contest.StartChild(spec)
 	require.NoError(t, err)
@@ -256,7 +256,7 @@ func TestFolders(t *testing.T) {
 
 // BenchmarkStart measures how long a program runs that does nothing, in a cage and in a PID namespace only.
 func BenchmarkStart(b *testing.B) {
-	for name, in := range map[string]*cage.Cage{"cage": {Own: b.TempDir(), Limits: cage.Bot}, "namespace": nil} {
+	for name, in := range map[string]contest.Cage{"cage": &cage.Cage{Own: b.TempDir(), Limits: cage.Bot}, "namespace": nil} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				c, err := contest.StartChild(contest.Spec{Argv: []string{"/bin/true"}, Isolate: true, Cage: in})

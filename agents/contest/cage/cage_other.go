@@ -13,7 +13,6 @@ func Possible() bool { return false }
 // Missing lists the walls that are not to be had here.
 func Missing() []string { return []string{"every wall: programs are contained on Linux only"} }
 
-// Wrap would make cmd start in the cage.
-func (*Cage) Wrap(*exec.Cmd, []string, string) (alone bool, err error) {
+func (*Cage) wrap(*exec.Cmd, []string, string) (alone bool, err error) {
 	return false, errors.New("programs are contained on Linux only")
 }

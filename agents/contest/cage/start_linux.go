@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 
+	"blockyard/agents/contest"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -87,13 +89,8 @@ func Missing() []string {
 	return here().missing
 }
 
-// Wrap makes cmd, which has not started, start in the cage. Temporary is a folder of its own, which it may write.
-// Before is a command that runs the program if it is in a PID namespace, which ends with that command's process; alone
-// reports whether it is.
-func (c *Cage) Wrap(cmd *exec.Cmd, before []string, temporary string) (alone bool, err error) {
-	if err := here().err; err != nil {
-		return false, err
-	}
+// wrap makes cmd start in the cage; see contest.Cage. Temporary is a folder of its own, which it may write.
+func (c *Cage) wrap(cmd *exec.Cmd, before []string, temporary string) (alone bool, err error) {
 	o := order{Spaces: here().spaces, Limits: c.Limits, Write: []string{temporary}}
 	alone = o.Spaces&unix.CLONE_NEWPID != 0
 	if o.Argv = append([]string{cmd.Path}, cmd.Args...); alone {
@@ -127,18 +124,9 @@ func (o *order) command(cmd *exec.Cmd) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	Spaces(cmd.SysProcAttr, o.Spaces)
+	contest.Namespaces(cmd.SysProcAttr, o.Spaces)
 	if o.Spaces&unix.CLONE_NEWUSER != 0 {
 		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
 	}
 	return nil
-}
-
-// Spaces makes a process start in new namespaces. In a user namespace it keeps its user and group.
-func Spaces(attr *syscall.SysProcAttr, flags uintptr) {
-	attr.Cloneflags = flags
-	if flags&syscall.CLONE_NEWUSER != 0 {
-		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
-		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
-	}
 }

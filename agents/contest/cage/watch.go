@@ -3,54 +3,60 @@ package cage
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"time"
+
+	"blockyard/agents/contest"
 )
 
-// Of the time, at most one part in walkShare is spent on looking at the files of a program.
-const (
-	watchPeriod = 100 * time.Millisecond // between two looks at a program
-	walkShare   = 50
-)
+// walkShare is which part of the time, at most, is spent on looking at the files of a program.
+const walkShare = 50
 
-// A Watch looks at what a program takes of the machine with all that it has started, where no limit of the system
-// counts that: its memory, its threads, and the files that it may write.
-type Watch struct {
-	pid     int
+// A guest is a program in its cage. The host looks at what it takes of the machine, with all that it has started, where
+// no limit of the system counts that.
+type guest struct {
 	limits  Limits
-	folders []string
-	bytes   int64 // what was in the folders
+	scratch string   // a folder for its temporary files
+	folders []string // which it may write
+	bytes   int64    // what was in them
 	files   int
-	next    time.Time // to look at the folders
+	next    time.Time // to look at them
 }
 
-// NewWatch returns the watch of a process with a limit of memory, 0 for none, and in a cage, nil for none, with a
-// folder of its own. It is nil if there is nothing to watch.
-func NewWatch(pid int, memory int64, c *Cage, own string) *Watch {
-	w := &Watch{pid: pid}
-	if c != nil {
-		w.limits, w.folders = c.Limits, []string{own}
-		if c.writable() {
-			w.folders = append(w.folders, c.Own)
-		}
-		if len(w.folders) == 2 && within(own, c.Own) {
-			w.folders = w.folders[1:]
-		}
-		w.bytes, w.files = size(w.limits.Files, w.folders...)
+var _ contest.Cage = (*Cage)(nil)
+
+// Enclose implements contest.Cage.
+func (c *Cage) Enclose(cmd *exec.Cmd, before []string, memory int64) (contest.Guest, bool, error) {
+	in := *c
+	in.Memory = memory
+	g := &guest{limits: in.Limits}
+	var err error
+	if g.scratch, err = in.makeScratch(); err != nil {
+		return nil, false, err
 	}
-	if w.limits.Memory = memory; memory == 0 && c == nil {
-		return nil
+	g.folders = []string{g.scratch}
+	if in.writable() {
+		g.folders = []string{in.Own}
 	}
-	return w
+	g.bytes, g.files = size(noLimit, g.folders...)
+	alone, err := in.wrap(cmd, before, g.scratch)
+	if err != nil {
+		g.Leave()
+	}
+	return g, alone, err
 }
+
+// noLimit is more than any folder has of files.
+const noLimit = 1 << 40
 
 // writable reports whether the cage's own folder may be written: nothing in it is hidden.
 func (c *Cage) writable() bool {
 	return c.Own != "" && !slices.ContainsFunc(c.Hidden, func(h string) bool { return within(h, c.Own) })
 }
 
-// Scratch makes a folder for the temporary files of a program, in its own folder if it may write there.
-func (c *Cage) Scratch() (string, error) {
+// makeScratch makes a folder for the temporary files of a program, in its own folder if it may write there.
+func (c *Cage) makeScratch() (string, error) {
 	dir := ""
 	if c.writable() {
 		dir = c.Own
@@ -58,28 +64,25 @@ func (c *Cage) Scratch() (string, error) {
 	return os.MkdirTemp(dir, "tmp-")
 }
 
-// Pause is how long to wait before the next look.
-func (*Watch) Pause() time.Duration { return watchPeriod }
+// Leave removes the temporary files.
+func (g *guest) Leave() { _ = Remove(g.scratch) }
 
-// Look returns what the program takes too much of, "" for nothing.
-func (w *Watch) Look() string {
-	memory, threads := usage(w.pid)
-	switch {
-	case w.limits.Memory > 0 && memory > w.limits.Memory:
-		return fmt.Sprintf("it uses %d MiB of memory, want at most %d", memory>>20, w.limits.Memory>>20)
-	case w.limits.Threads > 0 && threads > w.limits.Threads:
-		return fmt.Sprintf("it has %d processes and threads, want at most %d", threads, w.limits.Threads)
-	case len(w.folders) == 0 || time.Now().Before(w.next):
-		return ""
+// Excess returns what the program takes too much of, "" for nothing.
+func (g *guest) Excess(threads int) string {
+	if threads > g.limits.Threads {
+		return fmt.Sprintf("it has %d processes and threads, want at most %d", threads, g.limits.Threads)
 	}
 	begun := time.Now()
-	bytes, files := size(w.files+w.limits.Files, w.folders...)
-	w.next = time.Now().Add(walkShare * time.Since(begun))
+	if begun.Before(g.next) {
+		return ""
+	}
+	bytes, files := size(g.files+g.limits.Files, g.folders...)
+	g.next = time.Now().Add(walkShare * time.Since(begun))
 	switch {
-	case bytes-w.bytes > w.limits.Disk:
-		return fmt.Sprintf("it has written %d MiB, want at most %d", (bytes-w.bytes)>>20, w.limits.Disk>>20)
-	case files-w.files > w.limits.Files:
-		return fmt.Sprintf("it has made more than %d files", w.limits.Files)
+	case bytes-g.bytes > g.limits.Disk:
+		return fmt.Sprintf("it has written %d MiB, want at most %d", (bytes-g.bytes)>>20, g.limits.Disk>>20)
+	case files-g.files > g.limits.Files:
+		return fmt.Sprintf("it has made more than %d files", g.limits.Files)
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
 )
 
 // Limits bound a submission and its compilers.
@@ -23,6 +24,7 @@ type Limits struct {
 	Files  int           // number of its files
 	Time   time.Duration // for all compilers together
 	Memory int64         // bytes, of a compiler; 0 is no limit
+	Open   bool          // compilers and what they make are not contained
 }
 
 // Default are the limits that are used if nothing else is said.
@@ -95,11 +97,19 @@ func Submission(ctx context.Context, path, into string, l Limits) (Bot, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.Time)
 	defer cancel()
 	c := &compiler{ctx: ctx, dir: root, limits: l}
+	contained := !l.Open && cage.Possible()
+	if contained {
+		c.cage = &cage.Cage{Own: root, Limits: cage.Compiler}
+	}
 	argv, err := language.build(c, files)
 	if err != nil {
 		return Bot{Language: language.name}, err
 	}
-	return Bot{language.name, contest.Program{Argv: argv, Dir: root}}, nil
+	bot := Bot{language.name, contest.Program{Argv: argv, Dir: root}}
+	if contained {
+		bot.Program.Cage = &cage.Cage{Own: root, Limits: cage.Bot}
+	}
+	return bot, nil
 }
 
 // sourceRoot is the folder of the sources: an archive often holds a single folder.
@@ -119,6 +129,7 @@ type compiler struct {
 	ctx    context.Context
 	dir    string
 	limits Limits
+	cage   *cage.Cage // nil for none
 }
 
 // maxOutput is how much of a tool's output is kept.
@@ -129,11 +140,15 @@ func (c *compiler) run(argv ...string) error {
 	var out bytes.Buffer
 	keep := contest.PassOn(&out, maxOutput)
 	var excess error
-	child, err := contest.StartChild(contest.Spec{
+	spec := contest.Spec{
 		Argv: argv, Dir: c.dir, Memory: c.limits.Memory, Isolate: true, Stderr: keep,
 		Stdout: func(r io.Reader) { _, _ = io.Copy(io.Discard, r) },
 		Excess: func(why string) { excess = errors.New(why) },
-	})
+	}
+	if c.cage != nil {
+		spec.Cage = c.cage
+	}
+	child, err := contest.StartChild(spec)
 	if err != nil {
 		return refuse("%s does not start here: %v", argv[0], err)
 	}

@@ -1,4 +1,4 @@
-package cage
+package contest
 
 import (
 	"bytes"
