@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -95,7 +96,11 @@ func parse(g *env.Game, t Text) (*Agent, error) {
 		if !a.aliased {
 			a.Name = compile.Name(spec)
 		}
-	case misspelt.MatchString(spec) || a.find(spec) != nil:
+	default:
+		err := a.find(spec)
+		if !misspelt.MatchString(spec) && (err == nil || errors.Is(err, fs.ErrPermission)) {
+			return a, err
+		}
 		more := ", exec:CMD, human, and files, folders and commands that exist"
 		if a.aliased {
 			more += "; for a variable of a command, write exec:" + t.text
@@ -126,12 +131,16 @@ func (a *Agent) unknown(name, more string) error {
 }
 
 // find makes a the program of a command line, which must exist.
-func (a *Agent) find(command string) error {
+func (a *Agent) find(command string) (err error) {
 	a.Kind, a.program.Argv = Program, contest.Command(command)
 	if len(a.program.Argv) == 0 {
 		return errors.New("exec: no command is named")
 	}
-	return contest.Find(a.program.Argv)
+	if h := Of(a.game).Host; h == nil || h.Open != nil {
+		return contest.Find(a.program.Argv)
+	}
+	a.program.Argv, err = contest.File(command) // to which every turn adds arguments
+	return err
 }
 
 // read reads the options of an agent of ours, and its weights.
@@ -190,6 +199,17 @@ func (a *Agent) factory() (Factory, error) {
 	return searcher(a.game, searchOf(e), a.judges.create, a.options)
 }
 
+// Submitted returns the agent that is the submission at a path, whatever its name.
+func Submitted(g *env.Game, path string) *Agent {
+	return &Agent{Name: compile.Name(path), Spec: path, Kind: Submission, game: g, program: contest.Program{Dir: path}}
+}
+
+// Player returns the agent as a program that plays; see Program.
+func (a *Agent) Player() (contest.Player, error) {
+	p, err := a.Program()
+	return contest.Player{Program: p, Name: a.Name, Agent: a.Recorded()}, err
+}
+
 // Program returns how the agent is started as a program of its contest: for an agent of ours, this executable with the
 // arguments "bot GAME --agent SPEC".
 func (a *Agent) Program() (contest.Program, error) {
@@ -201,8 +221,8 @@ func (a *Agent) Program() (contest.Program, error) {
 	case a.Kind != Ours:
 		return a.program, nil
 	case Of(a.game).Contest == nil:
-		return a.program, fmt.Errorf("agent %.80q: agents bot cannot play %s: make a program of it with agents bundle",
-			a.Spec, a.game.Name)
+		return a.program, fmt.Errorf("agent %.80q: agents bot cannot play %[2]s: "+
+			"make a program of it with agents bundle %[2]s", a.Spec, a.game.Name)
 	}
 	game := a.game.Name
 	if a.game.Table != nil { // which the contest tells its programs when a game starts
@@ -226,9 +246,17 @@ func (a *Agent) Prepare(ctx context.Context, into string, l compile.Limits) erro
 	if a.Kind != Submission || a.program.Argv != nil {
 		return nil
 	}
-	bot, err := compile.Submission(ctx, a.Spec, into, l)
+	bot, err := compile.Submission(ctx, a.Spec, into, a.uploads(), l)
 	a.Language, a.program = bot.Language, bot.Program
 	return err
+}
+
+// uploads are the forms in which the game's contest took programs.
+func (a *Agent) uploads() contest.Uploads {
+	if host := Of(a.game).Host; host != nil {
+		return host.Uploads
+	}
+	return contest.Uploads{}
 }
 
 // PrepareAll prepares some agents in a temporary folder, which forget removes, also after an error.

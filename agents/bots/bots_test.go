@@ -120,8 +120,8 @@ func TestBadTextIsNamed(t *testing.T) {
 		"lerned:ply=1":           `unknown agent "lerned"; blockbattle has`,
 		"me=you=hand":            "two names, me and you",
 		"A=1 ./bot":              "for a variable of a command, write exec:A=1 ./bot",
-		"exec:/no/such bot":      "start bot: ",
-		"exec:nosuchprogram -v":  `"nosuchprogram"`,
+		"exec:/no/such bot":      "program /no/such: no such file",
+		"exec:nosuchprogram -v":  "program nosuchprogram: executable file not found",
 	} {
 		_, err := New(blockbattle.Game, Own(text))
 		require.ErrorContains(t, err, want, "text %q", text)

@@ -104,7 +104,7 @@ func TestArenaTakesEveryAgent(t *testing.T) {
 	require.Equal(t, []string{"fall", "cheap"}, checked(t, path)[0].Agents)
 	for line, says := range map[string]string{
 		"blockbattle --a human --b hand":          "a person plays with agents play",
-		"blockbattle --a hand --b exec:nosuchbot": "start bot: ",
+		"blockbattle --a hand --b exec:nosuchbot": "program nosuchbot: executable file not found",
 		"wintetris --a exec:cat --b hand":         "a program cannot play wintetris here",
 		"blockbattle --a x=y=hand --b hand":       "two names, x and y",
 		"blockbattle --a hand --b " + t.TempDir(): "no source file",

@@ -9,6 +9,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
 	"blockyard/agents/match/series"
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
@@ -17,16 +18,17 @@ import (
 )
 
 type hostCmd struct {
-	Game   string   `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
-	Mode   string   `arg:"" optional:"" help:"dropblox: local (the default), practice or compete."`
-	Number string   `arg:"" optional:"" name:"seed" help:"dropblox: seed of a local game, like --seed."`
-	Bot    []string `sep:"none" placeholder:"BOT" help:"A command line, a submission or an agent; one flag for each."`
-	Games  *int     `placeholder:"N" help:"Number of games; by default 2, of dropblox 1."`
-	Seed   string   `placeholder:"N" help:"Seed of the whole match; by default 1, of dropblox a random one."`
-	Record string   `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
-	Log    string   `placeholder:"DIR" help:"Folder for a log per game: all lines, and the time of every answer."`
-	JSON   bool     `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
-	Quiet  bool     `short:"q" help:"Show neither a progress bar nor the bots' standard error."`
+	Game    string    `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
+	Mode    string    `arg:"" optional:"" help:"dropblox: local (the default), practice or compete."`
+	Number  string    `arg:"" optional:"" name:"seed" help:"dropblox: seed of a local game, like --seed."`
+	Bot     []string  `sep:"none" placeholder:"BOT" help:"A command line, a submission or an agent; one flag for each."`
+	Games   *int      `placeholder:"N" help:"Number of games; by default 2, of dropblox 1."`
+	Seed    string    `placeholder:"N" help:"Seed of the whole match; by default 1, of dropblox a random one."`
+	Record  string    `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
+	Log     string    `placeholder:"DIR" help:"Folder for a log per game: all lines, and the time of every answer."`
+	Isolate cage.Mode `enum:"auto,require,off" default:"auto" help:"Contain submissions (auto), all programs or none."`
+	JSON    bool      `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
+	Quiet   bool      `short:"q" help:"Show neither a progress bar nor the bots' standard error."`
 	contestFlags
 }
 
@@ -34,7 +36,8 @@ type hostCmd struct {
 func (*hostCmd) Help() string {
 	return `A bot is a program in any language that speaks the contest's protocol, or an agent such as
 hand:ply=1. A command line with characters that are special to a shell is run by a shell. An archive
-(.zip, .tar.gz), a source file or a folder is compiled first. NAME=BOT gives it a name. Bots that talk
+(.zip, .tar.gz, .7z and others), a source file or a folder is compiled first; see agents/SUBMISSIONS.md.
+NAME=BOT gives it a name. Bots that talk
 in lines on standard input and output are started for every game, and change seats after it. Ctrl-C
 ends the match; the result then covers the games played so far.
 
@@ -55,8 +58,11 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
+	if err := c.Isolate.Check(); err != nil {
+		return program.Usage(err)
+	}
 	if rules.Open == nil {
-		return c.rounds(ctx, con, settings)
+		return c.rounds(ctx, con, g, settings)
 	}
 	s, agents, err := c.series(con, g, rules, settings)
 	if err != nil {
@@ -68,11 +74,12 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	for k, a := range agents {
-		p, err := a.Program()
+		p, err := a.Player()
 		if err != nil {
 			return program.Usage(fmt.Errorf("bot %d: %w", k+1, err))
 		}
-		s.Bots = append(s.Bots, series.Bot{Name: a.Name, Program: p, Agent: a.Recorded()})
+		c.contain(a, &p.Program)
+		s.Bots = append(s.Bots, p)
 	}
 	o := output{c.Record, c.Log, strconv.FormatUint(s.Seed, 10), c.Quiet || c.JSON}
 	err = playGames(ctx, con, o, s.Games, func(w *record.Writer, bar program.Bar) (int, error) {
@@ -83,6 +90,16 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	return con.Print(c.JSON, s.Report(ctx.Err() != nil))
+}
+
+// contain keeps the program of a bot in a cage, or frees it of the one in which submissions play.
+func (c *hostCmd) contain(a *bots.Agent, p *contest.Program) {
+	switch {
+	case c.Isolate == cage.Off:
+		p.Cage = nil
+	case c.Isolate == cage.Require && a.Kind == bots.Program:
+		p.Cage = cage.For(p.Argv, p.Dir)
+	}
 }
 
 // contest returns the game, its contest and the settings that the flags ask for.
@@ -136,7 +153,7 @@ func (c *hostCmd) series(con *console, g *env.Game, rules *contest.Contest,
 	}
 	var agents []*bots.Agent
 	for k, text := range c.Bot {
-		a, err := bots.Parse(g, bots.Own(text))
+		a, err := contestant(g, text)
 		if err != nil {
 			return nil, nil, fmt.Errorf("bot %d: %w", k+1, err)
 		}

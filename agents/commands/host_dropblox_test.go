@@ -144,7 +144,7 @@ func TestHostDropbloxNames(t *testing.T) {
 		"learned":          "make a program of it with agents bundle",
 		"Ann=hand:depth=1": "make a program of it with agents bundle",
 		"hand:ply=1":       "unknown option \"ply\"",
-		"Ann=./gone":       "program ./gone: ",
+		"Ann=./gone":       `unknown agent "./gone"; dropblox has`,
 		"exec:./gone":      "program ./gone: ",
 	} {
 		status, _, errs := host("--bot", "./dropblox_ai", "--bot", text, "--seed", "9", "--turns", "1")
@@ -202,7 +202,7 @@ func TestHostDropbloxRefuses(t *testing.T) {
 		"--workers 0":                      "--workers 0: want a whole number from 1",
 		"--seconds 0":                      "--seconds 0",
 		"--seconds NaN":                    "--seconds NaN",
-		"--bot ./none":                     "program ./none: ",
+		"--bot ./none":                     `unknown agent "./none"; dropblox has`,
 		"--bot plain":                      "program plain: permission denied",
 		"practice":                         "practice needs --server=URL",
 		"practice 5 --server http://x":     "practice takes one program and no seed",

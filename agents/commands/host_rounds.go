@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/big"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +19,7 @@ import (
 	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match/rounds"
 	"blockyard/datasets/record"
-	"blockyard/env/games"
+	"blockyard/env"
 )
 
 // defaultProgram is the program that the original client plays with.
@@ -40,9 +39,13 @@ type roundsHost struct {
 }
 
 // rounds plays the game or the tournament.
-func (c *hostCmd) rounds(ctx context.Context, con *console, settings contest.Settings) error {
+func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, settings contest.Settings) error {
 	h := &roundsHost{hostCmd: *c, settings: settings, given: c.given(), count: 1}
-	bots, err := h.check()
+	if err := h.check(); err != nil {
+		return program.Usage(err)
+	}
+	bots, forget, err := h.turnPrograms(ctx, g)
+	defer forget()
 	if err != nil {
 		return program.Usage(err)
 	}
@@ -55,8 +58,8 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, settings contest.Set
 	return h.local(ctx, con, bots[0])
 }
 
-// check checks the flags, sets the list of seeds and finds the programs.
-func (h *roundsHost) check() ([]*programs.Program, error) {
+// check checks the flags and sets the list of seeds.
+func (h *roundsHost) check() error {
 	h.Mode = cmp.Or(h.Mode, "local")
 	remote := h.Mode != "local"
 	var errs [5]error
@@ -70,78 +73,62 @@ func (h *roundsHost) check() ([]*programs.Program, error) {
 		}
 	}
 	if err := errors.Join(errs[:]...); err != nil {
-		return nil, err
+		return err
 	}
 	if h.settings["seeds"] != "" {
 		h.seeds = strings.Split(h.settings["seeds"], ",")
 	}
 	switch {
 	case h.Number != "" && h.Seed != "":
-		return nil, errors.New("the seed is given twice: want it as an argument or with --seed")
+		return errors.New("the seed is given twice: want it as an argument or with --seed")
 	case h.Seed == "":
 		h.Seed = h.Number
 	}
 	switch {
 	case h.Mode != "local" && h.Mode != "practice" && h.Mode != "compete":
-		return nil, fmt.Errorf("mode %.40q: want local, practice or compete", h.Mode)
+		return fmt.Errorf("mode %.40q: want local, practice or compete", h.Mode)
 	case len(h.seeds) > 0 && (h.Seed != "" || h.count != 1):
-		return nil, errors.New("--seeds does not go with another seed or --games")
+		return errors.New("--seeds does not go with another seed or --games")
 	case remote && (h.Seed != "" || len(h.seeds) > 0 || h.count > 1 || len(h.Bot) > 1),
 		remote && (h.JSON || h.Record != "" || h.turns > 0 || h.points > 0):
-		return nil, fmt.Errorf("%s takes one program and no seed, --games, --turns, --points, --record or --json", h.Mode)
+		return fmt.Errorf("%s takes one program and no seed, --games, --turns, --points, --record or --json", h.Mode)
 	case remote && h.settings["server"] == "":
-		return nil, fmt.Errorf("%s needs --server=URL", h.Mode)
+		return fmt.Errorf("%s needs --server=URL", h.Mode)
 	}
 	if err := h.listSeeds(); err != nil {
-		return nil, err
+		return err
 	}
 	if len(h.Bot) == 0 {
 		h.Bot = []string{defaultProgram}
 	}
-	var bots []*programs.Program
-	for _, line := range h.Bot {
-		p, err := turnProgram(h.Game, line)
-		if err != nil {
-			return nil, err
-		}
-		if h.settings["own-dir"] == "true" {
-			p.Home()
-		}
-		bots = append(bots, p)
-	}
-	return bots, nil
+	return nil
 }
 
-// turnProgram returns the program that a user names: a command line, also with a name (NAME=COMMAND) or as
-// exec:COMMAND. A file or command of just that name comes first. An agent of ours is no such program; the error
-// says how to make it one.
-func turnProgram(game, text string) (*programs.Program, error) {
-	p, err := programs.Find(text)
-	if err == nil {
-		return p, nil
-	}
-	name, spec := bots.Alias(text)
-	command := strings.TrimPrefix(spec, "exec:")
-	if command != text {
-		if p, err = programs.Find(command); err == nil && spec != text {
-			p.Name = name
+// turnPrograms returns the programs that are the agents of --bot. forget removes what was compiled for them, also
+// after an error.
+func (h *roundsHost) turnPrograms(ctx context.Context, g *env.Game) (
+	list []*programs.Program, forget func(), err error,
+) {
+	agents := make([]*bots.Agent, len(h.Bot))
+	for k, text := range h.Bot {
+		if agents[k], err = contestant(g, text); err != nil {
+			return nil, func() {}, err
 		}
 	}
-	if err == nil || command != spec {
-		return p, err
-	}
-	g, e := games.Open(game)
-	if e != nil {
-		return nil, e
-	}
-	if known, _, _ := strings.Cut(spec, ":"); slices.Contains(bots.Names(g), known) {
-		a, e := bots.Parse(g, bots.Own(spec))
-		if e == nil {
-			_, e = a.Program()
+	forget, err = bots.PrepareAll(ctx, agents...)
+	for _, a := range agents {
+		if err != nil {
+			break
 		}
-		return nil, e
+		p := &programs.Program{Name: strings.TrimPrefix(a.Name, "exec:")}
+		p.Program, err = a.Program()
+		h.contain(a, &p.Program)
+		if err == nil && h.settings["own-dir"] == "true" {
+			p.Home()
+		}
+		list = append(list, p)
 	}
-	return nil, err
+	return list, forget, err
 }
 
 // listSeeds sets the seeds to the seeds to play.

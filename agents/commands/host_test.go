@@ -185,7 +185,7 @@ func TestHostRefuses(t *testing.T) {
 		{"host blockbattle --bot a --bot b --timebank=-1s", 2, "--timebank -1s: want a time of at least 1ns"},
 		{"host blockbattle --bot a --bot b --dialect dutch", 2, "dutch"},
 		{"host blockbattle --bot /no/such/bot --bot true", 2, `bot 1: agent "/no/such/bot": unknown agent`},
-		{"host tetrisduel --bot true --bot exec:/no/such/bot", 2, `bot 2: agent "exec:/no/such/bot": start bot`},
+		{"host tetrisduel --bot true --bot exec:/no/such/bot", 2, `bot 2: agent "exec:/no/such/bot": program /no/such/bot: no such file`},
 		{"host blocking --bot /no/such/bot --bot true", 2, `bot 1: agent "/no/such/bot": unknown agent`},
 		{"host blockbattle --bot true --bot human", 2, "a person plays with agents play"},
 		{"host blockbattle local --bot true --bot true", 2, "has no modes"},
@@ -257,16 +257,19 @@ func TestHostTakesFlagsAnywhere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	status, _, errs := agents(t.Context(), "host --own-dir dropblox")
 	require.Equal(t, 2, status)
-	require.Contains(t, errs, "program dropblox_ai", "the game is found behind a flag without a value")
+	require.Contains(t, errs, `unknown agent "dropblox_ai"`, "the game is found behind a flag without a value")
 }
 
 // A bot may be an agent, and have a name.
 func TestHostPlaysAgents(t *testing.T) {
-	os.Args[0] = built(t) // which os.Executable does not read: the agent is started as this program
-	for game, seats := range map[string]string{"blockbattle": "", "tetrisduel": "", "blocking": "--tolerance 20s"} {
-		status, out, errs := agents(t.Context(), "host "+game+" --bot Ann=hand:ply=1 --bot random -q --games 2 "+seats)
+	for game, patience := range map[string]string{
+		"blockbattle": "--time-per-move 20s", "tetrisduel": "--budget 1m", "blocking": "--tolerance 20s",
+	} {
+		line := "host " + game + " --bot Ann=hand:ply=1 --bot random -q --games 2 " + patience
+		status, out, errs := agents(t.Context(), line)
 		require.Zero(t, status, errs)
 		require.Contains(t, out, "A: Ann\nB: random\n", game)
+		require.Contains(t, out, "A won 2, drew 0 and lost 0 of 2 games", game)
 	}
 }
 

@@ -16,8 +16,11 @@ import (
 	"blockyard/env/games"
 )
 
-// TestMain lets the tests' own program be the process that a solver's library runs in.
+// TestMain lets the tests' own program be the process that a solver's library runs in, and the bot of an agent.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "bot" {
+		os.Exit(Main())
+	}
 	if status, asked := servePlugin(os.Args[1:]); asked {
 		os.Exit(status)
 	}

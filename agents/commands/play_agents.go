@@ -9,6 +9,19 @@ import (
 	"blockyard/env"
 )
 
+// contestant returns the agent that a user names for a contest. Where programs are started for every turn, agents of
+// ours cannot play, and a program of the same name comes first.
+func contestant(g *env.Game, text string) (*bots.Agent, error) {
+	a, err := bots.Parse(g, bots.Own(text))
+	if bots.Of(g).Host.Open == nil && (err != nil || a.Kind == bots.Ours) {
+		if p, e := bots.Parse(g, bots.Own("exec:"+text)); e == nil {
+			p.Name = text
+			return p, nil
+		}
+	}
+	return a, err
+}
+
 // factories returns what makes the agents of a game's seats, nil for those of persons. It compiles what has to be
 // compiled; forget removes that, also after an error.
 func factories(ctx context.Context, agents []*bots.Agent) (makers []bots.Factory, forget func(), err error) {

@@ -53,7 +53,8 @@ func starters(t *testing.T, game string) (list []*tournament.Entrant) {
 			t.Logf("no compiler for %s", language)
 			continue
 		}
-		bot, err := compile.Submission(t.Context(), starter(game, language), filepath.Join(t.TempDir(), "b"), compile.Default)
+		bot, err := compile.Submission(t.Context(), starter(game, language), filepath.Join(t.TempDir(), "b"),
+			contest.Uploads{}, compile.Default)
 		require.NoError(t, err, language)
 		list = append(list, &tournament.Entrant{Name: language, Program: bot.Program, Agent: "exec:" + language})
 	}
@@ -145,7 +146,7 @@ func TestDropbloxStarters(t *testing.T) {
 	for turn := range 6 {
 		var want programs.Turn
 		for k, e := range list {
-			p := programs.Program{Name: e.Name, Argv: e.Program.Argv, Dir: e.Program.Dir}
+			p := programs.Program{Name: e.Name, Program: e.Program}
 			got, err := p.Turn(t.Context(), dropbloxcontest.JSON(s), time.Minute)
 			require.NoError(t, err)
 			if k == 0 {

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"blockyard/datasets/program"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
-	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
 	"blockyard/agents/match/rounds"
 	"blockyard/agents/match/tournament"
@@ -39,6 +38,7 @@ type tournamentCmd struct {
 	BuildTime time.Duration `default:"2m" help:"Time to compile a submission."`
 	Memory    int           `default:"1024" help:"Memory of an entrant in MiB, 0 for no limit (on Linux)."`
 	MaxSize   int           `default:"32" help:"Largest submission, packed and unpacked, in MiB."`
+	Isolate   cage.Mode     `enum:"auto,require,off" default:"auto" help:"Contain the programs of others: ${enum}."`
 	JSON      bool          `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
 	Quiet     bool          `short:"q" help:"Print no progress bar."`
 	contestFlags
@@ -47,8 +47,8 @@ type tournamentCmd struct {
 // Help is printed with the flags.
 func (*tournamentCmd) Help() string {
 	return `An entrant is an agent of ours such as "hand:ply=1", the command line of a program, or a
-submission: an archive (.zip, .tar.gz), a source file or a folder with a bot in Python, Go, Rust,
-Java, C#, JavaScript, C++ or C, which is compiled here. Programs are not isolated: run those of
+submission: an archive (.zip, .tar.gz, .7z and others), a source file or a folder with a bot, which is
+compiled here; agents/SUBMISSIONS.md says in which languages and how. Programs are not isolated: run those of
 strangers as another user or in a container.
 
 Every entrant first plays a test game. One that does not compile, does not start, never answers,
@@ -79,23 +79,29 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	config.Rules = g
+	config.Rules, config.Isolate = g, c.Isolate
+	if err := c.Isolate.Check(); err != nil {
+		return program.Usage(err)
+	}
 	entries, err := c.entries(g)
 	if err != nil {
 		return program.Usage(err)
 	}
 	t := &tournament.Tournament{Config: *config, Contest: rules}
-	if t.Entrants, err = tournament.Name(entries); err != nil {
+	if t.Entrants, err = tournament.Enter(entries); err != nil {
 		return err
 	}
-	if err := c.prepare(ctx, con, t, entries); err != nil {
-		return err
-	}
-	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
-	if t.Journal, err = tournament.OpenJournal(c.Out, &t.Config, settings, t.Entrants); err != nil {
+	if t.Journal, err = tournament.OpenJournal(c.Out); err != nil {
 		return err
 	}
 	defer t.Journal.Close()
+	if err := c.prepare(ctx, con, t); err != nil {
+		return err
+	}
+	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
+	if err := t.Journal.Begin(&t.Config, settings, t.Entrants); err != nil {
+		return err
+	}
 	if err := made.Open(c.Out); err != nil {
 		return err
 	}
@@ -189,18 +195,21 @@ func (c *tournamentCmd) contest(g *env.Game, given contest.Settings) (tournament
 }
 
 // entries returns what the command line names.
-func (c *tournamentCmd) entries(g *env.Game) (list []tournament.Entry, err error) {
+func (c *tournamentCmd) entries(g *env.Game) (list []*bots.Agent, err error) {
 	if c.Dir != "" {
-		if list, err = tournament.Submissions(c.Dir); err != nil {
+		if list, err = tournament.Submissions(g, c.Dir); err != nil {
 			return nil, err
 		}
 	}
 	for _, text := range c.Bots {
-		e, err := c.entry(g, text)
+		a, err := contestant(g, text)
+		if err == nil && a.Kind != bots.Submission {
+			_, err = a.Program()
+		}
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, e)
+		list = append(list, a)
 	}
 	if len(list) < 2 {
 		return nil, fmt.Errorf("%d entrants, want at least two: agents, commands or submissions, or --dir", len(list))
@@ -208,39 +217,17 @@ func (c *tournamentCmd) entries(g *env.Game) (list []tournament.Entry, err error
 	return list, nil
 }
 
-func (c *tournamentCmd) entry(g *env.Game, text string) (tournament.Entry, error) {
-	a, err := bots.Parse(g, bots.Own(text))
-	if err != nil {
-		return tournament.Entry{}, err
-	}
-	e := tournament.Entry{Text: a.Name, Spec: a.Spec}
-	switch {
-	case a.Kind == bots.Submission:
-		e.Path = a.Spec
-	case g.Name == "dropblox":
-		p, err := programs.Find(strings.TrimPrefix(a.Spec, "exec:"))
-		if err != nil {
-			return e, fmt.Errorf("%w; agents bundle dropblox makes a program of an agent of ours", err)
-		}
-		e.Player.Argv = p.Argv
-	default:
-		e.Agent = a.Kind == bots.Ours
-		e.Player, err = a.Program()
-	}
-	return e, err
-}
-
 // prepare compiles and tests the entrants. What the test of a tournament that goes on has found is kept.
-func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament.Tournament,
-	entries []tournament.Entry) error {
-	bar := con.Progress(c.Quiet || c.JSON, len(entries), "entrants")
+func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament.Tournament) error {
+	bar := con.Progress(c.Quiet || c.JSON, len(t.Entrants), "entrants")
 	defer bar.Close()
 	limits := compile.Default
 	limits.Time, limits.Size = c.BuildTime, int64(c.MaxSize)<<20
-	tested := tournament.Tested(c.Out)
+	limits.Open = c.Isolate == cage.Off
+	tested := t.Journal.Tested()
 	prepare := func(ctx context.Context, k int) (string, error) {
 		e := t.Entrants[k]
-		err := e.Prepare(ctx, entries[k], c.Out, limits, int64(c.Memory)<<20)
+		err := e.Prepare(ctx, c.Out, limits, int64(c.Memory)<<20, t.Entrants)
 		if err == nil && e.Refused == "" && !tested {
 			err = e.Check(ctx, t.Contest)
 		}

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -179,14 +182,52 @@ func Find(argv []string) error {
 	if len(argv) == 3 && argv[0] == "/bin/sh" {
 		word, _, _ := strings.Cut(strings.TrimSpace(argv[2]), " ")
 		if !strings.ContainsAny(word, special) && exec.Command(argv[0], "-c", "command -v "+word).Run() != nil {
-			return fmt.Errorf("start bot: %q is neither a program nor a command of the shell", word)
+			return fmt.Errorf("program %s: neither a file nor a command of the shell", word)
 		}
 		return nil
 	}
-	if _, err := exec.LookPath(argv[0]); err != nil {
-		return fmt.Errorf("start bot: %w", err)
+	_, err := lookUp(argv[0], argv[0])
+	return err
+}
+
+// lookUp returns the file of a program, which errors call by its name: an executable file, or a command of the search
+// path.
+func lookUp(name, path string) (string, error) {
+	file, err := exec.LookPath(path)
+	if err == nil {
+		return file, nil
 	}
-	return nil
+	err = errors.Unwrap(err)
+	if p := new(fs.PathError); errors.As(err, &p) {
+		err = p.Err
+	}
+	return "", fmt.Errorf("program %s: %w", name, err)
+}
+
+// File returns the command of a line without a shell: the line is the name of a program's file, blanks included, or
+// such a file or a command of the search path with arguments. The file's path becomes absolute.
+func File(line string) (argv []string, err error) {
+	isFile := func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && !info.IsDir()
+	}
+	if argv = strings.Fields(line); isFile(line) {
+		argv = []string{line}
+	}
+	if len(argv) == 0 {
+		return nil, errors.New("no program named")
+	}
+	name := argv[0]
+	if isFile(name) {
+		argv[0], err = filepath.Abs(name)
+	}
+	if err == nil {
+		argv[0], err = lookUp(name, argv[0])
+	}
+	if err == nil {
+		argv[0], err = filepath.Abs(argv[0])
+	}
+	return argv, err
 }
 
 // special are the characters that make a command line one for a shell.

@@ -245,10 +245,10 @@ func TestCommand(t *testing.T) {
 func TestFind(t *testing.T) {
 	for line, want := range map[string]string{
 		"true": "", "sh -c true": "", "cat 'a b'": "", "while true; do echo x; done": "", "X=1 cat": "", "cd /tmp && ls": "",
-		"no-such-bot":             `exec: "no-such-bot"`,
-		"/no/such/bot x":          "no such file",
-		"no-such-bot --level=3":   `"no-such-bot" is neither a program nor a command of the shell`,
-		"./no-such-bot 'a' | cat": `"./no-such-bot" is neither`,
+		"no-such-bot":             "program no-such-bot: executable file not found",
+		"/no/such/bot x":          "program /no/such/bot: no such file",
+		"no-such-bot --level=3":   "program no-such-bot: neither a file nor a command of the shell",
+		"./no-such-bot 'a' | cat": "program ./no-such-bot: neither",
 	} {
 		err := Find(Command(line))
 		if want == "" {
@@ -256,5 +256,33 @@ func TestFind(t *testing.T) {
 		} else {
 			require.ErrorContains(t, err, want, line)
 		}
+	}
+}
+
+// A program that is started for every turn is a file, blanks in its name included, or a command, and no shell runs it.
+func TestFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	require.NoError(t, os.WriteFile("my bot", []byte("#!/bin/sh\n"), 0o755))
+	require.NoError(t, os.WriteFile("dropblox_ai", []byte("#!/bin/sh\n"), 0o755))
+	require.NoError(t, os.WriteFile("plain", nil, 0o644))
+	for line, want := range map[string][]string{
+		"dropblox_ai":   {"dropblox_ai"},
+		"./dropblox_ai": {"dropblox_ai"},
+		"my bot":        {"my bot"},
+		"./my bot":      {"my bot"},
+		"sh bot.sh -x":  {"sh", "bot.sh", "-x"},
+	} {
+		argv, err := File(line)
+		require.NoError(t, err, line)
+		require.True(t, filepath.IsAbs(argv[0]))
+		require.Equal(t, want, append([]string{filepath.Base(argv[0])}, argv[1:]...))
+	}
+	for line, want := range map[string]string{
+		"": "no program named", "plain": "program plain: permission denied",
+		"./none": "program ./none: ", "no-such-bot": "program no-such-bot: executable file not found",
+	} {
+		_, err := File(line)
+		require.ErrorContains(t, err, want)
 	}
 }

@@ -13,6 +13,13 @@ type Program struct {
 	Cage   Cage   // what it may reach; nil is all that this process may
 }
 
+// A Player is a program that plays, with its names.
+type Player struct {
+	Program
+	Name  string // to show
+	Agent string // what records say that it is
+}
+
 // Start starts the bot. Each line of its standard error goes to errs, which is called from another
 // goroutine, up to a limit; nil discards them.
 func (p Program) Start(errs func(line string)) (*Process, error) {

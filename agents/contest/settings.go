@@ -2,6 +2,7 @@ package contest
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +16,17 @@ type Contest struct {
 	About   string   // for those who host it: what loses a game, and what is special about the contest
 	Options []Option // what a host may set
 	Losses  []string // reasons of an Outcome for which the loser is to blame, such as "illegal"
+	Uploads Uploads
 	// Open returns how games of g are played. It is nil if the programs are started anew for every turn, which
 	// package rounds does.
 	Open func(g *env.Game, s Settings) (*Setup, error)
+}
+
+// Uploads are the forms in which a contest took programs, beside those in which all do.
+type Uploads struct {
+	Program string         // name of a file that is started whatever its language, such as dropblox_ai; "" for none
+	Class   *regexp.Regexp // what a file in Python has that Wrapper runs; nil for none
+	Wrapper string         // a program in Python that takes such a file as its argument
 }
 
 // An Option is a setting of a contest. Every host has a flag of its name.

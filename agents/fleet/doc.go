@@ -11,7 +11,8 @@
 //  3. Lease of a job. A job lies in a work queue. A worker takes one when it is idle and says that it is alive while
 //     it plays; after Limits.AckWait without that, the job goes to another worker.
 //  4. Result. A job is acknowledged after its result is stored. The Server checks each result and counts one per job.
-//     Results that are late or repeated are dropped; for one that is damaged, the job is queued again.
+//     Results that are late or repeated are dropped. A worker whose result no worker can have played is excluded, and
+//     the job is queued again.
 //  5. Give up. A job that was given out Limits.Deliveries times without a result is split, if its kind can do that.
 //     Otherwise it is written to a file and ends the run.
 //  6. Sweep. A run that is over removes what it has in the broker. What a killed one left there, the next Serve

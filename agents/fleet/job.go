@@ -18,13 +18,17 @@ type Job struct {
 	Spec any    // all that the result depends on, besides the Run and its objects; travels as JSON
 
 	// Take takes a result and returns how many games and choices are in it, or an error if no worker can have played
-	// it. One call runs at a time. Done is called when a result has been taken and counted.
+	// it: then that worker is excluded from the run, and another one does the job. One call runs at a time. Done is
+	// called when a result has been taken and counted.
 	Take func(*Result) (games, moves int, err error)
 	Done func()
 	// Split, if not nil, returns jobs that take the place of this one when it has failed too often.
 	Split func() []*Job
 
-	tries int // how often it was queued
+	tries   int  // how often it was queued
+	faults  int  // how often its result was lost
+	refused int  // how often its result was refused, of one worker each
+	lost    bool // its result came from an excluded worker
 }
 
 // A Result is what came of a job.
@@ -64,6 +68,9 @@ const LargeResult = broker.LargestMessage / 2
 // resultHeader holds a resultMessage as JSON.
 const resultHeader = "Blockyard-Result"
 
+// mostBusy bounds what a worker may say that a job took, in microseconds: a day.
+const mostBusy = 24 * 3600 * 1000 * 1000
+
 // The states of a result that is none.
 const (
 	failed   = "failed"   // the content says why
@@ -87,7 +94,7 @@ func parseResult(h nats.Header) (*resultMessage, error) {
 	if err := json.Unmarshal([]byte(h.Get(resultHeader)), r); err != nil {
 		return nil, fmt.Errorf("not a result: %w", err)
 	}
-	if !goodID.MatchString(r.Job) || r.Busy < 0 {
+	if !goodID.MatchString(r.Job) || r.Busy < 0 || r.Busy > mostBusy {
 		return nil, fmt.Errorf("not a result: the job %.40q took %d microseconds", r.Job, r.Busy)
 	}
 	return r, CheckName(r.Worker)

@@ -69,17 +69,23 @@ func (s *Server) take(msg jetstream.Msg) {
 		s.options.Log.Warn("a message that is no result was dropped", "error", err)
 		return
 	}
-	if m.State == failed {
+	excluded := s.roster.excluded(m.Worker)
+	if m.State == failed && !excluded {
 		s.roster.trouble(Trouble{Job: m.Job, Worker: m.Worker, Error: string(msg.Data())})
 		return
 	}
 	j := s.job(m.Job)
-	if j == nil {
+	if j == nil || m.State == failed {
 		s.roster.dropped(m.Worker)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	if excluded {
+		s.roster.dropped(m.Worker)
+		j.lost = true
+		return
+	}
 	if m.State == exceeded {
 		s.giveUp(ctx, j)
 		return
@@ -89,13 +95,15 @@ func (s *Server) take(msg jetstream.Msg) {
 		r.Data, err = s.Objects.Get(ctx, m.Object)
 		defer func() { _ = s.Objects.Remove(ctx, m.Object) }() // the store is bounded and goes with the run
 	}
-	var games, moves int
-	if err == nil {
-		games, moves, err = j.Take(r)
-	}
 	if err != nil {
 		s.roster.trouble(Trouble{Job: j.ID, Worker: m.Worker, Error: err.Error()})
 		s.again(ctx, j)
+		return
+	}
+	games, moves, err := j.Take(r)
+	if err != nil {
+		s.roster.trouble(Trouble{Job: j.ID, Worker: m.Worker, Error: err.Error()})
+		s.exclude(ctx, m.Worker, j, err)
 		return
 	}
 	s.last = time.Now()
@@ -107,11 +115,56 @@ func (s *Server) take(msg jetstream.Msg) {
 	j.Done()
 }
 
-// again queues a job whose result was damaged or lost once more, or gives it up. The caller holds taking.
-func (s *Server) again(ctx context.Context, j *Job) {
-	if j.tries++; j.tries > s.run.Limits.Deliveries {
+// exclude lets a worker play no more for the run, since no worker can have played what it sent for a job, which is then
+// queued again. The job is given up when that happens with as many workers as it may be given to. The caller holds
+// taking.
+func (s *Server) exclude(ctx context.Context, worker string, j *Job, why error) {
+	all := s.roster.exclude(worker, fmt.Sprintf("its result of %s %s: %v", s.options.Noun, j.ID, why))
+	if err := s.lease.write(ctx, func(r *Run) { r.Excluded = all }); err != nil {
+		s.options.Log.Warn("an excluded worker could not be told yet", "worker", worker, "error", err)
+	}
+	if j.refused++; j.refused >= s.run.Limits.Deliveries {
 		s.giveUp(ctx, j)
-	} else if err := s.publish(ctx, jobMessage{j.ID, j.tries, toJSON(j.Spec)}); err != nil {
+		return
+	}
+	j.lost = true
+}
+
+// requeueLost queues the jobs again whose results came from excluded workers. However many these send, the queue has
+// about as many messages as there are jobs.
+func (s *Server) requeueLost() {
+	s.taking.Lock()
+	defer s.taking.Unlock()
+	s.mu.Lock()
+	open := slices.Collect(maps.Values(s.jobs))
+	s.mu.Unlock()
+	lost := slices.DeleteFunc(slices.Clone(open), func(j *Job) bool { return !j.lost })
+	if len(lost) == 0 {
+		return
+	}
+	info, err := s.queues.jobs.Info(s.ctx)
+	if err != nil || int(info.NumPending)+info.NumAckPending >= len(open) {
+		return
+	}
+	for _, j := range lost {
+		j.lost = false
+		s.queue(s.ctx, j)
+	}
+}
+
+// again queues a job whose result was lost once more, or gives it up. The caller holds taking.
+func (s *Server) again(ctx context.Context, j *Job) {
+	if j.faults++; j.faults >= s.run.Limits.Deliveries {
+		s.giveUp(ctx, j)
+		return
+	}
+	s.queue(ctx, j)
+}
+
+// queue queues a job again. The caller holds taking.
+func (s *Server) queue(ctx context.Context, j *Job) {
+	j.tries++
+	if err := s.publish(ctx, jobMessage{j.ID, j.tries, toJSON(j.Spec)}); err != nil {
 		s.Fail(err)
 	}
 }
@@ -148,8 +201,12 @@ func (s *Server) giveUp(ctx context.Context, j *Job) {
 
 // watch queues jobs again that the broker has lost.
 func (s *Server) watch() {
-	for wait := s.run.Limits.AckWait; pause(s.ctx, wait); {
-		s.requeue(3 * wait)
+	wait := s.run.Limits.AckWait
+	for began := time.Now(); pause(s.ctx, min(look, wait)); s.requeueLost() {
+		if time.Since(began) >= wait {
+			began = time.Now()
+			s.requeue(3 * wait)
+		}
 	}
 }
 

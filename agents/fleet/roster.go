@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"blockyard/datasets/program"
 )
 
 // A WorkerRow is what one worker has done for the run, as the process of the run counts. Without counts, it is the
@@ -28,7 +30,8 @@ type WorkerRow struct {
 	State   string        `json:"state"`
 	Why     string        `json:"why,omitempty"` // it was refused
 
-	at time.Time // of its last sign of life here
+	at       time.Time // of its last sign of life here
+	excluded bool      // whatever it says now
 }
 
 // The states of a worker.
@@ -48,10 +51,13 @@ type Trouble struct {
 	Error  string `json:"error"`
 }
 
-// mostTroubles are kept, mostWorkers are listed: names come from outside.
+// What is kept of what workers say: all of it comes from outside.
 const (
 	mostTroubles = 256
-	mostWorkers  = 10000
+	mostWorkers  = 1024 // that are listed
+	mostThreads  = 1024 // of a worker
+	mostExcluded = 64   // that are told
+	mostText     = 2000 // bytes of a reason
 )
 
 // A roster is what the process of a run knows of its workers.
@@ -65,7 +71,7 @@ type roster struct {
 }
 
 func newRoster(run string, log *slog.Logger) *roster {
-	return &roster{run: run, log: log, all: map[string]*WorkerRow{}}
+	return &roster{run: run, log: sparing(log, time.Now), all: map[string]*WorkerRow{}}
 }
 
 // listen hears signs of life and questions for the status, until ctx ends.
@@ -74,7 +80,9 @@ func (r *roster) listen(ctx context.Context, nc *nats.Conn, status func() Status
 		"status": func(m *nats.Msg) { _ = m.Respond(toJSON(status())) }, // who asked may be gone
 		"hello": func(m *nats.Msg) {
 			var w WorkerRow
-			if json.Unmarshal(m.Data, &w) == nil && CheckName(w.Name) == nil {
+			known := func() bool { return w.State == Playing || w.State == Left || w.State == Refused }
+			if json.Unmarshal(m.Data, &w) == nil && CheckName(w.Name) == nil && known() {
+				w.Threads, w.Why = min(max(w.Threads, 0), mostThreads), program.Plain(w.Why, mostText)
 				r.hello(w)
 			}
 		},
@@ -88,11 +96,20 @@ func (r *roster) listen(ctx context.Context, nc *nats.Conn, status func() Status
 	return nil
 }
 
-// of returns the row of a worker. The caller holds mu.
+// of returns the row of a worker. One too many takes the place of one that has done nothing and is silent; if there is
+// none, it is not listed. The caller holds mu.
 func (r *roster) of(name string) *WorkerRow {
 	w := r.all[name]
 	if w == nil {
 		w = &WorkerRow{Name: name, State: Playing}
+		for old, x := range r.all {
+			if len(r.all) < mostWorkers {
+				break
+			}
+			if x.Tasks == 0 && !x.excluded && time.Since(x.at) > silentFor {
+				delete(r.all, old)
+			}
+		}
 		if len(r.all) < mostWorkers {
 			r.all[name] = w
 		}
@@ -101,39 +118,77 @@ func (r *roster) of(name string) *WorkerRow {
 	return w
 }
 
+// exclude notes that a worker is excluded and returns all that are to be told so, with the reasons.
+func (r *roster) exclude(name, why string) (all map[string]string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.of(name)
+	w.State, w.Why, w.excluded = Refused, "excluded: "+program.Plain(why, mostText), true
+	r.log.Warn("a worker was excluded", "worker", name, "reason", w.Why)
+	all = map[string]string{}
+	for _, w := range r.all {
+		if w.excluded && (len(all) < mostExcluded || w.Name == name) {
+			all[w.Name] = w.Why
+		}
+	}
+	return all
+}
+
+// excluded reports whether a worker is excluded.
+func (r *roster) excluded(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.all[name]
+	return w != nil && w.excluded
+}
+
 // hello takes a sign of life into account.
 func (r *roster) hello(h WorkerRow) {
 	r.mu.Lock()
 	_, known := r.all[h.Name]
 	w := r.of(h.Name)
 	before := w.State
-	w.Threads, w.State, w.Why = h.Threads, h.State, h.Why
+	if !w.excluded {
+		w.Threads, w.State, w.Why = h.Threads, h.State, h.Why
+	}
+	after := w.State
 	r.mu.Unlock()
 	switch {
-	case h.State == Refused && before != Refused:
+	case after == Refused && before != Refused:
 		r.log.Warn("a worker was refused", "worker", h.Name, "reason", h.Why)
-		if text, all := allRefused(r.rows()); all {
-			r.log.Warn(text)
-		}
-	case !known:
+	case !known && after == Playing:
 		r.log.Info("a worker joined", "worker", h.Name, "threads", h.Threads)
-	case h.State == Left && before != Left:
+	case after == Left && before != Left:
 		r.log.Info("a worker left", "worker", h.Name)
+	default:
+		return
+	}
+	if after == Playing {
+		return
+	}
+	if text, all := allRefused(r.rows()); all {
+		r.log.Warn(text)
 	}
 }
 
-// allRefused reports whether every worker was refused, and says so.
+// allRefused reports whether nobody plays because workers were refused, and says so.
 func allRefused(rows []WorkerRow) (text string, all bool) {
-	if len(rows) == 0 || slices.ContainsFunc(rows, func(w WorkerRow) bool { return w.State != Refused }) {
+	refused := slices.DeleteFunc(slices.Clone(rows), func(w WorkerRow) bool { return w.State != Refused })
+	if len(refused) == 0 || slices.ContainsFunc(rows, func(w WorkerRow) bool { return w.State == Playing }) {
 		return "", false
 	}
-	last := slices.MinFunc(rows, func(a, b WorkerRow) int { return int(a.Seen - b.Seen) })
-	return fmt.Sprintf("nobody plays: all %d workers were refused; the run waits for others. %s: %s",
-		len(rows), last.Name, last.Why), true
+	last := slices.MinFunc(refused, func(a, b WorkerRow) int { return int(a.Seen - b.Seen) })
+	others := ""
+	if gone := len(rows) - len(refused); gone > 0 {
+		others = fmt.Sprintf(", and %d are gone", gone)
+	}
+	return fmt.Sprintf("nobody plays: all %d workers were refused%s; the run waits for others. %s: %s",
+		len(refused), others, last.Name, last.Why), true
 }
 
 // trouble takes a report into account.
 func (r *roster) trouble(t Trouble) {
+	t.Error = program.Plain(t.Error, mostText)
 	r.log.Warn("a job failed", "job", t.Job, "worker", t.Worker, "error", t.Error)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -36,6 +36,8 @@ type Run struct {
 	Token  string `json:"token,omitempty"`  // of that process alone
 	Beat   int    `json:"beat,omitempty"`   // counts renewals
 	Free   bool   `json:"free,omitempty"`   // that process has given the run back
+
+	Excluded map[string]string `json:"excluded,omitempty"` // workers that must leave, and why
 }
 
 // Limits are the limits of a run's jobs.
@@ -59,6 +61,14 @@ var ErrNoRun = errors.New("the broker has no such run")
 
 // ErrRefused says that this worker must not play for the run.
 var ErrRefused = errors.New("this worker is refused")
+
+// admit returns an error, which wraps ErrRefused, if a worker was excluded.
+func (r *Run) admit(worker string) error {
+	if why, ok := r.Excluded[worker]; ok {
+		return fmt.Errorf("%w: run %s: %s", ErrRefused, r.ID, why)
+	}
+	return nil
+}
 
 // Agree returns an error if this program differs from the run's process in a fact.
 func (r *Run) Agree(ours map[string]string) error {

@@ -80,6 +80,7 @@ func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server,
 		return nil, err
 	}
 	s.roster = newRoster(run.ID, o.Log)
+	s.options.Log = s.roster.log
 	if err := s.start(); err != nil {
 		return nil, errors.Join(err, s.Close(false))
 	}

@@ -152,6 +152,9 @@ func (w *worker) look(ctx context.Context) (run *entry, err error) {
 // open checks that this program can play the run.
 func (w *worker) open(ctx context.Context) (players NewPlayer, err error) {
 	r := &w.run.Run
+	if err := r.admit(w.Name); err != nil {
+		return nil, err
+	}
 	if w.objects, err = openObjects(ctx, w.js, r.ID); err != nil {
 		return nil, err
 	}
@@ -209,6 +212,8 @@ func (w *worker) follow(ctx context.Context) error {
 		switch r, err := get(ctx, w.kv, w.run.ID); {
 		case errors.Is(err, ErrNoRun) || err == nil && (r.State != Running || r.Epoch != w.run.Epoch):
 			return nil
+		case err == nil && r.admit(w.Name) != nil:
+			return r.admit(w.Name)
 		case err != nil:
 			renewed = time.Now() // the broker is away, which says nothing of the process
 		case r.revision != last:

@@ -100,6 +100,22 @@ func (w *Writer) line(rec *Record) error {
 	return nil
 }
 
+// Sync writes all buffered records and waits until they are on the disk. A compressed file then goes on with another
+// member.
+func (w *Writer) Sync() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := w.out.Flush()
+	if w.end == nil {
+		return err
+	}
+	if w.zip != nil {
+		err = errors.Join(err, w.zip.Close())
+		w.zip.Reset(w.file)
+	}
+	return errors.Join(err, w.file.Sync())
+}
+
 // Close writes all buffered records and gives the file its name. A second call does nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()

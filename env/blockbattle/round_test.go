@@ -135,7 +135,7 @@ func TestAfterIsStepForOne(t *testing.T) {
 
 func TestMoreGarbageThanRows(t *testing.T) {
 	s := draw(t, I, "xxxxxxxxx. xxxxxxxxx.")
-	s.Sides[0].Combo = 40
+	s.Round, s.Sides[0].Combo = 41, 40
 	s.Sides[1].Solid = 17
 	require.NoError(t, s.Check())
 	s.Step(env.Moves{action(0, 1, 9, 19), action(0, 0, 0, 2), env.None, env.None})
@@ -143,4 +143,19 @@ func TestMoreGarbageThanRows(t *testing.T) {
 	require.Equal(t, LostGarbage, s.Sides[1].Lost)
 	require.Equal(t, float32(1), s.Result(0))
 	require.NoError(t, s.Check())
+}
+
+// No game reaches counts that grow faster than its rounds, or more rounds than solid rows leave room for.
+func TestCountsThatNoGameReaches(t *testing.T) {
+	const rounds = SolidInterval * (Height + 1)
+	for field, change := range map[string]func(*State){
+		"Round":           func(s *State) { s.Round = rounds + 1 },
+		"Sides[0].Combo":  func(s *State) { s.Sides[0].Combo = 1 << 30 },
+		"Sides[1].Skips":  func(s *State) { s.Sides[1].Skips = s.Round + 1 },
+		"Sides[1].Points": func(s *State) { s.Sides[1].Points = 1 << 30 },
+	} {
+		s := draw(t, I, "xxxxxxxxx.")
+		change(s)
+		require.ErrorContains(t, s.Check(), field)
+	}
 }

@@ -115,20 +115,22 @@ func (s *State) Result(seat int) float32 {
 
 // Check implements env.State.
 func (s *State) Check() error {
-	const limit = 1 << 30
+	// Every game ends by its solid rows, one for each SolidInterval rounds. A round raises combo and skips by at most one,
+	// and earns at most 18 points, or 10 and the combo. Positions that training starts from have up to given more.
+	const rounds, given = SolidInterval * (Height + 1), 29
 	c := env.Checker{Game: "blockbattle"}
 	c.Draws(&s.Rand)
 	c.Range("Piece", int(s.Piece), 0, Pieces-1)
 	c.Range("Next", int(s.Next), 0, Pieces-1)
-	c.Range("Round", int(s.Round), 1, limit)
+	c.Range("Round", int(s.Round), 1, rounds)
 	c.Range("Winner", int(s.Winner), int(Nobody), 1)
 	c.Want(s.Over || s.Winner == Nobody, "Winner is %d, want %d while Over is false", s.Winner, Nobody)
 	for i := range s.Sides {
 		d := &s.Sides[i]
 		c.In = [2]string{"Sides[0].", "Sides[1]."}[i]
-		c.Range("Points", int(d.Points), 0, limit)
-		c.Range("Combo", int(d.Combo), 0, limit)
-		c.Range("Skips", int(d.Skips), 0, limit)
+		c.Range("Combo", int(d.Combo), 0, int(s.Round))
+		c.Range("Skips", int(d.Skips), 0, int(s.Round))
+		c.Range("Points", int(d.Points), 0, given+int(s.Round)*(18+int(s.Round)))
 		c.Range("Solid", int(d.Solid), 0, Height)
 		c.Range("Pending", int(d.Pending), 0, Height)
 		c.Range("Lost", int(d.Lost), 0, int(LostSolid))

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -195,4 +196,40 @@ func watchMemory(t *testing.T, pid int) *memoryWatch {
 		}
 	}()
 	return w
+}
+
+// A client that opens all that it may does not end a server whose memory somebody else has limited: --max-memory is by
+// default what fits.
+func TestMemoryThatTheMachineLacks(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the limit is read on Linux")
+	}
+	first := serve(t, "--listen", "unix:"+filepath.Join(t.TempDir(), "s"))
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", first.Process.Pid))
+	require.NoError(t, err)
+	var pages int
+	_, err = fmt.Sscan(string(b), &pages)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "s")
+	limit := pages*os.Getpagesize()>>10 + 400<<10 // KiB
+	p := serveBy(t, []string{"sh", "-c", fmt.Sprintf(`ulimit -v %d && exec "$0" "$@"`, limit)}, "--listen", "unix:"+path)
+	var refused *wire.Error
+	for {
+		a := connect(t, path)
+		g, err := a.c.Open("dropblox", map[string]any{"num_envs": 2048})
+		if err == nil {
+			err = g.CallSlab("reset")
+		}
+		if err != nil {
+			require.ErrorAs(t, err, &refused)
+			break
+		}
+	}
+	require.Equal(t, "max_memory", refused.Data["limit"])
+	require.NoError(t, connect(t, path).c.Call("ping", nil))
+	select {
+	case err := <-p.ended:
+		t.Fatal("the server has ended", err)
+	default:
+	}
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/rpc/server/limits"
-
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
@@ -43,16 +41,16 @@ func TestOldTLSIsRefused(t *testing.T) {
 }
 
 func TestTimeoutFlags(t *testing.T) {
-	parsed := table{Serve: serveCmd{Limits: limits.DefaultLimits()}}
+	parsed := table{Serve: serveCmd{Limits: defaultLimits()}}
 	parser, err := kong.New(&parsed, kong.BindTo(t.Context(), (*context.Context)(nil)), vars())
 	require.NoError(t, err)
 	_, err = parser.Parse([]string{"serve", "--listen", "unix:x"})
 	require.NoError(t, err)
-	require.Equal(t, limits.DefaultLimits(), parsed.Serve.Limits)
+	require.Equal(t, defaultLimits(), parsed.Serve.Limits)
 	_, err = parser.Parse([]string{"serve", "--listen", "unix:x",
 		"--hello-timeout=1s", "--frame-timeout=2s", "--write-timeout=3s", "--drain-timeout=4s"})
 	require.NoError(t, err)
-	want := limits.DefaultLimits()
+	want := defaultLimits()
 	want.HelloTimeout, want.FrameTimeout = time.Second, 2*time.Second
 	want.WriteTimeout, want.DrainTimeout = 3*time.Second, 4*time.Second
 	require.Equal(t, want, parsed.Serve.Limits)
@@ -68,5 +66,5 @@ func TestTimeoutFlags(t *testing.T) {
 	require.NoError(t, conn.SetReadDeadline(began.Add(time.Minute)))
 	_, err = conn.Read(make([]byte, 1))
 	require.Error(t, err)
-	require.Less(t, time.Since(began), limits.DefaultLimits().HelloTimeout, "who says nothing is disconnected")
+	require.Less(t, time.Since(began), defaultLimits().HelloTimeout, "who says nothing is disconnected")
 }

@@ -5,7 +5,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"blockyard/datasets/program"
-	"blockyard/rpc/server/limits"
 )
 
 // version is the version that clients see.
@@ -32,5 +31,5 @@ func Main(v string) int {
 // starts the server under its own name.
 func commandLine() *program.Program {
 	return &program.Program{Name: "rpc", About: about, Version: version, Options: []kong.Option{vars()},
-		Commands: &table{Serve: serveCmd{Limits: limits.DefaultLimits()}}}
+		Commands: &table{Serve: serveCmd{Limits: defaultLimits()}}}
 }

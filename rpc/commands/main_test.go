@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -46,9 +47,16 @@ type process struct {
 
 func serve(t *testing.T, args ...string) *process {
 	t.Helper()
+	return serveBy(t, nil, args...)
+}
+
+// serveBy is serve by a command that runs the rest of its arguments.
+func serveBy(t *testing.T, by []string, args ...string) *process {
+	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	p := &process{Cmd: exec.Command(self, append([]string{"serve"}, args...)...), ended: make(chan error, 1)}
+	command := slices.Concat(by, []string{self, "serve"}, args)
+	p := &process{Cmd: exec.Command(command[0], command[1:]...), ended: make(chan error, 1)}
 	p.Env = append(os.Environ(), "BLOCKYARD_RPC_PROGRAM="+version)
 	p.Stderr = os.Stderr
 	p.stdin, err = p.StdinPipe()

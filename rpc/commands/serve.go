@@ -69,11 +69,19 @@ func vars() kong.Vars {
 		"ca_help":    "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
 	}
 	maps.Copy(v, openEnvVars())
-	defaults := reflect.ValueOf(limits.DefaultLimits())
+	defaults := reflect.ValueOf(defaultLimits())
 	for i := range defaults.NumField() {
 		v[defaults.Type().Field(i).Name] = fmt.Sprint(defaults.Field(i))
 	}
 	return v
+}
+
+// defaultLimits are the limits of a server on this machine.
+func defaultLimits() limits.Limits {
+	l := limits.DefaultLimits()
+	fits, _ := limits.Fitting()
+	l.MaxMemory = min(l.MaxMemory, fits)
+	return l
 }
 
 // Validate is called by the parser: a server without an address is a mistake in the command line.

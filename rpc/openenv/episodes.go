@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -92,6 +93,21 @@ func (e *episodes) open(secret string, id *string, fresh bool) (p *session, crea
 	return p, true, nil
 }
 
+// room fails if open would refuse one more session of a token.
+func (e *episodes) room(secret string) error {
+	token, err := e.srv.c.Guests.Recognize(secret)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p, err := e.admit(secret, place{token: token})
+	if err == nil {
+		p.close()
+	}
+	return err
+}
+
 // admit returns a new session. If there are too many, one whose episode is over makes room.
 func (e *episodes) admit(secret string, at place) (*session, error) {
 	for {
@@ -118,12 +134,15 @@ func (e *episodes) forget(at place, p *session) {
 }
 
 // drop closes that session of a token whose episode has been over for the longest time, and reports whether there is
-// one.
+// one. Sessions of MCP end themselves.
 func (e *episodes) drop(token string) bool {
 	var oldest time.Time
 	var found place
 	for at, p := range e.all {
-		if used, over := p.over(); at.token == token && over && (oldest.IsZero() || used.Before(oldest)) {
+		if at.token != token || strings.HasPrefix(at.id, mcpPrefix) {
+			continue
+		}
+		if used, over := p.over(); over && (oldest.IsZero() || used.Before(oldest)) {
 			oldest, found = used, at
 		}
 	}

@@ -1,7 +1,9 @@
 package openenv
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
+	"blockyard/env"
 	"blockyard/rpc/server"
 )
 
@@ -87,6 +90,61 @@ func TestTokens(t *testing.T) {
 	require.Contains(t, e["detail"], "max_sessions")
 	kind, _ = w.dial(t, "b").send(`{"type": "reset"}`)
 	require.Equal(t, "observation", kind)
+}
+
+// An episode has one WebSocket: another one ends it.
+func TestEpisodesHaveOneSocket(t *testing.T) {
+	w := start(t, "wintetris", server.Config{Tokens: []limits.Token{{Name: "ann", Secret: "a", MaxSessions: 1}}}, nil)
+	_, r := w.ask(t, "POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}`,
+		"Authorization", "Bearer a")
+	path := "/ws?session_id=" + r["result"].(map[string]any)["session_id"].(string)
+	var all []*player
+	for range 20 {
+		p := w.dialAt(t, path, "a")
+		kind, _ := p.send(`{"type": "state"}`)
+		require.Equal(t, "state", kind)
+		all = append(all, p)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for _, p := range all[:19] {
+		_, _, err := p.Read(ctx)
+		require.Error(t, err)
+	}
+	require.NoError(t, ctx.Err(), "the server has closed them")
+	kind, _ := all[19].send(`{"type": "reset"}`)
+	require.Equal(t, "observation", kind)
+}
+
+// A thinker never answers until its game ends.
+type thinker struct{ begun chan struct{} }
+
+func (a *thinker) Act(ctx context.Context, _ env.State, _ int) (env.Action, error) {
+	a.begun <- struct{}{}
+	<-ctx.Done()
+	return env.None, ctx.Err()
+}
+
+// A session that is closed while its opponent thinks is no failure of the server: nothing is logged as an error.
+func TestClosedWhileTheOpponentThinks(t *testing.T) {
+	var lines bytes.Buffer
+	opponent := &thinker{make(chan struct{})}
+	w := start(t, "blocking", server.Config{}, func(c *Config) {
+		c.Log = slog.New(slog.NewTextHandler(&lines, nil))
+		c.Opponent = func(uint64) (env.Agent, error) { return opponent, nil }
+	})
+	status := make(chan int)
+	go func() {
+		code, _ := w.ask(t, "POST", "/reset", `{"episode_id": "e", "seat": 1, "seed": 1}`)
+		status <- code
+	}()
+	<-opponent.begun
+	p, err := w.episodes.find("", "e")
+	require.NoError(t, err)
+	p.close()
+	require.Equal(t, http.StatusNotFound, <-status)
+	require.NoError(t, w.Close())
+	require.NotContains(t, lines.String(), "ERROR")
 }
 
 // An episode over HTTP that is over makes room for another one.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -23,6 +22,7 @@ func (s *Server) newMCP() {
 		s.mcp.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.input,
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !t.changes}}, s.mcpTool(t))
 	}
+	s.mcp.AddReceivingMiddleware(s.countMCP)
 	quiet := slog.New(slog.DiscardHandler) // it logs every connection that ends early as an error
 	s.mcpHTTP = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.mcp },
 		&mcp.StreamableHTTPOptions{JSONResponse: true, SessionTimeout: s.c.Idle, MaxRequestBodyBytes: int64(s.c.MaxMessage),
@@ -31,47 +31,69 @@ func (s *Server) newMCP() {
 
 // serveMCP serves /mcp: MCP to clients that speak its transport, otherwise plain JSON-RPC.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
-	begun := r.Header.Get("Mcp-Session-Id") != ""
+	id := r.Header.Get("Mcp-Session-Id")
 	if r.Method == http.MethodPost {
 		b, err := s.body(w, r)
 		if err != nil {
 			s.refuse(w, err)
 			return
 		}
-		if !begun && !strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream") {
+		if id == "" && !strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream") {
 			s.answer(w, s.rpc(secretOf(r), b, nil), nil)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(b))
 	}
-	if err := s.room(); !begun && err != nil {
+	var err error
+	if id == "" {
+		err = s.episodes.room(secretOf(r))
+	} else {
+		_, err = s.episodes.find(secretOf(r), mcpPrefix+id) // that of another token is not found
+	}
+	if err != nil {
 		s.refuse(w, err)
 		return
 	}
 	s.mcpHTTP.ServeHTTP(w, r)
 }
 
-// room fails if the server takes no more sessions of MCP. They count as sessions of the server only with their first
-// call of a tool.
-func (s *Server) room() error {
-	if s.draining.Load() {
-		return errDraining
+// mcpPrefix begins the names of episodes that sessions of MCP play.
+const mcpPrefix = "mcp:"
+
+// countMCP has every session of MCP count as one of the server, with its first message and until it ends. serveMCP has
+// compared its token.
+func (s *Server) countMCP(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, q mcp.Request) (mcp.Result, error) {
+		id := mcpPrefix + q.GetSession().ID()
+		p, created, err := s.episodes.open(secretOfMCP(q), &id, false)
+		if err != nil {
+			return nil, s.failureOf(err)
+		}
+		if created {
+			session := q.GetSession().(*mcp.ServerSession)
+			go func() {
+				_ = session.Wait() // how it ended does not matter
+				p.close()
+			}()
+		}
+		p.touch()
+		return next(ctx, method, q)
 	}
-	n := 0
-	for range s.mcp.Sessions() {
-		n++
+}
+
+// secretOfMCP returns the token of a message.
+func secretOfMCP(q mcp.Request) string {
+	r := http.Request{Header: http.Header{}}
+	if extra := q.GetExtra(); extra != nil && extra.Header != nil {
+		r.Header = extra.Header
 	}
-	if n >= s.c.Sessions {
-		return &failure{http.StatusServiceUnavailable, "CAPACITY_REACHED",
-			errors.New("there are as many MCP sessions as --max-sessions allows: end one")}
-	}
-	return nil
+	return secretOf(&r)
 }
 
 // mcpTool returns what serves a tool over MCP.
 func (s *Server) mcpTool(t tool) mcp.ToolHandler {
 	return func(_ context.Context, q *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		p, err := s.mcpSession(q)
+		p, err := s.episodes.find(secretOfMCP(q), mcpPrefix+q.Session.ID())
 		if err != nil {
 			return s.mcpFailure(err), nil
 		}
@@ -88,23 +110,6 @@ func (s *Server) mcpTool(t tool) mcp.ToolHandler {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}},
 			StructuredContent: json.RawMessage(structured)}, nil
 	}
-}
-
-// mcpSession returns the session of an MCP session, which it creates at the first call and closes at the end.
-func (s *Server) mcpSession(q *mcp.CallToolRequest) (*session, error) {
-	r := http.Request{Header: http.Header{}}
-	if q.Extra != nil && q.Extra.Header != nil {
-		r.Header = q.Extra.Header
-	}
-	id := "mcp:" + q.Session.ID()
-	p, created, err := s.episodes.open(secretOf(&r), &id, false)
-	if created {
-		go func() {
-			_ = q.Session.Wait() // how it ended does not matter
-			p.close()
-		}()
-	}
-	return p, err
 }
 
 // mcpFailure is an error that the model gets to read.

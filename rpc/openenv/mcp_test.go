@@ -77,8 +77,9 @@ func TestMCP(t *testing.T) {
 
 // Sessions of MCP need the token too, and have a limit.
 func TestMCPIsLimited(t *testing.T) {
-	w := start(t, "wintetris", server.Config{Tokens: []limits.Token{{Name: "ann", Secret: "a"}}},
-		func(c *Config) { c.Sessions = 2 })
+	most := limits.DefaultLimits()
+	most.MaxSessions = 2
+	w := start(t, "wintetris", server.Config{Limits: most, Tokens: []limits.Token{{Name: "ann", Secret: "a"}}}, nil)
 	_, err := w.connect(t, "b")
 	require.Error(t, err)
 	for range 2 {
@@ -93,4 +94,31 @@ func TestMCPIsLimited(t *testing.T) {
 		"Accept", "application/json, text/event-stream")
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Contains(t, e["detail"], "--max-sessions")
+}
+
+// A session of MCP counts for its token from its beginning and belongs to
+// its token: another one can neither use nor end it.
+func TestMCPSessionsBelongToATokenAndCount(t *testing.T) {
+	w := start(t, "wintetris", server.Config{Tokens: []limits.Token{
+		{Name: "ann", Secret: "a", MaxSessions: 1}, {Name: "bob", Secret: "b"}}}, nil)
+	s, err := w.connect(t, "a")
+	require.NoError(t, err)
+	require.Equal(t, 1, w.guests.Counts().Sessions, "before any tool is called")
+	for range 3 {
+		_, err := w.connect(t, "a")
+		require.ErrorContains(t, err, "Service Unavailable")
+	}
+	require.Equal(t, 1, w.guests.Counts().Sessions)
+	for _, method := range []string{"POST", "GET", "DELETE"} {
+		status, e := w.ask(t, method, "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "ping"}`, "Authorization", "Bearer b",
+			"Accept", "application/json, text/event-stream", "Content-Type", "application/json", "Mcp-Session-Id", s.ID())
+		require.Equal(t, http.StatusNotFound, status, method)
+		require.Contains(t, e["detail"], "no episode")
+	}
+	_, failed := call(t, s, "observe", nil)
+	require.False(t, failed)
+	require.NoError(t, s.Close())
+	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 0 }, patience, time.Millisecond)
+	_, err = w.connect(t, "a")
+	require.NoError(t, err)
 }

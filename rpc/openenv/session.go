@@ -10,7 +10,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/coder/websocket"
 
 	"blockyard/env"
 	"blockyard/env/vec"
@@ -33,6 +36,7 @@ type session struct {
 	idle   *time.Timer
 	ended  func() // called once, when the session is closed
 	closed bool
+	socket atomic.Pointer[websocket.Conn] // the WebSocket that plays it; nil for none
 
 	id        string
 	seat      int
@@ -117,6 +121,14 @@ func (p *session) over() (used time.Time, over bool) {
 	return p.used, p.done
 }
 
+// touch notes that the session is in use.
+func (p *session) touch() {
+	if p.mu.TryLock() { // otherwise it is
+		p.used = time.Now()
+		p.mu.Unlock()
+	}
+}
+
 // resetOptions are the arguments of reset. As the standard says, unknown ones are ignored.
 type resetOptions struct {
 	Seed      *uint64 `json:"seed"`       // nil draws one
@@ -156,9 +168,17 @@ func (p *session) begin(o resetOptions) (*result, error) {
 	p.id = cmp.Or(o.EpisodeID, rand.Text())
 	p.steps, p.illegal, p.total, p.done, p.truncated = 0, 0, 0, false, false
 	if err := p.env.Reset(vec.From(p.seed), nil, p.batch); err != nil {
-		return nil, err
+		return nil, p.unlessClosed(err)
 	}
 	return p.result(nil, ""), nil
+}
+
+// unlessClosed is the error of a game, unless close has interrupted it.
+func (p *session) unlessClosed(err error) error {
+	if p.ctx.Err() != nil {
+		return errClosed
+	}
+	return err
 }
 
 // use fails if the session is closed.
@@ -213,7 +233,7 @@ func (p *session) play(move string) (*result, error) {
 	} else {
 		began := time.Now()
 		if err := p.env.Step([]env.Action{a}, p.batch); err != nil {
-			return nil, err
+			return nil, p.unlessClosed(err)
 		}
 		p.guest.Stepped(p.env, time.Since(began))
 		reward, p.done = float64(p.batch.Reward[p.seat]), p.batch.Terminated[0] != 0

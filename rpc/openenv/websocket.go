@@ -62,6 +62,12 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) {
 		_ = conn.Close(websocket.StatusTryAgainLater, "no session")
 		return
 	}
+	// One socket for each session, which counts for its token: another one, such as that of a client which connects again,
+	// takes the place of the one before.
+	if before := c.session.socket.Swap(conn); before != nil {
+		before.CloseNow()
+	}
+	defer c.session.socket.CompareAndSwap(conn, nil)
 	c.run()
 }
 

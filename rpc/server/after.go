@@ -64,11 +64,9 @@ func (s *session) legal(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.srv.ledger.Reserve(2*l.total() + 4*len(l.indptr))
-	if err != nil {
+	if err := s.reserve(2*l.total() + 4*len(l.indptr)); err != nil {
 		return err
 	}
-	defer release()
 	actions := make([]env.Action, 0, l.total())
 	for _, i := range l.games {
 		for r := range h.env.Rows() {
@@ -89,27 +87,26 @@ type afters struct {
 }
 
 // newAfters reads a request for afterstates whose response has size bytes for each, apart from what
-// afters holds. The caller must call release when the response is sent.
-func (s *session) newAfters(f *wire.Frame, h *handle, size int) (a *afters, release func(), err error) {
+// afters holds.
+func (s *session) newAfters(f *wire.Frame, h *handle, size int) (*afters, error) {
 	size += 2 + 4 + 1 // action, reward and done
 	l, err := s.legalRows(f, h, size)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	h.asked++
 	o := struct {
 		Seed wire.Natural `msgpack:"seed"`
 	}{wire.Natural(env.Derive(uint64(h.id), h.asked))}
 	if err := f.Options(2, &o); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m := l.total()
-	release, err = s.srv.ledger.Reserve(m*size + 4*len(l.indptr))
-	if err != nil {
-		return nil, nil, err
+	if err := s.reserve(m*size + 4*len(l.indptr)); err != nil {
+		return nil, err
 	}
 	return &afters{legalRows: l, h: h, seed: uint64(o.Seed), actions: make([]env.Action, m), reward: make([]float32, m),
-		done: make([]uint8, m)}, release, nil
+		done: make([]uint8, m)}, nil
 }
 
 // fields is the result of a request, with the entries of more between actions and reward.
@@ -131,11 +128,10 @@ type afterstate struct {
 // afterstates returns, for every legal action of every row, what the row's seat observes after it.
 func (s *session) afterstates(f *wire.Frame, h *handle) error {
 	planes, globals := h.game.Planes.Len(), h.game.Globals()
-	a, release, err := s.newAfters(f, h, planes+4*globals)
+	a, err := s.newAfters(f, h, planes+4*globals)
 	if err != nil {
 		return err
 	}
-	defer release()
 	p, g := make([]uint8, len(a.actions)*planes), make([]float32, len(a.actions)*globals)
 	err = a.each(func(after *afterstate) {
 		if after.seat == vec.NoSeat {

@@ -17,11 +17,10 @@ const agentRoom = 256
 
 // checkpoint responds with games, as many as fit into one response, and their head.
 func (s *session) checkpoint(f *wire.Frame, h *handle) error {
-	list, release, err := s.fitting(f, h, h.stateLen()+h.c.Seats*agentRoom)
+	list, err := s.fitting(f, h, h.stateLen()+h.c.Seats*agentRoom)
 	if err != nil {
 		return err
 	}
-	defer release()
 	var o struct {
 		Drafts bool `msgpack:"drafts"`
 	}
@@ -73,11 +72,9 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 	if !o.Drafts {
 		return s.reply(f.ID, fields)
 	}
-	releaseDrafts, err := s.srv.ledger.Reserve(len(drafts))
-	if err != nil {
+	if err := s.reserve(len(drafts)); err != nil {
 		return err
 	}
-	defer releaseDrafts()
 	return s.reply(f.ID, append(fields, "drafts", drafts))
 }
 
@@ -103,11 +100,9 @@ func (s *session) weights(f *wire.Frame, h *handle) error {
 	if size := len(data) + replyRoom; size > s.srv.limits.MaxReply {
 		return s.srv.ledger.ExceedsReply(size)
 	}
-	release, err := s.srv.ledger.Reserve(len(data))
-	if err != nil {
+	if err := s.reserve(len(data)); err != nil {
 		return err
 	}
-	defer release()
 	return s.reply(f.ID, wire.Fields{"weights", data})
 }
 

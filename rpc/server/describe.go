@@ -148,11 +148,10 @@ func (s *session) features(f *wire.Frame, h *handle) error {
 		return err
 	}
 	n := len(have.Names)
-	a, release, err := s.newAfters(f, h, 4*n)
+	a, err := s.newAfters(f, h, 4*n)
 	if err != nil {
 		return err
 	}
-	defer release()
 	rows := make([]float32, len(a.actions)*n)
 	var readers []features.Reader // by worker
 	for range h.c.Workers {

@@ -28,11 +28,9 @@ func (s *session) final(f *wire.Frame, h *handle) error {
 		}
 		list = list[:fit]
 	}
-	release, err := s.srv.ledger.Reserve(len(list) * each)
-	if err != nil {
+	if err := s.reserve(len(list) * each); err != nil {
 		return err
 	}
-	defer release()
 	return s.reply(f.ID, append(last.fields(list, make([]byte, len(list)*each)), "ended", len(h.ended)))
 }
 
@@ -57,11 +55,9 @@ func (s *session) showEnds(id uint32, h *handle, p *place) error {
 	last := h.lastRows()
 	each := last.size()
 	list := h.ended[:min(len(h.ended), s.fits(each))]
-	release, err := s.srv.ledger.Reserve(len(list) * each)
-	if err != nil {
-		list, release = nil, func() {}
+	if s.sender.Try(len(list)*each) != nil {
+		list = nil
 	}
-	defer release()
 	memory := pushes.Get().(*[]byte)
 	defer pushes.Put(memory)
 	*memory = slices.Grow((*memory)[:0], len(list)*each)

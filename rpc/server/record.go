@@ -139,11 +139,9 @@ func (s *session) records(f *wire.Frame, h *handle) error {
 		r.Stop()
 	}
 	size := r.Fitting(s.srv.limits.MaxReply - replyRoom)
-	release, err := s.srv.ledger.Reserve(size)
-	if err != nil {
+	if err := s.reserve(size); err != nil {
 		return err
 	}
-	defer release()
 	got := r.Take(size)
 	if r.Stopped() && got.Waiting == 0 {
 		s.endRecording(h)

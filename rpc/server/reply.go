@@ -46,13 +46,36 @@ func (s *session) write(parts ...[]byte) {
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
 	s.extend()
-	buffers := net.Buffers(parts)
-	n, err := buffers.WriteTo(s.conn)
-	s.srv.sent.Add(uint64(n))
-	if err != nil {
-		s.end()
+	s.sender.Began()
+	for rest := net.Buffers(parts); len(rest) > 0; s.sender.Moved() {
+		var some net.Buffers
+		some, rest = firstBytes(rest, mostAtOnce)
+		n, err := some.WriteTo(s.conn)
+		s.srv.sent.Add(uint64(n))
+		if err != nil {
+			s.end()
+			return
+		}
 	}
 }
+
+// mostAtOnce is how many bytes of a response are written at once, so that a client that takes nothing is noticed.
+const mostAtOnce = 128 << 10
+
+// firstBytes splits parts after so many bytes.
+func firstBytes(parts net.Buffers, most int) (first, rest net.Buffers) {
+	for k, p := range parts {
+		if len(p) > most {
+			first = append(first, parts[:k]...)
+			return append(first, p[:most]), append(net.Buffers{p[most:]}, parts[k+1:]...)
+		}
+		most -= len(p)
+	}
+	return parts, nil
+}
+
+// reserve counts n bytes of the response being built, until it is sent. It waits for room.
+func (s *session) reserve(n int) error { return s.sender.Reserve(s.ctx, n) }
 
 // writeOne is write for one part, without allocating.
 func (s *session) writeOne(b []byte) {

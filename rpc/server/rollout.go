@@ -82,11 +82,9 @@ func (s *session) rolloutAway(f *wire.Frame, h *handle, p *policy, steps int, al
 	if size > s.srv.limits.MaxReply {
 		return s.srv.ledger.ExceedsReply(size)
 	}
-	release, err := s.srv.ledger.Reserve(size)
-	if err != nil {
+	if err := s.reserve(size); err != nil {
 		return err
 	}
-	defer release()
 	slabs := make([]byte, 0, kept*slab)
 	actions := make([]byte, 0, kept*2*h.rows)
 	for range steps {

@@ -38,6 +38,7 @@ type session struct {
 	keep   int           // the most of them
 	over   int64         // bytes of kept beyond keep, accounted for
 	claim  *limits.Claim // other bytes of frames
+	sender *limits.Sender
 
 	writeMu  sync.Mutex
 	deadline time.Time // write deadline of the connection
@@ -56,10 +57,12 @@ func newSession(srv *Server, conn net.Conn, id uint64) *session {
 	ctx, cancel := context.WithCancel(context.Background())
 	// A session that is cut stops reading.
 	claim := srv.buffers.Claim(func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })
-	return &session{srv: srv, conn: conn, id: id, ctx: ctx, cancel: cancel, claim: claim,
+	s := &session{srv: srv, conn: conn, id: id, ctx: ctx, cancel: cancel, claim: claim,
 		queue: make(chan *wire.Frame, srv.limits.MaxInflight+1), arrived: make(chan struct{}, 1),
 		handles: map[uint32]*handle{},
 		uploads: map[string][]byte{}}
+	s.sender = srv.ledger.Sender(func() { go s.end() }) // closing a TLS connection may wait for its client
+	return s
 }
 
 // end closes the connection; run then returns. Any goroutine may call it.
@@ -206,6 +209,7 @@ func (s *session) answer(f *wire.Frame) {
 		}
 	}()
 	s.requests++
+	defer s.sender.Release()
 	if err := s.call(f); err != nil {
 		s.errors++
 		var bug *vec.PanicError

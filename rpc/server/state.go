@@ -116,27 +116,25 @@ func (h *handle) begunGames(f *wire.Frame) ([]int, error) {
 }
 
 // fitting reads the games in param 1, of which the response has size bytes each, and returns the first of
-// them that fit into one. The caller must call release when the response is sent.
-func (s *session) fitting(f *wire.Frame, h *handle, size int) (list []int, release func(), err error) {
-	list, err = h.begunGames(f)
+// them that fit into one.
+func (s *session) fitting(f *wire.Frame, h *handle, size int) ([]int, error) {
+	list, err := h.begunGames(f)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	count := (s.srv.limits.MaxReply - replyRoom) / size
 	if count < 1 && len(list) > 0 {
-		return nil, nil, s.srv.ledger.ExceedsReply(size + replyRoom)
+		return nil, s.srv.ledger.ExceedsReply(size + replyRoom)
 	}
 	list = list[:min(count, len(list))]
-	release, err = s.srv.ledger.Reserve(len(list) * size)
-	return list, release, err
+	return list, s.reserve(len(list) * size)
 }
 
 func (s *session) snapshot(f *wire.Frame, h *handle) error {
-	list, release, err := s.fitting(f, h, h.stateLen())
+	list, err := s.fitting(f, h, h.stateLen())
 	if err != nil {
 		return err
 	}
-	defer release()
 	states, err := h.states(list)
 	if err != nil {
 		return err

@@ -172,11 +172,10 @@ func bytesOf[T float32 | int32 | uint32 | uint16 | env.Action](v []T) []byte {
 // act, is driven by the client, or its game is over.
 func (s *session) observe(f *wire.Frame, h *handle) error {
 	planes, globals, seats := h.game.Planes.Len(), h.game.Globals(), h.c.Seats
-	list, release, err := s.fitting(f, h, seats*(planes+4*globals))
+	list, err := s.fitting(f, h, seats*(planes+4*globals))
 	if err != nil {
 		return err
 	}
-	defer release()
 	p, g := make([]uint8, len(list)*seats*planes), make([]float32, len(list)*seats*globals)
 	for k, i := range list {
 		state := h.env.State(i)

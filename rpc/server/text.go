@@ -87,14 +87,12 @@ func (s *session) observeText(f *wire.Frame, h *handle) error {
 		return err
 	}
 	texts, size := []string{}, 0
-	held := s.srv.ledger.Reservation()
-	defer held.Release()
 	for _, i := range list {
 		one, more := DescribeRows(h.env, i, o.Legal), 0
 		for _, text := range one {
 			more += len(text) + 5
 		}
-		err := held.Add(textCopies * more)
+		err := s.reserve(textCopies * more)
 		if size += more; size > s.srv.limits.MaxReply-replyRoom {
 			err = s.srv.ledger.ExceedsReply(size + replyRoom)
 		}

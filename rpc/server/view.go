@@ -26,11 +26,9 @@ func (s *session) view(f *wire.Frame) error {
 		return wire.Errorf(wire.BadParams, "view: name is %.40q, want 1 to %d bytes of text", o.Name, mostName)
 	}
 	// A page being built takes about as much memory as the largest response.
-	release, err := s.srv.ledger.Reserve(s.srv.limits.MaxReply)
-	if err != nil {
+	if err := s.reserve(s.srv.limits.MaxReply); err != nil {
 		return err
 	}
-	defer release()
 	rec, err := oneRecord(lines)
 	if err != nil {
 		return wire.Errorf(wire.BadParams, "view: %v", err)

@@ -71,9 +71,15 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
+// connect connects as a worker.
 func (s *site) connect(t *testing.T) *nats.Conn {
 	t.Helper()
-	nc, err := s.Connect(s.Address, t.Name(), quiet)
+	return s.connectAs(t, s.ClientFlags)
+}
+
+func (s *site) connectAs(t *testing.T, f broker.ClientFlags) *nats.Conn {
+	t.Helper()
+	nc, err := f.Connect(s.Address, t.Name(), quiet)
 	require.NoError(t, err)
 	t.Cleanup(nc.Close)
 	return nc
@@ -84,7 +90,8 @@ var limits = fleet.Limits{AckWait: 2 * time.Second, Deliveries: 4}
 
 func (s *site) learner(t *testing.T, r *selfplay.Run, folder string) *Learner {
 	t.Helper()
-	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.connect(t)}, r, LearnerOptions{Folder: folder, Limits: limits, Log: quiet})
+	own := broker.ClientFlags{Creds: filepath.Join(s.folder, "learner.nk")}
+	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.connectAs(t, own)}, r, LearnerOptions{Folder: folder, Limits: limits, Log: quiet})
 	require.NoError(t, err)
 	r.Remote = l
 	return l

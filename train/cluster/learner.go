@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
@@ -23,6 +24,7 @@ import (
 type LearnerOptions struct {
 	Folder string // of the run: holds its id, and files of tasks that nobody can play
 	Limits fleet.Limits
+	Verify float64 // share of the results that the learner plays itself, to compare; 0 to 1
 	Log    *slog.Logger
 }
 
@@ -32,6 +34,7 @@ type Learner struct {
 
 	run    *selfplay.Run
 	player *selfplay.Player // decodes results
+	verify verifier
 
 	mu      sync.Mutex
 	sent    map[place]*sentTask // until their iteration is over
@@ -74,6 +77,7 @@ func NewLearner(ctx context.Context, site *broker.Site, r *selfplay.Run, o Learn
 	if l.player, err = selfplay.NewPlayer(r.Game, r.Settings()); err != nil {
 		return nil, err
 	}
+	l.verify = verifier{share: o.Verify, player: l.player, began: time.Now()}
 	l.Server, err = fleet.Serve(ctx, site, fleet.Run{
 		ID: id, Kind: Kind, Game: r.Game.Rules.Name, Limits: o.Limits, Facts: facts(r.Game), Spec: settings,
 	}, fleet.Options{
@@ -104,6 +108,9 @@ func (l *Learner) take(s *sentTask, r *fleet.Result) (games, moves int, err erro
 	var slots []*selfplay.Slot
 	for k, file := range files {
 		slot, err := l.player.Decode(&s.tasks[k], file)
+		if err == nil {
+			err = l.verify.check(&s.tasks[k], file)
+		}
 		if err != nil {
 			return 0, 0, err
 		}

@@ -77,7 +77,7 @@ func TestFullDisk(t *testing.T) {
 		f, folder := broker.Flags{Listen: freeAddress(t)}, filepath.Join(d.dir, "other")
 		b, err := f.Open(folder, "test", slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
-		run := args("other", "--cluster", b.Address, "--creds", filepath.Join(folder, "worker.nk"))
+		run := args("other", "--cluster", b.Address, "--creds", filepath.Join(folder, "learner.nk"))
 		require.ErrorContains(t, d.fillDuring(t, run), "if its disk is full, see its log, free space and start it again")
 		require.NoError(t, b.Close(false))
 		d.resize(t, 2<<30)

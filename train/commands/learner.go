@@ -21,8 +21,11 @@ type learner struct {
 
 // startLearner lets worker processes play for the run, if --cluster is given.
 func startLearner(
-	ctx context.Context, flags *broker.Flags, run *selfplay.Run, folder string, log *slog.Logger,
+	ctx context.Context, flags *broker.Flags, verify float64, run *selfplay.Run, folder string, log *slog.Logger,
 ) (*learner, error) {
+	if !(verify >= 0 && verify <= 1) {
+		return nil, fmt.Errorf("--verify %v: want 0 to 1", verify)
+	}
 	if !flags.Cluster.On {
 		return nil, nil
 	}
@@ -32,7 +35,7 @@ func startLearner(
 	}
 	l := &learner{site: site}
 	l.Learner, err = cluster.NewLearner(ctx, site, run, cluster.LearnerOptions{
-		Folder: folder, Limits: fleet.DefaultLimits, Log: log,
+		Folder: folder, Limits: fleet.DefaultLimits, Verify: verify, Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, l.close(false))

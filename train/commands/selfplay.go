@@ -18,7 +18,6 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/ops"
-	"blockyard/datasets/record"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -26,11 +25,12 @@ import (
 )
 
 type selfplayCmd struct {
-	Game    string `arg:"" help:"Game to train on, such as blockbattle."`
-	Out     string `help:"Folder of the run: weights, state, curve. Default: runs/GAME." placeholder:"DIR"`
-	Resume  bool   `help:"Continue the run in --out. It keeps its settings: the flags below do not count."`
-	Workers int    `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
-	Record  string `help:"Also append the games of self-play to this file." placeholder:"FILE"`
+	Game    string  `arg:"" help:"Game to train on, such as blockbattle."`
+	Out     string  `help:"Folder of the run: weights, state, curve. Default: runs/GAME." placeholder:"DIR"`
+	Resume  bool    `help:"Continue the run in --out. It keeps its settings: the flags below do not count."`
+	Workers int     `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
+	Record  string  `help:"Also append the games of self-play to this file, each exactly once." placeholder:"FILE"`
+	Verify  float64 `help:"Share of the workers' results to play again." default:"0.02" group:"Many machines"`
 	ops.Flags
 	Broker  broker.Flags   `embed:""`
 	AnyGame selfplay.Flags `embed:""`
@@ -59,9 +59,9 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = run.Close() }()
+	defer func() { err = errors.Join(err, run.Close()) }()
 	log, seen := c.Logger(os.Stderr), newMonitor(run)
-	learner, err := startLearner(ctx, &c.Broker, run, c.Out, log)
+	learner, err := startLearner(ctx, &c.Broker, c.Verify, run, c.Out, log)
 	if err != nil {
 		return err
 	}
@@ -101,13 +101,10 @@ func (c *selfplayCmd) train(
 	ctx context.Context, run *selfplay.Run, folder *selfplay.Folder, seen *monitor, log *slog.Logger,
 	learner *learner,
 ) error {
-	finish := func() error { return nil }
 	if c.Record != "" {
-		w, err := record.Append(c.Record)
-		if err != nil {
-			return err
+		if err := run.RecordTo(c.Record); err != nil {
+			return fmt.Errorf("--record: %w", err)
 		}
-		run.Record, finish = w.Write, w.Close
 	}
 	show := newProgress(run, os.Stderr, log, c.LogFormat == "text")
 	show.workers = learner.workers
@@ -120,7 +117,7 @@ func (c *selfplayCmd) train(
 		return folder.After(gated)
 	})
 	show.clear()
-	return errors.Join(err, finish())
+	return err
 }
 
 // open begins a new run or continues a saved one.

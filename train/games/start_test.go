@@ -61,3 +61,19 @@ func TestStartRefuses(t *testing.T) {
 	_, err := BlockBattle.Start(1, 1)
 	require.ErrorContains(t, err, "hidden layer of 1")
 }
+
+// Positions that games start late from can be saved and restored, whatever is drawn.
+func TestLateStartsPassTheirCheck(t *testing.T) {
+	for _, g := range []*Game{BlockBattle, TetrisDuel, Blocking, Dropblox} {
+		if g.Damage == nil {
+			continue
+		}
+		s, r := g.Rules.New(g.Rules.MinSeats), env.Rand{}
+		for seed := range uint64(2000) {
+			r.Seed(seed)
+			s.Reset(seed)
+			g.Damage(s, &r)
+			require.NoError(t, s.Check(), "%s, seed %d", g.Rules.Name, seed)
+		}
+	}
+}

@@ -61,16 +61,29 @@ func (f *Folder) After(gated bool) error {
 			return err
 		}
 	}
-	if gated || now.Sub(f.saved) > saveEvery {
+	if gated || now.Sub(f.saved) > saveEvery || f.run.recording.due() {
 		f.saved = now
-		return f.run.Save(f.path(StateFile))
+		return f.save()
 	}
 	return nil
 }
 
+// save saves the run, and then its games.
+func (f *Folder) save() error {
+	if err := f.run.Save(f.path(StateFile)); err != nil {
+		return err
+	}
+	return f.run.recording.flush()
+}
+
 // Close saves the run and closes the file of events.
 func (f *Folder) Close() error {
-	return errors.Join(f.run.Save(f.path(StateFile)), f.events.Close())
+	pending := len(f.run.recording.games) > 0
+	err := f.save()
+	if err == nil && pending && f.run.recording.out != nil { // none of the games is missing any more
+		err = f.run.Save(f.path(StateFile))
+	}
+	return errors.Join(err, f.events.Close())
 }
 
 // Discard closes the file of events and saves nothing: the folder belongs to another process now.

@@ -163,7 +163,12 @@ func (f *resultReader) numbers(x []float32) {
 			return
 		}
 		for ; mask != 0; mask &= mask - 1 {
-			part[bits.TrailingZeros8(mask)] = math.Float32frombits(binary.LittleEndian.Uint32(f.rest))
+			v := math.Float32frombits(binary.LittleEndian.Uint32(f.rest))
+			if v-v != 0 {
+				f.fail("the number %v is not finite", v)
+				return
+			}
+			part[bits.TrailingZeros8(mask)] = v
 			f.rest = f.rest[4:]
 		}
 	}

@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"blockyard/agents/mlp"
-	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/train/games"
 	"blockyard/train/network"
@@ -76,9 +75,6 @@ type Run struct {
 	Options Options
 	Workers int // goroutines that play; they do not influence the outcome
 
-	// Record, if set, is given every game of self-play that begins after it is set, in
-	// the order of slots, rollout by rollout.
-	Record func(*record.Record) error
 	// Remote, if set, plays the rollouts instead of this process's goroutines.
 	Remote Remote
 	// OnGate, if set, is called after some games of a gate. Calls do not overlap.
@@ -94,6 +90,7 @@ type Run struct {
 	Played, Fitted time.Duration // wall-clock time of rollouts and of fits in this process
 
 	algorithm Algorithm
+	recording recording
 	policies  []Policy // one per worker, of a kind
 	kind      string
 	now       func() time.Time
@@ -164,8 +161,8 @@ func newRun(g *games.Game, a Algorithm, workers int) *Run {
 	return r
 }
 
-// Close frees what the learner holds.
-func (r *Run) Close() error { return r.Learner.Close() }
+// Close frees what the learner holds and closes the file of records.
+func (r *Run) Close() error { return errors.Join(r.Learner.Close(), r.recording.close()) }
 
 // Net is the net that is gated and saved, as of the last fit.
 func (r *Run) Net() *mlp.Net { return r.Learner.Net() }
@@ -204,7 +201,7 @@ func (r *Run) step(ctx context.Context) error {
 	r.Counts.Spent += r.now().Sub(began)
 	r.Counts.CPU += cpuTime() - used
 	r.noteLoss()
-	return r.passRecords()
+	return nil
 }
 
 // Go steps and gates until the budget is spent or ctx ends; then its error is nil and the
@@ -232,16 +229,4 @@ func (r *Run) Go(ctx context.Context, after func(gated bool) error) error {
 		}
 	}
 	return nil
-}
-
-// passRecords gives the games that ended in this rollout to Record.
-func (r *Run) passRecords() error {
-	var errs []error
-	for _, s := range r.Slots {
-		for _, rec := range s.played {
-			errs = append(errs, r.Record(rec))
-		}
-		s.played = s.played[:0]
-	}
-	return errors.Join(errs...)
 }

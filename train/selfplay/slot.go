@@ -2,6 +2,7 @@ package selfplay
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"blockyard/agents/mlp"
@@ -134,10 +135,9 @@ func (s *Slot) newRecord(seed uint64, late, baseline bool) *record.Record {
 	return rec
 }
 
-// Play plays a rollout, the slots shared out among the workers. If it fails, or ctx ends, the run
-// is as before, except that the games in progress are not recorded.
+// Play plays a rollout, the slots shared out among the workers. If it fails, or ctx ends, the run is as before.
 func (r *Run) Play(ctx context.Context, ro Rollout) error {
-	ro.record = r.Record != nil
+	ro.record = r.recording.out != nil
 	if r.Remote != nil {
 		slots, err := r.Remote.Play(ctx, r, ro)
 		if err != nil {
@@ -163,6 +163,10 @@ func (r *Run) Play(ctx context.Context, ro Rollout) error {
 		r.Counts.Games += s.ended
 		r.Counts.Moves += s.moves
 		r.Counts.Visited += s.visited
+		for _, rec := range s.played {
+			r.recording.add(rec)
+		}
+		s.played = nil
 	}
 	return nil
 }
@@ -204,17 +208,25 @@ func (r *Run) Parallel(workers, n int, do func(worker, i int)) {
 	running.Wait()
 }
 
-// clone returns a slot that goes on as s does. It has no notes and no record.
+// clone returns a slot that goes on as s does. It has no notes.
 func (s *Slot) clone() *Slot {
 	c := newSlot(s.game, s.opponents, s.Index)
 	c.State.CopyFrom(s.State)
 	c.Rand, c.Opponent, c.age = s.Rand, s.Opponent, s.age
+	if s.record != nil {
+		rec := *s.record // s appends to its own
+		rec.Choices = slices.Clip(rec.Choices)
+		c.record = &rec
+	}
 	return c
 }
 
 // play plays a rollout, or the beginning of one if ctx ends.
 func (s *Slot) play(ctx context.Context, p Policy, ro *Rollout) {
-	s.ended, s.moves, s.played = 0, 0, s.played[:0]
+	s.ended, s.moves = 0, 0
+	if !ro.record {
+		s.record = nil
+	}
 	p.TakeVisited()
 	p.Begin(s)
 	for n := 0; n < ro.Steps && ctx.Err() == nil; n++ {

@@ -34,6 +34,8 @@ type State struct {
 	Slots  []GameSlot   `json:"slots"`
 	Steps  int          `json:"steps"` // of the optimiser of the first or only net
 
+	Recording *RecordingState `json:"recording,omitempty"` // of the games; nil if there is none
+
 	Version int `json:"version,omitempty"` // of this format; older states have none
 }
 
@@ -86,6 +88,9 @@ func (r *Run) Save(path string) error {
 		s.Slots = append(s.Slots, saved)
 	}
 	r.Learner.Save(s)
+	if err := r.saveGames(s); err != nil {
+		return err
+	}
 	if r.Best != nil {
 		s.AddNet(bestPrefix, r.Best)
 	}
@@ -166,7 +171,7 @@ func (r *Run) restore(s *State) (err error) {
 			return fmt.Errorf("game %d: %w", i, err)
 		}
 	}
-	return nil
+	return r.restoreGames(s)
 }
 
 func (s *Slot) save() (GameSlot, error) {

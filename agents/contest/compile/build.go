@@ -1,6 +1,6 @@
-// Package compile makes programs of what the authors of bots hand in: an archive (.zip, .tar.gz, .tgz), a single source
-// file, or a folder. The language follows from the names of the files. Compilers run with limits on time, memory
-// and output; what they say is for the author.
+// Package compile makes programs of what the authors of bots hand in: an archive (.zip, .tar.gz, .7z and others), a
+// single source file, or a folder. agents/SUBMISSIONS.md says for authors how a bot is found, built and started.
+// Compilers run with limits on time, memory and output; what they say is for the author.
 package compile
 
 import (
@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,18 +56,16 @@ func Is(path string) bool {
 
 // archive reports whether a file is an archive, by its name.
 func archive(path string) bool {
-	for _, ending := range []string{".zip", ".tar.gz", ".tgz"} {
-		if strings.HasSuffix(strings.ToLower(path), ending) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(archives, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) })
 }
+
+// archives are the endings of the archives that are read.
+var archives = []string{".zip", ".jar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".7z"}
 
 // Name is what a submission is called: its file's name without the ending.
 func Name(path string) string {
 	name := filepath.Base(path)
-	for _, ending := range []string{".tar.gz", filepath.Ext(name)} {
+	for _, ending := range append([]string{".tar.gz", ".tar.bz2", ".tar.xz"}, filepath.Ext(name)) {
 		if short := strings.TrimSuffix(name, ending); short != "" {
 			name = short
 		}
@@ -73,9 +73,9 @@ func Name(path string) string {
 	return name
 }
 
-// Submission unpacks a submission into the folder into, which must be empty or missing, and compiles it there. The
-// error is a *Refusal if the author has to mend something.
-func Submission(ctx context.Context, path, into string, l Limits) (Bot, error) {
+// Submission unpacks a submission to the contest with these uploads into the folder into, which must be empty or
+// missing, and compiles it there. The error is a *Refusal if the author has to mend something.
+func Submission(ctx context.Context, path, into string, uploads contest.Uploads, l Limits) (Bot, error) {
 	into, err := filepath.Abs(into)
 	if err != nil {
 		return Bot{}, err
@@ -83,33 +83,42 @@ func Submission(ctx context.Context, path, into string, l Limits) (Bot, error) {
 	if err := os.MkdirAll(into, 0o755); err != nil {
 		return Bot{}, err
 	}
-	if err := unpack(path, into, l); err != nil {
+	if err := unpack(ctx, path, into, l); err != nil {
 		return Bot{}, err
 	}
-	root, err := sourceRoot(into)
-	if err != nil {
+	c := &compiler{limits: l, uploads: uploads}
+	if c.dir, err = sourceRoot(into); err != nil {
 		return Bot{}, err
 	}
-	language, files, err := detect(root)
-	if err != nil {
+	if c.seen, err = look(c.dir); err != nil {
 		return Bot{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.Time)
+	var cancel context.CancelFunc
+	c.ctx, cancel = context.WithTimeout(ctx, l.Time)
 	defer cancel()
-	c := &compiler{ctx: ctx, dir: root, limits: l}
 	contained := !l.Open && cage.Possible()
 	if contained {
-		c.cage = &cage.Cage{Own: root, Limits: cage.Compiler}
+		c.cage = &cage.Cage{Own: c.dir, Limits: cage.Compiler}
 	}
-	argv, err := language.build(c, files)
+	if err = c.build(); contained {
+		c.program.Cage = &cage.Cage{Own: c.dir, Limits: cage.Bot}
+	}
+	return Bot{c.language, c.program}, err
+}
+
+// build finds what the bot is, compiles it and sets how it is started.
+func (c *compiler) build() error {
+	for _, way := range []func() (bool, error){c.said, c.uploaded, c.jar} {
+		if done, err := way(); done || err != nil {
+			return err
+		}
+	}
+	l, files, err := c.detect()
 	if err != nil {
-		return Bot{Language: language.name}, err
+		return err
 	}
-	bot := Bot{language.name, contest.Program{Argv: argv, Dir: root}}
-	if contained {
-		bot.Program.Cage = &cage.Cage{Own: root, Limits: cage.Bot}
-	}
-	return bot, nil
+	c.language = l.name
+	return l.build(c, files)
 }
 
 // sourceRoot is the folder of the sources: an archive often holds a single folder.
@@ -124,24 +133,38 @@ func sourceRoot(dir string) (string, error) {
 	return dir, nil
 }
 
-// A compiler runs the tools of a language in a submission's folder.
+// A compiler finds a submission's language and runs its tools.
 type compiler struct {
-	ctx    context.Context
-	dir    string
-	limits Limits
-	cage   *cage.Cage // nil for none
+	ctx     context.Context
+	dir     string // of the sources
+	seen    []source
+	limits  Limits
+	uploads contest.Uploads
+	forced  *language // that the author says; nil if not
+
+	cage     *cage.Cage // of tools; nil for none
+	language string     // as found
+	program  contest.Program
+}
+
+// begin says how the bot is started: a command, in the folder of a file.
+func (c *compiler) begin(file string, argv ...string) {
+	c.program = contest.Program{Argv: argv, Dir: filepath.Join(c.dir, filepath.Dir(file))}
 }
 
 // maxOutput is how much of a tool's output is kept.
 const maxOutput = 64 << 10
 
-// run runs a tool. The error is a *Refusal if the tool fails or takes too long.
-func (c *compiler) run(argv ...string) error {
+// run runs a tool in the folder of the sources. The error is a *Refusal if the tool fails or takes too long.
+func (c *compiler) run(argv ...string) error { return c.in(".", argv...) }
+
+// in runs a tool in a folder below that.
+func (c *compiler) in(dir string, argv ...string) error {
 	var out bytes.Buffer
 	keep := contest.PassOn(&out, maxOutput)
 	var excess error
 	spec := contest.Spec{
-		Argv: argv, Dir: c.dir, Memory: c.limits.Memory, Isolate: true, Stderr: keep,
+		Argv: argv, Dir: filepath.Join(c.dir, dir), Memory: c.limits.Memory, Isolate: true, Stderr: keep,
 		Stdout: func(r io.Reader) { _, _ = io.Copy(io.Discard, r) },
 		Excess: func(why string) { excess = errors.New(why) },
 	}
@@ -168,11 +191,41 @@ func (c *compiler) run(argv ...string) error {
 	case err == nil:
 		return nil
 	}
-	tool := filepath.Base(argv[0])
-	text := strings.TrimSpace(out.String())
-	why := fmt.Sprintf("does not compile: %s: %v", tool, err)
-	if first, _, _ := strings.Cut(text, "\n"); first != "" {
-		why = fmt.Sprintf("does not compile: %s: %s", tool, first)
+	text := strings.TrimSpace(strings.ReplaceAll(out.String(), c.dir+string(filepath.Separator), ""))
+	if said := errorIn(text); said != "" {
+		err = errors.New(said)
 	}
-	return &Refusal{Why: why, Output: text}
+	return &Refusal{Why: fmt.Sprintf("does not compile: %s: %v", filepath.Base(argv[0]), err), Output: text}
+}
+
+// What compilers write: a line with an error, and where it is, before or behind it.
+var (
+	errorLine = regexp.MustCompile(`(?m)^.*(\berror\b(\[\w+\])?:|` +
+		`\w*Error: |\berror [A-Z]{2}\d|undefined reference|\*\*\* ).*$`)
+	placed = regexp.MustCompile(`:\d+|\(\d+`)
+	place  = regexp.MustCompile(`(?m)^\s*(?:--> )?(\S+:\d+)(?::\d+)?$|File "([^"]+)", line (\d+)`)
+	noise  = regexp.MustCompile(`^(#|In file included|\s+from |make|In function)|: In (member )?function `)
+)
+
+// errorIn returns the first line about an error in what a compiler says, with its place.
+func errorIn(text string) string {
+	if line := strings.TrimSpace(errorLine.FindString(text)); line != "" {
+		if m := place.FindAllStringSubmatch(text, -1); m != nil && !placed.MatchString(line) {
+			at := m[len(m)-1]
+			if strings.HasPrefix(line, "error") {
+				at = m[0]
+			}
+			if at[1] == "" {
+				at[1] = at[2] + ":" + at[3]
+			}
+			line = at[1] + ": " + line
+		}
+		return line
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !noise.MatchString(line) {
+			return line
+		}
+	}
+	return ""
 }

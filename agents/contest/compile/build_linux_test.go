@@ -14,7 +14,7 @@ import (
 // TestMemory: a program that takes more than it may is ended, and told so.
 func TestMemory(t *testing.T) {
 	path := write(t, "big.py", "import time\nb = bytearray(300 << 20)\nb[::4096] = b'x' * len(b[::4096])\ntime.sleep(60)\n")
-	bot, err := Submission(context.Background(), path, filepath.Join(t.TempDir(), "b"), Default)
+	bot, err := Submission(context.Background(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
 	require.NoError(t, err)
 	bot.Program.Memory = 100 << 20
 	said := make(chan string, 9)

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/agents/contest"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,7 +42,7 @@ func TestLanguages(t *testing.T) {
 	for name, text := range sources {
 		path := write(t, name, text)
 		for form, file := range map[string]string{"file": path, "zip": zipped(t, name, text), "tar": tarred(t, "bot/"+name, text)} {
-			bot, err := Submission(context.Background(), file, filepath.Join(t.TempDir(), "b"), Default)
+			bot, err := Submission(context.Background(), file, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
 			if _, missing := exec.LookPath(toolOf[filepath.Ext(name)]); missing != nil {
 				require.ErrorContains(t, err, "which this machine does not have")
 				continue
@@ -64,7 +66,7 @@ func TestJavaKeepsItsLogOffTheAnswers(t *testing.T) {
 	if _, err := exec.LookPath("javac"); err != nil {
 		t.Skip(err)
 	}
-	bot, err := Submission(t.Context(), write(t, "Hello.java", sources["Hello.java"]), filepath.Join(t.TempDir(), "b"), Default)
+	bot, err := Submission(t.Context(), write(t, "Hello.java", sources["Hello.java"]), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
 	require.NoError(t, err)
 	t.Setenv("JAVA_TOOL_OPTIONS", "-Xlog:gc*=info:stdout") // comes before the options of the command
 	p, err := bot.Program.Start(nil)
@@ -82,7 +84,7 @@ func TestCompileErrorsAreForTheAuthor(t *testing.T) {
 		"bad.c":   "does not compile: cc: bad.c:1",
 		"bad.cpp": "does not compile: c++: bad.cpp:1",
 	} {
-		_, err := Submission(context.Background(), write(t, name, "int main( {\n"), filepath.Join(t.TempDir(), "b"), Default)
+		_, err := Submission(context.Background(), write(t, name, "int main( {\n"), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
 		var refusal *Refusal
 		require.ErrorAs(t, err, &refusal, name)
 		require.Contains(t, refusal.Why, want)
@@ -105,7 +107,7 @@ func TestLimits(t *testing.T) {
 		"2 of its 2 source files can be the": zipped(t, "a.py", "__name__ == '__main__'", "b.py", "__name__ == '__main__'"),
 		"more than 3 files":                  zipped(t, "a.py", "", "b.py", "", "c.py", "", "d.py", ""),
 	} {
-		_, err := Submission(context.Background(), path, filepath.Join(t.TempDir(), "b"), l)
+		_, err := Submission(context.Background(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, l)
 		require.ErrorContains(t, err, why)
 		require.IsType(t, &Refusal{}, err)
 	}
@@ -113,7 +115,7 @@ func TestLimits(t *testing.T) {
 	l.Time = 300 * time.Millisecond
 	slow := "package main\n\nimport _ \"net/http\"\n\nfunc main() {}\n"
 	t.Setenv("GOCACHE", t.TempDir())
-	_, err := Submission(context.Background(), write(t, "slow.go", slow), filepath.Join(t.TempDir(), "b"), l)
+	_, err := Submission(context.Background(), write(t, "slow.go", slow), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, l)
 	require.ErrorContains(t, err, "it takes more than 300ms")
 }
 
@@ -179,7 +181,7 @@ func FuzzUnpack(f *testing.F) {
 		into := filepath.Join(dir, "deep", "into")
 		require.NoError(t, os.MkdirAll(into, 0o755))
 		limits := Limits{Size: 1 << 16, Files: 10}
-		err := unpack(filepath.Join(dir, name), into, limits)
+		err := unpack(t.Context(), filepath.Join(dir, name), into, limits)
 		list, listed := os.ReadDir(dir)
 		require.NoError(t, listed)
 		require.Len(t, list, 2, "nothing beside the archive and the folder")

@@ -3,13 +3,18 @@ package compile
 import (
 	"archive/tar"
 	"archive/zip"
+	"compress/bzip2"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/bodgit/sevenzip"
+	formats "github.com/mholt/archives"
 )
 
 // An unpacker writes files below a folder, within limits.
@@ -21,7 +26,7 @@ type unpacker struct {
 }
 
 // unpack copies a submission's files below the folder into.
-func unpack(path, into string, l Limits) error {
+func unpack(ctx context.Context, path, into string, l Limits) error {
 	u := &unpacker{into: into, limit: l}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -36,8 +41,11 @@ func unpack(path, into string, l Limits) error {
 		return u.folder(path)
 	case strings.HasSuffix(lower, ".zip"):
 		return u.zip(path)
-	case archive(path):
-		return u.tar(path)
+	case archive(path) && !strings.HasSuffix(lower, ".jar"):
+		return u.other(ctx, path)
+	case !strings.HasSuffix(lower, ".jar") && languageOf(path) == nil:
+		return refuse("%s is neither a source file nor an archive that is read (%s); see %s", filepath.Base(path),
+			strings.Join(archives, ", "), page)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -52,6 +60,9 @@ func (u *unpacker) put(name string, r io.Reader, executable bool) error {
 	name = filepath.Clean(filepath.FromSlash(strings.ReplaceAll(name, `\`, "/")))
 	if !filepath.IsLocal(name) {
 		return refuse("the file name %q leads out of the archive", name)
+	}
+	if leftOut.MatchString(filepath.ToSlash(name)) {
+		return nil
 	}
 	if u.files++; u.files > u.limit.Files {
 		return refuse("more than %d files", u.limit.Files)
@@ -107,6 +118,9 @@ func (u *unpacker) zip(path string) error {
 		if !f.Mode().IsRegular() {
 			continue
 		}
+		if f.Flags&1 != 0 {
+			return errEncrypted
+		}
 		r, err := f.Open()
 		if err != nil {
 			return refuse("the archive is damaged at %q: %v", f.Name, err)
@@ -120,16 +134,58 @@ func (u *unpacker) zip(path string) error {
 	return nil
 }
 
-func (u *unpacker) tar(path string) error {
+var errEncrypted = refuse("the archive is encrypted: hand it in without a password")
+
+// other reads archives of all kinds but .zip.
+func (u *unpacker) other(ctx context.Context, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	plain, err := gzip.NewReader(f)
-	if err != nil {
-		return refuse("not a gzip archive: %v", err)
+	var plain io.Reader = f
+	lower := strings.ToLower(path)
+	switch {
+	case strings.HasSuffix(lower, ".7z"):
+		return u.extract(ctx, f, formats.SevenZip{})
+	case strings.HasSuffix(lower, "gz"):
+		plain, err = gzip.NewReader(f)
+	case strings.HasSuffix(lower, "bz2"):
+		plain = bzip2.NewReader(f)
+	case strings.HasSuffix(lower, "xz"):
+		plain, err = formats.Xz{}.OpenReader(f)
 	}
+	if err != nil {
+		kind := map[bool]string{true: "a gzip", false: "an xz"}[strings.HasSuffix(lower, "gz")]
+		return refuse("not %s archive: %v", kind, err)
+	}
+	return u.tar(plain)
+}
+
+// extract reads an archive of a kind that names its files one after the other.
+func (u *unpacker) extract(ctx context.Context, f *os.File, format formats.Extractor) error {
+	err := format.Extract(ctx, f, func(_ context.Context, file formats.FileInfo) error {
+		if !file.Mode().IsRegular() {
+			return nil
+		}
+		r, err := file.Open()
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		return u.put(file.NameInArchive, r, file.Mode()&0o100 != 0)
+	})
+	locked := new(sevenzip.ReadError)
+	if errors.As(err, &locked) && locked.Encrypted {
+		return errEncrypted
+	}
+	if err != nil {
+		return damaged(err)
+	}
+	return nil
+}
+
+func (u *unpacker) tar(plain io.Reader) error {
 	// What is not kept of an archive, such as folders and links, counts too.
 	in := tar.NewReader(io.LimitReader(plain, 2*u.limit.Size+int64(u.limit.Files)*1024))
 	for {

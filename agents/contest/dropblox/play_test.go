@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/contest"
 	"blockyard/agents/contest/dropblox/history"
 	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/env/dropblox"
@@ -27,10 +28,7 @@ func script(t *testing.T, text string) *programs.Program {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dropblox_ai")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
-	p, err := programs.Find(path)
-	require.NoError(t, err)
-	p.Dir = filepath.Dir(path)
-	return p
+	return &programs.Program{Program: contest.Program{Argv: []string{path}, Dir: filepath.Dir(path)}, Name: path}
 }
 
 // An original is a game of the original client, file by file.

@@ -7,8 +7,8 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"unicode"
 
+	"blockyard/datasets/program"
 	"blockyard/env/wintetris"
 )
 
@@ -112,10 +112,5 @@ func (a *Answer) Error() string {
 
 // printable returns a library's text as one line without control characters.
 func printable(text []byte) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(strings.TrimRight(string(text), "\x00"), "?"))
+	return program.Plain(strings.TrimRight(string(text), "\x00"), mostAnswer)
 }

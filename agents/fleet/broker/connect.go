@@ -57,7 +57,13 @@ func (f *ClientFlags) Connect(address, name string, log *slog.Logger, more ...na
 			}
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { log.Info("connected to the broker again") }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Debug("broker", "error", err) }))
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrPermissionViolation) {
+				log.Warn("the key does not allow this; that of a run's process is learner.nk", "error", err)
+				return
+			}
+			log.Debug("broker", "error", err)
+		}))
 	if f.Creds != "" {
 		auth, err := credentials(f.Creds)
 		if err != nil {

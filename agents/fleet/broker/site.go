@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -29,8 +30,15 @@ type Site struct {
 
 const (
 	keyFile     = "worker.nk"      // holds the key of the workers, in the folder of the run
+	ownKeyFile  = "learner.nk"     // holds the key of the run's process there, which may do everything
 	brokerStart = 30 * time.Second // how long a broker may take to answer
 	probeBytes  = 64 << 10         // are written to find out whether there is room
+)
+
+// Limits of a broker in this process.
+const (
+	mostStored  = 4 << 30 // bytes on disk, and in memory; those of a run are bounded by its streams
+	mostClients = 4096    // connections
 )
 
 // LargestMessage is what a message may hold, in bytes. Larger nets and results travel as objects.
@@ -42,9 +50,10 @@ func (f *Flags) Open(folder, name string, log *slog.Logger) (*Site, error) {
 	s := &Site{Address: f.Cluster.URL, dir: filepath.Join(folder, "broker")}
 	client := f.ClientFlags
 	var own []nats.Option
+	creds := client.Creds
 	if s.Address == "" {
-		client.Creds = filepath.Join(folder, keyFile)
-		if err := s.embed(f, client.Creds); err != nil {
+		creds, client.Creds = filepath.Join(folder, keyFile), filepath.Join(folder, ownKeyFile)
+		if err := s.embed(f, creds, client.Creds, log); err != nil {
 			return nil, errors.Join(err, s.Close(false))
 		}
 		own = append(own, nats.InProcessServer(s.server))
@@ -54,8 +63,8 @@ func (f *Flags) Open(folder, name string, log *slog.Logger) (*Site, error) {
 		return nil, errors.Join(err, s.Close(false))
 	}
 	s.Join = "train join " + s.Address
-	if client.Creds != "" {
-		s.Join += " --creds " + client.Creds
+	if creds != "" {
+		s.Join += " --creds " + creds
 	}
 	if f.TLSCA != "" {
 		s.Join += " --tls-ca " + f.TLSCA
@@ -63,8 +72,8 @@ func (f *Flags) Open(folder, name string, log *slog.Logger) (*Site, error) {
 	return s, nil
 }
 
-// embed starts a broker in this process.
-func (s *Site) embed(f *Flags, keyPath string) error {
+// embed starts a broker in this process. Its keys are in files.
+func (s *Site) embed(f *Flags, keyPath, ownPath string, log *slog.Logger) error {
 	host, port, err := net.SplitHostPort(f.Listen)
 	n, numErr := strconv.Atoi(port)
 	if err = errors.Join(err, numErr); err != nil || host == "" || n < 0 || n > 65535 {
@@ -80,6 +89,10 @@ func (s *Site) embed(f *Flags, keyPath string) error {
 	if err != nil {
 		return err
 	}
+	own, err := NewKey(ownPath)
+	if err != nil {
+		return err
+	}
 	s.release, err = disk.Acquire(s.dir + ".lock")
 	if errors.Is(err, disk.ErrHeld) {
 		return fmt.Errorf("another learner drives this run: stop it, or start another run with --out (%w)", err)
@@ -88,7 +101,8 @@ func (s *Site) embed(f *Flags, keyPath string) error {
 	}
 	o := &server.Options{
 		ServerName: "blockyard", Host: host, Port: n, NoSigs: true, NoLog: true, MaxPayload: LargestMessage,
-		JetStream: true, StoreDir: s.dir, JetStreamMaxStore: f.Most, Nkeys: []*server.NkeyUser{{Nkey: key}},
+		JetStream: true, StoreDir: s.dir, JetStreamMaxStore: cmp.Or(f.Most, mostStored), JetStreamMaxMemory: mostStored,
+		MaxConn: mostClients, Nkeys: []*server.NkeyUser{{Nkey: own}, {Nkey: key, Permissions: ofWorkers()}},
 	}
 	scheme := "nats://"
 	if f.TLSCert != "" {
@@ -114,7 +128,12 @@ func (s *Site) embed(f *Flags, keyPath string) error {
 	if !s.server.ReadyForConnections(brokerStart) || !s.server.JetStreamEnabled() {
 		return fmt.Errorf("the broker did not start within %v: is the disk of %s full or not writable?", brokerStart, s.dir)
 	}
-	s.Address = scheme + s.server.Addr().String()
+	at, reached := reachable(s.server.Addr(), f.TLSCert != "")
+	s.Address = scheme + at
+	if reached && f.TLSCert == "" {
+		log.Warn("without --tls-cert, whoever is between this machine and a worker can read and change what they send",
+			"listen", f.Listen)
+	}
 	return nil
 }
 

@@ -263,7 +263,8 @@ func TestMatchThatWasKilled(t *testing.T) {
 	m, _ := newMatch(t, "blockbattle", "random", "random", 1)
 	s := start(t, m, fleet.DefaultLimits)
 	ctx := t.Context()
-	killed, err := (&broker.ClientFlags{Creds: s.key(t)}).Connect(s.site.Address, "killed", quiet)
+	own := filepath.Join(filepath.Dir(s.key(t)), "learner.nk")
+	killed, err := (&broker.ClientFlags{Creds: own}).Connect(s.site.Address, "killed", quiet)
 	require.NoError(t, err)
 	again := *m
 	gone, err := serve(ctx, &broker.Site{Conn: killed}, &again, []string{m.A.Spec, m.B.Spec},

@@ -16,7 +16,7 @@ import (
 type Match struct {
 	Rules  *env.Game
 	Seed   uint64
-	Seats  []Bot // by seat
+	Seats  []contest.Player // by seat
 	Setup  *contest.Setup
 	Log    *os.File  // gets all that is said; nil keeps nothing. Play closes it
 	Errors io.Writer // gets the bots' standard error; may be nil
@@ -54,11 +54,9 @@ func (m *Match) Play(ctx context.Context) (p Played, rec *record.Record, err err
 		log.line(contest.Note, -1, log.names[seat]+" is "+b.Name)
 	}
 	host.Start = func(seat int) (contest.Asker, error) {
-		b := m.Seats[seat]
-		bot, err := contest.Program{Argv: b.Argv, Dir: b.Dir, Memory: b.Memory}.Start(
-			func(text string) { log.line(contest.Error, seat, text) })
+		bot, err := m.Seats[seat].Start(func(text string) { log.line(contest.Error, seat, text) })
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", b.Name, err)
+			return nil, fmt.Errorf("%s: %w", m.Seats[seat].Name, err)
 		}
 		return bot, nil
 	}

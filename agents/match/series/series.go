@@ -21,19 +21,12 @@ import (
 	"blockyard/env"
 )
 
-// A Bot is a program of a series.
-type Bot struct {
-	Name string // to show
-	contest.Program
-	Agent string // what records say that it is
-}
-
 // A Series is a number of games between the same bots. Game i has the seating i modulo the
 // number of seatings. Each has a seed of its own if Setup.NewSeeds is set; otherwise games with the
 // same seed follow each other, one for each seating.
 type Series struct {
 	Rules    *env.Game
-	Bots     []Bot
+	Bots     []contest.Player
 	Seatings [][]int // for each, the bot of every seat; see Seatings
 	Games    int
 	Seed     uint64

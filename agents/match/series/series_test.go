@@ -43,10 +43,10 @@ func TestWinner(t *testing.T) {
 		{[]game{played(contest.Nobody, "", 9, 1)}, "A"}, {[]game{played(contest.Nobody, "", 1, 9)}, "B"},
 		{[]game{played(contest.Nobody, "", 1, 1)}, "none"},
 	} {
-		s := Series{Bots: make([]Bot, 2), Rules: tetrisduel.Game, played: c.games}
+		s := Series{Bots: make([]contest.Player, 2), Rules: tetrisduel.Game, played: c.games}
 		require.Equal(t, c.want, s.Report(false).Winner)
 	}
-	s := Series{Bots: make([]Bot, 2), Rules: tetrisduel.Game, played: []game{
+	s := Series{Bots: make([]contest.Player, 2), Rules: tetrisduel.Game, played: []game{
 		played(contest.Nobody, "limit", time.Second, 2*time.Second), played(1, "timeout", time.Second, 2*time.Second),
 	}}
 	s.played[1].Seating = []int{1, 0}

@@ -71,8 +71,7 @@ func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
 
 // turns is the entrant's program for a turn.
 func (e *Entrant) turns(errors *tail) *programs.Program {
-	p := e.Program
-	return &programs.Program{Name: e.Name, Argv: p.Argv, Dir: p.Dir, Memory: p.Memory, Errors: errors}
+	return &programs.Program{Program: e.Program, Name: e.Name, Errors: errors}
 }
 
 // Play plays the seed with every entrant.

@@ -1,7 +1,6 @@
 package tournament
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,31 +13,23 @@ import (
 	"slices"
 	"strings"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
+	"blockyard/env"
 )
 
-// An Entry is what a user names: an agent of ours, a command, or a submission.
-type Entry struct {
-	Text   string          // as the user wrote it, or the name that the user gave it
-	Spec   string          // what such a name stands for; "" if there is none
-	Path   string          // of a submission; "" otherwise
-	Agent  bool            // one of our own agents
-	Player contest.Program // of an agent or a command
-}
-
 // Submissions lists the submissions in a folder, in the order of their names. Hidden files are left out.
-func Submissions(dir string) (list []Entry, err error) {
+func Submissions(g *env.Game, dir string) (list []*bots.Agent, err error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range files {
-		path := filepath.Join(dir, f.Name())
-		if strings.HasPrefix(f.Name(), ".") {
-			continue
+		if !strings.HasPrefix(f.Name(), ".") {
+			list = append(list, bots.Submitted(g, filepath.Join(dir, f.Name())))
 		}
-		list = append(list, Entry{Text: compile.Name(path), Path: path})
 	}
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%s holds no submissions: want archives, source files or folders", dir)
@@ -46,30 +37,26 @@ func Submissions(dir string) (list []Entry, err error) {
 	return list, nil
 }
 
-// Name returns the entrants of some entries, with names that differ, none of them ready to play yet.
-func Name(entries []Entry) ([]*Entrant, error) {
+// Enter returns the entrants that some agents are, with names that differ, none of them ready to play yet.
+func Enter(agents []*bots.Agent) ([]*Entrant, error) {
 	var all []*Entrant
-	for _, e := range entries {
-		base, language, print := e.Text, "command", cmp.Or(e.Spec, e.Text)
-		switch {
-		case e.Path != "":
-			sum, err := fingerprint(e.Path)
-			if err != nil {
+	for _, a := range agents {
+		e := &Entrant{Language: a.Language, Print: a.Spec, from: a}
+		e.Name = a.Name
+		if a.Kind == bots.Submission {
+			var err error
+			if e.Print, err = fingerprint(a.Spec); err != nil {
 				return nil, err
 			}
-			language, print = "", sum
-		case e.Agent:
-			language = "agent"
 		}
-		name := base
-		for k := 2; slices.ContainsFunc(all, func(o *Entrant) bool { return o.Name == name }); k++ {
-			name = fmt.Sprintf("%s (%d)", base, k)
+		for k := 2; slices.ContainsFunc(all, func(o *Entrant) bool { return o.Name == e.Name }); k++ {
+			e.Name = fmt.Sprintf("%s (%d)", a.Name, k)
 		}
-		agent := "exec:" + name
-		if e.Agent {
-			agent = e.Text
+		e.Agent = a.Recorded()
+		if a.Kind != bots.Ours {
+			e.Agent = "exec:" + e.Name
 		}
-		all = append(all, &Entrant{Name: name, Language: language, Print: print, Agent: agent})
+		all = append(all, e)
 	}
 	return all, nil
 }
@@ -97,27 +84,58 @@ func fingerprint(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }
 
+// contain puts the program of an entrant that is a command in a cage, in which it sees nothing of the tournament in dir
+// nor of the other entrants.
+func (e *Entrant) contain(dir string, rivals []*Entrant) {
+	hidden := []string{dir}
+	own := cage.Named(e.Program.Argv, e.Program.Dir)
+	for _, r := range rivals {
+		var files []string
+		switch {
+		case r.from.Kind == bots.Submission:
+			files = []string{r.from.Spec}
+		case r != e && r.from.Kind == bots.Program:
+			if p, err := r.from.Program(); err == nil {
+				files = cage.Named(p.Argv, p.Dir)
+			}
+		}
+		for _, file := range files {
+			if info, err := os.Stat(file); err == nil && (!info.IsDir() || r.from.Kind == bots.Submission) &&
+				!slices.Contains(own, file) {
+				hidden = append(hidden, file)
+			}
+		}
+	}
+	e.Program.Cage = cage.For(e.Program.Argv, e.Program.Dir, hidden...)
+}
+
 // Prepare makes an entrant ready to play: it compiles a submission below the folder dir. What its author has to mend
-// is in Refused afterwards; the error is another one.
-func (e *Entrant) Prepare(ctx context.Context, from Entry, dir string, l compile.Limits, memory int64) error {
-	e.Program = from.Player
-	if from.Path != "" {
-		into := filepath.Join(dir, BuildDir, folderName(e.Name))
-		if err := os.RemoveAll(into); err != nil {
-			return err
-		}
-		bot, err := compile.Submission(ctx, from.Path, into, l)
-		e.Language, e.Program = bot.Language, bot.Program
-		if refusal := new(compile.Refusal); errors.As(err, &refusal) {
-			e.Refused, e.Output = refusal.Why, refusal.Output
-			return nil
-		}
-		if err != nil {
+// is in Refused afterwards; the error is another one. It keeps a command in a cage, apart from its rivals, unless
+// l.Open says otherwise.
+func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, memory int64, rivals []*Entrant) error {
+	into := filepath.Join(dir, BuildDir, folderName(e.Name))
+	if e.from.Kind == bots.Submission {
+		if err := cage.Remove(into); err != nil {
 			return err
 		}
 	}
-	if from.Path != "" || !from.Agent {
+	err := e.from.Prepare(ctx, into, l)
+	e.Language = e.from.Language
+	if refusal := new(compile.Refusal); errors.As(err, &refusal) {
+		e.Refused, e.Output = refusal.Why, refusal.Output
+		return nil
+	}
+	if err == nil {
+		e.Program, err = e.from.Program()
+	}
+	if err != nil {
+		return err
+	}
+	if e.from.Kind != bots.Ours {
 		e.Program.Memory = memory
+	}
+	if e.from.Kind == bots.Program && !l.Open && cage.Possible() {
+		e.contain(dir, rivals)
 	}
 	if err := contest.Find(e.Program.Argv); err != nil {
 		e.Refused = err.Error()

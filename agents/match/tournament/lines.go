@@ -30,9 +30,9 @@ var _ Contest = (*Lines)(nil)
 
 // Test plays a game against Rival.
 func (l *Lines) Test(ctx context.Context, e *Entrant) error {
-	m := series.Match{Rules: l.Rules, Seed: 1, Setup: l.Setup, Seats: []series.Bot{e.bot()}}
+	m := series.Match{Rules: l.Rules, Seed: 1, Setup: l.Setup, Seats: []contest.Player{e.player()}}
 	for len(m.Seats) < l.Rules.MinSeats {
-		m.Seats = append(m.Seats, series.Bot{Name: "first", Program: l.Rival, Agent: "first"})
+		m.Seats = append(m.Seats, contest.Player{Program: l.Rival, Name: "first", Agent: "first"})
 	}
 	words := &tail{}
 	m.Errors = words
@@ -64,7 +64,7 @@ func (l *Lines) Test(ctx context.Context, e *Entrant) error {
 func (l *Lines) Play(ctx context.Context, g Game, seats []*Entrant) (r Result, rec *record.Record, err error) {
 	m := series.Match{Rules: l.Rules, Seed: g.Seed, Setup: l.Setup}
 	for _, e := range seats {
-		m.Seats = append(m.Seats, e.bot())
+		m.Seats = append(m.Seats, e.player())
 	}
 	if m.Log, err = os.Create(filepath.Join(l.Dir, LogFile(g.Number))); err != nil {
 		return r, nil, err
@@ -79,11 +79,6 @@ func (l *Lines) Play(ctx context.Context, g Game, seats []*Entrant) (r Result, r
 		r.UsedMS, r.MostMS = append(r.UsedMS, t.Used.Milliseconds()), append(r.MostMS, t.Longest.Milliseconds())
 	}
 	return r, rec, nil
-}
-
-// bot is the entrant as a series knows it.
-func (e *Entrant) bot() series.Bot {
-	return series.Bot{Name: e.Name, Program: e.Program, Agent: e.Agent}
 }
 
 // faults returns what each entrant did wrong; "" for nothing.

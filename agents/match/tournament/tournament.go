@@ -14,7 +14,9 @@ import (
 	"errors"
 	"fmt"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -22,13 +24,20 @@ import (
 
 // An Entrant is a program that takes part, or wants to.
 type Entrant struct {
-	Name     string          `json:"name"`
-	Language string          `json:"language"` // or "agent" or "command"
-	Print    string          `json:"print"`    // identifies the program: its command or the hash of its submission
-	Refused  string          `json:"refused,omitempty"`
-	Output   string          `json:"output,omitempty"` // what its compiler said, or its last words
-	Program  contest.Program `json:"-"`
-	Agent    string          `json:"-"` // what records say that it is
+	Name     string `json:"name"`
+	Language string `json:"language"` // or "agent" or "command"
+	Print    string `json:"print"`    // identifies the program: its command or the hash of its submission
+	Refused  string `json:"refused,omitempty"`
+	Output   string `json:"output,omitempty"` // what its compiler said, or its last words
+
+	Program contest.Program `json:"-"`
+	Agent   string          `json:"-"` // what records say that it is
+	from    *bots.Agent
+}
+
+// player is the entrant as a program that plays.
+func (e *Entrant) player() contest.Player {
+	return contest.Player{Program: e.Program, Name: e.Name, Agent: e.Agent}
 }
 
 // takingPart lists the entrants that passed the test.
@@ -86,12 +95,13 @@ type Played struct {
 type Config struct {
 	Rules   *env.Game
 	Format  Format
-	Seats   int    // of a game
-	Games   int    // of a meeting of the same entrants
-	Rounds  int    // of Swiss and Ladder; 0 is as many as suit the number of entrants
-	Finals  int    // games of a semi-final and of the final; 0 is none
-	Seed    uint64 // of the whole tournament
-	Workers int    // games at the same time
+	Seats   int       // of a game
+	Games   int       // of a meeting of the same entrants
+	Rounds  int       // of Swiss and Ladder; 0 is as many as suit the number of entrants
+	Finals  int       // games of a semi-final and of the final; 0 is none
+	Seed    uint64    // of the whole tournament
+	Workers int       // games at the same time
+	Isolate cage.Mode // of the programs of others, as reports say it; "" is that there are none
 }
 
 // A Tournament is a tournament in progress.

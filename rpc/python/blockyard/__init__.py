@@ -237,8 +237,8 @@ def make_vec(
             displayed after every reset and step, in a terminal or a notebook.
         record: a file for recorded games, such as ``"games.jsonl.gz"``: one in 100 episodes is recorded. Or a dict of
             the arguments of :meth:`BlockVectorEnv.record`, such as ``{"path": "games.jsonl.gz", "every": 10}``.
-        checkpoint: what :meth:`BlockVectorEnv.checkpoint` returned: its games continue. The first ``reset`` without a
-            seed returns their observations instead of starting new episodes.
+        checkpoint: what :meth:`BlockVectorEnv.checkpoint` returned: its games continue. The first ``reset``,
+            whatever its seed, returns their observations instead of starting new episodes.
         heal: whether the games continue when a server is lost: on another server of ``address``, or on the same one
             once it is back; the local server is started again. All that follows is bit-identical to what it would
             have been: opponents, steps in flight and counters included. Each loss is one warning of the logger

@@ -111,7 +111,7 @@ def test_goes_on_exactly(server: Server, other: Server, game, mode):
 
 
 def test_what_the_reset_after_it_does(server: Server):
-    """The first reset without arguments returns the position; others start new episodes, as they would have."""
+    """The first reset returns the position, whatever its seed; others start new episodes, as they would have."""
     with blockyard.make_vec(GAME, N, seed=5, address=server.unix) as env:
         env.reset()
         go_on(env, None, 20, 1)
@@ -126,6 +126,7 @@ def test_what_the_reset_after_it_does(server: Server):
         with blockyard.make_vec(GAME, N, address=server.unix, checkpoint=data) as twin:
             assert same(twin.step(np.zeros(N, int))[0], obs), "a reset is not needed"
         with blockyard.make_vec(GAME, N, address=server.unix, checkpoint=data) as twin:
+            assert same(twin.reset(seed=5)[0], first), "libraries seed every environment"
             assert same(twin.reset(seed=5)[0], env.reset(seed=5)[0])
         with blockyard.make_vec(GAME, N, address=server.unix, checkpoint=data) as twin:
             mask = np.arange(N) == 2
@@ -141,7 +142,7 @@ def test_client_side_state(server: Server, other: Server):
     with blockyard.make_vec("TetrisDuel-v0", N, seed=1, address=server.unix, **kwargs) as env:
         env.reset()
         env.afterstates()
-        env.step(np.full(N, 700))
+        env.step((~env.action_masks).argmax(1))
         env.rollout(200, "hand:ply=1")
         env.set_opponents("first")
         data = env.checkpoint()

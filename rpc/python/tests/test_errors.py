@@ -100,6 +100,7 @@ def test_illegal_actions_change_nothing(env):
         ([0, 0, 70000, 0], ValueError, r"actions\[2\]: 70000"),
         ([0, -1, 0, 0], ValueError, r"actions\[1\]: -1"),
         ([1601] * 4, blockyard.IllegalActionError, "1601"),
+        ([0, 0, 0, 65535], blockyard.IllegalActionError, r"actions\[3\]: 65535"),
     ],
 )
 def test_actions_that_make_no_sense(env, actions, error, what):

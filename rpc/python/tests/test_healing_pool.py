@@ -135,8 +135,9 @@ def test_refused_actions(server: Server, two):
         batch = pool.recv(4, 4)
         legal = batch.action_masks.argmax(1)
         order = batch.env_ids
+        illegal = batch.action_masks[2].argmin()
         pool.send(legal[:2], order[:2])
-        pool.send(np.array([999, legal[3]]), order[2:])
+        pool.send(np.array([illegal, legal[3]]), order[2:])
         a.restart()
         with pytest.raises(blockyard.IllegalActionError) as error:
             pool.recv(4, 4)
@@ -144,14 +145,14 @@ def test_refused_actions(server: Server, two):
         pool.send(legal[2:], order[2:])
         assert set(pool.recv(4, 4).env_ids) == set(order)
         legal = batch.action_masks.argmax(1)
-        pool.send([999], [0])
+        pool.send([batch.action_masks[np.flatnonzero(batch.env_ids == 0)[0]].argmin()], [0])
         pool.set_opponents("random")
         a.restart()
         for _ in range(2):
             with pytest.raises(blockyard.IllegalActionError) as error:
                 pool.recv()
             assert error.value.env_ids == [0]
-            pool.send([999], [0])
+            pool.send([batch.action_masks[np.flatnonzero(batch.env_ids == 0)[0]].argmin()], [0])
 
 
 def test_a_server_that_hangs(server: Server, two, caplog):

@@ -108,11 +108,11 @@ def test_memory_goes_back(server, road):
     with opened(server, road, seed=1) as env:
         env.reset()
         actions = env.sample_actions(np.random.default_rng(0))
-        kept = [env.step(np.full_like(actions, env.game_spec.no_action))[0] for _ in range(50)]
+        kept = [env.step(np.zeros_like(actions))[0] for _ in range(50)]
         alive = [weakref.ref(obs["planes"]) for obs in kept]
         del kept
         for _ in range(60):
-            env.step(np.full_like(actions, env.game_spec.no_action))
+            env.step(np.zeros_like(actions))
         gc.collect()
         assert sum(ref() is not None for ref in alive) <= 6
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -254,3 +257,63 @@ def test_an_error_names_the_environment_among_all(server):
         with pytest.raises(blockyard.IllegalActionError, match="in environment 4, seat 0:") as caught:
             env.step(actions)
         assert caught.value.env_ids == [4]
+
+
+class Shrinker(threading.Thread):
+    """A server that passes on what another one says, but shares memory of its own, which it shrinks soon after."""
+
+    def __init__(self, path: Path, real: str) -> None:
+        super().__init__(daemon=True)
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen()
+        self.real, self.shared = real.removeprefix("unix:"), []
+        self.start()
+
+    def run(self) -> None:
+        """Serve one client."""
+        with self.listener, self.listener.accept()[0] as client, socket.socket(socket.AF_UNIX) as server:
+            server.connect(self.real)
+            answers = threading.Thread(target=self.answer, args=(client, server), daemon=True)
+            answers.start()
+            while request := client.recv(1 << 16):
+                for fd in self.shared:
+                    os.ftruncate(fd, 0)
+                server.sendall(request)
+            server.shutdown(socket.SHUT_RDWR)
+            answers.join()
+            for fd in self.shared:
+                os.close(fd)
+
+    def answer(self, client: socket.socket, server: socket.socket) -> None:
+        """Pass on answers."""
+        with contextlib.suppress(OSError):
+            while True:
+                answer, fds, _, _ = socket.recv_fds(server, 1 << 16, 4)
+                if not answer:
+                    return
+                mine = [os.memfd_create("mine") for _ in fds]
+                for fd, own in zip(fds, mine, strict=True):
+                    os.ftruncate(own, os.fstat(fd).st_size)
+                    os.close(fd)
+                socket.send_fds(client, [answer], mine)
+                self.shared += mine
+
+
+@pytest.mark.skipif(not LINUX, reason="memory is shared on Linux only")
+@pytest.mark.parametrize("transport", ["shm", "auto"])
+def test_servers_cannot_shrink_memory(server, tmp_path, transport):
+    """A hostile server does not get the client killed: memory that it could shrink is refused."""
+    hostile = Shrinker(tmp_path / "s", server.unix)
+    code = (
+        "import blockyard\n"
+        f"e = blockyard.make_vec({GAME!r}, 64, address='unix:{tmp_path / 's'}', transport={transport!r})\n"
+        "e.reset(); print(e.transport); e.close()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, text=True)
+    hostile.join()
+    if transport == "auto":
+        assert (done.returncode, done.stdout) == (0, "socket\n"), done.stderr
+    else:
+        assert done.returncode == 1, done.returncode
+        assert "could shrink the memory" in done.stderr

@@ -3,8 +3,13 @@ package limits
 import "log/slog"
 
 // Fit lowers MaxMappings and MaxFiles to half of what the kernel allows this process: the other half is for the Go
-// runtime, for files and connections that no client asked for, and for agents. It logs what it lowers.
+// runtime, for files and connections that no client asked for, and for agents. It logs what it lowers, and warns of a
+// MaxMemory for which this machine has too little.
 func (l *Limits) Fit(log *slog.Logger) {
+	if fits, bound := Fitting(); l.MaxMemory > fits {
+		log.Warn("the machine has too little memory for --max-memory: the kernel may end this process", "value", l.MaxMemory,
+			"fits", fits, "bound", bound)
+	}
 	mappings, files := kernelLimits()
 	for _, v := range []struct {
 		flag, kernel string

@@ -33,7 +33,7 @@ func (u Use) negative() Use { return Use{-u.Mappings, -u.Files, -u.Goroutines, -
 type Ledger struct {
 	limits  Limits
 	holders []*Holder // of the tokens
-	Replies
+	*Replies
 
 	mu   sync.Mutex
 	open Open
@@ -58,7 +58,7 @@ type TokenCount struct {
 
 // NewLedger returns a ledger in which nothing is open.
 func NewLedger(l Limits, tokens []Token) *Ledger {
-	return &Ledger{limits: l, holders: newHolders(tokens), Replies: Replies{most: l.MaxReplies}}
+	return &Ledger{limits: l, holders: newHolders(tokens), Replies: newReplies(&l)}
 }
 
 // Open returns what is open.

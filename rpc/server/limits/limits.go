@@ -19,7 +19,7 @@ type Limits struct {
 	MaxSessions int   `default:"${MaxSessions}" help:"Connections at the same time, after hello."`
 	MaxHandles  int   `default:"${MaxHandles}" help:"Open handles of one connection."`
 	MaxEnvs     int   `default:"${MaxEnvs}" help:"Open games of all connections together."`
-	MaxMemory   int64 `default:"${MaxMemory}" help:"Estimated bytes of all open games, opponents and uploads."`
+	MaxMemory   int64 `default:"${MaxMemory}" help:"Estimated bytes of games, opponents, uploads; by default what fits."`
 
 	// Of all connections together; see Fit for the first two.
 	MaxMappings   int `default:"${MaxMappings}" help:"Mappings of memory shared with clients."`
@@ -33,7 +33,7 @@ type Limits struct {
 	DrainTimeout time.Duration `default:"${DrainTimeout}" help:"Time for requests in flight when the server is stopped."`
 }
 
-// DefaultLimits suit a machine that also runs other programs.
+// DefaultLimits suit a machine that also runs other programs, and has memory for MaxMemory; see Fitting.
 func DefaultLimits() Limits {
 	return Limits{
 		MaxMessage: 16 << 20, MaxBuffered: 24 << 20, MaxReply: 16 << 20, MaxReplies: 32 << 20,

@@ -30,7 +30,12 @@ func TestOpponentsPlayAsTheyAreCalled(t *testing.T) {
 			change(&c)
 			r := open(t, c, 2)
 			games, choices := map[string]int{}, 0
-			r.Record = func(rec *record.Record) error {
+			recs := recording(t, r)
+			for range c.Iterations - 1 {
+				require.NoError(t, r.Step())
+				require.Equal(t, kind, r.Learner.Rollout().Kind)
+			}
+			for _, rec := range recs() {
 				require.Contains(t, rec.Agents, "net in training")
 				for seat, spec := range rec.Agents {
 					if spec != "net in training" {
@@ -38,11 +43,6 @@ func TestOpponentsPlayAsTheyAreCalled(t *testing.T) {
 						choices += requirePlays(t, rec, seat, spec)
 					}
 				}
-				return nil
-			}
-			for range c.Iterations - 1 {
-				require.NoError(t, r.Step())
-				require.Equal(t, kind, r.Learner.Rollout().Kind)
 			}
 			require.ElementsMatch(t, []string{"combo:ply=1", "hand:ply=1", "digger:ply=1", "terms6:ply=1"},
 				slices.Collect(maps.Keys(games)))

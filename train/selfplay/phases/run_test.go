@@ -70,7 +70,7 @@ func open(t *testing.T, c Config, workers int) *selfplay.Run {
 	return r
 }
 
-// content is what Save writes, without times.
+// content is what Save writes, without times and records.
 func content(t *testing.T, r *selfplay.Run) ([]mlp.Tensor, map[string]any) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state")
@@ -90,7 +90,8 @@ func content(t *testing.T, r *selfplay.Run) ([]mlp.Tensor, map[string]any) {
 			delete(p.(map[string]any), "cpu")
 		}
 	}
-	return tensors, run
+	delete(run, "recording")
+	return slices.DeleteFunc(tensors, func(x mlp.Tensor) bool { return x.Name == "record" }), run
 }
 
 func requireSame(t *testing.T, a, b *selfplay.Run) {
@@ -390,21 +391,40 @@ func TestLearns(t *testing.T) {
 func TestRecords(t *testing.T) {
 	plain := open(t, small(7), 1)
 	r := open(t, small(7), 2)
-	var recs []*record.Record
-	r.Record = func(rec *record.Record) error { recs = append(recs, rec); return nil }
+	recs := recording(t, r)
 	for range 5 {
 		require.NoError(t, plain.Step())
 		require.NoError(t, r.Step())
 	}
 	requireSame(t, plain, r)
-	require.NotEmpty(t, recs)
-	started := 0
-	for _, rec := range recs {
+	started, all := 0, recs()
+	require.NotEmpty(t, all)
+	for _, rec := range all {
 		require.NoError(t, record.Check(r.Game.Rules, rec))
 		if rec.Start != nil {
 			started++
 		}
 	}
 	require.NotZero(t, started)
-	require.Less(t, started, len(recs))
+	require.Less(t, started, len(all))
+}
+
+// recording lets a run record its games from now on; recs returns them at the end.
+func recording(t *testing.T, r *selfplay.Run) (recs func() []*record.Record) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "games.jsonl")
+	folder, err := selfplay.OpenFolder(t.TempDir(), r)
+	require.NoError(t, err)
+	require.NoError(t, r.RecordTo(path))
+	return func() (all []*record.Record) {
+		require.NoError(t, folder.Close())
+		in, err := record.Open(path)
+		require.NoError(t, err)
+		defer in.Close()
+		for rec, err := range in.All() {
+			require.NoError(t, err)
+			all = append(all, rec)
+		}
+		return all
+	}
 }

@@ -9,57 +9,24 @@ package programs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"blockyard/agents/contest"
 	"blockyard/env/dropblox"
 )
 
-// A Program says how to start a player.
+// A Program says how to start a player. Its Argv is without the two arguments of a turn; Argv[0] is absolute.
 type Program struct {
+	contest.Program
 	Name   string    // as the user gave it
-	Argv   []string  // without the two arguments of a turn; Argv[0] is absolute
-	Dir    string    // working directory; "" is the host's
-	Memory int64     // bytes that it may use; 0 is no limit
 	Errors io.Writer // gets standard error, up to a limit in every turn; nil discards it
 	// Foreign is called with every line of output that is not a command, from another
 	// goroutine, but never after Turn has returned. It may be nil.
 	Foreign func(line string)
-}
-
-// Find returns the program of a command line, which is either the name of an executable file,
-// spaces included, or a file or a command of the search path followed by arguments. No shell
-// is involved.
-func Find(line string) (*Program, error) {
-	argv := strings.Fields(line)
-	if info, err := os.Stat(line); err == nil && !info.IsDir() {
-		argv = []string{line}
-	}
-	if len(argv) == 0 {
-		return nil, errors.New("no program named")
-	}
-	path := argv[0]
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		if path, err = filepath.Abs(path); err != nil {
-			return nil, fmt.Errorf("program %s: %w", argv[0], err)
-		}
-	}
-	found, err := exec.LookPath(path)
-	if err != nil {
-		return nil, fmt.Errorf("program %s: %w", argv[0], errors.Unwrap(err))
-	}
-	if found, err = filepath.Abs(found); err != nil {
-		return nil, fmt.Errorf("program %s: %w", argv[0], err)
-	}
-	return &Program{Name: line, Argv: append([]string{found}, argv[1:]...)}, nil
 }
 
 // Home makes the program run in its own folder.
@@ -151,7 +118,7 @@ func (p *Program) Turn(ctx context.Context, state []byte, left time.Duration) (T
 	closed := make(chan struct{})
 	spec := contest.Spec{
 		Argv: append(append([]string{}, p.Argv...), string(state), Seconds(left)), Dir: p.Dir,
-		Memory: p.Memory, Isolate: true,
+		Memory: p.Memory, Isolate: true, Cage: p.Cage,
 		Stdout: func(r io.Reader) {
 			out.read(r)
 			close(closed)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/contest"
 	"blockyard/env/dropblox"
 )
 
@@ -22,10 +23,7 @@ func script(t *testing.T, text string) *Program {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dropblox_ai")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
-	p, err := Find(path)
-	require.NoError(t, err)
-	p.Dir = filepath.Dir(path)
-	return p
+	return &Program{Program: contest.Program{Argv: []string{path}, Dir: filepath.Dir(path)}, Name: path}
 }
 
 // spell is a list of commands in words.
@@ -209,34 +207,6 @@ func TestTurnsLeaveNothingOpen(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.LessOrEqual(t, count(), before)
-}
-
-func TestFind(t *testing.T) {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	require.NoError(t, os.WriteFile("my bot", []byte("#!/bin/sh\n"), 0o755))
-	require.NoError(t, os.WriteFile("dropblox_ai", []byte("#!/bin/sh\n"), 0o755))
-	require.NoError(t, os.WriteFile("plain", nil, 0o644))
-	for line, want := range map[string][]string{
-		"dropblox_ai":   {"dropblox_ai"},
-		"./dropblox_ai": {"dropblox_ai"},
-		"my bot":        {"my bot"},
-		"./my bot":      {"my bot"},
-		"sh bot.sh -x":  {"sh", "bot.sh", "-x"},
-	} {
-		p, err := Find(line)
-		require.NoError(t, err, line)
-		require.True(t, filepath.IsAbs(p.Argv[0]))
-		require.Equal(t, want, append([]string{filepath.Base(p.Argv[0])}, p.Argv[1:]...))
-		require.Equal(t, line, p.Name)
-	}
-	for line, want := range map[string]string{
-		"": "no program named", "plain": "program plain: permission denied",
-		"./none": "program ./none: ", "no-such-bot": "program no-such-bot: executable file not found",
-	} {
-		_, err := Find(line)
-		require.ErrorContains(t, err, want)
-	}
 }
 
 func FuzzOutput(f *testing.F) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/contest"
 	"blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/history"
 	"blockyard/agents/contest/dropblox/programs"
@@ -30,9 +31,7 @@ func script(t *testing.T, text string) *programs.Program {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dropblox_ai")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
-	p, err := programs.Find(path)
-	require.NoError(t, err)
-	return p
+	return &programs.Program{Program: contest.Program{Argv: []string{path}}, Name: path}
 }
 
 func client(url string, who [2]string) *dropblox.Contest {

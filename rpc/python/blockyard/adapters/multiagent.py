@@ -15,10 +15,20 @@ from ..errors import IllegalActionError
 from ..formats.arguments import Illegal, integer, one_of
 from ..formats.opponents import Opponents
 from ..vector.env import BlockVectorEnv
+from ..vector.options import Options
 
 OBSERVATIONS = ("flat", "masked", "planes")
-# Arguments of make_vec that the adapters set.
-FIXED = {"num_envs", "autoreset_mode", "max_episode_steps", "mask", "rows", "copy", "slots", "packed"}
+# Arguments of make_vec that it does not take, and why.
+REFUSED = {
+    "num_envs": "it is one game",
+    "autoreset_mode": "the library resets it",
+    "max_episode_steps": "pass max_cycles to truncate episodes",
+    "mask": "infos have action_mask",
+    "rows": "each seat is an agent",
+    "copy": "observations are copies",
+    "slots": "observations are copies",
+    "packed": "observations have planes",
+}
 # Illegal actions that cause a warning: PettingZoo's own tests play thousands without looking at masks.
 WARN_AFTER = 10_000
 
@@ -50,8 +60,7 @@ class MultiAgentGame:
         one_of("observation", observation, OBSERVATIONS)
         if max_cycles is not None and integer("max_cycles", max_cycles) < 1:
             raise ValueError(f"max_cycles: want at least 1, got {max_cycles}")
-        if fixed := FIXED & kwargs.keys():
-            raise TypeError(f"{sorted(fixed)}: cannot be set here; pass max_cycles to truncate episodes")
+        Options.refuse(kwargs, "PettingZoo's environments", REFUSED)
         self._illegal, self._observation, self._cycles = illegal, observation, max_cycles
         self._turns_per_cycle = 1
         self.env = BlockVectorEnv(

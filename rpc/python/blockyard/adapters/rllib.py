@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ..formats.optional import missing_dependency
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
+from ..vector.options import Options
 
 try:
     from ray.rllib.algorithms.ppo import PPOConfig
@@ -34,6 +35,14 @@ except ImportError as error:
     raise missing_dependency("blockyard.rllib", "RLlib", "rllib", error) from error
 
 NAME = "blockyard"
+# Arguments of make_vec that it does not take, and why.
+REFUSED = {
+    "copy": "sample batches keep arrays, which copy=False overwrites",
+    "slots": "sample batches keep arrays, which copy=False overwrites",
+    "mask": "the observation has action_mask",
+    "rows": 'with "acting" a row is not one player: no loss would ever be seen; each row is a seat',
+    "packed": "the observation has planes",
+}
 
 
 class MaskedVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
@@ -104,9 +113,9 @@ def create(config: Mapping[str, Any]) -> MaskedVectorEnv:
     """Create the vector environment of an env runner.
 
     Args:
-        config: the runner's ``env_config``: ``game``, other arguments of :func:`blockyard.make_vec`, and
-            ``num_envs``, the number of rows, which RLlib adds. If the client drives several seats
-            (``opponents=None``), it must be a multiple of their number.
+        config: the runner's ``env_config``: ``game``, other arguments of :func:`blockyard.make_vec` except ``copy``,
+            ``slots``, ``mask``, ``rows`` and ``packed``, and ``num_envs``, the number of rows, which RLlib adds. If the
+            client drives several seats (``opponents=None``), it must be a multiple of their number.
 
     Raises:
         ValueError: ``game`` or ``num_envs`` is missing, or ``num_envs`` is not such a multiple.
@@ -120,14 +129,12 @@ def create(config: Mapping[str, Any]) -> MaskedVectorEnv:
     game = how.pop("game", None)
     if game is None:
         raise ValueError("env_config has no 'game': add one, such as 'BlockBattle-v0'")
-    env = BlockVectorEnv(game, rows, **how)
-    if env.rows_per_game > 1:
-        driven = env.rows_per_game
-        env.close()
-        if rows % driven:
-            raise ValueError(f"num_envs_per_env_runner: got {rows}, want a multiple of {driven}, the driven seats")
-        env = BlockVectorEnv(game, rows // driven, **how)
-    return MaskedVectorEnv(env)
+    Options.refuse(how, "RLlib's environment", REFUSED)
+    with BlockVectorEnv(game, **{k: v for k, v in how.items() if k not in ("seed", "record", "checkpoint")}) as one:
+        driven = one.rows_per_game
+    if rows % driven:
+        raise ValueError(f"num_envs_per_env_runner: got {rows}, want a multiple of {driven}, the driven seats")
+    return MaskedVectorEnv(BlockVectorEnv(game, rows // driven, **how))
 
 
 def ppo_config(

@@ -24,12 +24,20 @@ from numpy.typing import NDArray
 from ..formats.optional import missing_dependency
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
+from ..vector.options import Options
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
     raise missing_dependency("blockyard.sb3", "Stable-Baselines3", "sb3", error) from error
 
+# Arguments of make_vec that it does not take, and why.
+REFUSED = {
+    "autoreset_mode": "the library expects SameStep",
+    "copy": "its rollout buffers keep arrays, which copy=False overwrites",
+    "slots": "its rollout buffers keep arrays, which copy=False overwrites",
+    "rows": 'with "acting" a row is not one player: no loss would ever be seen; each row is a seat',
+}
 Indices = int | Sequence[int] | None
 Rows = tuple[Obs, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
 
@@ -50,8 +58,7 @@ class SB3VecEnv(VecEnv):
     ``opponent``              spec of the opponent, or a list of specs with several; absent with none
     ========================  =================================================================
 
-    The info of any other row has only ``TimeLimit.truncated`` and is the same dict in every step: copy it
-    before you modify it. ``reset_infos`` have only ``score``.
+    The info of any other row has only ``TimeLimit.truncated``. ``reset_infos`` have only ``score``.
 
     Attributes:
         env: the vector environment that it wraps.
@@ -64,21 +71,22 @@ class SB3VecEnv(VecEnv):
             game: an id, as in :func:`blockyard.make_vec`; or an environment that make_vec created with
                 ``autoreset_mode="SameStep"`` and ``copy=True``.
             num_envs: number of games.
-            kwargs: other arguments of make_vec, except ``autoreset_mode``, ``copy`` and ``slots``.
+            kwargs: other arguments of make_vec, except ``autoreset_mode``, ``copy``, ``slots`` and ``rows``.
         """
         if isinstance(game, BlockVectorEnv):
             if kwargs or num_envs != 1:
                 raise TypeError("the environment exists already: pass num_envs and other arguments to make_vec instead")
             if game.autoreset_mode is not AutoresetMode.SAME_STEP:
                 raise ValueError(f"autoreset_mode: want SameStep, the environment has {game.autoreset_mode.value}")
+            for name, wrong in (("rows", game._batch.varying), ("copy", game._steps.overwrites)):
+                if wrong:
+                    Options.refuse([name], "SB3VecEnv", REFUSED)
             self.env = game
         else:
-            if taken := {"autoreset_mode", "copy", "slots"} & kwargs.keys():
-                raise TypeError(f"{sorted(taken)}: cannot be set, Stable-Baselines3 needs SameStep and copy=True")
+            Options.refuse(kwargs, "SB3VecEnv", REFUSED)
             self.env = BlockVectorEnv(game, num_envs, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
         n = self.env.num_envs
         self._under_way = False
-        self._running_infos: list[dict[str, Any]] = [{"TimeLimit.truncated": False} for _ in range(n)]
         self._returns, self._lengths, self._begun = np.zeros(n), np.zeros(n, np.int64), time.monotonic()
         super().__init__(n, self.env.single_observation_space, self.env.single_action_space)
 
@@ -107,7 +115,7 @@ class SB3VecEnv(VecEnv):
         obs, rewards, terminated, truncated, infos = self.env.step_wait()
         self._returns += rewards
         self._lengths += 1
-        rows = self._running_infos.copy()
+        rows: list[dict[str, Any]] = [{"TimeLimit.truncated": False} for _ in range(self.num_envs)]
         done = terminated | truncated
         if done.any():
             final_obs, last, now = infos["final_obs"], infos["final_info"], time.monotonic() - self._begun

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,12 +18,15 @@ from ..rendering.notebook import game_picture
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
 from ..vector.games import Path, start_with
-from ..vector.options import RENDER_MODES
+from ..vector.options import RENDER_MODES, Options
 from ..vector.recording import Recording
 from ..vector.results import Afterstates
 
-# Arguments of make_vec that a single environment sets, or whose results it could not return.
-_FIXED = {"autoreset_mode", "rows", "copy", "slots", "packed", "heal", "snapshot_every", "heal_timeout"}
+# Arguments of make_vec that it does not take, and why.
+_MANY = "it is one game; use blockyard.make_vec"
+REFUSED = {"autoreset_mode": "it is reset by hand"} | dict.fromkeys(
+    ("rows", "copy", "slots", "packed", "heal", "snapshot_every", "heal_timeout"), _MANY
+)
 
 
 class BlockEnv(gymnasium.Env[Obs, np.int64]):
@@ -46,8 +50,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
 
     def __init__(self, game: str, *, record: Path | Mapping[str, Any] | None = None, **options: Any) -> None:
         """Create the environment; arguments as in :func:`blockyard.make`, and ``client``, a session to use."""
-        if taken := sorted(options.keys() & _FIXED):
-            raise TypeError(f"{taken}: cannot be set in a single environment; use blockyard.make_vec")
+        Options.refuse(options, "a single environment", REFUSED)
         self.vector = BlockVectorEnv(game, 1, autoreset_mode=AutoresetMode.DISABLED, **options)
         if self.vector.num_envs != 1:
             rows = self.vector.num_envs
@@ -201,3 +204,22 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
     def close(self) -> None:
         """Free the game. May be called again."""
         self.vector.close()
+
+
+def made(**arguments: Any) -> BlockEnv:
+    """Create an environment for ``gymnasium.make``, with the time limit that it was called with.
+
+    Gymnasium tells that to its wrapper ``TimeLimit`` only. The server has to know it too: then it records and counts
+    games that are truncated.
+    """
+    caller = sys._getframe(1)
+    if caller.f_code is gymnasium.make.__code__:
+        limit = caller.f_locals.get("max_episode_steps")
+        if limit is None:
+            limit = getattr(caller.f_locals.get("env_spec"), "max_episode_steps", None)
+        if isinstance(limit, int) and limit > 0:
+            arguments.setdefault("max_episode_steps", limit)
+    return BlockEnv(**arguments)
+
+
+made.metadata = BlockEnv.metadata  # type: ignore[attr-defined]

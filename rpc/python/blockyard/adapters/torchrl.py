@@ -19,6 +19,7 @@ from gymnasium.vector import AutoresetMode
 from ..formats.optional import missing_dependency
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
+from ..vector.options import Options
 
 try:
     import torch
@@ -27,6 +28,17 @@ try:
     from torchrl.envs import EnvBase
 except ImportError as error:
     raise missing_dependency("blockyard.torchrl", "TorchRL", "torchrl", error) from error
+
+
+# Arguments of make_vec that it does not take, and why.
+REFUSED = {
+    "autoreset_mode": "TorchRL resets ended episodes itself",
+    "copy": "tensors share the memory of arrays, which copy=False overwrites",
+    "slots": "tensors share the memory of arrays, which copy=False overwrites",
+    "mask": "the observation has action_mask",
+    "rows": 'with "acting" a row is not one player: no loss would ever be seen; each row is a seat',
+    "packed": "the observation has planes",
+}
 
 
 class BlockEnv(EnvBase):
@@ -54,10 +66,10 @@ class BlockEnv(EnvBase):
             game: an id, as in :func:`blockyard.make_vec`.
             num_envs: number of games.
             device: of the tensors.
-            kwargs: other arguments of make_vec, except ``autoreset_mode``, ``copy``, ``slots`` and ``mask``.
+            kwargs: other arguments of make_vec, except ``autoreset_mode``, ``copy``, ``slots``, ``mask``, ``rows`` and
+                ``packed``.
         """
-        if taken := {"autoreset_mode", "copy", "slots", "mask"} & kwargs.keys():
-            raise TypeError(f"{sorted(taken)}: cannot be set, TorchRL needs fixed values")
+        Options.refuse(kwargs, "TorchRL's BlockEnv", REFUSED)
         self.env: BlockVectorEnv = BlockVectorEnv(game, num_envs, autoreset_mode=AutoresetMode.DISABLED, **kwargs)
         rows, facts = self.env.num_envs, self.env.game_spec
         super().__init__(device=device, batch_size=torch.Size([rows]))

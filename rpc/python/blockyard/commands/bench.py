@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import BlockPool, BlockVectorEnv, make_vec
 from .games import add_connection, connection
 
 HELP = "measure steps per second of a game, with random legal actions that the server draws"
 
-REPLACED = 0xFFFE  # no action of any game: with illegal="random" the server draws a legal one instead
+TABLE = 64  # arrays of actions that are drawn beforehand
 ROUNDS = 5  # of step and pool in turn
 DETAILS = """\
 step: env.step of all games at once.
@@ -139,19 +141,19 @@ def compare(env: BlockVectorEnv, args: argparse.Namespace, options: dict[str, An
 
 def pooled(pool: BlockPool, env: BlockVectorEnv, seconds: float, policy_us: float) -> Figures:
     """Measure a pool whose rows all wait for an action, and let them wait again; env belongs to the same server."""
-    anything = np.full(pool.num_envs, REPLACED, np.uint16)
+    anything = _actions(env, pool.num_envs)
     per_step = pool.num_games // pool.batch_size  # batches with as many games as a step
 
     def play(steps: int) -> int:
         decisions, batches = 0, steps * per_step
-        pool.send(anything)
+        pool.send(next(anything))
         for left in range(batches - 1, -1, -1):
             batch = pool.recv()
             decisions += int(np.count_nonzero(batch.infos["acting"]))
             if policy_us:
                 time.sleep(policy_us * len(batch) * 1e-6)
             if left >= per_step:
-                pool.send(anything[: len(batch)], batch.env_ids)
+                pool.send(next(anything)[: len(batch)], batch.env_ids)
         return decisions
 
     return _measure("pool", env, seconds, play)
@@ -159,7 +161,7 @@ def pooled(pool: BlockPool, env: BlockVectorEnv, seconds: float, policy_us: floa
 
 def step(env: BlockVectorEnv, seconds: float, policy_us: float = 0.0) -> Figures:
     """Measure env.step."""
-    anything = np.full(env.num_envs, REPLACED, np.uint16)
+    anything = _actions(env, env.num_envs)
 
     def play(steps: int) -> int:
         decisions = 0
@@ -167,10 +169,16 @@ def step(env: BlockVectorEnv, seconds: float, policy_us: float = 0.0) -> Figures
             decisions += _acting(env)
             if policy_us:
                 time.sleep(policy_us * env.num_envs * 1e-6)
-            env.step(anything)
+            env.step(next(anything))
         return decisions
 
     return _measure("step", env, seconds, play)
+
+
+def _actions(env: BlockVectorEnv, rows: int) -> Iterator[NDArray[np.int64]]:
+    """Return random actions, again and again: with illegal="random" the server draws others for the illegal ones."""
+    rng = np.random.default_rng(0)
+    return itertools.cycle([rng.integers(0, env.game_spec.actions, rows) for _ in range(TABLE)])
 
 
 def rollout(env: BlockVectorEnv, seconds: float) -> Figures:

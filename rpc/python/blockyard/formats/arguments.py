@@ -10,6 +10,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from ..errors import IllegalActionError
+
 Ids = Sequence[int] | NDArray[Any] | None
 Rows = Literal["seat", "acting"]
 Reward = Literal["result", "score"]
@@ -99,18 +101,32 @@ def game_ids(ids: Ids, games: int, name: str = "env_ids") -> NDArray[np.uint32]:
     return array.astype("<u4")
 
 
-def copy_actions(actions: object, out: NDArray[np.uint16]) -> None:
-    """Copy actions into out, uint16 (rows,).
+def copy_actions(actions: object, out: NDArray[np.uint16], count: int, acting: NDArray[np.bool_] | None = None) -> None:
+    """Copy actions into out, uint16 (rows,), which is as it was if they are refused.
 
-    Raise TypeError if they are not integers, and ValueError if the shape is wrong, or an action does not fit into
-    uint16.
+    Args:
+        actions: integers (rows,), 0 <= action < count in the rows that act; other rows' actions are ignored.
+        out: where they go; may be the same array.
+        count: number of actions of the game.
+        acting: bool (rows,), the rows that act; None means all.
+
+    Raises:
+        TypeError: they are not integers.
+        ValueError: the shape is wrong.
+        IllegalActionError: an action is outside of the action space.
     """
     array = actions if isinstance(actions, np.ndarray) else np.asarray(actions)
     if array.dtype.kind not in "iu":
         raise TypeError(f"actions: want integers, got dtype {array.dtype}")
     if array.shape != out.shape:
         raise ValueError(f"actions: want shape {out.shape}, got {array.shape}")
-    np.copyto(out, array, "unsafe")
-    if array.dtype != out.dtype and np.count_nonzero(out != array):
-        row = int(np.flatnonzero(out != array)[0])
-        raise ValueError(f"actions[{row}]: {array[row]} is not an action, want 0 <= action < action_space.n")
+    # As unsigned numbers, negative ones are large.
+    if array.size and array.view(f"{array.dtype.byteorder}u{array.itemsize}").max() >= count:
+        wrong = (array < 0) | (array >= count)
+        if acting is None or wrong[acting].any():
+            row = int(np.flatnonzero(wrong if acting is None else wrong & acting)[0])
+            text = f"actions[{row}]: {array[row]} is not an action, want 0 <= action < {count}"
+            raise IllegalActionError(text, data={"row": row, "action": int(array[row])})
+        array = np.where(wrong, 0, array)
+    if array is not out:
+        np.copyto(out, array, "unsafe")

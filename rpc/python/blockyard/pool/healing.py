@@ -45,6 +45,7 @@ class HealingPoolServer(PoolServer):
         self._away = np.zeros(env.num_games, np.bool_)  # in flight
         self._actions = np.zeros((env.num_games, env.rows_per_game), "<u2")  # sent last
         self._asked_at = 0.0
+        self._slow: ServerTimeoutError | None = None  # since the last results
 
     @property
     def lost_seconds(self) -> float:
@@ -71,8 +72,12 @@ class HealingPoolServer(PoolServer):
     def check(self) -> None:
         connection = self.env.client.connection
         if self._asked is not None and time.monotonic() > self._asked_at + connection.timeout and not self._speaks():
-            text = f"recv: the server at {connection.address} did nothing for {connection.timeout:g} s"
-            self._transport.recover(ServerTimeoutError(text))
+            slow = ServerTimeoutError(
+                f"recv: the server at {connection.address} did nothing for {connection.timeout:g} s"
+            )
+            self._transport.check_slow(slow, self._slow)
+            self._slow = slow
+            self._transport.recover(slow)
 
     def _speaks(self) -> bool:
         """Whether bytes of an answer are here, or none can come any more."""
@@ -88,6 +93,8 @@ class HealingPoolServer(PoolServer):
         except OpponentError:
             self._away[:] = False
             raise
+        if received is not None:
+            self._slow = None
         due = self._transport.due()
         if received is not None and due[received.games - self.first].any():
             often = self._transport.due(0.5) & ~self._away

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -37,9 +36,8 @@ class BlockPool:
     on its seed and its actions alone: they are bit-identical to those of one environment with all games, in whatever
     order games are sent and received.
 
-    A pool wins where the time of a step varies from game to game (opponents that search, games that end) or where
-    the policy takes about as long as the server. With opponents of a fixed, small cost, ``step`` of
-    :class:`BlockVectorEnv` is faster: it is one message for all games. ``docs/pool.md`` has a measured comparison.
+    A pool wins where the time of a step varies from game to game or where the policy takes about as long as the server.
+    With opponents of a fixed, small cost, ``step`` of :class:`BlockVectorEnv` is faster. See ``docs/pool.md``.
 
     Attributes:
         num_envs: number of rows.
@@ -66,14 +64,11 @@ class BlockPool:
         """Create the games.
 
         Args:
-            game: as in :func:`blockyard.make_vec`.
-            num_envs: number of games.
+            game, num_envs: as in :func:`blockyard.make_vec`.
             batch_size: number of games that recv returns by default, at most num_envs.
             seed: game i is seeded with seed + i; None: from the operating system's entropy.
-            address: address of a server, or ``"dns:NAME:PORT"``; or a list of addresses, over which the games are
-                distributed.
-            record: the games are recorded into one file; as in :func:`blockyard.make_vec`.
-            checkpoint: what :meth:`checkpoint` returned: the first ``async_reset`` without a seed continues its games.
+            address, record: as in :func:`blockyard.make_vec`; several servers' games are recorded into one file.
+            checkpoint: what :meth:`checkpoint` returned: the first ``async_reset`` continues its games, with any seed.
             **options: other arguments of :func:`blockyard.make_vec`, except ``copy`` and ``slots``.
         """
         self.num_games, self.batch_size = positive("num_envs", num_envs), positive("batch_size", batch_size)
@@ -107,8 +102,7 @@ class BlockPool:
         self._actions = np.zeros(self.num_envs, "<u2")
         self._has_action = np.zeros(self.num_envs, np.bool_)
         self._acting = np.zeros(self.num_envs, np.bool_)
-        self._seats = np.zeros(self.num_envs, np.uint8)
-        self._batches: dict[int, Batch] = {}
+        self._seats, self._batches = np.zeros(self.num_envs, np.uint8), dict[int, Batch]()
         self._clock = PoolClock(self.num_games)
         self._receiver = Receiver(servers, self.num_games, chosen.timeout, self._clock)
 
@@ -140,15 +134,16 @@ class BlockPool:
         Raises:
             ValueError: a row does not exist, appears twice, or is not waiting for an action.
         """
+        self._check_open("send")
         ids = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids)
         numbers = ids.ndim == 1 and ids.dtype.kind in "iu"
         if not numbers or (len(ids) and not (ids.min() >= 0 and ids.max() < self.num_envs)):
             raise ValueError(f"env_ids: want a list of integers from 0 to {self.num_envs - 1}, got {env_ids!r:.100}")
         ids, row = ids.astype(np.intp, copy=False), np.zeros(len(ids), "<u2")
-        copy_actions(actions, row)
         if not self._receiver.waits[ids // self.rows_per_game].all():
             bad = int(ids[~self._receiver.waits[ids // self.rows_per_game]][0])
             raise ValueError(f"send: row {bad} is not waiting for an action; call recv until it returns the row")
+        copy_actions(actions, row, self.envs[0].game_spec.actions, self._acting[ids])
         before = self._has_action.copy()
         self._has_action[ids] = True
         if np.count_nonzero(self._has_action) != np.count_nonzero(before) + len(ids):
@@ -195,8 +190,9 @@ class BlockPool:
             OpponentError: an opponent failed; call async_reset.
             ValueError: min_envs is more than max_envs or than are under way, or max_envs is less than one game.
         """
+        self._check_open("recv")
         late, self._receiver.late = self._receiver.late, None
-        if late is not None:
+        if late:
             raise late
         least, most = self._receiver.wanted(min_envs, max_envs, self.batch_size, self.rows_per_game)
         self._clock.waiting(self._receiver.flying)
@@ -259,8 +255,8 @@ class BlockPool:
 
     def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
         """Return the results against each opponent in all games; as :meth:`BlockVectorEnv.opponent_stats`."""
-        all_stats = [env.opponent_stats(reset=reset) for env in self.envs]
-        return {name: sum((stats[name] for stats in all_stats), OpponentStats()) for name in all_stats[0]}
+        parts = [env.opponent_stats(reset=reset) for env in self.envs]
+        return {name: sum((part[name] for part in parts), OpponentStats()) for name in parts[0]}
 
     def checkpoint(self) -> bytes:
         """Return the games as bytes, from which they continue exactly.
@@ -273,6 +269,7 @@ class BlockPool:
             NeedsResetError, RequestError: as in :meth:`BlockVectorEnv.checkpoint`.
             RuntimeError: a row does not wait for an action: steps are under way, or recv has not returned them.
         """
+        self._check_open("checkpoint")
         if not self._receiver.waits.all() or self._has_action.any():
             raise RuntimeError("checkpoint: steps are under way; call recv until every row waits for an action")
         return save([env._checkpoints for env in self.envs]).to_bytes()
@@ -303,7 +300,12 @@ class BlockPool:
         """The current or last recording; None if there was none."""
         return self.envs[0].recording
 
+    def _check_open(self, method: str) -> None:
+        if self.envs[0].closed:
+            raise BlockyardError(f"{method}: the pool is closed; create a new one")
+
     def _refuse_flying(self, method: str) -> None:
+        self._check_open(method)
         if flying := self._receiver.flying:
             raise RuntimeError(f"{method}: {flying} games are under way, call recv first")
 
@@ -327,8 +329,8 @@ class BlockPool:
         ``busy``       mean share of these at work: near 1, the servers are the bottleneck
         ============== ======================================================================================
         """
-        busy = [server.busy() for server in self._receiver.servers]
-        return self._clock.stats(self._receiver.flying, sum(b for b, _ in busy), sum(n for _, n in busy))
+        busy, workers = map(sum, zip(*(server.busy() for server in self._receiver.servers), strict=True))
+        return self._clock.stats(self._receiver.flying, busy, int(workers))
 
     def close(self) -> None:
         """Free the games."""
@@ -336,13 +338,13 @@ class BlockPool:
             env.close()
 
     def __repr__(self) -> str:
-        games = f", num_games={self.num_games}" if self.rows_per_game > 1 else ""
-        sizes = f"num_envs={self.num_envs}{games}, batch_size={self.batch_size}"
-        state = f"{self._receiver.flying} games in flight, {len(self.envs)} server{'s' if len(self.envs) > 1 else ''}"
-        return f"BlockPool({self.envs[0].game_spec.id}, {sizes}, {state}{', closed' * self.envs[0].closed})"
+        sizes = f"num_envs={self.num_envs}{f', num_games={self.num_games}' * (self.rows_per_game > 1)}"
+        state = f"{self._receiver.flying} games in flight, {len(self.envs)} server{'s' * (len(self.envs) > 1)}"
+        closed = ", closed" * self.envs[0].closed
+        return f"BlockPool({self.envs[0].game_spec.id}, {sizes}, batch_size={self.batch_size}, {state}{closed})"
 
     def __enter__(self) -> BlockPool:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()

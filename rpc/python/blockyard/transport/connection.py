@@ -1,26 +1,26 @@
 """A connection: requests and their answers.
 
-Control requests are ordinary MessagePack-RPC messages. A step is written to and read from the
-socket directly: one ``sendmsg`` of a 23-byte head and the actions, one ``recvmsg_into`` of a
-13-byte head and the arrays, straight into the caller's memory. With shared memory only the
-number of a slot goes out, and ``true`` comes back.
+Control requests are ordinary MessagePack-RPC messages. A step is written to and read from the socket directly: a
+23-byte head and the actions, then a 13-byte head and the arrays, straight into the caller's memory. With shared memory
+only the number of a slot goes out, and ``true`` comes back.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
+import secrets
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgpack  # type: ignore[import-untyped,unused-ignore]
 
-from ..errors import BlockyardError, ProtocolError, ServerGoneError, from_wire
+from ..errors import BlockyardError, ProtocolError, from_wire
 from .address import Address, Tls
-from .futures import Future, Into, after_bytes, first_bytes
+from .futures import Future, Into, after_bytes, fill, first_bytes
 from .memory import HEAD
-from .stream import NOSIGNAL, WAITALL, Stream
+from .stream import NOSIGNAL, NOTHING, WAITALL, Stream
 
 _STEP = struct.Struct(">BBBI5sBBIBI")  # request ``step`` up to its actions
 _ARRAYS = struct.Struct(">BBBIBBI")  # answer to it up to its arrays
@@ -37,6 +37,7 @@ class Connection(Stream):
 
     Attributes:
         max_reply: bytes; a longer answer is refused.
+        dropped: functions that free what nobody refers to any more, for the next call.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Connection(Stream):
         """Connect; arguments as in :class:`Stream`."""
         super().__init__(address, timeout, exit_note, tls, patience)
         self.max_reply = 1 << 30
+        self.dropped: list[Callable[[], None]] = []
         self._ids = itertools.count(1)
         self._head = bytearray(HEAD)
         self._word = memoryview(self._head)[: _DONE.size]
@@ -64,6 +66,8 @@ class Connection(Stream):
         Raise BlockyardError if the server refused the request, or the connection failed.
         """
         with self._lock:
+            while self.dropped:
+                self.dropped.pop()()
             return self.wait(self.post(method, *params))
 
     def call_for_files(self, method: str, *params: Any) -> tuple[Any, list[int]]:
@@ -74,7 +78,8 @@ class Connection(Stream):
             try:
                 return self.wait(future), future.fds
             except BaseException:
-                for fd in future.fds:
+                fds, future.fds = future.fds, None  # files of a later answer are not taken
+                for fd in fds:
                     os.close(fd)
                 raise
 
@@ -105,7 +110,7 @@ class Connection(Stream):
             return future
 
     def step(self, handle: int, actions: memoryview, into: list[memoryview], frame: memoryview | None) -> int:
-        """Send the actions of a step, as ``<u2`` bytes, wait for its arrays, and return the number of the request.
+        """Send a step's actions, as ``<u2`` bytes, wait for its arrays, and return the number of the request.
 
         frame is the memory of into with HEAD bytes before it; None if that is not contiguous.
         """
@@ -138,10 +143,13 @@ class Connection(Stream):
         """Return the last observations of games that this step of the handle ended, which the server sends unasked."""
         with self._lock:
             waiting = self._begin("final", None)
-            while self._finals.get(handle, (None,))[0] != ident:
-                self._check()
-                self._guard(self._read_one)
-            self._waiting.remove(waiting)
+            try:
+                while self._finals.get(handle, (None,))[0] != ident:
+                    self._check()
+                    self._guard(self._read_one)
+            finally:
+                if waiting in self._waiting:
+                    self._waiting.remove(waiting)
             return self._finals.pop(handle)[1]
 
     def _exchange(self, ident: int, parts: tuple[Any, ...], frame: memoryview, want: bytes, into: Into) -> None:
@@ -150,6 +158,7 @@ class Connection(Stream):
         This is the fast path of post and wait: it need not handle answers in another order.
         """
         sock, total, got, sent, size = self._sock, len(frame), 0, 0, sum(map(len, parts))
+        kept, frame[0] = bytes(frame[HEAD:_SMALL]), NOTHING
         try:
             sent = sock.send(parts[0], NOSIGNAL) if len(parts) == 1 else sock.sendmsg(parts, (), NOSIGNAL)
             while sent < size:
@@ -173,36 +182,64 @@ class Connection(Stream):
             if sent == size:
                 where = f"{got} of {total} bytes of the answer"
             raise self._break(self._failure(f"step: after {where}", error)) from error
-        except BaseException:  # Ctrl-C: the rest of the answer could not be recognised
-            self._break(ServerGoneError("the connection was closed: a step was interrupted half-way"))
+        except BaseException:  # Ctrl-C, most likely while the server steps
+            if sent == size and not got and frame[0] == NOTHING:
+                self._owe(ident, into)
+            else:
+                self._lose_place(size if sent < size else 0)
             raise
         future = Future(ident, "step", into)  # an error, or the answer to another request
         self._waiting.append(future)
-        self._read_message(bytes(frame[:got]))
+        start = bytes(frame[:got])
+        frame[HEAD : HEAD + len(kept)] = kept  # a step that fails changes nothing
+        self._read_message(start)
         self.wait(future)
 
     def wait(self, future: Future) -> Any:
         """Wait for a request; return its result (None if it went into memory) or raise its error."""
         with self._lock:
-            self._read_until(future)
+            while not future.done:
+                self._check()
+                self._guard(self._read_one)
         if future.error is not None:
             raise future.error
         return future.result
 
-    def _read_until(self, future: Future) -> None:
-        """Read answers until the one to this request has come."""
-        while not future.done:
-            self._check()
-            self._guard(self._read_one)
-
     def _guard(self, read: Callable[[], None]) -> None:
-        """Call read, and close the connection if it is interrupted."""
+        """Call read, which may be interrupted: before the first byte of an answer, or in the middle."""
+        self._untouched = False
         try:
             read()
         except BlockyardError:
             raise
-        except BaseException:  # Ctrl-C: the rest of the answer could not be recognised
-            self._break(ServerGoneError("the connection was closed: an answer was interrupted half-way"))
+        except BaseException:
+            if not self._untouched:
+                self._lose_place(0)
+            raise
+
+    def _owe(self, ident: int, into: Into) -> None:
+        """Note a step whose answer is still to come, and which nobody waits for: it is read before the next answer."""
+        future = Future(ident, "step", into)
+        future.brief = into is None
+        self._waiting.append(future)
+
+    def _find_place(self) -> None:
+        """Drop all that the server has sent, up to the answer to a new request that is recognised by its number."""
+        self._place_lost = False
+        try:
+            ident = secrets.randbits(31) | 1 << 31
+            self._sock.sendall(msgpack.packb([0, ident, "ping", []]))
+            end, last = struct.pack(">BBBIBB", 0x94, 0x01, 0xCE, ident, 0xC0, 0xC3), b""
+            while not last.endswith(end):  # which is the last that the server sends
+                if not (got := self._sock.recv(_CHUNK)):
+                    raise self._closed_by_server("ping", 0, len(end))
+                last = (last + got)[-len(end) :]
+        except OSError as error:
+            raise self._break(self._failure("ping after an interruption", error)) from error
+        except BlockyardError:
+            raise
+        except BaseException:
+            self._place_lost = True
             raise
 
     # -- answers --------------------------------------------------------------------
@@ -237,13 +274,15 @@ class Connection(Stream):
 
     def _read_arrays(self, future: Future, into: Sequence[memoryview]) -> None:
         """Read an answer that consists of arrays, into their memory, unless it is an error."""
-        head, total = self._head, HEAD + future.size
+        head, total, kept = self._head, HEAD + future.size, first_bytes(into, _SMALL)
         expected = _ARRAYS.pack(0x94, 0x01, 0xCE, future.ident, 0xC0, 0xC6, future.size)
         n = self._recv([head, *into], 0, 0, total)
         while n < HEAD and expected.startswith(head[:n]):
             n += self._recv([memoryview(head)[n:]], 0, n, total)
         if head[:n] != expected:
-            self._read_message(bytes(head[:n]) + first_bytes(into, max(0, n - HEAD)))
+            start = bytes(head[:n]) + first_bytes(into, max(0, n - HEAD))
+            fill(into, kept)  # a step that fails changes nothing
+            self._read_message(start)
             return
         while n < total:
             n += self._recv(after_bytes(into, n - HEAD), WAITALL, n, total)
@@ -305,7 +344,5 @@ class Connection(Stream):
         if not isinstance(future.result, bytes) or len(future.result) != future.size:
             size = len(future.result) if isinstance(future.result, bytes) else "no"
             raise self._break(ProtocolError(f"{future.method}: {size} bytes where {future.size} were announced"))
-        payload = memoryview(future.result)
-        for piece in into:
-            piece[:], payload = payload[: len(piece)], payload[len(piece) :]
+        fill(into, future.result)
         future.result = None

@@ -48,6 +48,14 @@ def first_bytes(pieces: Sequence[memoryview], n: int) -> bytes:
     return out
 
 
+def fill(pieces: Sequence[memoryview], data: bytes) -> None:
+    """Write data to the beginning of pieces."""
+    rest = memoryview(data)
+    for piece in pieces:
+        some = min(len(piece), len(rest))
+        piece[:some], rest = rest[:some], rest[some:]
+
+
 def after_bytes(pieces: Sequence[memoryview], n: int) -> list[memoryview]:
     """Return pieces without their first n bytes."""
     for k, piece in enumerate(pieces):

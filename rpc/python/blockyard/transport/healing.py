@@ -74,15 +74,35 @@ class HealingTransport(SocketTransport):
         self._kept: Collection[str] = ()
         self._user: tuple[object, str] | None = None
         self.tally = Tally(inner.handle)
+        self._interrupted = False  # a request that changes games was sent, and is not in the journal
 
     # -- losing a server --------------------------------------------------------------
 
-    def retry(self, request: Callable[[], T]) -> T:
+    def retry(self, request: Callable[[], T], lost: BlockyardError | None = None) -> T:
+        """Make a request until a server answers; lost is the error of a first trial elsewhere.
+
+        Raises:
+            ServerGoneError: servers were lost for the time that the environment waits.
+            ServerTimeoutError: two servers in a row did not answer this request in time.
+        """
+        begun = time.monotonic()
+        if self._interrupted:
+            self._interrupted = False
+            self.save()
         while True:
             try:
                 return request()
             except LOST as error:
-                self.recover(error)
+                if time.monotonic() - begun > self._healing.timeout:
+                    raise
+                self.check_slow(error, lost)
+                self.recover(lost := error)
+
+    @staticmethod
+    def check_slow(error: BlockyardError, last: BlockyardError | None) -> None:
+        """Give up a request that has timed out on one server after the other; last is the error before this one."""
+        if isinstance(error, ServerTimeoutError) and isinstance(last, ServerTimeoutError):
+            raise ServerTimeoutError(f"{error}; a second server was as slow: pass a longer timeout=") from error
 
     def recover(self, error: BlockyardError) -> None:
         """Rebuild the games after this error, which says that the server is lost.
@@ -155,6 +175,7 @@ class HealingTransport(SocketTransport):
 
     def _changed(self, again: Callable[[SocketTransport], Any], heavy: bool) -> None:
         """Note a request that has changed games; a heavy one is followed by a checkpoint, so as not to be repeated."""
+        self._interrupted = False
         self._journal.add(again)
         if heavy or self.eager or not self._journal.head:
             self.save()
@@ -194,6 +215,15 @@ class HealingTransport(SocketTransport):
         self.tally.step(memory, games)
         moves = memory.arrays.get("moves")
         self._journal.add(Steps(games, actions, self._no_moves[: len(games)] if moves is None else moves.copy()))
+
+    def _change(self, request: Callable[[], T]) -> T:
+        """Make a request that changes games. If it is interrupted, the journal misses it, and the next saves them."""
+        self._interrupted = True
+        try:
+            return request()
+        except Exception:
+            self._interrupted = False
+            raise
 
     # -- memory -------------------------------------------------------------------------
 
@@ -258,7 +288,7 @@ class HealingTransport(SocketTransport):
             answers = (self.inner.call("opponent_stats", {}), self.inner.call("rollout", *params))
             return [*answers, self.inner.call("opponent_stats", {})]
 
-        before, answer, after = self.retry(play)
+        before, answer, after = self.retry(lambda: self._change(play))
         self.tally.add(before, after)
         self._changed(lambda part: part.call("rollout", *params), True)
         return answer
@@ -268,7 +298,7 @@ class HealingTransport(SocketTransport):
         self.tally.show(buffer.memory(buffer.steps - 1))
 
     def show(self, memory: StepMemory, method: str, *params: Any) -> None:
-        self.retry(lambda: self.inner.show(memory, method, *params))
+        self.retry(lambda: self._change(lambda: self.inner.show(memory, method, *params)))
         self.tally.show(memory)
         self._changed(lambda part: part.show(part.memory(), method, *params), method == "resume")
 
@@ -277,12 +307,13 @@ class HealingTransport(SocketTransport):
             self.save()
 
     def _after_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        self._interrupted = False
         own = actions.copy().reshape(len(self._all), -1)
         self.log(self._all, own, memory)
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         self._before_step()
-        self.retry(lambda: self.inner.step(actions, memory))
+        self.retry(lambda: self._change(lambda: self.inner.step(actions, memory)))
         self._after_step(actions, memory)
 
     def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
@@ -292,10 +323,10 @@ class HealingTransport(SocketTransport):
     def wait(self, future: Any) -> None:
         posted, actions, memory = future
         try:
-            self.inner.wait(posted)
+            self._change(lambda: self.inner.wait(posted))
         except LOST as error:
             self.recover(error)
-            self.retry(lambda: self.inner.step(actions, memory))
+            self.retry(lambda: self._change(lambda: self.inner.step(actions, memory)), error)
         self._after_step(actions, memory)
 
     def upload(self, user: object, game: str, files: Mapping[str, tuple[str, bytes]]) -> None:

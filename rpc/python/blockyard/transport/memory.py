@@ -41,11 +41,12 @@ class StepMemory:
         parts: for games on several servers: the part of each server, cached.
         unpacked: bool (rows, actions), the unpacked mask, cached.
         generation: incremented each time the memory is reused.
+        pooled: whether it is reused only when nobody refers to it: then small arrays are copied, so as not to keep it.
     """
 
     __slots__ = (
         "__weakref__", "_owner", "acting", "actions", "arrays", "bits", "frame", "generation", "globals",
-        "illegal", "mask", "own_index", "own_reward", "own_score", "parts", "pieces", "planes", "reward",
+        "illegal", "mask", "own_index", "own_reward", "own_score", "parts", "pieces", "planes", "pooled", "reward",
         "score", "seat", "slot", "terminated", "truncated", "unpacked",
     )  # fmt: skip
 
@@ -62,7 +63,7 @@ class StepMemory:
         self._set_arrays(handle, {f.name: np.ndarray(f.shape, f.dtype, memory, lead + f.offset) for f in handle.fields})
 
     def _set_arrays(self, handle: Handle, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
-        self.generation = 0
+        self.generation, self.pooled = 0, False
         self.arrays = arrays
         self.planes = arrays.get("planes")
         self.bits = arrays.get("bits")

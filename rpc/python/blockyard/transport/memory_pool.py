@@ -15,7 +15,7 @@ from .memory import LEAD, StepMemory
 _references: Callable[[Any], int] | None = getattr(sys, "getrefcount", None)
 _TRIES = 4  # entries that are checked before new memory is allocated
 _SPARE = 4  # above this many entries, free memory may be released
-_MOST = 512  # entries that are remembered
+_MOST = 32  # entries
 _PAGE = 4096
 
 
@@ -24,7 +24,7 @@ class MemoryPool:
 
     Fresh memory for each step costs more than the step of a small game: the kernel has to clear each
     page, and the arrays have to be created anew. Memory that the user still refers to is never
-    overwritten.
+    overwritten. Whoever keeps the arrays of many steps gets memory that is not of the pool.
     """
 
     def __init__(self, make: Callable[[], StepMemory | None], forget: bool = True) -> None:
@@ -40,7 +40,7 @@ class MemoryPool:
         self._entries: deque[tuple[list[Any], int]] = deque()
 
     def get(self) -> StepMemory | None:
-        """Return memory that nobody else refers to; None if there is none."""
+        """Return memory that nobody else refers to; None if there is none, and no more may be had."""
         entries, references = self._entries, _references
         if references is None:
             return self._make()
@@ -54,14 +54,13 @@ class MemoryPool:
         return self._add(references)
 
     def _add(self, references: Callable[[Any], int]) -> StepMemory | None:
-        new = self._make()
+        new = self._make() if len(self._entries) < _MOST else None
         if new is None:
             return None
+        new.pooled = True
         views = new.all_views()
         del new
         self._entries.append((views, sum(map(references, views))))
-        if len(self._entries) > _MOST and self._forget:
-            self._entries.popleft()
         return views[0]  # type: ignore[no-any-return]
 
 

@@ -41,8 +41,12 @@ class SocketTransport:
 
     def memory(self) -> StepMemory:
         """Return memory for a step that nobody else refers to."""
-        memory = self._pool.get()
-        assert memory is not None
+        return self._pool.get() or self._separate()
+
+    def _separate(self) -> StepMemory:
+        """Return memory with an array of its own for each field: the caller keeps many, perhaps of one field only."""
+        memory = StepMemory.over_arrays(self.handle, {})
+        memory.pooled = True
         return memory
 
     def _new_memory(self) -> StepMemory:

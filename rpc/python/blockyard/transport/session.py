@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, ProtocolError, RequestError
+from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
 from ..formats.spec import GameSpec
 from .address import Address, Tls
 from .connection import Connection
@@ -202,7 +202,12 @@ class Session:
 
     def open(self, game: str, options: dict[str, Any]) -> Handle:
         """Open an environment on the server, with the options of the method ``open`` in ``rpc/PROTOCOL.md``."""
-        return Handle.from_wire(self.connection.call("open", game, options))
+        try:
+            return Handle.from_wire(self.connection.call("open", game, options))
+        except LimitError as error:
+            if error.data.get("limit") in ("max_handles", "max_memory"):
+                error.args = (f"{error}; close() environments that are not used any more",)
+            raise
 
     @property
     def server_pid(self) -> int | None:

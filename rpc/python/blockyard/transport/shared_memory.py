@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import sys
@@ -24,7 +25,7 @@ from .session import Session
 TRANSPORTS = ("auto", "shm", "socket")
 
 _FIRST_SLOTS = 4  # of the pool, which then doubles as long as the user keeps arrays
-_MOST_SLOTS = 512
+_MOST_SLOTS = 32
 _MOST_SHARED = 1 << 30  # bytes
 
 
@@ -84,7 +85,7 @@ class SharedMemoryTransport(SocketTransport):
         return self._unused.pop() if self._unused else None
 
     def memory(self) -> StepMemory:
-        return self._shared.get() or super().memory()
+        return self._shared.get() or self._separate()
 
     def ring(self, slots: int) -> list[StepMemory]:
         buffer = self.buffer(slots)
@@ -118,10 +119,17 @@ class SharedMemoryTransport(SocketTransport):
         return {f.name.removeprefix("final_"): np.ndarray(f.shape, f.dtype, memory, f.offset) for f in fields}
 
     def _map(self, size: int, fds: list[int]) -> mmap.mmap:
-        """Map the only file of these, and close its descriptor."""
+        """Map the only file of these, and close its descriptor.
+
+        Raises:
+            ProtocolError: there is not one file of this size that nobody can shrink. Whoever reads memory whose file
+                has shrunk is killed by the kernel.
+        """
         try:
             if len(fds) != 1 or os.fstat(fds[0]).st_size != size:
                 raise ProtocolError(f"share: got {len(fds)} files, want one of {size} bytes")
+            if not _sealed(fds[0]):
+                raise ProtocolError("share: the server could shrink the memory, since its file is not sealed")
             return mmap.mmap(fds[0], size)
         finally:
             for fd in fds:
@@ -159,6 +167,15 @@ class SharedMemoryTransport(SocketTransport):
         for done, steps in rollout_parts(buffer.steps, buffer.steps):
             self.call("rollout", steps, policy_options(self.client, policy) | {"slot": buffer.first_slot + done})
             self.pause()
+
+
+def _sealed(fd: int) -> bool:
+    """Return whether nobody can shrink a file."""
+    import fcntl  # which not every system has, as it does not have memory to share
+
+    with contextlib.suppress(OSError):  # a file that cannot have seals
+        return bool(fcntl.fcntl(fd, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK)
+    return False
 
 
 def choose_transport(client: Session, handle: Handle, transport: str) -> SocketTransport:

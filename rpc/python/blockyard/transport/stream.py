@@ -18,6 +18,8 @@ from .futures import Future, received_fds
 CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 NOSIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
 WAITALL = getattr(socket, "MSG_WAITALL", 0)
+NOTHING = 0xC1  # in the first byte of a buffer: nothing was received; no message begins with it
+_WHOLE = 1 << 16  # bytes: a request that is no longer is sent as a whole or not at all
 
 
 class Stream:
@@ -54,6 +56,8 @@ class Stream:
         self._waiting: deque[Future] = deque()
         self._leftover = b""  # received bytes behind the end of the last message
         self._broken: BlockyardError | None = None
+        self._place_lost = False  # it is unknown where the next answer begins
+        self._untouched = False  # the call that was interrupted had not received anything
         self._finalizer = weakref.finalize(self, self._sock.close)
 
     # -- state ----------------------------------------------------------------------
@@ -87,6 +91,24 @@ class Stream:
             )
         if self._broken is not None:
             raise type(self._broken)(*self._broken.args)
+        if self._place_lost:
+            self._find_place()
+
+    def _find_place(self) -> None:
+        """Find where the next answer begins."""
+
+    def _lose_place(self, unsent: int) -> None:
+        """Note that it is unknown where the next answer begins, or whether a request of so many bytes was sent.
+
+        The next request finds that out, unless the last one may have been sent in part.
+        """
+        error = ServerGoneError("the request was interrupted, and its answer is lost")
+        if unsent > _WHOLE:
+            self._break(ServerGoneError("the connection was closed: a request was interrupted half-way"))
+        for future in self._waiting:
+            future.done, future.error = True, error
+        self._waiting.clear()
+        self._leftover, self._place_lost = b"", True
 
     def _break(self, error: BlockyardError) -> BlockyardError:
         """Close the connection because of an error, and give that error to all waiting requests."""
@@ -117,12 +139,14 @@ class Stream:
             where = f"{future.method}: after {sent} of {size} bytes of the request"
             raise self._break(self._failure(where, error)) from error
         except BaseException:  # Ctrl-C in the middle of a request
-            self._break(ServerGoneError("the connection was closed: a request was interrupted half-way"))
+            self._lose_place(size)
             raise
 
     def _recv(self, buffers: Sequence[Any], flags: int, got: int, want: int | str) -> int:
         """Receive into buffers and return the number of bytes; got and want are for error messages."""
         future = self._waiting[0]
+        if not got:
+            buffers[0][0] = NOTHING
         try:
             if future.fds is not None:
                 n, control, _, _ = self._sock.recvmsg_into(buffers[:1], socket.CMSG_SPACE(64), flags | CLOEXEC)
@@ -136,6 +160,9 @@ class Stream:
         except OSError as error:
             where = f"{future.method}: after {got} of {want} bytes of the answer"
             raise self._break(self._failure(where, error)) from error
+        except BaseException:
+            self._untouched = not got and buffers[0][0] == NOTHING
+            raise
         if n == 0:
             raise self._closed_by_server(future.method, got, want)
         return n

@@ -115,6 +115,8 @@ class Batch:
                 self._add_final(infos, ended, finals)
         if self.rows_per_game > 1:
             terminated, truncated = self.rows_of(terminated), self.rows_of(truncated)
+        elif memory.pooled:  # one that is kept must not keep the observations
+            terminated, truncated = terminated.copy(), truncated.copy()
         return memory.observation(), reward.astype(_FLOAT64), terminated, truncated, infos
 
     def shown(self, rows: NDArray[np.bool_] | None = None) -> tuple[Obs, dict[str, Any]]:
@@ -178,10 +180,11 @@ class Batch:
             infos.set_lazy("action_mask", partial(_masks, memory, memory.generation, self.spec.actions))
         infos.put("acting", acting, valid)
         if memory.illegal is not None:
-            infos.put("illegal", memory.illegal, valid)
-        infos.put("score", score, valid)
+            infos.put("illegal", memory.illegal.copy() if memory.pooled else memory.illegal, valid)
+        infos.put("score", score.copy() if memory.pooled else score, valid)
         if self.others is not None:
-            infos.put("opponent", self._opponents(memory.arrays["opponent"]), valid)
+            opponents = self._opponents(memory.arrays["opponent"])
+            infos.put("opponent", opponents.copy() if memory.pooled else opponents, valid)
         return infos
 
     # -- ends of episodes -------------------------------------------------------------

@@ -93,8 +93,8 @@ class Checkpoints:
         self._search.afterstate_calls = own["afterstate_calls"]
         self._batch.illegal.actions, self._batch.illegal.illegal = own["actions"], own["illegal"]
         self._opponents.resume(own, head)
-        self._batch.infos(memory)  # notes in memory which rows must act
         self._steps.resume(memory)
+        self._batch.complete(memory, False)
 
 
 def save(parts: Sequence[Checkpoints]) -> Checkpoint:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,6 +48,10 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self._transport = opening.transport(num_envs)
         try:
             self._build(options, opening, self._transport)
+            if not self._own_client:
+                free = partial(_free, self._transport, opening.user)
+                self._dropped = weakref.finalize(self, self.client.connection.dropped.append, free)
+                self._dropped.atexit = False
         except BaseException:
             self._transport.close(self._own_client)
             raise
@@ -89,7 +95,8 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         Args:
             seed: an int s seeds game i with s + i; a list seeds each game separately, with None for a game without a
                 seed. A game without a seed continues its own sequence if it was seeded before; otherwise it is
-                seeded from the operating system's entropy.
+                seeded from the operating system's entropy. The first reset of an environment that was created from a
+                checkpoint continues its games instead, whatever the seed.
             options: ``{"reset_mask": bool (num_envs,)}`` resets only the selected rows. The dict is not modified.
 
         Returns:
@@ -159,12 +166,12 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     @property
     def scores(self) -> NDArray[np.int32]:
         """Points of all seats after the last step: int32 (num_games, seats)."""
-        return self._batch.current.score
+        return self._batch.current.score.copy()
 
     @property
     def seat_rewards(self) -> NDArray[np.float32]:
         """Rewards of all seats, opponents included, in the last step: float32 (num_games, seats)."""
-        return self._batch.current.reward
+        return self._batch.current.reward.copy()
 
     def unpack(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Unpack packed boards, uint8 (..., packed_len), into planes, uint8 (..., C, H, W)."""
@@ -313,6 +320,8 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     def close_extras(self, **kwargs: Any) -> None:
         """Free the games; this stops the local server if no other environment uses it."""
         self._games.end()
+        if not self._own_client:
+            self._dropped.detach()
         self._transport.close(self._own_client)
         self._opponents.close()
         self._requests.closed = True
@@ -327,3 +336,10 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         state = f"{self.autoreset_mode.value}, {self.transport}" + (", closed" if self.closed else "")
         name = self.spec.id if self.spec else self.game_spec.id
         return f"{type(self).__name__}({name}, {rows}, you drive {players} of {self.seats}, {state})"
+
+
+def _free(transport: SocketTransport, user: object) -> None:
+    """Free the games of an environment that was not closed, on a session that stays open."""
+    transport.close(False)
+    for part in transport.parts:
+        part.release(user)

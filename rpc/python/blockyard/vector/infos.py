@@ -51,6 +51,30 @@ class Infos(dict[str, Any]):
         self._lazy.pop(key, None)
         super().__delitem__(key)
 
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        """Set several items, as ``dict.update`` does."""
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
+
+    def __ior__(self, other: Any) -> Infos:  # type: ignore[override]
+        self.update(other)
+        return self
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """Return the value of key, which is default if it was not there."""
+        self._compute(key)
+        return super().setdefault(key, default)
+
+    def popitem(self) -> tuple[str, Any]:
+        """Remove the last item and return it."""
+        self._compute_all()
+        return super().popitem()
+
+    def clear(self) -> None:
+        """Remove all items."""
+        self._lazy = {}
+        super().clear()
+
     def __iter__(self) -> Iterator[str]:  # overridden so that dict(infos) reads values with __getitem__
         return super().__iter__()
 

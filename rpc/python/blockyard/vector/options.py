@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
@@ -83,6 +83,17 @@ class Options:
         if unknown := sorted(arguments.keys() - set(names)):
             raise TypeError(f"unexpected arguments {unknown}; want some of {names}")
         return cls(**arguments)
+
+    @staticmethod
+    def refuse(arguments: Iterable[str], where: str, reasons: Mapping[str, str]) -> None:
+        """Refuse arguments of make_vec that an environment of another form sets itself, or cannot work with.
+
+        Raises:
+            TypeError: there is one; the message has its reason.
+        """
+        for name in arguments:
+            if name in reasons:
+                raise TypeError(f"{name}: cannot be set in {where}: {reasons[name]}")
 
     @property
     def mode(self) -> AutoresetMode:

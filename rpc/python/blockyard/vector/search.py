@@ -75,7 +75,7 @@ class Search:
         self._requests.check("restore")
         memory = self._steps.next_memory()
         self._requests.transport.restore(memory, ids, rows, _reseed(reseed))
-        self._batch.memory = memory
+        self._steps.take(memory)
 
     def clone(self, src: Ids, dst: Ids, reseed: int | None) -> None:
         """Copy the states of games to others; see :meth:`BlockVectorEnv.clone`."""
@@ -86,7 +86,7 @@ class Search:
             raise ValueError(f"clone: {len(source)} sources for {len(target)} targets, want equal numbers")
         memory = self._steps.next_memory()
         self._requests.transport.clone(memory, source, target, _reseed(reseed))
-        self._batch.memory = memory
+        self._steps.take(memory)
 
     # -- rollouts ---------------------------------------------------------------------
 
@@ -109,7 +109,7 @@ class Search:
         transport.rollout(buffer, policy)
         for t in range(len(buffer)):
             self._batch.complete(buffer[t], self._batch.same_step)
-        self._batch.memory = buffer.memory(len(buffer) - 1)
+        self._steps.take(buffer.memory(len(buffer) - 1))
         return Rollout(buffer, count)
 
 

@@ -26,8 +26,8 @@ class Steps:
     Attributes:
         seeded: bool (games,), the games that were seeded.
         first_seed: of the first reset that has no seed of its own.
-        resumed: the position of a checkpoint, and the generation of its memory: while it is the current one, a reset
-            without arguments returns it.
+        resumed: the position of a checkpoint, and the generation of its memory: while it is the current one, the
+            first reset returns it, whatever its seed.
     """
 
     def __init__(
@@ -48,16 +48,22 @@ class Steps:
         self.resumed: tuple[StepMemory, int] | None = None
         self._transport = requests.transport
         self._ring = None if slots is None else self._transport.ring(slots)
-        self._turn = 0
+        self._slot = 0
         self._actions = np.zeros(batch.num_envs, "<u2")
         self._acted: NDArray[np.bool_] | None = None
         self._pending: tuple[Any, StepMemory, NDArray[np.intp] | None] | None = None
+
+    @property
+    def overwrites(self) -> bool:
+        """Whether the arrays of a step are overwritten by later steps."""
+        return self._ring is not None
 
     def reset(self, seed: Seed, options: dict[str, Any] | None) -> tuple[Obs, dict[str, Any]]:
         """Start new episodes; see :meth:`BlockVectorEnv.reset`."""
         self._requests.check("reset")
         batch = self._batch
-        if self.resumed is not None and seed is None and not options:
+        checked = check_seeds(seed, batch.num_games)
+        if self.resumed is not None and not options:
             (memory, generation), self.resumed = self.resumed, None
             if memory is batch.memory and memory.generation == generation:
                 return batch.shown()
@@ -66,7 +72,6 @@ class Steps:
         chosen = np.ones(batch.num_games, np.bool_)
         if options and "reset_mask" in options:
             chosen = reset_mask(options["reset_mask"], batch.num_envs, batch.rows_per_game)
-        checked = check_seeds(seed, batch.num_games)
         memory = self.next_memory()
         for request in reset_requests(self.first_seed if checked is None else checked, chosen, self.seeded):
             self._transport.show(memory, "reset", request)
@@ -99,24 +104,32 @@ class Steps:
         return self._batch.result(memory, before, self._acted, self._finals)
 
     def show(self, memory: StepMemory) -> None:
-        """Make this the current position."""
-        self._batch.memory = memory
+        """Make this the current position, and display it if that was asked for."""
+        self.take(memory)
         if self._show_it is not None:
             self._show_it()
 
+    def take(self, memory: StepMemory) -> None:
+        """Make this the current position."""
+        if self._ring is not None and memory is self._ring[self._next_slot]:
+            self._slot = self._next_slot
+            memory.reuse()
+        self._batch.memory = memory
+
+    @property
+    def _next_slot(self) -> int:
+        return (self._slot + 1) % len(self._ring or "-")
+
     def resume(self, memory: StepMemory) -> None:
-        """Make a position of a checkpoint the current one; a reset without arguments returns it."""
+        """Make a position of a checkpoint the current one; the first reset returns it."""
         self.seeded[:] = True
         self.first_seed = None
         self.show(memory)
         self.resumed = (memory, memory.generation)
 
     def next_memory(self) -> StepMemory:
-        """Return memory for the next position."""
-        if self._ring is None:
-            return self._transport.memory()
-        self._turn = (self._turn + 1) % len(self._ring)
-        return self._ring[self._turn].reuse()
+        """Return memory for the next position; the same again until :meth:`take` gets it."""
+        return self._transport.memory() if self._ring is None else self._ring[self._next_slot]
 
     def _prepare(
         self, method: str, actions: Any, out: Out
@@ -129,14 +142,13 @@ class Steps:
             self._games.fetch()
         last = batch.memory
         before = batch.own_index(last) if batch.varying and last is not None else None
-        self._acted = None if last is None else last.acting
+        self._acted = None if last is None else batch.complete(last, False)
         if out is None:
             memory = self.next_memory()
         else:
             memory = out.reuse() if isinstance(out, StepMemory) else StepMemory.over_arrays(batch.handle, out)
         row = self._actions if memory.actions is None else memory.actions
-        if row is not actions:
-            copy_actions(actions, row)
+        copy_actions(actions, row, batch.spec.actions, self._acted)
         return memory, row, before
 
     def _finals(self) -> FinalStep:

@@ -85,11 +85,26 @@ def test_refuses(server: Server):
         create({"num_envs": 2})
     with pytest.raises(ValueError, match="multiple of 2"):
         create({"game": "BlockBattle-v0", "num_envs": 3, "opponents": None, "address": server.unix})
+    for name, value in (("rows", "acting"), ("packed", True), ("mask", False), ("copy", False)):
+        with pytest.raises(TypeError, match=f"{name}: cannot be set"):
+            create({"game": "BlockBattle-v0", "num_envs": 2, "opponents": None, name: value})
     with (
         blockyard.make_vec("BlockBattle-v0", address=server.unix, autoreset_mode="SameStep") as env,
         pytest.raises(ValueError, match="NextStep"),
     ):
         MaskedVectorEnv(env)
+
+
+def test_resumes_whatever_the_seed(server: Server):
+    how = {"game": "BlockBattle-v0", "num_envs": 4, "opponents": None, "address": server.unix}
+    env = create(how | {"seed": 1})
+    env.reset()
+    env.step(env.env.sample_actions(np.random.default_rng(0)))
+    data, seen = env.env.checkpoint(), env._to_observation(env.env._batch.current.observation())
+    twin = create(how | {"checkpoint": data})
+    np.testing.assert_array_equal(twin.reset(seed=7)[0]["observations"], seen["observations"])
+    env.close()
+    twin.close()
 
 
 def test_says_what_to_install():

@@ -142,6 +142,15 @@ def test_what_it_refuses(server: Server):
     how = {"autoreset_mode": "NextStep", "address": server.unix}
     with blockyard.make_vec("BlockBattle-v0", **how) as env, pytest.raises(ValueError, match="SameStep"):
         SB3VecEnv(env)
+    for name, value in (("rows", "acting"), ("copy", False), ("slots", 3)):
+        with pytest.raises(TypeError, match=f"{name}: cannot be set"):
+            SB3VecEnv("BlockBattle-v0", address=server.unix, opponents=None, **{name: value})
+    for how in ({"rows": "acting"}, {"copy": False}):
+        with (
+            blockyard.make_vec("Blocking-v0", opponents=None, address=server.unix, **how) as env,
+            pytest.raises(TypeError, match="cannot be set"),
+        ):
+            SB3VecEnv(env)
     unmasked = SB3VecEnv("BlockBattle-v0", 2, address=server.unix, mask=False)
     assert not is_masking_supported(unmasked)
     with pytest.raises(ValueError, match="masking"):
@@ -231,8 +240,23 @@ def test_resumes_from_a_checkpoint(server: Server):
     got = twin.step(actions)
     for part in range(3):
         assert_same(got[part], want[part])
+    seeded = SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs)
+    MaskablePPO("MultiInputPolicy", seeded, seed=1, **SMALL)  # seeds the environment
+    assert_same(dict(seeded.reset()), before)
+    seeded.close()
     model.set_env(SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs))
     model.learn(64, reset_num_timesteps=False)
     env.close()
     twin.close()
     model.get_env().close()
+
+
+def test_infos_belong_to_the_caller(server: Server):
+    env = SB3VecEnv("BlockBattle-v0", 3, address=server.unix, seed=1)
+    env.reset()
+    for _ in range(2):
+        infos = env.step(env.env.sample_actions(np.random.default_rng(0)))[3]
+        assert infos == [{"TimeLimit.truncated": False}] * 3
+        for info in infos:
+            info["mine"] = 1
+    env.close()

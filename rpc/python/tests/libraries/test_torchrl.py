@@ -160,6 +160,20 @@ def test_ppo_step(server: Server):
 def test_refuses(server: Server):
     with pytest.raises(TypeError, match="autoreset_mode"):
         BlockEnv("BlockBattle-v0", address=server.unix, autoreset_mode="SameStep")
+    for name, value in (("rows", "acting"), ("packed", True), ("mask", False), ("copy", False)):
+        with pytest.raises(TypeError, match=f"{name}: cannot be set"):
+            BlockEnv("BlockBattle-v0", address=server.unix, opponents=None, **{name: value})
+
+
+def test_resumes_whatever_the_seed(server: Server):
+    env = BlockEnv("BlockBattle-v0", 2, address=server.unix, seed=1)
+    env.rollout(3, break_when_any_done=False)
+    data, planes = env.env.checkpoint(), env.env._batch.current.planes.copy()
+    twin = BlockEnv("BlockBattle-v0", 2, address=server.unix, checkpoint=data)
+    twin.set_seed(5)
+    assert (twin.reset()["planes"].numpy() == planes).all()
+    env.close()
+    twin.close()
 
 
 def test_says_what_to_install():

@@ -1,0 +1,210 @@
+package compile
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest"
+)
+
+// Texts of the uploads below, each of which answers "hello" if it is the bot and is started as it has to be.
+const (
+	goMod    = "module x\n\ngo 1.21\n"
+	cHeader  = "#pragma once\n#define WORD \"hello\"\n"
+	useWord  = "#include <iostream>\n#include \"bot.hpp\"\nint main() { std::cin.get(); std::cout << WORD << std::endl; }\n"
+	other    = "int main() { return 3; }\n"
+	notThis  = "if __name__ == '__main__':\n    print('not this')\n"
+	apple    = "\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X        "
+	oldHello = "import sys\nsys.stdin.readline()\nprint \"hello\"\nsys.stdout.flush()\n"
+)
+
+// An upload is an archive as people make it.
+type upload struct {
+	files   []string // names and texts in turn
+	want    string   // language, or what the refusal says
+	refused bool
+	tool    string // that this machine may lack
+}
+
+// uploads are archives as people make them.
+func uploads() map[string]upload {
+	py, js, gos, cpp, c, java, rust := sources["hello.py"], sources["hello.js"], sources["hello.go"], sources["hello.cpp"],
+		sources["hello.c"], sources["Hello.java"], sources["hello.rs"]
+	cpp20 := "#include <concepts>\ntemplate<std::integral T> T same(T x) { return x; }\n" + cpp
+	return map[string]upload{
+		"macos":            {[]string{"bot/main.py", py, "__MACOSX/bot/._main.py", apple, "bot/.DS_Store", "\x00"}, "Python", false, ""},
+		"macos, Java":      {[]string{"bot/Hello.java", java, "__MACOSX/bot/._Hello.java", apple}, "Java", false, "javac"},
+		"deep":             {[]string{"README.md", "x", "src/bot.py", py, "src/util.py", notThis}, "Python", false, ""},
+		"its own file":     {[]string{"README.md", "x", "src/main.py", "open('w.json')\n" + py, "src/w.json", "[1]"}, "Python", false, ""},
+		"tool in Python":   {[]string{"main.cpp", cpp, "tools/plot.py", "import matplotlib\n" + strings.Repeat("#", 9999)}, "C++", false, ""},
+		"C++20":            {[]string{"main.cpp", cpp20}, "C++", false, ""},
+		"old C++":          {[]string{"main.cpp", "void f() throw(int);\n" + cpp}, "C++", false, ""},
+		"CMake":            {[]string{"CMakeLists.txt", "cmake_minimum_required(VERSION 3.5)\nproject(x)\nadd_executable(b src/x.cpp)\ntarget_include_directories(b PRIVATE inc)\n", "src/x.cpp", useWord, "inc/bot.hpp", cHeader}, "C++", false, ""},
+		"broken CMake":     {[]string{"CMakeLists.txt", "find_package(Nothing REQUIRED)\n", "src/x.cpp", useWord, "inc/bot.hpp", cHeader}, "C++", false, ""},
+		"make":             {[]string{"Makefile", "duck:\n\tc++ -DWORD='\"hello\"' -o duck a.cpp\n", "a.cpp", strings.Replace(useWord, "#include \"bot.hpp\"\n", "", 1)}, "C++", false, ""},
+		"make for Windows": {[]string{"Makefile", "bot.exe: x.obj\n", "main.c", c}, "C", false, ""},
+		"C++ tests":        {[]string{"main.cpp", cpp, "test/test_main.cpp", other, "bench.cpp", other}, "C++", false, ""},
+		"includes code":    {[]string{"main.cpp", "#include \"bot.cpp\"\n", "bot.cpp", cpp}, "C++", false, ""},
+		"venv":             {[]string{"main.py", py, ".venv/lib/x/old.py", oldHello}, "Python", false, ""},
+		"Maven":            {[]string{"pom.xml", "<project/>", "src/main/java/a/b/Hello.java", java, "src/test/java/HelloTest.java", "import org.junit.Test;\npublic class HelloTest {}\n"}, "Java", false, "javac"},
+		"Eclipse":          {[]string{"src/Hello.java", java, ".metadata/.plugins/x.java", "no"}, "Java", false, "javac"},
+		"package.json":     {[]string{"package.json", `{"main": "src/app.js"}`, "src/app.js", "require('./lib.js');\n", "src/lib.js", js}, "JavaScript", false, "node"},
+		"npm start":        {[]string{"package.json", `{"scripts": {"start": "node lib/x.js"}}`, "lib/x.js", js, "index.js", "process.exit(1)"}, "JavaScript", false, "node"},
+		"node_modules":     {[]string{"index.js", js, "node_modules/gyp/gyp_main.py", "import sys\n"}, "JavaScript", false, "node"},
+		"cmd":              {[]string{"go.mod", goMod, "cmd/bot/main.go", gos, "x/x.go", "package x\n"}, "Go", false, ""},
+		"Cargo":            {[]string{"Cargo.toml", "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n", "src/main.rs", rust}, "Rust", false, "cargo"},
+		"unicode":          {[]string{"мой бот 方块/main.py", py}, "Python", false, ""},
+		"BOM and CRLF":     {[]string{"main.py", "\ufeff" + strings.ReplaceAll(py, "\n", "\r\n")}, "Python", false, ""},
+		"old module":       {[]string{"main.py", py, "old/first_try.py", oldHello}, "Python", false, ""},
+		"bot.toml":         {[]string{"bot.toml", "# my bot\nbuild = \"cc -o it x.c\"\nrun = './it' # so\nlanguage = \"my C\"\n", "x.c", c, "main.py", "no"}, "my C", false, ""},
+		"bot.toml names":   {[]string{"bot.toml", "language = \"C\"\n", "x.c", c, "main.py", py}, "C", false, ""},
+		"Perl":             {[]string{"bot.pl", "$| = 1; <STDIN>; print \"hello\\n\";\n"}, "Perl", false, "perl"},
+		"script":           {[]string{"x/dropblox_ai", "#!/usr/bin/python\r\ninput()\r\nprint('hello', flush=True)\r\n"}, "dropblox_ai", false, ""},
+		"script, no #!":    {[]string{"dropblox_ai", "read x; exec python3 -u bot.py\n", "bot.py", "print('hello')\n"}, "dropblox_ai", false, ""},
+
+		"two starts":         {[]string{"a.py", notThis, "b.py", notThis, "c.py", ""}, "2 of its 3 source files can be the one to start: a.py, b.py; call one main.py", true, ""},
+		"two mains deep":     {[]string{"a/main.py", py, "b/main.py", py}, "can be the one to start: a/main.py, b/main.py", true, ""},
+		"no main":            {[]string{"a.cpp", "int f() { return 1; }\n", "b.cpp", ""}, "none of its 2 source files has main: a.cpp, b.cpp", true, ""},
+		"two executables":    {[]string{"Makefile", "all:\n\tcc -o a x.c\n\tcc -o b x.c\n", "x.c", c, "y.c", other}, "Makefile builds 2 executables: a, b", true, ""},
+		"bad bot.toml":       {[]string{"bot.toml", "run = ./bot\n"}, `bot.toml:1: "run = ./bot": want build, run or language`, true, ""},
+		"nothing there":      {[]string{"bot.toml", "run = \"./bot\"\n"}, `run = "./bot": there is no such file after the build`, true, ""},
+		"bad package.json":   {[]string{"package.json", "{", "index.js", js}, "package.json is no JSON", true, "node"},
+		"unknown first line": {[]string{"dropblox_ai", "#!/usr/bin/env smalltalk\n"}, "needs smalltalk (the first line of dropblox_ai), which this machine does not have", true, ""},
+	}
+}
+
+// dropbloxUploads are those of a contest that takes a file of a certain name.
+var dropbloxUploads = contest.Uploads{Program: "dropblox_ai"}
+
+// TestUploads: what people upload is found, built and started, and answers; what cannot be is refused for the right
+// reason. A language whose tool this machine lacks is refused for that.
+func TestUploads(t *testing.T) {
+	for name, u := range uploads() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bot, err := Submission(t.Context(), zipped(t, u.files...), filepath.Join(t.TempDir(), "b"), dropbloxUploads, Default)
+			_, missing := exec.LookPath(cmp.Or(u.tool, "cc"))
+			switch {
+			case missing != nil:
+				require.ErrorContains(t, err, "which this machine does not have")
+			case u.refused:
+				require.ErrorAs(t, err, new(*Refusal))
+				require.ErrorContains(t, err, u.want)
+				require.NotContains(t, err.Error(), "\n")
+			default:
+				require.NoError(t, err)
+				require.Equal(t, u.want, bot.Language)
+				requireHello(t, bot)
+			}
+		})
+	}
+}
+
+// requireHello requires that a bot answers.
+func requireHello(t *testing.T, bot Bot) {
+	t.Helper()
+	p, err := bot.Program.Start(func(line string) { t.Log(line) })
+	require.NoError(t, err)
+	line, _, _, err := p.Ask(t.Context(), []string{"x"}, time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, "hello", line)
+	require.NoError(t, p.Close())
+}
+
+// TestPython2 is named as such, where it is missing too.
+func TestPython2(t *testing.T) {
+	bot, err := Submission(t.Context(), write(t, "bot.py", oldHello), filepath.Join(t.TempDir(), "b"), dropbloxUploads, Default)
+	require.Equal(t, "Python 2", bot.Language)
+	if err == nil {
+		requireHello(t, bot)
+		return
+	}
+	require.Regexp(t, `^is written for Python 2, which this machine does not have: python3: bot.py:3: SyntaxError: Missing `, err.Error())
+}
+
+// TestClassIsWrapped: a file with the class of a contest is run by the contest's own program.
+func TestClassIsWrapped(t *testing.T) {
+	u := contest.Uploads{Class: re(`(?m)^class Player\b`),
+		Wrapper: "import runpy, sys\ninput()\nprint(runpy.run_path(sys.argv[1])['Player']().word, flush=True)\n"}
+	bot, err := Submission(t.Context(), zipped(t, "me/code.py", "class Player:\n    word = 'hello'\n", "helper.py", "x = 1\n"),
+		filepath.Join(t.TempDir(), "b"), u, Default)
+	require.NoError(t, err)
+	requireHello(t, bot)
+}
+
+// TestArchives: all kinds are read, and what is encrypted says so. The archives in testdata hold the same bot.
+func TestArchives(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte(sources["hello.py"]), 0o644))
+	for ending, flag := range map[string]string{".tar": "-cf", ".tar.bz2": "-cjf", ".tbz2": "-cjf", ".tar.xz": "-cJf", ".txz": "-cJf"} {
+		path := filepath.Join(t.TempDir(), "my bot"+ending)
+		out, err := exec.Command("tar", "-C", dir, flag, path, "main.py").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.True(t, Is(path))
+		require.Equal(t, "my bot", Name(path))
+		bot, err := Submission(t.Context(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+		require.NoError(t, err, ending)
+		requireHello(t, bot)
+	}
+	for name, want := range map[string]string{
+		"a.7z": "damaged", "a.rar": "a.rar is neither a source file nor an archive that is read (.zip, ", "a.tar.xz": "not an xz archive", "a.tar.bz2": "damaged", "a.tar": "damaged",
+		"a.lzh": "a.lzh is neither a source file nor an archive that is read (.zip, .jar, .tar, ",
+	} {
+		_, err := Submission(t.Context(), write(t, name, strings.Repeat("no", 500)), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+		require.ErrorAs(t, err, new(*Refusal), name)
+		require.ErrorContains(t, err, want)
+	}
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: "main.py", Flags: 1})
+	require.NoError(t, err)
+	_, err = w.Write([]byte("x"))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	_, err = Submission(t.Context(), write(t, "a.zip", b.String()), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+	require.ErrorContains(t, err, "the archive is encrypted: hand it in without a password")
+}
+
+// TestJar: a Java archive is started if it says which class begins.
+func TestJar(t *testing.T) {
+	jar, missing := exec.LookPath("jar")
+	if missing != nil {
+		t.Skip(missing)
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "Hello.java"), []byte(strings.Replace(sources["Hello.java"], "package a.b;", "", 1)), 0o644))
+	for _, argv := range [][]string{{"javac", "Hello.java"}, {jar, "cfe", "bot.jar", "Hello", "Hello.class"}} {
+		c := exec.Command(argv[0], argv[1:]...)
+		c.Dir = dir
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	bot, err := Submission(t.Context(), filepath.Join(dir, "bot.jar"), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+	require.NoError(t, err)
+	requireHello(t, bot)
+}
+
+// TestErrorIn: the line with the error is shown, not the first line.
+func TestErrorIn(t *testing.T) {
+	for said, want := range map[string]string{
+		"# bot\n./bot.go:3:4: undefined: x":                                           "./bot.go:3:4: undefined: x",
+		"a.cpp: In function 'int main()':\na.cpp:1:2: error: no":                      "a.cpp:1:2: error: no",
+		"  File \"a.py\", line 3\n    print 1\n    ^\nSyntaxError: bad":               "a.py:3: SyntaxError: bad",
+		"   Compiling x\nwarning: unused\nerror[E0425]: no x\n --> src/main.rs:2:5\n": "src/main.rs:2:5: error[E0425]: no x",
+		"a.js:7\n  x(\n   ^\n\nSyntaxError: Unexpected end of input":                  "a.js:7: SyntaxError: Unexpected end of input",
+		"Note: old\nA.java:3: error: cannot find symbol":                              "A.java:3: error: cannot find symbol",
+		"make: Entering directory\nmake: *** No rule to make target 'x.obj'.  Stop.":  "make: *** No rule to make target 'x.obj'.  Stop.",
+		"": "",
+	} {
+		require.Equal(t, want, errorIn(said), "%q", said)
+	}
+}

@@ -1,0 +1,105 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/fleet/broker"
+)
+
+// The key of the workers does what a worker needs, results of any size included, and nothing else: it makes no stream,
+// deletes none, and changes no run.
+func TestTheKeyOfWorkersIsBounded(t *testing.T) {
+	site := newSite(t)
+	nc := asWorker(t, site)
+	s := serve(t, site, squares("run", DefaultLimits), Options{})
+	refused := make(chan error, 1)
+	nc.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err })
+	queue := queueName("run", s.run.Epoch, "tasks")
+	for _, to := range []string{
+		"$JS.API.STREAM.CREATE.mine", "$JS.API.STREAM.UPDATE." + queue, "$JS.API.STREAM.DELETE." + queue,
+		"$JS.API.STREAM.PURGE." + queue, "$JS.API.STREAM.MSG.DELETE." + queue, "$JS.API.STREAM.PURGE.KV_blockyard-runs",
+		"$JS.API.CONSUMER.DELETE." + queue + ".workers", "$JS.API.CONSUMER.DURABLE.CREATE." + queue + ".mine",
+		"$JS.API.CONSUMER.CREATE." + queue + ".mine", "$JS.API.CONSUMER.PAUSE." + queue + ".workers",
+		"$KV.blockyard-runs." + runKey("run"), queueSubject(&s.run, "tasks"), "anything",
+	} {
+		require.NoError(t, nc.Publish(to, []byte("{}")))
+		require.ErrorContains(t, <-refused, to)
+	}
+	for _, from := range []string{">", "blockyard.>", "$KV.>"} {
+		_, err := nc.Subscribe(from, func(*nats.Msg) {})
+		require.NoError(t, err, "the server refuses it, later")
+		require.ErrorContains(t, <-refused, `Subscription to "`+from)
+	}
+	all, err := getAll(t.Context(), s.kv)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.Equal(t, Running, all[0].State)
+	require.NoError(t, s.Close(true))
+}
+
+// With that key a worker joins, reads objects, plays, sends large results and leaves, and the status can be asked for.
+func TestTheKeyOfWorkersSuffices(t *testing.T) {
+	site := newSite(t)
+	nc := asWorker(t, site)
+	s := serve(t, site, squares("run", DefaultLimits), Options{})
+	data := bytes.Repeat([]byte("1234567890"), LargeResult/5)
+	name, err := s.Objects.Put(t.Context(), data)
+	require.NoError(t, err)
+	done := make(chan struct{})
+	require.NoError(t, s.Submit(t.Context(), &Job{ID: "1", Spec: name, Done: func() { close(done) },
+		Take: func(r *Result) (int, int, error) {
+			if !bytes.Equal(data[1:], r.Data) {
+				return 0, 0, errors.New("other bytes")
+			}
+			return 1, 1, nil
+		}}))
+	left := make(chan error, 1)
+	go func() {
+		left <- Work(t.Context(), nc, WorkerOptions{Name: "only", Threads: 1, Counts: new(WorkerCounts), Log: quiet,
+			Kinds: map[string]Kind{"squares": func(_ context.Context, _ *Run, get Get) (NewPlayer, error) {
+				return func() (Player, error) {
+					return func(ctx context.Context, spec json.RawMessage) (*Result, error) {
+						var name string
+						if err := json.Unmarshal(spec, &name); err != nil {
+							return nil, err
+						}
+						data, err := get(ctx, name)
+						if err != nil {
+							return nil, err
+						}
+						return &Result{Data: data[1:]}, nil
+					}, nil
+				}, nil
+			}}})
+	}()
+	select {
+	case <-done:
+	case <-time.After(long):
+		t.Fatal("no result")
+	}
+	all, _, err := Ask(t.Context(), nc)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.NoError(t, s.Close(true))
+	require.NoError(t, <-left)
+	require.NoError(t, nc.LastError())
+}
+
+// asWorker connects with the key of workers.
+func asWorker(t *testing.T, site *broker.Site) *nats.Conn {
+	t.Helper()
+	_, file, _ := strings.Cut(site.Join, "--creds ")
+	nc, err := (&broker.ClientFlags{Creds: file}).Connect(site.Address, "worker", quiet)
+	require.NoError(t, err)
+	t.Cleanup(nc.Close)
+	return nc
+}

@@ -1,0 +1,45 @@
+package broker
+
+import (
+	"bytes"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A broker on every network says what is unsafe without TLS, and prints an address that workers can use.
+func TestListenOnEveryNetwork(t *testing.T) {
+	for listen, warns := range map[string]bool{"0.0.0.0:0": true, "[::]:0": true, "127.0.0.1:0": false} {
+		var log bytes.Buffer
+		dir := t.TempDir()
+		f := Flags{Listen: listen}
+		site, err := f.Open(dir, "test", slog.New(slog.NewTextHandler(&log, nil)))
+		require.NoError(t, err)
+		require.Equal(t, warns, bytes.Contains(log.Bytes(), []byte("without --tls-cert")), listen)
+		at, err := url.Parse(site.Address)
+		require.NoError(t, err)
+		ip := net.ParseIP(at.Hostname())
+		require.NotNil(t, ip, site.Address)
+		require.False(t, ip.IsUnspecified(), site.Address)
+		nc, err := (&ClientFlags{Creds: filepath.Join(dir, keyFile)}).Connect(site.Address, "worker", slog.New(slog.DiscardHandler))
+		require.NoError(t, err)
+		nc.Close()
+		for _, name := range []string{keyFile, ownKeyFile} {
+			info, err := os.Stat(filepath.Join(dir, name))
+			require.NoError(t, err)
+			require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
+		}
+		require.NoError(t, site.Close(true))
+	}
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	at, others := reachable(&net.TCPAddr{IP: net.IPv4zero, Port: 4222}, true)
+	require.Equal(t, net.JoinHostPort(host, "4222"), at)
+	require.True(t, others)
+}

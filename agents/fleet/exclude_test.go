@@ -1,0 +1,149 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/require"
+)
+
+// A worker whose result no worker can have played is excluded and named, and leaves. Its jobs are done by others, and the
+// run ends as if it had never been there.
+func TestBadWorkersAreExcluded(t *testing.T) {
+	site := newSite(t)
+	var log bytes.Buffer
+	s := serve(t, site, squares("run", Limits{AckWait: time.Minute, Deliveries: 2}),
+		Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Folder: t.TempDir()})
+	got := newSums()
+	for n := range 6 {
+		require.NoError(t, s.Submit(t.Context(), got.job(n)))
+	}
+	err := <-work(t, site, "liar", func(context.Context, json.RawMessage) (*Result, error) {
+		return &Result{Data: []byte("-1")}, nil
+	})
+	require.ErrorIs(t, err, ErrRefused)
+	require.ErrorContains(t, err, "excluded: its result of job ")
+	require.ErrorContains(t, err, "-1 is not the square of ")
+	require.ErrorIs(t, <-work(t, site, "liar", nil), ErrRefused, "it does not come back under its name")
+	require.Contains(t, Progress(s.Workers()), "nobody plays: all 1 workers were refused")
+	require.NoError(t, s.Err())
+
+	left := work(t, site, "honest", nil)
+	got.wait(t, 6)
+	require.Equal(t, map[string]int{"0": 0, "1": 1, "2": 4, "3": 9, "4": 16, "5": 25}, got.all)
+	require.NoError(t, s.Close(true))
+	require.NoError(t, <-left)
+	require.Contains(t, log.String(), `msg="a worker was excluded" worker=liar reason="excluded: its result of job`)
+}
+
+// One that goes on sending results counts for nothing, even if they are right, and others do its jobs.
+func TestExcludedResultsAreDropped(t *testing.T) {
+	site := newSite(t)
+	s := serve(t, site, squares("run", Limits{AckWait: time.Minute, Deliveries: 2}), Options{Folder: t.TempDir()})
+	got := newSums()
+	require.NoError(t, s.Submit(t.Context(), got.job(3)))
+	msg, err := s.queues.jobs.Next(jetstream.FetchMaxWait(long))
+	require.NoError(t, err)
+	answer := func(data string) error {
+		_, err := s.js.PublishMsg(t.Context(), &nats.Msg{Subject: queueSubject(&s.run, "results"), Data: []byte(data),
+			Header: (&resultMessage{Job: "3", Worker: "liar"}).header()})
+		return err
+	}
+	require.NoError(t, answer("8"))
+	require.NoError(t, msg.Ack())
+	const flood = 500 // more than the queue of jobs may have
+	for sent := 0; sent < flood; {
+		if answer("9") == nil { // the queue of results may be full
+			sent++
+		}
+	}
+	require.Eventually(t, func() bool { return s.Workers()[0].Dropped == flood }, long, time.Millisecond)
+	s.roster.hello(WorkerRow{Name: "liar", State: Playing, Threads: 9})
+	require.Equal(t, Refused, s.Workers()[0].State)
+	left := work(t, site, "honest", nil)
+	got.wait(t, 1)
+	require.NoError(t, s.Err())
+	require.Equal(t, 1, s.Workers()[0].Tasks, "of honest")
+	require.Equal(t, [2]int{0, flood}, [2]int{s.Workers()[1].Tasks, s.Workers()[1].Dropped})
+	require.NoError(t, s.Close(true))
+	require.NoError(t, <-left)
+}
+
+// A job whose results no worker gets right is given up, and the last worker is named.
+func TestJobThatNobodyGetsRight(t *testing.T) {
+	site := newSite(t)
+	s := serve(t, site, squares("run", Limits{AckWait: time.Minute, Deliveries: 2}), Options{Folder: t.TempDir()})
+	j := newSums().job(3)
+	require.NoError(t, s.Submit(t.Context(), j))
+	for _, name := range []string{"one", "two"} {
+		require.ErrorIs(t, <-work(t, site, name, func(context.Context, json.RawMessage) (*Result, error) {
+			return &Result{Data: []byte("10")}, nil
+		}), ErrRefused)
+	}
+	<-s.Failed()
+	require.ErrorContains(t, s.Err(), "job 3 was given to workers 2 times and has no result: worker two says: 10 is not")
+	require.NoError(t, s.Close(true))
+}
+
+// Whoever has the key can make a run list, log and keep a bounded amount, and cannot change what a terminal shows.
+func TestTextsOfWorkersAreBounded(t *testing.T) {
+	var log bytes.Buffer
+	now := time.Unix(0, 0)
+	r := newRoster("run", slog.New(slog.NewTextHandler(&log, nil)))
+	r.log = sparing(slog.New(slog.NewTextHandler(&log, nil)), func() time.Time { return now })
+	for k := range 20 * mostWorkers {
+		r.hello(WorkerRow{Name: fmt.Sprint("w", k), State: Playing})
+		r.trouble(Trouble{Job: "1", Worker: "w", Error: strings.Repeat("\x1b[2J", 1000)})
+	}
+	require.Len(t, r.rows(), mostWorkers)
+	require.Equal(t, linesAMinute, strings.Count(log.String(), "\n"))
+	require.Less(t, log.Len(), linesAMinute*(mostText+300))
+	require.NotContains(t, log.String(), `\x1b`)
+	require.Len(t, r.reports("1"), mostTroubles)
+	require.Less(t, len(r.reports("1")[0].Error), mostText+5)
+	now = now.Add(time.Minute)
+	log.Reset()
+	r.log.Info("next minute")
+	require.Contains(t, log.String(), fmt.Sprintf("lines_left_out=%d", 40*mostWorkers-linesAMinute))
+
+	for _, w := range r.all { // silent ones that have done nothing make room
+		w.at = time.Now().Add(-2 * silentFor)
+	}
+	r.exclude("w5", "it lies")
+	r.counted("w6", 1, 1, time.Second)
+	for _, name := range []string{"w5", "w6"} {
+		r.all[name].at = time.Now().Add(-2 * silentFor)
+	}
+	r.hello(WorkerRow{Name: "late", State: Playing})
+	require.True(t, r.excluded("w5"))
+	require.Len(t, r.rows(), mostWorkers)
+	require.Contains(t, r.all, "late")
+	require.Contains(t, r.all, "w6")
+}
+
+// What a worker says of itself is taken within bounds.
+func TestHellosAreBounded(t *testing.T) {
+	site := newSite(t)
+	s := serve(t, site, squares("run", DefaultLimits), Options{})
+	for _, h := range []WorkerRow{{Name: "odd", State: "\x1b[2J"}, {Name: "a b", State: Playing},
+		{Name: "big", State: Refused, Why: strings.Repeat("\x1b", 1<<16), Threads: 1 << 40}, {Name: "less", State: Left, Threads: -5}} {
+		require.NoError(t, site.Publish(subject("run", "hello"), toJSON(h)))
+	}
+	require.Eventually(t, func() bool { return len(s.Workers()) == 2 }, long, time.Millisecond)
+	rows := s.Workers()
+	require.Equal(t, "big", rows[0].Name)
+	require.Equal(t, mostThreads, rows[0].Threads)
+	require.Len(t, rows[0].Why, mostText+len("…"))
+	require.NotContains(t, rows[0].Why, "\x1b")
+	require.Zero(t, rows[1].Threads)
+	require.Contains(t, Progress(rows), "nobody plays: all 1 workers were refused, and 1 are gone; the run waits for others. big: ")
+	require.NoError(t, s.Close(true))
+}

@@ -1,0 +1,80 @@
+//go:build unix
+
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"blockyard/datasets/record"
+	"blockyard/train/selfplay"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A run that is killed with SIGKILL after every save, and continued, records each game exactly once.
+func TestKillsLoseNoGame(t *testing.T) {
+	dir := t.TempDir()
+	args := func(name string, more ...string) []string {
+		return append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name),
+			"--record", filepath.Join(dir, name+".jsonl"), "--backup=0.2", "--games=4", "--rounds=24", "--iterations=40",
+			"--batch=32", "--hidden=6", "--gates=8", "--gate-pairs=1", "--gate-ply=1"}, more...)
+	}
+	require.NoError(t, command(t, args("whole")...))
+	want := recordedIn(t, filepath.Join(dir, "whole.jsonl"))
+	require.NotEmpty(t, want)
+
+	state := filepath.Join(dir, "killed", selfplay.StateFile)
+	kills := 0
+	var saved time.Time
+	var more []string
+	for ; ; more = []string{"--resume"} {
+		p := exec.Command(os.Args[0], args("killed", more...)...)
+		p.Env = append(os.Environ(), asWorker+"=1")
+		var says bytes.Buffer
+		p.Stderr = &says
+		require.NoError(t, p.Start())
+		ended := make(chan error, 1)
+		go func() { ended <- p.Wait() }()
+		var err error
+		for over := false; !over; {
+			select {
+			case err = <-ended:
+				over = true
+			case <-time.After(time.Millisecond):
+				if info, err := os.Stat(state); err == nil && info.ModTime().After(saved) {
+					saved = info.ModTime()
+					_ = p.Process.Kill() // it may have ended
+				}
+			}
+		}
+		if err == nil {
+			break
+		}
+		require.ErrorContains(t, err, "signal: killed", says.String())
+		kills++
+	}
+	require.Positive(t, kills)
+	t.Log(kills, "kills")
+	require.Equal(t, want, recordedIn(t, filepath.Join(dir, "killed.jsonl")))
+}
+
+// recordedIn returns the records of a file.
+func recordedIn(t *testing.T, path string) (all []string) {
+	t.Helper()
+	in, err := record.Open(path)
+	require.NoError(t, err)
+	defer in.Close()
+	for rec, err := range in.All() {
+		require.NoError(t, err)
+		text, err := json.Marshal(rec)
+		require.NoError(t, err)
+		all = append(all, string(text))
+	}
+	return all
+}

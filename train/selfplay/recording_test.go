@@ -1,0 +1,232 @@
+package selfplay
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"blockyard/agents/mlp"
+	"blockyard/datasets/record"
+	task "blockyard/train/games"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A recorder is a stub whose rollouts end some games, and begin some late and with opponents.
+type recorder struct{ stub }
+
+func (s *recorder) Start(*Run, *mlp.Net) (Learner, error) { return s, nil }
+func (s *recorder) Restore(*Run, *State) (Learner, error) { return s, nil }
+func (s *recorder) Rollout() Rollout {
+	return Rollout{Net: s.net, Steps: 9, Late: .5, Versus: .5}
+}
+
+func newRecorder(t *testing.T) *recorder {
+	s := &recorder{}
+	var err error
+	s.net, err = task.BlockBattle.Start(2, 1)
+	require.NoError(t, err)
+	s.options = Options{Seed: 5, Games: 5, Iterations: 24, Gates: 1}
+	return s
+}
+
+// A sitting is what one process does for a run in a folder.
+type sitting struct {
+	*Run
+	folder *Folder
+}
+
+// sit begins or continues the run in a folder and records to a file there, unless name is empty.
+func sit(t *testing.T, dir, name string) (*sitting, error) {
+	t.Helper()
+	state := filepath.Join(dir, StateFile)
+	r, err := Resume(task.BlockBattle, state, newRecorder(t), 2)
+	if os.IsNotExist(err) {
+		r, err = New(task.BlockBattle, newRecorder(t), nil, 2)
+	}
+	require.NoError(t, err)
+	f, err := OpenFolder(dir, r)
+	require.NoError(t, err)
+	if name == "" {
+		return &sitting{r, f}, nil
+	}
+	return &sitting{r, f}, r.RecordTo(filepath.Join(dir, name))
+}
+
+// steps plays rollouts and saves after each of them that save says, counted from 1.
+func (s *sitting) steps(t *testing.T, n int, save func(int) bool) {
+	for k := 1; k <= n && !s.spent(); k++ {
+		require.NoError(t, s.Step())
+		if s.folder.saved = time.Now(); save(k) {
+			s.folder.saved = time.Time{}
+		}
+		require.NoError(t, s.folder.After(false))
+	}
+}
+
+func (s *sitting) spent() bool { return s.Counts.Iterations >= s.Options.Iterations }
+
+// end ends the process as a signal does.
+func (s *sitting) end(t *testing.T) {
+	require.NoError(t, s.folder.Close())
+	require.NoError(t, s.Close())
+}
+
+func recorded(t *testing.T, path string) (all []string) {
+	t.Helper()
+	in, err := record.Open(path)
+	require.NoError(t, err)
+	defer in.Close()
+	for rec, err := range in.All() {
+		require.NoError(t, err)
+		require.NoError(t, record.Check(task.BlockBattle.Rules, rec))
+		b, err := json.Marshal(rec)
+		require.NoError(t, err)
+		all = append(all, string(b))
+	}
+	return all
+}
+
+func never(int) bool       { return false }
+func second(k int) bool    { return k%2 == 0 }
+func undisturbed(int) bool { return true }
+
+// Whenever the process of a run is killed, and however much of the last games has reached the file, the run that is
+// continued records each game exactly once.
+func TestEachGameIsRecordedOnce(t *testing.T) {
+	whole := t.TempDir()
+	s, err := sit(t, whole, "games.jsonl")
+	require.NoError(t, err)
+	s.steps(t, 24, undisturbed)
+	s.end(t)
+	want := recorded(t, filepath.Join(whole, "games.jsonl"))
+	require.Greater(t, len(want), 20)
+
+	for _, name := range []string{"games.jsonl", "games.jsonl.gz"} {
+		for _, cut := range []int{0, 1, 70, 1 << 20} { // bytes of the last games that have not reached the file
+			dir := t.TempDir()
+			path, state := filepath.Join(dir, name), filepath.Join(dir, StateFile)
+			for kills := 0; ; kills++ {
+				s, err := sit(t, dir, name)
+				require.NoError(t, err)
+				s.steps(t, 1, never)
+				s.steps(t, 2, second)
+				before := size(path)
+				s.steps(t, 1, undisturbed)
+				last, err := os.ReadFile(state)
+				require.NoError(t, err)
+				if s.spent() {
+					s.end(t)
+					require.Greater(t, kills, 4)
+					break
+				}
+				s.steps(t, 1, never)
+				require.NoError(t, os.Truncate(path, max(before, size(path)-int64(cut))))
+				again, err := os.ReadFile(state)
+				require.NoError(t, err)
+				require.True(t, bytes.Equal(last, again))
+			}
+			require.Equal(t, want, recorded(t, path), "%s, %d bytes cut off", name, cut)
+		}
+	}
+}
+
+func size(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// After a signal nothing is missing, so a run may go on with another file, or with none. What others append to the file
+// meanwhile stays. After a kill only the same file will do.
+func TestRecordsOfSeveralFiles(t *testing.T) {
+	dir := t.TempDir()
+	s, err := sit(t, dir, "whole.jsonl")
+	require.NoError(t, err)
+	s.steps(t, 24, undisturbed)
+	s.end(t)
+	want := recorded(t, filepath.Join(dir, "whole.jsonl"))
+
+	dir = t.TempDir()
+	a, b := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
+	s, err = sit(t, dir, "a.jsonl")
+	require.NoError(t, err)
+	s.steps(t, 5, undisturbed)
+	s.end(t)
+	s, err = sit(t, dir, "b.jsonl")
+	require.NoError(t, err)
+	s.steps(t, 5, undisturbed) // and is killed
+	_, err = sit(t, dir, "a.jsonl")
+	require.ErrorContains(t, err, `may be missing in "b.jsonl": continue with --record and that file`)
+	text, err := os.ReadFile(b)
+	require.NoError(t, err)
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	f, err := os.OpenFile(b, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.Write(append(first, '\n')) // a game of somebody else, the same as the first
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	s, err = sit(t, dir, "b.jsonl")
+	require.NoError(t, err)
+	s.steps(t, 24, undisturbed)
+	s.end(t)
+	all := append(recorded(t, a), recorded(t, b)...)
+	require.ElementsMatch(t, append(want, string(first)), all)
+
+	s, err = sit(t, dir, "") // no --record: the games in progress are of no use any more
+	require.NoError(t, err)
+	require.NoError(t, s.Play(t.Context(), s.Learner.Rollout()))
+	require.Nil(t, s.Slots[0].record)
+	s.end(t)
+}
+
+// A saved run that claims games which its slots do not stand in, or that are none, is refused.
+func TestForeignRecordings(t *testing.T) {
+	dir := t.TempDir()
+	s, err := sit(t, dir, "games.jsonl")
+	require.NoError(t, err)
+	s.steps(t, 3, undisturbed)
+	require.NoError(t, s.Close())
+	path := filepath.Join(dir, StateFile)
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+	tensors, meta, err := mlp.ParseTensors(file)
+	require.NoError(t, err)
+	at := -1
+	for k, x := range tensors {
+		if x.Name == gamesTensor {
+			at = k
+		}
+	}
+	require.GreaterOrEqual(t, at, 0)
+	clean := tensors[at]
+	for says, change := range map[string]func(m map[string]any) []float32{
+		"out of range":             func(m map[string]any) []float32 { m["file"] = "../games.jsonl"; return nil },
+		"from game -1 on":          func(m map[string]any) []float32 { m["at"] = -1; return nil },
+		"want 0 to 4":              func(m map[string]any) []float32 { m["slots"] = []int{0, 1, 2, 3, 5}; return nil },
+		"leads to another":         func(m map[string]any) []float32 { m["slots"] = []int{1, 0, 2, 3, 4}; return nil },
+		"want those of 6 slots":    func(m map[string]any) []float32 { m["slots"] = make([]int, 6); return make([]float32, 0) },
+		"holds 256, want 0 to 255": func(map[string]any) []float32 { return []float32{256} },
+		"invalid character":        func(map[string]any) []float32 { return []float32{'x', '\n'} },
+	} {
+		var run map[string]any
+		require.NoError(t, json.Unmarshal([]byte(meta["run"]), &run))
+		tensors[at] = clean
+		if data := change(run["recording"].(map[string]any)); data != nil {
+			tensors[at].Data, tensors[at].Shape = data, []int{len(data)}
+		}
+		text, err := json.Marshal(run)
+		require.NoError(t, err)
+		var b bytes.Buffer
+		require.NoError(t, mlp.WriteTensors(&b, tensors, map[string]string{"run": string(text), sumKey: noSum}))
+		require.NoError(t, Seal(b.Bytes()))
+		require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
+		_, err = Resume(task.BlockBattle, path, newRecorder(t), 1)
+		require.ErrorContains(t, err, says)
+	}
+}
