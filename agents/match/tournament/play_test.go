@@ -109,3 +109,23 @@ func tested(t *testing.T, dir string) bool {
 	require.NoError(t, j.Close())
 	return j.Tested()
 }
+
+// TestJournalIsOpenBeforeBotsRun: what an entrant writes into the journal and the head while it is tested, and while
+// games are played, does not count.
+func TestJournalIsOpenBeforeBotsRun(t *testing.T) {
+	dir := t.TempDir()
+	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Contest: fixed{}}
+	for _, name := range []string{"a", "b"} {
+		tour.Entrants = append(tour.Entrants, &Entrant{Name: name, Agent: name})
+	}
+	var err error
+	tour.Journal, err = OpenJournal(dir)
+	require.NoError(t, err)
+	line := `{"number":0,"stage":"round robin","seats":[0,1],"seed":"1","points":[9,0],"ranks":[1,2],"used_ms":[0,0],"longest_ms":[0,0],"rounds":1}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, journalFile), []byte(line+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, headFile), []byte("{}"), 0o600))
+	require.False(t, tour.Journal.Tested())
+	require.NoError(t, tour.Journal.Begin(&tour.Config, "", tour.Entrants))
+	require.Empty(t, tour.Journal.Played)
+	require.NoError(t, tour.Journal.Close())
+}
