@@ -104,7 +104,7 @@ func TestHostDropbloxTournament(t *testing.T) {
 	require.Contains(t, got.Played[2].Fault, "no such file")
 	require.Greater(t, got.Bots[0].Turns, got.Bots[1].Turns)
 	require.Nil(t, got.Bots[0].Gain)
-	require.Zero(t, got.Bots[1].Gain.Mean)
+	require.Zero(t, got.Bots[1].Gain.Value)
 	require.Len(t, checked(t, "games.jsonl.gz"), 9)
 	log, err := os.ReadFile("logs/A1.log")
 	require.NoError(t, err)

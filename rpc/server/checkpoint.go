@@ -9,10 +9,11 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/checkpoint"
 	"blockyard/rpc/wire"
 )
 
-// agentRoom is how many bytes of a savedGame one seat is expected to need, beside the snapshot.
+// agentRoom is how many bytes of a game one seat is expected to need, beside the snapshot.
 const agentRoom = 256
 
 // checkpoint responds with games, as many as fit into one response, and their head.
@@ -50,7 +51,7 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 			return err
 		}
 		before, whole := len(games), len(drafts)
-		games = g.append(games, h.kind())
+		games = g.Append(games, h.kind())
 		if o.Drafts {
 			if drafts, err = h.recorder.AppendInProgress(drafts, i); err != nil {
 				return err
@@ -63,8 +64,8 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 			games, drafts, list = games[:before], drafts[:whole], list[:k]
 			break
 		}
-		for _, o := range g.opponents {
-			maps.Copy(need, h.opponents.known[o.number].weights)
+		for _, o := range g.Opponents {
+			maps.Copy(need, h.opponents.known[o.Number].weights)
 		}
 	}
 	names := append([]string{}, slices.Sorted(maps.Keys(need))...)
@@ -107,10 +108,10 @@ func (s *session) weights(f *wire.Frame, h *handle) error {
 }
 
 // save returns game i with the agents that play in it.
-func (h *handle) save(i int) (*savedGame, error) {
-	g := &savedGame{}
+func (h *handle) save(i int) (*checkpoint.Game, error) {
+	g := &checkpoint.Game{}
 	var err error
-	if g.snapshot, err = h.env.Snapshot(i, nil); err != nil {
+	if g.Snapshot, err = h.env.Snapshot(i, nil); err != nil {
 		return nil, err
 	}
 	for seat := range h.c.Seats {
@@ -119,7 +120,7 @@ func (h *handle) save(i int) (*savedGame, error) {
 			if err != nil {
 				return nil, err
 			}
-			g.opponents = append(g.opponents, savedAgent{seat: seat, number: at.Choice.ID, memory: memory})
+			g.Opponents = append(g.Opponents, checkpoint.Agent{Seat: seat, Number: at.Choice.ID, Memory: memory})
 		}
 		k := i*h.c.Seats + seat
 		if h.policy == nil || h.policy.agents[k] == nil {
@@ -129,7 +130,7 @@ func (h *handle) save(i int) (*savedGame, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.policy = append(g.policy, savedAgent{seat: seat, at: h.policy.episode[k], memory: memory})
+		g.Policy = append(g.Policy, checkpoint.Agent{Seat: seat, At: h.policy.episode[k], Memory: memory})
 	}
 	return g, nil
 }
@@ -149,4 +150,30 @@ func appendMemory(a env.Agent) ([]byte, error) {
 		return agent.AppendMemory(nil)
 	}
 	return nil, errors.New("it is a program of its own, whose memory cannot be read")
+}
+
+// checkpointHead is what a checkpoint says of all games of the handle.
+func (h *handle) checkpointHead() *checkpoint.Head {
+	head := &checkpoint.Head{
+		Format: checkpoint.Format, Game: h.game.Name, Rules: h.game.Rules, Seats: h.c.Seats, Players: h.drivenSeats(),
+		Rows: h.c.Rows.String(), Autoreset: h.c.Autoreset.String(), Reward: h.c.Reward.String(),
+		Illegal: h.c.Illegal.String(), MaxSteps: h.c.StepLimit,
+		Opponents: h.opponents.specs(0), Mixtures: h.opponents.weights(),
+	}
+	if h.policy != nil {
+		head.Policy = h.policy.text
+	}
+	return head
+}
+
+// weights lists the numbers and weights of the mixtures, by seat.
+func (l *lineup) weights() [][]checkpoint.Weighted {
+	all := make([][]checkpoint.Weighted, len(l.mixtures))
+	for seat, m := range l.mixtures {
+		all[seat] = []checkpoint.Weighted{}
+		for _, c := range m {
+			all[seat] = append(all[seat], checkpoint.Weighted{Number: c.ID, Weight: c.Weight})
+		}
+	}
+	return all
 }

@@ -10,16 +10,14 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/checkpoint"
 	"blockyard/rpc/wire"
 )
 
 // Bounds on opponents.
 const (
-	mostChoices   = 256            // opponents of one seat at the same time
-	mostOpponents = vec.NoOpponent // opponents of a handle in its lifetime
-	mostSpec      = 4096           // bytes of a spec
-	agentMemory   = 16 << 10       // estimated bytes of one agent of the server
-	specMemory    = 32 << 10       // estimated bytes of a loaded spec without its weights
+	agentMemory = 16 << 10 // estimated bytes of one agent of the server
+	specMemory  = 32 << 10 // estimated bytes of a loaded spec without its weights
 )
 
 // A lineup is the opponents of a handle. Each spec has a number, its index in known, which it keeps as long
@@ -55,8 +53,8 @@ func readMixture(where string, v any) (specs []string, weights []float64, err er
 		return nil, nil, wire.Errorf(wire.BadParams, "%s is %T, want a spec or an array of [spec, weight]", where, v)
 	case len(list) == 0:
 		return nil, nil, wire.Errorf(wire.BadParams, "%s is an empty mixture, want at least one opponent", where)
-	case len(list) > mostChoices:
-		refused := wire.Exceeds("opponents of a seat", mostChoices, int64(len(list)), "")
+	case len(list) > checkpoint.MostChoices:
+		refused := wire.Exceeds("opponents of a seat", checkpoint.MostChoices, int64(len(list)), "")
 		refused.Msg = where + ": " + refused.Msg
 		return nil, nil, refused
 	}
@@ -68,9 +66,9 @@ func readMixture(where string, v any) (specs []string, weights []float64, err er
 		spec, ok := pair[0].(string)
 		weight, isNumber := number(pair[1])
 		switch {
-		case !ok || len(spec) > mostSpec:
+		case !ok || len(spec) > checkpoint.MostSpec:
 			return nil, nil, wire.Errorf(wire.BadParams, "%s, entry %d: the spec is not a string of at most %d bytes",
-				where, k+1, mostSpec)
+				where, k+1, checkpoint.MostSpec)
 		case !isNumber:
 			return nil, nil, wire.Errorf(wire.BadParams, "%s, entry %d, %.64q: the weight is not a number", where, k+1, spec)
 		}
@@ -138,8 +136,8 @@ func (l *lineup) load(s *session, g *env.Game, spec string, own bool) (int, erro
 	if ok && l.known[id].factory != nil {
 		return id, nil
 	}
-	if !ok && len(l.known) == mostOpponents {
-		return 0, wire.Exceeds("opponents of a handle", mostOpponents, mostOpponents+1, "")
+	if !ok && len(l.known) == checkpoint.MostOpponents {
+		return 0, wire.Exceeds("opponents of a handle", checkpoint.MostOpponents, checkpoint.MostOpponents+1, "")
 	}
 	m, err := s.agentsMemory(g, spec, own)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"blockyard/agents/bots/entry"
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/checkpoint"
 	"blockyard/rpc/wire"
 )
 
@@ -19,16 +20,10 @@ type policy struct {
 	h       *handle
 	memory  int64 // counted towards the limit
 	ctx     context.Context
-	agents  []env.Agent    // [games, seats]
-	episode []agentEpisode // of each agent
-	views   []env.State    // by worker
-	errs    []error        // by worker
-}
-
-// An agentEpisode is the episode that an agent plays.
-type agentEpisode struct {
-	seed, episode uint64 // of the game
-	decisions     uint64 // made in this episode
+	agents  []env.Agent          // [games, seats]
+	episode []checkpoint.Episode // of each agent
+	views   []env.State          // by worker
+	errs    []error              // by worker
 }
 
 // Streams of a game's seed for policies, distinct from those of package vec.
@@ -70,7 +65,7 @@ func (s *session) policyFor(h *handle, text string) (*policy, error) {
 	}
 	seats := h.c.Envs * h.c.Seats
 	p := &policy{text: text, factory: factory, weights: weights, h: h, ctx: s.ctx, agents: make([]env.Agent, seats),
-		episode: make([]agentEpisode, seats), errs: make([]error, h.c.Workers), memory: need + weights.memory()}
+		episode: make([]checkpoint.Episode, seats), errs: make([]error, h.c.Workers), memory: need + weights.memory()}
 	h.memory += p.memory
 	for range h.c.Workers {
 		p.views = append(p.views, h.game.New(h.c.Seats))
@@ -129,14 +124,14 @@ func (p *policy) act(worker, i, seat int) (env.Action, error) {
 	stream := func(kind uint64) uint64 { return env.Derive(env.Derive(seed, kind+episode), uint64(seat)) }
 	k := i*p.h.c.Seats + seat
 	at, agent := &p.episode[k], &p.agents[k]
-	if *agent == nil || seed != at.seed || episode != at.episode {
+	if *agent == nil || seed != at.Seed || episode != at.Episode {
 		if err := vec.Renew(agent, p.factory, stream(policyAgents)); err != nil {
 			return env.None, err
 		}
-		*at = agentEpisode{seed: seed, episode: episode}
+		*at = checkpoint.Episode{Seed: seed, Episode: episode}
 	}
-	at.decisions++
-	env.View(p.views[worker], p.h.env.State(i), seat, env.Derive(stream(policyViews), at.decisions))
+	at.Decisions++
+	env.View(p.views[worker], p.h.env.State(i), seat, env.Derive(stream(policyViews), at.Decisions))
 	a, err := (*agent).Act(p.ctx, p.views[worker], seat)
 	if err == nil {
 		err = p.ctx.Err() // an action found after the end is not the agent's best

@@ -7,6 +7,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/checkpoint"
 	"blockyard/rpc/server/games"
 	"blockyard/rpc/wire"
 )
@@ -15,9 +16,9 @@ import (
 type revival struct {
 	s         *session
 	h         *handle
-	head      *checkpointHead
+	head      *checkpoint.Head
 	places    []int // of the games in the handle
-	games     []*savedGame
+	games     []*checkpoint.Game
 	agents    [][]vec.Seated // by game
 	policy    [][]env.Agent  // by game
 	opponents *lineup
@@ -79,17 +80,17 @@ func (s *session) resume(f *wire.Frame, h *handle) error {
 
 // read checks the bytes.
 func (r *revival) read(head, games []byte) (err error) {
-	if r.head, err = r.h.readHead(head); err != nil {
+	if r.head, err = checkpoint.ReadHead(head, r.h.checkpointHead()); err != nil {
 		return badCheckpoint(-1, err)
 	}
 	for k, i := range r.places {
 		var one []byte
-		if one, games, err = cutGame(games); err != nil {
+		if one, games, err = checkpoint.Cut(games); err != nil {
 			return badCheckpoint(k, err)
 		}
-		g, err := parseGame(one, r.h.kind())
+		g, err := checkpoint.Parse(one, r.h.kind())
 		if err == nil {
-			err = r.h.env.CheckSnapshot(i, g.snapshot)
+			err = r.h.env.CheckSnapshot(i, g.Snapshot)
 		}
 		if err == nil {
 			err = r.checkSeats(g)
@@ -106,19 +107,19 @@ func (r *revival) read(head, games []byte) (err error) {
 }
 
 // checkSeats wants an opponent for every seat that is not driven, and a policy at most for those that are.
-func (r *revival) checkSeats(g *savedGame) error {
+func (r *revival) checkSeats(g *checkpoint.Game) error {
 	var opponents, policy env.Seats
-	for _, o := range g.opponents {
-		if opponents.Has(o.seat) || int(o.number) >= len(r.head.Opponents) {
-			return fmt.Errorf("it has opponent %d of %d in seat %d, or two there", o.number, len(r.head.Opponents), o.seat)
+	for _, o := range g.Opponents {
+		if opponents.Has(o.Seat) || int(o.Number) >= len(r.head.Opponents) {
+			return fmt.Errorf("it has opponent %d of %d in seat %d, or two there", o.Number, len(r.head.Opponents), o.Seat)
 		}
-		opponents |= 1 << o.seat
+		opponents |= 1 << o.Seat
 	}
-	for _, p := range g.policy {
-		if policy.Has(p.seat) || !r.h.env.Driven().Has(p.seat) || r.head.Policy == "" {
-			return fmt.Errorf("it has a rollout policy for seat %d, which is not expected", p.seat)
+	for _, p := range g.Policy {
+		if policy.Has(p.Seat) || !r.h.env.Driven().Has(p.Seat) || r.head.Policy == "" {
+			return fmt.Errorf("it has a rollout policy for seat %d, which is not expected", p.Seat)
 		}
-		policy |= 1 << p.seat
+		policy |= 1 << p.Seat
 	}
 	if all := env.Seats(1)<<r.h.c.Seats - 1; opponents != all&^r.h.env.Driven() {
 		return errors.New("it has not one opponent for each seat that is not driven")
@@ -130,12 +131,12 @@ func (r *revival) checkSeats(g *savedGame) error {
 func (r *revival) create() (err error) {
 	used := map[uint16]bool{}
 	for _, g := range r.games {
-		for _, o := range g.opponents {
-			used[o.number] = true
+		for _, o := range g.Opponents {
+			used[o.Number] = true
 		}
 	}
 	var more int64
-	r.opponents, more = r.head.lineup(r.h)
+	r.opponents, more = r.h.lineup(r.head)
 	before := r.opponents.memory
 	if err := r.s.account(0, 0, more); err != nil {
 		return err
@@ -159,16 +160,16 @@ func (r *revival) create() (err error) {
 	for k, g := range r.games {
 		agents, players := make([]vec.Seated, r.h.c.Seats), make([]env.Agent, r.h.c.Seats)
 		r.agents, r.policy = append(r.agents, agents), append(r.policy, players)
-		for _, o := range g.opponents {
-			known := &r.opponents.known[o.number]
-			choice := vec.Choice{Agent: known.factory, Weight: 1, ID: o.number}
-			agents[o.seat].Choice = choice
-			if agents[o.seat].Agent, err = recalled(known.factory, o.memory); err != nil {
+		for _, o := range g.Opponents {
+			known := &r.opponents.known[o.Number]
+			choice := vec.Choice{Agent: known.factory, Weight: 1, ID: o.Number}
+			agents[o.Seat].Choice = choice
+			if agents[o.Seat].Agent, err = recalled(known.factory, o.Memory); err != nil {
 				return badCheckpoint(k, fmt.Errorf("the opponent %.80q: %w", known.spec, err))
 			}
 		}
-		for _, p := range g.policy {
-			if players[p.seat], err = recalled(policy, p.memory); err != nil {
+		for _, p := range g.Policy {
+			if players[p.Seat], err = recalled(policy, p.Memory); err != nil {
 				return badCheckpoint(k, fmt.Errorf("the rollout policy %.80q: %w", r.head.Policy, err))
 			}
 		}
@@ -233,13 +234,13 @@ func (r *revival) apply() error {
 	}
 	r.s.lineUp(h, r.opponents, r.loaded)
 	for k, i := range r.places {
-		if err := h.env.Resume(i, r.games[k].snapshot, r.agents[k]); err != nil {
+		if err := h.env.Resume(i, r.games[k].Snapshot, r.agents[k]); err != nil {
 			return err
 		}
 		if h.policy == nil {
 			continue
 		}
-		if err := h.policy.take(i, r.policy[k], r.games[k].policy); err != nil {
+		if err := h.policy.take(i, r.policy[k], r.games[k].Policy); err != nil {
 			return err
 		}
 	}
@@ -264,12 +265,12 @@ func (s *session) lineUp(h *handle, opponents *lineup, loaded int64) {
 }
 
 // take replaces the agents of game i.
-func (p *policy) take(i int, agents []env.Agent, saved []savedAgent) error {
+func (p *policy) take(i int, agents []env.Agent, saved []checkpoint.Agent) error {
 	first := i * p.h.c.Seats
 	err := vec.CloseAgents(p.agents[first : first+p.h.c.Seats])
 	copy(p.agents[first:], agents)
 	for _, s := range saved {
-		p.episode[first+s.seat] = s.at
+		p.episode[first+s.Seat] = s.At
 	}
 	return err
 }

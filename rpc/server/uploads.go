@@ -10,6 +10,7 @@ import (
 	"blockyard/agents/bots/entry"
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/checkpoint"
 	"blockyard/rpc/wire"
 )
 
@@ -88,7 +89,7 @@ func (s *session) upload(f *wire.Frame) error {
 		return err
 	}
 	name := bots.ContentName(data)
-	if len(spec) > mostSpec || !strings.Contains(spec, "weights="+name) {
+	if len(spec) > checkpoint.MostSpec || !strings.Contains(spec, "weights="+name) {
 		return wire.Errorf(wire.BadParams, "upload: the %d bytes are %s, but the spec is %.160q: name them there, "+
 			"or read the file again if it has changed", len(data), name, spec)
 	}
@@ -124,4 +125,28 @@ func (s *session) dropUpload(f *wire.Frame) error {
 func (s *session) forgetUpload(name string) {
 	s.account(0, 0, -int64(len(s.uploads[name]))-uploadMemory)
 	delete(s.uploads, name)
+}
+
+// agentsMemory returns the most that the agents of a spec take, before they are made.
+func (s *session) agentsMemory(g *env.Game, spec string, own bool) (entry.Memory, error) {
+	if s.srv.c.AgentMemory == nil {
+		return entry.Memory{}, nil
+	}
+	return s.srv.c.AgentMemory(g, s.words(spec, own, weights(s.uploads).find))
+}
+
+// accountAgents accounts for n bytes that the agents of a spec take. Its error names the spec.
+func (s *session) accountAgents(spec string, n int64) error {
+	err := s.account(0, 0, n)
+	var refused *wire.Error
+	if errors.As(err, &refused) {
+		refused.Msg = fmt.Sprintf("the agents of %.80q take %d bytes: %s", spec, n, refused.Msg)
+		return refused.With("spec", spec)
+	}
+	return err
+}
+
+// beyond is what so many agents take more than each handle counts for its agents.
+func beyond(m entry.Memory, agents int) int64 {
+	return int64(agents) * max(0, m.Agent-agentMemory)
 }

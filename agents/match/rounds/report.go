@@ -2,52 +2,26 @@ package rounds
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
-
+	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 )
 
-// An Estimate is a mean and its 95 % interval, which takes two values or more.
-type Estimate struct {
-	Mean float64  `json:"mean"`
-	Low  *float64 `json:"low,omitempty"`
-	High *float64 `json:"high,omitempty"`
-}
-
-// estimateOf is mean ± t·s/√n, with Student's t for n-1 degrees of freedom.
-func estimateOf(values []float64) (e Estimate) {
-	if len(values) == 0 {
-		return e
-	}
-	n := float64(len(values))
-	mean, deviation := stat.MeanStdDev(values, nil)
-	e.Mean = mean
-	if n > 1 {
-		half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * deviation / math.Sqrt(n)
-		low, high := mean-half, mean+half
-		e.Low, e.High = &low, &high
-	}
-	return e
-}
-
-// known is the estimate of values, or nil if there is none.
-func known(values []float64) *Estimate {
+// known estimates the mean of values; nil if there is none.
+func known(values []float64) *match.Estimate {
 	if len(values) == 0 {
 		return nil
 	}
-	e := estimateOf(values)
+	e := match.MeanOf(values)
 	return &e
 }
 
-// format is the estimate as text.
-func (e Estimate) format(verb string) string {
-	text := fmt.Sprintf(verb, e.Mean)
-	if e.Low != nil {
-		text += fmt.Sprintf(" ("+verb+" to "+verb+")", *e.Low, *e.High)
+// format is the mean of n values as text, with its interval if that says anything.
+func format(e match.Estimate, n int, verb string) string {
+	text := fmt.Sprintf(verb, e.Value)
+	if n > 1 {
+		text += fmt.Sprintf(" ("+verb+" to "+verb+")", e.Low, e.High)
 	}
 	return text
 }
@@ -66,19 +40,19 @@ type Report struct {
 
 // A Bot is how one program did.
 type Bot struct {
-	Name  string    `json:"name"`
-	Games int       `json:"games"`
-	Score Estimate  `json:"score"`
-	Gain  *Estimate `json:"gain,omitempty"` // over the first program, on the seeds that both played
-	Best  int       `json:"best"`
-	Turns float64   `json:"turns"` // mean
+	Name  string          `json:"name"`
+	Games int             `json:"games"`
+	Score match.Estimate  `json:"score"`
+	Gain  *match.Estimate `json:"gain,omitempty"` // over the first program, on the seeds that both played
+	Best  int             `json:"best"`
+	Turns float64         `json:"turns"` // mean
 	series.Times
 	Ends map[string]int `json:"ends"` // games by reason
 
 	// Seconds of the clock until Report.Points were reached, and how many more than the first program's on the seeds
 	// on which both reached them; nil if there is none.
-	Reached *Estimate `json:"reached,omitempty"`
-	Later   *Estimate `json:"later,omitempty"`
+	Reached *match.Estimate `json:"reached,omitempty"`
+	Later   *match.Estimate `json:"later,omitempty"`
 
 	scores, gains, turns, reached, later []float64
 }
@@ -96,9 +70,9 @@ func (t *Tournament) Report(stopped bool) *Report {
 				bot.add(g, t.results[i][0])
 			}
 		}
-		bot.Score, bot.Turns = estimateOf(bot.scores), estimateOf(bot.turns).Mean
+		bot.Score, bot.Turns = match.MeanOf(bot.scores), match.MeanOf(bot.turns).Value
 		if b > 0 {
-			gain := estimateOf(bot.gains)
+			gain := match.MeanOf(bot.gains)
 			bot.Gain = &gain
 		}
 		bot.Reached, bot.Later = known(bot.reached), known(bot.later)
@@ -158,20 +132,20 @@ func (r *Report) String() string {
 	b.WriteString("\nprogram  games  mean score (95 % interval)  best  turns   ms a turn  longest ms  ends\n")
 	for i, t := range r.Bots {
 		fmt.Fprintf(&b, "%-7s  %5d  %-26s  %4d  %6.1f  %9.1f  %10.1f  %s\n", series.Letter(i), t.Games,
-			t.Score.format("%.1f"), t.Best, t.Turns, t.MeanMS, t.MostMS, series.Counts(t.Ends))
+			format(t.Score, t.Games, "%.1f"), t.Best, t.Turns, t.MeanMS, t.MostMS, series.Counts(t.Ends))
 	}
 	b.WriteString("\n")
 	for i, t := range r.Bots {
 		fmt.Fprintf(&b, "%s is %s", series.Letter(i), t.Name)
 		if t.Gain != nil && len(t.gains) > 0 {
-			fmt.Fprintf(&b, ": %s a seed over A", t.Gain.format("%+.1f"))
+			fmt.Fprintf(&b, ": %s a seed over A", format(*t.Gain, len(t.gains), "%+.1f"))
 		}
 		if t.Reached != nil {
 			fmt.Fprintf(&b, "\n  %d points after %s s of the clock, in %d of %d games",
-				r.Points, t.Reached.format("%.1f"), len(t.reached), t.Games)
+				r.Points, format(*t.Reached, len(t.reached), "%.1f"), len(t.reached), t.Games)
 		}
 		if t.Later != nil {
-			fmt.Fprintf(&b, "\n  %s s later than A, on %d seeds", t.Later.format("%+.1f"), len(t.later))
+			fmt.Fprintf(&b, "\n  %s s later than A, on %d seeds", format(*t.Later, len(t.later), "%+.1f"), len(t.later))
 		}
 		b.WriteString("\n")
 	}

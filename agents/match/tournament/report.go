@@ -92,7 +92,7 @@ func (r *Report) table(b *strings.Builder) {
 		"points\tms per game\tfaults\t")
 	for k, s := range r.Standings {
 		fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%d\t%d\t%d\t%.1f %%\t", k+1, s.Name, s.Language,
-			s.Games, s.Wins, s.Draws, s.Losses, 100*s.share())
+			s.Games, s.Wins, s.Draws, s.Losses, 100*s.Share())
 		fmt.Fprintf(w, "%+.0f\t%+.0f to %+.0f\t%d\t%.0f\t%d\t\n", s.Elo.Value, s.Elo.Low, s.Elo.High,
 			s.Points, s.MeanMS, s.Faults)
 	}

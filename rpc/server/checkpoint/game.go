@@ -1,4 +1,6 @@
-package server
+// Package checkpoint is the games of a handle, with the agents that play in them, as bytes and back. It knows no session
+// and no connection; whoever reads a checkpoint compares it with a handle of its own.
+package checkpoint
 
 import (
 	"encoding/binary"
@@ -9,29 +11,35 @@ import (
 	"blockyard/env"
 )
 
-// A savedGame is one game of a checkpoint, with the agents that play in it. As bytes, in little-endian order:
+// A Game is one game of a checkpoint, with the agents that play in it. As bytes, in little-endian order:
 //
 //	4  "BYC" and the version of this format
 //	4  length of the whole
-//	8  kind of the handle, see handle.kind
+//	8  kind of the handle: its game, rules version and number of seats
 //	4  length of the snapshot of vec.Env, and the snapshot
 //	1  number of opponents, and for each: its seat (1), its number in the head (2) and its memory (4 bytes of length
 //	   before it)
 //	1  number of agents of the rollout policy, and for each: its seat (1), seed, episode and decisions (8 each)
 //	   and its memory (4 bytes of length before it)
 //	4  CRC-32C of all bytes before
-type savedGame struct {
-	snapshot  []byte
-	opponents []savedAgent
-	policy    []savedAgent
+type Game struct {
+	Snapshot  []byte // of vec.Env
+	Opponents []Agent
+	Policy    []Agent
 }
 
-// A savedAgent is an agent of a savedGame.
-type savedAgent struct {
-	seat   int
-	number uint16       // of an opponent
-	at     agentEpisode // of the policy
-	memory []byte
+// An Agent is an agent of a Game.
+type Agent struct {
+	Seat   int
+	Number uint16  // of an opponent
+	At     Episode // of the policy
+	Memory []byte
+}
+
+// An Episode is the episode that an agent of a policy plays.
+type Episode struct {
+	Seed, Episode uint64 // of the game
+	Decisions     uint64 // made in this episode
 }
 
 const (
@@ -42,25 +50,25 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// append appends g as bytes.
-func (g *savedGame) append(dst []byte, kind uint64) []byte {
+// Append appends g, a game of a handle of that kind, as bytes.
+func (g *Game) Append(dst []byte, kind uint64) []byte {
 	first := len(dst)
 	dst = append(dst, gameMagic...)
 	dst = binary.LittleEndian.AppendUint32(dst, 0) // the length, below
 	dst = binary.LittleEndian.AppendUint64(dst, kind)
-	dst = appendBytes(dst, g.snapshot)
-	dst = append(dst, uint8(len(g.opponents)))
-	for _, o := range g.opponents {
-		dst = binary.LittleEndian.AppendUint16(append(dst, uint8(o.seat)), o.number)
-		dst = appendBytes(dst, o.memory)
+	dst = appendBytes(dst, g.Snapshot)
+	dst = append(dst, uint8(len(g.Opponents)))
+	for _, o := range g.Opponents {
+		dst = binary.LittleEndian.AppendUint16(append(dst, uint8(o.Seat)), o.Number)
+		dst = appendBytes(dst, o.Memory)
 	}
-	dst = append(dst, uint8(len(g.policy)))
-	for _, p := range g.policy {
-		dst = append(dst, uint8(p.seat))
-		for _, v := range [...]uint64{p.at.seed, p.at.episode, p.at.decisions} {
+	dst = append(dst, uint8(len(g.Policy)))
+	for _, p := range g.Policy {
+		dst = append(dst, uint8(p.Seat))
+		for _, v := range [...]uint64{p.At.Seed, p.At.Episode, p.At.Decisions} {
 			dst = binary.LittleEndian.AppendUint64(dst, v)
 		}
-		dst = appendBytes(dst, p.memory)
+		dst = appendBytes(dst, p.Memory)
 	}
 	binary.LittleEndian.PutUint32(dst[first+4:], uint32(len(dst)-first+gameSum))
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[first:], castagnoli))
@@ -70,13 +78,13 @@ func appendBytes(dst, b []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(b))), b...)
 }
 
-// cutGame returns the first game of b, unread, and what follows it.
-func cutGame(b []byte) (one, rest []byte, err error) {
+// Cut returns the first game of b, unread, and what follows it.
+func Cut(b []byte) (one, rest []byte, err error) {
 	switch {
 	case len(b) < gameHead+gameSum || string(b[:3]) != gameMagic[:3]:
 		return nil, nil, errors.New("these bytes are none")
 	case b[3] != gameMagic[3]:
-		return nil, nil, otherFormat(int(b[3]))
+		return nil, nil, otherVersion(int(b[3]))
 	}
 	n := binary.LittleEndian.Uint32(b[4:])
 	if n < gameHead+gameSum || uint64(n) > uint64(len(b)) {
@@ -85,8 +93,8 @@ func cutGame(b []byte) (one, rest []byte, err error) {
 	return b[:n], b[n:], nil
 }
 
-// parseGame reads a game of a handle of that kind. The result shares memory with b.
-func parseGame(b []byte, kind uint64) (*savedGame, error) {
+// Parse reads a game of a handle of that kind. The result shares memory with b.
+func Parse(b []byte, kind uint64) (*Game, error) {
 	body := len(b) - gameSum
 	switch {
 	case crc32.Checksum(b[:body], castagnoli) != binary.LittleEndian.Uint32(b[body:]):
@@ -95,13 +103,13 @@ func parseGame(b []byte, kind uint64) (*savedGame, error) {
 		return nil, errors.New("it is of another game, rules version or number of seats")
 	}
 	c := &cursor{b: b[gameHead:body]}
-	g := &savedGame{snapshot: c.bytes()}
+	g := &Game{Snapshot: c.bytes()}
 	for range c.below(env.MaxSeats + 1) {
-		g.opponents = append(g.opponents, savedAgent{seat: c.below(env.MaxSeats), number: c.short(), memory: c.bytes()})
+		g.Opponents = append(g.Opponents, Agent{Seat: c.below(env.MaxSeats), Number: c.short(), Memory: c.bytes()})
 	}
 	for range c.below(env.MaxSeats + 1) {
-		p := savedAgent{seat: c.below(env.MaxSeats), at: agentEpisode{c.word(), c.word(), c.word()}, memory: c.bytes()}
-		g.policy = append(g.policy, p)
+		p := Agent{Seat: c.below(env.MaxSeats), At: Episode{c.word(), c.word(), c.word()}, Memory: c.bytes()}
+		g.Policy = append(g.Policy, p)
 	}
 	if c.bad || len(c.b) > 0 {
 		return nil, errors.New("its parts do not fit together")
@@ -109,7 +117,7 @@ func parseGame(b []byte, kind uint64) (*savedGame, error) {
 	return g, nil
 }
 
-// A cursor reads what savedGame.append wrote. After a failure, everything it reads is zero.
+// A cursor reads what Game.Append wrote. After a failure, everything it reads is zero.
 type cursor struct {
 	b   []byte
 	bad bool
