@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"blockyard/agents/contest"
 	"blockyard/datasets/record"
 )
 
@@ -177,13 +178,8 @@ func (m Match) MultiPlayer(ctx context.Context) (MultiPlayerResult, error) {
 func (r *MultiPlayerResult) add(set []*record.Record) float64 {
 	mean := 0.0
 	for seat, rec := range set {
-		for k, score := range rec.Scores {
-			rank := 1
-			for _, other := range rec.Scores {
-				if other > score {
-					rank++
-				}
-			}
+		for k, rank := range contest.Ranks(rec.Scores) {
+			score := rec.Scores[k]
 			if k != seat {
 				r.OthersRank += float64(rank)
 				r.OthersScore += float64(score)

@@ -11,6 +11,9 @@ package games
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,6 +22,7 @@ import (
 	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
+	"blockyard/datasets/program/disk"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -77,6 +81,15 @@ type Planner interface {
 // Facts are what a file of weights for the game says about itself.
 func (g *Game) Facts(notes map[string]string) mlp.Facts {
 	return mlp.Facts{Game: entry.Base(g.Rules), Rules: g.Rules.Rules, Features: g.Features, Notes: notes}
+}
+
+// Save writes a network for the game, and what is to be noted about it, to a file. If it fails, an existing file is
+// unchanged.
+func (g *Game) Save(path string, n *mlp.Net, notes map[string]string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return disk.Write(path, 0o644, func(w io.Writer) error { return mlp.Write(w, n, g.Facts(notes)) })
 }
 
 // Load reads a network for the game from a file, or the shipped one if path is empty.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"blockyard/agents/mlp"
+	"blockyard/datasets/program/disk"
 	"blockyard/env"
 	"blockyard/train/games"
 	"blockyard/train/network"
@@ -105,7 +106,7 @@ func (r *Run) Save(path string) error {
 	if err := Seal(b.Bytes()); err != nil {
 		return err
 	}
-	return mlp.WriteFile(path, b.Bytes())
+	return disk.WriteText(path, 0o644, b.String())
 }
 
 // Resume continues a saved run of an algorithm, whose settings it loads.

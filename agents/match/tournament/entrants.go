@@ -17,6 +17,7 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
+	"blockyard/datasets/program"
 	"blockyard/env"
 )
 
@@ -37,12 +38,19 @@ func Submissions(g *env.Game, dir string) (list []*bots.Agent, err error) {
 	return list, nil
 }
 
+// mostName is how many bytes of a submission's name are shown, mostReason of why one is refused.
+const (
+	mostName   = 80
+	mostReason = 1000
+)
+
 // Enter returns the entrants that some agents are, with names that differ, none of them ready to play yet.
 func Enter(agents []*bots.Agent) ([]*Entrant, error) {
 	var all []*Entrant
 	for _, a := range agents {
 		e := &Entrant{Language: a.Language, Print: a.Spec, from: a}
-		e.Name = a.Name
+		base := program.Plain(a.Name, mostName)
+		e.Name = base
 		if a.Kind == bots.Submission {
 			var err error
 			if e.Print, err = fingerprint(a.Spec); err != nil {
@@ -50,7 +58,7 @@ func Enter(agents []*bots.Agent) ([]*Entrant, error) {
 			}
 		}
 		for k := 2; slices.ContainsFunc(all, func(o *Entrant) bool { return o.Name == e.Name }); k++ {
-			e.Name = fmt.Sprintf("%s (%d)", a.Name, k)
+			e.Name = fmt.Sprintf("%s (%d)", base, k)
 		}
 		e.Agent = a.Recorded()
 		if a.Kind != bots.Ours {
@@ -115,6 +123,14 @@ func (e *Entrant) contain(dir string, rivals []*Entrant) {
 func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, memory int64, rivals []*Entrant) error {
 	into := filepath.Join(dir, BuildDir, folderName(e.Name))
 	if e.from.Kind == bots.Submission {
+		info, err := os.Lstat(e.from.Spec)
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() && !info.Mode().IsRegular() {
+			e.Refused = "neither a file nor a folder; links are not followed"
+			return nil
+		}
 		if err := cage.Remove(into); err != nil {
 			return err
 		}
@@ -122,7 +138,7 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 	err := e.from.Prepare(ctx, into, l)
 	e.Language = e.from.Language
 	if refusal := new(compile.Refusal); errors.As(err, &refusal) {
-		e.Refused, e.Output = refusal.Why, refusal.Output
+		e.Refused, e.Output = program.Plain(refusal.Why, mostReason), refusal.Output
 		return nil
 	}
 	if err == nil {
@@ -157,7 +173,7 @@ func folderName(name string) string {
 func (e *Entrant) Check(ctx context.Context, c Contest) error {
 	err := c.Test(ctx, e)
 	if fault := new(Fault); errors.As(err, &fault) {
-		e.Refused, e.Output = fault.Why, fault.Words
+		e.Refused, e.Output = program.Plain(fault.Why, mostReason), fault.Words
 		return nil
 	}
 	return err

@@ -35,3 +35,27 @@ func TestWrite(t *testing.T) {
 	require.Equal(t, "three", string(text))
 	require.Error(t, WriteText(filepath.Join(dir, "no", "folder"), 0o600, ""))
 }
+
+// What a process that was killed has left in a folder goes with the next file; files that are being written, and others,
+// stay.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".file.123.tmp", ".other.7.tmp", ".file.tmp", "file.1.tmp", ".file.1", ".file.1x.tmp"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	first, err := Create(filepath.Join(dir, "file"), 0o600)
+	require.NoError(t, err)
+	swept.Clear() // as another process
+	second, err := Create(filepath.Join(dir, "file"), 0o600)
+	require.NoError(t, err)
+	require.FileExists(t, first.Name())
+	require.NoError(t, first.Commit())
+	require.NoError(t, second.Commit())
+	list, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var left []string
+	for _, e := range list {
+		left = append(left, e.Name())
+	}
+	require.Equal(t, []string{".file.1", ".file.1x.tmp", ".file.tmp", "file", "file.1.tmp"}, left)
+}
