@@ -13,7 +13,7 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile"
 	"blockyard/agents/match"
-	"blockyard/agents/match/rounds"
+	"blockyard/agents/match/series"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program/web"
 	"blockyard/env"
@@ -165,7 +165,7 @@ func (c *tournamentCmd) contest(g *env.Game, given contest.Settings) (tournament
 		return nil, "", err
 	}
 	if rules.Open == nil {
-		clock, err1 := rounds.Seconds(settings["seconds"])
+		clock, err1 := series.Seconds(settings["seconds"])
 		turns, err2 := settings.Number("turns", 0)
 		said := clock.String()
 		if turns > 0 {

@@ -1,4 +1,4 @@
-package rounds
+package series
 
 import (
 	"testing"
@@ -26,7 +26,7 @@ func TestReached(t *testing.T) {
 		}
 		return &Game{Seed: seed, Bot: bot, Score: 500, Reason: dropblox.Points, Seconds: &seconds}
 	}
-	tour := Tournament{
+	tour := Seeds{
 		Programs: []*programs.Program{{Name: "a"}, {Name: "b"}, {Name: "c"}},
 		Seeds:    []string{"1", "2", "3"}, Clock: time.Minute, Points: 500,
 		results: [][]*Game{

@@ -1,11 +1,10 @@
-package rounds
+package series
 
 import (
 	"fmt"
 	"strings"
 
 	"blockyard/agents/match"
-	"blockyard/agents/match/series"
 )
 
 // known estimates the mean of values; nil if there is none.
@@ -26,30 +25,30 @@ func format(e match.Estimate, n int, verb string) string {
 	return text
 }
 
-// A Report is the result of a tournament.
-type Report struct {
-	Game    string   `json:"game"`
-	Seconds float64  `json:"seconds"`
-	Turns   int      `json:"turns,omitempty"`  // the limit
-	Points  int      `json:"points,omitempty"` // the score at which games end
-	Seeds   []string `json:"seeds"`
-	Bots    []*Bot   `json:"bots"`
-	Played  []*Game  `json:"played"`
-	Stopped bool     `json:"stopped,omitempty"`
+// A SeedsReport is the result of a tournament.
+type SeedsReport struct {
+	Game    string           `json:"game"`
+	Seconds float64          `json:"seconds"`
+	Turns   int              `json:"turns,omitempty"`  // the limit
+	Points  int              `json:"points,omitempty"` // the score at which games end
+	Seeds   []string         `json:"seeds"`
+	Bots    []*ProgramReport `json:"bots"`
+	Played  []*Game          `json:"played"`
+	Stopped bool             `json:"stopped,omitempty"`
 }
 
-// A Bot is how one program did.
-type Bot struct {
+// A ProgramReport is how one program did.
+type ProgramReport struct {
 	Name  string          `json:"name"`
 	Games int             `json:"games"`
 	Score match.Estimate  `json:"score"`
 	Gain  *match.Estimate `json:"gain,omitempty"` // over the first program, on the seeds that both played
 	Best  int             `json:"best"`
 	Turns float64         `json:"turns"` // mean
-	series.Times
+	Times
 	Ends map[string]int `json:"ends"` // games by reason
 
-	// Seconds of the clock until Report.Points were reached, and how many more than the first program's on the seeds
+	// Seconds of the clock until SeedsReport.Points were reached, and how many more than the first program's on the seeds
 	// on which both reached them; nil if there is none.
 	Reached *match.Estimate `json:"reached,omitempty"`
 	Later   *match.Estimate `json:"later,omitempty"`
@@ -58,13 +57,13 @@ type Bot struct {
 }
 
 // Report returns the result so far; stopped says that the tournament ended early.
-func (t *Tournament) Report(stopped bool) *Report {
-	out := &Report{
+func (t *Seeds) Report(stopped bool) *SeedsReport {
+	out := &SeedsReport{
 		Game: "dropblox", Seconds: t.Clock.Seconds(), Turns: t.Turns, Points: t.Points, Seeds: t.Seeds,
 		Played: []*Game{}, Stopped: stopped,
 	}
 	for b, p := range t.Programs {
-		bot := &Bot{Name: p.Name, Ends: map[string]int{}}
+		bot := &ProgramReport{Name: p.Name, Ends: map[string]int{}}
 		for i := range t.results {
 			if g := t.results[i][b]; g != nil {
 				bot.add(g, t.results[i][0])
@@ -89,7 +88,7 @@ func (t *Tournament) Report(stopped bool) *Report {
 }
 
 // add adds a game; first is the first program's of the same seed, or nil.
-func (b *Bot) add(g, first *Game) {
+func (b *ProgramReport) add(g, first *Game) {
 	if g.Seconds != nil {
 		b.reached = append(b.reached, *g.Seconds)
 		if first != nil && first != g && first.Seconds != nil {
@@ -108,7 +107,7 @@ func (b *Bot) add(g, first *Game) {
 }
 
 // String is a table for people.
-func (r *Report) String() string {
+func (r *SeedsReport) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "dropblox: %d programs on %d seeds, %g s a game", len(r.Bots), len(r.Seeds), r.Seconds)
 	if r.Turns > 0 {
@@ -123,7 +122,7 @@ func (r *Report) String() string {
 	b.WriteString("\n\nseed                  program  score  turns  ms a turn  longest ms  end\n")
 	for _, g := range r.Played {
 		fmt.Fprintf(&b, "%-20.20s  %-7s  %5d  %5d  %9.1f  %10.1f  %s",
-			g.Seed, series.Letter(g.Bot), g.Score, g.Turns, g.MeanMS, g.MostMS, g.Reason)
+			g.Seed, Letter(g.Bot), g.Score, g.Turns, g.MeanMS, g.MostMS, g.Reason)
 		if g.Fault != "" {
 			fmt.Fprintf(&b, ": %s", g.Fault)
 		}
@@ -131,12 +130,12 @@ func (r *Report) String() string {
 	}
 	b.WriteString("\nprogram  games  mean score (95 % interval)  best  turns   ms a turn  longest ms  ends\n")
 	for i, t := range r.Bots {
-		fmt.Fprintf(&b, "%-7s  %5d  %-26s  %4d  %6.1f  %9.1f  %10.1f  %s\n", series.Letter(i), t.Games,
-			format(t.Score, t.Games, "%.1f"), t.Best, t.Turns, t.MeanMS, t.MostMS, series.Counts(t.Ends))
+		fmt.Fprintf(&b, "%-7s  %5d  %-26s  %4d  %6.1f  %9.1f  %10.1f  %s\n", Letter(i), t.Games,
+			format(t.Score, t.Games, "%.1f"), t.Best, t.Turns, t.MeanMS, t.MostMS, Counts(t.Ends))
 	}
 	b.WriteString("\n")
 	for i, t := range r.Bots {
-		fmt.Fprintf(&b, "%s is %s", series.Letter(i), t.Name)
+		fmt.Fprintf(&b, "%s is %s", Letter(i), t.Name)
 		if t.Gain != nil && len(t.gains) > 0 {
 			fmt.Fprintf(&b, ": %s a seed over A", format(*t.Gain, len(t.gains), "%+.1f"))
 		}
