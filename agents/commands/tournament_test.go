@@ -66,7 +66,7 @@ func TestTournament(t *testing.T) {
 	require.Len(t, refused, 5)
 	for name, why := range map[string]string{
 		"silent": "never answers", "crash": "never answers", "nonsense": "answers nonsense", "broken": "does not compile: ",
-		"notes": "holds no source file",
+		"notes": "neither a source file nor an archive",
 	} {
 		require.Contains(t, refused[name], why)
 	}
