@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,14 +21,19 @@ import (
 	"blockyard/env"
 )
 
-// Submissions lists the submissions in a folder, in the order of their names. Hidden files are left out.
+// noEntrant are names that stand in folders of submissions without being one.
+var noEntrant = regexp.MustCompile(`(?i)^(thumbs\.db|desktop\.ini|__MACOSX|` +
+	`(README|LICEN[CS]E|NOTICE|CHANGELOG)(\..*)?|.*\.md)$`)
+
+// Submissions lists the submissions in a folder, in the order of their names. Hidden files and notes such as README.md
+// are left out.
 func Submissions(g *env.Game, dir string) (list []*bots.Agent, err error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range files {
-		if !strings.HasPrefix(f.Name(), ".") {
+		if !strings.HasPrefix(f.Name(), ".") && !noEntrant.MatchString(f.Name()) {
 			list = append(list, bots.Submitted(g, filepath.Join(dir, f.Name())))
 		}
 	}

@@ -51,6 +51,9 @@ func Create(path string, mode fs.FileMode) (*File, error) {
 		sweep(dir)
 	}
 	inner, err := createTemp(dir, "."+filepath.Base(path)+".*.tmp")
+	if errors.Is(err, fs.ErrNotExist) { // the file of the error is one that nobody has named
+		return nil, &fs.PathError{Op: "write " + path + ": folder", Path: dir, Err: fs.ErrNotExist}
+	}
 	if err != nil {
 		return nil, err
 	}

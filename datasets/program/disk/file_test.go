@@ -3,6 +3,7 @@ package disk
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,6 +35,14 @@ func TestWrite(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "three", string(text))
 	require.Error(t, WriteText(filepath.Join(dir, "no", "folder"), 0o600, ""))
+}
+
+// TestMissingFolder is named, and not a file that nobody knows.
+func TestMissingFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "x.json")
+	err := Publish(path, 0o644, nil)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.EqualError(t, err, "write "+path+": folder "+filepath.Dir(path)+": file does not exist")
 }
 
 // What a process that was killed has left in a folder goes with the next file; files that are being written, and others,
