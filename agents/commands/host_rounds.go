@@ -121,7 +121,9 @@ func (h *roundsHost) turnPrograms(ctx context.Context, g *env.Game) (
 			break
 		}
 		p := &programs.Program{Name: strings.TrimPrefix(a.Name, "exec:")}
-		if p.Program, err = a.Program(); err == nil && h.settings["own-dir"] == "true" {
+		p.Program, err = a.Program()
+		h.contain(a, &p.Program)
+		if err == nil && h.settings["own-dir"] == "true" {
 			p.Home()
 		}
 		list = append(list, p)

@@ -16,6 +16,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
 	"blockyard/datasets/program"
 	"blockyard/env"
@@ -97,9 +98,35 @@ func fingerprint(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }
 
+// contain puts the program of an entrant that is a command in a cage, in which it sees nothing of the tournament in dir
+// nor of the other entrants.
+func (e *Entrant) contain(dir string, rivals []*Entrant) {
+	hidden := []string{dir}
+	own := cage.Named(e.Program.Argv, e.Program.Dir)
+	for _, r := range rivals {
+		var files []string
+		switch {
+		case r.from.Kind == bots.Submission:
+			files = []string{r.from.Spec}
+		case r != e && r.from.Kind == bots.Program:
+			if p, err := r.from.Program(); err == nil {
+				files = cage.Named(p.Argv, p.Dir)
+			}
+		}
+		for _, file := range files {
+			if info, err := os.Stat(file); err == nil && (!info.IsDir() || r.from.Kind == bots.Submission) &&
+				!slices.Contains(own, file) {
+				hidden = append(hidden, file)
+			}
+		}
+	}
+	e.Program.Cage = cage.For(e.Program.Argv, e.Program.Dir, hidden...)
+}
+
 // Prepare makes an entrant ready to play: it compiles a submission below the folder dir. What its author has to mend
-// is in Refused afterwards; the error is another one.
-func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, memory int64) error {
+// is in Refused afterwards; the error is another one. It keeps a command in a cage, apart from its rivals, unless
+// l.Open says otherwise.
+func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, memory int64, rivals []*Entrant) error {
 	into := filepath.Join(dir, BuildDir, folderName(e.Name))
 	if e.from.Kind == bots.Submission {
 		info, err := os.Lstat(e.from.Spec)
@@ -110,7 +137,7 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 			e.Refused = "neither a file nor a folder; links are not followed"
 			return nil
 		}
-		if err := os.RemoveAll(into); err != nil {
+		if err := cage.Remove(into); err != nil {
 			return err
 		}
 	}
@@ -128,6 +155,9 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 	}
 	if e.from.Kind != bots.Ours {
 		e.Program.Memory = memory
+	}
+	if e.from.Kind == bots.Program && !l.Open && cage.Possible() {
+		e.contain(dir, rivals)
 	}
 	if err := contest.Find(e.Program.Argv); err != nil {
 		e.Refused = err.Error()

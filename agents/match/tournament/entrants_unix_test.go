@@ -36,7 +36,7 @@ func TestHostileSubmissions(t *testing.T) {
 	require.NoError(t, err)
 	refused := map[string]string{}
 	for _, e := range all {
-		require.NoError(t, e.Prepare(t.Context(), out, compile.Default, 0))
+		require.NoError(t, e.Prepare(t.Context(), out, compile.Default, 0, nil))
 		refused[e.Name] = e.Refused
 		require.NotRegexp(t, `[[:cntrl:]]`, e.Name+e.Refused)
 	}
