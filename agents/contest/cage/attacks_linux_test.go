@@ -239,14 +239,14 @@ func TestDaemonEnds(t *testing.T) {
 // TestFolders: a contained program can do what it needs: write its folder and temporary files, which go with it.
 func TestFolders(t *testing.T) {
 	f := newField(t)
-	var out bytes.Buffer
+	var out, errs bytes.Buffer
 	c, err := contest.StartChild(contest.Spec{Argv: []string{"/bin/sh", "-c",
 		"echo mine > note && chmod 600 note && mv note kept && echo x > $TMPDIR/y && cat /etc/passwd >/dev/null && " +
 			"sh -c 'echo $0 | cat' works && pwd && exit 7"}, Dir: f.own, Isolate: true, Cage: f.cage,
-		Stdout: func(r io.Reader) { _, _ = io.Copy(&out, r) }, Stderr: func(r io.Reader) { _, _ = io.Copy(&out, r) }})
+		Stdout: func(r io.Reader) { _, _ = io.Copy(&out, r) }, Stderr: func(r io.Reader) { _, _ = io.Copy(&errs, r) }})
 	require.NoError(t, err)
 	require.True(t, c.Exit(hang))
-	require.EqualError(t, c.Kill(), "exit status 7", out.String())
+	require.EqualError(t, c.Kill(), "exit status 7", errs.String())
 	require.Equal(t, "works\n"+f.own+"\n", out.String())
 	entries, err := os.ReadDir(f.own)
 	require.NoError(t, err)
