@@ -1,5 +1,5 @@
-// Package checkpoint is the games of a handle, with the agents that play in them, as bytes and back. It knows no session
-// and no connection; whoever reads a checkpoint compares it with a handle of its own.
+// Package checkpoint is the games of a handle, with the agents that play in them, as bytes and back. It knows no
+// session and no connection; whoever reads a checkpoint compares it with a handle of its own.
 package checkpoint
 
 import (
