@@ -43,7 +43,7 @@ var rooms = map[string][]room{
 		{"submit", "bots contest search mlp", 3200, "a bot as one file"},
 		{"match", "bots contest search", 4000, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 9100, "who plays: what users name, and a folder per game"},
-		{"contest", "", 6000, "a program of somebody else before a referee"},
+		{"contest", "", 6750, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1700, "choices by looking ahead, whatever the game"},
 		{"mlp", "", 1300, "a network as plain Go"},
 	},
@@ -239,7 +239,7 @@ func TestRoomRules(t *testing.T) {
 	}
 	require.Empty(t, closedDoors(tie("agents/commands", "agents/match/tournament")))
 	require.Equal(t, []string{"agents/contest/dropblox imports agents/match: of its own folder agents/contest may " +
-		`import "" only, because it is a program of somebody else before a referee`},
+		`import "" only, because it is a program of somebody else before a referee, in a cage`},
 		closedDoors(tie("agents/contest/dropblox", "agents/match")))
 
 	floors, circle := floorsOf("train", [][2]string{{"train/cluster", "train/selfplay"}, {"train/selfplay", "train/games"}})

@@ -147,14 +147,15 @@ func (a *Agent) find(command string) (err error) {
 func (a *Agent) read(options string, colon bool) (err error) {
 	e := Of(a.game)
 	source, searches := a.text.sources(a.game, e)[a.name]
-	if !searches {
-		if colon {
-			return fmt.Errorf("%s takes no options", a.name)
+	switch {
+	case searches:
+		if a.options, err = searchOf(e).ParseOptions(options); err == nil {
+			a.judges, err = source(a.options.Weights)
 		}
-		return nil
-	}
-	if a.options, err = searchOf(e).ParseOptions(options); err == nil {
-		a.judges, err = source(a.options.Weights)
+	case e.FixedAgent(a.name) != nil:
+		a.options, err = entry.ParseEps(options)
+	case colon:
+		err = fmt.Errorf("%s takes no options", a.name)
 	}
 	return err
 }
@@ -190,7 +191,7 @@ func (a *Agent) factory() (Factory, error) {
 		return func(uint64) (env.Agent, error) { return e.Contest.External(a.game, a.program), nil }, nil
 	case fixed != nil:
 		p := &pool{create: func() (env.Agent, error) { return fixed(), nil }} // without a memory, as searches are
-		return func(uint64) (env.Agent, error) { return &pooledAgent{pool: p}, nil }, nil
+		return waver(func(uint64) (env.Agent, error) { return &pooledAgent{pool: p}, nil }, a.options.Eps), nil
 	case a.name == "random":
 		return func(seed uint64) (env.Agent, error) { return search.NewRandom(seed), nil }, nil
 	case a.name == "first":

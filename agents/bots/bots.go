@@ -27,6 +27,8 @@
 //	digger                      Block Battle: keeps its board low and clean and hardly attacks
 //	left                        Dropblox: moves every block as far to the left as it goes
 //
+// Every agent but random and first takes the option eps, such as eps=0.3: the probability, above 0 and up to 1, that
+// it plays a legal action at random instead, all equally likely. That makes weaker opponents of strong ones.
 // Every search takes the option weights, a file instead of the shipped or tuned weights.
 // The other options depend on the search:
 //
@@ -140,11 +142,11 @@ func searcher(g *env.Game, s *entry.Search, judge maker, o entry.Options) (Facto
 		return nil, err
 	}
 	if s.Stateful {
-		return func(uint64) (env.Agent, error) { return create() }, nil
+		return waver(func(uint64) (env.Agent, error) { return create() }, o.Eps), nil
 	}
 	p := &pool{create: create}
 	p.put(first)
-	return func(uint64) (env.Agent, error) { return &pooledAgent{pool: p, limit: o.Time}, nil }, nil
+	return waver(func(uint64) (env.Agent, error) { return &pooledAgent{pool: p, limit: o.Time}, nil }, o.Eps), nil
 }
 
 // A pool holds searches that are not choosing at the moment. A search carries nothing over

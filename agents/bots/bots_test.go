@@ -101,7 +101,7 @@ func TestBadTextIsNamed(t *testing.T) {
 		"hand:nodes=9,ply=2":     "nodes are in place of ply and width",
 		"hand:guard=2":           `option guard: "2" is not a number from 1 to 1`,
 		"hand:ply=1,guard=1":     "a guard is for two plies or more",
-		"hand:plies=2":           `unknown option "plies"; there are guard, nodes, ply, time, weights, width`,
+		"hand:plies=2":           `unknown option "plies"; there are eps, guard, nodes, ply, time, weights, width`,
 		"hand:ply":               `option ply: "" is not a number from 1 to 16`,
 		"hand:ply=5":             `ply 5, want 1 to 4`,
 		"hand:ply=0":             `option ply: "0" is not a number from 1 to 16`,

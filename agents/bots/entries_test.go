@@ -1,8 +1,10 @@
 package bots
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -12,6 +14,7 @@ import (
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/mlp"
 	"blockyard/env"
+	"blockyard/env/blockbattle"
 	"blockyard/env/games"
 )
 
@@ -156,4 +159,37 @@ func TestShippedNetsFit(t *testing.T) {
 		_, err = Of(g).Learned.New(blank(t, 3, 1))
 		require.ErrorContains(t, err, "a net of 3 inputs and 1 outputs")
 	}
+}
+
+// A network that was trained before some features were added is read, and says of a position what it said then.
+func TestNetsOfFewerFeatures(t *testing.T) {
+	e := Of(blockbattle.Game)
+	names := e.Learned.Features.Names
+	from, to := 81, 107 // those about digging
+	require.Equal(t, "own cover rows", names[from])
+	require.Equal(t, "opponent height 0", names[to])
+	older := slices.Concat(names[:from], names[to:])
+	r := rand.New(rand.NewPCG(4, 4))
+	l := mlp.Layer{In: len(older), Out: 1, W: make([]float32, len(older)), B: []float32{0.5}}
+	for i := range l.W {
+		l.W[i] = r.Float32()
+	}
+	net, err := mlp.New([]mlp.Layer{l})
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "old.safetensors")
+	facts := mlp.Facts{Game: e.Game, Rules: blockbattle.Game.Rules, Features: older}
+	require.NoError(t, mlp.Save(path, net, facts))
+	wide, err := e.LoadNet(blockbattle.Game, path)
+	require.NoError(t, err)
+	row, want, got := make([]float32, len(names)), make([]float32, 1), make([]float32, 1)
+	for i := range row {
+		row[i] = r.Float32()
+	}
+	wide.Forward(row, 1, got)
+	net.Forward(slices.Concat(row[:from], row[to:]), 1, want)
+	require.InDelta(t, want[0], got[0], 1e-4)
+	facts.Features = slices.Concat(older[1:], older[:1]) // in another order
+	require.NoError(t, mlp.Save(path, net, facts))
+	_, err = e.LoadNet(blockbattle.Game, path)
+	require.ErrorContains(t, err, "weights have feature 0")
 }

@@ -20,7 +20,11 @@ func specs(g *env.Game) map[string]int {
 	out := map[string]int{}
 	for _, name := range Names(g) {
 		out[name] = 10
-		if name == "random" || name == "first" || Of(g).FixedAgent(name) != nil {
+		if name == "random" || name == "first" {
+			continue
+		}
+		out[name+":eps=0.5"] = 10
+		if Of(g).FixedAgent(name) != nil {
 			continue
 		}
 		switch entry.Base(g) {

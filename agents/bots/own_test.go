@@ -29,6 +29,8 @@ var owners = map[string]string{
 	"rpc/server words":           "a client's own request, if the server was started with --trust-specs",
 	"train/commands trust":       "--gate-against of this command line; else what a run's folder says is foreign",
 	"train/commands keepWeights": "--gate-against of a new run",
+	"train/commands make":        "--teacher of train regret",
+	"train/commands judge":       "the agents that train regret is to judge",
 }
 
 // TestCallersOfOwn finds every use of Own in the sources. A new one needs a line in owners: say where its text comes

@@ -207,21 +207,16 @@ func players(ctx context.Context, g *env.Game, texts ...string) (list []match.Pl
 			return nil, func() {}, err
 		}
 	}
-	if forget, err = bots.PrepareAll(ctx, agents...); err != nil {
-		return nil, forget, err
-	}
-	for _, a := range agents {
-		f, err := a.Factory()
-		if err != nil {
-			return nil, forget, err
-		}
+	makers, forget, err := factories(ctx, agents, false)
+	for k, f := range makers {
+		a := agents[k]
 		p := match.Player{Name: a.Recorded(), New: f}
 		if a.Name != a.Spec {
 			p.Spec = a.Spec
 		}
 		list = append(list, p)
 	}
-	return list, forget, nil
+	return list, forget, err
 }
 
 // parseSPRT reads "ELO0,ELO1" or "ELO0,ELO1,ALPHA,BETA".

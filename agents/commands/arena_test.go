@@ -152,7 +152,7 @@ func TestArenaOfOneSeatRefuses(t *testing.T) {
 		"arena wintetris --a hand --sprt 0,5":                       "--sprt is for two seats",
 		"arena wintetris --a hand:parts=1":                          "wintetris:tick leaves it to the agent",
 		"arena wintetris:tick --a hand:parts=0":                     "not a number from 1 to 100",
-		"arena wintetris --a hand:ply=2":                            `unknown option "ply"; there are parts, weights`,
+		"arena wintetris --a hand:ply=2":                            `unknown option "ply"; there are eps, parts, weights`,
 		"arena wintetris --a learned:weights=/no/such":              "/no/such",
 		"arena blockbattle --a first --b first --games 2 --steps 4": "are for games of one seat",
 		"arena tetrisduel --a first --b first --games 2 --cap 4":    "tetrisduel has more",

@@ -43,11 +43,8 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	makers, forget, err := factories(ctx, []*bots.Agent{named})
+	makers, forget, err := factories(ctx, []*bots.Agent{named}, false)
 	defer forget()
-	if err == nil && makers[0] == nil {
-		_, err = named.Factory()
-	}
 	if err != nil {
 		return program.Usage(err)
 	}

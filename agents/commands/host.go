@@ -9,6 +9,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
 	"blockyard/agents/match/series"
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
@@ -17,16 +18,17 @@ import (
 )
 
 type hostCmd struct {
-	Game   string   `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
-	Mode   string   `arg:"" optional:"" help:"dropblox: local (the default), practice or compete."`
-	Number string   `arg:"" optional:"" name:"seed" help:"dropblox: seed of a local game, like --seed."`
-	Bot    []string `sep:"none" placeholder:"BOT" help:"A command line, a submission or an agent; one flag for each."`
-	Games  *int     `placeholder:"N" help:"Number of games; by default 2, of dropblox 1."`
-	Seed   string   `placeholder:"N" help:"Seed of the whole match; by default 1, of dropblox a random one."`
-	Record string   `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
-	Log    string   `placeholder:"DIR" help:"Folder for a log per game: all lines, and the time of every answer."`
-	JSON   bool     `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
-	Quiet  bool     `short:"q" help:"Show neither a progress bar nor the bots' standard error."`
+	Game    string    `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
+	Mode    string    `arg:"" optional:"" help:"dropblox: local (the default), practice or compete."`
+	Number  string    `arg:"" optional:"" name:"seed" help:"dropblox: seed of a local game, like --seed."`
+	Bot     []string  `sep:"none" placeholder:"BOT" help:"A command line, a submission or an agent; one flag for each."`
+	Games   *int      `placeholder:"N" help:"Number of games; by default 2, of dropblox 1."`
+	Seed    string    `placeholder:"N" help:"Seed of the whole match; by default 1, of dropblox a random one."`
+	Record  string    `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
+	Log     string    `placeholder:"DIR" help:"Folder for a log per game: all lines, and the time of every answer."`
+	Isolate cage.Mode `enum:"auto,require,off" default:"auto" help:"Contain submissions (auto), all programs or none."`
+	JSON    bool      `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
+	Quiet   bool      `short:"q" help:"Show neither a progress bar nor the bots' standard error."`
 	contestFlags
 }
 
@@ -56,6 +58,9 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
+	if err := c.Isolate.Check(); err != nil {
+		return program.Usage(err)
+	}
 	if rules.Open == nil {
 		return c.rounds(ctx, con, g, settings)
 	}
@@ -73,6 +78,7 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 		if err != nil {
 			return program.Usage(fmt.Errorf("bot %d: %w", k+1, err))
 		}
+		c.contain(a, &p.Program)
 		s.Bots = append(s.Bots, p)
 	}
 	o := output{c.Record, c.Log, strconv.FormatUint(s.Seed, 10), c.Quiet || c.JSON}
@@ -84,6 +90,16 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	return con.Print(c.JSON, s.Report(ctx.Err() != nil))
+}
+
+// contain keeps the program of a bot in a cage, or frees it of the one in which submissions play.
+func (c *hostCmd) contain(a *bots.Agent, p *contest.Program) {
+	switch {
+	case c.Isolate == cage.Off:
+		p.Cage = nil
+	case c.Isolate == cage.Require && a.Kind == bots.Program:
+		p.Cage = cage.For(p.Argv, p.Dir)
+	}
 }
 
 // contest returns the game, its contest and the settings that the flags ask for.

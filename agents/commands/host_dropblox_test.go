@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/match/rounds"
+	"blockyard/agents/match/series"
 )
 
 // dropblox goes to an empty folder with a program in it and returns a way to run "agents
@@ -90,7 +90,7 @@ func TestHostDropbloxTournament(t *testing.T) {
 	status, out, errs := host(append(args, "--record", "games.jsonl.gz", "--log", "logs", "--history", "h", "--json")...)
 	require.Zero(t, status, errs)
 	require.Empty(t, errs)
-	var got rounds.Report
+	var got series.SeedsReport
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, []string{"9", "10", "11"}, got.Seeds)
 	require.Len(t, got.Played, 9)
@@ -104,7 +104,7 @@ func TestHostDropbloxTournament(t *testing.T) {
 	require.Contains(t, got.Played[2].Fault, "no such file")
 	require.Greater(t, got.Bots[0].Turns, got.Bots[1].Turns)
 	require.Nil(t, got.Bots[0].Gain)
-	require.Zero(t, got.Bots[1].Gain.Mean)
+	require.Zero(t, got.Bots[1].Gain.Value)
 	require.Len(t, checked(t, "games.jsonl.gz"), 9)
 	log, err := os.ReadFile("logs/A1.log")
 	require.NoError(t, err)
@@ -134,7 +134,7 @@ func TestHostDropbloxNames(t *testing.T) {
 	status, out, errs := host("--bot", "Ann=./dropblox_ai", "--bot", "exec:./dropblox_ai", "--bot", "hand",
 		"--seed", "9", "--turns", "1", "--json")
 	require.Zero(t, status, errs)
-	var got rounds.Report
+	var got series.SeedsReport
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, "Ann", got.Bots[0].Name)
 	require.Equal(t, "./dropblox_ai", got.Bots[1].Name)

@@ -17,7 +17,7 @@ import (
 	dropbloxcontest "blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/history"
 	"blockyard/agents/contest/dropblox/programs"
-	"blockyard/agents/match/rounds"
+	"blockyard/agents/match/series"
 	"blockyard/datasets/record"
 	"blockyard/env"
 )
@@ -66,7 +66,7 @@ func (h *roundsHost) check() error {
 	h.workers, errs[0] = h.settings.Number("workers", 1)
 	h.turns, errs[1] = h.settings.Number("turns", 0)
 	h.points, errs[2] = h.settings.Number("points", 0)
-	h.clock, errs[3] = rounds.Seconds(h.settings["seconds"])
+	h.clock, errs[3] = series.Seconds(h.settings["seconds"])
 	if h.Games != nil {
 		if h.count = *h.Games; h.count < 1 {
 			errs[4] = fmt.Errorf("--games %d: want a number from 1", h.count)
@@ -121,7 +121,9 @@ func (h *roundsHost) turnPrograms(ctx context.Context, g *env.Game) (
 			break
 		}
 		p := &programs.Program{Name: strings.TrimPrefix(a.Name, "exec:")}
-		if p.Program, err = a.Program(); err == nil && h.settings["own-dir"] == "true" {
+		p.Program, err = a.Program()
+		h.contain(a, &p.Program)
+		if err == nil && h.settings["own-dir"] == "true" {
 			p.Home()
 		}
 		list = append(list, p)
@@ -235,7 +237,7 @@ func (h *roundsHost) ended(con *console, r dropbloxcontest.Result, err error) er
 
 // tournament plays every seed with every program and prints the result.
 func (h *roundsHost) tournament(ctx context.Context, con *console, bots []*programs.Program) error {
-	t := rounds.Tournament{
+	t := series.Seeds{
 		Programs: bots, Seeds: h.seeds, Clock: h.clock, Turns: h.turns, Points: h.points, Workers: h.workers,
 		LogDir: h.Log, History: h.history(""),
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,8 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 		{"--dialect", "port"},
 		{"--profile", "classic"},
 		{"--profile", "port", "--dialect", "port"},
+		{"--profile", "port"},
+		{"--dialect", "beta"},
 	} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			dir := t.TempDir()
@@ -77,8 +80,13 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 			}
 			log, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
 			require.NoError(t, err)
+			bank := " < settings timebank 10000\n"
+			if slices.Contains(flags, "beta") {
+				bank = " < settings time_bank 10000\n"
+				require.NotContains(t, string(log), " skips ")
+			}
 			for _, want := range []string{
-				" < settings timebank 10000\n", " > drop\n", " ! asked move", "Game over: ", " is " + ours + "\n", "\nRound 2\n",
+				bank, " > drop\n", " ! asked move", "Game over: ", " is " + ours + "\n", "\nRound 2\n",
 			} {
 				require.Contains(t, string(log), want)
 			}

@@ -15,7 +15,6 @@ import (
 	"blockyard/agents/contest/library"
 	"blockyard/agents/match"
 	"blockyard/agents/match/ladder"
-	dropbloxseeds "blockyard/agents/match/rounds"
 	"blockyard/agents/match/series"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/viewer/analysis"
@@ -32,7 +31,7 @@ var outputs = []struct {
 	{"analyze: a turn", analysis.Position{}},
 	{"analyze: a game", analysis.Game{}},
 	{"host", series.Report{}},
-	{"host dropblox", dropbloxseeds.Report{}},
+	{"host dropblox", series.SeedsReport{}},
 	{"play --plugin", library.Report{}},
 	{"serve dropblox: a round", contests.Round{}},
 	{"tournament", tournament.Report{}},

@@ -30,7 +30,7 @@ const about = `Play block games with agents and programs, and measure which is s
 
 An AGENT is random, first (the first legal action), hand (the hand-tuned baseline) or learned
 (with the trained network); some games have more. Options follow a colon, as in hand:ply=1
-or learned:ply=3,width=8,weights=FILE,time=50ms. exec:CMD is a program that speaks the
+or learned:ply=3,width=8,weights=FILE,time=50ms,eps=0.1. exec:CMD is a program that speaks the
 contest's protocol; an archive, source file or folder is compiled to one; human is you, in play.
 NAME=AGENT gives an agent a name to show. The error for an unknown name lists the known ones.`
 

@@ -52,7 +52,7 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	makers, forget, err := factories(ctx, agents)
+	makers, forget, err := factories(ctx, agents, true)
 	defer forget()
 	if err != nil {
 		return program.Usage(err)

@@ -22,20 +22,21 @@ func contestant(g *env.Game, text string) (*bots.Agent, error) {
 	return a, err
 }
 
-// factories returns what makes the agents of a game's seats, nil for those of persons. It compiles what has to be
-// compiled; forget removes that, also after an error.
-func factories(ctx context.Context, agents []*bots.Agent) (makers []bots.Factory, forget func(), err error) {
-	if forget, err = bots.PrepareAll(ctx, agents...); err != nil {
-		return nil, forget, err
-	}
-	makers = make([]bots.Factory, len(agents))
-	for seat, a := range agents {
-		if a.Kind == bots.Human {
-			continue
+// factories returns what makes some agents; nil for a person, if persons may play. It compiles what has to be compiled;
+// forget removes that, also after an error.
+func factories(ctx context.Context, agents []*bots.Agent, persons bool) (
+	makers []bots.Factory, forget func(), err error,
+) {
+	forget, err = bots.PrepareAll(ctx, agents...)
+	for _, a := range agents {
+		var f bots.Factory
+		if err == nil && !(persons && a.Kind == bots.Human) {
+			f, err = a.Factory()
 		}
-		if makers[seat], err = a.Factory(); err != nil {
+		if err != nil {
 			return nil, forget, err
 		}
+		makers = append(makers, f)
 	}
 	return makers, forget, nil
 }

@@ -75,7 +75,7 @@ func (c *playCmd) table(ctx context.Context) (t *webplay.Table, forget func(), e
 		return nil, forget, errors.New("wintetris:tick is played in real time, at a terminal: play wintetris in the " +
 			"browser, which has the same rules without the clock")
 	}
-	makers, forget, err := factories(ctx, agents)
+	makers, forget, err := factories(ctx, agents, true)
 	if err != nil {
 		return nil, forget, err
 	}

@@ -11,9 +11,10 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
 	"blockyard/agents/match"
-	"blockyard/agents/match/rounds"
+	"blockyard/agents/match/series"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program/web"
 	"blockyard/env"
@@ -37,6 +38,7 @@ type tournamentCmd struct {
 	BuildTime time.Duration `default:"2m" help:"Time to compile a submission."`
 	Memory    int           `default:"1024" help:"Memory of an entrant in MiB, 0 for no limit (on Linux)."`
 	MaxSize   int           `default:"32" help:"Largest submission, packed and unpacked, in MiB."`
+	Isolate   cage.Mode     `enum:"auto,require,off" default:"auto" help:"Contain the programs of others: ${enum}."`
 	JSON      bool          `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
 	Quiet     bool          `short:"q" help:"Print no progress bar."`
 	contestFlags
@@ -77,7 +79,10 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	config.Rules = g
+	config.Rules, config.Isolate = g, c.Isolate
+	if err := c.Isolate.Check(); err != nil {
+		return program.Usage(err)
+	}
 	entries, err := c.entries(g)
 	if err != nil {
 		return program.Usage(err)
@@ -86,14 +91,17 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if t.Entrants, err = tournament.Enter(entries); err != nil {
 		return err
 	}
+	if t.Journal, err = tournament.OpenJournal(c.Out); err != nil {
+		return err
+	}
+	defer t.Journal.Close()
 	if err := c.prepare(ctx, con, t); err != nil {
 		return err
 	}
 	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
-	if t.Journal, err = tournament.OpenJournal(c.Out, &t.Config, settings, t.Entrants); err != nil {
+	if err := t.Journal.Begin(&t.Config, settings, t.Entrants); err != nil {
 		return err
 	}
-	defer t.Journal.Close()
 	if err := made.Open(c.Out); err != nil {
 		return err
 	}
@@ -165,7 +173,7 @@ func (c *tournamentCmd) contest(g *env.Game, given contest.Settings) (tournament
 		return nil, "", err
 	}
 	if rules.Open == nil {
-		clock, err1 := rounds.Seconds(settings["seconds"])
+		clock, err1 := series.Seconds(settings["seconds"])
 		turns, err2 := settings.Number("turns", 0)
 		said := clock.String()
 		if turns > 0 {
@@ -215,10 +223,11 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 	defer bar.Close()
 	limits := compile.Default
 	limits.Time, limits.Size = c.BuildTime, int64(c.MaxSize)<<20
-	tested := tournament.Tested(c.Out)
+	limits.Open = c.Isolate == cage.Off
+	tested := t.Journal.Tested()
 	prepare := func(ctx context.Context, k int) (string, error) {
 		e := t.Entrants[k]
-		err := e.Prepare(ctx, c.Out, limits, int64(c.Memory)<<20)
+		err := e.Prepare(ctx, c.Out, limits, int64(c.Memory)<<20, t.Entrants)
 		if err == nil && e.Refused == "" && !tested {
 			err = e.Check(ctx, t.Contest)
 		}

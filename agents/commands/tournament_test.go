@@ -55,6 +55,9 @@ func TestTournament(t *testing.T) {
 	for name, text := range entries {
 		require.NoError(t, os.WriteFile(filepath.Join(subs, name), []byte(text), 0o644))
 	}
+	for _, name := range []string{"README.md", "Thumbs.db", ".DS_Store"} { // no entrants
+		require.NoError(t, os.WriteFile(filepath.Join(subs, name), nil, 0o644))
+	}
 	r := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2", "--timebank", "8s")
 	require.True(t, r.Over)
 	require.Equal(t, "hand:ply=1", r.Standings[0].Name)
@@ -65,8 +68,10 @@ func TestTournament(t *testing.T) {
 	}
 	require.Len(t, refused, 5)
 	for name, why := range map[string]string{
-		"silent": "never answers", "crash": "never answers", "nonsense": "answers nonsense", "broken": "does not compile: ",
-		"notes": "holds no source file",
+		"silent": "never answers: too many time-outs: no answer: not a byte has arrived", "broken": "does not compile: ",
+		"crash":    "never answers: ended early: the program has ended: exit status 1",
+		"nonsense": "answers nonsense: 20 faults in 10 answers, such as \"banana\": unknown token",
+		"notes":    "notes.txt is neither a source file nor an archive",
 	} {
 		require.Contains(t, refused[name], why)
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	reapTime     = 10 * time.Second       // for a killed program to vanish
-	memoryPeriod = 100 * time.Millisecond // between two looks at the memory of a program
-	drainTime    = 250 * time.Millisecond // to read what is left, if other processes hold the pipe open
+	reapTime    = 10 * time.Second       // for a killed program to vanish
+	watchPeriod = 100 * time.Millisecond // between two looks at what a program takes of the machine
+	drainTime   = 250 * time.Millisecond // to read what is left, if other processes hold the pipe open
 )
 
 // errStuck says that the operating system did not end a program in time.
@@ -24,13 +24,15 @@ type Spec struct {
 	Argv []string
 	Dir  string // working directory; "" is that of this process
 	// Memory is how many bytes the program may use, with all that it starts; 0 is no limit. Past it,
-	// its process group is killed and Excess called. Linux only; elsewhere there is no limit.
+	// it is killed and Excess called. Linux only; elsewhere there is no limit.
 	Memory int64
-	Excess func(used int64) // from another goroutine; may be nil
+	Excess func(why string) // from another goroutine, if the program is ended for what it takes; may be nil
 	// Isolate keeps all processes together that the program starts, so that none outlives it, also if they move to
 	// other groups and sessions; see isolate_linux.go. The exit status of a program that a signal has ended is then
 	// 128 and the number of the signal, except with Frames.
 	Isolate bool
+	// Cage contains the program; nil is none. It does not go together with Frames.
+	Cage Cage
 	// Stdout and Stderr read the program's output to its end, each in a goroutine of its own.
 	// A nil reader discards the output.
 	Stdout, Stderr func(r io.Reader)
@@ -56,6 +58,21 @@ type Child struct {
 	state   *os.ProcessState // set when the program has been collected
 	once    sync.Once
 	err     error
+	guest   Guest // nil if there is no cage
+}
+
+// A Cage keeps a program from all but what it needs. Package cage has one; programs that are bundled do without.
+type Cage interface {
+	// Enclose makes cmd, which has not started, start contained. Before is a command that runs the program if it is in a
+	// PID namespace, which ends with that command's process; alone reports whether it is. Memory is as in Spec.
+	Enclose(cmd *exec.Cmd, before []string, memory int64) (g Guest, alone bool, err error)
+}
+
+// A Guest is a program in its cage.
+type Guest interface {
+	// Excess returns what the program takes too much of, "" for nothing, when all its processes have that many threads.
+	Excess(threads int) string
+	Leave() // removes what belonged to the program, which has ended
 }
 
 // StartChild starts a program.
@@ -66,10 +83,7 @@ func StartChild(s Spec) (*Child, error) {
 	c := &Child{cmd: exec.Command(s.Argv[0], s.Argv[1:]...), exited: make(chan struct{})}
 	c.cmd.Dir = s.Dir
 	confine(c.cmd)
-	if s.Isolate {
-		c.kept = isolate(c.cmd, s.Frames != nil)
-	}
-	var err error
+	err := c.contain(&s)
 	var ends []*os.File           // the child's ends of the pipes
 	var reads []func(r io.Reader) // of c.outs
 	pipe := func() (r, w *os.File) {
@@ -111,26 +125,46 @@ func StartChild(s Spec) (*Child, error) {
 	}
 	if err != nil {
 		c.closeFiles()
+		if c.guest != nil {
+			c.guest.Leave()
+		}
 		return nil, err
 	}
 	for i, read := range reads {
 		c.readers.Go(func() { read(c.outs[i]) })
 	}
-	if s.Memory > 0 {
-		c.readers.Go(func() { c.watchMemory(s.Memory, s.Excess) })
+	if s.Memory > 0 || c.guest != nil {
+		c.readers.Go(func() { c.watch(s.Memory, s.Excess) })
 	}
 	return c, nil
 }
 
-// watchMemory kills the process group when it uses more than limit bytes. It returns when the program has ended.
-func (c *Child) watchMemory(limit int64, excess func(used int64)) {
-	for !c.Exit(memoryPeriod) {
-		used := groupMemory(c.cmd.Process.Pid)
-		if used <= limit {
+// contain prepares the program to be kept apart, as s asks for.
+func (c *Child) contain(s *Spec) (err error) {
+	switch {
+	case s.Cage != nil && c.cmd.Err == nil && executable(c.cmd): // otherwise Start says what is wrong
+		c.kept, c.guest, err = isolateIn(c.cmd, s.Cage, s.Memory)
+	case s.Isolate:
+		c.kept = isolate(c.cmd, s.Frames != nil)
+	}
+	return err
+}
+
+// watch kills the program when it takes more than it may. It returns when the program has ended.
+func (c *Child) watch(most int64, excess func(why string)) {
+	for !c.Exit(watchPeriod) {
+		memory, threads := usage(c.cmd.Process.Pid)
+		why := ""
+		if most > 0 && memory > most {
+			why = fmt.Sprintf("it uses %d MiB of memory, want at most %d", memory>>20, most>>20)
+		} else if c.guest != nil {
+			why = c.guest.Excess(threads)
+		}
+		if why == "" {
 			continue
 		}
 		if excess != nil {
-			excess(used)
+			excess(why)
 		}
 		signalGroup(c.cmd.Process, true)
 		return
@@ -173,6 +207,9 @@ func (c *Child) kill() {
 		c.err = c.collect()
 	}
 	c.kept.sweep()
+	if c.guest != nil {
+		c.guest.Leave()
+	}
 	// The group has ended, and its ends of the pipes are closed. Only a process that has left
 	// the group can still hold one open; it is not waited for.
 	until := time.Now().Add(drainTime)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -48,8 +49,10 @@ type Host struct {
 type Tally struct {
 	Bank
 	Answers int
-	Remarks int  // about its answers
-	Gone    bool // it ended early, or was ended
+	Remarks int      // about its answers
+	Example string   // the first answer with a remark, and the remark
+	Odd     []string // what else was odd about its output, each once
+	Gone    bool     // it ended early, or was ended
 }
 
 type seatState struct {
@@ -137,7 +140,9 @@ func (h *Host) turn(ctx context.Context, seat int) error {
 	}
 	remarks, out := h.Referee.Answer(seat, reply)
 	for _, text := range remarks {
-		s.Remarks++
+		if s.Remarks++; s.Remarks == 1 && reply.Fault == NoFault {
+			s.Example = fmt.Sprintf("%.60q: %s", reply.Line, text)
+		}
 		h.log(Remark, seat, text)
 	}
 	if (out || reply.Ended) && !s.Gone {
@@ -174,6 +179,14 @@ func (h *Host) ask(ctx context.Context, seat int, req Request) (r Reply, err err
 	line, cut, elapsed, err := s.bot.Ask(ctx, req.Lines, r.Limit-starting)
 	if req.Last {
 		return r, nil
+	}
+	if p, ok := s.bot.(interface{ Odd(err error) []string }); ok {
+		for _, text := range p.Odd(err) {
+			h.log(Remark, seat, text)
+			if !slices.Contains(s.Odd, text) {
+				s.Odd = append(s.Odd, text)
+			}
+		}
 	}
 	r.Line, r.Elapsed = line, max(elapsed, 0)+starting
 	switch {

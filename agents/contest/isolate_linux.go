@@ -31,7 +31,7 @@ var namespace = sync.OnceValue(func() uintptr {
 	for _, flags := range []uintptr{syscall.CLONE_NEWPID, syscall.CLONE_NEWPID | syscall.CLONE_NEWUSER} {
 		probe := exec.Command(shim[0], append(shim[1:len(shim):len(shim)], "true")...)
 		probe.SysProcAttr = &syscall.SysProcAttr{}
-		enter(probe.SysProcAttr, flags)
+		Namespaces(probe.SysProcAttr, flags)
 		if probe.Run() == nil {
 			return flags
 		}
@@ -39,8 +39,8 @@ var namespace = sync.OnceValue(func() uintptr {
 	return 0
 })
 
-// enter makes a process start in new namespaces. In a user namespace it keeps its user and group.
-func enter(attr *syscall.SysProcAttr, flags uintptr) {
+// Namespaces makes a process start in new namespaces. In a user namespace it keeps its user and group.
+func Namespaces(attr *syscall.SysProcAttr, flags uintptr) {
 	attr.Cloneflags = flags
 	if flags&syscall.CLONE_NEWUSER != 0 {
 		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
@@ -62,20 +62,28 @@ var adopting = sync.OnceFunc(func() {
 // isolate prepares cmd, which has not started. A plain program keeps its exit status and its other open files, and gets
 // no namespace.
 func isolate(cmd *exec.Cmd, plain bool) isolation {
-	if plain {
-		return isolateIn(cmd, 0)
-	}
-	return isolateIn(cmd, namespace())
-}
-
-func isolateIn(cmd *exec.Cmd, flags uintptr) isolation {
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	if flags != 0 && cmd.Err == nil && executable(cmd) { // otherwise Start says what is wrong
+	if !plain && namespace() != 0 && cmd.Err == nil && executable(cmd) { // otherwise Start says what is wrong
 		cmd.Args = append(append(shim[:len(shim):len(shim)], cmd.Path), cmd.Args[1:]...)
 		cmd.Path = shim[0]
-		enter(cmd.SysProcAttr, flags)
+		Namespaces(cmd.SysProcAttr, namespace())
 		return isolation{}
 	}
+	return marked(cmd)
+}
+
+// isolateIn is the same in a cage.
+func isolateIn(cmd *exec.Cmd, in Cage, memory int64) (isolation, Guest, error) {
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	guest, alone, err := in.Enclose(cmd, shim, memory)
+	if err != nil || alone {
+		return isolation{}, guest, err
+	}
+	return marked(cmd), guest, nil
+}
+
+// marked gives cmd a mark by which its processes are found.
+func marked(cmd *exec.Cmd) isolation {
 	adopting()
 	mark := fmt.Sprintf("BLOCKYARD_CHILD=%d.%x", os.Getpid(), rand.Uint64())
 	cmd.Env = append(cmd.Environ(), mark)

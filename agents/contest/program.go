@@ -10,6 +10,7 @@ type Program struct {
 	Argv   []string
 	Dir    string // working directory; "" is that of this process
 	Memory int64  // bytes that it may use, with all that it starts; 0 is no limit
+	Cage   Cage   // what it may reach; nil is all that this process may
 }
 
 // A Player is a program that plays, with its names.
@@ -27,11 +28,9 @@ func (p Program) Start(errs func(line string)) (*Process, error) {
 	}
 	bot := &Process{answer: make(chan struct{}, 1)}
 	spec := Spec{
-		Argv: p.Argv, Dir: p.Dir, Memory: p.Memory, Isolate: true, Input: true, Stdout: bot.listen,
+		Argv: p.Argv, Dir: p.Dir, Memory: p.Memory, Isolate: true, Cage: p.Cage, Input: true, Stdout: bot.listen,
 		Stderr: func(r io.Reader) { passLines(r, errs) },
-		Excess: func(used int64) {
-			errs(fmt.Sprintf("ended: it uses %d MiB of memory, want at most %d", used>>20, p.Memory>>20))
-		},
+		Excess: func(why string) { errs("ended: " + why) },
 	}
 	var err error
 	if bot.child, err = StartChild(spec); err != nil {

@@ -75,6 +75,20 @@ type Outcome struct {
 	Meta   map[string]string // of the game's record
 }
 
+// Ranks returns the ranks of some points: 1 and how many are higher.
+func Ranks(points []int) []int {
+	out := make([]int, len(points))
+	for k, own := range points {
+		out[k] = 1
+		for _, other := range points {
+			if other > own {
+				out[k]++
+			}
+		}
+	}
+	return out
+}
+
 // Ranking returns the ranks of the seats: those that the contest says, or those of the winner and the others.
 func (o Outcome) Ranking(seats int) []int {
 	if len(o.Ranks) == seats {

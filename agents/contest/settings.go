@@ -18,7 +18,7 @@ type Contest struct {
 	Losses  []string // reasons of an Outcome for which the loser is to blame, such as "illegal"
 	Uploads Uploads
 	// Open returns how games of g are played. It is nil if the programs are started anew for every turn, which
-	// package rounds does.
+	// type series.Seeds does.
 	Open func(g *env.Game, s Settings) (*Setup, error)
 }
 
@@ -37,7 +37,7 @@ type Option struct {
 	Default string   // without Choices; "" for none
 	Help    string
 	Empty   bool // whether the empty text has a meaning
-	Clock   bool // part of the contest's clock, which a tournament may change too
+	Clock   bool // a tournament may change it too, as it may every part of the contest's clock
 	// Variant marks an option that names a variant of the game, as GAME:VALUE, or GAME:NAME=VALUE if it takes a file.
 	Variant bool
 }

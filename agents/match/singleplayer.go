@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,19 +20,17 @@ type Run struct {
 // A SinglePlayerResult says how A did, and how B did with the same seeds, if there is a B. Wins, draws and losses
 // then count seeds by score from the view of A. It marshals to JSON; String is a table for people.
 type SinglePlayerResult struct {
-	Game       string    `json:"game"`
-	A          string    `json:"a"`
-	B          string    `json:"b,omitempty"`
-	Seed       uint64    `json:"seed"`
-	Games      int       `json:"games"` // of each player
-	Cap        int       `json:"cap,omitempty"`
-	Steps      int       `json:"steps,omitempty"`
-	Skip       int       `json:"skip,omitempty"`
-	AStats     RunStats  `json:"a_life"`
-	BStats     *RunStats `json:"b_life,omitempty"`
-	Wins       int       `json:"wins"`
-	Draws      int       `json:"draws"`
-	Losses     int       `json:"losses"`
+	Game   string    `json:"game"`
+	A      string    `json:"a"`
+	B      string    `json:"b,omitempty"`
+	Seed   uint64    `json:"seed,string"`
+	Games  int       `json:"games"` // of each player
+	Cap    int       `json:"cap,omitempty"`
+	Steps  int       `json:"steps,omitempty"`
+	Skip   int       `json:"skip,omitempty"`
+	AStats RunStats  `json:"a_life"`
+	BStats *RunStats `json:"b_life,omitempty"`
+	Counts
 	Score      float64   `json:"score"` // wins and half the draws, as a fraction
 	Low        float64   `json:"low"`   // 95 % interval of the score
 	High       float64   `json:"high"`
@@ -80,20 +79,12 @@ func (m Match) SinglePlayer(ctx context.Context) (SinglePlayerResult, error) {
 func (r *SinglePlayerResult) compare(a, b []Run) {
 	differences, points := make([]float64, len(a)), make([]float64, len(a))
 	for i := range a {
-		d := a[i].Score - b[i].Score
-		differences[i] = float64(d)
-		switch {
-		case d > 0:
-			r.Wins++
-			points[i] = 1
-		case d < 0:
-			r.Losses++
-		default:
-			r.Draws++
-			points[i] = 0.5
-		}
+		differences[i] = float64(a[i].Score - b[i].Score)
+		half := 1 + cmp.Compare(a[i].Score, b[i].Score)
+		r.Count(half)
+		points[i] = float64(half) / 2
 	}
-	share, difference := shareOf(points, nil), meanOf(differences)
+	share, difference := shareOf(points, nil), MeanOf(differences)
 	r.Score, r.Low, r.High, r.Difference = share.Value, share.Low, share.High, &difference
 }
 
@@ -155,7 +146,7 @@ func statsOf(runs []Run) RunStats {
 		}
 	}
 	s.Stopped = s.Games - s.Deaths
-	s.Mean, s.PerDeath = meanOf(scores), perEvent(s.Total, s.Deaths)
+	s.Mean, s.PerDeath = MeanOf(scores), perEvent(s.Total, s.Deaths)
 	slices.Sort(scores)
 	s.Worst, s.Best = int(scores[0]), int(scores[len(scores)-1])
 	s.Median = (scores[(len(scores)-1)/2] + scores[len(scores)/2]) / 2

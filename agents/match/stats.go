@@ -69,9 +69,12 @@ func equal(samples, weights []float64) bool {
 	return true
 }
 
-// meanOf estimates a mean without bounds. A single sample is its own interval.
-func meanOf(samples []float64) Estimate {
-	if len(samples) == 1 {
+// MeanOf estimates a mean without bounds. A single sample is its own interval, and no sample has a mean of 0.
+func MeanOf(samples []float64) Estimate {
+	switch len(samples) {
+	case 0:
+		return Estimate{}
+	case 1:
 		return Estimate{samples[0], samples[0], samples[0]}
 	}
 	return meanWithin(samples, nil, math.Inf(-1), math.Inf(1))

@@ -5,43 +5,47 @@ import (
 	"context"
 	"fmt"
 
+	"blockyard/agents/contest"
 	"blockyard/datasets/record"
 )
 
 // A Standing is the result of games between two players from the view of the first, A.
 type Standing struct {
-	Game   string  `json:"game"`
-	A      string  `json:"a"`
-	B      string  `json:"b"`
-	Seed   uint64  `json:"seed"`
-	Games  int     `json:"games"`
-	Wins   int     `json:"wins"`
-	Draws  int     `json:"draws"`
-	Losses int     `json:"losses"`
-	Score  float64 `json:"score"` // wins and half the draws, as a fraction
-	Low    float64 `json:"low"`   // 95 % interval of the score
-	High   float64 `json:"high"`
-	Elo    float64 `json:"elo"` // finite: see EloWithin
+	Game  string `json:"game"`
+	A     string `json:"a"`
+	B     string `json:"b"`
+	Seed  uint64 `json:"seed,string"`
+	Games int    `json:"games"`
+	Counts
+	Score float64 `json:"score"` // wins and half the draws, as a fraction
+	Low   float64 `json:"low"`   // 95 % interval of the score
+	High  float64 `json:"high"`
+	Elo   float64 `json:"elo"` // finite: see EloWithin
 }
 
-// Count adds a game in which A won 2, 1 or 0 half points.
-func (s *Standing) Count(halves int) {
-	s.Games++
-	switch halves {
-	case 2:
-		s.Wins++
-	case 1:
-		s.Draws++
-	default:
-		s.Losses++
-	}
+// Counts are the results of games, or of meetings, from one side.
+type Counts struct {
+	Wins   int `json:"wins"`
+	Draws  int `json:"draws"`
+	Losses int `json:"losses"`
 }
+
+// Count adds a game that won 2, 1 or 0 half points.
+func (c *Counts) Count(halves int) { *[...]*int{&c.Losses, &c.Draws, &c.Wins}[halves]++ }
+
+// Total is the number of games.
+func (c Counts) Total() int { return c.Wins + c.Draws + c.Losses }
+
+// Points are the wins and half the draws.
+func (c Counts) Points() float64 { return float64(c.Wins) + float64(c.Draws)/2 }
+
+// Share is Points as a fraction of the games; 0 without a game.
+func (c Counts) Share() float64 { return c.Points() / float64(max(c.Total(), 1)) }
 
 // Estimate computes the score, its interval from the pairs, and Elo.
 func (s *Standing) Estimate(p Pairs) {
-	s.Score = 0.5
-	if s.Games > 0 {
-		s.Score = (float64(s.Wins) + float64(s.Draws)/2) / float64(s.Games)
+	if s.Games, s.Score = s.Total(), s.Share(); s.Games == 0 {
+		s.Score = 0.5
 	}
 	s.Low, s.High = p.Interval()
 	s.Elo = EloWithin(s.Score, s.Games)
@@ -88,6 +92,7 @@ func (r *TwoPlayerResult) add(pair []*record.Record) {
 		won := 1 + cmp.Compare(rec.Results[k], rec.Results[1-k])
 		halves += won
 		r.Count(won)
+		r.Games++
 	}
 	r.Pairs[halves]++
 	r.Score = r.Pairs.Score()
@@ -129,7 +134,7 @@ type MultiPlayerResult struct {
 	A           string  `json:"a"`
 	B           string  `json:"b"`
 	Seats       int     `json:"seats"`
-	Seed        uint64  `json:"seed"`
+	Seed        uint64  `json:"seed,string"`
 	Sets        int     `json:"sets"`
 	Games       int     `json:"games"`
 	First       int     `json:"first"` // games in which no seat had a higher score than A
@@ -173,13 +178,8 @@ func (m Match) MultiPlayer(ctx context.Context) (MultiPlayerResult, error) {
 func (r *MultiPlayerResult) add(set []*record.Record) float64 {
 	mean := 0.0
 	for seat, rec := range set {
-		for k, score := range rec.Scores {
-			rank := 1
-			for _, other := range rec.Scores {
-				if other > score {
-					rank++
-				}
-			}
+		for k, rank := range contest.Ranks(rec.Scores) {
+			score := rec.Scores[k]
 			if k != seat {
 				r.OthersRank += float64(rank)
 				r.OthersScore += float64(score)

@@ -28,8 +28,8 @@ import (
 // MaxChars is the longest source file that the contests accept, in characters.
 const MaxChars = 100000
 
-// fewestBits is how far weights are rounded at most: 1 sign, 8 exponent, 7 mantissa.
-const fewestBits = 16
+// fewestBits is how far weights are rounded at most: 1 sign, 8 exponent, 4 mantissa.
+const fewestBits = 13
 
 // A file keeps spare characters free for changes of the code, as long as its weights have more than fewestBits.
 const spare = 5000

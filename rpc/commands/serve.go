@@ -29,7 +29,7 @@ import (
 )
 
 type serveCmd struct {
-	Listen      []string      `placeholder:"ADDRESS" help:"${listen_help}"`
+	Listen      []string      `placeholder:"ADDRESS" sep:"none" help:"${listen_help}"`
 	Token       string        `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"${token_help}"`
 	TokenFile   string        `type:"existingfile" placeholder:"FILE" help:"${token_file_help}"`
 	Cert        string        `type:"existingfile" placeholder:"FILE" help:"${cert_help}"`

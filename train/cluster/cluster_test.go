@@ -23,11 +23,11 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// small is a run of a second or so: a backup, then TD(λ) and an actor.
+// small is a run of a second or so: TD(λ), then a backup.
 func small() *phases.Config {
 	c := phases.DefaultBackup()
 	c.Seed, c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 3, 6, 32, 10, 32, []int{8}
-	c.Backup, c.Actor, c.Samples, c.DeepWidth = 0.6, 0.4, 2, 3
+	c.Results, c.Backup, c.Samples = 0.4, 0.6, 6
 	c.Gates, c.GatePairs, c.GatePly = 2, 2, 1
 	return &c
 }

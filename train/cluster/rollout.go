@@ -73,7 +73,7 @@ func (l *Learner) prepare(ctx context.Context, ro selfplay.Rollout) error {
 
 // kindOf is what the self-test of a rollout depends on.
 func kindOf(ro selfplay.Rollout) selfplay.Rollout {
-	return selfplay.Rollout{Kind: ro.Kind, TwoPly: ro.TwoPly, Baseline: ro.Baseline}
+	return selfplay.Rollout{Kind: ro.Kind, Baseline: ro.Baseline}
 }
 
 // send publishes the tasks of an iteration, except those that were played ahead, and what can follow these.

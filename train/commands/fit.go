@@ -29,9 +29,13 @@ type fit struct {
 	Rate   float64  `help:"Learning rate at the start; it falls to a twentieth." default:"0.001"`
 	Held   float64  `help:"Share of the games held back for validation." default:"0.1"`
 	Seed   uint64   `help:"Seed of everything random." default:"1"`
+	MaxMB  int      `name:"max-mb" help:"Most MiB of rows: a small compressed file can hold many." default:"2048"`
 }
 
 func (c *fit) Run(ctx context.Context) error {
+	if c.MaxMB < 1 {
+		return fmt.Errorf("--max-mb %d: want 1 or more", c.MaxMB)
+	}
 	if c.Epochs < 1 || c.Batch < 1 || !(c.Rate > 0) || !(c.Held >= 0 && c.Held < 1) {
 		return fmt.Errorf("%d epochs, batches of %d, rate %v, held back %v: out of range", c.Epochs, c.Batch, c.Rate, c.Held)
 	}
@@ -73,7 +77,7 @@ func (c *fit) Run(ctx context.Context) error {
 		"seed": seed, "rows": strconv.Itoa(train.Len()), "epochs": strconv.Itoa(c.Epochs),
 		"output": "log odds of winning",
 	}
-	if err := mlp.Save(c.Out, net, g.Facts(notes)); err != nil {
+	if err := g.Save(c.Out, net, notes); err != nil {
 		return err
 	}
 	return made.WriteBeside(c.Out)
@@ -85,10 +89,18 @@ func (c *fit) read(ctx context.Context, g *games.Game) (train, held *rows.Set, e
 	choose := rand.New(rand.NewPCG(c.Seed, 1))
 	for _, name := range c.Files {
 		if err := each(ctx, name, func(rec *record.Record) error {
+			to, other := train, held
 			if choose.Float64() < c.Held {
-				return held.Add(rec)
+				to, other = held, train
 			}
-			return train.Add(rec)
+			to.Most = max(1, c.MaxMB<<20-other.Size())
+			err := to.Add(rec)
+			if errors.Is(err, rows.ErrTooLarge) {
+				err = fmt.Errorf("%w: %d rows of %d features take %d MiB, and there are more: raise --max-mb %d if there is "+
+					"memory for up to three times that", err, to.Len()+other.Len(), len(g.Features),
+					(to.Size()+other.Size())>>20, c.MaxMB)
+			}
+			return err
 		}); err != nil {
 			return nil, nil, err
 		}

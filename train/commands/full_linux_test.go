@@ -47,7 +47,7 @@ func TestFullDisk(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	d := &disk{dir: filepath.Join(dir, "disk")}
+	d := &tmpfs{dir: filepath.Join(dir, "disk")}
 	require.NoError(t, os.Mkdir(d.dir, 0o700))
 	if err := syscall.Mount("tmpfs", d.dir, "tmpfs", 0, "size=2g"); err != nil {
 		t.Skip(err)
@@ -88,16 +88,16 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// A disk is a file system whose size can be changed.
-type disk struct{ dir string }
+// A tmpfs is a file system whose size can be changed.
+type tmpfs struct{ dir string }
 
-func (d *disk) resize(t *testing.T, size int64) {
+func (d *tmpfs) resize(t *testing.T, size int64) {
 	t.Helper()
 	require.NoError(t, syscall.Mount("tmpfs", d.dir, "tmpfs", syscall.MS_REMOUNT, fmt.Sprintf("size=%d", size)))
 }
 
 // fillDuring starts a learner and a worker, fills the disk when the run is under way, and returns the run's error.
-func (d *disk) fillDuring(t *testing.T, args []string) error {
+func (d *tmpfs) fillDuring(t *testing.T, args []string) error {
 	l := beginLearner(t, t.Context(), args...)
 	at, err := url.Parse(l.join[1])
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func (d *disk) fillDuring(t *testing.T, args []string) error {
 }
 
 // resume makes room and continues the run of a folder. Its games and weights are those of the run alone.
-func (d *disk) resume(t *testing.T, dir, name string, args []string) {
+func (d *tmpfs) resume(t *testing.T, dir, name string, args []string) {
 	d.resize(t, 2<<30)
 	l := beginLearner(t, t.Context(), append(args, "--resume")...)
 	require.NoError(t, <-l.ended)

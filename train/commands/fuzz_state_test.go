@@ -39,7 +39,7 @@ func FuzzState(f *testing.F) {
 	value := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|null|true|false|\[\]`)
 	var all []*halfway
 	for _, c := range [][2]string{
-		{"backup", "blockbattle"}, {"lambda", "blockbattle"}, {"actor", "tetrisduel"}, {"single", "wintetris"}, {"planner", "dropblox"},
+		{"siblings", "blockbattle"}, {"backup", "tetrisduel"}, {"lambda", "blocking"}, {"single", "wintetris"}, {"planner", "dropblox"},
 	} {
 		file, err := os.ReadFile(filepath.Join("testdata", "half-"+c[0]+".safetensors"))
 		require.NoError(f, err)
@@ -94,7 +94,7 @@ func huge(text []byte) bool {
 	var s struct {
 		Config struct {
 			selfplay.Options
-			Keep, Width, DeepWidth, Samples, Look, ActorBatch, Longest int
+			Keep, Width, DeepWidth, Samples, Look, Longest int
 		}
 	}
 	if json.Unmarshal(text, &s) != nil {
@@ -106,5 +106,5 @@ func huge(text []byte) bool {
 		cells += h
 	}
 	return c.Games > 64 || c.Rounds > 64 || c.Batch > 1024 || cells > 128 || c.Keep > 16 || c.Width > 64 || c.DeepWidth > 64 ||
-		c.Samples > 16 || c.Look > 2 || c.ActorBatch > 1024
+		c.Samples > 16 || c.Look > 2
 }

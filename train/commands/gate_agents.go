@@ -1,14 +1,17 @@
 package commands
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/mlp"
+	"blockyard/datasets/program/disk"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -49,7 +52,8 @@ func (c *selfplayCmd) keepWeights(g *games.Game, settings selfplay.Algorithm) er
 		case err != nil:
 			return err
 		case name != "":
-			if err := mlp.WriteFile(weightsFile(c.Out, name), data); err != nil {
+			err := cmp.Or(os.MkdirAll(c.Out, 0o755), disk.WriteText(weightsFile(c.Out, name), 0o644, string(data)))
+			if err != nil {
 				return err
 			}
 			config.GateAgainst[k] = strings.TrimSuffix(text, a.Spec) + spec

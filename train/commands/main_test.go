@@ -73,6 +73,32 @@ func TestSelfplay(t *testing.T) {
 	require.Equal(t, "1", made.Seed)
 }
 
+// A small compressed file that holds more games than there is memory for is refused with their size.
+func TestFitBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "games.jsonl.gz")
+	w, err := record.Create(path)
+	require.NoError(t, err)
+	table := match.Match{Rules: task.BlockBattle.Rules, Units: 1, Workers: 1, Record: func(rec *record.Record) error {
+		for range 3000 {
+			require.NoError(t, w.Write(rec))
+		}
+		return nil
+	}}
+	random := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
+	table.A, table.B = random, random
+	_, err = table.TwoPlayer(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Less(t, info.Size(), int64(200<<10))
+	err = command(t, "fit", path, "--out", filepath.Join(t.TempDir(), "x"), "--max-mb", "8", "--epochs=1")
+	require.ErrorContains(t, err, "games.jsonl.gz:")
+	require.ErrorContains(t, err, "too many rows: ")
+	require.ErrorContains(t, err, "features take 7 MiB, and there are more: raise --max-mb 8")
+	require.ErrorContains(t, command(t, "fit", path, "--max-mb", "0"), "--max-mb 0: want 1 or more")
+}
+
 // Fitting to the games of a player that is no match for the other shows on games held
 // back.
 func TestFitLearns(t *testing.T) {
@@ -88,7 +114,7 @@ func TestFitLearns(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 
-	c := fit{Files: []string{path}, Epochs: 8, Batch: 32, Rate: 3e-3, Held: 0.2, Seed: 1, Hidden: []int{8}}
+	c := fit{Files: []string{path}, Epochs: 8, Batch: 32, Rate: 3e-3, Held: 0.2, Seed: 1, Hidden: []int{8}, MaxMB: 64}
 	train, held, err := c.read(t.Context(), g)
 	require.NoError(t, err)
 	require.NotZero(t, held.Len())

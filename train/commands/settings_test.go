@@ -36,9 +36,10 @@ func TestDefaults(t *testing.T) {
 		args []string
 		want phases.Config
 	}{
-		{games.BlockBattle, nil, phases.DefaultBackup()},
-		{games.Blocking, nil, phases.Default()},
-		{games.BlockBattle, []string{"--backup=0"}, phases.Default()},
+		{games.TetrisDuel, nil, phases.DefaultBackup()},
+		{games.BlockBattle, nil, phases.FromZero(games.BlockBattle)},
+		{games.Blocking, nil, phases.FromZero(games.Blocking)},
+		{games.TetrisDuel, []string{"--backup=0"}, phases.Default()},
 	} {
 		got, err := parse(t, append([]string{c.g.Rules.ID}, c.args...)...).several(c.g)
 		require.NoError(t, err)
@@ -51,7 +52,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestBudgetOfTime(t *testing.T) {
-	for args, gates := range map[string]int{"--for=40s": 1, "--for=2m": 2, "--for=1h": 10} {
+	for args, gates := range map[string]int{"--for=40s": 1, "--for=2m": 2, "--for=1h": 6} {
 		c, err := parse(t, "blocking", args).several(games.Blocking)
 		require.NoError(t, err)
 		require.Equal(t, gates, c.Gates, args)
@@ -66,17 +67,13 @@ func TestBudgetOfTime(t *testing.T) {
 
 // Flags set the fields that they are named for, some by another name.
 func TestFlagsSetTheirFields(t *testing.T) {
-	c, err := parse(t, "blockbattle", "--backup=0.5", "--actor-rate=0.3", "--actor-rate-end=0.2", "--deep-width=3",
-		"--hidden=5", "--versus=0.1", "--opponents=combo,hand", "--rate-backup=0.01", "--seed=0").several(games.BlockBattle)
+	c, err := parse(t, "tetrisduel", "--backup=0.5", "--deep-width=3", "--hidden=5", "--versus=0.1", "--rate-backup=0.01",
+		"--opponents=hand", "--rate=0.3", "--rate-end=0.2", "--seed=0").several(games.TetrisDuel)
 	require.NoError(t, err)
 	require.Equal(t, []float64{.5, .5, .3, .2, .1, .01},
-		[]float64{c.Backup, c.Actor, c.ActorFrom, c.ActorTo, c.Versus, c.RateBackup})
+		[]float64{c.Results, c.Backup, c.RateFrom, c.RateTo, c.Versus, c.RateBackup})
 	require.Equal(t, []int{3, 5, 0}, []int{c.DeepWidth, c.Hidden[0], int(c.Seed)})
-	require.Equal(t, []string{"combo", "hand"}, c.Opponents)
-
-	c, err = parse(t, "blocking", "--actor=0", "--rate=0.3", "--rate-end=0.2").several(games.Blocking)
-	require.NoError(t, err)
-	require.Equal(t, []float64{.3, .2}, []float64{c.RateFrom, c.RateTo})
+	require.Equal(t, []string{"hand"}, c.Opponents)
 
 	s := parse(t, "dropblox", "--for=1m", "--rate=0.5", "--lambda=0.1", "--deep-width=9", "--warm=1")
 	config, err := s.algorithm(games.Dropblox)
@@ -103,22 +100,19 @@ func TestFlagsOfOtherAlgorithmsAreRefused(t *testing.T) {
 		{`blockbattle: unknown opponent "greedy"; there are hand, terms6, combo`,
 			[]string{"blockbattle", "--versus=.3", "--opponents=combo,greedy"}},
 		{"--gate-ply belongs to games of several seats", []string{"dropblox", "--gate-ply=1"}},
-		{"--temperature belongs to the actor", []string{"dropblox", "--temperature=1"}},
 		{"--discount belongs to games with a planner", []string{"wintetris", "--discount=0.9"}},
 		{"--discount is 0, want more than 0, up to 1", []string{"dropblox", "--discount=0"}},
 		{"--deep-width belongs to games with a planner (Dropblox), which this run does not use: this game has none",
 			[]string{"wintetris", "--deep-width=3"}},
-		{"--deep-width belongs to fitted value iteration or two-ply TD(λ)", []string{"blocking", "--deep-width=3"}},
+		{"--deep-width belongs to fitted value iteration", []string{"blocking", "--deep-width=3"}},
 		{"--warm belongs to", []string{"wintetris", "--warm=.1"}},
-		{"--rate-warm belongs to the warm start", []string{"dropblox", "--warm=.1", "--rate-warm=.1"}},
+		{"--warm belongs to games with a planner (Dropblox), which this run does not use: it has several seats",
+			[]string{"blocking", "--warm=.1"}},
 		{"--keep belongs to games of one seat", []string{"blockbattle", "--keep=3"}},
 		{"--gate-games belongs to games of one seat", []string{"blocking", "--gate-games=3"}},
-		{"--lambda belongs to", []string{"blockbattle", "--lambda=.3"}},
-		{"--step belongs to the actor", []string{"blockbattle", "--step=.3"}},
+		{"--lambda belongs to", []string{"tetrisduel", "--lambda=.3"}},
 		{"--samples belongs to fitted value iteration", []string{"blockbattle", "--backup=0", "--samples=3"}},
 		{"--look belongs to fitted value iteration", []string{"blocking", "--look=3"}},
-		{"--rate belongs to TD(λ) without an actor", []string{"blocking", "--rate=.003"}},
-		{"--imitate belongs to the warm start", []string{"blocking", "--warm=0", "--imitate=.3"}},
 	} {
 		err := command(t, append(append([]string{"selfplay"}, c.args...), "--iterations=1", "--out", t.TempDir())...)
 		require.ErrorContains(t, err, c.says, "%v", c.args)

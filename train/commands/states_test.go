@@ -15,17 +15,16 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Saved runs of an earlier version are resumed half-way and end as that version ended them, but for the duel's: two of
-// its features are rounded to 1/1024 since.
-// The sum is of the last gate's net. It depends on the kind of machine, which must have fused
+// Saved runs of the version that saved them are resumed half-way and end as that version ended them. The sum is of the
+// last gate's net. It depends on the kind of machine, which must have fused
 // multiply-add.
 func TestOldStatesEndAsTheyWouldHave(t *testing.T) {
 	for name, c := range map[string]struct{ game, sum string }{
-		"backup":  {"blockbattle", "45ceb3c5e0a61469243529e68a065308259c0083a6ed510e06fb1b654349b1e5"},
-		"lambda":  {"blockbattle", "f7630287f866c9b5fe4f9e5227f8bb82d7c9e1ca160bc313c9290cc501483d3c"},
-		"actor":   {"tetrisduel", "0a5f8f6d0993b49b6eeb8ff7b216eba46fb879c1702d969a3bd58b6f2690560b"},
-		"single":  {"wintetris", "e37be1f60e9aecd2e72f3c2a11c8909487c42df4af9ba7a52251a1b08adba929"},
-		"planner": {"dropblox", "4fb171d6fb5716b19ba2be6effdf9b5484bda6502079fd7f77b0db5b6c46a353"},
+		"siblings": {"blockbattle", "495835adf9d179eaa9a9e388c5a2c1db8ab002341c956fe7e86d6ed02fc1db32"},
+		"backup":   {"tetrisduel", "f11bfea7f8cf3d36ef807649a5cd2a14493b521ad91a1ea01846a36a9d115fd8"},
+		"lambda":   {"blocking", "c79b512679517c3fd7d893d731f1a055a5467f886ae9053f8b983d88c5f385e3"},
+		"single":   {"wintetris", "e37be1f60e9aecd2e72f3c2a11c8909487c42df4af9ba7a52251a1b08adba929"},
+		"planner":  {"dropblox", "4fb171d6fb5716b19ba2be6effdf9b5484bda6502079fd7f77b0db5b6c46a353"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

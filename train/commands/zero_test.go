@@ -26,7 +26,7 @@ func TestFromZero(t *testing.T) {
 		game, sum string
 		flags     []string
 	}{
-		{"blockbattle", "b4a176a5057e58ddac4cedeaa3c87a2daf89a673c128984113b623b19f7c054d", append(seats, "--ensemble=3")},
+		{"blockbattle", "201d40156fcf8fcf9667b2c72f829a79d5e2b899b3f053d87171a73dbfc015ad", seats},
 		{"tetrisduel", "7da5f32f95fc2826ddbe839d8a28dbf0aa43059057760cca6df9a3edc12a45d9", seats},
 		{"blocking", "f8cb986fce0b7ffbc1d779def953f2be5195daf56397672c25e94e847440b766", seats},
 		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},
@@ -59,32 +59,18 @@ func TestFromZero(t *testing.T) {
 
 // The share that is not given is what the other leaves.
 func TestSharesFromZero(t *testing.T) {
-	for args, want := range map[string][4]float64{
-		"": {6. / 9, 1. / 9, 2. / 9, .25}, "--results=0.4": {.4, .6 - 2./9, 2. / 9, .15},
-		"--backup=0.2": {.8 - 2./9, .2, 2. / 9, .375 * (.8 - 2./9)}, "--backup=0": {0, 0, 0, .375},
-		"--actor=0": {6. / 9, 1. / 9, 0, .25}, "--backup=0.4 --results=0.5": {.5, .4, .1, .1875},
-		"--results=0.5 --actor=0.5": {.5, 0, .5, .1875},
+	for args, want := range map[string][2]float64{
+		"": {.5, .5}, "--results=0.4": {.4, .6}, "--backup=0.2": {.8, .2}, "--backup=0": {0, 0},
+		"--backup=0.4 --results=0.6": {.6, .4}, "--backup=0.4 --results=0.5": {.5, .4},
 	} {
 		a, err := parse(t, append([]string{"blockbattle", "--from-zero"}, strings.Fields(args)...)...).algorithm(games.BlockBattle)
-		if want[1] == 0 && want[0] > 0 {
+		if want == [2]float64{.5, .4} {
 			require.ErrorContains(t, err, "results come before a backup", args)
 			continue
 		}
 		require.NoError(t, err, args)
 		c := a.(*phases.Config)
-		require.InDeltaSlice(t, want[:], []float64{c.Results, c.Backup, c.Actor, c.Deep}, 1e-9, args)
-	}
-}
-
-// A smaller budget trains fewer networks, one at least, unless their number is given.
-func TestEnsembleFitsTheBudget(t *testing.T) {
-	for args, want := range map[string]int{
-		"": 3, "--for=60m": 3, "--for=10m": 2, "--for=2m": 1, "--iterations=2500": 2, "--iterations=100": 1,
-		"--iterations=20000": 3, "--for=2m --ensemble=3": 3,
-	} {
-		a, err := parse(t, append([]string{"blockbattle", "--from-zero"}, strings.Fields(args)...)...).algorithm(games.BlockBattle)
-		require.NoError(t, err, args)
-		require.Equal(t, want, a.(*phases.Config).Ensemble, args)
+		require.InDeltaSlice(t, want[:], []float64{c.Results, c.Backup}, 1e-9, args)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 // Blocking is the game for two to four seats. One net serves all; gates are games of two.
 var Blocking = merge(New(blocking.Game, blockingbot.Entry), Game{
-	Worth:  zeroSum(blockingbot.Entry),
 	Damage: scatterBlocking,
 	Chance: chanceInBlocking,
 })

@@ -11,6 +11,9 @@ package games
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,6 +22,7 @@ import (
 	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
+	"blockyard/datasets/program/disk"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -36,10 +40,6 @@ type Game struct {
 	Hand func() search.Evaluator
 	// Learned creates the evaluator that plays by a network.
 	Learned func(*mlp.Net) (search.Evaluator, error)
-	// Worth, if set, makes a function that returns the baseline evaluator's worth of after,
-	// reached from before by a choice of seat: seat's worth less the opponent's, from nothing
-	// that the features cannot show. The warm start imitates it.
-	Worth func() func(before, after env.State, seat int) float32
 	// Chance, if set, is the target that a finished game gives a seat, 0 to 1. By default it
 	// is the seat's Result on that scale.
 	Chance func(s env.State, seat int) float32
@@ -52,7 +52,7 @@ type Game struct {
 	Outcomes int
 	// Start, if set, makes a net of one hidden layer with the preferences of Hand. Its other units are random by seed.
 	Start func(hidden int, seed uint64) (*mlp.Net, error)
-	// Solo, if set, replaces results in a game of one seat. Then Hand, Learned, Worth, Chance
+	// Solo, if set, replaces results in a game of one seat. Then Hand, Learned, Chance
 	// and Start may be missing.
 	Solo *Solo
 }
@@ -77,6 +77,15 @@ type Planner interface {
 // Facts are what a file of weights for the game says about itself.
 func (g *Game) Facts(notes map[string]string) mlp.Facts {
 	return mlp.Facts{Game: entry.Base(g.Rules), Rules: g.Rules.Rules, Features: g.Features, Notes: notes}
+}
+
+// Save writes a network for the game, and what is to be noted about it, to a file. If it fails, an existing file is
+// unchanged.
+func (g *Game) Save(path string, n *mlp.Net, notes map[string]string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return disk.Write(path, 0o644, func(w io.Writer) error { return mlp.Write(w, n, g.Facts(notes)) })
 }
 
 // Load reads a network for the game from a file, or the shipped one if path is empty.
@@ -161,25 +170,11 @@ func New(g *env.Game, e *entry.Entry) *Game {
 
 // merge gives t what a game adds to it.
 func merge(t *Game, add Game) *Game {
-	t.Worth, t.Chance, t.Damage, t.Mirror, t.Start = add.Worth, add.Chance, add.Damage, add.Mirror, add.Start
+	t.Chance, t.Damage, t.Mirror, t.Start = add.Chance, add.Damage, add.Mirror, add.Start
 	if add.Solo != nil {
 		t.Solo = add.Solo
 	}
 	return t
-}
-
-// zeroSum is Game.Worth of a baseline whose evaluation is one seat's gain and the other's loss,
-// and reads only what the features show.
-func zeroSum(e *entry.Entry) func() func(before, after env.State, seat int) float32 {
-	return func() func(before, after env.State, seat int) float32 {
-		hand, _ := e.Evaluator(nil)
-		states, out := make([]env.State, 1), make([]float32, 1)
-		return func(_, after env.State, seat int) float32 {
-			states[0] = after
-			hand.Evaluate(states, seat, out)
-			return out[0]
-		}
-	}
 }
 
 // below draws a number from 0 to n-1.

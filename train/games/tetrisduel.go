@@ -11,7 +11,6 @@ import (
 
 // TetrisDuel is the Tetris duel.
 var TetrisDuel = merge(New(tetrisduel.Game, bot.Entry), Game{
-	Worth:  zeroSum(bot.Entry),
 	Damage: damageTetrisDuel,
 	Mirror: mirrorDuel(),
 	Start:  startTetrisDuel,

@@ -52,3 +52,8 @@ func TestStartOfDuelIsHand(t *testing.T) {
 	require.Greater(t, compared, 3000)
 	require.Greater(t, late, 100)
 }
+
+func TestStartRefuses(t *testing.T) {
+	_, err := TetrisDuel.Start(1, 1)
+	require.ErrorContains(t, err, "hidden layer of 1")
+}

@@ -64,11 +64,3 @@ func TestDuelMirror(t *testing.T) {
 		}
 	})
 }
-
-// The baseline evaluator's worth is one seat's gain and the other's loss.
-func TestDuelWorth(t *testing.T) {
-	worth := TetrisDuel.Worth()
-	duels(t, 100, func(s *tetrisduel.State) {
-		require.Equal(t, worth(nil, s, 0), -worth(nil, s, 1))
-	})
-}

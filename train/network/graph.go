@@ -12,10 +12,13 @@ import (
 type Loss string
 
 // With Logistic, z is the logit of the probability of winning, targets y lie in 0 to 1, and the loss
-// is softplus(z) − y·z. With Square, z is the predicted number itself, and the loss is (z − y)².
+// is softplus(z) − y·z. With Square, z is the predicted number itself, and the loss is (z − y)². With Choice, the rows
+// of a group are compared: p, the softmax of z over Config.Temperature, says which of them is chosen, targets y are
+// probabilities that add up to 1 in a group, and the loss is −y·log p.
 const (
 	Logistic Loss = "logistic"
 	Square   Loss = "square"
+	Choice   Loss = "choice"
 )
 
 // graph is one batch as gorgonia computes it. The slices are the memory the graph reads.
@@ -34,13 +37,14 @@ func column(g *G.ExprGraph, name string, rows, cols int, memory []float32) *G.No
 
 // build makes the graph of a net of the given sizes over weights, [in][out] and [1][out]
 // by layers. gorgonia panics on a mistake in a graph; here that is an error.
-func build(sizes []int, batch int, loss Loss, weights [][]float32) (r *graph, err error) {
+func build(c Config, weights [][]float32) (r *graph, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("trainer: graph of %v: %v", sizes, p)
+			err = fmt.Errorf("trainer: graph of %v: %v", c.Sizes, p)
 		}
 	}()
 	g := G.NewGraph()
+	sizes, batch := c.Sizes, c.Batch
 	in := sizes[0]
 	r = &graph{x: make([]float32, batch*in), y: make([]float32, batch), share: make([]float32, batch)}
 	h := column(g, "x", batch, in, r.x)
@@ -56,13 +60,16 @@ func build(sizes []int, batch int, loss Loss, weights [][]float32) (r *graph, er
 	}
 	y, share := column(g, "y", batch, 1, r.y), column(g, "share", batch, 1, r.share)
 	var l *G.Node
-	switch loss {
+	switch c.Loss {
 	case Logistic:
 		l = G.Must(G.Sub(G.Must(G.Softplus(h)), G.Must(G.HadamardProd(y, h))))
 	case Square:
 		l = G.Must(G.Square(G.Must(G.Sub(h, y))))
+	case Choice:
+		log := G.Must(G.ApplyOp(&preference{newOp("preference", 1, batch, 1), c.Group, float32(c.Temperature)}, h))
+		l = G.Must(G.Neg(G.Must(G.HadamardProd(y, log))))
 	default:
-		return nil, fmt.Errorf("trainer: no loss named %q", loss)
+		return nil, fmt.Errorf("trainer: no loss named %q", c.Loss)
 	}
 	cost := G.Must(G.Sum(G.Must(G.HadamardProd(share, l))))
 	G.Read(cost, &r.cost)

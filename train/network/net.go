@@ -19,6 +19,9 @@ type Config struct {
 	Batch int    // rows of a full batch; learning is fastest at 256 and more
 	Loss  Loss   // Logistic if empty
 	Seed  uint64 // of the initial weights
+
+	Group       int     // with Choice: rows that are compared with one another, a divisor of Batch
+	Temperature float64 // with Choice: of the softmax
 }
 
 // A Trainer fits one net. It is not safe for concurrent use. The same configuration and
@@ -38,6 +41,11 @@ func New(c Config) (*Trainer, error) {
 	if len(c.Sizes) < 2 || slices.Min(c.Sizes) < 1 || c.Sizes[len(c.Sizes)-1] != 1 || c.Batch < 1 {
 		return nil, fmt.Errorf("trainer: sizes %v and batches of %d, want at least two sizes, the last 1", c.Sizes, c.Batch)
 	}
+	if c.Loss == Choice && (c.Group < 1 || c.Batch%c.Group != 0 || !(c.Temperature > 0)) {
+		return nil, fmt.Errorf("trainer: batches of %d rows in groups of %d at temperature %v, "+
+			"want whole groups and more than 0",
+			c.Batch, c.Group, c.Temperature)
+	}
 	t := &Trainer{config: c}
 	r := rand.New(rand.NewPCG(c.Seed, 0x76616c7565))
 	for i := 0; i+1 < len(c.Sizes); i++ {
@@ -56,7 +64,7 @@ func New(c Config) (*Trainer, error) {
 		t.adam.v = append(t.adam.v, make([]float32, len(w)))
 	}
 	var err error
-	t.graph, err = build(c.Sizes, c.Batch, c.Loss, t.weights)
+	t.graph, err = build(c, t.weights)
 	return t, err
 }
 

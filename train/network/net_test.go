@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -264,4 +265,49 @@ func TestRefuses(t *testing.T) {
 	}
 	_, err := tr.Fit([]float32{float32(math.NaN()), 0, 0}, []float32{0}, 1e-3)
 	require.ErrorContains(t, err, "finite")
+}
+
+// With Choice, the rows of a group are compared: the loss is the cross entropy of the softmax, its gradient that of
+// finite differences, and what all rows of a group share does not count.
+func TestChoice(t *testing.T) {
+	c := Config{Sizes: []int{2, 1}, Batch: 12, Loss: Choice, Group: 4, Temperature: 0.5, Seed: 3}
+	x, y := make([]float32, 16), make([]float32, 8) // two groups of three
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range y {
+		x[2*i], x[2*i+1] = r.Float32(), float32(i/4)
+		y[i] = []float32{0.1, 0.2, 0.3, 0.4}[i%4]
+	}
+	entropy := func(w0, w1 float64) (sum float64) {
+		for at := 0; at < 8; at += 4 {
+			norm := 0.
+			z := func(i int) float64 { return (w0*float64(x[2*i]) + w1*float64(x[2*i+1])) / 0.5 }
+			for i := at; i < at+4; i++ {
+				norm += math.Exp(z(i))
+			}
+			for i := at; i < at+4; i++ {
+				sum -= float64(y[i]) * (z(i) - math.Log(norm)) / 8
+			}
+		}
+		return sum
+	}
+	tr, err := New(c)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, tr.Close()) }()
+	w := slices.Clone(tr.weights[0])
+	require.NoError(t, tr.run(x, y))
+	grad, err := tr.graph.weights[0].Grad()
+	require.NoError(t, err)
+	w0, w1 := float64(w[0]), float64(w[1])
+	slope := (entropy(w0+1e-4, w1) - entropy(w0-1e-4, w1)) / 2e-4
+	require.InDelta(t, entropy(w0, w1), float64(tr.graph.cost.Data().(float32)), 1e-6)
+	require.InDelta(t, slope, float64(grad.Data().([]float32)[0]), 1e-4)
+	require.InDelta(t, 0, float64(grad.Data().([]float32)[1]), 1e-6)
+	for _, change := range []func(*Config){
+		func(c *Config) { c.Group = 0 }, func(c *Config) { c.Group = 5 }, func(c *Config) { c.Temperature = 0 },
+	} {
+		bad := c
+		change(&bad)
+		_, err = New(bad)
+		require.ErrorContains(t, err, "want whole groups")
+	}
 }

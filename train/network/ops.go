@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
+	"math"
+	"slices"
 
 	"github.com/chewxy/hm"
 	G "gorgonia.org/gorgonia"
@@ -137,4 +139,57 @@ type total struct{ op }
 func (s *total) Do(in ...G.Value) (G.Value, error) {
 	sumRows(s.data, floats(in[0]))
 	return s.out, nil
+}
+
+// A preference computes the logarithms of the softmax of x over a temperature, in a column of groups of so many rows.
+type preference struct {
+	op
+	group       int
+	temperature float32
+}
+
+func (p *preference) Do(in ...G.Value) (G.Value, error) {
+	x := floats(in[0])
+	for at := 0; at < len(x); at += p.group {
+		top, sum := slices.Max(x[at:at+p.group]), 0.
+		for _, v := range x[at : at+p.group] {
+			sum += math.Exp(float64((v - top) / p.temperature))
+		}
+		log := float32(math.Log(sum))
+		for i, v := range x[at : at+p.group] {
+			p.data[at+i] = (v-top)/p.temperature - log
+		}
+	}
+	return p.out, nil
+}
+
+// DiffWRT implements gorgonia.SDOp.
+func (p *preference) DiffWRT(int) []bool { return []bool{true} }
+
+// SymDiff implements gorgonia.SDOp.
+func (p *preference) SymDiff(_ G.Nodes, y, dy *G.Node) (G.Nodes, error) {
+	dx, err := G.ApplyOp(&beforePreference{newOp(p.name+" dx", 2, len(p.data), 1), p.group, p.temperature}, y, dy)
+	return G.Nodes{dx}, err
+}
+
+// beforePreference computes the gradient before a preference, of its result and the gradient after it.
+type beforePreference struct {
+	op
+	group       int
+	temperature float32
+}
+
+func (b *beforePreference) Do(in ...G.Value) (G.Value, error) {
+	y, dy := floats(in[0]), floats(in[1])
+	for at := 0; at < len(y); at += b.group {
+		sum := float32(0)
+		for _, d := range dy[at : at+b.group] {
+			sum += d
+		}
+		for i, d := range dy[at : at+b.group] {
+			p := float32(math.Exp(float64(y[at+i])))
+			b.data[at+i] = (d - float32(p*sum)) / b.temperature
+		}
+	}
+	return b.out, nil
 }

@@ -22,8 +22,8 @@ net() { printf "$out/%s/net-%03d.safetensors" "$1" "$2"; }
 
 case $game in
 blockbattle)
-  run run 8 --seed 1 --hidden 64 --iterations 2000 --backup 0.6 --late 0.12 --gate-pairs 100
-  made=$(net run 3)
+  run run 4 --seed 1
+  made=$(net run 4)
   ;;
 tetrisduel)
   run run 12 --from-zero --results 0.25 --iterations 2400 --gate-pairs 60

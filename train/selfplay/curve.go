@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 
 	"blockyard/agents/mlp"
+	"blockyard/datasets/program/disk"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -125,7 +127,10 @@ func writePNG(path string, img *vgimg.Canvas) error {
 	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(&b); err != nil {
 		return fmt.Errorf("curve: %w", err)
 	}
-	return mlp.WriteFile(path, b.Bytes())
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return disk.WriteText(path, 0o644, b.String())
 }
 
 func (r *Run) scorePlot(x rowAxis) (*plot.Plot, error) {

@@ -36,12 +36,13 @@ type Flags struct {
 
 // FlagHelp are the help texts of Flags.
 var FlagHelp = kong.Vars{
-	"from": "Net to start from instead of random weights; --warm 0 is usual then.",
+	"from": "Net to start from instead of random weights; with --results 0, of the backup.",
 	"from_zero": "Learn without a teacher: from random weights, and the baseline evaluator is only the opponent in " +
 		"gates. First from the results of games, then, with two seats, by search backups. " +
 		"The other flags still count; some have other defaults then, which are listed in train/README.md.",
-	"seed":       "Seed of everything random. Default: 1.",
-	"iterations": "Budget: rollouts of self-play. Default: 1200 with --backup, about ten minutes on two cores, else 3000.",
+	"seed": "Seed of everything random. Default: 1.",
+	"iterations": "Budget: rollouts of self-play. Default: 800 in Block Battle, about three minutes on two cores; " +
+		"1200 in the duel, 500 in Blocking, else 3000.",
 	"for": "Budget as wall-clock time instead, gates included: the command ends at about that time. " +
 		"Gates play fewer games if theirs would take more than a quarter of it. Such a run cannot be repeated exactly.",
 	"hidden":  "Sizes of the hidden layers. Default: 48 with --backup, else 32.",
@@ -49,19 +50,18 @@ var FlagHelp = kong.Vars{
 	"rounds":  "Steps of each game in a rollout; with --backup a 16th, because each row costs a search. Default: 64.",
 	"batch":   "Rows per step of the optimiser. Default: 256 with --backup and for one seat, else 512.",
 	"mean":    "Iterations over which weights are averaged. Default: 30.",
-	"explore": "Probability of a random choice; an actor explores by itself. Default: 0.02, for one seat 0.",
+	"explore": "Probability of a random choice. Default: 0.02, for one seat 0.",
 	"late": "Share of games that start from a late or damaged position. " +
 		"Default: 0.25 with --backup, 0.3 for one seat, else 0.1.",
 	"gates": "How often the network is evaluated and saved. Default: 6 with --backup, else 10, " +
 		"and with --for one per minute at most.",
 
-	"warm": "Share of the budget in which the baseline evaluator plays. " +
-		"Default: 0.15 if the budget has no --backup and the game several seats, else 0.",
+	"warm":     "Share of the budget in which the baseline evaluator plans, in Dropblox. Default: 0.",
 	"lambda":   "λ of the returns, 0 to 1. Default: 0.9, for one seat 0.5.",
-	"rate":     "Learning rate after the warm start, without an actor. Default: 0.0002, for one seat 0.001.",
-	"rate_end": "Learning rate at the end. Default: 0.00001, for one seat 0.00002.",
-	"deep_width": "First choices searched two plies deep with --backup and --deep; in Dropblox the width of the search. " +
-		"Default: 8 with --backup, else 4, in Dropblox 6.",
+	"rate":     "Learning rate at the beginning. Default: 0.0002, from zero and for one seat 0.001.",
+	"rate_end": "Learning rate at the end. Default: 0.00001, from zero 0.00005, for one seat 0.00002.",
+	"deep_width": "First choices that a backup of a game of turns searches two plies deep; in Dropblox the width of the " +
+		"search. Default: 8, in Dropblox 6.",
 }
 
 // Validate returns an error for a flag that lets the baseline evaluator teach a run from zero. The command line calls

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"blockyard/agents/mlp"
 	"blockyard/train/curves"
 )
 
@@ -135,7 +134,7 @@ func (f *Folder) saveNet(now time.Time) error {
 		names = append(names, BestFile)
 	}
 	for _, name := range names {
-		if err := mlp.Save(f.path(name), r.Net(), r.Game.Facts(notes)); err != nil {
+		if err := r.Game.Save(f.path(name), r.Net(), notes); err != nil {
 			return err
 		}
 	}

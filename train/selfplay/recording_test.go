@@ -27,7 +27,7 @@ func (s *recorder) Rollout() Rollout {
 func newRecorder(t *testing.T) *recorder {
 	s := &recorder{}
 	var err error
-	s.net, err = task.BlockBattle.Start(2, 1)
+	s.net, err = selfTestNet([]int{len(task.BlockBattle.Features), 2, 1})
 	require.NoError(t, err)
 	s.options = Options{Seed: 5, Games: 5, Iterations: 24, Gates: 1}
 	return s

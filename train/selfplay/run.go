@@ -109,10 +109,8 @@ type Counts struct {
 	Games      int           `json:"games"` // games that ended
 	Moves      int           `json:"moves"` // choices made
 	Rows       int           `json:"rows"`  // afterstates learned from
-	Pairs      int           `json:"pairs"` // pairs of choices an actor has learned from
 	Visited    uint64        `json:"visited"`
 	Loss       float64       `json:"loss"`  // of the last rollout
-	Scale      float64       `json:"scale"` // log odds of winning per unit of the baseline evaluator
 	Spent      time.Duration `json:"spent"` // playing and fitting
 	CPU        time.Duration `json:"cpu"`   // of this process in that time; workers have their own
 	Gating     time.Duration `json:"gating"`

@@ -28,7 +28,7 @@ func SelfTest(g *games.Game, a Algorithm, ro Rollout) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	test := Rollout{Kind: ro.Kind, TwoPly: ro.TwoPly, Baseline: ro.Baseline, Steps: selfTestSteps, Late: .5, Versus: .5}
+	test := Rollout{Kind: ro.Kind, Baseline: ro.Baseline, Steps: selfTestSteps, Late: .5, Versus: .5}
 	opponents := a.Common().Opponents
 	s := newSlot(g, a.Common().OpponentNames(), 0)
 	s.Rand.Seed(selfTestSeed)

@@ -16,7 +16,6 @@ import (
 type Rollout struct {
 	Kind     string   // of policy; see Algorithm.Policy
 	Net      *mlp.Net `json:"-"` // that the policy plays by
-	TwoPly   bool     // the policy searches two plies
 	Steps    int      // of each game
 	Late     float64  // share of games that start from a late or damaged position
 	Versus   float64  // share of games in which an opponent has one seat; see Options.Opponents

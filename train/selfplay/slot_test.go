@@ -40,7 +40,7 @@ func (p quitterPolicy) Choose(slot *Slot, seat int) env.Action {
 // stood.
 func TestARolloutHearsItsContext(t *testing.T) {
 	q := &quitter{}
-	q.net, _ = task.BlockBattle.Start(2, 1)
+	q.net, _ = selfTestNet([]int{len(task.BlockBattle.Features), 2, 1})
 	q.options = Options{Seed: 1, Games: 20, Iterations: 5, Gates: 1}
 	r, err := New(task.BlockBattle, q, nil, 3)
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"blockyard/agents/mlp"
+	"blockyard/datasets/program/disk"
 	"blockyard/env"
 	"blockyard/train/games"
 	"blockyard/train/network"
@@ -21,9 +22,7 @@ import (
 type State struct {
 	Tensors []mlp.Tensor `json:"-"`
 
-	Actor  *ActorState  `json:"actor,omitempty"`  // nil if there is none at this time
-	Backup *BackupState `json:"backup,omitempty"` // likewise
-	Member *MemberState `json:"member,omitempty"` // likewise, of an ensemble
+	Backup *BackupState `json:"backup,omitempty"` // nil if there is none at this time
 	Config Algorithm    `json:"config"`
 	Counts stateCounts  `json:"counts"`
 	Curve  []Point      `json:"curve"`
@@ -39,26 +38,14 @@ type State struct {
 	Version int `json:"version,omitempty"` // of this format; older states have none
 }
 
-// stateVersion is the version of the format that Save writes. Resume also reads all older ones. Version 2 added the
-// checksum.
-const stateVersion = 2
-
-// An ActorState is an actor but for its tensors.
-type ActorState struct {
-	Steps int `json:"steps"` // of its optimiser
-	Fits  int `json:"fits"`
-}
+// stateVersion is the version of the format that Save writes. Resume also reads all older ones of games of one seat.
+// Version 2 added the checksum, version 3 siblings.
+const stateVersion = 3
 
 // A BackupState is the stage of a fitted value iteration.
 type BackupState struct {
 	Average float64 `json:"drift"` // of what a ply more changes
 	Fits    int     `json:"fits"`
-}
-
-// A MemberState is the part of an ensemble that is trained. The nets before it are tensors.
-type MemberState struct {
-	Before int `json:"before"` // how many nets were trained before it
-	Since  int `json:"since"`  // the iterations before its first
 }
 
 type stateCounts struct {
@@ -105,7 +92,7 @@ func (r *Run) Save(path string) error {
 	if err := Seal(b.Bytes()); err != nil {
 		return err
 	}
-	return mlp.WriteFile(path, b.Bytes())
+	return disk.WriteText(path, 0o644, b.String())
 }
 
 // Resume continues a saved run of an algorithm, whose settings it loads.
@@ -158,7 +145,7 @@ func resume(g *games.Game, data []byte, a Algorithm, workers int) (*Run, error) 
 func (r *Run) restore(s *State) (err error) {
 	r.Counts, r.Curve, r.Losses = s.Counts.Counts, s.Curve, s.Losses
 	r.Counts.Visited += s.Counts.Seen
-	if len(s.under(bestPrefix)) > 0 {
+	if len(s.Under(bestPrefix)) > 0 {
 		if r.Best, err = s.AnyNet(bestPrefix, len(r.Game.Features)); err != nil {
 			return err
 		}
@@ -211,9 +198,10 @@ func (s *Slot) restore(x GameSlot) error {
 const bestPrefix = "best."
 
 // AddNet adds a net under a prefix.
-func (s *State) AddNet(prefix string, n *mlp.Net) { s.add(prefix, n.Tensors()) }
+func (s *State) AddNet(prefix string, n *mlp.Net) { s.Add(prefix, n.Tensors()) }
 
-func (s *State) add(prefix string, tensors []mlp.Tensor) {
+// Add adds tensors under a prefix.
+func (s *State) Add(prefix string, tensors []mlp.Tensor) {
 	for _, t := range tensors {
 		t.Name = prefix + t.Name
 		s.Tensors = append(s.Tensors, t)
@@ -235,7 +223,7 @@ func (s *State) Net(prefix string, sizes []int) (*mlp.Net, error) {
 // AnyNet reads the net under a prefix, with so many inputs, one output and any hidden layers.
 func (s *State) AnyNet(prefix string, inputs int) (*mlp.Net, error) {
 	found := map[string]mlp.Tensor{}
-	for _, t := range s.under(prefix) {
+	for _, t := range s.Under(prefix) {
 		found[t.Name] = t
 	}
 	if len(found) == 0 {
@@ -251,8 +239,8 @@ func (s *State) AnyNet(prefix string, inputs int) (*mlp.Net, error) {
 	return n, nil
 }
 
-// under returns the tensors with a prefix, without it.
-func (s *State) under(prefix string) []mlp.Tensor {
+// Under returns the tensors with a prefix, without it.
+func (s *State) Under(prefix string) []mlp.Tensor {
 	var all []mlp.Tensor
 	for _, t := range s.Tensors {
 		if name, ok := strings.CutPrefix(t.Name, prefix); ok {

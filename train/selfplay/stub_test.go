@@ -69,7 +69,7 @@ func (s *stub) Gate(ctx context.Context, r *Run, p *Point) (bool, error) {
 func startStub(t *testing.T, s *stub, o Options) *Run {
 	t.Helper()
 	var err error
-	s.net, err = task.BlockBattle.Start(2, 1)
+	s.net, err = selfTestNet([]int{len(task.BlockBattle.Features), 2, 1})
 	require.NoError(t, err)
 	s.options = o
 	r, err := New(task.BlockBattle, s, nil, 1)

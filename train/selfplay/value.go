@@ -69,12 +69,12 @@ func (v *Value) Fitted(n int) (err error) {
 		v.Mean = v.Now
 		return nil
 	}
-	v.Mean, err = blend(v.Mean, v.Now, 1/float32(n))
+	v.Mean, err = Blend(v.Mean, v.Now, 1/float32(n))
 	return err
 }
 
-// blend returns a net of which every weight lies a share of the way from before to now.
-func blend(before, now *mlp.Net, share float32) (*mlp.Net, error) {
+// Blend returns a net of which every weight lies a share of the way from before to now.
+func Blend(before, now *mlp.Net, share float32) (*mlp.Net, error) {
 	between := func(a, b []float32) []float32 {
 		out := make([]float32, len(a))
 		for i := range a {
@@ -94,14 +94,14 @@ func blend(before, now *mlp.Net, share float32) (*mlp.Net, error) {
 // the trainer's steps, which are to be saved too.
 func (v *Value) Save(s *State, prefix, meanPrefix string) (steps int) {
 	tensors, steps := v.Trainer.State()
-	s.add(prefix, tensors)
+	s.Add(prefix, tensors)
 	s.AddNet(meanPrefix, v.Mean)
 	return steps
 }
 
 // Restore sets what Save added.
 func (v *Value) Restore(s *State, prefix, meanPrefix string, steps int) error {
-	if err := v.Trainer.SetState(s.under(prefix), steps); err != nil {
+	if err := v.Trainer.SetState(s.Under(prefix), steps); err != nil {
 		return err
 	}
 	var errs [2]error

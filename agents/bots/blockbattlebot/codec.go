@@ -21,6 +21,7 @@ type Dialect int
 const (
 	ClassicDialect Dialect = iota
 	PortDialect
+	BetaDialect // ClassicDialect as bots of the first rules know it: time_bank, and no skips
 )
 
 // A Codec is Block Battle's dialogue, both ends (rules §8, §13.2), an agents/contest.Codec.
@@ -95,7 +96,7 @@ func readAnswer(d Dialect, s *blockbattle.State, seat int, line string) answer {
 	if d == PortDialect && len(odd) > 0 {
 		a.remark("the whole answer is void")
 	}
-	if d == ClassicDialect && len(odd) < blockbattle.MaxTokens && parts(line) > blockbattle.MaxTokens && !blank(odd) {
+	if d != PortDialect && len(odd) < blockbattle.MaxTokens && parts(line) > blockbattle.MaxTokens && !blank(odd) {
 		a.remark("more than %d tokens: the rest is not read", blockbattle.MaxTokens)
 	}
 	side := &s.Sides[seat]

@@ -86,7 +86,7 @@ func (c *Codec) setting(words []string) {
 		c.mustBe(words[0], value, blockbattle.Width)
 	case "field_height":
 		c.mustBe(words[0], value, blockbattle.Height)
-	case "timebank", "max_rounds":
+	case "timebank", "time_bank", "max_rounds":
 	default:
 		c.note("unknown setting %.60q", words)
 	}

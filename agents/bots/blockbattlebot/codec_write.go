@@ -1,7 +1,9 @@
 package blockbattlebot
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"blockyard/agents/contest"
@@ -21,6 +23,9 @@ func (d Dialect) Names() []string {
 func (d Dialect) settings(seat int, l contest.Limits) []string {
 	names := d.Names()
 	bank := "settings timebank " + millis(l.Bank)
+	if d == BetaDialect {
+		bank = "settings time_bank " + millis(l.Bank)
+	}
 	move := "settings time_per_move " + millis(l.PerMove)
 	who := "settings player_names " + names[0] + "," + names[1]
 	you := "settings your_bot " + names[seat]
@@ -49,6 +54,9 @@ func (d Dialect) request(s *blockbattle.State, seat int, bank time.Duration) []s
 	lines = append(lines, d.side(s, seat)...)
 	op := d.side(s, 1-seat)
 	lines = append(lines, op[3], op[0], op[1], op[2])
+	if d == BetaDialect {
+		lines = slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, " skips ") })
+	}
 	return append(lines, "action moves "+millis(bank))
 }
 

@@ -16,7 +16,9 @@ time, so deterministic bots play the same game again if only their seats are swa
 every game has a new seed. --profile names the rules; the default depends on the game's name:
 document for blockbattle, port for blockbattle:port.`,
 	Options: []contest.Option{
-		{Name: "dialect", Choices: []string{"classic", "port"}, Help: "Dialect of the protocol."},
+		{Name: "dialect", Choices: []string{"auto", "classic", "port", "beta"}, Clock: true,
+			Help: "Dialect of the protocol; auto is that of the game's name, port for blockbattle:port. beta is for " +
+				"bots of the first rules: time_bank, and no skips."},
 		{Name: "profile", Choices: []string{"document", "classic", "port"}, Variant: true, Help: "Rules."},
 		{Name: "timebank", Takes: "TIME", Default: "10s", Clock: true, Help: "Time bank at the start, and its upper limit."},
 		{Name: "time-per-move", Takes: "TIME", Default: "500ms", Clock: true,
@@ -30,7 +32,7 @@ document for blockbattle, port for blockbattle:port.`,
 // timeouts are the time-outs that end a bot, by the profile of the rules.
 var timeouts = map[*env.Game]int{blockbattle.Game: 2, blockbattle.ClassicGame: 3, blockbattle.PortGame: 1}
 
-var dialects = map[string]Dialect{"classic": ClassicDialect, "port": PortDialect}
+var dialects = map[string]Dialect{"classic": ClassicDialect, "port": PortDialect, "beta": BetaDialect}
 
 func setUp(g *env.Game, s contest.Settings) (*contest.Setup, error) {
 	bank, err := s.Time("timebank", 1)
@@ -46,10 +48,14 @@ func setUp(g *env.Game, s contest.Settings) (*contest.Setup, error) {
 		return nil, err
 	}
 	limits := contest.Limits{Bank: bank, PerMove: move, Timeouts: cmp.Or(ends, timeouts[g])}
+	dialect := dialects[s["dialect"]]
+	if s["dialect"] == "auto" && g == blockbattle.PortGame {
+		dialect = PortDialect
+	}
 	return &contest.Setup{
 		NewSeeds: s["new-seed"] == "game",
 		New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool, error) {
-			ref := &Referee{Dialect: dialects[s["dialect"]], State: state.(*blockbattle.State), Limits: limits}
+			ref := &Referee{Dialect: dialect, State: state.(*blockbattle.State), Limits: limits}
 			ref.Watch = func(_ *blockbattle.State, m env.Moves) { moves(3, m) }
 			return contest.Host{Referee: ref, Limits: limits, MustStart: true}, false, nil
 		},

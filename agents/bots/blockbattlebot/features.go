@@ -12,7 +12,7 @@ import (
 const (
 	columns  = blockbattle.Width
 	halfLen  = columns + 2*(columns-1) + 27
-	extraLen = 13 + fitLen
+	extraLen = 13 + fitLen + digLen
 	// OwnLen is how many features change with the seat's own choices; they come first.
 	OwnLen = halfLen + extraLen
 	// ConstLen is how many do not; they follow.
@@ -31,7 +31,7 @@ func featureNames() []string {
 		"own room after threat", "own buried by threat",
 		"own bumps", "own peak squared", "own spawn lack squared", "own four ready", "own double ready",
 		"own few skips", "rows sent into little room", "own exposure squared")
-	names = fitNames(names)
+	names = digNames(fitNames(names))
 	names = halfNames(names, "opponent ")
 	return append(names, "threat", "rounds to solid row", "solid row next", "solid rows", "round")
 }
@@ -66,7 +66,7 @@ func ownUnits() []float32 {
 			out[len(out)-1] = 1. / 2
 		}
 	}
-	return out
+	return digUnits(out)
 }
 
 // half writes the counts of one side, halfLen of them.
@@ -195,6 +195,7 @@ func (r *FeatureReader) write(side *blockbattle.Side, sent int, out []int32) {
 	out[11] = int32(sent * features.Over(10, r.shape.minFree))
 	out[12] = int32(features.OverSquared(r.threat+3, own.minFree))
 	fits(&tops, out[13:])
+	own.digs(out[13+fitLen:])
 }
 
 // Shared implements features.Reader: the ConstLen features of the opponent and the clock.

@@ -48,6 +48,14 @@ func selector(t testing.TB, name string) *features.Counted {
 	return e
 }
 
+// digs has no holes, and from the lowest row up lacks 2 to 6 cells.
+const digs = `
+	......####
+	.#....####
+	.##...####
+	.###..####
+	####..####`
+
 // One weight is 1, the others are 0: the worth is that feature.
 func TestFeatures(t *testing.T) {
 	stock := func(f func(own, opponent *blockbattle.Side)) func(s *blockbattle.State) {
@@ -139,6 +147,36 @@ func TestFeatures(t *testing.T) {
 		{"own no J", heap, "", nil, 0},
 		{"own no L", stairs, "", nil, 1},
 		{"own no L", heap, "", nil, 0},
+		{"own cover rows", heap, "", nil, 1. / 4},
+		{"own cover rows", quadWell, "", nil, 0},
+		{"own cover gaps", heap, "", nil, 4. / 10},
+		{"own top hole cells", heap, "", nil, 2. / 2},
+		{"own top hole row gaps", heap, "", nil, 4. / 4},
+		{"own top hole row above floor", heap, "", nil, 3. / 10},
+		{"own least cover gaps", heap, "", nil, 4. / 4},
+		{"own no holes", quadWell, "", nil, 1},
+		{"own no holes", heap, "", nil, 0},
+		{"own bottom row gaps", heap, "", nil, 2. / 4},
+		{"own bottom row gaps", "", "", nil, 10. / 4},
+		{"own whole rows lacking 1", quadWell, "", nil, 4. / 4},
+		{"own whole rows lacking 2", digs, "", nil, 1. / 4},
+		{"own whole rows lacking 3", digs, "", nil, 1. / 4},
+		{"own whole rows lacking 4", digs, "", nil, 1. / 4},
+		{"own whole rows lacking 5", digs, "", nil, 1. / 4},
+		{"own whole rows lacking 6", digs, "", nil, 1. / 4},
+		{"own hole rows lacking 1", "########## #######.##", "", nil, 1. / 4},
+		{"own hole rows lacking 2", "########.# #.#####.##", "", nil, 1. / 4},
+		{"own hole rows lacking 3", "########.# #.#.###.##", "", nil, 1. / 4},
+		{"own hole rows lacking 4", heap, "", nil, 1. / 4},
+		{"own hole rows lacking 5", "########.# #.#.#.#..#", "", nil, 1. / 4},
+		{"own hole rows lacking 6", "########.# #.........", "", nil, 1. / 4},
+		{"own runs of 2", digs, "", nil, 1. / 4},
+		{"own runs of 3", digs, "", nil, 0},
+		{"own runs of 3", "###...####", "", nil, 1. / 4},
+		{"own runs of 4", "#....##### ##########", "", nil, 1. / 4},
+		{"own split gaps of 2", "####.##.##", "", nil, 1. / 4},
+		{"own split gaps of 3", digs, "", nil, 1. / 4},
+		{"own split gaps of 4", digs, "", nil, 1. / 4},
 		{"opponent holes", "", heap, nil, 3. / 8},
 		{"opponent T doubles", "", tDouble, nil, 1},
 		{"threat", "", quadWell, nil, 3. / 3},

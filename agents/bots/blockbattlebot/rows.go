@@ -8,10 +8,11 @@ import (
 
 var _ features.BatchReader = (*FeatureReader)(nil)
 
-// Where counts begin in a row: those after the columns, and the fits. A row is padded to padLen.
+// Where counts begin in a row: those after the columns, the fits and the digs. A row is padded to padLen.
 const (
 	restAt = columns + 2*(columns-1)
-	fitsAt = halfLen + extraLen - fitLen
+	fitsAt = digsAt - fitLen
+	digsAt = OwnLen - digLen
 	padLen = (OwnLen + 7) &^ 7
 )
 

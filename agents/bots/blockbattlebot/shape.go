@@ -12,6 +12,7 @@ import (
 // ones with nothing above them; a hole is any other empty cell. Rows are those above the
 // solid ones: the lowest is on the floor.
 type shape struct {
+	words   [4]uint64 // the board, as lanes gives it
 	floor   int       // how many rows are not solid
 	open    [4]uint64 // open cells of each column, in lanes
 	minFree int       // open cells of the highest column: rows free everywhere
@@ -72,7 +73,7 @@ func lanes(f *falling.Field, floor int) (w [4]uint64) {
 func (s *shape) read(w0, w1, w2, w3 uint64, floor int) {
 	rows := uint64(1)<<uint(floor) - 1
 	all, guard := rows*each, uint64(1)<<uint(floor)*each
-	s.floor = floor
+	s.words, s.floor = [4]uint64{w0, w1, w2, w3}, floor
 	o0, o1, o2, o3 := open(w0, guard), open(w1, guard), open(w2, guard), open(w3, guard)
 	left0, right3 := w3&inner<<lane|rows, w0>>lane
 

@@ -21,6 +21,7 @@ func slowShape(f *falling.Field, solid int) shape {
 	taken := func(x, y int) bool { return y >= 0 && (x < 0 || x >= w || y >= h || f.At(x, y)) }
 	block := func(x, y int) bool { return x >= 0 && x < w && y >= 0 && y < h && f.At(x, y) }
 	s := shape{floor: h, minFree: h, spawn: h}
+	s.words[2], s.words[3] = uint64(1<<h-1)<<(2*lane), uint64(1<<h-1)<<(2*lane) // walls
 	var top [w]int
 	for x := 0; x < w; x++ {
 		for top[x] < h && !f.At(x, top[x]) {
@@ -45,6 +46,7 @@ func slowShape(f *falling.Field, solid int) shape {
 			switch {
 			case f.At(x, y):
 				s.cells++
+				s.words[x&3] |= 1 << (x/4*lane + y)
 			case !isOpen(x, y):
 				s.holes++
 				first = min(first, y)

@@ -199,14 +199,15 @@ func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
 	return nil, fmt.Errorf("%s has no such evaluator for the searches of package search", e.Game)
 }
 
-// The options that are no numbers.
+// The options that are no whole numbers.
 const (
 	WeightsOption = "weights" // a file
 	timeOption    = "time"    // a duration
+	epsOption     = "eps"     // a probability
 )
 
 // An Option is one that a search takes: a whole number from 1 to Max, or, named "time", a
-// limit for one choice. Every search takes "weights" besides, a file of weights for its judge.
+// limit for one choice. Every search takes "weights" besides, a file of weights for its judge, and "eps".
 type Option struct {
 	Name string
 	Max  int
@@ -219,26 +220,33 @@ var Time = Option{Name: timeOption}
 type Options struct {
 	Weights string // a file
 	Time    time.Duration
+	Eps     float64 // the probability of an action at random, from 0 to 1
 	Numbers map[string]int
 }
 
 // ParseOptions reads a comma-separated list of key=value, such as "ply=2,time=50ms".
 func (s *Search) ParseOptions(text string) (Options, error) {
+	return parseOptions(text, append([]Option{{Name: WeightsOption}, {Name: epsOption}}, s.Options...))
+}
+
+// ParseEps reads the options of an agent that has no search.
+func ParseEps(text string) (Options, error) { return parseOptions(text, []Option{{Name: epsOption}}) }
+
+func parseOptions(text string, known []Option) (Options, error) {
 	o := Options{Numbers: map[string]int{}}
 	if text == "" {
 		return o, nil
 	}
 	for _, part := range strings.Split(text, ",") {
 		key, value, _ := strings.Cut(part, "=")
-		if err := s.parse(&o, key, value); err != nil {
+		if err := o.parse(known, key, value); err != nil {
 			return o, err
 		}
 	}
 	return o, nil
 }
 
-func (s *Search) parse(o *Options, key, value string) (err error) {
-	options := append([]Option{{Name: WeightsOption}}, s.Options...)
+func (o *Options) parse(options []Option, key, value string) (err error) {
 	i := slices.IndexFunc(options, func(option Option) bool { return option.Name == key })
 	switch {
 	case i < 0:
@@ -255,6 +263,10 @@ func (s *Search) parse(o *Options, key, value string) (err error) {
 	case key == timeOption:
 		if o.Time, err = time.ParseDuration(value); err == nil && o.Time <= 0 {
 			err = fmt.Errorf("%v: want more than 0", o.Time)
+		}
+	case key == epsOption:
+		if o.Eps, err = strconv.ParseFloat(value, 64); err != nil || !(o.Eps > 0 && o.Eps <= 1) {
+			err = fmt.Errorf("%.40q is not a probability above 0 and up to 1", value)
 		}
 	default:
 		o.Numbers[key], err = number(value, options[i].Max)

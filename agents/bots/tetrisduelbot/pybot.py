@@ -93,50 +93,68 @@ def cells_of(kind, action):
     return [(y + dy, x + dx) for dx, dy in OFFSETS[kind][d]]
 
 
-class MatchData:
-    """What a bot is shown at its half-turn; all in its own frame."""
+class Pack:
+    """The blocks of a game, numbered from 1; list[0] is a dummy."""
 
-    def __init__(self, blocks, numbers, last, board):
-        (self._turn, self._round, self._block, self._mine, self._opponent,
-         self._combo, flag, left) = numbers
-        self._blocks, self._last, self._board = blocks, last, board
-        self._flag, self._left = bool(flag), left / 1000.0
+    def __init__(self, blocks):
+        self.list = [0] + list(blocks)
+
+    def get(self, number):
+        return self.list[number]
+
+
+class MatchData:
+    """What a bot is shown, all in its own frame: one object per game, whose
+    attributes are those of the original engine."""
+
+    def __init__(self):
+        self.isFirst = self.time = self.board = self.pack = self.block = None
+        self.time1 = self.time2 = self.point1 = self.point2 = None
+        self.combo = self.removeline = self.action = None
+
+    def update(self, numbers, last, board):
+        """Takes over a request. Of the opponent's time nothing is known, so
+        it is shown as ours."""
+        self.time, _, self.block, mine, opponent, self.combo, flag, left = numbers
+        self.time1 = self.time2 = left / 1000.0
+        self.point1, self.point2 = (mine, opponent) if self.isFirst else (opponent, mine)
+        self.removeline, self.action, self.board = bool(flag), last, board
 
     def getBoard(self):
-        return [row[:] for row in self._board]
+        return [row[:] for row in self.board]
 
     def getCurrentBlock(self):
-        return self._block
+        return self.pack.get(self.time)
 
     def getBlockList(self):
-        return [0] + list(self._blocks)
+        return self.pack.list
 
     def getBlock(self, round, isFirst):
-        return self._blocks[2 * round - 2 if isFirst else 2 * round - 1]
+        return self.pack.get(2 * round - isFirst)
 
     def getCurrentRound(self):
-        return self._round
+        return (self.time + 1) // 2
 
     def getMyPoint(self):
-        return self._mine
+        return self.point1 if self.isFirst else self.point2
 
     def getOpponentPoint(self):
-        return self._opponent
+        return self.point2 if self.isFirst else self.point1
 
     def getCombo(self):
-        return self._combo
+        return self.combo
 
     def getRemoveLineInBattle(self):
-        return self._flag
+        return self.removeline
 
     def getTimeLeft(self):
-        return self._left
+        return self.time1 if self.isFirst else self.time2
 
     def getLastAction(self):
-        return self._last
+        return self.action
 
     def getValidAction(self):
-        return self.getAllValidAction(self._block, self._board)
+        return self.getAllValidAction(self.block, self.board)
 
     def getAllValidAction(self, type, board):
         best = {}
@@ -157,13 +175,16 @@ class MatchData:
     def getCells(self, type, action):
         return cells_of(type, action)
 
-    def putBlock(self, type, action, board):
+    def modifyBlock(self, type, action, board, value):
         for y, x in cells_of(type, action):
-            board[y][x] = 1
+            board[y][x] = value
+        return board
+
+    def putBlock(self, type, action, board):
+        return self.modifyBlock(type, action, board, 1)
 
     def delBlock(self, type, action, board):
-        for y, x in cells_of(type, action):
-            board[y][x] = 0
+        return self.modifyBlock(type, action, board, 0)
 
     def removeLines(self, board):
         full = [y for y in range(REACH) if all(board[y])]
@@ -171,13 +192,14 @@ class MatchData:
         gone = set(full)
         if battle:
             gone.update(y for y in range(REACH) if not any(board[y]))
-        keep = [board[y][:] for y in range(REACH) if y not in gone]
+        keep = [board[y] for y in range(REACH) if y not in gone]  # the same rows, as in the original
         top = [[0] * WIDTH for _ in range(REACH - len(keep))]
-        below = [row[:] for row in board[REACH:]]
-        return top + keep + below, len(full) - battle, battle
+        return top + keep + board[REACH:], len(full) - battle, battle
 
     def getReverseBoard(self, board):
-        board[:] = self.copyReversedBoard(board)
+        for row in board:
+            row.reverse()
+        board.reverse()
         return board
 
     def copyReversedBoard(self, board):
@@ -223,15 +245,15 @@ def main(path):
             sys.exit(0)
         return line.rstrip("\r\n")
 
-    player, seat, blocks = None, 1, ()
+    player, data = None, MatchData()
     kind = load(path)
     while True:
         word, _, rest = read().partition(" ")
         if word == "seat":
-            seat = int(rest)
+            data.isFirst = int(rest) == 1
         elif word == "blocks":
-            blocks = tuple(int(c) for c in rest)
-            player = kind(seat == 1)
+            data.pack = Pack(int(c) for c in rest)
+            player = kind(data.isFirst)
             say("ready")
         elif word == "end":
             return
@@ -242,7 +264,8 @@ def main(path):
             board = [[int(c == "#") for c in read()] for _ in range(HEIGHT)]
             for _ in range(int(read().split()[1])):
                 read()
-            say(answer(player.output(MatchData(blocks, numbers, last, board))))
+            data.update(numbers, last, board)
+            say(answer(player.output(data)))
 
 
 if __name__ == "__main__":

@@ -221,6 +221,7 @@ func TestPythonBots(t *testing.T) {
 	}{
 		{"every method, first", "testdata/everymethod.py", 0, ""},
 		{"every method, second", "testdata/everymethod.py", 1, ""},
+		{"the board that putBlock returns", "testdata/putblock.py", 0, ""},
 		{"list", file("list", "return list(a)"), 0, "illegal"},
 		{"nothing", file("nothing", "return None"), 1, "illegal"},
 		{"fractions", file("fractions", "return (a[0], a[1] + 0.5, a[2])"), 0, "illegal"},

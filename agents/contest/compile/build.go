@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
+	"blockyard/datasets/program"
 )
 
 // Limits bound a submission and its compilers.
@@ -25,6 +27,7 @@ type Limits struct {
 	Files  int           // number of its files
 	Time   time.Duration // for all compilers together
 	Memory int64         // bytes, of a compiler; 0 is no limit
+	Open   bool          // compilers and what they make are not contained
 }
 
 // Default are the limits that are used if nothing else is said.
@@ -94,7 +97,13 @@ func Submission(ctx context.Context, path, into string, uploads contest.Uploads,
 	var cancel context.CancelFunc
 	c.ctx, cancel = context.WithTimeout(ctx, l.Time)
 	defer cancel()
-	err = c.build()
+	contained := !l.Open && cage.Possible()
+	if contained {
+		c.cage = &cage.Cage{Own: c.dir, Limits: cage.Compiler}
+	}
+	if err = c.build(); contained {
+		c.program.Cage = &cage.Cage{Own: c.dir, Limits: cage.Bot}
+	}
 	return Bot{c.language, c.program}, err
 }
 
@@ -134,7 +143,8 @@ type compiler struct {
 	uploads contest.Uploads
 	forced  *language // that the author says; nil if not
 
-	language string // as found
+	cage     *cage.Cage // of tools; nil for none
+	language string     // as found
 	program  contest.Program
 }
 
@@ -154,13 +164,15 @@ func (c *compiler) in(dir string, argv ...string) error {
 	var out bytes.Buffer
 	keep := contest.PassOn(&out, maxOutput)
 	var excess error
-	child, err := contest.StartChild(contest.Spec{
+	spec := contest.Spec{
 		Argv: argv, Dir: filepath.Join(c.dir, dir), Memory: c.limits.Memory, Isolate: true, Stderr: keep,
 		Stdout: func(r io.Reader) { _, _ = io.Copy(io.Discard, r) },
-		Excess: func(used int64) {
-			excess = fmt.Errorf("it uses %d MiB of memory, want at most %d", used>>20, c.limits.Memory>>20)
-		},
-	})
+		Excess: func(why string) { excess = errors.New(why) },
+	}
+	if c.cage != nil {
+		spec.Cage = c.cage
+	}
+	child, err := contest.StartChild(spec)
 	if err != nil {
 		return refuse("%s does not start here: %v", argv[0], err)
 	}
@@ -182,7 +194,7 @@ func (c *compiler) in(dir string, argv ...string) error {
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(out.String(), c.dir+string(filepath.Separator), ""))
 	if said := errorIn(text); said != "" {
-		err = errors.New(said)
+		err = errors.New(program.Plain(said, 1000))
 	}
 	return &Refusal{Why: fmt.Sprintf("does not compile: %s: %v", filepath.Base(argv[0]), err), Output: text}
 }

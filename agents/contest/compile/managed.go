@@ -31,6 +31,9 @@ func golang(c *compiler, files []string) error {
 		c.begin(mark, binary)
 	}
 	pkg := strings.TrimPrefix(strings.TrimPrefix(path.Dir(main), path.Dir(mark)), "/")
+	if err := c.shareGo(tool); err != nil {
+		return err
+	}
 	return c.run(tool, "build", "-C", path.Dir(mark), "-o", binary, "./"+pkg)
 }
 

@@ -32,6 +32,9 @@ func unpack(ctx context.Context, path, into string, l Limits) error {
 	if err != nil {
 		return err
 	}
+	if !info.IsDir() && !info.Mode().IsRegular() { // opening a named pipe would wait for its writer
+		return refuse("neither a file nor a folder")
+	}
 	if !info.IsDir() && info.Size() > l.Size {
 		return refuse("%d bytes, want at most %d", info.Size(), l.Size)
 	}

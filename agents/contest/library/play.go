@@ -26,7 +26,7 @@ type Player struct {
 
 // A Result is the result of a game, which a Fault may have ended early.
 type Result struct {
-	Seed      uint64  `json:"seed"`
+	Seed      uint64  `json:"seed,string"`
 	Lines     int     `json:"lines"`
 	Level     int     `json:"level"`
 	Pieces    int     `json:"pieces"`

@@ -291,3 +291,21 @@ func TestMatchThatWasKilled(t *testing.T) {
 	require.NoError(t, next.Server.Close(true))
 	require.NoError(t, s.Close())
 }
+
+// Records of a unit that do not replay, or are those of another one, are refused.
+func TestRecordsAreReplayed(t *testing.T) {
+	m, _ := newMatch(t, "blockbattle", "random", "random", 1)
+	s := &Session{match: m}
+	u := match.Unit{Seed: 7, Games: [][]match.Entrant{{{}, {B: true}}}}
+	games, err := m.PlayUnit(t.Context(), u)
+	require.NoError(t, err)
+	_, err = s.check(u, toJSON(games))
+	require.NoError(t, err)
+	games[0].Scores[0]++
+	_, err = s.check(u, toJSON(games))
+	require.ErrorIs(t, err, record.ErrDiffers)
+	games[0].Scores[0]--
+	games[0].Seed++
+	_, err = s.check(u, toJSON(games))
+	require.ErrorContains(t, err, "is another one")
+}

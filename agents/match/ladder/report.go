@@ -8,7 +8,6 @@ import (
 	"text/tabwriter"
 
 	"blockyard/agents/match"
-	"blockyard/agents/match/rating"
 )
 
 // A Report is how a ladder stands.
@@ -26,11 +25,9 @@ type Report struct {
 // A Standing is how a player did against all others. In a game of one seat, wins, draws and losses count the seeds that
 // two players have both played.
 type Standing struct {
-	Name   string         `json:"name"`
-	Games  int            `json:"games"` // played
-	Wins   int            `json:"wins"`
-	Draws  int            `json:"draws"`
-	Losses int            `json:"losses"`
+	Name  string `json:"name"`
+	Games int    `json:"games"` // played
+	match.Counts
 	Score  float64        `json:"score"`            // wins and half the draws, as a fraction
 	Points *float64       `json:"points,omitempty"` // mean score in a game of one seat
 	Elo    match.Estimate `json:"elo"`              // relative to the mean of all players
@@ -38,11 +35,9 @@ type Standing struct {
 
 // A Meeting is how two players did against each other, from the view of A.
 type Meeting struct {
-	A      string `json:"a"`
-	B      string `json:"b"`
-	Wins   int    `json:"wins"`
-	Draws  int    `json:"draws"`
-	Losses int    `json:"losses"`
+	A string `json:"a"`
+	B string `json:"b"`
+	match.Counts
 }
 
 // Report returns how the ladder stands.
@@ -53,22 +48,21 @@ func (l *Ladder) Report() *Report {
 	for k, p := range l.Players {
 		r.Players[k].Name = p.Name
 	}
-	results := rating.New(n)
+	results := match.NewResults(n)
 	for _, u := range l.meetings() {
+		a, b := &r.Players[u.A], &r.Players[u.B]
 		for half, count := range [...]int{u.Losses, u.Draws, u.Wins} {
 			for range count {
 				results.Add(u.A, u.B, half)
+				a.Count(half)
+				b.Count(2 - half)
 			}
 		}
-		a, b := &r.Players[u.A], &r.Players[u.B]
-		a.Wins, a.Draws, a.Losses = a.Wins+u.Wins, a.Draws+u.Draws, a.Losses+u.Losses
-		b.Wins, b.Draws, b.Losses = b.Wins+u.Losses, b.Draws+u.Draws, b.Losses+u.Wins
-		r.Meetings = append(r.Meetings, Meeting{a.Name, b.Name, u.Wins, u.Draws, u.Losses})
+		r.Meetings = append(r.Meetings, Meeting{a.Name, b.Name, match.Counts{Wins: u.Wins, Draws: u.Draws, Losses: u.Losses}})
 	}
 	for k, elo := range results.Elo() {
 		s := &r.Players[k]
-		s.Elo, s.Games = elo, s.Wins+s.Draws+s.Losses
-		s.Score = (float64(s.Wins) + float64(s.Draws)/2) / float64(max(s.Games, 1))
+		s.Elo, s.Games, s.Score = elo, s.Total(), s.Share()
 		if l.alone() {
 			s.Games, s.Points = l.points(k)
 		}

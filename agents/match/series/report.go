@@ -39,7 +39,8 @@ type BotReport struct {
 	Ended    int      `json:"ended_early"`      // games in which its process ended
 	LeftS    *float64 `json:"left_s,omitempty"` // seconds left of all its games, if a game has one time for all answers
 	Times
-	Faults map[string]int `json:"faults"` // games, by what it was eliminated for or lost by
+	Odd    []string       `json:"odd,omitempty"` // about its output, each once, with an answer that had a remark
+	Faults map[string]int `json:"faults"`        // games, by what it was eliminated for or lost by
 }
 
 // A Row is one game. Slices are by bot.
@@ -89,6 +90,7 @@ func (r *Report) add(g *game) {
 		bot.Answers += t.Answers
 		bot.Timeouts += t.Timeouts
 		bot.Remarks += t.Remarks
+		bot.odd(t)
 		bot.Times.add(t)
 		if t.Limits.OneBudget() {
 			left := t.Left.Seconds()
@@ -115,6 +117,19 @@ func (r *Report) add(g *game) {
 		}
 	}
 	r.Played = append(r.Played, row)
+}
+
+// odd adds what was odd in a game, up to five sentences in all, with one example of a remark.
+func (b *BotReport) odd(t contest.Tally) {
+	const most = 5
+	if t.Example != "" && b.Remarks == t.Remarks { // the first
+		b.Odd = append(b.Odd, "a remark, such as "+t.Example)
+	}
+	for _, text := range t.Odd {
+		if len(b.Odd) < most && !slices.Contains(b.Odd, text) {
+			b.Odd = append(b.Odd, text)
+		}
+	}
 }
 
 // standing fills in the match between two bots.
@@ -187,6 +202,11 @@ func (r *Report) String() string {
 			fmt.Fprintf(&b, " (%.1f s left)", *t.LeftS)
 		}
 		b.WriteByte('\n')
+	}
+	for i, t := range r.Bots {
+		for _, text := range t.Odd {
+			fmt.Fprintf(&b, "%s: %s\n", Letter(i), text)
+		}
 	}
 	if m := r.Match; m != nil && m.Games > 0 {
 		fmt.Fprintf(&b, "A won %d, drew %d and lost %d of %d games: %.1f %%, 95 %% interval %.1f to %.1f; "+

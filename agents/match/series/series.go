@@ -1,7 +1,8 @@
 // Package series plays a contest: a series of games between the same programs, in which they
 // change seats. It keeps logs and records and reports the result as a table or as JSON.
 //
-// A Series knows no contest: a contest.Setup says how a game is played.
+// A Series knows no contest: a contest.Setup says how a game is played. Seeds is the series of a contest whose programs
+// are started for every turn: all play the same seeds, each alone.
 package series
 
 import (

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
+	"blockyard/agents/contest"
 	"blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/datasets/record"
@@ -100,29 +102,12 @@ func (d *Dropblox) Play(ctx context.Context, g Game, seats []*Entrant) (r Result
 		r.Points, r.Faults = append(r.Points, played.Score), append(r.Faults, fault)
 		r.UsedMS, r.MostMS = append(r.UsedMS, played.Used.Milliseconds()), append(r.MostMS, played.Longest.Milliseconds())
 		r.Rounds = max(r.Rounds, played.Turns)
-		if recorder != nil && played.Score > highest(r.Points[:seat]) {
+		if recorder != nil && (seat == 0 || played.Score > slices.Max(r.Points[:seat])) {
 			if rec, err = recorder.End(played.Reason); err != nil {
 				return r, nil, errors.Join(err, log.Close())
 			}
 		}
 	}
-	for _, p := range r.Points {
-		rank := 1
-		for _, other := range r.Points {
-			if other > p {
-				rank++
-			}
-		}
-		r.Ranks = append(r.Ranks, rank)
-	}
+	r.Ranks = contest.Ranks(r.Points)
 	return r, rec, log.Sync()
-}
-
-// highest returns the highest of some points, -1 for none.
-func highest(points []int) int {
-	most := -1
-	for _, p := range points {
-		most = max(most, p)
-	}
-	return most
 }

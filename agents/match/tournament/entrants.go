@@ -10,23 +10,31 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
+	"blockyard/datasets/program"
 	"blockyard/env"
 )
 
-// Submissions lists the submissions in a folder, in the order of their names. Hidden files are left out.
+// noEntrant are names that stand in folders of submissions without being one.
+var noEntrant = regexp.MustCompile(`(?i)^(thumbs\.db|desktop\.ini|__MACOSX|` +
+	`(README|LICEN[CS]E|NOTICE|CHANGELOG)(\..*)?|.*\.md)$`)
+
+// Submissions lists the submissions in a folder, in the order of their names. Hidden files and notes such as README.md
+// are left out.
 func Submissions(g *env.Game, dir string) (list []*bots.Agent, err error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range files {
-		if !strings.HasPrefix(f.Name(), ".") {
+		if !strings.HasPrefix(f.Name(), ".") && !noEntrant.MatchString(f.Name()) {
 			list = append(list, bots.Submitted(g, filepath.Join(dir, f.Name())))
 		}
 	}
@@ -36,12 +44,19 @@ func Submissions(g *env.Game, dir string) (list []*bots.Agent, err error) {
 	return list, nil
 }
 
+// mostName is how many bytes of a submission's name are shown, mostReason of why one is refused.
+const (
+	mostName   = 80
+	mostReason = 1000
+)
+
 // Enter returns the entrants that some agents are, with names that differ, none of them ready to play yet.
 func Enter(agents []*bots.Agent) ([]*Entrant, error) {
 	var all []*Entrant
 	for _, a := range agents {
 		e := &Entrant{Language: a.Language, Print: a.Spec, from: a}
-		e.Name = a.Name
+		base := program.Plain(a.Name, mostName)
+		e.Name = base
 		if a.Kind == bots.Submission {
 			var err error
 			if e.Print, err = fingerprint(a.Spec); err != nil {
@@ -49,7 +64,7 @@ func Enter(agents []*bots.Agent) ([]*Entrant, error) {
 			}
 		}
 		for k := 2; slices.ContainsFunc(all, func(o *Entrant) bool { return o.Name == e.Name }); k++ {
-			e.Name = fmt.Sprintf("%s (%d)", a.Name, k)
+			e.Name = fmt.Sprintf("%s (%d)", base, k)
 		}
 		e.Agent = a.Recorded()
 		if a.Kind != bots.Ours {
@@ -83,19 +98,53 @@ func fingerprint(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }
 
+// contain puts the program of an entrant that is a command in a cage, in which it sees nothing of the tournament in dir
+// nor of the other entrants.
+func (e *Entrant) contain(dir string, rivals []*Entrant) {
+	hidden := []string{dir}
+	own := cage.Named(e.Program.Argv, e.Program.Dir)
+	for _, r := range rivals {
+		var files []string
+		switch {
+		case r.from.Kind == bots.Submission:
+			files = []string{r.from.Spec}
+		case r != e && r.from.Kind == bots.Program:
+			if p, err := r.from.Program(); err == nil {
+				files = cage.Named(p.Argv, p.Dir)
+			}
+		}
+		for _, file := range files {
+			if info, err := os.Stat(file); err == nil && (!info.IsDir() || r.from.Kind == bots.Submission) &&
+				!slices.Contains(own, file) {
+				hidden = append(hidden, file)
+			}
+		}
+	}
+	e.Program.Cage = cage.For(e.Program.Argv, e.Program.Dir, hidden...)
+}
+
 // Prepare makes an entrant ready to play: it compiles a submission below the folder dir. What its author has to mend
-// is in Refused afterwards; the error is another one.
-func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, memory int64) error {
+// is in Refused afterwards; the error is another one. It keeps a command in a cage, apart from its rivals, unless
+// l.Open says otherwise.
+func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, memory int64, rivals []*Entrant) error {
 	into := filepath.Join(dir, BuildDir, folderName(e.Name))
 	if e.from.Kind == bots.Submission {
-		if err := os.RemoveAll(into); err != nil {
+		info, err := os.Lstat(e.from.Spec)
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() && !info.Mode().IsRegular() {
+			e.Refused = "neither a file nor a folder; links are not followed"
+			return nil
+		}
+		if err := cage.Remove(into); err != nil {
 			return err
 		}
 	}
 	err := e.from.Prepare(ctx, into, l)
 	e.Language = e.from.Language
 	if refusal := new(compile.Refusal); errors.As(err, &refusal) {
-		e.Refused, e.Output = refusal.Why, refusal.Output
+		e.Refused, e.Output = program.Plain(refusal.Why, mostReason), refusal.Output
 		return nil
 	}
 	if err == nil {
@@ -106,6 +155,9 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 	}
 	if e.from.Kind != bots.Ours {
 		e.Program.Memory = memory
+	}
+	if e.from.Kind == bots.Program && !l.Open && cage.Possible() {
+		e.contain(dir, rivals)
 	}
 	if err := contest.Find(e.Program.Argv); err != nil {
 		e.Refused = err.Error()
@@ -127,7 +179,7 @@ func folderName(name string) string {
 func (e *Entrant) Check(ctx context.Context, c Contest) error {
 	err := c.Test(ctx, e)
 	if fault := new(Fault); errors.As(err, &fault) {
-		e.Refused, e.Output = fault.Why, fault.Words
+		e.Refused, e.Output = program.Plain(fault.Why, mostReason), fault.Words
 		return nil
 	}
 	return err

@@ -23,12 +23,12 @@ func FuzzJournal(f *testing.F) {
 		dir := t.TempDir()
 		c := configOf(format)
 		entrants := []*Entrant{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
-		j, err := OpenJournal(dir, &c, "", entrants)
+		j, err := openJournal(dir, &c, "", entrants)
 		require.NoError(t, err)
 		require.NoError(t, j.Close())
 		path := filepath.Join(dir, journalFile)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		if j, err = OpenJournal(dir, &c, "", entrants); err != nil {
+		if j, err = openJournal(dir, &c, "", entrants); err != nil {
 			require.ErrorContains(t, err, journalFile)
 			return
 		}
@@ -52,12 +52,12 @@ func TestJournalIsBounded(t *testing.T) {
 		dir := t.TempDir()
 		c := configOf(0)
 		entrants := []*Entrant{{Name: "a"}, {Name: "b"}}
-		j, err := OpenJournal(dir, &c, "", entrants)
+		j, err := openJournal(dir, &c, "", entrants)
 		require.NoError(t, err)
 		require.NoError(t, j.Close())
 		require.NoError(t, os.WriteFile(filepath.Join(dir, journalFile), []byte(" "), 0o600))
 		require.NoError(t, os.Truncate(filepath.Join(dir, name), 1<<32)) // takes no space
-		_, err = OpenJournal(dir, &c, "", entrants)
+		_, err = openJournal(dir, &c, "", entrants)
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -46,21 +46,22 @@ type head struct {
 type Journal struct {
 	Played []Played // the games found when it was opened
 
-	dir   string
-	lines *disk.Journal
+	dir     string
+	lines   *disk.Journal
+	head    []byte // as it was then
+	headErr error  // why there is none
 }
 
-// OpenJournal opens the journal in a folder, or creates it. If it has games, the tournament must be the same; entrants
-// that were tested before keep what the test found. One without games starts anew.
-func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*Journal, error) {
+// OpenJournal opens the journal in a folder, or creates it, and reads its games. Nothing else may write it from then
+// on: whatever an entrant does to the folder when it is tested, only what was read and is added counts.
+func OpenJournal(dir string) (*Journal, error) {
 	for _, d := range []string{GamesDir, LogsDir} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
 			return nil, err
 		}
 	}
-	now := head{c.Rules.Name, c.Rules.Rules, c.Format, c.Seats, c.Games, c.Rounds, c.Finals, c.Seed, settings, entrants}
 	j := &Journal{dir: dir}
-	text, old := readHead(filepath.Join(dir, headFile))
+	j.head, j.headErr = readHead(filepath.Join(dir, headFile))
 	lines, err := disk.OpenJournal(filepath.Join(dir, journalFile), j.read)
 	switch {
 	case errors.Is(err, disk.ErrHeld):
@@ -70,10 +71,14 @@ func OpenJournal(dir string, c *Config, settings string, entrants []*Entrant) (*
 		return nil, err
 	}
 	j.lines = lines
-	if err := j.begin(now, text, old, c, entrants); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
 	return j, nil
+}
+
+// Begin writes what is played, and by whom. If the journal has games, the tournament must be the same; entrants that
+// were tested before keep what the test found. One without games starts anew.
+func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) error {
+	now := head{c.Rules.Name, c.Rules.Rules, c.Format, c.Seats, c.Games, c.Rounds, c.Finals, c.Seed, settings, entrants}
+	return j.begin(now, j.head, j.headErr, c, entrants)
 }
 
 // read reads a line of the journal.
@@ -122,12 +127,8 @@ func readHead(path string) ([]byte, error) {
 	return text, err
 }
 
-// Tested reports whether a folder holds a tournament whose entrants have been tested, and have played a game.
-func Tested(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, headFile))
-	games, empty := os.Stat(filepath.Join(dir, journalFile))
-	return err == nil && empty == nil && games.Size() > 0
-}
+// Tested reports whether the entrants have been tested, and have played a game.
+func (j *Journal) Tested() bool { return j.headErr == nil && len(j.Played) > 0 }
 
 // resume compares the tournament in a folder with the one that is to go on.
 func resume(path string, text []byte, now head) error {

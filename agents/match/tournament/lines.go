@@ -45,15 +45,18 @@ func (l *Lines) Test(ctx context.Context, e *Entrant) error {
 	}
 	t := p.Tallies[0]
 	fault := l.faults(p)[0]
+	if n := len(t.Odd); n > 0 && fault != "" {
+		fault += ": " + t.Odd[n-1]
+	}
 	switch {
 	case t.Answers == 0 && fault != "":
 		fault = "never answers: " + fault
 	case t.Answers == 0:
-		fault = "never answers"
+		fault = strings.Join(append([]string{"never answers"}, t.Odd...), ": ")
 	case fault != "":
 		fault = fmt.Sprintf("fails after %d answers: %s", t.Answers, fault)
 	case 2*t.Remarks > t.Answers:
-		fault = fmt.Sprintf("answers nonsense: %d faults in %d answers", t.Remarks, t.Answers)
+		fault = fmt.Sprintf("answers nonsense: %d faults in %d answers, such as %s", t.Remarks, t.Answers, t.Example)
 	default:
 		return nil
 	}

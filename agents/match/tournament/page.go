@@ -24,7 +24,7 @@ var pageStyle string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"inc":     func(n int) int { return n + 1 },
-	"percent": func(s Row) string { return fmt.Sprintf("%.1f %%", 100*s.share()) },
+	"percent": func(s Row) string { return fmt.Sprintf("%.1f %%", 100*s.Share()) },
 	"bound":   func(elo float64) int { return int(max(-590, min(590, elo))) },
 }).Parse(pageText))
 

@@ -31,7 +31,7 @@ func open(t *testing.T, dir string, c Contest, names ...string) *Tournament {
 		tour.Entrants = append(tour.Entrants, &Entrant{Name: name})
 	}
 	var err error
-	tour.Journal, err = OpenJournal(dir, &tour.Config, "", tour.Entrants)
+	tour.Journal, err = openJournal(dir, &tour.Config, "", tour.Entrants)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = tour.Journal.Close() })
 	tour.Changed = func(t *Tournament) error { return t.WritePage(dir) }
@@ -60,10 +60,10 @@ func TestThePageIsThereFromTheStart(t *testing.T) {
 	require.Contains(t, page(), "1 of 2 games")
 	require.NotContains(t, page(), `http-equiv="refresh"`)
 
-	_, err := OpenJournal(dir, &tour.Config, "", tour.Entrants)
+	_, err := openJournal(dir, &tour.Config, "", tour.Entrants)
 	require.ErrorContains(t, err, "another process plays the tournament in "+dir)
 	require.NoError(t, tour.Journal.Close())
-	_, err = OpenJournal(dir, &tour.Config, "", []*Entrant{{Name: "a"}, {Name: "c"}})
+	_, err = openJournal(dir, &tour.Config, "", []*Entrant{{Name: "a"}, {Name: "c"}})
 	require.ErrorContains(t, err, "a tournament of other entrants")
 	again := open(t, dir, fixed{func() error { return nil }}, "a", "b")
 	require.NoError(t, again.Play(t.Context()))
@@ -83,9 +83,49 @@ func TestWithoutAGameEntrantsMayChange(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, PageFile))
 	require.NoError(t, err)
 	require.Contains(t, string(text), "never answers")
-	require.False(t, Tested(dir))
 	require.NoError(t, tour.Journal.Close())
+	require.False(t, tested(t, dir))
 	again := open(t, dir, fixed{func() error { return nil }}, "a", "c")
 	require.NoError(t, again.Play(t.Context()))
-	require.True(t, Tested(dir))
+	require.NoError(t, again.Journal.Close())
+	require.True(t, tested(t, dir))
+}
+
+// openJournal opens the journal of a tournament and begins it.
+func openJournal(dir string, c *Config, settings string, entrants []*Entrant) (*Journal, error) {
+	j, err := OpenJournal(dir)
+	if err == nil {
+		if err = j.Begin(c, settings, entrants); err != nil {
+			_ = j.Close()
+		}
+	}
+	return j, err
+}
+
+// tested reports whether a folder holds a tournament whose entrants have been tested.
+func tested(t *testing.T, dir string) bool {
+	j, err := OpenJournal(dir)
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	return j.Tested()
+}
+
+// TestJournalIsOpenBeforeBotsRun: what an entrant writes into the journal and the head while it is tested, and while
+// games are played, does not count.
+func TestJournalIsOpenBeforeBotsRun(t *testing.T) {
+	dir := t.TempDir()
+	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Contest: fixed{}}
+	for _, name := range []string{"a", "b"} {
+		tour.Entrants = append(tour.Entrants, &Entrant{Name: name, Agent: name})
+	}
+	var err error
+	tour.Journal, err = OpenJournal(dir)
+	require.NoError(t, err)
+	line := `{"number":0,"stage":"round robin","seats":[0,1],"seed":"1","points":[9,0],"ranks":[1,2],"used_ms":[0,0],"longest_ms":[0,0],"rounds":1}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, journalFile), []byte(line+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, headFile), []byte("{}"), 0o600))
+	require.False(t, tour.Journal.Tested())
+	require.NoError(t, tour.Journal.Begin(&tour.Config, "", tour.Entrants))
+	require.Empty(t, tour.Journal.Played)
+	require.NoError(t, tour.Journal.Close())
 }

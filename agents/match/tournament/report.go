@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+
+	"blockyard/agents/contest/cage"
 )
 
 // A Report is how a tournament stands.
@@ -14,8 +16,10 @@ type Report struct {
 	Played    int        `json:"played"`
 	Expected  int        `json:"expected"`
 	Over      bool       `json:"over"`
-	Standings []Row      `json:"standings"` // best first
-	Refused   []*Entrant `json:"refused"`   // entrants that do not take part
+	Isolate   string     `json:"isolate"`       // auto, require or off: whether the programs of others are contained
+	Missing   []string   `json:"missing_walls"` // what they are not kept from here
+	Standings []Row      `json:"standings"`     // best first
+	Refused   []*Entrant `json:"refused"`       // entrants that do not take part
 }
 
 // A Row is a line of the table.
@@ -28,7 +32,10 @@ type Row struct {
 // Report returns how the tournament stands.
 func (t *Tournament) Report() *Report {
 	r := &Report{Game: t.Rules.Name, Format: t.Format, Seed: t.Seed, Played: len(t.Played), Expected: t.Expected,
-		Over: t.Over, Standings: []Row{}, Refused: []*Entrant{}}
+		Over: t.Over, Isolate: string(t.Isolate), Missing: []string{}, Standings: []Row{}, Refused: []*Entrant{}}
+	if t.Isolate != cage.Off {
+		r.Missing = append(r.Missing, cage.Missing()...)
+	}
 	for _, s := range t.Standings() {
 		e := t.Entrants[s.Entrant]
 		r.Standings = append(r.Standings, Row{e.Name, e.Language, s})
@@ -60,7 +67,21 @@ func (r *Report) String() string {
 			fmt.Fprintf(&b, "  %s: %s\n", e.Name, e.Refused)
 		}
 	}
+	if said := r.Contained(); said != "" {
+		fmt.Fprintf(&b, "\n%s\n", said)
+	}
 	return b.String()
+}
+
+// Contained says what the programs of others are not kept from, "" if all walls stand.
+func (r *Report) Contained() string {
+	switch {
+	case r.Isolate == string(cage.Off):
+		return "programs are not contained (--isolate off)"
+	case len(r.Missing) > 0:
+		return "walls missing here: " + strings.Join(r.Missing, "; ")
+	}
+	return ""
 }
 
 // table writes the standings.
@@ -71,7 +92,7 @@ func (r *Report) table(b *strings.Builder) {
 		"points\tms per game\tfaults\t")
 	for k, s := range r.Standings {
 		fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%d\t%d\t%d\t%.1f %%\t", k+1, s.Name, s.Language,
-			s.Games, s.Wins, s.Draws, s.Losses, 100*s.share())
+			s.Games, s.Wins, s.Draws, s.Losses, 100*s.Share())
 		fmt.Fprintf(w, "%+.0f\t%+.0f to %+.0f\t%d\t%.0f\t%d\t\n", s.Elo.Value, s.Elo.Low, s.Elo.High,
 			s.Points, s.MeanMS, s.Faults)
 	}

@@ -5,22 +5,19 @@ import (
 	"slices"
 
 	"blockyard/agents/match"
-	"blockyard/agents/match/rating"
 )
 
 // A Standing is how an entrant did so far.
 type Standing struct {
-	Entrant int            `json:"entrant"`
-	Games   int            `json:"games"`
-	Wins    int            `json:"wins"` // over single opponents: a game of four has three of each
-	Draws   int            `json:"draws"`
-	Losses  int            `json:"losses"`
-	Score   float64        `json:"score"`  // wins and half the draws
-	Points  int            `json:"points"` // of the contest, in all games
-	Faults  int            `json:"faults"` // games in which it was ended or lost at once
-	MeanMS  float64        `json:"mean_ms"`
-	MostMS  int64          `json:"longest_ms"`
-	Elo     match.Estimate `json:"elo"` // relative to the mean of all entrants
+	Entrant      int            `json:"entrant"`
+	Games        int            `json:"games"`
+	match.Counts                // over single opponents: a game of four has three of them
+	Score        float64        `json:"score"`  // wins and half the draws
+	Points       int            `json:"points"` // of the contest, in all games
+	Faults       int            `json:"faults"` // games in which it was ended or lost at once
+	MeanMS       float64        `json:"mean_ms"`
+	MostMS       int64          `json:"longest_ms"`
+	Elo          match.Estimate `json:"elo"` // relative to the mean of all entrants
 }
 
 // halfPoints is what a rank earns against another: 2, 1 or 0.
@@ -48,14 +45,14 @@ func standings(in []int, played []Played) []Standing {
 			}
 			for other := range g.Seats {
 				if other != seat {
-					s.count(halfPoints(g.Ranks[seat], g.Ranks[other]))
+					s.Count(halfPoints(g.Ranks[seat], g.Ranks[other]))
 				}
 			}
 		}
 	}
 	for k := range table {
 		s := &table[k]
-		s.Score = float64(s.Wins) + float64(s.Draws)/2
+		s.Score = s.Counts.Points()
 		if s.Games > 0 {
 			s.MeanMS /= float64(s.Games)
 		}
@@ -63,25 +60,9 @@ func standings(in []int, played []Played) []Standing {
 	return table
 }
 
-func (s *Standing) count(half int) {
-	switch half {
-	case 2:
-		s.Wins++
-	case 1:
-		s.Draws++
-	default:
-		s.Losses++
-	}
-}
-
-// share is the score per meeting with one opponent, 0 to 1.
-func (s *Standing) share() float64 {
-	return s.Score / float64(max(s.Wins+s.Draws+s.Losses, 1))
-}
-
 // better orders standings: by score, then by rating, then by points.
 func better(a, b Standing) int {
-	return cmp.Or(cmp.Compare(b.share(), a.share()), cmp.Compare(b.Elo.Value, a.Elo.Value),
+	return cmp.Or(cmp.Compare(b.Share(), a.Share()), cmp.Compare(b.Elo.Value, a.Elo.Value),
 		cmp.Compare(b.Points, a.Points))
 }
 
@@ -136,13 +117,13 @@ func (p *plan) places(played []Played) []int {
 	return order
 }
 
-// rate sets the ratings; see package rating.
+// rate sets the ratings.
 func rate(table []Standing, played []Played) {
 	index := map[int]int{}
 	for k, s := range table {
 		index[s.Entrant] = k
 	}
-	results := rating.New(len(table))
+	results := match.NewResults(len(table))
 	for _, g := range played {
 		for i, a := range g.Seats {
 			for j, b := range g.Seats[:i] {

@@ -16,6 +16,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -94,12 +95,13 @@ type Played struct {
 type Config struct {
 	Rules   *env.Game
 	Format  Format
-	Seats   int    // of a game
-	Games   int    // of a meeting of the same entrants
-	Rounds  int    // of Swiss and Ladder; 0 is as many as suit the number of entrants
-	Finals  int    // games of a semi-final and of the final; 0 is none
-	Seed    uint64 // of the whole tournament
-	Workers int    // games at the same time
+	Seats   int       // of a game
+	Games   int       // of a meeting of the same entrants
+	Rounds  int       // of Swiss and Ladder; 0 is as many as suit the number of entrants
+	Finals  int       // games of a semi-final and of the final; 0 is none
+	Seed    uint64    // of the whole tournament
+	Workers int       // games at the same time
+	Isolate cage.Mode // of the programs of others, as reports say it; "" is that there are none
 }
 
 // A Tournament is a tournament in progress.

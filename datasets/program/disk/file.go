@@ -43,9 +43,17 @@ type File struct {
 	path string // "" after Commit or Discard
 }
 
-// Create begins to write a file, which gets its name, and replaces an older one, by Commit.
+// Create begins to write a file, which gets its name, and replaces an older one, by Commit. The first call for a folder
+// removes what processes that were killed have left there.
 func Create(path string, mode fs.FileMode) (*File, error) {
-	inner, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	dir := filepath.Dir(path)
+	if _, done := swept.LoadOrStore(dir, true); !done {
+		sweep(dir)
+	}
+	inner, err := createTemp(dir, "."+filepath.Base(path)+".*.tmp")
+	if errors.Is(err, fs.ErrNotExist) { // the file of the error is one that nobody has named
+		return nil, &fs.PathError{Op: "write " + path + ": folder", Path: dir, Err: fs.ErrNotExist}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package disk
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,4 +35,36 @@ func TestWrite(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "three", string(text))
 	require.Error(t, WriteText(filepath.Join(dir, "no", "folder"), 0o600, ""))
+}
+
+// TestMissingFolder is named, and not a file that nobody knows.
+func TestMissingFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "x.json")
+	err := Publish(path, 0o644, nil)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.EqualError(t, err, "write "+path+": folder "+filepath.Dir(path)+": file does not exist")
+}
+
+// What a process that was killed has left in a folder goes with the next file; files that are being written, and others,
+// stay.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".file.123.tmp", ".other.7.tmp", ".file.tmp", "file.1.tmp", ".file.1", ".file.1x.tmp"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	first, err := Create(filepath.Join(dir, "file"), 0o600)
+	require.NoError(t, err)
+	swept.Clear() // as another process
+	second, err := Create(filepath.Join(dir, "file"), 0o600)
+	require.NoError(t, err)
+	require.FileExists(t, first.Name())
+	require.NoError(t, first.Commit())
+	require.NoError(t, second.Commit())
+	list, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var left []string
+	for _, e := range list {
+		left = append(left, e.Name())
+	}
+	require.Equal(t, []string{".file.1", ".file.1x.tmp", ".file.tmp", "file", "file.1.tmp"}, left)
 }

@@ -48,6 +48,7 @@ type Picture struct {
 
 // A Source has the games: *server.Server.
 type Source interface {
+	Knows(secret string) error
 	Watch(secret string, count int) (server.Watched, error)
 }
 
@@ -83,6 +84,11 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 		return web.Status(http.StatusBadRequest,
 			fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxGlances))
 	}
+	secret := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if err := h.source.Knows(secret); err != nil { // before the pause, so that strangers take nobody's turn
+		return unauthorized(err)
+	}
+	web.Known(r, "watcher")
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if now := time.Now(); now.Before(h.next) {
@@ -90,13 +96,9 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 		return web.Status(http.StatusTooManyRequests, fmt.Errorf("too many watch: this server answers once per %v", pause))
 	}
 	h.next = time.Now().Add(pause)
-	got, err := h.source.Watch(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), count)
+	got, err := h.source.Watch(secret, count)
 	if err != nil {
-		var refusal *wire.Error
-		if errors.As(err, &refusal) {
-			err = errors.New(strings.Replace(refusal.Msg, " in hello", "", 1))
-		}
-		return web.Status(http.StatusUnauthorized, err)
+		return unauthorized(err)
 	}
 	out := Answer{Games: []Picture{}, Handles: got.Handles, Envs: got.Envs, Waiting: !got.Known}
 	for _, g := range got.Games {
@@ -111,6 +113,15 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	web.Answer(w, out)
 	return nil
+}
+
+// unauthorized refuses a request.
+func unauthorized(err error) error {
+	var refusal *wire.Error
+	if errors.As(err, &refusal) {
+		err = errors.New(strings.Replace(refusal.Msg, " in hello", "", 1))
+	}
+	return web.Status(http.StatusUnauthorized, err)
 }
 
 // Serve answers on a listener until ctx is done.

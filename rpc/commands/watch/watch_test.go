@@ -108,6 +108,19 @@ func TestTokensSeeTheirOwn(t *testing.T) {
 	look(t, h, "/watch?count=4", "", 401)
 }
 
+// However often strangers ask, the owner of a token has the turn.
+func TestStrangersTakeNoTurn(t *testing.T) {
+	s, _ := start(t, limits.Token{Name: "a", Secret: "one"})
+	h := NewHandler(s)
+	for _, token := range []string{"", "two", "two"} {
+		look(t, h, "/watch?count=4", token, 401)
+		require.Zero(t, h.next, "a stranger makes nobody wait")
+	}
+	h.next = time.Now().Add(time.Hour)
+	look(t, h, "/watch?count=4", "two", 401) // not 429: it learns nothing of others either
+	look(t, h, "/watch?count=4", "one", 429)
+}
+
 // What is not a program's request for a few games is refused, and so is one too many.
 func TestRefused(t *testing.T) {
 	s, _ := start(t)

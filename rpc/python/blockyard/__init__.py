@@ -47,6 +47,7 @@ from .errors import (
     WeightsError,
 )
 from .evaluation.evaluate import evaluate
+from .evaluation.rungs import rungs
 from .evaluation.standings import Evaluation
 from .formats.arguments import Illegal, Reward, Rows
 from .formats.opponents import Opponents, OpponentStats
@@ -118,6 +119,7 @@ __all__ = [
     "make",
     "make_vec",
     "pack",
+    "rungs",
     "save_weights",
     "to_torch",
     "unpack",

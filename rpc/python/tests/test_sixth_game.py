@@ -158,6 +158,6 @@ def test_rendering(toys: Server, game):
         assert ET.fromstring(env.picture(1, "svg")).tag.endswith("svg")
         assert game in env._repr_html_()
         pixels = env.render()
-        assert len(pixels) == 2
+        assert len(pixels) == env.num_envs
         assert pixels[0].dtype == np.uint8
         assert pixels[0].shape[2] == 3

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import gc
+import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -153,7 +155,7 @@ def test_slow_steps_do_not_look_like_lost_servers(program, caplog):
         [program, "serve", "--listen", "tcp:127.0.0.1:0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     try:
-        address = __import__("json").loads(server.stdout.readline())["ready"][0]
+        address = json.loads(server.stdout.readline())["ready"][0]
         with blockyard.make_vec("WinTetris-v0", 2, address=address, seed=1, heal=True, heal_timeout=60) as env:
             env.reset()
             inner = env._transport.inner
@@ -177,7 +179,7 @@ def test_slow_steps_do_not_look_like_lost_servers(program, caplog):
 
 @pytest.mark.parametrize("transport", ["shm", "socket"])
 def test_ctrl_c_in_a_step(server: Server, transport):
-    """The next call of this environment and of all others of its connection works, as if the answer had been dropped."""
+    """The next call of this environment, and of all others of its connection, works; the answer is dropped."""
     with blockyard.connect(server.unix) as client:
         env = client.make_vec("Blocking-v0", 256, opponents="hand:ply=1", seed=1, illegal="random", transport=transport)
         other = client.make_vec("WinTetris-v0", 2)
@@ -256,7 +258,10 @@ def test_dropped_environments_are_freed(server: Server):
 def test_time_limit_of_gymnasium(server: Server, tmp_path):
     """Games that gymnasium.make's max_episode_steps truncates are recorded and counted, and do not act any more."""
     env = gymnasium.make(
-        "blockyard/BlockBattle-v0", max_episode_steps=5, address=server.unix, record={"path": tmp_path / "g", "every": 1}
+        "blockyard/BlockBattle-v0",
+        max_episode_steps=5,
+        address=server.unix,
+        record={"path": tmp_path / "g", "every": 1},
     )
     for seed in (1, None, None):
         env.reset(seed=seed)
@@ -284,7 +289,7 @@ def plain(spec):
 
 def test_interrupted_while_healing(program):
     """What an interrupted step did is not in the journal: the games are saved before the next request."""
-    code = f"""
+    code = """
 import blockyard, numpy as np, os
 env = blockyard.make_vec("WinTetris-v0", 4, seed=3, heal=True)
 env.reset()
@@ -317,3 +322,159 @@ def test_waits_end(server: Server):
         with pytest.raises(blockyard.BlockyardError, match="the pool is closed"):
             call()
     assert time.monotonic() - begun < 30
+
+
+def test_specs_survive_json(server: Server, tmp_path):
+    """Seats are numbers, of which JSON makes text."""
+    how = {"opponents": {1: {"random": 1, "first": 1}}, "address": server.unix, "seed": 1}
+    record = {"path": str(tmp_path / "g.jsonl"), "every": 1, "players": {0: "mine"}}
+    env = gymnasium.make("blockyard/BlockBattle-v0", record=record, **how)
+    spec = gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json())
+    spec.kwargs["record"]["path"] = str(tmp_path / "h.jsonl")
+    again = gymnasium.make(spec)
+    assert again.unwrapped.opponent_specs == env.unwrapped.opponent_specs == ("random", "first")
+    again.reset()
+    done = False
+    while not done:
+        *_, terminated, truncated, _ = again.step(int(again.unwrapped.action_masks().argmax()))
+        done = terminated or truncated
+    again.close()
+    env.close()
+    assert json.loads((tmp_path / "h.jsonl").read_text().splitlines()[0])["agents"][0] == "mine"
+
+
+def test_commas_in_paths(server: Server, program, tmp_path):
+    folder = tmp_path / "a,b"
+    folder.mkdir()
+    path = folder / "w.safetensors"
+    with blockyard.make_vec(GAME, 1, address=server.unix) as env:
+        facts = blockyard.feature_facts(env)
+        blockyard.save_weights(path, [(np.zeros((1, len(facts))), np.zeros(1))], facts)
+        with pytest.raises(ValueError, match="in quotes"):
+            env.set_opponents(f"learned:weights={path}")
+        env.set_opponents(f'learned:weights="{path}",ply=1')
+        env.reset()
+        env.step(env.action_masks.argmax(1))
+    code = "import blockyard; blockyard.make_vec('WinTetris-v0').close(); print('ok')"
+    env = {**os.environ, "TMPDIR": str(folder), "BLOCKYARD_SERVER": str(program)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=env)
+    assert done.stdout == "ok\n", done.stderr
+    with blockyard.connect(server.tcp.replace("tcp:", "tcp://")) as client:
+        client.ping()
+
+
+def test_copies_continue(server: Server):
+    how = {"address": server.unix, "opponents": {"random": 1, "first": 1}, "illegal": "random"}
+    with blockyard.make_vec(GAME, 3, seed=1, **how) as env:
+        for copied in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+            with copied:
+                np.testing.assert_array_equal(copied.reset()[0]["planes"], env.reset(seed=1)[0]["planes"])
+        for _ in range(20):
+            env.step(np.zeros(3, np.int64))
+        with copy.deepcopy(env) as twin:
+            np.testing.assert_array_equal(twin.action_masks, env.action_masks)
+            for _ in range(60):
+                for a, b in zip(twin.step(np.zeros(3, int))[:4], env.step(np.zeros(3, int))[:4], strict=True):
+                    assert pickle.dumps(a) == pickle.dumps(b)
+            np.testing.assert_array_equal(twin.reset()[0]["planes"], env.reset()[0]["planes"])
+    single = blockyard.make(GAME, seed=1, **how)
+    single.reset()
+    twin = copy.deepcopy(single)
+    np.testing.assert_array_equal(twin.step(0)[0]["planes"], single.step(0)[0]["planes"])
+    single.close()
+    twin.close()
+    with blockyard.connect(server.unix) as client, client.make_vec(GAME) as shared:
+        for copying in (copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match=r"checkpoint.*snapshot.*clone"):
+                copying(shared)
+    with blockyard.make_vec(GAME, opponents="hand:time=10ms", address=server.unix) as timed:
+        timed.reset()
+        with pytest.raises(TypeError, match=r"time=.*checkpoint.*snapshot.*clone"):
+            copy.deepcopy(timed)
+    with blockyard.BlockPool(GAME, 2, 1, address=server.unix) as pool, pytest.raises(TypeError, match="checkpoint"):
+        pickle.dumps(pool)
+
+
+def test_a_picture_for_each_row(server: Server):
+    how = {"opponents": None, "render_mode": "rgb_array", "address": server.unix}
+    with blockyard.make_vec(GAME, 2, **how) as env:
+        env.reset()
+        frames = env.render()
+        assert len(frames) == env.num_envs == 4
+        assert [f.shape for f in frames] == [frames[0].shape] * 4
+        np.testing.assert_array_equal(frames[0], frames[1])
+        np.testing.assert_array_equal(frames[2], env.picture(1))
+
+
+def test_places_are_named(program, tmp_path):
+    """Why a server cannot be started: its program, or the folder of its socket."""
+    package = os.path.dirname(blockyard.__file__)
+    shutil.copytree(package, tmp_path / "blockyard", ignore=shutil.ignore_patterns("__pycache__", "_bin"))
+    (tmp_path / "blockyard" / "_bin").mkdir()
+    target = tmp_path / "blockyard" / "_bin" / "blockyard-server"
+    target.write_bytes(b"")
+    target.chmod(0o644)
+    code = "import blockyard; blockyard.make_vec('WinTetris-v0')"
+    clean = {k: v for k, v in os.environ.items() if k != "BLOCKYARD_SERVER"}
+    clean |= {"PYTHONPATH": str(tmp_path), "PATH": os.path.dirname(sys.executable)}
+
+    def fails(**env):
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=clean | env
+        )
+        assert done.returncode == 1
+        return done.stderr.splitlines()[-1] if "Start" in done.stderr else done.stderr
+
+    assert "the program in this installation is not executable" in fails()
+    code = """
+import os, tempfile, blockyard
+tempfile.tempdir, os.access = "/" + "x" * 120, lambda path, mode: path != "/tmp"
+blockyard.transport.server.process.find_server = lambda: "/bin/true"
+blockyard.make_vec("WinTetris-v0")
+"""
+    assert "too long for a Unix socket, and /tmp cannot be written to; set TMPDIR to another" in fails()
+
+
+def test_nothing_runs_between_fork_and_exec(program):
+    """Starting the server forks no process with threads in Python."""
+    code = """
+import os, blockyard
+seen = []
+os.register_at_fork(before=lambda: seen.append(1))
+blockyard.make_vec("WinTetris-v0").close()
+print(seen)
+"""
+    env = {**os.environ, "BLOCKYARD_SERVER": str(program)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=env)
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_arguments_that_say_nothing(server: Server):
+    with pytest.raises(ValueError, match=r"opponents: got \{\}"):
+        blockyard.make_vec(GAME, address=server.unix, opponents={})
+    with pytest.raises(ValueError, match="played by one seat"):
+        blockyard.make_vec("WinTetris-v0", address=server.unix, opponents="hand")
+    for opponents in (None, "random"):
+        blockyard.make_vec("WinTetris-v0", address=server.unix, opponents=opponents).close()
+
+
+def test_actions_are_counted_in_every_mode(server: Server):
+    for mode in ("penalty", "random", "error"):
+        with blockyard.make_vec("BlockBattle-v0", 4, address=server.unix, illegal=mode, seed=1) as env:
+            env.reset()
+            for _ in range(3):
+                env.step(env.action_masks.argmax(1))
+            assert env.stats()["env"] == {"actions": 12, "illegal": 0}
+
+
+def test_values_that_choose_nothing(server: Server):
+    with blockyard.make_vec(GAME, 2, address=server.unix) as env:
+        env.reset()
+        found = blockyard.features(env)
+        values = np.zeros(len(found), np.float32)
+        assert env.action_masks[[0, 1], found.actions[found.best(values)]].all()
+        with pytest.raises(ValueError, match="shape"):
+            found.best(values[:, None])
+        values[3] = np.nan
+        with pytest.raises(ValueError, match="entry 3 is nan"):
+            found.best(values)

@@ -3,6 +3,7 @@
 package rows
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -82,6 +83,8 @@ func (s *Rows) Loss(net *mlp.Net) float64 {
 // A Set is the rows of recorded games.
 type Set struct {
 	Rows
+	Most int // bytes of rows that Add makes at most, about; 0: any
+
 	reader features.Reader
 	after  env.State
 }
@@ -91,8 +94,14 @@ func New(g *games.Game) *Set {
 	return &Set{Rows: Rows{Game: g}, reader: g.Reader(), after: g.Rules.New(g.Rules.MinSeats)}
 }
 
-// Add appends the rows of one game. A game that was broken off gives none; a record that
-// does not replay is an error, and none of its rows stay.
+// ErrTooLarge says that there are more rows than Set.Most.
+var ErrTooLarge = errors.New("too many rows")
+
+// Size is how many bytes the rows take.
+func (s *Rows) Size() int { return 4 * (len(s.X) + len(s.Y)) }
+
+// Add appends the rows of one game. A game that was broken off gives none; a record that does not replay is an error,
+// as are more rows than Most, and none of its rows stay.
 func (s *Set) Add(rec *record.Record) error {
 	if rec.Stopped {
 		return nil
@@ -100,6 +109,10 @@ func (s *Set) Add(rec *record.Record) error {
 	rows := s.Len()
 	rp := record.NewReplay(s.Game.Rules, rec)
 	for state, m := range rp.All() {
+		if s.Most > 0 && s.Size() > s.Most {
+			s.Cut(rows)
+			return ErrTooLarge
+		}
 		for set := state.Acting(); set != 0; set = set.Rest() {
 			seat := set.First()
 			if m[seat] != env.None {

@@ -55,6 +55,24 @@ func TestRowsAreTheAfterstatesThatWereChosen(t *testing.T) {
 	require.Equal(t, (1+rec.Results[1])/2, set.Y[1])
 }
 
+// A set that is full refuses a game as soon as it has too many rows, and keeps those of the games before.
+func TestMost(t *testing.T) {
+	set := New(game)
+	require.NoError(t, set.Add(play(t, 7, 1000)))
+	before := set.Len()
+	rec := play(t, 8, 1000)
+	rowBytes := 4 * (len(game.Features) + 1)
+	require.Equal(t, before*rowBytes, set.Size())
+	set.Most = set.Size() + 3*rowBytes
+	require.ErrorIs(t, set.Add(rec), ErrTooLarge)
+	require.Equal(t, before, set.Len())
+	for _, v := range set.X[:cap(set.X)][(before+6)*len(game.Features):] {
+		require.Zero(t, v, "it did not read on")
+	}
+	set.Most = 0
+	require.NoError(t, set.Add(rec))
+}
+
 func TestAddLeavesNothingOfABadRecord(t *testing.T) {
 	set := New(game)
 	require.NoError(t, set.Add(play(t, 6, 10)), "a game broken off gives no rows")

@@ -7,7 +7,6 @@ package afterstate
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"blockyard/agents/bots/features"
@@ -44,24 +43,18 @@ type Search struct {
 	Root    Ply
 	Leaf    Ply   // the decision after one choice of Root
 	Order   []int // the live afterstates of Root, the best first; see Rank
-	Width   int   // choices of Root that BestTwoPly searches
-	TwoPly  bool  // Best searches two plies
+	Width   int   // choices of Root that a deeper search goes on with
 	visited uint64
 
 	// Opponents are the evaluators that Opponent chooses by.
 	Opponents []search.Evaluator
 
-	reader   features.Reader
-	baseline search.Evaluator
+	reader features.Reader
 }
 
 // New makes a search by net.
 func New(g *games.Game, net *mlp.Net, width int) *Search {
-	c := &Search{Game: g, Net: net.Clone(), Width: width, reader: g.Reader()}
-	if g.Hand != nil {
-		c.baseline = g.Hand()
-	}
-	return c
+	return &Search{Game: g, Net: net.Clone(), Width: width, reader: g.Reader()}
 }
 
 // TakeVisited returns how many afterstates were evaluated since the last call.
@@ -128,18 +121,7 @@ func (c *Search) read(l *Ply, seat int) {
 // Best returns the index in Root.Legal of the choice that the net prefers, -1 if there is no choice.
 func (c *Search) Best(s env.State, seat int) int {
 	c.Evaluate(&c.Root, s, seat)
-	first := Best(c.Root.Worth)
-	if !c.TwoPly || c.Root.Live < 2 {
-		return first
-	}
-	c.Rank()
-	worth := float32(math.Inf(-1))
-	for _, k := range c.Order[:min(c.Width, len(c.Order))] {
-		if v := c.BestWorth(&c.Leaf, c.Root.States[k], seat); v > worth {
-			first, worth = c.Root.Choice[k], v
-		}
-	}
-	return first
+	return Best(c.Root.Worth)
 }
 
 // BestWorth returns the worth of seat's best choice in s, -Certain if there is none.
@@ -151,21 +133,15 @@ func (c *Search) BestWorth(l *Ply, s env.State, seat int) float32 {
 	return -Certain
 }
 
-// Baseline returns the index in Root.Legal of the choice that the baseline evaluator
-// prefers, -1 if there is no choice.
-func (c *Search) Baseline(s env.State, seat int) int { return c.bestBy(c.baseline, s, seat) }
-
 // Opponent returns the index in Root.Legal of the choice that the k-th of Opponents prefers, counted from 1; -1 if
 // there is no choice.
-func (c *Search) Opponent(s env.State, seat, k int) int { return c.bestBy(c.Opponents[k-1], s, seat) }
-
-func (c *Search) bestBy(e search.Evaluator, s env.State, seat int) int {
+func (c *Search) Opponent(s env.State, seat, k int) int {
 	l := &c.Root
 	c.Open(l, s, seat)
 	if l.Live > 0 {
-		e.Evaluate(l.States[:l.Live], seat, l.Out[:l.Live])
-		for k, v := range l.Out[:l.Live] {
-			l.Worth[l.Choice[k]] = v
+		c.Opponents[k-1].Evaluate(l.States[:l.Live], seat, l.Out[:l.Live])
+		for i, v := range l.Out[:l.Live] {
+			l.Worth[l.Choice[i]] = v
 		}
 	}
 	return Best(l.Worth)

@@ -18,7 +18,7 @@ const (
 	averageOver = 200 // fits that the average change is taken over
 )
 
-// A backupLearner is a net in training and its base.
+// A backupLearner is a net in training and its base, in a game of turns.
 type backupLearner struct {
 	*selfplay.Value
 	config *Config
@@ -31,11 +31,7 @@ type backupLearner struct {
 
 // newBackup begins with a net.
 func newBackup(r *selfplay.Run, c *Config, from *mlp.Net) (*backupLearner, error) {
-	loss := network.Square
-	if c.LogOdds {
-		loss = network.Logistic
-	}
-	v, err := selfplay.NewValue(r, network.Config{Loss: loss, Batch: c.Batch, Seed: c.Seed}, from)
+	v, err := selfplay.NewValue(r, network.Config{Loss: network.Square, Batch: c.Batch, Seed: c.Seed}, from)
 	return &backupLearner{Value: v, config: c, run: r, base: from}, err
 }
 
@@ -78,7 +74,7 @@ func (l *backupLearner) Rollout() selfplay.Rollout {
 	o := l.run.Options
 	return selfplay.Rollout{
 		Kind: backupKind, Net: l.base, Steps: max(1, o.Rounds/shorter), Late: o.Late, Versus: l.config.Versus,
-		Ahead: l.run.UntilGate(l.config.backupEnd()) - 1, // the base stands still
+		Ahead: l.run.UntilGate(1) - 1, // the base stands still
 	}
 }
 
@@ -122,15 +118,10 @@ func (l *backupLearner) collect() {
 	}
 	for i, g := range changes {
 		l.Rows.Y[i] += min(max(g-float32(l.average), -maxChange), maxChange)
-		if l.config.LogOdds {
-			l.Rows.Y[i] = odds(l.Rows.Y[i])
-		}
 	}
 }
 
 // rate falls in each stage to almost nothing, along half a cosine.
 func (l *backupLearner) rate() float64 {
-	r := l.run
-	part := min(1, max(0, r.Progress()*float64(r.Options.Gates)-float64(r.Counts.Gated)))
-	return l.config.RateBackup * (0.02 + 0.98*(1+math.Cos(math.Pi*part))/2)
+	return l.config.RateBackup * (0.02 + 0.98*(1+math.Cos(math.Pi*stagePart(l.run)))/2)
 }

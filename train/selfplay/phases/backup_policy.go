@@ -9,22 +9,18 @@ import (
 // maxWorth is what a finished game counts in a target, up or down.
 const maxWorth = 8
 
-// A backupPolicy plays two plies deep and searches some of the positions it meets further.
+// A backupPolicy plays two plies deep, in a game of turns, and searches some of the positions it meets further.
 type backupPolicy struct {
 	*afterstate.Search
 	config *Config
-	turns  bool // the game's two seats take turns
 
 	third   afterstate.Ply // the decision two choices after Root
-	fourth  afterstate.Ply // and what may follow that
-	scratch env.State      // where they are played
-	draw    [1]uint16      // what is drawn there
-	futures [][]uint16     // see drawFutures
+	scratch env.State      // where it is played
 }
 
 func newBackupPolicy(c *Config, s *afterstate.Search) *backupPolicy {
 	rules := s.Game.Rules
-	return &backupPolicy{Search: s, config: c, turns: takesTurns(s.Game), scratch: rules.New(rules.MinSeats)}
+	return &backupPolicy{Search: s, config: c, scratch: rules.New(rules.MinSeats)}
 }
 
 // Start implements selfplay.Policy.
@@ -61,32 +57,24 @@ func (p *backupPolicy) chooseTwoPly(s *selfplay.Slot, seat int) env.Action {
 	}
 	p.Rank()
 	n := min(p.Width, len(p.Order))
-	sampled, notes := p.spread(s, n), s.Notes.(*samples)
-	before := len(notes.change)
-	if p.config.Look > 1 && !p.turns {
-		p.drawFutures(&s.Rand, p.config.Look)
-	}
+	sampled := p.spread(s, n)
 	top := float32(0)
 	for q, k := range p.Order[:n] {
 		i := p.Root.Choice[k]
-		next, worth, mover := p.Root.States[k], p.Root.Worth[i], seat
+		next, mover := p.Root.States[k], seat
 		if acting := next.Acting(); !acting.Has(seat) {
 			mover = acting.First()
 		}
-		if mover == seat || p.turns {
-			if worth = p.BestWorth(&p.Leaf, next, mover); mover != seat {
-				worth = -worth
-			}
-			for range sampled[min(q, len(sampled)-1)] {
-				p.backupSample(s, mover, p.Root.Legal[i])
-			}
+		worth := p.BestWorth(&p.Leaf, next, mover)
+		if mover != seat {
+			worth = -worth
+		}
+		for range sampled[min(q, len(sampled)-1)] {
+			p.backupSample(s, mover)
 		}
 		if q == 0 || worth > top {
 			first, top = i, worth
 		}
-	}
-	if p.config.WithinDecision {
-		center(notes.change[before:])
 	}
 	if s.Chance(p.config.Explore) {
 		first = p.Root.Choice[p.Order[s.Rand.Next()%uint64(n)]]
@@ -94,32 +82,17 @@ func (p *backupPolicy) chooseTwoPly(s *selfplay.Slot, seat int) env.Action {
 	return p.Root.Legal[first]
 }
 
-// center subtracts the mean of changes from each.
-func center(changes []float32) {
-	mean := float32(0)
-	for _, c := range changes {
-		mean += c
-	}
-	mean /= float32(max(1, len(changes)))
-	for i := range changes {
-		changes[i] -= mean
-	}
-}
-
-// spread spreads the samples of a decision over its first n choices. If seats take turns a
-// sample costs no more than a second choice does, so that a choice may have several.
+// spread spreads the samples of a decision over its first n choices. A choice may have several: a sample costs no more
+// than a second choice does.
 func (p *backupPolicy) spread(s *selfplay.Slot, n int) (sampled [65]int) {
 	for range p.config.Samples {
-		i := s.Rand.Next() % uint64(min(n, len(sampled)-1))
-		if sampled[i]++; !p.turns {
-			sampled[i] = 1
-		}
+		sampled[s.Rand.Next()%uint64(min(n, len(sampled)-1))]++
 	}
 	return sampled
 }
 
-// backupSample notes one of the second choices in Leaf, after the first choice a: the best or, half of the time, any.
-func (p *backupPolicy) backupSample(s *selfplay.Slot, seat int, a env.Action) {
+// backupSample notes one of the second choices in Leaf: the best or, half of the time, any.
+func (p *backupPolicy) backupSample(s *selfplay.Slot, seat int) {
 	if p.Leaf.Live == 0 {
 		return
 	}
@@ -132,14 +105,43 @@ func (p *backupPolicy) backupSample(s *selfplay.Slot, seat int, a env.Action) {
 	base, own, n := p.Leaf.Worth[i], p.Game.Own, s.Notes.(*samples)
 	n.x = append(append(n.x, p.Leaf.X[k*own:(k+1)*own]...), p.Leaf.Shared...)
 	n.base = append(n.base, base)
-	change, pair := -base, [2]env.Action{a, p.Leaf.Legal[i]}
-	switch look := max(1, p.config.Look); {
-	case p.turns:
-		change += p.playOn(p.Leaf.States[k], seat, look)
-	case look > 1:
-		change += p.overFutures(s.State, seat, pair)
-	default:
-		change += p.overDraws(s.State, seat, pair)
+	n.change = append(n.change, p.playOn(p.Leaf.States[k], seat, max(1, p.config.Look))-base)
+}
+
+// clamp bounds the worth of a position in a target.
+func clamp(worth float32) float32 { return min(max(worth, -maxWorth), maxWorth) }
+
+// playOn lets both seats play on from leaf for look plies, each by the choice that the net prefers. It returns the mean
+// worth to seat of what is reached.
+func (p *backupPolicy) playOn(leaf env.State, seat, look int) float32 {
+	s := p.scratch
+	s.CopyFrom(leaf)
+	sum := float32(0)
+	// rounded, so that no machine fuses it
+	add := func(worth float32, times int) { sum += float32(float32(times) * worth) }
+	for n := range look {
+		acting, mover := s.Acting(), seat
+		if acting == 0 {
+			add(maxWorth*s.Result(seat), look-n)
+			break
+		}
+		if !acting.Has(seat) {
+			mover = acting.First()
+		}
+		p.Evaluate(&p.third, s, mover)
+		first := afterstate.Best(p.third.Worth)
+		worth := float32(-maxWorth) // a seat that has to choose and cannot has lost
+		if first >= 0 {
+			worth = clamp(p.third.Worth[first])
+		}
+		if mover != seat {
+			worth = -worth
+		}
+		if add(worth, 1); first < 0 {
+			add(worth, look-n-1)
+			break
+		}
+		env.After(s, mover, p.third.Legal[first])
 	}
-	n.change = append(n.change, change)
+	return sum / float32(look)
 }

@@ -1,22 +1,21 @@
 package phases
 
 import (
-	"errors"
+	"cmp"
 	"iter"
 	"math"
-	"math/rand/v2"
 
-	"blockyard/agents/mlp"
 	"blockyard/train/network"
 	"blockyard/train/selfplay"
+
+	"blockyard/agents/mlp"
 )
 
-// What the tensors of nets in a state file begin with. Those of the trainer of a learner's first net have no prefix.
+// What the tensors of nets in a state file begin with. Those of the trainer have no prefix.
 const (
-	netPrefix       = "net."  // of the critic, or of a backup
-	basePrefix      = "base." // of a backup
-	actorPrefix     = "actor."
-	actorMeanPrefix = "actor mean."
+	netPrefix   = "net."
+	basePrefix  = "base."  // of a backup
+	stagePrefix = "stage." // of its decisions
 )
 
 // A lambdaLearner is a value net in training. Its mean plays.
@@ -24,7 +23,6 @@ type lambdaLearner struct {
 	*selfplay.Value
 	config *Config
 	run    *selfplay.Run
-	member // of an ensemble
 }
 
 // newLambda begins with a net, or with random weights if from is nil.
@@ -35,7 +33,7 @@ func newLambda(r *selfplay.Run, c *Config, from *mlp.Net) (*lambdaLearner, error
 
 // restoreLambda returns the learner that Save added to a state.
 func restoreLambda(r *selfplay.Run, c *Config, s *selfplay.State) (*lambdaLearner, error) {
-	mean, err := s.AnyNet(netPrefix, len(r.Game.Features)) // of an ensemble it may have several times the hidden units
+	mean, err := s.AnyNet(netPrefix, len(r.Game.Features))
 	if err != nil {
 		return nil, err
 	}
@@ -43,48 +41,21 @@ func restoreLambda(r *selfplay.Run, c *Config, s *selfplay.State) (*lambdaLearne
 	if err != nil {
 		return nil, err
 	}
-	return l, errors.Join(l.member.restore(r, s), l.Restore(s, "", netPrefix, s.Steps))
+	return l, l.Restore(s, "", netPrefix, s.Steps)
 }
 
-func (l *lambdaLearner) Save(s *selfplay.State) {
-	s.Steps = l.Value.Save(s, "", netPrefix)
-	l.member.save(s)
-}
-
-// warm reports whether the next rollout belongs to the warm start.
-func (l *lambdaLearner) warm() bool { return l.run.Progress() < l.config.Warm }
+func (l *lambdaLearner) Save(s *selfplay.State) { s.Steps = l.Value.Save(s, "", netPrefix) }
 
 func (l *lambdaLearner) Rollout() selfplay.Rollout {
-	return l.rollout(lambdaKind, l.Mean)
-}
-
-// rollout is a rollout that a policy of some kind plays by net.
-func (l *lambdaLearner) rollout(kind string, net *mlp.Net) selfplay.Rollout {
 	o := l.run.Options
-	return selfplay.Rollout{
-		Kind: kind, Net: net, TwoPly: l.twoPly(), Steps: o.Rounds, Late: o.Late, Versus: l.config.Versus, Baseline: l.warm(),
-	}
+	return selfplay.Rollout{Kind: lambdaKind, Net: l.Mean, Steps: o.Rounds, Late: o.Late, Versus: l.config.Versus}
 }
 
-// twoPly reports whether the next rollout searches two plies deep.
-func (l *lambdaLearner) twoPly() bool {
-	c, p := l.config, l.run.Progress()
-	if p < c.Results {
-		_, until := c.part(len(l.before))
-		return p >= until-c.Deep/float64(c.members())
-	}
-	return c.Results == 0 && p >= 1-c.Deep
-}
-
+// Fit implements selfplay.Learner: one pass over the rows of the rollout.
 func (l *lambdaLearner) Fit() error {
-	l.collect(nil)
-	return l.fitRows(l.run.Shuffle(), l.rate())
-}
-
-// fitRows fits the collected rows once and counts them.
-func (l *lambdaLearner) fitRows(shuffle *rand.Rand, rate float64) error {
+	l.collect()
 	counts := &l.run.Counts
-	loss, err := l.Pass(shuffle, rate)
+	loss, err := l.Pass(l.run.Shuffle(), l.rate())
 	if err != nil {
 		return err
 	}
@@ -92,19 +63,13 @@ func (l *lambdaLearner) fitRows(shuffle *rand.Rand, rate float64) error {
 		counts.Loss = loss
 	}
 	counts.Rows += l.Rows.Len()
-	return l.Fitted(counts.Iterations + 1 - l.since)
+	return l.Fitted(counts.Iterations + 1)
 }
 
+// rate falls until the backup begins.
 func (l *lambdaLearner) rate() float64 {
-	if l.warm() {
-		return l.config.RateWarm
-	}
-	c, p := l.config, l.run.Progress()
-	if p < c.Results {
-		since, until := c.part(len(l.before))
-		return fall(c.RateFrom, c.RateTo, since, until, p)
-	}
-	return fall(c.RateFrom, c.RateTo, c.fallFrom(), 1, p)
+	c := l.config
+	return fall(c.RateFrom, c.RateTo, 0, cmp.Or(c.Results, 1), l.run.Progress())
 }
 
 // fall is a learning rate that falls along half a cosine, from one rate at the progress
@@ -113,27 +78,17 @@ func fall(from, to, since, until, progress float64) float64 {
 	return to + (from-to)*(1+math.Cos(math.Pi*(progress-since)/(until-since+1e-9)))/2
 }
 
-// collect turns the paths of all slots into rows with targets. visit, if not nil, is
-// called for each path with the λ-returns of its steps, NaN where nothing is known.
-func (l *lambdaLearner) collect(visit func(p *seatNotes, returns []float32)) {
+// collect turns the paths of all slots into rows with targets.
+func (l *lambdaLearner) collect() {
 	l.Rows.Cut(0)
-	warm := l.warm() && l.run.Game.Worth != nil
-	if warm {
-		l.rescale()
-	}
-	for n := range l.notes() {
-		for seat := range n.seats {
-			p := &n.seats[seat]
-			if len(p.Steps) > 0 {
-				targets := l.targets(&p.seatPath)
-				if visit != nil {
-					visit(p, targets)
+	n := len(l.run.Game.Features)
+	for notes := range l.notes() {
+		for seat := range notes.seats {
+			p := &notes.seats[seat]
+			for i, y := range l.targets(p) {
+				if y == y { // something is known
+					l.Rows.X, l.Rows.Y = append(l.Rows.X, p.X[i*n:(i+1)*n]...), append(l.Rows.Y, y)
 				}
-				l.add(&p.seatPath, targets, warm)
-			}
-			l.Rows.X = append(l.Rows.X, p.otherX...)
-			for _, w := range p.otherWorth {
-				l.Rows.Y = append(l.Rows.Y, l.opinion(w))
 			}
 		}
 	}
@@ -150,7 +105,7 @@ func (l *lambdaLearner) notes() iter.Seq[*notes] {
 	}
 }
 
-// targets has the mean net evaluate a path's steps and returns their λ-returns.
+// targets has the mean net evaluate a path's steps and returns their λ-returns, NaN where nothing is known.
 func (l *lambdaLearner) targets(p *seatPath) []float32 {
 	values, targets := make([]float32, len(p.Steps)), make([]float32, len(p.Steps))
 	l.Mean.Forward(p.X, len(p.Steps), values)
@@ -159,20 +114,6 @@ func (l *lambdaLearner) targets(p *seatPath) []float32 {
 	}
 	returns(p.Steps, l.config.Lambda, targets)
 	return targets
-}
-
-// add appends the rows of a path.
-func (l *lambdaLearner) add(p *seatPath, targets []float32, warm bool) {
-	n, share := len(l.run.Game.Features), float32(l.config.Imitate)
-	for i, y := range targets {
-		if y != y { // nothing is known
-			continue
-		}
-		if warm {
-			y += share * (l.opinion(p.Steps[i].worth) - y)
-		}
-		l.Rows.X, l.Rows.Y = append(l.Rows.X, p.X[i*n:(i+1)*n]...), append(l.Rows.Y, y)
-	}
 }
 
 // odds turns log odds into a chance.
@@ -197,46 +138,5 @@ func returns(steps []step, lambda float64, y []float32) {
 			ahead = (1-lambda)*float64(steps[i+1].Value) + lambda*ahead
 		}
 		y[i] = float32(ahead)
-	}
-}
-
-// opinion is the chance of winning that goes with the baseline evaluator's worth.
-func (l *lambdaLearner) opinion(worth float32) float32 {
-	return odds(worth * float32(l.run.Counts.Scale))
-}
-
-// rescale fits Counts.Scale to the results of the games that the baseline played: the most
-// likely factor for this rollout, averaged over rollouts.
-func (l *lambdaLearner) rescale() {
-	counts := &l.run.Counts
-	scale := counts.Scale
-	for range 8 { // Newton's method on the logistic loss
-		slope, bend := 0.0, 1e-9
-		for n := range l.notes() {
-			for seat := range n.seats {
-				slopes(&n.seats[seat].seatPath, scale, &slope, &bend)
-			}
-		}
-		scale -= min(max(slope/bend, -1), 1)
-	}
-	if scale > 0 && !math.IsInf(scale, 0) {
-		counts.Scale += (scale - counts.Scale) / float64(1+min(counts.Iterations, 50))
-	}
-}
-
-// slopes adds the first and second derivative of the loss by scale over a path's steps whose game has ended.
-func slopes(p *seatPath, scale float64, slope, bend *float64) {
-	targets := make([]float32, len(p.Steps))
-	returns(p.Steps, 1, targets)
-	known := false
-	for i := len(p.Steps) - 1; i >= 0; i-- {
-		known = known || p.Steps[i].Ended
-		if !known || targets[i] != targets[i] {
-			continue
-		}
-		w := float64(p.Steps[i].worth)
-		q := 1 / (1 + math.Exp(-scale*w))
-		*slope += w * (q - float64(targets[i]))
-		*bend += w * w * q * (1 - q)
 	}
 }

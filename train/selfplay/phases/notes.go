@@ -16,22 +16,13 @@ type noter struct{ game *games.Game }
 // notes are what the seats that learn saw in one slot's rollout.
 type notes struct {
 	features int
-	seats    [env.MaxSeats]seatNotes
-}
-
-// seatNotes are what one seat saw and, for an actor, what its choices were compared with.
-type seatNotes struct {
-	seatPath
-	pairs
+	seats    [env.MaxSeats]seatPath
 }
 
 // A seatPath is what one seat of a slot saw, games one after another: a row of features for each choice.
 type seatPath struct {
 	X     []float32 // [steps][features]
 	Steps []step
-
-	otherX     []float32 // [others][features], choices not made
-	otherWorth []float32
 }
 
 // A step is one row of a path.
@@ -39,13 +30,6 @@ type step struct {
 	Ended  bool    // this was the seat's last choice of its game
 	Result float32 // the game's result as a chance of winning, if Ended
 	Value  float32 // the net's chance of winning in this afterstate
-	worth  float32 // the baseline evaluator's opinion of it, in a warm start
-}
-
-// pairs are what a seat chose and what was drawn for comparison.
-type pairs struct {
-	x  []float32 // [pairs][2][features]
-	at []int     // [pairs], index of what was chosen in the steps of the seat's path
 }
 
 // Begin implements selfplay.Policy.
@@ -57,20 +41,18 @@ func (n noter) Begin(s *selfplay.Slot) {
 	}
 	for i := range all.seats {
 		p := &all.seats[i]
-		p.seatPath = seatPath{X: p.X[:0], Steps: p.Steps[:0], otherX: p.otherX[:0], otherWorth: p.otherWorth[:0]}
-		p.x, p.at = p.x[:0], p.at[:0]
+		*p = seatPath{X: p.X[:0], Steps: p.Steps[:0]}
 	}
 }
 
-// Append appends the row of the choice i of c.Root to seat's path, which it returns. A
-// choice that ends the game has no row: a net is never asked about finished games.
-func (noter) Append(c *afterstate.Search, s *selfplay.Slot, seat, i int) *seatNotes {
+// Append appends the row of the choice i of c.Root to seat's path. A choice that ends the game has no row: a net is
+// never asked about finished games.
+func (noter) Append(c *afterstate.Search, s *selfplay.Slot, seat, i int) {
 	path := &s.Notes.(*notes).seats[seat]
 	if k := c.Root.Find(i); k >= 0 {
 		path.X = c.AppendRow(path.X, k, seat)
 		path.Steps = append(path.Steps, step{})
 	}
-	return path
 }
 
 // End implements selfplay.Policy.
@@ -121,37 +103,27 @@ func (s *samples) SetTensors(tensors []mlp.Tensor) error {
 	return t.Err()
 }
 
-// stepColumns are the numbers of a step in a tensor: ended, result, worth. Values are the learner's.
-const stepColumns = 3
+// stepColumns are the numbers of a step in a tensor: ended, result. Values are the learner's.
+const stepColumns = 2
 
 // Tensors implements selfplay.Notes.
 func (n *notes) Tensors() (all []mlp.Tensor) {
 	for seat := range n.seats {
 		s := &n.seats[seat]
-		var steps, at []float32
+		if len(s.Steps) == 0 {
+			continue
+		}
+		var steps []float32
 		for _, t := range s.Steps {
 			ended := float32(0)
 			if t.Ended {
 				ended = 1
 			}
-			steps = append(steps, ended, t.Result, t.worth)
+			steps = append(steps, ended, t.Result)
 		}
-		for _, i := range s.at {
-			at = append(at, float32(i))
-		}
-		for _, t := range []mlp.Tensor{
-			{Name: "x", Shape: []int{len(s.Steps), n.features}, Data: s.X},
-			{Name: "steps", Shape: []int{len(s.Steps), stepColumns}, Data: steps},
-			{Name: "others", Shape: []int{len(s.otherWorth), n.features}, Data: s.otherX},
-			{Name: "worths", Shape: []int{len(s.otherWorth)}, Data: s.otherWorth},
-			{Name: "pairs", Shape: []int{len(s.at), 2 * n.features}, Data: s.pairs.x},
-			{Name: "at", Shape: []int{len(s.at)}, Data: at},
-		} {
-			if len(t.Data) > 0 {
-				t.Name = seatTensor(t.Name, seat)
-				all = append(all, t)
-			}
-		}
+		all = append(all,
+			mlp.Tensor{Name: seatTensor("x", seat), Shape: []int{len(s.Steps), n.features}, Data: s.X},
+			mlp.Tensor{Name: seatTensor("steps", seat), Shape: []int{len(s.Steps), stepColumns}, Data: steps})
 	}
 	return all
 }
@@ -160,22 +132,12 @@ func (n *notes) Tensors() (all []mlp.Tensor) {
 func (n *notes) SetTensors(tensors []mlp.Tensor) error {
 	all := selfplay.ByName(tensors)
 	for seat := range n.seats {
-		s := &n.seats[seat]
-		count := func(name string) int { return all.Rows(seatTensor(name, seat)) }
-		take := func(name string, shape ...int) []float32 { return all.Take(seatTensor(name, seat), shape...) }
-		steps, others, pairs := count("steps"), count("worths"), count("at")
-		*s = seatNotes{}
-		s.X, s.pairs.x = take("x", steps, n.features), take("pairs", pairs, 2*n.features)
-		s.otherX, s.otherWorth = take("others", others, n.features), take("worths", others)
-		for about := take("steps", steps, stepColumns); len(about) > 0; about = about[stepColumns:] {
-			s.Steps = append(s.Steps, step{Ended: about[0] != 0, Result: about[1], worth: about[2]})
+		steps := all.Rows(seatTensor("steps", seat))
+		s := seatPath{X: all.Take(seatTensor("x", seat), steps, n.features)}
+		for about := all.Take(seatTensor("steps", seat), steps, stepColumns); len(about) > 0; about = about[stepColumns:] {
+			s.Steps = append(s.Steps, step{Ended: about[0] != 0, Result: about[1]})
 		}
-		for _, at := range take("at", pairs) {
-			if !(at >= 0 && int(at) < steps) {
-				return fmt.Errorf("a pair of seat %d belongs to step %v of %d", seat, at, steps)
-			}
-			s.at = append(s.at, int(at))
-		}
+		n.seats[seat] = s
 	}
 	return all.Err()
 }

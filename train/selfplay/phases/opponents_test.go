@@ -19,16 +19,15 @@ import (
 func TestOpponentsPlayAsTheyAreCalled(t *testing.T) {
 	names := []string{"combo", "hand", "digger", "terms6"}
 	for kind, change := range map[string]func(*Config){
-		lambdaKind: func(c *Config) { c.Warm, c.Actor = 0, 0 },
-		actorKind:  func(c *Config) { c.Warm, c.Actor = 0, 1 },
-		backupKind: func(c *Config) { c.Warm, c.Actor, c.Backup, c.Rounds = 0, 0, 1, 16*c.Rounds },
+		lambdaKind:  func(*Config) {},
+		siblingKind: func(c *Config) { c.Backup, c.Rounds = 1, 16*c.Rounds },
 	} {
 		t.Run(kind, func(t *testing.T) {
 			c := small(7)
 			c.Games, c.Rounds, c.Iterations, c.Gates = 12, 48, 5, 1
-			c.Versus, c.Explore, c.Late, c.Deep, c.Samples, c.Opponents = 1, 0, 1, 0, 1, names
+			c.Versus, c.Explore, c.Late, c.Samples, c.Opponents = 1, 0, 1, 1, names
 			change(&c)
-			r := open(t, c, 2)
+			r := openFrom(t, c, 2)
 			games, choices := map[string]int{}, 0
 			recs := recording(t, r)
 			for range c.Iterations - 1 {

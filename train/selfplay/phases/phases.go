@@ -1,10 +1,8 @@
-// Package phases trains a network for a game of several seats. Up to four algorithms run one after the other, each
-// for its share of the budget and each starting from the network of the one before:
+// Package phases trains a network for a game of several seats. Two algorithms run one after the other, each for its
+// share of the budget:
 //
-//	results  TD(λ) from random weights; for an ensemble, of several networks one after the other
+//	results  TD(λ) from random weights
 //	backup   fitted value iteration, from the network of results, or from the baseline evaluator written as a network
-//	lambda   TD(λ), at first with the baseline evaluator playing (the warm start)
-//	actor    policy gradient, with the network of lambda as its critic
 //
 // A gate plays the network against the baseline evaluator, or other agents, and against the best network so far.
 //
@@ -15,35 +13,20 @@
 // afterstate plus λ times the target of the next row; the last target is the game's result. The rows of a rollout are
 // shuffled, fitted once and dropped.
 //
-// In the warm start the baseline evaluator plays all seats. Its value of a position, scaled to log odds of winning,
-// is part of the target. Some actions that it did not choose become rows too, with its value alone as the target.
-//
-// # Policy gradient
-//
-// The actor is a network that learns to choose. Its critic is the network of TD(λ), which learns values from the same
-// games.
-//
-// For each decision the actor draws two actions a and b from π, the softmax of its outputs z over the temperature,
-// and plays a. The advantage A is the λ-return after a minus the critic's value of the seat's position before it.
-// Both actions are fitted by the logistic loss softplus(z) − y·z, whose gradient by z is σ(z) − y, with the targets
-//
-//	y(a) = σ(z(a)) + step·A    y(b) = σ(z(b)) − step·A
-//
-// At the weights that played, the gradient is −step·A·(∇z(a) − ∇z(b)), and the mean of A·(∇z(a) − ∇z(b)) over a and b
-// is that of A·(∇z(a) − Σ π∇z): the temperature times the policy gradient. Away from these weights the loss pulls
-// both outputs back, so that the fit of one rollout goes no further than its advantages.
-//
 // # Fitted value iteration
 //
-// The network of the last gate stays fixed and plays two plies deep. The network in training is fitted to the fixed
-// network's values plus the change that a search of one more ply makes. At the next gate, it becomes the fixed one.
+// The network of the last gate stays fixed and plays two plies deep. The network in training is fitted to what a search
+// of the fixed network finds one ply further. At the next gate, it becomes the fixed one.
 //
-// One more ply changes the values of all positions alike, but only differences between actions matter to play. So the
-// mean change is subtracted (relative value iteration): a running mean over all positions or, with WithinDecision,
-// the mean of the samples of one decision.
+// One more ply changes the values of all positions alike, but only differences between actions matter to play. In games
+// with random draws, the rows are therefore the siblings of a decision: 24 pairs of actions of one seat in a position.
+// The target of a sibling is the fixed network's value after the best third action, the mean over all draws. The loss
+// compares siblings: it is the cross entropy between the softmax of the targets and that of the network's values, at
+// one temperature. What all siblings share has no effect on it, and bad siblings hardly have one. Each row is fitted
+// several times.
 //
-// With LogOdds, values are log odds of winning: means over draws are means of probabilities, and the loss is
-// logistic, so that positions that are nearly decided count little.
+// In games of turns, the rows are single replies. Their targets are the fixed network's values plus the change that
+// playing on makes, less the running mean of all changes (relative value iteration).
 package phases
 
 import (
@@ -61,10 +44,8 @@ import (
 func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	output := "log odds of winning"
 	switch r.Learner.(type) {
-	case *backupLearner:
+	case *backupLearner, *siblingLearner:
 		output = "worth of a position, to be compared within a decision"
-	case *actorLearner:
-		output = fmt.Sprintf("preference; choices were drawn from its softmax at temperature %g", c.Temperature)
 	}
 	return map[string]string{
 		"lambda": strconv.FormatFloat(c.Lambda, 'g', -1, 64),
@@ -87,6 +68,14 @@ func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error)
 			return nil, err
 		}
 	}
+	return c.backup(r, from)
+}
+
+// backup begins fitted value iteration with a net.
+func (c *Config) backup(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
+	if hasDraws(r.Game) {
+		return newSiblings(r, c, from)
+	}
 	return newBackup(r, c, from)
 }
 
@@ -104,25 +93,12 @@ func (c *Config) firstNet(g *games.Game) (*mlp.Net, error) {
 // Next implements selfplay.Algorithm.
 func (c *Config) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
 	p := r.Progress()
-	if l, ok := last.(*lambdaLearner); ok && p < c.Results {
-		return l.next()
-	}
-	if l, ok := last.(*lambdaLearner); ok && p >= c.Results && p < c.backupEnd() {
-		b, err := newBackup(r, c, l.Net())
+	if l, ok := last.(*lambdaLearner); ok && c.Backup > 0 && p >= c.Results {
+		b, err := c.backup(r, l.Net())
 		if err := errors.Join(err, l.Close()); err != nil {
 			return nil, err
 		}
 		return b, nil
-	}
-	if b, ok := last.(*backupLearner); ok && p >= c.backupEnd() {
-		critic, err := newLambda(r, c, b.Net())
-		if err := errors.Join(err, b.Close()); err != nil {
-			return nil, err
-		}
-		last = critic
-	}
-	if critic, ok := last.(*lambdaLearner); ok && c.Actor > 0 && p >= c.actorFrom() {
-		return newActor(r, c, critic)
 	}
 	return last, nil
 }
@@ -132,21 +108,26 @@ func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, 
 	if _, err := c.opponents(r.Game); err != nil {
 		return nil, err
 	}
+	if s.Version < firstVersion {
+		return nil, errors.New("a run of an earlier trainer: continue it with the program that saved it")
+	}
+	if s.Backup != nil && hasDraws(r.Game) {
+		return restoreSiblings(r, c, s)
+	}
 	if s.Backup != nil {
 		return restoreBackup(r, c, s)
 	}
-	critic, err := restoreLambda(r, c, s)
-	if err != nil || s.Actor == nil {
-		return critic, err
-	}
-	return restoreActor(r, c, critic, s)
+	return restoreLambda(r, c, s)
 }
+
+// firstVersion is the first version of saved runs that have these algorithms.
+const firstVersion = 3
 
 // The kinds of policies.
 const (
-	backupKind = "backup"
-	lambdaKind = "lambda"
-	actorKind  = "actor"
+	siblingKind = "siblings"
+	backupKind  = "backup"
+	lambdaKind  = "lambda"
 )
 
 // Policy implements selfplay.Algorithm.
@@ -160,33 +141,23 @@ func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, e
 		s.Opponents = append(s.Opponents, e)
 	}
 	switch ro.Kind {
+	case siblingKind:
+		return newSiblingPolicy(c, s)
 	case backupKind:
 		return newBackupPolicy(c, s), nil
 	case lambdaKind:
 		return newLambdaPolicy(c, s), nil
-	case actorKind:
-		return newActorPolicy(c, s), nil
 	}
-	return nil, fmt.Errorf("no policy of kind %q: want %s, %s or %s", ro.Kind, backupKind, lambdaKind, actorKind)
+	return nil, fmt.Errorf("no policy of kind %q: want %s, %s or %s",
+		ro.Kind, siblingKind, backupKind, lambdaKind)
 }
 
 // Stage implements selfplay.Algorithm.
 func (c *Config) Stage(r *selfplay.Run) string {
-	switch l := r.Learner.(type) {
-	case *backupLearner:
-		first := int(c.Results*float64(c.Gates) + 1e-9) // gates before the backup
-		of := max(1, int(c.backupEnd()*float64(c.Gates)+1e-9)-first)
-		return fmt.Sprintf("search backup %d of %d", min(max(1, r.Counts.Gated-first+1), of), of)
-	case *lambdaLearner:
-		switch {
-		case l.warm():
-			return "warm start"
-		case r.Progress() < c.backupEnd() && c.members() > 1:
-			return fmt.Sprintf("results of games, network %d of %d", len(l.before)+1, c.members())
-		case r.Progress() < c.backupEnd():
-			return "results of games"
-		}
-		return "TD(λ)"
+	if _, ok := r.Learner.(*lambdaLearner); ok {
+		return "results of games"
 	}
-	return "actor-critic"
+	first := int(c.Results*float64(c.Gates) + 1e-9) // gates before the backup
+	of := max(1, c.Gates-first)
+	return fmt.Sprintf("search backup %d of %d", min(max(1, r.Counts.Gated-first+1), of), of)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,45 +20,38 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// small is a run of a second or so that goes through the warm start, TD(λ) and the actor.
+// small is a run of a second or so that is all TD(λ).
 func small(seed uint64) Config {
 	c := Default()
 	c.Seed, c.Games, c.Rounds, c.Iterations, c.Batch = seed, 6, 24, 8, 32
 	c.Hidden = []int{8}
-	c.Warm, c.Deep, c.DeepWidth, c.Explore, c.Versus, c.Late = 0.3, 0.3, 2, 0.1, 0.5, 0.3
-	c.Actor, c.ActorBatch = 0.5, 64
+	c.DeepWidth, c.Explore, c.Versus, c.Late = 2, 0.1, 0.5, 0.3
 	c.Gates, c.GatePairs, c.GatePly = 2, 2, 1
 	return c
 }
 
-// backed is a run of a second or so, most of it a backup, then an actor.
+// backed is a run of a second or so, a quarter of it TD(λ), then a backup.
 func backed(seed uint64) Config {
 	c := small(seed)
-	c.Warm, c.Backup, c.Actor, c.Samples, c.Rounds = 0, 0.75, 0.25, 2, 32
-	c.Games, c.DeepWidth = 4, 3
+	c.Results, c.Backup, c.Samples, c.Rounds = 0.25, 0.75, 6, 32
+	c.Games, c.Gates = 4, 4
 	return c
 }
 
-// fromZero is a run of a second or so that goes through results, a backup and an actor.
-func fromZero(seed uint64) Config {
-	c := backed(seed)
-	c.Results, c.Backup = 0.5, 0.25
-	c.GateElo, c.Gates, c.Versus = 30, 4, 0
-	return c
-}
-
-// opposed is a run of a second or so that goes through a backup, TD(λ) and an actor, against three opponents.
+// opposed is backed against three opponents.
 func opposed(seed uint64) Config {
 	c := backed(seed)
-	c.Backup, c.Opponents = 0.5, []string{"combo", "hand", "digger"}
+	c.Opponents = []string{"combo", "hand", "digger"}
 	return c
 }
 
-// ensemble is fromZero with two nets that learn from results.
-func ensemble(seed uint64) Config {
-	c := fromZero(seed)
-	c.Ensemble = 2
-	return c
+// openFrom is open with a net of random weights to start from.
+func openFrom(t *testing.T, c Config, workers int) *selfplay.Run {
+	t.Helper()
+	r, err := selfplay.New(games.BlockBattle, &c, startNet(t, c), workers)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	return r
 }
 
 func open(t *testing.T, c Config, workers int) *selfplay.Run {
@@ -103,7 +95,7 @@ func requireSame(t *testing.T, a, b *selfplay.Run) {
 }
 
 func TestSameSeedSameRun(t *testing.T) {
-	for name, config := range map[string]func(uint64) Config{"results": small, "backup": backed, "from zero": fromZero, "ensemble": ensemble, "opponents": opposed} {
+	for name, config := range map[string]func(uint64) Config{"results": small, "backup": backed, "opponents": opposed} {
 		var runs []*selfplay.Run
 		for _, x := range []struct {
 			seed    uint64
@@ -113,7 +105,6 @@ func TestSameSeedSameRun(t *testing.T) {
 			require.NoError(t, r.Go(context.Background(), nil))
 			require.True(t, r.Done())
 			require.Len(t, r.Curve, r.Options.Gates)
-			require.NotZero(t, r.Counts.Pairs, "the actor has its share")
 			runs = append(runs, r)
 		}
 		requireSame(t, runs[0], runs[1])
@@ -126,7 +117,7 @@ func TestSameSeedSameRun(t *testing.T) {
 // A rollout whose slots are played through tasks and results, as in another process, in any order, is
 // that of the same process.
 func TestTasksPlayTheSame(t *testing.T) {
-	for _, c := range []Config{small(7), backed(7), fromZero(7), ensemble(7), opposed(7)} {
+	for _, c := range []Config{small(7), backed(7), opposed(7)} {
 		whole := open(t, c, 1)
 		require.NoError(t, whole.Go(t.Context(), nil))
 		apart := open(t, c, 1)
@@ -146,7 +137,7 @@ func TestTasksPlayTheSame(t *testing.T) {
 
 // A run that is stopped after any step or gate, saved and resumed ends where it would have.
 func TestResumeLosesNothing(t *testing.T) {
-	for _, c := range []Config{small(5), backed(5), fromZero(5), ensemble(5), opposed(5)} {
+	for _, c := range []Config{small(5), backed(5), opposed(5)} {
 		whole := open(t, c, 1)
 		require.NoError(t, whole.Go(context.Background(), nil))
 		path := filepath.Join(t.TempDir(), "state")
@@ -183,7 +174,7 @@ func (e *ending) Err() error {
 
 // A run that is stopped in the middle of a rollout, saved and resumed ends where it would have.
 func TestStopInARolloutLosesNothing(t *testing.T) {
-	for _, c := range []Config{small(5), backed(5), fromZero(5), ensemble(5), opposed(5)} {
+	for _, c := range []Config{small(5), backed(5), opposed(5)} {
 		whole := open(t, c, 1)
 		require.NoError(t, whole.Go(context.Background(), nil))
 		path := filepath.Join(t.TempDir(), "state")
@@ -234,36 +225,13 @@ func TestGateReports(t *testing.T) {
 	require.Equal(t, 4, r.Curve[1].Games)
 }
 
-// Shares of the budget follow one another; the actor begins as the critic.
+// Shares of the budget follow one another.
 func TestLearnersHaveTheirShares(t *testing.T) {
-	c := small(9)
-	c.Warm, c.Actor = 0.25, 0.5
-	r := open(t, c, 1)
-	for i := range c.Iterations {
-		_, acts := r.Learner.(*actorLearner)
-		require.Equal(t, i > 4, acts, "iteration %d", i)
-		require.Equal(t, i < 2, r.Learner.Rollout().Baseline)
-		require.NoError(t, r.Step())
-	}
-	require.NotZero(t, r.Counts.Pairs)
-	require.NotEqual(t, r.Learner.(*actorLearner).critic.Net().Tensors(), r.Net().Tensors())
-
-	c.Warm, c.Actor = 0.5, 1 // the warm start goes before
-	require.InDelta(t, 0.5, c.actorFrom(), 0)
-	c.Actor, c.Temperature, c.Step = 0, 0, 0 // as in states of runs without one
-	r = open(t, c, 1)
-	for range c.Iterations {
-		require.NoError(t, r.Step())
-	}
-	_, acts := r.Learner.(*actorLearner)
-	require.False(t, acts)
-	require.Zero(t, r.Counts.Pairs)
-
-	r = open(t, backed(1), 1)
+	r := open(t, backed(1), 1)
 	for i := range r.Options.Iterations {
-		_, backs := r.Learner.(*backupLearner)
-		require.Equal(t, i <= 6, backs, "iteration %d", i)
 		require.NoError(t, r.Step())
+		_, results := r.Learner.(*lambdaLearner)
+		require.Equal(t, i < 2, results, "iteration %d", i)
 	}
 }
 
@@ -271,8 +239,8 @@ func TestResumeRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	_, err := selfplay.Resume(games.BlockBattle, path, new(Config), 1)
 	require.ErrorIs(t, err, os.ErrNotExist)
-	r := open(t, small(1), 1)
-	for r.Counts.Pairs == 0 {
+	r := open(t, backed(1), 1)
+	for range 4 {
 		require.NoError(t, r.Step())
 	}
 	require.NoError(t, r.Save(path))
@@ -281,14 +249,15 @@ func TestResumeRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, says string }{
 		"other game":  {`\"blockbattle\"`, `\"blockbottle\"`, "blockbottle"},
 		"config":      {`\"Batch\":32`, `\"Batch\":-2`, "batch is -2"},
-		"no actor":    {`\"Actor\":0.5`, `\"Actor\":0.0`, "an actor"},
-		"no means":    {`"actor.adam.mean.1"`, `"actor.adam.mean.9"`, "the actor"},
-		"no mean":     {`"actor mean.`, `"actor mien.`, "no net"},
-		"no critic":   {`"net.`, `"not.`, "no net"},
+		"no means":    {`"adam.mean.1"`, `"adam.mean.9"`, "numbers as adam.mean.1"},
+		"no base":     {`"base.`, `"bass.`, "no net"},
+		"no mean":     {`"net.`, `"not.`, "no net"},
+		"no siblings": {`"stage.pairs"`, `"stage.peers"`, "pairs"},
+		"older":       {`\"version\":3`, `\"version\":2`, "a run of an earlier trainer"},
 		"no run":      {`"run"`, `"rum"`, "not a saved run"},
-		"newer":       {`\"version\":2`, `\"version\":3`, "version 3 of the format, this program reads up to version 2"},
+		"newer":       {`\"version\":3`, `\"version\":4`, "version 4 of the format, this program reads up to version 3"},
 		"other rules": {`\"rules\":1`, `\"rules\":2`, "a run of blockbattle, rules version 2; want blockbattle, version 1"},
-		"fewer games": {`\"Games\":6`, `\"Games\":5`, "6 games in progress, want 5"},
+		"fewer games": {`\"Games\":4`, `\"Games\":3`, "4 games in progress, want 3"},
 	} {
 		require.Contains(t, string(good), c.from, name)
 		bad := bytes.ReplaceAll(good, []byte(c.from), []byte(c.to))
@@ -305,8 +274,8 @@ func TestResumeRefuses(t *testing.T) {
 // A state file with any one bit changed, or cut short, is refused.
 func TestResumeRefusesChangedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
-	r := open(t, small(1), 1)
-	for r.Counts.Pairs == 0 {
+	r := open(t, backed(1), 1)
+	for range 4 {
 		require.NoError(t, r.Step())
 	}
 	require.NoError(t, r.Save(path))
@@ -327,7 +296,7 @@ func TestResumeRefusesChangedFiles(t *testing.T) {
 		refused(good[:at], "cut", at)
 	}
 	// A number in the JSON of the run, and the loss of the checksum itself.
-	for _, c := range [][2]string{{`\"Iteration`, `\"iteration`}, {`"sha256"`, `"sha257"`}, {`\"version\":2`, `\"version\":1`}} {
+	for _, c := range [][2]string{{`\"Iteration`, `\"iteration`}, {`"sha256"`, `"sha257"`}, {`\"version\":3`, `\"version\":1`}} {
 		require.Contains(t, string(good), c[0])
 		refused(bytes.Replace(good, []byte(c[0]), []byte(c[1]), 1), c[0], 0)
 	}
@@ -336,31 +305,23 @@ func TestResumeRefusesChangedFiles(t *testing.T) {
 
 func TestConfigRefuses(t *testing.T) {
 	for says, f := range map[string]func(*Config){
-		"lambda is 1.5":        func(c *Config) { c.Lambda = 1.5 },
-		"warm is NaN":          func(c *Config) { c.Warm = math.NaN() },
-		"a budget of 0":        func(c *Config) { c.Iterations = 0 },
-		"and 1s: set one":      func(c *Config) { c.For = time.Second },
-		"rate end is 0":        func(c *Config) { c.RateTo = 0 },
-		"games is 0":           func(c *Config) { c.Games = 0 },
-		"hidden layer is 0":    func(c *Config) { c.Hidden = []int{0} },
-		"gate ply is 4":        func(c *Config) { c.GatePly = 4 },
-		"others is -1":         func(c *Config) { c.Others = -1 },
-		"actor is 1.1":         func(c *Config) { c.Actor = 1.1 },
-		"temperature is 0":     func(c *Config) { c.Temperature = 0 },
-		"step is NaN":          func(c *Config) { c.Step = math.NaN() },
-		"actor batch is 0":     func(c *Config) { c.ActorBatch = 0 },
-		"actor rate end is 0":  func(c *Config) { c.ActorTo = 0 },
-		"deep width is 0":      func(c *Config) { c.DeepWidth = 0 },
-		"no warm start before": func(c *Config) { *c = backed(1); c.Warm = 0.1 },
-		"backup is 1.5":        func(c *Config) { *c = backed(1); c.Backup = 1.5 },
-		"samples is 0":         func(c *Config) { *c = backed(1); c.Samples = 0 },
-		"look is -1":           func(c *Config) { *c = backed(1); c.Look = -1 },
-		"rate backup is 0":     func(c *Config) { *c = backed(1); c.RateBackup = 0 },
-		"300 opponents":        func(c *Config) { c.Opponents = slices.Repeat([]string{"hand"}, 300) },
+		"lambda is 1.5":               func(c *Config) { c.Lambda = 1.5 },
+		"a budget of 0":               func(c *Config) { c.Iterations = 0 },
+		"and 1s: set one":             func(c *Config) { c.For = time.Second },
+		"rate end is 0":               func(c *Config) { c.RateTo = 0 },
+		"games is 0":                  func(c *Config) { c.Games = 0 },
+		"hidden layer is 0":           func(c *Config) { c.Hidden = []int{0} },
+		"gate ply is 4":               func(c *Config) { c.GatePly = 4 },
+		"deep width is 0":             func(c *Config) { c.DeepWidth = 0 },
+		"results 0.25 and backup 1.5": func(c *Config) { *c = backed(1); c.Backup = 1.5 },
+		"samples is 0":                func(c *Config) { *c = backed(1); c.Samples = 0 },
+		"look is -1":                  func(c *Config) { *c = backed(1); c.Look = -1 },
+		"look is 2: a search":         func(c *Config) { *c = backed(1); c.Look = 2 },
+		"rate backup is 0":            func(c *Config) { *c = backed(1); c.RateBackup = 0 },
+		"300 opponents":               func(c *Config) { c.Opponents = slices.Repeat([]string{"hand"}, 300) },
 		`unknown opponent "nobody"; there are hand, terms6, combo, tspin, quad, skipper, digger`: func(c *Config) {
 			c.Opponents = []string{"hand", "nobody"}
 		},
-		"one hidden layer": func(c *Config) { *c = backed(1); c.Hidden = []int{8, 8} },
 	} {
 		c := small(1)
 		f(&c)
@@ -376,7 +337,7 @@ func TestConfigRefuses(t *testing.T) {
 // A run of a few seconds already learns: the loss falls and the net beats its first self.
 func TestLearns(t *testing.T) {
 	c := small(4)
-	c.Games, c.Rounds, c.Iterations, c.Batch, c.Warm, c.Deep, c.Gates, c.GatePairs = 16, 32, 40, 64, 1, 0, 1, 30
+	c.Games, c.Rounds, c.Iterations, c.Batch, c.RateFrom, c.Gates, c.GatePairs = 16, 32, 40, 64, 2e-3, 1, 30
 	r := open(t, c, 2)
 	first := r.Net()
 	require.NoError(t, r.Go(context.Background(), nil))

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"math"
 	"testing"
 
 	"blockyard/train/games"
@@ -11,10 +12,10 @@ import (
 
 // BenchmarkStep is self-play with learning: games and choices per second.
 func BenchmarkStep(b *testing.B) {
-	for name, share := range map[string]struct{ warm, actor float64 }{"hand": {1, 0}, "net": {0, 0}, "actor": {0, 1}} {
+	for name, share := range map[string]float64{"results": 0, "siblings": 1 - 1e-6} {
 		b.Run(name, func(b *testing.B) {
-			c := Default()
-			c.Warm, c.Actor = share.warm, share.actor
+			c := FromZero(games.BlockBattle)
+			c.Results, c.Backup, c.Gates = 1e-6*math.Ceil(share), share, 1
 			r, err := selfplay.New(games.BlockBattle, &c, nil, 1)
 			require.NoError(b, err)
 			defer func() { require.NoError(b, r.Close()) }()

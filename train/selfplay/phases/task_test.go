@@ -57,7 +57,7 @@ func TestResultsThatCannotBe(t *testing.T) {
 	require.NoError(t, err)
 	sent.Rollout.Kind = "psychic"
 	_, _, err = player.Play(t.Context(), sent, ro.Net)
-	require.ErrorContains(t, err, `no policy of kind "psychic": want backup, lambda or actor`)
+	require.ErrorContains(t, err, `no policy of kind "psychic": want siblings, backup or lambda`)
 	sent.Rollout = ro
 	sent.Start.State = "???"
 	_, _, err = player.Play(t.Context(), sent, ro.Net)

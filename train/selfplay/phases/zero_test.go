@@ -29,7 +29,7 @@ func TestFromZeroHasNoTeacher(t *testing.T) {
 		nets := [2][]mlp.Tensor{}
 		other := *g
 		other.Hand = func() search.Evaluator { return contrary{g.Hand()} }
-		other.Start, other.Worth = nil, nil
+		other.Start = nil
 		for i, g := range []*games.Game{g, &other} {
 			c := FromZero(g)
 			c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 4, 32, []int{6}
@@ -48,19 +48,17 @@ func TestFromZeroHasNoTeacher(t *testing.T) {
 func TestStagesFromZero(t *testing.T) {
 	c := FromZero(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 8, 32, []int{6}
-	c.Results, c.Backup, c.Ensemble, c.Gates, c.GatePairs, c.GatePly = 0.5, 0.5, 1, 4, 1, 1
+	c.Results, c.Backup, c.Gates, c.GatePairs, c.GatePly = 0.5, 0.5, 4, 1, 1
 	r := open(t, c, 1)
 	var names []string
-	var before *mlp.Net // the last net of the results, then the best at the last gate
+	var before *mlp.Net // at the last gate
 	require.NoError(t, r.Go(t.Context(), func(gated bool) error {
 		if gated {
-			if before = r.Net(); r.Counts.Gated > 2 {
-				before = r.Best
-			}
+			before = r.Net()
 			return nil
 		}
 		names = append(names, r.Stage())
-		if b, ok := r.Learner.(*backupLearner); ok {
+		if b, ok := r.Learner.(*siblingLearner); ok {
 			require.Same(t, before, b.base)
 		}
 		return nil
@@ -75,7 +73,7 @@ func TestStagesFromZero(t *testing.T) {
 func TestRateOfResults(t *testing.T) {
 	c := FromZero(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 200, []int{2}
-	c.Results, c.Deep, c.Backup, c.Ensemble, c.Actor = 0.25, 0.2, 0.75, 1, 0
+	c.Results, c.Backup = 0.25, 0.75
 	r := open(t, c, 1)
 	l := r.Learner.(*lambdaLearner)
 	require.InDelta(t, c.RateFrom, l.rate(), 1e-9)
@@ -87,10 +85,10 @@ func TestRateOfResults(t *testing.T) {
 
 func TestResultsRefuse(t *testing.T) {
 	for says, change := range map[string]func(*Config){
-		"results 0.6666666666666666 and backup 0:":  func(c *Config) { c.Backup = 0 },
-		"results 0.6666666666666666 and backup 0.5": func(c *Config) { c.Backup = 0.5 },
-		"gate elo is -1":  func(c *Config) { c.GateElo = -1 },
-		"results is -0.5": func(c *Config) { c.Results = -0.5 },
+		"results 0.5 and backup 0:":   func(c *Config) { c.Backup = 0 },
+		"results 0.5 and backup 0.75": func(c *Config) { c.Backup = 0.75 },
+		"gate elo is -1":              func(c *Config) { c.GateElo = -1 },
+		"results is -0.5":             func(c *Config) { c.Results = -0.5 },
 	} {
 		c := FromZero(games.BlockBattle)
 		change(&c)
@@ -110,18 +108,6 @@ func TestGateStopsWhenItsTestDecides(t *testing.T) {
 	require.NoError(t, r.Go(t.Context(), nil))
 	require.Equal(t, 60+240, most)
 	require.Less(t, played, most, "two nets that can do nothing are not 400 Elo apart")
-}
-
-// Games are played two plies deep in the last part of the results, before the backup.
-func TestTwoPlyResults(t *testing.T) {
-	c := FromZero(games.BlockBattle)
-	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 100, []int{2}
-	r := open(t, c, 1)
-	l := r.Learner.(*lambdaLearner)
-	for iteration, want := range map[int]bool{0: false, 13: false, 14: true, 60: true, 67: false, 99: false} {
-		r.Counts.Iterations = iteration
-		require.Equal(t, want, l.Rollout().TwoPly, iteration)
-	}
 }
 
 // After a gate that a sequential test decided, a stage begins with the best net so far; otherwise with the last one.

@@ -14,6 +14,7 @@ class Player:
 
     def output(self, matchData):
         self.turns += 1
+        self.check(matchData)
         if self.turns == 1:
             print("this must not disturb the dialogue")
         board = matchData.getBoard()
@@ -65,6 +66,36 @@ class Player:
         matchData.getReverseBoard(after)
         assert after == self.mine
         return best
+
+    def check(self, matchData):
+        """The attributes, the results and what changes in place are those of the original."""
+        self.first = getattr(self, "first", matchData)
+        assert matchData is self.first, "one object per game"
+        assert matchData.isFirst == self.isFirst
+        assert matchData.time == 2 * self.turns - self.isFirst
+        assert matchData.pack.get(matchData.time) == matchData.block == matchData.getCurrentBlock()
+        assert matchData.pack.list is matchData.getBlockList()
+        assert matchData.board == matchData.getBoard() and matchData.board is not matchData.getBoard()
+        points = (matchData.getMyPoint(), matchData.getOpponentPoint())
+        assert (matchData.point1, matchData.point2) == (points if self.isFirst else points[::-1])
+        assert matchData.getTimeLeft() == (matchData.time1 if self.isFirst else matchData.time2)
+        assert matchData.combo == matchData.getCombo() and matchData.action == matchData.getLastAction()
+        assert matchData.removeline == matchData.getRemoveLineInBattle()
+        board, action = matchData.getBoard(), (5, 5, 0)
+        for changed in (
+            matchData.putBlock(matchData.block, action, board),
+            matchData.delBlock(matchData.block, action, board),
+            matchData.modifyBlock(matchData.block, action, board, 7),
+        ):
+            assert changed is board, "the board itself is returned"
+        assert all(board[y][x] == 7 for y, x in matchData.getCells(matchData.block, action))
+        rows = list(board)
+        assert matchData.getReverseBoard(board) is board and board[0] is rows[-1]
+        board = [[int(y == 12)] * 10 for y in range(25)]
+        board[14][0] = 1
+        after, peace, battle = matchData.removeLines(board)
+        assert (peace, battle) == (0, 1) and after[14] is board[14] and after[15] is board[15]
+        assert sum(map(sum, after)) == 1
 
     def replay(self, matchData, blocks, last, board):
         """The opponent's placement on our last board gives the board."""

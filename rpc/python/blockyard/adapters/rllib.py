@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from ..formats.optional import missing_dependency
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
-from ..vector.options import Options
+from ..vector.options import NO_LEARNERS, Options
 
 try:
     from ray.rllib.algorithms.ppo import PPOConfig
@@ -36,13 +36,7 @@ except ImportError as error:
 
 NAME = "blockyard"
 # Arguments of make_vec that it does not take, and why.
-REFUSED = {
-    "copy": "sample batches keep arrays, which copy=False overwrites",
-    "slots": "sample batches keep arrays, which copy=False overwrites",
-    "mask": "the observation has action_mask",
-    "rows": 'with "acting" a row is not one player: no loss would ever be seen; each row is a seat',
-    "packed": "the observation has planes",
-}
+REFUSED = {**NO_LEARNERS, "mask": "the observation has action_mask", "packed": "the observation has planes"}
 
 
 class MaskedVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from ..formats.optional import missing_dependency
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
-from ..vector.options import Options
+from ..vector.options import NO_LEARNERS, Options
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -32,12 +32,7 @@ except ImportError as error:
     raise missing_dependency("blockyard.sb3", "Stable-Baselines3", "sb3", error) from error
 
 # Arguments of make_vec that it does not take, and why.
-REFUSED = {
-    "autoreset_mode": "the library expects SameStep",
-    "copy": "its rollout buffers keep arrays, which copy=False overwrites",
-    "slots": "its rollout buffers keep arrays, which copy=False overwrites",
-    "rows": 'with "acting" a row is not one player: no loss would ever be seen; each row is a seat',
-}
+REFUSED = {**NO_LEARNERS, "autoreset_mode": "the library expects SameStep"}
 Indices = int | Sequence[int] | None
 Rows = tuple[Obs, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
 
@@ -96,7 +91,7 @@ class SB3VecEnv(VecEnv):
         """Start new episodes, with the seeds of :meth:`seed` if it was called since the last reset."""
         if self._under_way:
             self.step_wait()
-        seeds = self._seeds[:: self.env.rows_per_game]
+        seeds = self._seeds[: self.env.num_games]  # seed(s) has made them s, s + 1 and so on
         obs, infos = self.env.reset(seed=None if all(s is None for s in seeds) else seeds)
         self.reset_infos = [{"score": int(score)} for score in infos["score"]]
         self._returns[:], self._lengths[:] = 0, 0

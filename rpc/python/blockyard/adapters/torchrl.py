@@ -19,7 +19,7 @@ from gymnasium.vector import AutoresetMode
 from ..formats.optional import missing_dependency
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
-from ..vector.options import Options
+from ..vector.options import NO_LEARNERS, Options
 
 try:
     import torch
@@ -32,11 +32,9 @@ except ImportError as error:
 
 # Arguments of make_vec that it does not take, and why.
 REFUSED = {
+    **NO_LEARNERS,
     "autoreset_mode": "TorchRL resets ended episodes itself",
-    "copy": "tensors share the memory of arrays, which copy=False overwrites",
-    "slots": "tensors share the memory of arrays, which copy=False overwrites",
     "mask": "the observation has action_mask",
-    "rows": 'with "acting" a row is not one player: no loss would ever be seen; each row is a seat',
     "packed": "the observation has planes",
 }
 

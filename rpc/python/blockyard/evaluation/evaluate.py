@@ -166,7 +166,7 @@ class _Match:
             num_envs,
             client=self.client,
             seats=self.seats,
-            opponents=others,
+            opponents=others or None,
             autoreset_mode=AutoresetMode.DISABLED,
             reward="result",
             max_episode_steps=self.steps,

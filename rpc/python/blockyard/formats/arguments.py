@@ -16,6 +16,7 @@ Ids = Sequence[int] | NDArray[Any] | None
 Rows = Literal["seat", "acting"]
 Reward = Literal["result", "score"]
 Illegal = Literal["penalty", "random", "error"]
+_UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {}  # by integer type: the unsigned one of its size
 
 
 def game_name(game: str) -> str:
@@ -120,8 +121,10 @@ def copy_actions(actions: object, out: NDArray[np.uint16], count: int, acting: N
         raise TypeError(f"actions: want integers, got dtype {array.dtype}")
     if array.shape != out.shape:
         raise ValueError(f"actions: want shape {out.shape}, got {array.shape}")
+    if array.dtype not in _UNSIGNED:
+        _UNSIGNED[array.dtype] = np.dtype(f"{array.dtype.byteorder}u{array.itemsize}")
     # As unsigned numbers, negative ones are large.
-    if array.size and array.view(f"{array.dtype.byteorder}u{array.itemsize}").max() >= count:
+    if array.size and np.maximum.reduce(array.view(_UNSIGNED[array.dtype])) >= count:
         wrong = (array < 0) | (array >= count)
         if acting is None or wrong[acting].any():
             row = int(np.flatnonzero(wrong if acting is None else wrong & acting)[0])

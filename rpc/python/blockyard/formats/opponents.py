@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import operator
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
@@ -14,6 +15,7 @@ from typing import Any, SupportsIndex
 Mixture = Mapping[str, float]
 Opponents = str | Mixture | Mapping[int, str | Mixture] | None
 
+_OPTION = re.compile(r'(?:[^,"]|"[^"]*"?)+')  # of a spec; commas in quotes belong to it
 UPLOADED = "sha256:"  # begins the name of weights that the server has by content
 
 
@@ -36,6 +38,7 @@ def opponents_by_seat(
         return {}
     if isinstance(opponents, str):
         opponents = {opponents: 1.0}
+    opponents = by_number(opponents)
     if not isinstance(opponents, Mapping) or len({isinstance(key, str) for key in opponents}) > 1:
         raise TypeError(
             "opponents: want a spec such as 'hand' or a mixture such as {'hand': 0.5, 'random': 0.5} for all seats but "
@@ -45,6 +48,8 @@ def opponents_by_seat(
     if any(isinstance(key, str) for key in opponents):
         mixture = _mixture("opponents", opponents)
         return {seat: dict(mixture) for seat in (range(1, seats) if other is None else other)}
+    if not opponents:
+        raise ValueError("opponents: got {}, want opponents of some seats, or None to drive every seat")
     out = {}
     for seat, value in opponents.items():
         if isinstance(seat, bool) or not isinstance(seat, SupportsIndex) or not 0 <= operator.index(seat) < seats:
@@ -53,6 +58,13 @@ def opponents_by_seat(
     if len(out) == seats:
         raise ValueError(f"opponents: all {seats} seats have an opponent, leave at least one seat to drive")
     return out
+
+
+def by_number(by_seat: Any) -> Any:
+    """Return a dict by seat whose keys may be text, as JSON makes them, with numbers; anything else as it is."""
+    if isinstance(by_seat, Mapping) and by_seat and all(isinstance(k, str) and k.isdecimal() for k in by_seat):
+        return {int(key): value for key, value in by_seat.items()}
+    return by_seat
 
 
 def _mixture(where: str, value: object) -> dict[str, float]:
@@ -132,10 +144,16 @@ class _Files:
     def spec(self, where: str, spec: str, lineup: Lineup) -> str:
         """Return a spec with its file named by content, and add it to lineup."""
         agent, colon, options = spec.partition(":")
-        parts = options.split(",") if colon and agent != "exec" else []
+        parts = _OPTION.findall(options) if colon and agent != "exec" else []
         for k, part in enumerate(parts):
             key, _, path = part.partition("=")
             if key == "weights" and path and not path.startswith(UPLOADED):
+                if '"' not in path and k + 1 < len(parts) and "=" not in parts[k + 1]:
+                    raise ValueError(
+                        f"{where}, {spec!r}: a comma separates options; write a path that contains one in quotes, "
+                        'as in learned:weights="a,b.safetensors"'
+                    )
+                path = path.strip('"')
                 data = self._read(path, f"{where}, {spec!r}")
                 if data is not None:
                     name = UPLOADED + hashlib.sha256(data).hexdigest()

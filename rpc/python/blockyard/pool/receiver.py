@@ -6,6 +6,7 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,9 @@ class Receiver:
         self.ready: deque[Received] = deque()
         self.late: BlockyardError | None = None
         self._timeout, self._clock = timeout, clock
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a pool cannot be copied or pickled: save its games with checkpoint(), and create a new one")
 
     @property
     def flying(self) -> int:

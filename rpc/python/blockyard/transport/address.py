@@ -46,7 +46,7 @@ class Address:
         if kind == "unix" and rest:
             return cls("unix", path=rest)
         if kind in ("tcp", "tls"):
-            host, _, port = rest.rpartition(":")
+            host, _, port = rest.removeprefix("//").rpartition(":")
             if host and port.isdigit() and 0 < int(port) < 65536:
                 return cls(kind, host=host.strip("[]"), port=int(port))
         want = "'unix:PATH', 'tcp:HOST:PORT', 'tls:HOST:PORT' or, for all servers of a name, 'dns:NAME:PORT'"

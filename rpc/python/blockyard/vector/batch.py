@@ -102,8 +102,7 @@ class Batch:
         """
         reset = self.same_step
         self.complete(memory, reset)
-        if memory.illegal is not None:
-            self.illegal.add(acted, memory.illegal)
+        self.illegal.add(acted, memory.illegal)
         reward = memory.own_reward
         if reward is None or before is not None:
             reward = self.per_row(memory.reward, before)

@@ -13,6 +13,7 @@ from ..formats.checkpoint_file import Checkpoint
 from ..transport.buffer import RolloutBuffer
 from .batch import Obs
 from .checkpoint import Checkpoints, resume
+from .copies import copying
 from .games import Path, end, start, start_with
 from .gym import GymVectorEnv
 from .infos import FinalStep
@@ -78,6 +79,7 @@ class BlockVectorEnv(GymVectorEnv):
                 environment: seeds and draws depend on it.
         """
         chosen = Options.of(options)
+        self._given = (game, num_envs, options)
         super().__init__(game, num_envs, chosen)
         requests, batch, steps = self._requests, self._batch, self._steps
         self._search = Search(requests, batch, steps, self._opponents)
@@ -98,10 +100,7 @@ class BlockVectorEnv(GymVectorEnv):
         return self._search.legal_actions(env_ids)
 
     def sample_actions(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return a uniformly random legal action for every row, int64 (num_envs,).
-
-        A row that need not act has one legal action, ``ignored_action``.
-        """
+        """Return a random legal action for every row, int64 (num_envs,); ``ignored_action`` if it need not act."""
         return self._search.legal_actions(None).sample(rng)
 
     def afterstates(self, env_ids: Ids = None, *, seed: int | None = None) -> Afterstates:
@@ -338,6 +337,10 @@ class BlockVectorEnv(GymVectorEnv):
         """
         self._checkpoints.restore(data)
         return self._batch.shown()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy: as another environment, whose games continue those of this one."""
+        return copying(self, self._given, self._own_client, self._batch.memory is not None)
 
     def __enter__(self) -> BlockVectorEnv:
         return self

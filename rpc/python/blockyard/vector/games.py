@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formats.arguments import Ids, game_ids, positive
+from ..formats.opponents import by_number
 from ..formats.records.file import RecordFile
 from .recording import Recording, Source, forget
 from .requests import Requests
@@ -77,7 +78,7 @@ class Games:
         self, first: int, chosen: NDArray[np.uint32] | None, options: dict[str, Any], players: Any
     ) -> list[Source]:
         """Start recording on every server, whose games are numbered from first; return what was started."""
-        names = dict.fromkeys(self._players, players) if isinstance(players, str) else dict(players or {})
+        names = dict.fromkeys(self._players, players) if isinstance(players, str) else by_number(dict(players or {}))
         sources: list[Source] = []
         try:
             for part in self._requests.transport.parts:

@@ -251,14 +251,14 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     # -- pictures -----------------------------------------------------------------------
 
     def render(self) -> tuple[RenderFrame, ...] | None:
-        """Return a picture of every game, num_games of them; None without a ``render_mode`` and with ``"human"``.
+        """Return a picture of every row's game, num_envs of them; None without a ``render_mode`` and with ``"human"``.
 
         ``"ansi"`` gives text, ``"rgb_array"`` uint8 (height, width, 3). Each game is a request to the server;
         :meth:`picture` renders a single game. ``"human"`` displays the first game after every reset and step.
         """
         if self.render_mode in (None, "human"):
             return None
-        return tuple(self.picture(i) for i in range(self.num_games))
+        return tuple(shown for i in range(self.num_games) for shown in [self.picture(i)] * self.rows_per_game)
 
     def picture(self, game: int = 0, mode: str | None = None) -> Any:
         """Return a picture of one game.

@@ -31,11 +31,11 @@ class IllegalActions:
         self.warn_after = warn_after if chosen is None else None
         self.actions = self.illegal = 0
 
-    def add(self, acting: NDArray[np.bool_] | None, illegal: NDArray[np.bool_]) -> None:
-        """Count a step: which rows had to act, and whose action was illegal."""
+    def add(self, acting: NDArray[np.bool_] | None, illegal: NDArray[np.bool_] | None) -> None:
+        """Count a step: which rows had to act, and whose action was illegal; None if that is an error."""
         if acting is not None:
             self.actions += int(np.count_nonzero(acting))
-        if count := int(np.count_nonzero(illegal)):
+        if illegal is not None and (count := int(np.count_nonzero(illegal))):
             self.illegal += count
             if self.warn_after is not None and self.illegal >= self.warn_after:
                 self.warn_after = None

@@ -77,7 +77,10 @@ class Opening:
             self.spec.check_same(spec, str(session.connection.address))
         else:
             seats = spec.min_seats if self._options.seats is None else positive("seats", self._options.seats)
-            by_seat = opponents_by_seat(self._options.opponents, seats)
+            given = self._options.opponents
+            if seats == 1 and given not in (None, "random"):
+                raise ValueError(f"opponents: {spec.id} is played by one seat, got {given!r:.100}; leave them out")
+            by_seat = opponents_by_seat(given, seats)
             self.spec, self._wire["seats"] = spec, seats
             self.lineup = read_lineup(by_seat, "trust_specs" in session.features)
             self._opened = True

@@ -18,6 +18,12 @@ from ..transport.shared_memory import TRANSPORTS
 from .games import Path
 
 RENDER_MODES = ["ansi", "rgb_array", "human"]
+# Arguments that no learner's adapter takes, and why.
+NO_LEARNERS = {
+    "copy": "the library keeps arrays, which copy=False overwrites",
+    "slots": "the library keeps arrays, which copy=False overwrites",
+    "rows": 'with "acting" a row is not one player: no loss would ever be seen; each row is a seat',
+}
 
 
 @dataclass(frozen=True)

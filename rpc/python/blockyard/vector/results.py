@@ -81,7 +81,14 @@ class Outcomes(ByRow):
 
         Args:
             values: (m,), one value per entry. Among equal values the first wins.
+
+        Raises:
+            ValueError: values have another shape, or one is not a number.
         """
+        if np.shape(values) != (len(self),):
+            raise ValueError(f"values: want one for each entry, shape ({len(self)},), got {np.shape(values)}")
+        if np.isnan(values).any():
+            raise ValueError(f"values: entry {int(np.isnan(values).argmax())} is nan, so no action is the best")
         start, counts = self.indptr[:-1].astype(np.int64), self.counts
         some = np.flatnonzero(counts)
         out = np.full(len(start), -1, np.int64)

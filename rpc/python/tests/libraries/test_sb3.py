@@ -260,3 +260,13 @@ def test_infos_belong_to_the_caller(server: Server):
         for info in infos:
             info["mine"] = 1
     env.close()
+
+
+def test_seed_of_several_seats(server: Server):
+    """Seeding by the library's method plays what the argument plays."""
+    how = {"address": server.unix, "opponents": None}
+    one, two = SB3VecEnv("BlockBattle-v0", 3, seed=5, **how), SB3VecEnv("BlockBattle-v0", 3, **how)
+    two.seed(5)
+    assert_same(dict(one.reset()), dict(two.reset()))
+    one.close()
+    two.close()

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ...errors import ServerNotFoundError
+from ...errors import ServerNotFoundError, ServerStartError
 from ..progress import bar
 
 NAME = "blockyard-server" + (".exe" if sys.platform == "win32" else "")
@@ -41,6 +41,11 @@ def find_server() -> Path:
         return Path(found)
     if root and go:
         return _build(root, go, bundled)
+    if bundled.is_file():
+        raise ServerStartError(
+            f"the program in this installation is not executable: {bundled} has lost its permission (chmod +x it), or "
+            "lies on a file system that is mounted noexec (install the package elsewhere)"
+        )
     raise ServerNotFoundError(
         "no server program to start: BLOCKYARD_SERVER is not set, this installation contains none "
         f"({bundled}), `{NAME}` is not on PATH, and it cannot be built here "

@@ -33,7 +33,6 @@ class LocalServer:
 
     Attributes:
         address: ``"unix:PATH"``.
-        pid: the process.
         token: the token that it requires if other users could connect to it; None on a Unix socket.
     """
 
@@ -49,38 +48,66 @@ class LocalServer:
         self._owner = os.getpid()
         self._log = tempfile.TemporaryFile()
         self.address = f"unix:{self._path}" if self._path else "tcp:127.0.0.1:0"
+        self._process: subprocess.Popen[bytes] | None = None
         try:
-            self._process = subprocess.Popen(
-                [str(program), "serve", "--listen", self.address, *_FLAGS],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._log,
-                start_new_session=True,  # so that Ctrl-C reaches only this process, which may want to save its work
-                env=None if self.token is None else {**os.environ, "BLOCKYARD_TOKEN": self.token},
-            )
-        except OSError as error:
-            self._log.close()
-            raise ServerStartError(
-                f"{program} cannot be started: {error}; reinstall the package, or pass address= of a running server"
-            ) from error
-        self.pid = self._process.pid
-        try:
+            self._start([str(program), "serve", "--listen", self.address, *_FLAGS])
             self._await_ready(time.monotonic() + timeout)
         except BaseException:
             self.stop()
             raise
 
+    def _start(self, command: list[str]) -> None:
+        """Start the process in a thread: an interruption of this one cannot lose it."""
+        error: list[OSError] = []
+        done = threading.Event()
+
+        def start() -> None:
+            try:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._log,
+                    start_new_session=True,  # so that Ctrl-C reaches only the client, which may want to save its work
+                    env=None if self.token is None else {**os.environ, "BLOCKYARD_TOKEN": self.token},
+                )
+            except OSError as failed:
+                error.append(failed)
+            finally:
+                done.set()
+
+        try:
+            threading.Thread(target=start, daemon=True).start()
+            done.wait()
+        finally:
+            done.wait(_STOP_SECONDS)
+        if error:
+            raise ServerStartError(
+                f"{command[0]} cannot be started: {error[0]}; reinstall the package, or pass address= of a server"
+            ) from error[0]
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        """The process, after it was started."""
+        assert self._process is not None
+        return self._process
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self.process.pid
+
     def _await_ready(self, deadline: float) -> None:
-        assert self._process.stdout is not None
-        line, fd = b"", self._process.stdout.fileno()
+        assert self.process.stdout is not None
+        line, fd = b"", self.process.stdout.fileno()
         while not line.endswith(b"\n"):
             part = _read_before(fd, deadline)
             if part is None:
                 raise ServerStartError(f"the server did not come up in time; pass a larger timeout={self._log_end()}")
             if not part:
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._process.wait(1)
-                code = self._process.returncode
+                    self.process.wait(1)
+                code = self.process.returncode
                 raise ServerStartError(f"the server ended while starting (exit status {code}){self._log_end()}")
             line += part
         try:
@@ -104,7 +131,7 @@ class LocalServer:
         if self._owner != os.getpid():
             return ""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._process.wait(0.2)
+            code = self.process.wait(0.2)
             how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
             return f" (the local server, pid {self.pid}, ended: {how}){self._log_end()}"
         return ""
@@ -112,12 +139,12 @@ class LocalServer:
     @property
     def alive(self) -> bool:
         """Whether the process is still running."""
-        return self._owner == os.getpid() and self._process.poll() is None
+        return self._owner == os.getpid() and self.process.poll() is None
 
     def stop(self) -> None:
         """Stop the server, wait for it and remove its socket. May be called again."""
         self.close_pipes()
-        if self._owner != os.getpid():
+        if self._owner != os.getpid() or self._process is None:
             return
         with contextlib.suppress(ProcessLookupError):
             self._process.terminate()
@@ -132,7 +159,8 @@ class LocalServer:
 
     def close_pipes(self) -> None:
         """Close this side of the pipes; the server stops when its standard input is closed."""
-        for pipe in (self._process.stdin, self._process.stdout, self._log):
+        process = self._process
+        for pipe in (self._log, *((process.stdin, process.stdout) if process else ())):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
@@ -153,9 +181,16 @@ def _read_before(fd: int, deadline: float) -> bytes | None:
 def _socket_path() -> str:
     """Return an unused path that is short enough for a Unix socket."""
     name = f"blockyard-{os.getpid()}-{secrets.token_hex(8)}.sock"
-    for folder in (tempfile.gettempdir(), "/tmp"):
-        if len(os.fsencode(path := os.path.join(folder, name))) < 100:
+    try:
+        first, wrong = tempfile.gettempdir(), []
+    except OSError as error:
+        raise ServerStartError(f"there is no folder for the server's socket and log: set TMPDIR; {error}") from error
+    for folder in dict.fromkeys((first, "/tmp")):
+        path = os.path.join(folder, name)
+        if len(os.fsencode(path)) >= 100:
+            wrong.append(f"the path {folder} is too long for a Unix socket")
+        elif not os.access(folder, os.W_OK | os.X_OK):
+            wrong.append(f"{folder} cannot be written to")
+        else:
             return path
-    raise ServerStartError(
-        f"the path {tempfile.gettempdir()} is too long for a Unix socket: set TMPDIR to a shorter one"
-    )
+    raise ServerStartError(f"there is no folder for the server's socket: {', and '.join(wrong)}; set TMPDIR to another")

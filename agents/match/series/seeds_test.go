@@ -1,4 +1,4 @@
-package rounds
+package series
 
 import (
 	"testing"
@@ -8,13 +8,14 @@ import (
 
 	"blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/programs"
+	"blockyard/agents/match"
 )
 
 func TestEstimate(t *testing.T) {
-	require.Equal(t, "0.0", estimateOf(nil).format("%.1f"))
-	require.Equal(t, "7.0", estimateOf([]float64{7}).format("%.1f"))
+	require.Equal(t, "0.0", format(match.MeanOf(nil), 0, "%.1f"))
+	require.Equal(t, "7.0", format(match.MeanOf([]float64{7}), 1, "%.1f"))
 	// The mean of 1..5 is 3, s²/n is 0.5, and Student's t for 4 degrees of freedom 2.776.
-	require.Equal(t, "3.00 (1.04 to 4.96)", estimateOf([]float64{1, 2, 3, 4, 5}).format("%.2f"))
+	require.Equal(t, "3.00 (1.04 to 4.96)", format(match.MeanOf([]float64{1, 2, 3, 4, 5}), 5, "%.2f"))
 }
 
 // How long the points took counts in the games that reached them, and is compared where both programs did.
@@ -25,7 +26,7 @@ func TestReached(t *testing.T) {
 		}
 		return &Game{Seed: seed, Bot: bot, Score: 500, Reason: dropblox.Points, Seconds: &seconds}
 	}
-	tour := Tournament{
+	tour := Seeds{
 		Programs: []*programs.Program{{Name: "a"}, {Name: "b"}, {Name: "c"}},
 		Seeds:    []string{"1", "2", "3"}, Clock: time.Minute, Points: 500,
 		results: [][]*Game{
@@ -35,10 +36,10 @@ func TestReached(t *testing.T) {
 		},
 	}
 	r := tour.Report(false)
-	require.Equal(t, 15.0, r.Bots[0].Reached.Mean)
+	require.Equal(t, 15.0, r.Bots[0].Reached.Value)
 	require.Nil(t, r.Bots[0].Later)
-	require.Equal(t, 16.0, r.Bots[1].Reached.Mean)
-	require.Equal(t, 2.0, r.Bots[1].Later.Mean)
+	require.Equal(t, 16.0, r.Bots[1].Reached.Value)
+	require.Equal(t, 2.0, r.Bots[1].Later.Value)
 	require.Nil(t, r.Bots[2].Reached)
 	text := r.String()
 	require.Contains(t, text, "3 seeds, 60 s a game, until 500 points\n")

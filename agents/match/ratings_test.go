@@ -1,27 +1,25 @@
-package rating
+package match
 
 import (
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"blockyard/agents/match"
 )
 
 // The intervals hold the ratings that results were drawn from, more or less 95 % of them, and two players alone get
 // the difference that belongs to their score.
-func TestElo(t *testing.T) {
+func TestRatings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	truth := []float64{150, 60, 0, -60, -150}
 	inside, all := 0, 0
 	for range 40 {
-		r := New(len(truth))
+		r := NewResults(len(truth))
 		for range 60 {
 			for a := range truth {
 				for b := range a {
 					half := 0
-					if rng.Float64() < match.Expected(truth[a]-truth[b]) {
+					if rng.Float64() < Expected(truth[a]-truth[b]) {
 						half = 2
 					}
 					r.Add(a, b, half)
@@ -37,22 +35,22 @@ func TestElo(t *testing.T) {
 	}
 	require.InDelta(t, 0.95, float64(inside)/float64(all), 0.04)
 
-	r := New(2)
+	r := NewResults(2)
 	for k := range 1000 {
 		r.Add(0, 1, [...]int{2, 2, 2, 0}[k%4])
 	}
 	elo := r.Elo()
-	require.InDelta(t, match.Elo(0.75), elo[0].Value-elo[1].Value, 1)
+	require.InDelta(t, Elo(0.75), elo[0].Value-elo[1].Value, 1)
 }
 
 // Ratings are finite without games, for one player, and for who won everything.
-func TestEloOfLittle(t *testing.T) {
-	require.Empty(t, New(0).Elo())
-	require.Equal(t, []match.Estimate{{}}, New(1).Elo())
-	for _, e := range New(3).Elo() {
+func TestRatingsOfLittle(t *testing.T) {
+	require.Empty(t, NewResults(0).Elo())
+	require.Equal(t, []Estimate{{}}, NewResults(1).Elo())
+	for _, e := range NewResults(3).Elo() {
 		require.Zero(t, e.Value)
 	}
-	r := New(2)
+	r := NewResults(2)
 	for range 50 {
 		r.Add(1, 0, 2)
 	}

@@ -1,5 +1,4 @@
-// Package rounds lets Dropblox programs play the same seeds and compares their scores.
-package rounds
+package series
 
 import (
 	"context"
@@ -10,12 +9,11 @@ import (
 	"blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
-	"blockyard/agents/match/series"
 	"blockyard/datasets/record"
 )
 
-// A Tournament is a number of games: every program plays every seed.
-type Tournament struct {
+// Seeds is a number of games: every program plays every seed.
+type Seeds struct {
 	Programs []*programs.Program
 	Seeds    []string
 	Clock    time.Duration // of a game
@@ -40,9 +38,9 @@ type Game struct {
 	Turns  int             `json:"turns"`
 	Reason dropblox.Reason `json:"reason"`
 	Fault  string          `json:"fault,omitempty"` // why it failed
-	// Seconds of the clock until Tournament.Points were reached; nil if they were not.
+	// Seconds of the clock until Seeds.Points were reached; nil if they were not.
 	Seconds *float64 `json:"seconds,omitempty"`
-	series.Times
+	Times
 }
 
 // An attempt is a game with its record, or, if it did not end, with the record alone.
@@ -53,7 +51,7 @@ type attempt struct {
 
 // Play plays the games, seed by seed, and returns how many of them are in Record. It ends
 // with ctx, without an error; the report then is about the games that ended.
-func (t *Tournament) Play(ctx context.Context) (kept int, err error) {
+func (t *Seeds) Play(ctx context.Context) (kept int, err error) {
 	n := len(t.Programs)
 	t.results = make([][]*Game, len(t.Seeds))
 	for i := range t.results {
@@ -83,18 +81,18 @@ func (t *Tournament) Play(ctx context.Context) (kept int, err error) {
 
 // game plays a seed with a program. The error is not the program's: what is wrong with that
 // goes into the game's result.
-func (t *Tournament) game(ctx context.Context, seed, bot int) (a attempt, err error) {
+func (t *Seeds) game(ctx context.Context, seed, bot int) (a attempt, err error) {
 	if ctx.Err() != nil {
 		return a, nil
 	}
-	id := fmt.Sprintf("%s%d", series.Letter(bot), seed+1)
+	id := fmt.Sprintf("%s%d", Letter(bot), seed+1)
 	program := *t.Programs[bot]
 	g := dropblox.LocalGame{ID: id, Seed: t.Seeds[seed], Clock: t.Clock, Folders: t.History}
 	g.Program, g.Turns, g.Points = &program, t.Turns, t.Points
 	g.Each = func(r dropblox.Result) {
-		t.Tell("%s, seed %.12s: turn %d, %d points", series.Letter(bot), t.Seeds[seed], r.Turns, r.Score)
+		t.Tell("%s, seed %.12s: turn %d, %d points", Letter(bot), t.Seeds[seed], r.Turns, r.Score)
 	}
-	log, err := series.CreateLog(t.LogDir, id)
+	log, err := CreateLog(t.LogDir, id)
 	if err != nil {
 		return a, err
 	}
@@ -129,7 +127,7 @@ func (t *Tournament) game(ctx context.Context, seed, bot int) (a attempt, err er
 		used := (t.Clock - r.Left).Seconds()
 		a.game.Seconds = &used
 	}
-	a.game.Times = series.TimesOf(r.Used, r.Longest, r.Turns)
+	a.game.Times = TimesOf(r.Used, r.Longest, r.Turns)
 	if err != nil {
 		a.game.Fault = err.Error()
 	}

@@ -1,12 +1,9 @@
-// Package rating estimates Elo ratings from the results of games between any number of players.
-package rating
+package match
 
 import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-
-	"blockyard/agents/match"
 )
 
 // scale turns Elo into the exponent of the logistic function.
@@ -19,8 +16,8 @@ type Results struct {
 	score []float64  // points of every player: wins and half the draws
 }
 
-// New returns no results of n players.
-func New(n int) *Results {
+// NewResults returns no results of n players.
+func NewResults(n int) *Results {
 	r := &Results{n: n, score: make([]float64, n)}
 	if n > 0 {
 		r.games = mat.NewDense(n, n, nil)
@@ -39,7 +36,7 @@ func (r *Results) Add(a, b, half int) {
 // Elo estimates the ratings that make the results most likely, relative to their mean, with 95 % intervals. Every two
 // players count as if they had drawn once more, shared among all, so that a rating is finite also for who won
 // everything. The intervals take games as independent; games in pairs with the seats swapped vary less.
-func (r *Results) Elo() []match.Estimate {
+func (r *Results) Elo() []Estimate {
 	if r.n == 0 {
 		return nil
 	}
@@ -53,9 +50,9 @@ func (r *Results) Elo() []match.Estimate {
 	for i, v := range elo {
 		elo[i] = math.Round(1e3*v)/1e3 + 0 // what the last steps left over decides no tie; + 0 makes -0 a 0
 	}
-	out := make([]match.Estimate, r.n)
-	for i, half := range errors(elo, games) {
-		out[i] = match.Estimate{Value: elo[i], Low: elo[i] - half, High: elo[i] + half}
+	out := make([]Estimate, r.n)
+	for i, half := range halfWidths(elo, games) {
+		out[i] = Estimate{Value: elo[i], Low: elo[i] - half, High: elo[i] + half}
 	}
 	return out
 }
@@ -82,7 +79,7 @@ func (r *Results) improve(elo []float64, games *mat.Dense, score []float64) floa
 		gap, slope := score[i], 0.0
 		for j := range elo {
 			if i != j {
-				e := match.Expected(elo[i] - elo[j])
+				e := Expected(elo[i] - elo[j])
 				gap -= games.At(i, j) * e
 				slope += games.At(i, j) * e * (1 - e) * scale
 			}
@@ -103,9 +100,9 @@ func (r *Results) improve(elo []float64, games *mat.Dense, score []float64) floa
 	return change
 }
 
-// errors returns half the widths of the ratings' 95 % intervals, from the curvature of the likelihood. Ratings are only
-// determined up to a constant: adding the same number to every entry of the matrix fixes their mean.
-func errors(elo []float64, games *mat.Dense) []float64 {
+// halfWidths returns half the widths of the ratings' 95 % intervals, from the curvature of the likelihood. Ratings are
+// only determined up to a constant: adding the same number to every entry of the matrix fixes their mean.
+func halfWidths(elo []float64, games *mat.Dense) []float64 {
 	n := len(elo)
 	h := mat.NewDense(n, n, nil)
 	for i := range n {
@@ -113,7 +110,7 @@ func errors(elo []float64, games *mat.Dense) []float64 {
 			if i == j {
 				continue
 			}
-			e := match.Expected(elo[i] - elo[j])
+			e := Expected(elo[i] - elo[j])
 			w := games.At(i, j) * e * (1 - e) * scale * scale
 			h.Set(i, i, h.At(i, i)+w)
 			h.Set(i, j, h.At(i, j)-w)

@@ -1,0 +1,272 @@
+//go:build amd64 && !noasm
+
+#include "go_asm.h"
+#include "textflag.h"
+
+#define CONSTANT(name, value) \
+	DATA name<>+0(SB)/8, value; \
+	DATA name<>+8(SB)/8, value; \
+	DATA name<>+16(SB)/8, value; \
+	DATA name<>+24(SB)/8, value; \
+	GLOBL name<>(SB), RODATA, $32
+
+CONSTANT(one, $0x0000000100000001)
+CONSTANT(ten, $0x0000000a0000000a)
+CONSTANT(fifteen, $0x0000000f0000000f)
+CONSTANT(bytes, $0x0101010101010101)
+CONSTANT(words, $0x0001000100010001)
+CONSTANT(nibble, $0x0f0f0f0f0f0f0f0f)
+
+DATA ones<>+0(SB)/8, $0x0302020102010100
+DATA ones<>+8(SB)/8, $0x0403030203020201
+DATA ones<>+16(SB)/8, $0x0302020102010100
+DATA ones<>+24(SB)/8, $0x0403030203020201
+GLOBL ones<>(SB), RODATA, $32
+
+// DIG is a row of counts. HOLES and OPEN are a column's holes and open cells; they take the place of what count4 left.
+#define DIG(i) (32*(const_digsAt+i))(DI)
+#define HOLES(x) (64*(const_Terms+4)+32*(x))(BX)
+#define OPEN(x) (64*(const_Terms+4)+32*(10+x))(BX)
+
+// LOW sets y to the lower halves of 64 bytes, shifted to the right.
+#define LOW(k, at, shift, y, t) \
+	VMOVDQU (64*(k))(at), y; \
+	VMOVDQU (64*(k)+32)(at), t; \
+	VPSRLQ  shift, y, y; \
+	VPSRLQ  shift, t, t; \
+	VSHUFPS $0x88, t, y, y; \
+	VPERMQ  $0xd8, y, y
+
+// COLUMN reads a column: rows that lack 1, 2, 4 and 8 cells in Y0 to Y3, rows with holes in Y4, rows in which missing
+// cells begin once in Y5 and twice in Y6, the missing cells in Y7. Y8 has the rows that count.
+#define COLUMN(x, k, shift) \
+	LOW(k, AX, shift, Y9, Y10); \
+	VPANDN  Y8, Y9, Y9; \
+	LOW(const_Terms+k, BX, shift, Y10, Y11); \
+	VMOVDQU Y10, OPEN(x); \
+	VPANDN  Y9, Y10, Y10; \
+	VMOVDQU Y10, HOLES(x); \
+	VPOR    Y10, Y4, Y4; \
+	VPANDN  Y9, Y7, Y10; \
+	VPAND   Y5, Y10, Y11; \
+	VPOR    Y11, Y6, Y6; \
+	VPOR    Y10, Y5, Y5; \
+	VMOVDQU Y9, Y7; \
+	VPAND   Y0, Y9, Y10; \
+	VPXOR   Y9, Y0, Y0; \
+	VPAND   Y1, Y10, Y11; \
+	VPXOR   Y10, Y1, Y1; \
+	VPAND   Y2, Y11, Y10; \
+	VPXOR   Y11, Y2, Y2; \
+	VPXOR   Y10, Y3, Y3
+
+// POP sets Y10 to the number of bits of each number in x.
+#define POP(x) \
+	VPAND      Y12, x, Y10; \
+	VPSRLW     $4, x, Y11; \
+	VPAND      Y12, Y11, Y11; \
+	VPSHUFB    Y10, Y13, Y10; \
+	VPSHUFB    Y11, Y13, Y11; \
+	VPADDB     Y11, Y10, Y10; \
+	VPMADDUBSW Y14, Y10, Y10; \
+	VPMADDWD   Y15, Y10, Y10
+
+// LACK counts the rows in Y9, that lack n cells, without holes and with: Y5 has the rows without. It leaves those
+// without in Y7, and their number in DIG.
+#define LACK(n) \
+	VPAND   Y4, Y9, Y7; \
+	POP(Y7); \
+	VMOVDQU Y10, DIG(const_holedAt+n-1); \
+	VPAND   Y5, Y9, Y7; \
+	POP(Y7); \
+	VMOVDQU Y10, DIG(const_wholeAt+n-1)
+
+// SPLIT tells apart those of LACK by whether the cells they lack are side by side.
+#define SPLIT(n) \
+	VPAND   Y6, Y7, Y7; \
+	VMOVDQU Y10, Y9; \
+	POP(Y7); \
+	VMOVDQU Y10, DIG(const_splitAt+n-2); \
+	VPSUBD  Y10, Y9, Y9; \
+	VMOVDQU Y9, DIG(const_runsAt+n-2)
+
+// COVERED takes the part of column x in the topmost row with a hole, Y7: Y6 counts holes, Y9 has the rows that are open
+// wherever there is one.
+#define COVERED(x) \
+	VPAND    HOLES(x), Y7, Y10; \
+	VPCMPEQD Y5, Y10, Y10; \
+	VPADDD   Y10, Y6, Y6; \
+	VPOR     OPEN(x), Y10, Y10; \
+	VPAND    Y10, Y9, Y9
+
+// LESS keeps the rows in Y9 without digit n, if there are some, and adds 1 to Y6, times two, otherwise.
+#define LESS(n) \
+	VPANDN    Y9, n, Y10; \
+	VPCMPEQD  Y5, Y10, Y11; \
+	VPBLENDVB Y11, Y9, Y10, Y9; \
+	VPADDD    Y6, Y6, Y6; \
+	VPSUBD    Y11, Y6, Y6
+
+// func dig8(b *batch, work *uint64, side *int32)
+TEXT ·dig8(SB), NOSPLIT, $0-24
+	MOVQ b+0(FP), AX
+	MOVQ work+8(FP), BX
+	MOVQ side+16(FP), DI
+
+	VMOVDQU nibble<>(SB), Y12
+	VMOVDQU ones<>(SB), Y13
+	VMOVDQU bytes<>(SB), Y14
+	VMOVDQU words<>(SB), Y15
+	VMOVDQU one<>(SB), Y11
+	LOW((batch_floor/64), AX, $0, Y8, Y0)
+	LOW(const_Peak, BX, $0, Y1, Y0)
+	VPSLLVD Y8, Y11, Y8
+	VPSLLVD Y1, Y11, Y1
+	VPSUBD  Y1, Y8, Y8
+	VPXOR   Y0, Y0, Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
+	VPXOR   Y4, Y4, Y4
+	VPXOR   Y5, Y5, Y5
+	VPXOR   Y6, Y6, Y6
+	VPXOR   Y7, Y7, Y7
+	COLUMN(0, 0, $0)
+	COLUMN(1, 1, $0)
+	COLUMN(2, 2, $0)
+	COLUMN(3, 3, $0)
+	COLUMN(4, 0, $21)
+	COLUMN(5, 1, $21)
+	COLUMN(6, 2, $21)
+	COLUMN(7, 3, $21)
+	COLUMN(8, 0, $42)
+	COLUMN(9, 1, $42)
+
+	VPANDN Y8, Y4, Y5
+	VPOR   Y3, Y2, Y11
+	VPOR   Y1, Y11, Y10
+	VPANDN Y0, Y10, Y9
+	LACK(1)
+	VPOR   Y3, Y2, Y11
+	VPOR   Y0, Y11, Y10
+	VPANDN Y1, Y10, Y9
+	LACK(2)
+	SPLIT(2)
+	VPOR   Y3, Y2, Y11
+	VPAND  Y0, Y1, Y10
+	VPANDN Y10, Y11, Y9
+	LACK(3)
+	SPLIT(3)
+	VPOR   Y3, Y1, Y11
+	VPOR   Y0, Y11, Y10
+	VPANDN Y2, Y10, Y9
+	LACK(4)
+	SPLIT(4)
+	VPOR   Y3, Y1, Y11
+	VPAND  Y0, Y2, Y10
+	VPANDN Y10, Y11, Y9
+	LACK(5)
+	VPAND  Y1, Y2, Y9
+	VPOR   Y3, Y9, Y9
+	LACK(6)
+
+	// what the lowest row lacks: all, if no row counts
+	LOW((batch_floor/64), AX, $0, Y9, Y10)
+	VMOVDQU  one<>(SB), Y11
+	VPSUBD   Y11, Y9, Y10
+	VPXOR    Y5, Y5, Y5
+	VPCMPGTD Y5, Y9, Y9
+	VPCMPEQD Y5, Y8, Y8
+	VPAND    Y8, Y9, Y9
+	VPAND    ten<>(SB), Y9, Y9
+	VPSRLVD  Y10, Y0, Y6
+	VPAND    Y11, Y6, Y6
+	VPADDD   Y6, Y9, Y9
+	VPSRLVD  Y10, Y1, Y6
+	VPAND    Y11, Y6, Y6
+	VPSLLD   $1, Y6, Y6
+	VPADDD   Y6, Y9, Y9
+	VPSRLVD  Y10, Y2, Y6
+	VPAND    Y11, Y6, Y6
+	VPSLLD   $2, Y6, Y6
+	VPADDD   Y6, Y9, Y9
+	VPSRLVD  Y10, Y3, Y6
+	VPAND    Y11, Y6, Y6
+	VPSLLD   $3, Y6, Y6
+	VPADDD   Y6, Y9, Y9
+	VMOVDQU  Y9, DIG(7)
+
+	// the topmost row with a hole
+	VPCMPEQD Y5, Y4, Y10
+	VPSRLD   $31, Y10, Y10
+	VMOVDQU  Y10, DIG(6)
+	VPSUBD   Y4, Y5, Y7
+	VPAND    Y4, Y7, Y7
+	VMOVDQU  ten<>(SB), Y6
+	VPCMPEQD Y9, Y9, Y9
+	COVERED(0)
+	COVERED(1)
+	COVERED(2)
+	COVERED(3)
+	COVERED(4)
+	COVERED(5)
+	COVERED(6)
+	COVERED(7)
+	COVERED(8)
+	COVERED(9)
+	VMOVDQU  Y6, DIG(2)
+	VMOVDQU  fifteen<>(SB), Y6
+	VPAND    Y7, Y0, Y10
+	VPCMPEQD Y5, Y10, Y10
+	VPADDD   Y10, Y6, Y6
+	VPAND    Y7, Y1, Y10
+	VPCMPEQD Y5, Y10, Y10
+	VPSLLD   $1, Y10, Y10
+	VPADDD   Y10, Y6, Y6
+	VPAND    Y7, Y2, Y10
+	VPCMPEQD Y5, Y10, Y10
+	VPSLLD   $2, Y10, Y10
+	VPADDD   Y10, Y6, Y6
+	VPAND    Y7, Y3, Y10
+	VPCMPEQD Y5, Y10, Y10
+	VPSLLD   $3, Y10, Y10
+	VPADDD   Y10, Y6, Y6
+	VMOVDQU  Y6, DIG(3)
+	VMOVDQU  one<>(SB), Y11
+	VPSUBD   Y11, Y7, Y7
+	VPANDN   Y7, Y9, Y9
+	LOW((batch_floor/64), AX, $0, Y8, Y10)
+	VPSLLVD  Y8, Y11, Y8
+	VPSUBD   Y11, Y8, Y8
+	VPANDN   Y8, Y7, Y8
+	POP(Y8)
+	VMOVDQU  Y10, DIG(4)
+
+	// the rows that cover it, in Y9
+	POP(Y9)
+	VMOVDQU Y10, DIG(0)
+	VPAND   Y9, Y3, Y7
+	POP(Y7)
+	VPADDD  Y10, Y10, Y8
+	VPAND   Y9, Y2, Y7
+	POP(Y7)
+	VPADDD  Y10, Y8, Y8
+	VPADDD  Y8, Y8, Y8
+	VPAND   Y9, Y1, Y7
+	POP(Y7)
+	VPADDD  Y10, Y8, Y8
+	VPADDD  Y8, Y8, Y8
+	VPAND   Y9, Y0, Y7
+	POP(Y7)
+	VPADDD  Y10, Y8, Y8
+	VMOVDQU Y8, DIG(1)
+	VPXOR   Y6, Y6, Y6
+	LESS(Y3)
+	LESS(Y2)
+	LESS(Y1)
+	LESS(Y0)
+	VPCMPEQD Y5, Y4, Y10
+	VPANDN  Y6, Y10, Y6
+	VMOVDQU Y6, DIG(5)
+	VZEROUPPER
+	RET

@@ -1,0 +1,65 @@
+package commands
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/match/series"
+)
+
+// habits are bots of Block Battle with one fault each, as a line of Python that answers a request, and what the host
+// says about it. n is the number of the request, w writes bytes at once.
+var habits = map[string][2]string{
+	"no line end": {"w(b'left,drop')", "no answer, but 9 bytes without a line end: end the line and flush"},
+	"no flush":    {"sys.stdout.write('left,drop\\n')", "no answer: not a byte has arrived since the request"},
+	"two lines":   {"w(b'left,drop\\ndrop\\n')", "writes more lines than it is asked for: only the first line after a request is its answer"},
+	"exit":        {"w(b'drop\\n') if n < 3 else sys.exit(7)", "the program has ended: exit status 7"},
+	"signal":      {"w(b'drop\\n') if n < 3 else os.kill(os.getpid(), 11)", "the program has ended: signal 11 (segmentation fault)"},
+	"exception":   {"w(b'drop\\n') if n < 3 else 1 / 0", "the program has ended: exit status 1"},
+	"closed":      {"w(b'drop\\n') if n < 3 else (os.close(1), time.sleep(60))", "the program has closed its output but not ended"},
+	"semicolon":   {"w(b'left;drop\\n')", `a remark, such as "left;drop": `},
+	"JSON":        {"w(b'[\"left\",\"drop\"]\\n')", `a remark, such as `},
+	"colours":     {"w(b'\\x1b[32mdrop\\x1b[0m\\n')", `a remark, such as "\x1b[32mdrop`},
+	"prompt":      {"w(b'> drop\\n')", `a remark, such as "> drop": `},
+	"wide":        {"w('drop\\n'.encode('utf-16-le'))", `a remark, such as "d\x00r\x00o\x00p`},
+}
+
+// TestHostNamesOddHabits: each habit is named in the table and in the log.
+func TestHostNamesOddHabits(t *testing.T) {
+	for name, h := range habits {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			bot := filepath.Join(dir, "bot.py")
+			text := "import os, sys, time\nout, n = os.fdopen(os.dup(1), 'wb', 0), 0\nw = out.write\n" +
+				"sys.stdout = open(1, 'w', buffering=1 << 16, closefd=False)\n"
+			if name == "closed" {
+				text = strings.Replace(text, "os.fdopen(os.dup(1), 'wb', 0)", "os.fdopen(1, 'wb', 0, closefd=False)", 1)
+			}
+			text += "for line in sys.stdin:\n    if line.startswith('action'):\n        n += 1\n        " + h[0] + "\n"
+			require.NoError(t, os.WriteFile(bot, []byte(text), 0o644))
+			bank := "60s"
+			if strings.HasPrefix(name, "no ") {
+				bank = "2s"
+			}
+			status, out, errs := hostMatch(t, t.Context(), bot, dropper, "--games", "1", "--json", "--log", dir,
+				"--timebank", bank, "--time-per-move", "0s")
+			require.Zero(t, status, errs)
+			var got series.Report
+			require.NoError(t, json.Unmarshal([]byte(out), &got))
+			require.Contains(t, strings.Join(got.Bots[0].Odd, "\n"), h[1])
+			require.Empty(t, got.Bots[1].Odd)
+			require.Contains(t, got.String(), "A: "+got.Bots[0].Odd[0]+"\n")
+			if !strings.HasPrefix(h[1], "a remark") {
+				log, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
+				require.NoError(t, err)
+				require.Contains(t, string(log), "player1 * "+h[1])
+			}
+		})
+	}
+}

@@ -1,0 +1,167 @@
+// Package cage contains programs that somebody else wrote. On Linux it needs no root: the program that starts them runs
+// itself again, and that process puts up the walls, as far as the kernel has them, and then becomes the contained
+// program. The walls are one list, in walls_linux.go. Elsewhere than on Linux there are none.
+package cage
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Mode says which programs are contained.
+type Mode string
+
+// The modes.
+const (
+	Auto    Mode = "auto"    // the programs of others, by the walls that this kernel has
+	Require Mode = "require" // the same, and it is an error if a wall is missing
+	Off     Mode = "off"     // none
+)
+
+// Check returns an error if the mode requires walls that are missing here.
+func (m Mode) Check() error {
+	if missing := Missing(); m == Require && len(missing) > 0 {
+		return fmt.Errorf("--isolate require: missing here: %s", strings.Join(missing, "; "))
+	}
+	return nil
+}
+
+// Limits bound what a contained program takes from the machine. Past one of them it is ended.
+type Limits struct {
+	Memory  int64 // bytes, with all that it starts; 0 is no limit
+	Disk    int64 // bytes of its folder and its temporary files, beside what was there
+	Files   int   // number of these files
+	Threads int   // of all its processes together
+	Open    int   // open files of a process
+}
+
+// The limits of bots and of compilers.
+var (
+	Bot      = Limits{Disk: 256 << 20, Files: 10_000, Threads: 512, Open: 1024}
+	Compiler = Limits{Disk: 1 << 30, Files: 100_000, Threads: 4096, Open: 4096}
+)
+
+// A Cage says what a contained program may reach, beside the system's programs and libraries.
+type Cage struct {
+	Own    string   // folder that it may read and write, which the limits count; "" is none
+	Read   []string // files and folders that it may read
+	Hidden []string // what it may not read although it is in one of these folders
+	Env    []string // variables for it, beside those of the environment that are passed on
+	Limits
+}
+
+// For returns the cage of a command that somebody named: it may read the folder in which its files are, such as bots/a
+// of "python3 bots/a/bot.py", without what is hidden there, and write it if nothing is.
+func For(argv []string, dir string, hidden ...string) *Cage {
+	c := &Cage{Limits: Bot}
+	for _, path := range hidden {
+		if path, err := filepath.Abs(path); err == nil {
+			c.Hidden = append(c.Hidden, path)
+		}
+	}
+	for _, file := range Named(argv, dir) {
+		folder := file
+		if info, err := os.Stat(file); err == nil && !info.IsDir() {
+			folder = filepath.Dir(file)
+		}
+		switch {
+		case slices.ContainsFunc(system, func(s string) bool { return within(file, s) }):
+		case private(folder):
+			c.Read = append(c.Read, file)
+		case c.Own == "" && !slices.ContainsFunc(c.Hidden, func(h string) bool { return within(h, folder) }):
+			c.Own = folder
+		default:
+			c.Read = append(c.Read, folder)
+		}
+	}
+	return c
+}
+
+// Named returns the files and folders that the words of a command name, as absolute paths.
+func Named(argv []string, dir string) (files []string) {
+	for _, word := range strings.Fields(strings.Join(argv, " ")) {
+		word = strings.Trim(word, `"'`+"`;()&|")
+		if word == "" || word[0] == '-' {
+			continue
+		}
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(dir, word)
+		}
+		path, err := filepath.Abs(word)
+		if _, missing := os.Stat(path); err == nil && missing == nil {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// within reports whether path is folder or lies in it; both are absolute.
+func within(path, folder string) bool {
+	rest, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rest)
+}
+
+// private reports whether a folder is so general that no program may read it as its own: it holds the home folder or
+// the folder of temporary files, or is one of the system's.
+func private(folder string) bool {
+	home, _ := os.UserHomeDir()
+	for _, inside := range []string{home, os.TempDir(), "/etc", "/var/lib", "/dev", "/run", "/proc", "/sys", "/usr"} {
+		if inside != "" && within(inside, folder) {
+			return true
+		}
+	}
+	return false
+}
+
+// without lists path, or what is in it, so that no hidden path is among them or below.
+func without(path string, hidden []string) (list []string) {
+	inside := slices.ContainsFunc(hidden, func(h string) bool { return within(h, path) })
+	switch {
+	case slices.ContainsFunc(hidden, func(h string) bool { return within(path, h) }):
+		return nil
+	case !inside:
+		return []string{path}
+	}
+	entries, _ := os.ReadDir(path)
+	for _, e := range entries {
+		list = append(list, without(filepath.Join(path, e.Name()), hidden)...)
+	}
+	return list
+}
+
+// size returns how much is in some folders, and stops counting past a number of files.
+func size(most int, folders ...string) (bytes int64, files int) {
+	for _, folder := range folders {
+		_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return nil // it was removed meanwhile, or cannot be read
+			}
+			if files++; files > most {
+				return fs.SkipAll
+			}
+			if info, err := d.Info(); err == nil && d.Type().IsRegular() {
+				bytes += info.Size()
+			}
+			return nil
+		})
+	}
+	return bytes, files
+}
+
+// Remove removes a folder to which a contained program could write: it may have taken away its own right to do so.
+func Remove(folder string) error {
+	if os.RemoveAll(folder) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(folder)
+}

