@@ -128,6 +128,13 @@ func (l *lease) write(ctx context.Context, change func(*Run)) error {
 	return err
 }
 
+// lastRenewed is when the lease was last renewed.
+func (l *lease) lastRenewed() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.renewed
+}
+
 // held returns nil if the lease cannot have run out. It renews one that could have.
 func (l *lease) held(ctx context.Context) error {
 	l.mu.Lock()

@@ -45,6 +45,9 @@ type Server struct {
 	taking sync.Mutex // held while a result is dealt with
 	last   time.Time  // of the last result
 
+	confirmed time.Time // the last renewal of the lease that away knows of
+	silent    int       // renewals since then that had no answer
+
 	mu      sync.Mutex
 	jobs    map[string]*Job // without a result
 	counted int
@@ -163,10 +166,24 @@ func (s *Server) Check(ctx context.Context) error {
 	return s.Explain(s.lease.held(ctx))
 }
 
-// away is called when the lease could not be renewed. It returns an error if waiting does not help.
+// mostSilent is how many renewals in a row a broker that is connected may leave without an answer: half a minute.
+const mostSilent = 4
+
+// away is called when the lease could not be renewed. It returns an error if waiting does not help: the broker is
+// connected, and has confirmed nothing for a while.
 func (s *Server) away(err error) error {
 	s.options.Log.Warn("the broker does not confirm messages, trying again", "error", err)
-	return s.site.Check()
+	if broken := s.site.Check(); broken != nil {
+		return broken
+	}
+	renewed := s.lease.lastRenewed()
+	if !s.site.IsConnected() || renewed != s.confirmed {
+		s.confirmed, s.silent = renewed, 0
+	}
+	if s.silent++; s.silent > mostSilent {
+		return explain(err)
+	}
+	return nil
 }
 
 // Explain says what the user can do about an error of the broker.

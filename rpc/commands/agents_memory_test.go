@@ -61,7 +61,7 @@ func TestAgentsAreCounted(t *testing.T) {
 	require.NoError(t, err)
 	one := memory()
 	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: []any{[]any{"learned", 1}, []any{"learned:ply=1", 1}}}))
-	require.Less(t, memory()-one, int64(450_000))
+	require.Less(t, memory()-one, int64(500_000))
 	h := map[int]string{1: "hand:ply=4,width=10000"}
 	for k := range 8 { // a search of four plies takes 1.6 MB, and is there once for each worker
 		h[1] = fmt.Sprintf("hand:ply=4,width=%d", 9000+k)

@@ -49,7 +49,7 @@ func TestUntrustedOpponents(t *testing.T) {
 		"executive":                   `unknown agent "executive"`,
 		"exec2:true":                  `unknown agent "exec2"`,
 		"weights":                     `unknown agent "weights"`,
-		"hand:lightweights=3":         `unknown option "lightweights"; there are guard, nodes, ply, time, weights, width`,
+		"hand:lightweights=3":         `unknown option "lightweights"; there are eps, guard, nodes, ply, time, weights, width`,
 		"hand:ply=weights":            `option ply: "weights" is not a number`,
 		"random:weights=/etc/passwd":  "random takes no options",
 	} {

@@ -39,11 +39,12 @@ func forge(t *testing.T, dir string, against ...string) {
 	var run map[string]any
 	require.NoError(t, json.Unmarshal([]byte(meta["run"]), &run))
 	run["config"].(map[string]any)["GateAgainst"] = against
-	run["version"] = 1 // which has no checksum
 	text, err := json.Marshal(run)
 	require.NoError(t, err)
 	var b bytes.Buffer
-	require.NoError(t, mlp.WriteTensors(&b, tensors, map[string]string{"run": string(text)}))
+	meta["run"], meta["sha256"] = string(text), strings.Repeat("0", 64)
+	require.NoError(t, mlp.WriteTensors(&b, tensors, meta))
+	require.NoError(t, selfplay.Seal(b.Bytes()))
 	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
 }
 

@@ -139,14 +139,13 @@ func TestRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, os.WriteFile(file, []byte("no weights"), 0o600))
 	for says, args := range map[string][]string{
-		"chess":                    {"selfplay", "chess"},
-		"lambda is 2":              {"selfplay", "blockbattle", "--backup=0", "--lambda=2", "--out", t.TempDir()},
-		"a net to start from":      {"selfplay", "blocking", "--backup=0.5", "--out", t.TempDir()},
-		"no warm start before":     {"selfplay", "blockbattle", "--warm=0.1", "--out", t.TempDir()},
-		"no such file":             {"selfplay", "blockbattle", "--resume", "--out", t.TempDir()},
-		"out of range":             {"fit", file, "--epochs=0"},
-		"x:1":                      {"fit", file},
-		"unexpected argument oops": {"oops"},
+		"chess":                                  {"selfplay", "chess"},
+		"lambda is 2":                            {"selfplay", "blockbattle", "--backup=0", "--lambda=2", "--out", t.TempDir()},
+		"--warm belongs to games with a planner": {"selfplay", "blockbattle", "--warm=0.1", "--out", t.TempDir()},
+		"no such file":                           {"selfplay", "blockbattle", "--resume", "--out", t.TempDir()},
+		"out of range":                           {"fit", file, "--epochs=0"},
+		"x:1":                                    {"fit", file},
+		"unexpected argument oops":               {"oops"},
 	} {
 		require.ErrorContains(t, command(t, args...), says, "%v", args)
 	}

@@ -117,7 +117,8 @@ func hasDraws(g *games.Game) bool { return g.Outcomes > 0 && !takesTurns(g) }
 // imitated, nor is the first net. It is only the opponent in gates. What remains of human knowledge are the features.
 //
 // The first part of the budget learns from the results of games. The rest is a backup from that net, a stage per gate.
-// Games of more than two seats have no backup, and learn from results alone: their many legal actions make
+// Games of more than two seats have no backup, and learn from results alone, as do games without draws that a search
+// can enumerate whose seats do not take turns. Many legal actions make
 // decisions expensive, so there are fewer of them, and more steps of the optimiser for each.
 func FromZero(g *games.Game) Config {
 	c := DefaultBackup()
@@ -125,7 +126,7 @@ func FromZero(g *games.Game) Config {
 	c.Lambda, c.RateFrom, c.RateTo = 0.95, 1e-3, 5e-5
 	c.GatePairs, c.GateElo = 100, 20
 	switch {
-	case g.Rules.MaxSeats > 2:
+	case g.Rules.MaxSeats > 2 || !hasDraws(g) && !takesTurns(g):
 		c.Results, c.Backup, c.Late, c.Iterations = 0, 0, 1, 500
 		c.Rounds, c.Batch, c.Mean, c.GatePly = 32, 64, 15, 1
 	case takesTurns(g): // a search of one ply further costs little, and six teach more; a third for results is enough
