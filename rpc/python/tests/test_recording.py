@@ -233,7 +233,7 @@ def test_long_rollouts_fetch_on_the_way(server, tmp_path, datasets):
     path = tmp_path / "games.jsonl.gz"
     with blockyard.make_vec("Blocking-v0", 64, address=server.unix) as env:
         env.reset(seed=1)
-        recording = env.record(path, every=1)
+        recording = env.record(path, every=1, memory=1 << 28)  # room for all of them, however busy the machine is
         begun = time.monotonic()
         while time.monotonic() < begun + 3:
             env.rollout(1000, keep="last")
