@@ -10,11 +10,7 @@ import (
 )
 
 func golang(c *compiler, files []string) error {
-	tool, err := tool("Go", "go")
-	if err != nil {
-		return err
-	}
-	main, err := c.start(languageOf(files[0]), files)
+	tool, main, err := c.toolAndStart(files, "Go", "go")
 	if err != nil {
 		return err
 	}
@@ -50,11 +46,7 @@ func rust(c *compiler, files []string) error {
 		}
 		return c.product(mark, ".host-build/release")
 	}
-	rustc, err := tool("Rust", "rustc")
-	if err != nil {
-		return err
-	}
-	main, err := c.start(languageOf(files[0]), files)
+	rustc, main, err := c.toolAndStart(files, "Rust", "rustc")
 	if err != nil {
 		return err
 	}
@@ -95,11 +87,7 @@ func (c *compiler) classPath() string {
 }
 
 func java(c *compiler, files []string) error {
-	javac, err := tool("a Java compiler", "javac")
-	if err != nil {
-		return err
-	}
-	main, err := c.start(languageOf(files[0]), files)
+	javac, main, err := c.toolAndStart(files, "a Java compiler", "javac")
 	if err != nil {
 		return err
 	}
@@ -119,11 +107,7 @@ func (c *compiler) mavenRoot(main string) string {
 }
 
 func kotlin(c *compiler, files []string) error {
-	kotlinc, err := tool("Kotlin", "kotlinc")
-	if err != nil {
-		return err
-	}
-	main, err := c.start(languageOf(files[0]), files)
+	kotlinc, main, err := c.toolAndStart(files, "Kotlin", "kotlinc")
 	if err != nil {
 		return err
 	}
@@ -142,11 +126,7 @@ func scala(c *compiler, files []string) error {
 	if err != nil {
 		return err
 	}
-	run, err := tool("Scala", "scala")
-	if err != nil {
-		return err
-	}
-	main, err := c.start(languageOf(files[0]), files)
+	run, main, err := c.toolAndStart(files, "Scala", "scala")
 	if err != nil {
 		return err
 	}
@@ -163,11 +143,7 @@ func scala(c *compiler, files []string) error {
 }
 
 func haskell(c *compiler, files []string) error {
-	ghc, err := tool("Haskell", "ghc")
-	if err != nil {
-		return err
-	}
-	main, err := c.start(languageOf(files[0]), files)
+	ghc, main, err := c.toolAndStart(files, "Haskell", "ghc")
 	if err != nil {
 		return err
 	}

@@ -117,11 +117,7 @@ func typescript(c *compiler, files []string) error {
 	if err != nil {
 		return err
 	}
-	tsc, err := tool("TypeScript", "tsc")
-	if err != nil {
-		return err
-	}
-	main, err := c.start(languageOf(files[0]), files)
+	tsc, main, err := c.toolAndStart(files, "TypeScript", "tsc")
 	if err != nil {
 		return err
 	}

@@ -179,6 +179,15 @@ func (c *compiler) start(l *language, files []string) (string, error) {
 	return found[0], nil
 }
 
+// toolAndStart returns the tool that builds a language, as tool does, and the file with which the program begins.
+func (c *compiler) toolAndStart(files []string, what string, names ...string) (found, main string, err error) {
+	if found, err = tool(what, names...); err != nil {
+		return "", "", err
+	}
+	main, err = c.start(languageOf(files[0]), files)
+	return found, main, err
+}
+
 // some names at most five files.
 func some(files []string) string {
 	const most = 5
