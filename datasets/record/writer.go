@@ -100,17 +100,25 @@ func (w *Writer) line(rec *Record) error {
 	return nil
 }
 
+// flush writes all buffered records to the file, and ends the member of a compressed one.
+func (w *Writer) flush() error {
+	err := w.out.Flush()
+	if w.zip != nil {
+		err = errors.Join(err, w.zip.Close())
+	}
+	return err
+}
+
 // Sync writes all buffered records and waits until they are on the disk. A compressed file then goes on with another
 // member.
 func (w *Writer) Sync() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := w.out.Flush()
+	err := w.flush()
 	if w.end == nil {
 		return err
 	}
 	if w.zip != nil {
-		err = errors.Join(err, w.zip.Close())
 		w.zip.Reset(w.file)
 	}
 	return errors.Join(err, w.file.Sync())
@@ -120,12 +128,9 @@ func (w *Writer) Sync() error {
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := w.out.Flush()
+	err := w.flush()
 	if w.end == nil {
 		return err
-	}
-	if w.zip != nil {
-		err = errors.Join(err, w.zip.Close())
 	}
 	return errors.Join(err, w.close(err == nil))
 }
