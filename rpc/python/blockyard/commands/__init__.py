@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import BlockyardError, __version__
-from . import bench, demo, games, onnx, serve
+from . import bench, demo, games, onnx, program
 
 ABOUT = "Block-placement games of programming contests as fast environments for reinforcement learning."
 
@@ -22,11 +22,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="blockyard", description=ABOUT)
     parser.add_argument("--version", action="version", version=f"blockyard {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (serve, games, bench, demo, onnx):
+    for module in (program, games, bench, demo, onnx):
         module.add(commands)
     try:
         if given[:1] == ["serve"]:  # the server reads its own arguments
-            return serve.run(given[1:])
+            return program.run(given[1:])
         args = parser.parse_args(given)
         return int(args.run(args))
     except BrokenPipeError:  # such as `blockyard games | head`
