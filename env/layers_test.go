@@ -49,6 +49,8 @@ var layers = []layer{
 		why: "a record must be readable without any player, trainer or server"},
 	{who: "agents", own: []string{"env/...", "datasets/...", "agents/..."}, other: true,
 		why: "who plays must not depend on how it was trained or on the wire"},
+	{who: "rpc/blockyard", own: []string{"datasets/...", "agents/...", "train/...", "rpc/..."},
+		why: "it is every command in one executable, and nothing imports it"},
 	{who: "rpc", own: []string{"env/...", "datasets/...", "agents/...", "rpc/..."}, other: true,
 		why: "the server offers games and agents and needs no trainer"},
 	{who: "train", own: []string{"env/...", "datasets/...", "agents/...", "train/..."}, other: true,

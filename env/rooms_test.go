@@ -59,6 +59,7 @@ var rooms = map[string][]room{
 	},
 	"rpc": {
 		{"main.go", "commands", 30, "starts the program, and holds its version"},
+		{"blockyard", "commands", 35, "the commands of all programs in one, for the Python package"},
 		{"commands", "openenv server client wire", 1000, "a file per command"},
 		{"openenv", "server wire", 1700, "the environments over HTTP, WebSocket and MCP"},
 		{"server", "wire", 6700, "the environments over sockets and shared memory"},
@@ -75,7 +76,7 @@ var rooms = map[string][]room{
 		{"export", "record program", 850, "records as Parquet and Minari"},
 		{"conform", "record", 2850, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1550, "a game as a line of a file"},
-		{"program", "", 1750, "what every program is, apart from its work"},
+		{"program", "", 1800, "what every program is, apart from its work, and several in one executable"},
 		{"games", "", 0, "a recorded game of each kind"},
 	},
 }

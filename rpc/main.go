@@ -14,4 +14,4 @@ import (
 //go:embed python/blockyard/VERSION
 var version string
 
-func main() { os.Exit(commands.Main(strings.TrimSpace(version))) }
+func main() { os.Exit(commands.MainOf(strings.TrimSpace(version))) }

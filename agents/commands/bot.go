@@ -105,3 +105,11 @@ func (c *bundleCmd) Run(ctx context.Context, con *console) error {
 	}
 	return err
 }
+
+// programsCmd is for who makes an installation without sources, such as the Python package.
+type programsCmd struct {
+	Dir string `arg:"" help:"Folder to write to: bots, beside the executable."`
+}
+
+// Run writes the programs that bundle builds networks into.
+func (c *programsCmd) Run() error { return submit.WritePrograms(c.Dir) }

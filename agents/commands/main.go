@@ -6,6 +6,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/agents/contest/library"
 	"blockyard/agents/fleet/broker"
 	"blockyard/datasets/program"
 )
@@ -23,6 +24,7 @@ type table struct {
 	Tournament tournamentCmd `cmd:"" help:"Play a tournament between agents, programs and submissions."`
 	Serve      serveTable    `cmd:"" help:"Run the server of a contest whose teams play over the network."`
 	Bundle     bundleCmd     `cmd:"" help:"Write a contest bot as one self-contained source file."`
+	Programs   programsCmd   `cmd:"" hidden:"" help:"Write the programs that bundle builds networks into."`
 	Tune       tuneCmd       `cmd:"" help:"Tune the weights of a baseline agent by games against itself."`
 }
 
@@ -39,11 +41,14 @@ func Main() int {
 	if status, asked := servePlugin(os.Args[1:]); asked {
 		return status
 	}
-	return commandLine().Main()
+	return Program().Main()
 }
 
-// commandLine is the program.
-func commandLine() *program.Program {
+// ServesPlugin returns whether this process was started by Main to run a library for it, as no command says.
+func ServesPlugin() bool { return len(os.Args) == 3 && os.Args[1] == library.ServeArgument }
+
+// Program is the program.
+func Program() *program.Program {
 	t := new(table)
 	t.Host.contestFlags, t.Tournament.contestFlags = newContestFlags(false), newContestFlags(true)
 	return &program.Program{Name: "agents", About: about, Commands: t, Options: []kong.Option{broker.Helps}}

@@ -150,5 +150,5 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 // run runs a command line and returns the exit status.
 func run(ctx context.Context, args []string, con *console) int {
-	return commandLine().Run(ctx, args, con)
+	return Program().Run(ctx, args, con)
 }

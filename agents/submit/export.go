@@ -30,7 +30,8 @@ type Export struct {
 func (*Export) Help() string {
 	return fmt.Sprintf(`The file needs nothing but the standard library and Go %s, and has at most %d characters.
 Before it is written, it is compiled alone, and the program answers stored logs or whole games
-of the contest. Run this inside the source tree, because the bot is made of its packages. If the
+of the contest. Run this inside the source tree, because the bot is made of its packages, or by the
+command of the Python package, which has them ready; without Go the file is not compiled then. If the
 bot is too slow only because the machine is busy, the error says so, with what was measured.
 By default the bot is the strongest one: in turn-based games, where --ply counts the opponents' moves too,
 it looks as far ahead as its time allows. A smaller --ply leaves more room for a larger network, and
@@ -53,13 +54,20 @@ func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, e
 	if err != nil {
 		return "", err
 	}
-	bar := answers()
-	replayed, err := check(ctx, b.Game, f.Source, func(trial.Answer) { _ = bar.Add(1) })
-	_ = bar.Finish()
-	if err != nil {
-		return "", err
+	report = f.describe(b, out)
+	if _, err := exec.LookPath("go"); err != nil {
+		report += "not compiled and not tested: there is no Go here\n"
+	} else {
+		bar := answers()
+		replayed, err := check(ctx, b.Game, f.Source, func(trial.Answer) { _ = bar.Add(1) })
+		_ = bar.Finish()
+		if err != nil {
+			return "", err
+		}
+		report += fmt.Sprintf("compiled alone\n"+
+			"replay: %d logs, %d answers, no breach of protocol, %.1f ms an answer, %.1f ms at most\n",
+			replayed.Logs, replayed.Answers, replayed.Mean.Seconds()*1000, replayed.Longest.Seconds()*1000)
 	}
-	report = f.describe(b, out, replayed)
 	if e.Zip {
 		packed, err := Zip(f.Source)
 		upload := strings.TrimSuffix(out, filepath.Ext(out)) + ".zip"
@@ -74,8 +82,8 @@ func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, e
 	return report, mlp.WriteFile(out, f.Source)
 }
 
-// describe is the report about a file that passed its checks.
-func (f *File) describe(b Bot, out string, r trial.Result) string {
+// describe is the report about a file.
+func (f *File) describe(b Bot, out string) string {
 	weights := "hand-tuned"
 	switch {
 	case b.Net != nil && f.Bits == netpack.Exact:
@@ -86,10 +94,8 @@ func (f *File) describe(b Bot, out string, r trial.Result) string {
 	if b.Net != nil {
 		weights += fmt.Sprintf("\nroom: %d characters for a network: %s", f.Room, fitting(b.Net, f.Room))
 	}
-	return fmt.Sprintf("%s: %d of at most %d characters, Go %s, compiled alone\nweights: %s\n"+
-		"replay: %d logs, %d answers, no breach of protocol, %.1f ms an answer, %.1f ms at most\n",
-		out, len(f.Source), MaxChars, flatten.Lang[2:], weights,
-		r.Logs, r.Answers, r.Mean.Seconds()*1000, r.Longest.Seconds()*1000)
+	return fmt.Sprintf("%s: %d of at most %d characters, Go %s\nweights: %s\n",
+		out, len(f.Source), MaxChars, flatten.Lang[2:], weights)
 }
 
 // answers is a progress bar of the answers of a replay, whose number is not known before.

@@ -67,13 +67,7 @@ func (b Bot) Source() (f *File, err error) {
 	if b.Ply, err = ply(e.Submission, b.Ply); err != nil {
 		return nil, err
 	}
-	if err := inTree(b.Dir); err != nil {
-		return nil, err
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		return nil, fmt.Errorf("%w: the Go tools read the program's packages", err)
-	}
-	src, err := b.flatten(e.Submission)
+	src, err := b.program(e.Submission)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +83,69 @@ func (b Bot) Source() (f *File, err error) {
 	}
 	f.Source = []byte(src)
 	return f, nil
+}
+
+// program returns the flattened program: made of the sources, or that of this installation, which has none.
+func (b Bot) program(s *entry.Submission) (string, error) {
+	missing := inTree(b.Dir)
+	if missing == nil {
+		if _, err := exec.LookPath("go"); err != nil {
+			return "", fmt.Errorf("%w: the Go tools read the program's packages", err)
+		}
+		return b.flatten(s, b.Net != nil)
+	}
+	file, err := installed(b.Game, b.Net != nil)
+	if err != nil {
+		return "", err
+	}
+	src, err := os.ReadFile(file)
+	switch {
+	case err != nil:
+		return "", missing
+	case b.Ply != s.MaxPly:
+		return "", fmt.Errorf("ply %d: an installed blockyard makes the strongest bot only, so leave the ply out: %w",
+			b.Ply, missing)
+	}
+	return string(src), nil
+}
+
+// installed is the file beside this executable that holds the flattened program of a game.
+func installed(game string, learned bool) (string, error) {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	return filepath.Join(filepath.Dir(self), "bots", programName(game, learned)), err
+}
+
+func programName(game string, learned bool) string {
+	if learned {
+		return game + ".go"
+	}
+	return game + "-hand.go"
+}
+
+// WritePrograms writes the flattened program of every game to the folder dir, for an installation without sources.
+// Bundle then builds a network into them.
+func WritePrograms(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, e := range bots.All {
+		if e.Submission == nil || e.Submission.Folder == "" {
+			continue
+		}
+		for _, learned := range []bool{false, true} {
+			src, err := Bot{Game: e.Game, Ply: e.Submission.MaxPly}.flatten(e.Submission, learned)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, programName(e.Game, learned)), []byte(src), 0o644)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // inTree returns an error if dir is not inside the source tree of this module.
@@ -116,10 +173,10 @@ const (
 	headerMark = "the name of the network"
 )
 
-// flatten makes one file of the program, with marks in place of the network.
-func (b Bot) flatten(s *entry.Submission) (string, error) {
+// flatten makes one file of the program, with marks in place of the network of a bot that has learned.
+func (b Bot) flatten(s *entry.Submission, learned bool) (string, error) {
 	text, weights := "", "hand-tuned weights"
-	if b.Net != nil {
+	if learned {
 		text, weights = textMark, headerMark
 	}
 	built := fmt.Sprintf("package program\n\nconst NetText = `%s`\n\nconst Ply = %d\n", text, b.Ply)

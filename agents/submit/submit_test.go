@@ -12,9 +12,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/agents/mlp"
 	"blockyard/agents/submit/programs/netpack"
+	"blockyard/env/games"
 )
 
 // ample is more time than any search needs, so that no bot plays the best it has found when time runs out.
@@ -126,4 +128,31 @@ func TestZipHoldsOneSource(t *testing.T) {
 	text, err := io.ReadAll(r)
 	require.NoError(t, err)
 	require.Equal(t, "package main\n", string(text))
+}
+
+// Where there are no sources, a bot is made of the program beside the executable, and is the same.
+func TestBotsOfAnInstallation(t *testing.T) {
+	beside, err := installed("dropblox", true)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(beside)) })
+	require.NoError(t, WritePrograms(filepath.Dir(beside)))
+	away := t.TempDir()
+	for _, e := range bots.All {
+		if e.Submission == nil || e.Submission.Folder == "" {
+			continue
+		}
+		g, err := games.Lookup(e.Game)
+		require.NoError(t, err)
+		net, err := e.LoadNet(g, "")
+		require.NoError(t, err)
+		for _, net := range []*mlp.Net{nil, net} {
+			here, err := Bot{Game: e.Game, Net: net}.Source()
+			require.NoError(t, err)
+			there, err := Bot{Game: e.Game, Net: net, Dir: away}.Source()
+			require.NoError(t, err)
+			require.Equal(t, here, there, e.Game)
+		}
+	}
+	_, err = Bot{Game: "blocking", Ply: 2, Dir: away}.Source()
+	require.ErrorContains(t, err, "ply 2: an installed blockyard makes the strongest bot only")
 }

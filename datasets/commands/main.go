@@ -21,10 +21,10 @@ type verbs struct {
 }
 
 // Main runs the command line of this process and returns its exit status.
-func Main() int { return commandLine().Main() }
+func Main() int { return Program().Main() }
 
-// commandLine is the program.
-func commandLine() *program.Program {
+// Program is the program.
+func Program() *program.Program {
 	return &program.Program{Name: "datasets", Commands: new(verbs),
 		About: "Check, view, summarise and export recorded games, " +
 			"and compare the rules with transcripts of the original engines.",

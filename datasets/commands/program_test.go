@@ -170,5 +170,5 @@ func TestArguments(t *testing.T) {
 
 // run runs a command line and returns the exit status.
 func run(args []string, con *program.Console) int {
-	return commandLine().Run(context.Background(), args, con)
+	return Program().Run(context.Background(), args, con)
 }

@@ -24,7 +24,7 @@ func deployed(t *testing.T, file string) []byte {
 // parses asserts that a command line is one of this program.
 func parses(t *testing.T, args []string) {
 	t.Helper()
-	_, err := commandLine().Parse(t.Context(), args)
+	_, err := Program().Parse(t.Context(), args)
 	require.NoError(t, err, "%q", args)
 }
 

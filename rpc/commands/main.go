@@ -8,7 +8,7 @@ import (
 )
 
 // version is the version that clients see.
-var version string
+var version = program.Read().Version
 
 // table is the program's commands.
 type table struct {
@@ -21,15 +21,18 @@ const about = `Serve thousands of games at once to programs in any language.
 
 The protocol is msgpack-rpc; rpc/PROTOCOL.md specifies every message.`
 
-// Main runs the command line of this process as that version of the server and returns its exit status.
-func Main(v string) int {
+// Main runs the command line of this process and returns its exit status.
+func Main() int { return Program().Main() }
+
+// MainOf is Main for that version of the server.
+func MainOf(v string) int {
 	version = v
-	return commandLine().Main()
+	return Main()
 }
 
-// commandLine is the program. Its name in help and errors is "rpc", or that of the Python package, whose command line
+// Program is the program. Its name in help and errors is "rpc", or that of the Python package, whose command line
 // starts the server under its own name.
-func commandLine() *program.Program {
+func Program() *program.Program {
 	return &program.Program{Name: "rpc", About: about, Version: version, Options: []kong.Option{vars()},
 		Commands: &table{Serve: serveCmd{Limits: defaultLimits()}}}
 }

@@ -25,7 +25,7 @@ import (
 // TestMain lets the test binary be the program, so that tests can start it.
 func TestMain(m *testing.M) {
 	if v := os.Getenv("BLOCKYARD_RPC_PROGRAM"); v != "" {
-		os.Exit(Main(v))
+		os.Exit(MainOf(v))
 	}
 	file, err := os.ReadFile("../python/blockyard/VERSION")
 	if err != nil {
@@ -218,5 +218,5 @@ func TestClientsMayNotNameFiles(t *testing.T) {
 
 // run runs a command line and returns the exit status.
 func run(ctx context.Context, args []string) int {
-	return commandLine().Run(ctx, args, &program.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	return Program().Run(ctx, args, &program.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }

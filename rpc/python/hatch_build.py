@@ -1,8 +1,9 @@
-"""Build hook: compiles the Go server and adds it to the wheel.
+"""Build hook: compiles the Go program with the server and every other command, and adds it to the wheel.
 
-The server is the package ``./rpc`` of the Go module that contains this folder. A wheel has it as
-``blockyard/_bin/blockyard-server``, an editable install in the source folder. A source distribution has
-the Go files that the server needs under ``_go``, so it can be built anywhere.
+The program is the package ``./rpc/blockyard`` of the Go module that contains this folder. A wheel has it as
+``blockyard/_bin/blockyard-server``, an editable install in the source folder; beside it, ``bots`` has the programs
+that ``blockyard bundle`` builds networks into. A source distribution has the Go files that these need under
+``_go``, so it can be built anywhere.
 
 Environment variables:
     GOOS, GOARCH               build the wheel for another platform
@@ -25,6 +26,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging import tags
 
 NAME = "blockyard-server"
+PROGRAM = "./rpc/blockyard"
 
 # Platform tags of wheels with a static program, by GOOS and GOARCH.
 PLATFORMS = {
@@ -80,7 +82,22 @@ def run_go(root: Path, *args: str, **env: str) -> str:
     return done.stdout
 
 
-def build_server(root: Path, folder: Path) -> tuple[Path, str]:
+def origin(root: Path, version: str) -> str:
+    """Return the linker's flags that tell the program its version, and the commit and date of a checkout."""
+    at = "blockyard/datasets/program"
+    told = {"version": version}
+    command = ["git", "-C", str(root), "log", "-1", "--format=%H %cI"]
+    if (root / ".git").exists() and shutil.which("git"):
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+        changed = subprocess.run(
+            ["git", "-C", str(root), "status", "--porcelain"], capture_output=True, text=True, check=False
+        )
+        if len(said) == 2:
+            told |= {"commit": said[0] + ("+modified" if changed.stdout else ""), "date": said[1]}
+    return " ".join(["-s -w", *(f"-X {at}.{name}={value}" for name, value in told.items())])
+
+
+def build_server(root: Path, folder: Path, version: str) -> tuple[Path, str]:
     """Compile the server into folder; return the file and the wheel's platform tag."""
     system, machine = run_go(root, "env", "GOOS", "GOARCH").split()
     if (system, machine) not in PLATFORMS:
@@ -88,13 +105,25 @@ def build_server(root: Path, folder: Path) -> tuple[Path, str]:
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / (NAME + (".exe" if system == "windows" else ""))
     partial = folder / f".{target.name}.{os.getpid()}"
-    flags = ["-trimpath", "-ldflags", "-s -w", "-o", str(partial)]
+    flags = ["-trimpath", "-buildvcs=false", "-ldflags", origin(root, version), "-o", str(partial)]
     try:
-        run_go(root, "build", *flags, "./rpc", CGO_ENABLED="0")
+        run_go(root, "build", *flags, PROGRAM, CGO_ENABLED="0")
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
     return target, PLATFORMS[system, machine]
+
+
+def write_bots(root: Path, server: Path) -> list[Path]:
+    """Write the programs of contest bots beside the server; return the files."""
+    folder = server.parent / "bots"
+    arguments = ["programs", str(folder)]
+    try:
+        subprocess.run([server, *arguments], cwd=root, capture_output=True, check=True)
+    except (OSError, subprocess.SubprocessError):  # it is for another machine
+        native = run_go(root, "env", "GOHOSTOS", "GOHOSTARCH").split()
+        run_go(root, "run", "./agents", *arguments, GOOS=native[0], GOARCH=native[1])
+    return sorted(folder.iterdir())
 
 
 def given_server(named: str, version: str, folder: Path) -> Path:
@@ -126,8 +155,9 @@ def given_server(named: str, version: str, folder: Path) -> Path:
 
 
 def server_sources(root: Path) -> list[Path]:
-    """Return the files of the module that ./rpc needs on any platform."""
-    out, decoder, files = run_go(root, "list", "-deps", "-json", "./rpc"), json.JSONDecoder(), []
+    """Return the files of the module that the program and the bots need on any platform."""
+    needed = [PROGRAM, "./agents", "./agents/submit/programs/..."]
+    out, decoder, files = run_go(root, "list", "-deps", "-json", *needed), json.JSONDecoder(), []
     kinds = ("GoFiles", "SFiles", "HFiles", "EmbedFiles", "IgnoredGoFiles", "IgnoredOtherFiles")
     while out := out.lstrip():
         package, end = decoder.raw_decode(out)
@@ -162,10 +192,13 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
             editable = version == "editable"
             folder = here / "blockyard" / "_bin" if editable else Path(tempfile.mkdtemp(prefix="blockyard-build-"))
             self.made = None if editable else folder
+            bots: list[Path] = []
             if named:
                 server, platform = given_server(named, self.metadata.version, folder), host_platform()
             else:
-                server, platform = build_server(module_root(here), folder)
+                root = module_root(here)
+                server, platform = build_server(root, folder, self.metadata.version)
+                bots = write_bots(root, server)
         except BuildError as error:
             if self.made:
                 shutil.rmtree(self.made)
@@ -175,6 +208,8 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
         build_data["tag"] = f"py3-none-{platform}"
         if not editable:
             build_data["force_include"][str(server)] = f"blockyard/_bin/{server.name}"
+            for file in bots:
+                build_data["force_include"][str(file)] = f"blockyard/_bin/bots/{file.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if self.made:

@@ -25,7 +25,7 @@ func TestClusterFlag(t *testing.T) {
 		"--cluster nats://a:4222,nats://b":  {On: true, URL: "nats://a:4222,nats://b"},
 		"--cluster=tls://a:4222 --creds=me": {On: true, URL: "tls://a:4222"},
 	} {
-		p := commandLine()
+		p := Program()
 		_, err := p.Parse(t.Context(), strings.Fields("selfplay blockbattle "+line))
 		require.NoError(t, err, line)
 		require.Equal(t, want, p.Commands.(*table).Selfplay.Broker.Cluster, line)

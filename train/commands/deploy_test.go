@@ -20,6 +20,6 @@ func TestWorkersManifest(t *testing.T) {
 		args = append(args, a[1])
 	}
 	require.Contains(t, args, "join")
-	_, err = commandLine().Parse(t.Context(), args)
+	_, err = Program().Parse(t.Context(), args)
 	require.NoError(t, err, "%q", args)
 }

@@ -25,11 +25,11 @@ type table struct {
 // Main runs the command line of this process and returns its exit status.
 func Main() int {
 	defer reserve()()
-	return commandLine().Main()
+	return Program().Main()
 }
 
-// commandLine is the program.
-func commandLine() *program.Program {
+// Program is the program.
+func Program() *program.Program {
 	return &program.Program{Name: "train", Commands: new(table), Options: []kong.Option{broker.Helps,
 		selfplay.FlagHelp, phases.FlagHelp, single.FlagHelp},
 		About: "Train networks by self-play or from records. Every command takes --help."}

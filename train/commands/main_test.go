@@ -25,7 +25,7 @@ func command(t *testing.T, args ...string) error {
 
 func commandUntil(t *testing.T, ctx context.Context, args ...string) error {
 	t.Helper()
-	c, err := commandLine().Parse(ctx, args)
+	c, err := Program().Parse(ctx, args)
 	if err != nil {
 		return err
 	}

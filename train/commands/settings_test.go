@@ -15,7 +15,7 @@ import (
 // parse reads a selfplay command line.
 func parse(t *testing.T, args ...string) *selfplayCmd {
 	t.Helper()
-	p := commandLine()
+	p := Program()
 	k, err := kong.New(p.Commands, p.Options...)
 	require.NoError(t, err)
 	_, err = k.Parse(append([]string{"selfplay"}, args...))

@@ -33,6 +33,9 @@ def test_help_of_each():
         assert done.returncode == 0
         assert f"usage: blockyard {word}" in done.stdout
         assert "--address" in done.stdout
+    done = ran("help")
+    assert done.returncode == 0
+    assert all(f"\n  {word} " in done.stdout for word in ("serve", "arena", "selfplay", "view", "export"))
     done = ran("serve", "--help")
     assert done.returncode == 0
     assert "Usage: blockyard serve" in done.stdout
@@ -43,7 +46,7 @@ def test_help_of_each():
     ("arguments", "status", "said"),
     [
         ([], 2, "COMMAND"),
-        (["gams"], 2, "invalid choice: 'gams'"),
+        (["gams"], 2, 'blockyard: unknown command "gams"'),
         (["bench", "Chess-v0", "--seconds", "0.1"], 1, 'no game "Chess-v0"; there are blockbattle'),
         (["bench", "--seconds", "-1"], 1, "--seconds: want more than 0, got -1"),
         (["games", "--address", "here"], 1, "address 'here': want 'unix:PATH'"),
@@ -185,5 +188,11 @@ def test_from_the_wheel_alone(tmp_path):
         games = ran("games", **kwargs)
         assert games.stdout.count("\nBlockBattle") == 3, games.stderr
         assert "rollout" in ran("bench", "--seconds", "0.1", "--num-envs", "16", **kwargs).stdout
+        arena = ("arena", "wintetris", "--a", "hand", "--games", "1", "--cap", "20", "--record", "played.jsonl.gz")
+        assert "hand" in ran(*arena, **kwargs).stdout
+        exported = ran("datasets", "export", "played.jsonl.gz", "--parquet", f"data{len(command)}", **kwargs)
+        assert exported.returncode == 0, exported.stderr
+        bundled = ran("bundle", "dropblox", "--hand", "--out", "bot.go", **kwargs)
+        assert "bot.go: " in bundled.stdout, bundled.stderr
         demo = ran("demo", "--seconds", "1", "--games", "16", "--moves", "2", **kwargs)
         assert "player2 is random" in demo.stdout, demo.stderr

@@ -50,7 +50,7 @@ def made(folder, server=None, mode=0o755, tag=TAG, without=(), extra=()):
     }
     tags = "".join(f"Tag: py3-none-{platform}\n" for platform in tag.removeprefix("py3-none-").split("."))
     files["blockyard-1.dist-info/WHEEL"] = f"Root-Is-Purelib: false\n{tags}".encode()
-    files |= dict.fromkeys(extra, b"")
+    files |= dict.fromkeys([f"blockyard/_bin/bots/{k}.go" for k in range(8)] + list(extra), b"")
     with zipfile.ZipFile(path, "w") as archive:
         for name in files.keys() - set(without):
             archive.writestr(name, files[name])
@@ -86,6 +86,7 @@ def test_wheel_in_order(tmp_path):
         ({"without": ["blockyard/VERSION"]}, "there is no blockyard/VERSION"),
         ({"extra": ["blockyard/test_x.py"]}, "blockyard/test_x.py does not belong there"),
         ({"extra": ["blockyard/_bin/other"]}, "blockyard/_bin has"),
+        ({"without": ["blockyard/_bin/bots/3.go"]}, "blockyard/_bin/bots lacks programs of contest bots"),
     ],
 )
 def test_wheel_that_is_not(tmp_path, wrong, says):

@@ -1,4 +1,7 @@
-"""The command line: ``blockyard serve|games|bench|demo|onnx``, also as ``python -m blockyard``.
+"""The command line: ``blockyard COMMAND``, also as ``python -m blockyard``.
+
+Commands that are not listed here are those of the program inside the package, which has all that is written in Go:
+``serve``, ``arena``, ``host``, ``selfplay``, ``view``, ``export`` and so on.
 
 Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted.
 """
@@ -14,19 +17,25 @@ from .. import BlockyardError, __version__
 from . import bench, demo, games, onnx, program
 
 ABOUT = "Block-placement games of programming contests as fast environments for reinforcement learning."
+OTHERS = (
+    "Also serve, arena, ladder, host, tournament, play, bundle, selfplay, view, export and others, which the program "
+    "inside the package has: `blockyard help` lists them, and each takes --help."
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of this process; return the exit status."""
     given = list(sys.argv[1:] if argv is None else argv)
-    parser = argparse.ArgumentParser(prog="blockyard", description=ABOUT)
+    parser = argparse.ArgumentParser(
+        prog="blockyard", description=ABOUT, epilog=OTHERS
+    )
     parser.add_argument("--version", action="version", version=f"blockyard {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (program, games, bench, demo, onnx):
+    for module in (games, bench, demo, onnx):
         module.add(commands)
     try:
-        if given[:1] == ["serve"]:  # the server reads its own arguments
-            return program.run(given[1:])
+        if given and not given[0].startswith("-") and given[0] not in commands.choices:
+            return program.run(["--help"] if given == ["help"] else given)
         args = parser.parse_args(given)
         return int(args.run(args))
     except BrokenPipeError:  # such as `blockyard games | head`

@@ -71,7 +71,7 @@ def _older(program: Path, root: Path | None) -> bool:
     if root is None:
         return False
     built = program.stat().st_mtime
-    sources = (path for folder in ("env", "datasets", "agents", "rpc") for path in (root / folder).rglob("*.go"))
+    sources = (path for folder in ("env", "datasets", "agents", "train", "rpc") for path in (root / folder).rglob("*.go"))
     return any(path.stat().st_mtime > built for path in (*sources, root / "go.sum"))
 
 
@@ -79,7 +79,9 @@ def _build(root: Path, go: str, target: Path) -> Path:
     """Compile the server of the checkout at root to the file target."""
     target.parent.mkdir(exist_ok=True)
     partial = target.with_name(f".{target.name}.{os.getpid()}")
-    command = [go, "build", "-trimpath", "-ldflags", "-s -w", "-o", str(partial), "./rpc"]
+    version = (_PACKAGE / "VERSION").read_text().strip()
+    flags = ["-trimpath", "-ldflags", f"-s -w -X blockyard/datasets/program.version={version}"]
+    command = [go, "build", *flags, "-o", str(partial), "./rpc/blockyard"]
     try:
         with tempfile.TemporaryFile("w+") as output, bar("building the server") as advance:
             env = {**os.environ, "CGO_ENABLED": "0"}

@@ -1,0 +1,112 @@
+package program
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Several is an executable with the commands of several programs.
+type Several struct {
+	Name  string // in help; Called may replace it
+	About string // what --help says before the lists of commands
+	Parts []Part
+}
+
+// A Part is a program within Several.
+type Part struct {
+	*Program
+	Start func() int // runs the program with the command line of this process, and returns its exit status
+}
+
+// Main runs the command line of this process and returns the exit status. The first words are a command, such as
+// "arena"; before it may stand the name of its program, as in "agents arena". Where one command begins with the words
+// of another, as "serve dropblox" with "serve", the longer one counts.
+func (s *Several) Main() int {
+	args := os.Args[1:]
+	if len(args) == 0 || args[0] == "-h" || args[0] == "--help" {
+		s.list(os.Stdout)
+		if len(args) == 0 {
+			return Wrong
+		}
+		return Done
+	}
+	if args[0] == "--version" {
+		return s.Parts[0].Start()
+	}
+	part, named := s.find(args)
+	if part == nil {
+		name := Called(s.Name)
+		fmt.Fprintf(os.Stderr, "%s: unknown command %.80q\n%s --help lists the commands\n", name, args[0], name)
+		return Wrong
+	}
+	if named {
+		os.Args = append(os.Args[:1:1], args[1:]...)
+	}
+	return part.Start()
+}
+
+// find returns the part whose command begins args, or nil, and whether its program's name stands before it.
+func (s *Several) find(args []string) (part *Part, named bool) {
+	longest := 0
+	for i := range s.Parts {
+		p := &s.Parts[i]
+		if p.Name == args[0] {
+			return p, true
+		}
+		for words := range p.commands() {
+			n := len(strings.Fields(words))
+			if n > longest && n <= len(args) && strings.Join(args[:n], " ") == words {
+				part, longest = p, n
+			}
+		}
+	}
+	if part == nil { // a command that lists commands, or is not finished
+		for i := range s.Parts {
+			for words := range s.Parts[i].commands() {
+				if first, _, _ := strings.Cut(words, " "); first == args[0] {
+					return &s.Parts[i], false
+				}
+			}
+		}
+	}
+	return part, false
+}
+
+// commands calls yield with each command of the program and its words, such as "serve dropblox".
+func (p *Program) commands() iter.Seq2[string, *kong.Node] {
+	return func(yield func(words string, command *kong.Node) bool) {
+		parser, err := p.parser(&Console{os.Stdin, io.Discard, io.Discard})
+		if err != nil {
+			panic(err) // the struct of commands is wrong
+		}
+		for _, leaf := range parser.Model.Leaves(false) {
+			words := leaf.Name
+			for at := leaf.Parent; at != nil && at.Type == kong.CommandNode; at = at.Parent {
+				words = at.Name + " " + words
+			}
+			if !yield(words, leaf) {
+				return
+			}
+		}
+	}
+}
+
+// list prints the commands of all parts.
+func (s *Several) list(to io.Writer) {
+	fmt.Fprintf(to, "Usage: %s COMMAND [flags]\n\n%s\n", Called(s.Name), s.About)
+	for _, p := range s.Parts {
+		about, _, _ := strings.Cut(p.About, "\n")
+		fmt.Fprintf(to, "\n%s: %s\n", p.Name, about)
+		for words, command := range p.commands() {
+			if !command.Hidden {
+				fmt.Fprintf(to, "  %-18s %s\n", words, command.Help)
+			}
+		}
+	}
+	fmt.Fprintf(to, "\n%s COMMAND --help explains the flags.\n", Called(s.Name))
+}

@@ -1,0 +1,67 @@
+package program
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Each command line goes to the program that has the command, with the program's name taken away.
+func TestSeveral(t *testing.T) {
+	was := os.Args
+	t.Cleanup(func() { os.Args = was })
+	type run struct {
+		Games int `default:"1"`
+	}
+	var started string
+	part := func(name string, commands any) Part {
+		return Part{&Program{Name: name, About: name + " does it.\nAnd more.", Commands: commands}, func() int {
+			started = name
+			return Done
+		}}
+	}
+	several := &Several{Name: "all", About: "Everything.", Parts: []Part{
+		part("server", &struct {
+			Serve run `cmd:"" help:"Serve games."`
+		}{}),
+		part("games", &struct {
+			Play  run `cmd:"" help:"Play a game."`
+			Debug run `cmd:"" hidden:"" help:"Look inside."`
+			Serve struct {
+				Contest run `cmd:"" help:"Serve a contest."`
+			} `cmd:""`
+			Look struct {
+				Far run `cmd:"" help:"Look far."`
+			} `cmd:""`
+		}{}),
+	}}
+	for _, c := range []struct {
+		line   []string
+		status int
+		part   string
+		left   []string // of the command line for the part
+	}{
+		{[]string{"serve", "--games", "2"}, Done, "server", []string{"serve", "--games", "2"}},
+		{[]string{"serve", "contest"}, Done, "games", []string{"serve", "contest"}},
+		{[]string{"play"}, Done, "games", []string{"play"}},
+		{[]string{"debug"}, Done, "games", []string{"debug"}},
+		{[]string{"games", "serve", "contest"}, Done, "games", []string{"serve", "contest"}},
+		{[]string{"look"}, Done, "games", []string{"look"}},
+		{[]string{"--version"}, Done, "server", []string{"--version"}},
+		{[]string{"sing"}, Wrong, "", nil},
+		{nil, Wrong, "", nil},
+	} {
+		os.Args, started = append([]string{"all"}, c.line...), ""
+		require.Equal(t, c.status, several.Main(), "%q", c.line)
+		require.Equal(t, c.part, started, "%q", c.line)
+		if c.part != "" {
+			require.Equal(t, c.left, os.Args[1:], "%q", c.line)
+		}
+	}
+	var out bytes.Buffer
+	several.list(&out)
+	require.Contains(t, out.String(), "games: games does it.\n  play               Play a game.\n  serve contest      Serve a contest.")
+	require.NotContains(t, out.String(), "debug")
+}

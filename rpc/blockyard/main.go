@@ -1,0 +1,29 @@
+// Blockyard is the four programs agents, train, datasets and rpc in one executable, for whoever installs one thing: the
+// Python package has it. Every command is reached by its words alone, as in "blockyard arena blockbattle", or after the
+// name of its program, as in "blockyard agents arena blockbattle".
+package main
+
+import (
+	"os"
+
+	agents "blockyard/agents/commands"
+	datasets "blockyard/datasets/commands"
+	"blockyard/datasets/program"
+	rpc "blockyard/rpc/commands"
+	train "blockyard/train/commands"
+)
+
+const about = "Block-placement games of contests: serve them to trainers, train networks, play, host contests, view records."
+
+func main() {
+	if agents.ServesPlugin() {
+		os.Exit(agents.Main())
+	}
+	several := &program.Several{Name: "blockyard", About: about, Parts: []program.Part{
+		{Program: rpc.Program(), Start: rpc.Main},
+		{Program: agents.Program(), Start: agents.Main},
+		{Program: train.Program(), Start: train.Main},
+		{Program: datasets.Program(), Start: datasets.Main},
+	}}
+	os.Exit(several.Main())
+}
