@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import CheckpointError
 from ..formats.opponents import BySeat, Policy, name_of
 from ..formats.seeding import derive_seed
 
@@ -25,10 +26,18 @@ class Policies:
 
     Attributes:
         by_name: the policies.
+        specs: names that specs have.
     """
 
     def __init__(self) -> None:
         self.by_name: dict[str, Policy] = {}
+        self.specs = set[str]()
+
+    def check(self, specs: Iterable[str]) -> None:
+        """Note that these are specs; raise ValueError if a policy has the name of one."""
+        self.specs.update(specs)
+        if same := sorted(self.specs & self.by_name.keys()):
+            raise ValueError(f"opponents: {same[0]!r} is a policy and a spec; give the policy another name, as .name")
 
     def name(self, policy: Policy) -> str:
         """Return the name of a policy, with a number if another one has it."""
@@ -37,7 +46,7 @@ class Policies:
                 return name
         first = name_of(policy)
         names = itertools.chain([first], (f"{first}#{k}" for k in itertools.count(2)))
-        name = next(name for name in names if name not in self.by_name)
+        name = next(name for name in names if name not in self.by_name and name not in self.specs)
         self.by_name[name] = policy
         return name
 
@@ -71,25 +80,40 @@ class Mixtures:
 
     def draw(self, game: int, root: int, episode: int) -> tuple[Key, dict[int, Policy]]:
         """Return the table of an episode of a game with this seed, and the policy of each of its seats."""
-        chosen = {}
-        for seat in (*self._always, *self._mixed):
-            policies = self._policies[seat]
-            at = 0.0
-            if seat in self._mixed or len(policies) > 1:
-                bits = derive_seed(derive_seed(root, _STREAM + episode), seat)
-                at = (bits >> 11) * 2.0**-53 * sum(self.by_seat[seat].values())
+        chosen = {seat: self.policy(seat, root, episode) for seat in self._always}
+        for seat in self._mixed:
+            mixture, policies = self.by_seat[seat], self._policies[seat]
+            if _share(root, episode, seat, 0) * sum(mixture.values()) < sum(policies.values()):
+                chosen[seat] = self.policy(seat, root, episode)
+        return tuple(sorted(chosen)), chosen
+
+    def policy(self, seat: int, root: int, episode: int) -> Policy:
+        """Return which of the policies of a seat plays an episode, if one does."""
+        policies: dict[Policy, float] = self._policies[seat]
+        if len(policies) > 1:
+            at = _share(root, episode, seat, 1) * sum(policies.values())
             for policy, weight in policies.items():
                 if at < weight:
-                    chosen[seat] = policy
-                    break
+                    return policy
                 at -= weight
-            else:
-                if seat in self._always:  # what rounding left over
-                    chosen[seat] = policy
-        return tuple(sorted(chosen)), chosen
+        return next(reversed(policies))
 
     def ended(self, game: int, key: Key, result: float) -> None:
         """Take note of the result of an episode: 1, 0 or -1 for the trainer."""
+
+    def saved(self, name: Callable[[Policy], str]) -> dict[str, Any]:
+        """Return what a checkpoint keeps; name returns the name of a policy."""
+        return {
+            "by_seat": {
+                str(seat): [[name(p), w, True] if callable(p) else [p, w, False] for p, w in mixture.items()]
+                for seat, mixture in self.by_seat.items()
+            }
+        }
+
+
+def _share(root: int, episode: int, seat: int, draw: int) -> float:
+    """Return a number from 0 to 1, 1 excluded, that is drawn for a seat in an episode."""
+    return (derive_seed(derive_seed(root, _STREAM + episode), 2 * seat + draw) >> 11) * 2.0**-53
 
 
 @dataclass
@@ -123,6 +147,10 @@ class Curriculum:
         """Return the table of a game's next episode."""
         return (-1, int(self.place[game])), {}
 
+    def policy(self, seat: int, root: int, episode: int) -> Policy:
+        """Return the policy of a seat; the server plays all."""
+        raise KeyError(seat)
+
     def ended(self, game: int, key: Key, result: float) -> None:
         """Take note of a result: move a game that has won enough of its last games, or too few."""
         place = int(self.place[game])
@@ -138,23 +166,35 @@ class Curriculum:
             if to != place:
                 last.clear()
 
-    def saved(self) -> dict[str, Any]:
+    def saved(self, name: Callable[[Policy], str]) -> dict[str, Any]:
         """Return what a checkpoint keeps."""
-        return {"place": self.place.tolist(), "last": self.last}
-
-    def resume(self, saved: Mapping[str, Any]) -> None:
-        """Take over what :meth:`saved` returned."""
-        self.place[:], self.last = saved["place"], [list(one) for one in saved["last"]]
+        return {"rungs": self.rungs, "others": self.others, "place": self.place.tolist(), "last": self.last}
 
 
-def checked(actions: Any, mask: NDArray[np.bool_], who: str = "policy") -> NDArray[Any]:
+Draws = Mixtures | Curriculum
+
+
+def restored(saved: Mapping[str, Any], policies: Mapping[str, Policy]) -> Draws:
+    """Return what was saved; raise CheckpointError if it has a policy that is not among these, by its name."""
+    if "rungs" in saved:
+        return Curriculum(saved["rungs"], saved["others"], np.array(saved["place"], np.int64), saved["last"])
+    names = {name for mixture in saved["by_seat"].values() for name, _, policy in mixture if policy}
+    if missing := sorted(names - policies.keys()):
+        raise CheckpointError(
+            f"the checkpoint has the opponents {missing}, policies that are not here: name them so, and pass them in "
+            f"opponents=; here are {sorted(policies)}"
+        )
+    return Mixtures(
+        {int(s): {policies[p] if policy else p: w for p, w, policy in m} for s, m in saved["by_seat"].items()}
+    )
+
+
+def checked(answer: Any, mask: NDArray[np.bool_], who: str = "policy") -> NDArray[Any]:
     """Return what a policy answered as an array.
 
     Raise ValueError if these are not legal actions, one for each row.
     """
-    if hasattr(actions, "detach"):
-        actions = actions.detach().cpu()
-    actions = np.asarray(actions)
+    actions: NDArray[Any] = np.asarray(answer.detach().cpu() if hasattr(answer, "detach") else answer)
     if actions.shape != (len(mask),) or actions.dtype.kind not in "iu":
         raise ValueError(
             f"{who}: it returned {actions.dtype} {actions.shape}, want one integer per row, ({len(mask)},)"
@@ -168,6 +208,3 @@ def checked(actions: Any, mask: NDArray[np.bool_], who: str = "policy") -> NDArr
             f"{np.count_nonzero(mask[row])} actions for which mask[{row}] is True"
         )
     return actions
-
-
-Draws = Mixtures | Curriculum
