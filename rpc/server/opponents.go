@@ -1,11 +1,9 @@
 package server
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
 	"blockyard/env"
@@ -14,15 +12,11 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// Bounds on opponents.
-const (
-	agentMemory = 16 << 10 // estimated bytes of one agent of the server
-	specMemory  = 32 << 10 // estimated bytes of a loaded spec without its weights
-)
-
-// A lineup is the opponents of a handle. Each spec has a number, its index in known, which it keeps as long
-// as the handle is open: results of games against it may be reported much later than it left the mixtures.
-type lineup struct {
+// Opponents are what plays the seats of a batch that the client does not play. Each spec has a number, its index in
+// known, which it keeps as long as the batch is open: results of games against it may be reported much later than it
+// left the mixtures.
+type Opponents struct {
+	b        *Batch
 	known    []opponent
 	numbers  map[string]int // of specs
 	mixtures []vec.Mixture  // by seat
@@ -36,101 +30,65 @@ type opponent struct {
 	spec    string
 	own     bool             // the client itself has named it
 	factory vec.AgentFactory // nil unless it is loaded
-	weights weights          // that it was loaded from
+	weights Weights          // that it was loaded from
 	memory  int64            // that was loaded, besides entryMemory
 	search  int64            // of those that choose at the same time
 }
 
-// readMixture reads what a client says about one seat: a spec, or an array of [spec, weight] pairs.
-// where names the seat in errors.
-func readMixture(where string, v any) (specs []string, weights []float64, err error) {
-	if spec, ok := v.(string); ok {
-		v = []any{[]any{spec, 1}}
-	}
-	list, ok := v.([]any)
-	switch {
-	case !ok:
-		return nil, nil, wire.Errorf(wire.BadParams, "%s is %T, want a spec or an array of [spec, weight]", where, v)
-	case len(list) == 0:
-		return nil, nil, wire.Errorf(wire.BadParams, "%s is an empty mixture, want at least one opponent", where)
-	case len(list) > checkpoint.MostChoices:
-		refused := wire.Exceeds("opponents of a seat", checkpoint.MostChoices, int64(len(list)), "")
-		refused.Msg = where + ": " + refused.Msg
-		return nil, nil, refused
-	}
-	for k, v := range list {
-		pair, _ := v.([]any)
-		if len(pair) != 2 {
-			return nil, nil, wire.Errorf(wire.BadParams, "%s, entry %d: want [spec, weight]", where, k+1)
-		}
-		spec, ok := pair[0].(string)
-		weight, isNumber := number(pair[1])
-		switch {
-		case !ok || len(spec) > checkpoint.MostSpec:
-			return nil, nil, wire.Errorf(wire.BadParams, "%s, entry %d: the spec is not a string of at most %d bytes",
-				where, k+1, checkpoint.MostSpec)
-		case !isNumber:
-			return nil, nil, wire.Errorf(wire.BadParams, "%s, entry %d, %.64q: the weight is not a number", where, k+1, spec)
-		}
-		specs, weights = append(specs, spec), append(weights, weight)
-	}
-	return specs, weights, nil
+// A Choice is one opponent of a seat, and how often it plays there.
+type Choice struct {
+	Spec   string
+	Weight float64
 }
 
-// number converts a decoded integer or float.
-func number(v any) (float64, bool) {
-	switch r := reflect.ValueOf(v); {
-	case r.CanInt():
-		return float64(r.Int()), true
-	case r.CanUint():
-		return float64(r.Uint()), true
-	case r.CanFloat():
-		return r.Float(), true
+// newOpponents loads the opponents of a new batch.
+func newOpponents(b *Batch, c *vec.Config, seats map[int][]Choice) (*Opponents, error) {
+	if n := len(seats); n >= c.Seats {
+		return nil, wire.Errorf(wire.BadParams, "open: opponents has %d of %d seats: leave at least one to the client",
+			n, c.Seats)
 	}
-	return 0, false
+	l := &Opponents{b: b, numbers: map[string]int{}, mixtures: make([]vec.Mixture, c.Seats),
+		workers: workers(c), agents: c.Envs * len(seats)}
+	return l.with("open", seats)
 }
 
-// change returns a copy of l in which the seats that opponents names have new mixtures. What the copy needs
-// more memory than l is accounted for.
-func (s *session) change(method string, g *env.Game, l *lineup, opponents map[int64]any) (_ *lineup, err error) {
-	n := &lineup{known: slices.Clone(l.known), numbers: maps.Clone(l.numbers), mixtures: slices.Clone(l.mixtures),
-		memory: l.memory, search: l.search, workers: l.workers, agents: l.agents}
+// with returns a copy of l in which these seats have new mixtures. What the copy needs more memory than l is accounted
+// for.
+func (l *Opponents) with(method string, seats map[int][]Choice) (_ *Opponents, err error) {
+	n := *l
+	n.known, n.numbers, n.mixtures = slices.Clone(l.known), maps.Clone(l.numbers), slices.Clone(l.mixtures)
+	before := l.b.tab.Memory()
 	defer func() {
 		if err != nil {
-			s.account(0, 0, l.memory-n.memory)
+			l.b.tab.Back(before)
 		}
 	}()
-	for _, seat := range slices.Sorted(maps.Keys(opponents)) {
-		if seat < 0 || seat >= int64(len(n.mixtures)) {
+	for _, seat := range slices.Sorted(maps.Keys(seats)) {
+		if seat < 0 || seat >= len(n.mixtures) {
 			return nil, wire.Errorf(wire.BadParams, "%s: opponents names seat %d, want 0 to %d", method, seat, len(n.mixtures)-1)
 		}
-		where := fmt.Sprintf("%s: opponents[%d]", method, seat)
-		specs, weights, err := readMixture(where, opponents[seat])
-		if err != nil {
-			return nil, err
-		}
-		mixture := make(vec.Mixture, len(specs))
-		for k, spec := range specs {
-			id, err := n.load(s, g, spec, true)
+		mixture := make(vec.Mixture, len(seats[seat]))
+		for k, c := range seats[seat] {
+			id, err := n.load(c.Spec, true)
 			if refused := (*wire.Error)(nil); err != nil && !errors.As(err, &refused) {
-				err = wire.Errorf(wire.BadParams, "%s, entry %d: %v", where, k+1, err)
+				err = wire.Errorf(wire.BadParams, "%s: opponents[%d], entry %d: %v", method, seat, k+1, err)
 			}
 			if err != nil {
 				return nil, err
 			}
-			mixture[k] = vec.Choice{Agent: n.known[id].factory, Weight: weights[k], ID: uint16(id)}
+			mixture[k] = vec.Choice{Agent: n.known[id].factory, Weight: c.Weight, ID: uint16(id)}
 		}
 		if err := mixture.Check(); err != nil {
-			return nil, wire.Errorf(wire.BadParams, "%s: %v", where, err)
+			return nil, wire.Errorf(wire.BadParams, "%s: opponents[%d]: %v", method, seat, err)
 		}
 		n.mixtures[seat] = mixture
 	}
-	return n, nil
+	return &n, nil
 }
 
 // load returns the number of a spec, whose opponent it loads unless it is loaded. own says that the client itself names
 // it now.
-func (l *lineup) load(s *session, g *env.Game, spec string, own bool) (int, error) {
+func (l *Opponents) load(spec string, own bool) (int, error) {
 	id, ok := l.numbers[spec]
 	own = own || ok && l.known[id].own
 	if ok && l.known[id].factory != nil {
@@ -139,26 +97,27 @@ func (l *lineup) load(s *session, g *env.Game, spec string, own bool) (int, erro
 	if !ok && len(l.known) == checkpoint.MostOpponents {
 		return 0, wire.Exceeds("opponents of a handle", checkpoint.MostOpponents, checkpoint.MostOpponents+1, "")
 	}
-	m, err := s.agentsMemory(g, spec, own)
+	a, g, tab := l.b.agents, l.b.Game, l.b.tab
+	m, err := a.memory(g, spec, own)
 	if err != nil {
 		return 0, err
 	}
 	one := opponent{spec: spec, own: own, memory: m.Spec + beyond(m, l.agents), search: m.Search * int64(l.workers)}
 	before := one.memory + max(0, one.search-l.search)
-	if err := s.accountAgents(spec, before); err != nil {
+	if err := accountAgents(tab, spec, before); err != nil {
 		return 0, err
 	}
-	one.factory, one.weights, err = s.agent(g, spec, own)
+	one.factory, one.weights, err = a.Create(g, spec, own, a.Uploads)
 	more := one.weights.memory()
 	one.memory += more
 	if !ok {
 		more += entryMemory(spec)
 	}
 	if err == nil {
-		err = s.accountAgents(spec, more)
+		err = accountAgents(tab, spec, more)
 	}
 	if err != nil {
-		s.account(0, 0, -before)
+		_ = tab.Add(-before)
 		return 0, err
 	}
 	if !ok {
@@ -175,21 +134,22 @@ func (l *lineup) load(s *session, g *env.Game, spec string, own bool) (int, erro
 // entryMemory is the estimated size of an opponent that is known but not loaded.
 func entryMemory(spec string) int64 { return 128 + int64(len(spec)) }
 
-// retire unloads the opponents that no mixture has and that play in no game of e.
-func (l *lineup) retire(e *vec.Env) {
+// retire unloads the opponents that no mixture has and that play in no game.
+func (l *Opponents) retire() {
 	used := make([]bool, len(l.known))
 	for _, m := range l.mixtures {
 		for _, c := range m {
 			used[c.ID] = true
 		}
 	}
-	for i := range e.Config().Envs {
+	for i := range l.b.Config.Envs {
 		for seat := range l.mixtures {
-			if id := e.Opponent(i, seat); id != vec.NoOpponent {
+			if id := l.b.Env.Opponent(i, seat); id != vec.NoOpponent {
 				used[id] = true
 			}
 		}
 	}
+	before := l.memory
 	l.memory -= l.search
 	l.search = 0
 	for id := range l.known {
@@ -201,10 +161,14 @@ func (l *lineup) retire(e *vec.Env) {
 		l.search = max(l.search, o.search)
 	}
 	l.memory += l.search
+	_ = l.b.tab.Add(l.memory - before) // less never fails
 }
 
-// specs lists the specs from a number on.
-func (l *lineup) specs(first int) []string {
+// Known is how many opponents the batch has had.
+func (l *Opponents) Known() int { return len(l.known) }
+
+// Specs lists the specs from a number on.
+func (l *Opponents) Specs(first int) []string {
 	list := []string{}
 	for _, o := range l.known[first:] {
 		list = append(list, o.spec)
@@ -212,89 +176,159 @@ func (l *lineup) specs(first int) []string {
 	return list
 }
 
-// listed is how many bytes of a response specs takes.
-func (l *lineup) listed(first int) int {
-	size := replyRoom
+// fit returns an error if Specs does not fit into a response.
+func (l *Opponents) fit(first int) error {
+	size := 0
 	for _, o := range l.known[first:] {
 		size += 5 + len(o.spec)
 	}
-	return size
+	if size > l.b.tab.Room() {
+		return l.b.tab.ExceedsReply(size)
+	}
+	return nil
 }
 
-// opponentsOf returns the opponents of a new handle.
-func (s *session) opponentsOf(g *env.Game, c *vec.Config, opponents map[int64]any) (*lineup, error) {
-	seats := c.Seats
-	if n := len(opponents); n >= seats {
-		return nil, wire.Errorf(wire.BadParams, "open: opponents has %d of %d seats: leave at least one to the client",
-			n, seats)
-	}
-	return s.change("open", g, &lineup{numbers: map[string]int{}, mixtures: make([]vec.Mixture, seats),
-		workers: s.srv.workers(c), agents: c.Envs * len(opponents)}, opponents)
-}
-
-// setOpponents replaces the mixtures of some seats that the server plays, or changes nothing.
-func (s *session) setOpponents(f *wire.Frame, h *handle) error {
-	opponents := map[int64]any{}
-	if err := f.Options(1, &opponents); err != nil {
-		return err
-	}
-	if len(opponents) == 0 {
-		return wire.Errorf(wire.BadParams, "set_opponents: no seat is named, want at least one")
-	}
-	for seat := range opponents {
-		if seat >= 0 && h.env.Driven().Has(int(seat)) && seat < int64(h.c.Seats) {
-			return wire.Errorf(wire.BadParams,
+// SetOpponents replaces the opponents of some seats that the client does not play, or changes nothing. It returns the
+// number of the first spec that is new.
+func (b *Batch) SetOpponents(seats map[int][]Choice) (first int, err error) {
+	for seat := range seats {
+		if seat >= 0 && b.Env.Driven().Has(seat) && seat < b.Config.Seats {
+			return 0, wire.Errorf(wire.BadParams,
 				"set_opponents: seat %d is played by the client, want seats that open gave opponents", seat)
 		}
 	}
-	next, err := s.change("set_opponents", h.game, h.opponents, opponents)
+	before := b.tab.Memory()
+	next, err := b.Opponents.with("set_opponents", seats)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	first := len(h.opponents.known)
-	if h.logs {
+	first = len(b.Opponents.known)
+	if b.Log {
 		err = next.repeatable("set_opponents")
 	}
-	if size := next.listed(first); err == nil && size > s.srv.limits.MaxReply {
-		err = s.srv.ledger.ExceedsReply(size)
+	if err == nil {
+		err = next.fit(first)
 	}
 	if err == nil {
-		err = h.env.SetMixtures(next.mixtures)
+		err = b.Env.SetMixtures(next.mixtures)
 	}
 	if err != nil {
-		s.account(0, 0, h.opponents.memory-next.memory)
-		return err
+		b.tab.Back(before)
+		return 0, err
 	}
-	loaded := next.memory
-	next.retire(h.env)
-	s.account(0, 0, next.memory-loaded)
-	h.memory += next.memory - h.opponents.memory
-	h.opponents = next
-	return s.reply(f.ID, wire.Fields{"first", first, "opponents", next.specs(first)})
+	next.retire()
+	b.Opponents = next
+	return first, nil
 }
 
-// opponentStats replies with the results of the finished episodes against every opponent, by number.
-func (s *session) opponentStats(f *wire.Frame, h *handle) error {
-	var o struct {
-		Reset bool `msgpack:"reset"`
-	}
-	if err := f.Options(1, &o); err != nil {
-		return err
-	}
-	if size := 4*8*len(h.opponents.known) + replyRoom; size > s.srv.limits.MaxReply {
-		return s.srv.ledger.ExceedsReply(size)
-	}
-	var wins, draws, losses, truncated []byte
-	tallies := h.env.Tallies(nil, o.Reset)
-	for len(tallies) < len(h.opponents.known) { // those that a checkpoint knew and no mixture has had since
+// Tallies returns the results of the finished episodes against every opponent, by number.
+func (b *Batch) Tallies(reset bool) []vec.Tally {
+	tallies := b.Env.Tallies(nil, reset)
+	for len(tallies) < len(b.Opponents.known) { // those that a checkpoint knew and no mixture has had since
 		tallies = append(tallies, vec.Tally{})
 	}
-	for _, t := range tallies {
-		wins = binary.LittleEndian.AppendUint64(wins, t.Wins)
-		draws = binary.LittleEndian.AppendUint64(draws, t.Draws)
-		losses = binary.LittleEndian.AppendUint64(losses, t.Losses)
-		truncated = binary.LittleEndian.AppendUint64(truncated, t.Truncated)
+	return tallies
+}
+
+// repeatable returns an error unless the agents of all mixtures can go on elsewhere exactly as here.
+func (l *Opponents) repeatable(method string) error {
+	for seat, m := range l.mixtures {
+		for _, c := range m {
+			a, err := c.Agent(0)
+			if err == nil {
+				_, err = appendMemory(a)
+				if closed := vec.CloseAgents([]env.Agent{a}); err == nil {
+					err = closed
+				}
+			}
+			if err != nil {
+				return wire.Errorf(wire.BadParams, "%s: log: the opponent %.80q of seat %d cannot be replayed elsewhere: %v",
+					method, l.known[c.ID].spec, seat, err)
+			}
+		}
 	}
-	return s.reply(f.ID, wire.Fields{"count", len(tallies), "wins", wins, "draws", draws, "losses", losses,
-		"truncated", truncated})
+	return nil
+}
+
+// Weights returns the mixtures as a checkpoint has them, by seat.
+func (l *Opponents) weighted() [][]checkpoint.Weighted {
+	all := make([][]checkpoint.Weighted, len(l.mixtures))
+	for seat, m := range l.mixtures {
+		all[seat] = []checkpoint.Weighted{}
+		for _, c := range m {
+			all[seat] = append(all[seat], checkpoint.Weighted{Number: c.ID, Weight: c.Weight})
+		}
+	}
+	return all
+}
+
+// Players returns who plays each seat in game i's episode: the specs of opponents, and these names of the others.
+func (b *Batch) Players(i int, driven []string) []string {
+	names := make([]string, b.Config.Seats)
+	for seat := range names {
+		if names[seat] = driven[seat]; !b.Env.Driven().Has(seat) {
+			names[seat] = b.Opponents.known[b.Env.Opponent(i, seat)].spec
+		}
+	}
+	return names
+}
+
+// badCheckpoint is the error for bytes that are no checkpoint of games of a batch; game is its place among them, -1
+// for all together.
+func badCheckpoint(game int, err error) error {
+	if game < 0 {
+		return wire.Errorf(wire.BadState, "resume: the checkpoint does not fit: %v", err).With("index", 0)
+	}
+	return wire.Errorf(wire.BadState, "resume: game %d of the checkpoint: %v", game, err).With("index", game)
+}
+
+// revive returns the opponents of the head of a checkpoint, of which those are loaded that b has loaded, and no
+// mixtures. more is the memory of those that b does not know, which the caller accounts for.
+func (b *Batch) revive(head *checkpoint.Head) (l *Opponents, more int64) {
+	old := b.Opponents
+	l = &Opponents{b: b, known: make([]opponent, len(head.Opponents)), numbers: map[string]int{},
+		mixtures: make([]vec.Mixture, head.Seats), memory: old.search, search: old.search,
+		workers: old.workers, agents: old.agents}
+	for id, spec := range head.Opponents {
+		l.known[id].spec, l.numbers[spec] = spec, id
+		if at, ok := old.numbers[spec]; ok {
+			l.known[id] = old.known[at]
+			l.memory += l.known[id].memory + entryMemory(spec)
+		} else {
+			more += entryMemory(spec)
+		}
+	}
+	return l, more
+}
+
+// fill gives l the mixtures of the head, and loads the opponents that they have or that used has.
+func (l *Opponents) fill(head *checkpoint.Head, used map[uint16]bool) error {
+	for seat, m := range head.Mixtures {
+		for _, c := range m {
+			if err := l.ready(c.Number); err != nil {
+				return err
+			}
+			choice := vec.Choice{Agent: l.known[c.Number].factory, Weight: c.Weight, ID: c.Number}
+			l.mixtures[seat] = append(l.mixtures[seat], choice)
+		}
+		if err := l.mixtures[seat].Check(); err != nil {
+			return badCheckpoint(-1, fmt.Errorf("the opponents of seat %d: %w", seat, err))
+		}
+	}
+	for id := range used {
+		if err := l.ready(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ready loads an opponent, unless it is loaded.
+func (l *Opponents) ready(number uint16) error {
+	_, err := l.load(l.known[number].spec, false)
+	var refused *wire.Error
+	if err != nil && !errors.As(err, &refused) {
+		return wire.Errorf(wire.BadParams, "resume: %v", err)
+	}
+	return err
 }

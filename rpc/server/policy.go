@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 
 	"blockyard/agents/bots/entry"
@@ -11,15 +10,14 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// A policy plays the driven seats of a handle in rollouts. It has an agent for each seat of each game
+// A Policy plays the driven seats of a batch in rollouts. It has an agent for each seat of each game
 // and keeps it from rollout to rollout, so that one long rollout equals several short ones.
-type policy struct {
+type Policy struct {
 	text    string // the spec that the client sent
 	factory vec.AgentFactory
-	weights weights // that it was loaded from
-	h       *handle
-	memory  int64 // counted towards the limit
-	ctx     context.Context
+	weights Weights // that it was loaded from
+	b       *Batch
+	memory  int64                // counted towards the limit
 	agents  []env.Agent          // [games, seats]
 	episode []checkpoint.Episode // of each agent
 	views   []env.State          // by worker
@@ -32,97 +30,145 @@ const (
 	policyViews  = 1 << 60
 )
 
-// random is the policy that needs no agents.
-const random = "random"
+// Random is the policy that needs no agents.
+const Random = "random"
 
-// policyFor returns the policy with the spec text, nil for random legal actions.
-func (s *session) policyFor(h *handle, text string) (*policy, error) {
+// SetPolicy makes the policy with a spec play rollouts; Random ones are of random legal actions.
+func (b *Batch) SetPolicy(text string) (*Policy, error) {
 	switch {
-	case text == random:
+	case text == Random:
 		return nil, nil
-	case h.policy != nil && h.policy.text == text:
-		return h.policy, nil
+	case b.Policy != nil && b.Policy.text == text:
+		return b.Policy, nil
 	}
-	m, err := s.agentsMemory(h.game, text, true)
+	m, err := b.agents.memory(b.Game, text, true)
 	if err != nil {
 		return nil, wire.Errorf(wire.BadParams, "rollout: policy: %v", err)
 	}
-	if err := s.dropPolicy(h); err != nil {
+	if err := b.dropPolicy(); err != nil {
 		return nil, err
 	}
-	need := h.policyMemory(m)
-	if err := s.accountAgents(text, need); err != nil {
-		return nil, err
-	}
-	factory, weights, err := s.agent(h.game, text, true)
+	before := b.tab.Memory()
+	p, err := b.newPolicy(text, m)
 	if err != nil {
-		s.account(0, 0, -need)
+		b.tab.Back(before)
+		return nil, err
+	}
+	p.memory = b.tab.Memory() - before
+	b.Policy = p
+	return p, nil
+}
+
+// newPolicy creates a policy, and accounts for it.
+func (b *Batch) newPolicy(text string, m entry.Memory) (*Policy, error) {
+	if err := accountAgents(b.tab, text, b.policyMemory(m)); err != nil {
+		return nil, err
+	}
+	factory, weights, err := b.agents.Create(b.Game, text, true, b.agents.Uploads)
+	if err != nil {
 		return nil, wire.Errorf(wire.BadParams, "rollout: policy: %v", err)
 	}
-	if err := s.accountAgents(text, weights.memory()); err != nil {
-		s.account(0, 0, -need)
+	if err := accountAgents(b.tab, text, weights.memory()); err != nil {
 		return nil, err
 	}
-	seats := h.c.Envs * h.c.Seats
-	p := &policy{text: text, factory: factory, weights: weights, h: h, ctx: s.ctx, agents: make([]env.Agent, seats),
-		episode: make([]checkpoint.Episode, seats), errs: make([]error, h.c.Workers), memory: need + weights.memory()}
-	h.memory += p.memory
-	for range h.c.Workers {
-		p.views = append(p.views, h.game.New(h.c.Seats))
+	seats := b.Config.Envs * b.Config.Seats
+	p := &Policy{text: text, factory: factory, weights: weights, b: b, agents: make([]env.Agent, seats),
+		episode: make([]checkpoint.Episode, seats), errs: make([]error, b.Config.Workers)}
+	for range b.Config.Workers {
+		p.views = append(p.views, b.Game.New(b.Config.Seats))
 	}
-	h.policy = p
 	return p, nil
 }
 
 // policyMemory is what agents for all driven seats take, without the weights that they are loaded from.
-func (h *handle) policyMemory(m entry.Memory) int64 {
-	agents := h.c.Envs * h.env.Driven().Len()
-	return m.Spec + int64(min(h.c.Workers, h.c.Envs))*m.Search + int64(agents)*agentMemory + beyond(m, agents)
+func (b *Batch) policyMemory(m entry.Memory) int64 {
+	agents := b.Config.Envs * b.Env.Driven().Len()
+	return m.Spec + int64(min(b.Config.Workers, b.Config.Envs))*m.Search + int64(agents)*agentMemory + beyond(m, agents)
 }
 
-// dropPolicy closes the agents of the handle's policy, if it has one.
-func (s *session) dropPolicy(h *handle) error {
-	p := h.policy
+// dropPolicy closes the agents of the policy, if there is one.
+func (b *Batch) dropPolicy() error {
+	p := b.Policy
 	if p == nil {
 		return nil
 	}
-	h.policy = nil
-	h.memory -= p.memory
-	s.account(0, 0, -p.memory)
+	b.Policy = nil
+	_ = b.tab.Add(-p.memory)
 	return vec.CloseAgents(p.agents)
 }
 
-// choose fills h.actions. If an agent fails or the session ends, it returns an error before any game is stepped.
-func (p *policy) choose() error {
+// Play plays one step of a rollout into at and restarts the games that ended. A nil p plays random legal actions.
+func (b *Batch) Play(p *Policy, at *Place) error {
+	if b.ctx.Err() != nil {
+		return wire.Errorf(wire.Draining, "the session ended during the rollout")
+	}
+	err := b.renew(at)
+	switch {
+	case err != nil:
+		return err
+	case p == nil:
+		err = b.Env.Sample(b.Actions)
+	default:
+		err = p.choose()
+	}
+	if err != nil {
+		return err
+	}
+	return b.Step(at)
+}
+
+// renew resets ended games if autoreset is Disabled.
+func (b *Batch) renew(at *Place) error {
+	if b.Config.Autoreset != vec.Disabled {
+		return nil
+	}
+	var mask []bool
+	for i := range b.Config.Envs {
+		if b.Env.Ended(i) {
+			if mask == nil {
+				mask = make([]bool, b.Config.Envs)
+			}
+			mask[i] = true
+		}
+	}
+	if mask == nil {
+		return nil
+	}
+	return b.reset(vec.Seeds{}, mask, at)
+}
+
+// choose fills the batch's actions. If an agent fails or the session ends, it returns an error before any game is
+// stepped.
+func (p *Policy) choose() error {
 	clear(p.errs)
-	if err := p.h.env.Each(p.game); err != nil {
+	if err := p.b.Env.Each(p.game); err != nil {
 		return err
 	}
 	return errors.Join(p.errs...)
 }
 
 // game chooses the actions of all rows of game i.
-func (p *policy) game(worker, i int) {
-	h := p.h
-	rows := h.env.Rows()
+func (p *Policy) game(worker, i int) {
+	b := p.b
+	rows := b.Env.Rows()
 	for r := range rows {
-		h.actions[i*rows+r] = 0 // ignored
-		seat := h.env.Seat(i, r)
-		if seat == vec.NoSeat || h.env.Ended(i) || p.errs[worker] != nil {
+		b.Actions[i*rows+r] = 0 // ignored
+		seat := b.Env.Seat(i, r)
+		if seat == vec.NoSeat || b.Env.Ended(i) || p.errs[worker] != nil {
 			continue
 		}
 		a, err := p.act(worker, i, seat)
 		if err != nil {
 			p.errs[worker] = wire.Errorf(wire.Opponent, "rollout: game %d, seat %d: %v", i, seat, err)
 		}
-		h.actions[i*rows+r] = a
+		b.Actions[i*rows+r] = a
 	}
 }
 
-func (p *policy) act(worker, i, seat int) (env.Action, error) {
-	seed, episode := p.h.env.Seed(i)
+func (p *Policy) act(worker, i, seat int) (env.Action, error) {
+	seed, episode := p.b.Env.Seed(i)
 	stream := func(kind uint64) uint64 { return env.Derive(env.Derive(seed, kind+episode), uint64(seat)) }
-	k := i*p.h.c.Seats + seat
+	k := i*p.b.Config.Seats + seat
 	at, agent := &p.episode[k], &p.agents[k]
 	if *agent == nil || seed != at.Seed || episode != at.Episode {
 		if err := vec.Renew(agent, p.factory, stream(policyAgents)); err != nil {
@@ -131,10 +177,21 @@ func (p *policy) act(worker, i, seat int) (env.Action, error) {
 		*at = checkpoint.Episode{Seed: seed, Episode: episode}
 	}
 	at.Decisions++
-	env.View(p.views[worker], p.h.env.State(i), seat, env.Derive(stream(policyViews), at.Decisions))
-	a, err := (*agent).Act(p.ctx, p.views[worker], seat)
+	env.View(p.views[worker], p.b.Env.State(i), seat, env.Derive(stream(policyViews), at.Decisions))
+	a, err := (*agent).Act(p.b.ctx, p.views[worker], seat)
 	if err == nil {
-		err = p.ctx.Err() // an action found after the end is not the agent's best
+		err = p.b.ctx.Err() // an action found after the end is not the agent's best
 	}
 	return a, err
+}
+
+// take replaces the agents of game i.
+func (p *Policy) take(i int, agents []env.Agent, saved []checkpoint.Agent) error {
+	first := i * p.b.Config.Seats
+	err := vec.CloseAgents(p.agents[first : first+p.b.Config.Seats])
+	copy(p.agents[first:], agents)
+	for _, s := range saved {
+		p.episode[first+s.Seat] = s.At
+	}
+	return err
 }
