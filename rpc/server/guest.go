@@ -5,6 +5,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/limits"
 )
 
@@ -38,7 +39,7 @@ func (s *Server) Admit(secret string, g *env.Game, c vec.Config) (*Guest, error)
 	if err := s.enter(v); err != nil {
 		return nil, err
 	}
-	if err := v.tab.Open(0, 1, Estimate(g, &c, &Options{})); err != nil {
+	if err := v.tab.Open(0, 1, batch.Estimate(g, &c, &batch.Options{})); err != nil {
 		s.exit(v)
 		return nil, err
 	}

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"blockyard/env/vec"
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/wire"
 )
 
 // A handle is a batch of a session. Only the answering goroutine of its session uses it; see quick for the exception.
 type handle struct {
-	*Batch
+	*batch.Batch
 	session uint64                  // number of the session that opened it
 	glance  atomic.Pointer[glances] // games to copy after the next request; nil for none
 	glanced atomic.Pointer[glances] // the last copies; nil if nobody has watched

@@ -7,6 +7,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/wire"
 )
 
@@ -47,7 +48,7 @@ func (s *session) open(f *wire.Frame) error {
 	if most := s.srv.limits.MaxEnvs; c.Envs > most {
 		return wire.Exceeds("max_envs", int64(most), int64(c.Envs), "--max-envs")
 	}
-	what := Options{ID: s.next + 1, Fields: o.Fields, Packed: o.Packed, Log: o.Log, First: uint64(o.First)}
+	what := batch.Options{ID: s.next + 1, Fields: o.Fields, Packed: o.Packed, Log: o.Log, First: uint64(o.First)}
 	if what.Seeds, err = o.seeds(); err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (s *session) open(f *wire.Frame) error {
 		return err
 	}
 	c.Workers, c.Context = s.srv.c.Workers, s.ctx
-	b, err := newBatch(g, c, what, &s.agents, s.srv.ledger.Tab(s.token))
+	b, err := batch.New(g, c, what, &s.agents, s.srv.ledger.Tab(s.token))
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (h *handle) facts() wire.Fields {
 }
 
 // announce describes the fields of a layout.
-func announce(l *Layout) (out []map[string]any) {
+func announce(l *batch.Layout) (out []map[string]any) {
 	for _, f := range l.All() {
 		out = append(out, map[string]any{
 			"name": f.Name, "dtype": f.DType, "shape": f.Shape, "off": f.Offset, "len": f.Len,

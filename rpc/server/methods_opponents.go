@@ -10,14 +10,15 @@ import (
 	"strings"
 
 	"blockyard/agents/bots"
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/checkpoint"
 	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
 // readMixtures reads what a client says about the seats that it does not play.
-func readMixtures(method string, seats map[int64]any) (map[int][]Choice, error) {
-	out := map[int][]Choice{}
+func readMixtures(method string, seats map[int64]any) (map[int][]batch.Choice, error) {
+	out := map[int][]batch.Choice{}
 	for _, seat := range slices.Sorted(maps.Keys(seats)) {
 		mixture, err := readMixture(fmt.Sprintf("%s: opponents[%d]", method, seat), seats[seat])
 		if err != nil {
@@ -30,7 +31,7 @@ func readMixtures(method string, seats map[int64]any) (map[int][]Choice, error) 
 
 // readMixture reads what a client says about one seat: a spec, or an array of [spec, weight] pairs.
 // where names the seat in errors.
-func readMixture(where string, v any) (all []Choice, err error) {
+func readMixture(where string, v any) (all []batch.Choice, err error) {
 	if spec, ok := v.(string); ok {
 		v = []any{[]any{spec, 1}}
 	}
@@ -59,7 +60,7 @@ func readMixture(where string, v any) (all []Choice, err error) {
 		case !isNumber:
 			return nil, wire.Errorf(wire.BadParams, "%s, entry %d, %.64q: the weight is not a number", where, k+1, spec)
 		}
-		all = append(all, Choice{Spec: spec, Weight: weight})
+		all = append(all, batch.Choice{Spec: spec, Weight: weight})
 	}
 	return all, nil
 }
@@ -143,7 +144,7 @@ func (s *session) upload(f *wire.Frame) error {
 		return wire.Errorf(wire.BadParams, "upload: the %d bytes are %s, but the spec is %.160q: name them there, "+
 			"or read the file again if it has changed", len(data), name, spec)
 	}
-	_, used, err := s.agents.Create(g, spec, false, Weights{name: data})
+	_, used, err := s.agents.Create(g, spec, false, batch.Weights{name: data})
 	if err != nil {
 		return wire.Errorf(wire.BadParams, "upload: %v", err)
 	}
@@ -167,7 +168,7 @@ func (s *session) dropUpload(f *wire.Frame) error {
 	}
 	data := s.agents.Uploads[name]
 	if data == nil {
-		return wire.Errorf(wire.BadParams, "drop_upload: %.100q: %v", name, ErrNotUploaded)
+		return wire.Errorf(wire.BadParams, "drop_upload: %.100q: %v", name, batch.ErrNotUploaded)
 	}
 	_ = s.tab.Add(-int64(len(data)) - uploadMemory)
 	delete(s.agents.Uploads, name)

@@ -9,6 +9,7 @@ import (
 
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
@@ -34,7 +35,7 @@ func (s *session) record(f *wire.Frame, h *handle) error {
 	if err := f.Options(1, &o); err != nil {
 		return err
 	}
-	what := RecordOptions{Every: o.Every, Memory: o.Memory}
+	what := batch.RecordOptions{Every: o.Every, Memory: o.Memory}
 	var err error
 	if what.Names, err = h.names(o.Players); err != nil {
 		return err

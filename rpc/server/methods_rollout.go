@@ -1,6 +1,7 @@
 package server
 
 import (
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/limits"
 	"blockyard/rpc/server/memory"
 	"blockyard/rpc/wire"
@@ -22,7 +23,7 @@ func (s *session) rollout(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	o := rolloutOptions{Keep: "all", Policy: Random}
+	o := rolloutOptions{Keep: "all", Policy: batch.Random}
 	if err := f.Options(2, &o); err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (o *rolloutOptions) check(h *handle, steps int64) error {
 }
 
 // rolloutSlots writes each step and its actions to one slot.
-func (s *session) rolloutSlots(f *wire.Frame, h *handle, p *Policy, slots []*Place) error {
+func (s *session) rolloutSlots(f *wire.Frame, h *handle, p *batch.Policy, slots []*batch.Place) error {
 	for _, at := range slots {
 		if err := h.Play(p, at); err != nil {
 			return err
@@ -75,7 +76,7 @@ func (s *session) rolloutSlots(f *wire.Frame, h *handle, p *Policy, slots []*Pla
 }
 
 // rolloutAway responds with the slabs and actions of all steps, or of the last step.
-func (s *session) rolloutAway(f *wire.Frame, h *handle, p *Policy, steps int, all bool) error {
+func (s *session) rolloutAway(f *wire.Frame, h *handle, p *batch.Policy, steps int, all bool) error {
 	slab, kept := len(h.Own.Slab), 1
 	if all {
 		kept = steps

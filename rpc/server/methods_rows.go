@@ -5,13 +5,14 @@ import (
 	"blockyard/agents/bots/features"
 	"blockyard/env"
 	"blockyard/env/ansi"
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/memory"
 	"blockyard/rpc/wire"
 )
 
 // legalRows counts the legal actions of the rows of the games that param 1 selects: of as many as fit into a response
 // of size bytes per action.
-func (s *session) legalRows(f *wire.Frame, h *handle, size int) (*Rows, error) {
+func (s *session) legalRows(f *wire.Frame, h *handle, size int) (*batch.Rows, error) {
 	list, err := h.begunGames(f)
 	if err != nil {
 		return nil, err
@@ -37,8 +38,8 @@ func (s *session) legal(f *wire.Frame, h *handle) error {
 }
 
 // afterRows reads a request for afterstates whose response has size bytes for each besides actions and rewards.
-func (s *session) afterRows(f *wire.Frame, h *handle, size int) (l *Rows, seed uint64, err error) {
-	size += AfterLen
+func (s *session) afterRows(f *wire.Frame, h *handle, size int) (l *batch.Rows, seed uint64, err error) {
+	size += batch.AfterLen
 	if l, err = s.legalRows(f, h, size); err != nil {
 		return nil, 0, err
 	}
@@ -52,7 +53,7 @@ func (s *session) afterRows(f *wire.Frame, h *handle, size int) (l *Rows, seed u
 }
 
 // replyAfter responds with the actions, their rewards, and the entries of more between these.
-func (s *session) replyAfter(f *wire.Frame, l *Rows, more ...any) error {
+func (s *session) replyAfter(f *wire.Frame, l *batch.Rows, more ...any) error {
 	head := wire.Fields{"count", len(l.Games), "indptr", memory.Bytes(l.Indptr), "actions", memory.Bytes(l.Actions)}
 	return s.reply(f.ID, append(append(head, more...), "reward", memory.Bytes(l.Reward), "done", l.Done))
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/memory"
 	"blockyard/rpc/wire"
 )
@@ -26,7 +27,7 @@ func (s *session) canShare(method string) error {
 
 // share allocates slots in shared memory and sends its file descriptor with the response.
 func (s *session) share(f *wire.Frame, h *handle) error {
-	slots, err := f.Int(1, "slots", 1, MostSlots)
+	slots, err := f.Int(1, "slots", 1, batch.MostSlots)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (s *session) shareFinal(f *wire.Frame, h *handle) error {
 }
 
 // pass responds to a request and sends a file descriptor with the first byte of the response. It closes the file.
-func (s *session) pass(id uint32, shared *Shared, result any) error {
+func (s *session) pass(id uint32, shared *batch.Shared, result any) error {
 	parts, err := wire.Result(id, result)
 	if err != nil {
 		return errors.Join(err, shared.Close())

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/binary"
 
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
@@ -84,7 +85,7 @@ func (s *session) snapshot(f *wire.Frame, h *handle) error {
 type putOptions struct {
 	Reseed *wire.Natural `msgpack:"reseed"`
 	Slot   *int64        `msgpack:"slot"`
-	at     *Place        // that Slot selects
+	at     *batch.Place  // that Slot selects
 }
 
 func (o *putOptions) read(f *wire.Frame, h *handle) error {
@@ -159,7 +160,7 @@ func (s *session) clone(f *wire.Frame, h *handle) error {
 
 // checkpoint responds with games, as many as fit into one response, and their head.
 func (s *session) checkpoint(f *wire.Frame, h *handle) error {
-	list, err := s.fitting(f, h, h.StateLen()+h.Config.Seats*AgentRoom)
+	list, err := s.fitting(f, h, h.StateLen()+h.Config.Seats*batch.AgentRoom)
 	if err != nil {
 		return err
 	}

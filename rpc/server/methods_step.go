@@ -9,6 +9,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/limits"
 	"blockyard/rpc/server/memory"
 	"blockyard/rpc/wire"
@@ -46,7 +47,7 @@ func (s *session) stepSlot(f *wire.Frame, h *handle) error {
 }
 
 // play steps into p and responds.
-func (s *session) play(f *wire.Frame, h *handle, p *Place) error {
+func (s *session) play(f *wire.Frame, h *handle, p *batch.Place) error {
 	begun := time.Now()
 	if err := h.Step(p); err != nil {
 		return refused("step", err)
@@ -69,12 +70,12 @@ func (s *session) stepped(h *handle, rows int) {
 }
 
 // show responds with the slab of p, or with true if p is shared with the client.
-func (s *session) show(id uint32, h *handle, p *Place) {
+func (s *session) show(id uint32, h *handle, p *batch.Place) {
 	s.writeOne(s.response(id, h, p))
 }
 
 // response is what show sends.
-func (s *session) response(id uint32, h *handle, p *Place) []byte {
+func (s *session) response(id uint32, h *handle, p *batch.Place) []byte {
 	if p == h.Own {
 		wire.PutHead(h.Message, id, len(p.Slab))
 		return h.Message
@@ -166,7 +167,7 @@ func (s *session) final(f *wire.Frame, h *handle) error {
 }
 
 // lastFields is the result of final for some of the games that ended, written to buf.
-func (h *handle) lastFields(last *Last, list []int, buf []byte) wire.Fields {
+func (h *handle) lastFields(last *batch.Last, list []int, buf []byte) wire.Fields {
 	l := last.Of(list, buf)
 	return wire.Fields{"envs", l.Envs, "planes", l.Planes, "globals", l.Globals, "mask", l.Mask, "seat", l.Seat,
 		"scores", l.Scores, "lengths", l.Lengths, "opponents", l.Opponents, "ended", len(h.Ended)}
@@ -186,7 +187,7 @@ var pushes = sync.Pool{New: func() any { return new([]byte) }}
 
 // showEnds is show after a step that ended games, and the notification as one message with it. Without memory for the
 // games the notification has none of them: the client then asks for them, as for those that do not fit.
-func (s *session) showEnds(id uint32, h *handle, p *Place) error {
+func (s *session) showEnds(id uint32, h *handle, p *batch.Place) error {
 	last := h.Last()
 	each := last.Size()
 	list := h.Ended[:min(len(h.Ended), s.srv.ledger.Room()/each)]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"blockyard/env/vec"
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/memory"
 	"blockyard/rpc/wire"
 )
@@ -79,9 +80,9 @@ func (s *session) recv(f *wire.Frame, h *handle) error {
 		return err
 	}
 	most = min(most, int64(st.Fits))
-	var to *Place
+	var to *batch.Place
 	if !f.Absent(4) {
-		slot, err := f.Int(4, "slot", 0, MostSlots-1)
+		slot, err := f.Int(4, "slot", 0, batch.MostSlots-1)
 		if err != nil {
 			return err
 		}
@@ -113,7 +114,7 @@ func (s *session) recv(f *wire.Frame, h *handle) error {
 }
 
 // await waits as recv says.
-func (s *session) await(st *Stream, least int, wait time.Duration) {
+func (s *session) await(st *batch.Stream, least int, wait time.Duration) {
 	if wait == 0 {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"blockyard/env/vec"
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
@@ -46,8 +47,8 @@ type session struct {
 
 	// Only for the goroutine that answers; see quick for the exception.
 	handles  map[uint32]*handle
-	agents   Agents      // with what the client uploaded
-	tab      *limits.Tab // of the uploads; set by hello
+	agents   batch.Agents // with what the client uploaded
+	tab      *limits.Tab  // of the uploads; set by hello
 	next     uint32
 	requests uint64
 	illegal  uint64 // illegal actions that were replaced
@@ -61,7 +62,7 @@ func newSession(srv *Server, conn net.Conn, id uint64) *session {
 	s := &session{srv: srv, conn: conn, id: id, ctx: ctx, cancel: cancel, claim: claim,
 		queue: make(chan *wire.Frame, srv.limits.MaxInflight+1), arrived: make(chan struct{}, 1),
 		handles: map[uint32]*handle{}, tab: srv.ledger.Tab(nil),
-		agents: Agents{New: srv.c.Agents, Memory: srv.c.AgentMemory, Trusted: srv.c.Trusted, Uploads: Weights{}}}
+		agents: batch.Agents{New: srv.c.Agents, Memory: srv.c.AgentMemory, Trusted: srv.c.Trusted, Uploads: batch.Weights{}}}
 	s.sender = srv.ledger.Sender(func() { go s.end() }) // closing a TLS connection may wait for its client
 	return s
 }

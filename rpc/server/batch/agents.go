@@ -1,4 +1,4 @@
-package server
+package batch
 
 import (
 	"errors"
@@ -61,7 +61,8 @@ func (a *Agents) text(spec string, own bool, uploads entry.Reader) bots.Text {
 
 // Create parses a spec that the client itself has written, or another, and that may name these weights. It returns
 // those that it loads.
-func (a *Agents) Create(g *env.Game, spec string, own bool, from Weights) (f vec.AgentFactory, used Weights, err error) {
+func (a *Agents) Create(g *env.Game, spec string, own bool, from Weights) (
+	f vec.AgentFactory, used Weights, err error) {
 	if a.New == nil {
 		return nil, nil, errors.New("this server has no agents: leave out opponents and policy")
 	}

@@ -1,4 +1,7 @@
-package server
+// Package batch is the games that a client opened together, with what plays in them, and the memory to which their
+// steps are written. It takes and returns Go values: it knows no connection and no session, and reads no request.
+// Clients get its errors as they are.
+package batch
 
 import (
 	"cmp"
@@ -67,8 +70,8 @@ type Options struct {
 // slabStart is the offset of the slab in a batch's memory; the head of the response ends there.
 const slabStart = 64
 
-// newBatch opens games. What they take is on tab, which Close closes; after an error there is nothing on it.
-func newBatch(g *env.Game, c vec.Config, o Options, agents *Agents, tab *limits.Tab) (_ *Batch, err error) {
+// New opens games. What they take is on tab, which Close closes; after an error there is nothing on it.
+func New(g *env.Game, c vec.Config, o Options, agents *Agents, tab *limits.Tab) (_ *Batch, err error) {
 	defer func() {
 		if err != nil {
 			tab.Close()

@@ -1,4 +1,4 @@
-package server
+package batch
 
 import (
 	"errors"
@@ -250,7 +250,7 @@ func (l *Opponents) repeatable(method string) error {
 	return nil
 }
 
-// Weights returns the mixtures as a checkpoint has them, by seat.
+// weighted returns the mixtures as a checkpoint has them, by seat.
 func (l *Opponents) weighted() [][]checkpoint.Weighted {
 	all := make([][]checkpoint.Weighted, len(l.mixtures))
 	for seat, m := range l.mixtures {

@@ -1,4 +1,4 @@
-package server
+package batch
 
 import (
 	"blockyard/agents/bots/features"
