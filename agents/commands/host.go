@@ -49,7 +49,7 @@ The result says how many of the games were distinct. Deterministic bots that mee
 the same seed may play the same game again, which says nothing new.
 
 The flags of each contest follow the common ones, below the names of the games that have them.
-` + aboutContests()
+` + aboutContests("")
 }
 
 // Run plays the match.
