@@ -199,16 +199,19 @@ func (c *tournamentCmd) entries(g *env.Game) (list []*bots.Agent, err error) {
 			return nil, err
 		}
 	}
-	for _, text := range c.Bots {
-		a, err := contestant(g, text)
-		if err == nil && a.Kind != bots.Submission {
-			_, err = a.Program()
+	named, err := contestants(g, c.Bots)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range named {
+		if a.Kind == bots.Submission {
+			continue
 		}
-		if err != nil {
+		if _, err := a.Program(); err != nil {
 			return nil, err
 		}
-		list = append(list, a)
 	}
+	list = append(list, named...)
 	if len(list) < 2 {
 		return nil, fmt.Errorf("%d entrants, want at least two: agents, commands or submissions, or --dir", len(list))
 	}

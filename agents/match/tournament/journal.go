@@ -78,11 +78,29 @@ func OpenJournal(dir string) (*Journal, error) {
 	return j, nil
 }
 
-// Begin writes what is played, and by whom. If the journal has games, the tournament must be the same; entrants that
-// were tested before keep what the test found. One without games starts anew.
-func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) error {
+// Begin writes what is played, and by whom. If the journal has games, the tournament must be the same, as far as its
+// games go; entrants that were tested before keep what the test found. One without games starts anew.
+func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) (err error) {
 	now := head{c.Rules.Name, c.Rules.Rules, c.Format, c.Seats, c.Games, c.Rounds, c.Finals, c.Seed, settings, entrants}
-	return j.begin(now, j.head, j.headErr, c, entrants)
+	path := filepath.Join(j.dir, headFile)
+	switch {
+	case errors.Is(j.headErr, os.ErrNotExist) || j.headErr == nil && len(j.Played) == 0:
+		var text []byte
+		if text, err = json.MarshalIndent(now, "", "  "); err == nil {
+			err = disk.WriteText(path, 0o644, string(text)+"\n")
+		}
+	case j.headErr == nil:
+		err = resume(path, j.head, now)
+	default:
+		err = j.headErr
+	}
+	if err != nil {
+		return err
+	}
+	if err := j.check(c, entrants); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(j.dir, journalFile), err)
+	}
+	return nil
 }
 
 // read reads a line of the journal.
@@ -93,28 +111,6 @@ func (j *Journal) read(n int, line []byte) error {
 	}
 	j.Played = append(j.Played, p)
 	return nil
-}
-
-// begin writes the head, or compares it with that of the tournament in the folder, which is text unless old says why
-// not, and checks the games.
-func (j *Journal) begin(now head, text []byte, old error, c *Config, entrants []*Entrant) (err error) {
-	path := filepath.Join(j.dir, headFile)
-	switch {
-	case errors.Is(old, os.ErrNotExist) || old == nil && len(j.Played) == 0:
-		if text, err = json.MarshalIndent(now, "", "  "); err == nil {
-			err = disk.WriteText(path, 0o644, string(text)+"\n")
-		}
-	case old == nil:
-		err = resume(path, text, now)
-	default:
-		err = old
-	}
-	if err == nil {
-		if err = j.check(c, entrants); err != nil {
-			err = fmt.Errorf("%s: %w", filepath.Join(j.dir, journalFile), err)
-		}
-	}
-	return err
 }
 
 // readHead reads a file that is not too long for the head of a tournament.
