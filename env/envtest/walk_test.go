@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	games    = 12      // random games per promise
+	sample   = 12      // random games per promise
 	maxPlies = 100_000 // a longer random game counts as endless
 )
 
@@ -61,7 +61,7 @@ func (w *walker) pick() env.Action {
 // each plays games with seeds derived from seed and calls visit for every position, including the final
 // one. Half of the games are biased.
 func (w *walker) each(seed uint64, visit func(s env.State, ply int) error) error {
-	for k := range uint64(games) {
+	for k := range uint64(sample) {
 		s := w.g.New(w.seats)
 		w.seed = env.Derive(seed, k)
 		s.Reset(w.seed)
@@ -173,12 +173,12 @@ func moments(g *env.Game, seats int) []moment {
 	return out
 }
 
-// Bench measures Legal, Step (including a CopyFrom), Observe, CopyFrom and After (including a
+// bench measures Legal, Step (including a CopyFrom), Observe, CopyFrom and After (including a
 // CopyFrom) on the positions of random games, and as Playout a whole random game, for which it also
 // reports ns/ply.
-func Bench(b *testing.B, g *env.Game) {
+func bench(b *testing.B, g *env.Game) {
 	seats := g.MinSeats
-	all := moments(g, seats)
+	positions := moments(g, seats)
 	scratch := g.New(seats)
 	legal := make([]env.Action, 0, g.MaxLegal)
 	planes, globals := make([]uint8, g.Planes.Len()), make([]float32, g.Globals())
@@ -195,7 +195,7 @@ func Bench(b *testing.B, g *env.Game) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for k := 0; b.Loop(); k++ {
-				m := &all[k%len(all)]
+				m := &positions[k%len(positions)]
 				c.do(m, m.s.Acting().First())
 			}
 		})

@@ -1,16 +1,3 @@
-// Package envtest checks that a game keeps the promises of package env. A game's own test
-// is three lines:
-//
-//	func TestConforms(t *testing.T)   { envtest.Run(t, Game) }
-//	func FuzzDecode(f *testing.F)     { envtest.Fuzz(f, Game) }
-//	func BenchmarkGame(b *testing.B)  { envtest.Bench(b, Game) }
-//
-// Run plays random games and checks one promise per subtest. It also compares everything that can
-// be observed of one seeded game with the recorded text in testdata/playthrough.txt
-// (playthrough-<variant>.txt for a variant).
-//
-// The environment variable BLOCKYARD_SEED=n selects other random games; BLOCKYARD_UPDATE=1
-// rewrites the recorded texts.
 package envtest
 
 import (
@@ -19,7 +6,6 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -30,10 +16,7 @@ const goldenPlies = 40 // plies written in full; of the rest only the final posi
 
 // playthrough compares one seeded random game, as text, with the recorded one.
 func playthrough(t *testing.T, g *env.Game) {
-	file := filepath.Join("testdata", "playthrough.txt")
-	if _, variant, ok := strings.Cut(g.Name, ":"); ok {
-		file = filepath.Join("testdata", "playthrough-"+variant+".txt")
-	}
+	file := filepath.Join("testdata", strings.ReplaceAll(g.Name, ":", "-")+".txt")
 	got := transcript(g)
 	if Updating() {
 		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(got), 0o644)); err != nil {
@@ -112,7 +95,7 @@ type promise struct {
 	check func(g *env.Game, seats int, seed uint64) error
 }
 
-// promises lists what Run checks besides the playthrough.
+// promises lists what run checks besides the playthrough.
 var promises = []promise{
 	{"facts", facts},
 	{"flat state", flat},
@@ -136,9 +119,8 @@ var promises = []promise{
 	{"no allocation", noAllocation},
 }
 
-// Run checks every promise for every number of seats, and the playthrough.
-func Run(t *testing.T, g *env.Game) {
-	t.Helper()
+// run checks every promise for every number of seats, and the playthrough.
+func run(t *testing.T, g *env.Game) {
 	seed := Seed(t)
 	for seats := g.MinSeats; seats <= g.MaxSeats; seats++ {
 		t.Run(fmt.Sprintf("%d seats", seats), func(t *testing.T) {
@@ -153,23 +135,6 @@ func Run(t *testing.T, g *env.Game) {
 	}
 	t.Run("playthrough", func(t *testing.T) { playthrough(t, g) })
 }
-
-// Seed returns the seed of the random games: BLOCKYARD_SEED, or 1 by default.
-func Seed(t testing.TB) uint64 {
-	text := os.Getenv("BLOCKYARD_SEED")
-	if text == "" {
-		return 1
-	}
-	seed, err := strconv.ParseUint(text, 0, 64)
-	if err != nil {
-		t.Fatalf("BLOCKYARD_SEED: %v", err)
-	}
-	t.Logf("BLOCKYARD_SEED=%d", seed)
-	return seed
-}
-
-// Updating reports whether recorded files are to be rewritten.
-func Updating() bool { return os.Getenv("BLOCKYARD_UPDATE") == "1" }
 
 // guard turns a panic in f into an error.
 func guard(f func() error) (err error) {

@@ -186,8 +186,8 @@ func noAllocation(g *env.Game, seats int, seed uint64) error {
 	return nil
 }
 
-// Fuzz passes bytes to Decode and plays on from the positions that it accepts.
-func Fuzz(f *testing.F, g *env.Game) {
+// fuzz passes bytes to Decode and plays on from the positions that it accepts.
+func fuzz(f *testing.F, g *env.Game) {
 	seats := g.MinSeats
 	w := newWalker(g, seats, 1)
 	err := w.each(1, func(s env.State, ply int) error {
