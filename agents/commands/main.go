@@ -45,5 +45,6 @@ func Main() int {
 func commandLine() *program.Program {
 	t := new(table)
 	t.Host.contestFlags, t.Tournament.contestFlags = newContestFlags(false), newContestFlags(true)
-	return &program.Program{Name: "agents", About: about, Commands: t, Options: []kong.Option{broker.Helps, kong.Help(printHelp)}}
+	options := []kong.Option{broker.Helps, kong.Help(printHelp)}
+	return &program.Program{Name: "agents", About: about, Commands: t, Options: options}
 }
