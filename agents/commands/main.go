@@ -25,7 +25,6 @@ type table struct {
 	Serve      serveTable    `cmd:"" help:"Run the server of a contest whose teams play over the network."`
 	Bundle     bundleCmd     `cmd:"" help:"Write a contest bot as one self-contained source file."`
 	Programs   programsCmd   `cmd:"" hidden:"" help:"Write the programs that bundle builds networks into."`
-	Tune       tuneCmd       `cmd:"" help:"Tune the weights of a baseline agent by games against itself."`
 }
 
 const about = `Play block games with agents and programs, and measure which is strongest.
@@ -51,5 +50,6 @@ func ServesPlugin() bool { return len(os.Args) == 3 && os.Args[1] == library.Ser
 func Program() *program.Program {
 	t := new(table)
 	t.Host.contestFlags, t.Tournament.contestFlags = newContestFlags(false), newContestFlags(true)
-	return &program.Program{Name: "agents", About: about, Commands: t, Options: []kong.Option{broker.Helps}}
+	options := []kong.Option{broker.Helps, kong.Help(printHelp)}
+	return &program.Program{Name: "agents", About: about, Commands: t, Options: options}
 }
