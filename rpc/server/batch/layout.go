@@ -1,4 +1,4 @@
-package server
+package batch
 
 import (
 	"slices"
@@ -7,8 +7,8 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// A layout says where the fields of a slab are.
-type layout struct {
+// A Layout says where the fields of a slab are.
+type Layout struct {
 	vec.Layout           // the fields that package vec writes
 	bits       vec.Field // packed boards, after those; without a name if there are none
 	length     int       // bytes of the slab
@@ -19,14 +19,14 @@ type layout struct {
 var always = []string{"reward", "terminated", "truncated", "score"}
 
 // layOut places the selected fields, nil for all, in the slab.
-func (h *handle) layOut(fields []string, packed bool) error {
+func (b *Batch) layOut(fields []string, packed bool) error {
 	names := slices.Clone(always)
-	if h.c.Illegal != vec.Refuse {
+	if b.Config.Illegal != vec.Refuse {
 		names = append(names, "illegal")
 	}
-	if h.env.Driven().Len() < h.c.Seats {
+	if b.Env.Driven().Len() < b.Config.Seats {
 		names = append(names, "opponent")
-		if h.logs {
+		if b.Log {
 			names = append(names, "moves", "result")
 		}
 	}
@@ -43,38 +43,35 @@ func (h *handle) layOut(fields []string, packed bool) error {
 			return wire.Errorf(wire.BadParams, "open: fields names %.32q: want planes, globals, mask or seat", name)
 		}
 	}
-	l, err := h.env.Layout(names...)
+	l, err := b.Env.Layout(names...)
 	if err != nil {
 		return err
 	}
-	h.layout = layout{Layout: l}
+	b.Layout = Layout{Layout: l}
 	if packed && slices.Contains(fields, "planes") {
-		l.Add("bits", "|u1", h.rows, h.game.PackedLen())
-		h.layout.bits = l.Fields[len(l.Fields)-1]
+		l.Add("bits", "|u1", b.Rows, b.Game.PackedLen())
+		b.Layout.bits = l.Fields[len(l.Fields)-1]
 	}
-	h.layout.length = l.Len
+	b.Layout.length = l.Len
 	if l.Len >= 1<<32-slabStart {
 		return wire.Exceeds("slab bytes", 1<<32-slabStart, int64(l.Len), "")
 	}
 	return nil
 }
 
-// announce is the layout in the result of open.
-func (l *layout) announce() (out []map[string]any) {
-	fields := l.Fields
+// All lists the fields under their names on the wire.
+func (l *Layout) All() []vec.Field {
+	all := slices.Clone(l.Fields)
 	if l.bits.Name != "" {
-		fields = append(slices.Clone(fields), l.bits)
+		all = append(all, l.bits)
 	}
-	for _, f := range fields {
-		switch f.Name { // names on the wire
+	for k := range all {
+		switch all[k].Name {
 		case "legal":
-			f.Name = "mask"
+			all[k].Name = "mask"
 		case "final_legal":
-			f.Name = "final_mask"
+			all[k].Name = "final_mask"
 		}
-		out = append(out, map[string]any{
-			"name": f.Name, "dtype": f.DType, "shape": f.Shape, "off": f.Offset, "len": f.Len,
-		})
 	}
-	return out
+	return all
 }

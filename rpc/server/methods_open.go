@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
-	"runtime"
 
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/wire"
 )
 
@@ -49,58 +48,47 @@ func (s *session) open(f *wire.Frame) error {
 	if most := s.srv.limits.MaxEnvs; c.Envs > most {
 		return wire.Exceeds("max_envs", int64(most), int64(c.Envs), "--max-envs")
 	}
-	seeds, err := o.seeds()
-	if err != nil {
+	what := batch.Options{ID: s.next + 1, Fields: o.Fields, Packed: o.Packed, Log: o.Log, First: uint64(o.First)}
+	if what.Seeds, err = o.seeds(); err != nil {
 		return err
 	}
-	opponents, err := s.opponentsOf(g, &c, o.Opponents)
-	if err != nil {
+	if what.Seats, err = readMixtures("open", o.Opponents); err != nil {
 		return err
 	}
-	c.Mixtures = opponents.mixtures
-	memory := estimate(g, &c, &o, s.srv.workers(&c))
-	if o.Log {
-		err = opponents.repeatable("open")
-	}
-	if err == nil {
-		err = s.account(1, c.Envs, memory)
-	}
-	if err != nil {
-		s.account(0, 0, -opponents.memory)
-		return err
-	}
-	memory += opponents.memory
 	c.Workers, c.Context = s.srv.c.Workers, s.ctx
-	// The goroutine that answers is one of the workers.
-	need := limits.Use{Goroutines: s.srv.workers(&c) - 1}
-	h, err := (*handle)(nil), s.srv.ledger.Take(need)
-	if err == nil {
-		if h, err = newHandle(g, c, &o); err != nil {
-			s.srv.ledger.Give(need)
-		}
-	}
+	b, err := batch.New(g, c, what, &s.agents, s.srv.ledger.Tab(s.token))
 	if err != nil {
-		s.account(-1, -c.Envs, -memory)
 		return err
 	}
-	h.use = need
 	s.next++
-	h.id, h.seeds, h.memory, h.first, h.opponents = s.next, seeds, memory, uint64(o.First), opponents
-	h.took, h.alone = quickStep, len(o.Opponents) == 0 // until it is known
-	h.session = s.id
-	s.handles[h.id] = h
+	h := &handle{Batch: b, session: s.id, took: quickStep, alone: len(o.Opponents) == 0} // until it is known
+	s.handles[b.ID] = h
 	s.srv.register(h, s.token)
 	s.sizeSteps()
 	if err := s.reply(f.ID, h.facts()); err != nil {
-		s.closeHandle(h.id)
+		s.closeHandle(b.ID)
 		return err
 	}
 	return nil
 }
 
-// workers is how many goroutines step the games of c.
-func (s *Server) workers(c *vec.Config) int {
-	return min(cmp.Or(s.c.Workers, runtime.GOMAXPROCS(0)), c.Envs)
+// facts is the result of open.
+func (h *handle) facts() wire.Fields {
+	return wire.Fields{
+		"h", h.ID, "game", h.Game.Name, "num_envs", h.Config.Envs, "seats", h.Config.Seats, "players", h.Driven(),
+		"rows_per_env", h.Env.Rows(), "rows", h.Rows, "layout", announce(&h.Layout), "slab_len", len(h.Own.Slab),
+		"reply_len", len(h.Message), "state_len", h.StateLen(), "memory", h.Memory(), "opponents", h.Opponents.Specs(0),
+	}
+}
+
+// announce describes the fields of a layout.
+func announce(l *batch.Layout) (out []map[string]any) {
+	for _, f := range l.All() {
+		out = append(out, map[string]any{
+			"name": f.Name, "dtype": f.DType, "shape": f.Shape, "off": f.Offset, "len": f.Len,
+		})
+	}
+	return out
 }
 
 // config converts the options to a vec.Config without agents.
@@ -141,32 +129,7 @@ func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
 	return vec.List(list), nil
 }
 
-// Estimated bytes of a handle without games, of each of its workers besides copies of positions and lists of actions,
-// and of a slot besides the memory shared with the client.
-const (
-	handleMemory = 16 << 10
-	workerMemory = 8 << 10
-	slotMemory   = 512
-)
-
-// estimate is the estimated size of a handle with the games of c, in bytes.
-func estimate(g *env.Game, c *vec.Config, o *openOptions, workers int) int64 {
-	driven := c.Driven()
-	rows := int64(c.RowsOf(g))
-	view := int64(g.Planes.Len() + 4*g.Globals() + 1)
-	if c.Autoreset == vec.SameStep {
-		view *= 2
-	}
-	if o.Packed {
-		view += int64(g.PackedLen())
-	}
-	row := view + 2*int64(g.MaskLen()) + 3
-	agents := int64(c.Seats - driven.Len())
-	state := int64(env.EncodedLen(g.New(c.Seats)))
-	one := state + 256 + rows*row + int64(c.Seats)*28 + agents*agentMemory
-	if o.Log {
-		one += 2*vec.MovesLen + 4*int64(c.Seats)
-	}
-	worker := workerMemory + 4*state + view + 2*int64(g.MaxLegal)
-	return int64(c.Envs)*one + handleMemory + int64(workers)*worker + int64(wire.SendLen(c.Envs, c.Envs*int(rows)))
+func (s *session) close(f *wire.Frame, h *handle) error {
+	s.closeHandle(h.ID)
+	return s.reply(f.ID, true)
 }

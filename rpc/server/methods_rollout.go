@@ -1,7 +1,9 @@
 package server
 
 import (
-	"blockyard/env/vec"
+	"blockyard/rpc/server/batch"
+	"blockyard/rpc/server/limits"
+	"blockyard/rpc/server/memory"
 	"blockyard/rpc/wire"
 )
 
@@ -21,22 +23,22 @@ func (s *session) rollout(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	o := rolloutOptions{Keep: "all", Policy: random}
+	o := rolloutOptions{Keep: "all", Policy: batch.Random}
 	if err := f.Options(2, &o); err != nil {
 		return err
 	}
 	if err := o.check(h, steps); err != nil {
 		return err
 	}
-	if err := h.awake("rollout"); err != nil {
+	if err := h.Awake("rollout"); err != nil {
 		return err
 	}
-	p, err := s.policyFor(h, o.Policy)
+	p, err := h.SetPolicy(o.Policy)
 	if err != nil {
 		return err
 	}
 	if o.Slot != nil {
-		return s.rolloutSlots(f, h, p, h.slots[*o.Slot:*o.Slot+steps])
+		return s.rolloutSlots(f, h, p, h.Slots[*o.Slot:*o.Slot+steps])
 	}
 	return s.rolloutAway(f, h, p, int(steps), o.Keep == "all")
 }
@@ -48,12 +50,12 @@ func (o *rolloutOptions) check(h *handle, steps int64) error {
 	case o.Slot != nil && o.Keep != "all":
 		return wire.Errorf(wire.BadParams,
 			`rollout: keep is "last" and slot is given: slots hold every step, so leave out one of the two`)
-	case o.Slot != nil && (*o.Slot < 0 || *o.Slot > int64(len(h.slots))-steps):
+	case o.Slot != nil && (*o.Slot < 0 || *o.Slot > int64(len(h.Slots))-steps):
 		return wire.Errorf(wire.BadParams, "rollout: slots %d to %d, but the handle has %d: call share first",
-			*o.Slot, *o.Slot+steps-1, len(h.slots))
+			*o.Slot, *o.Slot+steps-1, len(h.Slots))
 	case o.Slot != nil:
-		for _, p := range h.slots[*o.Slot : *o.Slot+steps] {
-			if err := p.whole("rollout"); err != nil {
+		for _, p := range h.Slots[*o.Slot : *o.Slot+steps] {
+			if err := p.Whole("rollout"); err != nil {
 				return err
 			}
 		}
@@ -62,23 +64,24 @@ func (o *rolloutOptions) check(h *handle, steps int64) error {
 }
 
 // rolloutSlots writes each step and its actions to one slot.
-func (s *session) rolloutSlots(f *wire.Frame, h *handle, p *policy, slots []*place) error {
+func (s *session) rolloutSlots(f *wire.Frame, h *handle, p *batch.Policy, slots []*batch.Place) error {
 	for _, at := range slots {
-		if err := s.playAlone(h, p, at); err != nil {
+		if err := h.Play(p, at); err != nil {
 			return err
 		}
-		copy(at.actions, bytesOf(h.actions))
+		s.stepped(h, h.Rows)
+		copy(at.Actions, memory.Bytes(h.Actions))
 	}
 	return s.reply(f.ID, wire.Fields{"steps", len(slots)})
 }
 
 // rolloutAway responds with the slabs and actions of all steps, or of the last step.
-func (s *session) rolloutAway(f *wire.Frame, h *handle, p *policy, steps int, all bool) error {
-	slab, kept := len(h.own.slab), 1
+func (s *session) rolloutAway(f *wire.Frame, h *handle, p *batch.Policy, steps int, all bool) error {
+	slab, kept := len(h.Own.Slab), 1
 	if all {
 		kept = steps
 	}
-	size := kept*(slab+2*h.rows) + replyRoom
+	size := kept*(slab+2*h.Rows) + limits.ReplyRoom
 	if size > s.srv.limits.MaxReply {
 		return s.srv.ledger.ExceedsReply(size)
 	}
@@ -86,60 +89,17 @@ func (s *session) rolloutAway(f *wire.Frame, h *handle, p *policy, steps int, al
 		return err
 	}
 	slabs := make([]byte, 0, kept*slab)
-	actions := make([]byte, 0, kept*2*h.rows)
+	actions := make([]byte, 0, kept*2*h.Rows)
 	for range steps {
-		if err := s.playAlone(h, p, h.own); err != nil {
+		if err := h.Play(p, h.Own); err != nil {
 			return err
 		}
+		s.stepped(h, h.Rows)
 		if !all {
 			slabs, actions = slabs[:0], actions[:0]
 		}
-		slabs = append(slabs, h.own.slab...)
-		actions = append(actions, bytesOf(h.actions)...)
+		slabs = append(slabs, h.Own.Slab...)
+		actions = append(actions, memory.Bytes(h.Actions)...)
 	}
 	return s.reply(f.ID, wire.Fields{"steps", steps, "slabs", slabs, "actions", actions})
-}
-
-// playAlone plays one step of a rollout into at and restarts the games that ended. A nil p plays random
-// legal actions.
-func (s *session) playAlone(h *handle, p *policy, at *place) error {
-	if s.ctx.Err() != nil {
-		return wire.Errorf(wire.Draining, "the session ended during the rollout")
-	}
-	err := h.renew(at)
-	if err == nil && p == nil {
-		err = h.env.Sample(h.actions)
-	} else if err == nil {
-		err = p.choose()
-	}
-	if err == nil {
-		err = h.step(at)
-	}
-	if err != nil {
-		return err
-	}
-	s.srv.steps.Add(1)
-	s.srv.rows.Add(uint64(h.rows))
-	s.count(h)
-	return nil
-}
-
-// renew resets ended games if autoreset is Disabled.
-func (h *handle) renew(at *place) error {
-	if h.c.Autoreset != vec.Disabled {
-		return nil
-	}
-	var mask []bool
-	for i := range h.c.Envs {
-		if h.env.Ended(i) {
-			if mask == nil {
-				mask = make([]bool, h.c.Envs)
-			}
-			mask[i] = true
-		}
-	}
-	if mask == nil {
-		return nil
-	}
-	return h.reset(vec.Seeds{}, mask, at)
 }

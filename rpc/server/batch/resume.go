@@ -1,4 +1,4 @@
-package server
+package batch
 
 import (
 	"errors"
@@ -14,73 +14,51 @@ import (
 
 // A revival is games being resumed, with the agents that will play in them.
 type revival struct {
-	s         *session
-	h         *handle
+	b         *Batch
 	head      *checkpoint.Head
-	places    []int // of the games in the handle
+	places    []int // of the games in the batch
 	games     []*checkpoint.Game
 	agents    [][]vec.Seated // by game
 	policy    [][]env.Agent  // by game
-	opponents *lineup
-	loaded    int64 // what opponents has been accounted for, besides what those of the handle are
+	opponents *Opponents
+	loaded    int64 // what opponents has been accounted for, besides what those of the batch are
 }
 
-// resume continues games of a checkpoint: all of them or, after an error, none.
-func (s *session) resume(f *wire.Frame, h *handle) error {
-	list, err := h.selected(f, 1, "games", true)
-	if err != nil {
-		return err
-	}
-	head, err := f.Bin(2, "head")
-	if err != nil {
-		return err
-	}
-	games, err := f.Bin(3, "the games of the checkpoint")
-	if err != nil {
-		return err
-	}
-	var o struct {
-		Slot   *int64 `msgpack:"slot"`
-		Drafts []byte `msgpack:"drafts"`
-	}
-	if err := f.Options(4, &o); err != nil {
-		return err
-	}
-	at, err := h.to("resume", o.Slot)
-	if err != nil {
-		return err
-	}
-	r := &revival{s: s, h: h, places: list}
+// Resume continues games of a checkpoint, and records in progress of them: all of the list or, after an error, none.
+func (b *Batch) Resume(list []int, head, games, drafts []byte) error {
+	r := &revival{b: b, places: list}
 	if err := r.read(head, games); err != nil {
 		return err
 	}
-	drafts, err := h.recordings(o.Drafts, list)
+	recordings, err := b.recordings(drafts, list)
 	if err != nil {
 		return err
 	}
+	before := b.tab.Memory()
 	err = r.create()
+	r.loaded = b.tab.Memory() - before
 	if err == nil && r.head.Policy != "" {
-		_, err = s.policyFor(h, r.head.Policy)
+		_, err = b.SetPolicy(r.head.Policy)
 	}
 	if err != nil {
-		s.account(0, 0, -r.loaded)
+		_ = b.tab.Add(-r.loaded)
 		return errors.Join(err, r.close())
 	}
 	if err := r.apply(); err != nil {
 		return err
 	}
-	if len(drafts) > 0 {
-		h.recorder.Continue(drafts, func(i int) bool {
-			h.env.ContinueTrace(i)
-			return h.env.Traced(i)
+	if len(recordings) > 0 {
+		b.Recorder.Continue(recordings, func(i int) bool {
+			b.Env.ContinueTrace(i)
+			return b.Env.Traced(i)
 		})
 	}
-	return s.put(f, h, nil, putOptions{at: at})
+	return nil
 }
 
 // read checks the bytes.
 func (r *revival) read(head, games []byte) (err error) {
-	if r.head, err = checkpoint.ReadHead(head, r.h.checkpointHead()); err != nil {
+	if r.head, err = checkpoint.ReadHead(head, r.b.head()); err != nil {
 		return badCheckpoint(-1, err)
 	}
 	for k, i := range r.places {
@@ -88,9 +66,9 @@ func (r *revival) read(head, games []byte) (err error) {
 		if one, games, err = checkpoint.Cut(games); err != nil {
 			return badCheckpoint(k, err)
 		}
-		g, err := checkpoint.Parse(one, r.h.kind())
+		g, err := checkpoint.Parse(one, r.b.kind())
 		if err == nil {
-			err = r.h.env.CheckSnapshot(i, g.Snapshot)
+			err = r.b.Env.CheckSnapshot(i, g.Snapshot)
 		}
 		if err == nil {
 			err = r.checkSeats(g)
@@ -116,12 +94,12 @@ func (r *revival) checkSeats(g *checkpoint.Game) error {
 		opponents |= 1 << o.Seat
 	}
 	for _, p := range g.Policy {
-		if policy.Has(p.Seat) || !r.h.env.Driven().Has(p.Seat) || r.head.Policy == "" {
+		if policy.Has(p.Seat) || !r.b.Env.Driven().Has(p.Seat) || r.head.Policy == "" {
 			return fmt.Errorf("it has a rollout policy for seat %d, which is not expected", p.Seat)
 		}
 		policy |= 1 << p.Seat
 	}
-	if all := env.Seats(1)<<r.h.c.Seats - 1; opponents != all&^r.h.env.Driven() {
+	if all := env.Seats(1)<<r.b.Config.Seats - 1; opponents != all&^r.b.Env.Driven() {
 		return errors.New("it has not one opponent for each seat that is not driven")
 	}
 	return nil
@@ -136,14 +114,12 @@ func (r *revival) create() (err error) {
 		}
 	}
 	var more int64
-	r.opponents, more = r.h.lineup(r.head)
-	before := r.opponents.memory
-	if err := r.s.account(0, 0, more); err != nil {
+	r.opponents, more = r.b.revive(r.head)
+	if err := r.b.tab.Add(more); err != nil {
 		return err
 	}
 	r.opponents.memory += more
-	err = r.opponents.fill(r.s, r.h, r.head, used)
-	if r.loaded = r.opponents.memory - before; err != nil {
+	if err := r.opponents.fill(r.head, used); err != nil {
 		return err
 	}
 	var policy vec.AgentFactory
@@ -153,17 +129,17 @@ func (r *revival) create() (err error) {
 			return err
 		}
 		defer release()
-		if policy, _, err = r.s.agent(r.h.game, r.head.Policy, r.ownPolicy()); err != nil {
+		a := r.b.agents
+		if policy, _, err = a.Create(r.b.Game, r.head.Policy, r.ownPolicy(), a.Uploads); err != nil {
 			return wire.Errorf(wire.BadParams, "resume: the rollout policy: %v", err)
 		}
 	}
 	for k, g := range r.games {
-		agents, players := make([]vec.Seated, r.h.c.Seats), make([]env.Agent, r.h.c.Seats)
+		agents, players := make([]vec.Seated, r.b.Config.Seats), make([]env.Agent, r.b.Config.Seats)
 		r.agents, r.policy = append(r.agents, agents), append(r.policy, players)
 		for _, o := range g.Opponents {
 			known := &r.opponents.known[o.Number]
-			choice := vec.Choice{Agent: known.factory, Weight: 1, ID: o.Number}
-			agents[o.Seat].Choice = choice
+			agents[o.Seat].Choice = vec.Choice{Agent: known.factory, Weight: 1, ID: o.Number}
 			if agents[o.Seat].Agent, err = recalled(known.factory, o.Memory); err != nil {
 				return badCheckpoint(k, fmt.Errorf("the opponent %.80q: %w", known.spec, err))
 			}
@@ -177,20 +153,20 @@ func (r *revival) create() (err error) {
 	return nil
 }
 
-// ownPolicy reports whether the handle has the head's policy, which the client itself has named.
-func (r *revival) ownPolicy() bool { return r.h.policy != nil && r.h.policy.text == r.head.Policy }
+// ownPolicy reports whether the batch has the head's policy, which the client itself has named.
+func (r *revival) ownPolicy() bool { return r.b.Policy != nil && r.b.Policy.text == r.head.Policy }
 
-// reservePolicy accounts for the agents of the head's policy until release, unless the handle has that policy.
+// reservePolicy accounts for the agents of the head's policy until release, unless the batch has that policy.
 func (r *revival) reservePolicy() (release func(), err error) {
 	if r.ownPolicy() {
 		return func() {}, nil
 	}
-	m, err := r.s.agentsMemory(r.h.game, r.head.Policy, false)
+	m, err := r.b.agents.memory(r.b.Game, r.head.Policy, false)
 	if err != nil {
 		return nil, wire.Errorf(wire.BadParams, "resume: the rollout policy: %v", err)
 	}
-	need := r.h.policyMemory(m)
-	return func() { r.s.account(0, 0, -need) }, r.s.accountAgents(r.head.Policy, need)
+	need := r.b.policyMemory(m)
+	return func() { _ = r.b.tab.Add(-need) }, accountAgents(r.b.tab, r.head.Policy, need)
 }
 
 // recalled returns a new agent with that memory.
@@ -221,69 +197,47 @@ func (r *revival) close() error {
 	return errors.Join(errs...)
 }
 
-// apply puts the games and their agents into the handle, and the opponents of episodes to come.
+// apply puts the games and their agents into the batch, and the opponents of episodes to come.
 func (r *revival) apply() error {
-	h := r.h
-	if !slices.Equal(r.head.Opponents, h.opponents.specs(0)) { // the numbers of the games played so far are others
-		if err := h.env.Forget(); err != nil {
+	b := r.b
+	if !slices.Equal(r.head.Opponents, b.Opponents.Specs(0)) { // the numbers of the games played so far are others
+		if err := b.Env.Forget(); err != nil {
 			return err
 		}
 	}
-	if err := h.env.SetMixtures(r.opponents.mixtures); err != nil {
+	if err := b.Env.SetMixtures(r.opponents.mixtures); err != nil {
 		return err
 	}
-	r.s.lineUp(h, r.opponents, r.loaded)
+	_ = b.tab.Add(r.opponents.memory - b.Opponents.memory - r.loaded) // less: r.loaded has all that is more
+	b.Opponents = r.opponents
 	for k, i := range r.places {
-		if err := h.env.Resume(i, r.games[k].Snapshot, r.agents[k]); err != nil {
+		if err := b.Env.Resume(i, r.games[k].Snapshot, r.agents[k]); err != nil {
 			return err
 		}
-		if h.policy == nil {
+		if b.Policy == nil {
 			continue
 		}
-		if err := h.policy.take(i, r.policy[k], r.games[k].Policy); err != nil {
+		if err := b.Policy.take(i, r.policy[k], r.games[k].Policy); err != nil {
 			return err
 		}
 	}
-	before := h.opponents.memory
-	h.opponents.retire(h.env)
-	r.s.account(0, 0, h.opponents.memory-before)
-	h.memory += h.opponents.memory - before
-	h.began = true
-	for i := range h.c.Envs {
-		h.began = h.began && h.env.Live(i)
+	b.Opponents.retire()
+	b.began = true
+	for i := range b.Config.Envs {
+		b.began = b.began && b.Env.Live(i)
 	}
 	return nil
 }
 
-// lineUp replaces the opponents of a handle by others that are partly the same: the server has accounted for loaded
-// more bytes than those of the handle.
-func (s *session) lineUp(h *handle, opponents *lineup, loaded int64) {
-	more := opponents.memory - h.opponents.memory
-	s.account(0, 0, more-loaded)
-	h.memory += more
-	h.opponents = opponents
-}
-
-// take replaces the agents of game i.
-func (p *policy) take(i int, agents []env.Agent, saved []checkpoint.Agent) error {
-	first := i * p.h.c.Seats
-	err := vec.CloseAgents(p.agents[first : first+p.h.c.Seats])
-	copy(p.agents[first:], agents)
-	for _, s := range saved {
-		p.episode[first+s.Seat] = s.At
-	}
-	return err
-}
-
 // recordings reads the records in progress of some of the games in list.
-func (h *handle) recordings(lines []byte, list []int) ([]games.Recording, error) {
+func (b *Batch) recordings(lines []byte, list []int) ([]games.Recording, error) {
 	switch {
 	case len(lines) == 0:
 		return nil, nil
-	case h.recorder == nil || h.recorder.Stopped():
-		return nil, wire.Errorf(wire.BadParams, "resume: drafts: handle %d is not being recorded: call record first", h.id)
+	case b.Recorder == nil || b.Recorder.Stopped():
+		return nil, wire.Errorf(wire.BadParams, "resume: drafts: handle %d is not being recorded: call record first", b.ID)
 	}
-	all, err := games.ReadInProgress(lines, list, h.c.Seats)
+	all, err := games.ReadInProgress(lines, list, b.Config.Seats)
 	if err != nil {
 		return nil, wire.Errorf(wire.BadParams, "resume: drafts, %v", err)
 	}
