@@ -181,7 +181,8 @@ func (v *screen) show(w io.Writer) error {
 	var out strings.Builder
 	r := v.timeline
 	r.Show(&v.frame)
-	fmt.Fprintf(&out, "%s  %s  %s  turn %d of %d\n", v.name, r.Rec.Game, strings.Join(r.Rec.Agents, " – "), r.At(), r.Len()-1)
+	players := strings.Join(r.Rec.Agents, " – ")
+	fmt.Fprintf(&out, "%s  %s  %s  turn %d of %d\n", v.name, r.Rec.Game, players, r.At(), r.Len()-1)
 	if v.colour {
 		out.WriteString(ansi.Frame(&v.frame))
 	} else {
