@@ -16,7 +16,7 @@ import (
 )
 
 func tiny() Config {
-	c := Default()
+	c := Default(games.WinTetris)
 	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch = 6, 24, 8, []int{8}, 64
 	c.Gates, c.GateGames, c.GateSteps, c.Explore, c.Longest = 2, 3, 50, 0.05, 40
 	return c
@@ -189,7 +189,7 @@ func TestFollowsPlans(t *testing.T) {
 
 // TestItLearns compares a short run with where it starts.
 func TestItLearns(t *testing.T) {
-	c := Default()
+	c := Default(games.WinTetris)
 	c.Games, c.Rounds, c.Iterations, c.Gates, c.GateGames, c.GateSteps, c.Mean = 32, 32, 120, 1, 20, 2000, 10
 	c.Batch, c.Rate, c.Lambda, c.Late = 64, 3e-3, 0.8, 0.8
 	r := open(t, games.WinTetris, c, 2)
@@ -201,18 +201,6 @@ func TestItLearns(t *testing.T) {
 	t.Logf("%.1f lines per game at first, %.1f after %d choices", before.PerGame, r.Curve[0].PerGame, r.Counts.Moves)
 	require.Less(t, before.PerGame, 1.)
 	require.Greater(t, r.Curve[0].PerGame, 10.)
-}
-
-// The interval of points per game holds the truth, that of games which end by chance too.
-func TestInterval(t *testing.T) {
-	low, high := interval([]*result{{100, true}, {110, true}, {90, true}, {100, true}}, 100)
-	require.InDelta(t, 92, low, 1)
-	require.InDelta(t, 108, high, 1.5)
-	low, high = interval([]*result{{1000, false}, {1000, false}, {500, true}, {1000, false}}, 3500)
-	require.Less(t, low, 1000.)
-	require.Greater(t, high, 10000.)
-	_, high = interval([]*result{{1000, false}, {1000, false}}, 2000)
-	require.Zero(t, high, "no end, no upper bound")
 }
 
 func TestBadConfigsAreNamed(t *testing.T) {
