@@ -30,8 +30,8 @@ func (r *Run) gateTime() time.Duration {
 	return time.Duration(gateShare * float64(r.Options.For) / float64(r.Options.Gates))
 }
 
-// LimitGate limits a match of a gate to a share of the gate's time, after which it ends with the units so far, the first
-// at least. It reports the match's games to OnGate, as those that follow the first ones of all.
+// LimitGate limits a match of a gate to a share of the gate's time, after which it ends with the units so far, the
+// first at least. It reports the match's games to OnGate, as those that follow the first ones of all.
 func (r *Run) LimitGate(
 	ctx context.Context, m *match.Match, share float64, first, all int,
 ) (context.Context, context.CancelFunc) {
