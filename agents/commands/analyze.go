@@ -21,7 +21,7 @@ import (
 )
 
 type analyzeCmd struct {
-	Records []string `arg:"" name:"record#turn" help:"Records or history folder, then #TURN or #GAME/TURN. Without: the whole game."`
+	Records []string `arg:"" name:"record#turn" help:"Records or history, then #TURN or #GAME/TURN. Without: all turns."`
 	Game    int      `placeholder:"N" help:"Number of the game in the file, from 1."`
 	Agent   string   `placeholder:"AGENT" help:"Agent whose search values the moves. Default: learned, else hand."`
 	Moves   int      `default:"5" help:"How many of the best moves to list, or of a game's largest losses."`

@@ -30,8 +30,8 @@ func ReadHistory(ctx context.Context, path string) (*record.Record, error) {
 }
 
 // ReadGame returns game n, from 1, of a file of records, or the game of a history folder, and whether other games
-// follow it. It reads at most so many bytes of a file, uncompressed; 0 stands for jsonl.MaxBytes. As of ReadHistory, there may
-// be both a record and an error.
+// follow it. It reads at most so many bytes of a file, uncompressed; 0 stands for jsonl.MaxBytes. As of ReadHistory,
+// there may be both a record and an error.
 func ReadGame(ctx context.Context, path string, n int, most int64) (rec *record.Record, more bool, err error) {
 	switch {
 	case IsHistory(path) && n == 1:
