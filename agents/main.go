@@ -1,5 +1,5 @@
 // Agents plays the games: matches with statistics, single games to watch, and contests. It also analyses
-// recorded games, makes contest bots (bundle), tunes the baselines, and shows changes of play (sign).
+// recorded games, makes contest bots (bundle), and shows changes of play (sign).
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 	train "blockyard/train/commands"
 )
 
-const about = "Block-placement games of contests: serve them to trainers, train networks, play, host contests, view records."
+const about = "Block games of contests: serve them to trainers, train networks, play, host contests, view records."
 
 func main() {
 	if agents.ServesPlugin() {

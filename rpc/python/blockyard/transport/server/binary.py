@@ -71,7 +71,8 @@ def _older(program: Path, root: Path | None) -> bool:
     if root is None:
         return False
     built = program.stat().st_mtime
-    sources = (path for folder in ("env", "datasets", "agents", "train", "rpc") for path in (root / folder).rglob("*.go"))
+    folders = [root / name for name in ("env", "datasets", "agents", "train", "rpc")]
+    sources = (path for folder in folders for path in folder.rglob("*.go"))
     return any(path.stat().st_mtime > built for path in (*sources, root / "go.sum"))
 
 
