@@ -14,6 +14,7 @@ from ..progress import bar
 
 NAME = "blockyard-server" + (".exe" if sys.platform == "win32" else "")
 _PACKAGE = Path(__file__).resolve().parents[2]
+_VERSION = (_PACKAGE / "VERSION").read_text(encoding="utf-8").strip()
 
 
 def find_server() -> Path:
@@ -80,8 +81,7 @@ def _build(root: Path, go: str, target: Path) -> Path:
     """Compile the server of the checkout at root to the file target."""
     target.parent.mkdir(exist_ok=True)
     partial = target.with_name(f".{target.name}.{os.getpid()}")
-    version = (_PACKAGE / "VERSION").read_text().strip()
-    flags = ["-trimpath", "-ldflags", f"-s -w -X blockyard/datasets/program.version={version}"]
+    flags = ["-trimpath", "-ldflags", f"-s -w -X blockyard/datasets/program.version={_VERSION}"]
     command = [go, "build", *flags, "-o", str(partial), "./rpc/blockyard"]
     try:
         with tempfile.TemporaryFile("w+") as output, bar("building the server") as advance:
