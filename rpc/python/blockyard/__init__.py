@@ -47,6 +47,7 @@ from .errors import (
     WeightsError,
 )
 from .evaluation.evaluate import evaluate
+from .evaluation.ladder import Ladder, ladder
 from .evaluation.standings import Evaluation
 from .formats.arguments import Illegal, Reward, Rows
 from .formats.opponents import Opponents, OpponentStats
@@ -93,6 +94,7 @@ __all__ = [
     "GameView",
     "IllegalActionError",
     "InternalError",
+    "Ladder",
     "LegalActions",
     "LimitError",
     "NeedsResetError",
@@ -115,6 +117,7 @@ __all__ = [
     "evaluate",
     "feature_facts",
     "features",
+    "ladder",
     "load_weights",
     "make",
     "make_vec",

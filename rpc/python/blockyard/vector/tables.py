@@ -163,9 +163,9 @@ class Table:
 
         def wait() -> None:
             connection.wait(sent)
-            left = len(games)
+            left, wait_ms = len(games), min(10_000, int(500 * connection.timeout))
             while left:
-                answer = connection.call("recv", handle.number, left, left, int(500 * connection.timeout))
+                answer = connection.call("recv", handle.number, left, left, wait_ms)
                 ids = np.frombuffer(answer["envs"], "<u4").astype(np.intp)
                 if len(ids):
                     some = StepMemory(resized(handle, len(ids)), bytearray(answer["slab"]))
