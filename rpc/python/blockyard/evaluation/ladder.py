@@ -115,8 +115,8 @@ def ladder(
     """Rate players by a round robin of a game of two seats.
 
     Every two players meet in pairs of games on the same seed with the seats swapped. The ratings are those that make
-    all results most likely. Games and numbers are those of ``agents ladder`` with the same agents and ``--seed``, except
-    that agents that choose at random draw other numbers.
+    all results most likely. Games and numbers are those of ``agents ladder`` with the same agents and ``--seed``; only
+    agents that choose at random draw other numbers.
 
     Args:
         players: by name: a policy, as in :func:`blockyard.evaluate`; a spec of the server, such as ``"hand:ply=1"``; or
