@@ -209,10 +209,11 @@ def make_vec(
         seed: used by the first ``reset`` without a seed. An int s, 0 <= s < 2**64, seeds game i with s + i; a list
             seeds each game separately.
         seats: seats of each game; by default the smallest number that the game allows.
-        opponents: the policies of the other seats, which the server plays. One spec for all seats but seat 0; a mixture
+        opponents: what plays the other seats: a spec, which the server plays, or a function ``policy(obs, mask)``, see
+            docs/policies.md. One for all seats but seat 0; a mixture
             such as ``{"hand": 1, "random": 3}``, from which each episode draws one for each such seat, with these
-            weights and by its seed; a dict such as ``{1: "hand"}`` of specs or mixtures by seat; or None: the client
-            drives every seat. Every game has ``"random"``; ``env.game_spec.opponents`` lists the others. A local file,
+            weights and by its seed; a dict such as ``{1: "hand"}`` of these by seat; ``"curriculum"``, the rungs of the
+            game, as far as each game has come; or None: the client drives every seat. Every game has ``"random"``; ``env.game_spec.opponents`` lists the others. A local file,
             as in ``"learned:weights=mine.safetensors"``, is uploaded to the server. See docs/leagues.md.
         rows: ``"seat"``: one row per driven seat, in every game. ``"acting"``: the compact form, with as many rows as
             seats act at the same time: in turn-based games one row per game, of whichever seat is on turn. Its reward

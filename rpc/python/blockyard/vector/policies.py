@@ -101,7 +101,9 @@ class PolicyGames(SocketTransport):
             moves = seating.ask(left, own if first else None)
             self._broken = True  # until the step is done
             seating.send(moves)
-            finals += [table.finals() for table, mine, _ in moves if out.take(table, mine, first).any()]
+            for table, mine, _ in moves:
+                if (over := out.take(table, mine, first)).any():
+                    finals.append(table.finals(mine[over]))
             left, first = left[~out.over[left]], False
             left = left[~seating.trainer_acts(left)]
         self._broken = True
