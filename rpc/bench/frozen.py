@@ -11,10 +11,9 @@ import argparse
 import time
 from typing import Any
 
+import blockyard
 import numpy as np
 import torch
-
-import blockyard
 
 
 class Player:

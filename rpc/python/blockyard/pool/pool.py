@@ -75,6 +75,8 @@ class BlockPool:
         self.num_games, self.batch_size = positive("num_envs", num_envs), positive("batch_size", batch_size)
         if self.batch_size > self.num_games:
             raise ValueError(f"batch_size: want at most num_envs={self.num_games}, got {batch_size}")
+        if options.get("reward") == "shaped":
+            raise ValueError("reward='shaped': a pool has the plain result; use make_vec")
         chosen = Options.of({**options, "address": address, "seed": seed, "checkpoint": checkpoint})
         healing, where = chosen.healing, servers_of(address, chosen.tls, self.num_games)
         seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)
@@ -131,8 +133,7 @@ class BlockPool:
         were sent together with it then wait for actions again.
 
         Args:
-            actions: integers (n,).
-            env_ids: integers (n,), indices of the rows; None means all rows in order.
+            actions, env_ids: integers (n,): the actions, and indices of the rows; None means all rows in order.
 
         Raises:
             ValueError: a row does not exist, appears twice, or is not waiting for an action.
