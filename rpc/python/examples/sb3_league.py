@@ -27,6 +27,7 @@ args = parser.parse_args()
 
 env = SB3VecEnv(args.game, num_envs=args.num_envs, opponents="random")
 model = MaskablePPO("MultiInputPolicy", env, n_steps=64, batch_size=512, seed=args.seed)
+args.out.mkdir(exist_ok=True)
 league = {}
 for k in range(args.checkpoints):
     model.learn(args.timesteps, reset_num_timesteps=False)
@@ -35,6 +36,7 @@ for k in range(args.checkpoints):
     league[path.stem] = policies.sb3(path)
     env.env.set_opponents({"random": 0.25, **dict.fromkeys(league.values(), 0.75 / len(league))})
     for name, stats in env.env.opponent_stats(reset=True).items():
-        print(f"{path.stem} against {name}: {stats.score:.0%} of {stats.games}", flush=True)
+        if stats.games:
+            print(f"{path.stem} against {name}: {stats.score:.0%} of {stats.games}", flush=True)
 env.close()
 print(blockyard.ladder({"random": "random", **league}, game=args.game, games=args.games, seed=args.seed))
