@@ -76,7 +76,7 @@ var rooms = map[string][]room{
 		{"export", "record program", 900, "records as Parquet, Minari and text"},
 		{"conform", "record", 2850, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1550, "a game as a line of a file"},
-		{"program", "", 1800, "what every program is, apart from its work, and several in one executable"},
+		{"program", "", 1850, "what every program is, apart from its work, and several in one executable"},
 		{"games", "", 0, "a recorded game of each kind"},
 	},
 }
