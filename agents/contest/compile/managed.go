@@ -12,9 +12,7 @@ import (
 // above returns the build file, of some patterns, in the folder of a file or the nearest one around it.
 func (c *compiler) above(name string, patterns ...string) (mark string, ok bool) {
 	for _, s := range c.seen {
-		dir := path.Dir(s.name)
-		around := dir == "." || strings.HasPrefix(name, dir+"/")
-		if around && slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, path.Base(s.name)); return ok }) {
+		if dir := path.Dir(s.name); (dir == "." || strings.HasPrefix(name, dir+"/")) && matches(s.name, patterns) {
 			mark, ok = s.name, true // files in more folders are later
 		}
 	}

@@ -130,8 +130,8 @@ func machineCode(name string) bool {
 	defer f.Close()
 	var head [4]byte
 	_, _ = io.ReadFull(f, head[:])
-	return slices.Contains([]string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe"}, string(head[:])) ||
-		string(head[:2]) == "MZ"
+	programs := []string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe"}
+	return slices.Contains(programs, string(head[:])) || string(head[:2]) == "MZ"
 }
 
 // runsHere reports whether a program in machine code is for a system and processor such as ours.
@@ -152,8 +152,8 @@ func runsHere(name string) bool {
 // included is a file of code that another one includes, so that it is not compiled by itself.
 var included = regexp.MustCompile(`(?m)^\s*#\s*include\s+"([^"]+\.(c|cc|cpp|cxx))"`)
 
-// alone compiles all files but those that others include, and those with another main. If that fails, it leaves out what
-// is not in the folder of the file to start.
+// alone compiles all files but those that others include, and those with another main. If that fails, it leaves out
+// what is not in the folder of the file to start.
 func (c *compiler) alone(l *language, files, standards, compiler []string) error {
 	inside := map[string]bool{}
 	for _, s := range c.seen {

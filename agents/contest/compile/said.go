@@ -79,7 +79,7 @@ func (c *compiler) unixLines(name string) error {
 var interpreters = [][]string{{"python2", "python2"}, {"python", "python3", "python"}, {"node", "node", "nodejs"}}
 
 // uploaded starts the file that the contest took whatever its language, if it is there: the one in the fewest folders,
-// where there are several for several systems the one for Linux. A program for another system is built from its source.
+// and of several for several systems the one for Linux. A program for another system is built from its source.
 func (c *compiler) uploaded() (ok bool, err error) {
 	var found []string
 	foreign := ""
@@ -154,26 +154,21 @@ func (c *compiler) script(mark string) error {
 		c.language = path.Base(run)
 	}
 	c.begin(mark, append(append([]string{run}, words[1:]...), path.Base(mark))...)
-	switch {
-	case strings.HasPrefix(names[0], "python"):
-		err = c.run(run, "-m", "py_compile", mark)
-		if why := new(Refusal); errors.As(err, &why) && oldPython.MatchString(why.Output) {
-			old, missing := tool("Python 2", "python2", "python2.7")
-			if missing != nil || c.run(old, "-m", "py_compile", mark) != nil {
-				why.Why = "is written for Python 2, which this machine does not have: " + why.Why
-				return why
-			}
-			c.program.Argv[0], err = old, nil
-		}
-	}
-	if sources, _ := filepath.Glob(filepath.Join(c.program.Dir, "*.java")); err == nil && len(sources) > 0 && startsJava.MatchString(text) {
-		javac, err := tool("Java", "javac")
-		if err != nil {
+	if strings.HasPrefix(names[0], "python") {
+		if err := c.checkPython(run, []string{mark}, func(old string) { c.program.Argv[0] = old }); err != nil {
 			return err
 		}
-		return c.run(append([]string{javac, "-nowarn", "-encoding", "UTF-8", "-cp", c.classPath(), "-d", c.program.Dir}, sources...)...)
 	}
-	return err
+	sources, _ := filepath.Glob(filepath.Join(c.program.Dir, "*.java"))
+	if len(sources) == 0 || !startsJava.MatchString(text) {
+		return nil
+	}
+	javac, err := tool("Java", "javac")
+	if err != nil {
+		return err
+	}
+	flags := []string{javac, "-nowarn", "-encoding", "UTF-8", "-cp", c.classPath(), "-d", c.program.Dir}
+	return c.run(append(flags, sources...)...)
 }
 
 // jar starts a Java archive that says which class begins, if there is just one and no source.

@@ -17,7 +17,8 @@ var oldPython = regexp.MustCompile(`Missing parentheses in call|multiple excepti
 
 // newPython is what a program for Python 2 uses although Python 3 can read it, and bothPythons what one for both has.
 var (
-	newPython   = regexp.MustCompile(`(?m)\b(raw_input|xrange|unicode)\s*\(|\.(iteritems|has_key)\(|^\s*import (Queue|cPickle)\b`)
+	newPython = regexp.MustCompile(`(?m)\b(raw_input|xrange|unicode)\s*\(|\.(iteritems|has_key)\(|` +
+		`^\s*import (Queue|cPickle)\b`)
 	bothPythons = regexp.MustCompile(`NameError|ImportError|version_info|\bsix\b|\b(raw_input|xrange|unicode)\s*=`)
 )
 
@@ -55,17 +56,22 @@ func python(c *compiler, l *language, files []string) error {
 		c.begin(main, append([]string{python, "-u"}, append(wrapped, path.Base(main))...)...)
 	}
 	argv(run)
-	err = c.run(append([]string{run, "-m", "py_compile"}, checked...)...)
+	return c.checkPython(run, checked, argv)
+}
+
+// checkPython reads files with an interpreter. If they are for Python 2, again says to start them with that one.
+func (c *compiler) checkPython(run string, files []string, again func(old string)) error {
+	err := c.run(append([]string{run, "-m", "py_compile"}, files...)...)
 	refusal := new(Refusal)
 	refused := errors.As(err, &refusal) && oldPython.MatchString(refusal.Output)
-	if !refused && (err != nil || len(c.matching(checked, newPython)) == 0 || len(c.matching(checked, bothPythons)) > 0) {
+	if !refused && (err != nil || len(c.matching(files, newPython)) == 0 || len(c.matching(files, bothPythons)) > 0) {
 		return err
 	}
 	old, missing := tool("Python 2", "python2", "python2.7")
 	if missing == nil && c.run(old, "-c", "pass") == nil {
 		c.language = "Python 2"
-		argv(old)
-		return c.run(append([]string{old, "-m", "py_compile"}, checked...)...)
+		again(old)
+		return c.run(append([]string{old, "-m", "py_compile"}, files...)...)
 	}
 	if refused {
 		c.language = "Python 2"
@@ -123,7 +129,7 @@ func javascript(c *compiler, l *language, files []string) error {
 	return interpreted(c, l, files)
 }
 
-// typescript is translated as a whole. An error of types, such as one of a missing @types/node, does not stop the program.
+// typescript is translated as a whole. An error of types, such as one of a missing @types/node, does not stop it.
 func typescript(c *compiler, l *language, files []string) error {
 	tsc, main, err := c.toolAndStart(l, files)
 	if err != nil {

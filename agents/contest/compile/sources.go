@@ -139,13 +139,16 @@ func (c *compiler) marks(mark string) bool {
 // mark returns the build file in the fewest folders, of some patterns.
 func (c *compiler) mark(patterns []string) (string, bool) {
 	for _, s := range c.seen {
-		for _, p := range patterns {
-			if ok, _ := path.Match(p, path.Base(s.name)); ok {
-				return s.name, true
-			}
+		if matches(s.name, patterns) {
+			return s.name, true
 		}
 	}
 	return "", false
+}
+
+// matches reports whether a file's name without folders matches a pattern.
+func matches(name string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, path.Base(name)); return ok })
 }
 
 // text returns the text of a file, "" if it cannot be read.
