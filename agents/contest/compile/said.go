@@ -100,7 +100,8 @@ func (c *compiler) uploaded() (ok bool, err error) {
 		return false, nil
 	}
 	found = highest(found)
-	found, _ = narrow(found, func(name string) bool { return strings.Contains(strings.ToLower(name), runtime.GOOS) })
+	ours := func(name string) bool { return strings.Contains(strings.ToLower(name), runtime.GOOS) }
+	found, _ = narrow(found, ours)
 	c.language = c.uploads.Program
 	if name := filepath.Join(c.dir, found[0]); machineCode(name) {
 		c.begin(found[0], name)
@@ -119,8 +120,8 @@ func (c *compiler) uploaded() (ok bool, err error) {
 // startsJava is a script that starts a program in Java.
 var startsJava = regexp.MustCompile(`(?m)\bjava\b.*-(cp|classpath)|\bjava [A-Z]|['"]java['"]`)
 
-// script starts a script with the interpreter that its first line names. Classes of Java beside it, which it starts, are
-// compiled where they are.
+// script starts a script with the interpreter that its first line names. Classes of Java beside it, which it starts,
+// are compiled where they are.
 func (c *compiler) script(mark string) error {
 	if err := c.unixLines(mark); err != nil {
 		return err
