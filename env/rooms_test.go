@@ -37,10 +37,10 @@ var crowded = map[string]int{
 var rooms = map[string][]room{
 	"agents": {
 		{"main.go", "commands", 20, "starts the program"},
-		{"commands", "play fleet submit match bots contest search mlp", 2850, "a file per command: flags, one call, print"},
+		{"commands", "play fleet submit match bots contest search mlp", 2650, "a file per command: flags, one call, print"},
 		{"play", "match bots contest search", 1300, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2600, "one piece of work on many machines, none of which is trusted blindly"},
-		{"submit", "bots contest search mlp", 3200, "a bot as one file"},
+		{"submit", "bots contest search mlp", 3000, "a bot as one file"},
 		{"match", "bots contest search", 4000, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 9100, "who plays: what users name, and a folder per game"},
 		{"contest", "", 7000, "a program of somebody else, in any language that contests took, before a referee, in a cage"},
@@ -49,11 +49,11 @@ var rooms = map[string][]room{
 	},
 	"train": {
 		{"main.go", "commands", 20, "starts the program"},
-		{"commands", "cluster selfplay network games curves", 1400, "a file per command"},
-		{"cluster", "selfplay games", 1150, "self-play on many machines"},
-		{"selfplay", "network games curves", 5200, "a run: its algorithms, gates and state"},
+		{"commands", "cluster selfplay network games curves", 1200, "a file per command"},
+		{"cluster", "selfplay games", 700, "self-play on many machines"},
+		{"selfplay", "network games curves", 4850, "a run: its algorithms, gates and state"},
 		{"network", "games", 1000, "the trainer"},
-		{"games", "", 700, "what training must know of each game"},
+		{"games", "", 550, "what training must know of each game"},
 		{"curves", "", 110, "scores over time, as files that TensorBoard reads"},
 		{"scripts", "", 0, "longer runs of several commands"},
 	},
