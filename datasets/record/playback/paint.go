@@ -11,10 +11,10 @@ import (
 // settled is the ink of cells whose piece a game does not remember.
 const settled = 8
 
-// A Paint tracks the colours of settled cells through the positions of one game. The rules only know whether a cell is filled, but people
-// like to see the pieces. A Paint matches the rows of a board in one position with those of the next by
-// their contents, without knowing what the game did: completed rows are gone, and rows pushed in from
-// below are new and have no colour.
+// A Paint tracks the colours of settled cells through the positions of one game. The rules only know whether a cell is
+// filled, but people like to see the pieces. A Paint matches the rows of a board in one position with those of the next
+// by their contents, without knowing what the game did: completed rows are gone, and rows pushed in from below are new
+// and have no colour.
 type Paint struct {
 	boards []grid
 	frame  env.Frame // scratch
