@@ -70,8 +70,8 @@ var rooms = map[string][]room{
 	},
 	"datasets": {
 		{"main.go", "commands", 20, "starts the program"},
-		{"commands", "viewer export conform record program", 1100, "a file per command"},
-		{"viewer", "record program", 2800, "recorded and running games in a browser"},
+		{"commands", "viewer export conform record program", 1050, "a file per command"},
+		{"viewer", "record program", 2700, "recorded and running games in a browser"},
 		{"export", "record program", 850, "records as Parquet and Minari"},
 		{"conform", "record", 2850, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1550, "a game as a line of a file"},
