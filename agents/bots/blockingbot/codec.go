@@ -254,7 +254,8 @@ func (c *Codec) Answer(_ env.State, seat int, a env.Action) string {
 	if c.table != nil {
 		code, err := c.table.ParseCode(answer)
 		if c.Notes != nil && a != env.None && (err != nil || c.table.Action(code) != a) {
-			fmt.Fprintf(c.Notes, "action %d is not in the list of this request: the answer is its first placement, %s\n", a, answer)
+			fmt.Fprintf(c.Notes, "action %d is not in the list of this request: the answer is its first placement, %s\n",
+				a, answer)
 		}
 		if err == nil {
 			c.received.used[seat&(env.MaxSeats-1)] |= 1 << uint(code.L)
