@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import BlockyardError, __version__
-from . import bench, demo, games, onnx, program
+from . import bench, demo, games, onnx, program, reverify
 
 ABOUT = "Block-placement games of programming contests as fast environments for reinforcement learning."
 OTHERS = (
@@ -26,12 +26,10 @@ OTHERS = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of this process; return the exit status."""
     given = list(sys.argv[1:] if argv is None else argv)
-    parser = argparse.ArgumentParser(
-        prog="blockyard", description=ABOUT, epilog=OTHERS
-    )
+    parser = argparse.ArgumentParser(prog="blockyard", description=ABOUT, epilog=OTHERS)
     parser.add_argument("--version", action="version", version=f"blockyard {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (games, bench, demo, onnx):
+    for module in (games, bench, demo, onnx, reverify):
         module.add(commands)
     try:
         if given and not given[0].startswith("-") and given[0] not in commands.choices:
