@@ -13,6 +13,7 @@ import (
 
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
+	"blockyard/rpc/server/limits"
 )
 
 // keys has the certificates of the tests.
@@ -38,6 +39,23 @@ func TestOldTLSIsRefused(t *testing.T) {
 			require.NoError(t, conn.Close())
 		}
 	}
+}
+
+// With --max-memory 0 memory has no limit, which clients are told as the largest number.
+func TestNoMemoryLimit(t *testing.T) {
+	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--max-memory", "0")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.ready[0], "tcp:"))
+	require.NoError(t, err)
+	c := client.New(conn)
+	defer c.Close()
+	var hello struct {
+		Limits map[string]int64 `msgpack:"limits"`
+	}
+	require.NoError(t, c.Call("hello", &hello, map[string]any{"proto": server.Protocol}))
+	require.Equal(t, limits.Unlimited, hello.Limits["max_memory"])
+	_, err = c.Open("dropblox", map[string]any{"num_envs": 64})
+	require.NoError(t, err)
+	require.Equal(t, 1, run(t.Context(), []string{"serve", "--listen", "tcp:127.0.0.1:0", "--max-memory=-1"}))
 }
 
 func TestTimeoutFlags(t *testing.T) {

@@ -93,6 +93,9 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return errors.New("this machine is big endian, but slabs are little endian and sent without conversion: " +
 			"run the server on a little-endian machine")
 	}
+	if c.MaxMemory == 0 {
+		c.MaxMemory = limits.Unlimited
+	}
 	c.tuneRuntime()
 	tokens, err := c.tokens()
 	if err != nil {
@@ -177,7 +180,7 @@ func (c *serveCmd) tuneRuntime() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(30)
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
+	if os.Getenv("GOMEMLIMIT") == "" && c.MaxMemory != limits.Unlimited {
 		debug.SetMemoryLimit(c.MaxMemory + headroom(c.MaxMemory)/4)
 	}
 }
