@@ -13,6 +13,7 @@ import (
 
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
+	"blockyard/rpc/server/listen"
 	"blockyard/rpc/server/limits"
 )
 
@@ -20,7 +21,7 @@ import (
 const keys = "../python/tests/tls/"
 
 func TestOldTLSIsRefused(t *testing.T) {
-	pool, err := server.Authorities(keys + "ca.pem")
+	pool, err := listen.Authorities(keys + "ca.pem")
 	require.NoError(t, err)
 	flags := []string{"--listen", "tls:127.0.0.1:0", "--cert", keys + "server.pem", "--key", keys + "server.key"}
 	for _, c := range []struct {

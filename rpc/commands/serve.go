@@ -26,6 +26,7 @@ import (
 	"blockyard/env/games"
 	"blockyard/env/vec"
 	"blockyard/rpc/server"
+	"blockyard/rpc/server/listen"
 )
 
 type serveCmd struct {
@@ -189,8 +190,8 @@ func (c *serveCmd) tuneRuntime() {
 // program itself, requests, responses and garbage.
 func headroom(limit int64) int64 { return max(64<<20, limit/10) }
 
-func (c *serveCmd) credentials() server.Credentials {
-	return server.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA, TLS12: c.TLS12}
+func (c *serveCmd) credentials() listen.Credentials {
+	return listen.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA, TLS12: c.TLS12}
 }
 
 // tokens returns the tokens that clients may send, nil if they need none.
@@ -239,10 +240,10 @@ func (c *serveCmd) watch(ctx context.Context, srv *server.Server, end context.Ca
 	}()
 }
 
-func listenAll(addresses []string, tokens []limits.Token, with server.Credentials) ([]net.Listener, error) {
+func listenAll(addresses []string, tokens []limits.Token, with listen.Credentials) ([]net.Listener, error) {
 	var all []net.Listener
 	for _, a := range addresses {
-		l, err := server.Listen(a, tokens, with)
+		l, err := listen.Listen(a, tokens, with)
 		if err != nil {
 			return nil, errors.Join(err, closeAll(all))
 		}
@@ -272,9 +273,9 @@ func announce(w io.Writer, listeners []net.Listener, text int, site *ops.Site, s
 	}{Ready: []string{}, PID: os.Getpid(), Proto: server.Protocol, Version: version, HTTP: site.URL()}
 	for k, l := range listeners {
 		if k < text {
-			ready.Ready = append(ready.Ready, server.Name(l))
+			ready.Ready = append(ready.Ready, listen.Name(l))
 		} else {
-			ready.OpenEnv = openEnvURL(server.Name(l))
+			ready.OpenEnv = openEnvURL(listen.Name(l))
 		}
 	}
 	if shown != nil {
