@@ -13,8 +13,8 @@ import (
 
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
-	"blockyard/rpc/server/listen"
 	"blockyard/rpc/server/limits"
+	"blockyard/rpc/server/listen"
 )
 
 // keys has the certificates of the tests.

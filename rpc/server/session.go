@@ -233,3 +233,46 @@ func (s *session) bug(f *wire.Frame, value any, stack []byte) {
 	bug := wire.Errorf(wire.Internal, "a bug in the server: see session %d, request %d in its log", s.id, s.requests)
 	s.fail(f.ID, bug.With("session", s.id).With("request", s.requests))
 }
+
+// A handle is a batch of a session. Only the answering goroutine of its session uses it; see quick for the exception.
+type handle struct {
+	*batch.Batch
+	session uint64                  // number of the session that opened it
+	glance  atomic.Pointer[glances] // games to copy after the next request; nil for none
+	glanced atomic.Pointer[glances] // the last copies; nil if nobody has watched
+
+	alone  bool          // the server plays no seat
+	took   time.Duration // duration of the last step
+	pushes bool          // the last observations of games follow the step that ended them
+	reply  []byte        // the response of recv
+
+	illegal   uint64 // illegal actions so far
+	decisions uint64 // of opponents so far
+}
+
+// closeHandle closes a handle and frees its memory.
+func (s *session) closeHandle(id uint32) {
+	h := s.handles[id]
+	delete(s.handles, id)
+	s.srv.unregister(h)
+	if err := h.Close(); err != nil {
+		s.srv.log.Warn("close", "session", s.id, "handle", id, "err", err)
+	}
+	s.sizeSteps()
+}
+
+// count adds what the games of a handle counted since the last call.
+func (s *session) count(h *handle) {
+	if n := h.Env.IllegalActions() - h.illegal; n != 0 {
+		h.illegal += n
+		s.illegal += n
+		s.srv.illegal.Add(n)
+	}
+	if h.alone {
+		return
+	}
+	if n := h.Env.Decisions() - h.decisions; n != 0 {
+		h.decisions += n
+		s.srv.decisions.Add(n)
+	}
+}
