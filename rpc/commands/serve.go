@@ -66,6 +66,8 @@ func vars() kong.Vars {
 			"clients over tls: need a certificate signed by one of them.",
 		"drain_help": "After SIGTERM or SIGINT, let clients that are connected go on for up to this time. " +
 			"New ones are refused, and a second signal ends the server at once. 0 by default.",
+		"max_memory_help": "Estimated bytes of games, opponents and uploads; 0 is no limit. " +
+			"By default what fits into the memory of the machine, at most 4 GiB.",
 		"watch_help": watchHelp,
 		"ca_help":    "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
 	}
