@@ -12,7 +12,6 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/checkpoint"
-	"blockyard/rpc/server/limits"
 	"blockyard/rpc/server/memory"
 	"blockyard/rpc/wire"
 )
@@ -107,8 +106,8 @@ func (s *session) opponentStats(f *wire.Frame, h *handle) error {
 	if err := f.Options(1, &o); err != nil {
 		return err
 	}
-	if size := 4 * 8 * h.Opponents.Known(); size > s.srv.ledger.Room() {
-		return s.srv.ledger.ExceedsReply(size + limits.ReplyRoom)
+	if err := s.srv.ledger.Fits(4 * 8 * h.Opponents.Known()); err != nil {
+		return err
 	}
 	var wins, draws, losses, truncated []byte
 	tallies := h.Tallies(o.Reset)
@@ -250,11 +249,7 @@ func (s *session) rolloutAway(f *wire.Frame, h *handle, p *batch.Policy, steps i
 	if all {
 		kept = steps
 	}
-	size := kept*(slab+2*h.Rows) + limits.ReplyRoom
-	if size > s.srv.limits.MaxReply {
-		return s.srv.ledger.ExceedsReply(size)
-	}
-	if err := s.reserve(size); err != nil {
+	if err := s.reserve(kept * (slab + 2*h.Rows)); err != nil {
 		return err
 	}
 	slabs := make([]byte, 0, kept*slab)

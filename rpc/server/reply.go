@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"blockyard/env/vec"
+	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -31,8 +32,8 @@ func (s *session) reply(id uint32, result any) error {
 	for _, p := range parts {
 		size += len(p)
 	}
-	if size > s.srv.limits.MaxReply {
-		return s.srv.ledger.ExceedsReply(size)
+	if err := s.srv.ledger.Fits(size - limits.ReplyRoom); err != nil {
+		return err
 	}
 	s.write(parts...)
 	return nil
@@ -76,8 +77,13 @@ func firstBytes(parts net.Buffers, most int) (first, rest net.Buffers) {
 	return parts, nil
 }
 
-// reserve counts n bytes of the response being built, until it is sent. It waits for room.
-func (s *session) reserve(n int) error { return s.sender.Reserve(s.ctx, n) }
+// reserve counts n bytes of bulk data of the response being built, until it is sent. It waits for room.
+func (s *session) reserve(n int) error {
+	if err := s.srv.ledger.Fits(n); err != nil {
+		return err
+	}
+	return s.sender.Reserve(s.ctx, n)
+}
 
 // writeOne is write for one part, without allocating.
 func (s *session) writeOne(b []byte) {
