@@ -76,6 +76,11 @@ func (s *Server) forget(ses *session) {
 	} else {
 		ses.entrance.remove(ses)
 	}
+	s.rest()
+}
+
+// rest notes when nobody is left. The caller holds mu.
+func (s *Server) rest() {
 	if len(s.sessions) == 0 && s.guests == 0 {
 		s.quiet = time.Now()
 	}
@@ -107,37 +112,18 @@ func (s *Server) Admit(secret string, g *env.Game, c vec.Config) (*Guest, error)
 		return nil, err
 	}
 	c.Workers = s.c.Workers
-	v := &Guest{srv: s, token: token, tab: s.ledger.Tab(token)}
-	if err := s.enter(v); err != nil {
-		return nil, err
-	}
-	if err := v.tab.Open(0, 1, batch.Estimate(g, &c, &batch.Options{})); err != nil {
-		s.exit(v)
-		return nil, err
-	}
-	return v, nil
-}
-
-// enter counts a guest as a session.
-func (s *Server) enter(v *Guest) error {
+	v, memory := &Guest{srv: s, token: token, tab: s.ledger.Tab(token)}, batch.Estimate(g, &c, &batch.Options{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.ledger.Admit(v.token); err != nil {
-		return err
+	if err := s.ledger.Admit(token); err != nil {
+		return nil, err
+	}
+	if err := v.tab.Open(0, 1, memory); err != nil {
+		s.ledger.Leave(token)
+		return nil, err
 	}
 	s.guests++
-	return nil
-}
-
-// exit is the inverse of enter.
-func (s *Server) exit(v *Guest) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ledger.Leave(v.token)
-	s.guests--
-	if s.guests == 0 && len(s.sessions) == 0 {
-		s.quiet = time.Now()
-	}
+	return v, nil
 }
 
 // Leave takes the guest out of the counts. Further calls do nothing.
@@ -147,7 +133,11 @@ func (v *Guest) Leave() {
 	}
 	v.left = true
 	v.tab.Close()
-	v.srv.exit(v)
+	v.srv.mu.Lock()
+	defer v.srv.mu.Unlock()
+	v.srv.ledger.Leave(v.token)
+	v.srv.guests--
+	v.srv.rest()
 }
 
 // Requested counts a request of so many bytes, and Answered a response.
