@@ -195,23 +195,17 @@ func (g *Games) Reset(options map[string]any) error { return g.CallSlab("reset",
 
 // Step plays the actions, one little-endian uint16 per row, and fills Slab. It allocates nothing.
 func (g *Games) Step(actions []byte) error {
-	if err := g.StepAsync(actions); err != nil {
-		return err
-	}
-	return g.StepWait()
-}
-
-// StepAsync sends the request of Step and returns at once. StepWait must follow before the next
-// request over the connection.
-func (g *Games) StepAsync(actions []byte) error {
 	c := g.c
 	c.id++
 	c.buf = wire.AppendStep(c.buf[:0], c.id, g.H, actions)
-	return c.send()
+	if err := c.send(); err != nil {
+		return err
+	}
+	return g.fill()
 }
 
-// StepWait waits for the response to StepAsync and fills Slab.
-func (g *Games) StepWait() error {
+// fill waits for a response and fills Slab.
+func (g *Games) fill() error {
 	c := g.c
 	if err := c.failed(); err != nil {
 		return err
@@ -237,26 +231,16 @@ func (c *Client) failed() error {
 
 // StepSlot plays the actions in slot k, whose slab the server fills. It allocates nothing.
 func (g *Games) StepSlot(k int) error {
-	if err := g.StepSlotAsync(k); err != nil {
-		return err
-	}
-	return g.StepSlotWait()
-}
-
-// StepSlotAsync and StepSlotWait are the two halves of StepSlot, like StepAsync and StepWait.
-func (g *Games) StepSlotAsync(k int) error {
 	c := g.c
 	c.id++
 	c.buf = wire.AppendStepSlot(c.buf[:0], c.id, g.H, uint32(k))
-	return c.send()
-}
-
-// StepSlotWait waits for the response to StepSlotAsync.
-func (g *Games) StepSlotWait() error {
-	if err := g.c.failed(); err != nil {
+	if err := c.send(); err != nil {
 		return err
 	}
-	_, err := g.c.r.Discard(wire.DoneLen)
+	if err := c.failed(); err != nil {
+		return err
+	}
+	_, err := c.r.Discard(wire.DoneLen)
 	return err
 }
 
@@ -265,7 +249,7 @@ func (g *Games) CallSlab(method string, params ...any) error {
 	if err := g.c.ask(method, append([]any{g.H}, params...)...); err != nil {
 		return err
 	}
-	return g.StepWait()
+	return g.fill()
 }
 
 // Call calls any other method whose first parameter is the handle.
