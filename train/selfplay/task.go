@@ -46,11 +46,7 @@ func ParseNet(file []byte) (*mlp.Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]mlp.Tensor{}
-	for _, t := range tensors {
-		found[t.Name] = t
-	}
-	return mlp.Assemble(found)
+	return mlp.Assemble(tensors)
 }
 
 // A Player plays tasks of one run. It is not safe for concurrent use: every goroutine has its own.
@@ -61,7 +57,6 @@ type Player struct {
 	policies  map[string]Policy // by kind
 	rollout   Rollout           // that the policy in use was started with
 	net       string
-	file      []byte // of the last result
 }
 
 // NewPlayer returns a player for runs of an algorithm with its settings.
@@ -97,8 +92,8 @@ func (p *Player) Play(ctx context.Context, t *Task, net *mlp.Net) ([]byte, *Resu
 		return nil, nil, err
 	}
 	r := &Result{t.Iteration, t.Slot, end, s.ended, s.moves, s.visited}
-	p.file = AppendResult(p.file[:0], r, s.Notes.Tensors())
-	return bytes.Clone(p.file), r, nil
+	file, err := AppendResult(nil, r, s.Notes.Tensors())
+	return file, r, err
 }
 
 // policy returns the policy of the task's kind, started with its rollout.

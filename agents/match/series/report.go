@@ -1,6 +1,7 @@
 package series
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,6 +21,7 @@ type Report struct {
 	Bots     []BotReport `json:"bots"`
 	Played   []Row       `json:"played"`
 	Stopped  bool        `json:"stopped,omitempty"` // the series was interrupted
+	Void     []string    `json:"void,omitempty"`    // games that do not count, and why
 
 	// Of two bots: the match from the view of A, and its winner: A, B or none. At equal games the bot wins that has used
 	// less time, in contests with a time for the whole game.
@@ -58,6 +60,7 @@ type Row struct {
 func (s *Series) Report(stopped bool) *Report {
 	out := &Report{
 		Game: s.Rules.Name, Seed: s.Seed, Games: len(s.played), Distinct: s.distinct(), Played: []Row{}, Stopped: stopped,
+		Void: s.void,
 	}
 	for _, b := range s.Bots {
 		out.Bots = append(out.Bots, BotReport{Name: b.Name, Faults: map[string]int{}})
@@ -144,21 +147,16 @@ func (r *Report) standing(s *Series) {
 		}
 	}
 	m.Estimate(pairs)
-	r.Match, r.Winner = m, "none"
-	a, b := float64(m.Wins), float64(m.Losses)
-	if a == b && r.Bots[0].LeftS != nil {
-		a, b = *r.Bots[0].LeftS, *r.Bots[1].LeftS
+	r.Match = m
+	lead := cmp.Compare(m.Wins, m.Losses)
+	if lead == 0 && r.Bots[0].LeftS != nil {
+		lead = cmp.Compare(*r.Bots[0].LeftS, *r.Bots[1].LeftS)
 	}
-	switch {
-	case a > b:
-		r.Winner = Letter(0)
-	case b > a:
-		r.Winner = Letter(1)
-	}
+	r.Winner = [...]string{"B", "none", "A"}[1+lead]
 }
 
 // halfPoints returns the half points of the first of two bots: 2, 1 or 0.
-func (r *Row) halfPoints() int { return 1 + min(1, max(-1, r.Ranks[1]-r.Ranks[0])) }
+func (r *Row) halfPoints() int { return 1 + cmp.Compare(r.Ranks[1], r.Ranks[0]) }
 
 // Letter names a bot: A to Z, then AA, AB, ...
 func Letter(bot int) string {
@@ -188,6 +186,9 @@ func (r *Report) String() string {
 		}
 		fmt.Fprintf(&b, "%4d  %-20d  %-7s  %6d  %-15s  %-7s  %s\n",
 			i+1, g.Seed, list(g.Seats), g.Rounds, list(g.Points), list(g.Ranks), strings.TrimPrefix(end, ", "))
+	}
+	for _, text := range r.Void {
+		fmt.Fprintf(&b, "does not count: %s\n", text)
 	}
 	fmt.Fprintf(&b, "distinct games: %d of %d", r.Distinct, r.Games)
 	if r.Distinct < r.Games {

@@ -2,10 +2,11 @@ package tournament
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"blockyard/agents/contest/cage"
+	"blockyard/agents/match"
 )
 
 // A Report is how a tournament stands.
@@ -16,10 +17,11 @@ type Report struct {
 	Played    int        `json:"played"`
 	Expected  int        `json:"expected"`
 	Over      bool       `json:"over"`
-	Isolate   string     `json:"isolate"`       // auto, require or off: whether the programs of others are contained
-	Missing   []string   `json:"missing_walls"` // what they are not kept from here
-	Standings []Row      `json:"standings"`     // best first
-	Refused   []*Entrant `json:"refused"`       // entrants that do not take part
+	Isolate   string     `json:"isolate"`        // auto, require or off: whether the programs of others are contained
+	Missing   []string   `json:"missing_walls"`  // what they are not kept from here
+	Standings []Row      `json:"standings"`      // best first
+	Refused   []*Entrant `json:"refused"`        // entrants that do not take part
+	Void      []string   `json:"void,omitempty"` // games that do not count, and why
 }
 
 // A Row is a line of the table.
@@ -45,6 +47,11 @@ func (t *Tournament) Report() *Report {
 			r.Refused = append(r.Refused, e)
 		}
 	}
+	for _, g := range t.Played {
+		if g.Void != "" {
+			r.Void = append(r.Void, fmt.Sprintf("game %d: %s", g.Number+1, g.Void))
+		}
+	}
 	return r
 }
 
@@ -59,13 +66,16 @@ func (r *Report) String() string {
 	}
 	b.WriteString("\n")
 	if len(r.Standings) > 0 {
-		r.table(&b)
+		b.WriteString(r.table())
 	}
 	if len(r.Refused) > 0 {
 		b.WriteString("\nnot taking part\n")
 		for _, e := range r.Refused {
 			fmt.Fprintf(&b, "  %s: %s\n", e.Name, e.Refused)
 		}
+	}
+	if len(r.Void) > 0 {
+		fmt.Fprintf(&b, "\ngames that do not count\n  %s\n", strings.Join(r.Void, "\n  "))
 	}
 	if said := r.Contained(); said != "" {
 		fmt.Fprintf(&b, "\n%s\n", said)
@@ -84,17 +94,13 @@ func (r *Report) Contained() string {
 	return ""
 }
 
-// table writes the standings.
-func (r *Report) table(b *strings.Builder) {
-	b.WriteString("\n")
-	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "place\tname\tlanguage\tgames\twins\tdraws\tlosses\tscore\tElo\t95 % interval\t"+
-		"points\tms per game\tfaults\t")
-	for k, s := range r.Standings {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%d\t%d\t%d\t%.1f %%\t", k+1, s.Name, s.Language,
-			s.Games, s.Wins, s.Draws, s.Losses, 100*s.Share())
-		fmt.Fprintf(w, "%+.0f\t%+.0f to %+.0f\t%d\t%.0f\t%d\t\n", s.Elo.Value, s.Elo.Low, s.Elo.High,
-			s.Points, s.MeanMS, s.Faults)
+// table is the standings.
+func (r *Report) table() string {
+	var lines []match.Line
+	for _, s := range r.Standings {
+		after := []string{strconv.Itoa(s.Points), fmt.Sprintf("%.0f", s.MeanMS), strconv.Itoa(s.Faults)}
+		lines = append(lines, match.Line{Before: []string{s.Name, s.Language}, Games: s.Games, Counts: s.Counts, Elo: s.Elo,
+			After: after})
 	}
-	w.Flush()
+	return "\n" + match.Table([]string{"name", "language"}, []string{"points", "ms per game", "faults"}, lines)
 }
