@@ -198,7 +198,7 @@ func (s *session) stats(f *wire.Frame) error {
 	sessions := len(srv.sessions)
 	srv.mu.Unlock()
 	open, token := srv.ledger.Open(), srv.ledger.Stats(s.token)
-	cpu, err := CPU()
+	cpu, err := limits.CPU()
 	if err != nil {
 		return wire.Errorf(wire.Internal, "stats: %v", err)
 	}
