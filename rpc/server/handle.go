@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"blockyard/env"
 	"blockyard/env/vec"
@@ -30,9 +31,10 @@ type handle struct {
 
 	message   []byte // a response as it is sent: the head, then the slab of own
 	own       *place
-	slots     []*place // in memory shared with the client
-	shared    [][]byte // that memory
-	now       *place   // the place written last
+	slots     []*place                  // in memory shared with the client
+	shared    [][]byte                  // that memory
+	lent      map[unsafe.Pointer]uint32 // the slots in memory of a client in this process, by address
+	now       *place                    // the place written last
 	private   private
 	final     *vec.Batch
 	pushes    bool // the last observations of games follow the step that ended them

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"blockyard/env"
+	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
