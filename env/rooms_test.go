@@ -59,10 +59,11 @@ var rooms = map[string][]room{
 	},
 	"rpc": {
 		{"main.go", "commands", 30, "starts the program, and holds its version"},
-		{"commands", "openenv server client wire", 1000, "a file per command"},
+		{"commands", "openenv server client wire", 970, "a file per command"},
 		{"openenv", "server wire", 1700, "the environments over HTTP, WebSocket and MCP"},
 		{"server", "wire", 6700, "the environments over sockets and shared memory"},
-		{"client", "wire", 420, "the same calls from Go"},
+		{"client", "wire", 440, "the same calls from Go"},
+		{"library", "client server", 260, "the server as a shared library, for C and Python"},
 		{"wire", "", 900, "messages as bytes"},
 		{"bench", "client server wire", 450, "every measurement, in Go and Python"},
 		{"python", "", 0, "the Python package and its docs"},
