@@ -1,9 +1,7 @@
 package bots
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/mlp"
@@ -46,23 +44,4 @@ func (t Text) sources(g *env.Game, e *entry.Entry) map[string]func(file string) 
 		}
 	}
 	return all
-}
-
-// HandTuned returns agents that play as "hand:options" with these weights, one for each term
-// of the game's baseline. The options name no file of weights.
-func HandTuned(g *env.Game, weights []float32, options string) (Factory, error) {
-	e := Of(g)
-	if e.Baseline == nil || len(weights) != len(e.Baseline.Terms) {
-		return nil, fmt.Errorf("%d weights do not fit %s", len(weights), g.Name)
-	}
-	weights = slices.Clone(weights)
-	s := searchOf(e)
-	o, err := s.ParseOptions(options)
-	if err == nil && o.Weights != "" {
-		err = errors.New("option weights: the weights are given")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("agent %.80q: %w", "hand:"+options, err)
-	}
-	return searcher(g, s, func() (entry.Judge, error) { return e.Baseline.New(weights), nil }, o)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,13 +12,11 @@ import (
 // TestSearchesHearASignal: commands whose next decision alone would take minutes, or hours, end when their context does,
 // as a signal ends it. The time-out only catches one that goes on.
 func TestSearchesHearASignal(t *testing.T) {
-	tuned := filepath.Join(t.TempDir(), "weights.json")
 	for _, line := range []string{
 		"arena dropblox --a learned:width=20000 --games 1000 -q",
 		"arena blocking --a hand:ply=6,width=10000 --b hand:ply=6,width=10000 --games 1000 -q",
 		"arena blockbattle --a learned:ply=4,width=10000 --b learned:ply=4,width=10000 --games 1000 -q",
 		"play tetrisduel -a hand:ply=6,width=10000 -a first",
-		"tune dropblox --with width=20000 -q --out " + tuned,
 		"analyze ../../datasets/games/dropblox.jsonl --agent learned:width=20000 -q",
 		"analyze ../../datasets/games/blockbattle.jsonl --agent hand:ply=4,width=10000 -q",
 		"analyze ../../datasets/games/blocking.jsonl#3 --agent hand:ply=6,width=10000",

@@ -49,7 +49,7 @@ The result says how many of the games were distinct. Deterministic bots that mee
 the same seed may play the same game again, which says nothing new.
 
 The flags of each contest follow the common ones, below the names of the games that have them.
-` + aboutContests()
+` + aboutContests("")
 }
 
 // Run plays the match.
@@ -68,18 +68,11 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	forget, err := bots.PrepareAll(ctx, agents...)
+	var forget func()
+	s.Bots, forget, err = c.players(ctx, agents)
 	defer forget()
 	if err != nil {
 		return err
-	}
-	for k, a := range agents {
-		p, err := a.Player()
-		if err != nil {
-			return program.Usage(fmt.Errorf("bot %d: %w", k+1, err))
-		}
-		c.contain(a, &p.Program)
-		s.Bots = append(s.Bots, p)
 	}
 	o := output{c.Record, c.Log, strconv.FormatUint(s.Seed, 10), c.Quiet || c.JSON}
 	err = playGames(ctx, con, o, s.Games, func(w *record.Writer, bar program.Bar) (int, error) {
@@ -92,14 +85,25 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 	return con.Print(c.JSON, s.Report(ctx.Err() != nil))
 }
 
-// contain keeps the program of a bot in a cage, or frees it of the one in which submissions play.
-func (c *hostCmd) contain(a *bots.Agent, p *contest.Program) {
-	switch {
-	case c.Isolate == cage.Off:
-		p.Cage = nil
-	case c.Isolate == cage.Require && a.Kind == bots.Program:
-		p.Cage = cage.For(p.Argv, p.Dir)
+// players prepares the agents of --bot and returns how they play. A program plays in a cage, or a submission out of the
+// one in which it would, as --isolate says. forget removes what was compiled for them, also after an error.
+func (c *hostCmd) players(ctx context.Context, agents []*bots.Agent) (list []contest.Player, forget func(), err error) {
+	if forget, err = bots.PrepareAll(ctx, agents...); err != nil {
+		return nil, forget, err
 	}
+	for k, a := range agents {
+		p, err := a.Player()
+		switch {
+		case err != nil:
+			return nil, forget, program.Usage(fmt.Errorf("bot %d: %w", k+1, err))
+		case c.Isolate == cage.Off:
+			p.Cage = nil
+		case c.Isolate == cage.Require && a.Kind == bots.Program:
+			p.Cage = cage.For(p.Argv, p.Dir)
+		}
+		list = append(list, p)
+	}
+	return list, forget, nil
 }
 
 // contest returns the game, its contest and the settings that the flags ask for.
@@ -151,15 +155,8 @@ func (c *hostCmd) series(con *console, g *env.Game, rules *contest.Contest,
 	if !c.Quiet && !c.JSON {
 		s.Errors = con.Err
 	}
-	var agents []*bots.Agent
-	for k, text := range c.Bot {
-		a, err := contestant(g, text)
-		if err != nil {
-			return nil, nil, fmt.Errorf("bot %d: %w", k+1, err)
-		}
-		agents = append(agents, a)
-	}
-	return s, agents, nil
+	agents, err := contestants(g, c.Bot)
+	return s, agents, err
 }
 
 // times says how often a flag is wanted.

@@ -12,7 +12,6 @@ import (
 
 	"blockyard/datasets/program"
 
-	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	dropbloxcontest "blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/history"
@@ -44,10 +43,22 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 	if err := h.check(); err != nil {
 		return program.Usage(err)
 	}
-	bots, forget, err := h.turnPrograms(ctx, g)
+	agents, err := contestants(g, h.Bot)
+	if err != nil {
+		return program.Usage(err)
+	}
+	players, forget, err := h.players(ctx, agents)
 	defer forget()
 	if err != nil {
 		return program.Usage(err)
+	}
+	var bots []*programs.Program
+	for _, p := range players {
+		bot := &programs.Program{Program: p.Program, Name: strings.TrimPrefix(p.Name, "exec:")}
+		if h.settings["own-dir"] == "true" {
+			bot.Home()
+		}
+		bots = append(bots, bot)
 	}
 	switch {
 	case h.Mode != "local":
@@ -102,33 +113,6 @@ func (h *roundsHost) check() error {
 		h.Bot = []string{defaultProgram}
 	}
 	return nil
-}
-
-// turnPrograms returns the programs that are the agents of --bot. forget removes what was compiled for them, also
-// after an error.
-func (h *roundsHost) turnPrograms(ctx context.Context, g *env.Game) (
-	list []*programs.Program, forget func(), err error,
-) {
-	agents := make([]*bots.Agent, len(h.Bot))
-	for k, text := range h.Bot {
-		if agents[k], err = contestant(g, text); err != nil {
-			return nil, func() {}, err
-		}
-	}
-	forget, err = bots.PrepareAll(ctx, agents...)
-	for _, a := range agents {
-		if err != nil {
-			break
-		}
-		p := &programs.Program{Name: strings.TrimPrefix(a.Name, "exec:")}
-		p.Program, err = a.Program()
-		h.contain(a, &p.Program)
-		if err == nil && h.settings["own-dir"] == "true" {
-			p.Home()
-		}
-		list = append(list, p)
-	}
-	return list, forget, err
 }
 
 // listSeeds sets the seeds to the seeds to play.

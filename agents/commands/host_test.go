@@ -262,6 +262,10 @@ func TestHostTakesFlagsAnywhere(t *testing.T) {
 		require.Zero(t, status, line+errs)
 		require.Contains(t, out, want, line)
 	}
+	_, out, _ := agents(t.Context(), "host blocking --help")
+	for _, other := range []string{"--timebank", "--own-dir", "\ntetrisduel: "} {
+		require.NotContains(t, out, other, "only the options of the game")
+	}
 	t.Chdir(t.TempDir())
 	status, _, errs := agents(t.Context(), "host --own-dir dropblox")
 	require.Equal(t, 2, status)

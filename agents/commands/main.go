@@ -23,7 +23,6 @@ type table struct {
 	Tournament tournamentCmd `cmd:"" help:"Play a tournament between agents, programs and submissions."`
 	Serve      serveTable    `cmd:"" help:"Run the server of a contest whose teams play over the network."`
 	Bundle     bundleCmd     `cmd:"" help:"Write a contest bot as one self-contained source file."`
-	Tune       tuneCmd       `cmd:"" help:"Tune the weights of a baseline agent by games against itself."`
 }
 
 const about = `Play block games with agents and programs, and measure which is strongest.
@@ -46,5 +45,6 @@ func Main() int {
 func commandLine() *program.Program {
 	t := new(table)
 	t.Host.contestFlags, t.Tournament.contestFlags = newContestFlags(false), newContestFlags(true)
-	return &program.Program{Name: "agents", About: about, Commands: t, Options: []kong.Option{broker.Helps}}
+	options := []kong.Option{broker.Helps, kong.Help(printHelp)}
+	return &program.Program{Name: "agents", About: about, Commands: t, Options: options}
 }

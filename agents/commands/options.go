@@ -3,6 +3,7 @@ package commands
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -109,11 +110,32 @@ func hosted(g *env.Game) (*contest.Contest, error) {
 	return nil, fmt.Errorf("%s has no contest between programs: want one of %s", g.Name, strings.Join(known, ", "))
 }
 
-// aboutContests describes the contests for the help of a command that hosts them.
-func aboutContests() string {
+// printHelp prints the help of a command, without the options of other games if the command line names one.
+func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
+	for _, p := range ctx.Path {
+		if p.Positional == nil || p.Positional.Name != "game" {
+			continue
+		}
+		game, _, _ := strings.Cut(ctx.Value(p).String(), ":")
+		about, command := aboutContests(game), ctx.Selected()
+		for _, f := range command.Flags {
+			if f.Group != nil && about != "" {
+				games := strings.Split(f.Group.Key, ", ")
+				f.Hidden = aboutContests(games[0]) != "" && !slices.Contains(games, game)
+			}
+		}
+		if about != "" {
+			command.Detail = strings.Replace(command.Detail, aboutContests(""), about, 1)
+		}
+	}
+	return kong.DefaultHelpPrinter(o, ctx)
+}
+
+// aboutContests describes the contests, or that of a game, for the help of a command that hosts them.
+func aboutContests(game string) string {
 	var b strings.Builder
 	for _, e := range bots.All {
-		if e.Host != nil {
+		if e.Host != nil && (game == "" || e.Game == game) {
 			fmt.Fprintf(&b, "\n%s: %s\n", e.Game, strings.TrimSpace(e.Host.About))
 		}
 	}

@@ -22,6 +22,18 @@ func contestant(g *env.Game, text string) (*bots.Agent, error) {
 	return a, err
 }
 
+// contestants returns the agents that a user names for a contest.
+func contestants(g *env.Game, texts []string) (list []*bots.Agent, err error) {
+	for k, text := range texts {
+		a, err := contestant(g, text)
+		if err != nil {
+			return nil, fmt.Errorf("bot %d: %w", k+1, err)
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
 // factories returns what makes some agents; nil for a person, if persons may play. It compiles what has to be compiled;
 // forget removes that, also after an error.
 func factories(ctx context.Context, agents []*bots.Agent, persons bool) (

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"blockyard/datasets/program"
 
@@ -74,12 +75,9 @@ func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int
 			steps := 0
 			m.Enough = func(env.State) bool { steps++; return steps > signSteps }
 		}
-		for seat := range g.MinSeats {
-			a, err := f(env.Derive(seed, uint64(seat)))
-			if err != nil {
-				return err
-			}
-			m.Names, m.Agents = append(m.Names, name), append(m.Agents, a)
+		m.Names = slices.Repeat([]string{name}, g.MinSeats)
+		if m.Agents, err = seated(slices.Repeat([]bots.Factory{f}, g.MinSeats), m.Names, seed); err != nil {
+			return err
 		}
 		rec, err := match.Play(ctx, m)
 		if err != nil {

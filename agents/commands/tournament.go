@@ -26,9 +26,9 @@ type tournamentCmd struct {
 	Bots    []string          `arg:"" optional:"" help:"Entrants: agents (learned), commands, or submissions."`
 	Dir     string            `placeholder:"DIR" type:"existingdir" help:"Folder of submissions, one file or folder each."`
 	Out     string            `default:"tournament" placeholder:"DIR" help:"Folder of the tournament, new or to continue."`
-	Format  tournament.Format `enum:"round-robin,swiss,ladder" default:"round-robin" help:"round-robin, swiss or ladder."`
+	Format  tournament.Format `enum:"round-robin,swiss" default:"round-robin" help:"round-robin or swiss."`
 	Games   int               `default:"2" help:"Games of a meeting; the entrants change seats after each."`
-	Rounds  int               `placeholder:"N" help:"Rounds of swiss and ladder; by default enough for the entrants."`
+	Rounds  int               `placeholder:"N" help:"Rounds of swiss; by default enough for the entrants."`
 	Finals  int               `default:"6" help:"Games of each semi-final and of the final; 0 for no finals."`
 	Seats   int               `placeholder:"N" help:"Entrants of a game of blocking, 2 to 4. Default: 2."`
 	Seed    uint64            `default:"1" help:"Seed of the whole tournament. Every game has a seed of its own."`
@@ -155,8 +155,6 @@ func (c *tournamentCmd) config(g *env.Game) (*tournament.Config, error) {
 		return nil, errors.New("--rounds, --finals and --memory are not negative, --max-size and --build-time above 0")
 	case c.Seats < 2 || c.Seats > most:
 		return nil, fmt.Errorf("--seats %d: a game of %s has 2 to %d", c.Seats, g.Name, most)
-	case c.Seats > 2 && c.Format == tournament.Ladder:
-		return nil, errors.New("--format ladder is for games of two: leave out --seats")
 	}
 	return &tournament.Config{Format: c.Format, Seats: c.Seats, Games: c.Games, Rounds: c.Rounds, Finals: c.Finals,
 		Seed: c.Seed, Workers: c.Workers}, nil
@@ -201,16 +199,19 @@ func (c *tournamentCmd) entries(g *env.Game) (list []*bots.Agent, err error) {
 			return nil, err
 		}
 	}
-	for _, text := range c.Bots {
-		a, err := contestant(g, text)
-		if err == nil && a.Kind != bots.Submission {
-			_, err = a.Program()
+	named, err := contestants(g, c.Bots)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range named {
+		if a.Kind == bots.Submission {
+			continue
 		}
-		if err != nil {
+		if _, err := a.Program(); err != nil {
 			return nil, err
 		}
-		list = append(list, a)
 	}
+	list = append(list, named...)
 	if len(list) < 2 {
 		return nil, fmt.Errorf("%d entrants, want at least two: agents, commands or submissions, or --dir", len(list))
 	}

@@ -160,7 +160,6 @@ func TestTournamentUsage(t *testing.T) {
 		"tournament blockbattle hand no-such-thing":           `unknown agent "no-such-thing"`,
 		"tournament blockbattle hand first --seats 3":         "a game of blockbattle has 2 to 2",
 		"tournament blocking hand first --format knockout":    "--format",
-		"tournament blocking a b --seats 3 --format ladder":   "--format ladder is for games of two",
 		"tournament dropblox hand first":                      "agents bundle dropblox",
 		"tournament blocking hand first --budget 3s":          "--budget is no option of this contest, which has --",
 		"tournament blocking hand first --seconds 3":          "--seconds is no option of this contest, which has --",

@@ -3,43 +3,36 @@ package fleet
 import (
 	"context"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
-// linesAMinute bounds what workers can make the process of a run log.
+// linesAMinute bounds what workers can make the process of a run log: so many lines at once, and then a minute.
 const linesAMinute = 600
 
-// sparing returns a logger that leaves out lines beyond so many a minute, and says how many.
+// sparing returns a logger that leaves out lines beyond linesAMinute, and says how many.
 func sparing(log *slog.Logger, now func() time.Time) *slog.Logger {
-	return slog.New(&sparingHandler{Handler: log.Handler(), now: now})
+	lines := rate.NewLimiter(rate.Every(time.Minute/linesAMinute), linesAMinute)
+	return slog.New(&sparingHandler{Handler: log.Handler(), now: now, lines: lines})
 }
 
 type sparingHandler struct {
 	slog.Handler
-	now func() time.Time
-
-	mu    sync.Mutex
-	began time.Time // of this minute
-	lines int       // in it
+	now   func() time.Time
+	lines *rate.Limiter
+	left  atomic.Int64 // lines left out since the last one
 }
 
 // Handle implements slog.Handler.
 func (h *sparingHandler) Handle(ctx context.Context, r slog.Record) error {
-	h.mu.Lock()
-	now, left := h.now(), 0
-	if now.Sub(h.began) >= time.Minute {
-		left = h.lines - linesAMinute
-		h.began, h.lines = now, 0
-	}
-	h.lines++
-	out := h.lines > linesAMinute
-	h.mu.Unlock()
-	if left > 0 {
-		r.AddAttrs(slog.Int("lines_left_out", left))
-	}
-	if out {
+	if !h.lines.AllowN(h.now(), 1) {
+		h.left.Add(1)
 		return nil
+	}
+	if left := h.left.Swap(0); left > 0 {
+		r.AddAttrs(slog.Int64("lines_left_out", left))
 	}
 	return h.Handler.Handle(ctx, r)
 }

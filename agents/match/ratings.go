@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -11,26 +12,37 @@ const scale = math.Ln10 / 400
 
 // Results are the results of games between n players, numbered from 0.
 type Results struct {
-	n     int
-	games *mat.Dense // of every two players, n x n, symmetric; nil if n is 0
-	score []float64  // points of every player: wins and half the draws
+	n    int
+	meet []Counts // of every two players, n x n, from the view of the first
 }
 
 // NewResults returns no results of n players.
-func NewResults(n int) *Results {
-	r := &Results{n: n, score: make([]float64, n)}
-	if n > 0 {
-		r.games = mat.NewDense(n, n, nil)
-	}
-	return r
-}
+func NewResults(n int) *Results { return &Results{n, make([]Counts, n*n)} }
 
 // Add adds a game of player a against another one, b, in which a won 2, 1 or 0 half points.
 func (r *Results) Add(a, b, half int) {
-	r.games.Set(a, b, r.games.At(a, b)+1)
-	r.games.Set(b, a, r.games.At(b, a)+1)
-	r.score[a] += float64(half) / 2
-	r.score[b] += float64(2-half) / 2
+	r.meet[a*r.n+b].Count(half)
+	r.meet[b*r.n+a].Count(2 - half)
+}
+
+// AddRanks adds a game in which every two of some players have met, with their ranks from 1.
+func (r *Results) AddRanks(players, ranks []int) {
+	for i, a := range players {
+		for j, b := range players[:i] {
+			r.Add(a, b, 1+cmp.Compare(ranks[j], ranks[i]))
+		}
+	}
+}
+
+// Meeting returns the results of a player against another one.
+func (r *Results) Meeting(a, b int) Counts { return r.meet[a*r.n+b] }
+
+// Of returns the results of a player against all others.
+func (r *Results) Of(a int) (sum Counts) {
+	for _, c := range r.meet[a*r.n : (a+1)*r.n] {
+		sum = Counts{sum.Wins + c.Wins, sum.Draws + c.Draws, sum.Losses + c.Losses}
+	}
+	return sum
 }
 
 // Elo estimates the ratings that make the results most likely, relative to their mean, with 95 % intervals. Every two
@@ -57,14 +69,16 @@ func (r *Results) Elo() []Estimate {
 	return out
 }
 
-// withPrior returns the results with the draws that are added to them.
+// withPrior returns the number of games of every two players and the points of every player, with the draws that are
+// added.
 func (r *Results) withPrior() (*mat.Dense, []float64) {
-	games, score := mat.DenseCopyOf(r.games), append([]float64(nil), r.score...)
+	games, score := mat.NewDense(r.n, r.n, nil), make([]float64, r.n)
 	prior := 1 / float64(max(r.n-1, 1))
 	for i := range r.n {
+		score[i] = r.Of(i).Points()
 		for j := range r.n {
 			if i != j {
-				games.Set(i, j, games.At(i, j)+prior)
+				games.Set(i, j, float64(r.Meeting(i, j).Total())+prior)
 				score[i] += prior / 2
 			}
 		}

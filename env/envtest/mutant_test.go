@@ -331,7 +331,7 @@ func TestPlaythroughDifference(t *testing.T) {
 	require.NotEqual(t, transcript(toy.Pick), transcript(toy.Turns))
 }
 
-// Every promise that Run checks is one that a fault breaks.
+// Every promise that run checks is one that a fault breaks.
 func TestEveryPromiseCanBreak(t *testing.T) {
 	can := map[string]bool{"flat state": true} // TestFlatRefusesReferences
 	for _, c := range mutants {

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "rpc/python/blockyard/evaluation/rungs.json"
+TABLE = ROOT / "rpc/python/blockyard/formats/rungs.json"
 
 
 def ladder(game: str, agents: list[str], games: int, seed: int) -> dict[str, dict[str, float]]:

@@ -66,7 +66,7 @@ func (s *Server) admit(ses *session, token *limits.Holder) error {
 	}
 	ses.entrance.remove(ses)
 	ses.entrance = nil
-	ses.token = token
+	ses.token, ses.tab = token, s.ledger.Tab(token)
 	return nil
 }
 

@@ -118,19 +118,3 @@ func (r countingReader) Read(b []byte) (int, error) {
 	r.n.Add(uint64(n))
 	return n, err
 }
-
-// count adds what the games of a handle counted since the last call.
-func (s *session) count(h *handle) {
-	if n := h.env.IllegalActions() - h.illegal; n != 0 {
-		h.illegal += n
-		s.illegal += n
-		s.srv.illegal.Add(n)
-	}
-	if h.alone {
-		return
-	}
-	if n := h.env.Decisions() - h.decisions; n != 0 {
-		h.decisions += n
-		s.srv.decisions.Add(n)
-	}
-}

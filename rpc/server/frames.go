@@ -63,8 +63,8 @@ func (s *session) countKept() {
 func (s *session) sizeSteps() {
 	most, keep := 0, 0
 	for _, h := range s.handles {
-		most = max(most, h.rows)
-		keep += wire.SendLen(h.c.Envs, h.rows)
+		most = max(most, h.Rows)
+		keep += wire.SendLen(h.Config.Envs, h.Rows)
 	}
 	s.stepLimit.Store(int64(wire.StepHeadLen + 8*most))
 	s.freeMu.Lock()

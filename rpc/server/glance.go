@@ -54,13 +54,13 @@ func (s *Server) Watch(secret string, count int) (Watched, error) {
 	all := s.handlesOf(token)
 	out := Watched{Handles: len(all), Known: true}
 	slices.SortFunc(all, func(a, b *handle) int {
-		return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.ID, b.ID))
 	})
 	count = min(count, MaxGlances)
 	for k, h := range all {
-		out.Envs += h.c.Envs
+		out.Envs += h.Config.Envs
 		share := (count + len(all) - 1 - k) / len(all) // the parts of count add up to it
-		if share = min(share, h.c.Envs); share == 0 {
+		if share = min(share, h.Config.Envs); share == 0 {
 			continue
 		}
 		if last := h.glanced.Load(); last != nil {
@@ -105,23 +105,23 @@ func (h *handle) showWatched() {
 		return
 	}
 	next := h.glance.Swap(nil) // only this goroutine takes it
-	last, specs := h.glanced.Load(), h.opponents.specs(0)
+	last, specs := h.glanced.Load(), h.Opponents.Specs(0)
 	for i := range next.wanted {
-		if h.stream != nil && !h.stream.Idle(i) {
+		if h.Stream != nil && !h.Stream.Idle(i) {
 			if last != nil && i < len(last.games) {
 				next.games = append(next.games, last.games[i])
 			}
 			continue
 		}
-		if !h.env.Live(i) {
+		if !h.Env.Live(i) {
 			continue // it has no position yet
 		}
-		g := Glance{Session: h.session, Handle: h.id, Env: i, Game: h.game, Steps: h.env.Steps(i)}
-		g.State = h.game.New(h.c.Seats)
-		g.State.CopyFrom(h.env.State(i))
-		for seat := range h.c.Seats {
+		g := Glance{Session: h.session, Handle: h.ID, Env: i, Game: h.Game, Steps: h.Env.Steps(i)}
+		g.State = h.Game.New(h.Config.Seats)
+		g.State.CopyFrom(h.Env.State(i))
+		for seat := range h.Config.Seats {
 			name := "client"
-			if k := int(h.env.Opponent(i, seat)); k < len(specs) {
+			if k := int(h.Env.Opponent(i, seat)); k < len(specs) {
 				name = specs[k]
 			}
 			g.Players = append(g.Players, name)

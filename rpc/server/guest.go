@@ -5,16 +5,17 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/limits"
 )
 
 // A Guest is a game of a client that speaks another protocol than this package's. It counts as one session with one
 // game towards the limits of the server and of its token, in Counts, and for Idle. It is not safe for concurrent use.
 type Guest struct {
-	srv    *Server
-	token  *limits.Holder
-	memory int64
-	left   bool
+	srv   *Server
+	token *limits.Holder
+	tab   *limits.Tab
+	left  bool
 
 	illegal, decisions uint64 // already counted
 }
@@ -33,11 +34,12 @@ func (s *Server) Admit(secret string, g *env.Game, c vec.Config) (*Guest, error)
 	if err != nil {
 		return nil, err
 	}
-	v := &Guest{srv: s, token: token, memory: estimate(g, &c, &openOptions{}, s.workers(&c))}
+	c.Workers = s.c.Workers
+	v := &Guest{srv: s, token: token, tab: s.ledger.Tab(token)}
 	if err := s.enter(v); err != nil {
 		return nil, err
 	}
-	if err := s.ledger.Account(token, 0, 1, v.memory); err != nil {
+	if err := v.tab.Open(0, 1, batch.Estimate(g, &c, &batch.Options{})); err != nil {
 		s.exit(v)
 		return nil, err
 	}
@@ -72,7 +74,7 @@ func (v *Guest) Leave() {
 		return
 	}
 	v.left = true
-	_ = v.srv.ledger.Account(v.token, 0, -1, -v.memory) // less never fails
+	v.tab.Close()
 	v.srv.exit(v)
 }
 

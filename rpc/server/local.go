@@ -88,11 +88,11 @@ func (l *Local) Step(h uint32, actions, slab unsafe.Pointer) bool {
 	var slot uint32
 	if open := l.ses.handles[h]; open != nil {
 		var err error
-		if slot, err = open.lend(slab); err != nil {
-			l.ses.fail(0, refusal([]byte("step_slot"), err))
+		if slot, err = open.Lend(slab); err != nil {
+			l.ses.fail(0, refusal([]byte("step"), err))
 			return false
 		}
-		open.slots[slot].actions = unsafe.Slice((*byte)(actions), 2*open.rows)
+		open.Slots[slot].Actions = unsafe.Slice((*byte)(actions), 2*open.Rows)
 	}
 	before := l.answers.Len()
 	l.step = wire.AppendStepSlot(l.step[:0], 0, h, slot)
@@ -101,27 +101,6 @@ func (l *Local) Step(h uint32, actions, slab unsafe.Pointer) bool {
 	}
 	l.answers.Truncate(before)
 	return true
-}
-
-// lend returns the number of the slot at an address. What the slot was before does not matter, so one that the
-// client has freed, and allocated again, serves as well as a new one.
-func (h *handle) lend(slab unsafe.Pointer) (uint32, error) {
-	if slot, ok := h.lent[slab]; ok {
-		return slot, nil
-	}
-	if uintptr(slab)%8 != 0 {
-		return 0, wire.Errorf(wire.BadParams, "step: the slab is at %p: align it to 8 bytes", slab)
-	}
-	p, err := h.place(unsafe.Slice((*byte)(slab), len(h.own.slab)))
-	if err != nil {
-		return 0, err
-	}
-	if len(h.slots) == mostSlots || h.lent == nil {
-		h.lent, h.slots = map[unsafe.Pointer]uint32{}, nil
-	}
-	h.lent[slab] = uint32(len(h.slots))
-	h.slots = append(h.slots, p)
-	return h.lent[slab], nil
 }
 
 // Close ends the session and frees its handles. It may be called again. Shutdown waits for it.

@@ -102,7 +102,7 @@ func with(answer func(*session, *wire.Frame, *handle) error) func(*session, *wir
 		if !ok {
 			return wire.Errorf(wire.BadHandle, "%s: no open handle %d in this session", f.Method, id).With("h", id)
 		}
-		if h.stream != nil {
+		if h.Stream != nil {
 			if err := h.pause(f); err != nil {
 				return err
 			}
@@ -216,9 +216,4 @@ func (s *session) stats(f *wire.Frame) error {
 		stats = append(stats, "token", token)
 	}
 	return s.reply(f.ID, stats)
-}
-
-func (s *session) close(f *wire.Frame, h *handle) error {
-	s.closeHandle(h.id)
-	return s.reply(f.ID, true)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"blockyard/env/vec"
+	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
@@ -47,7 +48,8 @@ type session struct {
 
 	// Only for the goroutine that answers; see quick for the exception.
 	handles  map[uint32]*handle
-	uploads  map[string][]byte // weights by name
+	agents   batch.Agents // with what the client uploaded
+	tab      *limits.Tab  // of the uploads; set by hello
 	next     uint32
 	requests uint64
 	illegal  uint64 // illegal actions that were replaced
@@ -60,8 +62,8 @@ func newSession(srv *Server, conn net.Conn, id uint64) *session {
 	claim := srv.buffers.Claim(func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })
 	s := &session{srv: srv, conn: conn, id: id, ctx: ctx, cancel: cancel, claim: claim,
 		queue: make(chan *wire.Frame, srv.limits.MaxInflight+1), arrived: make(chan struct{}, 1),
-		handles: map[uint32]*handle{},
-		uploads: map[string][]byte{}}
+		handles: map[uint32]*handle{}, tab: srv.ledger.Tab(nil),
+		agents: batch.Agents{New: srv.c.Agents, Memory: srv.c.AgentMemory, Trusted: srv.c.Trusted, Uploads: batch.Weights{}}}
 	s.sender = srv.ledger.Sender(func() { go s.end() }) // closing a TLS connection may wait for its client
 	return s
 }
@@ -97,9 +99,7 @@ func (s *session) dispose() {
 	for h := range s.handles {
 		s.closeHandle(h)
 	}
-	for name := range s.uploads {
-		s.forgetUpload(name)
-	}
+	s.tab.Close()
 	for _, f := range s.free {
 		s.release(f)
 	}
@@ -255,9 +255,4 @@ func (s *session) bug(f *wire.Frame, value any, stack []byte) {
 		"panic", value, "stack", string(stack))
 	bug := wire.Errorf(wire.Internal, "a bug in the server: see session %d, request %d in its log", s.id, s.requests)
 	s.fail(f.ID, bug.With("session", s.id).With("request", s.requests))
-}
-
-// account adds to the counts of what is open; see limits.Ledger.
-func (s *session) account(handles, envs int, memory int64) error {
-	return s.srv.ledger.Account(s.token, handles, envs, memory)
 }

@@ -74,12 +74,6 @@ func (c cost) groupSize(slots, threads int) int {
 	return min(max(1, n), mostSlots)
 }
 
-// SlotsPerTask returns how many slots a learner puts into a task: of so many slots, played by so many threads, whose
-// rollout takes a time and has a result of some bytes.
-func SlotsPerTask(slots, threads int, busy time.Duration, bytes int) int {
-	return cost{busy, bytes}.groupSize(slots, threads)
-}
-
 // group puts the tasks of slots, in ascending order, together into jobs. They count as sent. The caller holds mu.
 func (l *Learner) group(tasks []selfplay.Task) (jobs []*fleet.Job) {
 	most := l.cost.groupSize(len(l.run.Slots), l.Threads())

@@ -123,8 +123,7 @@ func workerMetrics(c *fleet.WorkerCounts) ops.Collector {
 }
 
 type clusterCmd struct {
-	Status   clusterStatus   `cmd:"" help:"Show the runs of a broker, their queues and what each worker has done."`
-	Simulate clusterSimulate `cmd:"" help:"Predict by simulation how fast a run with many workers is."`
+	Status clusterStatus `cmd:"" help:"Show the runs of a broker, their queues and what each worker has done."`
 }
 
 type clusterStatus struct {

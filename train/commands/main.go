@@ -16,7 +16,7 @@ type table struct {
 	program.Flag
 	Selfplay selfplayCmd `cmd:"" help:"Train a network by self-play."`
 	Join     join        `cmd:"" help:"Play for a run or a match with --cluster, on this machine or another."`
-	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker, or predict the speed of one."`
+	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker."`
 	Curves   curves      `cmd:"" help:"Draw the scores of several runs in one picture, over the CPU time of training."`
 	Regret   regret      `cmd:"" help:"Judge networks by decisions that a deeper search has valued."`
 	Fit      fit         `cmd:"" help:"Fit a network to recorded games."`

@@ -1,77 +1,38 @@
 package selfplay
 
 import (
-	"image/png"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"blockyard/train/games"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
 )
 
+// A run's own picture has its scores, in points on a logarithmic axis if they grow a lot.
 func TestDraw(t *testing.T) {
 	r := startStub(t, &stub{}, Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3})
 	path := filepath.Join(t.TempDir(), "curve.png")
 	require.NoError(t, r.Draw(path))
 	require.NoFileExists(t, path, "no gate yet")
-	r.Counts.Rows = 2e6
-	r.Curve = []Point{{Rows: 1e6, Loss: .6, Score: .3, Low: .2, High: .4}}
-	require.NoError(t, r.Draw(path), "one point, and a state that kept no losses")
-	r.Curve = append(r.Curve, Point{Rows: 2e6, Loss: .5, Score: .6, Low: .5, High: .7})
-	r.Losses = []LossPoint{{1, 1e5, .7}, {2, 2e6, .5}}
+	r.Curve = []Point{{CPU: 1, Score: .3, Low: .2, High: .4}}
 	require.NoError(t, r.Draw(path))
-	f, err := os.Open(path)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, f.Close()) }()
-	img, err := png.Decode(f)
-	require.NoError(t, err)
-	require.Greater(t, img.Bounds().Dx(), 400)
-	colours := map[any]bool{}
-	for x := 0; x < img.Bounds().Dx(); x++ {
-		colours[img.At(x, img.Bounds().Dy()/4)] = true
-	}
-	require.Greater(t, len(colours), 1, "a blank picture")
-}
-
-// Axes hold the scores with their intervals, and no empty decades or halves.
-func TestAxesFitTheScores(t *testing.T) {
-	r := startStub(t, &stub{}, Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3})
-	r.Counts.Rows = 5000
-	r.Curve = []Point{{Rows: 5000, Score: .55, Low: .52, High: .58}}
-	p, err := r.scorePlot(newRowAxis(r.Counts.Rows))
-	require.NoError(t, err)
-	require.Zero(t, p.X.Min)
-	require.InDelta(t, 5, p.X.Max, 0.1, "thousand rows")
-	require.True(t, p.Y.Min > .45 && p.Y.Min < .5, p.Y.Min)
-	require.True(t, p.Y.Max > .58 && p.Y.Max < .62, p.Y.Max)
-
+	r.Curve = append(r.Curve, Point{CPU: 2, Score: .6, Low: .5, High: .7})
+	require.NoError(t, r.Draw(path))
+	require.Greater(t, colours(t, path), 1, "a blank picture")
 	r.Game = games.WinTetris
-	r.Curve = []Point{{Rows: 1, Score: 2, PerGame: 2, Low: 1, High: 4}, {Rows: 2, Score: 9000, PerGame: 9000, Low: 3000}}
-	p, err = r.scorePlot(newRowAxis(r.Counts.Rows))
-	require.NoError(t, err)
-	require.True(t, p.Y.Min >= 1 && p.Y.Max > 9000 && p.Y.Max < 20000, "%v to %v", p.Y.Min, p.Y.Max)
-	r.Curve = []Point{{Rows: 1, Score: 500, PerGame: 500, Low: 450, High: 550}}
-	p, err = r.scorePlot(newRowAxis(r.Counts.Rows))
-	require.NoError(t, err)
-	require.True(t, p.Y.Min == 0 && p.Y.Max > 550 && p.Y.Max < 600, "%v to %v", p.Y.Min, p.Y.Max)
+	r.Curve = []Point{{CPU: 1, Score: 2, PerGame: 2, Low: 1, High: 3}, {CPU: 2, Score: 500, PerGame: 500, Low: 450, High: 550}}
+	require.NoError(t, r.Draw(path))
 }
 
-// A run keeps a bounded number of losses, spread over all of it.
-func TestLossesAreKeptThroughout(t *testing.T) {
-	r := &Run{}
-	for i := range 5000 {
-		r.Counts.Iterations, r.Counts.Rows, r.Counts.Loss = i+1, 10*(i+1), float64(i)
-		r.noteLoss()
-	}
-	require.LessOrEqual(t, len(r.Losses), maxLosses)
-	require.Greater(t, len(r.Losses), maxLosses/4)
-	stride := r.Losses[0].Iteration
-	for i, p := range r.Losses {
-		require.Equal(t, (i+1)*stride, p.Iteration)
-	}
-	require.Greater(t, r.Losses[len(r.Losses)-1].Iteration, 5000-stride)
+// The axis of points holds the scores with their intervals, and no empty decades.
+func TestAxisFitsPoints(t *testing.T) {
+	p := plot.New()
+	fitPoints(p, 450, 550)
+	require.True(t, p.Y.Min == 0 && p.Y.Max > 550 && p.Y.Max < 600, "%v to %v", p.Y.Min, p.Y.Max)
+	fitPoints(p, 2, 550)
+	require.True(t, p.Y.Min >= 1 && p.Y.Min < 2 && p.Y.Max > 550, "%v to %v", p.Y.Min, p.Y.Max)
 }
 
 func TestGateLines(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -97,27 +96,6 @@ func (p Point) value() (y, low, high float64) {
 		return y, y, y
 	}
 	return y, min(y, low), max(y, high)
-}
-
-// A LossPoint is the loss of one iteration.
-type LossPoint struct {
-	Iteration int     `json:"i"`
-	Rows      int     `json:"rows"`
-	Loss      float64 `json:"loss"`
-}
-
-// maxLosses is how many losses a run keeps, evenly spaced over its iterations.
-const maxLosses = 512
-
-func (r *Run) noteLoss() {
-	n, stride := r.Counts.Iterations, 1
-	for n/stride > maxLosses {
-		stride *= 2
-	}
-	skipped := func(p LossPoint) bool { return p.Iteration%stride != 0 }
-	if p := (LossPoint{n, r.Counts.Rows, r.Counts.Loss}); p.Rows > 0 && !skipped(p) {
-		r.Losses = append(slices.DeleteFunc(r.Losses, skipped), p)
-	}
 }
 
 // LastScore is the score of the last gate.

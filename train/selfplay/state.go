@@ -28,7 +28,6 @@ type State struct {
 	Curve  []Point      `json:"curve"`
 	Game   string       `json:"game"`
 	Kept   []int        `json:"kept,omitempty"` // lengths of the rollouts that are kept in tensors, by slot
-	Losses []LossPoint  `json:"losses"`
 	Rules  int          `json:"rules"`
 	Slots  []GameSlot   `json:"slots"`
 	Steps  int          `json:"steps"` // of the optimiser of the first or only net
@@ -65,7 +64,7 @@ type GameSlot struct {
 func (r *Run) Save(path string) error {
 	s := &State{
 		Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules, Config: r.algorithm, Version: stateVersion,
-		Counts: stateCounts{Counts: r.Counts}, Curve: r.Curve, Losses: r.Losses,
+		Counts: stateCounts{Counts: r.Counts}, Curve: r.Curve,
 	}
 	for _, x := range r.Slots {
 		saved, err := x.save()
@@ -143,7 +142,7 @@ func resume(g *games.Game, data []byte, a Algorithm, workers int) (*Run, error) 
 
 // restore fills in all but the learner.
 func (r *Run) restore(s *State) (err error) {
-	r.Counts, r.Curve, r.Losses = s.Counts.Counts, s.Curve, s.Losses
+	r.Counts, r.Curve = s.Counts.Counts, s.Curve
 	r.Counts.Visited += s.Counts.Seen
 	if len(s.Under(bestPrefix)) > 0 {
 		if r.Best, err = s.AnyNet(bestPrefix, len(r.Game.Features)); err != nil {

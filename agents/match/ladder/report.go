@@ -42,29 +42,21 @@ type Meeting struct {
 
 // Report returns how the ladder stands.
 func (l *Ladder) Report() *Report {
-	n := len(l.Players)
 	r := &Report{Game: l.Rules.Name, Seed: l.Seed, Games: l.games(len(l.played)), Expected: l.Expected(), Cap: l.Cap,
-		Steps: l.Steps, Players: make([]Standing, n), Meetings: []Meeting{}}
-	for k, p := range l.Players {
-		r.Players[k].Name = p.Name
-	}
-	results := match.NewResults(n)
-	for _, u := range l.meetings() {
-		a, b := &r.Players[u.A], &r.Players[u.B]
-		for half, count := range [...]int{u.Losses, u.Draws, u.Wins} {
-			for range count {
-				results.Add(u.A, u.B, half)
-				a.Count(half)
-				b.Count(2 - half)
-			}
-		}
-		r.Meetings = append(r.Meetings, Meeting{a.Name, b.Name, match.Counts{Wins: u.Wins, Draws: u.Draws, Losses: u.Losses}})
-	}
-	for k, elo := range results.Elo() {
-		s := &r.Players[k]
-		s.Elo, s.Games, s.Score = elo, s.Total(), s.Share()
+		Steps: l.Steps, Meetings: []Meeting{}}
+	all, points := l.results()
+	for k, elo := range all.Elo() {
+		c := all.Of(k)
+		s := Standing{Name: l.Players[k].Name, Games: c.Total(), Counts: c, Score: c.Share(), Elo: elo}
 		if l.alone() {
-			s.Games, s.Points = l.points(k)
+			mean := match.MeanOf(points[k]).Value
+			s.Games, s.Points = len(points[k]), &mean
+		}
+		r.Players = append(r.Players, s)
+		for b := k + 1; b < len(l.Players); b++ {
+			if c := all.Meeting(k, b); c.Total() > 0 {
+				r.Meetings = append(r.Meetings, Meeting{s.Name, l.Players[b].Name, c})
+			}
 		}
 	}
 	slices.SortStableFunc(r.Players, func(a, b Standing) int {
@@ -73,45 +65,24 @@ func (l *Ladder) Report() *Report {
 	return r
 }
 
-// points returns the number of games of a player alone and its mean score.
-func (l *Ladder) points(player int) (games int, mean *float64) {
-	sum := 0
-	for _, u := range l.played {
-		if u.A == player {
-			games++
-			sum += u.Score
-		}
-	}
-	m := float64(sum) / float64(max(games, 1))
-	return games, &m
-}
-
-// meetings returns the sums over the rounds for every two players that have met.
-func (l *Ladder) meetings() (out []Unit) {
-	n := len(l.Players)
-	sums := make([]Unit, n*n)
-	add := func(a, b, wins, draws, losses int) {
-		s := &sums[a*n+b]
-		s.A, s.B, s.Wins, s.Draws, s.Losses = a, b, s.Wins+wins, s.Draws+draws, s.Losses+losses
-	}
+// results are the results of the units played and, in a game of one seat, the scores of every player.
+func (l *Ladder) results() (*match.Results, [][]float64) {
+	all, points := match.NewResults(len(l.Players)), make([][]float64, len(l.Players))
 	for k, u := range l.played {
-		if !l.alone() {
-			add(u.A, u.B, u.Wins, u.Draws, u.Losses)
+		if l.alone() {
+			points[u.A] = append(points[u.A], float64(u.Score))
+			for _, v := range l.played[k-u.A : k] { // of the same round
+				all.Add(v.A, u.A, 1+cmp.Compare(v.Score, u.Score))
+			}
 			continue
 		}
-		for _, v := range l.played[k-u.A : k] { // of the same round
-			wins, losses := btoi(v.Score > u.Score), btoi(v.Score < u.Score)
-			add(v.A, u.A, wins, 1-wins-losses, losses)
+		for half, count := range [...]int{u.Losses, u.Draws, u.Wins} {
+			for range count {
+				all.Add(u.A, u.B, half)
+			}
 		}
 	}
-	return slices.DeleteFunc(sums, func(u Unit) bool { return u.Wins+u.Draws+u.Losses == 0 })
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	return all, points
 }
 
 // String returns the table.

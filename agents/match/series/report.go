@@ -20,6 +20,7 @@ type Report struct {
 	Bots     []BotReport `json:"bots"`
 	Played   []Row       `json:"played"`
 	Stopped  bool        `json:"stopped,omitempty"` // the series was interrupted
+	Void     []string    `json:"void,omitempty"`    // games that do not count, and why
 
 	// Of two bots: the match from the view of A, and its winner: A, B or none. At equal games the bot wins that has used
 	// less time, in contests with a time for the whole game.
@@ -58,6 +59,7 @@ type Row struct {
 func (s *Series) Report(stopped bool) *Report {
 	out := &Report{
 		Game: s.Rules.Name, Seed: s.Seed, Games: len(s.played), Distinct: s.distinct(), Played: []Row{}, Stopped: stopped,
+		Void: s.void,
 	}
 	for _, b := range s.Bots {
 		out.Bots = append(out.Bots, BotReport{Name: b.Name, Faults: map[string]int{}})
@@ -188,6 +190,9 @@ func (r *Report) String() string {
 		}
 		fmt.Fprintf(&b, "%4d  %-20d  %-7s  %6d  %-15s  %-7s  %s\n",
 			i+1, g.Seed, list(g.Seats), g.Rounds, list(g.Points), list(g.Ranks), strings.TrimPrefix(end, ", "))
+	}
+	for _, text := range r.Void {
+		fmt.Fprintf(&b, "does not count: %s\n", text)
 	}
 	fmt.Fprintf(&b, "distinct games: %d of %d", r.Distinct, r.Games)
 	if r.Distinct < r.Games {

@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"blockyard/agents/contest"
+	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/env"
 )
@@ -39,7 +40,8 @@ type Series struct {
 	Done   func(games int)
 
 	played []game
-	kept   int // games written to Record
+	kept   int      // games written to Record
+	void   []string // games that do not count, and why
 }
 
 // A game is one game of a series that was played to its end. Slices are by seat.
@@ -106,18 +108,32 @@ func (s *Series) game(ctx context.Context, i int) (err error) {
 		m.Seats = append(m.Seats, s.Bots[b])
 	}
 	var rec *record.Record
-	g.Played, rec, err = m.Play(ctx)
-	if rec == nil {
+	if g.Played, rec, err = m.Play(ctx); rec == nil {
 		return err
 	}
-	if e := s.keep(rec); err == nil {
-		err = e
+	if s.Record != nil {
+		if why := s.proven(g, rec, err == nil); why != nil {
+			s.void = append(s.void, fmt.Sprintf("game %d: %v", i+1, why))
+			return err
+		}
+		s.kept++
+		if e := s.Record.Write(rec); e != nil {
+			return errors.Join(err, e)
+		}
 	}
 	if err == nil {
 		g.print = s.fingerprint(rec)
 		s.played = append(s.played, g)
 	}
 	return err
+}
+
+// proven returns an error unless a record replays to what came of its game, as far as it was played.
+func (s *Series) proven(g game, rec *record.Record, over bool) error {
+	if !over {
+		return record.Check(s.Rules, rec)
+	}
+	return match.Prove(s.Rules, rec, g.Points, g.Ranking(len(g.Seating)), func(int, int) bool { return true })
 }
 
 // fingerprint is a hash of a game: its seed, and who chose what in every step. Two games in which the bots have
@@ -144,18 +160,6 @@ func (s *Series) distinct() int {
 		seen[g.print] = true
 	}
 	return len(seen)
-}
-
-// keep records a game, one that was broken off included.
-func (s *Series) keep(rec *record.Record) error {
-	if s.Record == nil {
-		return nil
-	}
-	if err := record.Check(s.Rules, rec); err != nil {
-		return fmt.Errorf("the game as actions: %w", err)
-	}
-	s.kept++
-	return s.Record.Write(rec)
 }
 
 // A gameLog is the file with all that was said in one game.

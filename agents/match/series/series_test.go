@@ -1,12 +1,15 @@
 package series
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest"
+	"blockyard/datasets/record"
+	"blockyard/env"
 	"blockyard/env/tetrisduel"
 )
 
@@ -59,6 +62,34 @@ func TestWinner(t *testing.T) {
 	require.Equal(t, []int{1, 2}, r.Played[1].Ranks)
 	require.Equal(t, "A", r.Winner)
 	require.Contains(t, r.String(), "A won 1, drew 1 and lost 0 of 2 games: 75.0 %")
+}
+
+// A liar is a referee of games that end at once, by points that nobody has won.
+type liar struct{ contest.Referee }
+
+func (liar) Names() []string          { return []string{"player1", "player2"} }
+func (liar) Round() (string, []int)   { return "", nil }
+func (liar) Outcome() contest.Outcome { return contest.Outcome{Winner: 0, Points: []int{5, 0}} }
+
+// TestAGameThatIsNotProven is neither counted nor recorded, and the report names it.
+func TestAGameThatIsNotProven(t *testing.T) {
+	var kept bytes.Buffer
+	w := record.NewWriter(&kept)
+	s := Series{
+		Rules: tetrisduel.Game, Bots: make([]contest.Player, 2), Seatings: Seatings(2, false), Games: 2, Record: w,
+		Setup: &contest.Setup{New: func(env.State, func(env.Seats, env.Moves)) (contest.Host, bool, error) {
+			return contest.Host{Referee: liar{}, StartOnTurn: true}, false, nil
+		}},
+		Done: func(int) {},
+	}
+	n, err := s.Play(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	require.Zero(t, n)
+	require.Zero(t, kept.Len())
+	r := s.Report(false)
+	require.Zero(t, r.Games)
+	require.Contains(t, r.String(), "\ndoes not count: game 2: seat 1 has 5 points, 0 by its record\n")
 }
 
 func TestTimes(t *testing.T) {

@@ -74,7 +74,7 @@ func journalOf(f *testing.F, format uint8) (text string) {
 	for next := plan.next(played); len(next) > 0; next = plan.next(played) {
 		for _, g := range next {
 			r := Result{Points: []int{1, 0}, Ranks: []int{1, 2}, UsedMS: []int64{0, 0}, MostMS: []int64{0, 0}}
-			played = append(played, Played{g, r})
+			played = append(played, Played{Game: g, Result: r, Void: "it has no record"})
 			line, err := json.Marshal(played[len(played)-1])
 			require.NoError(f, err)
 			text += string(line) + "\n"

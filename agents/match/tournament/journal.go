@@ -11,8 +11,12 @@ import (
 	"reflect"
 	"slices"
 
+	"blockyard/agents/contest"
+	"blockyard/agents/match"
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
 	"blockyard/datasets/record"
+	"blockyard/env"
 )
 
 // The files of a tournament, in its folder.
@@ -74,11 +78,29 @@ func OpenJournal(dir string) (*Journal, error) {
 	return j, nil
 }
 
-// Begin writes what is played, and by whom. If the journal has games, the tournament must be the same; entrants that
-// were tested before keep what the test found. One without games starts anew.
-func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) error {
+// Begin writes what is played, and by whom. If the journal has games, the tournament must be the same, as far as its
+// games go; entrants that were tested before keep what the test found. One without games starts anew.
+func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) (err error) {
 	now := head{c.Rules.Name, c.Rules.Rules, c.Format, c.Seats, c.Games, c.Rounds, c.Finals, c.Seed, settings, entrants}
-	return j.begin(now, j.head, j.headErr, c, entrants)
+	path := filepath.Join(j.dir, headFile)
+	switch {
+	case errors.Is(j.headErr, os.ErrNotExist) || j.headErr == nil && len(j.Played) == 0:
+		var text []byte
+		if text, err = json.MarshalIndent(now, "", "  "); err == nil {
+			err = disk.WriteText(path, 0o644, string(text)+"\n")
+		}
+	case j.headErr == nil:
+		err = resume(path, j.head, now)
+	default:
+		err = j.headErr
+	}
+	if err != nil {
+		return err
+	}
+	if err := j.check(c, entrants); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(j.dir, journalFile), err)
+	}
+	return nil
 }
 
 // read reads a line of the journal.
@@ -89,28 +111,6 @@ func (j *Journal) read(n int, line []byte) error {
 	}
 	j.Played = append(j.Played, p)
 	return nil
-}
-
-// begin writes the head, or compares it with that of the tournament in the folder, which is text unless old says why
-// not, and checks the games.
-func (j *Journal) begin(now head, text []byte, old error, c *Config, entrants []*Entrant) (err error) {
-	path := filepath.Join(j.dir, headFile)
-	switch {
-	case errors.Is(old, os.ErrNotExist) || old == nil && len(j.Played) == 0:
-		if text, err = json.MarshalIndent(now, "", "  "); err == nil {
-			err = disk.WriteText(path, 0o644, string(text)+"\n")
-		}
-	case old == nil:
-		err = resume(path, text, now)
-	default:
-		err = old
-	}
-	if err == nil {
-		if err = j.check(c, entrants); err != nil {
-			err = fmt.Errorf("%s: %w", filepath.Join(j.dir, journalFile), err)
-		}
-	}
-	return err
 }
 
 // readHead reads a file that is not too long for the head of a tournament.
@@ -157,6 +157,7 @@ func resume(path string, text []byte, now head) error {
 }
 
 // check returns an error unless the games of the journal are the tournament's first ones, with a result for every seat.
+// Games that their records do not prove are void afterwards.
 func (j *Journal) check(c *Config, entrants []*Entrant) error {
 	in := takingPart(entrants)
 	if len(in) < max(2, c.Seats) && len(j.Played) > 0 {
@@ -176,6 +177,7 @@ func (j *Journal) check(c *Config, entrants []*Entrant) error {
 			if err := p.complete(len(g.Seats)); err != nil {
 				return fmt.Errorf("line %d: %w", at+k+1, err)
 			}
+			p.prove(c, entrants, j.dir)
 		}
 		at += len(games)
 	}
@@ -197,6 +199,52 @@ func (p *Played) complete(seats int) error {
 	return nil
 }
 
+// prove makes a game void unless the record in the folder dir proves its result.
+func (p *Played) prove(c *Config, entrants []*Entrant, dir string) {
+	rec, err := readRecord(filepath.Join(dir, RecordFile(p.Number)))
+	if err == nil {
+		err = p.provenBy(rec, c.Rules, entrants)
+	}
+	if p.Void = ""; err != nil {
+		p.Void = program.Plain(err.Error(), mostReason)
+	}
+}
+
+// readRecord reads the record of a game.
+func readRecord(path string) (*record.Record, error) {
+	in, err := record.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, errors.New("it has no record")
+	} else if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return in.Read()
+}
+
+// provenBy returns an error unless a record replays to the result. Where entrants play one after the other, the record
+// is that of the winner, and proves that score.
+func (p *Played) provenBy(rec *record.Record, g *env.Game, entrants []*Entrant) error {
+	seats, points, ranks := p.Seats, p.Points, p.Ranks
+	if g.MaxSeats == 1 {
+		best := slices.Index(p.Points, slices.Max(p.Points))
+		if !slices.Equal(ranks, contest.Ranks(points)) {
+			return fmt.Errorf("ranks %v for %v points", ranks, points)
+		}
+		seats, points, ranks = seats[best:best+1], points[best:best+1], ranks[best:best+1]
+	}
+	var agents []string
+	for _, e := range seats {
+		agents = append(agents, entrants[e].Agent)
+	}
+	if rec.Game != g.Name || rec.Seed != p.Seed || !slices.Equal(rec.Agents, agents) || len(rec.Draws)+len(rec.Start) > 0 {
+		return fmt.Errorf("its record is of another game: %s with seed %d between %q", rec.Game, rec.Seed, rec.Agents)
+	}
+	return match.Prove(g, rec, points, ranks, func(loser, winner int) bool {
+		return p.fault(loser) != "" || p.UsedMS[loser] >= p.UsedMS[winner] // a tie may go to who used less time
+	})
+}
+
 // RecordFile is the name of a game's record in the tournament's folder.
 func RecordFile(number int) string {
 	return filepath.Join(GamesDir, fmt.Sprintf("%04d.jsonl.gz", number+1))
@@ -206,7 +254,7 @@ func RecordFile(number int) string {
 func LogFile(number int) string { return filepath.Join(LogsDir, fmt.Sprintf("%04d.log", number+1)) }
 
 // Add keeps a finished game and its record, if there is one, and returns when they are on the disk.
-func (j *Journal) Add(p Played, rec *record.Record) error {
+func (j *Journal) Add(p *Played, rec *record.Record) error {
 	if rec != nil {
 		w, err := record.Create(filepath.Join(j.dir, RecordFile(p.Number)))
 		if err != nil {

@@ -1,6 +1,7 @@
 package tournament
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -66,7 +67,7 @@ type gameRow struct {
 	Stage               string
 	Sides               []side
 	Rounds              int
-	Reason              string
+	Reason, Void        string
 	Replay, Log, Record string
 }
 
@@ -104,15 +105,13 @@ func (t *Tournament) WritePage(dir string) error {
 }
 
 func (t *Tournament) gameRow(dir string, g Played) (gameRow, error) {
-	row := gameRow{Number: g.Number, Stage: g.Stage, Rounds: g.Rounds, Reason: g.Reason}
+	row := gameRow{Number: g.Number, Stage: g.Stage, Rounds: g.Rounds, Reason: g.Reason, Void: g.Void}
 	row.Log = filepath.ToSlash(LogFile(g.Number))
 	best := slices.Min(g.Ranks)
 	for seat, e := range g.Seats {
 		s := side{Name: t.Entrants[e].Name, Score: strconv.Itoa(g.Points[seat])}
 		s.Won = g.Ranks[seat] == best && slices.Max(g.Ranks) > best
-		if seat < len(g.Faults) {
-			s.Fault = g.Faults[seat]
-		}
+		s.Fault = g.fault(seat)
 		row.Sides = append(row.Sides, s)
 	}
 	record := filepath.Join(dir, RecordFile(g.Number))
@@ -139,30 +138,19 @@ func (t *Tournament) gameRow(dir string, g Played) (gameRow, error) {
 
 // cross is the crosstable, in the order of the table.
 func (t *Tournament) cross(rows []Row) (out []crossRow) {
-	type count struct{ half, games int }
-	counts := map[[2]int]count{}
-	for _, g := range t.Played {
-		for i, a := range g.Seats {
-			for j, b := range g.Seats {
-				if i != j {
-					c := counts[[2]int{a, b}]
-					counts[[2]int{a, b}] = count{c.half + halfPoints(g.Ranks[i], g.Ranks[j]), c.games + 1}
-				}
-			}
-		}
-	}
+	in := takingPart(t.Entrants)
+	all := results(in, t.Played)
 	for _, a := range rows {
 		row := crossRow{Name: a.Name}
 		for _, b := range rows {
-			c := counts[[2]int{a.Entrant, b.Entrant}]
+			c := all.Meeting(slices.Index(in, a.Entrant), slices.Index(in, b.Entrant))
 			cell := crossCell{Title: fmt.Sprintf("%s against %s", a.Name, b.Name)}
 			switch {
 			case a.Entrant == b.Entrant:
 				cell = crossCell{Class: "self"}
-			case c.games == 0:
-			default:
-				cell.Text = fmt.Sprintf("%g/%d", float64(c.half)/2, c.games)
-				cell.Class = [...]string{"loss", "draw", "win"}[1+sign(c.half-c.games)]
+			case c.Total() > 0:
+				cell.Text = fmt.Sprintf("%g/%d", c.Points(), c.Total())
+				cell.Class = [...]string{"loss", "draw", "win"}[1+cmp.Compare(c.Wins, c.Losses)]
 			}
 			row.Cells = append(row.Cells, cell)
 		}
@@ -171,27 +159,18 @@ func (t *Tournament) cross(rows []Row) (out []crossRow) {
 	return out
 }
 
-func sign(n int) int { return max(-1, min(1, n)) }
-
 // finals lists the meetings of the finals so far.
 func (t *Tournament) finals() (out []final) {
-	for k := 0; k < len(t.Played); k++ {
-		g := t.Played[k]
-		if !slices.Contains([]string{"semi-final", "third place", "final"}, g.Stage) {
-			continue
-		}
-		a, b := g.Seats[0], g.Seats[1]
-		half, games := 0, 0
-		for ; k < len(t.Played) && games < t.Finals; k++ {
-			seat := slices.Index(t.Played[k].Seats, a)
-			half += halfPoints(t.Played[k].Ranks[seat], t.Played[k].Ranks[1-seat])
-			games++
-		}
-		k--
-		over := games == t.Finals
-		out = append(out, final{g.Stage, []side{
-			{Name: t.Entrants[a].Name, Score: fmt.Sprintf("%g", float64(half)/2), Won: over && half >= games},
-			{Name: t.Entrants[b].Name, Score: fmt.Sprintf("%g", float64(2*games-half)/2), Won: over && half < games},
+	from := slices.IndexFunc(t.Played, Played.final)
+	if from < 0 {
+		return nil
+	}
+	for games := range slices.Chunk(t.Played[from:], t.Finals) {
+		a, b := games[0].Seats[0], games[0].Seats[1]
+		c, over := versus(games, a, b), len(games) == t.Finals
+		out = append(out, final{games[0].Stage, []side{
+			{Name: t.Entrants[a].Name, Score: fmt.Sprintf("%g", c.Points()), Won: over && c.Wins >= c.Losses},
+			{Name: t.Entrants[b].Name, Score: fmt.Sprintf("%g", float64(c.Total())-c.Points()), Won: over && c.Wins < c.Losses},
 		}})
 	}
 	return out

@@ -1,10 +1,12 @@
 package tournament
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
+	"blockyard/agents/match"
 	"blockyard/env"
 )
 
@@ -15,11 +17,10 @@ type Format string
 const (
 	RoundRobin Format = "round-robin" // everyone meets everyone
 	Swiss      Format = "swiss"       // in every round, entrants with about equal scores meet
-	Ladder     Format = "ladder"      // from the bottom up, everyone meets the entrant above and takes its place by a win
 )
 
 // Formats are all of them.
-var Formats = []Format{RoundRobin, Swiss, Ladder}
+var Formats = []Format{RoundRobin, Swiss}
 
 // A plan says which games come next. It has no memory: what comes next follows from the games played so far.
 type plan struct {
@@ -78,7 +79,7 @@ func (p *plan) stages() (all []func(played []Played) []meeting) {
 		all = append(all, func([]Played) []meeting { return p.everyone() })
 	} else {
 		for k := range p.rounds() {
-			all = append(all, p.round(k)...)
+			all = append(all, func(played []Played) []meeting { return p.round(k, played) })
 		}
 	}
 	if p.c.Finals > 0 && len(p.in) >= 4 && p.c.Seats == 2 {
@@ -92,12 +93,8 @@ func (p *plan) stages() (all []func(played []Played) []meeting) {
 				}
 			},
 			func(played []Played) []meeting {
-				from := min(at, len(played))
-				best := p.order(played[:from])
-				a := p.winner(played[from:], best[0], best[3])
-				b := p.winner(played[from:], best[1], best[2])
-				third := slices.DeleteFunc(slices.Clone(best[:4]), func(e int) bool { return e == a || e == b })
-				return []meeting{{"third place", third, p.c.Finals}, {"final", []int{a, b}, p.c.Finals}}
+				winners, losers := p.semiFinals(played, min(at, len(played)))
+				return []meeting{{"third place", losers, p.c.Finals}, {"final", winners, p.c.Finals}}
 			})
 	}
 	return all
@@ -108,8 +105,6 @@ func (p *plan) rounds() int {
 	switch n := len(p.in); {
 	case p.c.Rounds > 0:
 		return p.c.Rounds
-	case p.c.Format == Ladder:
-		return 2
 	case p.c.Format == RoundRobin: // of tables with more than two seats
 		return n
 	default:
@@ -121,23 +116,13 @@ func (p *plan) rounds() int {
 	}
 }
 
-// round returns the stages of round k, which is one except for a ladder.
-func (p *plan) round(k int) (stages []func([]Played) []meeting) {
-	name := fmt.Sprintf("round %d", k+1)
-	switch p.c.Format {
-	case Ladder:
-		for step := len(p.in) - 1; step > 0; step-- {
-			stages = append(stages, func(played []Played) []meeting {
-				order := p.ladder(played)
-				return []meeting{{name, []int{order[step], order[step-1]}, p.c.Games}}
-			})
-		}
-	case Swiss:
-		stages = append(stages, func(played []Played) []meeting { return p.tables(name, p.swiss(k, played)) })
-	default:
-		stages = append(stages, func([]Played) []meeting { return p.tables(name, p.shuffled(k)) })
+// round lists the meetings of round k.
+func (p *plan) round(k int, played []Played) []meeting {
+	order := p.shuffled(k)
+	if p.c.Format == Swiss {
+		order = p.swiss(order, played)
 	}
-	return stages
+	return p.tables(fmt.Sprintf("round %d", k+1), order)
 }
 
 // everyone lets all pairs meet.
@@ -167,21 +152,12 @@ func (p *plan) tables(name string, order []int) (all []meeting) {
 	return all
 }
 
-// swiss is the order in which neighbours meet in round k: by score, but at tables of two not the same two again if
-// that can be avoided. Whoever sat out least often goes last if the entrants do not fill the tables.
-func (p *plan) swiss(k int, played []Played) []int {
-	order := p.shuffled(k)
+// swiss sorts a random order into one in which neighbours meet: by score, but at tables of two not the same two again
+// if that can be avoided. Whoever sat out least often goes last if the entrants do not fill the tables.
+func (p *plan) swiss(order []int, played []Played) []int {
 	table := standings(p.in, played)
 	score := func(e int) float64 { return table[slices.Index(p.in, e)].Score }
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch d := score(b) - score(a); {
-		case d > 0:
-			return 1
-		case d < 0:
-			return -1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score(b), score(a)) })
 	if idle := len(order) % p.c.Seats; idle > 0 {
 		count := func(e int) (n int) {
 			for _, g := range played {
@@ -242,41 +218,50 @@ func pairUp(order []int, met func(a, b int) bool, tries *int) ([]int, bool) {
 	return nil, false
 }
 
-// ladder is the order of the ladder: it begins in the order of the entrants, and the winner of a meeting takes the
-// upper of the two places.
-func (p *plan) ladder(played []Played) []int {
-	order := slices.Clone(p.in)
-	for from := 0; from < len(played); from += p.c.Games {
-		games := played[from:min(from+p.c.Games, len(played))]
-		lower, upper := games[0].Seats[0], games[0].Seats[1]
-		if p.winner(games, upper, lower) == lower {
-			i, j := slices.Index(order, upper), slices.Index(order, lower)
-			order[i], order[j] = lower, upper
+// versus returns the results of an entrant against another one in some games.
+func versus(played []Played, a, b int) (c match.Counts) {
+	for _, g := range played {
+		i, j := slices.Index(g.Seats, a), slices.Index(g.Seats, b)
+		if g.Void == "" && i >= 0 && j >= 0 {
+			c.Count(1 + cmp.Compare(g.Ranks[j], g.Ranks[i]))
 		}
 	}
-	return order
+	return c
 }
 
 // winner returns who of two won more in some games; a if both won the same.
-func (p *plan) winner(played []Played, a, b int) int {
-	lead := 0
-	for _, g := range played {
-		i, j := slices.Index(g.Seats, a), slices.Index(g.Seats, b)
-		if i >= 0 && j >= 0 {
-			lead += halfPoints(g.Ranks[i], g.Ranks[j]) - 1
-		}
-	}
-	if lead < 0 {
+func winner(played []Played, a, b int) int {
+	if c := versus(played, a, b); c.Losses > c.Wins {
 		return b
 	}
 	return a
 }
 
+// semiFinals returns who won and who lost the semi-finals, of which the first is game at.
+func (p *plan) semiFinals(played []Played, at int) (winners, losers []int) {
+	best := p.order(played[:at])[:4]
+	winners = []int{winner(played[at:], best[0], best[3]), winner(played[at:], best[1], best[2])}
+	return winners, slices.DeleteFunc(best, func(e int) bool { return slices.Contains(winners, e) })
+}
+
+// decided returns the four entrants whose places the final games decide; none before these.
+func (p *plan) decided(played []Played) []int {
+	at := slices.IndexFunc(played, Played.final)
+	if at < 0 {
+		return nil
+	}
+	winners, losers := p.semiFinals(played, at)
+	last := slices.IndexFunc(played, func(g Played) bool { return g.Stage == "third place" })
+	for _, pair := range [][]int{winners, losers} {
+		if last >= 0 && winner(played[last:], pair[0], pair[1]) == pair[1] {
+			slices.Reverse(pair)
+		}
+	}
+	return append(winners, losers...)
+}
+
 // order lists the entrants from first to last.
 func (p *plan) order(played []Played) []int {
-	if p.c.Format == Ladder {
-		return p.ladder(played)
-	}
 	table := standings(p.in, played)
 	slices.SortStableFunc(table, better)
 	var order []int

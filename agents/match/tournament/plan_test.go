@@ -47,7 +47,7 @@ func simulate(t *testing.T, c Config, n int, luck *rand.Rand) *Tournament {
 				}
 				r.Ranks = append(r.Ranks, rank)
 			}
-			tour.Played = append(tour.Played, Played{g, r})
+			tour.Played = append(tour.Played, Played{Game: g, Result: r})
 		}
 		require.Equal(t, first, p.expected(tour.Played), "the number of games does not depend on results")
 	}
@@ -89,27 +89,6 @@ func TestSwiss(t *testing.T) {
 	tour := simulate(t, Config{Format: Swiss, Seats: 2, Games: 2}, 12, nil)
 	require.Equal(t, 0, tour.Standings()[0].Entrant)
 	require.Equal(t, 11, tour.Standings()[11].Entrant)
-}
-
-func TestLadder(t *testing.T) {
-	tour := simulate(t, Config{Format: Ladder, Seats: 2, Games: 2, Rounds: 4}, 5, nil)
-	for place, s := range tour.Standings() {
-		require.Equal(t, place, s.Entrant)
-	}
-	// In the opposite order, each round lifts the best entrant below its place up to it.
-	tour = simulate(t, Config{Format: Ladder, Seats: 2, Games: 1, Rounds: 1}, 4, nil)
-	p := newPlan(&tour.Config, []int{3, 2, 1, 0})
-	tour.Played = nil
-	for batch := p.next(tour.Played); len(batch) > 0; batch = p.next(tour.Played) {
-		for _, g := range batch {
-			r := Result{Points: []int{0, 0}, UsedMS: []int64{0, 0}, MostMS: []int64{0, 0}, Ranks: []int{1, 2}}
-			if g.Seats[0] > g.Seats[1] {
-				r.Ranks = []int{2, 1}
-			}
-			tour.Played = append(tour.Played, Played{g, r})
-		}
-	}
-	require.Equal(t, []int{0, 3, 2, 1}, p.order(tour.Played))
 }
 
 func TestTablesOfFour(t *testing.T) {

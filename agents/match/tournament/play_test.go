@@ -28,7 +28,7 @@ func open(t *testing.T, dir string, c Contest, names ...string) *Tournament {
 	t.Helper()
 	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Contest: c}
 	for _, name := range names {
-		tour.Entrants = append(tour.Entrants, &Entrant{Name: name})
+		tour.Entrants = append(tour.Entrants, &Entrant{Name: name, Agent: name})
 	}
 	var err error
 	tour.Journal, err = openJournal(dir, &tour.Config, "", tour.Entrants)

@@ -16,10 +16,11 @@ type Report struct {
 	Played    int        `json:"played"`
 	Expected  int        `json:"expected"`
 	Over      bool       `json:"over"`
-	Isolate   string     `json:"isolate"`       // auto, require or off: whether the programs of others are contained
-	Missing   []string   `json:"missing_walls"` // what they are not kept from here
-	Standings []Row      `json:"standings"`     // best first
-	Refused   []*Entrant `json:"refused"`       // entrants that do not take part
+	Isolate   string     `json:"isolate"`        // auto, require or off: whether the programs of others are contained
+	Missing   []string   `json:"missing_walls"`  // what they are not kept from here
+	Standings []Row      `json:"standings"`      // best first
+	Refused   []*Entrant `json:"refused"`        // entrants that do not take part
+	Void      []string   `json:"void,omitempty"` // games that do not count, and why
 }
 
 // A Row is a line of the table.
@@ -45,6 +46,11 @@ func (t *Tournament) Report() *Report {
 			r.Refused = append(r.Refused, e)
 		}
 	}
+	for _, g := range t.Played {
+		if g.Void != "" {
+			r.Void = append(r.Void, fmt.Sprintf("game %d: %s", g.Number+1, g.Void))
+		}
+	}
 	return r
 }
 
@@ -66,6 +72,9 @@ func (r *Report) String() string {
 		for _, e := range r.Refused {
 			fmt.Fprintf(&b, "  %s: %s\n", e.Name, e.Refused)
 		}
+	}
+	if len(r.Void) > 0 {
+		fmt.Fprintf(&b, "\ngames that do not count\n  %s\n", strings.Join(r.Void, "\n  "))
 	}
 	if said := r.Contained(); said != "" {
 		fmt.Fprintf(&b, "\n%s\n", said)

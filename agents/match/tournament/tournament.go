@@ -1,18 +1,19 @@
 // Package tournament plays a tournament between programs of one contest.
 //
 // Every entrant first plays a test game. One that does not start, never answers, ends early or answers nonsense does
-// not take part, and the table says why. The others play by a Format: Round robin, Swiss or Ladder, and then a final
+// not take part, and the table says why. The others play by a Format, round robin or Swiss, and then a final
 // round. Every game has a seed of its own, and the entrants change seats.
 //
 // Every finished game is a line of the journal, written through to the disk. A tournament that was interrupted, also by
 // kill -9, goes on behind the last game of its journal: which games there are follows from the entrants, the
-// format, the seed and the results so far.
+// format, the seed and the results so far. A game counts only if its record proves the result that the journal notes.
 package tournament
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
@@ -89,6 +90,20 @@ type Result struct {
 type Played struct {
 	Game
 	Result
+	Void string `json:"-"` // why it does not count; "" for a game whose record proves the result
+}
+
+// final reports whether it is a game of the finals.
+func (p Played) final() bool {
+	return slices.Contains([]string{"semi-final", "third place", "final"}, p.Stage)
+}
+
+// fault is why the entrant of a seat was ended or lost at once; "" for nothing.
+func (p *Played) fault(seat int) string {
+	if seat < len(p.Faults) {
+		return p.Faults[seat]
+	}
+	return ""
 }
 
 // Config says how a tournament is played.
@@ -97,7 +112,7 @@ type Config struct {
 	Format  Format
 	Seats   int       // of a game
 	Games   int       // of a meeting of the same entrants
-	Rounds  int       // of Swiss and Ladder; 0 is as many as suit the number of entrants
+	Rounds  int       // of Swiss; 0 is as many as suit the number of entrants
 	Finals  int       // games of a semi-final and of the final; 0 is none
 	Seed    uint64    // of the whole tournament
 	Workers int       // games at the same time
@@ -164,10 +179,11 @@ func (t *Tournament) batch(ctx context.Context, games []Game) error {
 		if err != nil {
 			return err
 		}
-		p := Played{games[i], a.result}
-		if err := t.Journal.Add(p, a.record); err != nil {
+		p := Played{Game: games[i], Result: a.result}
+		if err := t.Journal.Add(&p, a.record); err != nil {
 			return err
 		}
+		p.prove(&t.Config, t.Entrants, t.Journal.dir)
 		t.Played = append(t.Played, p)
 		if err := t.changed(); err != nil {
 			return err

@@ -10,15 +10,38 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
 )
 
 // spoken gives the sample program the text without which it does nothing.
 var spoken = map[string][]byte{"bot/text.go": []byte("package main\n\nconst text = \"hello\"\n")}
 
+// sample is the folder with the program of testdata/sample.txtar.
+var sample string
+
+func TestMain(m *testing.M) {
+	archive, err := txtar.ParseFile("testdata/sample.txtar")
+	check(err)
+	files, err := txtar.FS(archive)
+	check(err)
+	sample, err = os.MkdirTemp("", "sample-")
+	check(err)
+	check(os.CopyFS(sample, files))
+	status := m.Run()
+	check(os.RemoveAll(sample))
+	os.Exit(status)
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
-	cmd.Dir = "testdata/sample"
+	cmd.Dir = sample
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
 	return string(out)
@@ -27,7 +50,7 @@ func run(t *testing.T, name string, args ...string) string {
 // The flattened program compiles alone, as Lang, and does what the program does. Its source is the same every time.
 func TestSourceBehavesAsTheProgram(t *testing.T) {
 	t.Parallel()
-	o := Options{Package: "sample/bot", Dir: "testdata/sample", Replace: spoken,
+	o := Options{Package: "sample/bot", Dir: sample, Replace: spoken,
 		Header: []string{"Code generated; DO NOT EDIT.", "", "More."}}
 	src, err := Source(o)
 	require.NoError(t, err)
@@ -41,7 +64,7 @@ func TestSourceBehavesAsTheProgram(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(alone, name), []byte(text), 0o600))
 	}
-	here, err := filepath.Abs("testdata/sample/bot/text.go")
+	here, err := filepath.EvalSymlinks(filepath.Join(sample, "bot", "text.go"))
 	require.NoError(t, err)
 	replace := `{"Replace":{"` + here + `":"` + filepath.Join(alone, "text.go.txt") + `"}}`
 	require.NoError(t, os.WriteFile(over, []byte(replace), 0o600))
@@ -75,7 +98,7 @@ func TestSourceRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.o.Dir = "testdata/sample"
+			c.o.Dir = sample
 			_, err := Source(c.o)
 			require.ErrorContains(t, err, c.want)
 		})
@@ -107,10 +130,10 @@ func TestSourceRefusesNewerLanguage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			file := "newlang/main.go"
-			text, err := os.ReadFile(filepath.Join("testdata/sample", file))
+			text, err := os.ReadFile(filepath.Join(sample, file))
 			require.NoError(t, err)
 			text = bytes.Replace(text, []byte("func run(n int) {}"), []byte("func run(n int) {\n"+c.line+"\n}"), 1)
-			_, err = Source(Options{Package: "sample/newlang", Dir: "testdata/sample", Replace: map[string][]byte{file: text}})
+			_, err = Source(Options{Package: "sample/newlang", Dir: sample, Replace: map[string][]byte{file: text}})
 			require.ErrorContains(t, err, "newlang/main.go:6: ")
 			require.ErrorContains(t, err, c.want)
 			require.True(t, strings.Contains(err.Error(), "write it out") || strings.Contains(err.Error(), "copy it"))

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -41,9 +42,9 @@ func TestMain(m *testing.M) {
 // A build is the library, built as its users do, and the programs around it.
 type build struct{ dir, library string }
 
-// newBuild returns the library built with flags, once for the run of the tests.
-func newBuild(t testing.TB, flags ...string) build {
-	dir := compiletest.Once("build"+strings.Join(flags, ""), func(path string) {
+// newBuild returns the library built with flags, once of a name for the run of the tests.
+func newBuild(t testing.TB, name string, flags ...string) build {
+	dir := compiletest.Once(name, func(path string) {
 		compiletest.Library(t, ".", filepath.Join(path, libraryName), flags...)
 	})
 	return build{dir, filepath.Join(dir, libraryName)}
@@ -67,7 +68,7 @@ func output(t testing.TB, program string, args ...string) string {
 
 func TestLibrary(t *testing.T) {
 	t.Parallel()
-	b := newBuild(t)
+	b := newBuild(t, "library")
 	t.Run("header", b.header)
 	t.Run("C host", b.hostC)
 	t.Run("C++ host", b.hostCPP)
@@ -259,7 +260,15 @@ func holds(t *testing.T, out string, want []string) {
 // TestCrashes is about solvers that crash: their calls fail, and nothing else does.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
-	b := newBuild(t, "-tags", "wtfault")
+	own, err := filepath.Abs("solver.go")
+	require.NoError(t, err)
+	crashing, err := filepath.Abs("testdata/solver_fault.go.txt")
+	require.NoError(t, err)
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{own: crashing}})
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "overlay.json")
+	require.NoError(t, os.WriteFile(file, overlay, 0o600))
+	b := newBuild(t, "crashing", "-overlay", file)
 	holds(t, output(t, b.program(t, "testdata/probe.c"), "crash"), []string{
 		"abi 1", "crash=nil -3 the solver failed: runtime error: invalid memory address", "after-nil 0 0",
 		"crash=index -3 the solver failed: runtime error: index out of range", "after-index 0 0",
@@ -286,7 +295,7 @@ func (b build) caller(t *testing.T) {
 
 // BenchmarkCall is the CPU time of a call of wt_update from C in which the solver has nothing to think.
 func BenchmarkCall(b *testing.B) {
-	program := newBuild(b).program(b, "testdata/probe.c")
+	program := newBuild(b, "library").program(b, "testdata/probe.c")
 	b.ResetTimer()
 	var each float64
 	out := output(b, program, "cost", strconv.Itoa(b.N))

@@ -1,4 +1,4 @@
-//go:build cgo && !wtfault
+//go:build cgo
 
 package main
 

@@ -47,11 +47,11 @@ from .errors import (
     WeightsError,
 )
 from .evaluation.evaluate import evaluate
-from .evaluation.rungs import rungs
 from .evaluation.standings import Evaluation
 from .formats.arguments import Illegal, Reward, Rows, Transport
 from .formats.opponents import Opponents, OpponentStats
 from .formats.packing import pack, unpack, unpack_torch
+from .formats.rungs import rungs
 from .formats.seeding import Seed
 from .formats.spec import GameSpec
 from .networks.afterstate_features import FeatureFacts, Features, feature_facts, features

@@ -217,8 +217,8 @@ def test_a_file_named_twice_is_one_opponent(server: Server, tmp_path: Path):
         ({"random": 10**400}, ValueError, "want a finite number above 0"),
         ({"random": "1"}, TypeError, r"opponents\['random'\]: want a number as the weight of the spec, got '1'"),
         ({"random": True}, TypeError, "got True"),
-        ({1: {1: 1}}, TypeError, r"opponents\[1\]: want specs such as 'hand', got 1"),
-        ({1: ["random"]}, TypeError, r"opponents\[1\]: want a spec such as 'hand' or a mixture"),
+        ({1: {1: 1}}, TypeError, r"opponents\[1\]: want specs such as 'hand' or policies, got 1"),
+        ({1: ["random"]}, TypeError, r"opponents\[1\]: want a spec such as 'hand', a policy or a mixture"),
         ({1: "random", "hand": 1}, TypeError, "opponents: want a spec"),
         ({5: {"random": 1}}, ValueError, "no seat 5, seats are 0 to 1"),
         (

@@ -111,9 +111,9 @@ func (l *Ledger) Leave(h *Holder) {
 	l.open.Use.Add(SessionUse.negative())
 }
 
-// Account adds to the counts of what is open with a token, in environments and estimated bytes of memory, or adds
+// account adds to the counts of what is open with a token, in environments and estimated bytes of memory, or adds
 // nothing and fails if that exceeds a limit. Negative numbers never fail.
-func (l *Ledger) Account(h *Holder, handles, envs int, memory int64) error {
+func (l *Ledger) account(h *Holder, handles, envs int, memory int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := h.room(0, envs, memory); err != nil {
@@ -177,6 +177,12 @@ func (l *Ledger) Give(u Use) {
 	defer l.mu.Unlock()
 	l.open.Use.Add(u.negative())
 }
+
+// ReplyRoom is the space that a response needs beside its bulk data.
+const ReplyRoom = 1024
+
+// Room returns how many bytes of bulk data fit into a response.
+func (l *Ledger) Room() int { return l.limits.MaxReply - ReplyRoom }
 
 // ExceedsReply is the error for a response of size bytes.
 func (l *Ledger) ExceedsReply(size int) error {

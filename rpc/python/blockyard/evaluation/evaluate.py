@@ -11,18 +11,17 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..formats.arguments import game_name, positive
-from ..formats.seeding import check_seed
+from ..formats.seeding import check_seed, derive_seed
 from ..transport.address import Tls
 from ..transport.progress import bar
 from ..transport.session import Session
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
+from ..vector.mixtures import checked
 from .standings import Evaluation, Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation
 
 # From observations (rows, …) and masks, bool (rows, actions), to actions (rows,).
 Policy = Callable[[Obs, NDArray[np.bool_]], Any]
-
-_MASK = (1 << 64) - 1
 
 
 def evaluate(
@@ -102,19 +101,6 @@ def _name(policy: Policy | str) -> str:
         return policy
     name = getattr(policy, "__name__", type(policy).__name__)
     return "policy" if name == "<lambda>" else name
-
-
-def derive_seed(seed: int, i: int) -> int:
-    """Return an independent seed for part i of something seeded with seed, as the server and ``agents`` do."""
-    mixed = _mix(i + 1)
-    return _mix(seed + (mixed << 17 | mixed >> 47))
-
-
-def _mix(z: int) -> int:
-    z &= _MASK
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & _MASK
-    z = (z ^ z >> 27) * 0x94D049BB133111EB & _MASK
-    return z ^ z >> 31
 
 
 def _units(game: str, games: int, seats: int, cap: int | None, steps: int | None) -> int:
@@ -217,20 +203,4 @@ class _Match:
         if begun.any() and hasattr(self.policy, "reset"):
             self.policy.reset(begun)
         mask = env.action_masks
-        actions = self.policy(obs, mask)
-        if hasattr(actions, "detach"):
-            actions = actions.detach().cpu()
-        actions = np.asarray(actions)
-        if actions.shape != (len(mask),) or actions.dtype.kind not in "iu":
-            raise ValueError(
-                f"policy: it returned {actions.dtype} {actions.shape}, want one integer per row, ({len(mask)},)"
-            )
-        known = (actions >= 0) & (actions < mask.shape[1])
-        legal = known & mask[np.arange(len(mask)), np.where(known, actions, 0)]
-        if not legal.all():
-            row = int(np.flatnonzero(~legal)[0])
-            raise ValueError(
-                f"policy: it returned action {actions[row]} in row {row}, which is not legal: choose among the "
-                f"{np.count_nonzero(mask[row])} actions for which mask[{row}] is True"
-            )
-        return actions
+        return checked(self.policy(obs, mask), mask)

@@ -155,7 +155,8 @@ def _client(one: dict[str, Any]) -> dict[str, Any]:
     names = [_is(str, name) for name in _is(list, one["opponents"])]
     if len(stats) != len(names) or any(len(counts) != 4 for counts in stats):
         raise ValueError(f"{len(stats)} results against {len(names)} opponents")
-    return out | {"opponents": names, "opponent_stats": stats}
+    tables = {"tables": _is(dict, one["tables"])} if "tables" in one else {}  # of games against policies
+    return out | {"opponents": names, "opponent_stats": stats} | tables
 
 
 def _header(body: bytes) -> dict[str, Any]:

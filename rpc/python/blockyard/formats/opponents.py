@@ -1,4 +1,4 @@
-"""The argument ``opponents=``: specs and mixtures by seat, and weights files by their content."""
+"""The argument ``opponents=``: specs, policies and mixtures by seat, and weights files by their content."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import hashlib
 import math
 import operator
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
 from typing import Any, SupportsIndex
 
-Mixture = Mapping[str, float]
-Opponents = str | Mixture | Mapping[int, str | Mixture] | None
+# From observations (rows, ...) and masks, bool (rows, actions), to actions (rows,).
+Policy = Callable[[Any, Any], Any]
+Player = str | Policy  # what plays a seat: a spec of the server, or a policy of this program
+Mixture = Mapping[Any, float]  # weights by player
+Opponents = Player | Mixture | Mapping[int, Player | Mixture] | None
+BySeat = Mapping[int, Mapping[Any, float]]
+CURRICULUM = "curriculum"
 
 _OPTION = re.compile(r'(?:[^,"]|"[^"]*"?)+')  # of a spec; commas in quotes belong to it
 UPLOADED = "sha256:"  # begins the name of weights that the server has by content
@@ -21,31 +26,32 @@ UPLOADED = "sha256:"  # begins the name of weights that the server has by conten
 
 def opponents_by_seat(
     opponents: Opponents, seats: int, other: Iterable[int] | None = None
-) -> dict[int, dict[str, float]]:
-    """Return the mixture of each seat that the server plays: weights by spec.
+) -> dict[int, dict[Any, float]]:
+    """Return the mixture of each seat that has an opponent: weights by spec or policy.
 
     Args:
-        opponents: a spec or a mixture (weights by spec) for all seats in ``other``; specs or mixtures by seat; or None.
+        opponents: a player (a spec or a policy) or a mixture (weights by player) for all seats in ``other``; players or
+            mixtures by seat; or None.
         seats: seats of the game.
         other: by default all seats but seat 0.
 
     Raises:
-        TypeError: opponents, a spec or a weight has another type.
+        TypeError: opponents, a player or a weight has another type.
         ValueError: a seat does not exist, every seat has an opponent, a mixture is empty, or a weight is not a finite
             number above 0.
     """
     if opponents is None:
         return {}
-    if isinstance(opponents, str):
+    if is_player(opponents):
         opponents = {opponents: 1.0}
     opponents = by_number(opponents)
-    if not isinstance(opponents, Mapping) or len({isinstance(key, str) for key in opponents}) > 1:
+    if not isinstance(opponents, Mapping) or len({is_player(key) for key in opponents}) > 1:
         raise TypeError(
-            "opponents: want a spec such as 'hand' or a mixture such as {'hand': 0.5, 'random': 0.5} for all seats but "
-            "seat 0, a dict such as {1: 'hand'} by seat, or None to drive every seat, "
+            "opponents: want a spec such as 'hand', a policy(obs, mask) or a mixture such as {'hand': 0.5, policy: 1} "
+            "for all seats but seat 0, a dict such as {1: 'hand'} by seat, or None to drive every seat, "
             f"got {opponents!r:.100}"
         )
-    if any(isinstance(key, str) for key in opponents):
+    if any(is_player(key) for key in opponents):
         mixture = _mixture("opponents", opponents)
         return {seat: dict(mixture) for seat in (range(1, seats) if other is None else other)}
     if not opponents:
@@ -67,20 +73,41 @@ def by_number(by_seat: Any) -> Any:
     return by_seat
 
 
-def _mixture(where: str, value: object) -> dict[str, float]:
-    """Return one seat's spec or mixture as a mixture; where names it in errors."""
-    if isinstance(value, str):
+def is_player(value: object) -> bool:
+    """Whether this is a spec or a policy."""
+    return isinstance(value, str) or callable(value)
+
+
+def has_policies(opponents: object) -> bool:
+    """Whether opponents, which need not be valid, name a policy of this program or the curriculum."""
+    if isinstance(opponents, Mapping):
+        return any(map(has_policies, (*opponents, *opponents.values())))
+    return callable(opponents) or opponents == CURRICULUM
+
+
+def name_of(player: Player) -> str:
+    """Return the name of a spec or policy: its attribute ``name`` or that of the function or class."""
+    if isinstance(player, str):
+        return player
+    given = getattr(player, "name", None)
+    name = given if isinstance(given, str) else getattr(player, "__name__", type(player).__name__)
+    return "policy" if name == "<lambda>" else name
+
+
+def _mixture(where: str, value: Any) -> dict[Any, float]:
+    """Return one seat's player or mixture as a mixture; where names it in errors."""
+    if is_player(value):
         return {value: 1.0}
     if not isinstance(value, Mapping):
         raise TypeError(
-            f"{where}: want a spec such as 'hand' or a mixture such as {{'hand': 0.5, 'random': 0.5}}, "
+            f"{where}: want a spec such as 'hand', a policy or a mixture such as {{'hand': 0.5, 'random': 0.5}}, "
             f"got {value!r:.100}"
         )
     if not value:
         raise ValueError(f"{where}: an empty mixture, want at least one spec with its weight")
     for spec, weight in value.items():
-        if not isinstance(spec, str):
-            raise TypeError(f"{where}: want specs such as 'hand', got {spec!r:.100}")
+        if not is_player(spec):
+            raise TypeError(f"{where}: want specs such as 'hand' or policies, got {spec!r:.100}")
         if isinstance(weight, bool) or not isinstance(weight, Real):
             raise TypeError(f"{where}[{spec!r}]: want a number as the weight of the spec, got {weight!r:.100}")
         if not (weight > 0 and math.isfinite(_float(weight))):  # type: ignore[operator]
@@ -111,7 +138,7 @@ class Lineup:
     names: dict[str, str] = field(default_factory=dict)
 
 
-def read_lineup(by_seat: Mapping[int, Mapping[str, float]], trusted: bool) -> Lineup:
+def read_lineup(by_seat: BySeat, trusted: bool) -> Lineup:
     """Read the weights files that specs name, each once.
 
     Args:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Seed = int | Sequence[int | None] | None
+_MASK = (1 << 64) - 1
 
 
 def check_seed(seed: object, name: str = "seed") -> int:
@@ -42,6 +43,19 @@ def check_seeds(seed: Seed, games: int) -> int | list[int | None] | None:
 def fresh_seed() -> int:
     """Return a seed from the entropy of the operating system."""
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+
+
+def derive_seed(seed: int, i: int) -> int:
+    """Return an independent seed for part i of something seeded with seed, as the server and ``agents`` do."""
+    mixed = _mix(i + 1)
+    return _mix(seed + (mixed << 17 | mixed >> 47))
+
+
+def _mix(z: int) -> int:
+    z &= _MASK
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & _MASK
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & _MASK
+    return z ^ z >> 31
 
 
 def reset_requests(

@@ -49,6 +49,7 @@ class Batch:
         others: columns of the server's seats in arrays (games, seats): one index, or several, or None.
         shared_final: where the server leaves the last observations of ended games; None if it sends them.
         memory: the current position; None before the first reset.
+        seating: who sits where, if policies are opponents; its ``place`` is the rung of each game in a curriculum.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Batch:
         self.others = others[0] if len(others) == 1 else (others or None)
         self.shared_final: dict[str, NDArray[Any]] | None = None
         self.memory: StepMemory | None = None
+        self.seating: Any = None
         self._all = np.ones(self.num_envs, np.bool_)
         self._all.flags.writeable = False
         # Index of each row's game, and offset of a seat, in flattened arrays of (games, seats).
@@ -184,6 +186,8 @@ class Batch:
         if self.others is not None:
             opponents = self._opponents(memory.arrays["opponent"])
             infos.put("opponent", opponents.copy() if memory.pooled else opponents, valid)
+        if self.seating is not None and (place := self.seating.place) is not None:
+            infos.put("rung", self.rows_of(place).copy(), valid)
         return infos
 
     # -- ends of episodes -------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
 from .batch import Batch
 from .opponents import OpponentSeats
+from .policies import PolicyGames
+from .policy_opponents import PolicyOpponents
 from .requests import Requests
 from .search import Search
 from .steps import Steps
@@ -30,14 +33,21 @@ class Checkpoints:
         first: number of the first game.
         game: name of the game, with its variant.
         count: the number of games.
+        opponents: of the games.
     """
 
     def __init__(
-        self, first: int, requests: Requests, batch: Batch, steps: Steps, search: Search, opponents: OpponentSeats
+        self,
+        first: int,
+        requests: Requests,
+        batch: Batch,
+        steps: Steps,
+        search: Search,
+        opponents: OpponentSeats | PolicyOpponents,
     ) -> None:
         self.first, self.game, self.count = first, batch.spec.name, batch.num_games
         self._requests, self._batch, self._steps = requests, batch, steps
-        self._search, self._opponents = search, opponents
+        self._search, self.opponents = search, opponents
 
     def save(self) -> bytes:
         """Return all games as bytes; see :meth:`BlockVectorEnv.checkpoint`."""
@@ -53,23 +63,16 @@ class Checkpoints:
 
     def add_to(self, out: Checkpoint) -> None:
         """Add these games to a checkpoint."""
-        for part in self._requests.transport.parts:
-            part.client.require("checkpoint", "checkpoint()")
-            saved = Part(b"", [])
-            for page in part.pages("checkpoint", np.arange(part.handle.games, dtype="<u4")):
-                saved.head = page["head"]
-                saved.games += split_games(page["games"])
-                for name in page["weights"]:
-                    if name not in out.weights:
-                        out.weights[name] = part.call("weights", name)["weights"]
-            out.parts.append(saved)
-        illegal = self._batch.illegal
-        own = {
-            "afterstate_calls": self._search.afterstate_calls,
-            "actions": illegal.actions,
-            "illegal": illegal.illegal,
-        }
-        out.client.append(own | self._opponents.saved())
+        transport, illegal = self._requests.transport, self._batch.illegal
+        own: dict[str, Any] = {"afterstate_calls": self._search.afterstate_calls}
+        own |= {"actions": illegal.actions, "illegal": illegal.illegal}
+        if isinstance(transport, PolicyGames):
+            own |= _save_tables(transport, out)
+        else:
+            assert isinstance(self.opponents, OpponentSeats)
+            _save_games(transport, out)
+            own |= self.opponents.saved()
+        out.client.append(own)
 
     def take_from(self, data: Checkpoint, head: dict[str, Any], games: list[bytes], own: dict[str, Any]) -> None:
         """Continue some games of a checkpoint.
@@ -81,20 +84,83 @@ class Checkpoints:
             own: what :meth:`add_to` added for the client.
         """
         memory, transport = self._steps.next_memory(), self._requests.transport
-        try:
-            for part, place in zip(transport.parts, transport.places(memory), strict=True):
-                part.client.require("checkpoint", "restore_checkpoint()")
-                part.upload(self._opponents.user, self.game, _files(data, head))
-                _send(part, place, data.parts[0].head, games[: part.handle.games])
-                del games[: part.handle.games]
-        except BaseException:
-            self._opponents.keep_weights()
-            raise
+        if isinstance(transport, PolicyGames):
+            _load_tables(transport, data, games, own)
+            transport.write(memory)
+        elif "tables" in own:
+            who = ", ".join(own["tables"]["names"])
+            raise CheckpointError(f"opponents: create the environment with those of the checkpoint: {who:.200}")
+        else:
+            assert isinstance(self.opponents, OpponentSeats)
+            _load_games(transport, memory, self.opponents, data, games)
+            self.opponents.resume(own, head)
         self._search.afterstate_calls = own["afterstate_calls"]
         self._batch.illegal.actions, self._batch.illegal.illegal = own["actions"], own["illegal"]
-        self._opponents.resume(own, head)
         self._steps.resume(memory)
         self._batch.complete(memory, False)
+
+
+def _save_games(transport: SocketTransport, out: Checkpoint) -> None:
+    """Add the games of a transport to a checkpoint."""
+    for part in transport.parts:
+        part.client.require("checkpoint", "checkpoint()")
+        saved = Part(b"", [])
+        for page in part.pages("checkpoint", np.arange(part.handle.games, dtype="<u4")):
+            saved.head = page["head"]
+            saved.games += split_games(page["games"])
+            for name in page["weights"]:
+                if name not in out.weights:
+                    out.weights[name] = part.call("weights", name)["weights"]
+        out.parts.append(saved)
+
+
+def _load_games(
+    transport: SocketTransport, memory: StepMemory, opponents: OpponentSeats, data: Checkpoint, games: list[bytes]
+) -> None:
+    """Continue the first of these games in a transport; they are removed from the list."""
+    head = json.loads(data.parts[0].head)
+    try:
+        for part, place in zip(transport.parts, transport.places(memory), strict=True):
+            part.client.require("checkpoint", "restore_checkpoint()")
+            part.upload(opponents.user, data.game, _files(data, head))
+            _send(part, place, data.parts[0].head, games[: part.handle.games])
+            del games[: part.handle.games]
+    except BaseException:
+        opponents.keep_weights()
+        raise
+
+
+def _save_tables(games: PolicyGames, out: Checkpoint) -> dict[str, Any]:
+    """Add the games of all tables, and return what the client keeps: the games of the first are those of out."""
+    first, *rest = games.seating.order
+    _save_games(first.transport, out)
+    others = []
+    for table in rest:
+        other = Checkpoint(out.game, out.first, out.package)
+        _save_games(table.transport, other)
+        other.client.append({"afterstate_calls": 0, "actions": 0, "illegal": 0} | table.opponents.saved())
+        others.append(base64.b64encode(other.to_bytes()).decode())
+    counts = {str(number): counts.tolist() for number, counts in games.counts.items()}
+    return first.opponents.saved() | {"tables": games.seating.saved() | {"others": others, "counts": counts}}
+
+
+def _load_tables(games: PolicyGames, data: Checkpoint, left: list[bytes], own: dict[str, Any]) -> None:
+    """Continue the games of all tables.
+
+    Raise CheckpointError if the checkpoint has none, or if a policy that it names is not there.
+    """
+    saved, seating = own.get("tables"), games.seating
+    if saved is None:
+        raise CheckpointError("the checkpoint was saved without policies as opponents: create the environment without")
+    others = [Checkpoint.from_bytes(base64.b64decode(text)) for text in saved["others"]]
+    lists = [left, *([game for part in other.parts for game in part.games] for other in others)]
+    tables = seating.resume(saved)
+    for table, one, some in zip(tables, [data, *others], lists, strict=True):
+        _load_games(table.transport, table.memory.reuse(), table.opponents, one, some)
+        mine = own if one is data else one.client[0]
+        table.opponents.resume(mine, json.loads(one.parts[0].head))
+        seating.number(table)
+    games.counts = {int(number): np.array(counts, np.int64) for number, counts in saved["counts"].items()}
 
 
 def save(parts: Sequence[Checkpoints]) -> Checkpoint:
@@ -168,6 +234,8 @@ def _per_env(client: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
     """
     if len(client) == count:
         return client
+    if any("tables" in one for one in client):
+        raise CheckpointError(f"its opponents are policies: restore it into {len(client)} environments, as saved")
     calls = {one["afterstate_calls"] for one in client}
     if len(calls) != 1:
         raise CheckpointError(

@@ -6,7 +6,8 @@ import atexit
 import operator
 import os
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ class Games:
         self._requests, self._players = requests, players
         self.recording: Recording | None = None
         self.sources: Sequence[Source] = ()
+        self._begin: Callable[[Sequence[Any]], list[Source]]
 
     @property
     def count(self) -> int:
@@ -79,14 +81,33 @@ class Games:
     ) -> list[Source]:
         """Start recording on every server, whose games are numbered from first; return what was started."""
         names = dict.fromkeys(self._players, players) if isinstance(players, str) else by_number(dict(players or {}))
+        self._begin = partial(self._begin_parts, first, chosen, options, names)
+        return self._begin(self._requests.transport.parts)
+
+    def join(self, parts: Sequence[Any]) -> None:
+        """Record more games of this environment too: those of another table."""
+        if self.sources and self.recording is not None:
+            more = self._begin(parts)
+            self.recording.add(more)
+            self.sources = [*self.sources, *more]
+
+    def _begin_parts(
+        self,
+        first: int,
+        chosen: NDArray[np.uint32] | None,
+        options: dict[str, Any],
+        names: dict[int, str],
+        parts: Sequence[Any],
+    ) -> list[Source]:
         sources: list[Source] = []
+        at = first
         try:
-            for part in self._requests.transport.parts:
-                mine, last = dict(options), first + part.handle.games
+            for part in parts:
+                mine, last = dict(options), at + part.handle.games
                 if chosen is not None:
-                    some = chosen[(chosen >= first) & (chosen < last)] - first
+                    some = chosen[(chosen >= at) & (chosen < last)] - at
                     mine["games"] = some.astype("<u4").tobytes()
-                first = last
+                at = first if last == first + self.count else last  # another table has the same games
                 if mine.get("games") != b"":
                     part.client.require("record", "record")
                     part.call("record", mine | {"players": {operator.index(k): v for k, v in names.items()}})

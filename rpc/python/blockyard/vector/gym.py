@@ -12,68 +12,91 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ..formats.opponents import Opponents, OpponentStats
+from ..formats.arguments import positive
+from ..formats.opponents import Opponents, OpponentStats, has_policies
 from ..formats.packing import unpack
 from ..formats.seeding import Seed, check_seeds
-from ..rendering.frames import Frame
-from ..rendering.human import Display
-from ..rendering.notebook import game_picture, page
-from ..rendering.rgb import rgb
-from ..rendering.svg import Svg, svg
+from ..formats.spec import GameSpec
+from ..rendering.notebook import game_picture
+from ..rendering.svg import Svg
 from ..transport.over_socket import SocketTransport
 from . import attributes
 from .batch import Batch, Obs, StepResult
+from .checkpoint import Checkpoints
 from .games import Games
 from .illegal import IllegalActions
 from .opening import Opening
 from .opponents import OpponentSeats
 from .options import RENDER_MODES, Options
+from .pictures import FPS, Pictures
+from .policies import PolicyGames
+from .policy_opponents import PolicyOpponents
 from .requests import Requests
+from .search import Search
+from .seating import Seating
 from .steps import Out, Steps
 
 
 class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
-    """Many games that a server steps together: what :class:`BlockVectorEnv` has in common with other environments.
-
-    It holds one object for each task: :class:`Requests`, :class:`Batch`, :class:`Steps`,
-    :class:`OpponentSeats`, and :class:`Games`, which are recorded.
-    """
+    """Many games that a server steps together: what :class:`BlockVectorEnv` has in common with other environments."""
 
     ignored_action = 0
+    _search: Search
+    _checkpoints: Checkpoints
+    _dropped: Any = None
 
     def __init__(self, game: str, num_envs: int, options: Options) -> None:
         """Open the games."""
-        opening = Opening(game, options)
         self._own_client = options.client is None
-        self._transport = opening.transport(num_envs)
+        self._game, self._options = game, options
+        self._transport: SocketTransport
+        self._opponents: OpponentSeats | PolicyOpponents
+        if has_policies(options.opponents):
+            seating = Seating(game, positive("num_envs", num_envs), options)
+            self._transport, spec = PolicyGames(seating), seating.spec
+        else:
+            opening = Opening(game, options)
+            self._transport, spec = opening.transport(num_envs), opening.spec
         try:
-            self._build(options, opening, self._transport)
-            if not self._own_client:
-                free = partial(_free, self._transport, opening.user)
-                self._dropped = weakref.finalize(self, self.client.connection.dropped.append, free)
-                self._dropped.atexit = False
+            self._build(options, spec, self._transport)
+            if isinstance(self._transport, PolicyGames):
+                self._take(self._transport)
+            else:
+                self._opponents = OpponentSeats(self._requests, self._batch, opening.lineup, opening.user)
+                self._free_when_dropped()
         except BaseException:
             self._transport.close(self._own_client)
             raise
 
-    def _build(self, options: Options, opening: Opening, transport: SocketTransport) -> None:
+    def _take(self, games: PolicyGames) -> None:
+        """Let policies of this program be opponents in these games."""
+        record = self._games  # the games do not keep the environment alive
+        self._transport = self._requests.transport = games
+        self._batch.handle, self._batch.shared_final, self._batch.seating = games.handle, None, games.seating
+        games.seating.opened = lambda table: record.join(games.parts_of(table))
+        self._opponents = PolicyOpponents(self._requests, games)
+        self._free_when_dropped()
+
+    def _free_when_dropped(self) -> None:
+        """On a session that stays open, free the games when this environment is collected."""
+        if self._dropped is not None:
+            self._dropped.detach()
+        if not self._own_client:
+            free = partial(_free, self._transport, self._opponents.user)
+            self._dropped = weakref.finalize(self, self.client.connection.dropped.append, free)
+            self._dropped.atexit = False
+
+    def _build(self, options: Options, spec: GameSpec, transport: SocketTransport) -> None:
         """Create the parts, and set the attributes that follow from the game and the options."""
-        handle, spec, mode = transport.handle, opening.spec, options.mode
+        handle, mode = transport.handle, options.mode
         seed, same_step = check_seeds(options.seed, handle.games), mode is AutoresetMode.SAME_STEP
-        self._batch = batch = Batch(
-            spec,
-            handle,
-            IllegalActions(options.illegal),
-            packed=options.packed,
-            with_mask=options.mask,
-            same_step=same_step,
-        )
+        how = {"packed": options.packed, "with_mask": options.mask, "same_step": same_step}
+        self._batch = batch = Batch(spec, handle, IllegalActions(options.illegal), **how)
         batch.shared_final = transport.share_final() if same_step else None
         self._requests = Requests(transport)
-        self._opponents = OpponentSeats(self._requests, batch, opening.lineup, opening.user)
         self._games = Games(self._requests, handle.players)
-        show = self._display if options.render_mode == "human" else None
-        self._screen = Display(fps=4)
+        self._pictures = Pictures(self._requests, spec, options.render_mode)
+        show = self._pictures.display if options.render_mode == "human" else None
         slots = None if options.copy else options.slots
         self._steps = Steps(self._requests, batch, self._games, seed, slots, show)
         self._added: dict[str, tuple[Any, ...]] = {}  # attributes of rows
@@ -81,7 +104,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self.autoreset_mode, self.packed, self.render_mode = mode, options.packed, options.render_mode
         self.num_games, self.seats, self.players = handle.games, handle.seats, handle.players
         self.rows_per_game, self.num_envs = handle.rows_per_game, handle.rows
-        self.metadata = {"render_modes": RENDER_MODES, "render_fps": 4, "autoreset_mode": mode}
+        self.metadata = {"render_modes": RENDER_MODES, "render_fps": FPS, "autoreset_mode": mode}
         self.single_observation_space = spec.observation_space(options.packed)
         self.single_action_space = spec.action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -200,15 +223,18 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             RequestError, LimitError: the server refuses a spec, or you drive the seat; nothing has changed.
             TypeError, ValueError, OSError: opponents is malformed, or a weights file cannot be read.
         """
+        if has_policies(opponents) and isinstance(self._opponents, OpponentSeats):
+            self._opponents.check_seats()
+            seating = Seating.of(self._game, self._options, self._batch, self._transport, self._opponents)
+            self._take(PolicyGames(seating))
+            self._search.opponents = self._checkpoints.opponents = self._opponents
         self._opponents.set(opponents)
 
     def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
         """Return wins, draws, losses and score against each opponent, by its name in :attr:`opponent_specs`.
 
-        Each finished episode counts once, also in rollouts; episodes that ``reset`` abandons do not count.
-
-        Args:
-            reset: start to count again from zero.
+        Each finished episode counts once, also in rollouts; episodes that ``reset`` abandons do not count. With
+        ``reset=True`` counting starts again from zero.
         """
         return self._opponents.stats(reset)
 
@@ -256,9 +282,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         ``"ansi"`` gives text, ``"rgb_array"`` uint8 (height, width, 3). Each game is a request to the server;
         :meth:`picture` renders a single game. ``"human"`` displays the first game after every reset and step.
         """
-        if self.render_mode in (None, "human"):
-            return None
-        return tuple(shown for i in range(self.num_games) for shown in [self.picture(i)] * self.rows_per_game)
+        return self._pictures.of_rows()
 
     def picture(self, game: int = 0, mode: str | None = None) -> Any:
         """Return a picture of one game.
@@ -269,26 +293,11 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
                 3); ``"svg"``: a str that notebooks display as a picture. By default the ``render_mode`` of the
                 environment, or ``"ansi"``.
         """
-        if mode is None:
-            mode = self.render_mode if self.render_mode in ("rgb_array", "svg") else "ansi"
-        if mode not in ("svg", "rgb_array"):
-            return self._requests.call("render", game, {"mode": mode})
-        frame = Frame.from_wire(self._requests.call("render", game, {"mode": "frame"}))
-        if mode == "rgb_array":
-            return rgb(frame)
-        name = self.game_spec.id
-        return svg(frame, name if self.num_games == 1 else f"{name} · game {game}")
-
-    def _display(self) -> None:
-        """Display the first game, in a terminal or a notebook."""
-        self._screen.show(lambda mode: self.picture(0, mode))
+        return self._pictures.of(game, mode)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook displays: the game and its size, and pictures of the first games."""
-        games = "1 game" if self.num_games == 1 else f"{self.num_games:,} games"
-        rows = "" if self.num_envs == self.num_games else f" · {self.num_envs:,} rows"
-        words = f"{games}{rows} · {self.game_spec.actions:,} actions · {self.autoreset_mode.value}"
-        return page(self.game_spec.id, words, self.picture, self.num_games)
+        """Return what a notebook displays; see :class:`Pictures`."""
+        return self._pictures.page(self.autoreset_mode.value)
 
     def _repr_svg_(self) -> Svg | None:
         """Return a picture of the first game, for viewers without HTML; None if there is none now."""
@@ -310,17 +319,13 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         return self._transport.retry(self.client.stats) | {"env": self._batch.illegal.stats()}
 
     def ping(self) -> None:
-        """Check that the server answers.
-
-        Raises:
-            ServerGoneError: it does not.
-        """
+        """Check that the server answers; raise ServerGoneError if it does not."""
         self._transport.retry(self.client.ping)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free the games; this stops the local server if no other environment uses it."""
         self._games.end()
-        if not self._own_client:
+        if self._dropped is not None:
             self._dropped.detach()
         self._transport.close(self._own_client)
         self._opponents.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import BlockyardError, RequestError
 from ..formats.arguments import game_name, positive
-from ..formats.opponents import Lineup, opponents_by_seat, read_lineup
+from ..formats.opponents import BySeat, Lineup, opponents_by_seat, read_lineup
 from ..formats.spec import GameSpec
 from ..transport.healing import HealingTransport
 from ..transport.layout import Handle
@@ -33,7 +33,7 @@ class Opening:
     def __init__(self, game: str, options: Options) -> None:
         """Prepare to open games with these options."""
         self._game, self._options, self._healing = game, options, options.healing
-        self._opened = False
+        self._opened = self._needs_mask = False
         self.user = object()
         self._wire: dict[str, Any] = {
             "autoreset": options.mode.value,
@@ -93,7 +93,7 @@ class Opening:
             given = self._options.opponents
             if seats == 1 and given not in (None, "random"):
                 raise ValueError(f"opponents: {spec.id} is played by one seat, got {given!r:.100}; leave them out")
-            by_seat = opponents_by_seat(given, seats)
+            by_seat = self._opponents(spec, seats)
             self.spec, self._wire["seats"] = spec, seats
             self.lineup = read_lineup(by_seat, "trust_specs" in session.features)
             self._opened = True
@@ -108,10 +108,14 @@ class Opening:
                 session.uploads.release(self.user)
             raise
 
+    def _opponents(self, spec: GameSpec, seats: int) -> BySeat:
+        """Return the opponents that the server plays, by seat."""
+        return opponents_by_seat(self._options.opponents, seats)
+
     def _optional(self, session: Session, start: int) -> dict[str, Any]:
         """Return the options that not every server has; raise RequestError if this one lacks them."""
         out: dict[str, Any] = {}
-        if not self._options.mask and "fields" in session.features:
+        if not (self._options.mask or self._needs_mask) and "fields" in session.features:
             out["fields"] = ["planes", "globals", "seat"]
         if self._options.packed:
             session.require("packed", "packed=True")

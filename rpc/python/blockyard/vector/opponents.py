@@ -28,7 +28,7 @@ class OpponentSeats:
     def __init__(self, requests: Requests, batch: Batch, lineup: Lineup, user: object) -> None:
         """Take over the opponents with which the games were opened."""
         self._requests, self._batch, self.lineup, self.user = requests, batch, lineup, user
-        self._transport = requests.transport
+        self._transport, self._known = requests.transport, batch.handle.opponents
         self.policy: Lineup | None = None
         self._names: dict[str, str] = {}  # what the caller calls a spec of the server
         self._counted = _NONE  # (4, specs): results from before a checkpoint
@@ -46,7 +46,7 @@ class OpponentSeats:
 
     def _name_opponents(self) -> None:
         """Give names to the specs that are new."""
-        for spec in self._batch.handle.opponents[len(self._names) :]:
+        for spec in self._known[len(self._names) :]:
             name = self.lineup.names.get(spec, spec)
             if name in self._names.values() and (found := _WEIGHTS.search(spec)):
                 name = f"{name}@{found[1].removeprefix(UPLOADED)[:8]}"
@@ -55,17 +55,15 @@ class OpponentSeats:
     def set(self, opponents: Opponents) -> None:
         """Replace opponents; see :meth:`BlockVectorEnv.set_opponents`."""
         self._requests.check("set_opponents")
-        seats, game, handle = self._batch.seats, self._batch.spec.name, self._batch.handle
-        others = [seat for seat in range(seats) if seat not in self._batch.players]
+        seats, game = self._batch.seats, self._batch.spec.name
+        others = self.check_seats()
         by_seat = opponents_by_seat(opponents, seats, others)
-        if not others:
-            raise ValueError("set_opponents: you drive every seat; create the environment with opponents=")
         if not by_seat:
             raise ValueError(f"set_opponents: got {opponents!r:.100}, want opponents for some of the seats {others}")
         parts = self._transport.parts
         self._name_opponents()
         lineup = read_lineup(by_seat, "trust_specs" in parts[0].client.features)
-        changed, first, specs = [], len(handle.opponents), []
+        changed, first, specs = [], len(self._known), []
         try:
             for part in parts:
                 part.upload(self.user, game, lineup.files)
@@ -80,10 +78,17 @@ class OpponentSeats:
                 part.call("set_opponents", self.lineup.wire)
             self.keep_weights()
             raise
-        handle.opponents.extend(specs)
+        self._known.extend(specs)
         wire = self.lineup.wire | lineup.wire
         self.lineup = Lineup(wire, {}, lineup.names)
         self.keep_weights()
+
+    def check_seats(self) -> list[int]:
+        """Return the seats that have opponents; raise ValueError if there are none."""
+        others = [seat for seat in range(self._batch.seats) if seat not in self._batch.players]
+        if not others:
+            raise ValueError("set_opponents: you drive every seat; create the environment with opponents=")
+        return others
 
     def keep_weights(self) -> None:
         """Drop the weights that no opponent and no policy needs now."""
@@ -132,7 +137,7 @@ class OpponentSeats:
     def resume(self, saved: dict[str, Any], head: dict[str, Any]) -> None:
         """Take over what :meth:`saved` returned, and the opponents and the policy that the server saved."""
         specs = head["opponents"]
-        self._batch.handle.opponents[:] = specs
+        self._known[:] = specs
         self._names = dict(zip(specs, saved["opponents"], strict=True))
         wire: dict[int, str | list[tuple[str, float]]] = {
             seat: [(specs[entry["number"]], entry["weight"]) for entry in mixture]

@@ -13,6 +13,7 @@ from ..transport.buffer import RolloutBuffer
 from .batch import Batch
 from .infos import FinalStep
 from .opponents import OpponentSeats
+from .policy_opponents import PolicyOpponents
 from .requests import Requests
 from .results import Afterstates, LegalActions, Rollout, join
 from .steps import Steps
@@ -23,10 +24,13 @@ class Search:
 
     Attributes:
         afterstate_calls: number of calls of :meth:`afterstates`: the seed of the next.
+        opponents: of the games.
     """
 
-    def __init__(self, requests: Requests, batch: Batch, steps: Steps, opponents: OpponentSeats) -> None:
-        self._requests, self._batch, self._steps, self._opponents = requests, batch, steps, opponents
+    def __init__(
+        self, requests: Requests, batch: Batch, steps: Steps, opponents: OpponentSeats | PolicyOpponents
+    ) -> None:
+        self._requests, self._batch, self._steps, self.opponents = requests, batch, steps, opponents
         self.afterstate_calls = 0
 
     def legal_actions(self, env_ids: Ids) -> LegalActions:
@@ -97,7 +101,7 @@ class Search:
     def rollout(self, steps: int | RolloutBuffer, policy: str, last: bool) -> Rollout:
         """Let the server play; see :meth:`BlockVectorEnv.rollout`. With last, only the last step is kept."""
         self._requests.check("rollout")
-        policy = self._opponents.send_policy(policy)
+        policy = self.opponents.send_policy(policy)
         transport = self._requests.transport
         if isinstance(steps, RolloutBuffer):
             count, buffer = steps.steps, steps

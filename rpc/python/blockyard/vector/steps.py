@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..formats.arguments import copy_actions, reset_mask
 from ..formats.seeding import Seed, check_seeds, reset_requests
 from ..transport.memory import StepMemory
+from ..transport.over_socket import SocketTransport
 from .batch import Batch, Obs, StepResult
 from .games import Games
 from .infos import FinalStep
@@ -46,12 +47,15 @@ class Steps:
         self._requests, self._batch, self._games, self._show_it = requests, batch, games, show
         self.first_seed, self.seeded = first_seed, np.zeros(batch.num_games, np.bool_)
         self.resumed: tuple[StepMemory, int] | None = None
-        self._transport = requests.transport
         self._ring = None if slots is None else self._transport.ring(slots)
         self._slot = 0
         self._actions = np.zeros(batch.num_envs, "<u2")
         self._acted: NDArray[np.bool_] | None = None
         self._pending: tuple[Any, StepMemory, NDArray[np.intp] | None] | None = None
+
+    @property
+    def _transport(self) -> SocketTransport:
+        return self._requests.transport  # which policies as opponents replace
 
     @property
     def overwrites(self) -> bool:

@@ -1,0 +1,132 @@
+package tournament
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/contest"
+	"blockyard/agents/match"
+	"blockyard/datasets/record"
+	"blockyard/env"
+	"blockyard/env/blocking"
+)
+
+// drawn is a contest between agents that play at random. It notes what note makes of a result, if that is set.
+type drawn struct{ note func(*Result) }
+
+func (drawn) Test(context.Context, *Entrant) error { return nil }
+
+func (d drawn) Play(ctx context.Context, g Game, seats []*Entrant) (r Result, rec *record.Record, err error) {
+	m := match.Game{Rules: blocking.Game, Seed: g.Seed}
+	for seat, e := range seats {
+		f, err := bots.New(blocking.Game, bots.Foreign("random", nil))
+		if err != nil {
+			return r, nil, err
+		}
+		a, err := f(g.Seed + uint64(seat))
+		if err != nil {
+			return r, nil, err
+		}
+		m.Names, m.Agents = append(m.Names, e.Agent), append(m.Agents, a)
+	}
+	rec, err = match.Play(ctx, m)
+	if err != nil {
+		return r, nil, err
+	}
+	r = Result{Points: slices.Clone(rec.Scores), Ranks: contest.Ranks(rec.Scores), UsedMS: []int64{1, 1}, MostMS: []int64{1, 1}}
+	if d.note != nil {
+		d.note(&r)
+	}
+	return r, rec, nil
+}
+
+// swap gives the game to the other entrant.
+func swap(r *Result) {
+	slices.Reverse(r.Points)
+	slices.Reverse(r.Ranks)
+}
+
+// TestForgedGamesDoNotCount: a game is void if its record does not prove what was noted, whether the contest noted
+// something else, or somebody has changed the journal or the record since. The others count.
+func TestForgedGamesDoNotCount(t *testing.T) {
+	lies := open(t, t.TempDir(), drawn{swap}, "a", "b", "c")
+	require.NoError(t, lies.Play(t.Context()))
+	require.Len(t, lies.Report().Void, 6)
+	require.Zero(t, lies.Standings()[0].Games)
+
+	dir := t.TempDir()
+	tour := open(t, dir, drawn{}, "a", "b", "c")
+	require.NoError(t, tour.Play(t.Context()))
+	require.Empty(t, tour.Report().Void)
+	require.NotContains(t, tour.Report().String(), "do not count")
+	require.NoError(t, tour.Journal.Close())
+	journal, first := filepath.Join(dir, journalFile), filepath.Join(dir, RecordFile(0))
+	lines, err := os.ReadFile(journal)
+	require.NoError(t, err)
+	games := make([][]byte, 2)
+	for k := range games {
+		games[k], err = os.ReadFile(filepath.Join(dir, RecordFile(k)))
+		require.NoError(t, err)
+	}
+	note := func(change func(*Result)) func() {
+		return func() {
+			p := tour.Played[0]
+			p.Points, p.Ranks = slices.Clone(p.Points), slices.Clone(p.Ranks)
+			change(&p.Result)
+			line, err := json.Marshal(p)
+			require.NoError(t, err)
+			_, rest, _ := strings.Cut(string(lines), "\n")
+			require.NoError(t, os.WriteFile(journal, []byte(string(line)+"\n"+rest), 0o600))
+		}
+	}
+	rewrite := func(change func(*record.Record)) func() {
+		return func() {
+			rec, err := readRecord(first)
+			require.NoError(t, err)
+			change(rec)
+			w, err := record.Create(first)
+			require.NoError(t, err)
+			require.NoError(t, w.Write(rec))
+			require.NoError(t, w.Close())
+		}
+	}
+	for why, forge := range map[string]func(){
+		" points, ":                note(swap),
+		"by its record":            note(func(r *Result) { r.Points[0] += 7 }),
+		" have the ranks ":         note(func(r *Result) { slices.Reverse(r.Ranks) }),
+		"its record is of another": func() { require.NoError(t, os.WriteFile(first, games[1], 0o600)) },
+		`between ["b" "a"]`:        rewrite(func(r *record.Record) { slices.Reverse(r.Agents) }),
+		"differs from the record":  rewrite(func(r *record.Record) { slices.Reverse(r.Scores) }),
+		"of another game: ":        rewrite(func(r *record.Record) { r.Start, err = env.Encode(nil, blocking.New(2, 7)) }),
+		"it has no record":         func() { require.NoError(t, os.Remove(first)) },
+	} {
+		forge()
+		require.NoError(t, err)
+		again := open(t, dir, drawn{}, "a", "b", "c")
+		require.NoError(t, again.Play(t.Context()))
+		r := again.Report()
+		require.Len(t, r.Void, 1, why)
+		require.Contains(t, r.Void[0], "game 1: ")
+		require.Contains(t, r.Void[0], why)
+		require.Contains(t, r.String(), "games that do not count\n  game 1: ")
+		page, err := os.ReadFile(filepath.Join(dir, PageFile))
+		require.NoError(t, err)
+		require.Contains(t, string(page), "does not count: ")
+		counted := 0
+		for _, s := range r.Standings {
+			counted += s.Games
+		}
+		require.Equal(t, 2*5, counted, why)
+		require.NoError(t, again.Journal.Close())
+		require.NoError(t, os.WriteFile(journal, lines, 0o600))
+		require.NoError(t, os.WriteFile(first, games[0], 0o600))
+	}
+}

@@ -1,8 +1,0 @@
-package main
-
-import "strings"
-
-func main() {
-	a, _, _ := strings.Cut("a b", " ")
-	println(a)
-}

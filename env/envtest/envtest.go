@@ -1,0 +1,34 @@
+// Package envtest checks that every game keeps the promises of package env. The checks are tests of this package:
+//
+//	go test ./env/envtest -run TestGames/blockbattle   one game
+//	go test ./env/envtest -bench Games                 what its methods cost
+//
+// TestGames plays random games and checks one promise per subtest. It also compares everything that can
+// be observed of one seeded game with the recorded text in testdata.
+//
+// The environment variable BLOCKYARD_SEED=n selects other random games; BLOCKYARD_UPDATE=1
+// rewrites the recorded texts. The tests of other packages read both variables here.
+package envtest
+
+import (
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Seed returns the seed of the random games: BLOCKYARD_SEED, or 1 by default.
+func Seed(t testing.TB) uint64 {
+	text := os.Getenv("BLOCKYARD_SEED")
+	if text == "" {
+		return 1
+	}
+	seed, err := strconv.ParseUint(text, 0, 64)
+	if err != nil {
+		t.Fatalf("BLOCKYARD_SEED: %v", err)
+	}
+	t.Logf("BLOCKYARD_SEED=%d", seed)
+	return seed
+}
+
+// Updating reports whether recorded files are to be rewritten.
+func Updating() bool { return os.Getenv("BLOCKYARD_UPDATE") == "1" }

@@ -1,0 +1,209 @@
+package envtest
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"testing"
+
+	"blockyard/env"
+)
+
+// copies checks that CopyFrom makes any State equal to another, and that both are then independent.
+func copies(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	dirty := g.New(seats)
+	return w.each(seed, func(s env.State, _ int) error {
+		dirty.CopyFrom(s)
+		if !same(dirty, s) {
+			return fmt.Errorf("a copy is not equal")
+		}
+		before := w.clone(s)
+		if !same(before, s) {
+			return fmt.Errorf("a copy in a new state is not equal")
+		}
+		if s.Acting() != 0 {
+			dirty.Step(w.moves(dirty))
+		} else {
+			dirty.Reset(seed)
+		}
+		if !same(before, s) {
+			return fmt.Errorf("playing on in a copy changes the original")
+		}
+		return nil
+	})
+}
+
+// roundTrip checks that Decode reads what Encode wrote and refuses any other length.
+func roundTrip(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	back, scratch := g.New(seats), g.New(seats)
+	return w.each(seed, func(s env.State, _ int) error {
+		data, err := env.Encode([]byte("head"), s)
+		if err != nil {
+			return err
+		}
+		if !bytes.HasPrefix(data, []byte("head")) || len(data) != 4+env.EncodedLen(s) {
+			return fmt.Errorf("env.Encode appends %d bytes, want %d", len(data)-4, env.EncodedLen(s))
+		}
+		if err := env.Decode(back, scratch, data[4:]); err != nil {
+			return err
+		}
+		if !same(back, s) {
+			return fmt.Errorf("a decoded state is not equal")
+		}
+		for _, wrong := range [][]byte{nil, data[5:], append(data, 0)[4:]} {
+			if err := env.Decode(back, scratch, wrong); err == nil {
+				return fmt.Errorf("%d bytes are accepted, want %d", len(wrong), len(data)-4)
+			}
+			if !same(back, s) {
+				return fmt.Errorf("refusing bytes changes the state")
+			}
+		}
+		return nil
+	})
+}
+
+// foreignBytes checks that every State that Decode accepts can be used safely, and that Check names a
+// field for every State that it refuses.
+func foreignBytes(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	err := w.each(seed, func(s env.State, ply int) error {
+		if ply%4 != 0 {
+			return nil
+		}
+		data, err := env.Encode(nil, s)
+		if err != nil {
+			return err
+		}
+		for range 8 {
+			for range 1 + w.rng.IntN(3) {
+				data[w.rng.IntN(len(data))] = byte(w.rng.Uint32())
+			}
+			if err := exercise(g, seats, data, uint64(ply)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for k := 0; err == nil && k < 200; k++ {
+		data := make([]byte, env.EncodedLen(g.New(seats)))
+		for i := range data {
+			if data[i] = byte(w.rng.Uint32()); k%2 == 0 {
+				data[i] &= 1
+			}
+		}
+		err = exercise(g, seats, data, uint64(k))
+	}
+	return err
+}
+
+// telling matches an error of Check that names a field and says what its value should be.
+var telling = regexp.MustCompile(`: [A-Z]\w*(\.\w+|\[\d+\])* .*, want `)
+
+// exercise decodes data. If Decode accepts it, exercise calls all methods of the State and plays on.
+// It returns an error on a panic, or if a move leads to a State that Check refuses.
+func exercise(g *env.Game, seats int, data []byte, seed uint64) error {
+	s := g.New(seats)
+	if err := env.Decode(s, g.New(seats), data); err != nil {
+		if len(data) == env.EncodedLen(s) && !telling.MatchString(err.Error()) {
+			return fmt.Errorf("%q does not name a field and what is wanted of it", err)
+		}
+		return nil
+	}
+	err := guard(func() error {
+		w := newWalker(g, seats, seed)
+		w.none = 0.1
+		for range 12 {
+			if err := w.poke(s, seed); err != nil || s.Acting() == 0 {
+				return err
+			}
+			s.Step(w.moves(s))
+			if err := s.Check(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("decoded from %x: %w", data, err)
+	}
+	return nil
+}
+
+// poke calls the methods of s that do not change it, and Hide and After on copies.
+func (w *walker) poke(s env.State, seed uint64) error {
+	if err := w.legalIn(s); err != nil {
+		return err
+	}
+	paint(s)
+	s.Draws(nil)
+	for seat := range w.seats {
+		look(w.g, s, seat)
+		s.Score(seat)
+		s.Result(seat)
+		ahead := w.clone(s)
+		ahead.Hide(1<<seat, seed)
+		for depth := 0; depth < 3 && ahead.Acting().Has(seat); depth++ {
+			if err := legalOf(w.g, ahead, seat, true); err != nil {
+				return fmt.Errorf("seat %d, %d choices alone: %w", seat, depth, err)
+			}
+			legal := ahead.Legal(seat, nil)
+			env.After(ahead, seat, legal[w.rng.IntN(len(legal))])
+		}
+		look(w.g, ahead, seat)
+	}
+	return nil
+}
+
+// noAllocation checks that observing, stepping and copying do not allocate.
+func noAllocation(g *env.Game, seats int, seed uint64) error {
+	w := newWalker(g, seats, seed)
+	s, other := g.New(seats), g.New(seats)
+	w.legal = make([]env.Action, 0, g.MaxLegal)
+	planes, globals := make([]uint8, g.Planes.Len()), make([]float32, g.Globals())
+	draws := make([]uint16, 0, env.MaxDraws)
+	n := testing.AllocsPerRun(5, func() {
+		s.Reset(seed)
+		for s.Acting() != 0 {
+			m := w.moves(s)
+			for set := s.Acting(); set != 0; set = set.Rest() {
+				seat := set.First()
+				s.Observe(seat, planes, globals)
+				other.CopyFrom(s)
+				other.Hide(1<<seat, seed)
+				if m[seat] != env.None {
+					env.After(other, seat, m[seat])
+				}
+			}
+			s.Step(m)
+			draws = s.Draws(draws[:0])
+		}
+	})
+	if n != 0 {
+		return fmt.Errorf("a random game allocates %v times", n)
+	}
+	return nil
+}
+
+// fuzz passes bytes to Decode and plays on from the positions that it accepts.
+func fuzz(f *testing.F, g *env.Game) {
+	seats := g.MinSeats
+	w := newWalker(g, seats, 1)
+	err := w.each(1, func(s env.State, ply int) error {
+		if ply%8 != 0 {
+			return nil
+		}
+		data, err := env.Encode(nil, s)
+		f.Add(data, uint64(ply))
+		return err
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
+		if err := exercise(g, seats, data, seed); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

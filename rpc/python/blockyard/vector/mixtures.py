@@ -1,0 +1,210 @@
+"""Who plays the next episode of each game: policies of this program, the server's opponents, or the curriculum."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import CheckpointError
+from ..formats.opponents import BySeat, Policy, name_of
+from ..formats.seeding import derive_seed
+
+_STREAM = 3 << 58  # of the draws of an episode, apart from the server's
+GAMES_TO_MOVE = 10  # on a rung before a game leaves it
+UP, DOWN = 0.6, 0.4  # share of the last games won
+
+Key = tuple[int, ...]  # of a table: the seats that policies play; or -1 and the place in the curriculum
+
+
+class Policies:
+    """The policies that have been opponents, each with a name of its own.
+
+    Attributes:
+        by_name: the policies.
+        specs: names that specs have.
+    """
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Policy] = {}
+        self.specs = set[str]()
+
+    def check(self, specs: Iterable[str]) -> None:
+        """Note that these are specs; raise ValueError if a policy has the name of one."""
+        self.specs.update(specs)
+        if same := sorted(self.specs & self.by_name.keys()):
+            raise ValueError(f"opponents: {same[0]!r} is a policy and a spec; give the policy another name, as .name")
+
+    def name(self, policy: Policy) -> str:
+        """Return the name of a policy, with a number if another one has it."""
+        for name, known in self.by_name.items():
+            if known is policy:
+                return name
+        first = name_of(policy)
+        names = itertools.chain([first], (f"{first}#{k}" for k in itertools.count(2)))
+        name = next(name for name in names if name not in self.by_name and name not in self.specs)
+        self.by_name[name] = policy
+        return name
+
+
+@dataclass
+class Mixtures:
+    """What plays each seat that has opponents, drawn for each episode from the seed of its game.
+
+    Attributes:
+        by_seat: weights by spec or policy.
+    """
+
+    by_seat: BySeat
+
+    def __post_init__(self) -> None:
+        self._policies = {s: {p: w for p, w in m.items() if callable(p)} for s, m in self.by_seat.items()}
+        self._specs = {s: {p: w for p, w in m.items() if not callable(p)} for s, m in self.by_seat.items()}
+        self._always = tuple(s for s in self.by_seat if self._policies[s] and not self._specs[s])
+        self._mixed = tuple(s for s in self.by_seat if self._policies[s] and self._specs[s])
+
+    @property
+    def keys(self) -> Iterator[Key]:
+        """The tables that are needed."""
+        for n in range(len(self._mixed) + 1):
+            for some in itertools.combinations(self._mixed, n):
+                yield tuple(sorted((*self._always, *some)))
+
+    def server(self, key: Key) -> tuple[BySeat, set[int]]:
+        """Return the server's opponents at a table, and the seats of policies."""
+        return {s: m for s, m in self._specs.items() if s not in key}, set(key)
+
+    def draw(self, game: int, root: int, episode: int) -> tuple[Key, dict[int, Policy]]:
+        """Return the table of an episode of a game with this seed, and the policy of each of its seats."""
+        chosen = {seat: self.policy(seat, root, episode) for seat in self._always}
+        for seat in self._mixed:
+            mixture, policies = self.by_seat[seat], self._policies[seat]
+            if _share(root, episode, seat, 0) * sum(mixture.values()) < sum(policies.values()):
+                chosen[seat] = self.policy(seat, root, episode)
+        return tuple(sorted(chosen)), chosen
+
+    def policy(self, seat: int, root: int, episode: int) -> Policy:
+        """Return which of the policies of a seat plays an episode, if one does."""
+        policies: dict[Policy, float] = self._policies[seat]
+        if len(policies) > 1:
+            at = _share(root, episode, seat, 1) * sum(policies.values())
+            for policy, weight in policies.items():
+                if at < weight:
+                    return policy
+                at -= weight
+        return next(reversed(policies))
+
+    def ended(self, game: int, key: Key, result: float) -> None:
+        """Take note of the result of an episode: 1, 0 or -1 for the trainer."""
+
+    def saved(self, name: Callable[[Policy], str]) -> dict[str, Any]:
+        """Return what a checkpoint keeps; name returns the name of a policy."""
+        return {
+            "by_seat": {
+                str(seat): [[name(p), w, True] if callable(p) else [p, w, False] for p, w in mixture.items()]
+                for seat, mixture in self.by_seat.items()
+            }
+        }
+
+
+def _share(root: int, episode: int, seat: int, draw: int) -> float:
+    """Return a number from 0 to 1, 1 excluded, that is drawn for a seat in an episode."""
+    return (derive_seed(derive_seed(root, _STREAM + episode), 2 * seat + draw) >> 11) * 2.0**-53
+
+
+@dataclass
+class Curriculum:
+    """A rung of a ladder of opponents for each game, which goes up when it wins and down when it loses.
+
+    Attributes:
+        rungs: specs, the weakest first.
+        others: the seats that have opponents.
+        place: int64 (games,), the rung of each game.
+    """
+
+    rungs: list[str]
+    others: list[int]
+    place: NDArray[np.int64]
+    last: list[list[float]] = field(default_factory=list)  # by game: its last results on its rung
+
+    def __post_init__(self) -> None:
+        self.last = self.last or [[] for _ in self.place]
+
+    @property
+    def keys(self) -> Iterator[Key]:
+        """The tables that are needed now."""
+        return ((-1, place) for place in sorted(set(self.place.tolist())))
+
+    def server(self, key: Key) -> tuple[BySeat, set[int]]:
+        """Return the server's opponents at a table, and the seats of policies: none."""
+        return {seat: {self.rungs[key[1]]: 1.0} for seat in self.others}, set()
+
+    def draw(self, game: int, root: int, episode: int) -> tuple[Key, dict[int, Policy]]:
+        """Return the table of a game's next episode."""
+        return (-1, int(self.place[game])), {}
+
+    def policy(self, seat: int, root: int, episode: int) -> Policy:
+        """Return the policy of a seat; the server plays all."""
+        raise KeyError(seat)
+
+    def ended(self, game: int, key: Key, result: float) -> None:
+        """Take note of a result: move a game that has won enough of its last games, or too few."""
+        place = int(self.place[game])
+        if key != (-1, place):
+            return
+        last = self.last[game]
+        last.append((1 + np.sign(result)) / 2)
+        del last[:-GAMES_TO_MOVE]
+        share = sum(last) / len(last)
+        if len(last) == GAMES_TO_MOVE and not DOWN <= share < UP:
+            to = min(max(place + (1 if share >= UP else -1), 0), len(self.rungs) - 1)
+            self.place[game] = to
+            if to != place:
+                last.clear()
+
+    def saved(self, name: Callable[[Policy], str]) -> dict[str, Any]:
+        """Return what a checkpoint keeps."""
+        return {"rungs": self.rungs, "others": self.others, "place": self.place.tolist(), "last": self.last}
+
+
+Draws = Mixtures | Curriculum
+
+
+def restored(saved: Mapping[str, Any], policies: Mapping[str, Policy]) -> Draws:
+    """Return what was saved; raise CheckpointError if it has a policy that is not among these, by its name."""
+    if "rungs" in saved:
+        return Curriculum(saved["rungs"], saved["others"], np.array(saved["place"], np.int64), saved["last"])
+    names = {name for mixture in saved["by_seat"].values() for name, _, policy in mixture if policy}
+    if missing := sorted(names - policies.keys()):
+        raise CheckpointError(
+            f"the checkpoint has the opponents {missing}, policies that are not here: name them so, and pass them in "
+            f"opponents=; here are {sorted(policies)}"
+        )
+    return Mixtures(
+        {int(s): {policies[p] if policy else p: w for p, w, policy in m} for s, m in saved["by_seat"].items()}
+    )
+
+
+def checked(answer: Any, mask: NDArray[np.bool_], who: str = "policy") -> NDArray[Any]:
+    """Return what a policy answered as an array.
+
+    Raise ValueError if these are not legal actions, one for each row.
+    """
+    actions: NDArray[Any] = np.asarray(answer.detach().cpu() if hasattr(answer, "detach") else answer)
+    if actions.shape != (len(mask),) or actions.dtype.kind not in "iu":
+        raise ValueError(
+            f"{who}: it returned {actions.dtype} {actions.shape}, want one integer per row, ({len(mask)},)"
+        )
+    known = (actions >= 0) & (actions < mask.shape[1])
+    legal = known & mask[np.arange(len(mask)), np.where(known, actions, 0)]
+    if not legal.all():
+        row = int(np.flatnonzero(~legal)[0])
+        raise ValueError(
+            f"{who}: it returned action {actions[row]} in row {row}, which is not legal: choose among the "
+            f"{np.count_nonzero(mask[row])} actions for which mask[{row}] is True"
+        )
+    return actions

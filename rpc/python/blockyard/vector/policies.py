@@ -1,0 +1,248 @@
+"""Policies of this program as opponents: they answer inside a step, so that the trainer drives its own seats only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from ..errors import BadStateError, IllegalActionError, NeedsResetError, OpponentError
+from ..transport.memory import StepMemory
+from ..transport.over_socket import SocketTransport, T
+from .named_records import NamedRecords
+from .seating import NOBODY, Ids, Seating
+from .tables import Table
+
+_FINAL = ("envs", "planes", "globals", "seat", "mask", "scores", "lengths", "opponents")
+Finals = Sequence[tuple[Ids, dict[str, Any]]]
+
+
+class _Step:
+    """What a step returns of all games, summed up over the moves in it."""
+
+    def __init__(self, scores: NDArray[np.int32], rows: int) -> None:
+        """Begin with the points of all seats before."""
+        games = len(scores)
+        self._before, self.score = scores.copy(), scores.copy()
+        self.reward = np.zeros(scores.shape, "<f4")
+        self.terminated, self.truncated = np.zeros(games, np.bool_), np.zeros(games, np.bool_)
+        self._illegal = np.zeros((games, rows), np.bool_)
+
+    @property
+    def over(self) -> NDArray[np.bool_]:
+        """Which games have ended."""
+        return self.terminated | self.truncated
+
+    def take(self, table: Table, games: Ids, first: bool) -> NDArray[np.bool_]:
+        """Add a move of games; return which of them it ended. The trainer has acted in the first only."""
+        memory = table.memory
+        self.reward[games] += memory.reward[games]
+        self.score[games] = memory.score[games]
+        self.terminated[games], self.truncated[games] = memory.terminated[games], memory.truncated[games]
+        if first and memory.illegal is not None:
+            self._illegal[games] = memory.illegal.reshape(len(self.score), -1)[games][:, table.columns]
+        return self.over[games]
+
+    def write(self, memory: StepMemory, points: bool) -> None:
+        """Write it to memory; the rewards are points, or the result."""
+        memory.reward[:] = self.score - self._before if points else self.reward
+        memory.score[self.over] = self.score[self.over]
+        memory.terminated[:], memory.truncated[:] = self.terminated, self.truncated
+        if memory.illegal is not None:
+            memory.illegal[:] = self._illegal.reshape(-1)
+
+
+class PolicyGames(SocketTransport):
+    """Moves the steps of games in which policies of this program are opponents, as if the server played them.
+
+    Attributes:
+        seating: the games.
+        counts: by number of a policy: wins, draws, losses and truncated episodes of the trainer against it.
+    """
+
+    def __init__(self, seating: Seating) -> None:
+        super().__init__(seating.order[0].transport.client, seating.handle)
+        self.seating, self.name = seating, seating.order[0].transport.name
+        self.counts: dict[int, NDArray[np.int64]] = {}
+        options, spec = seating.options, seating.spec
+        self._points = (options.reward or spec.reward) == "score"
+        self._scores = np.zeros((seating.count, self.handle.seats), "<i4")
+        self._finals: dict[str, Any] = {}
+        self._broken = False
+
+    # -- steps ------------------------------------------------------------------------
+
+    def show(self, memory: StepMemory, method: str, *params: Any) -> None:
+        request = params[-1]
+        if "mask" in request:
+            self._check()
+        self._broken = True  # until it is done
+        self.seating.reset(request)
+        self.write(memory)
+        self._broken = False
+
+    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        self._check()
+        seating, own = self.seating, actions.reshape(self.seating.count, -1)
+        waiting = np.flatnonzero(seating.over)
+        if len(waiting) and seating.options.mode is AutoresetMode.DISABLED:
+            text = f"step: the episodes of games {waiting[:9].tolist()} are over: call reset with a reset_mask of them"
+            raise NeedsResetError(text, data={"envs": waiting[:64].tolist()})
+        left = going = np.flatnonzero(~seating.over)
+        self._refuse_illegal(left, own)
+        out, first = _Step(self._scores, own.shape[1]), True
+        finals: list[tuple[Ids, dict[str, Any]]] = []
+        while len(left):
+            moves = seating.ask(left, own if first else None)
+            self._broken = True  # until the step is done
+            seating.send(moves)
+            finals += [table.finals() for table, mine, _ in moves if out.take(table, mine, first).any()]
+            left, first = left[~out.over[left]], False
+            left = left[~seating.trainer_acts(left)]
+        self._broken = True
+        seating.lengths[going] += 1
+        self._finish(out, finals, waiting)
+        self.write(memory, out)
+        self._broken = False
+
+    def _check(self) -> None:
+        if self._broken:
+            raise OpponentError("a policy or the server has failed in the middle of a step: reset() all games")
+
+    def _refuse_illegal(self, games: Ids, own: NDArray[np.uint16]) -> None:
+        """With ``illegal="error"``, refuse illegal actions of the trainer; the server would name other rows."""
+        if self.seating.options.illegal != "error":
+            return
+        for table, mine in self.seating.split(games):
+            rows, chosen = table.rows_of(mine)[:, table.columns], own[mine]
+            bits = table.memory.packed_masks()[rows, chosen >> 3] >> (chosen & 7).astype(np.uint8)
+            wrong = table.acting[mine][:, table.columns] & (bits & 1 == 0)
+            if wrong.any():
+                k, row = np.argwhere(wrong)[0].tolist()
+                game, action, at = int(mine[k]), int(chosen[k, row]), int(mine[k]) * own.shape[1] + row
+                raise IllegalActionError(
+                    f'illegal action {action} in row {at}, environment {game}: sample from infos["action_mask"], or '
+                    'pass illegal="random"',
+                    data={"row": at, "action": action, "envs": [game]},
+                )
+
+    def _finish(self, out: _Step, finals: Finals, waiting: Ids) -> None:
+        """Count the episodes that ended, and begin those that a step begins; waiting were over before."""
+        seating, self._finals = self.seating, {}
+        if len(ended := np.flatnonzero(out.over)):
+            self._note(ended, out, finals)
+            for table, mine in seating.split(ended):
+                table.ended(mine, seating.same_step)
+            seating.over[ended] = not seating.same_step
+        if len(begun := ended if seating.same_step else waiting):
+            seating.episodes[begun] += 1
+            seating.begin(begun)
+
+    def _note(self, ended: Ids, out: _Step, finals: Finals) -> None:
+        """Keep the final positions of games, and count their results."""
+        seating, players = self.seating, self.handle.players
+        order = np.argsort(np.concatenate([games for games, _ in finals]))
+        joined = {k: np.concatenate([one[k] for _, one in finals])[order] for k in finals[0][1]}
+        sitting = seating.who[ended]
+        joined["opponents"] = np.where(sitting != NOBODY, sitting, joined["opponents"])
+        own = {"envs": ended.astype("<u4"), "scores": out.score[ended], "lengths": seating.lengths[ended]}
+        self._finals, keys = joined | own, list(seating.tables)
+        for game in ended.tolist():
+            result = out.reward[game]
+            if out.terminated[game]:
+                best = max(x for seat, x in enumerate(result) if seat not in players)
+                seating.draws.ended(game, keys[seating.live[game]], float(np.sign(result[players[0]] - best)))
+            for number, theirs in zip(seating.who[game].tolist(), result, strict=True):
+                counts = self.counts.setdefault(number, np.zeros(4, np.int64))
+                for mine in players if number != NOBODY else ():
+                    how = 1 + int(result[mine] < theirs) - int(result[mine] > theirs)
+                    counts[3 if out.truncated[game] else how] += 1
+
+    def write(self, memory: StepMemory, out: _Step | None = None) -> None:
+        """Write the trainer's rows of all games, and what a step returned, to memory."""
+        seating = self.seating
+        for table, mine in seating.split(np.arange(seating.count)):
+            table.show(mine, memory)
+            who = seating.who[mine]
+            memory.arrays["opponent"][mine] = np.where(who != NOBODY, who, table.playing(mine))
+        self._scores[:] = memory.score
+        if out is not None:
+            out.write(memory, self._points)
+            return
+        memory.reward[:] = 0
+        for flags in (memory.terminated, memory.truncated):
+            flags &= seating.over
+        if memory.illegal is not None:
+            memory.illegal[:] = False
+
+    # -- the rest of a transport ----------------------------------------------------------
+
+    @property
+    def parts(self) -> Sequence[SocketTransport]:
+        """What records games."""
+        return [part for table in self.seating.order for part in self.parts_of(table)]
+
+    def parts_of(self, table: Table) -> list[Any]:
+        """Return what records the games of a table."""
+        return [NamedRecords(table, part, self.seating.options.first) for part in table.transport.parts]
+
+    def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
+        return actions.copy(), memory
+
+    def wait(self, future: Any) -> None:
+        self.step(*future)
+
+    def finals(self, new: bool = False) -> list[tuple[dict[str, Any], int]]:
+        return [({k: self._finals[k].tobytes() if k in self._finals else b"" for k in _FINAL}, 0)]
+
+    def share_final(self) -> None:
+        return None
+
+    def pages(self, method: str, ids: NDArray[np.uint32], *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        found: dict[int, dict[str, Any]] = {}
+        for table, mine in self.seating.split(ids.astype(np.intp)):
+            for game, page in zip(mine.tolist(), table.pages(method, mine, *options), strict=True):
+                if method == "snapshot":  # it says where the game is played
+                    page["states"] += bytes([self.seating.order.index(table)])
+                found[game] = page
+        yield from (found[game] for game in ids.tolist())
+
+    def restore(
+        self, memory: StepMemory, ids: NDArray[np.uint32], states: NDArray[np.uint8], options: dict[str, int]
+    ) -> None:
+        marks, order = states[:, -1], self.seating.order
+        if len(marks) and marks.max() >= len(order):
+            raise BadStateError("restore: a state of an environment with other opponents")
+        for k in np.unique(marks).tolist():
+            some = marks == k
+            rows = np.ascontiguousarray(states[some, :-1])
+            order[k].transport.restore(order[k].memory.reuse(), ids[some], rows, options)
+            self.seating.take_place(ids[some].astype(np.intp), k, rows)
+        self.write(memory)
+
+    def clone(
+        self, memory: StepMemory, src: NDArray[np.uint32], dst: NDArray[np.uint32], options: dict[str, int]
+    ) -> None:
+        sources = np.unique(src)
+        states = b"".join(page["states"] for page in self.pages("snapshot", sources))
+        rows = np.frombuffer(states, np.uint8).reshape(len(sources), self.handle.state_len)
+        self.restore(memory, dst, rows[np.searchsorted(sources, src)], options)
+
+    def call(self, method: str, *params: Any) -> Any:
+        table = self.seating.order[self.seating.live[params[0]] if method == "render" else 0]
+        return table.transport.call(method, *params)
+
+    def retry(self, request: Callable[[], T]) -> T:
+        return self.seating.order[0].transport.retry(request)
+
+    def release(self, user: object, keep: Collection[str] = ()) -> None:
+        """Do nothing: each table drops its own weights."""
+
+    def close(self, own_client: bool) -> None:
+        for table in reversed(self.seating.order):
+            shared = table is not self.seating.order[0] and table.transport.client is self.client
+            table.transport.close(own_client and not shared)
+            table.opponents.close()

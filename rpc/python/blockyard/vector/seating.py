@@ -1,0 +1,343 @@
+"""Which table each game is played at: opening tables, drawing who plays the next episode, and beginning it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from ..errors import OpponentError
+from ..formats.opponents import CURRICULUM, BySeat, Opponents, opponents_by_seat
+from ..formats.rungs import rungs
+from ..formats.spec import GameSpec
+from ..transport.layout import Field, Handle, resized
+from ..transport.over_socket import SocketTransport
+from .batch import Batch
+from .mixtures import Curriculum, Draws, Key, Mixtures, Policies, checked, restored
+from .opponents import OpponentSeats
+from .options import Options
+from .tables import Table, TableOpening
+
+_TRIES = 100  # episodes in a row that may end before the trainer acts
+NOBODY = 0xFFFF  # the number of an opponent where there is none
+_SAVED = ("live", "who", "episodes", "lengths", "over")  # arrays that a checkpoint keeps
+Ids = NDArray[np.intp]
+Moves = Sequence[tuple[Table, Ids, NDArray[np.uint16]]]  # the actions of all rows of some games of a table
+
+
+class Seating:
+    """The tables of an environment with policies as opponents, and who sits where in each game.
+
+    Each episode is played at one of several tables: handles of the server with as many games, which differ in the seats
+    that policies play. A game that is not played at a table waits there at the beginning of an episode.
+
+    Attributes:
+        spec: the game's specification.
+        options: of the environment.
+        count: the number of games.
+        handle: the layout of the trainer's rows, and the names of all opponents so far.
+        tables: by what tells them apart.
+        draws: what plays the next episodes.
+        policies: those that have been opponents.
+        live: int (games,), which table each game is played at.
+        who: uint16 (games, seats), the policy in each seat by its number; 65535 where none plays.
+        roots: the seed of each game; ``episodes``, int64 (games,), counts the draws since.
+        over: bool (games,), the episode has ended, and was not reset.
+        lengths: uint32 (games,), steps of the episode.
+        opened: is called with each table that is opened later.
+    """
+
+    spec: GameSpec
+    draws: Draws
+
+    def __init__(self, game: str, count: int, options: Options, plain: Table | None = None) -> None:
+        """Open the first table; plain has the games that an environment without policies has played."""
+        if options.rows != "seat":
+            raise ValueError('rows="acting": policies as opponents need a row for each seat; leave it out')
+        if options.heal:
+            raise ValueError("heal: games against policies of this program cannot be repeated; leave it out")
+        self._game, self.count, self.options = game, count, options
+        self.policies, self.tables = Policies(), dict[Key, Table]()
+        self.opened: Callable[[Table], object] | None = None
+        first = plain or self._open(None)
+        if plain is not None:
+            self.tables[()] = plain
+        self.handle = _trainers(first, options)
+        seats = self.handle.seats
+        self.live, self.who = np.zeros(count, np.intp), np.full((count, seats), NOBODY, np.uint16)
+        self.roots, self.episodes = [0] * count, np.zeros(count, np.int64)
+        self.lengths, self.over = np.zeros(count, "<u4"), np.zeros(count, np.bool_)
+        self._start = np.zeros(seats, "<i4")  # points at the beginning of a game
+        self.same_step, self._began = options.mode is AutoresetMode.SAME_STEP, False
+        if plain is None:
+            for key in self.draws.keys:
+                self.table(key)
+
+    @classmethod
+    def of(
+        cls, game: str, options: Options, batch: Batch, transport: SocketTransport, opponents: OpponentSeats
+    ) -> Seating:
+        """Take over the games that an environment without policies has played so far."""
+        seating = cls(game, batch.num_games, options, Table.of(transport, opponents))
+        seating.spec, table, games = batch.spec, seating.order[0], np.arange(batch.num_games)
+        weights = {s: {m: 1.0} if isinstance(m, str) else dict(m) for s, m in opponents.lineup.wire.items()}
+        seating.draws = Mixtures(weights)
+        if batch.memory is not None:
+            none = np.zeros(0, np.uint32)
+            transport.clone(table.memory, none, none, {})  # changes nothing and returns all positions
+            pages = transport.pages("snapshot", games.astype("<u4"))
+            states = np.frombuffer(b"".join(page["states"] for page in pages), np.uint8).reshape(len(games), -1)
+            seating.take_place(games, 0, states)
+            seating._began = True
+            seating.roots, seating.episodes = _numbers(states)[0].tolist(), table.episodes.copy()
+        return seating
+
+    # -- tables -----------------------------------------------------------------------
+
+    def mixtures(self, opponents: Opponents, spec: GameSpec, seats: int, others: Sequence[int]) -> Draws:
+        """Return what plays episodes with these opponents; others are the seats that a single one is for."""
+        if opponents == CURRICULUM:
+            return Curriculum(rungs(spec.id), list(others), np.zeros(self.count, np.int64))
+        mixtures = Mixtures(opponents_by_seat(opponents, seats, others))
+        self.policies.check(p for mixture in mixtures.by_seat.values() for p in mixture if isinstance(p, str))
+        return mixtures
+
+    def _open(self, key: Key | None) -> Table:
+        """Open a table; by default the first, whose draws are those of the options."""
+
+        def choose(spec: GameSpec, seats: int) -> tuple[BySeat, set[int]]:
+            nonlocal key
+            if key is None:
+                self.spec, self.draws = spec, self.mixtures(self.options.opponents, spec, seats, range(1, seats))
+                key = next(iter(self.draws.keys))
+            return self.draws.server(key)
+
+        options, first = self.options, next(iter(self.tables.values()), None)
+        if first is not None and len(first.transport.parts) == 1:
+            options = dataclasses.replace(options, client=first.transport.client, address=None)
+        opening = TableOpening(self._game, options, choose)
+        transport = opening.transport(self.count)
+        assert key is not None
+        try:
+            self.tables[key] = table = Table(opening, transport, options)
+        except BaseException:
+            transport.close(options.client is None)
+            raise
+        return table
+
+    def table(self, key: Key) -> Table:
+        """Return a table, which is opened if it is new."""
+        if key not in self.tables:
+            table = self._open(key)
+            self.number(table)
+            if self.opened is not None:
+                self.opened(table)
+            if self._began:
+                table.reset({"seeds": np.array(self.roots, "<u8").tobytes()})
+        return self.tables[key]
+
+    def number(self, table: Table) -> None:
+        """Give the opponents of a table numbers."""
+        table.numbers = np.array([self.number_of(name) for name in table.opponents.specs], np.uint16)
+
+    def number_of(self, name: str) -> int:
+        """Return the number of an opponent, which may be new."""
+        if name not in self.handle.opponents:
+            self.handle.opponents.append(name)
+        return self.handle.opponents.index(name)
+
+    @property
+    def order(self) -> Sequence[Table]:
+        """The tables, as ``live`` counts them."""
+        return tuple(self.tables.values())
+
+    def split(self, games: Ids) -> Iterator[tuple[Table, Ids]]:
+        """Split games by the tables at which they are played."""
+        live = self.live[games]
+        for k, table in enumerate(self.order):
+            mine = games if len(self.tables) == 1 else games[live == k]
+            if len(mine):
+                yield table, mine
+
+    @property
+    def place(self) -> NDArray[np.int64] | None:
+        """The rung of each game in the curriculum, int64 (games,); None without one."""
+        return self.draws.place if isinstance(self.draws, Curriculum) else None
+
+    # -- episodes -----------------------------------------------------------------------
+
+    def reset(self, request: dict[str, Any]) -> None:
+        """Begin new episodes as a request to ``reset`` says."""
+        chosen = np.frombuffer(request["mask"], np.bool_) if "mask" in request else np.ones(self.count, np.bool_)
+        self._began = True
+        games = np.flatnonzero(chosen)
+        if "seed" in request or "seeds" in request:
+            for table in self.order:
+                table.reset(request)
+            seeds = np.frombuffer(request["seeds"], "<u8").tolist() if "seeds" in request else None
+            for game in games.tolist():
+                self.roots[game] = seeds[game] if seeds else (request["seed"] + self.options.first + game) % (1 << 64)
+            self.episodes[games] = 0
+            self._start[:] = self.order[0].memory.score[games[0]]
+        else:
+            self.episodes[games] += 1
+            for table, mine in self.split(games):
+                table.used[mine] = True
+        self.begin(games)
+
+    def begin(self, games: Ids) -> None:
+        """Begin an episode of games, up to the first choice of the trainer."""
+        for _ in range(_TRIES):
+            self._draw(games)
+            for table, mine in self.split(games):
+                table.memory.score[mine] = self._start
+                stale = np.zeros(self.count, np.bool_)
+                stale[mine] = table.used[mine]
+                if stale.any():
+                    table.reset({"mask": stale.tobytes()})
+                if table.policies.any():
+                    for game in mine.tolist():
+                        table.remember(game, self._names(game))
+            self.over[games], self.lengths[games] = False, 0
+            games = self._settle(games)
+            if not len(games):
+                return
+            self.episodes[games] += 1
+        raise OpponentError(f"{_TRIES} episodes in a row ended before the trainer could act")
+
+    def _draw(self, games: Ids) -> None:
+        """Choose who plays the next episode of games."""
+        for game in games.tolist():
+            key, seats = self.draws.draw(game, self.roots[game], int(self.episodes[game]))
+            table = self.table(key)
+            self.live[game] = self.order.index(table)
+            self.who[game] = NOBODY
+            for seat, policy in seats.items():
+                self.who[game, seat] = self.number_of(self.policies.name(policy))
+
+    def _names(self, game: int) -> dict[int, str]:
+        """Return the names of the policies in a game, by seat."""
+        return {s: self.handle.opponents[n] for s, n in enumerate(self.who[game].tolist()) if n != NOBODY}
+
+    def _settle(self, games: Ids) -> Ids:
+        """Let policies play until the trainer acts in each of games; return those that ended before."""
+        ended = [np.zeros(0, np.intp)]
+        games = games[~self.trainer_acts(games)]
+        while len(games):
+            self.send(self.ask(games, None))
+            over = np.zeros(self.count, np.bool_)
+            for table, mine in self.split(games):
+                over[mine] = table.memory.terminated[mine] | table.memory.truncated[mine]
+                table.ended(mine[over[mine]], self.same_step)
+            ended.append(games[over[games]])
+            games = games[~over[games]]
+            games = games[~self.trainer_acts(games)]
+        return np.concatenate(ended)
+
+    def trainer_acts(self, games: Ids) -> NDArray[np.bool_]:
+        """Whether a seat of the trainer acts now: bool (len(games),)."""
+        acts = np.zeros(self.count, np.bool_)
+        for table, mine in self.split(games):
+            acts[mine] = table.acting[mine][:, table.columns].any(axis=1)
+        return acts[games]
+
+    def ask(self, games: Ids, own: NDArray[np.uint16] | None) -> Moves:
+        """Return the next moves in games: of the policies, and with own, (games, rows), of the trainer.
+
+        Each policy is called once, with all rows in which it must move.
+        """
+        moves, calls = [], dict[int, list[tuple[Table, Ids, NDArray[np.uint16], NDArray[np.bool_]]]]()
+        for table, mine in self.split(games):
+            actions = np.zeros((len(mine), table.rows), "<u2")
+            if own is not None:
+                actions[:, table.columns] = own[mine]
+            moves.append((table, mine, actions))
+            if not table.policies.any():
+                continue
+            need = table.acting[mine] & table.policies
+            numbers = self.who[mine][:, table.seats]
+            for number in np.unique(numbers[need]).tolist():
+                where = need & (numbers == number)
+                calls.setdefault(number, []).append((table, table.rows_of(mine)[where], actions, where))
+        for number, places in calls.items():
+            name = self.handle.opponents[number]
+            seen = [{k: a[rows] for k, a in t.memory.observation().items()} for t, rows, _, _ in places]
+            obs = {k: np.concatenate([one[k] for one in seen]) for k in seen[0]} if len(seen) > 1 else seen[0]
+            bits = np.concatenate([t.memory.packed_masks()[rows] for t, rows, _, _ in places])
+            mask = np.unpackbits(bits, axis=1, count=self.spec.actions, bitorder="little").view(np.bool_)
+            chosen, at = checked(self.policies.by_name[name](obs, mask), mask, f"opponent {name!r}"), 0
+            for _, rows, actions, where in places:
+                actions[where] = chosen[at : at + len(rows)]
+                at += len(rows)
+        return moves
+
+    @staticmethod
+    def send(moves: Moves) -> None:
+        """Make moves."""
+        for wait in [table.send(games, actions) for table, games, actions in moves]:
+            wait()
+
+    def take_place(self, games: Ids, k: int, states: NDArray[np.uint8]) -> None:
+        """Note that games are played at table k now, in positions of these states."""
+        table = self.order[k]
+        _, table.episodes[games], self.lengths[games] = _numbers(states)
+        table.used[games], self.live[games] = True, k
+        self.over[games] = table.memory.terminated[games] | table.memory.truncated[games]
+        for game in games.tolist():
+            for seat in range(self.handle.seats):
+                if seat not in table.seats[table.policies]:
+                    self.who[game, seat] = NOBODY
+                elif self.who[game, seat] == NOBODY:
+                    policy = self.draws.policy(seat, self.roots[game], int(self.episodes[game]))
+                    self.who[game, seat] = self.number_of(self.policies.name(policy))
+
+    # -- checkpoints --------------------------------------------------------------------
+
+    def saved(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps, except the games."""
+        tables = [
+            {"key": key, "used": t.used.tolist(), "episodes": t.episodes.tolist()} for key, t in self.tables.items()
+        ]
+        arrays = {name: getattr(self, name).tolist() for name in _SAVED}
+        names = {"names": self.handle.opponents, "roots": [str(root) for root in self.roots]}
+        return {"tables": tables, "draws": self.draws.saved(self.policies.name), **arrays, **names}
+
+    def resume(self, saved: dict[str, Any]) -> list[Table]:
+        """Take over what :meth:`saved` returned; return the tables whose games continue.
+
+        Raise CheckpointError if a policy is missing, by its name.
+        """
+        draws = restored(saved["draws"], self.policies.by_name)
+        self.draws, self.roots, self._began = draws, [int(root) for root in saved["roots"]], True
+        out = []
+        for one in saved["tables"]:
+            out.append(self.table(tuple(one["key"])))
+            out[-1].used[:], out[-1].episodes[:] = one["used"], one["episodes"]
+        keys = [tuple(one["key"]) for one in saved["tables"]]
+        self.tables = {key: self.tables[key] for key in dict.fromkeys([*keys, *self.tables])}
+        self.handle.opponents[:] = saved["names"]
+        for name in _SAVED:
+            getattr(self, name)[:] = saved[name]
+        return out
+
+
+def _numbers(states: NDArray[np.uint8]) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint32]]:
+    """Return the seed of games, the number of the episode and its steps: at 16, 24 and 40 of a state."""
+    words = np.ascontiguousarray(states[:, 16:44]).view("<u4")
+    return words[:, :2].copy().view("<u8")[:, 0], words[:, 2].astype(np.int64), words[:, 6]
+
+
+def _trainers(table: Table, options: Options) -> Handle:
+    """Return the layout of the trainer's rows of a table. A state has one more byte, which says at which it is."""
+    one, own = table.transport.handle, tuple(table.seats[table.columns].tolist())
+    fields = [f for f in one.fields if options.mask or f.name != "mask"]
+    if "opponent" not in {f.name for f in fields}:
+        fields.append(Field("opponent", np.dtype("<u2"), (one.games, one.seats), 0))
+    mine = dataclasses.replace(
+        one, players=own, rows_per_game=len(own), fields=tuple(fields), state_len=one.state_len + 1, opponents=[]
+    )
+    return resized(mine, one.games)

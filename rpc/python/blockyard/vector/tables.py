@@ -1,0 +1,252 @@
+"""Games of one handle in which policies of this program play some seats, beside those that the client drives."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from ..formats.opponents import BySeat
+from ..formats.spec import GameSpec
+from ..transport.layout import ROW_FIELDS, resized
+from ..transport.memory import StepMemory
+from ..transport.over_socket import SocketTransport
+from .batch import Batch
+from .illegal import IllegalActions
+from .opening import Opening
+from .opponents import OpponentSeats
+from .options import Options
+from .requests import Requests
+
+_NO_SEAT = 255  # in StepMemory.seat: the row need not act
+_FINAL_ROWS = ("planes", "globals", "seat", "mask")  # of the answer to ``final``: one entry per row
+_REMEMBERED = 100  # episodes of a game whose records may not have been fetched yet
+_NONE = np.zeros(0, np.uint16)
+
+
+class TableOpening(Opening):
+    """Opens games in which the server plays only some of the seats with opponents.
+
+    Attributes:
+        policies: the seats that policies play, ascending.
+    """
+
+    def __init__(self, game: str, options: Options, choose: Callable[[GameSpec, int], tuple[BySeat, set[int]]]) -> None:
+        """Prepare to open; choose returns the server's opponents, and the seats of policies, for a number of seats."""
+        same = options.mode is AutoresetMode.SAME_STEP
+        mode = AutoresetMode.SAME_STEP if same else AutoresetMode.DISABLED
+        super().__init__(game, dataclasses.replace(options, autoreset_mode=mode, reward="result"))
+        self._choose, self.policies = choose, set[int]()
+
+    def _opponents(self, spec: GameSpec, seats: int) -> BySeat:
+        """Return the server's opponents; a step of the trainer takes the moves of policies too, so its limit grows."""
+        by_seat, self.policies = self._choose(spec, seats)
+        self._needs_mask = bool(self.policies)
+        driven = [seat for seat in range(seats) if seat not in by_seat]
+        own = [seat for seat in driven if seat not in self.policies]
+        if (limit := self._options.max_episode_steps) and spec.turn == "alternating":
+            before = sum(seat < own[0] for seat in self.policies)
+            self._wire["max_episode_steps"] = -(-limit * len(driven) // len(own)) + before
+        return by_seat
+
+
+class Table:
+    """Games of one handle; those of a policy's opponents that sit in other games wait here at their beginning.
+
+    Attributes:
+        transport: moves its steps.
+        opponents: the server's opponents in it.
+        memory: its current position.
+        columns: its rows in a game that are rows of the trainer.
+        seats: the seats of its rows, ascending.
+        policies: bool (rows of a game,), which of them policies play.
+        used: bool (games,), games that are not at the beginning of an episode.
+        episodes: int64 (games,), the number of each game's episode here.
+        history: the names of policies by seat, of the last episodes by game and number.
+        numbers: uint16, the number that the environment gives each opponent of the server.
+    """
+
+    def __init__(self, opening: TableOpening, transport: SocketTransport, options: Options) -> None:
+        """Take over games that were opened."""
+        batch = Batch(opening.spec, transport.handle, IllegalActions("random"), packed=options.packed, with_mask=True,
+                      same_step=options.mode is AutoresetMode.SAME_STEP)  # fmt: skip
+        opponents = OpponentSeats(Requests(transport), batch, opening.lineup, opening.user)
+        self._init(transport, opponents, opening.policies)
+
+    @classmethod
+    def of(cls, transport: SocketTransport, opponents: OpponentSeats) -> Table:
+        """Return the games that an environment without policies has played."""
+        table = cls.__new__(cls)
+        table._init(transport, opponents, ())
+        table.used[:] = True
+        return table
+
+    def _init(self, transport: SocketTransport, opponents: OpponentSeats, policies: Collection[int]) -> None:
+        self.transport, self.opponents = transport, opponents
+        handle = transport.handle
+        self.seats, self.games, self.rows = np.array(handle.players), handle.games, handle.rows_per_game
+        self.policies = np.isin(self.seats, list(policies))
+        self.columns = np.flatnonzero(~self.policies)
+        self.used, self.episodes = np.zeros(self.games, np.bool_), np.zeros(self.games, np.int64)
+        self.history: dict[tuple[int, int], dict[int, str]] = {}
+        self.numbers = np.zeros(0, np.uint16)
+        self.memory = transport.ring(1)[0]
+        self._ended: list[tuple[dict[str, Any], int]] = []  # answers to ``final`` of the last step
+
+    @property
+    def acting(self) -> NDArray[np.bool_]:
+        """Which rows act: bool (games, rows of a game)."""
+        acting: NDArray[np.bool_] = self.memory.seat != _NO_SEAT
+        return acting.reshape(self.games, -1)
+
+    def rows_of(self, games: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the indices of the rows of games, (games, rows of a game)."""
+        return games[:, None] * self.rows + np.arange(self.rows)
+
+    # -- stepping -----------------------------------------------------------------------
+
+    def reset(self, request: dict[str, Any]) -> None:
+        """Reset games as a request to ``reset`` says."""
+        self.transport.show(self.memory.reuse(), "reset", request)
+        games = np.frombuffer(request["mask"], np.bool_) if "mask" in request else np.ones(self.games, np.bool_)
+        self.episodes[games] = 0 if request.keys() & {"seed", "seeds"} else self.episodes[games] + 1
+        self.used[games] = False
+
+    def ended(self, games: NDArray[np.intp], reset: bool) -> None:
+        """Note that the episodes of games have ended, and whether the server has begun the next."""
+        if reset:
+            self.episodes[games] += 1
+            self.used[games] = False
+
+    def remember(self, game: int, names: dict[int, str]) -> None:
+        """Keep the names of the policies, by seat, of an episode that begins, for its record."""
+        episode = int(self.episodes[game])
+        self.history[game, episode] = names
+        self.history.pop((game, episode - _REMEMBERED), None)
+
+    def send(self, games: NDArray[np.intp], actions: NDArray[np.uint16]) -> Callable[[], object]:
+        """Begin a step of some games with the actions of their rows, and return what waits for its end."""
+        self.used[games], self._ended = True, []
+        memory = self.memory.reuse()
+        if len(games) == self.games:
+            future = self.transport.post_step(actions.reshape(-1), memory)
+            return lambda: self._wait(future)
+        waits, first = [], 0
+        for part, place in zip(self.transport.parts, self.transport.places(memory), strict=True):
+            mine = (games >= first) & (games < first + part.handle.games)
+            if mine.any():
+                waits.append(self._send(part, place, games[mine] - first, actions[mine], first))
+            first += part.handle.games
+        return lambda: [wait() for wait in waits]
+
+    def _wait(self, future: Any) -> None:
+        self.transport.wait(future)
+        if self.memory.terminated.any() or self.memory.truncated.any():
+            self._ended = self.transport.finals()
+
+    def _send(
+        self,
+        part: SocketTransport,
+        memory: StepMemory,
+        games: NDArray[np.intp],
+        actions: NDArray[np.uint16],
+        first: int,
+    ) -> Callable[[], None]:
+        """Begin a step of some games of one server; the result waits for its end."""
+        connection, handle = part.client.connection, part.handle
+        part.client.require("stream", "policies as opponents")
+        sent = connection.post("send", handle.number, games.astype("<u4").tobytes(), actions.astype("<u2").tobytes())
+
+        def wait() -> None:
+            connection.wait(sent)
+            left = len(games)
+            while left:
+                answer = connection.call("recv", handle.number, left, left, int(500 * connection.timeout))
+                ids = np.frombuffer(answer["envs"], "<u4").astype(np.intp)
+                if len(ids):
+                    some = StepMemory(resized(handle, len(ids)), bytearray(answer["slab"]))
+                    _scatter(some, memory, ids, handle.rows_per_game)
+                    if some.terminated.any() or some.truncated.any():
+                        self._ended += [(d, first + at) for d, at in part.finals()]
+                left -= len(ids)
+
+        return wait
+
+    # -- what the trainer sees of it ------------------------------------------------------
+
+    def show(self, games: NDArray[np.intp], memory: StepMemory) -> None:
+        """Copy the rows of games, and what is known of these games, to the arrays of the trainer."""
+        whole, at = len(games) == self.games, self.columns
+        rows: Any = slice(at[0], at[-1] + 1) if len(at) == at[-1] - at[0] + 1 else at
+        for name, to in memory.arrays.items():
+            if name == "opponent":
+                continue
+            source = self.memory.arrays[name]
+            if name in ROW_FIELDS:
+                source = source.reshape(self.games, self.rows, *source.shape[1:])
+                to = to.reshape(self.games, len(at), *to.shape[1:])
+                source = source[:, rows] if whole else source[games][:, rows]
+            elif not whole:
+                source = source[games]
+            to[slice(None) if whole else games] = source
+
+    def playing(self, games: NDArray[np.intp]) -> NDArray[np.uint16]:
+        """Return the number of the server's opponent in each seat of games; 65535 where it plays none."""
+        here = self.memory.arrays.get("opponent")
+        return self._numbered(_NONE if here is None else here[games], len(games))
+
+    def _numbered(self, here: NDArray[np.uint16], games: int) -> NDArray[np.uint16]:
+        """Return the environment's numbers of opponents of games, (games, seats), of which there may be none."""
+        out = np.full((games, self.transport.handle.seats), 0xFFFF, "<u2")
+        if here.size:
+            known = here != 0xFFFF
+            out[known] = self.numbers[here[known]]
+        return out
+
+    def pages(self, method: str, games: NDArray[np.intp], *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Send a request about games; yield for each the answer about the rows of the trainer."""
+        for page in self.transport.pages(method, games.astype("<u4"), *options):
+            for game in range(page["count"]):
+                yield self._of_game(page, game)
+
+    def _of_game(self, page: dict[str, Any], game: int) -> dict[str, Any]:
+        """Return what a page says of the trainer's rows of one of its games."""
+        rows = game * self.rows + self.columns
+        if "texts" in page:
+            return {"count": 1, "texts": [page["texts"][row] for row in rows]}
+        if "states" in page:
+            length = len(page["states"]) // page["count"]
+            return {"count": 1, "states": page["states"][game * length : (game + 1) * length]}
+        ends = np.frombuffer(page["indptr"], "<u4").astype(np.int64)
+        total, widths = int(ends[-1]), ends[rows + 1] - ends[rows]
+        out: dict[str, Any] = {"count": 1, "indptr": np.cumsum([0, *widths]).astype("<u4").tobytes()}
+        for key in page.keys() - {"count", "indptr"}:
+            width = len(page[key]) // max(total, 1)
+            out[key] = b"".join(page[key][ends[row] * width : ends[row + 1] * width] for row in rows)
+        return out
+
+    def finals(self) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
+        """Return which games the last step ended, and their final positions by the names of the method ``final``."""
+        games, found = [], []
+        for d, first in self._ended:
+            games.append(np.frombuffer(d["envs"], "<u4").astype(np.intp) + first)
+            count = len(games[-1])
+            rows = {k: np.frombuffer(d[k], np.uint8).reshape(count, self.rows, -1) for k in _FINAL_ROWS if d.get(k)}
+            playing = np.frombuffer(d["opponents"], "<u2").reshape(count, -1)
+            found.append(
+                {k: a[:, self.columns] for k, a in rows.items()} | {"opponents": self._numbered(playing, count)}
+            )
+        return np.concatenate(games), {k: np.concatenate([one[k] for one in found]) for k in found[0]}
+
+
+def _scatter(some: StepMemory, memory: StepMemory, games: NDArray[np.intp], rows: int) -> None:
+    """Copy the arrays of some games to those of all."""
+    for name, to in memory.arrays.items():
+        if name in ROW_FIELDS:
+            to.reshape(-1, rows, *to.shape[1:])[games] = some.arrays[name].reshape(len(games), rows, *to.shape[1:])
+        else:
+            to[games] = some.arrays[name]

@@ -1,0 +1,236 @@
+"""Policies of this program as opponents: what the trainer sees is what it sees of the server's opponents."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import Server
+
+import blockyard
+
+GAME = "BlockBattle-v0"
+
+
+def first(obs, mask):
+    """The first legal action, as the server's agent ``first``."""
+    return mask.argmax(1)
+
+
+def last(obs, mask):
+    return mask.shape[1] - 1 - mask[:, ::-1].argmax(1)
+
+
+def plain(value):
+    """Return infos and observations as what can be compared."""
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.dtype == object):
+        return [plain(one) for one in value]
+    return (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
+
+
+def test_a_league_as_a_stranger_writes_it(server: Server):
+    """An environment that began against the server's agent, and goes on against one's own."""
+    with blockyard.make_vec(GAME, 16, seed=1, address=server.unix) as env:
+        obs, infos = env.reset()
+        rng = np.random.default_rng(0)
+        for _ in range(60):
+            env.step(env.sample_actions(rng))
+        env.set_opponents({1: {"random": 0.3, last: 0.7}})
+        assert env.opponent_specs == ("random", "last")
+        for _ in range(300):
+            obs, *_, infos = env.step(env.sample_actions(rng))
+        assert set(infos["opponent"]) == {0, 1}
+        stats = env.opponent_stats()
+        assert stats["last"].games > stats["random"].games > 10
+        assert obs["planes"].shape == (16, 2, 20, 10)
+        env.set_opponents("random")
+        for _ in range(100):
+            infos = env.step(env.sample_actions(rng))[4]
+        assert not infos["opponent"].any()
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
+@pytest.mark.parametrize("how", [{}, {"reward": "score", "packed": True, "transport": "socket"}, {"illegal": "error"}])
+@pytest.mark.parametrize(
+    ("game", "opponents", "seats"),
+    [
+        (GAME, [1], 2),
+        (GAME, [0], 2),
+        ("TetrisDuel-v0", [1], 2),
+        ("TetrisDuel-v0", [0], 2),
+        ("Blocking-v0", [0], 2),
+        ("Blocking-v0", [1, 2, 3], 4),
+        ("Blocking-v0", [0, 2], 4),
+    ],
+)
+def test_the_trainer_sees_what_it_sees_of_the_server(server: Server, game, opponents, seats, mode, how):
+    """Every byte of observations, rewards, flags and infos; the policy plays as the server's agent does."""
+    n, rng = 6, np.random.default_rng(0)
+    limit = {"max_episode_steps": 7} if game != "Blocking-v0" else {}
+    options = {"seats": seats, "autoreset_mode": mode, "seed": 5, "address": server.unix, **limit, **how}
+    with (
+        blockyard.make_vec(game, n, opponents=dict.fromkeys(opponents, "first"), **options) as theirs,
+        blockyard.make_vec(game, n, opponents=dict.fromkeys(opponents, first), **options) as ours,
+    ):
+        assert repr(ours) == repr(theirs)
+        want, got = theirs.reset(), ours.reset()
+        assert plain(got) == plain(want)
+        ended = 0
+        for step in range(60):
+            actions = theirs.sample_actions(rng)
+            if how.get("illegal") != "error":
+                actions[step % len(actions)] = rng.integers(theirs.game_spec.actions)
+            want, got = theirs.step(actions), ours.step(actions)
+            for k, name in enumerate(("obs", "rewards", "terminated", "truncated")):
+                assert plain(got[k]) == plain(want[k]), (step, name)
+            assert got[4].keys() == want[4].keys()
+            for key in got[4]:
+                assert plain(got[4][key]) == plain(want[4][key]), (step, key)
+            for name in ("scores", "seat_rewards", "action_masks", "acting"):
+                np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), err_msg=name)
+            over = want[2] | want[3]
+            ended += int(over.sum())
+            assert plain(ours.final().__dict__) == plain(theirs.final().__dict__)
+            if mode == "Disabled" and over.any():
+                want, got = (env.reset(options={"reset_mask": over}) for env in (theirs, ours))
+                assert plain(got[0]) == plain(want[0])
+                np.testing.assert_array_equal(got[1]["action_mask"], want[1]["action_mask"])
+            if step % 20 == 3 and mode == "SameStep":
+                np.testing.assert_array_equal(ours.legal_actions().actions, theirs.legal_actions().actions)
+                assert ours.observation_texts() == theirs.observation_texts()
+        assert ended > 5
+        assert list(ours.opponent_stats().values()) == list(theirs.opponent_stats().values())
+
+
+@pytest.mark.parametrize("game", [GAME, "TetrisDuel-v0"])
+def test_the_games_are_those_of_both_seats_by_hand(server: Server, game):
+    """The same seeds and choices: the actions, positions and ends of all games, byte for byte."""
+    n = 5
+    with (
+        blockyard.make_vec(game, n, seed=9, opponents=None, address=server.unix) as by_hand,
+        blockyard.make_vec(game, n, seed=9, opponents={1: last}, address=server.unix) as env,
+    ):
+        games = [[], []]
+        by_hand.reset()
+        for _ in range(160):
+            mask, acting = by_hand.action_masks, by_hand.acting
+            actions = np.where(np.arange(2 * n) % 2 == 0, first(None, mask), last(None, mask))
+            before = by_hand._batch.current.planes[::2].copy()
+            by_hand.step(actions)
+            games[0] += [(i, before[i].tobytes(), int(actions[2 * i])) for i in range(n) if acting[2 * i]]
+        env.reset()
+        for _ in range(160):
+            before, actions = env._batch.current.planes.copy(), first(None, env.action_masks)
+            env.step(actions)
+            games[1] += [(i, before[i].tobytes(), int(actions[i])) for i in range(n)]
+    for i in range(n):
+        hand, ours = ([one for one in some if one[0] == i] for some in games)
+        assert len(hand) >= 70
+        assert hand == ours[: len(hand)]
+
+
+def test_mixtures_follow_from_the_seed(server: Server):
+    opponents = {1: {"random": 0.3, "first": 0.2, last: 0.3, first: 0.2}}
+
+    def play(seed):
+        with blockyard.make_vec(GAME, 32, seed=seed, opponents=opponents, address=server.unix) as env:
+            seen = [env.reset()[1]["opponent"]]
+            for _ in range(150):
+                seen.append(env.step(env.action_masks.argmax(1))[4]["opponent"])
+            assert env.opponent_specs == ("random", "first", "last", "first#2")
+            return np.stack(seen), env.opponent_stats()
+
+    (a, stats), (b, again), (c, _) = play(1), play(1), play(2)
+    np.testing.assert_array_equal(a, b)
+    assert stats == again
+    assert (a != c).any()
+    games = np.array([s.games for s in stats.values()])
+    assert abs(games / games.sum() - [0.3, 0.2, 0.3, 0.2]).max() < 0.12, games
+
+
+def test_states_and_checkpoints(server: Server):
+    """They continue exactly, with the policy given again by its name."""
+    opponents = {1: {"random": 0.5, last: 0.5}}
+    rng = np.random.default_rng(0)
+    with blockyard.make_vec(GAME, 8, seed=1, opponents=opponents, address=server.unix) as env:
+        env.reset()
+        for _ in range(40):
+            env.step(env.sample_actions(rng))
+        states, data = env.snapshot(), env.checkpoint()
+
+        def play(env, n=50):
+            return [plain(list(env.step(env.action_masks.argmax(1)))) for _ in range(n)], env.opponent_stats()
+
+        before = env.opponent_stats()
+        want = play(env)
+        env.restore_checkpoint(data)
+        assert env.opponent_stats() == before
+        assert play(env) == want
+        other = {1: {last: 1}}
+        with blockyard.make_vec(GAME, 8, opponents=other, address=server.unix, checkpoint=data) as again:
+            again.reset()
+            assert play(again) == want
+        for wrong in ({1: first}, "random"):
+            with pytest.raises(blockyard.CheckpointError, match="last"):
+                blockyard.make_vec(GAME, 8, opponents=wrong, address=server.unix, checkpoint=data)
+        now = env.clone([0, 1, 0], [5, 6, 7])[0]["planes"]
+        np.testing.assert_array_equal(now[[5, 6, 7]], now[[0, 1, 0]])
+        obs = env.restore(states)[0]["planes"]
+        np.testing.assert_array_equal(env.snapshot(), states)
+        play(env, 5)
+        np.testing.assert_array_equal(env.restore(states[[3]], [0])[0]["planes"][0], obs[3])
+        play(env, 100)
+
+
+def test_records_have_the_names_of_policies(server: Server, tmp_path, datasets):
+    path = tmp_path / "games.jsonl"
+    record = {"path": path, "every": 1, "players": "me"}
+    how = {"address": server.unix, "seed": 1, "record": record}
+    with blockyard.make_vec(GAME, 4, opponents={1: {last: 1, first: 1}}, **how) as env:
+        env.reset()
+        for _ in range(60):
+            env.step(env.action_masks.argmax(1))
+        env.set_opponents({1: {"random": 1, last: 1}})
+        for _ in range(100):
+            env.step(env.action_masks.argmax(1))
+        recording, stats = env.stop_recording(), env.opponent_stats()
+    names = [tuple(json.loads(line)["agents"]) for line in path.read_text().splitlines()]
+    assert len(names) == recording.games == sum(s.games for s in stats.values())
+    for name, one in stats.items():
+        assert names.count(("me", name)) == one.games > 0
+    subprocess.run([datasets, "check", path], check=True)
+
+
+def test_policies_that_are_wrong(server: Server):
+    calls = []
+
+    def fails(obs, mask):
+        calls.append(len(mask))
+        if len(calls) == 3:
+            raise KeyError("mine")
+        return mask.argmax(1)
+
+    with blockyard.make_vec("TetrisDuel-v0", 4, opponents={1: fails}, address=server.unix, seed=1) as env:
+        env.reset()
+        actions = env.action_masks.argmax(1)
+        env.step(actions)
+        env.step(env.action_masks.argmax(1))
+        with pytest.raises(KeyError, match="mine"):
+            env.step(env.action_masks.argmax(1))
+        with pytest.raises(blockyard.OpponentError, match=r"reset\(\) all games"):
+            env.step(env.action_masks.argmax(1))
+        env.reset()
+        env.step(env.action_masks.argmax(1))
+    with blockyard.make_vec(GAME, 4, opponents=lambda obs, mask: mask.argmin(1), address=server.unix) as env:
+        env.reset()
+        with pytest.raises(ValueError, match="opponent 'policy': it returned action 0 in row 0, which is not legal"):
+            env.step(env.action_masks.argmax(1))
+    for wrong, said in (({"rows": "acting"}, "row for each seat"), ({"heal": True}, "cannot be repeated")):
+        with pytest.raises(ValueError, match=said):
+            blockyard.make_vec(GAME, 2, opponents=first, address=server.tcp, **wrong)
+    with pytest.raises(ValueError, match="played by one seat"):
+        blockyard.make_vec("WinTetris-v0", opponents=first, address=server.unix)

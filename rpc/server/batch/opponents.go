@@ -1,0 +1,334 @@
+package batch
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/server/checkpoint"
+	"blockyard/rpc/wire"
+)
+
+// Opponents are what plays the seats of a batch that the client does not play. Each spec has a number, its index in
+// known, which it keeps as long as the batch is open: results of games against it may be reported much later than it
+// left the mixtures.
+type Opponents struct {
+	b        *Batch
+	known    []opponent
+	numbers  map[string]int // of specs
+	mixtures []vec.Mixture  // by seat
+	memory   int64          // of all opponents
+	search   int64          // part of it: the searches that choose at the same time
+	workers  int            // how many choose at the same time
+	agents   int            // of all games together
+}
+
+type opponent struct {
+	spec    string
+	own     bool             // the client itself has named it
+	factory vec.AgentFactory // nil unless it is loaded
+	weights Weights          // that it was loaded from
+	memory  int64            // that was loaded, besides entryMemory
+	search  int64            // of those that choose at the same time
+}
+
+// A Choice is one opponent of a seat, and how often it plays there.
+type Choice struct {
+	Spec   string
+	Weight float64
+}
+
+// newOpponents loads the opponents of a new batch.
+func newOpponents(b *Batch, c *vec.Config, seats map[int][]Choice) (*Opponents, error) {
+	if n := len(seats); n >= c.Seats {
+		return nil, wire.Errorf(wire.BadParams, "open: opponents has %d of %d seats: leave at least one to the client",
+			n, c.Seats)
+	}
+	l := &Opponents{b: b, numbers: map[string]int{}, mixtures: make([]vec.Mixture, c.Seats),
+		workers: workers(c), agents: c.Envs * len(seats)}
+	return l.with("open", seats)
+}
+
+// with returns a copy of l in which these seats have new mixtures. What the copy needs more memory than l is accounted
+// for.
+func (l *Opponents) with(method string, seats map[int][]Choice) (_ *Opponents, err error) {
+	n := *l
+	n.known, n.numbers, n.mixtures = slices.Clone(l.known), maps.Clone(l.numbers), slices.Clone(l.mixtures)
+	before := l.b.tab.Memory()
+	defer func() {
+		if err != nil {
+			l.b.tab.Back(before)
+		}
+	}()
+	for _, seat := range slices.Sorted(maps.Keys(seats)) {
+		if seat < 0 || seat >= len(n.mixtures) {
+			return nil, wire.Errorf(wire.BadParams, "%s: opponents names seat %d, want 0 to %d", method, seat, len(n.mixtures)-1)
+		}
+		mixture := make(vec.Mixture, len(seats[seat]))
+		for k, c := range seats[seat] {
+			id, err := n.load(c.Spec, true)
+			if refused := (*wire.Error)(nil); err != nil && !errors.As(err, &refused) {
+				err = wire.Errorf(wire.BadParams, "%s: opponents[%d], entry %d: %v", method, seat, k+1, err)
+			}
+			if err != nil {
+				return nil, err
+			}
+			mixture[k] = vec.Choice{Agent: n.known[id].factory, Weight: c.Weight, ID: uint16(id)}
+		}
+		if err := mixture.Check(); err != nil {
+			return nil, wire.Errorf(wire.BadParams, "%s: opponents[%d]: %v", method, seat, err)
+		}
+		n.mixtures[seat] = mixture
+	}
+	return &n, nil
+}
+
+// load returns the number of a spec, whose opponent it loads unless it is loaded. own says that the client itself names
+// it now.
+func (l *Opponents) load(spec string, own bool) (int, error) {
+	id, ok := l.numbers[spec]
+	own = own || ok && l.known[id].own
+	if ok && l.known[id].factory != nil {
+		return id, nil
+	}
+	if !ok && len(l.known) == checkpoint.MostOpponents {
+		return 0, wire.Exceeds("opponents of a handle", checkpoint.MostOpponents, checkpoint.MostOpponents+1, "")
+	}
+	a, g, tab := l.b.agents, l.b.Game, l.b.tab
+	m, err := a.memory(g, spec, own)
+	if err != nil {
+		return 0, err
+	}
+	one := opponent{spec: spec, own: own, memory: m.Spec + beyond(m, l.agents), search: m.Search * int64(l.workers)}
+	before := one.memory + max(0, one.search-l.search)
+	if err := accountAgents(tab, spec, before); err != nil {
+		return 0, err
+	}
+	one.factory, one.weights, err = a.Create(g, spec, own, a.Uploads)
+	more := one.weights.memory()
+	one.memory += more
+	if !ok {
+		more += entryMemory(spec)
+	}
+	if err == nil {
+		err = accountAgents(tab, spec, more)
+	}
+	if err != nil {
+		_ = tab.Add(-before)
+		return 0, err
+	}
+	if !ok {
+		id = len(l.known)
+		l.numbers[spec] = id
+		l.known = append(l.known, opponent{})
+	}
+	l.known[id] = one
+	l.search = max(l.search, one.search)
+	l.memory += before + more
+	return id, nil
+}
+
+// entryMemory is the estimated size of an opponent that is known but not loaded.
+func entryMemory(spec string) int64 { return 128 + int64(len(spec)) }
+
+// retire unloads the opponents that no mixture has and that play in no game.
+func (l *Opponents) retire() {
+	used := make([]bool, len(l.known))
+	for _, m := range l.mixtures {
+		for _, c := range m {
+			used[c.ID] = true
+		}
+	}
+	for i := range l.b.Config.Envs {
+		for seat := range l.mixtures {
+			if id := l.b.Env.Opponent(i, seat); id != vec.NoOpponent {
+				used[id] = true
+			}
+		}
+	}
+	before := l.memory
+	l.memory -= l.search
+	l.search = 0
+	for id := range l.known {
+		o := &l.known[id]
+		if !used[id] {
+			l.memory -= o.memory
+			o.factory, o.weights, o.memory, o.search = nil, nil, 0, 0
+		}
+		l.search = max(l.search, o.search)
+	}
+	l.memory += l.search
+	_ = l.b.tab.Add(l.memory - before) // less never fails
+}
+
+// Known is how many opponents the batch has had.
+func (l *Opponents) Known() int { return len(l.known) }
+
+// Specs lists the specs from a number on.
+func (l *Opponents) Specs(first int) []string {
+	list := []string{}
+	for _, o := range l.known[first:] {
+		list = append(list, o.spec)
+	}
+	return list
+}
+
+// fit returns an error if Specs does not fit into a response.
+func (l *Opponents) fit(first int) error {
+	size := 0
+	for _, o := range l.known[first:] {
+		size += 5 + len(o.spec)
+	}
+	if size > l.b.tab.Room() {
+		return l.b.tab.ExceedsReply(size)
+	}
+	return nil
+}
+
+// SetOpponents replaces the opponents of some seats that the client does not play, or changes nothing. It returns the
+// number of the first spec that is new.
+func (b *Batch) SetOpponents(seats map[int][]Choice) (first int, err error) {
+	for seat := range seats {
+		if seat >= 0 && b.Env.Driven().Has(seat) && seat < b.Config.Seats {
+			return 0, wire.Errorf(wire.BadParams,
+				"set_opponents: seat %d is played by the client, want seats that open gave opponents", seat)
+		}
+	}
+	before := b.tab.Memory()
+	next, err := b.Opponents.with("set_opponents", seats)
+	if err != nil {
+		return 0, err
+	}
+	first = len(b.Opponents.known)
+	if b.Log {
+		err = next.repeatable("set_opponents")
+	}
+	if err == nil {
+		err = next.fit(first)
+	}
+	if err == nil {
+		err = b.Env.SetMixtures(next.mixtures)
+	}
+	if err != nil {
+		b.tab.Back(before)
+		return 0, err
+	}
+	next.retire()
+	b.Opponents = next
+	return first, nil
+}
+
+// Tallies returns the results of the finished episodes against every opponent, by number.
+func (b *Batch) Tallies(reset bool) []vec.Tally {
+	tallies := b.Env.Tallies(nil, reset)
+	for len(tallies) < len(b.Opponents.known) { // those that a checkpoint knew and no mixture has had since
+		tallies = append(tallies, vec.Tally{})
+	}
+	return tallies
+}
+
+// repeatable returns an error unless the agents of all mixtures can go on elsewhere exactly as here.
+func (l *Opponents) repeatable(method string) error {
+	for seat, m := range l.mixtures {
+		for _, c := range m {
+			a, err := c.Agent(0)
+			if err == nil {
+				_, err = appendMemory(a)
+				if closed := vec.CloseAgents([]env.Agent{a}); err == nil {
+					err = closed
+				}
+			}
+			if err != nil {
+				return wire.Errorf(wire.BadParams, "%s: log: the opponent %.80q of seat %d cannot be replayed elsewhere: %v",
+					method, l.known[c.ID].spec, seat, err)
+			}
+		}
+	}
+	return nil
+}
+
+// weighted returns the mixtures as a checkpoint has them, by seat.
+func (l *Opponents) weighted() [][]checkpoint.Weighted {
+	all := make([][]checkpoint.Weighted, len(l.mixtures))
+	for seat, m := range l.mixtures {
+		all[seat] = []checkpoint.Weighted{}
+		for _, c := range m {
+			all[seat] = append(all[seat], checkpoint.Weighted{Number: c.ID, Weight: c.Weight})
+		}
+	}
+	return all
+}
+
+// Players returns who plays each seat in game i's episode: the specs of opponents, and these names of the others.
+func (b *Batch) Players(i int, driven []string) []string {
+	names := make([]string, b.Config.Seats)
+	for seat := range names {
+		if names[seat] = driven[seat]; !b.Env.Driven().Has(seat) {
+			names[seat] = b.Opponents.known[b.Env.Opponent(i, seat)].spec
+		}
+	}
+	return names
+}
+
+// badCheckpoint is the error for bytes that are no checkpoint of games of a batch; game is its place among them, -1
+// for all together.
+func badCheckpoint(game int, err error) error {
+	if game < 0 {
+		return wire.Errorf(wire.BadState, "resume: the checkpoint does not fit: %v", err).With("index", 0)
+	}
+	return wire.Errorf(wire.BadState, "resume: game %d of the checkpoint: %v", game, err).With("index", game)
+}
+
+// revive returns the opponents of the head of a checkpoint, of which those are loaded that b has loaded, and no
+// mixtures. more is the memory of those that b does not know, which the caller accounts for.
+func (b *Batch) revive(head *checkpoint.Head) (l *Opponents, more int64) {
+	old := b.Opponents
+	l = &Opponents{b: b, known: make([]opponent, len(head.Opponents)), numbers: map[string]int{},
+		mixtures: make([]vec.Mixture, head.Seats), memory: old.search, search: old.search,
+		workers: old.workers, agents: old.agents}
+	for id, spec := range head.Opponents {
+		l.known[id].spec, l.numbers[spec] = spec, id
+		if at, ok := old.numbers[spec]; ok {
+			l.known[id] = old.known[at]
+			l.memory += l.known[id].memory + entryMemory(spec)
+		} else {
+			more += entryMemory(spec)
+		}
+	}
+	return l, more
+}
+
+// fill gives l the mixtures of the head, and loads the opponents that they have or that used has.
+func (l *Opponents) fill(head *checkpoint.Head, used map[uint16]bool) error {
+	for seat, m := range head.Mixtures {
+		for _, c := range m {
+			if err := l.ready(c.Number); err != nil {
+				return err
+			}
+			choice := vec.Choice{Agent: l.known[c.Number].factory, Weight: c.Weight, ID: c.Number}
+			l.mixtures[seat] = append(l.mixtures[seat], choice)
+		}
+		if err := l.mixtures[seat].Check(); err != nil {
+			return badCheckpoint(-1, fmt.Errorf("the opponents of seat %d: %w", seat, err))
+		}
+	}
+	for id := range used {
+		if err := l.ready(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ready loads an opponent, unless it is loaded.
+func (l *Opponents) ready(number uint16) error {
+	_, err := l.load(l.known[number].spec, false)
+	var refused *wire.Error
+	if err != nil && !errors.As(err, &refused) {
+		return wire.Errorf(wire.BadParams, "resume: %v", err)
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package batch
+
+import (
+	"unsafe"
+
+	"blockyard/env/vec"
+	"blockyard/rpc/server/memory"
+	"blockyard/rpc/wire"
+)
+
+// A Place is the memory to which a step of a batch is written: the batch's own slab, which is sent over the
+// connection, or a slot in memory shared with the client.
+type Place struct {
+	Slab    []byte
+	Games   int    // of the slab
+	Actions []byte // of a slot: one little-endian uint16 per row
+
+	batch *vec.Batch // nil if these are not all games: such a place is for recv
+
+	// The server reads these arrays again after a step, when a client could already have changed
+	// them. It therefore writes them to private memory, and finish copies them here.
+	bits, terminated, truncated []byte
+}
+
+// private is memory that is never shared with a client.
+type private struct {
+	planes                []uint8 // if the boards are packed: before packing
+	terminated, truncated []uint8
+}
+
+// place returns the place with the given slab, which must be aligned to 8 bytes.
+func (b *Batch) place(slab []byte) (*Place, error) {
+	batch, err := b.Layout.View(slab)
+	if err != nil {
+		return nil, err
+	}
+	p := &Place{Slab: slab, Games: b.Config.Envs, batch: batch, terminated: batch.Terminated, truncated: batch.Truncated}
+	batch.Terminated, batch.Truncated = b.private.terminated, b.private.truncated
+	if f := b.Layout.bits; f.Name != "" {
+		p.bits, batch.Planes = slab[f.Offset:f.Offset+f.Len], b.private.planes
+	}
+	p.setFinal(b.final)
+	return p, nil
+}
+
+// setFinal lets a step write the last observations of ended games to the slabs of final.
+func (p *Place) setFinal(final *vec.Batch) {
+	b := p.batch
+	b.FinalPlanes, b.FinalGlobals, b.FinalSeat = final.FinalPlanes, final.FinalGlobals, final.FinalSeat
+	b.FinalLegal, b.FinalOpponent = final.FinalLegal, final.FinalOpponent
+}
+
+// finish completes p after the games were written to it, and makes it the current place.
+func (b *Batch) finish(p *Place) error {
+	copy(p.terminated, b.private.terminated)
+	copy(p.truncated, b.private.truncated)
+	b.now = p
+	if p.bits == nil {
+		return nil
+	}
+	return b.pack(p.bits, b.private.planes)
+}
+
+// pack writes planes with as few bits a cell as hold it: cell j of a row in bits j*b …
+// j*b+b-1, the lowest bit of the first byte being bit 0. On all cores.
+func (b *Batch) pack(dst, planes []byte) error {
+	if b.packRow == nil {
+		width, each, per, bits := b.Game.Planes.Len(), b.Game.PackedLen(), b.Env.Rows(), b.Game.CellBits()
+		b.packRow = func(_, i int) {
+			for row := i * per; row < (i+1)*per; row++ {
+				memory.Pack(b.packTo[row*each:(row+1)*each], b.packFrom[row*width:(row+1)*width], bits)
+			}
+		}
+	}
+	b.packTo, b.packFrom = dst, planes
+	return b.Env.Each(b.packRow)
+}
+
+// To returns the place that the option slot selects: the batch's own slab without it.
+func (b *Batch) To(method string, slot *int64) (*Place, error) {
+	if slot == nil {
+		return b.Own, nil
+	}
+	if *slot < 0 || *slot >= int64(len(b.Slots)) {
+		return nil, wire.Errorf(wire.BadParams, "%s: slot %d, but the handle has %d: call share first",
+			method, *slot, len(b.Slots))
+	}
+	return b.Slots[*slot], b.Slots[*slot].Whole(method)
+}
+
+// Lend returns the slot in memory of this process at an address. What the slot was before does not matter, so memory
+// that was freed and allocated again serves as well as new memory.
+func (b *Batch) Lend(slab unsafe.Pointer) (slot uint32, err error) {
+	if slot, ok := b.lent[slab]; ok {
+		return slot, nil
+	}
+	if uintptr(slab)%8 != 0 {
+		return 0, wire.Errorf(wire.BadParams, "step: the slab is at %p: align it to 8 bytes", slab)
+	}
+	p, err := b.place(unsafe.Slice((*byte)(slab), len(b.Own.Slab)))
+	if err != nil {
+		return 0, err
+	}
+	if len(b.Slots) == MostSlots || b.lent == nil {
+		b.lent, b.Slots = map[unsafe.Pointer]uint32{}, nil
+	}
+	b.lent[slab] = uint32(len(b.Slots))
+	b.Slots = append(b.Slots, p)
+	return b.lent[slab], nil
+}
+
+// Whole returns an error if p is not a place for all games.
+func (p *Place) Whole(method string) error {
+	if p.batch != nil {
+		return nil
+	}
+	return wire.Errorf(wire.BadParams, "%s: the slot holds %d games, want one for all of them: share without games",
+		method, p.Games)
+}

@@ -1,0 +1,229 @@
+package server
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/server/limits"
+	"blockyard/rpc/wire"
+)
+
+func (s *session) games(f *wire.Frame) error {
+	list := []map[string]any{}
+	for _, g := range s.srv.c.Games {
+		list = append(list, map[string]any{"name": g.Name, "id": g.ID, "rules": g.Rules})
+	}
+	return s.reply(f.ID, list)
+}
+
+func (s *session) describe(f *wire.Frame) error {
+	g, err := s.gameParam(f)
+	if err != nil {
+		return err
+	}
+	return s.reply(f.ID, wire.Fields{
+		"name", g.Name, "id", g.ID, "rules", g.Rules, "variants", s.srv.variants(g),
+		"seats", [2]int{g.MinSeats, g.MaxSeats}, "rows", g.Rows, "turn", turn(g), "actions", g.Actions,
+		"max_legal", g.MaxLegal, "mask_len", g.MaskLen(), "no_action", int(env.None), "planes", map[string]any{
+			"shape": [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, "dtype": "|u1", "low": 0, "high": int(g.PlaneMax),
+			"names": g.PlaneNames, "bits": g.CellBits(),
+		},
+		"globals", globalFacts(g), "opponents", s.srv.c.Opponents(g), "reward", vec.DefaultReward(g).String(),
+		"max_episode_steps", 0,
+	})
+}
+
+// globalFacts describes the globals of an observation, with their ranges if known.
+func globalFacts(g *env.Game) map[string]any {
+	facts := map[string]any{"shape": [1]int{g.Globals()}, "dtype": "<f4", "names": g.GlobalNames}
+	if g.GlobalRanges != nil {
+		low, high := make([]float32, g.Globals()), make([]float32, g.Globals())
+		for k, r := range g.GlobalRanges {
+			low[k], high[k] = r.Low, r.High
+		}
+		facts["low"], facts["high"] = low, high
+	}
+	return facts
+}
+
+// turn classifies g as single-player, alternating or simultaneous.
+func turn(g *env.Game) string {
+	switch {
+	case g.MaxSeats == 1:
+		return "single"
+	case g.Rows == 1:
+		return "alternating"
+	}
+	return "simultaneous"
+}
+
+// variants lists the names of the other variants of g's contest.
+func (s *Server) variants(g *env.Game) []string {
+	family := func(g *env.Game) string { name, _, _ := strings.Cut(g.Name, ":"); return name }
+	names := []string{}
+	for _, other := range s.c.Games {
+		if other != g && family(other) == family(g) {
+			names = append(names, other.Name)
+		}
+	}
+	return names
+}
+
+// text returns actions as text.
+func (s *session) text(f *wire.Frame) error {
+	g, err := s.gameParam(f)
+	if err != nil {
+		return err
+	}
+	actions, err := f.Bin(1, "actions")
+	if err != nil {
+		return err
+	}
+	if len(actions)%2 != 0 {
+		return wire.Errorf(wire.BadParams, "text: actions has %d bytes, want 2 per action", len(actions))
+	}
+	texts := make([]string, 0, len(actions)/2)
+	for i := 0; i < len(actions); i += 2 {
+		a := env.Action(binary.LittleEndian.Uint16(actions[i:]))
+		switch {
+		case a == env.None:
+			texts = append(texts, none)
+		case int(a) >= g.Actions:
+			return wire.Errorf(wire.BadParams, "text: actions[%d] is %d, want 0 to %d", i/2, a, g.Actions-1)
+		default:
+			texts = append(texts, g.Text(a))
+		}
+	}
+	return s.reply(f.ID, texts)
+}
+
+// none is the text of env.None.
+const none = "none"
+
+// parse is the inverse of text.
+func (s *session) parse(f *wire.Frame) error {
+	g, err := s.gameParam(f)
+	if err != nil {
+		return err
+	}
+	o := struct {
+		Texts []string `msgpack:"texts"`
+	}{}
+	if err := f.Options(1, &o); err != nil {
+		return err
+	}
+	if size := 2 * len(o.Texts); size > s.srv.ledger.Room() {
+		return s.srv.ledger.ExceedsReply(size + limits.ReplyRoom)
+	}
+	actions := make([]byte, 0, 2*len(o.Texts))
+	for i, text := range o.Texts {
+		a, err := g.Parse(text)
+		if text == none {
+			a, err = env.None, nil
+		}
+		if err != nil {
+			return wire.Errorf(wire.BadParams, "parse: texts[%d] %.40q is no action of %s: want a text such as %q",
+				i, text, g.Name, g.Text(env.Action(g.Actions/3))).With("index", i)
+		}
+		actions = binary.LittleEndian.AppendUint16(actions, uint16(a))
+	}
+	return s.reply(f.ID, wire.Fields{"actions", actions})
+}
+
+// textCopies is how often texts are in memory: as they are, and encoded in a buffer that doubles.
+const textCopies = 4
+
+// observeText is observe in plain text: what people would need to play the rows of some games.
+func (s *session) observeText(f *wire.Frame, h *handle) error {
+	list, err := h.begunGames(f)
+	if err != nil {
+		return err
+	}
+	o := struct {
+		Legal bool `msgpack:"legal"`
+	}{Legal: true}
+	if err := f.Options(2, &o); err != nil {
+		return err
+	}
+	texts, size := []string{}, 0
+	for _, i := range list {
+		one, more := DescribeRows(h.Env, i, o.Legal), 0
+		for _, text := range one {
+			more += len(text) + 5
+		}
+		err := s.reserve(textCopies * more)
+		if size += more; size > s.srv.ledger.Room() {
+			err = s.srv.ledger.ExceedsReply(size + limits.ReplyRoom)
+		}
+		if err != nil && len(texts) == 0 {
+			return err
+		} else if err != nil {
+			break
+		}
+		texts = append(texts, one...)
+	}
+	return s.reply(f.ID, wire.Fields{"count", len(texts) / h.Env.Rows(), "texts", texts})
+}
+
+// places name the players of a game for people, by seat.
+var places = [env.MaxSeats]string{"first", "second", "third", "fourth"}
+
+// DescribeRows describes the position of game i of e in plain text, for each of its rows: what a person needs to play
+// the row's seat. With legal, the text of a seat that must act ends with its legal actions.
+func DescribeRows(e *vec.Env, i int, legal bool) []string {
+	var frame env.Frame
+	e.State(i).Show(&frame)
+	position := frame.String() + trayText(&frame)
+	g, seats, over := e.Game(), e.Config().Seats, e.Ended(i)
+	driven := e.Driven()
+	texts := make([]string, e.Rows())
+	for r, set := 0, driven; r < len(texts); r, set = r+1, set.Rest() {
+		seat := e.Seat(i, r)
+		acts := seat < seats && !over
+		if driven.Len() == len(texts) {
+			seat = set.First()
+		}
+		var out strings.Builder
+		fmt.Fprintf(&out, "%s: ", g.ID)
+		if seats > 1 && seat < seats {
+			fmt.Fprintf(&out, "you are the %s of %d players. ", places[seat], seats)
+		}
+		switch {
+		case over:
+			out.WriteString("The game is over.\n")
+		case acts:
+			out.WriteString("It is your turn.\n")
+		default:
+			out.WriteString("It is not your turn.\n")
+		}
+		out.WriteString(position)
+		if acts && legal {
+			actions := e.Legal(i, r, nil)
+			fmt.Fprintf(&out, "%d legal actions: ", len(actions))
+			for k, a := range actions {
+				if k > 0 {
+					out.WriteString("; ")
+				}
+				out.WriteString(g.Text(a))
+			}
+			out.WriteString("\n")
+		}
+		texts[r] = out.String()
+	}
+	return texts
+}
+
+// trayText shows the trays that no seat owns, such as the next pieces. Those of a seat are in the notes.
+func trayText(frame *env.Frame) string {
+	var out strings.Builder
+	for _, t := range frame.Trays {
+		if t.Seat == env.Everybody && len(t.Pieces) > 0 {
+			pieces := env.Frame{Boards: t.Pieces}
+			fmt.Fprintf(&out, "%s:\n%s", t.Name, strings.TrimLeft(pieces.String(), "\n"))
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,135 @@
+package server
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+
+	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/server/batch"
+	"blockyard/rpc/wire"
+)
+
+// openOptions are the named arguments of open.
+type openOptions struct {
+	NumEnvs   int64         `msgpack:"num_envs"`
+	Seats     int64         `msgpack:"seats"`
+	Opponents map[int64]any `msgpack:"opponents"`
+	Rows      vec.RowForm   `msgpack:"rows"`
+	Autoreset vec.Autoreset `msgpack:"autoreset"`
+	Reward    vec.Reward    `msgpack:"reward"`
+	MaxSteps  int64         `msgpack:"max_episode_steps"`
+	Illegal   vec.Illegal   `msgpack:"illegal"`
+	Fields    []string      `msgpack:"fields"`
+	Seed      wire.Natural  `msgpack:"seed"`
+	Seeds     []byte        `msgpack:"seeds"`
+	Packed    bool          `msgpack:"packed"`
+	First     wire.Natural  `msgpack:"first"`
+	Log       bool          `msgpack:"log"`
+}
+
+func (s *session) open(f *wire.Frame) error {
+	g, err := s.gameParam(f)
+	if err != nil {
+		return err
+	}
+	o := openOptions{NumEnvs: 1}
+	if err := f.Options(1, &o); err != nil {
+		return err
+	}
+	c, err := o.config(g)
+	if err != nil {
+		return err
+	}
+	if most := s.srv.limits.MaxHandles; len(s.handles) >= most {
+		return wire.Exceeds("max_handles", int64(most), int64(most+1), "--max-handles")
+	}
+	if most := s.srv.limits.MaxEnvs; c.Envs > most {
+		return wire.Exceeds("max_envs", int64(most), int64(c.Envs), "--max-envs")
+	}
+	what := batch.Options{ID: s.next + 1, Fields: o.Fields, Packed: o.Packed, Log: o.Log, First: uint64(o.First)}
+	if what.Seeds, err = o.seeds(); err != nil {
+		return err
+	}
+	if what.Seats, err = readMixtures("open", o.Opponents); err != nil {
+		return err
+	}
+	c.Workers, c.Context = s.srv.c.Workers, s.ctx
+	b, err := batch.New(g, c, what, &s.agents, s.srv.ledger.Tab(s.token))
+	if err != nil {
+		return err
+	}
+	s.next++
+	h := &handle{Batch: b, session: s.id, took: quickStep, alone: len(o.Opponents) == 0} // until it is known
+	s.handles[b.ID] = h
+	s.srv.register(h, s.token)
+	s.sizeSteps()
+	if err := s.reply(f.ID, h.facts()); err != nil {
+		s.closeHandle(b.ID)
+		return err
+	}
+	return nil
+}
+
+// facts is the result of open.
+func (h *handle) facts() wire.Fields {
+	return wire.Fields{
+		"h", h.ID, "game", h.Game.Name, "num_envs", h.Config.Envs, "seats", h.Config.Seats, "players", h.Driven(),
+		"rows_per_env", h.Env.Rows(), "rows", h.Rows, "layout", announce(&h.Layout), "slab_len", len(h.Own.Slab),
+		"reply_len", len(h.Message), "state_len", h.StateLen(), "memory", h.Memory(), "opponents", h.Opponents.Specs(0),
+	}
+}
+
+// announce describes the fields of a layout.
+func announce(l *batch.Layout) (out []map[string]any) {
+	for _, f := range l.All() {
+		out = append(out, map[string]any{
+			"name": f.Name, "dtype": f.DType, "shape": f.Shape, "off": f.Offset, "len": f.Len,
+		})
+	}
+	return out
+}
+
+// config converts the options to a vec.Config without agents.
+func (o *openOptions) config(g *env.Game) (c vec.Config, err error) {
+	bad := func(what string, v int64, low, high int) error {
+		return wire.Errorf(wire.BadParams, "open: %s is %d, want %d to %d", what, v, low, high)
+	}
+	switch {
+	case o.NumEnvs < 1 || o.NumEnvs > vec.MaxEnvs:
+		return c, bad("num_envs", o.NumEnvs, 1, vec.MaxEnvs)
+	case o.Seats != 0 && (o.Seats < int64(g.MinSeats) || o.Seats > int64(g.MaxSeats)):
+		return c, bad("seats", o.Seats, g.MinSeats, g.MaxSeats)
+	case o.MaxSteps < 0 || o.MaxSteps > math.MaxInt32:
+		return c, bad("max_episode_steps", o.MaxSteps, 0, math.MaxInt32)
+	}
+	return vec.Config{Envs: int(o.NumEnvs), Seats: cmp.Or(int(o.Seats), g.MinSeats), Rows: o.Rows,
+		Autoreset: o.Autoreset, StepLimit: int(o.MaxSteps), Reward: o.Reward, Illegal: o.Illegal}, nil
+}
+
+// seeds returns the seeds of the first reset.
+func (o *openOptions) seeds() (vec.Seeds, error) {
+	if o.Seeds == nil {
+		return vec.From(uint64(o.Seed + o.First)), nil
+	}
+	return seedList("open", o.Seeds, int(o.NumEnvs))
+}
+
+// seedList reads one 64-bit seed per game.
+func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
+	if len(b) != 8*envs {
+		return vec.Seeds{}, wire.Errorf(wire.BadParams, "%s: seeds has %d bytes, want %d: 8 for each of the %d games",
+			method, len(b), 8*envs, envs)
+	}
+	list := make([]uint64, envs)
+	for i := range list {
+		list[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return vec.List(list), nil
+}
+
+func (s *session) close(f *wire.Frame, h *handle) error {
+	s.closeHandle(h.ID)
+	return s.reply(f.ID, true)
+}

@@ -1,0 +1,176 @@
+package server
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"blockyard/agents/bots"
+	"blockyard/rpc/server/batch"
+	"blockyard/rpc/server/checkpoint"
+	"blockyard/rpc/server/limits"
+	"blockyard/rpc/wire"
+)
+
+// readMixtures reads what a client says about the seats that it does not play.
+func readMixtures(method string, seats map[int64]any) (map[int][]batch.Choice, error) {
+	out := map[int][]batch.Choice{}
+	for _, seat := range slices.Sorted(maps.Keys(seats)) {
+		mixture, err := readMixture(fmt.Sprintf("%s: opponents[%d]", method, seat), seats[seat])
+		if err != nil {
+			return nil, err
+		}
+		out[int(seat)] = mixture
+	}
+	return out, nil
+}
+
+// readMixture reads what a client says about one seat: a spec, or an array of [spec, weight] pairs.
+// where names the seat in errors.
+func readMixture(where string, v any) (all []batch.Choice, err error) {
+	if spec, ok := v.(string); ok {
+		v = []any{[]any{spec, 1}}
+	}
+	list, ok := v.([]any)
+	switch {
+	case !ok:
+		return nil, wire.Errorf(wire.BadParams, "%s is %T, want a spec or an array of [spec, weight]", where, v)
+	case len(list) == 0:
+		return nil, wire.Errorf(wire.BadParams, "%s is an empty mixture, want at least one opponent", where)
+	case len(list) > checkpoint.MostChoices:
+		refused := wire.Exceeds("opponents of a seat", checkpoint.MostChoices, int64(len(list)), "")
+		refused.Msg = where + ": " + refused.Msg
+		return nil, refused
+	}
+	for k, v := range list {
+		pair, _ := v.([]any)
+		if len(pair) != 2 {
+			return nil, wire.Errorf(wire.BadParams, "%s, entry %d: want [spec, weight]", where, k+1)
+		}
+		spec, ok := pair[0].(string)
+		weight, isNumber := number(pair[1])
+		switch {
+		case !ok || len(spec) > checkpoint.MostSpec:
+			return nil, wire.Errorf(wire.BadParams, "%s, entry %d: the spec is not a string of at most %d bytes",
+				where, k+1, checkpoint.MostSpec)
+		case !isNumber:
+			return nil, wire.Errorf(wire.BadParams, "%s, entry %d, %.64q: the weight is not a number", where, k+1, spec)
+		}
+		all = append(all, batch.Choice{Spec: spec, Weight: weight})
+	}
+	return all, nil
+}
+
+// number converts a decoded integer or float.
+func number(v any) (float64, bool) {
+	switch r := reflect.ValueOf(v); {
+	case r.CanInt():
+		return float64(r.Int()), true
+	case r.CanUint():
+		return float64(r.Uint()), true
+	case r.CanFloat():
+		return r.Float(), true
+	}
+	return 0, false
+}
+
+// setOpponents replaces the mixtures of some seats that the server plays, or changes nothing.
+func (s *session) setOpponents(f *wire.Frame, h *handle) error {
+	opponents := map[int64]any{}
+	if err := f.Options(1, &opponents); err != nil {
+		return err
+	}
+	if len(opponents) == 0 {
+		return wire.Errorf(wire.BadParams, "set_opponents: no seat is named, want at least one")
+	}
+	seats, err := readMixtures("set_opponents", opponents)
+	if err != nil {
+		return err
+	}
+	first, err := h.SetOpponents(seats)
+	if err != nil {
+		return err
+	}
+	return s.reply(f.ID, wire.Fields{"first", first, "opponents", h.Opponents.Specs(first)})
+}
+
+// opponentStats replies with the results of the finished episodes against every opponent, by number.
+func (s *session) opponentStats(f *wire.Frame, h *handle) error {
+	var o struct {
+		Reset bool `msgpack:"reset"`
+	}
+	if err := f.Options(1, &o); err != nil {
+		return err
+	}
+	if size := 4 * 8 * h.Opponents.Known(); size > s.srv.ledger.Room() {
+		return s.srv.ledger.ExceedsReply(size + limits.ReplyRoom)
+	}
+	var wins, draws, losses, truncated []byte
+	tallies := h.Tallies(o.Reset)
+	for _, t := range tallies {
+		wins = binary.LittleEndian.AppendUint64(wins, t.Wins)
+		draws = binary.LittleEndian.AppendUint64(draws, t.Draws)
+		losses = binary.LittleEndian.AppendUint64(losses, t.Losses)
+		truncated = binary.LittleEndian.AppendUint64(truncated, t.Truncated)
+	}
+	return s.reply(f.ID, wire.Fields{"count", len(tallies), "wins", wins, "draws", draws, "losses", losses,
+		"truncated", truncated})
+}
+
+// uploadMemory is the estimated size of an upload besides its bytes.
+const uploadMemory = 1 << 10
+
+// upload keeps weights for the session, after checking that they are those that the spec names and that
+// the spec can load them.
+func (s *session) upload(f *wire.Frame) error {
+	g, err := s.gameParam(f)
+	if err != nil {
+		return err
+	}
+	spec, err := f.Str(1, "spec")
+	if err != nil {
+		return err
+	}
+	data, err := f.Bin(2, "weights")
+	if err != nil {
+		return err
+	}
+	name := bots.ContentName(data)
+	if len(spec) > checkpoint.MostSpec || !strings.Contains(spec, "weights="+name) {
+		return wire.Errorf(wire.BadParams, "upload: the %d bytes are %s, but the spec is %.160q: name them there, "+
+			"or read the file again if it has changed", len(data), name, spec)
+	}
+	_, used, err := s.agents.Create(g, spec, false, batch.Weights{name: data})
+	if err != nil {
+		return wire.Errorf(wire.BadParams, "upload: %v", err)
+	}
+	if len(used) == 0 {
+		return wire.Errorf(wire.BadParams, "upload: %.160q does not load the weights", spec)
+	}
+	if s.agents.Uploads[name] == nil {
+		if err := s.tab.Add(int64(len(data)) + uploadMemory); err != nil {
+			return err
+		}
+		s.agents.Uploads[name] = bytes.Clone(data)
+	}
+	return s.reply(f.ID, true)
+}
+
+// dropUpload frees uploaded weights. Opponents that have been loaded from them play on.
+func (s *session) dropUpload(f *wire.Frame) error {
+	name, err := f.Str(0, "name")
+	if err != nil {
+		return err
+	}
+	data := s.agents.Uploads[name]
+	if data == nil {
+		return wire.Errorf(wire.BadParams, "drop_upload: %.100q: %v", name, batch.ErrNotUploaded)
+	}
+	_ = s.tab.Add(-int64(len(data)) - uploadMemory)
+	delete(s.agents.Uploads, name)
+	return s.reply(f.ID, true)
+}

@@ -1,0 +1,166 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"unicode"
+	"unicode/utf8"
+
+	"blockyard/datasets/record"
+	"blockyard/datasets/viewer"
+	"blockyard/rpc/server/batch"
+	"blockyard/rpc/server/limits"
+	"blockyard/rpc/wire"
+)
+
+// What record takes by default, and the bound on names.
+const (
+	sampledEpisodes = 100 // every so many episodes one is recorded
+	unnamed         = "policy"
+	mostName        = 200 // bytes of a player's name
+)
+
+// recordOptions are the named arguments of record.
+type recordOptions struct {
+	Every   int64            `msgpack:"every"`
+	Games   []byte           `msgpack:"games"`
+	Players map[int64]string `msgpack:"players"`
+	Memory  *int64           `msgpack:"memory"`
+}
+
+// record starts to record episodes. Those in progress are not recorded.
+func (s *session) record(f *wire.Frame, h *handle) error {
+	o := recordOptions{Every: sampledEpisodes}
+	if err := f.Options(1, &o); err != nil {
+		return err
+	}
+	what := batch.RecordOptions{Every: o.Every, Memory: o.Memory}
+	var err error
+	if what.Names, err = h.names(o.Players); err != nil {
+		return err
+	}
+	if o.Games != nil {
+		if what.Games, err = h.gamesIn("record", "games", o.Games, true); err != nil {
+			return err
+		}
+	}
+	if err := h.Record(what); err != nil {
+		return err
+	}
+	return s.reply(f.ID, true)
+}
+
+// names returns the names of the client's players by seat.
+func (h *handle) names(given map[int64]string) ([]string, error) {
+	names := make([]string, h.Config.Seats)
+	for set := h.Env.Driven(); set != 0; set = set.Rest() {
+		names[set.First()] = unnamed
+	}
+	for seat, name := range given {
+		switch {
+		case seat < 0 || seat >= int64(h.Config.Seats):
+			return nil, wire.Errorf(wire.BadParams, "record: players names seat %d, want 0 to %d", seat, h.Config.Seats-1)
+		case !h.Env.Driven().Has(int(seat)):
+			return nil, wire.Errorf(wire.BadParams,
+				"record: players names seat %d, which the server plays: its record has the spec of the opponent", seat)
+		case !printable(name):
+			return nil, wire.Errorf(wire.BadParams, "record: players: the name of seat %d is %.40q, want 1 to %d bytes of text",
+				seat, name, mostName)
+		}
+		names[seat] = name
+	}
+	return names, nil
+}
+
+func printable(name string) bool {
+	for _, c := range name {
+		if unicode.IsControl(c) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= mostName && utf8.ValidString(name)
+}
+
+// records returns finished records and forgets them.
+func (s *session) records(f *wire.Frame, h *handle) error {
+	var o struct {
+		Stop bool `msgpack:"stop"`
+	}
+	if err := f.Options(1, &o); err != nil {
+		return err
+	}
+	r := h.Recorder
+	if r == nil {
+		return wire.Errorf(wire.BadParams, "records: handle %d is not being recorded: call record first", h.ID)
+	}
+	if o.Stop && !r.Stopped() {
+		h.StopRecording()
+	}
+	size := r.Fitting(s.srv.ledger.Room())
+	if err := s.reserve(size); err != nil {
+		return err
+	}
+	got := r.Take(size)
+	if r.Stopped() && got.Waiting == 0 {
+		h.EndRecording()
+	}
+	return s.reply(f.ID, wire.Fields{
+		"count", got.Count, "lines", got.Lines, "waiting", got.Waiting, "recording", !r.Stopped(),
+		"finished", got.Finished, "dropped", got.Dropped, "interrupted", got.Interrupted,
+	})
+}
+
+// view returns one recorded game, which the client sends, as an HTML document that shows it.
+func (s *session) view(f *wire.Frame) error {
+	lines, err := f.Bin(0, "record")
+	if err != nil {
+		return err
+	}
+	o := struct {
+		Name string `msgpack:"name"`
+	}{Name: "game"}
+	if err := f.Options(1, &o); err != nil {
+		return err
+	}
+	if !printable(o.Name) {
+		return wire.Errorf(wire.BadParams, "view: name is %.40q, want 1 to %d bytes of text", o.Name, mostName)
+	}
+	// A page being built takes about as much memory as the largest response.
+	if err := s.reserve(s.srv.limits.MaxReply); err != nil {
+		return err
+	}
+	rec, err := oneRecord(lines)
+	if err != nil {
+		return wire.Errorf(wire.BadParams, "view: %v", err)
+	}
+	page, err := viewer.HTML(s.ctx, rec, o.Name)
+	switch {
+	case s.ctx.Err() != nil:
+		return wire.Errorf(wire.Draining, "view: the session ended")
+	case err != nil:
+		return wire.Errorf(wire.BadParams, "view: %v", err)
+	case len(page) > s.srv.ledger.Room():
+		return s.srv.ledger.ExceedsReply(len(page) + limits.ReplyRoom)
+	}
+	return s.reply(f.ID, wire.Fields{"game", rec.Game, "agents", rec.Agents, "page", []byte(page)})
+}
+
+// oneRecord reads the lines of one game.
+func oneRecord(lines []byte) (*record.Record, error) {
+	if len(lines) == 0 || lines[0] != '{' { // not compressed: that would hide how long it is
+		return nil, errors.New("want the lines of one recorded game, as JSON")
+	}
+	r, err := record.NewReader("record", bytes.NewReader(lines))
+	if err != nil {
+		return nil, err
+	}
+	rec, err := r.Read()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.Read(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("want one recorded game, got more")
+	}
+	return rec, nil
+}

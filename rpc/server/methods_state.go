@@ -1,0 +1,235 @@
+package server
+
+import (
+	"encoding/binary"
+
+	"blockyard/rpc/server/batch"
+	"blockyard/rpc/server/limits"
+	"blockyard/rpc/wire"
+)
+
+// selected reads the set of games in param i: nil is all, in order. If once, no game may repeat.
+func (h *handle) selected(f *wire.Frame, i int, name string, once bool) ([]int, error) {
+	b, err := f.Bin(i, name)
+	if err != nil {
+		return nil, err
+	}
+	return h.gamesIn(string(f.Method), name, b, once)
+}
+
+// gamesIn reads a set of games: nil is all, in order. If once, no game may repeat.
+func (h *handle) gamesIn(method, name string, b []byte, once bool) ([]int, error) {
+	n := h.Config.Envs
+	if b == nil {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		return all, nil
+	}
+	if len(b)%4 != 0 || len(b)/4 > n {
+		return nil, wire.Errorf(wire.BadParams, "%s: %s has %d bytes, want 4 for each of at most %d games",
+			method, name, len(b), n)
+	}
+	list, seen := make([]int, len(b)/4), make([]bool, n)
+	for k := range list {
+		v := binary.LittleEndian.Uint32(b[4*k:])
+		switch {
+		case v >= uint32(n):
+			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d, want 0 to %d", method, name, v, n-1)
+		case seen[v] && once:
+			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d twice", method, name, v)
+		}
+		list[k], seen[v] = int(v), true
+	}
+	return list, nil
+}
+
+// begunGames reads the set of games in param 1, each once. They must have been reset.
+func (h *handle) begunGames(f *wire.Frame) ([]int, error) {
+	list, err := h.selected(f, 1, "games", true)
+	if err == nil {
+		err = h.Awake(string(f.Method))
+	}
+	return list, err
+}
+
+// fitting reads the games in param 1, of which the response has size bytes each, and returns the first of
+// them that fit into one.
+func (s *session) fitting(f *wire.Frame, h *handle, size int) ([]int, error) {
+	list, err := h.begunGames(f)
+	if err != nil {
+		return nil, err
+	}
+	count := s.srv.ledger.Room() / size
+	if count < 1 && len(list) > 0 {
+		return nil, s.srv.ledger.ExceedsReply(size + limits.ReplyRoom)
+	}
+	list = list[:min(count, len(list))]
+	return list, s.reserve(len(list) * size)
+}
+
+func (s *session) snapshot(f *wire.Frame, h *handle) error {
+	list, err := s.fitting(f, h, h.StateLen())
+	if err != nil {
+		return err
+	}
+	states, err := h.States(list)
+	if err != nil {
+		return err
+	}
+	return s.reply(f.ID, wire.Fields{"count", len(list), "state_len", h.StateLen(), "states", states})
+}
+
+// putOptions are the named arguments of restore and clone, which are param 3.
+type putOptions struct {
+	Reseed *wire.Natural `msgpack:"reseed"`
+	Slot   *int64        `msgpack:"slot"`
+	at     *batch.Place  // that Slot selects
+}
+
+func (o *putOptions) read(f *wire.Frame, h *handle) error {
+	err := f.Options(3, o)
+	if err == nil {
+		o.at, err = h.To(string(f.Method), o.Slot)
+	}
+	return err
+}
+
+// put redraws what is hidden in the restored or cloned games, if the client wants that, and responds with the slab.
+func (s *session) put(f *wire.Frame, h *handle, list []int, o putOptions) error {
+	if o.Reseed != nil {
+		if err := h.Reseed(list, uint64(*o.Reseed)); err != nil {
+			return err
+		}
+	}
+	if err := h.Show(o.at); err != nil {
+		return err
+	}
+	s.show(f.ID, h, o.at)
+	return nil
+}
+
+func (s *session) restore(f *wire.Frame, h *handle) error {
+	list, err := h.selected(f, 1, "games", true)
+	if err != nil {
+		return err
+	}
+	states, err := f.Bin(2, "states")
+	if err != nil {
+		return err
+	}
+	if len(states) != len(list)*h.StateLen() {
+		return wire.Errorf(wire.BadParams, "restore: states has %d bytes, want %d: %d for each of %d games",
+			len(states), len(list)*h.StateLen(), h.StateLen(), len(list))
+	}
+	var o putOptions
+	if err := o.read(f, h); err != nil {
+		return err
+	}
+	if err := h.Restore(list, states); err != nil {
+		return err
+	}
+	return s.put(f, h, list, o)
+}
+
+func (s *session) clone(f *wire.Frame, h *handle) error {
+	src, err := h.selected(f, 1, "src", false)
+	if err != nil {
+		return err
+	}
+	dst, err := h.selected(f, 2, "dst", true)
+	if err != nil {
+		return err
+	}
+	if len(src) != len(dst) {
+		return wire.Errorf(wire.BadParams, "clone: src has %d games and dst %d, want as many", len(src), len(dst))
+	}
+	var o putOptions
+	if err := o.read(f, h); err != nil {
+		return err
+	}
+	if err := h.Awake("clone"); err != nil {
+		return err
+	}
+	if err := h.Env.CloneAll(dst, src); err != nil {
+		return err
+	}
+	return s.put(f, h, dst, o)
+}
+
+// checkpoint responds with games, as many as fit into one response, and their head.
+func (s *session) checkpoint(f *wire.Frame, h *handle) error {
+	list, err := s.fitting(f, h, h.StateLen()+h.Config.Seats*batch.AgentRoom)
+	if err != nil {
+		return err
+	}
+	var o struct {
+		Drafts bool `msgpack:"drafts"`
+	}
+	if err := f.Options(2, &o); err != nil {
+		return err
+	}
+	saved, err := h.Save(list, o.Drafts)
+	if err != nil {
+		return err
+	}
+	fields := wire.Fields{"count", saved.Count, "head", saved.Head, "games", saved.Games, "weights", saved.Weights}
+	if !o.Drafts {
+		return s.reply(f.ID, fields)
+	}
+	if err := s.reserve(len(saved.Drafts)); err != nil {
+		return err
+	}
+	return s.reply(f.ID, append(fields, "drafts", saved.Drafts))
+}
+
+// resume continues games of a checkpoint: all of them or, after an error, none.
+func (s *session) resume(f *wire.Frame, h *handle) error {
+	list, err := h.selected(f, 1, "games", true)
+	if err != nil {
+		return err
+	}
+	head, err := f.Bin(2, "head")
+	if err != nil {
+		return err
+	}
+	games, err := f.Bin(3, "the games of the checkpoint")
+	if err != nil {
+		return err
+	}
+	var o struct {
+		Slot   *int64 `msgpack:"slot"`
+		Drafts []byte `msgpack:"drafts"`
+	}
+	if err := f.Options(4, &o); err != nil {
+		return err
+	}
+	at, err := h.To("resume", o.Slot)
+	if err != nil {
+		return err
+	}
+	if err := h.Resume(list, head, games, o.Drafts); err != nil {
+		return err
+	}
+	return s.put(f, h, nil, putOptions{at: at})
+}
+
+// weights responds with uploaded weights that an agent of the handle was loaded from.
+func (s *session) weights(f *wire.Frame, h *handle) error {
+	name, err := f.Str(1, "name")
+	if err != nil {
+		return err
+	}
+	data := h.Weights(name)
+	if data == nil {
+		return wire.Errorf(wire.BadParams, "weights: no agent of handle %d was loaded from %.80q", h.ID, name)
+	}
+	if len(data) > s.srv.ledger.Room() {
+		return s.srv.ledger.ExceedsReply(len(data) + limits.ReplyRoom)
+	}
+	if err := s.reserve(len(data)); err != nil {
+		return err
+	}
+	return s.reply(f.ID, wire.Fields{"weights", data})
+}

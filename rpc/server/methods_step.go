@@ -1,0 +1,273 @@
+package server
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/server/batch"
+	"blockyard/rpc/server/limits"
+	"blockyard/rpc/server/memory"
+	"blockyard/rpc/wire"
+)
+
+// step is the hot path. It allocates nothing, except for the notification that pushFinal asks for.
+func (s *session) step(f *wire.Frame, h *handle) error {
+	raw, err := f.Bin(1, "actions")
+	if err != nil {
+		return err
+	}
+	if len(raw) != 2*h.Rows {
+		return wire.Errorf(wire.BadParams, "step: %d bytes of actions, want %d: 2 for each of the %d rows",
+			len(raw), 2*h.Rows, h.Rows)
+	}
+	copy(memory.Bytes(h.Actions), raw)
+	return s.play(f, h, h.Own)
+}
+
+// stepSlot is step with the actions and the slab in a slot.
+func (s *session) stepSlot(f *wire.Frame, h *handle) error {
+	if len(h.Slots) == 0 {
+		return wire.Errorf(wire.BadParams, "step_slot: the handle has no slots: call share first")
+	}
+	slot, err := f.Int(1, "slot", 0, int64(len(h.Slots)-1))
+	if err != nil {
+		return err
+	}
+	p := h.Slots[slot]
+	if err := p.Whole("step_slot"); err != nil {
+		return err
+	}
+	copy(memory.Bytes(h.Actions), p.Actions) // a copy, because the client may still change them
+	return s.play(f, h, p)
+}
+
+// play steps into p and responds.
+func (s *session) play(f *wire.Frame, h *handle, p *batch.Place) error {
+	begun := time.Now()
+	if err := h.Step(p); err != nil {
+		return refused("step", err)
+	}
+	h.took = time.Since(begun)
+	s.srv.took.observe(h.took)
+	s.stepped(h, h.Rows)
+	if h.pushes && len(h.Ended) > 0 {
+		return s.showEnds(f.ID, h, p)
+	}
+	s.show(f.ID, h, p)
+	return nil
+}
+
+// stepped counts a step of so many rows.
+func (s *session) stepped(h *handle, rows int) {
+	s.srv.steps.Add(1)
+	s.srv.rows.Add(uint64(rows))
+	s.count(h)
+}
+
+// show responds with the slab of p, or with true if p is shared with the client.
+func (s *session) show(id uint32, h *handle, p *batch.Place) {
+	s.writeOne(s.response(id, h, p))
+}
+
+// response is what show sends.
+func (s *session) response(id uint32, h *handle, p *batch.Place) []byte {
+	if p == h.Own {
+		wire.PutHead(h.Message, id, len(p.Slab))
+		return h.Message
+	}
+	return wire.AppendDone(s.brief[:0], id)
+}
+
+func (s *session) reset(f *wire.Frame, h *handle) error {
+	var o struct {
+		Seed  *wire.Natural `msgpack:"seed"`
+		Seeds []byte        `msgpack:"seeds"`
+		Mask  []byte        `msgpack:"mask"`
+		Slot  *int64        `msgpack:"slot"`
+	}
+	if err := f.Options(1, &o); err != nil {
+		return err
+	}
+	p, err := h.To("reset", o.Slot)
+	if err != nil {
+		return err
+	}
+	var seeds *vec.Seeds
+	switch {
+	case o.Seed != nil && o.Seeds != nil:
+		return wire.Errorf(wire.BadParams, "reset: seed and seeds are both given, want one of them")
+	case o.Seed != nil:
+		from := vec.From(uint64(*o.Seed) + h.First)
+		seeds = &from
+	case o.Seeds != nil:
+		list, err := seedList("reset", o.Seeds, h.Config.Envs)
+		if err != nil {
+			return err
+		}
+		seeds = &list
+	}
+	mask, err := h.mask(o.Mask)
+	if err != nil {
+		return err
+	}
+	if err := h.Reset(seeds, mask, p); err != nil {
+		return err
+	}
+	s.count(h)
+	s.show(f.ID, h, p)
+	return nil
+}
+
+// mask reads the games to reset; nil for all.
+func (h *handle) mask(b []byte) ([]bool, error) {
+	if b == nil {
+		return nil, nil
+	}
+	if len(b) != h.Config.Envs {
+		return nil, wire.Errorf(wire.BadParams, "reset: mask has %d bytes, want one for each of the %d games",
+			len(b), h.Config.Envs)
+	}
+	mask := make([]bool, len(b))
+	for i := range b {
+		mask[i] = b[i] != 0
+	}
+	if !slices.Contains(mask, true) {
+		return nil, wire.Errorf(wire.BadParams, "reset: mask selects no game, want at least one byte that is not 0")
+	}
+	return mask, nil
+}
+
+// final returns the last observations of the games that ended in the last step. With param 1 these are as many as fit
+// into one response, from that one on; without it, as clients call it that know no parts, all or none.
+func (s *session) final(f *wire.Frame, h *handle) error {
+	first, parts := int64(0), !f.Absent(1)
+	if parts {
+		var err error
+		if first, err = f.Int(1, "first", 0, math.MaxUint32); err != nil {
+			return err
+		}
+	}
+	last := h.Last()
+	list, each := h.Ended[min(int(first), len(h.Ended)):], last.Size()
+	if fit := s.srv.ledger.Room() / each; fit < len(list) {
+		if fit == 0 || !parts {
+			return s.srv.ledger.ExceedsReply(len(list)*each + limits.ReplyRoom)
+		}
+		list = list[:fit]
+	}
+	if err := s.reserve(len(list) * each); err != nil {
+		return err
+	}
+	return s.reply(f.ID, h.lastFields(last, list, make([]byte, len(list)*each)))
+}
+
+// lastFields is the result of final for some of the games that ended, written to buf.
+func (h *handle) lastFields(last *batch.Last, list []int, buf []byte) wire.Fields {
+	l := last.Of(list, buf)
+	return wire.Fields{"envs", l.Envs, "planes", l.Planes, "globals", l.Globals, "mask", l.Mask, "seat", l.Seat,
+		"scores", l.Scores, "lengths", l.Lengths, "opponents", l.Opponents, "ended", len(h.Ended)}
+}
+
+// pushFinal makes every step that ends games be followed by a notification with their last observations.
+func (s *session) pushFinal(f *wire.Frame, h *handle) error {
+	if h.Config.Autoreset != vec.SameStep {
+		return wire.Errorf(wire.BadParams, "push_final: the autoreset mode is %v, want SameStep", h.Config.Autoreset)
+	}
+	h.pushes = true
+	return s.reply(f.ID, true)
+}
+
+// pushes are memory for notifications; to allocate it at every step would keep the garbage collector busy.
+var pushes = sync.Pool{New: func() any { return new([]byte) }}
+
+// showEnds is show after a step that ended games, and the notification as one message with it. Without memory for the
+// games the notification has none of them: the client then asks for them, as for those that do not fit.
+func (s *session) showEnds(id uint32, h *handle, p *batch.Place) error {
+	last := h.Last()
+	each := last.Size()
+	list := h.Ended[:min(len(h.Ended), s.srv.ledger.Room()/each)]
+	if s.sender.Try(len(list)*each) != nil {
+		list = nil
+	}
+	buf := pushes.Get().(*[]byte)
+	defer pushes.Put(buf)
+	*buf = slices.Grow((*buf)[:0], len(list)*each)
+	pushed, err := wire.Notify("final", h.ID, id, h.lastFields(last, list, *buf))
+	if err != nil {
+		return err
+	}
+	s.write(append([][]byte{s.response(id, h, p)}, pushed...)...)
+	return nil
+}
+
+// replay plays logged steps of games.
+func (s *session) replay(f *wire.Frame, h *handle) error {
+	list, err := h.begunGames(f)
+	if err != nil {
+		return err
+	}
+	logs, err := h.readLogs(f, list)
+	if err != nil {
+		return err
+	}
+	if err := h.Replay(logs); err != nil {
+		return refused("replay", err)
+	}
+	h.illegal = h.Env.IllegalActions() // they were counted when they were played
+	return s.reply(f.ID, true)
+}
+
+// readLogs reads the steps of the games in list: how many of each game, their actions and the moves of agents. Games
+// without steps are left out.
+func (h *handle) readLogs(f *wire.Frame, list []int) ([]vec.Log, error) {
+	var data [3][]byte
+	for k, name := range []string{"lengths", "actions", "moves"} {
+		var err error
+		if data[k], err = f.Bin(2+k, name); err != nil {
+			return nil, err
+		}
+	}
+	lengths, actions, moves := data[0], data[1], data[2]
+	if len(lengths) != 4*len(list) {
+		return nil, wire.Errorf(wire.BadParams, "replay: lengths has %d bytes, want 4 for each of %d games",
+			len(lengths), len(list))
+	}
+	steps := 0
+	for k := range list {
+		steps += int(binary.LittleEndian.Uint32(lengths[4*k:]))
+	}
+	row, move := 2*h.Env.Rows(), 0
+	if h.Env.Driven().Len() < h.Config.Seats {
+		move = 2 * vec.MovesLen
+	}
+	if len(actions) != steps*row || len(moves) != steps*move {
+		return nil, wire.Errorf(wire.BadParams, "replay: %d bytes of actions and %d of moves, want %d and %d: %d and %d "+
+			"for each of %d steps", len(actions), len(moves), steps*row, steps*move, row, move, steps)
+	}
+	logs := make([]vec.Log, 0, len(list))
+	for k, i := range list {
+		n := int(binary.LittleEndian.Uint32(lengths[4*k:]))
+		if n == 0 {
+			continue
+		}
+		l := vec.Log{Env: i, Actions: words[env.Action](actions[:n*row])}
+		if move > 0 {
+			l.Moves = words[uint16](moves[:n*move])
+		}
+		logs = append(logs, l)
+		actions, moves = actions[n*row:], moves[n*move:]
+	}
+	return logs, nil
+}
+
+// words reads little-endian numbers of two bytes.
+func words[T ~uint16](b []byte) []T {
+	out := make([]T, len(b)/2)
+	copy(memory.Bytes(out), b)
+	return out
+}

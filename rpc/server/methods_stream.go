@@ -1,0 +1,196 @@
+package server
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"blockyard/env/vec"
+	"blockyard/rpc/server/batch"
+	"blockyard/rpc/server/memory"
+	"blockyard/rpc/wire"
+)
+
+// mostWait is the longest time that recv waits, in milliseconds.
+const mostWait = 60_000
+
+// send begins a step of some games.
+func (s *session) send(f *wire.Frame, h *handle) error {
+	st, err := h.Streamed()
+	if err != nil {
+		return err
+	}
+	envs, err := f.Bin(1, "envs")
+	if err != nil {
+		return err
+	}
+	actions, err := f.Bin(2, "actions")
+	if err != nil {
+		return err
+	}
+	n := len(envs) / 4
+	if len(envs)%4 != 0 || n > h.Config.Envs {
+		return wire.Errorf(wire.BadParams, "send: envs has %d bytes, want 4 for each of at most %d games",
+			len(envs), h.Config.Envs)
+	}
+	if want := 2 * n * h.Env.Rows(); len(actions) != want {
+		return wire.Errorf(wire.BadParams, "send: %d bytes of actions, want %d: 2 for each row of the %d games",
+			len(actions), want, n)
+	}
+	st.Envs = st.Envs[:n]
+	for k := range st.Envs {
+		if st.Envs[k] = binary.LittleEndian.Uint32(envs[4*k:]); int(st.Envs[k]) >= h.Config.Envs {
+			return wire.Errorf(wire.BadParams, "send: envs names game %d, want 0 to %d", st.Envs[k], h.Config.Envs-1)
+		}
+	}
+	copy(memory.Bytes(st.Actions), actions)
+	if err := st.Begin(); err != nil {
+		return sendRefusal(err)
+	}
+	s.writeOne(wire.AppendDone(s.brief[:0], f.ID))
+	return nil
+}
+
+// sendRefusal is the error for a request whose games cannot be sent: one that names games wrongly is malformed.
+func sendRefusal(err error) error {
+	if errors.Is(err, vec.ErrMisuse) {
+		return wire.Errorf(wire.BadParams, "send: %v", err)
+	}
+	return refused("send", err)
+}
+
+// recv returns the games that are done. It waits for least of them, but not longer than wait_ms, nor when no more
+// games are in flight, nor when the session's next request has arrived.
+func (s *session) recv(f *wire.Frame, h *handle) error {
+	n := int64(h.Config.Envs)
+	least, err := f.Int(1, "least", 1, n)
+	if err != nil {
+		return err
+	}
+	most, err := f.Int(2, "most", least, n)
+	if err != nil {
+		return err
+	}
+	wait, err := f.Int(3, "wait_ms", 0, mostWait)
+	if err != nil {
+		return err
+	}
+	st, err := h.Streamed()
+	if err != nil {
+		return err
+	}
+	most = min(most, int64(st.Fits))
+	var to *batch.Place
+	if !f.Absent(4) {
+		slot, err := f.Int(4, "slot", 0, batch.MostSlots-1)
+		if err != nil {
+			return err
+		}
+		if slot >= int64(len(h.Slots)) {
+			return wire.Errorf(wire.BadParams, "recv: slot %d, but the handle has %d: call share first", slot, len(h.Slots))
+		}
+		to = h.Slots[slot]
+		most = min(most, int64(to.Games))
+	}
+	s.await(st, int(min(least, most)), time.Duration(wait)*time.Millisecond)
+	if err := st.Receive(int(most)); err != nil {
+		return refused(string(f.Method), err)
+	}
+	if n := len(st.Envs); n > 0 {
+		s.stepped(h, n*h.Env.Rows())
+	}
+	if to != nil {
+		st.Gather(to.Slab)
+		h.reply = wire.AppendReceived(h.reply[:0], f.ID, memory.Bytes(st.Envs), -1)
+	} else {
+		size := st.SlabLen(len(st.Envs))
+		h.reply = wire.AppendReceived(h.reply[:0], f.ID, memory.Bytes(st.Envs), size)
+		head := len(h.reply)
+		h.reply = append(h.reply, make([]byte, size)...)
+		st.Gather(h.reply[head:])
+	}
+	s.writeOne(h.reply)
+	return nil
+}
+
+// await waits as recv says.
+func (s *session) await(st *batch.Stream, least int, wait time.Duration) {
+	if wait == 0 {
+		return
+	}
+	ready := st.Await(least)
+	st.Timer.Reset(wait)
+	defer st.Timer.Stop()
+	for len(s.queue) == 0 {
+		select {
+		case <-ready:
+			return
+		case <-st.Timer.C:
+			return
+		case <-s.ctx.Done():
+			return
+		case <-s.arrived:
+		}
+	}
+}
+
+// streamStats returns how the workers of a handle's stream spend their time.
+func (s *session) streamStats(f *wire.Frame, h *handle) error {
+	if h.Stream == nil {
+		return s.reply(f.ID, wire.Fields{"in_flight", 0, "done", 0, "steps", 0, "busy_s", 0.0, "workers", 0})
+	}
+	sent, done := h.Stream.InFlight()
+	steps, busy, workers := h.Stream.Work()
+	return s.reply(f.ID, wire.Fields{
+		"in_flight", sent, "done", done, "steps", steps, "busy_s", busy.Seconds(), "workers", workers,
+	})
+}
+
+// What a method needs while games of its handle are in flight.
+const (
+	settled  = iota // that none is being stepped: the method waits
+	anything        // nothing
+	idle            // that the games which it names are not in flight; otherwise it waits
+	received        // that all have been received: the method is refused otherwise
+	saved           // that the games which it names are not in flight: the method is refused otherwise
+)
+
+var beside = map[string]int{
+	"send": anything, "recv": anything, "stream_stats": anything, "share": anything, "close": anything, "final": anything,
+	"records": anything, // it has a lock of its own
+	"legal":   idle, "afterstates": idle, "features": idle, "observe": idle, "observe_text": idle,
+	"snapshot": idle, "render": idle,
+	"step": received, "step_slot": received, "restore": received, "clone": received, "rollout": received,
+	"resume": received, "checkpoint": saved,
+}
+
+// pause lets a method begin that was requested while games may be in flight.
+func (h *handle) pause(f *wire.Frame) error {
+	need := beside[string(f.Method)]
+	sent, _ := h.Stream.InFlight()
+	switch {
+	case sent == 0 || need == anything || (need == idle || need == saved) && h.namesIdle(f):
+		return nil
+	case need == received || need == saved:
+		return wire.Errorf(wire.BadParams, "%s: %d games were sent and have not been received: call recv first",
+			f.Method, sent)
+	}
+	h.Stream.Settle()
+	return nil
+}
+
+// namesIdle reports whether param 1 of a request names only games that are not in flight.
+func (h *handle) namesIdle(f *wire.Frame) bool {
+	if string(f.Method) == "render" {
+		i, err := f.Int(1, "game", 0, int64(h.Config.Envs-1))
+		return err == nil && h.Stream.Idle(int(i))
+	}
+	b, err := f.Bin(1, "games")
+	for k := 0; err == nil && k+4 <= len(b); k += 4 {
+		i := binary.LittleEndian.Uint32(b[k:])
+		if int(i) >= h.Config.Envs || !h.Stream.Idle(int(i)) {
+			return false
+		}
+	}
+	return err == nil && b != nil
+}
