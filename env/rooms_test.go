@@ -61,7 +61,7 @@ var rooms = map[string][]room{
 		{"main.go", "commands", 30, "starts the program, and holds its version"},
 		{"commands", "openenv server client wire", 970, "a file per command"},
 		{"openenv", "server wire", 1700, "the environments over HTTP, WebSocket and MCP"},
-		{"server", "wire", 6800, "the environments over sockets, shared memory and calls"},
+		{"server", "wire", 6950, "the environments over sockets, shared memory and calls"},
 		{"client", "wire", 440, "the same calls from Go"},
 		{"library", "client server", 260, "the server as a shared library, for C and Python"},
 		{"wire", "", 900, "messages as bytes"},
