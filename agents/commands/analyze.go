@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"blockyard/datasets/program"
 
 	"blockyard/agents/play/analyst"
-	"blockyard/datasets/record"
 	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer"
 	"blockyard/datasets/viewer/analysis"
@@ -23,7 +21,7 @@ import (
 )
 
 type analyzeCmd struct {
-	Records []string `arg:"" name:"record#turn" help:"File of records, then #TURN or #GAME/TURN. Without: the whole game."`
+	Records []string `arg:"" name:"record#turn" help:"Records or history, then #TURN or #GAME/TURN. Without: all turns."`
 	Game    int      `placeholder:"N" help:"Number of the game in the file, from 1."`
 	Agent   string   `placeholder:"AGENT" help:"Agent whose search values the moves. Default: learned, else hand."`
 	Moves   int      `default:"5" help:"How many of the best moves to list, or of a game's largest losses."`
@@ -146,25 +144,13 @@ func (c *analyzeCmd) place(text string) (p recordPlace, err error) {
 
 // open reads the game.
 func (p *recordPlace) open(ctx context.Context) (*playback.Timeline, error) {
-	in, err := record.Open(p.file)
+	rec, more, err := viewer.ReadGame(ctx, p.file, p.game, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	in.Use(ctx)
-	var rec *record.Record
-	for n := 1; n <= p.game; n++ {
-		if rec, err = in.Read(); errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s: no game %d, want 1 to %d", p.file, p.game, n-1)
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	if p.only {
-		if _, err := in.Read(); !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s has several games: say which with --game N, or as %s#1/%d for turn %d of the first",
-				p.file, p.file, max(p.turn, 0), max(p.turn, 0))
-		}
+	if p.only && more {
+		return nil, fmt.Errorf("%s has several games: say which with --game N, or as %s#1/%d for turn %d of the first",
+			p.file, p.file, max(p.turn, 0), max(p.turn, 0))
 	}
 	g, err := games.Recorded(rec.Game, rec.Table)
 	if err != nil {

@@ -81,8 +81,8 @@ func TestAnalyzeAGame(t *testing.T) {
 	require.Len(t, got.Decisions, 126)
 	require.Equal(t, 64, got.Turns)
 
-	status, out, _ = agents(interrupted{t.Context()}, "analyze "+file)
-	require.Zero(t, status)
+	status, out, errs = agents(interrupted{t.Context()}, "analyze "+file)
+	require.Zero(t, status, errs)
 	require.Contains(t, out, "stopped early")
 }
 

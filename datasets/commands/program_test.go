@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"blockyard/datasets/program"
+	"blockyard/datasets/viewer"
 
 	"blockyard/datasets/record"
 	"blockyard/datasets/record/jsonl"
@@ -56,7 +57,7 @@ func TestCheckReportsDifferences(t *testing.T) {
 	text, err := os.ReadFile(sample)
 	require.NoError(t, err)
 	good := string(text)
-	rec, err := find(sample, 1, jsonl.MaxBytes)
+	rec, _, err := viewer.ReadGame(t.Context(), sample, 1, jsonl.MaxBytes)
 	require.NoError(t, err)
 	rec.Scores[0] += 100
 	var spoilt bytes.Buffer
@@ -135,7 +136,7 @@ func TestStat(t *testing.T) {
 	require.NoError(t, err)
 	status, out, errs := call("stat", write(t, "two.jsonl", string(text)+string(text)))
 	require.Zero(t, status, errs)
-	rec, err := find(sample, 1, jsonl.MaxBytes)
+	rec, _, err := viewer.ReadGame(t.Context(), sample, 1, jsonl.MaxBytes)
 	require.NoError(t, err)
 	require.Contains(t, out, "blockbattle: 2 games, ")
 	require.Contains(t, out, "steps per game")

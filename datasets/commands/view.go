@@ -74,23 +74,26 @@ func (c *viewCmd) Run(std *program.Console) error {
 	if len(c.Games) != 1 {
 		return errors.New("the terminal viewer shows one game: name one, or use --web")
 	}
-	file, n, err := viewer.FileAndNumber(c.Games[0])
+	path, n, err := viewer.FileAndNumber(c.Games[0])
 	if err != nil {
 		return err
 	}
+	name := fmt.Sprintf("%s#%d", path, n)
 	if st, err := os.Stat(c.Games[0]); err == nil && st.IsDir() {
-		return c.history(std, c.Games[0])
+		if path, err = newestIn(std, c.Games[0]); err != nil {
+			return err
+		}
+		name = filepath.ToSlash(path)
 	}
+	ctx := context.Background()
 	if c.HTML != "" {
-		return disk.Write(c.HTML, 0o644, func(w io.Writer) error {
-			return viewer.WriteHTML(context.Background(), w, file, n)
-		})
+		return disk.Write(c.HTML, 0o644, func(w io.Writer) error { return viewer.WriteHTML(ctx, w, path, n) })
 	}
-	rec, err := find(file, n, c.MaxBytes)
-	if err != nil {
+	rec, _, err := viewer.ReadGame(ctx, path, n, c.MaxBytes)
+	if rec == nil {
 		return err
 	}
-	if err := c.show(std, rec, fmt.Sprintf("%s#%d", file, n)); err != nil {
+	if err := errors.Join(c.show(std, rec, name), err); err != nil {
 		return fmt.Errorf("%s: %w", c.Games[0], err)
 	}
 	return nil
@@ -109,27 +112,17 @@ func (c *viewCmd) show(std *program.Console, rec *record.Record, name string) er
 	return c.turns(std, &screen{timeline: r, name: name})
 }
 
-// history shows a history folder, or the newest one in a folder, in the terminal.
-func (c *viewCmd) history(std *program.Console, path string) error {
-	if c.HTML != "" {
-		return fmt.Errorf("--html: %s is a folder, want a file of records, as agents host dropblox --record FILE writes it",
-			path)
+// newestIn returns a history folder, or the newest one in a folder, and says which.
+func newestIn(std *program.Console, folder string) (string, error) {
+	if viewer.IsHistory(folder) {
+		return folder, nil
 	}
-	if !viewer.IsHistory(path) {
-		newest, err := viewer.NewestHistory(path)
-		if err != nil {
-			return fmt.Errorf("%w; a folder of records is shown with --web", err)
-		}
-		if newest != path {
-			fmt.Fprintf(std.Err, "showing %s, the newest in %s\n", filepath.ToSlash(newest), path)
-		}
-		path = newest
-	}
-	h, err := viewer.OpenHistory(path)
+	newest, err := viewer.NewestHistory(folder)
 	if err != nil {
-		return err
+		return "", fmt.Errorf("%w; a folder of records is shown with --web", err)
 	}
-	return c.turns(std, &screen{timeline: h, name: filepath.ToSlash(path)})
+	fmt.Fprintf(std.Err, "showing %s, the newest in %s\n", filepath.ToSlash(newest), folder)
+	return newest, nil
 }
 
 // turns shows a game as the flags say.
@@ -175,18 +168,9 @@ const (
 	mainScreen  = "\x1b[?25h\x1b[?1049l"
 )
 
-// A timeline is a game with random access to its turns: a *playback.Timeline or a *viewer.History.
-type timeline interface {
-	At() int
-	Len() int
-	Seek(turn int)
-	Show(f *env.Frame)
-	Err() error
-}
-
 // A screen shows a timeline in a terminal.
 type screen struct {
-	timeline timeline
+	timeline *playback.Timeline
 	name     string
 	colour   bool
 	frame    env.Frame
@@ -197,14 +181,14 @@ func (v *screen) show(w io.Writer) error {
 	var out strings.Builder
 	r := v.timeline
 	r.Show(&v.frame)
-	game, players, lines := about(r)
-	fmt.Fprintf(&out, "%s  %s  %s  turn %d of %d\n", v.name, game, players, r.At(), r.Len()-1)
+	players := strings.Join(r.Rec.Agents, " – ")
+	fmt.Fprintf(&out, "%s  %s  %s  turn %d of %d\n", v.name, r.Rec.Game, players, r.At(), r.Len()-1)
 	if v.colour {
 		out.WriteString(ansi.Frame(&v.frame))
 	} else {
 		out.WriteString(v.frame.String())
 	}
-	for _, line := range lines {
+	for _, line := range notes(r) {
 		fmt.Fprintln(&out, line)
 	}
 	_, err := io.WriteString(w, out.String())

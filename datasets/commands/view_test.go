@@ -14,13 +14,14 @@ import (
 
 	"blockyard/datasets/record/jsonl"
 	"blockyard/datasets/record/playback"
+	"blockyard/datasets/viewer"
 	"blockyard/env/games"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestViewPrintsEveryPosition(t *testing.T) {
-	rec, err := find(sample, 1, jsonl.MaxBytes)
+	rec, _, err := viewer.ReadGame(t.Context(), sample, 1, jsonl.MaxBytes)
 	require.NoError(t, err)
 	status, out, errs := call("view", sample+"#1")
 	require.Zero(t, status, errs)
@@ -75,7 +76,7 @@ func (k *keys) Read(p []byte) (int, error) {
 }
 
 func TestBrowseFollowsKeys(t *testing.T) {
-	rec, err := find(sample, 1, jsonl.MaxBytes)
+	rec, _, err := viewer.ReadGame(t.Context(), sample, 1, jsonl.MaxBytes)
 	require.NoError(t, err)
 	g, err := games.Lookup(rec.Game)
 	require.NoError(t, err)
@@ -127,7 +128,7 @@ func TestViewShowsAHistoryInTheTerminal(t *testing.T) {
 	require.Equal(t, 3, strings.Count(out, "  turn "), out)
 	require.Contains(t, out, "0_1600000000  dropblox  dropblox_ai  turn 2 of 2\n")
 	require.Contains(t, out, "next 5")
-	require.Regexp(t, `score 0, commands (left|right|up|rotate)`, out)
+	require.Regexp(t, `\(dropblox_ai\): score 0, plays \d+ \d+ \d`, out)
 	_, last, _ := call("view", old, "--from", "2")
 	require.True(t, strings.HasSuffix(out, last))
 
@@ -143,10 +144,35 @@ func TestViewShowsAHistoryInTheTerminal(t *testing.T) {
 	require.Equal(t, 1, strings.Count(out, "  turn "))
 	require.Contains(t, errs, "state1")
 
-	_, _, errs = call("view", old, "--html", "x.html")
-	require.Contains(t, errs, "want a file of records")
+	page := filepath.Join(dir, "page.html")
+	status, _, errs = call("view", old, "--html", page)
+	require.Zero(t, status, errs)
+	require.FileExists(t, page)
 	_, _, errs = call("view", "../games")
 	require.Contains(t, errs, "../games: no history folder here or below")
+}
+
+// What is no record says so, and how to get one.
+func TestViewOfOtherFiles(t *testing.T) {
+	log := write(t, "game-001.log", "player1 is random\n")
+	history := filepath.Join(t.TempDir(), "0_1600000000")
+	played(t, history)
+	for path, want := range map[string]string{
+		log:                              "game-001.log:1: invalid character 'p'",
+		filepath.Join(history, "state0"): "is a part of the history folder " + history + ": name the folder",
+		history + "#2":                   "a history folder has one game",
+	} {
+		status, _, errs := call("view", path)
+		require.Equal(t, 1, status)
+		require.Contains(t, errs, want)
+	}
+	for path, want := range map[string]string{
+		log: "--record FILE", history: "is a folder", filepath.Join(history, "state0"): "--record FILE",
+	} {
+		status, _, errs := call("check", path)
+		require.Equal(t, 1, status)
+		require.Contains(t, errs, want)
+	}
 }
 
 // TestViewShowsWhatIsNewestHere: without an argument.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,9 @@ const (
 	MaxChoices = 64 << 20
 	MaxDraws   = 16 << 20
 )
+
+// noRecords is what the error about another file says, such as a log or a transcript.
+const noRecords = "this is no file of records: agents host, arena and play write one with --record FILE"
 
 // ErrPartial means that a file ends in the middle of a record.
 var ErrPartial = jsonl.ErrCut
@@ -97,7 +101,10 @@ func (r *Reader) ReadPart(rec *Record) error {
 	}
 	*rec = Record{}
 	if err := json.Unmarshal(line, rec); err != nil {
-		if r.in.Cut() {
+		switch {
+		case r.in.Line() == 1 && (!r.in.Cut() || !bytes.HasPrefix(line, []byte("{"))):
+			err = fmt.Errorf("%w; %s", err, noRecords)
+		case r.in.Cut():
 			err = fmt.Errorf("%w: %w", ErrPartial, err)
 		}
 		return r.end(r.in.Errorf("%w", err))
@@ -109,6 +116,9 @@ func (r *Reader) ReadPart(rec *Record) error {
 	} else if rec.Part != 0 {
 		return r.in.Errorf("%w: part %d of a long game without the parts before it", ErrInvalid, rec.Part)
 	} else if err := rec.validHead(); err != nil {
+		if r.in.Line() == 1 && len(rec.Agents) == 0 {
+			err = fmt.Errorf("%w; %s", err, noRecords)
+		}
 		return r.in.Errorf("%w", err)
 	}
 	if err := rec.validValues(); err != nil {

@@ -2,6 +2,7 @@ package viewer
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/datasets/record"
+	"blockyard/env"
 	"blockyard/env/dropblox"
 )
 
@@ -29,104 +32,117 @@ const (
 	quiet    = 305 * time.Second
 )
 
-// A history is a history folder as turns.
+// A history is the game of a history folder as a record. The states say which blocks came, and which action led from
+// one to the next; the moves say with which commands.
 type history struct {
 	*folder
-	known   int // turns in the steps
-	given   bool
-	over    bool
-	reading bool
-	err     error
+	rec   *record.Record
+	words [][]string     // commands of the turns in rec
+	state dropblox.State // after them
+	over  bool           // the game has ended
+	late  bool           // because its time was up
+	err   error          // of the turn after those in rec
 }
 
-// grow implements turns with the states and moves found so far.
-func (h *history) grow(deadline time.Time, into *steps) {
-	h.reading = false
-	for n := 0; h.err == nil && h.known < maxTurns; n++ {
-		if n >= 8 && time.Now().After(deadline) {
-			h.reading = true
-			return
+// openHistory reads the first state of a folder, in which a player of that name plays.
+func openHistory(f *folder, player string) (*history, error) {
+	p, err := f.position(0)
+	if err != nil {
+		return nil, err
+	}
+	h := &history{folder: f}
+	if err := p.Restore(&h.state); err != nil {
+		return nil, fmt.Errorf("%s/state0: %w", f.shown, err)
+	}
+	h.rec = record.New(dropblox.Game, 0, []string{player})
+	h.rec.Draws = [][]uint16{nil} // what state0 drew does not matter
+	h.rec.Start, err = env.Encode(nil, &h.state)
+	h.note(p)
+	return h, err
+}
+
+// note notes whether the game is over in the position that state has come to.
+func (h *history) note(p *dropblox.Position) {
+	h.over, h.late = p.Failed, p.Failed && !h.state.Failed
+	h.rec.End(&h.state)
+}
+
+// grow reads the turns that have been played since.
+func (h *history) grow(ctx context.Context) {
+	for h.err = nil; h.err == nil && !h.over && len(h.words) < maxTurns; {
+		words, err := h.commands(len(h.words))
+		if errors.Is(err, fs.ErrNotExist) { // if there is a next state, only the commands are not known
+			err = nil
 		}
-		if h.known > 0 && !h.given && !h.over {
-			h.moves(into)
+		next, missing := h.position(len(h.words) + 1)
+		if err = cmp.Or(ctx.Err(), err, missing); err == nil {
+			h.play(words, next)
+			continue
 		}
-		if !h.next(into) {
-			return
+		if ctx.Err() != nil || !errors.Is(err, fs.ErrNotExist) && time.Since(h.changed()) >= settling {
+			h.err = err
 		}
+		return
 	}
 }
 
-// next adds the next state and reports whether there is one.
-func (h *history) next(into *steps) bool {
-	p, err := h.position(h.known)
-	if err == nil {
-		into.add(p.Score)
-		h.known, h.given, h.over = h.known+1, false, p.Failed
-		return true
+// play plays the turn after which a position is the next one.
+func (h *history) play(words []string, next *dropblox.Position) {
+	var after dropblox.State
+	h.err = next.Restore(&after)
+	if next.Failed && after.Cells == h.state.Cells && after.Blocks == h.state.Blocks { // the turn was not played
+		h.note(next)
+		return
 	}
-	if h.known == 0 || !errors.Is(err, fs.ErrNotExist) && time.Since(h.changed()) >= settling {
-		h.err = err
+	now, drawn := h.state, after.Blocks[dropblox.Known-1]
+	a, ok := h.state.ActionTo(&after)
+	if ok {
+		now.Force([]uint16{drawn})
+		now.Step(env.Alone(0, a))
 	}
-	return false
-}
-
-// moves adds the commands of the last known turn, if they exist.
-func (h *history) moves(into *steps) {
-	words, err := h.commands(h.known - 1)
 	switch {
-	case err == nil:
-		into.extend(len(words))
-		h.given = true
-	case errors.Is(err, fs.ErrNotExist):
-	case time.Since(h.changed()) > settling:
-		h.err = err
+	case h.err != nil:
+		h.err = fmt.Errorf("%s/state%d: %w", h.shown, len(h.words)+1, h.err)
+	case !ok || now.Blocks != after.Blocks || now.Points != after.Points:
+		h.err = fmt.Errorf("%s/state%d: by the rules, no commands lead there from the state before",
+			h.shown, len(h.words)+1)
+	default:
+		h.rec.Add(h.state.Acting(), env.Alone(0, a))
+		h.rec.AddDraws(&now)
+		h.state, h.words = now, append(h.words, words)
+		h.note(next)
 	}
 }
 
-func (h *history) position(t int) (*dropblox.Position, error) {
+// position reads the state before a turn.
+func (d *folder) position(t int) (*dropblox.Position, error) {
 	name := fmt.Sprintf("state%d", t)
-	text, err := h.text(name)
+	text, err := d.text(name)
 	if err != nil {
 		return nil, err
 	}
 	p, err := dropblox.ParsePosition(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s/%s: %w", h.shown, name, err)
+		return nil, fmt.Errorf("%s/%s: %w", d.shown, name, err)
 	}
 	return p, nil
 }
 
-func (h *history) commands(t int) ([]string, error) {
+// commands reads the commands of a turn.
+func (d *folder) commands(t int) ([]string, error) {
 	name := fmt.Sprintf("move%d", t)
-	text, err := h.text(name)
+	text, err := d.text(name)
 	if err != nil {
 		return nil, err
 	}
 	var words []string
 	if err := json.Unmarshal(text, &words); err != nil {
-		return nil, fmt.Errorf("%s/%s: %w", h.shown, name, err)
+		return nil, fmt.Errorf("%s/%s: %w", d.shown, name, err)
 	}
 	for k, w := range words {
 		words[k] = short(w, 20)
 	}
 	return words, nil
-}
-
-func (h *history) turn(t int) (*dropblox.Position, []string, error) {
-	p, err := h.position(t)
-	if err != nil {
-		return nil, nil, err
-	}
-	words, err := h.commands(t)
-	if err != nil && (t < h.known-1 || h.given) && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
-	}
-	return p, words, nil
-}
-
-func (h *history) state() (reading, live bool, err error) {
-	live = !h.over && h.err == nil && time.Since(h.changed()) < quiet
-	return h.reading, live, h.err
 }
 
 // A folder is a history folder on the disk.
@@ -167,8 +183,7 @@ func (d *dir) read(changed time.Time) (e *entry, settled bool) {
 	if e.Length == 0 {
 		return e, false
 	}
-	h := history{folder: &d.folder}
-	p, err := h.position(e.Length - 1)
+	p, err := d.position(e.Length - 1)
 	if err != nil {
 		if time.Since(changed) > settling {
 			e.Error, e.open = short(err.Error(), 1000), false

@@ -54,7 +54,7 @@ func NewLibrary(paths []string) (*Library, error) {
 			return nil, fmt.Errorf("%s: want a file or a folder", path)
 		}
 		shown := ""
-		if !st.IsDir() || holdsHistory(path) {
+		if !st.IsDir() || IsHistory(path) {
 			full, err := filepath.Abs(path)
 			if err != nil {
 				return nil, err
@@ -66,8 +66,8 @@ func NewLibrary(paths []string) (*Library, error) {
 	return l, nil
 }
 
-// holdsHistory reports whether a folder is a history folder: it has a first state.
-func holdsHistory(path string) bool {
+// IsHistory reports whether a path is a history folder of Dropblox: it has a file state0.
+func IsHistory(path string) bool {
 	st, err := os.Lstat(filepath.Join(path, "state0"))
 	return err == nil && st.Mode().IsRegular()
 }
@@ -159,7 +159,7 @@ func (l *Library) find(root folder, found func(path, shown string, history bool)
 			return fs.SkipAll
 		case d.IsDir() && (hidden || strings.Count(rel, string(filepath.Separator)) >= maxDepth):
 			return fs.SkipDir
-		case d.IsDir() && holdsHistory(path):
+		case d.IsDir() && IsHistory(path):
 			n++
 			found(path, shown, true)
 			return fs.SkipDir

@@ -21,6 +21,32 @@ func aged(t *testing.T, path string, by time.Duration) {
 	require.NoError(t, os.Chtimes(path, at, at))
 }
 
+// The end of a history says whether the board was full or the time was up.
+func TestHistoryOutOfTime(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "h")
+	write(t, dir, 4)
+	text, err := os.ReadFile(filepath.Join(dir, "state3"))
+	require.NoError(t, err)
+	failed := bytes.Replace(text, []byte("playing"), []byte("failed"), 1)
+	require.NotEqual(t, text, failed)
+	for _, name := range []string{"state3", "state4"} { // in the turn, and after it
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), failed, 0o644))
+		c := serve(t, dir)
+		d := c.game("h")
+		require.False(t, d.Replay.Live)
+		end := c.frames("h", d.Replay.Frames-1, 1).Frames[0]
+		require.Equal(t, 3, end.Turn)
+		require.Equal(t, "Time is up · 0 points", end.Over)
+		require.True(t, end.Red)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "state3"), text, 0o644))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "state3"), bytes.Replace(text, []byte(`"score": 0`),
+		[]byte(`"score": 5`), 1), 0o644))
+	c := serve(t, dir)
+	require.Contains(t, c.game("h").Replay.Error, "h/state3: by the rules, no commands lead there")
+	require.Equal(t, 2, c.game("h").Replay.Turns-1)
+}
+
 // A history folder grows by states and moves; its frames are the commands of rules §14.
 func TestHistoryGrows(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "0_1360540800")
@@ -186,7 +212,11 @@ func FuzzHistory(f *testing.F) {
 		for name, text := range map[string]string{"state0": state, "move0": moves, "state1": state} {
 			require.NoError(t, os.WriteFile(filepath.Join(at.path, name), []byte(text), 0o644))
 		}
-		c := newCommands(&history{folder: &at})
+		r, err := (&entry{history: &at, Players: []string{"a"}}).replay(t.Context())
+		if err != nil {
+			return
+		}
+		c := r.(*commands)
 		c.advance(time.Now().Add(time.Second))
 		for n := range min(c.info().Frames, 50) {
 			if _, err := c.frame(n); err != nil {

@@ -9,12 +9,7 @@ import (
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
-	"blockyard/env/dropblox"
 )
-
-// errHistory is the error for a replay that has no record.
-var errHistory = errors.New("only a record can be analysed, and this game is a history folder: " +
-	"agents host dropblox --record FILE writes a record as well")
 
 // position implements replay.
 func (p *recordReplay) position(n int) (analysis.Request, error) {
@@ -46,58 +41,6 @@ func (p *recordReplay) legal(n, seat int, a env.Action) error {
 		return fmt.Errorf("turn %d: action %d is not legal for seat %d", n, a, seat)
 	}
 	return nil
-}
-
-// position implements replay.
-func (c *commands) position(n int) (analysis.Request, error) {
-	if r, ok := c.of.(*recorded); ok {
-		return r.position(n)
-	}
-	return analysis.Request{}, errHistory
-}
-
-// marked implements replay.
-func (c *commands) marked(n, seat int, a env.Action) (Frame, error) {
-	r, ok := c.of.(*recorded)
-	if !ok {
-		return Frame{}, errHistory
-	}
-	if err := r.legal(n, seat, a); err != nil {
-		return Frame{}, err
-	}
-	if n >= len(c.steps.starts) {
-		return Frame{}, fmt.Errorf("turn %d is not read yet", n)
-	}
-	out, err := c.frame(c.steps.starts[n])
-	if err != nil {
-		return out, err
-	}
-	s := r.timeline.State().(*dropblox.State)
-	at, block := dropblox.At(a), s.Block(0)
-	shape := dropblox.NewShape(&block)
-	var places []dropblox.Cell
-	for _, o := range shape.Turn[at.R].Offsets[:shape.Size] {
-		places = append(places, dropblox.Cell{I: o.I + int8(at.I), J: o.J + int8(at.J)})
-	}
-	out.Boards[0].ghost(places, ink(int(block.Type)))
-	return out, nil
-}
-
-// ghost replaces the ghosts of a board of Dropblox by one in these places.
-func (b *Board) ghost(places []dropblox.Cell, ink uint8) {
-	cells, inks := []byte(b.Cells), []byte(b.Ink)
-	for k, glyph := range cells {
-		if glyph == 'b' {
-			cells[k], inks[k] = '.', '0'
-		}
-	}
-	for _, c := range places {
-		if row := int(c.I) - dropblox.Hidden; row >= 0 {
-			k := row*b.W + int(c.J)
-			cells[k], inks[k] = 'b', digits[ink&15]
-		}
-	}
-	b.Cells, b.Ink = string(cells), string(inks)
 }
 
 // marked responds with the frame of a turn that shows another action.

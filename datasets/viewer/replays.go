@@ -142,9 +142,6 @@ func (e *entry) replay(ctx context.Context) (replay, error) {
 	if e.Error != "" {
 		return nil, errors.New(e.Error)
 	}
-	if e.history != nil {
-		return newCommands(&history{folder: e.history}), nil
-	}
 	return openReplay(ctx, e)
 }
 

@@ -136,7 +136,7 @@ func (s *Server) game(w http.ResponseWriter, r *http.Request) error {
 	out := details{Game: f.shown, Kind: kindOf(f.shown.Game), Replay: f.replay.info(), Gen: f.gen}
 	out.Known = min(known, len(out.Replay.Starts))
 	out.Replay.Starts = out.Replay.Starts[out.Known:]
-	if s.analyst != nil && f.entry.history == nil {
+	if s.analyst != nil {
 		out.Agents = s.analyst.Agents(f.shown.Game)
 	}
 	web.Answer(w, &out)

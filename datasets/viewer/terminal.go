@@ -2,92 +2,66 @@ package viewer
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
-	"blockyard/env"
-	"blockyard/env/dropblox"
+	"blockyard/datasets/record"
+	"blockyard/datasets/record/jsonl"
 )
 
-// A History is a Dropblox history folder, turn by turn: what the terminal shows of it.
-type History struct {
-	Program string // that played, as the folder says
-
-	replay *commands
-	at     int
-	err    error // of the turn shown last
-}
-
-// IsHistory reports whether a path is a history folder: it has a file state0.
-func IsHistory(path string) bool { return holdsHistory(path) }
-
-// OpenHistory reads a history folder. If the files of a turn cannot be read, the history ends before it and
-// Err says why; without a first turn, OpenHistory returns that error.
-func OpenHistory(path string) (*History, error) {
-	at := folder{path, filepath.ToSlash(path)}
-	d := dir{folder: at}
+// ReadHistory returns the game of a history folder as a record. If the files of a turn cannot be read, the record ends
+// before it, and the error says why; without a first turn there is no record.
+func ReadHistory(ctx context.Context, path string) (*record.Record, error) {
+	d := dir{folder: folder{path, filepath.ToSlash(path)}}
 	d.look()
-	h := &History{replay: newCommands(&history{folder: &at})}
-	if d.entry != nil {
-		h.Program = strings.Join(d.entry.Players, ", ")
+	if d.entry == nil {
+		return nil, fmt.Errorf("%s: not found, want a history folder", path)
 	}
-	h.replay.advance(time.Now().Add(time.Hour))
-	if h.Len() == 0 {
-		return nil, cmp.Or(h.Err(), fmt.Errorf("%s: no states", path))
+	h, err := openHistory(&d.folder, d.entry.Players[0])
+	if err != nil {
+		return nil, err
 	}
-	return h, nil
+	h.grow(ctx)
+	return h.rec, h.err
 }
 
-// At is the current turn, Len the number of turns.
-func (h *History) At() int  { return h.at }
-func (h *History) Len() int { return len(h.replay.steps.starts) }
-
-// Err is the error that ends the history early, or nil.
-func (h *History) Err() error {
-	_, _, err := h.replay.of.state()
-	return errors.Join(err, h.err)
-}
-
-// Seek goes to turn n, or to the nearest one that there is.
-func (h *History) Seek(n int) { h.at = max(0, min(n, h.Len()-1)) }
-
-// Show paints the position before the current turn.
-func (h *History) Show(f *env.Frame) {
-	f.Reset()
-	c := h.replay
-	if _, h.err = c.frame(c.steps.starts[h.at]); h.err != nil {
-		return
-	}
-	c.picture(f)
-	for k := range c.pos.Preview {
-		b := c.pos.Preview[k]
-		low := dropblox.NewShape(&b).Turn[0].Low
-		b.Center = dropblox.Cell{I: -low.I, J: -low.J}
-		lay(f.Add(fmt.Sprintf("next %d", k+1), 10, 10), &b, env.CellPiece)
-	}
-}
-
-// Notes are lines about the current turn, which Show has painted.
-func (h *History) Notes() []string {
-	if h.err != nil {
-		return []string{h.err.Error()}
-	}
-	c := h.replay
-	line := fmt.Sprintf("score %d", c.pos.Score)
+// ReadGame returns game n, from 1, of a file of records, or the game of a history folder, and whether other games
+// follow it. It reads at most so many bytes of a file, uncompressed; 0 stands for jsonl.MaxBytes. As of ReadHistory,
+// there may be both a record and an error.
+func ReadGame(ctx context.Context, path string, n int, most int64) (rec *record.Record, more bool, err error) {
 	switch {
-	case c.pos.Failed:
-		return []string{c.ending(h.at)}
-	case len(c.words) > 0:
-		line += ", commands " + strings.Join(c.words, " ")
-	case h.at < h.Len()-1:
-		line += ", no commands"
+	case IsHistory(path) && n == 1:
+		rec, err = ReadHistory(ctx, path)
+		return rec, false, err
+	case IsHistory(path):
+		return nil, false, fmt.Errorf("%s: no game %d, want 1: a history folder has one game", path, n)
+	case IsHistory(filepath.Dir(path)):
+		return nil, false, fmt.Errorf("%s is a part of the history folder %s: name the folder", path, filepath.Dir(path))
 	}
-	return []string{line}
+	r, err := record.Open(path)
+	if err != nil {
+		return nil, false, err
+	}
+	defer r.Close()
+	r.Limit(cmp.Or(most, jsonl.MaxBytes), raise)
+	r.Use(ctx)
+	for k := 1; k <= n; k++ {
+		if rec, err = r.Read(); errors.Is(err, io.EOF) {
+			return nil, false, fmt.Errorf("%s: no game %d, want 1 to %d", path, n, k-1)
+		} else if err != nil {
+			return nil, false, err
+		}
+	}
+	_, err = r.Read()
+	return rec, !errors.Is(err, io.EOF), nil
 }
+
+// raise is what to do if a file is longer than may be read.
+const raise = "raise --max-bytes"
 
 // Newest returns what was written last in a folder: its folder "history" if there is one, otherwise the
 // newest file of records or history folder in it or below. It returns an error if there is nothing.

@@ -26,28 +26,36 @@ const replayPace = 300
 // A recordReplay is a record as a replay with one frame per position.
 type recordReplay struct {
 	entry    *entry
+	history  *history // of a history folder; nil if the record is in a file
 	timeline *playback.Timeline
-	size     int64  // of the file when it was read
+	size     int64  // of the file when it was read, or the time of the folder's last change
 	note     string // about a game that is not shown completely
-	cut      bool   // the file ends before the game does
+	cut      bool   // the file or the folder ends before the game does
 	err      error
 	frm      env.Frame
 }
 
 func openReplay(ctx context.Context, e *entry) (replay, error) {
 	p := &recordReplay{entry: e}
-	if err := p.read(ctx); err != nil {
+	var err error
+	if e.history != nil {
+		p.history, err = openHistory(e.history, e.Players[0])
+	}
+	if err == nil {
+		err = p.read(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if _, ok := p.timeline.Game.New(p.timeline.Rec.Seats).(*dropblox.State); ok {
-		return newCommands(&recorded{recordReplay: p}), nil
+		return newCommands(p), nil
 	}
 	return p, nil
 }
 
 // read reads the record as far as it is complete, and starts a timeline with as many positions as before.
 func (p *recordReplay) read(ctx context.Context) error {
-	rec, cut, size, err := p.entry.read(ctx)
+	rec, cut, size, err := p.load(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,6 +82,17 @@ func (p *recordReplay) read(ctx context.Context) error {
 	}
 	p.timeline = next
 	return nil
+}
+
+// load returns the record as far as it is complete, and where cut and size stand.
+func (p *recordReplay) load(ctx context.Context) (rec *record.Record, cut bool, size int64, err error) {
+	if p.history == nil {
+		return p.entry.read(ctx)
+	}
+	size = p.history.changed().UnixNano()
+	p.history.grow(ctx)
+	now := *p.history.rec
+	return &now, !p.history.over, size, nil
 }
 
 // readTime is how long a game may take to be found in its file, and read.
@@ -130,13 +149,20 @@ func (e *entry) read(ctx context.Context) (rec *record.Record, cut bool, size in
 }
 
 func (p *recordReplay) advance(deadline time.Time) {
-	if p.timeline.Advance(deadline) && p.cut {
-		if st, err := os.Stat(p.entry.path); err == nil && st.Size() != p.size {
-			if p.err = p.read(context.Background()); p.err == nil {
-				p.timeline.Advance(deadline)
-			}
+	if p.timeline.Advance(deadline) && p.cut && p.grown() {
+		if p.err = p.read(context.Background()); p.err == nil {
+			p.timeline.Advance(deadline)
 		}
 	}
+}
+
+// grown reports whether there may be more to read. A history whose next turn cannot be read is read again.
+func (p *recordReplay) grown() bool {
+	if p.history != nil {
+		return p.history.err != nil || p.history.changed().UnixNano() != p.size
+	}
+	st, err := os.Stat(p.entry.path)
+	return err == nil && st.Size() != p.size
 }
 
 func (p *recordReplay) info() info {
@@ -146,6 +172,8 @@ func (p *recordReplay) info() info {
 	switch {
 	case p.err != nil:
 		out.Error = p.err.Error()
+	case p.history != nil && p.history.err != nil:
+		out.Error = p.history.err.Error()
 	case p.timeline.Err() != nil:
 		out.Error = "The record does not replay: " + p.timeline.Err().Error()
 	}
@@ -169,12 +197,22 @@ func (p *recordReplay) paint(moves env.Moves) Frame {
 	switch {
 	case over:
 		out.Over = verdict(r.State(), r.Rec.Agents)
-	case r.Done() && r.Last() && r.Rec.Stopped:
-		out.Over = "Stopped here"
-	case r.Done() && r.Last() && p.note != "":
-		out.Over = p.note
+	case r.Last():
+		out.Over = p.ending()
 	}
 	return out
+}
+
+// ending says why a game that is not over ends with the last position; "" if it goes on.
+func (p *recordReplay) ending() string {
+	switch {
+	case !p.timeline.Done():
+	case p.history != nil && p.history.late:
+		return "Time is up"
+	case p.timeline.Rec.Stopped && !p.cut:
+		return "Stopped here"
+	}
+	return p.note
 }
 
 // verdict describes the result of a game that is over in s. names has the player of every seat.

@@ -54,7 +54,10 @@ var allGlobals = func() (g env.Globals) {
 
 // Show implements env.State. Free squares of the hidden rows are drawn as CellZone. The letter of a
 // block is its size: A for one square, J for ten.
-func (s *State) Show(f *env.Frame) {
+func (s *State) Show(f *env.Frame) { s.ShowWith(f, s.Block(0)) }
+
+// ShowWith is Show with the block in play where commands have led it.
+func (s *State) ShowWith(f *env.Frame, block Block) {
 	board := f.Add("dropblox", Cols, Rows)
 	for i := range s.Cells {
 		for j, v := range s.Cells[i] {
@@ -65,7 +68,6 @@ func (s *State) Show(f *env.Frame) {
 			}
 		}
 	}
-	block := s.Block(0)
 	ghost := block
 	if !s.Failed {
 		ghost.Drop(&s.Taken)
@@ -88,11 +90,7 @@ func (s *State) Show(f *env.Frame) {
 func (s *State) Mark(f *env.Frame, _ int, a env.Action) {
 	p, b := At(a), s.Block(0)
 	b.Center = Cell{I: int8(p.I), J: int8(p.J)}
-	for ; p.R > 0; p.R-- {
-		for k, c := range b.Cells() {
-			b.Offsets[k] = c.Turned()
-		}
-	}
+	b.rotate(p.R)
 	paint(&f.Boards[0], &b, env.CellGhost)
 }
 

@@ -25,6 +25,30 @@ func (s *State) Position() Position {
 	return p
 }
 
+// Restore sets s to the position, after which nobody knows which blocks come. If only the time is up in it, the game
+// goes on in s. It returns an error for a position that the rules do not have, such as one with a block of another
+// table.
+func (p *Position) Restore(s *State) error {
+	*s = State{Veiled: true, Points: int32(p.Score), Cells: p.Bitmap, Taken: p.Field()}
+	for k := range s.Blocks {
+		b := &p.Block
+		if k > 0 {
+			b = &p.Preview[k-1]
+		}
+		if b.Type >= Types {
+			return fmt.Errorf("dropblox: block of type %d, want 0 to %d", b.Type, Types-1)
+		}
+		s.Blocks[k] = uint16(b.Type)
+	}
+	b := s.Block(0)
+	s.Failed = !b.Fits(&s.Taken)
+	now := s.Position()
+	if now.Failed = p.Failed; now != *p || s.Failed && !p.Failed {
+		return fmt.Errorf("dropblox: want every block as the table has it, where it appears, and with room for it")
+	}
+	return s.Check()
+}
+
 // AppendJSON appends the position exactly as the contest writes it (rules §8.2): one line of ASCII
 // without a line end.
 func (p *Position) AppendJSON(dst []byte) []byte {

@@ -69,6 +69,17 @@ func (s *State) Play(commands []Command) (rows int) {
 	return rows
 }
 
+// ActionTo returns the legal action that leads to the same board as the turn of commands that led to after.
+func (s *State) ActionTo(after *State) (a env.Action, ok bool) {
+	for _, a := range s.Legal(0, nil) {
+		now := *s
+		if now.Step(env.Alone(0, a)); now.Taken == after.Taken && now.Cells == after.Cells {
+			return a, true
+		}
+	}
+	return env.None, false
+}
+
 // Expire ends the game because its time is up (rules §9). The board does not change.
 func (s *State) Expire() { s.Failed = true }
 

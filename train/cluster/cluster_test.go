@@ -25,7 +25,7 @@ var quiet = slog.New(slog.DiscardHandler)
 
 // small is a run of a second or so: TD(λ), then a backup.
 func small() *phases.Config {
-	c := phases.DefaultBackup()
+	c := phases.Default(games.BlockBattle)
 	c.Seed, c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 3, 6, 32, 10, 32, []int{8}
 	c.Results, c.Backup, c.Samples = 0.4, 0.6, 6
 	c.Gates, c.GatePairs, c.GatePly = 2, 2, 1
@@ -123,7 +123,7 @@ func (s *site) work(t *testing.T, ctx context.Context, name string) <-chan error
 // Workers that join, leave and repeat themselves, results that are late, and the number of slots per task change no
 // bit of the weights.
 func TestSameWeights(t *testing.T) {
-	several, solo := small(), single.Default()
+	several, solo := small(), single.Default(games.WinTetris)
 	several.Versus, several.Opponents = 0.5, []string{"hand", "combo", "digger"}
 	solo.Seed, solo.Games, solo.Rounds, solo.Iterations, solo.Batch, solo.Hidden = 5, 6, 24, 6, 32, []int{8}
 	solo.Gates, solo.GateGames, solo.GateSteps = 2, 2, 40

@@ -45,7 +45,8 @@ func inFirst(change func(r *selfplay.Result, tensors []mlp.Tensor)) func(*testin
 		r, tensors, err := selfplay.ReadResult(files[0])
 		require.NoError(t, err)
 		change(r, tensors)
-		files[0] = selfplay.AppendResult(nil, r, tensors)
+		files[0], err = selfplay.AppendResult(nil, r, tensors)
+		require.NoError(t, err)
 		return packResults(files)
 	}
 }

@@ -36,14 +36,9 @@ func TestClusterFlag(t *testing.T) {
 
 // A learner prints the line with which workers join. Its best net is that of a run without workers, byte for byte.
 func TestSelfplayCluster(t *testing.T) {
-	t.Run("default", func(t *testing.T) { testCluster(t, tiny) })
-	t.Run("from zero", func(t *testing.T) { testCluster(t, append([]string{"--from-zero"}, tiny...)) })
-}
-
-func testCluster(t *testing.T, flags []string) {
 	dir := t.TempDir()
 	args := func(name string, more ...string) []string {
-		return append(append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name)}, flags...), more...)
+		return append(append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name)}, tiny...), more...)
 	}
 	require.NoError(t, command(t, args("alone")...))
 

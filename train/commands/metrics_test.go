@@ -22,7 +22,7 @@ import (
 
 // Prometheus' parser reads what a run has done: before it, after its first step, and at the end.
 func TestTrainingMetrics(t *testing.T) {
-	c := phases.Default()
+	c := phases.Default(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch, c.Gates, c.GatePairs, c.GatePly = 4, 48, 4, []int{4}, 32, 2, 2, 1
 	run, err := selfplay.New(games.BlockBattle, &c, nil, 1)
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestTrainingMetrics(t *testing.T) {
 
 // A game of one seat has points instead of a score.
 func TestMetricsOfOneSeat(t *testing.T) {
-	c := single.Default()
+	c := single.Default(games.WinTetris)
 	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch, c.Gates, c.GateGames, c.GateSteps = 2, 8, 1, []int{4}, 8, 1, 2, 20
 	run, err := selfplay.New(games.WinTetris, &c, nil, 1)
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 
 // Without a terminal a run tells how it goes in plain lines, not too many, in gates too.
 func TestPlainLinesWithoutTerminal(t *testing.T) {
-	c := phases.Default()
+	c := phases.Default(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch, c.Gates, c.GatePairs, c.GatePly = 2, 8, 100, []int{4}, 32, 1, 30, 1
 	run, err := selfplay.New(games.BlockBattle, &c, nil, 1)
 	require.NoError(t, err)

@@ -3,10 +3,8 @@ package commands
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/entry"
+	"blockyard/agents/match"
 	"blockyard/datasets/program/disk"
 	"blockyard/env"
 	"blockyard/train/games"
@@ -44,9 +43,8 @@ type valued struct {
 }
 
 const (
-	asked      = 0.1  // share of the decisions of a game that a teacher is asked about
-	lateGames  = 0.25 // share of the games that start from a late or damaged position
-	mostRegret = 3    // what a choice that loses counts
+	asked      = 10 // a teacher is asked about one of so many decisions of a game
+	mostRegret = 3  // what a choice that loses counts
 )
 
 func (c *regret) Run(ctx context.Context) error {
@@ -94,30 +92,18 @@ func (l *lesson) row(out io.Writer, name string, regrets, first []float64) {
 			best++
 		}
 	}
-	mean, half := interval(regrets)
-	fmt.Fprintf(out, "%s\t%.1f %%\t%.4f ± %.4f\t", name, 100*float64(best)/float64(max(1, len(regrets))), mean, half)
+	all := match.MeanOf(regrets)
+	fmt.Fprintf(out, "%s\t%.1f %%\t%.4f ± %.4f\t", name, 100*float64(best)/float64(max(1, len(regrets))),
+		all.Value, (all.High-all.Low)/2)
 	if first != nil {
 		apart := slices.Clone(regrets)
 		for i, r := range first {
 			apart[i] -= r
 		}
-		mean, half = interval(apart)
-		fmt.Fprintf(out, "%+.4f ± %.4f\t", mean, half)
+		all = match.MeanOf(apart)
+		fmt.Fprintf(out, "%+.4f ± %.4f\t", all.Value, (all.High-all.Low)/2)
 	}
 	fmt.Fprintln(out)
-}
-
-// interval returns the mean of values and half of its 95 % interval.
-func interval(values []float64) (mean, half float64) {
-	n := float64(max(1, len(values)))
-	for _, v := range values {
-		mean += v / n
-	}
-	sum := 0.
-	for _, v := range values {
-		sum += (v - mean) * (v - mean)
-	}
-	return mean, 1.96 * math.Sqrt(sum) / n
 }
 
 // judge returns how much less each choice of an agent is worth to the teacher than the best one.
@@ -178,16 +164,31 @@ func (c *regret) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := walk{game: g, player: player, view: g.Rules.New(g.Rules.MinSeats), state: g.Rules.New(g.Rules.MinSeats)}
-	w.rand.Seed(c.Seed)
 	l := lesson{Game: g.Rules.Name, Rules: g.Rules.Rules, Teacher: c.Teacher}
-	for w.start(); len(l.Decisions) < c.Decisions; {
-		if err := w.step(ctx, func(s env.State, seat int) error {
-			d, err := valueAll(ctx, teacher, s, seat)
-			if err == nil && len(d.Actions) > 1 && len(l.Decisions) < c.Decisions {
+	done := func(env.State) bool { return len(l.Decisions) >= c.Decisions }
+	var rand env.Rand
+	rand.Seed(c.Seed)
+	view := g.Rules.New(g.Rules.MinSeats)
+	ask := func(s env.State, _ env.Moves) error {
+		for set := s.Acting(); set != 0 && !done(s); set = set.Rest() {
+			if rand.Next()%asked != 0 {
+				continue
+			}
+			env.View(view, s, set.First(), rand.Next())
+			d, err := valueAll(ctx, teacher, view, set.First())
+			if err != nil {
+				return err
+			}
+			if len(d.Actions) > 1 {
 				l.Decisions = append(l.Decisions, d)
 			}
-			return err
+		}
+		return nil
+	}
+	for n := g.Rules.MinSeats; !done(nil); {
+		if _, err := match.Play(ctx, match.Game{
+			Rules: g.Rules, Seed: rand.Next(), Names: slices.Repeat([]string{name}, n),
+			Agents: slices.Repeat([]env.Agent{player}, n), Watch: ask, Enough: done,
 		}); err != nil {
 			return err
 		}
@@ -206,48 +207,4 @@ func valueAll(ctx context.Context, teacher entry.Ranker, s env.State, seat int) 
 	}
 	d.Seat = seat
 	return d, err
-}
-
-// A walk is games in which one agent plays all seats.
-type walk struct {
-	game        *games.Game
-	player      env.Agent
-	state, view env.State
-	rand        env.Rand
-	rounds      int
-}
-
-func (w *walk) start() {
-	w.state.Reset(w.rand.Next())
-	if w.chance(lateGames) {
-		w.game.Damage(w.state, &w.rand)
-	}
-	w.rounds = 0
-}
-
-func (w *walk) chance(p float64) bool { return float64(w.rand.Next()>>11)*(1./(1<<53)) < p }
-
-// step plays a round, and calls ask for some of its decisions with a view that is ask's own.
-func (w *walk) step(ctx context.Context, ask func(s env.State, seat int) error) error {
-	moves := env.NoMoves
-	for set := w.state.Acting(); set != 0; set = set.Rest() {
-		seat := set.First()
-		if w.chance(asked) {
-			env.View(w.view, w.state, seat, w.rand.Next())
-			if err := ask(w.view, seat); err != nil {
-				return err
-			}
-		}
-		env.View(w.view, w.state, seat, w.rand.Next())
-		a, err := w.player.Act(ctx, w.view, seat)
-		if err != nil {
-			return errors.Join(err, ctx.Err())
-		}
-		moves[seat] = a
-	}
-	w.state.Step(moves)
-	if w.rounds++; w.state.Acting() == 0 || w.rounds > 400 {
-		w.start()
-	}
-	return nil
 }

@@ -28,18 +28,16 @@ func (c *selfplayCmd) several(g *games.Game) (*phases.Config, error) {
 	return c.Phases.Config(g, &c.AnyGame)
 }
 
-// Flags that are not given leave the library's defaults, which depend on the game and on
-// whether there is a backup.
+// Flags that are not given leave the library's defaults, which depend on the game.
 func TestDefaults(t *testing.T) {
 	for _, c := range []struct {
 		g    *games.Game
 		args []string
 		want phases.Config
 	}{
-		{games.TetrisDuel, nil, phases.DefaultBackup()},
-		{games.BlockBattle, nil, phases.FromZero(games.BlockBattle)},
-		{games.Blocking, nil, phases.FromZero(games.Blocking)},
-		{games.TetrisDuel, []string{"--backup=0"}, phases.Default()},
+		{games.TetrisDuel, nil, phases.Default(games.TetrisDuel)},
+		{games.BlockBattle, []string{"--from-zero"}, phases.Default(games.BlockBattle)},
+		{games.Blocking, nil, phases.Default(games.Blocking)},
 	} {
 		got, err := parse(t, append([]string{c.g.Rules.ID}, c.args...)...).several(c.g)
 		require.NoError(t, err)
@@ -47,7 +45,7 @@ func TestDefaults(t *testing.T) {
 	}
 	alone, err := parse(t, "wintetris").algorithm(games.WinTetris)
 	require.NoError(t, err)
-	want := single.Default()
+	want := single.Default(games.WinTetris)
 	require.Equal(t, &want, alone)
 }
 
@@ -110,7 +108,7 @@ func TestFlagsOfOtherAlgorithmsAreRefused(t *testing.T) {
 			[]string{"blocking", "--warm=.1"}},
 		{"--keep belongs to games of one seat", []string{"blockbattle", "--keep=3"}},
 		{"--gate-games belongs to games of one seat", []string{"blocking", "--gate-games=3"}},
-		{"--lambda belongs to", []string{"tetrisduel", "--lambda=.3"}},
+		{"--lambda belongs to", []string{"tetrisduel", "--backup=1", "--lambda=.3"}},
 		{"--samples belongs to fitted value iteration", []string{"blockbattle", "--backup=0", "--samples=3"}},
 		{"--look belongs to fitted value iteration", []string{"blocking", "--look=3"}},
 	} {

@@ -34,7 +34,7 @@ func TestFromZero(t *testing.T) {
 	} {
 		t.Run(c.game, func(t *testing.T) {
 			run := func(ctx context.Context, dir string, more ...string) error {
-				args := append([]string{"selfplay", c.game, "--from-zero", "--out", dir, "--games=4", "--rounds=24",
+				args := append([]string{"selfplay", c.game, "--out", dir, "--games=4", "--rounds=24",
 					"--iterations=6", "--batch=32", "--hidden=6", "--gates=2"}, c.flags...)
 				return commandUntil(t, ctx, append(args, more...)...)
 			}
@@ -63,7 +63,7 @@ func TestSharesFromZero(t *testing.T) {
 		"": {.5, .5}, "--results=0.4": {.4, .6}, "--backup=0.2": {.8, .2}, "--backup=0": {0, 0},
 		"--backup=0.4 --results=0.6": {.6, .4}, "--backup=0.4 --results=0.5": {.5, .4},
 	} {
-		a, err := parse(t, append([]string{"blockbattle", "--from-zero"}, strings.Fields(args)...)...).algorithm(games.BlockBattle)
+		a, err := parse(t, append([]string{"blockbattle"}, strings.Fields(args)...)...).algorithm(games.BlockBattle)
 		if want == [2]float64{.5, .4} {
 			require.ErrorContains(t, err, "results come before a backup", args)
 			continue
@@ -74,13 +74,12 @@ func TestSharesFromZero(t *testing.T) {
 	}
 }
 
-func TestFromZeroRefusesTeachers(t *testing.T) {
-	for _, flag := range []string{"--from=x", "--warm=0.1", "--versus=0.1", "--opponents=hand"} {
-		err := command(t, "selfplay", "blocking", "--from-zero", flag, "--out", t.TempDir())
-		require.ErrorContains(t, err, "--from-zero and "+flag[:6])
+// A backup needs a network to start from.
+func TestBackupNeedsANet(t *testing.T) {
+	for _, game := range []string{"blockbattle", "tetrisduel"} {
+		err := command(t, "selfplay", game, "--backup=1", "--out", t.TempDir())
+		require.ErrorContains(t, err, "give --results a share above 0, or name one with --from")
 	}
-	_, err := parse(t, "blockbattle", "--from-zero", "--results=0").algorithm(games.BlockBattle)
-	require.ErrorContains(t, err, "give --results a share above 0")
-	_, err = parse(t, "wintetris", "--from-zero", "--results=0.5").algorithm(games.WinTetris)
+	_, err := parse(t, "wintetris", "--results=0.5").algorithm(games.WinTetris)
 	require.ErrorContains(t, err, "--results belongs to")
 }

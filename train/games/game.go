@@ -1,7 +1,7 @@
 // Package games says what training needs to know about each game: its features, its baseline evaluator, how to make
 // an agent of a network. All of that comes from the game's entry in agents/bots, so every game with features can be
-// trained. A file per game adds what makes training faster or stronger: harder starting positions, mirror images, a
-// first network, rewards, a planner.
+// trained. A file per game adds what makes training faster or stronger: harder starting positions, mirror images,
+// rewards, a planner.
 //
 // A network evaluates afterstates: positions right after a seat's own action. Their features come in two groups:
 // first those that the action can change, then those that all actions of one decision share and that are computed
@@ -50,10 +50,7 @@ type Game struct {
 	Mirror func(row []float32)
 	// Outcomes is how many equally likely draws a search of three plies enumerates.
 	Outcomes int
-	// Start, if set, makes a net of one hidden layer with the preferences of Hand. Its other units are random by seed.
-	Start func(hidden int, seed uint64) (*mlp.Net, error)
-	// Solo, if set, replaces results in a game of one seat. Then Hand, Learned, Chance
-	// and Start may be missing.
+	// Solo, if set, replaces results in a game of one seat. Then Hand, Learned and Chance may be missing.
 	Solo *Solo
 }
 
@@ -170,7 +167,7 @@ func New(g *env.Game, e *entry.Entry) *Game {
 
 // merge gives t what a game adds to it.
 func merge(t *Game, add Game) *Game {
-	t.Chance, t.Damage, t.Mirror, t.Start = add.Chance, add.Damage, add.Mirror, add.Start
+	t.Chance, t.Damage, t.Mirror = add.Chance, add.Damage, add.Mirror
 	if add.Solo != nil {
 		t.Solo = add.Solo
 	}

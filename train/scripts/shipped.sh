@@ -26,23 +26,22 @@ blockbattle)
   made=$(net run 4)
   ;;
 tetrisduel)
-  run run 12 --from-zero --results 0.25 --iterations 2400 --gate-pairs 60
+  run run 12 --results 0.25 --iterations 2400 --gate-pairs 60
   made=$(net run 12)
   ;;
 blocking)
-  run run 6 --from-zero
+  run run 6
   made=$(net run 5)
   ;;
 wintetris)
-  run run 10 --seed 3 --iterations 3000 --late 0.8 --longest 200 --gate-games 48 --gate-steps 5000
+  run run 10 --seed 3 --gate-games 48
   made=$(net run 8)
   ;;
 dropblox)
-  flags=(--hidden 64 --rounds 32 --keep 24 --late 1 --longest 1000 --lambda 0.8 --gate-games 4)
-  run imitation 1 "${flags[@]}" --warm 1 --explore 0.03 --iterations 100 --rate 0.002 --rate-end 0.0001 --mean 10
-  run narrow 1 "${flags[@]}" --from "$(net imitation 1)" --iterations 240 --rate 0.001 --rate-end 0.00005 --mean 15
-  run run 1 "${flags[@]}" --from "$(net narrow 1)" --seed 2 --iterations 300 --rate 0.0007 --rate-end 0.00001 --mean 60 \
-    --discount 0.9995
+  run imitation 1 --gate-games 4 --warm 1 --discount 1 --iterations 100 --rate 0.002 --rate-end 0.0001 --mean 10
+  run narrow 1 --gate-games 4 --from "$(net imitation 1)" --explore 0 --discount 1 --iterations 240 --rate-end 0.00005
+  run run 1 --gate-games 4 --from "$(net narrow 1)" --explore 0 --seed 2 --iterations 300 --rate 0.0007 --rate-end 0.00001 \
+    --mean 60
   made=$(net run 1)
   ;;
 *)

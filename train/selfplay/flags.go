@@ -1,7 +1,6 @@
 package selfplay
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 // Flags are the flags of a new run that every algorithm reads. Those of one algorithm are beside it. A flag that is nil
 // or empty was not given: the algorithm's default holds.
 type Flags struct {
-	FromZero   bool           `help:"${from_zero}" group:"Any run"`
+	FromZero   bool           `help:"Without effect: every run begins from zero." hidden:""`
 	From       string         `help:"${from}" placeholder:"FILE" group:"Any run"`
 	Seed       *uint64        `help:"${seed}" placeholder:"N" group:"Any run"`
 	Iterations *int           `help:"${iterations}" placeholder:"N" group:"Any run"`
@@ -36,47 +35,30 @@ type Flags struct {
 
 // FlagHelp are the help texts of Flags.
 var FlagHelp = kong.Vars{
-	"from": "Net to start from instead of random weights; with --results 0, of the backup.",
-	"from_zero": "Learn without a teacher: from random weights, and the baseline evaluator is only the opponent in " +
-		"gates. First from the results of games, then, with two seats, by search backups. " +
-		"The other flags still count; some have other defaults then, which are listed in train/README.md.",
+	"from": "Network to start from instead of random weights; with --results 0, of the backup.",
 	"seed": "Seed of everything random. Default: 1.",
 	"iterations": "Budget: rollouts of self-play. Default: 800 in Block Battle, about three minutes on two cores; " +
-		"1200 in the duel, 500 in Blocking, else 3000.",
+		"1200 in the duel, 500 in Blocking, 3000 in WinTetris, 400 in Dropblox.",
 	"for": "Budget as wall-clock time instead, gates included: the command ends at about that time. " +
 		"Gates play fewer games if theirs would take more than a quarter of it. Such a run cannot be repeated exactly.",
-	"hidden":  "Sizes of the hidden layers. Default: 48 with --backup, else 32.",
-	"games":   "Games played side by side. Default: 64.",
-	"rounds":  "Steps of each game in a rollout; with --backup a 16th, because each row costs a search. Default: 64.",
-	"batch":   "Rows per step of the optimiser. Default: 256 with --backup and for one seat, else 512.",
-	"mean":    "Iterations over which weights are averaged. Default: 30.",
-	"explore": "Probability of a random choice. Default: 0.02, for one seat 0.",
-	"late": "Share of games that start from a late or damaged position. " +
-		"Default: 0.25 with --backup, 0.3 for one seat, else 0.1.",
-	"gates": "How often the network is evaluated and saved. Default: 6 with --backup, else 10, " +
-		"and with --for one per minute at most.",
+	"hidden": "Sizes of the hidden layers. Default: 64, in WinTetris 32.",
+	"games":  "Games played side by side. Default: 64.",
+	"rounds": "Steps of each game in a rollout; with --backup a 16th, because each row costs a search. Default: 64, in " +
+		"Blocking and Dropblox 32.",
+	"batch":   "Rows per step of the optimiser. Default: 384 in Block Battle, 64 in Blocking, else 256.",
+	"mean":    "Iterations over which weights are averaged. Default: 100, in Blocking and Dropblox 15, in WinTetris 30.",
+	"explore": "Probability of a random choice. Default: 0.02, in Dropblox 0.03, in WinTetris 0.",
+	"late": "Share of games that start from a late or damaged position. Default: 0.25 in Block Battle, 0.2 in the duel, " +
+		"0.8 in WinTetris, else 1.",
+	"gates": "How often the network is evaluated and saved. Default: 4 in Block Battle and Dropblox, 10 in WinTetris, " +
+		"else 6, and with --for one per minute at most.",
 
 	"warm":     "Share of the budget in which the baseline evaluator plans, in Dropblox. Default: 0.",
-	"lambda":   "λ of the returns, 0 to 1. Default: 0.9, for one seat 0.5.",
-	"rate":     "Learning rate at the beginning. Default: 0.0002, from zero and for one seat 0.001.",
-	"rate_end": "Learning rate at the end. Default: 0.00001, from zero 0.00005, for one seat 0.00002.",
+	"lambda":   "λ of the returns, 0 to 1. Default: 0.95, in WinTetris 0.5, in Dropblox 0.8.",
+	"rate":     "Learning rate at the beginning. Default: 0.001.",
+	"rate_end": "Learning rate at the end. Default: 0.00005, for one seat 0.00002.",
 	"deep_width": "First choices that a backup of a game of turns searches two plies deep; in Dropblox the width of the " +
 		"search. Default: 8, in Dropblox 6.",
-}
-
-// Validate returns an error for a flag that lets the baseline evaluator teach a run from zero. The command line calls
-// it.
-func (f *Flags) Validate() error {
-	return cmp.Or(f.NoTeacher("from", f.From != ""), f.NoTeacher("warm", f.Warm != nil && *f.Warm > 0))
-}
-
-// NoTeacher returns an error if the flag of that name was given for a run from zero.
-func (f *Flags) NoTeacher(name string, given bool) error {
-	if !f.FromZero || !given {
-		return nil
-	}
-	return fmt.Errorf("--from-zero and --%s: a run from zero has random weights and no teacher; leave out one of them",
-		name)
 }
 
 // Apply sets the options for which flags were given. With a budget of time there is a gate per minute at most by

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"blockyard/agents/match"
 )
 
 // gateShare is the part of a budget of time that all gates together may take.
@@ -28,11 +30,22 @@ func (r *Run) gateTime() time.Duration {
 	return time.Duration(gateShare * float64(r.Options.For) / float64(r.Options.Gates))
 }
 
-// GateTimer returns a function that reports whether the given part of a gate's time has
-// passed since. Without a budget of time that never happens.
-func (r *Run) GateTimer(part float64) (over func() bool) {
-	limit, began := time.Duration(part*float64(r.gateTime())), r.now()
-	return func() bool { return limit > 0 && r.now().Sub(began) >= limit }
+// LimitGate limits a match of a gate to a share of the gate's time, after which it ends with the units so far, the
+// first at least. It reports the match's games to OnGate, as those that follow the first ones of all.
+func (r *Run) LimitGate(
+	ctx context.Context, m *match.Match, share float64, first, all int,
+) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(ctx)
+	limit, began := time.Duration(share*float64(r.gateTime())), r.now()
+	m.Progress = func(games int, _ string) {
+		if r.OnGate != nil {
+			r.OnGate(first+games, all)
+		}
+		if limit > 0 && r.now().Sub(began) >= limit {
+			stop()
+		}
+	}
+	return ctx, stop
 }
 
 // GateDue reports whether the next part of the budget is spent and its net not gated yet.

@@ -6,6 +6,7 @@ import (
 
 	"blockyard/agents/mlp"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,52 +23,66 @@ func sampleResult() (*Result, []mlp.Tensor) {
 	}
 }
 
+func appendResult(t testing.TB, r *Result, tensors []mlp.Tensor) []byte {
+	t.Helper()
+	file, err := AppendResult(nil, r, tensors)
+	require.NoError(t, err)
+	return file
+}
+
 // A result is read as it was written, to the last bit. One that was cut or extended is refused.
 func TestResultFiles(t *testing.T) {
 	r, tensors := sampleResult()
-	file := AppendResult(nil, r, tensors)
+	file := appendResult(t, r, tensors)
+	require.Equal(t, file, appendResult(t, r, tensors))
 	got, numbers, err := ReadResult(file)
 	require.NoError(t, err)
 	require.Equal(t, r, got)
 	require.Equal(t, tensors, numbers)
 	require.True(t, math.Signbit(float64(numbers[0].Data[7])))
-	require.Less(t, len(file), 4*27, "zeros take a bit each")
 	for n := range file {
 		_, _, err := ReadResult(file[:n])
 		require.ErrorContains(t, err, "not a result", n)
 	}
 	_, _, err = ReadResult(append(file, 0))
-	require.ErrorContains(t, err, "1 bytes follow the last number")
+	require.ErrorContains(t, err, "not a result")
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		_, one := sampleResult()
 		one[0].Data[3] = float32(bad)
-		_, _, err = ReadResult(AppendResult(nil, r, one))
+		_, _, err = ReadResult(appendResult(t, r, one))
 		require.ErrorContains(t, err, "is not finite")
 	}
-	tensors[0].Shape = []int{1 << 20, 1 << 20, 1 << 20}
-	_, _, err = ReadResult(AppendResult(nil, r, tensors))
-	require.ErrorContains(t, err, "tensors of more than")
-	tensors[0].Shape, tensors[0].Data = []int{2, 2}, []float32{0, 0, 0, 0, 1}
-	_, _, err = ReadResult(AppendResult(nil, r, tensors[:1]))
-	require.ErrorContains(t, err, "truncated", "a bit for the fifth of four numbers")
+	r.Moves = -1
+	_, _, err = ReadResult(appendResult(t, r, tensors))
+	require.ErrorContains(t, err, "below 0")
+	_, err = AppendResult(nil, r, []mlp.Tensor{{Name: "x", Shape: []int{2, 2}, Data: []float32{0, 0, 0, 0, 1}}})
+	require.ErrorContains(t, err, "5 numbers for shape")
+}
+
+// A position's features, most of them 0, take far less than their four bytes each, and no file takes more memory than
+// a result may.
+func TestResultsAreSmall(t *testing.T) {
+	zeros := []mlp.Tensor{{Name: "x", Shape: []int{4000, 200}, Data: make([]float32, 800_000)}}
+	require.Less(t, len(appendResult(t, new(Result), zeros)), 10_000)
+	large := squeeze.EncodeAll(make([]byte, 2*mostResult), nil)
+	_, _, err := ReadResult(large)
+	require.ErrorIs(t, err, zstd.ErrDecoderSizeExceeded)
 }
 
 // What ReadResult accepts is written to a file with the same content.
 func FuzzResultFile(f *testing.F) {
-	f.Add(AppendResult(nil, new(Result), nil))
-	f.Add(AppendResult(nil, func() *Result { r, _ := sampleResult(); return r }(), func() []mlp.Tensor {
-		_, t := sampleResult()
-		return t
-	}()))
+	f.Add(appendResult(f, new(Result), nil))
+	r, tensors := sampleResult()
+	f.Add(appendResult(f, r, tensors))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		r, tensors, err := ReadResult(file)
 		if err != nil {
 			return
 		}
-		written := AppendResult(nil, r, tensors)
+		written := appendResult(t, r, tensors)
 		again, more, err := ReadResult(written)
 		require.NoError(t, err)
 		require.Equal(t, r, again)
-		require.Equal(t, written, AppendResult(nil, again, more))
+		require.Equal(t, written, appendResult(t, again, more))
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/agents/match"
 	"blockyard/agents/mlp"
 	"blockyard/env"
 	task "blockyard/train/games"
@@ -56,10 +57,14 @@ func (s *stub) Fit() error {
 }
 
 func (s *stub) Gate(ctx context.Context, r *Run, p *Point) (bool, error) {
-	over, n := r.GateTimer(1), 0
-	for n < s.games && (n == 0 || !over()) {
+	var m match.Match
+	ctx, stop := r.LimitGate(ctx, &m, 1, 0, s.games)
+	defer stop()
+	n := 0
+	for n < s.games && ctx.Err() == nil {
 		s.clock = s.clock.Add(s.perGame)
 		n++
+		m.Progress(n, "")
 	}
 	s.played = append(s.played, n)
 	p.Games, p.Score, p.Kept = n, 0.5, true

@@ -61,7 +61,6 @@ type Player struct {
 	policies  map[string]Policy // by kind
 	rollout   Rollout           // that the policy in use was started with
 	net       string
-	file      []byte // of the last result
 }
 
 // NewPlayer returns a player for runs of an algorithm with its settings.
@@ -97,8 +96,8 @@ func (p *Player) Play(ctx context.Context, t *Task, net *mlp.Net) ([]byte, *Resu
 		return nil, nil, err
 	}
 	r := &Result{t.Iteration, t.Slot, end, s.ended, s.moves, s.visited}
-	p.file = AppendResult(p.file[:0], r, s.Notes.Tensors())
-	return bytes.Clone(p.file), r, nil
+	file, err := AppendResult(nil, r, s.Notes.Tensors())
+	return file, r, err
 }
 
 // policy returns the policy of the task's kind, started with its rollout.

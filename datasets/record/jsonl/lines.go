@@ -39,6 +39,9 @@ func Open(path string) (*Reader, error) {
 	if path == "-" {
 		return New("standard input", os.Stdin)
 	}
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		return nil, fmt.Errorf("%s is a folder, want a file: datasets view --web shows the games of a folder", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -167,33 +167,12 @@ func (c *Search) Rank() {
 	slices.SortStableFunc(c.Order, func(a, b int) int { return cmp.Compare(worth[choice[b]], worth[choice[a]]) })
 }
 
-// Row writes the features of the k-th live afterstate of Root.
-func (c *Search) Row(k, seat int, out []float32) {
-	own := c.Game.Own
-	c.reader.Shared(c.Root.States[k], seat, out[own:])
-	c.reader.Own(c.Root.States[k], seat, out[:own])
-}
-
-// AppendRow appends what Row writes.
-func (c *Search) AppendRow(x []float32, k, seat int) []float32 {
-	n := len(c.Game.Features)
-	x = append(x, make([]float32, n)...)
-	c.Row(k, seat, x[len(x)-n:])
-	return x
-}
-
 // Action returns the i-th legal action of Root, None if i is negative.
 func (c *Search) Action(i int) env.Action {
 	if i < 0 {
 		return env.None
 	}
 	return c.Root.Legal[i]
-}
-
-// CopyRow writes the features of l's k-th live afterstate, which Evaluate has read.
-func (l *Ply) CopyRow(k, own int, out []float32) {
-	copy(out, l.X[k*own:(k+1)*own])
-	copy(out[own:], l.Shared)
 }
 
 // Find returns which live afterstate the i-th choice leads to, -1 if it ends the game.

@@ -12,10 +12,11 @@ import (
 // startBackup begins a small run that is all backup, and returns its learner and a policy.
 func startBackup(t *testing.T, seed uint64) (*selfplay.Run, *backupLearner, *backupPolicy) {
 	t.Helper()
-	c := DefaultBackup()
+	c := Default(games.TetrisDuel)
+	c.Results, c.Backup, c.Look, c.GateElo = 0, 1, 1, 0
 	c.Seed, c.Hidden, c.Batch, c.Games, c.Rounds, c.Iterations = seed, []int{16}, 32, 20, 64, 24
 	c.Mean, c.Explore, c.Late, c.Gates, c.Samples, c.DeepWidth, c.Versus = 5, 0.1, 0.3, 1, 2, 3, 0.5
-	r, err := selfplay.New(games.TetrisDuel, &c, nil, 2)
+	r, err := selfplay.New(games.TetrisDuel, &c, startNet(t, games.TetrisDuel, c), 2)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	l := r.Learner.(*backupLearner)

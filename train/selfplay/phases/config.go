@@ -43,28 +43,6 @@ type Config struct {
 	GateElo float64
 }
 
-// Default is a run by the results of games, of some minutes on one core.
-func Default() Config {
-	return Config{
-		Options: selfplay.Options{
-			Seed: 1, Hidden: []int{32}, Batch: 512, Games: 64, Rounds: 64, Iterations: 3000,
-			Mean: 30, Explore: 0.02, Late: 0.1, Gates: 10,
-		},
-		Lambda: 0.9, RateFrom: 2e-4, RateTo: 1e-5, DeepWidth: 4,
-		Samples: 4, Look: 1, RateBackup: 1e-3,
-		GatePairs: 200, GatePly: 2,
-	}
-}
-
-// DefaultBackup is a run that starts from the baseline evaluator and backs up what searches
-// find, of some minutes on two cores.
-func DefaultBackup() Config {
-	c := Default()
-	c.Hidden, c.Batch, c.DeepWidth, c.Late = []int{48}, 256, 8, 0.25
-	c.Iterations, c.Backup, c.Gates = 1200, 1, 6
-	return c
-}
-
 // Check implements selfplay.Algorithm.
 func (c *Config) Check(g *games.Game) error {
 	if all := c.Results + c.Backup; all != 0 && !(c.Backup > 0 && math.Abs(all-1) < 1e-9) {
@@ -113,22 +91,25 @@ func takesTurns(g *games.Game) bool { return g.Rules.Rows == 1 && g.Rules.MinSea
 // hasDraws reports whether g is a game whose random draws a search can enumerate, in which seats act at once.
 func hasDraws(g *games.Game) bool { return g.Outcomes > 0 && !takesTurns(g) }
 
-// FromZero is a run without a teacher: it begins with random weights, and the baseline evaluator neither plays, nor is
-// imitated, nor is the first net. It is only the opponent in gates. What remains of human knowledge are the features.
+// Default is the recipe of a game. It begins with random weights; the baseline evaluator is only the opponent in gates.
+// What there is of human knowledge are the features.
 //
 // The first part of the budget learns from the results of games. The rest is a backup from that net, a stage per gate.
 // Games of more than two seats have no backup, and learn from results alone, as do games without draws that a search
-// can enumerate whose seats do not take turns. Many legal actions make
-// decisions expensive, so there are fewer of them, and more steps of the optimiser for each.
-func FromZero(g *games.Game) Config {
-	c := DefaultBackup()
-	c.Hidden, c.Mean, c.Late, c.Gates, c.Iterations = []int{64}, 100, 0.2, 6, 1200
-	c.Lambda, c.RateFrom, c.RateTo = 0.95, 1e-3, 5e-5
-	c.GatePairs, c.GateElo = 100, 20
+// can enumerate whose seats do not take turns. Many legal actions make decisions expensive, so there are fewer of them,
+// and more steps of the optimiser for each.
+func Default(g *games.Game) Config {
+	c := Config{
+		Options: selfplay.Options{
+			Seed: 1, Hidden: []int{64}, Batch: 256, Games: 64, Rounds: 64, Iterations: 1200,
+			Mean: 100, Explore: 0.02, Late: 0.2, Gates: 6,
+		},
+		Lambda: 0.95, RateFrom: 1e-3, RateTo: 5e-5, DeepWidth: 8, Samples: 4, Look: 1, RateBackup: 1e-3,
+		GatePairs: 100, GatePly: 2, GateElo: 20,
+	}
 	switch {
 	case g.Rules.MaxSeats > 2 || !hasDraws(g) && !takesTurns(g):
-		c.Results, c.Backup, c.Late, c.Iterations = 0, 0, 1, 500
-		c.Rounds, c.Batch, c.Mean, c.GatePly = 32, 64, 15, 1
+		c.Late, c.Iterations, c.Rounds, c.Batch, c.Mean, c.GatePly = 1, 500, 32, 64, 15, 1
 	case takesTurns(g): // a search of one ply further costs little, and six teach more; a third for results is enough
 		c.Results, c.Backup, c.Samples, c.Look = 2./6, 4./6, 8, 6
 	default: // two stages of siblings; more add nothing

@@ -1,8 +1,6 @@
 package phases
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 
 	"github.com/alecthomas/kong"
@@ -32,25 +30,24 @@ var FlagHelp = kong.Vars{
 	"results": "Share of the budget, the first, for TD(λ) on the results of games before the --backup, which then " +
 		"starts from that network. Default: what --backup leaves.",
 	"backup": "Share of the budget, the last, for fitted value iteration: a network learns what a search with the " +
-		"network of the last gate finds. With 1, the first is --from, or in the duel the baseline evaluator. Default: " +
-		"0.5 in Block Battle; 1 in the duel, with --from-zero two thirds; else 0.",
+		"network of the last gate finds. With 1, the first is --from. Default: 0.5 in Block Battle, two thirds in the " +
+		"duel, else 0.",
 	"versus": "Share of games with an opponent (--opponents) in one seat. Default: 0.",
 	"opponents": "Agents that the games of --versus are played against, such as hand,combo,tspin,quad,skipper,digger " +
 		"in Block Battle. Each game draws one of them, all with equal probability; it evaluates one ply deep, and " +
 		"nothing is learned from its choices. Default: hand, the baseline evaluator.",
-	"gate_pairs": "Pairs of games per gate and opponent. Default: 200.",
-	"gate_ply":   "Plies that both sides search in a gate. Default: 2.",
+	"gate_pairs": "Pairs of games per gate and opponent. Default: 100.",
+	"gate_ply":   "Plies that both sides search in a gate. Default: 2, in Blocking 1.",
 	"gate_against": "Agents that a gate plays against in place of hand, such as hand,combo,tspin,skipper in Block " +
 		"Battle, for --gate-pairs in all. The network then becomes the best one only if it also scores no less against " +
 		"them than the best one did. Weights that an agent names are copied into the run's folder. Programs, such as " +
 		"exec:./bot, must be named again with --resume. Default: hand alone, which does not decide.",
 	"gate_elo": "Let a gate play against the best network so far until a sequential test decides between equal strength " +
-		"and this many Elo more, for up to four times --gate-pairs. 0: no test. Default: 0, in Blocking and " +
-		"with --from-zero in the duel 20.",
-	"samples": "Positions per decision that are searched further and learned from. Default: 24 in Block Battle, else " +
-		"4, with --from-zero 8.",
+		"and this many Elo more, for up to four times --gate-pairs. 0: no test. Default: 20, in Block Battle 0.",
+	"samples": "Positions per decision that are searched further and learned from. Default: 24 in Block Battle, 8 in " +
+		"the duel.",
 	"look": "In turn-based games: plies that both seats play on from each of them, as the network prefers. " +
-		"Default: 1, with --from-zero 6.",
+		"Default: 6 in the duel.",
 	"rate_backup": "Learning rate after each gate. Default: 0.001.",
 }
 
@@ -74,21 +71,10 @@ func (c *Config) parts() map[string]selfplay.Part {
 	}
 }
 
-// Config returns the settings of the run of a game of several seats that the flags ask for. What they leave open
-// depends on whether there is a backup, and that on the game.
+// Config returns the settings of the run of a game of several seats that the flags ask for: those of Default where they
+// leave them open.
 func (f *Flags) Config(g *games.Game, run *selfplay.Flags) (*Config, error) {
-	if err := cmp.Or(
-		run.NoTeacher("versus", f.Versus != nil && *f.Versus > 0), run.NoTeacher("opponents", len(f.Opponents) > 0),
-	); err != nil {
-		return nil, err
-	}
-	c := Default()
-	switch {
-	case run.FromZero || g.Start == nil || hasDraws(g):
-		c = FromZero(g)
-	case f.Backup == nil || *f.Backup > 0:
-		c = DefaultBackup()
-	}
+	c := Default(g)
 	switch { // what one share leaves is the other
 	case f.Results != nil && f.Backup == nil:
 		c.Results, c.Backup = *f.Results, 1-*f.Results
@@ -101,9 +87,6 @@ func (f *Flags) Config(g *games.Game, run *selfplay.Flags) (*Config, error) {
 		selfplay.Set("deep-width", run.DeepWidth, &c.DeepWidth, backup), selfplay.Set("warm", run.Warm, new(float64), warm))
 	if c.Backup == 0 {
 		c.Results = 0
-	}
-	if run.FromZero && c.Backup > 0 && c.Results == 0 {
-		return nil, errors.New("--from-zero: a backup needs a net to start from: give --results a share above 0")
 	}
 	if err := c.Check(g); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)

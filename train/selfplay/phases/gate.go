@@ -46,12 +46,9 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 	for i, m := range matches {
 		m.Rules, m.Workers, m.A = r.Game.Rules, r.Workers, Net(r.Game, net, ply)
 		m.Seed = env.Derive(c.Seed^gateStream, uint64(i))
-		m.Progress = func(played int, _ string) {
-			if r.OnGate != nil {
-				r.OnGate(before+played, games)
-			}
-		}
-		res, err := c.games(ctx, r, 1/float64(len(matches)), m)
+		limited, stop := r.LimitGate(ctx, &m, 1/float64(len(matches)), before, games)
+		res, err := m.TwoPlayer(limited)
+		stop()
 		if err != nil || ctx.Err() != nil {
 			return false, err
 		}
@@ -129,22 +126,6 @@ func (c *Config) opponent(g *games.Game, name string) (match.Player, error) {
 	}
 	shown, _ := bots.Alias(name)
 	return match.Player{Name: shown, New: f}, nil
-}
-
-// games plays a match of a gate, for that share of the gate's time at most.
-func (c *Config) games(
-	ctx context.Context, r *selfplay.Run, share float64, m match.Match,
-) (match.TwoPlayerResult, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	over, show := r.GateTimer(share), m.Progress
-	m.Progress = func(games int, text string) {
-		show(games, text)
-		if over() {
-			stop()
-		}
-	}
-	return m.TwoPlayer(ctx)
 }
 
 // Net is the player that evaluates with net and searches ply plies.

@@ -7,6 +7,7 @@ import (
 
 	"blockyard/train/network"
 	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/afterstate"
 
 	"blockyard/agents/mlp"
 )
@@ -106,12 +107,12 @@ func (l *lambdaLearner) notes() iter.Seq[*notes] {
 }
 
 // targets has the mean net evaluate a path's steps and returns their λ-returns, NaN where nothing is known.
-func (l *lambdaLearner) targets(p *seatPath) []float32 {
-	values, targets := make([]float32, len(p.Steps)), make([]float32, len(p.Steps))
-	l.Mean.Forward(p.X, len(p.Steps), values)
+func (l *lambdaLearner) targets(p *afterstate.Path) []float32 {
+	p.Evaluate(l.Mean)
 	for i := range p.Steps {
-		p.Steps[i].Value = odds(values[i])
+		p.Steps[i].Value = odds(p.Steps[i].Value)
 	}
+	targets := make([]float32, len(p.Steps))
 	returns(p.Steps, l.config.Lambda, targets)
 	return targets
 }
@@ -125,12 +126,12 @@ func odds(z float32) float32 { return float32(1 / (1 + math.Exp(-float64(z)))) }
 // Random choices are treated like any other. Both seats make them, so that the value is
 // that of a game between players who err now and then, even at the start. Returns that
 // stopped at the agent's own errors, but not at the opponent's, would make every position look good.
-func returns(steps []step, lambda float64, y []float32) {
+func returns(steps []afterstate.Step, lambda float64, y []float32) {
 	ahead := math.NaN() // the return of the next step
 	for i := len(steps) - 1; i >= 0; i-- {
 		switch {
 		case steps[i].Ended:
-			ahead = float64(steps[i].Result)
+			ahead = float64(steps[i].Last)
 		case i+1 == len(steps):
 		case math.IsNaN(ahead):
 			ahead = float64(steps[i+1].Value)

@@ -1,8 +1,6 @@
 package phases
 
 import (
-	"fmt"
-
 	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/train/games"
@@ -16,20 +14,9 @@ type noter struct{ game *games.Game }
 // notes are what the seats that learn saw in one slot's rollout.
 type notes struct {
 	features int
-	seats    [env.MaxSeats]seatPath
-}
-
-// A seatPath is what one seat of a slot saw, games one after another: a row of features for each choice.
-type seatPath struct {
-	X     []float32 // [steps][features]
-	Steps []step
-}
-
-// A step is one row of a path.
-type step struct {
-	Ended  bool    // this was the seat's last choice of its game
-	Result float32 // the game's result as a chance of winning, if Ended
-	Value  float32 // the net's chance of winning in this afterstate
+	// The reward of the choice that ends a game is its result as a chance of winning, and there are no others. Values
+	// are chances, too; the learner sets them.
+	seats [env.MaxSeats]afterstate.Path
 }
 
 // Begin implements selfplay.Policy.
@@ -41,17 +28,15 @@ func (n noter) Begin(s *selfplay.Slot) {
 	}
 	for i := range all.seats {
 		p := &all.seats[i]
-		*p = seatPath{X: p.X[:0], Steps: p.Steps[:0]}
+		*p = afterstate.Path{X: p.X[:0], Steps: p.Steps[:0]}
 	}
 }
 
 // Append appends the row of the choice i of c.Root to seat's path. A choice that ends the game has no row: a net is
 // never asked about finished games.
 func (noter) Append(c *afterstate.Search, s *selfplay.Slot, seat, i int) {
-	path := &s.Notes.(*notes).seats[seat]
-	if k := c.Root.Find(i); k >= 0 {
-		path.X = c.AppendRow(path.X, k, seat)
-		path.Steps = append(path.Steps, step{})
+	if k, own := c.Root.Find(i), c.Game.Own; k >= 0 {
+		s.Notes.(*notes).seats[seat].Add(afterstate.Step{}, c.Root.X[k*own:(k+1)*own], c.Root.Shared)
 	}
 }
 
@@ -59,9 +44,8 @@ func (noter) Append(c *afterstate.Search, s *selfplay.Slot, seat, i int) {
 func (n noter) End(s *selfplay.Slot) {
 	all := s.Notes.(*notes)
 	for seat := range all.seats {
-		p := &all.seats[seat]
-		if k := len(p.Steps) - 1; k >= 0 && !p.Steps[k].Ended {
-			p.Steps[k].Ended, p.Steps[k].Result = true, n.outcome(s.State, seat)
+		if p := &all.seats[seat]; len(p.Steps) > 0 {
+			p.End(n.outcome(s.State, seat))
 		}
 	}
 }
@@ -103,44 +87,30 @@ func (s *samples) SetTensors(tensors []mlp.Tensor) error {
 	return t.Err()
 }
 
-// stepColumns are the numbers of a step in a tensor: ended, result. Values are the learner's.
-const stepColumns = 2
+// lengthsTensor is the tensor of the lengths of the seats' paths.
+const lengthsTensor = "lengths"
 
 // Tensors implements selfplay.Notes.
-func (n *notes) Tensors() (all []mlp.Tensor) {
-	for seat := range n.seats {
-		s := &n.seats[seat]
-		if len(s.Steps) == 0 {
-			continue
-		}
-		var steps []float32
-		for _, t := range s.Steps {
-			ended := float32(0)
-			if t.Ended {
-				ended = 1
-			}
-			steps = append(steps, ended, t.Result)
-		}
-		all = append(all,
-			mlp.Tensor{Name: seatTensor("x", seat), Shape: []int{len(s.Steps), n.features}, Data: s.X},
-			mlp.Tensor{Name: seatTensor("steps", seat), Shape: []int{len(s.Steps), stepColumns}, Data: steps})
+func (n *notes) Tensors() []mlp.Tensor {
+	tensors, lengths := afterstate.Pack(n.seats[:], n.features)
+	data := make([]float32, len(lengths))
+	for seat, steps := range lengths {
+		data[seat] = float32(steps)
 	}
-	return all
+	return append(tensors, mlp.Tensor{Name: lengthsTensor, Shape: []int{len(data)}, Data: data})
 }
 
 // SetTensors implements selfplay.Notes.
 func (n *notes) SetTensors(tensors []mlp.Tensor) error {
-	all := selfplay.ByName(tensors)
-	for seat := range n.seats {
-		steps := all.Rows(seatTensor("steps", seat))
-		s := seatPath{X: all.Take(seatTensor("x", seat), steps, n.features)}
-		for about := all.Take(seatTensor("steps", seat), steps, stepColumns); len(about) > 0; about = about[stepColumns:] {
-			s.Steps = append(s.Steps, step{Ended: about[0] != 0, Result: about[1]})
-		}
-		n.seats[seat] = s
+	t := selfplay.ByName(tensors)
+	var lengths []int
+	for _, v := range t.Take(lengthsTensor, len(n.seats)) {
+		lengths = append(lengths, int(v))
 	}
-	return all.Err()
+	if err := t.Err(); err != nil {
+		return err
+	}
+	paths, err := afterstate.Unpack(tensors, lengths, n.features)
+	copy(n.seats[:], paths)
+	return err
 }
-
-// seatTensor is the name of a seat's tensor.
-func seatTensor(name string, seat int) string { return fmt.Sprintf("%s %d", name, seat) }

@@ -2,7 +2,7 @@
 // share of the budget:
 //
 //	results  TD(λ) from random weights
-//	backup   fitted value iteration, from the network of results, or from the baseline evaluator written as a network
+//	backup   fitted value iteration, from the network of results
 //
 // A gate plays the network against the baseline evaluator, or other agents, and against the best network so far.
 //
@@ -53,8 +53,7 @@ func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	}
 }
 
-// Start implements selfplay.Algorithm. If from is nil a backup begins with the baseline
-// evaluator as a net, unless results come before it, and TD(λ) with random weights.
+// Start implements selfplay.Algorithm. If from is nil TD(λ) begins with random weights.
 func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
 	if _, err := c.opponents(r.Game); err != nil {
 		return nil, err
@@ -63,31 +62,21 @@ func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error)
 		return newLambda(r, c, from)
 	}
 	if from == nil {
-		var err error
-		if from, err = c.firstNet(r.Game); err != nil {
-			return nil, err
-		}
+		return nil, errors.New("a backup needs a net to start from: give --results a share above 0, or name one with --from")
 	}
 	return c.backup(r, from)
 }
 
 // backup begins fitted value iteration with a net.
-func (c *Config) backup(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
+func (c *Config) backup(r *selfplay.Run, from *mlp.Net) (interface {
+	selfplay.Learner
+	restore(*selfplay.State) error
+}, error,
+) {
 	if hasDraws(r.Game) {
 		return newSiblings(r, c, from)
 	}
 	return newBackup(r, c, from)
-}
-
-// firstNet is the game's baseline evaluator as a net.
-func (c *Config) firstNet(g *games.Game) (*mlp.Net, error) {
-	if g.Start == nil {
-		return nil, errors.New("a backup needs a net to start from: name one with --from")
-	}
-	if len(c.Hidden) != 1 {
-		return nil, fmt.Errorf("%d hidden layers: the first net of a backup has one hidden layer", len(c.Hidden))
-	}
-	return g.Start(c.Hidden[0], c.Seed)
 }
 
 // Next implements selfplay.Algorithm.
@@ -111,11 +100,8 @@ func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, 
 	if s.Version < firstVersion {
 		return nil, errors.New("a run of an earlier trainer: continue it with the program that saved it")
 	}
-	if s.Backup != nil && hasDraws(r.Game) {
-		return restoreSiblings(r, c, s)
-	}
 	if s.Backup != nil {
-		return restoreBackup(r, c, s)
+		return c.restoreBackup(r, s)
 	}
 	return restoreLambda(r, c, s)
 }

@@ -22,7 +22,8 @@ import (
 
 // small is a run of a second or so that is all TD(λ).
 func small(seed uint64) Config {
-	c := Default()
+	c := Default(games.BlockBattle)
+	c.Results, c.Backup, c.RateFrom = 0, 0, 2e-4
 	c.Seed, c.Games, c.Rounds, c.Iterations, c.Batch = seed, 6, 24, 8, 32
 	c.Hidden = []int{8}
 	c.DeepWidth, c.Explore, c.Versus, c.Late = 2, 0.1, 0.5, 0.3
@@ -48,7 +49,7 @@ func opposed(seed uint64) Config {
 // openFrom is open with a net of random weights to start from.
 func openFrom(t *testing.T, c Config, workers int) *selfplay.Run {
 	t.Helper()
-	r, err := selfplay.New(games.BlockBattle, &c, startNet(t, c), workers)
+	r, err := selfplay.New(games.BlockBattle, &c, startNet(t, games.BlockBattle, c), workers)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	return r

@@ -11,22 +11,16 @@ import (
 )
 
 const (
-	siblingSteps = 16  // a rollout has so many times fewer steps than one of TD(λ): a decision costs a search
-	refit        = 0.1 // share of the decisions of the stage so far that each fit takes, drawn at random
-	sharpness    = 0.2 // temperature of the softmax over siblings, in the net's log odds
-	meanOver     = 8   // weights are averaged over this part of a stage, its last
+	refit     = 0.1 // share of the decisions of the stage so far that each fit takes, drawn at random
+	sharpness = 0.2 // temperature of the softmax over siblings, in the net's log odds
+	meanOver  = 8   // weights are averaged over this part of a stage, its last
 )
 
-// A siblingLearner is a net in training and its base, which plays and says what the targets are.
+// A siblingLearner learns from the decisions of its stage.
 type siblingLearner struct {
-	*selfplay.Value
-	config *Config
-	run    *selfplay.Run
+	staged
 	reader *siblingReader
-	base   *mlp.Net
-
-	stage decisions // all so far
-	fits  int       // of this stage
+	stage  decisions // all so far
 }
 
 // perStep is how many decisions a step of the optimiser takes.
@@ -34,52 +28,29 @@ func (c *Config) perStep() int { return max(1, c.Batch/c.Samples) }
 
 // newSiblings begins with a net.
 func newSiblings(r *selfplay.Run, c *Config, from *mlp.Net) (*siblingLearner, error) {
-	v, err := selfplay.NewValue(r, network.Config{
+	l, err := newStaged(r, c, network.Config{
 		Loss: network.Choice, Batch: c.perStep() * c.Samples, Group: c.Samples, Temperature: sharpness, Seed: c.Seed,
 	}, from)
-	return &siblingLearner{
-		Value: v, config: c, run: r, reader: newSiblingReader(r.Game), base: from,
-		stage: decisions{game: r.Game, siblings: c.Samples},
-	}, err
+	return &siblingLearner{staged: l, reader: newSiblingReader(r.Game),
+		stage: decisions{game: r.Game, siblings: c.Samples}}, err
 }
 
-// restoreSiblings returns the learner that Save added to a state.
-func restoreSiblings(r *selfplay.Run, c *Config, s *selfplay.State) (*siblingLearner, error) {
-	if c.Backup == 0 {
-		return nil, errors.New("the saved run has a backup, but its settings have none")
-	}
-	base, err := s.AnyNet(basePrefix, len(r.Game.Features))
-	if err != nil {
-		return nil, err
-	}
-	l, err := newSiblings(r, c, base)
-	if err != nil {
-		return nil, err
-	}
-	l.fits = s.Backup.Fits
-	return l, errors.Join(l.stage.SetTensors(s.Under(stagePrefix)), l.Restore(s, "", netPrefix, s.Steps))
+func (l *siblingLearner) restore(s *selfplay.State) error {
+	return errors.Join(l.stage.SetTensors(s.Under(stagePrefix)), l.staged.restore(s))
 }
 
 func (l *siblingLearner) Save(s *selfplay.State) {
-	s.AddNet(basePrefix, l.base)
 	s.Add(stagePrefix, l.stage.Tensors())
-	s.Steps = l.Value.Save(s, "", netPrefix)
-	s.Backup = &selfplay.BackupState{Fits: l.fits}
+	l.staged.Save(s)
 }
 
-// Gated implements selfplay.Learner: it begins a stage with the net as the base.
+// Gated implements selfplay.Learner.
 func (l *siblingLearner) Gated() error {
-	l.base, l.stage.list, l.fits = l.Mean, nil, 0
-	return l.Trainer.SetNet(l.base)
+	l.stage.list = nil
+	return l.staged.Gated()
 }
 
-func (l *siblingLearner) Rollout() selfplay.Rollout {
-	o := l.run.Options
-	return selfplay.Rollout{
-		Kind: siblingKind, Net: l.base, Steps: max(1, o.Rounds/siblingSteps), Late: o.Late, Versus: l.config.Versus,
-		Ahead: l.run.UntilGate(1) - 1, // the base stands still
-	}
-}
+func (l *siblingLearner) Rollout() selfplay.Rollout { return l.rollout(siblingKind) }
 
 // Fit implements selfplay.Learner. It takes a share of the decisions of the stage, so that the steps of a rollout grow
 // with the decisions there are: in a stage of 200 rollouts, each is taken ten times in the mean.
@@ -143,11 +114,6 @@ func appendChoice(y, targets []float32) []float32 {
 
 // rate falls in each stage to almost nothing, along half a cosine over the steps of the optimiser.
 func (l *siblingLearner) rate() float64 {
-	part := stagePart(l.run)
+	part := l.part()
 	return fall(l.config.RateBackup, l.config.RateBackup/50, 0, 1, part*part)
-}
-
-// stagePart is how much of the time from the last gate to the next has gone.
-func stagePart(r *selfplay.Run) float64 {
-	return min(1, max(0, r.Progress()*float64(r.Options.Gates)-float64(r.Counts.Gated)))
 }

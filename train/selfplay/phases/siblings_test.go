@@ -16,10 +16,10 @@ import (
 // startSiblings begins a small run that is all siblings, and returns its learner and a policy.
 func startSiblings(t *testing.T, seed uint64) (*selfplay.Run, *siblingLearner, *siblingPolicy) {
 	t.Helper()
-	c := FromZero(games.BlockBattle)
+	c := Default(games.BlockBattle)
 	c.Seed, c.Hidden, c.Batch, c.Games, c.Rounds, c.Iterations = seed, []int{16}, 48, 16, 64, 24
 	c.Explore, c.Late, c.Gates, c.Samples, c.Versus, c.Results, c.Backup = 0.1, 0.3, 1, 12, 0.25, 0, 1
-	r, err := selfplay.New(games.BlockBattle, &c, startNet(t, c), 2)
+	r, err := selfplay.New(games.BlockBattle, &c, startNet(t, games.BlockBattle, c), 2)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	l := r.Learner.(*siblingLearner)
@@ -30,10 +30,13 @@ func startSiblings(t *testing.T, seed uint64) (*selfplay.Run, *siblingLearner, *
 }
 
 // startNet is a net of random weights.
-func startNet(t *testing.T, c Config) *mlp.Net {
+func startNet(t *testing.T, g *games.Game, c Config) *mlp.Net {
 	t.Helper()
-	c.Backup = 0
-	return open(t, c, 1).Net()
+	c.Results, c.Backup = 0, 0
+	r, err := selfplay.New(g, &c, nil, 1)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close()) }()
+	return r.Net()
 }
 
 // noteOne has a policy note the decision of seat 0 in a damaged position, or returns false if there are too few pairs.

@@ -14,7 +14,7 @@ import (
 func BenchmarkStep(b *testing.B) {
 	for name, share := range map[string]float64{"results": 0, "siblings": 1 - 1e-6} {
 		b.Run(name, func(b *testing.B) {
-			c := FromZero(games.BlockBattle)
+			c := Default(games.BlockBattle)
 			c.Results, c.Backup, c.Gates = 1e-6*math.Ceil(share), share, 1
 			r, err := selfplay.New(games.BlockBattle, &c, nil, 1)
 			require.NoError(b, err)

@@ -32,23 +32,27 @@ func TestResultsThatCannotBe(t *testing.T) {
 
 	result, tensors, err := selfplay.ReadResult(file)
 	require.NoError(t, err)
-	require.Equal(t, file, selfplay.AppendResult(nil, result, tensors))
+	again, err := selfplay.AppendResult(nil, result, tensors)
+	require.NoError(t, err)
+	require.Equal(t, file, again)
 	write := func(tensors []mlp.Tensor, change func(*selfplay.Result)) []byte {
 		x := *result
 		change(&x)
-		return selfplay.AppendResult(nil, &x, tensors)
+		file, err := selfplay.AppendResult(nil, &x, tensors)
+		require.NoError(t, err)
+		return file
 	}
 	for name, c := range map[string]struct {
 		file []byte
 		says string
 	}{
 		"no file":           {[]byte("hello, world"), "not a result"},
-		"truncated":         {file[:len(file)/2], "truncated"},
+		"truncated":         {file[:len(file)/2], "not a result"},
 		"another slot":      {write(tensors, func(r *selfplay.Result) { r.Slot = 3 }), "want iteration 0, slot 2"},
 		"another iteration": {write(tensors, func(r *selfplay.Result) { r.Iteration = 9 }), "the result of iteration 9"},
 		"too many choices":  {write(tensors, func(r *selfplay.Result) { r.Moves = 1 << 20 }), "choices"},
 		"no position":       {write(tensors, func(r *selfplay.Result) { r.End.State = "AAAA" }), ""},
-		"a tensor less":     {write(tensors[1:], func(*selfplay.Result) {}), "has the shape"},
+		"a tensor less":     {write(tensors[1:], func(*selfplay.Result) {}), "tensors of 48 steps"},
 	} {
 		_, err := player.Decode(sent, c.file)
 		require.ErrorContains(t, err, c.says, name)

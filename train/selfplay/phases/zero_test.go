@@ -22,16 +22,14 @@ func (c contrary) Evaluate(states []env.State, seat int, out []float32) {
 	}
 }
 
-// Nobody teaches a run from zero: its nets are the same whatever the baseline evaluator prefers, and without the net
-// that a backup starts from by default.
+// Nobody teaches a run: its nets are the same whatever the baseline evaluator prefers.
 func TestFromZeroHasNoTeacher(t *testing.T) {
 	for _, g := range []*games.Game{games.BlockBattle, games.TetrisDuel, games.Blocking} {
 		nets := [2][]mlp.Tensor{}
 		other := *g
 		other.Hand = func() search.Evaluator { return contrary{g.Hand()} }
-		other.Start = nil
 		for i, g := range []*games.Game{g, &other} {
-			c := FromZero(g)
+			c := Default(g)
 			c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 4, 32, []int{6}
 			c.Gates, c.GatePairs, c.GatePly = 2, 1, 1
 			r, err := selfplay.New(g, &c, nil, 1)
@@ -46,7 +44,7 @@ func TestFromZeroHasNoTeacher(t *testing.T) {
 
 // The parts of a run from zero follow one another, each from the net of the one before, and are named.
 func TestStagesFromZero(t *testing.T) {
-	c := FromZero(games.BlockBattle)
+	c := Default(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 8, 32, []int{6}
 	c.Results, c.Backup, c.Gates, c.GatePairs, c.GatePly = 0.5, 0.5, 4, 1, 1
 	r := open(t, c, 1)
@@ -71,7 +69,7 @@ func TestStagesFromZero(t *testing.T) {
 
 // The learning rate of the results falls to its end before the backup begins.
 func TestRateOfResults(t *testing.T) {
-	c := FromZero(games.BlockBattle)
+	c := Default(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Hidden = 1, 1, 200, []int{2}
 	c.Results, c.Backup = 0.25, 0.75
 	r := open(t, c, 1)
@@ -90,7 +88,7 @@ func TestResultsRefuse(t *testing.T) {
 		"gate elo is -1":              func(c *Config) { c.GateElo = -1 },
 		"results is -0.5":             func(c *Config) { c.Results = -0.5 },
 	} {
-		c := FromZero(games.BlockBattle)
+		c := Default(games.BlockBattle)
 		change(&c)
 		require.ErrorContains(t, c.Check(games.BlockBattle), says)
 	}
@@ -99,7 +97,7 @@ func TestResultsRefuse(t *testing.T) {
 // A gate against the best net ends as soon as its test has decided, after more pairs than against the baseline if it
 // must.
 func TestGateStopsWhenItsTestDecides(t *testing.T) {
-	c := FromZero(games.BlockBattle)
+	c := Default(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 2, 32, []int{6}
 	c.Gates, c.GatePairs, c.GatePly, c.GateElo = 2, 30, 1, 400
 	r := open(t, c, 1)

@@ -43,27 +43,20 @@ type Config struct {
 	GateSteps int     // choices after which such a game is stopped
 }
 
-// Default returns the settings of a run of some minutes on one core.
-func Default() Config {
-	return Config{
+// Default is the recipe of a game, of some minutes on one core. It begins with random weights, and the baseline
+// evaluator plans nothing.
+func Default(g *games.Game) Config {
+	c := Config{
 		Options: selfplay.Options{
 			Seed: 1, Hidden: []int{32}, Batch: 256, Games: 64, Rounds: 64, Iterations: 3000,
-			Mean: 30, Late: 0.3, Gates: 10,
+			Mean: 30, Late: 0.8, Gates: 10,
 		},
-		Keep: 1, Width: 6, Lambda: 0.5, Rate: 1e-3, RateEnd: 2e-5, Longest: 2000,
-		GateGames: 64, GateSteps: 10000,
+		Keep: 1, Width: 6, Lambda: 0.5, Rate: 1e-3, RateEnd: 2e-5, Longest: 200, GateGames: 64, GateSteps: 5000,
 	}
-}
-
-// FromZero is a run without a teacher: random weights, and the baseline evaluator plans nothing.
-func FromZero(g *games.Game) Config {
-	c := Default()
-	if g.Solo.Planner != nil {
+	if g.Solo != nil && g.Solo.Planner != nil {
 		c.Discount = 0.9995 // without one, it takes more turns for as many points
 		c.Hidden, c.Rounds, c.Keep, c.Iterations, c.Mean = []int{64}, 32, 24, 400, 15
-		c.Late, c.Longest, c.Lambda, c.Explore, c.Gates, c.GateGames = 1, 1000, 0.8, 0.03, 4, 40
-	} else {
-		c.Late, c.Longest, c.GateSteps = 0.8, 200, 5000
+		c.Late, c.Longest, c.Lambda, c.Explore, c.Gates, c.GateGames, c.GateSteps = 1, 1000, 0.8, 0.03, 4, 40, 10000
 	}
 	return c
 }

@@ -20,11 +20,11 @@ type Flags struct {
 
 // FlagHelp are the help texts of Flags.
 var FlagHelp = kong.Vars{
-	"discount":   "γ of the returns per turn in Dropblox, above 0 to 1. Default: 1, with --from-zero 0.9995.",
-	"keep":       "Rollouts that every fit learns from, the last ones. Default: 1.",
-	"longest":    "Choices after which a game is left for a new one. Default: 2000.",
-	"gate_games": "Games of a gate. Default: 64, in Dropblox with --from-zero 40.",
-	"gate_steps": "Choices after which such a game is stopped. Default: 10000.",
+	"discount":   "γ of the returns per turn in Dropblox, above 0 to 1. Default: 0.9995.",
+	"keep":       "Rollouts that every fit learns from, the last ones. Default: 1, in Dropblox 24.",
+	"longest":    "Choices after which a game is left for a new one. Default: 200, in Dropblox 1000.",
+	"gate_games": "Games of a gate. Default: 64, in Dropblox 40.",
+	"gate_steps": "Choices after which such a game is stopped. Default: 5000, in Dropblox 10000.",
 }
 
 // Parts of a run that flags are for.
@@ -44,10 +44,7 @@ func (f *Flags) Validate() error {
 
 // Config returns the settings of the run of a game of one seat that the flags ask for.
 func (f *Flags) Config(g *games.Game, run *selfplay.Flags) (*Config, error) {
-	c := Default()
-	if run.FromZero {
-		c = FromZero(g)
-	}
+	c := Default(g)
 	run.Apply(&c.Options)
 	flags := append(f.set(&c), selfplay.Set("warm", run.Warm, &c.Warm, planner),
 		selfplay.Set("lambda", run.Lambda, &c.Lambda, alone), selfplay.Set("rate", run.Rate, &c.Rate, alone),

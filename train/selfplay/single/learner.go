@@ -8,6 +8,7 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/train/network"
 	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/afterstate"
 )
 
 const meanPrefix = "mean."
@@ -19,7 +20,7 @@ type learner struct {
 	config *Config
 	run    *selfplay.Run
 
-	kept []steps // of the last rollouts, the oldest first
+	kept []afterstate.Path // of the last rollouts, the oldest first
 }
 
 // Notes implements selfplay.Algorithm.
@@ -71,7 +72,7 @@ func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, 
 	if err := l.Value.Restore(s, "", meanPrefix, s.Steps); err != nil {
 		return nil, err
 	}
-	l.kept, err = unpack(s.Tensors, s.Kept, len(r.Game.Features))
+	l.kept, err = afterstate.Unpack(s.Tensors, s.Kept, len(r.Game.Features))
 	return l, err
 }
 
@@ -79,7 +80,7 @@ func (l *learner) Save(s *selfplay.State) {
 	again := l.kept[len(l.kept)-min(len(l.kept), (l.config.Keep-1)*l.config.Games):]
 	if len(again) > 0 {
 		var tensors []mlp.Tensor
-		tensors, s.Kept = pack(again, len(l.run.Game.Features))
+		tensors, s.Kept = afterstate.Pack(again, len(l.run.Game.Features))
 		s.Tensors = append(s.Tensors, tensors...)
 	}
 	s.Steps = l.Value.Save(s, "", meanPrefix)
@@ -109,8 +110,8 @@ func (l *learner) collect() {
 	last := 0 // steps of the last rollout
 	for _, slot := range l.run.Slots {
 		if s, ok := slot.Notes.(*steps); ok {
-			l.run.Counts.Rows += len(s.list)
-			l.kept = append(l.kept, *s)
+			l.run.Counts.Rows += len(s.Steps)
+			l.kept = append(l.kept, s.Path)
 			last++
 		}
 	}
@@ -120,16 +121,15 @@ func (l *learner) collect() {
 	l.Rows.Cut(0)
 	n := len(l.run.Game.Features)
 	y, ok := make([]float32, l.config.Rounds), make([]bool, l.config.Rounds)
-	var out []float32
 	for k := range l.kept {
 		s := &l.kept[k]
 		if k < len(l.kept)-last {
-			out = s.evaluate(l.Now, out)
+			s.Evaluate(l.Now)
 		}
-		s.returns(float32(l.config.Lambda), float32(l.config.discount(l.run.Game)), y, ok)
-		for i := range s.list {
+		returns(s.Steps, float32(l.config.Lambda), float32(l.config.discount(l.run.Game)), y, ok)
+		for i := range s.Steps {
 			if ok[i] {
-				l.Rows.X, l.Rows.Y = append(l.Rows.X, s.x[i*n:(i+1)*n]...), append(l.Rows.Y, y[i])
+				l.Rows.X, l.Rows.Y = append(l.Rows.X, s.X[i*n:(i+1)*n]...), append(l.Rows.Y, y[i])
 			}
 		}
 	}

@@ -27,7 +27,11 @@ func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, e
 	if ro.Kind != kind {
 		return nil, fmt.Errorf("no policy of kind %q: want %s", ro.Kind, kind)
 	}
-	return &policy{Search: afterstate.New(g, ro.Net, 1), config: c, x: make([]float32, len(g.Features))}, nil
+	return c.newPolicy(g, ro), nil
+}
+
+func (c *Config) newPolicy(g *games.Game, ro *selfplay.Rollout) *policy {
+	return &policy{Search: afterstate.New(g, ro.Net, 1), config: c, x: make([]float32, len(g.Features))}
 }
 
 // Start implements selfplay.Policy. If the game has a planner, it plans by the net, or by the baseline evaluator.
@@ -53,12 +57,12 @@ func (p *policy) TakeVisited() uint64 {
 func (p *policy) Begin(s *selfplay.Slot) { s.Notes = &steps{features: len(p.Game.Features)} }
 
 // Cut implements selfplay.Policy.
-func (p *policy) Cut(s *selfplay.Slot) { s.Notes.(*steps).cut() }
+func (p *policy) Cut(s *selfplay.Slot) { s.Notes.(*steps).Cut() }
 
 // End implements selfplay.Policy.
 func (p *policy) End(s *selfplay.Slot) {
 	notes := s.Notes.(*steps)
-	notes.end(p.reward(s.State.Score(0) - notes.points))
+	notes.End(p.reward(s.State.Score(0) - notes.points))
 }
 
 // reward is the worth of points made by one choice.
@@ -80,7 +84,7 @@ func (p *policy) Choose(s *selfplay.Slot, _ int) env.Action {
 		return p.Root.Legal[0]
 	}
 	own := p.Game.Own
-	notes.add(step{value: p.Root.Out[k], reward: reward}, p.Root.X[k*own:(k+1)*own])
+	notes.Add(afterstate.Step{Value: p.Root.Out[k], Reward: reward}, p.Root.X[k*own:(k+1)*own])
 	return p.Root.Legal[p.Root.Choice[k]]
 }
 
@@ -103,7 +107,7 @@ func (p *policy) greedy(s env.State) (best int, reward float32) {
 func (p *policy) follow(s *selfplay.Slot) env.Action {
 	notes := s.Notes.(*steps)
 	if s.Chance(p.config.Explore) { // the end of the last plan is out of reach
-		notes.cut()
+		notes.Cut()
 		legal := s.State.Legal(0, nil)
 		return legal[s.Rand.Next()%uint64(len(legal))]
 	}
@@ -112,7 +116,7 @@ func (p *policy) follow(s *selfplay.Slot) env.Action {
 	if ok {
 		var value [1]float32
 		p.Net.Forward(p.x, 1, value[:])
-		notes.add(step{value: value[0], reward: p.reward(reached - notes.points)}, p.x)
+		notes.Add(afterstate.Step{Value: value[0], Reward: p.reward(reached - notes.points)}, p.x)
 		notes.points = reached
 	}
 	if a == env.None {

@@ -12,11 +12,12 @@ import (
 	"blockyard/env"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/afterstate"
 	"blockyard/train/selfplay/selfplaytest"
 )
 
 func tiny() Config {
-	c := Default()
+	c := Default(games.WinTetris)
 	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch = 6, 24, 8, []int{8}, 64
 	c.Gates, c.GateGames, c.GateSteps, c.Explore, c.Longest = 2, 3, 50, 0.05, 40
 	return c
@@ -104,16 +105,16 @@ func TestAResumedRunGoesOnAsBefore(t *testing.T) {
 
 // TestReturns works one path out by hand: two steps, the end, a game that is cut off.
 func TestReturns(t *testing.T) {
-	s := &steps{list: []step{
-		{value: 1, reward: 9},
-		{value: 2, reward: 10, ended: true, last: 3},
-		{value: 4, reward: 9},
-		{value: 8, reward: 20},
-		{value: 16, reward: 30, cut: true},
-		{value: 5, reward: 1, cut: true},
-	}}
+	s := []afterstate.Step{
+		{Value: 1, Reward: 9},
+		{Value: 2, Reward: 10, Ended: true, Last: 3},
+		{Value: 4, Reward: 9},
+		{Value: 8, Reward: 20},
+		{Value: 16, Reward: 30, Cut: true},
+		{Value: 5, Reward: 1, Cut: true},
+	}
 	y, ok := make([]float32, 6), make([]bool, 6)
-	s.returns(0.25, 0.5, y, ok)
+	returns(s, 0.25, 0.5, y, ok)
 	require.Equal(t, []bool{true, true, true, true, false, false}, ok)
 	require.Equal(t, float32(3), y[1])
 	require.Equal(t, float32(10+0.5*(0.75*2+0.25*3)), y[0])
@@ -124,16 +125,16 @@ func TestReturns(t *testing.T) {
 // A game that ends with its first choice says nothing about the game before it.
 func TestEndsCloseTheirOwnGameOnly(t *testing.T) {
 	s := &steps{}
-	s.end(1)
-	require.Empty(t, s.list)
-	s.add(step{}, nil)
-	s.end(2)
-	s.end(3)
-	require.Equal(t, []step{{ended: true, last: 2}}, s.list)
-	s.add(step{}, nil)
-	s.cut()
-	s.end(4)
-	require.Equal(t, step{cut: true}, s.list[1])
+	s.End(1)
+	require.Empty(t, s.Steps)
+	s.Add(afterstate.Step{}, nil)
+	s.End(2)
+	s.End(3)
+	require.Equal(t, []afterstate.Step{{Ended: true, Last: 2}}, s.Steps)
+	s.Add(afterstate.Step{}, nil)
+	s.Cut()
+	s.End(4)
+	require.Equal(t, afterstate.Step{Cut: true}, s.Steps[1])
 }
 
 // TestPlans has a run learn from a planner: first the baseline's, then the net's.
@@ -146,8 +147,8 @@ func TestPlans(t *testing.T) {
 		require.NoError(t, r.Step())
 		for _, slot := range r.Slots {
 			s := slot.Notes.(*steps)
-			require.NotEmpty(t, s.list)
-			require.Len(t, s.x, len(s.list)*len(games.Dropblox.Features))
+			require.NotEmpty(t, s.Steps)
+			require.Len(t, s.X, len(s.Steps)*len(games.Dropblox.Features))
 		}
 		require.NoError(t, r.Go(t.Context(), nil))
 		require.Len(t, learnerOf(r).kept, c.Keep*c.Games)
@@ -170,26 +171,26 @@ func TestFollowsPlans(t *testing.T) {
 	notes := slot.Notes.(*steps)
 	for n := 0; slot.State.Acting() != 0; n++ {
 		m := env.Alone(0, p.Choose(slot, 0))
-		if n > 0 && len(notes.list) > 0 && notes.points != leaf {
-			require.InDelta(t, float64(notes.points-leaf)*unit, notes.list[len(notes.list)-1].reward, 1e-6)
+		if n > 0 && len(notes.Steps) > 0 && notes.points != leaf {
+			require.InDelta(t, float64(notes.points-leaf)*unit, notes.Steps[len(notes.Steps)-1].Reward, 1e-6)
 		}
 		leaf = notes.points
 		slot.State.Step(m)
 	}
 	p.End(slot)
-	last := notes.list[len(notes.list)-1]
-	require.True(t, last.ended)
-	require.InDelta(t, float64(slot.State.Score(0)-leaf)*unit, last.last, 1e-6)
+	last := notes.Steps[len(notes.Steps)-1]
+	require.True(t, last.Ended)
+	require.InDelta(t, float64(slot.State.Score(0)-leaf)*unit, last.Last, 1e-6)
 	slot.State.Reset(1)
 	p.config.Explore = 1 // a random choice: no plan
-	before := len(notes.list)
+	before := len(notes.Steps)
 	p.Choose(slot, 0)
-	require.Len(t, notes.list, before)
+	require.Len(t, notes.Steps, before)
 }
 
 // TestItLearns compares a short run with where it starts.
 func TestItLearns(t *testing.T) {
-	c := Default()
+	c := Default(games.WinTetris)
 	c.Games, c.Rounds, c.Iterations, c.Gates, c.GateGames, c.GateSteps, c.Mean = 32, 32, 120, 1, 20, 2000, 10
 	c.Batch, c.Rate, c.Lambda, c.Late = 64, 3e-3, 0.8, 0.8
 	r := open(t, games.WinTetris, c, 2)
@@ -201,18 +202,6 @@ func TestItLearns(t *testing.T) {
 	t.Logf("%.1f lines per game at first, %.1f after %d choices", before.PerGame, r.Curve[0].PerGame, r.Counts.Moves)
 	require.Less(t, before.PerGame, 1.)
 	require.Greater(t, r.Curve[0].PerGame, 10.)
-}
-
-// The interval of points per game holds the truth, that of games which end by chance too.
-func TestInterval(t *testing.T) {
-	low, high := interval([]*result{{100, true}, {110, true}, {90, true}, {100, true}}, 100)
-	require.InDelta(t, 92, low, 1)
-	require.InDelta(t, 108, high, 1.5)
-	low, high = interval([]*result{{1000, false}, {1000, false}, {500, true}, {1000, false}}, 3500)
-	require.Less(t, low, 1000.)
-	require.Greater(t, high, 10000.)
-	_, high = interval([]*result{{1000, false}, {1000, false}}, 2000)
-	require.Zero(t, high, "no end, no upper bound")
 }
 
 func TestBadConfigsAreNamed(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 // BenchmarkStep is a rollout of 64 games of 64 choices, and the fit to it.
 func BenchmarkStep(b *testing.B) {
-	c := Default()
+	c := Default(games.WinTetris)
 	r, err := selfplay.New(games.WinTetris, &c, nil, 1)
 	require.NoError(b, err)
 	defer func() { require.NoError(b, r.Close()) }()
