@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -117,6 +118,57 @@ def test_forms_of_memory():
     np.testing.assert_equal(play(lambda env, actions: env.step(actions, out=env.buffer(1)[0])), want)
     np.testing.assert_equal(play(posted), want)
     np.testing.assert_equal(play(given), want)
+
+
+@pytest.mark.parametrize("road", ["inproc", "process"])
+def test_step_into(road):
+    """A step into a buffer is the step whose result the buffer has."""
+    with (
+        blockyard.make_vec("BlockBattle-v0", 3, transport=road, seed=1) as env,
+        blockyard.make_vec("BlockBattle-v0", 3, transport=road, seed=1) as other,
+    ):
+        buffer, (_, infos) = env.buffer(4), other.reset()
+        env.reset()
+        for t in range(80):
+            buffer.actions[t % 4] = actions = random_actions(infos["action_mask"], np.random.default_rng(t))
+            env.step_into(buffer, t % 4)
+            obs, rewards, _, _, infos = other.step(actions)
+            np.testing.assert_array_equal(buffer.planes[t % 4], obs["planes"])
+            np.testing.assert_array_equal(buffer.reward[t % 4, :, 0], rewards)
+            np.testing.assert_array_equal(env.action_masks, other.action_masks)
+        env.step_async(actions)
+        with pytest.raises(RuntimeError, match="step_into"):
+            env.step_into(buffer)
+
+
+@pytest.mark.parametrize("road", ["inproc", "process"])
+@pytest.mark.parametrize("illegal", ["random", "penalty"])
+@pytest.mark.parametrize("game", ["BlockBattle-v0", "Blocking-v0", "Dropblox-v0"])
+def test_single_environment_is_a_row(game, illegal, road):
+    """A single environment says what the only row of a vector environment says, and counts the same."""
+    options = {"transport": road, "illegal": illegal, "max_episode_steps": 23}
+    with (
+        blockyard.make_vec(game, 1, autoreset_mode="Disabled", **options) as env,
+        contextlib.closing(blockyard.make(game, **options)) as one,
+    ):
+        rng, ended = np.random.default_rng(0), 0
+        (_, many), (_, infos) = env.reset(seed=3), one.reset(seed=3)
+        for _ in range(200):
+            action = int(random_actions(many["action_mask"], rng)[0]) if rng.random() < 0.9 else int(rng.integers(40))
+            obs, *rest, infos = one.step(action)
+            rows, *other, many = env.step([action])
+            assert rest == [array[0] for array in other]
+            first = {key: value[0] for key, value in many.items() if not key.startswith("_")}
+            assert list(infos) == list(first)
+            for key, value in (infos | obs).items():
+                np.testing.assert_array_equal(value, (first | {k: v[0] for k, v in rows.items()})[key], key)
+            if any(rest[1:]):
+                ended += 1
+                with pytest.raises(blockyard.NeedsResetError):
+                    one.step(0)
+                (_, many), _ = env.reset(), one.reset()
+        assert ended > 1
+        assert one.vector.stats()["env"] == env.stats()["env"]
 
 
 def test_errors():

@@ -24,20 +24,24 @@ class InprocTransport(SocketTransport):
 
     def __init__(self, client: Session, handle: Handle) -> None:
         super().__init__(client, handle)
-        self._actions: NDArray[np.uint16] | None = None  # of the last step, and their address
-        self._at = 0
+        self._actions: NDArray[np.uint16] | None = None  # of the last step in other memory than its own
+        self._at = 0  # their address
         self._kept: StepMemory | None = None  # where the server may read until its next request
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         if memory.frame is None:
             super().step(actions, memory)
             return
-        if memory.address is None:
-            memory.address = np.frombuffer(memory.bytes, np.uint8).ctypes.data
-        if actions is not self._actions:
-            self._actions, self._at = actions, actions.ctypes.data
+        if memory.addresses is None:
+            own = 0 if memory.actions is None else memory.actions.ctypes.data
+            memory.addresses = np.frombuffer(memory.bytes, np.uint8).ctypes.data, own
+        slab, at = memory.addresses
+        if actions is not memory.actions:
+            if actions is not self._actions:
+                self._actions, self._at = actions, actions.ctypes.data
+            at = self._at
         self._kept = memory
-        self.client.connection.step_at(self.handle.number, self._at, memory.address)
+        self.client.connection.step_at(self.handle.number, at, slab)
 
     def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
         try:
