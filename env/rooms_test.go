@@ -37,10 +37,10 @@ var crowded = map[string]int{
 var rooms = map[string][]room{
 	"agents": {
 		{"main.go", "commands", 20, "starts the program"},
-		{"commands", "play fleet submit match bots contest search mlp", 2850, "a file per command: flags, one call, print"},
+		{"commands", "play fleet submit match bots contest search mlp", 2650, "a file per command: flags, one call, print"},
 		{"play", "match bots contest search", 1300, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2600, "one piece of work on many machines, none of which is trusted blindly"},
-		{"submit", "bots contest search mlp", 3200, "a bot as one file"},
+		{"submit", "bots contest search mlp", 3000, "a bot as one file"},
 		{"match", "bots contest search", 4000, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 9100, "who plays: what users name, and a folder per game"},
 		{"contest", "", 6850, "a program of somebody else before a referee, in a cage"},
@@ -71,8 +71,8 @@ var rooms = map[string][]room{
 	},
 	"datasets": {
 		{"main.go", "commands", 20, "starts the program"},
-		{"commands", "viewer export conform record program", 1100, "a file per command"},
-		{"viewer", "record program", 2800, "recorded and running games in a browser"},
+		{"commands", "viewer export conform record program", 1050, "a file per command"},
+		{"viewer", "record program", 2700, "recorded and running games in a browser"},
 		{"export", "record program", 850, "records as Parquet and Minari"},
 		{"conform", "record", 2850, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1550, "a game as a line of a file"},

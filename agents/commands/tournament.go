@@ -56,9 +56,10 @@ ends early or answers nonsense does not take part; the table says why. Then they
 contest's own time limits unless flags change them, with a new seed for every game. The best four
 play semi-finals and a final.
 
-The folder of --out receives index.html with the table, the crosstable and all games, a record
-and a log of every game, and journal.jsonl. Ctrl-C stops; the same command then goes on behind
-the last finished game, also after kill -9. Entrants may change until the first game is over.
+The folder of --out receives index.html with the table, the crosstable and all games, a record and a
+log of every game, and journal.jsonl. A game counts only if its record replays to the result that the
+journal notes; the table names those that do not count. Ctrl-C stops; the same command then goes on
+behind the last finished game, also after kill -9. Entrants may change until the first game is over.
 
 With --listen, the page is served as soon as the entrants are tested, and renewed after every
 game. Anyone who reaches the address can read it, with the logs and records, but not the sources;

@@ -126,7 +126,7 @@ func askSeeded(t *testing.T, tr *trial.Trial, n int) error {
 }
 
 func TestCheckRefusesABotThatWritesNonsense(t *testing.T) {
-	_, err := Check(t.Context(), "blockbattle", []byte(`package main
+	_, err := check(t.Context(), "blockbattle", []byte(`package main
 
 import (
 	"bufio"
@@ -143,7 +143,7 @@ func main() {
 		}
 	}
 }
-`))
+`), nil)
 	require.ErrorContains(t, err, `unknown token "up"`)
 }
 

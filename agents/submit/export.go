@@ -99,12 +99,8 @@ func answers() program.Bar {
 	return bar
 }
 
-// Check tests a bot as its contest would: it compiles the source alone, then replays the contest to it.
-func Check(ctx context.Context, game string, src []byte) (trial.Result, error) {
-	return check(ctx, game, src, nil)
-}
-
-// check is Check, which calls each, if it is not nil, with every answer.
+// check tests a bot as its contest would: it compiles the source alone, then replays the contest to it. It calls each,
+// if that is not nil, with every answer.
 func check(ctx context.Context, game string, src []byte, each func(trial.Answer)) (r trial.Result, err error) {
 	_, e, err := lookup(game)
 	if err != nil {

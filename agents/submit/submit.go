@@ -53,7 +53,7 @@ type File struct {
 }
 
 // Source writes the bot. Weights keep as many bits as fit into MaxChars, less spare; if that is not all of them, the
-// bot plays with the rounded network. The result is not compiled yet: see Check.
+// bot plays with the rounded network. The result is not compiled yet: see check.
 func (b Bot) Source() (f *File, err error) {
 	defer func() {
 		if err != nil {

@@ -145,24 +145,31 @@ func trim(b *env.Board) (Board, bool) {
 	return board(&t.Pieces[0], 0), true
 }
 
-// seats sets the players of r's current position.
-func (out *Frame) seats(r *playback.Timeline, over bool) {
-	s, m := r.State(), r.Moves()
-	for seat := range r.Rec.Seats {
-		p := Seat{Score: s.Score(seat), Turn: s.Acting().Has(seat)}
-		switch {
-		case over:
+// seats sets the players of a position.
+func (out *Frame) seats(s env.State) {
+	acting := s.Acting()
+	for seat := range s.SeatCount() {
+		p := Seat{Score: s.Score(seat), Turn: acting.Has(seat)}
+		if acting == 0 {
 			result := s.Result(seat)
 			p.Result = &result
-		case p.Turn && m[seat] != env.None:
-			p.Act = r.Game.Text(m[seat])
-		case p.Turn && !r.Last():
+		}
+		out.Seats = append(out.Seats, p)
+	}
+}
+
+// actions adds to the players of r's current position what they play, and what the search thought of it.
+func (out *Frame) actions(r *playback.Timeline) {
+	for seat := range out.Seats {
+		p := &out.Seats[seat]
+		if a := r.Moves()[seat]; p.Turn && a != env.None {
+			p.Act = r.Game.Text(a)
+		} else if p.Turn && !r.Last() {
 			p.Act = "no action"
 		}
 		if v, ok := r.Value(seat); ok {
 			p.Value = &v
 		}
-		out.Seats = append(out.Seats, p)
 	}
 }
 

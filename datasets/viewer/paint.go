@@ -27,19 +27,11 @@ func (p *Painter) Choosing(s env.State, names []string, turn int) Frame {
 }
 
 func (p *Painter) finish(s env.State, names []string, turn int) Frame {
-	acting := s.Acting()
 	out := Frame{Label: fmt.Sprintf("Turn %d", turn), Turn: turn}
 	out.paint(&p.frame)
-	for seat := range s.SeatCount() {
-		seen := Seat{Score: s.Score(seat), Turn: acting.Has(seat)}
-		if acting == 0 {
-			result := s.Result(seat)
-			seen.Result = &result
-		}
-		out.Seats = append(out.Seats, seen)
-	}
+	out.seats(s)
 	out.describe(&p.frame)
-	if acting == 0 {
+	if s.Acting() == 0 {
 		out.Over = verdict(s, names)
 	}
 	return out

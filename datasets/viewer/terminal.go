@@ -1,7 +1,6 @@
 package viewer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 
 	"blockyard/datasets/record"
-	"blockyard/datasets/record/jsonl"
 )
 
 // ReadHistory returns the game of a history folder as a record. If the files of a turn cannot be read, the record ends
@@ -30,7 +28,7 @@ func ReadHistory(ctx context.Context, path string) (*record.Record, error) {
 }
 
 // ReadGame returns game n, from 1, of a file of records, or the game of a history folder, and whether other games
-// follow it. It reads at most so many bytes of a file, uncompressed; 0 stands for jsonl.MaxBytes. As of ReadHistory,
+// follow it. It reads at most so many bytes of a file, uncompressed; with 0 jsonl.MaxBytes. As of ReadHistory,
 // there may be both a record and an error.
 func ReadGame(ctx context.Context, path string, n int, most int64) (rec *record.Record, more bool, err error) {
 	switch {
@@ -47,7 +45,9 @@ func ReadGame(ctx context.Context, path string, n int, most int64) (rec *record.
 		return nil, false, err
 	}
 	defer r.Close()
-	r.Limit(cmp.Or(most, jsonl.MaxBytes), raise)
+	if most > 0 {
+		r.Limit(most, "raise --max-bytes")
+	}
 	r.Use(ctx)
 	for k := 1; k <= n; k++ {
 		if rec, err = r.Read(); errors.Is(err, io.EOF) {
@@ -59,9 +59,6 @@ func ReadGame(ctx context.Context, path string, n int, most int64) (rec *record.
 	_, err = r.Read()
 	return rec, !errors.Is(err, io.EOF), nil
 }
-
-// raise is what to do if a file is longer than may be read.
-const raise = "raise --max-bytes"
 
 // Newest returns what was written last in a folder: its folder "history" if there is one, otherwise the
 // newest file of records or history folder in it or below. It returns an error if there is nothing.

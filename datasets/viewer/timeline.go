@@ -192,7 +192,8 @@ func (p *recordReplay) paint(moves env.Moves) Frame {
 	out := Frame{Label: fmt.Sprintf("Turn %d", r.At()), Turn: r.At()}
 	over := r.Done() && r.Last() && r.State().Acting() == 0
 	out.paint(&p.frm)
-	out.seats(r, over)
+	out.seats(r.State())
+	out.actions(r)
 	out.describe(&p.frm)
 	switch {
 	case over:

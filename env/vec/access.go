@@ -151,25 +151,6 @@ func (e *Env) sample(_ *worker, i int, j *job) error {
 	return nil
 }
 
-// SetState replaces the position of environment i by s, with new agents, within the current
-// episode. Agents then play until a driven seat must act.
-func (e *Env) SetState(i int, s env.State) error {
-	if err := e.usable(i); err != nil {
-		return err
-	}
-	if err := s.Check(); err != nil {
-		return fmt.Errorf("vec %s: environment %d: %w", e.g.Name, i, err)
-	}
-	if err := e.fits(i, s); err != nil {
-		return err
-	}
-	e.traceDrop(i)
-	e.states[i].CopyFrom(s)
-	sl := &e.slots[i]
-	sl.live, sl.cut, sl.seats = true, false, emptyRows
-	return e.resume(i, e.renewAgents)
-}
-
 // Reseed gives environment i another future: everything that none of the driven seats may
 // know is redrawn from seed, and so are later episodes and random choices. What the driven
 // seats observe does not change.

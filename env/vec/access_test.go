@@ -141,20 +141,32 @@ func TestCloneReseed(t *testing.T) {
 	}
 }
 
-func TestSetState(t *testing.T) {
+// put restores environment i with another position in its place.
+func put(e *vec.Env, i int, s env.State) error {
+	snap, err := e.Snapshot(i, nil)
+	if err != nil {
+		return err
+	}
+	if snap, err = env.Encode(snap[:len(snap)-env.EncodedLen(s)], s); err != nil {
+		return err
+	}
+	return e.Restore(i, snap)
+}
+
+func TestRestoreAnotherPosition(t *testing.T) {
 	e, out, _ := start(t, toy.Turns, vec.Config{Envs: 2, Agents: []vec.AgentFactory{newDie}})
 	s := toy.Turns.New(3).(*toy.State)
 	s.Step(env.Alone(0, s.Legal(0, nil)[0]))
-	require.NoError(t, e.SetState(1, s))
+	require.NoError(t, put(e, 1, s))
 	require.Equal(t, s, e.State(1))
 	require.Equal(t, 1, e.Seat(1, 0))
 	s.Reset(5)
-	require.NoError(t, e.SetState(1, s))
+	require.NoError(t, put(e, 1, s))
 	require.NotEqual(t, s, e.State(1), "seat 0's agent has moved")
 	require.Equal(t, 1, e.Seat(1, 0))
 	require.NoError(t, e.Observe(out))
 	require.Equal(t, []uint8{1, vec.NoSeat, 1, vec.NoSeat}, out.Seat)
 	s.Card = 9
-	require.ErrorContains(t, e.SetState(1, s), "Card is 9, want 1 to 3")
-	require.ErrorContains(t, e.SetState(7, s), "environment 7 of 2")
+	require.ErrorContains(t, put(e, 1, s), "Card is 9, want 1 to 3")
+	require.ErrorContains(t, put(e, 7, s), "environment 7 of 2")
 }

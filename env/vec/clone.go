@@ -56,32 +56,24 @@ func (e *Env) CloneAll(dst, src []int) error {
 		}
 		from[d] = int32(src[k])
 	}
-	var ready []int32 // to be overwritten, and no longer needed
 	for d, s := range from {
-		if s != none && int(s) != d {
-			readers[s]++
-		} else {
+		if int(s) == d {
 			from[d] = none
-		}
-	}
-	for d, s := range from {
-		if s != none && readers[d] == 0 {
-			ready = append(ready, int32(d))
+		} else if s != none {
+			readers[s]++
 		}
 	}
 	take := func(d int32) (s int32, err error) {
 		s, from[d] = from[d], none
+		readers[s]--
 		return s, e.Clone(int(d), int(s))
 	}
-	for len(ready) > 0 {
-		d := ready[len(ready)-1]
-		ready = ready[:len(ready)-1]
-		s, err := take(d)
-		if err != nil {
-			return err
-		}
-		if readers[s]--; readers[s] == 0 && from[s] != none {
-			ready = append(ready, s)
+	for i := range from { // chains, each from the end that nobody reads
+		for d := int32(i); from[d] != none && readers[d] == 0; {
+			var err error
+			if d, err = take(d); err != nil {
+				return err
+			}
 		}
 	}
 	for i := range from { // what remains are cycles
@@ -92,11 +84,10 @@ func (e *Env) CloneAll(dst, src []int) error {
 		first.CopyFrom(e.states[i])
 		d := int32(i)
 		for int(from[d]) != i {
-			s, err := take(d)
-			if err != nil {
+			var err error
+			if d, err = take(d); err != nil {
 				return err
 			}
-			d = s
 		}
 		from[d] = none
 		if err := e.become(int(d), first, sl, playing); err != nil {

@@ -14,7 +14,7 @@ type Tracer interface {
 	// End is called when the episode is over or truncated, with its last position.
 	End(i int, last env.State)
 	// Drop is called instead of End when the episode is abandoned: by Reset, because its position is
-	// replaced (Restore, Resume, SetState, Clone, Reseed), or because it ended before a driven seat could act.
+	// replaced (Restore, Resume, Clone, Reseed), or because it ended before a driven seat could act.
 	Drop(i int)
 }
 

@@ -155,7 +155,6 @@ func TestTraceInterrupted(t *testing.T) {
 		"restore": func() error { return e.Restore(0, snap) },
 		"clone":   func() error { return e.Clone(0, 1) },
 		"reseed":  func() error { return e.Reseed(0, 9) },
-		"state":   func() error { return e.SetState(0, e.State(1)) },
 		"reset":   func() error { return e.Reset(vec.From(4), []bool{true, false}, out) },
 	} {
 		begin()

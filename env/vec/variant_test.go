@@ -23,7 +23,7 @@ func TestVariantsStayApart(t *testing.T) {
 				continue
 			}
 			before := positions(t, e)
-			err := e.SetState(0, s)
+			err := put(e, 0, s)
 			if other == g {
 				require.NoError(t, err)
 				require.NoError(t, e.Reset(vec.From(1), nil, out))
@@ -36,7 +36,7 @@ func TestVariantsStayApart(t *testing.T) {
 	e, _, _ := start(t, wintetris.Game, vec.Config{Envs: 1})
 	strict := wintetris.Game.New(1).(*wintetris.State)
 	strict.Strict = true
-	require.ErrorContains(t, e.SetState(0, strict), "another variant")
+	require.ErrorContains(t, put(e, 0, strict), "another variant")
 }
 
 // A trap is toy.Pick that panics in the step after its card became 3.

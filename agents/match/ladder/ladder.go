@@ -61,28 +61,30 @@ func (l *Ladder) check() error {
 	return nil
 }
 
+// round lists the units of a round, without results.
+func (l *Ladder) round() (all []Unit) {
+	for a := range l.Players {
+		if l.alone() {
+			all = append(all, Unit{A: a})
+			continue
+		}
+		for b := a + 1; b < len(l.Players); b++ {
+			all = append(all, Unit{A: a, B: b})
+		}
+	}
+	return all
+}
+
 // unit returns the unit at a position of the order, without a result.
 func (l *Ladder) unit(at int) Unit {
-	each := l.each()
-	round, k := at/each, at%each
-	if l.alone() {
-		return Unit{A: k, Round: round}
-	}
-	a := 0
-	for rest := len(l.Players) - 1; k >= rest; rest-- {
-		k -= rest
-		a++
-	}
-	return Unit{A: a, B: a + 1 + k, Round: round}
+	round := l.round()
+	u := round[at%len(round)]
+	u.Round = at / len(round)
+	return u
 }
 
 // each is the number of units of a round.
-func (l *Ladder) each() int {
-	if n := len(l.Players); !l.alone() {
-		return n * (n - 1) / 2
-	}
-	return len(l.Players)
-}
+func (l *Ladder) each() int { return len(l.round()) }
 
 // Expected is the number of games of the whole ladder.
 func (l *Ladder) Expected() int { return l.games(l.Units * l.each()) }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"blockyard/agents/match"
 )
@@ -99,20 +98,14 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, ", stopped after %d actions", r.Steps)
 	}
 	b.WriteString("\n\n")
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	points := ""
-	if len(r.Players) > 0 && r.Players[0].Points != nil {
-		points = "mean points\t"
-	}
-	fmt.Fprintln(w, "place\tplayer\tgames\twins\tdraws\tlosses\tscore\tElo\t95 % interval\t"+points)
-	for k, s := range r.Players {
-		fmt.Fprintf(w, "%d\t%s\t%d\t%d\t%d\t%d\t%.1f %%\t%+.0f\t%+.0f to %+.0f\t", k+1, s.Name, s.Games, s.Wins, s.Draws,
-			s.Losses, 100*s.Score, s.Elo.Value, s.Elo.Low, s.Elo.High)
+	var lines []match.Line
+	var points []string
+	for _, s := range r.Players {
+		l := match.Line{Before: []string{s.Name}, Games: s.Games, Counts: s.Counts, Elo: s.Elo}
 		if s.Points != nil {
-			fmt.Fprintf(w, "%.1f\t", *s.Points)
+			points, l.After = []string{"mean points"}, []string{fmt.Sprintf("%.1f", *s.Points)}
 		}
-		fmt.Fprintln(w)
+		lines = append(lines, l)
 	}
-	w.Flush()
-	return b.String()
+	return b.String() + match.Table([]string{"player"}, points, lines)
 }

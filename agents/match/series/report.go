@@ -1,6 +1,7 @@
 package series
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -146,21 +147,16 @@ func (r *Report) standing(s *Series) {
 		}
 	}
 	m.Estimate(pairs)
-	r.Match, r.Winner = m, "none"
-	a, b := float64(m.Wins), float64(m.Losses)
-	if a == b && r.Bots[0].LeftS != nil {
-		a, b = *r.Bots[0].LeftS, *r.Bots[1].LeftS
+	r.Match = m
+	lead := cmp.Compare(m.Wins, m.Losses)
+	if lead == 0 && r.Bots[0].LeftS != nil {
+		lead = cmp.Compare(*r.Bots[0].LeftS, *r.Bots[1].LeftS)
 	}
-	switch {
-	case a > b:
-		r.Winner = Letter(0)
-	case b > a:
-		r.Winner = Letter(1)
-	}
+	r.Winner = [...]string{"B", "none", "A"}[1+lead]
 }
 
 // halfPoints returns the half points of the first of two bots: 2, 1 or 0.
-func (r *Row) halfPoints() int { return 1 + min(1, max(-1, r.Ranks[1]-r.Ranks[0])) }
+func (r *Row) halfPoints() int { return 1 + cmp.Compare(r.Ranks[1], r.Ranks[0]) }
 
 // Letter names a bot: A to Z, then AA, AB, ...
 func Letter(bot int) string {

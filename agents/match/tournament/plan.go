@@ -156,27 +156,17 @@ func (p *plan) tables(name string, order []int) (all []meeting) {
 // if that can be avoided. Whoever sat out least often goes last if the entrants do not fill the tables.
 func (p *plan) swiss(order []int, played []Played) []int {
 	table := standings(p.in, played)
-	score := func(e int) float64 { return table[slices.Index(p.in, e)].Score }
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score(b), score(a)) })
-	if idle := len(order) % p.c.Seats; idle > 0 {
-		count := func(e int) (n int) {
-			for _, g := range played {
-				if slices.Contains(g.Seats, e) {
-					n++
-				}
+	of := func(e int) *Standing { return &table[slices.Index(p.in, e)] }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(of(b).Score, of(a).Score) })
+	for range len(order) % p.c.Seats { // of those who played most, the lowest sits out
+		at := len(order) - 1
+		for i := at - 1; i >= 0; i-- {
+			if of(order[i]).Games > of(order[at]).Games {
+				at = i
 			}
-			return n
 		}
-		for range idle { // of those who played most, the lowest sits out
-			at := len(order) - 1
-			for i := at - 1; i >= 0; i-- {
-				if count(order[i]) > count(order[at]) {
-					at = i
-				}
-			}
-			out := order[at]
-			order = append(slices.Delete(order, at, at+1), out)
-		}
+		out := order[at]
+		order = append(slices.Delete(order, at, at+1), out)
 	}
 	if p.c.Seats != 2 {
 		return order

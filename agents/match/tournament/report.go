@@ -2,10 +2,11 @@ package tournament
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"blockyard/agents/contest/cage"
+	"blockyard/agents/match"
 )
 
 // A Report is how a tournament stands.
@@ -65,7 +66,7 @@ func (r *Report) String() string {
 	}
 	b.WriteString("\n")
 	if len(r.Standings) > 0 {
-		r.table(&b)
+		b.WriteString(r.table())
 	}
 	if len(r.Refused) > 0 {
 		b.WriteString("\nnot taking part\n")
@@ -93,17 +94,13 @@ func (r *Report) Contained() string {
 	return ""
 }
 
-// table writes the standings.
-func (r *Report) table(b *strings.Builder) {
-	b.WriteString("\n")
-	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "place\tname\tlanguage\tgames\twins\tdraws\tlosses\tscore\tElo\t95 % interval\t"+
-		"points\tms per game\tfaults\t")
-	for k, s := range r.Standings {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%d\t%d\t%d\t%.1f %%\t", k+1, s.Name, s.Language,
-			s.Games, s.Wins, s.Draws, s.Losses, 100*s.Share())
-		fmt.Fprintf(w, "%+.0f\t%+.0f to %+.0f\t%d\t%.0f\t%d\t\n", s.Elo.Value, s.Elo.Low, s.Elo.High,
-			s.Points, s.MeanMS, s.Faults)
+// table is the standings.
+func (r *Report) table() string {
+	var lines []match.Line
+	for _, s := range r.Standings {
+		after := []string{strconv.Itoa(s.Points), fmt.Sprintf("%.0f", s.MeanMS), strconv.Itoa(s.Faults)}
+		lines = append(lines, match.Line{Before: []string{s.Name, s.Language}, Games: s.Games, Counts: s.Counts, Elo: s.Elo,
+			After: after})
 	}
-	w.Flush()
+	return "\n" + match.Table([]string{"name", "language"}, []string{"points", "ms per game", "faults"}, lines)
 }

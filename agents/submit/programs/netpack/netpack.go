@@ -76,48 +76,17 @@ func Encode(net *mlp.Net, bits int) (string, error) {
 	return out.String() + text, nil
 }
 
-// most is the greatest number of inputs, outputs or weights of a layer that a text can hold.
-const most = 1 << 22
-
-// Decode returns the network that Encode wrote, or an error if text is anything else.
-func Decode(text string) (*mlp.Net, error) {
-	sizes, data, err := split(text)
-	if err != nil {
-		return nil, fmt.Errorf("netpack: %w", err)
-	}
-	if len(sizes) < 3 || len(sizes)%2 == 0 || sizes[0] < Fewest || sizes[0] > Exact {
-		return nil, fmt.Errorf("netpack: first line %.60q, want bits per weight and the sizes of the layers", text)
-	}
-	weights := 0
-	for i := 1; i < len(sizes); i += 2 {
-		in, out := sizes[i], sizes[i+1]
-		if in < 1 || in > most || out < 1 || in > most/out {
-			return nil, fmt.Errorf("netpack: layer %d is %d to %d, want at most %d weights", i/2, in, out, most)
-		}
-		weights += (in + 1) * out
-	}
-	if want := (weights*sizes[0] + 7) / 8; len(data) != want {
-		return nil, fmt.Errorf("netpack: %d bytes of weights, want %d", len(data), want)
-	}
-	return mlp.New(unpack(sizes, data))
-}
-
-// Trusted is Decode without its checks, which would make a one-file bot longer. A text that Encode did not write
+// Trusted returns the network that Encode wrote, without checks, which would make a one-file bot longer. Another text
 // gives a useless network or a panic.
 func Trusted(text string) *mlp.Net {
-	sizes, data, _ := split(text)
-	return mlp.Trusted(unpack(sizes, data))
-}
-
-// split returns the numbers of the first line and the bytes of the weights. A word that is no number becomes 0.
-func split(text string) (sizes []int, data []byte, err error) {
 	lines := strings.SplitN(text, "\n", 2)
+	var sizes []int
 	for _, word := range strings.Fields(lines[0]) {
 		n, _ := strconv.Atoi(word)
 		sizes = append(sizes, n)
 	}
-	data, err = base64.RawStdEncoding.DecodeString(lines[len(lines)-1]) // line feeds are skipped
-	return sizes, data, err
+	data, _ := base64.RawStdEncoding.DecodeString(lines[len(lines)-1]) // line feeds are skipped
+	return mlp.Trusted(unpack(sizes, data))
 }
 
 // unpack takes the weights of every layer from data.
