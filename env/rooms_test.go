@@ -51,7 +51,7 @@ var rooms = map[string][]room{
 		{"main.go", "commands", 20, "starts the program"},
 		{"commands", "cluster selfplay network games curves", 1200, "a file per command"},
 		{"cluster", "selfplay games", 700, "self-play on many machines"},
-		{"selfplay", "network games curves", 4850, "a run: its algorithms, gates and state"},
+		{"selfplay", "network games curves", 4780, "a run: its algorithms, gates and state"},
 		{"network", "games", 1000, "the trainer"},
 		{"games", "", 550, "what training must know of each game"},
 		{"curves", "", 110, "scores over time, as files that TensorBoard reads"},

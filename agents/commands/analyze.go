@@ -43,6 +43,7 @@ the moves that lost most.
   agents analyze games.jsonl.gz#3/12             turn 12 of the third game
   agents analyze games.jsonl.gz --game 3         where the third game was lost
   agents analyze games.jsonl.gz --web --open     the same in a browser
+  agents analyze history/0_1700000000#12         turn 12 of a history folder of Dropblox
 
 A value is that of the position after the move and of the best play that the search finds from
 there, in the units of the agent's evaluator; the result says what they are. If the network was

@@ -99,11 +99,7 @@ func Parse(file []byte) (*Net, Facts, error) {
 		f, err = facts(meta)
 	}
 	if err == nil {
-		byName := map[string]Tensor{}
-		for _, t := range tensors {
-			byName[t.Name] = t
-		}
-		n, err = Assemble(byName)
+		n, err = Assemble(tensors)
 	}
 	switch {
 	case err != nil:
@@ -119,14 +115,18 @@ func Parse(file []byte) (*Net, Facts, error) {
 }
 
 // Assemble makes a network of fc0.weight, fc0.bias and so on. It ignores other tensors.
-func Assemble(tensors map[string]Tensor) (*Net, error) {
+func Assemble(tensors []Tensor) (*Net, error) {
+	byName := map[string]Tensor{}
+	for _, t := range tensors {
+		byName[t.Name] = t
+	}
 	var layers []Layer
 	for i := 0; ; i++ {
-		w, ok := tensors[fmt.Sprintf("fc%d.weight", i)]
+		w, ok := byName[fmt.Sprintf("fc%d.weight", i)]
 		if !ok {
 			break
 		}
-		b, ok := tensors[fmt.Sprintf("fc%d.bias", i)]
+		b, ok := byName[fmt.Sprintf("fc%d.bias", i)]
 		if !ok {
 			return nil, fmt.Errorf("weights: fc%d.bias is missing", i)
 		}

@@ -112,7 +112,8 @@ def programs(folder: Path) -> tuple[dict[str, str], str | None]:
         if done.returncode != 0:
             raise SystemExit(f"building {package} failed:\n{done.stderr}")
     found = {"BLOCKYARD_SERVER": named or str(folder / "server")}
-    if not os.environ.get("BLOCKYARD_LIBRARY"):
+    beside = Path(named or folder / "server").with_name(binary.LIBRARY)
+    if not os.environ.get("BLOCKYARD_LIBRARY") and not beside.is_file():
         library = folder / binary.LIBRARY
         command = ["go", "build", "-trimpath", "-buildmode=c-shared", "-ldflags", "-s -w", "-o", str(library)]
         build = os.environ | {"CGO_ENABLED": "1", "GOAMD64": "v2"}

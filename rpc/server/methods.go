@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/datasets/program"
 	"blockyard/env"
-	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -199,7 +199,7 @@ func (s *session) stats(f *wire.Frame) error {
 	sessions := len(srv.sessions)
 	srv.mu.Unlock()
 	open, token := srv.ledger.Open(), srv.ledger.Stats(s.token)
-	cpu, err := limits.CPU()
+	cpu, err := program.CPU()
 	if err != nil {
 		return wire.Errorf(wire.Internal, "stats: %v", err)
 	}

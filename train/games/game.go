@@ -73,7 +73,7 @@ type Planner interface {
 
 // Facts are what a file of weights for the game says about itself.
 func (g *Game) Facts(notes map[string]string) mlp.Facts {
-	return mlp.Facts{Game: entry.Base(g.Rules), Rules: g.Rules.Rules, Features: g.Features, Notes: notes}
+	return g.entry.Facts(g.Rules, notes)
 }
 
 // Save writes a network for the game, and what is to be noted about it, to a file. If it fails, an existing file is

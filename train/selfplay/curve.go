@@ -8,7 +8,6 @@ import (
 	"image/color"
 	"math"
 	"path/filepath"
-	"strconv"
 
 	"blockyard/agents/mlp"
 	"blockyard/datasets/program/disk"
@@ -27,21 +26,6 @@ func (r *Run) Draw(path string) error {
 		return nil
 	}
 	return DrawCurves(path, []Learned{{fmt.Sprintf("seed %d", r.Options.Seed), r.Game.Rules.Name, r.Curve}})
-}
-
-// roundTicks are four to ten labels at multiples of 1, 2 or 5 times a power of ten.
-func roundTicks(least, most float64) (ticks []plot.Tick) {
-	step := math.Pow(10, math.Floor(math.Log10((most-least)/4)))
-	for _, times := range []float64{5, 2} {
-		if (most-least)/(times*step) >= 4 {
-			step *= times
-			break
-		}
-	}
-	for i := math.Ceil(least/step) + 0; i*step <= most; i++ { // + 0: never -0
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 4, 64)})
-	}
-	return ticks
 }
 
 // intervals are scores as a plotter wants them.
@@ -155,7 +139,6 @@ func DrawCurves(path string, runs []Learned) error {
 		p.Legend.Add(l.Name, line, dots)
 	}
 	p.X.Min, p.X.Max = 0, 1.02*p.X.Max
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
 	if points {
 		p.Y.Label.Text = "points per game"
 		fitPoints(p, least, most)

@@ -47,11 +47,3 @@ func TestGateLines(t *testing.T) {
 	r.Curve = []Point{{Score: 30, PerGame: 30, Points: 90, Ends: 3, Games: 5, Kept: true}}
 	require.Contains(t, r.LastGate(), "90 points in 5 games, 3 ended: 30 points per game  kept")
 }
-
-func TestRoundTicks(t *testing.T) {
-	for _, c := range [][]float64{{0, 267, 50}, {0, 1, .2}, {.47, .59, .02}, {0.012, 0.07, 0.01}, {0, 999, 200}} {
-		ticks := roundTicks(c[0], c[1])
-		require.True(t, len(ticks) >= 4 && len(ticks) <= 11, "%v: %v", c, ticks)
-		require.InDelta(t, c[2], ticks[1].Value-ticks[0].Value, 1e-9, "%v", c)
-	}
-}

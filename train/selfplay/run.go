@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"blockyard/agents/mlp"
+	"blockyard/datasets/program"
 	"blockyard/env"
 	"blockyard/train/games"
 	"blockyard/train/network"
@@ -177,6 +178,15 @@ func (r *Run) Shuffle() *rand.Rand {
 
 // Step plays one rollout and learns from it.
 func (r *Run) Step() error { return r.step(context.Background()) }
+
+// cpuTime returns the CPU time of this process so far, or 0 if it is not known.
+func cpuTime() time.Duration {
+	used, err := program.CPU()
+	if err != nil {
+		return 0
+	}
+	return used
+}
 
 func (r *Run) step(ctx context.Context) error {
 	began, used := r.now(), cpuTime()

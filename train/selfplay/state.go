@@ -221,10 +221,7 @@ func (s *State) Net(prefix string, sizes []int) (*mlp.Net, error) {
 
 // AnyNet reads the net under a prefix, with so many inputs, one output and any hidden layers.
 func (s *State) AnyNet(prefix string, inputs int) (*mlp.Net, error) {
-	found := map[string]mlp.Tensor{}
-	for _, t := range s.Under(prefix) {
-		found[t.Name] = t
-	}
+	found := s.Under(prefix)
 	if len(found) == 0 {
 		return nil, fmt.Errorf("the saved run has no net %q", prefix)
 	}

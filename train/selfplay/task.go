@@ -46,11 +46,7 @@ func ParseNet(file []byte) (*mlp.Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]mlp.Tensor{}
-	for _, t := range tensors {
-		found[t.Name] = t
-	}
-	return mlp.Assemble(found)
+	return mlp.Assemble(tensors)
 }
 
 // A Player plays tasks of one run. It is not safe for concurrent use: every goroutine has its own.

@@ -14,10 +14,10 @@ import (
 	"os/signal"
 	"time"
 
+	"blockyard/datasets/program"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/limits"
 )
 
 // As in sides/adapters/ours.py. A trainer that keeps its observations does not find them in the cache
@@ -155,7 +155,7 @@ func (e *entrant) burst(steps int) (wall, cpu time.Duration, err error) {
 			}
 		}
 		some := min(left, traceLen-e.at)
-		before, err := limits.CPU()
+		before, err := program.CPU()
 		if err != nil {
 			return 0, 0, err
 		}
@@ -167,7 +167,7 @@ func (e *entrant) burst(steps int) (wall, cpu time.Duration, err error) {
 			e.at++
 		}
 		wall += time.Since(begun)
-		after, err := limits.CPU()
+		after, err := program.CPU()
 		if err != nil {
 			return 0, 0, err
 		}
