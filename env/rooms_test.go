@@ -60,7 +60,7 @@ var rooms = map[string][]room{
 	"rpc": {
 		{"main.go", "commands", 30, "starts the program, and holds its version"},
 		{"commands", "openenv server client wire", 970, "a file per command"},
-		{"openenv", "server wire", 1700, "the environments over HTTP, WebSocket and MCP"},
+		{"openenv", "server wire", 2340, "the environments over HTTP, WebSocket and MCP, and branches of their games"},
 		{"server", "wire", 6950, "the environments over sockets, shared memory and calls"},
 		{"client", "wire", 440, "the same calls from Go"},
 		{"library", "client server", 260, "the server as a shared library, for C and Python"},
@@ -73,7 +73,7 @@ var rooms = map[string][]room{
 		{"main.go", "commands", 20, "starts the program"},
 		{"commands", "viewer export conform record program", 1050, "a file per command"},
 		{"viewer", "record program", 2700, "recorded and running games in a browser"},
-		{"export", "record program", 850, "records as Parquet and Minari"},
+		{"export", "record program", 900, "records as Parquet, Minari and text"},
 		{"conform", "record", 2850, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1550, "a game as a line of a file"},
 		{"program", "", 1750, "what every program is, apart from its work"},

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -22,6 +23,7 @@ type exportCmd struct {
 	input
 	Parquet string `xor:"form" required:"" placeholder:"DIR" help:"${export_parquet}"`
 	Minari  string `xor:"form" required:"" placeholder:"ROOT" help:"${export_minari}"`
+	SFT     string `name:"sft" xor:"form" required:"" placeholder:"DIR" help:"${export_sft}"`
 
 	Game string `help:"${export_game}" placeholder:"NAME"`
 	ID   string `help:"Name of the Minari dataset. Default: blockyard/GAME/records-v0." placeholder:"NAME"`
@@ -31,11 +33,13 @@ type exportCmd struct {
 }
 
 func (c *exportCmd) Help() string {
-	return `Give either --parquet or --minari. Replays and checks every game. A row is one decision of one seat:
+	return `Give one of --parquet, --minari and --sft. Replays and checks every game. A row is one decision of one seat:
 its observation, action mask, action and reward. Parquet: data/shard-*.parquet (zstd) with a dataset card,
 for pandas, DuckDB and the datasets library (datasets.load_dataset("parquet", data_files="DIR/data/*.parquet")).
 Minari: one folder per episode, which is one seat's game. It suits thousands of episodes, not millions.
 Load it by minari.load_dataset(NAME) with MINARI_DATASETS_PATH=ROOT.
+SFT: prompt, legal moves and the move played with its value, as text for fine-tuning language models, in
+train.jsonl and data/train.parquet; load it by datasets.load_dataset("DIR"). Export games of a strong player.
 
 The output folder appears when it is complete. After an error or Ctrl-C there is none;
 the next export to it removes what a killed one left behind.`
@@ -70,7 +74,7 @@ func (c *exportCmd) run(ctx context.Context, std *program.Console) error {
 	if err != nil {
 		return err
 	}
-	final := c.Parquet
+	final := cmp.Or(c.Parquet, c.SFT)
 	if c.Minari != "" {
 		if c.ID == "" {
 			c.ID = "blockyard/" + strings.NewReplacer(":", "-", "=", "-").Replace(g.Name) + "/records-v0"
@@ -180,9 +184,12 @@ func (c *exportCmd) write(ctx context.Context, std *program.Console, g *env.Game
 	made := program.Begin("datasets", "")
 	var to target
 	var err error
-	if c.Minari != "" {
+	switch {
+	case c.Minari != "":
 		to, err = export.NewMinari(folder, c.ID, g)
-	} else {
+	case c.SFT != "":
+		to, err = export.NewSFT(folder, g)
+	default:
 		to, err = export.NewShards(folder, g, c.Rows)
 	}
 	if err != nil {
@@ -190,7 +197,7 @@ func (c *exportCmd) write(ctx context.Context, std *program.Console, g *env.Game
 	}
 	defer to.Discard()
 	w := export.NewWalker(g, to)
-	w.Others = c.Game != ""
+	w.Others, w.Texts = c.Game != "", c.SFT != ""
 	bar := c.bar(std)
 	defer func() { _ = bar.Clear() }()
 	var sources []export.Source

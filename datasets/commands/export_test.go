@@ -18,7 +18,7 @@ import (
 )
 
 func TestExport(t *testing.T) {
-	for _, form := range []string{"--parquet", "--minari"} {
+	for _, form := range []string{"--parquet", "--minari", "--sft"} {
 		dir := filepath.Join(t.TempDir(), "new", "out")
 		status, out, errs := call("export", form, dir, sample, sample)
 		require.Zero(t, status, errs)

@@ -33,6 +33,7 @@ func commandLine() *program.Program {
 			"export_game":    "Export only the games of this name. By default every game must be the same as the first.",
 			"export_parquet": "Write Parquet shards to this folder, which must not exist.",
 			"export_minari":  "Write a Minari dataset below this folder, such as ~/.minari/datasets.",
+			"export_sft":     "Write text for fine-tuning of language models to this folder, which must not exist.",
 			"export_rows":    "Approximate number of rows per shard; a shard holds whole games.",
 			"view_live": "With --web: watch games while clients play them, such as those of a trainer, on the server with " +
 				"this address as its serve --watch.",

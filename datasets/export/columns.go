@@ -96,6 +96,15 @@ func globals(r *Row) (n int, at func(i int) parquet.Value) {
 	return len(r.Globals), func(i int) parquet.Value { return number(r.Globals[i]) }
 }
 
+// valueColumn is the search's evaluation of the action.
+var valueColumn = column{path: "value", node: parquet.Optional(parquet.Leaf(parquet.FloatType)),
+	value: func(r *Row) parquet.Value {
+		if !r.HasValue {
+			return parquet.NullValue()
+		}
+		return number(r.Value)
+	}}
+
 // pack writes cells with so many bits each, the lowest bits of a byte first.
 func pack(dst, cells []uint8, bits int) {
 	clear(dst)

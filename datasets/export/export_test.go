@@ -130,6 +130,7 @@ func walk(t testing.TB, g *env.Game, file []byte, to Sink) *Walker {
 	r, err := record.NewReader("games", bytes.NewReader(file))
 	require.NoError(t, err)
 	w := NewWalker(g, to)
+	_, w.Texts = to.(*SFT)
 	for {
 		err := w.Next(context.Background(), r)
 		if errors.Is(err, io.EOF) {

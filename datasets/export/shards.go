@@ -73,12 +73,7 @@ func NewShards(folder string, g *env.Game, rows int) (*Shards, error) {
 			value: func(*Row) value { return parquet.Int64Value(int64(s.now.Seed)) }},
 		{path: "policy_id", node: parquet.Encoded(parquet.String(), few),
 			value: func(r *Row) value { return parquet.ByteArrayValue([]byte(s.now.Agents[r.Seat])) }},
-		{path: "value", node: parquet.Optional(float), value: func(r *Row) value {
-			if !r.HasValue {
-				return parquet.NullValue()
-			}
-			return number(r.Value)
-		}},
+		valueColumn,
 	})
 	return s, nil
 }

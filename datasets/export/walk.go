@@ -12,6 +12,7 @@ import (
 
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/games"
 )
 
 // A Row is one decision of one seat. Its slices are reused for the next row.
@@ -22,6 +23,8 @@ type Row struct {
 	Planes  []uint8   // its observation, [C, H, W]
 	Globals []float32 // its observation, [Globals]
 	Mask    []uint8   // its legal actions: bit a&7 of byte a>>3
+	Legal   []env.Action
+	Text    string // the position in words, if the Walker has Texts
 	Action  env.Action
 	Score   int // its points before the action
 
@@ -59,10 +62,10 @@ type Walker struct {
 	game *env.Game
 
 	Others      bool  // skip other games; by default they are an error
+	Texts       bool  // rows have a Text
 	Games, Rows int64 // exported so far
 
 	seats [env.MaxSeats]pending
-	legal []env.Action
 }
 
 // pending is the last decision of a seat, whose outcome is not known yet.
@@ -159,8 +162,13 @@ func (w *Walker) choose(s env.State, seat int, a env.Action, step int) error {
 	}
 	r := &p.row
 	s.Observe(seat, r.Planes, r.Globals)
-	w.legal = s.Legal(seat, w.legal[:0])
-	setMask(r.Mask, w.legal)
+	r.Legal = s.Legal(seat, r.Legal[:0])
+	setMask(r.Mask, r.Legal)
+	if w.Texts {
+		var f env.Frame
+		s.Show(&f)
+		r.Text = games.Describe(w.game, &f, s.SeatCount(), seat, "It is your turn.")
+	}
 	r.Game, r.Step, r.Seat, r.Action, r.Score = w.Games, step, seat, a, s.Score(seat)
 	r.Terminated, r.Truncated = false, false
 	p.open = true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"blockyard/rpc/server/limits"
@@ -118,14 +119,39 @@ func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served [
 			return nil, forget, fmt.Errorf("--opponents: %w", err)
 		}
 	}
+	values, unit := valuesOf(g)
 	text, err := openenv.New(openenv.Config{
 		Game: g, Seats: f.Seats, Seat: f.Seat, Opponent: vec.AgentFactory(opponent), Opponents: opponents,
 		Reward: f.Reward, Penalty: f.IllegalPenalty, StepLimit: f.StepLimit, Rules: games.Rules(g), Version: version,
-		Guests: srv, Sessions: l.MaxSessions, Hosts: f.OpenEnvHost,
+		Values: values, Unit: unit, Guests: srv, Sessions: l.MaxSessions, Hosts: f.OpenEnvHost,
 		MaxMessage: l.MaxMessage, Idle: f.Idle, Header: l.HelloTimeout,
 		Body: l.FrameTimeout, Write: l.WriteTimeout, Log: log,
 	})
 	return text, forget, err
+}
+
+// valuesOf returns the values that learned gives to moves, nil if it gives none. They are loaded when asked for.
+func valuesOf(g *env.Game) (openenv.Values, string) {
+	a, err := bots.Parse(g, bots.Own("learned"))
+	if err != nil {
+		return nil, "" // no network is shipped for it
+	}
+	var mu sync.Mutex // a Ranker values one position at a time
+	load := sync.OnceValues(a.Ranker)
+	return func(ctx context.Context, s env.State, seat int) (map[env.Action]float32, error) {
+		ranker, err := load()
+		if err != nil {
+			return nil, err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		ranked, err := ranker.Rank(ctx, s, seat, s.Legal(seat, nil)[0])
+		values := map[env.Action]float32{}
+		for _, c := range ranked {
+			values[c.Action] = c.Value
+		}
+		return values, err
+	}, "those of learned: higher is better; compare values of one position only"
 }
 
 // game finds the game of --openenv.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,6 +34,14 @@ func TestServeOpenEnv(t *testing.T) {
 	require.NoError(t, health(t.Context(), p.openenv+"/health?"))
 	status, _ := post(t, p.openenv+"/reset", `{"seed": 1}`)
 	require.Equal(t, http.StatusOK, status)
+	status, r := post(t, p.openenv+"/step", `{"action": {"type": "call_tool", "tool_name": "children",
+		"arguments": {"values": true}}}`)
+	require.Equal(t, http.StatusOK, status)
+	observed := r["observation"].(map[string]any)
+	require.Nil(t, observed["error"])
+	children := observed["result"].(map[string]any)["children"].([]any)
+	require.NotEmpty(t, children)
+	require.True(t, slices.ContainsFunc(children, func(c any) bool { return c.(map[string]any)["value"] != nil }))
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
 	for step := range 2 { // over the connection that is open
 		status, r := post(t, p.openenv+"/step", `{"action": {"move": "no"}}`)

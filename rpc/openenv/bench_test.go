@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/rpc/server"
+	"blockyard/rpc/server/limits"
 )
 
 // BenchmarkStep is a step of a session and its answer, without the WebSocket.
@@ -30,6 +31,31 @@ func BenchmarkStep(b *testing.B) {
 					err = c.encode("observation", r)
 				}
 				require.NoError(b, err)
+			}
+		})
+	}
+}
+
+// BenchmarkFork is one branch of a game in progress, and its release.
+func BenchmarkFork(b *testing.B) {
+	for _, game := range []string{"blockbattle", "tetrisduel", "blocking", "wintetris", "dropblox"} {
+		b.Run(game, func(b *testing.B) {
+			most := limits.DefaultLimits()
+			most.MaxSessions, most.MaxFiles = 2*mostForks, 1<<20
+			w := start(b, game, server.Config{Limits: most}, nil)
+			p, err := w.newSession("", nil)
+			require.NoError(b, err)
+			_, err = p.reset(resetOptions{})
+			require.NoError(b, err)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for left := b.N; left > 0; {
+				seed, n := uint64(left), min(left, mostForks)
+				_, err := fork(p, forkArguments{N: n, Seed: &seed})
+				require.NoError(b, err)
+				_, err = release(p, releaseArguments{})
+				require.NoError(b, err)
+				left -= n
 			}
 		})
 	}

@@ -28,6 +28,9 @@ type Config struct {
 	Rules     string  // the rules of the game for readers, as Markdown
 	Version   string
 
+	Values Values // of the moves in children; nil for none
+	Unit   string // of Values, for people
+
 	Guests     *server.Server // counts the sessions, and knows limits and tokens
 	Sessions   int            // how many there may be: the limit of Guests
 	Hosts      []string       // names of this server besides localhost and IP addresses, for the Host header

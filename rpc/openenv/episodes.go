@@ -93,6 +93,23 @@ func (e *episodes) open(secret string, id *string, fresh bool) (p *session, crea
 	return p, true, nil
 }
 
+// fork admits a session for a branch of p.
+func (e *episodes) fork(p *session, id string) (*session, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	at := place{p.token, id}
+	f, err := e.admit(p.secret, at)
+	if err != nil {
+		return nil, err
+	}
+	if !e.srv.adopt(p, f) {
+		f.close()
+		return nil, errClosed
+	}
+	e.all[at] = f
+	return f, nil
+}
+
 // room fails if open would refuse one more session of a token.
 func (e *episodes) room(secret string) error {
 	token, err := e.srv.c.Guests.Recognize(secret)

@@ -23,70 +23,63 @@ func (s *Server) Handler() http.Handler {
 	fact("/metadata", s.metadata())
 	fact("/schema", s.schemas())
 	fact("/openapi.json", s.openAPI())
-	mux.HandleFunc("POST /reset", s.known(s.postReset))
-	mux.HandleFunc("POST /step", s.known(s.postStep))
-	mux.HandleFunc("GET /state", s.known(s.getState))
+	mux.HandleFunc("POST /reset", s.door(s.postReset))
+	mux.HandleFunc("POST /step", s.door(s.postStep))
+	mux.HandleFunc("GET /state", s.door(s.getState))
 	mux.HandleFunc("GET /ws", s.known(s.websocket))
 	mux.HandleFunc("/mcp", s.known(s.serveMCP))
 	return s.guard(mux)
 }
 
+// door answers requests with what do returns for their body.
+func (s *Server) door(do func(r *http.Request, b []byte) (any, error)) http.HandlerFunc {
+	return s.known(func(w http.ResponseWriter, r *http.Request) {
+		b, err := s.body(w, r)
+		var out any
+		if err == nil {
+			out, err = do(r, b)
+		}
+		s.answer(w, out, err)
+	})
+}
+
 // postReset serves POST /reset.
-func (s *Server) postReset(w http.ResponseWriter, r *http.Request) {
-	b, err := s.body(w, r)
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
+func (s *Server) postReset(r *http.Request, b []byte) (any, error) {
 	o, err := parseReset(b)
 	if err != nil {
-		s.refuse(w, err)
-		return
+		return nil, err
 	}
-	out, err := s.episodes.reset(secretOf(r), o)
-	s.answer(w, out, err)
+	return s.episodes.reset(secretOf(r), o)
 }
 
 // postStep serves POST /step.
-func (s *Server) postStep(w http.ResponseWriter, r *http.Request) {
-	b, err := s.body(w, r)
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
+func (s *Server) postStep(r *http.Request, b []byte) (any, error) {
 	var q stepRequest
 	if err := decode("step", b, &q, false); err != nil {
-		s.refuse(w, err)
-		return
+		return nil, err
 	}
-	move, err := parseAction(q.Action)
+	a, err := parseAction(q.Action)
 	if err != nil {
-		s.refuse(w, err)
-		return
+		return nil, err
 	}
 	p, err := s.episodes.find(secretOf(r), q.EpisodeID)
 	if err != nil {
-		s.refuse(w, err)
-		return
+		return nil, err
 	}
 	p.guest.Requested(len(b))
-	out, err := p.play(move)
-	s.answer(w, out, err)
+	return s.act(p, a)
 }
 
 // getState serves GET /state?episode_id=.
-func (s *Server) getState(w http.ResponseWriter, r *http.Request) {
+func (s *Server) getState(r *http.Request, _ []byte) (any, error) {
 	p, err := s.episodes.find(secretOf(r), r.URL.Query().Get("episode_id"))
 	if errors.Is(err, errReset) {
-		s.answer(w, s.noState(), nil)
-		return
+		return s.noState(), nil
 	}
 	if err != nil {
-		s.refuse(w, err)
-		return
+		return nil, err
 	}
-	out, err := p.state()
-	s.answer(w, out, err)
+	return p.state()
 }
 
 // body reads the body of a request, within the limits.

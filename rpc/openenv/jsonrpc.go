@@ -4,38 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// An rpcRequest is a request of JSON-RPC 2.0, by which the standard's own clients call tools.
-type rpcRequest struct {
-	Version string          `json:"jsonrpc"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
-	ID      json.RawMessage `json:"id"` // a string, a number or null
-}
-
-type rpcResponse struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Result  any             `json:"result,omitempty"`
-	Error   *rpcError       `json:"error,omitempty"`
-}
-
-type rpcError struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-}
-
-func (e *rpcError) Error() string { return e.Message }
-
-// Error codes of JSON-RPC.
-const (
-	rpcParse    = -32700
-	rpcRequests = -32600
-	rpcMethod   = -32601
-	rpcParams   = -32602
-	rpcServer   = -32000
-)
+// rpcServer is the code of errors that are neither of the request nor of its params.
+const rpcServer = -32000
 
 // rpcArguments are the params of the methods below.
 type rpcArguments struct {
@@ -44,46 +19,49 @@ type rpcArguments struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// rpc answers a request. own is the session of the connection; nil if it has none.
-func (s *Server) rpc(secret string, b []byte, own *session) *rpcResponse {
-	var q rpcRequest
-	out := &rpcResponse{Version: "2.0", ID: json.RawMessage("null")}
-	var err error
+// rpc answers a request of JSON-RPC 2.0, by which the standard's own clients call tools. own is the session of the
+// connection; nil if it has none.
+func (s *Server) rpc(secret string, b []byte, own *session) (json.RawMessage, error) {
+	out := &jsonrpc.Response{}
+	m, err := jsonrpc.DecodeMessage(b)
+	q, ok := m.(*jsonrpc.Request)
 	switch {
 	case !json.Valid(b):
-		err = &rpcError{rpcParse, "not JSON"}
-	case decode("request", b, &q, true) != nil || q.Version != "2.0" || q.Method == "" || !scalar(q.ID):
-		err = &rpcError{rpcRequests, `not a request: want {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`}
+		out.Error = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "not JSON"}
+	case err != nil || !ok:
+		out.Error = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
+			Message: `not a request: want {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`}
 	default:
-		if len(q.ID) > 0 {
-			out.ID = q.ID
+		out.ID = q.ID
+		var value any
+		if value, err = s.method(secret, q, own); err == nil {
+			out.Result, err = json.Marshal(value)
 		}
-		out.Result, err = s.method(secret, &q, own)
-	}
-	var e *rpcError
-	if err != nil && !errors.As(err, &e) {
-		f := s.failureOf(err)
-		e = &rpcError{rpcServer, f.Error()}
-		if f.code == "VALIDATION_ERROR" {
-			e.Code = rpcParams
+		if err != nil {
+			out.Error = s.rpcError(err)
 		}
 	}
-	out.Error = e
-	return out
+	return jsonrpc.EncodeMessage(out)
 }
 
-// scalar reports whether b is what the id of a request may be.
-func scalar(b json.RawMessage) bool {
-	return len(b) == 0 || b[0] != '{' && b[0] != '[' && b[0] != 't' && b[0] != 'f'
+// rpcError is what the client is told of an error.
+func (s *Server) rpcError(err error) error {
+	var e *jsonrpc.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	f := s.failureOf(err)
+	if f.code == "VALIDATION_ERROR" {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: f.Error()}
+	}
+	return &jsonrpc.Error{Code: rpcServer, Message: f.Error()}
 }
 
 // method calls a method of the standard.
-func (s *Server) method(secret string, q *rpcRequest, own *session) (any, error) {
+func (s *Server) method(secret string, q *jsonrpc.Request, own *session) (any, error) {
 	var a rpcArguments
-	if len(q.Params) > 0 && string(q.Params) != "null" {
-		if err := decode("params", q.Params, &a, false); err != nil {
-			return nil, err
-		}
+	if err := optional("params", q.Params, &a, false); err != nil {
+		return nil, err
 	}
 	switch q.Method {
 	case "openenv/session/create":
@@ -103,11 +81,7 @@ func (s *Server) method(secret string, q *rpcRequest, own *session) (any, error)
 		p.close()
 		return object{"session_id": a.SessionID, "closed": true}, nil
 	case "tools/list":
-		list := []object{}
-		for _, t := range s.tools {
-			list = append(list, object{"name": t.name, "description": t.description, "inputSchema": t.input})
-		}
-		return object{"tools": list}, nil
+		return object{"tools": s.tools}, nil
 	case "tools/call":
 		p := own
 		if p == nil || a.SessionID != "" {
@@ -116,10 +90,10 @@ func (s *Server) method(secret string, q *rpcRequest, own *session) (any, error)
 				return nil, err
 			}
 		}
-		return s.call(p, a.Name, a.Arguments)
+		return s.callTool(p, a.Name, a.Arguments)
 	}
-	return nil, &rpcError{rpcMethod, fmt.Sprintf("method %.40q: want tools/list, tools/call, openenv/session/create or "+
-		"openenv/session/close", q.Method)}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf(
+		"method %.40q: want tools/list, tools/call, openenv/session/create or openenv/session/close", q.Method)}
 }
 
 // rpcSession finds a session by its id. Without one it is the episode without a name, which this begins if need be.
@@ -131,17 +105,28 @@ func (s *Server) rpcSession(secret, id string) (*session, error) {
 	return p, err
 }
 
-// call calls a tool. What a model may mend is a result with isError, which it gets to read, and not an error.
-func (s *Server) call(p *session, name string, arguments json.RawMessage) (any, error) {
-	for _, t := range s.tools {
-		if t.name != name {
-			continue
-		}
-		text, value, err := t.call(p, arguments)
-		if err != nil {
-			return object{"content": []object{{"type": "text", "text": s.failureOf(err).Error()}}, "isError": true}, nil
-		}
-		return object{"content": []object{{"type": "text", "text": text}}, "structuredContent": value, "isError": false}, nil
+// callTool calls a method. What a model may mend is a result with IsError, which it gets to read, and not an error.
+func (s *Server) callTool(p *session, name string, arguments json.RawMessage) (*mcp.CallToolResult, error) {
+	value, found, err := s.call(p, name, arguments)
+	if !found {
+		return nil, err
 	}
-	return nil, invalid(fmt.Errorf("no tool %.40q: tools/list names them", name))
+	if err != nil {
+		return s.toolError(err), nil
+	}
+	structured, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	text := string(structured)
+	if t, ok := value.(teller); ok {
+		text = t.told()
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}},
+		StructuredContent: json.RawMessage(structured)}, nil
+}
+
+// toolError is an error that the model gets to read.
+func (s *Server) toolError(err error) *mcp.CallToolResult {
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: s.failureOf(err).Error()}}}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/stretchr/testify/require"
 
 	"blockyard/rpc/server"
@@ -28,7 +29,7 @@ func (w *world) tool(t *testing.T, session, name string, arguments map[string]an
 	out := w.rpcCall(t, "tools/call", map[string]any{"session_id": session, "name": name, "arguments": arguments})
 	require.Nil(t, out["error"], out)
 	result := out["result"].(map[string]any)
-	return result["content"].([]any)[0].(map[string]any)["text"].(string), result["isError"].(bool)
+	return result["content"].([]any)[0].(map[string]any)["text"].(string), result["isError"] == true
 }
 
 // A model plays with the tools alone.
@@ -40,7 +41,8 @@ func TestTools(t *testing.T) {
 		names = append(names, tool.(map[string]any)["name"].(string))
 		require.Equal(t, "object", tool.(map[string]any)["inputSchema"].(map[string]any)["type"])
 	}
-	require.Equal(t, []string{"observe", "legal_moves", "play", "rules", "render"}, names)
+	require.Equal(t, []string{"observe", "legal_moves", "play", "rules", "render", "children", "fork",
+		"rewind", "save", "restore", "release"}, names)
 	id := w.rpcCall(t, "openenv/session/create", nil)["result"].(map[string]any)["session_id"].(string)
 	rules, _ := w.tool(t, id, "rules", nil)
 	require.Contains(t, rules, "A move is text such as")
@@ -79,12 +81,12 @@ func TestTools(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	w := start(t, "wintetris", server.Config{}, nil)
 	for body, code := range map[string]float64{
-		`{`: rpcParse, `[]`: rpcRequests, `{}`: rpcRequests, `{"jsonrpc": "1.0", "method": "tools/list"}`: rpcRequests,
-		`{"jsonrpc": "2.0", "method": "x", "id": {}}`:                                                    rpcRequests,
-		`{"jsonrpc": "2.0", "method": "tools/sing", "id": "a"}`:                                          rpcMethod,
-		`{"jsonrpc": "2.0", "method": "tools/call", "params": 3}`:                                        rpcParams,
-		`{"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "sing"}}`:                         rpcParams,
-		`{"jsonrpc": "2.0", "method": "openenv/session/close"}`:                                          rpcParams,
+		`{`: jsonrpc.CodeParseError, `[]`: jsonrpc.CodeInvalidRequest, `{}`: jsonrpc.CodeInvalidRequest, `{"jsonrpc": "1.0", "method": "tools/list"}`: jsonrpc.CodeInvalidRequest,
+		`{"jsonrpc": "2.0", "method": "x", "id": {}}`:                                                    jsonrpc.CodeInvalidRequest,
+		`{"jsonrpc": "2.0", "method": "tools/sing", "id": "a"}`:                                          jsonrpc.CodeMethodNotFound,
+		`{"jsonrpc": "2.0", "method": "tools/call", "params": 3}`:                                        jsonrpc.CodeInvalidParams,
+		`{"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "sing"}}`:                         jsonrpc.CodeInvalidParams,
+		`{"jsonrpc": "2.0", "method": "openenv/session/close"}`:                                          jsonrpc.CodeInvalidParams,
 		`{"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "render", "session_id": "none"}}`: rpcServer,
 	} {
 		status, out := w.ask(t, "POST", "/mcp", body)

@@ -18,9 +18,11 @@ func (s *Server) newMCP() {
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "blockyard " + s.c.Game.ID, Version: s.c.Version},
 		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{}, Instructions: "Play " + s.c.Game.ID +
 			": read rules once, then observe and play until the game is over. legal_moves lists what may be played."})
-	for _, t := range s.tools {
-		s.mcp.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.input,
-			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !t.changes}}, s.mcpTool(t))
+	for _, m := range s.methods {
+		t := &mcp.Tool{Name: m.name, Description: m.description, InputSchema: m.input,
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !m.changes}}
+		s.tools = append(s.tools, t)
+		s.mcp.AddTool(t, s.mcpTool)
 	}
 	s.mcp.AddReceivingMiddleware(s.countMCP)
 	quiet := slog.New(slog.DiscardHandler) // it logs every connection that ends early as an error
@@ -39,7 +41,8 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if id == "" && !strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream") {
-			s.answer(w, s.rpc(secretOf(r), b, nil), nil)
+			out, err := s.rpc(secretOf(r), b, nil)
+			s.answer(w, out, err)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(b))
@@ -90,31 +93,19 @@ func secretOfMCP(q mcp.Request) string {
 	return secretOf(&r)
 }
 
-// mcpTool returns what serves a tool over MCP.
-func (s *Server) mcpTool(t tool) mcp.ToolHandler {
-	return func(_ context.Context, q *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		p, err := s.episodes.find(secretOfMCP(q), mcpPrefix+q.Session.ID())
-		if err != nil {
-			return s.mcpFailure(err), nil
-		}
-		text, value, err := t.call(p, q.Params.Arguments)
-		if err != nil {
-			return s.mcpFailure(err), nil
-		}
-		structured, err := json.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		p.guest.Requested(len(q.Params.Arguments))
-		p.guest.Answered(len(text) + len(structured))
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}},
-			StructuredContent: json.RawMessage(structured)}, nil
+// mcpTool serves a method as a tool of MCP.
+func (s *Server) mcpTool(_ context.Context, q *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	p, err := s.episodes.find(secretOfMCP(q), mcpPrefix+q.Session.ID())
+	if err != nil {
+		return s.toolError(err), nil
 	}
-}
-
-// mcpFailure is an error that the model gets to read.
-func (s *Server) mcpFailure(err error) *mcp.CallToolResult {
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: s.failureOf(err).Error()}}}
+	out, err := s.callTool(p, q.Params.Name, q.Params.Arguments)
+	if err == nil {
+		structured, _ := out.StructuredContent.(json.RawMessage)
+		p.guest.Requested(len(q.Params.Arguments))
+		p.guest.Answered(len(structured))
+	}
+	return out, err
 }
 
 // closeMCP ends all sessions of MCP.

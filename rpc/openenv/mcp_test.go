@@ -2,6 +2,7 @@ package openenv
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,9 +50,10 @@ func TestMCP(t *testing.T) {
 	require.NoError(t, err)
 	list, err := a.ListTools(t.Context(), nil)
 	require.NoError(t, err)
-	require.Len(t, list.Tools, 5)
+	require.Len(t, list.Tools, 11)
 	for _, tool := range list.Tools {
-		require.Equal(t, tool.Name != "play" && tool.Name != "observe", tool.Annotations.ReadOnlyHint, tool.Name)
+		reads := slices.Contains([]string{"legal_moves", "rules", "render", "children"}, tool.Name)
+		require.Equal(t, reads, tool.Annotations.ReadOnlyHint, tool.Name)
 	}
 	for seed, s := range []*mcp.ClientSession{a, b} {
 		text, failed := call(t, s, "observe", map[string]any{"new_game": true, "seed": seed})
@@ -64,7 +66,7 @@ func TestMCP(t *testing.T) {
 	require.Contains(t, text, "round 2")
 	text, failed = call(t, a, "play", map[string]any{})
 	require.True(t, failed)
-	require.Contains(t, text, "action has no move")
+	require.Contains(t, text, "the arguments have no move")
 	picture, _ := call(t, b, "render", nil)
 	require.Contains(t, picture, "round 1", "b plays its own game")
 	require.Equal(t, 2, w.guests.Counts().Sessions)

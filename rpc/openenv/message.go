@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
+
+	"blockyard/rpc/wire"
 )
 
 // A message is what a client sends over a WebSocket.
@@ -15,16 +18,20 @@ type message struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// An action is one move. The standard wants other keys to be refused.
+// An action is one move or, as the standard has it, the call of a tool. The standard wants other keys to be refused.
 type action struct {
-	Move     *string        `json:"move"`
-	Metadata map[string]any `json:"metadata"` // ignored
+	Move      *string         `json:"move,omitempty" jsonschema:"One of legal_moves."`
+	Branch    string          `json:"branch,omitempty" jsonschema:"The branch to play in; none by default."`
+	Type      string          `json:"type,omitempty" jsonschema:"call_tool, list_tools, or a move by default."`
+	Tool      string          `json:"tool_name,omitempty" jsonschema:"The tool of call_tool."`
+	Arguments json.RawMessage `json:"arguments,omitempty" jsonschema:"The arguments of call_tool."`
+	Metadata  map[string]any  `json:"metadata,omitempty" jsonschema:"Ignored."`
 }
 
 // A stepRequest is the body of POST /step. As the standard says, unknown keys are ignored.
 type stepRequest struct {
-	Action    json.RawMessage `json:"action"`
-	EpisodeID string          `json:"episode_id"`
+	Action    json.RawMessage `json:"action" jsonschema:"What /schema calls an action."`
+	EpisodeID string          `json:"episode_id,omitempty" jsonschema:"The episode; the one without a name by default."`
 }
 
 var errNotJSON = errors.New("not JSON")
@@ -38,24 +45,35 @@ func parseMessage(b []byte) (message, error) {
 	return m, decode("message", b, &m, true)
 }
 
-// parseAction returns the move of an action.
-func parseAction(b []byte) (string, error) {
-	var a action
+// parseAction reads an action.
+func parseAction(b []byte) (a action, err error) {
 	if err := decode("action", b, &a, true); err != nil {
-		return "", err
+		return a, err
 	}
-	if a.Move == nil {
-		return "", invalid(errors.New(`action has no move: want {"move": TEXT}, one of legal_moves`))
+	switch a.Type {
+	case "call_tool", "list_tools":
+	case "", "move":
+		if a.Move == nil {
+			err = errors.New(`action has no move: want {"move": TEXT}, one of legal_moves`)
+		}
+	default:
+		err = fmt.Errorf("action: type is %.40q, want call_tool, list_tools or none", a.Type)
 	}
-	return *a.Move, nil
+	if err != nil {
+		return a, invalid(err)
+	}
+	return a, nil
 }
 
-// parseReset returns the arguments of a reset. Without any, b may be empty.
-func parseReset(b []byte) (o resetOptions, err error) {
+// parseReset returns the arguments of a reset.
+func parseReset(b []byte) (o resetOptions, err error) { return o, optional("reset", b, &o, false) }
+
+// optional is decode of what may be missing.
+func optional(what string, b []byte, into any, strict bool) error {
 	if b = bytes.TrimSpace(b); len(b) == 0 || string(b) == "null" {
-		return o, nil
+		return nil
 	}
-	return o, decode("reset", b, &o, false)
+	return decode(what, b, into, strict)
 }
 
 // decode reads one JSON object. strict refuses unknown keys.
@@ -92,6 +110,54 @@ func wanted(kind string) string {
 		return "a whole number"
 	case "string":
 		return "a string"
+	case "bool":
+		return "true or false"
+	}
+	if strings.HasPrefix(kind, "[]") {
+		return "a list"
 	}
 	return "an object"
+}
+
+// A failure is an error with what the standard says of it, over HTTP and over a WebSocket.
+type failure struct {
+	status int    // of HTTP
+	code   string // WSErrorCode
+	err    error
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// invalid says that a request is not as the schema has it.
+func invalid(err error) error {
+	return &failure{http.StatusUnprocessableEntity, "VALIDATION_ERROR", err}
+}
+
+// badRequest says that a request cannot be done now.
+func badRequest(err error) error { return &failure{http.StatusBadRequest, "EXECUTION_ERROR", err} }
+
+// gone says that there is no such session.
+func gone(err error) error { return &failure{http.StatusNotFound, "SESSION_ERROR", err} }
+
+var errDraining = &failure{http.StatusServiceUnavailable, "CAPACITY_REACHED",
+	errors.New("the server is about to end and takes no new sessions: try another one, or later")}
+
+// failureOf returns what the client is told of an error. Errors of ours are logged.
+func (s *Server) failureOf(err error) *failure {
+	var f *failure
+	var refused *wire.Error
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, errClosed):
+		return &failure{http.StatusNotFound, "SESSION_ERROR", err}
+	case errors.As(err, &refused) && (refused.Code == wire.AuthRequired || refused.Code == wire.AuthFailed):
+		return &failure{http.StatusUnauthorized, "SESSION_ERROR",
+			errors.New("this server wants its token: send the header Authorization: Bearer TOKEN")}
+	case errors.As(err, &refused):
+		return &failure{http.StatusServiceUnavailable, "CAPACITY_REACHED", errors.New(refused.Msg)}
+	}
+	s.c.Log.Error("openenv", "err", err)
+	return &failure{http.StatusInternalServerError, "EXECUTION_ERROR", err}
 }

@@ -2,61 +2,103 @@ package openenv
 
 import (
 	"blockyard/env"
-	"blockyard/rpc/server"
+	"blockyard/env/games"
 )
 
 // A result is what reset and step return.
 type result struct {
 	Observation observation `json:"observation"`
-	Reward      *float64    `json:"reward"` // nil after a reset
-	Done        bool        `json:"done"`
+	Reward      *float64    `json:"reward" jsonschema:"null after a reset."`
+	Done        bool        `json:"done" jsonschema:"The episode is over."`
 }
 
-// An observation is what the client sees. schema.go describes it to clients.
+// An observation is what the client sees.
 type observation struct {
-	Text       string         `json:"text"`
-	LegalMoves []string       `json:"legal_moves"`
-	Error      string         `json:"error"`
-	Seat       int            `json:"seat"`
-	Scores     []int          `json:"scores"`
-	Result     float64        `json:"result"`
-	Truncated  bool           `json:"truncated"`
-	Metadata   map[string]any `json:"metadata"`
+	Text       string         `json:"text" jsonschema:"The position in plain text."`
+	LegalMoves []string       `json:"legal_moves" jsonschema:"What may be played now; empty when the episode is over."`
+	Error      string         `json:"error" jsonschema:"Why the last move was not played; empty if it was."`
+	Seat       int            `json:"seat" jsonschema:"The seat of the agent, from 0."`
+	Scores     []int          `json:"scores" jsonschema:"Points by seat."`
+	Result     float64        `json:"result" jsonschema:"-1 (lost) to 1 (won) once the game is over, 0 before."`
+	Truncated  bool           `json:"truncated" jsonschema:"The limit of steps has ended the episode, not the rules."`
+	Metadata   map[string]any `json:"metadata" jsonschema:"The episode_id."`
 }
 
 // result describes the position after a reward. wrong says why the last move was not played. The caller holds p.mu.
 func (p *session) result(reward *float64, wrong string) *result {
-	s := p.env.State(0)
+	s, turn := p.env.State(0), "It is your turn."
+	if p.env.Ended(0) {
+		turn = "The game is over."
+	}
 	o := observation{
-		Text: server.DescribeRows(p.env, 0, false)[0], LegalMoves: []string{}, Error: wrong, Seat: p.seat,
+		Text: p.describe(s, turn), LegalMoves: p.moves(), Error: wrong, Seat: p.seat,
 		Scores: make([]int, p.srv.c.Seats), Result: float64(s.Result(p.seat)), Truncated: p.truncated,
 		Metadata: map[string]any{"episode_id": p.id},
 	}
 	for k := range o.Scores {
 		o.Scores[k] = s.Score(k)
 	}
-	if !p.done {
-		p.legal = p.env.Legal(0, 0, p.legal[:0])
-		o.LegalMoves = make([]string, len(p.legal))
-		for k, a := range p.legal {
-			o.LegalMoves[k] = p.srv.text(a)
-		}
-	}
 	return &result{o, reward, p.done}
 }
 
-// A state is what the standard calls the state of an episode: facts about it that are not for the agent.
+// current is the position without a reward. It begins an episode if there is none.
+func (p *session) current() (*result, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.begun(); err != nil {
+		return nil, err
+	}
+	return p.result(nil, ""), nil
+}
+
+// moves lists what may be played now. The caller holds p.mu.
+func (p *session) moves() []string {
+	if p.done {
+		return []string{}
+	}
+	p.legal = p.env.Legal(0, 0, p.legal[:0])
+	out := make([]string, len(p.legal))
+	for k, a := range p.legal {
+		out[k] = p.text(a)
+	}
+	return out
+}
+
+// frame draws a position as the client sees it.
+func (p *session) frame(s env.State) *env.Frame {
+	var f env.Frame
+	s.Show(&f)
+	if p.names != nil {
+		p.names.Redraw(&f)
+	}
+	return &f
+}
+
+// describe is a position in plain text. turn says whose turn it is.
+func (p *session) describe(s env.State, turn string) string {
+	return games.Describe(p.srv.c.Game, p.frame(s), p.srv.c.Seats, p.seat, turn)
+}
+
+// A state is what the standard calls the state of an episode: facts about it that are not for the agent. A reset with
+// its seed, seat, rules, moves and reseeds begins the same episode again.
 type state struct {
-	EpisodeID    *string `json:"episode_id"` // nil before the first reset
-	StepCount    int     `json:"step_count"`
-	Game         string  `json:"game"`
-	Opponents    string  `json:"opponents"`
-	Seats        int     `json:"seats"`
-	Seat         int     `json:"seat"`
-	Seed         *uint64 `json:"seed"`
-	IllegalMoves int     `json:"illegal_moves"`
-	TotalReward  float64 `json:"total_reward"`
-	Done         bool    `json:"done"`
+	EpisodeID    *string   `json:"episode_id" jsonschema:"null before the first reset."`
+	StepCount    int       `json:"step_count" jsonschema:"Moves of the agent in this episode, illegal ones included."`
+	Game         string    `json:"game" jsonschema:"The name of the environment."`
+	Opponents    string    `json:"opponents" jsonschema:"What plays the other seats."`
+	Seats        int       `json:"seats" jsonschema:"The number of players."`
+	Seat         int       `json:"seat" jsonschema:"The seat of the agent, from 0."`
+	Seed         *uint64   `json:"seed" jsonschema:"The seed of the episode."`
+	Rules        string    `json:"rules" jsonschema:"relabelled if the episode has other names."`
+	RewardKind   string    `json:"reward_kind" jsonschema:"What rewards are: result or score."`
+	Penalty      float64   `json:"illegal_penalty" jsonschema:"What an illegal move costs."`
+	StepLimit    int       `json:"step_limit" jsonschema:"Moves after which an episode is truncated; 0 for never."`
+	Moves        []string  `json:"moves" jsonschema:"Moves of the agent, as it sent them, at most 80 bytes of each."`
+	Rewards      []float64 `json:"rewards" jsonschema:"The reward of each move."`
+	Reseeds      []reseed  `json:"reseeds" jsonschema:"Where the future was changed, as in a branch."`
+	IllegalMoves int       `json:"illegal_moves" jsonschema:"Illegal moves of the agent in this episode."`
+	TotalReward  float64   `json:"total_reward" jsonschema:"The sum of the episode's rewards."`
+	Done         bool      `json:"done" jsonschema:"The episode is over."`
 }
 
 // state returns the facts of the episode.
@@ -67,40 +109,23 @@ func (p *session) state() (*state, error) {
 		return nil, err
 	}
 	out := p.srv.noState()
-	if p.env != nil {
-		id, seed := p.id, p.seed
-		out.EpisodeID, out.Seed, out.Seat = &id, &seed, p.seat
-		out.StepCount, out.IllegalMoves, out.TotalReward, out.Done = p.steps, p.illegal, p.total, p.done
+	if p.env == nil {
+		return out, nil
 	}
+	id, seed := p.id, p.seed
+	out.EpisodeID, out.Seed, out.Seat = &id, &seed, p.seat
+	out.Rules = p.names.Kind()
+	for _, t := range p.turns {
+		out.Moves, out.Rewards = append(out.Moves, t.move), append(out.Rewards, t.reward)
+	}
+	out.Reseeds = append(out.Reseeds, p.reseeds...)
+	out.StepCount, out.IllegalMoves, out.TotalReward, out.Done = len(p.turns), p.illegal, p.total, p.done
 	return out, nil
 }
 
 // noState is the state before the first reset.
 func (s *Server) noState() *state {
-	return &state{Game: s.c.Game.ID, Opponents: s.c.Opponents, Seats: s.c.Seats, Seat: s.c.Seat}
-}
-
-// current returns the observation of the episode, without a reward. It begins one if there is none.
-func (p *session) current() (*result, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.use(); err != nil {
-		return nil, err
-	}
-	if p.env == nil {
-		return p.begin(resetOptions{})
-	}
-	return p.result(nil, ""), nil
-}
-
-// picture draws the boards with letters, as env.Frame does.
-func (p *session) picture() (string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.use(); err != nil {
-		return "", err
-	}
-	var f env.Frame
-	p.env.State(0).Show(&f)
-	return f.String(), nil
+	return &state{Game: s.c.Game.ID, Opponents: s.c.Opponents, Seats: s.c.Seats, Seat: s.c.Seat,
+		RewardKind: s.c.Reward.String(), Penalty: s.c.Penalty, StepLimit: s.c.StepLimit,
+		Moves: []string{}, Rewards: []float64{}, Reseeds: []reseed{}}
 }

@@ -197,7 +197,8 @@ func TestFacts(t *testing.T) {
 		for key := range value.(map[string]any) {
 			require.Contains(t, properties, key, name)
 		}
-		for _, key := range schema[name].(map[string]any)["required"].([]any) {
+		required, _ := schema[name].(map[string]any)["required"].([]any)
+		for _, key := range required {
 			require.Contains(t, value, key, name)
 		}
 	}

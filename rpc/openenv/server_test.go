@@ -151,3 +151,8 @@ func movesOf(result map[string]any) (moves []string) {
 	}
 	return moves
 }
+
+func jsonOf(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}

@@ -113,17 +113,18 @@ func (c *socket) answer(m *message) (kind string, data any, err error) {
 		r, err := c.session.reset(o)
 		return "observation", r, err
 	case "step":
-		move, err := parseAction(m.Data)
+		a, err := parseAction(m.Data)
 		if err != nil {
 			return "", nil, err
 		}
-		r, err := c.session.play(move)
-		return "observation", r, err
+		data, err = c.srv.act(c.session, a)
+		return "observation", data, err
 	case "state":
 		st, err := c.session.state()
 		return "state", st, err
 	case "mcp":
-		return "mcp", c.srv.rpc(c.secret, m.Data, c.session), nil
+		data, err = c.srv.rpc(c.secret, m.Data, c.session)
+		return "mcp", data, err
 	}
 	return "", nil, &failure{http.StatusBadRequest, "UNKNOWN_TYPE",
 		fmt.Errorf("message of type %.40q: want reset, step, state, mcp or close", m.Type)}

@@ -78,6 +78,10 @@ func (v *Guest) Leave() {
 	v.srv.exit(v)
 }
 
+// Keep accounts for so many more bytes of the guest's memory until Leave, or for less; its error is a *wire.Error that
+// names the limit which they would exceed.
+func (v *Guest) Keep(bytes int64) error { return v.tab.Add(bytes) }
+
 // Requested counts a request of so many bytes, and Answered a response.
 func (v *Guest) Requested(bytes int) {
 	v.srv.requests.Add(1)

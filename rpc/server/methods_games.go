@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"blockyard/env"
+	"blockyard/env/games"
 	"blockyard/env/vec"
 	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
@@ -168,15 +169,11 @@ func (s *session) observeText(f *wire.Frame, h *handle) error {
 	return s.reply(f.ID, wire.Fields{"count", len(texts) / h.Env.Rows(), "texts", texts})
 }
 
-// places name the players of a game for people, by seat.
-var places = [env.MaxSeats]string{"first", "second", "third", "fourth"}
-
 // DescribeRows describes the position of game i of e in plain text, for each of its rows: what a person needs to play
 // the row's seat. With legal, the text of a seat that must act ends with its legal actions.
 func DescribeRows(e *vec.Env, i int, legal bool) []string {
 	var frame env.Frame
 	e.State(i).Show(&frame)
-	position := frame.String() + trayText(&frame)
 	g, seats, over := e.Game(), e.Config().Seats, e.Ended(i)
 	driven := e.Driven()
 	texts := make([]string, e.Rows())
@@ -186,44 +183,26 @@ func DescribeRows(e *vec.Env, i int, legal bool) []string {
 		if driven.Len() == len(texts) {
 			seat = set.First()
 		}
-		var out strings.Builder
-		fmt.Fprintf(&out, "%s: ", g.ID)
-		if seats > 1 && seat < seats {
-			fmt.Fprintf(&out, "you are the %s of %d players. ", places[seat], seats)
-		}
+		turn := "It is not your turn."
 		switch {
 		case over:
-			out.WriteString("The game is over.\n")
+			turn = "The game is over."
 		case acts:
-			out.WriteString("It is your turn.\n")
-		default:
-			out.WriteString("It is not your turn.\n")
+			turn = "It is your turn."
 		}
-		out.WriteString(position)
+		texts[r] = games.Describe(g, &frame, seats, seat, turn)
 		if acts && legal {
-			actions := e.Legal(i, r, nil)
-			fmt.Fprintf(&out, "%d legal actions: ", len(actions))
-			for k, a := range actions {
-				if k > 0 {
-					out.WriteString("; ")
-				}
-				out.WriteString(g.Text(a))
-			}
-			out.WriteString("\n")
+			texts[r] += legalText(g, e.Legal(i, r, nil))
 		}
-		texts[r] = out.String()
 	}
 	return texts
 }
 
-// trayText shows the trays that no seat owns, such as the next pieces. Those of a seat are in the notes.
-func trayText(frame *env.Frame) string {
-	var out strings.Builder
-	for _, t := range frame.Trays {
-		if t.Seat == env.Everybody && len(t.Pieces) > 0 {
-			pieces := env.Frame{Boards: t.Pieces}
-			fmt.Fprintf(&out, "%s:\n%s", t.Name, strings.TrimLeft(pieces.String(), "\n"))
-		}
+// legalText lists legal actions.
+func legalText(g *env.Game, legal []env.Action) string {
+	texts := make([]string, len(legal))
+	for k, a := range legal {
+		texts[k] = g.Text(a)
 	}
-	return out.String()
+	return fmt.Sprintf("%d legal actions: %s\n", len(legal), strings.Join(texts, "; "))
 }

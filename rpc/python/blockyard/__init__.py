@@ -47,6 +47,7 @@ from .errors import (
     WeightsError,
 )
 from .evaluation.evaluate import evaluate
+from .evaluation.ladder import Ladder, ladder
 from .evaluation.standings import Evaluation
 from .formats.arguments import Illegal, Reward, Rows, Transport
 from .formats.opponents import Opponents, OpponentStats
@@ -93,6 +94,7 @@ __all__ = [
     "GameView",
     "IllegalActionError",
     "InternalError",
+    "Ladder",
     "LegalActions",
     "LimitError",
     "NeedsResetError",
@@ -115,6 +117,7 @@ __all__ = [
     "evaluate",
     "feature_facts",
     "features",
+    "ladder",
     "load_weights",
     "make",
     "make_vec",
@@ -206,11 +209,13 @@ def make_vec(
         seed: used by the first ``reset`` without a seed. An int s, 0 <= s < 2**64, seeds game i with s + i; a list
             seeds each game separately.
         seats: seats of each game; by default the smallest number that the game allows.
-        opponents: the policies of the other seats, which the server plays. One spec for all seats but seat 0; a mixture
-            such as ``{"hand": 1, "random": 3}``, from which each episode draws one for each such seat, with these
-            weights and by its seed; a dict such as ``{1: "hand"}`` of specs or mixtures by seat; or None: the client
-            drives every seat. Every game has ``"random"``; ``env.game_spec.opponents`` lists the others. A local file,
-            as in ``"learned:weights=mine.safetensors"``, is uploaded to the server. See docs/leagues.md.
+        opponents: what plays the other seats: a spec, which the server plays, or a function ``policy(obs, mask)``,
+            see docs/policies.md. One for all seats but seat 0; a mixture such as ``{"hand": 1, "random": 3}``, from
+            which each episode draws one for each such seat, with these weights and by its seed; a dict such as
+            ``{1: "hand"}`` of these by seat; ``"curriculum"``, the rungs of the game, as far as each game has come;
+            or None: the client drives every seat. Every game has ``"random"``; ``env.game_spec.opponents`` lists
+            the others. A local file, as in ``"learned:weights=mine.safetensors"``, is uploaded to the server. See
+            docs/leagues.md.
         rows: ``"seat"``: one row per driven seat, in every game. ``"acting"``: the compact form, with as many rows as
             seats act at the same time: in turn-based games one row per game, of whichever seat is on turn. Its reward
             is what that seat received in the step; what a seat receives while others act, such as a loss, is only in
@@ -220,7 +225,9 @@ def make_vec(
             observation after an end is the first of the next episode.
         reward: ``"result"``: the result at the end of the game, 1 for a win, -1 for a loss; ``"score"``: the
             increase of the contest's points in each step. None: ``env.game_spec.reward``, which is ``"score"`` in games
-            of one seat, whose result is always the same, and ``"result"`` in the others.
+            of one seat, whose result is always the same, and ``"result"`` in the others. ``"shaped"``, if games have
+            several seats: the result, and γΦ(s′) − Φ(s) with γ = 0.99 and a potential Φ of points and heights, see
+            docs/selfplay.md; it is in the rewards of ``step`` alone.
         illegal: the treatment of illegal actions. ``"penalty"``: the contest's own penalty for an illegal answer, which
             costs points or the game; ``"random"``: a random legal action is played instead; ``"error"``: the step
             raises IllegalActionError. None: ``"penalty"``, and one RuntimeWarning after 1,000 illegal actions.

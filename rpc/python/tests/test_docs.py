@@ -9,6 +9,7 @@ EXAMPLES = DOCS.parent / "examples"
 LISTINGS = {
     "first.md": "sb3_selfplay.py",
     "selfplay.md": "ppo_selfplay.py",
+    "policies.md": "sb3_league.py",
     "sb3.md": "sb3_selfplay.py",
     "pettingzoo.md": "pettingzoo_selfplay.py",
 }
@@ -21,6 +22,7 @@ SMALL = {
     "index.md",
     "leagues.md",
     "pettingzoo.md",
+    "policies.md",
     "pool.md",
 } | {"recording.md"}
 BEFORE = {"first.md": "import blockyard\nplay = lambda obs, mask: mask.argmax(1)\n"}  # instead of the training

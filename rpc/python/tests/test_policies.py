@@ -234,3 +234,101 @@ def test_policies_that_are_wrong(server: Server):
             blockyard.make_vec(GAME, 2, opponents=first, address=server.tcp, **wrong)
     with pytest.raises(ValueError, match="played by one seat"):
         blockyard.make_vec("WinTetris-v0", opponents=first, address=server.unix)
+
+
+def test_a_pool(server: Server):
+    """The same bytes as an environment, game by game."""
+    opponents = {1: {"random": 0.5, last: 0.5}}
+    with (
+        blockyard.make_vec(GAME, 6, seed=3, opponents=opponents, address=server.unix) as env,
+        blockyard.BlockPool(GAME, 6, 2, seed=3, opponents=opponents, address=server.unix) as pool,
+    ):
+        want, seen = {i: [] for i in range(6)}, {i: [] for i in range(6)}
+        env.reset()
+        for _ in range(80):
+            obs, rewards, terminated, _, infos = env.step(env.action_masks.argmax(1))
+            for i in range(6):
+                final = plain(infos["final_obs"][i]) if terminated[i] else None
+                want[i].append((obs["planes"][i].tobytes(), rewards[i], infos["opponent"][i], final))
+        pool.async_reset()
+        while min(map(len, seen.values())) <= 80:
+            batch = pool.recv()
+            for k, i in enumerate(batch.env_ids.tolist()):
+                final = plain(batch.infos["final_obs"][k]) if batch.terminated[k] else None
+                seen[i].append((batch.obs["planes"][k].tobytes(), batch.rewards[k], batch.infos["opponent"][k], final))
+            pool.send(batch.action_masks.argmax(1), batch.env_ids)
+        for i in range(6):
+            assert seen[i][1:81] == want[i]
+        assert pool.opponent_specs == env.opponent_specs
+
+
+def test_a_pool_that_began_without(server: Server):
+    with blockyard.BlockPool(GAME, 6, 2, seed=3, address=server.unix) as pool:
+        pool.async_reset()
+        for step in range(200):
+            batch = pool.recv()
+            if step == 50:
+                pool.set_opponents({1: {"random": 1, last: 1}})
+            pool.send(batch.action_masks.argmax(1), batch.env_ids)
+        stats = pool.opponent_stats()
+        assert min(s.games for s in stats.values()) > 3
+        with pytest.raises(RuntimeError, match="under way"):
+            pool.checkpoint()
+
+
+def test_other_forms_of_the_environment(server: Server):
+    """Single environments, PettingZoo and a pickled copy."""
+    import pickle
+
+    from blockyard.pettingzoo import aec_env
+
+    env = blockyard.make("TetrisDuel-v0", opponents={1: last}, seed=1, address=server.unix)
+    theirs = blockyard.make_vec("TetrisDuel-v0", 1, opponents=last, seed=1, address=server.unix)
+    assert (env.reset()[0]["planes"] == theirs.reset()[0]["planes"][0]).all()
+    for _ in range(10):
+        obs, *_ = env.step(env.action_masks().argmax())
+        np.testing.assert_array_equal(obs["planes"], theirs.step(theirs.action_masks.argmax(1))[0]["planes"][0])
+    with pickle.loads(pickle.dumps(theirs)) as copied:
+        for _ in range(5):
+            a, b = (e.step(e.action_masks.argmax(1))[0]["planes"] for e in (copied, theirs))
+            np.testing.assert_array_equal(a, b)
+    env.close()
+    theirs.close()
+    zoo = aec_env("Blocking-v0", seats=3, opponents={2: last}, address=server.unix)
+    zoo.reset(seed=1)
+    for agent in zoo.agent_iter():
+        *_, terminated, truncated, info = zoo.last()
+        assert info["opponent"] == "last"
+        zoo.step(None if terminated or truncated else int(info["action_mask"].argmax()))
+        assert agent in ("player_0", "player_1")
+    zoo.close()
+
+
+def test_a_curriculum(server: Server):
+    """A game goes up when it wins, down when it loses; its place is in infos, stats and checkpoints."""
+    rungs = blockyard.rungs(GAME)
+    with blockyard.make_vec(GAME, 6, opponents="curriculum", seed=1, address=server.unix) as env:
+        _, infos = env.reset()
+        assert env.opponent_specs == tuple(rungs)
+        assert infos["rung"].tolist() == [0] * 6
+        seen = set()
+        for _ in range(1500):
+            *_, infos = env.step(strong(env))
+            np.testing.assert_array_equal(infos["rung"], infos["opponent"])
+            seen.update(infos["rung"].tolist())
+        assert {0, 1, 2} <= seen
+        stats = env.opponent_stats()
+        assert stats[rungs[0]].games >= 60
+        data, places = env.checkpoint(), infos["rung"].copy()
+        for _ in range(3):
+            env.step(strong(env))
+        with blockyard.make_vec(GAME, 6, opponents="curriculum", address=server.unix, checkpoint=data) as again:
+            assert again.reset()[1]["rung"].tolist() == places.tolist()
+            assert again.opponent_stats() == stats
+
+
+def strong(env):
+    """Actions that win against the weakest: those that leave the lowest board."""
+    found = env.afterstates(seed=1)
+    filled = (found.planes[:, 0] > 0).any(axis=2).sum(axis=1)
+    return found.actions[found.best(-filled.astype(np.float32) - 0.01 * (found.planes[:, 0] > 0).sum((1, 2)))]

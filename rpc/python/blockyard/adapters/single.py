@@ -101,7 +101,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             TypeError: the action is not an integer.
         """
         number = operator.index(action)
-        if self._batch.seating is None:  # the server plays all other seats
+        if self._batch.seating is None and self._batch.shaping is None:  # the server plays the seats and rewards them
             return self._steps.step(number)
         obs, reward, terminated, truncated, infos = self.vector.step(np.array([number], np.int64))
         return self._first(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), self._info(infos)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..formats.arguments import game_name, positive
+from ..formats.opponents import Mixture, Player, has_policies, is_player, name_of
 from ..formats.seeding import check_seed, derive_seed
 from ..transport.address import Tls
 from ..transport.progress import bar
@@ -18,15 +19,14 @@ from ..transport.session import Session
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
 from ..vector.mixtures import checked
-from .standings import Evaluation, Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation
+from .standings import Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation
 
-# From observations (rows, …) and masks, bool (rows, actions), to actions (rows,).
-Policy = Callable[[Obs, NDArray[np.bool_]], Any]
+Several = Sequence[Player | Mixture]
 
 
 def evaluate(
-    policy: Policy | str,
-    opponents: str = "random",
+    policy: Player,
+    opponents: Player | Mixture | Several = "random",
     *,
     game: str | BlockVectorEnv,
     games: int = 400,
@@ -41,7 +41,7 @@ def evaluate(
     token: str | None = None,
     tls: Tls = None,
     timeout: float = 300.0,
-) -> Evaluation:
+) -> Any:
     """Play games between a policy and an opponent, and say how strong the policy is.
 
     With two seats, games come in pairs on the same seed, in which the policy has seat 0 and then seat 1. With more
@@ -56,7 +56,8 @@ def evaluate(
             it has a method ``reset``, that is called with bool (rows,) before each batch in which games begin, with
             True for their rows: for policies with a memory. Or the spec of a policy that the server plays, such as
             ``"learned:ply=1,weights=mine.safetensors"``.
-        opponents: spec of the opponent in all other seats; ignored in games of one seat.
+        opponents: what plays all other seats: a spec, another policy, or a mixture such as ``{"hand:ply=1": 1, other:
+            3}``; or a list of these, each of which is played. Ignored in games of one seat.
         game: id of the game; or an environment, whose game, seats, packing and server are used.
         games: number of games; a multiple of the number of seats.
         seed: seed of the evaluation, from which the seeds of the games are derived.
@@ -67,14 +68,20 @@ def evaluate(
         packed: whether observations have ``bits`` instead of ``planes``.
         address, token, tls, timeout: the server, as in :func:`blockyard.make_vec`.
 
+    Returns:
+        An :class:`Evaluation`; for a list of opponents, a list of them.
+
     Raises:
         RequestError, UnknownGameError: the server does not know the opponent or the game.
         TypeError, ValueError: an argument is malformed, or the policy returned an action that is not legal.
     """
-    if not isinstance(opponents, str):
-        raise TypeError(f"opponents: want one spec for all other seats, such as 'hand:ply=1', got {opponents!r:.100}")
-    if not callable(policy) and not isinstance(policy, str):
+    if isinstance(opponents, (list, tuple)):
+        how = {key: value for key, value in locals().items() if key not in ("policy", "opponents")}
+        return [evaluate(policy, one, **how) for one in opponents]
+    if not is_player(policy):
         raise TypeError(f"policy: want a callable policy(obs, mask) or a spec such as 'hand', got {policy!r:.100}")
+    if isinstance(policy, str) and isinstance(opponents, Mapping) and has_policies(opponents):
+        raise TypeError("opponents: a spec plays specs, or one policy at a time: pass a list instead of a mixture")
     client: Session
     if own := isinstance(game, str):
         client = Session(address, token=token, tls=tls, timeout=timeout)
@@ -84,23 +91,24 @@ def evaluate(
     try:
         count = spec.min_seats if seats is None else positive("seats", seats)
         units = _units(spec.name, positive("games", games), count, cap, steps)
-        how = _Match(policy, opponents, spec.name, units, count, check_seed(seed), cap, steps, packed, client)
-        results = how.play(min(positive("num_envs", num_envs), units))
+        seeds = [derive_seed(check_seed(seed), i) for i in range(units)]
+        match = Match(policy, opponents, spec.name, seeds, count, cap, steps, packed, client)
+        results = match.play(positive("num_envs", num_envs))
     finally:
         if own:
             client.close()
-    who = name or _name(policy)
+    who = name or name_of(policy)
     if count == 1:
-        return SinglePlayerEvaluation.of(spec.name, who, how.seed, results, cap or 0, steps or 0)
+        return SinglePlayerEvaluation.of(spec.name, who, seed, results, cap or 0, steps or 0)
     kind = TwoPlayerEvaluation if count == 2 else MultiPlayerEvaluation
-    return kind.of(spec.name, who, opponents, how.seed, results)
+    return kind.of(spec.name, who, _name(opponents), seed, results)
 
 
-def _name(policy: Policy | str) -> str:
-    if isinstance(policy, str):
-        return policy
-    name = getattr(policy, "__name__", type(policy).__name__)
-    return "policy" if name == "<lambda>" else name
+def _name(opponents: Any) -> str:
+    """Return the name of a player or a mixture."""
+    if isinstance(opponents, Mapping):
+        return " + ".join(f"{weight:g} {name_of(player)}" for player, weight in opponents.items())
+    return name_of(opponents)
 
 
 def _units(game: str, games: int, seats: int, cap: int | None, steps: int | None) -> int:
@@ -117,29 +125,31 @@ def _units(game: str, games: int, seats: int, cap: int | None, steps: int | None
 
 
 @dataclass
-class _Match:
-    """The games of an evaluation."""
+class Match:
+    """The games of an evaluation, in which the policy has every seat once with each seed."""
 
-    policy: Policy | str
-    opponent: str
+    policy: Player
+    opponent: Any
     game: str
-    units: int
+    seeds: list[int]
     seats: int
-    seed: int
     cap: int | None
     steps: int | None
     packed: bool
     client: Session
 
     def __post_init__(self) -> None:
-        self.seeds = [derive_seed(self.seed, i) for i in range(self.units)]
+        self.units = len(self.seeds)
+        # The server plays a spec among policies: then these are driven.
+        self._reversed = isinstance(self.policy, str) and callable(self.opponent)
+        self._driver: Player = self.opponent if self._reversed else self.policy
 
     def play(self, num_envs: int) -> list[list[Game]]:
         """Play all games, num_envs at once; return those of each seed, by seat."""
         results: list[list[Game]] = [[] for _ in range(self.units)]
         with bar("evaluating", self.units * self.seats, "games") as advance:
             for seat in range(self.seats):
-                for unit, game in self._from_seat(seat, num_envs):
+                for unit, game in self._from_seat(seat, min(num_envs, self.units)):
                     results[unit].append(game)
                     advance(1)
         return results
@@ -147,6 +157,8 @@ class _Match:
     def _from_seat(self, seat: int, num_envs: int) -> Iterator[tuple[int, Game]]:
         """Play each seed with the policy in one seat; yield the number of the seed and the game."""
         others = {k: self.opponent for k in range(self.seats) if k != seat}
+        if self._reversed:
+            others = {seat: self.policy}
         env = BlockVectorEnv(
             self.game,
             num_envs,
@@ -181,17 +193,19 @@ class _Match:
                     counts[fresh[len(free) :]] = False
                     length[fresh] = 0
                     seeds = [self.seeds[k] if new else None for k, new in zip(playing, over, strict=True)]
-                    obs, _ = env.reset(seed=seeds, options={"reset_mask": over})
+                    obs, _ = env.reset(seed=seeds, options={"reset_mask": over.repeat(env.rows_per_game)})
 
     def _step(
         self, env: BlockVectorEnv, obs: Obs, begun: NDArray[np.bool_]
     ) -> tuple[Obs, NDArray[np.bool_], NDArray[np.bool_]]:
         """Step with the actions of the policy; return observations, and which games ended, by themselves or at all."""
-        if isinstance(self.policy, str):
-            memory = env.rollout(1, self.policy).buffer.memory(0)
+        if isinstance(self._driver, str):
+            memory = env.rollout(1, self._driver).buffer.memory(0)
             obs, terminated, truncated = {}, memory.terminated, memory.truncated
         else:
-            obs, _, terminated, truncated, _ = env.step(self._actions(env, obs, begun))
+            obs, *_ = env.step(self._actions(env, obs, begun))
+            memory = env._batch.current
+            terminated, truncated = memory.terminated.copy(), memory.truncated.copy()
         over = terminated | truncated
         if self.cap is not None:
             over = over | (env.scores[:, 0] >= self.cap)
@@ -199,8 +213,8 @@ class _Match:
 
     def _actions(self, env: BlockVectorEnv, obs: Obs, begun: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the policy's actions after checking that they are legal."""
-        assert callable(self.policy)
-        if begun.any() and hasattr(self.policy, "reset"):
-            self.policy.reset(begun)
+        assert callable(self._driver)
+        if begun.any() and hasattr(self._driver, "reset"):
+            self._driver.reset(begun.repeat(env.rows_per_game))
         mask = env.action_masks
-        return checked(self.policy(obs, mask), mask)
+        return checked(self._driver(obs, mask), mask)

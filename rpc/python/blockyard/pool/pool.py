@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import BlockyardError, ServerTimeoutError
 from ..formats.arguments import copy_actions, positive
 from ..formats.checkpoint_file import Checkpoint
-from ..formats.opponents import Opponents, OpponentStats
+from ..formats.opponents import Opponents, OpponentStats, has_policies
 from ..formats.seeding import check_seed, fresh_seed
 from ..transport.sharded import servers_of
 from ..vector.batch import Batch
@@ -19,11 +19,12 @@ from ..vector.checkpoint import resume, save
 from ..vector.env import BlockVectorEnv
 from ..vector.games import Path, end, start_with
 from ..vector.options import Options
+from ..vector.policies import PolicyGames
 from ..vector.recording import Recording
 from .batch import PoolBatch, join, read
 from .healing import HealingPoolServer
 from .receiver import Receiver
-from .server import PoolServer, road
+from .server import PolicyPoolServer, PoolServer, road
 from .stats import PoolClock
 
 
@@ -75,6 +76,8 @@ class BlockPool:
         if self.batch_size > self.num_games:
             raise ValueError(f"batch_size: want at most num_envs={self.num_games}, got {batch_size}")
         options["transport"] = road(options.get("transport", "auto"))
+        if options.get("reward") == "shaped":
+            raise ValueError("reward='shaped': a pool has the plain result; use make_vec")
         chosen = Options.of({**options, "address": address, "seed": seed, "checkpoint": checkpoint})
         healing, where = chosen.healing, servers_of(address, chosen.tls, self.num_games)
         seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)
@@ -87,8 +90,7 @@ class BlockPool:
                 own = options | {"first": first, "seed": seed, "address": at, "heal": healing or False}
                 self.envs.append(BlockVectorEnv(game, size, **own))
                 self.envs[0].game_spec.check_same(self.envs[k].game_spec, str(at))
-                kind = PoolServer if healing is None else HealingPoolServer
-                servers.append(kind(self.envs[-1], first))
+                servers.append(self._server(self.envs[-1], None, first))
                 first += size
             if record is not None:
                 start_with([env._games for env in self.envs], record)
@@ -106,14 +108,17 @@ class BlockPool:
         self._clock = PoolClock(self.num_games)
         self._receiver = Receiver(servers, self.num_games, chosen.timeout, self._clock)
 
+    def _server(self, env: BlockVectorEnv, before: PoolServer | None, first: int = 0) -> PoolServer:
+        """Return what steps the games of env: the same as before, unless policies have become opponents."""
+        kind = HealingPoolServer if self._healing else PoolServer
+        kind = PolicyPoolServer if isinstance(env._transport, PolicyGames) else kind
+        return before if isinstance(before, kind) else kind(env, before.first if before else first)
+
     def async_reset(self, seed: int | None = None) -> None:
         """Start new episodes in all games; recv returns their observations, with zero rewards and flags.
 
-        Args:
-            seed: game i is seeded with seed + i; None continues the sequence of each game.
-
-        Raises:
-            RuntimeError: steps are under way.
+        Game i is seeded with seed + i; None continues the sequence of each game. Raise RuntimeError if steps are under
+        way.
         """
         self._refuse_flying("async_reset")
         self._has_action[:] = self._acting[:] = False
@@ -128,8 +133,7 @@ class BlockPool:
         were sent together with it then wait for actions again.
 
         Args:
-            actions: integers (n,).
-            env_ids: integers (n,), indices of the rows; None means all rows in order.
+            actions, env_ids: integers (n,): the actions, and indices of the rows; None means all rows in order.
 
         Raises:
             ValueError: a row does not exist, appears twice, or is not waiting for an action.
@@ -237,14 +241,14 @@ class BlockPool:
         It waits for the games that are being stepped, and may be called at any time.
 
         Raises:
-            BlockyardError: one of several servers has refused what others have accepted: create a new pool.
-            RequestError, LimitError, TypeError, ValueError, OSError: as in :meth:`BlockVectorEnv.set_opponents`;
-                nothing has changed.
+            BlockyardError: one of several servers has refused what others have accepted: create a new pool. Other
+                errors are as in :meth:`BlockVectorEnv.set_opponents`, and nothing has changed.
         """
-        self._receive_all()
+        self._receive_all(has_policies(opponents))
         for k, env in enumerate(self.envs):
             try:
                 env.set_opponents(opponents)
+                self._receiver.servers[k] = self._server(env, self._receiver.servers[k])
             except Exception as error:
                 if not k:
                     raise
@@ -264,10 +268,8 @@ class BlockPool:
         The bytes are those of :meth:`BlockVectorEnv.checkpoint` of one environment with all games: a pool on other
         servers, or such an environment, continues them too.
 
-        Raises:
-            CheckpointError: the environments of several servers have different opponents or rollout policies.
-            NeedsResetError, RequestError: as in :meth:`BlockVectorEnv.checkpoint`.
-            RuntimeError: a row does not wait for an action: steps are under way, or recv has not returned them.
+        Errors are as there; CheckpointError if the environments of several servers have different opponents or rollout
+        policies, RuntimeError if a row does not wait for an action: recv has not returned it.
         """
         self._check_open("checkpoint")
         if not self._receiver.waits.all() or self._has_action.any():
@@ -277,9 +279,7 @@ class BlockPool:
     def restore_checkpoint(self, data: bytes) -> None:
         """Continue the games of a checkpoint; recv then returns their observations, with zero rewards and flags.
 
-        Raises:
-            CheckpointError: as in :meth:`BlockVectorEnv.restore_checkpoint`.
-            RuntimeError: steps are under way.
+        Errors are as in :meth:`BlockVectorEnv.restore_checkpoint`; RuntimeError if steps are under way.
         """
         self._refuse_flying("restore_checkpoint")
         resume([env._checkpoints for env in self.envs], Checkpoint.from_bytes(data))
@@ -291,7 +291,7 @@ class BlockPool:
         return start_with([env._games for env in self.envs], {"path": path, "every": every, **options})
 
     def stop_recording(self) -> Recording:
-        """Write the games that have ended so far, and end the recording; waits for steps that are under way."""
+        """Write the games that have ended, and end the recording; waits for steps that are under way."""
         self._receive_all()
         return end([env._games for env in self.envs])
 
@@ -309,9 +309,9 @@ class BlockPool:
         if flying := self._receiver.flying:
             raise RuntimeError(f"{method}: {flying} games are under way, call recv first")
 
-    def _receive_all(self) -> None:
+    def _receive_all(self, always: bool = False) -> None:
         """With ``heal``, receive all games in flight, so that the order of all that changes them is known."""
-        if self._healing:
+        if self._healing or always:
             self._receiver.wait_for_all()
 
     # -- the rest -----------------------------------------------------------------------

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from ..errors import BlockyardError, EnvironmentsError, RequestError
 from ..transport.futures import Future
-from ..transport.layout import Handle, resized
+from ..transport.layout import ROW_FIELDS, Handle, resized
 from ..transport.memory import StepMemory
 from ..vector.env import BlockVectorEnv
+from ..vector.policies import PolicyGames
 from .batch import Received
 
 _MOST_WAIT = 10.0  # seconds for which a server is asked to wait; the pool then asks again
@@ -151,6 +152,45 @@ class PoolServer:
         """Return the seconds that the server's workers spent on steps, all together, and their number."""
         d = self.env._transport.call("stream_stats")
         return float(d["busy_s"]), int(d["workers"])
+
+
+class PolicyPoolServer(PoolServer):
+    """Steps games in which policies of this program are opponents: when they are sent, as this process plays them."""
+
+    def __init__(self, env: BlockVectorEnv, first: int) -> None:
+        super().__init__(env, first)
+        self._done: deque[Received] = deque()
+        self._actions = np.zeros((env.num_games, env.rows_per_game), "<u2")
+
+    def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
+        transport, ids = self.env._transport, np.sort(games - self.first)
+        assert isinstance(transport, PolicyGames)
+        self._actions[games - self.first] = actions
+        memory = transport.memory()
+        transport.step(self._actions.reshape(-1), memory, ids)
+        some = StepMemory(self._layout(len(ids)))
+        for name, to in some.arrays.items():
+            array = memory.arrays[name]
+            if name in ROW_FIELDS:
+                array = array.reshape(self.env.num_games, -1, *array.shape[1:])
+            to[:] = array[ids].reshape(to.shape)
+        received = Received(ids + self.first, some)
+        self._add_finals(received)
+        self._done.append(received)
+        self.flying += len(games)
+
+    def ask(self, least: int, most: int, seconds: float) -> None:
+        """Do nothing: what was sent is done."""
+
+    def readable(self) -> bool:
+        return bool(self._done)
+
+    def _receive(self) -> Received | None:
+        received = self._done.popleft() if self._done else None
+        if received is not None:
+            self._arrived(received.games, received.memory)
+            self.env._games.fetch()
+        return received
 
 
 def until(deadline: float) -> float:

@@ -16,6 +16,7 @@ from ..transport.layout import Handle, resized
 from ..transport.memory import StepMemory
 from .illegal import IllegalActions
 from .infos import FinalStep, Infos
+from .shaping import Shaping
 
 _FLOAT64 = np.dtype(np.float64)
 NO_SEAT = 255  # in StepMemory.seat: the row need not act
@@ -48,6 +49,7 @@ class Batch:
         varying: whether rows belong to a different seat at each step, as with ``rows="acting"`` in turn-based games.
         others: columns of the server's seats in arrays (games, seats): one index, or several, or None.
         shared_final: where the server leaves the last observations of ended games; None if it sends them.
+        shaping: adds to the rewards, with ``reward="shaped"``.
         memory: the current position; None before the first reset.
         seating: who sits where, if policies are opponents; its ``place`` is the rung of each game in a curriculum.
     """
@@ -66,6 +68,7 @@ class Batch:
         self.shared_final: dict[str, NDArray[Any]] | None = None
         self.memory: StepMemory | None = None
         self.seating: Any = None
+        self.shaping: Shaping | None = None
         self._all = np.ones(self.num_envs, np.bool_)
         self._all.flags.writeable = False
         # Index of each row's game, and offset of a seat, in flattened arrays of (games, seats).
@@ -110,15 +113,19 @@ class Batch:
             reward = self.per_row(memory.reward, before)
         terminated, truncated = memory.terminated, memory.truncated
         infos = self.infos(memory)
+        last = None
         if reset:
             ended = terminated | truncated
             if ended.any():
-                self._add_final(infos, ended, finals)
+                last = self.rows_of(ended), self._add_final(infos, ended, finals).globals
         if self.rows_per_game > 1:
             terminated, truncated = self.rows_of(terminated), self.rows_of(truncated)
         elif memory.pooled:  # one that is kept must not keep the observations
             terminated, truncated = terminated.copy(), truncated.copy()
-        return memory.observation(), reward.astype(_FLOAT64), terminated, truncated, infos
+        rewards = reward.astype(_FLOAT64)
+        if self.shaping is not None:
+            rewards = self.shaping.shaped(rewards, memory.globals, terminated, last)
+        return memory.observation(), rewards, terminated, truncated, infos
 
     def shown(self, rows: NDArray[np.bool_] | None = None) -> tuple[Obs, dict[str, Any]]:
         """Return what reset returns: the current observations, and infos that are valid in some rows, or all."""
@@ -192,8 +199,10 @@ class Batch:
 
     # -- ends of episodes -------------------------------------------------------------
 
-    def _add_final(self, infos: Infos, ended: NDArray[np.bool_], finals: Callable[[], FinalStep]) -> None:
-        """Add ``final_obs`` and ``final_info`` of games that ended and were reset in the same step.
+    def _add_final(
+        self, infos: Infos, ended: NDArray[np.bool_], finals: Callable[[], FinalStep]
+    ) -> FinalStep | LastRows:
+        """Add ``final_obs`` and ``final_info`` of games that ended and were reset in the same step, and return them.
 
         Their arrays of dicts take longer than the step itself, so they are made when they are read. Everything that
         later steps overwrite is copied now.
@@ -216,6 +225,7 @@ class Batch:
         infos.put("final_obs", None, rows)
         infos.set_lazy("final_obs", lambda: self._final_obs(final, rows))
         infos.put("final_info", last, rows)
+        return final
 
     def _final_obs(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.object_]:
         """Return the last observations of games that ended: a dict per row, None in the other rows."""

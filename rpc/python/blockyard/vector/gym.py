@@ -35,6 +35,7 @@ from .policy_opponents import PolicyOpponents
 from .requests import Requests
 from .search import Search
 from .seating import Seating
+from .shaping import Shaping
 from .steps import Out, Steps
 
 
@@ -94,6 +95,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         how = {"packed": options.packed, "with_mask": options.mask, "same_step": same_step}
         self._batch = batch = Batch(spec, handle, IllegalActions(options.illegal), **how)
         batch.shared_final = transport.share_final() if same_step else None
+        batch.shaping = Shaping(spec) if options.reward == "shaped" else None
         self._requests = Requests(transport)
         self._games = Games(self._requests, handle.players)
         self._pictures = Pictures(self._requests, spec, options.render_mode)
@@ -152,9 +154,9 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         return self._steps.step(actions, out)
 
     def step_into(self, buffer: RolloutBuffer, t: int = 0) -> None:
-        """Step with the actions in ``buffer.actions[t]``, and put the result into step t of the buffer.
+        """Step with the actions in ``buffer.actions[t]`` into step t of the buffer: the quickest step.
 
-        The quickest step: actions are not checked here, nothing is returned, and ``stats`` does not count it.
+        They are not checked here, nothing is returned, and ``stats`` does not count it.
         """
         self._steps.into(buffer[t])
 
@@ -226,7 +228,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
         Raises:
             RequestError, LimitError: the server refuses a spec, or you drive the seat; nothing has changed.
-            TypeError, ValueError, OSError: opponents is malformed, or a weights file cannot be read.
+            TypeError, ValueError, OSError: opponents is malformed, or a file cannot be read.
         """
         if has_policies(opponents) and isinstance(self._opponents, OpponentSeats):
             self._opponents.check_seats()
@@ -254,8 +256,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             name: of a method or attribute; see the class.
             *args, **kwargs: of the method.
 
-        Returns:
-            The results, one per row; AttributeError if rows have no such method or attribute.
+        Returns the results, one per row; raises AttributeError if rows have no such method or attribute.
         """
         return attributes.call(self, self._added, name, args, kwargs)
 
@@ -279,8 +280,8 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     def render(self) -> tuple[RenderFrame, ...] | None:
         """Return a picture of every row's game, num_envs of them; None without a ``render_mode`` and with ``"human"``.
 
-        ``"ansi"`` gives text, ``"rgb_array"`` uint8 (height, width, 3). Each game is a request to the server;
-        :meth:`picture` renders a single game. ``"human"`` displays the first game after every reset and step.
+        ``"ansi"`` gives text, ``"rgb_array"`` uint8 (height, width, 3), each game a request to the server. ``"human"``
+        displays the first game after every reset and step.
         """
         return self._pictures.of_rows()
 
@@ -323,7 +324,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self._transport.retry(self.client.ping)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Free the games; this stops the local server if no other environment uses it."""
+        """Free the games; the local server stops if no other environment uses it."""
         self._games.end()
         if self._dropped is not None:
             self._dropped.detach()

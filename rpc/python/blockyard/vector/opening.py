@@ -41,7 +41,7 @@ class Opening:
             "illegal": options.illegal or "penalty",
         }
         if options.reward is not None:
-            self._wire["reward"] = options.reward
+            self._wire["reward"] = "result" if options.reward == "shaped" else options.reward
         if options.max_episode_steps is not None:
             self._wire["max_episode_steps"] = options.max_episode_steps
         if self._healing is not None:

@@ -84,14 +84,16 @@ class PolicyGames(SocketTransport):
         self.write(memory)
         self._broken = False
 
-    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+    def step(self, actions: NDArray[np.uint16], memory: StepMemory, games: Ids | None = None) -> None:
+        """Step games, by default all, with the actions of all rows."""
         self._check()
         seating, own = self.seating, actions.reshape(self.seating.count, -1)
-        waiting = np.flatnonzero(seating.over)
+        games = np.arange(seating.count) if games is None else games
+        waiting = games[seating.over[games]]
         if len(waiting) and seating.options.mode is AutoresetMode.DISABLED:
             text = f"step: the episodes of games {waiting[:9].tolist()} are over: call reset with a reset_mask of them"
             raise NeedsResetError(text, data={"envs": waiting[:64].tolist()})
-        left = going = np.flatnonzero(~seating.over)
+        left = going = games[~seating.over[games]]
         self._refuse_illegal(left, own)
         out, first = _Step(self._scores, own.shape[1]), True
         finals: list[tuple[Ids, dict[str, Any]]] = []
@@ -99,7 +101,9 @@ class PolicyGames(SocketTransport):
             moves = seating.ask(left, own if first else None)
             self._broken = True  # until the step is done
             seating.send(moves)
-            finals += [table.finals() for table, mine, _ in moves if out.take(table, mine, first).any()]
+            for table, mine, _ in moves:
+                if (over := out.take(table, mine, first)).any():
+                    finals.append(table.finals(mine[over]))
             left, first = left[~out.over[left]], False
             left = left[~seating.trainer_acts(left)]
         self._broken = True

@@ -29,6 +29,9 @@ class PolicyOpponents:
             for mixture in draws.by_seat.values():
                 for player in mixture:
                     seating.number_of(player if isinstance(player, str) else seating.policies.name(player))
+        else:
+            for rung in draws.rungs:
+                seating.number_of(rung)
         for table in seating.order:
             seating.number(table)
 

@@ -82,7 +82,7 @@ class Seating:
         cls, game: str, options: Options, batch: Batch, transport: SocketTransport, opponents: OpponentSeats
     ) -> Seating:
         """Take over the games that an environment without policies has played so far."""
-        seating = cls(game, batch.num_games, options, Table.of(transport, opponents))
+        seating = cls(game, batch.num_games, options, Table.of(transport, opponents, batch.shared_final))
         seating.spec, table, games = batch.spec, seating.order[0], np.arange(batch.num_games)
         weights = {s: {m: 1.0} if isinstance(m, str) else dict(m) for s, m in opponents.lineup.wire.items()}
         seating.draws = Mixtures(weights)

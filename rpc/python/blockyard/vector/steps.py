@@ -157,6 +157,9 @@ class Steps:
         last = batch.memory
         before = batch.own_index(last) if batch.varying and last is not None else None
         self._acted = None if last is None else batch.complete(last, False)
+        if batch.shaping is not None and last is not None:
+            over = np.zeros(batch.num_games, np.bool_) if batch.same_step else last.terminated | last.truncated
+            batch.shaping.begin(last.globals, batch.rows_of(over))
         if out is None:
             memory = self.next_memory()
         else:

@@ -74,17 +74,24 @@ class Table:
         batch = Batch(opening.spec, transport.handle, IllegalActions("random"), packed=options.packed, with_mask=True,
                       same_step=options.mode is AutoresetMode.SAME_STEP)  # fmt: skip
         opponents = OpponentSeats(Requests(transport), batch, opening.lineup, opening.user)
-        self._init(transport, opponents, opening.policies)
+        shared = transport.share_final() if batch.same_step and transport.name == "shm" else None
+        self._init(transport, opponents, opening.policies, shared)
 
     @classmethod
-    def of(cls, transport: SocketTransport, opponents: OpponentSeats) -> Table:
-        """Return the games that an environment without policies has played."""
+    def of(cls, transport: SocketTransport, opponents: OpponentSeats, shared: dict[str, NDArray[Any]] | None) -> Table:
+        """Return the games that an environment without policies has played; shared is where the server ends them."""
         table = cls.__new__(cls)
-        table._init(transport, opponents, ())
+        table._init(transport, opponents, (), shared)
         table.used[:] = True
         return table
 
-    def _init(self, transport: SocketTransport, opponents: OpponentSeats, policies: Collection[int]) -> None:
+    def _init(
+        self,
+        transport: SocketTransport,
+        opponents: OpponentSeats,
+        policies: Collection[int],
+        shared: dict[str, NDArray[Any]] | None,
+    ) -> None:
         self.transport, self.opponents = transport, opponents
         handle = transport.handle
         self.seats, self.games, self.rows = np.array(handle.players), handle.games, handle.rows_per_game
@@ -94,6 +101,7 @@ class Table:
         self.history: dict[tuple[int, int], dict[int, str]] = {}
         self.numbers = np.zeros(0, np.uint16)
         self.memory = transport.ring(1)[0]
+        self._shared = shared or None  # last observations of games, where the server leaves them
         self._ended: list[tuple[dict[str, Any], int]] = []  # answers to ``final`` of the last step
 
     @property
@@ -144,7 +152,7 @@ class Table:
 
     def _wait(self, future: Any) -> None:
         self.transport.wait(future)
-        if self.memory.terminated.any() or self.memory.truncated.any():
+        if self._shared is None and (self.memory.terminated.any() or self.memory.truncated.any()):
             self._ended = self.transport.finals()
 
     def _send(
@@ -162,14 +170,14 @@ class Table:
 
         def wait() -> None:
             connection.wait(sent)
-            left = len(games)
+            left, wait_ms = len(games), min(10_000, int(500 * connection.timeout))
             while left:
-                answer = connection.call("recv", handle.number, left, left, int(500 * connection.timeout))
+                answer = connection.call("recv", handle.number, left, left, wait_ms)
                 ids = np.frombuffer(answer["envs"], "<u4").astype(np.intp)
                 if len(ids):
                     some = StepMemory(resized(handle, len(ids)), bytearray(answer["slab"]))
                     _scatter(some, memory, ids, handle.rows_per_game)
-                    if some.terminated.any() or some.truncated.any():
+                    if self._shared is None and (some.terminated.any() or some.truncated.any()):
                         self._ended += [(d, first + at) for d, at in part.finals()]
                 left -= len(ids)
 
@@ -228,8 +236,14 @@ class Table:
             out[key] = b"".join(page[key][ends[row] * width : ends[row + 1] * width] for row in rows)
         return out
 
-    def finals(self) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
-        """Return which games the last step ended, and their final positions by the names of the method ``final``."""
+    def finals(self, ended: NDArray[np.intp]) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
+        """Return the games that the last step ended, and their final positions by the names of the method ``final``."""
+        if self._shared is not None:
+            at = self.rows_of(ended)[:, self.columns]
+            playing = self._shared["opponent"][ended] if "opponent" in self._shared else _NONE
+            rows = {k: self._shared[k][at] for k in _FINAL_ROWS if k in self._shared}
+            out = {k: np.ascontiguousarray(a).view(np.uint8).reshape(*at.shape, -1) for k, a in rows.items()}
+            return ended, out | {"opponents": self._numbered(playing, len(ended))}
         games, found = [], []
         for d, first in self._ended:
             games.append(np.frombuffer(d["envs"], "<u4").astype(np.intp) + first)

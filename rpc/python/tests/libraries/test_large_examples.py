@@ -26,6 +26,7 @@ SCRIPTS = [
     "ppo_resume.py",
     "ppo_selfplay.py",
     "ray_selfplay.py",
+    "sb3_league.py",
     "td_afterstates.py",
 ]
 

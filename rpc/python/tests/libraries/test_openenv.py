@@ -21,6 +21,7 @@ from openenv.core.mcp_client import MCPToolClient
 import blockyard
 
 SOLO = {"WinTetris-v0", "Dropblox-v0"}
+TOOLS = ["observe", "legal_moves", "play", "rules", "render", "children", "fork", "rewind", "save", "restore", "release"]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -112,7 +113,7 @@ def test_tool_client(program):
 
     async def run(url: str) -> None:
         async with MCPToolClient(base_url=url) as client:
-            assert [t.name for t in await client.list_tools()] == ["observe", "legal_moves", "play", "rules", "render"]
+            assert [t.name for t in await client.list_tools()] == TOOLS
             shown = str(await client.call_tool("observe", new_game=True, seed=3))
             assert "It is your turn." in shown
             played = str(await client.call_tool("play", move="up"))
@@ -129,7 +130,7 @@ def test_mcp_client(program):
         async with streamablehttp_client(f"{url}/mcp") as (read, write, _), ClientSession(read, write) as client:
             await client.initialize()
             tools = (await client.list_tools()).tools
-            assert {t.name for t in tools} == {"observe", "legal_moves", "play", "rules", "render"}
+            assert sorted(t.name for t in tools) == sorted(TOOLS)
             assert "AI Block Battle" in (await client.call_tool("rules", {})).content[0].text
             await client.call_tool("observe", {"new_game": True, "seed": 3})
             moves = (await client.call_tool("legal_moves", {})).structuredContent["legal_moves"]
@@ -138,6 +139,68 @@ def test_mcp_client(program):
             assert played.structuredContent["reward"] == 0
             assert "round 2" in played.content[0].text
             assert "round 2" in (await client.call_tool("render", {})).content[0].text
+
+    with serving(program, "BlockBattle-v0") as url:
+        asyncio.run(run(url))
+
+
+def tool(client, name, **arguments):
+    seen = client.step({"type": "call_tool", "tool_name": name, "arguments": arguments}).observation
+    assert seen["error"] is None, seen
+    return seen["result"]
+
+
+def test_branches_of_the_generic_client(program):
+    """GenericEnvClient forks, plays branches, rewinds, and another client begins with a saved position."""
+    with serving(program, "BlockBattle-v0") as url, GenericEnvClient(base_url=url).sync() as client:
+        move = client.reset(seed=3).observation["legal_moves"][0]
+        branches = tool(client, "fork", n=8)["branches"]
+        assert len(branches) == 8
+        token = tool(client, "save")["state"]
+        played = client.step({"move": move}).observation
+        for branch in branches:
+            seen = client.step({"move": move, "branch": branch}).observation
+            assert (seen["text"], seen["legal_moves"]) == (played["text"], played["legal_moves"])
+        children = tool(client, "children", values=True)["children"]
+        assert [c["move"] for c in children] == played["legal_moves"]
+        assert any("value" in c for c in children)
+        rewound = tool(client, "rewind", turn=0)["observation"]
+        with GenericEnvClient(base_url=url).sync() as other:
+            assert other.reset(state=token).observation["text"] == rewound["text"]
+            with pytest.raises(RuntimeError, match="no episode"):
+                other.reset(state="forged")
+        assert tool(client, "release")["released"] == 9
+        named = client.reset(seed=3, rules="relabelled").observation
+        assert len(named["legal_moves"]) == len(rewound["legal_moves"])
+        assert not client.step({"move": named["legal_moves"][0]}).observation["error"]
+
+
+def test_branches_of_the_mcp_client(program):
+    """The official client of MCP forks, plays, rewinds and restores."""
+
+    async def run(url: str) -> None:
+        async with streamablehttp_client(f"{url}/mcp") as (read, write, _), ClientSession(read, write) as client:
+            await client.initialize()
+
+            async def call(name, **arguments):
+                out = await client.call_tool(name, arguments)
+                assert not out.isError, out
+                return out.structuredContent
+
+            await call("observe", new_game=True, seed=3)
+            moves = (await call("legal_moves"))["legal_moves"]
+            branches = (await call("fork", n=4, seed=7))["branches"]
+            token = (await call("save"))["state"]
+            first = await call("play", move=moves[0])
+            results = [await call("play", move=moves[0], branch=b) for b in branches]
+            assert all("round 2" in r["observation"]["text"] for r in results)
+            assert len((await call("children", moves=first["observation"]["legal_moves"][:2]))["children"]) == 2
+            assert "round 1" in (await call("rewind", turn=0))["observation"]["text"]
+            await call("play", move=moves[1])
+            restored = await call("restore", state=token)
+            assert restored["observation"]["legal_moves"] == moves
+            assert (await client.call_tool("restore", {"state": token[:-1]})).isError
+            assert (await call("release"))["released"] == 5
 
     with serving(program, "BlockBattle-v0") as url:
         asyncio.run(run(url))

@@ -270,3 +270,37 @@ def test_seed_of_several_seats(server: Server):
     assert_same(dict(one.reset()), dict(two.reset()))
     one.close()
     two.close()
+
+
+def test_checkpoints_become_opponents(server: Server, tmp_path):
+    """The script of a league with default arguments: train, save, and meet what was saved."""
+    from blockyard import policies
+
+    env = SB3VecEnv("BlockBattle-v0", num_envs=8, address=server.unix)
+    model, league = MaskablePPO("MultiInputPolicy", env, **SMALL), {}
+    for k in range(2):
+        model.learn(1024)
+        model.save(tmp_path / f"ppo-{k}")
+        league[f"ppo-{k}"] = policies.sb3(tmp_path / f"ppo-{k}.zip")
+        env.env.set_opponents({1: {"random": 0.5, **dict.fromkeys(league.values(), 0.5)}})
+    model.learn(1024)
+    stats = env.env.opponent_stats()
+    assert stats.keys() == {"random", "ppo-0", "ppo-1"}
+    assert min(one.games for one in stats.values()) > 0
+    obs = env.reset()
+    seen = set()
+    for _ in range(60):
+        actions, _ = model.predict(obs, action_masks=env.env_method("action_masks")[0])
+        obs, _, dones, infos = env.step(actions)
+        seen |= {info["opponent"] for info, done in zip(infos, dones, strict=True) if done}
+    assert seen <= stats.keys()
+    assert seen
+    data = env.env.checkpoint()
+    env.close()
+    opponents = {1: {"random": 1, league["ppo-0"]: 1, league["ppo-1"]: 1}}
+    again = SB3VecEnv("BlockBattle-v0", num_envs=8, address=server.unix, opponents=opponents, checkpoint=data)
+    MaskablePPO("MultiInputPolicy", again, seed=1, **SMALL).learn(256)
+    assert again.env.opponent_stats()["random"].games >= stats["random"].games
+    again.close()
+    table = blockyard.ladder({"random": "random", **league}, game="BlockBattle-v0", games=4, address=server.unix)
+    assert {p.name for p in table.players} == stats.keys()

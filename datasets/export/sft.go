@@ -1,0 +1,140 @@
+package export
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"blockyard/env"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// SFT writes decisions as text for supervised fine-tuning of language models: train.jsonl and data/train.parquet, with
+// the same rows, and a dataset card. Decisions without an action are left out.
+type SFT struct {
+	folder  string
+	game    *env.Game
+	columns *columns
+	file    *file
+	lines   *os.File
+	json    *json.Encoder
+	now     Game
+	row     sftRow
+	rows    int64
+	games   int64
+}
+
+// An sftRow is a decision as text. The tags are the names in both files.
+type sftRow struct {
+	Prompt     string   `json:"prompt"`
+	Completion string   `json:"completion"`
+	LegalMoves []string `json:"legal_moves"`
+	Value      *float32 `json:"value"`
+	Episode    int64    `json:"episode"`
+	Step       int      `json:"step"`
+	Seat       int      `json:"seat"`
+	Policy     string   `json:"policy_id"`
+}
+
+const sftCard = `---
+pretty_name: %[1]s, moves as text
+task_categories:
+- text-generation
+configs:
+- config_name: default
+  data_files:
+  - split: train
+    path: data/train.parquet
+---
+# %[1]s, moves as text
+
+%[2]d games, %[3]d decisions, for supervised fine-tuning. prompt and completion are as trainers expect them.
+train.jsonl has the same rows as data/train.parquet.
+
+| column | type | meaning |
+|---|---|---|
+| prompt | string | the position in words, and the legal moves |
+| completion | string | the move that was played: the best one to the player |
+| legal_moves | list of string | all legal moves |
+| value | float32 or null | the player's evaluation of the move; null if the record has none |
+| episode, step, seat | int | the game, from 0; steps played before; the seat that acts |
+| policy_id | string | the player: record games of a strong one |
+`
+
+// NewSFT starts an export of g to an empty folder. Its Walker must have Texts.
+func NewSFT(folder string, g *env.Game) (*SFT, error) {
+	s := &SFT{folder: folder, game: g}
+	type value = parquet.Value
+	text := func(of func() string) func(*Row) value {
+		return func(*Row) value { return parquet.ByteArrayValue([]byte(of())) }
+	}
+	s.columns = newColumns("row", []column{
+		{path: "prompt", node: parquet.String(), value: text(func() string { return s.row.Prompt })},
+		{path: "completion", node: parquet.String(), value: text(func() string { return s.row.Completion })},
+		{path: "legal_moves", node: parquet.List(parquet.String()), list: func(*Row) (int, func(int) value) {
+			return len(s.row.LegalMoves), func(i int) value { return parquet.ByteArrayValue([]byte(s.row.LegalMoves[i])) }
+		}},
+		valueColumn,
+		{path: "episode", node: parquet.Int(64), value: func(r *Row) value { return parquet.Int64Value(r.Game) }},
+		{path: "step", node: parquet.Int(32), value: func(r *Row) value { return integer(r.Step) }},
+		{path: "seat", node: parquet.Int(32), value: func(r *Row) value { return integer(r.Seat) }},
+		{path: "policy_id", node: parquet.String(), value: text(func() string { return s.row.Policy })},
+	})
+	err := os.MkdirAll(filepath.Join(folder, "data"), 0o755)
+	if err == nil {
+		s.lines, err = os.Create(filepath.Join(folder, "train.jsonl"))
+	}
+	if err == nil {
+		s.json = json.NewEncoder(s.lines)
+		s.json.SetEscapeHTML(false)
+		s.file, err = s.columns.create(filepath.Join(folder, "data", "train.parquet"), parquet.MaxRowsPerRowGroup(groupRows))
+	}
+	return s, err
+}
+
+// Begin implements Sink.
+func (s *SFT) Begin(g *Game) error {
+	s.now = *g
+	s.games++
+	return nil
+}
+
+// Row implements Sink.
+func (s *SFT) Row(r *Row) error {
+	if r.Action == env.None {
+		return nil
+	}
+	moves := make([]string, len(r.Legal))
+	for k, a := range r.Legal {
+		moves[k] = s.game.Text(a)
+	}
+	s.row = sftRow{Prompt: r.Text + "Legal moves: " + strings.Join(moves, "; ") + "\n", Completion: s.game.Text(r.Action),
+		LegalMoves: moves, Episode: r.Game, Step: r.Step, Seat: r.Seat, Policy: s.now.Agents[r.Seat]}
+	if r.HasValue {
+		s.row.Value = &r.Value
+	}
+	s.rows++
+	return errors.Join(s.columns.write(s.file, r), s.json.Encode(&s.row))
+}
+
+// End implements Sink.
+func (s *SFT) End(env.State) error { return nil }
+
+// Close ends the files and writes the card.
+func (s *SFT) Close([]Source) error {
+	err := errors.Join(s.file.out.Close(), s.file.Close(), s.lines.Close())
+	s.file, s.lines = nil, nil
+	card := fmt.Sprintf(sftCard, s.game.ID, s.games, s.rows)
+	return errors.Join(err, os.WriteFile(filepath.Join(s.folder, "README.md"), []byte(card), 0o644))
+}
+
+// Discard closes all files. The folder is incomplete then.
+func (s *SFT) Discard() {
+	if s.file != nil {
+		_ = errors.Join(s.file.Close(), s.lines.Close())
+	}
+}

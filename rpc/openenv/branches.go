@@ -1,0 +1,243 @@
+package openenv
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"blockyard/env"
+	"blockyard/env/vec"
+)
+
+const mostForks = 1024 // at a time
+
+// A position is a copy of a session's game, from which others go on.
+type position struct {
+	episode
+	snapshot []byte
+	agents   []vec.Choice // by seat
+	memories [][]byte     // of the agents, by seat; nil if one of them has a memory that cannot be copied
+}
+
+// position copies the game. The caller holds p.mu.
+func (p *session) position() (*position, error) {
+	out := &position{episode: p.episode, memories: make([][]byte, p.srv.c.Seats)}
+	out.turns, out.reseeds = slices.Clip(p.turns), slices.Clip(p.reseeds)
+	var err error
+	if out.snapshot, err = p.env.Snapshot(0, nil); err != nil {
+		return nil, p.unlessClosed(err)
+	}
+	for seat := range p.srv.c.Seats {
+		at := p.env.Seated(0, seat)
+		out.agents = append(out.agents, at.Choice)
+		if at.Agent == nil || out.memories == nil {
+			continue
+		}
+		r, ok := at.Agent.(vec.Resumable)
+		if ok {
+			out.memories[seat], err = r.AppendMemory(nil)
+		}
+		if !ok || err != nil { // a program of somebody else, or one with a clock: a new one plays on
+			out.memories = nil
+		}
+	}
+	return out, nil
+}
+
+// take makes the session go on from a position, with another future if there is a seed.
+func (p *session) take(at *position, id string, seed *uint64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.use()
+	if err == nil {
+		err = p.sit(at.seat)
+	}
+	seated := make([]vec.Seated, len(at.agents))
+	for seat, c := range at.agents {
+		if err != nil || c.Agent == nil || at.memories == nil {
+			continue
+		}
+		seated[seat].Choice = c
+		if seated[seat].Agent, err = c.Agent(0); err == nil { // what matters of the seed is in the memory
+			err = seated[seat].Agent.(vec.Resumable).RestoreMemory(at.memories[seat])
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case at.memories != nil:
+		err = p.env.Resume(0, at.snapshot, seated)
+	default:
+		err = p.env.Restore(0, at.snapshot)
+	}
+	if err == nil {
+		err = p.become(at.episode, id)
+	}
+	if err == nil && seed != nil {
+		err = p.reseed(*seed)
+	}
+	if err != nil {
+		return p.unlessClosed(err)
+	}
+	return nil
+}
+
+type forkArguments struct {
+	inBranch
+	N    int     `json:"n" jsonschema:"How many branches, 1 to 1024."`
+	Seed *uint64 `json:"seed,omitempty" jsonschema:"Gives each branch another future than the game has."`
+}
+
+type forks struct {
+	Branches []string `json:"branches"`
+	Seeds    []uint64 `json:"seeds,omitempty"` // of their futures
+}
+
+func (f forks) told() string {
+	return "Name one of these as branch: " + strings.Join(f.Branches, ", ") + "."
+}
+
+// fork copies the game into sessions of their own. It does not hold p.mu while it admits them.
+func fork(p *session, a forkArguments) (any, error) {
+	if a.N < 1 || a.N > mostForks {
+		return nil, invalid(fmt.Errorf("n is %d, want 1 to %d", a.N, mostForks))
+	}
+	at, err := copied(p)
+	if err != nil {
+		return nil, err
+	}
+	var out forks
+	var all []*session
+	for k := range uint64(a.N) {
+		id := rand.Text()
+		var seed *uint64
+		if a.Seed != nil {
+			s := env.Derive(*a.Seed, k) >> 11 // a whole number in every JSON reader
+			seed, out.Seeds = &s, append(out.Seeds, s)
+		}
+		f, err := p.srv.episodes.fork(p, id)
+		if err == nil {
+			all = append(all, f)
+			err = f.take(at, id, seed)
+		}
+		if err != nil {
+			for _, f := range all {
+				f.close()
+			}
+			return nil, err
+		}
+		out.Branches = append(out.Branches, id)
+	}
+	return out, nil
+}
+
+// copied is the position of a session.
+func copied(p *session) (at *position, err error) {
+	_, err = during(func(p *session, _ inBranch) (any, error) {
+		at, err = p.position()
+		return nil, err
+	})(p, inBranch{})
+	return at, err
+}
+
+type token struct {
+	State string `json:"state"`
+}
+
+// save keeps the position: as a branch that nobody plays, whose name is the token.
+func save(p *session, a inBranch) (any, error) {
+	out, err := fork(p, forkArguments{a, 1, nil})
+	if err != nil {
+		return nil, err
+	}
+	return token{out.(forks).Branches[0]}, nil
+}
+
+type restoreArguments struct {
+	inBranch
+	State string  `json:"state" jsonschema:"The token that save returned."`
+	Seed  *uint64 `json:"seed,omitempty" jsonschema:"Draw what is hidden anew, from this seed."`
+}
+
+func restore(p *session, a restoreArguments) (any, error) {
+	if a.State == "" {
+		return nil, invalid(errors.New("the arguments have no state: want the token that save returned"))
+	}
+	return p.reset(resetOptions{State: a.State, Reseed: a.Seed, EpisodeID: p.name()})
+}
+
+// resume makes the session go on from a copy of the position of another one of its client.
+func (p *session) resume(o resetOptions) (*result, error) {
+	from, err := p.srv.episodes.find(p.secret, o.State)
+	if err != nil {
+		return nil, err
+	}
+	at, err := copied(from)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.take(at, cmp.Or(o.EpisodeID, rand.Text()), o.Reseed); err != nil {
+		return nil, err
+	}
+	return p.current()
+}
+
+type releaseArguments struct {
+	inBranch
+	Branches []string `json:"branches,omitempty" jsonschema:"The branches to end; by default all of the game."`
+}
+
+type released struct {
+	Released int `json:"released"`
+}
+
+// release ends branches.
+func release(p *session, a releaseArguments) (any, error) {
+	p.touch()
+	all := p.branches()
+	if len(a.Branches) > 0 {
+		all = all[:0]
+	}
+	for _, id := range a.Branches {
+		f, err := p.srv.episodes.find(p.secret, id)
+		if err == nil && f.parent == nil {
+			err = invalid(fmt.Errorf("%.80q is no branch", id))
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	for _, f := range all {
+		f.close()
+	}
+	return released{len(all)}, nil
+}
+
+type rewindArguments struct {
+	inBranch
+	Turn *int `json:"turn" jsonschema:"How many moves remain, illegal ones included."`
+}
+
+// rewind plays the episode again up to a turn.
+func rewind(p *session, a rewindArguments) (any, error) {
+	if a.Turn == nil || *a.Turn < 0 || *a.Turn > len(p.turns) {
+		return nil, invalid(fmt.Errorf("turn: want 0 to %d, the number of moves so far", len(p.turns)))
+	}
+	o := resetOptions{Seed: &p.seed, Seat: &p.seat, EpisodeID: p.id, Rules: p.names.Kind()}
+	for _, t := range p.turns[:*a.Turn] {
+		o.Moves = append(o.Moves, t.move)
+	}
+	for _, r := range p.reseeds {
+		if r.Turn <= *a.Turn {
+			o.Reseeds = append(o.Reseeds, r)
+		}
+	}
+	if _, err := p.begin(o); err != nil {
+		return nil, err
+	}
+	return p.result(nil, ""), nil
+}

@@ -1,0 +1,61 @@
+"""What is written to infos is read, and values that choose nothing are refused."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from conftest import GAME, Server
+
+import blockyard
+
+
+def test_what_is_written_to_infos_is_read(server: Server):
+    with blockyard.make_vec(GAME, 2, address=server.unix, seed=1, max_episode_steps=2) as env:
+        mine = np.zeros((2, env.game_spec.actions), np.int8)
+        rng = np.random.default_rng(0)
+
+        def infos():
+            env.reset()
+            env.step(env.sample_actions(rng))
+            return env.step(env.sample_actions(rng))[4]
+
+        for write in (
+            lambda i: i.update(action_mask=mine),
+            lambda i: i.update({"action_mask": mine}),
+            lambda i: i.update([("action_mask", mine)]),
+            lambda i: i.__ior__({"action_mask": mine}),
+            lambda i: i.__setitem__("action_mask", mine),
+        ):
+            for got in ((i := infos()), i["final_info"], copy.copy(infos())):
+                write(got)
+                assert got["action_mask"] is mine
+                assert dict(got)["action_mask"] is mine
+                assert pickle.loads(pickle.dumps(got))["action_mask"].sum() == 0
+        got = infos()
+        got |= {"final_obs": "mine"}
+        assert got["final_obs"] == "mine"
+        assert type(got) is type(infos())
+        assert infos().setdefault("action_mask", mine).sum() > 0
+        assert infos()["final_info"].setdefault("action_mask").sum() > 0
+        got = infos()
+        assert all(value is not None for _, value in (got.popitem() for _ in range(len(got))))
+        got = infos()
+        got.clear()
+        assert not got
+        assert got.setdefault("action_mask", mine) is mine
+
+
+def test_values_that_choose_nothing(server: Server):
+    with blockyard.make_vec(GAME, 2, address=server.unix) as env:
+        env.reset()
+        found = blockyard.features(env)
+        values = np.zeros(len(found), np.float32)
+        assert env.action_masks[[0, 1], found.actions[found.best(values)]].all()
+        with pytest.raises(ValueError, match="shape"):
+            found.best(values[:, None])
+        values[3] = np.nan
+        with pytest.raises(ValueError, match="entry 3 is nan"):
+            found.best(values)

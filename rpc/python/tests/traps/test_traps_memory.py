@@ -1,0 +1,61 @@
+"""What is kept of a step keeps nothing else; what is dropped is freed."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+from conftest import GAME, Server
+
+import blockyard
+
+
+@pytest.mark.parametrize("road", ["shm", "socket"])
+def test_many_kept_steps(server: Server, road):
+    """What is kept of a step keeps nothing else of it, and no mapping of the process for each."""
+    with blockyard.make_vec(GAME, 64, address=server.unix, transport=road, seed=1, illegal="random") as env:
+        env.reset()
+        actions, flags, numbers = np.zeros(64, np.int64), [], []
+        for _ in range(120):
+            obs, _, terminated, truncated, infos = env.step(actions)
+            flags += [terminated, truncated, infos["score"], infos["illegal"], infos["opponent"], env.scores]
+            numbers.append(obs["globals"])
+        for flag in flags:
+            assert owner(flag).nbytes == flag.nbytes
+        for array in numbers[64:]:
+            assert owner(array).nbytes == array.nbytes
+        with open("/proc/self/maps") as maps:
+            before = sum(1 for _ in maps)
+        for _ in range(300):
+            numbers.append(env.step(actions)[0]["globals"])
+        with open("/proc/self/maps") as maps:
+            assert sum(1 for _ in maps) < before + 60
+
+
+def owner(array):
+    """Return what holds the memory of an array."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array if array.base is None else memoryview(array.base)
+
+
+def test_dropped_environments_are_freed(server: Server):
+    with blockyard.connect(server.tcp) as client:
+        for k in range(150):
+            env = client.make_vec("WinTetris-v0", 2, seed=k)
+            env.reset()
+        del env
+        gc.collect()
+        stats = client.stats()
+        assert (stats["handles"], stats["envs"]) == (0, 0)
+        kept = []
+        with pytest.raises(blockyard.LimitError, match="close"):
+            for _ in range(5000):
+                kept.append(client.make_vec("WinTetris-v0"))
+        for env in kept:
+            env.close()
+            env.close()
+        del kept, env
+        gc.collect()
+        client.make_vec("WinTetris-v0").reset()

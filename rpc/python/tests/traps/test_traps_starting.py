@@ -1,0 +1,67 @@
+"""Why a server cannot be started is said, and starting one forks nothing; a picture for each row."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+from conftest import GAME, Server
+
+import blockyard
+
+
+def test_places_are_named(program, tmp_path):
+    """Why a server cannot be started: its program, or the folder of its socket."""
+    package = os.path.dirname(blockyard.__file__)
+    shutil.copytree(package, tmp_path / "blockyard", ignore=shutil.ignore_patterns("__pycache__", "_bin"))
+    (tmp_path / "blockyard" / "_bin").mkdir()
+    target = tmp_path / "blockyard" / "_bin" / "blockyard-server"
+    target.write_bytes(b"")
+    target.chmod(0o644)
+    code = "import blockyard; blockyard.make_vec('WinTetris-v0')"
+    clean = {k: v for k, v in os.environ.items() if k != "BLOCKYARD_SERVER"}
+    clean |= {"PYTHONPATH": str(tmp_path), "PATH": os.path.dirname(sys.executable)}
+
+    def fails(**env):
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=clean | env
+        )
+        assert done.returncode == 1
+        return done.stderr.splitlines()[-1] if "Start" in done.stderr else done.stderr
+
+    assert "the program in this installation is not executable" in fails()
+    code = """
+import os, tempfile, blockyard
+tempfile.tempdir, os.access = "/" + "x" * 120, lambda path, mode: path != "/tmp"
+blockyard.transport.server.process.find_server = lambda: "/bin/true"
+blockyard.make_vec("WinTetris-v0")
+"""
+    assert "too long for a Unix socket, and /tmp cannot be written to; set TMPDIR to another" in fails()
+
+
+def test_nothing_runs_between_fork_and_exec(program):
+    """Starting the server forks no process with threads in Python."""
+    code = """
+import os, blockyard
+seen = []
+os.register_at_fork(before=lambda: seen.append(1))
+blockyard.make_vec("WinTetris-v0").close()
+print(seen)
+"""
+    env = {**os.environ, "BLOCKYARD_SERVER": str(program)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=env)
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_a_picture_for_each_row(server: Server):
+    how = {"opponents": None, "render_mode": "rgb_array", "address": server.unix}
+    with blockyard.make_vec(GAME, 2, **how) as env:
+        env.reset()
+        frames = env.render()
+        assert len(frames) == env.num_envs == 4
+        assert [f.shape for f in frames] == [frames[0].shape] * 4
+        np.testing.assert_array_equal(frames[0], frames[1])
+        np.testing.assert_array_equal(frames[2], env.picture(1))
