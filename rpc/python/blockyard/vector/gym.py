@@ -154,10 +154,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         return self._steps.step(actions, out)
 
     def step_into(self, buffer: RolloutBuffer, t: int = 0) -> None:
-        """Step with the actions in ``buffer.actions[t]`` into step t of the buffer: the quickest step.
-
-        They are not checked here, nothing is returned, and ``stats`` does not count it.
-        """
+        """Step with ``buffer.actions[t]`` into step t of the buffer, quickly: nothing is checked, returned or counted."""
         self._steps.into(buffer[t])
 
     def step_async(self, actions: Any, *, out: Out = None) -> None:
