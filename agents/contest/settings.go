@@ -25,6 +25,7 @@ type Contest struct {
 // Uploads are the forms in which a contest took programs, beside those in which all do.
 type Uploads struct {
 	Program string         // name of a file that is started whatever its language, such as dropblox_ai; "" for none
+	Kit     []string       // names of files that contestants got, which are no part of a bot, such as client.py
 	Class   *regexp.Regexp // what a file in Python has that Wrapper runs; nil for none
 	Wrapper string         // a program in Python that takes such a file as its argument
 }

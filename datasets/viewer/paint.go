@@ -11,18 +11,23 @@ import (
 
 // A Painter paints positions that need not be of a recorded game, for pages that show them on the stage of the replay
 // page. Its zero value is ready for use. It keeps memory and is not safe for concurrent use.
-type Painter struct{ frame env.Frame }
+type Painter struct {
+	Colours playback.Paint // of pieces that have landed, if somebody tells it what is played
+	frame   env.Frame
+}
 
 // Position returns the frame of a position. names has the player of every seat, turn is the number of the position.
 func (p *Painter) Position(s env.State, names []string, turn int) Frame {
 	p.frame.Reset()
 	s.Show(&p.frame)
+	p.Colours.Colour(&p.frame)
 	return p.finish(s, names, turn)
 }
 
 // Choosing is Position without ghosts, so that the page can draw those of Marks.
 func (p *Painter) Choosing(s env.State, names []string, turn int) Frame {
 	p.show(s)
+	p.Colours.Colour(&p.frame)
 	return p.finish(s, names, turn)
 }
 

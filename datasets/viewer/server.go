@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/viewer/analysis"
+	"blockyard/env/games"
 
 	"github.com/klauspost/compress/gzhttp"
 )
@@ -54,6 +56,7 @@ func NewServer(l *Library, analyst analysis.Analyst, local bool) *Server {
 	mux.Handle("GET /", http.FileServerFS(PageFiles()))
 	// Browsers request this icon for responses that are not pages.
 	mux.Handle("GET /favicon.ico", http.RedirectHandler("/icon.svg", http.StatusMovedPermanently))
+	mux.HandleFunc("GET /rules/{game}", Rules)
 	mux.Handle("GET /api/games", web.Handler(s.games))
 	mux.Handle("GET /api/game", web.Handler(s.game))
 	mux.Handle("GET /api/frames", web.Handler(s.frames))
@@ -61,6 +64,17 @@ func NewServer(l *Library, analyst analysis.Analyst, local bool) *Server {
 	mux.Handle("GET /api/analysis", web.Handler(s.analysis))
 	s.routes = guarded(gzhttp.GzipHandler(mux), local)
 	return s
+}
+
+// Rules responds with the rules of the game in the path, as people read them.
+func Rules(w http.ResponseWriter, r *http.Request) {
+	g, err := games.Lookup(r.PathValue("game"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, games.Rules(g)) // who asked may be gone
 }
 
 // ServeHTTP implements http.Handler.

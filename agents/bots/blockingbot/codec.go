@@ -25,6 +25,8 @@ const (
 // the list in each request. If it cannot understand the rest of a request, it answers with the
 // first placement of the list.
 type Codec struct {
+	Notes io.Writer // gets remarks of the bot's end; may be nil
+
 	received received
 	opened   bool // the start has been read, or written
 	asked    int  // requests read
@@ -250,7 +252,12 @@ func (c *Codec) Answer(_ env.State, seat int, a env.Action) string {
 		}
 	}
 	if c.table != nil {
-		if code, err := c.table.ParseCode(answer); err == nil {
+		code, err := c.table.ParseCode(answer)
+		if c.Notes != nil && a != env.None && (err != nil || c.table.Action(code) != a) {
+			fmt.Fprintf(c.Notes, "action %d is not in the list of this request: the answer is its first placement, %s\n",
+				a, answer)
+		}
+		if err == nil {
 			c.received.used[seat&(env.MaxSeats-1)] |= 1 << uint(code.L)
 		}
 	}

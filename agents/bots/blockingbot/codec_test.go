@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -204,6 +205,24 @@ func TestTimes(t *testing.T) {
 		require.Equal(t, want, turn.Budget)
 		require.Equal(t, want/2, contest.Allowance(turn))
 	}
+}
+
+// A choice that is not in the list is answered with the first of the list, and reported.
+func TestBotReportsWhatIsNotListed(t *testing.T) {
+	s := example(t)
+	var notes bytes.Buffer
+	c := &Codec{Notes: &notes}
+	legal, unlisted := s.Legal(0, nil), env.Action(0)
+	for slices.Contains(legal, unlisted) {
+		unlisted++
+	}
+	_, err := c.ReadTurn(bufio.NewReader(strings.NewReader(text(Greeting(s, 0), Request(s, 0, nil)))), blocking.New(2, 0))
+	require.NoError(t, err)
+	require.NotEqual(t, "-", c.Answer(s, 0, legal[1]))
+	require.Empty(t, notes.String())
+	require.Equal(t, c.listed[0], c.Answer(s, 0, unlisted))
+	require.Equal(t, fmt.Sprintf("action %d is not in the list of this request: the answer is its first placement, %s\n",
+		unlisted, c.listed[0]), notes.String())
 }
 
 // Players that are not heard of are out, or stuck.

@@ -28,7 +28,7 @@ var Entry = &entry.Entry{
 	Others: []entry.Other{{Name: "greedy", New: func() entry.Judge { return &Greedy{} }}},
 	Host:   hosted,
 	Contest: &entry.Contest{
-		Bot:      func(_, _ io.Writer) contest.Codec { return NewCodec() },
+		Bot:      func(_, notes io.Writer) contest.Codec { return &Codec{Notes: notes} },
 		External: func(_ *env.Game, p contest.Program) env.Agent { return contest.External(NewCodec(), p) },
 	},
 	Submission: &entry.Submission{

@@ -19,7 +19,8 @@ tournament prints the mean score of every program with its 95 % interval, and it
 over the first program on the same seeds; with --points also how many seconds of
 the clock the score took. After Ctrl-C, the files of a game are
 complete, and a tournament prints the result of the games played.`,
-	Uploads: contest.Uploads{Program: "dropblox_ai"},
+	Uploads: contest.Uploads{Program: "dropblox_ai", Kit: []string{"client.py", "history.py", "history_server.py",
+		"messaging.py", "urllib2_file.py", "viewer.py", "viewer_server.py"}},
 	Options: []contest.Option{
 		{Name: "seeds", Takes: "N,...", Help: "Play these seeds."},
 		{Name: "seconds", Takes: "N", Default: "300", Clock: true, Help: "Time of a local game, in seconds."},

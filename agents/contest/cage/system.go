@@ -16,7 +16,7 @@ var system = []string{
 	"/etc/alternatives", "/etc/ca-certificates*", "/etc/debian_version", "/etc/dotnet", "/etc/fonts", "/etc/group",
 	"/etc/host.conf", "/etc/hosts", "/etc/java*", "/etc/ld.so.*", "/etc/locale*", "/etc/localtime", "/etc/mime.types",
 	"/etc/mono", "/etc/nsswitch.conf", "/etc/os-release", "/etc/passwd", "/etc/pki/tls/certs", "/etc/python*",
-	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/terminfo", "/etc/timezone",
+	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/terminfo", "/etc/timezone", "/var/lib/ghc",
 }
 
 // devices may be read and written.

@@ -37,11 +37,20 @@ var Default = Limits{Size: 32 << 20, Files: 1000, Time: 2 * time.Minute, Memory:
 type Refusal struct {
 	Why    string // one line
 	Output string // what the compiler said
+	lost   bool   // the file to start is not found
 }
 
 func (r *Refusal) Error() string { return r.Why }
 
+// page says all that an author has to know: every refusal names it.
+const page = "agents/SUBMISSIONS.md"
+
 func refuse(format string, args ...any) error { return &Refusal{Why: fmt.Sprintf(format, args...)} }
+
+// lost refuses a submission in which the file to start is not found.
+func lost(format string, args ...any) error {
+	return &Refusal{Why: fmt.Sprintf(format, args...), lost: true}
+}
 
 // A Bot is a submission that is ready to play.
 type Bot struct {
@@ -76,8 +85,13 @@ func Name(path string) string {
 
 // Submission unpacks a submission to the contest with these uploads into the folder into, which must be empty or
 // missing, and compiles it there. The error is a *Refusal if the author has to mend something.
-func Submission(ctx context.Context, path, into string, uploads contest.Uploads, l Limits) (Bot, error) {
-	into, err := filepath.Abs(into)
+func Submission(ctx context.Context, path, into string, uploads contest.Uploads, l Limits) (bot Bot, err error) {
+	defer func() {
+		if why := new(Refusal); errors.As(err, &why) {
+			err = &Refusal{Why: why.Why + "; see " + page, Output: why.Output}
+		}
+	}()
+	into, err = filepath.Abs(into)
 	if err != nil {
 		return Bot{}, err
 	}
@@ -91,7 +105,7 @@ func Submission(ctx context.Context, path, into string, uploads contest.Uploads,
 	if c.dir, err = sourceRoot(into); err != nil {
 		return Bot{}, err
 	}
-	if c.seen, err = look(c.dir); err != nil {
+	if c.seen, err = look(c.dir, uploads.Kit); err != nil {
 		return Bot{}, err
 	}
 	var cancel context.CancelFunc
@@ -115,11 +129,17 @@ func (c *compiler) build() error {
 		}
 	}
 	l, files, err := c.detect()
-	if err != nil {
-		return err
+	if err == nil {
+		c.language = l.name
+		err = l.build(c, l, files)
 	}
-	c.language = l.name
-	return l.build(c, files)
+	if why := new(Refusal); errors.As(err, &why) && why.lost {
+		if script, ok := c.mark([]string{"run.sh", "start.sh", "bot.sh"}); ok {
+			c.language = ""
+			return c.script(script)
+		}
+	}
+	return err
 }
 
 // sourceRoot is the folder of the sources: an archive often holds a single folder.
@@ -128,10 +148,14 @@ func sourceRoot(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(list) == 1 && list[0].IsDir() {
-		return sourceRoot(filepath.Join(dir, list[0].Name()))
+	if len(list) != 1 || !list[0].IsDir() {
+		return dir, nil
 	}
-	return dir, nil
+	inner := filepath.Join(dir, list[0].Name())
+	if _, err := os.Stat(filepath.Join(inner, "__init__.py")); err == nil {
+		return dir, nil // a package of Python is imported by the name of its folder
+	}
+	return sourceRoot(inner)
 }
 
 // A compiler finds a submission's language and runs its tools.
@@ -151,6 +175,20 @@ type compiler struct {
 // begin says how the bot is started: a command, in the folder of a file.
 func (c *compiler) begin(file string, argv ...string) {
 	c.program = contest.Program{Argv: argv, Dir: filepath.Join(c.dir, filepath.Dir(file))}
+}
+
+// try runs commands until one succeeds. The error is that of the first.
+func (c *compiler) try(commands ...[]string) (first error) {
+	for _, argv := range commands {
+		err := c.run(argv...)
+		if err == nil || c.ctx.Err() != nil {
+			return err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
 }
 
 // maxOutput is how much of a tool's output is kept.

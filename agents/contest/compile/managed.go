@@ -9,23 +9,40 @@ import (
 	"strings"
 )
 
-func golang(c *compiler, files []string) error {
-	tool, main, err := c.toolAndStart(files, "Go", "go")
+// above returns the build file, of some patterns, in the folder of a file or the nearest one around it.
+func (c *compiler) above(name string, patterns ...string) (mark string, ok bool) {
+	for _, s := range c.seen {
+		if dir := path.Dir(s.name); (dir == "." || strings.HasPrefix(name, dir+"/")) && matches(s.name, patterns) {
+			mark, ok = s.name, true // files in more folders are later
+		}
+	}
+	return mark, ok
+}
+
+// beside returns the files in the folder of a file and below it.
+func beside(main string, files []string) []string {
+	files, _ = narrow(files, func(name string) bool {
+		return path.Dir(main) == "." || strings.HasPrefix(name, path.Dir(main)+"/")
+	})
+	return files
+}
+
+func golang(c *compiler, l *language, files []string) error {
+	tool, main, err := c.toolAndStart(l, files)
 	if err != nil {
 		return err
 	}
-	mark, ok := c.mark([]string{"go.mod"})
+	mark, ok := c.above(main, "go.mod")
+	home := mark
 	if !ok {
-		mark = "go.mod"
-		if err := os.WriteFile(filepath.Join(c.dir, mark), []byte("module bot\n\ngo 1.17\n"), 0o644); err != nil {
+		home, mark = main, "go.mod"
+		text := "module " + c.goModule(files) + "\n\ngo 1.17\n"
+		if err := os.WriteFile(filepath.Join(c.dir, mark), []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
 	binary := filepath.Join(c.dir, "bot.host")
-	c.begin(main, binary)
-	if ok {
-		c.begin(mark, binary)
-	}
+	c.begin(home, binary)
 	pkg := strings.TrimPrefix(strings.TrimPrefix(path.Dir(main), path.Dir(mark)), "/")
 	if err := c.shareGo(tool); err != nil {
 		return err
@@ -33,8 +50,22 @@ func golang(c *compiler, files []string) error {
 	return c.run(tool, "build", "-C", path.Dir(mark), "-o", binary, "./"+pkg)
 }
 
-func rust(c *compiler, files []string) error {
-	if mark, ok := c.mark([]string{"Cargo.toml"}); ok {
+// goModule is the path under which a program without go.mod imports its own folders, such as github.com/me/bot.
+func (c *compiler) goModule(files []string) string {
+	for _, name := range files {
+		for _, m := range regexp.MustCompile(`"([\w.~/-]+\.[\w.~/-]+)"`).FindAllStringSubmatch(c.text(name), -1) {
+			for _, other := range files {
+				if module, ok := strings.CutSuffix(m[1], "/"+path.Dir(other)); ok {
+					return module
+				}
+			}
+		}
+	}
+	return "bot"
+}
+
+func rust(c *compiler, l *language, files []string) error {
+	if mark, ok := c.mark(l.marks); ok {
 		cargo, err := tool("Rust", "cargo")
 		if err != nil {
 			return err
@@ -46,22 +77,52 @@ func rust(c *compiler, files []string) error {
 		}
 		return c.product(mark, ".host-build/release")
 	}
-	rustc, main, err := c.toolAndStart(files, "Rust", "rustc")
+	return toBinary(c, l, files)
+}
+
+// toBinary compiles the file to start, whose compiler finds the others.
+func toBinary(c *compiler, l *language, files []string) error {
+	tool, main, err := c.toolAndStart(l, files)
 	if err != nil {
 		return err
 	}
 	binary := filepath.Join(c.dir, "bot.host")
 	c.begin(main, binary)
-	return c.run(rustc, "--edition", "2021", "-O", "-o", binary, main)
+	return c.run(slices.Concat([]string{tool}, l.flags, []string{"-o", binary, main})...)
 }
 
-var javaPackage = regexp.MustCompile(`(?m)^\s*package\s+([\w.]+)\s*;?`)
+var (
+	cabalMain    = regexp.MustCompile(`(?mi)^\s*main-is:\s*(\S+)`)
+	cabalFolders = regexp.MustCompile(`(?mi)^\s*hs-source-dirs:\s*(\S.*)$`)
+)
 
-// class is the full name of the class that a file is called after.
-func (c *compiler) class(main, ending string) string {
-	class := strings.TrimSuffix(path.Base(main), path.Ext(main)) + ending
-	if m := javaPackage.FindStringSubmatch(c.text(main)); m != nil {
-		class = m[1] + "." + class
+func haskell(c *compiler, l *language, files []string) error {
+	in := *l
+	if mark, ok := c.mark([]string{"*.cabal"}); ok {
+		said := c.text(mark)
+		for _, m := range cabalFolders.FindAllStringSubmatch(said, -1) {
+			for _, dir := range strings.FieldsFunc(m[1], func(r rune) bool { return strings.ContainsRune(", \t\r", r) }) {
+				in.flags = append(slices.Clone(in.flags), "-i"+path.Join(path.Dir(mark), dir))
+			}
+		}
+		if m := cabalMain.FindStringSubmatch(said); m != nil {
+			files, _ = narrow(files, func(name string) bool { return path.Base(name) == path.Base(m[1]) })
+		}
+	}
+	for _, name := range files {
+		if c.isUsual(name) {
+			in.flags = append(slices.Clone(in.flags), "-i"+path.Dir(name))
+		}
+	}
+	return toBinary(c, &in, files)
+}
+
+var jvmPackage = regexp.MustCompile(`(?m)^\s*package\s+([\w.]+)\s*;?`)
+
+// inPackage is a class of a file by its full name.
+func (c *compiler) inPackage(main, class string) string {
+	if m := jvmPackage.FindStringSubmatch(c.text(main)); m != nil {
+		return m[1] + "." + class
 	}
 	return class
 }
@@ -74,7 +135,7 @@ func (c *compiler) onJVM(main string, args ...string) error {
 	return err
 }
 
-// classPath is the folder of the classes, those of resources, and every library.
+// classPath is the folder of the classes, those of resources, and every library, as absolute paths.
 func (c *compiler) classPath() string {
 	list := []string{filepath.Join(c.dir, "classes.host"), c.dir, filepath.Join(c.dir, "src/main/resources")}
 	_ = filepath.WalkDir(c.dir, func(name string, d os.DirEntry, err error) error {
@@ -86,47 +147,51 @@ func (c *compiler) classPath() string {
 	return strings.Join(list, string(os.PathListSeparator))
 }
 
-func java(c *compiler, files []string) error {
-	javac, main, err := c.toolAndStart(files, "a Java compiler", "javac")
+// java compiles all files, or else, if one of them is no part of the bot and fails, those that the first needs.
+func java(c *compiler, l *language, files []string) error {
+	javac, main, err := c.toolAndStart(l, files)
 	if err != nil {
 		return err
 	}
-	if err := c.onJVM(c.mavenRoot(main), "-cp", c.classPath(), c.class(main, "")); err != nil {
+	class := c.inPackage(main, strings.TrimSuffix(path.Base(main), path.Ext(main)))
+	if err := c.onJVM(c.projectOf(main), "-cp", c.classPath(), class); err != nil {
 		return err
 	}
-	flags := []string{"-nowarn", "-encoding", "UTF-8", "-cp", c.classPath(), "-d", "classes.host"}
-	return c.run(slices.Concat([]string{javac}, flags, files)...)
+	root := path.Dir(main)
+	for range strings.Count(class, ".") {
+		root = path.Dir(root)
+	}
+	base := slices.Concat([]string{javac}, l.flags, []string{"-cp", c.classPath()})
+	return c.try(slices.Concat(base, files), slices.Concat(base, []string{"-sourcepath", root, main}))
 }
 
-// mavenRoot is the build file of a program in Java, whose folder it is started in, or the file to start.
-func (c *compiler) mavenRoot(main string) string {
-	if mark, ok := c.mark(languageOf(main).marks); ok {
+// projectOf is the build file of a program for the JVM, whose folder it is started in, or the top.
+func (c *compiler) projectOf(main string) string {
+	if mark, ok := c.above(main, languageOf(main).marks...); ok {
 		return mark
 	}
 	return "."
 }
 
-func kotlin(c *compiler, files []string) error {
-	kotlinc, main, err := c.toolAndStart(files, "Kotlin", "kotlinc")
+func kotlin(c *compiler, l *language, files []string) error {
+	kotlinc, main, err := c.toolAndStart(l, files)
 	if err != nil {
 		return err
 	}
-	class := c.class(main, "Kt")
-	if at := strings.LastIndex(class, ".") + 1; class[at:] != "" {
-		class = class[:at] + strings.ToUpper(class[at:at+1]) + class[at+1:]
-	}
-	if err := c.onJVM(c.mavenRoot(main), "-cp", "bot.host.jar", class); err != nil {
+	name := strings.TrimSuffix(path.Base(main), path.Ext(main))
+	class := c.inPackage(main, strings.ToUpper(name[:1])+name[1:]+"Kt")
+	if err := c.onJVM(c.projectOf(main), "-cp", filepath.Join(c.dir, "bot.host.jar"), class); err != nil {
 		return err
 	}
-	return c.run(slices.Concat([]string{kotlinc}, files, []string{"-include-runtime", "-d", "bot.host.jar"})...)
+	return c.run(slices.Concat([]string{kotlinc}, l.flags, files)...)
 }
 
-func scala(c *compiler, files []string) error {
-	scalac, err := tool("a Scala compiler", "scalac")
+func scala(c *compiler, l *language, files []string) error {
+	scalac, main, err := c.toolAndStart(l, files)
 	if err != nil {
 		return err
 	}
-	run, main, err := c.toolAndStart(files, "Scala", "scala")
+	run, err := tool("Scala", "scala")
 	if err != nil {
 		return err
 	}
@@ -134,39 +199,71 @@ func scala(c *compiler, files []string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	class := c.class(main, "")
-	if m := regexp.MustCompile(`object\s+(\w+)`).FindStringSubmatch(c.text(main)); m != nil {
-		class = strings.TrimSuffix(class, path.Ext("." + class)[1:]) + m[1]
+	class := strings.TrimSuffix(path.Base(main), path.Ext(main))
+	text := c.text(main)
+	if at := l.main.FindStringIndex(text); at != nil { // the object that this is part of
+		for _, m := range regexp.MustCompile(`object\s+(\w+)`).FindAllStringSubmatch(text[:at[1]], -1) {
+			class = m[1]
+		}
 	}
-	c.begin(c.mavenRoot(main), run, "-cp", out, class)
-	return c.run(slices.Concat([]string{scalac, "-d", out}, files)...)
+	c.begin(c.projectOf(main), run, "-cp", out, c.inPackage(main, class))
+	return c.run(slices.Concat([]string{scalac}, l.flags, files)...)
 }
 
-func haskell(c *compiler, files []string) error {
-	ghc, main, err := c.toolAndStart(files, "Haskell", "ghc")
+// What a project file of C# says.
+var (
+	aProject  = []string{"*.csproj"}
+	exeOutput = regexp.MustCompile(`<OutputType>\s*(Win)?Exe\s*<`)
+	testKit   = regexp.MustCompile(`(?i)nunit|xunit|Microsoft\.NET\.Test|UnitTest`)
+	refersTo  = regexp.MustCompile(`<ProjectReference\s+Include="([^"]+)"`)
+	systemDLL = regexp.MustCompile(`<Reference\s+Include="((System|Microsoft\.CSharp)[\w.]*)"`)
+)
+
+// project returns the project of the file to start, and its files and those of the projects that it refers to.
+func (c *compiler) project(main string, files []string) (mark string, own []string) {
+	mark, ok := c.above(main, aProject...)
+	if !ok {
+		return "", files
+	}
+	folders := []string{path.Dir(mark)}
+	for _, m := range refersTo.FindAllStringSubmatch(c.text(mark), -1) {
+		folders = append(folders, path.Join(path.Dir(mark), path.Dir(strings.ReplaceAll(m[1], `\`, "/"))))
+	}
+	own, _ = narrow(files, func(name string) bool {
+		of, ok := c.above(name, aProject...)
+		return ok && slices.Contains(folders, path.Dir(of))
+	})
+	return mark, own
+}
+
+func csharp(c *compiler, l *language, files []string) error {
+	// A project that makes a program comes before tests and libraries.
+	starts, _ := narrow(files, func(name string) bool {
+		mark, ok := c.above(name, aProject...)
+		return ok && exeOutput.MatchString(c.text(mark)) && !testKit.MatchString(c.text(mark))
+	})
+	compiler, main, err := c.toolAndStart(l, starts)
 	if err != nil {
 		return err
 	}
-	binary := filepath.Join(c.dir, "bot.host")
-	c.begin(main, binary)
-	return c.run(ghc, "-O2", "-i"+path.Dir(main), "-o", binary, main)
-}
-
-func csharp(c *compiler, files []string) error {
-	if mcs, err := tool("C#", "mcs"); err == nil {
+	mark, own := c.project(main, files)
+	if path.Base(compiler) == "mcs" {
 		mono, err := tool("Mono", "mono")
 		if err != nil {
 			return err
 		}
-		c.begin(".", mono, "bot.host.exe")
-		return c.run(append([]string{mcs, "-optimize", "-out:bot.host.exe"}, files...)...)
+		home := mark
+		if mark == "" {
+			home = "."
+		}
+		argv := []string{compiler, "-optimize", "-unsafe", "-langversion:latest", "-out:bot.host.exe"}
+		for _, m := range systemDLL.FindAllStringSubmatch(c.text(mark), -1) {
+			argv = append(argv, "-r:"+m[1])
+		}
+		c.begin(home, mono, filepath.Join(c.dir, "bot.host.exe"))
+		return c.try(slices.Concat(argv, own), slices.Concat(argv, beside(main, own)))
 	}
-	dotnet, err := tool("C#", "dotnet")
-	if err != nil {
-		return err
-	}
-	mark, ok := c.mark([]string{"*.csproj"})
-	if !ok {
+	if mark == "" {
 		const project = `<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><OutputType>Exe</OutputType>` +
 			`<TargetFramework>net8.0</TargetFramework></PropertyGroup></Project>`
 		mark = "bot.csproj"
@@ -175,6 +272,6 @@ func csharp(c *compiler, files []string) error {
 		}
 	}
 	name := strings.TrimSuffix(path.Base(mark), ".csproj")
-	c.begin(mark, dotnet, filepath.Join(c.dir, "out.host", name+".dll"))
-	return c.run(dotnet, "build", mark, "--configuration", "Release", "--output", filepath.Join(c.dir, "out.host"))
+	c.begin(mark, compiler, filepath.Join(c.dir, "out.host", name+".dll"))
+	return c.run(compiler, "build", mark, "--configuration", "Release", "--output", filepath.Join(c.dir, "out.host"))
 }

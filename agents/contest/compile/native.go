@@ -1,83 +1,72 @@
 package compile
 
 import (
-	"bytes"
-	"errors"
+	"debug/elf"
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 )
 
-// Standards of C++ and C, the newest first: an old program may need an old one.
-var (
-	plusStandards = []string{"-std=gnu++20", "-std=gnu++14"}
-	cStandards    = []string{"-std=gnu11", "-std=gnu89"}
-)
-
-func cplusplus(c *compiler, files []string) error {
-	compiler, err := tool("a C++ compiler", "c++", "g++", "clang++")
-	if err != nil {
+// native returns what builds with the author's build file, or else, or if that fails, with the compiler alone. The
+// standards are those of the language, the newest first: an old program may need an old one.
+func native(standards ...string) func(c *compiler, l *language, files []string) error {
+	return func(c *compiler, l *language, files []string) error {
+		tool, err := tool(l.name, l.tools...)
+		if err != nil {
+			return err
+		}
+		var first error
+		for _, mark := range c.buildFiles() {
+			if err := c.byBuildFile(mark); err == nil {
+				return nil
+			} else if first == nil {
+				first = err
+			}
+		}
+		if err = c.alone(l, files, standards, append([]string{tool}, l.flags...)); err != nil && first != nil {
+			return first
+		}
 		return err
 	}
-	return c.native(files, plusStandards, compiler, "-O2", "-pthread")
 }
 
-func plainC(c *compiler, files []string) error {
-	compiler, err := tool("a C compiler", "cc", "gcc", "clang")
-	if err != nil {
-		return err
+// buildFiles are those of make and CMake in the fewest folders whose tools are here.
+func (c *compiler) buildFiles() (marks []string) {
+	for name, pattern := range map[string]string{"cmake": "CMakeLists.txt", "make": "*[Mm]akefile"} {
+		_, make := exec.LookPath("make") // which CMake needs too
+		_, missing := exec.LookPath(name)
+		if mark, ok := c.mark([]string{pattern}); ok && missing == nil && make == nil {
+			marks = append(marks, mark)
+		}
 	}
-	return c.native(files, cStandards, compiler, "-O2")
+	slices.Sort(marks) // CMake first
+	slices.SortStableFunc(marks, func(a, b string) int { return depth(a) - depth(b) })
+	return marks
 }
-
-// native builds with the author's build file, or else, or if that fails, with the compiler alone.
-func (c *compiler) native(files, standards []string, compiler ...string) error {
-	first := c.byBuildFile()
-	if first == nil {
-		return nil
-	}
-	err := c.alone(files, standards, compiler)
-	if err != nil && !errors.Is(first, errNoBuildFile) {
-		return first
-	}
-	return err
-}
-
-var errNoBuildFile = errors.New("no build file whose tool is here")
 
 // byBuildFile builds with make or cmake.
-func (c *compiler) byBuildFile() error {
-	makefile, plain := c.mark([]string{"[Mm]akefile", "GNUmakefile"})
-	lists, cmakes := c.mark([]string{"CMakeLists.txt"})
-	make, err := tool("make", "make")
-	if err != nil || !plain && !cmakes {
-		return errNoBuildFile
-	}
-	mark := makefile
-	if cmakes && (!plain || depth(lists) <= depth(makefile)) {
-		mark = lists
-	}
+func (c *compiler) byBuildFile(mark string) error {
 	dir := path.Dir(mark)
-	if _, err := c.executables(dir, true); err != nil {
-		return err
-	}
-	if mark == makefile {
-		err = c.run(make, "-C", dir)
-	} else {
-		cmake, missing := tool("CMake", "cmake")
-		if missing != nil {
-			return errNoBuildFile
-		}
+	_, err := c.executables(dir, true)
+	switch {
+	case err != nil:
+	case path.Base(mark) == "CMakeLists.txt":
 		const out = ".host-build"
-		err = c.run(cmake, "-S", dir, "-B", out, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY="+
+		err = c.run("cmake", "-S", dir, "-B", out, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY="+
 			filepath.Join(c.dir, dir, ".host-bin"))
 		if err == nil {
-			err = c.run(cmake, "--build", out)
+			err = c.run("cmake", "--build", out)
+		}
+	default:
+		if err = c.unixLines(mark); err == nil {
+			err = c.run("make", "-C", dir)
 		}
 	}
 	if err != nil {
@@ -93,19 +82,19 @@ func (c *compiler) product(mark, dir string) error {
 		return err
 	}
 	for _, name := range found {
-		if slices.Contains(usual, stem(name)) {
+		if c.isUsual(name) {
 			found = []string{name}
 			break
 		}
 	}
 	switch len(found) {
 	case 0:
-		return refuse("%s builds no executable; say what to run in bot.toml (%s)", mark, page)
+		return refuse("%s builds no executable; say what to run in bot.toml", mark)
 	case 1:
 		c.begin(mark, filepath.Join(c.dir, found[0]))
 		return nil
 	}
-	return refuse("%s builds %d executables: %s; say which to run in bot.toml (%s)", mark, len(found), some(found), page)
+	return refuse("%s builds %d executables: %s; say which to run in bot.toml", mark, len(found), some(found))
 }
 
 // executables lists the programs in machine code below a folder, or removes them.
@@ -115,7 +104,7 @@ func (c *compiler) executables(dir string, remove bool) (list []string, err erro
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "CMakeFiles" || d.Name() == "deps"):
+		case d.IsDir() && (d.Name() == "CMakeFiles" || d.Name() == "deps" || local == ".host-build/release/build"):
 			return filepath.SkipDir
 		case !d.Type().IsRegular() || !machineCode(name):
 			return nil
@@ -141,51 +130,57 @@ func machineCode(name string) bool {
 	defer f.Close()
 	var head [4]byte
 	_, _ = io.ReadFull(f, head[:])
-	return string(head[:]) == "\x7fELF" || string(head[:]) == "\xcf\xfa\xed\xfe" || bytes.HasPrefix(head[:], []byte("MZ"))
+	programs := []string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe"}
+	return slices.Contains(programs, string(head[:])) || string(head[:2]) == "MZ"
+}
+
+// runsHere reports whether a program in machine code is for a system and processor such as ours.
+func runsHere(name string) bool {
+	f, err := elf.Open(name)
+	if err != nil {
+		return runtime.GOOS != "linux"
+	}
+	defer f.Close()
+	ours, err := elf.Open("/proc/self/exe")
+	if err != nil {
+		return false
+	}
+	defer ours.Close()
+	return f.Machine == ours.Machine && f.Class == ours.Class
 }
 
 // included is a file of code that another one includes, so that it is not compiled by itself.
 var included = regexp.MustCompile(`(?m)^\s*#\s*include\s+"([^"]+\.(c|cc|cpp|cxx))"`)
 
-// alone compiles all files but those that others include, and those with another main.
-func (c *compiler) alone(files, standards, compiler []string) error {
-	l := languageOf(files[0])
-	var units []string
+// alone compiles all files but those that others include, and those with another main. If that fails, it leaves out
+// what is not in the folder of the file to start.
+func (c *compiler) alone(l *language, files, standards, compiler []string) error {
 	inside := map[string]bool{}
 	for _, s := range c.seen {
 		for _, m := range included.FindAllStringSubmatch(c.text(s.name), -1) {
 			inside[path.Base(m[1])] = true
 		}
 	}
-	for _, name := range files {
-		if !inside[path.Base(name)] {
-			units = append(units, name)
-		}
-	}
+	units, _ := narrow(files, func(name string) bool { return !inside[path.Base(name)] })
 	main, err := c.start(l, units)
 	if err != nil {
 		return err
 	}
-	argv := append(compiler, "-o", "bot.host")
-	for _, s := range c.seen {
-		dir := "-I" + path.Dir(s.name)
-		if strings.HasPrefix(path.Ext(s.name), ".h") && !slices.Contains(argv, dir) {
-			argv = append(argv, dir)
-		}
-	}
-	others := c.matching(units, l.main)
-	for _, name := range units {
-		if name == main || !slices.Contains(others, name) {
-			argv = append(argv, name)
-		}
-	}
-	argv = append(argv, "-lm")
 	c.begin(main, filepath.Join(c.dir, "bot.host"))
-	if err = c.run(append(slices.Clone(argv), standards[0])...); err == nil || c.ctx.Err() != nil {
-		return err
+	others := c.matching(units, l.main)
+	units, _ = narrow(units, func(name string) bool { return name == main || !slices.Contains(others, name) })
+	base := append(compiler, "-o", "bot.host")
+	for _, s := range c.seen {
+		dir := path.Dir(s.name)
+		if strings.HasPrefix(path.Ext(s.name), ".h") && !slices.Contains(base, "-I"+dir) {
+			base = append(base, "-I"+dir, "-idirafter", path.Dir(dir))
+		}
 	}
-	if c.run(append(argv, standards[1])...) == nil {
-		return nil
+	var tries [][]string
+	for _, files := range [][]string{units, beside(main, units)} {
+		for _, standard := range standards {
+			tries = append(tries, slices.Concat(base, files, []string{"-lm", standard}))
+		}
 	}
-	return err
+	return c.try(tries...)
 }

@@ -1,15 +1,17 @@
 package compile
 
 import (
-	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
+	"runtime"
 	"strings"
+
+	"github.com/BurntSushi/toml"
 
 	"blockyard/agents/contest"
 )
@@ -21,96 +23,120 @@ func (c *compiler) said() (ok bool, err error) {
 	if !found {
 		return false, nil
 	}
-	says := map[string]string{}
-	for k, line := range strings.Split(strings.TrimPrefix(c.text(mark), "\ufeff"), "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		key, text, _ := strings.Cut(line, "=")
-		key, text = strings.TrimSpace(key), strings.TrimSpace(text)
-		value, err := strconv.QuotedPrefix(text)
-		if err == nil {
-			value, err = strconv.Unquote(value)
-		} else if m := regexp.MustCompile(`^'([^']*)'`).FindStringSubmatch(text); m != nil {
-			value, err = m[1], nil
-		}
-		if err != nil || !slices.Contains([]string{"build", "run", "language"}, key) {
-			return false, refuse(`bot.toml:%d: %.60q: want build, run or language, and a text: run = "./bot" (%s)`,
-				k+1, line, page)
-		}
-		says[key] = value
+	var says struct{ Build, Run, Language string }
+	text := strings.TrimPrefix(c.text(mark), "\ufeff")
+	meta, err := toml.Decode(text, &says)
+	if rest := meta.Undecoded(); err == nil && len(rest) > 0 {
+		err = fmt.Errorf("%q is no key", rest[0].String())
 	}
-	c.language = says["language"]
-	if says["run"] == "" && says["build"] == "" {
+	if err != nil {
+		return false, refuse(`bot.toml: %v: want build, run and language, each a text: run = "./bot"`, err)
+	}
+	c.language = says.Language
+	if says.Run == "" && says.Build == "" {
 		if c.forced = called(c.language); c.forced == nil {
-			return false, refuse(`bot.toml: want run = "COMMAND" or the language of the list in %s`, page)
+			return false, refuse(`bot.toml: want run = "COMMAND", or the language of the list`)
 		}
 		return false, nil
 	}
-	if says["run"] == "" {
-		return false, refuse(`bot.toml says how to build but not what to run: want run = "COMMAND" (%s)`, page)
+	if says.Run == "" {
+		return false, refuse(`bot.toml says how to build but not what to run: want run = "COMMAND"`)
 	}
 	if c.language == "" {
 		c.language = "bot.toml"
 	}
-	argv := contest.Command(says["run"])
+	argv := contest.Command(says.Run)
 	c.begin(mark, argv...)
-	if says["build"] != "" {
-		if err := c.in(path.Dir(mark), contest.Command(says["build"])...); err != nil {
+	if says.Build != "" {
+		if err := c.in(path.Dir(mark), contest.Command(says.Build)...); err != nil {
 			return false, err
 		}
 	}
 	if strings.Contains(argv[0], "/") && !filepath.IsAbs(argv[0]) {
 		argv[0] = filepath.Join(c.program.Dir, argv[0])
 		if info, err := os.Stat(argv[0]); err != nil || info.IsDir() {
-			return false, refuse("bot.toml: run = %q: there is no such file after the build", says["run"])
+			return false, refuse("bot.toml: run = %q: there is no such file after the build", says.Run)
 		}
-		_ = os.Chmod(argv[0], 0o755)
+		local, err := filepath.Rel(c.dir, argv[0])
+		if err == nil && !machineCode(argv[0]) {
+			err = c.unixLines(filepath.ToSlash(local))
+		}
+		return true, errors.Join(err, os.Chmod(argv[0], 0o755))
 	}
 	return true, nil
+}
+
+// unixLines takes carriage returns from the lines of a script, where they would be part of words.
+func (c *compiler) unixLines(name string) error {
+	text := strings.TrimPrefix(c.text(name), "\ufeff")
+	if !strings.Contains(text, "\r\n") && text == c.text(name) {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(c.dir, name), []byte(strings.ReplaceAll(text, "\r\n", "\n")), 0o755)
 }
 
 // interpreters are what the first line of a script may name, by how the name begins.
 var interpreters = [][]string{{"python2", "python2"}, {"python", "python3", "python"}, {"node", "node", "nodejs"}}
 
-// uploaded starts the file that the contest took whatever its language, if it is there.
+// uploaded starts the file that the contest took whatever its language, if it is there: the one in the fewest folders,
+// and of several for several systems the one for Linux. A program for another system is built from its source.
 func (c *compiler) uploaded() (ok bool, err error) {
-	mark, found := "", false
-	if c.uploads.Program != "" {
-		mark, found = c.mark([]string{c.uploads.Program})
+	var found []string
+	foreign := ""
+	for _, s := range c.seen {
+		switch name := filepath.Join(c.dir, s.name); {
+		case c.uploads.Program == "" || path.Base(s.name) != c.uploads.Program:
+		case machineCode(name) && !runsHere(name):
+			foreign = s.name
+		default:
+			found = append(found, s.name)
+		}
 	}
-	if !found {
+	if len(found) == 0 {
+		if _, _, err := c.detect(); foreign != "" && err != nil {
+			return false, refuse("%s is a program for another system than %s/%s: hand in its source", foreign,
+				runtime.GOOS, runtime.GOARCH)
+		}
 		return false, nil
 	}
+	found = highest(found)
+	ours := func(name string) bool { return strings.Contains(strings.ToLower(name), runtime.GOOS) }
+	found, _ = narrow(found, ours)
 	c.language = c.uploads.Program
-	name := filepath.Join(c.dir, mark)
-	if machineCode(name) {
-		c.begin(mark, name)
+	if name := filepath.Join(c.dir, found[0]); machineCode(name) {
+		c.begin(found[0], name)
 		return true, os.Chmod(name, 0o755)
 	}
-	if makefile, ok := c.mark([]string{"[Mm]akefile"}); ok {
+	if makefile, ok := c.above(found[0], "[Mm]akefile"); ok {
 		if make, err := tool("make", "make"); err == nil {
 			if err := c.run(make, "-C", path.Dir(makefile)); err != nil {
 				return false, err
 			}
 		}
 	}
-	text := []byte(strings.TrimPrefix(c.text(mark), "\ufeff"))
-	first, _, _ := bytes.Cut(text, []byte("\n"))
-	words := strings.Fields(strings.TrimPrefix(string(first), "#!"))
+	return true, c.script(found[0])
+}
+
+// startsJava is a script that starts a program in Java.
+var startsJava = regexp.MustCompile(`(?m)\bjava\b.*-(cp|classpath)|\bjava [A-Z]|['"]java['"]`)
+
+// script starts a script with the interpreter that its first line names. Classes of Java beside it, which it starts,
+// are compiled where they are.
+func (c *compiler) script(mark string) error {
+	if err := c.unixLines(mark); err != nil {
+		return err
+	}
+	text := c.text(mark)
+	first, _, _ := strings.Cut(text, "\n")
+	words := strings.Fields(strings.TrimPrefix(first, "#!"))
 	switch {
-	case !bytes.HasPrefix(first, []byte("#!")) || len(words) == 0:
+	case !strings.HasPrefix(first, "#!") || len(words) == 0:
 		words = []string{"sh"}
-		if regexp.MustCompile(`(?m)^(import|from) \w`).Match(text) {
+		if regexp.MustCompile(`(?m)^(import|from) \w`).MatchString(text) {
 			words = []string{"python3"}
 		}
 	case path.Base(words[0]) == "env" && len(words) > 1:
 		words = words[1:]
-	}
-	// Carriage returns are no part of a line of shell, and python3 does not mind their absence.
-	if err := os.WriteFile(name, bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), 0o755); err != nil {
-		return false, err
 	}
 	names := []string{path.Base(words[0])}
 	for _, i := range interpreters {
@@ -122,14 +148,28 @@ func (c *compiler) uploaded() (ok bool, err error) {
 	run, err := exec.LookPath(words[0])
 	if err != nil || len(names) > 1 {
 		if run, err = tool(path.Base(words[0])+" (the first line of "+mark+")", names...); err != nil {
-			return false, err
+			return err
 		}
+	}
+	if c.language == "" {
+		c.language = path.Base(run)
 	}
 	c.begin(mark, append(append([]string{run}, words[1:]...), path.Base(mark))...)
 	if strings.HasPrefix(names[0], "python") {
-		return true, c.run(run, "-m", "py_compile", mark)
+		if err := c.checkPython(run, []string{mark}, func(old string) { c.program.Argv[0] = old }); err != nil {
+			return err
+		}
 	}
-	return true, nil
+	sources, _ := filepath.Glob(filepath.Join(c.program.Dir, "*.java"))
+	if len(sources) == 0 || !startsJava.MatchString(text) {
+		return nil
+	}
+	javac, err := tool("Java", "javac")
+	if err != nil {
+		return err
+	}
+	flags := []string{javac, "-nowarn", "-encoding", "UTF-8", "-cp", c.classPath(), "-d", c.program.Dir}
+	return c.run(append(flags, sources...)...)
 }
 
 // jar starts a Java archive that says which class begins, if there is just one and no source.

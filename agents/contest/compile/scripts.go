@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -14,36 +15,70 @@ import (
 var oldPython = regexp.MustCompile(`Missing parentheses in call|multiple exception types|TabError|` +
 	`leading zeros|invalid (decimal|hexadecimal) literal|backquote|Did you mean print`)
 
-func python(c *compiler, files []string) error {
-	run, err := tool("Python", "python3", "python")
+// newPython is what a program for Python 2 uses although Python 3 can read it, and bothPythons what one for both has.
+var (
+	newPython = regexp.MustCompile(`(?m)\b(raw_input|xrange|unicode)\s*\(|\.(iteritems|has_key)\(|` +
+		`^\s*import (Queue|cPickle)\b`)
+	bothPythons = regexp.MustCompile(`NameError|ImportError|version_info|\bsix\b|\b(raw_input|xrange|unicode)\s*=`)
+)
+
+// interpreted is a program that is started as it is.
+func interpreted(c *compiler, l *language, files []string) error {
+	run, main, err := c.toolAndStart(l, files)
+	if err != nil {
+		return err
+	}
+	c.begin(main, run, path.Base(main))
+	if l.flags == nil {
+		return nil
+	}
+	return c.run(append([]string{run}, append(slices.Clone(l.flags), main)...)...)
+}
+
+func python(c *compiler, l *language, files []string) error {
+	run, err := tool(l.name, l.tools...)
 	if err != nil {
 		return err
 	}
 	main, wrapped := c.wrapped(files)
 	if main == "" {
-		if main, err = c.start(languageOf(files[0]), files); err != nil {
+		if main, err = c.start(l, files); err != nil {
 			return err
 		}
 	}
-	checked := c.imported(main, files)
+	checked, _ := narrow(files, func(name string) bool { return name == main || c.takenIn(name, files) })
 	argv := func(python string) {
+		folder := path.Dir(main)
+		if _, err := os.Stat(filepath.Join(c.dir, folder, "__init__.py")); err == nil && path.Base(main) == "__main__.py" {
+			c.begin(folder, python, "-u", "-m", path.Base(folder))
+			return
+		}
 		c.begin(main, append([]string{python, "-u"}, append(wrapped, path.Base(main))...)...)
 	}
 	argv(run)
-	err = c.run(append([]string{run, "-m", "py_compile"}, checked...)...)
+	return c.checkPython(run, checked, argv)
+}
+
+// checkPython reads files with an interpreter. If they are for Python 2, again says to start them with that one.
+func (c *compiler) checkPython(run string, files []string, again func(old string)) error {
+	err := c.run(append([]string{run, "-m", "py_compile"}, files...)...)
 	refusal := new(Refusal)
-	if err == nil || !errors.As(err, &refusal) || !oldPython.MatchString(refusal.Output) {
+	refused := errors.As(err, &refusal) && oldPython.MatchString(refusal.Output)
+	if !refused && (err != nil || len(c.matching(files, newPython)) == 0 || len(c.matching(files, bothPythons)) > 0) {
 		return err
 	}
-	c.language = "Python 2"
 	old, missing := tool("Python 2", "python2", "python2.7")
 	if missing == nil && c.run(old, "-c", "pass") == nil {
-		argv(old)
-		return c.run(append([]string{old, "-m", "py_compile"}, checked...)...)
+		c.language = "Python 2"
+		again(old)
+		return c.run(append([]string{old, "-m", "py_compile"}, files...)...)
 	}
-	refusal.Why = "is written for Python 2, which this machine does not have: " +
-		strings.TrimPrefix(refusal.Why, "does not compile: ")
-	return refusal
+	if refused {
+		c.language = "Python 2"
+		refusal.Why = "is written for Python 2, which this machine does not have: " +
+			strings.TrimPrefix(refusal.Why, "does not compile: ")
+	}
+	return err
 }
 
 // wrapped returns the only file with a class that the contest runs, and the program that runs it.
@@ -62,28 +97,15 @@ func (c *compiler) wrapped(files []string) (main string, wrapper []string) {
 	return found[0], []string{name}
 }
 
-// imported returns main and the files whose names other files mention behind import.
-func (c *compiler) imported(main string, files []string) []string {
-	out := []string{main}
-	for _, name := range files {
-		base := strings.TrimSuffix(path.Base(name), path.Ext(name))
-		used := regexp.MustCompile(`(?m)^\s*(from|import)\s.*\b` + regexp.QuoteMeta(base) + `\b`)
-		if name != main && len(c.matching(files, used)) > 0 {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
 // startScript is "node FILE" in a package.json.
 var startScript = regexp.MustCompile(`^node\s+(--?\S+\s+)*([^\s-]\S*)$`)
 
-func javascript(c *compiler, files []string) error {
-	node, err := tool("Node.js", "node", "nodejs")
+func javascript(c *compiler, l *language, files []string) error {
+	node, err := tool(l.name, l.tools...)
 	if err != nil {
 		return err
 	}
-	if mark, ok := c.mark([]string{"package.json"}); ok {
+	if mark, ok := c.mark(l.marks); ok {
 		var says struct {
 			Main    string
 			Scripts struct{ Start string }
@@ -104,23 +126,24 @@ func javascript(c *compiler, files []string) error {
 			}
 		}
 	}
-	main, err := c.start(languageOf(files[0]), files)
+	return interpreted(c, l, files)
+}
+
+// typescript is translated as a whole. An error of types, such as one of a missing @types/node, does not stop it.
+func typescript(c *compiler, l *language, files []string) error {
+	tsc, main, err := c.toolAndStart(l, files)
 	if err != nil {
 		return err
 	}
-	c.begin(main, node, path.Base(main))
-	return c.run(node, "--check", main)
-}
-
-func typescript(c *compiler, files []string) error {
 	node, err := tool("Node.js", "node", "nodejs")
 	if err != nil {
 		return err
 	}
-	tsc, main, err := c.toolAndStart(files, "TypeScript", "tsc")
-	if err != nil {
+	script := strings.TrimSuffix(main, ".ts") + ".js"
+	err = c.run(slices.Concat([]string{tsc}, l.flags, []string{main})...)
+	if _, missing := os.Stat(filepath.Join(c.dir, script)); missing != nil && err != nil {
 		return err
 	}
-	c.begin(main, node, strings.TrimSuffix(path.Base(main), ".ts")+".js")
-	return c.run(tsc, "--target", "es2020", "--module", "commonjs", "--esModuleInterop", "--skipLibCheck", main)
+	c.begin(main, node, path.Base(script))
+	return c.run(node, "--check", script)
 }

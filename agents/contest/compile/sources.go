@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// page says all that an author has to know; refusals of what cannot be found name it.
-const page = "agents/SUBMISSIONS.md"
-
 // Names of folders and files that are no part of a bot. What is left out is not even unpacked; what is unseen may be
 // needed by a build, but says nothing about the language or the file to start.
 var (
 	leftOut = regexp.MustCompile(`(?i)(^|/)(__MACOSX|\._[^/]*|\.DS_Store|Thumbs\.db|desktop\.ini|\.git|\.svn|\.hg|` +
 		`\.metadata|\.idea|\.vs|\.vscode|\.gradle|\.venv|venv|__pycache__)(/|$)`)
 	unseen = regexp.MustCompile(`(?i)(^|/)(\.[^/]*|node_modules|obj|bin|target|build|dist|vendor|classes|tests?|spec)/` +
-		`|(^|/)(\.[^/]*|setup\.py|conftest\.py|test_[^/]*|[^/]*_test\.[^/]*)$`)
+		`|(^|/)(\.[^/]*|setup\.py|conftest\.py|test_[^/]*|[^/]*_test\.[^/]*|[^/]*\.min\.js)$`)
+	// aside are folders whose files begin a bot only if no others can.
+	aside = regexp.MustCompile(`(?i)(^|/)(samples?|examples?|demos?|docs?|old|back-?up|archive|legacy|tools?|scripts?)/`)
+
 	unseenJava = regexp.MustCompile(`[^/]Tests?\.(java|kt|scala|cs)$`)
 )
 
@@ -29,8 +29,9 @@ type source struct {
 	size int64
 }
 
-// look returns the files that are seen below a folder, those in fewer folders first.
-func look(root string) (list []source, err error) {
+// look returns the files that are seen below a folder, those in fewer folders first. Files of the contest's own kit are
+// none of them.
+func look(root string, kit []string) (list []source, err error) {
 	err = filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error {
 		local, _ := filepath.Rel(root, name)
 		local = filepath.ToSlash(local)
@@ -39,7 +40,8 @@ func look(root string) (list []source, err error) {
 			return err
 		case d.IsDir() && unseen.MatchString(local+"/"):
 			return filepath.SkipDir
-		case !d.Type().IsRegular() || unseen.MatchString(local) || unseenJava.MatchString(local):
+		case !d.Type().IsRegular() || unseen.MatchString(local) || unseenJava.MatchString(local) ||
+			slices.Contains(kit, d.Name()):
 			return nil
 		}
 		info, err := d.Info()
@@ -60,18 +62,26 @@ func stem(name string) string {
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 
-// isUsual reports whether a file has a name that bots begin with in its language.
-func (l *language) isUsual(name string) bool { return slices.Contains(l.usual, stem(name)) }
+// names are those of files to start, the contest's own first.
+func (c *compiler) names() []string {
+	if own := strings.ToLower(c.uploads.Program); own != "" {
+		return append([]string{own}, usual...)
+	}
+	return usual
+}
 
-// detect returns the language of the bot: that of the build file in the fewest folders, or else of the file with a
-// usual name at the top, or else of most of the code.
+// isUsual reports whether a file or folder has a name that bots begin with.
+func (c *compiler) isUsual(name string) bool { return slices.Contains(c.names(), stem(name)) }
+
+// detect returns the language of the bot: that of a build file at the top, of a file with a usual name there, of the
+// build file in the fewest folders, or of most of the code.
 func (c *compiler) detect() (*language, []string, error) {
 	type found struct {
-		files      []string
-		bytes      int64
-		mark, name int // depth of its build file, and 0 for a usual name at the top
+		files []string
+		bytes int64 // of those that do not lie aside
+		place int   // 0 for a build file at the top, 1 for a usual name there, more for a build file below
 	}
-	const none = 1 << 20
+	const nowhere = 1 << 20
 	all := map[*language]*found{}
 	for _, s := range c.seen {
 		l := languageOf(s.name)
@@ -80,15 +90,21 @@ func (c *compiler) detect() (*language, []string, error) {
 		}
 		f := all[l]
 		if f == nil {
-			f = &found{mark: none, name: 1}
+			f = &found{place: nowhere}
 			all[l] = f
-			if mark, ok := c.mark(l.marks); ok {
-				f.mark = depth(mark)
+			if mark, ok := c.mark(l.marks); ok && c.marks(mark) {
+				f.place = depth(mark)
+				if f.place > 0 {
+					f.place++
+				}
 			}
 		}
-		f.files, f.bytes = append(f.files, s.name), f.bytes+s.size
-		if depth(s.name) == 0 && l.isUsual(s.name) {
-			f.name = 0
+		f.files = append(f.files, s.name)
+		if !aside.MatchString(s.name) {
+			f.bytes += s.size
+		}
+		if depth(s.name) == 0 && c.isUsual(s.name) {
+			f.place = min(f.place, 1)
 		}
 	}
 	best := c.forced
@@ -97,8 +113,8 @@ func (c *compiler) detect() (*language, []string, error) {
 	}
 	for k := range languages {
 		l := &languages[k]
-		if f := all[l]; f != nil && c.forced == nil && (best == nil || cmp.Or(cmp.Compare(f.mark, all[best].mark),
-			cmp.Compare(f.name, all[best].name), cmp.Compare(all[best].bytes, f.bytes)) < 0) {
+		if f := all[l]; f != nil && c.forced == nil && (best == nil || cmp.Or(cmp.Compare(f.place, all[best].place),
+			cmp.Compare(all[best].bytes, f.bytes)) < 0) {
 			best = l
 		}
 	}
@@ -109,19 +125,30 @@ func (c *compiler) detect() (*language, []string, error) {
 	for _, l := range languages {
 		known = append(known, l.name+" ("+strings.Join(l.endings, ", ")+")")
 	}
-	return nil, nil, refuse("holds no source file of %s; see %s", strings.Join(known, ", "), page)
+	return nil, nil, lost("holds no source file of %s", strings.Join(known, ", "))
+}
+
+// makesCode is what a Makefile of a program in C or C++ mentions; others may have one to start or to pack their bot.
+var makesCode = regexp.MustCompile(`\b(cc|gcc|g\+\+|c\+\+|clang)\b|\$[({](CC|CXX)[)}]|\.(o|obj|c|cc|cpp|cxx)\b`)
+
+// marks reports whether a build file tells a language.
+func (c *compiler) marks(mark string) bool {
+	return !strings.EqualFold(path.Base(mark), "Makefile") || makesCode.MatchString(c.text(mark))
 }
 
 // mark returns the build file in the fewest folders, of some patterns.
 func (c *compiler) mark(patterns []string) (string, bool) {
 	for _, s := range c.seen {
-		for _, p := range patterns {
-			if ok, _ := path.Match(p, path.Base(s.name)); ok {
-				return s.name, true
-			}
+		if matches(s.name, patterns) {
+			return s.name, true
 		}
 	}
 	return "", false
+}
+
+// matches reports whether a file's name without folders matches a pattern.
+func matches(name string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, path.Base(name)); return ok })
 }
 
 // text returns the text of a file, "" if it cannot be read.
@@ -140,51 +167,75 @@ func (c *compiler) matching(files []string, pattern *regexp.Regexp) (out []strin
 	return out
 }
 
+// narrow returns the names to keep, or all of them if there are none.
+func narrow(names []string, keep func(name string) bool) (kept []string, some bool) {
+	for _, name := range names {
+		if keep(name) {
+			kept = append(kept, name)
+		}
+	}
+	if len(kept) == 0 {
+		return names, false
+	}
+	return kept, true
+}
+
+// highest returns the files in the fewest folders.
+func highest(names []string) []string {
+	least := depth(slices.MinFunc(names, func(a, b string) int { return depth(a) - depth(b) }))
+	names, _ = narrow(names, func(name string) bool { return depth(name) == least })
+	return names
+}
+
 // start returns the file with which a program begins: the only one that can, or the one of a usual name in the fewest
-// folders, or the only one with a usual sign of such files.
+// folders, or one that no other takes in, with a usual sign of such files, in the fewest folders.
 func (c *compiler) start(l *language, files []string) (string, error) {
 	if len(files) == 1 {
 		return files[0], nil
 	}
 	found := c.matching(files, l.main)
 	if len(found) == 0 {
-		return "", refuse("none of its %d source files has %s: %s; see %s", len(files), l.needs, some(files), page)
+		return "", lost("none of its %d source files has %s: %s", len(files), l.needs, some(files))
 	}
-	if len(found) > 1 {
-		var usual []string
-		for _, name := range found {
-			if l.isUsual(name) && (len(usual) == 0 || depth(name) == depth(usual[0])) {
-				usual = append(usual, name)
-			}
+	found, _ = narrow(found, func(name string) bool { return !aside.MatchString(name) })
+	if named, ok := narrow(found, c.isUsual); ok {
+		found = highest(named)
+		if depth(found[0]) == 0 { // the names are in the order of their weight
+			weight := func(name string) int { return slices.Index(c.names(), stem(name)) }
+			found = []string{slices.MinFunc(found, func(a, b string) int { return weight(a) - weight(b) })}
 		}
-		if len(usual) > 0 && depth(usual[0]) == 0 { // the names are in the order of their weight
-			slices.SortStableFunc(usual, func(a, b string) int {
-				return slices.Index(l.usual, stem(a)) - slices.Index(l.usual, stem(b))
-			})
-			usual = usual[:1]
-		}
-		if len(usual) > 0 {
-			found = usual
-		}
+		found, _ = narrow(found, func(name string) bool { return c.isUsual(path.Dir(name)) })
+	} else {
+		found, _ = narrow(found, func(name string) bool { return !c.takenIn(name, files) })
 	}
-	for _, sign := range l.signs {
-		if have := c.matching(found, sign); len(found) > 1 && len(have) > 0 {
-			found = have
+	if l.sign != nil && len(found) > 1 {
+		if signed := c.matching(found, l.sign); len(signed) > 0 {
+			found = signed
 		}
 	}
-	if len(found) > 1 {
-		return "", refuse("%d of its %d source files can be the one to start: %s; call one %s at the top, "+
-			"or say so in bot.toml (%s)", len(found), len(files), some(found), l.usual[0]+l.endings[0], page)
+	if found = highest(found); len(found) > 1 {
+		return "", lost("%d of its %d source files can be the one to start: %s; call one main%s at the top, "+
+			"or say so in bot.toml", len(found), len(files), some(found), l.endings[0])
 	}
 	return found[0], nil
 }
 
-// toolAndStart returns the tool that builds a language, as tool does, and the file with which the program begins.
-func (c *compiler) toolAndStart(files []string, what string, names ...string) (found, main string, err error) {
-	if found, err = tool(what, names...); err != nil {
+// takenIn reports whether another file imports or includes a file.
+func (c *compiler) takenIn(name string, files []string) bool {
+	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	uses := regexp.MustCompile(`(?m)^.*\b(import|from|require\w*|include\w*|use|load|dofile)\b.*\b` +
+		regexp.QuoteMeta(base) + `\b`)
+	return slices.ContainsFunc(files, func(other string) bool {
+		return other != name && uses.MatchString(c.text(other))
+	})
+}
+
+// toolAndStart returns the tool of a language, and the file with which the program begins.
+func (c *compiler) toolAndStart(l *language, files []string) (found, main string, err error) {
+	if found, err = tool(l.name, l.tools...); err != nil {
 		return "", "", err
 	}
-	main, err = c.start(languageOf(files[0]), files)
+	main, err = c.start(l, files)
 	return found, main, err
 }
 

@@ -47,8 +47,8 @@ func unpack(ctx context.Context, path, into string, l Limits) error {
 	case archive(path) && !strings.HasSuffix(lower, ".jar"):
 		return u.other(ctx, path)
 	case !strings.HasSuffix(lower, ".jar") && languageOf(path) == nil:
-		return refuse("%s is neither a source file nor an archive that is read (%s); see %s", filepath.Base(path),
-			strings.Join(archives, ", "), page)
+		return refuse("%s is neither a source file nor an archive that is read (%s)", filepath.Base(path),
+			strings.Join(archives, ", "))
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -179,13 +179,14 @@ func (u *unpacker) extract(ctx context.Context, f *os.File, format formats.Extra
 		return u.put(file.NameInArchive, r, file.Mode()&0o100 != 0)
 	})
 	locked := new(sevenzip.ReadError)
-	if errors.As(err, &locked) && locked.Encrypted {
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &locked) && locked.Encrypted:
 		return errEncrypted
-	}
-	if err != nil {
+	default:
 		return damaged(err)
 	}
-	return nil
 }
 
 func (u *unpacker) tar(plain io.Reader) error {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -74,8 +75,8 @@ func uploads() map[string]upload {
 		"two starts":         {[]string{"a.py", notThis, "b.py", notThis, "c.py", ""}, "2 of its 3 source files can be the one to start: a.py, b.py; call one main.py", true, ""},
 		"two mains deep":     {[]string{"a/main.py", py, "b/main.py", py}, "can be the one to start: a/main.py, b/main.py", true, ""},
 		"no main":            {[]string{"a.cpp", "int f() { return 1; }\n", "b.cpp", ""}, "none of its 2 source files has main: a.cpp, b.cpp", true, ""},
-		"two executables":    {[]string{"Makefile", "all:\n\tcc -o a x.c\n\tcc -o b x.c\n", "x.c", c, "y.c", other}, "Makefile builds 2 executables: a, b", true, ""},
-		"bad bot.toml":       {[]string{"bot.toml", "run = ./bot\n"}, `bot.toml:1: "run = ./bot": want build, run or language`, true, ""},
+		"two executables":    {[]string{"Makefile", "all:\n\tcc -o a x.c\n\tcc -o b x.c\n", "x.c", c, "y.c", c}, "Makefile builds 2 executables: a, b", true, ""},
+		"bad bot.toml":       {[]string{"bot.toml", "run = ./bot\n"}, `want build, run and language, each a text: run = "./bot"`, true, ""},
 		"nothing there":      {[]string{"bot.toml", "run = \"./bot\"\n"}, `run = "./bot": there is no such file after the build`, true, ""},
 		"bad package.json":   {[]string{"package.json", "{", "index.js", js}, "package.json is no JSON", true, "node"},
 		"unknown first line": {[]string{"dropblox_ai", "#!/usr/bin/env smalltalk\n"}, "needs smalltalk (the first line of dropblox_ai), which this machine does not have", true, ""},
@@ -83,7 +84,7 @@ func uploads() map[string]upload {
 }
 
 // dropbloxUploads are those of a contest that takes a file of a certain name.
-var dropbloxUploads = contest.Uploads{Program: "dropblox_ai"}
+var dropbloxUploads = contest.Uploads{Program: "dropblox_ai", Kit: []string{"client.py"}}
 
 // TestUploads: what people upload is found, built and started, and answers; what cannot be is refused for the right
 // reason. A language whose tool this machine lacks is refused for that.
@@ -91,21 +92,27 @@ func TestUploads(t *testing.T) {
 	for name, u := range uploads() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bot, err := Submission(t.Context(), zipped(t, u.files...), filepath.Join(t.TempDir(), "b"), dropbloxUploads, Default)
-			_, missing := exec.LookPath(cmp.Or(u.tool, "cc"))
-			switch {
-			case missing != nil:
-				require.ErrorContains(t, err, "which this machine does not have")
-			case u.refused:
-				require.ErrorAs(t, err, new(*Refusal))
-				require.ErrorContains(t, err, u.want)
-				require.NotContains(t, err.Error(), "\n")
-			default:
-				require.NoError(t, err)
-				require.Equal(t, u.want, bot.Language)
-				requireHello(t, bot)
-			}
+			tryUpload(t, u, zipped(t, u.files...))
 		})
+	}
+}
+
+// tryUpload requires that an upload answers or is refused as it should be.
+func tryUpload(t *testing.T, u upload, path string) {
+	t.Helper()
+	bot, err := Submission(t.Context(), path, filepath.Join(t.TempDir(), "b"), dropbloxUploads, Default)
+	_, missing := exec.LookPath(cmp.Or(u.tool, "cc"))
+	switch {
+	case missing != nil:
+		require.ErrorContains(t, err, "which this machine does not have")
+	case u.refused:
+		require.ErrorAs(t, err, new(*Refusal))
+		require.ErrorContains(t, err, u.want)
+		require.NotContains(t, err.Error(), "\n")
+	default:
+		require.NoError(t, err)
+		require.Equal(t, u.want, bot.Language)
+		requireHello(t, bot)
 	}
 }
 
@@ -133,7 +140,7 @@ func TestPython2(t *testing.T) {
 
 // TestClassIsWrapped: a file with the class of a contest is run by the contest's own program.
 func TestClassIsWrapped(t *testing.T) {
-	u := contest.Uploads{Class: re(`(?m)^class Player\b`),
+	u := contest.Uploads{Class: regexp.MustCompile(`(?m)^class Player\b`),
 		Wrapper: "import runpy, sys\ninput()\nprint(runpy.run_path(sys.argv[1])['Player']().word, flush=True)\n"}
 	bot, err := Submission(t.Context(), zipped(t, "me/code.py", "class Player:\n    word = 'hello'\n", "helper.py", "x = 1\n"),
 		filepath.Join(t.TempDir(), "b"), u, Default)

@@ -179,7 +179,7 @@ func folderName(name string) string {
 func (e *Entrant) Check(ctx context.Context, c Contest) error {
 	err := c.Test(ctx, e)
 	if fault := new(Fault); errors.As(err, &fault) {
-		e.Refused, e.Output = program.Plain(fault.Why, mostReason), fault.Words
+		e.Refused, e.Output = program.Plain(fault.Why, mostReason)+"; see agents/SUBMISSIONS.md", fault.Words
 		return nil
 	}
 	return err

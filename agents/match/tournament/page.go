@@ -58,8 +58,8 @@ type final struct {
 }
 
 type side struct {
-	Name, Score, Fault string
-	Won                bool
+	Seat, Name, Score, Fault string // Seat is the contest's name of the player, such as player1
+	Won                      bool
 }
 
 type gameRow struct {
@@ -109,7 +109,7 @@ func (t *Tournament) gameRow(dir string, g Played) (gameRow, error) {
 	row.Log = filepath.ToSlash(LogFile(g.Number))
 	best := slices.Min(g.Ranks)
 	for seat, e := range g.Seats {
-		s := side{Name: t.Entrants[e].Name, Score: strconv.Itoa(g.Points[seat])}
+		s := side{Seat: fmt.Sprintf("player%d", seat+1), Name: t.Entrants[e].Name, Score: strconv.Itoa(g.Points[seat])}
 		s.Won = g.Ranks[seat] == best && slices.Max(g.Ranks) > best
 		s.Fault = g.fault(seat)
 		row.Sides = append(row.Sides, s)

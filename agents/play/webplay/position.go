@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer"
 	"blockyard/env"
 )
@@ -34,6 +35,7 @@ func (t *Table) begin(seed uint64, stop context.CancelFunc) {
 	defer t.mu.Unlock()
 	t.chosen = make(chan env.Action, 1) // nothing that was chosen in the last game counts
 	t.stop, t.last, t.marks, t.turn = stop, env.NoMoves, viewer.LastMoves{}, 0
+	t.painter.Colours, t.settled = playback.Paint{}, 0
 	t.now = Position{
 		Version: t.now.Version, Game: t.Rules.Name, Title: t.Rules.Title, Seed: strconv.FormatUint(seed, 10),
 		Players: t.Names, Persons: []int{}, Hints: []string{}, File: t.File,
@@ -50,6 +52,7 @@ func (t *Table) set(s env.State, seat int) {
 	if t.state == nil {
 		t.state = t.Rules.New(len(t.Names))
 	}
+	t.settle(s)
 	env.View(t.state, s, t.viewer(seat), env.Derive(t.Seed, uint64(t.turn)))
 	t.now.Seat, t.now.Moves = seat, nil
 	if seat >= 0 {
@@ -66,6 +69,14 @@ func (t *Table) set(s env.State, seat int) {
 		}
 	}
 	t.change()
+}
+
+// settle tells the painter once of the position that follows a joint move.
+func (t *Table) settle(s env.State) {
+	if t.settled != t.turn {
+		t.painter.Colours.Settle(s)
+		t.settled = t.turn
+	}
 }
 
 // viewer is the seat that may see what is shown: the person who has to choose, or else the first one.
@@ -106,8 +117,10 @@ func (t *Table) watch(s env.State, m env.Moves) error {
 	for set := s.Acting(); set != 0; set = set.Rest() {
 		t.last[set.First()] = m[set.First()]
 	}
+	t.settle(s)
 	if s.Acting() != 0 {
 		t.marks.Play(t.Rules, s, m)
+		t.painter.Colours.Place(s, m)
 		t.turn++
 	} else {
 		t.set(s, -1)

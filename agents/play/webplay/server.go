@@ -54,6 +54,7 @@ func NewServer(t *Table, token string) *Server {
 		s.routes.Handle("GET /"+file, shared)
 	}
 	s.routes.Handle("GET /", http.FileServerFS(own))
+	s.routes.HandleFunc("GET /rules/{game}", viewer.Rules)
 	s.routes.Handle("GET /api/position", web.Handler(s.position))
 	s.routes.Handle("POST /api/choose", web.Handler(s.choose))
 	s.routes.Handle("POST /api/again", web.Handler(s.again))

@@ -43,6 +43,7 @@ type Table struct {
 	marks   viewer.LastMoves   // where its cells are
 	turn    int                // number of joint moves played
 	painter viewer.Painter
+	settled int // the turn of which the painter knows the colours
 }
 
 // Run plays until ctx is done, which is no error.

@@ -11,11 +11,11 @@ import (
 // settled is the ink of cells whose piece a game does not remember.
 const settled = 8
 
-// A paint tracks the colours of settled cells. The rules only know whether a cell is filled, but people
-// like to see the pieces. A paint matches the rows of a board in one position with those of the next by
-// their contents, without knowing what the game did: completed rows are gone, and rows pushed in from
-// below are new and have no colour.
-type paint struct {
+// A Paint tracks the colours of settled cells through the positions of one game. The rules only know whether a cell is
+// filled, but people like to see the pieces. A Paint matches the rows of a board in one position with those of the next
+// by their contents, without knowing what the game did: completed rows are gone, and rows pushed in from below are new
+// and have no colour.
+type Paint struct {
 	boards []grid
 	frame  env.Frame // scratch
 }
@@ -28,16 +28,16 @@ type grid struct {
 	piece uint8   // ink of the piece last in play
 }
 
-func (p *paint) clone() paint {
-	out := paint{boards: slices.Clone(p.boards)}
+func (p *Paint) clone() Paint {
+	out := Paint{boards: slices.Clone(p.boards)}
 	for k := range out.boards {
 		out.boards[k].ink, out.boards[k].bare = slices.Clone(out.boards[k].ink), slices.Clone(out.boards[k].bare)
 	}
 	return out
 }
 
-// place adds the cells that the moves m fill in position s.
-func (p *paint) place(s env.State, m env.Moves) {
+// Place adds the cells that the moves m fill in position s.
+func (p *Paint) Place(s env.State, m env.Moves) {
 	marker, ok := s.(env.Marker)
 	if !ok {
 		return
@@ -63,8 +63,8 @@ func (p *paint) place(s env.State, m env.Moves) {
 	}
 }
 
-// settle updates the boards to s, the position after the moves.
-func (p *paint) settle(s env.State) {
+// Settle updates the boards to s, the position after the moves.
+func (p *Paint) Settle(s env.State) {
 	if _, ok := s.(env.Marker); !ok {
 		return
 	}
@@ -74,8 +74,8 @@ func (p *paint) settle(s env.State) {
 	}
 }
 
-// colour paints the settled cells of f in their colours.
-func (p *paint) colour(f *env.Frame) {
+// Colour paints the settled cells of f in their colours.
+func (p *Paint) Colour(f *env.Frame) {
 	if len(p.boards) != len(f.Boards) {
 		return
 	}
@@ -91,7 +91,7 @@ func (p *paint) colour(f *env.Frame) {
 
 // show paints s into the scratch frame and makes the grids match its boards. If the boards have changed, it
 // drops all colours.
-func (p *paint) show(s env.State) {
+func (p *Paint) show(s env.State) {
 	f := &p.frame
 	f.Reset()
 	s.Show(f)

@@ -43,7 +43,7 @@ type Timeline struct {
 type mark struct {
 	state env.State
 	ply   int
-	paint paint
+	paint Paint
 }
 
 // hearEvery is the time between two looks at a context.
@@ -98,7 +98,7 @@ func (r *Timeline) Advance(deadline time.Time) (done bool) {
 // reach adds the next position and the moves played from it.
 func (r *Timeline) reach(s env.State, m env.Moves) {
 	if r.reached > 0 {
-		r.ahead.paint.settle(s)
+		r.ahead.paint.Settle(s)
 	}
 	if r.reached%r.spacing == 0 {
 		r.keep(s)
@@ -109,7 +109,7 @@ func (r *Timeline) reach(s env.State, m env.Moves) {
 	}
 	r.scores.Note(scores[:r.Rec.Seats])
 	r.ahead.ply += s.Acting().Len()
-	r.ahead.paint.place(s, m)
+	r.ahead.paint.Place(s, m)
 	r.moves = append(r.moves, m)
 	r.reached++
 }
@@ -155,7 +155,7 @@ func (r *Timeline) Seek(n int) {
 
 func (r *Timeline) step() {
 	s, m := r.here.state, r.moves[r.at]
-	r.here.paint.place(s, m)
+	r.here.paint.Place(s, m)
 	r.here.ply += s.Acting().Len()
 	r.at++
 	// Force the draws of a game that was played elsewhere.
@@ -163,7 +163,7 @@ func (r *Timeline) step() {
 		s.Force(r.Rec.Draws[r.at])
 	}
 	s.Step(m)
-	r.here.paint.settle(s)
+	r.here.paint.Settle(s)
 }
 
 // At is the number of the current position, from 0.
@@ -204,7 +204,7 @@ func (r *Timeline) Show(f *env.Frame) { r.ShowMoves(f, r.Moves()) }
 func (r *Timeline) ShowMoves(f *env.Frame, moves env.Moves) {
 	f.Reset()
 	r.here.state.Show(f)
-	r.here.paint.colour(f)
+	r.here.paint.Colour(f)
 	if m, ok := r.here.state.(env.Marker); ok && moves != env.NoMoves {
 		for k := range f.Boards {
 			f.Boards[k].Unghost()

@@ -7,3 +7,11 @@ export function el(tag, cls, text) {
   if (text !== undefined) e.textContent = text;
   return e;
 }
+
+// rules is a link to the rules of a game, which begin with its goal.
+export function rules(game) {
+  const a = el("a", "rules", "Rules");
+  a.href = "rules/" + encodeURIComponent(game.split(":")[0]);
+  a.target = "_blank";
+  return a;
+}

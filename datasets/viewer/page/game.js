@@ -3,7 +3,7 @@
 
 import {Timeline, ask, wait} from "./api.js";
 import * as analysis from "./analysis.js";
-import {el} from "./dom.js";
+import {el, rules} from "./dom.js";
 import {theme} from "./draw.js";
 import {address} from "./list.js";
 import * as stage from "./stage.js";
@@ -116,9 +116,11 @@ function fail(text) {
 
 function head() {
   const where = $("where"), parts = [el("b", "", details ? details.kind.title : "")];
-  if (details && details.replay.live) parts.push(el("span", "chip live", "live"));
+  const last = timeline && timeline.has(timeline.count - 1);
+  if (details && details.replay.live && !(last && last.over)) parts.push(el("span", "chip live", "live"));
   else if (details && details.game.stopped) parts.push(el("span", "chip", "stopped"));
   parts.push(el("span", "id", id));
+  if (details && !globalThis.ownGame) parts.push(rules(details.game.game));
   const key = parts.map((p) => p.textContent).join("|");
   if (where.dataset.key === key && where.firstChild) return;
   where.dataset.key = key;

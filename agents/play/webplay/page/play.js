@@ -2,7 +2,7 @@
 // loaded again at any time.
 
 import {ask, trouble, wait} from "./api.js";
-import {el} from "./dom.js";
+import {el, rules} from "./dom.js";
 import {theme} from "./draw.js";
 import * as hints from "./hints.js";
 import {Moves, pieceOf} from "./moves.js";
@@ -52,7 +52,7 @@ function dress(game) {
 
 function head() {
   const text = position.title || position.game;
-  $("where").replaceChildren(el("b", "", text), el("span", "id", "seed " + position.seed));
+  $("where").replaceChildren(el("b", "", text), el("span", "id", "seed " + position.seed), rules(position.game));
   document.title = (mine() ? "Your move · " : "") + text;
 }
 
