@@ -154,7 +154,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         return self._steps.step(actions, out)
 
     def step_into(self, buffer: RolloutBuffer, t: int = 0) -> None:
-        """Step with ``buffer.actions[t]`` into step t of the buffer, quickly: nothing is checked, returned or counted."""
+        """Step with ``buffer.actions[t]`` into its step t, quickly: nothing is checked, returned or counted."""
         self._steps.into(buffer[t])
 
     def step_async(self, actions: Any, *, out: Out = None) -> None:
