@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from gymnasium.vector import AutoresetMode
 
+from . import policies as policies
 from .adapters.registration import ENV_IDS, register
 from .adapters.single import BlockEnv
 from .errors import (

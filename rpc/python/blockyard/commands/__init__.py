@@ -1,4 +1,4 @@
-"""The command line: ``blockyard serve|games|bench|demo|onnx``, also as ``python -m blockyard``.
+"""The command line: ``blockyard serve|games|bench|demo|onnx|reverify``, also as ``python -m blockyard``.
 
 Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted.
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import BlockyardError, __version__
-from . import bench, demo, games, onnx, serve
+from . import bench, demo, games, onnx, reverify, serve
 
 ABOUT = "Block-placement games of programming contests as fast environments for reinforcement learning."
 
@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="blockyard", description=ABOUT)
     parser.add_argument("--version", action="version", version=f"blockyard {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (serve, games, bench, demo, onnx):
+    for module in (serve, games, bench, demo, onnx, reverify):
         module.add(commands)
     try:
         if given[:1] == ["serve"]:  # the server reads its own arguments

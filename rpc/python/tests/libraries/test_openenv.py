@@ -21,7 +21,19 @@ from openenv.core.mcp_client import MCPToolClient
 import blockyard
 
 SOLO = {"WinTetris-v0", "Dropblox-v0"}
-TOOLS = ["observe", "legal_moves", "play", "rules", "render", "children", "fork", "rewind", "save", "restore", "release"]
+TOOLS = [
+    "observe",
+    "legal_moves",
+    "play",
+    "rules",
+    "render",
+    "children",
+    "fork",
+    "rewind",
+    "save",
+    "restore",
+    "release",
+]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
