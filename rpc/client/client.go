@@ -13,6 +13,7 @@ import (
 	"net"
 	"strings"
 	"time"
+	"unsafe"
 
 	"blockyard/rpc/wire"
 )
@@ -56,17 +57,22 @@ func DialTLS(ctx context.Context, address, token string, config *tls.Config) (*C
 	}
 	c := New(conn)
 	c.Timeout = 30 * time.Second
-	hello := map[string]any{"proto": [2]int{2, 0}, "client": "blockyard-go"}
-	if token != "" {
-		hello["token"] = token
-	}
-	if err := c.Call("hello", nil, hello); err != nil {
+	if err := c.Hello(token); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return c, nil
 }
 
-// New returns a client on a fresh connection. The caller sends hello.
+// Hello is the first request of a connection, with the token if it is not "".
+func (c *Client) Hello(token string) error {
+	hello := map[string]any{"proto": [2]int{2, 0}, "client": "blockyard-go"}
+	if token != "" {
+		hello["token"] = token
+	}
+	return c.Call("hello", nil, hello)
+}
+
+// New returns a client on a fresh connection. The caller sends Hello.
 func New(conn net.Conn) *Client { return &Client{conn: conn, r: bufio.NewReader(conn)} }
 
 // Close ends the session. The server frees all its handles, and slots must not be used any more.
@@ -242,6 +248,21 @@ func (g *Games) StepSlot(k int) error {
 	}
 	_, err := c.r.Discard(wire.DoneLen)
 	return err
+}
+
+// StepAt is StepSlot with memory of the caller as the slot, over a connection of this process; see server.Local.
+func (g *Games) StepAt(actions, slab unsafe.Pointer) error {
+	local, ok := g.c.conn.(interface {
+		Step(h uint32, actions, slab unsafe.Pointer) bool
+	})
+	switch {
+	case !ok:
+		return errors.New("only a server in this process steps to memory of the caller: call Share and StepSlot")
+	case local.Step(g.H, actions, slab):
+		return nil
+	}
+	g.c.id = 0
+	return g.c.failed()
 }
 
 // CallSlab calls a method whose result is the slab, such as restore, and fills Slab.

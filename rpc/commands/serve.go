@@ -19,12 +19,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"blockyard/agents/bots"
-	"blockyard/agents/bots/entry"
 	"blockyard/datasets/program/ops"
-	"blockyard/env"
 	"blockyard/env/games"
-	"blockyard/env/vec"
 	"blockyard/rpc/server"
 	"blockyard/rpc/server/listen"
 )
@@ -120,12 +116,9 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		served = withToys()
 	}
 	srv := server.New(server.Config{
-		Games: served, Version: version,
-		Agents: opponents, AgentMemory: agentMemory, Trusted: c.TrustSpecs,
-		Opponents: bots.Names, Features: bots.Features,
-		Tokens: tokens, Workers: c.Workers, Limits: c.Limits,
-		Log: log,
-	})
+		Games: served, Version: version, Trusted: c.TrustSpecs, Tokens: tokens,
+		Workers: c.Workers, Limits: c.Limits, Log: log,
+	}.WithBots())
 	site, err := c.Start(log, metrics(srv, c.Limits)...)
 	if err != nil {
 		return err
@@ -284,28 +277,4 @@ func announce(w io.Writer, listeners []net.Listener, text int, site *ops.Site, s
 		ready.Watch = shown.Addr().String()
 	}
 	return json.NewEncoder(w).Encode(ready)
-}
-
-// opponents parses the opponents that clients name.
-func opponents(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
-	factory, err := bots.New(g, t)
-	return vec.AgentFactory(factory), refusal(err)
-}
-
-// agentMemory says how much memory the opponents take that clients name.
-func agentMemory(g *env.Game, t bots.Text) (entry.Memory, error) {
-	a, err := bots.Parse(g, t)
-	if err != nil {
-		return entry.Memory{}, refusal(err)
-	}
-	return a.Memory(), nil
-}
-
-// refusal tells clients what they may do instead of naming files and commands.
-func refusal(err error) error {
-	if errors.Is(err, bots.ErrUntrusted) {
-		return errors.New("clients may not name files or commands of the server's machine, but may upload weights; " +
-			"serve --trust-specs allows it, but not in checkpoints that name others than the environment does")
-	}
-	return err
 }

@@ -24,13 +24,20 @@ func (e *entrance) remove(ses *session) {
 	}
 }
 
-// welcome serves a new connection, which waits at the entrance until admit.
+// welcome serves a new connection.
 func (s *Server) welcome(conn net.Conn, at *entrance) {
+	if ses := s.arrive(conn, at); ses != nil {
+		go ses.run()
+	}
+}
+
+// arrive returns the session of a new connection, which waits at the entrance until admit; nil while shutting down.
+func (s *Server) arrive(conn net.Conn, at *entrance) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.drain.Load() {
 		conn.Close()
-		return
+		return nil
 	}
 	if len(at.waiting) >= s.limits.MostWaiting() {
 		oldest := at.waiting[0]
@@ -44,7 +51,7 @@ func (s *Server) welcome(conn net.Conn, at *entrance) {
 	at.waiting = append(at.waiting, ses)
 	s.sessions[ses] = struct{}{}
 	s.wg.Add(1)
-	go ses.run()
+	return ses
 }
 
 // admit counts a connection whose hello is accepted as a session with a token, or fails if there are too many.

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"net"
 	"runtime/debug"
@@ -75,8 +76,7 @@ func (s *session) end() {
 
 // run serves the connection until it ends, and frees the session.
 func (s *session) run() {
-	defer s.srv.wg.Done()
-	defer s.srv.forget(s)
+	defer s.dispose()
 	var answering sync.WaitGroup
 	answering.Go(func() {
 		for f := range s.queue { // after the session's end, this only empties the queue
@@ -88,6 +88,14 @@ func (s *session) run() {
 	s.end()
 	close(s.queue)
 	answering.Wait()
+	s.srv.log.Debug("session ended", "session", s.id, "token", s.token.Name(), "err", err)
+}
+
+// dispose frees what the session has, after its end.
+func (s *session) dispose() {
+	defer s.srv.wg.Done()
+	defer s.srv.forget(s)
+	s.srv.buffers.Settle(s.claim)
 	for h := range s.handles {
 		s.closeHandle(h)
 	}
@@ -97,14 +105,40 @@ func (s *session) run() {
 	}
 	s.countKept()
 	s.srv.buffers.Drop(s.claim)
-	s.srv.log.Debug("session ended", "session", s.id, "token", s.token.Name(), "err", err)
+}
+
+// reader reads requests within the session's limits.
+func (s *session) reader(from io.Reader) *wire.Reader {
+	r := wire.NewReader(countingReader{from, &s.srv.received})
+	r.Limit = s.limit
+	r.Grow = s.hold
+	return r
+}
+
+// read reads the next request. If it violates the protocol, read answers it; any error ends the session.
+func (s *session) read(r *wire.Reader) (*wire.Frame, error) {
+	f := s.frame()
+	err := r.Next(f)
+	if err == nil {
+		s.srv.requests.Add(1)
+		return f, nil
+	}
+	if s.claim.Cut() {
+		err = s.srv.buffers.Exceeds()
+	}
+	var refusal *wire.Error
+	if errors.As(err, &refusal) {
+		s.fail(f.ID, refusal)
+	}
+	s.freeMu.Lock()
+	defer s.freeMu.Unlock()
+	s.release(f)
+	return nil, err
 }
 
 // readAll reads requests and queues them until the connection ends or violates the protocol.
 func (s *session) readAll() error {
-	r := wire.NewReader(countingReader{s.conn, &s.srv.received})
-	r.Limit = s.limit
-	r.Grow = s.hold
+	r := s.reader(s.conn)
 	r.Partial = func(more bool) {
 		if !s.greeted.Load() {
 			return
@@ -118,24 +152,13 @@ func (s *session) readAll() error {
 	}
 	_ = s.conn.SetReadDeadline(time.Now().Add(s.srv.limits.HelloTimeout))
 	for {
-		f := s.frame()
-		if err := r.Next(f); err != nil {
-			if s.claim.Cut() {
-				err = s.srv.buffers.Exceeds()
-			}
-			var refusal *wire.Error
-			if errors.As(err, &refusal) {
-				s.fail(f.ID, refusal)
-			}
-			s.freeMu.Lock()
-			s.release(f)
-			s.freeMu.Unlock()
+		f, err := s.read(r)
+		if err != nil {
 			return err
 		}
 		if s.claim.Cut() {
 			_ = s.conn.SetReadDeadline(time.Unix(1, 0)) // which this request may have reset
 		}
-		s.srv.requests.Add(1)
 		switch {
 		case f.Kind == wire.Notification:
 			s.recycle(f)

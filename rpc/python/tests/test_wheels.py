@@ -86,6 +86,7 @@ def test_wheel_in_order(tmp_path):
         ({"without": ["blockyard/VERSION"]}, "there is no blockyard/VERSION"),
         ({"extra": ["blockyard/test_x.py"]}, "blockyard/test_x.py does not belong there"),
         ({"extra": ["blockyard/_bin/other"]}, "blockyard/_bin has"),
+        ({"extra": ["blockyard/_bin/libblockyard.so"]}, "the library is no program, want ELF 62"),
     ],
 )
 def test_wheel_that_is_not(tmp_path, wrong, says):
