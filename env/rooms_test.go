@@ -29,8 +29,8 @@ const (
 
 // crowded are the packages with more files than that, and how many they may have until they are taken apart.
 var crowded = map[string]int{
+	"rpc/server":      17, // a file per kind of method, and the connection below them
 	"agents/commands": 20, // a file per command, and what several of them share
-	"rpc/server":      23, // a file per kind of method, and the connection below them
 }
 
 // rooms are the folders with many packages, and what may stand in each. A reader who lists a folder knows every name.
@@ -60,12 +60,13 @@ var rooms = map[string][]room{
 	"rpc": {
 		{"main.go", "commands", 30, "starts the program, and holds its version"},
 		{"blockyard", "commands", 35, "the commands of all programs in one, for the Python package"},
-		{"commands", "openenv server client wire", 1000, "a file per command"},
+		{"commands", "openenv server client wire", 970, "a file per command"},
 		{"openenv", "server wire", 2340, "the environments over HTTP, WebSocket and MCP, and branches of their games"},
-		{"server", "wire", 6800, "the environments over sockets and shared memory"},
-		{"client", "wire", 420, "the same calls from Go"},
+		{"server", "wire", 6950, "the environments over sockets, shared memory and calls"},
+		{"client", "wire", 440, "the same calls from Go"},
+		{"library", "client server", 260, "the server as a shared library, for C and Python"},
 		{"wire", "", 900, "messages as bytes"},
-		{"bench", "client server wire", 450, "every measurement, in Go and Python"},
+		{"bench", "client server wire", 300, "every measurement, in Go and Python"},
 		{"python", "", 0, "the Python package and its docs"},
 		{"deploy", "", 0, "files for Kubernetes, Prometheus and Grafana"},
 	},

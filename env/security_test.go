@@ -12,11 +12,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A promise is a row of a table of SECURITY.md: what is promised, and the tests that hold it.
+// A promise is a row of a table of SECURITY.md: what is promised, and the tests that hold it. What is not promised is a
+// paragraph or a list; a sentence in it that sets a bound promises it all the same.
 var (
-	promise = regexp.MustCompile(`(?m)^\| (.+?) \|(.*)\|$`)
-	tests   = regexp.MustCompile("((?:`\\w+`, )*`\\w+`) \\(`([^`]+)`\\)")
+	promise     = regexp.MustCompile(`(?m)^\| (.+?) \|(.*)\|$`)
+	tests       = regexp.MustCompile("((?:`\\w+`, )*`\\w+`) \\(`([^`]+)`\\)")
+	notPromised = regexp.MustCompile(`(?ms)^What is \*\*not\*\* promised:(.*?)(\n#|\z)`)
+	sentence    = regexp.MustCompile(`(?s)[^.;]+[.;)]`)
+	bound       = regexp.MustCompile(`(?i)\b(at most|at least|up to|never|always|cannot|nobody|none|is not sent|per second)\b`)
 )
+
+// bounds returns the sentences of what is not promised that set a bound and name no test.
+func bounds(text string) (all []string) {
+	for _, part := range notPromised.FindAllStringSubmatch(text, -1) {
+		for _, s := range sentence.FindAllString(part[1], -1) {
+			if bound.MatchString(s) && !tests.MatchString(s) {
+				all = append(all, strings.TrimSpace(s))
+			}
+		}
+	}
+	return all
+}
 
 // missing returns what is wrong with the promises of text: those that name no test, and tests that do not exist in the
 // folder that they name. promises is how many there are.
@@ -68,6 +84,13 @@ func TestPromisesNameTheirTests(t *testing.T) {
 	promises, wrong := missing(t, string(b))
 	require.Empty(t, wrong)
 	require.Greater(t, promises, 20)
+	require.Empty(t, bounds(string(b)), "move it into the table, with its test, or say less")
+	for text, want := range map[string]int{
+		"It takes time. Others have to wait.": 0, "There are at most 8. They wait.": 1, "The key is never sent; use TLS.": 1,
+		"There are at most 8 (`TestPromisesNameTheirTests` (`env`)).": 0,
+	} {
+		require.Len(t, bounds("What is **not** promised:\n\n* "+text+"\n\n## Next\n\nThere are never two."), want, text)
+	}
 
 	for _, bad := range []string{
 		"| It holds | |", "| It holds | `TestPromisesNameTheirTests` |", "| It holds | `TestNowhere` (`env`) |",

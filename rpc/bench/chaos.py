@@ -47,7 +47,7 @@ from faults.searches import stopping
 from blockyard.transport.server.binary import find_server
 
 ENV_IDS = ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0")
-KINDS = ("shm", "tls", "go", "socket")
+KINDS = ("shm", "tls", "socket")
 UNHARMED = ("alone", "stop", "delay")
 FATES = (*UNHARMED, "kill", "stop and kill", "cut", "reset")
 
@@ -61,15 +61,12 @@ class Server:
     process: subprocess.Popen[bytes]
     addresses: dict[str, str]
     folder: Path
-    go_client: str
     seconds: dict[str, float] = field(default_factory=dict)  # that each kind of client takes undisturbed
 
 
 @contextmanager
 def serving(folder: Path) -> Iterator[Server]:
     """Run a server on a Unix socket, TCP and TLS in an empty folder; it must end without an error, and tidy up."""
-    go_client = folder.parent / "goclient"
-    subprocess.run(["go", "build", "-o", go_client, "./faults/goclient"], cwd=HERE, check=True)
     listen = [f"unix:{folder}/s", "tcp:127.0.0.1:0", "tls:127.0.0.1:0"]
     keys = [f"--cert={KEYS / 'server.pem'}", f"--key={KEYS / 'server.key'}"]
     command = [str(find_server()), "serve", "--parent-death", *(f"--listen={address}" for address in listen), *keys]
@@ -78,7 +75,7 @@ def serving(folder: Path) -> Iterator[Server]:
         assert process.stdout is not None
         try:
             unix, tcp, tls = json.loads(process.stdout.readline())["ready"]
-            yield Server(process, {"shm": unix, "tls": tls, "go": tcp, "socket": tcp}, folder, str(go_client))
+            yield Server(process, {"shm": unix, "tls": tls, "socket": tcp}, folder)
         finally:
             process.terminate()
             process.communicate(timeout=60)
@@ -133,9 +130,9 @@ def start(
     server: Server, kind: str, fate: str, args: argparse.Namespace, chance: random.Random, at: str = ""
 ) -> Client:
     """Start a client that plays all games in an order of its own."""
-    program = [server.go_client] if kind == "go" else [sys.executable, str(HERE / "faults" / "clients.py")]
     games = chance.sample(ENV_IDS, len(ENV_IDS))
-    command = [*program, kind, at or server.addresses[kind], str(args.envs), str(args.steps), *games]
+    program = str(HERE / "faults" / "clients.py")
+    command = [sys.executable, program, kind, at or server.addresses[kind], str(args.envs), str(args.steps), *games]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     return Client(kind, fate, process, time.monotonic(), signals(fate, server.seconds.get(kind, 0), chance))
 

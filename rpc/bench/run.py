@@ -30,6 +30,8 @@ from sides import figures, machine, plan, plot, table, venvs  # noqa: E402
 from sides.race import Entrant, calibrate, open_all, race  # noqa: E402
 from sides.workers import Worker  # noqa: E402
 
+from blockyard.transport.server import binary  # noqa: E402
+
 PARTS = ("ours", "floors", "gymnasium", "peers")
 FEW, MANY = 16, 64  # numbers of environments where opening or stepping is slow
 
@@ -109,7 +111,15 @@ def programs(folder: Path) -> tuple[dict[str, str], str | None]:
         done = subprocess.run(command, cwd=ROOT, env=build, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise SystemExit(f"building {package} failed:\n{done.stderr}")
-    return {"BLOCKYARD_SERVER": named or str(folder / "server")}, str(folder / "inprocess")
+    found = {"BLOCKYARD_SERVER": named or str(folder / "server")}
+    beside = Path(named or folder / "server").with_name(binary.LIBRARY)
+    if not os.environ.get("BLOCKYARD_LIBRARY") and not beside.is_file():
+        library = folder / binary.LIBRARY
+        command = ["go", "build", "-trimpath", "-buildmode=c-shared", "-ldflags", "-s -w", "-o", str(library)]
+        build = os.environ | {"CGO_ENABLED": "1", "GOAMD64": "v2"}
+        subprocess.run([*command, "./rpc/library"], cwd=ROOT, env=build, check=False)  # without it, its rows say why
+        found["BLOCKYARD_LIBRARY"] = str(library)
+    return found, str(folder / "inprocess")
 
 
 def entrants(args: argparse.Namespace, threads: int) -> list[Entrant]:

@@ -13,6 +13,7 @@ import (
 	"net"
 	"strings"
 	"time"
+	"unsafe"
 
 	"blockyard/rpc/wire"
 )
@@ -56,17 +57,22 @@ func DialTLS(ctx context.Context, address, token string, config *tls.Config) (*C
 	}
 	c := New(conn)
 	c.Timeout = 30 * time.Second
-	hello := map[string]any{"proto": [2]int{2, 0}, "client": "blockyard-go"}
-	if token != "" {
-		hello["token"] = token
-	}
-	if err := c.Call("hello", nil, hello); err != nil {
+	if err := c.Hello(token); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return c, nil
 }
 
-// New returns a client on a fresh connection. The caller sends hello.
+// Hello is the first request of a connection, with the token if it is not "".
+func (c *Client) Hello(token string) error {
+	hello := map[string]any{"proto": [2]int{2, 0}, "client": "blockyard-go"}
+	if token != "" {
+		hello["token"] = token
+	}
+	return c.Call("hello", nil, hello)
+}
+
+// New returns a client on a fresh connection. The caller sends Hello.
 func New(conn net.Conn) *Client { return &Client{conn: conn, r: bufio.NewReader(conn)} }
 
 // Close ends the session. The server frees all its handles, and slots must not be used any more.
@@ -195,23 +201,17 @@ func (g *Games) Reset(options map[string]any) error { return g.CallSlab("reset",
 
 // Step plays the actions, one little-endian uint16 per row, and fills Slab. It allocates nothing.
 func (g *Games) Step(actions []byte) error {
-	if err := g.StepAsync(actions); err != nil {
-		return err
-	}
-	return g.StepWait()
-}
-
-// StepAsync sends the request of Step and returns at once. StepWait must follow before the next
-// request over the connection.
-func (g *Games) StepAsync(actions []byte) error {
 	c := g.c
 	c.id++
 	c.buf = wire.AppendStep(c.buf[:0], c.id, g.H, actions)
-	return c.send()
+	if err := c.send(); err != nil {
+		return err
+	}
+	return g.fill()
 }
 
-// StepWait waits for the response to StepAsync and fills Slab.
-func (g *Games) StepWait() error {
+// fill waits for a response and fills Slab.
+func (g *Games) fill() error {
 	c := g.c
 	if err := c.failed(); err != nil {
 		return err
@@ -237,27 +237,32 @@ func (c *Client) failed() error {
 
 // StepSlot plays the actions in slot k, whose slab the server fills. It allocates nothing.
 func (g *Games) StepSlot(k int) error {
-	if err := g.StepSlotAsync(k); err != nil {
-		return err
-	}
-	return g.StepSlotWait()
-}
-
-// StepSlotAsync and StepSlotWait are the two halves of StepSlot, like StepAsync and StepWait.
-func (g *Games) StepSlotAsync(k int) error {
 	c := g.c
 	c.id++
 	c.buf = wire.AppendStepSlot(c.buf[:0], c.id, g.H, uint32(k))
-	return c.send()
-}
-
-// StepSlotWait waits for the response to StepSlotAsync.
-func (g *Games) StepSlotWait() error {
-	if err := g.c.failed(); err != nil {
+	if err := c.send(); err != nil {
 		return err
 	}
-	_, err := g.c.r.Discard(wire.DoneLen)
+	if err := c.failed(); err != nil {
+		return err
+	}
+	_, err := c.r.Discard(wire.DoneLen)
 	return err
+}
+
+// StepAt is StepSlot with memory of the caller as the slot, over a connection of this process; see server.Local.
+func (g *Games) StepAt(actions, slab unsafe.Pointer) error {
+	local, ok := g.c.conn.(interface {
+		Step(h uint32, actions, slab unsafe.Pointer) bool
+	})
+	switch {
+	case !ok:
+		return errors.New("only a server in this process steps to memory of the caller: call Share and StepSlot")
+	case local.Step(g.H, actions, slab):
+		return nil
+	}
+	g.c.id = 0
+	return g.c.failed()
 }
 
 // CallSlab calls a method whose result is the slab, such as restore, and fills Slab.
@@ -265,7 +270,7 @@ func (g *Games) CallSlab(method string, params ...any) error {
 	if err := g.c.ask(method, append([]any{g.H}, params...)...); err != nil {
 		return err
 	}
-	return g.StepWait()
+	return g.fill()
 }
 
 // Call calls any other method whose first parameter is the handle.

@@ -10,18 +10,19 @@ import (
 	"blockyard/env/games"
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
+	"blockyard/rpc/server/listen"
 )
 
 // Play two games of Dropblox with the first legal action of each, on a server in this process.
 func Example() {
-	listener, err := server.Listen("tcp:127.0.0.1:0", nil, server.Credentials{})
+	listener, err := listen.Listen("tcp:127.0.0.1:0", nil, listen.Credentials{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	srv := server.New(server.Config{Games: games.All, Limits: limits.DefaultLimits()})
 	go srv.Serve(listener)
 
-	c, err := client.Dial(context.Background(), server.Name(listener), "")
+	c, err := client.Dial(context.Background(), listen.Name(listener), "")
 	if err != nil {
 		log.Fatal(err)
 	}

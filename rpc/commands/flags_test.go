@@ -13,13 +13,15 @@ import (
 
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
+	"blockyard/rpc/server/limits"
+	"blockyard/rpc/server/listen"
 )
 
 // keys has the certificates of the tests.
 const keys = "../python/tests/tls/"
 
 func TestOldTLSIsRefused(t *testing.T) {
-	pool, err := server.Authorities(keys + "ca.pem")
+	pool, err := listen.Authorities(keys + "ca.pem")
 	require.NoError(t, err)
 	flags := []string{"--listen", "tls:127.0.0.1:0", "--cert", keys + "server.pem", "--key", keys + "server.key"}
 	for _, c := range []struct {
@@ -38,6 +40,23 @@ func TestOldTLSIsRefused(t *testing.T) {
 			require.NoError(t, conn.Close())
 		}
 	}
+}
+
+// With --max-memory 0 memory has no limit, which clients are told as the largest number.
+func TestNoMemoryLimit(t *testing.T) {
+	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--max-memory", "0")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.ready[0], "tcp:"))
+	require.NoError(t, err)
+	c := client.New(conn)
+	defer c.Close()
+	var hello struct {
+		Limits map[string]int64 `msgpack:"limits"`
+	}
+	require.NoError(t, c.Call("hello", &hello, map[string]any{"proto": server.Protocol}))
+	require.Equal(t, limits.Unlimited, hello.Limits["max_memory"])
+	_, err = c.Open("dropblox", map[string]any{"num_envs": 64})
+	require.NoError(t, err)
+	require.Equal(t, 1, run(t.Context(), []string{"serve", "--listen", "tcp:127.0.0.1:0", "--max-memory=-1"}))
 }
 
 func TestTimeoutFlags(t *testing.T) {

@@ -69,7 +69,7 @@ func (f *openEnvFlags) checkOpenEnv(listeners int) error {
 	return nil
 }
 
-// openEnvAddress returns the address as server.Listen wants it, or nothing without --openenv.
+// openEnvAddress returns the address as listen.Listen wants it, or nothing without --openenv.
 func (f *openEnvFlags) openEnvAddress() []string {
 	switch {
 	case f.OpenEnv == "":

@@ -13,6 +13,7 @@ import (
 	"blockyard/env/blockbattle"
 	"blockyard/env/vec"
 	"blockyard/env/wintetris"
+	"blockyard/rpc/server"
 )
 
 // What a client may not name is decided by what a spec does, not by the letters in it.
@@ -23,6 +24,7 @@ func TestUntrustedOpponents(t *testing.T) {
 		require.Equal(t, name, asked)
 		return nil, errors.New("not there")
 	}
+	opponents := server.Config{}.WithBots().Agents
 	foreign := func(g *env.Game, spec string) (vec.AgentFactory, error) {
 		return opponents(g, bots.Foreign(spec, uploads))
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"blockyard/rpc/client"
-	"blockyard/rpc/server"
+	"blockyard/rpc/server/listen"
 )
 
 type pingCmd struct {
@@ -55,7 +55,7 @@ func (c *pingCmd) Run(ctx context.Context) error {
 	}
 	var trust *tls.Config
 	if c.CA != "" {
-		pool, err := server.Authorities(c.CA)
+		pool, err := listen.Authorities(c.CA)
 		if err != nil {
 			return err
 		}

@@ -19,13 +19,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"blockyard/agents/bots"
-	"blockyard/agents/bots/entry"
 	"blockyard/datasets/program/ops"
-	"blockyard/env"
 	"blockyard/env/games"
-	"blockyard/env/vec"
 	"blockyard/rpc/server"
+	"blockyard/rpc/server/listen"
 )
 
 type serveCmd struct {
@@ -65,6 +62,8 @@ func vars() kong.Vars {
 			"clients over tls: need a certificate signed by one of them.",
 		"drain_help": "After SIGTERM or SIGINT, let clients that are connected go on for up to this time. " +
 			"New ones are refused, and a second signal ends the server at once. 0 by default.",
+		"max_memory_help": "Estimated bytes of games, opponents and uploads; 0 is no limit. " +
+			"By default what fits into the memory of the machine, at most 4 GiB.",
 		"watch_help": watchHelp,
 		"ca_help":    "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
 	}
@@ -93,6 +92,9 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return errors.New("this machine is big endian, but slabs are little endian and sent without conversion: " +
 			"run the server on a little-endian machine")
 	}
+	if c.MaxMemory == 0 {
+		c.MaxMemory = limits.Unlimited
+	}
 	c.tuneRuntime()
 	tokens, err := c.tokens()
 	if err != nil {
@@ -114,12 +116,9 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		served = withToys()
 	}
 	srv := server.New(server.Config{
-		Games: served, Version: version,
-		Agents: opponents, AgentMemory: agentMemory, Trusted: c.TrustSpecs,
-		Opponents: bots.Names, Features: bots.Features,
-		Tokens: tokens, Workers: c.Workers, Limits: c.Limits,
-		Log: log,
-	})
+		Games: served, Version: version, Trusted: c.TrustSpecs, Tokens: tokens,
+		Workers: c.Workers, Limits: c.Limits, Log: log,
+	}.WithBots())
 	site, err := c.Start(log, metrics(srv, c.Limits)...)
 	if err != nil {
 		return err
@@ -177,7 +176,7 @@ func (c *serveCmd) tuneRuntime() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(30)
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
+	if os.Getenv("GOMEMLIMIT") == "" && c.MaxMemory != limits.Unlimited {
 		debug.SetMemoryLimit(c.MaxMemory + headroom(c.MaxMemory)/4)
 	}
 }
@@ -186,8 +185,8 @@ func (c *serveCmd) tuneRuntime() {
 // program itself, requests, responses and garbage.
 func headroom(limit int64) int64 { return max(64<<20, limit/10) }
 
-func (c *serveCmd) credentials() server.Credentials {
-	return server.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA, TLS12: c.TLS12}
+func (c *serveCmd) credentials() listen.Credentials {
+	return listen.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA, TLS12: c.TLS12}
 }
 
 // tokens returns the tokens that clients may send, nil if they need none.
@@ -236,10 +235,10 @@ func (c *serveCmd) watch(ctx context.Context, srv *server.Server, end context.Ca
 	}()
 }
 
-func listenAll(addresses []string, tokens []limits.Token, with server.Credentials) ([]net.Listener, error) {
+func listenAll(addresses []string, tokens []limits.Token, with listen.Credentials) ([]net.Listener, error) {
 	var all []net.Listener
 	for _, a := range addresses {
-		l, err := server.Listen(a, tokens, with)
+		l, err := listen.Listen(a, tokens, with)
 		if err != nil {
 			return nil, errors.Join(err, closeAll(all))
 		}
@@ -269,37 +268,13 @@ func announce(w io.Writer, listeners []net.Listener, text int, site *ops.Site, s
 	}{Ready: []string{}, PID: os.Getpid(), Proto: server.Protocol, Version: version, HTTP: site.URL()}
 	for k, l := range listeners {
 		if k < text {
-			ready.Ready = append(ready.Ready, server.Name(l))
+			ready.Ready = append(ready.Ready, listen.Name(l))
 		} else {
-			ready.OpenEnv = openEnvURL(server.Name(l))
+			ready.OpenEnv = openEnvURL(listen.Name(l))
 		}
 	}
 	if shown != nil {
 		ready.Watch = shown.Addr().String()
 	}
 	return json.NewEncoder(w).Encode(ready)
-}
-
-// opponents parses the opponents that clients name.
-func opponents(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
-	factory, err := bots.New(g, t)
-	return vec.AgentFactory(factory), refusal(err)
-}
-
-// agentMemory says how much memory the opponents take that clients name.
-func agentMemory(g *env.Game, t bots.Text) (entry.Memory, error) {
-	a, err := bots.Parse(g, t)
-	if err != nil {
-		return entry.Memory{}, refusal(err)
-	}
-	return a.Memory(), nil
-}
-
-// refusal tells clients what they may do instead of naming files and commands.
-func refusal(err error) error {
-	if errors.Is(err, bots.ErrUntrusted) {
-		return errors.New("clients may not name files or commands of the server's machine, but may upload weights; " +
-			"serve --trust-specs allows it, but not in checkpoints that name others than the environment does")
-	}
-	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"blockyard/rpc/commands/watch"
 	"blockyard/rpc/server"
+	"blockyard/rpc/server/listen"
 )
 
 // watchFlags are the flags of serve for those who watch the games of clients.
@@ -25,7 +26,7 @@ func (f *watchFlags) listen(tokens []limits.Token) (net.Listener, error) {
 	if f.Watch == "" {
 		return nil, nil
 	}
-	return server.Listen("tcp:"+f.Watch, tokens, server.Credentials{})
+	return listen.Listen("tcp:"+f.Watch, tokens, listen.Credentials{})
 }
 
 // serveWatch answers those who watch until ctx is done. Its error goes to end.

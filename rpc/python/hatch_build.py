@@ -7,6 +7,8 @@ that ``blockyard bundle`` builds networks into. A source distribution has the Go
 
 Environment variables:
     GOOS, GOARCH               build the wheel for another platform
+    CC                         C compiler for the library beside the server, which is left out if there is none; by
+                               default that of the package ziglang, or this machine's
     BLOCKYARD_BUILD_SERVER=0   leave the server out; the client then needs the address of a server
     BLOCKYARD_BUILD_SERVER=FILE  add this program, built elsewhere, instead of compiling one: needs no Go. The wheel
                                is for this machine
@@ -14,10 +16,12 @@ Environment variables:
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -27,6 +31,16 @@ from packaging import tags
 
 NAME = "blockyard-server"
 PROGRAM = "./rpc/blockyard"
+LIBRARIES = {"linux": "libblockyard.so", "darwin": "libblockyard.dylib", "windows": "blockyard.dll"}
+
+# What the C compiler of the package ziglang calls the platforms for which it can link the library; of Linux, those with
+# the glibc of the wheel's tags. On musl, which has its own, the library is there and is not used.
+ZIG = {
+    ("linux", "amd64"): "x86_64-linux-gnu.2.17",
+    ("linux", "arm64"): "aarch64-linux-gnu.2.17",
+    ("windows", "amd64"): "x86_64-windows-gnu",
+    ("windows", "arm64"): "aarch64-windows-gnu",
+}
 
 # Platform tags of wheels with a static program, by GOOS and GOARCH.
 PLATFORMS = {
@@ -126,6 +140,32 @@ def write_bots(root: Path, server: Path) -> list[Path]:
     return sorted(folder.iterdir())
 
 
+def compiler(root: Path) -> str | None:
+    """Return the command of a C compiler for GOOS and GOARCH: CC, that of ziglang, or this machine's; None without."""
+    if named := os.environ.get("CC"):
+        return named
+    system, machine, *host = run_go(root, "env", "GOOS", "GOARCH", "GOHOSTOS", "GOHOSTARCH").split()
+    if importlib.util.find_spec("ziglang") and (system, machine) in ZIG:
+        return f"{sys.executable} -m ziglang cc -target {ZIG[system, machine]}"
+    return shutil.which("cc") if [system, machine] == host else None
+
+
+def build_library(root: Path, folder: Path, version: str) -> Path | None:
+    """Compile the server as a shared library into folder; None if there is no C compiler for the platform."""
+    if (cc := compiler(root)) is None:
+        return None
+    target = folder / LIBRARIES[run_go(root, "env", "GOOS").strip()]
+    partial = folder / f".{target.name}.{os.getpid()}"
+    flags = ["-trimpath", "-buildmode=c-shared", "-ldflags", f"-s -w -X main.version={version}", "-o", str(partial)]
+    try:
+        run_go(root, "build", *flags, "./rpc/library", CGO_ENABLED="1", CC=cc)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+        partial.with_suffix(".h").unlink(missing_ok=True)
+    return target
+
+
 def given_server(named: str, version: str, folder: Path) -> Path:
     """Copy the program named by BLOCKYARD_BUILD_SERVER to folder, once it says that it is a server of this version."""
     source = Path(named).expanduser().resolve()
@@ -155,10 +195,11 @@ def given_server(named: str, version: str, folder: Path) -> Path:
 
 
 def server_sources(root: Path) -> list[Path]:
-    """Return the files of the module that the program and the bots need on any platform."""
-    needed = [PROGRAM, "./agents", "./agents/submit/programs/..."]
-    out, decoder, files = run_go(root, "list", "-deps", "-json", *needed), json.JSONDecoder(), []
-    kinds = ("GoFiles", "SFiles", "HFiles", "EmbedFiles", "IgnoredGoFiles", "IgnoredOtherFiles")
+    """Return the files of the module that the program, the library and the bots need on any platform."""
+    needed = [PROGRAM, "./rpc/library", "./agents", "./agents/submit/programs/..."]
+    out = run_go(root, "list", "-deps", "-json", *needed, CGO_ENABLED="1")
+    decoder, files = json.JSONDecoder(), []
+    kinds = ("GoFiles", "CgoFiles", "SFiles", "HFiles", "EmbedFiles", "IgnoredGoFiles", "IgnoredOtherFiles")
     while out := out.lstrip():
         package, end = decoder.raw_decode(out)
         out = out[end:]
@@ -192,13 +233,14 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
             editable = version == "editable"
             folder = here / "blockyard" / "_bin" if editable else Path(tempfile.mkdtemp(prefix="blockyard-build-"))
             self.made = None if editable else folder
-            bots: list[Path] = []
+            beside: list[Path] = []
             if named:
                 server, platform = given_server(named, self.metadata.version, folder), host_platform()
             else:
                 root = module_root(here)
                 server, platform = build_server(root, folder, self.metadata.version)
-                bots = write_bots(root, server)
+                library = build_library(root, folder, self.metadata.version)
+                beside = [*write_bots(root, server), *filter(None, [library])]
         except BuildError as error:
             if self.made:
                 shutil.rmtree(self.made)
@@ -207,9 +249,8 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
         if not editable:
-            build_data["force_include"][str(server)] = f"blockyard/_bin/{server.name}"
-            for file in bots:
-                build_data["force_include"][str(file)] = f"blockyard/_bin/bots/{file.name}"
+            for file in (server, *beside):
+                build_data["force_include"][str(file)] = f"blockyard/_bin/{file.relative_to(folder).as_posix()}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if self.made:

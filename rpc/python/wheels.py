@@ -23,6 +23,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 MOST = 25_000_000  # bytes, largest size of a wheel
 
+LIBRARIES = {"linux": "libblockyard.so", "darwin": "libblockyard.dylib", "windows": "blockyard.dll"}
 # By GOOS/GOARCH: the platform tags of the wheel, for glibc and musl on Linux, and the kind of the server in it.
 PLATFORMS = {
     "linux/amd64": (("manylinux_2_17_x86_64", "musllinux_1_1_x86_64"), "ELF 62"),
@@ -75,8 +76,11 @@ def check(wheel: Path, platform: str) -> list[str]:
         if len(inside) - len(servers) < 8:
             wrong.append("blockyard/_bin/bots lacks programs of contest bots")
         expected = "blockyard/_bin/blockyard-server" + (".exe" if platform.startswith("windows") else "")
-        if servers != [expected]:
-            return [*wrong, f"blockyard/_bin has {servers}, want {expected}"]
+        library = f"blockyard/_bin/{LIBRARIES[platform.split('/')[0]]}"
+        if {*servers, library} != {expected, library}:
+            return [*wrong, f"blockyard/_bin has {servers}, want {expected}, and {library} if it can be built"]
+        if library in files and (is_ := kind(archive.read(library))) != wanted:
+            wrong.append(f"the library is {is_}, want {wanted}")
         program = archive.read(expected)
         if (is_ := kind(program)) != wanted:
             wrong.append(f"the server is {is_}, want {wanted}")

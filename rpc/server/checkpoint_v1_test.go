@@ -27,7 +27,7 @@ type recorded struct {
 }
 
 // open opens games like those of the checkpoint, which are recorded.
-func (r *recorded) open(t *testing.T, p *place) *client.Games {
+func (r *recorded) open(t testing.TB, p *place) *client.Games {
 	o := map[string]any{}
 	for k, v := range r.Options {
 		if f, ok := v.(float64); ok {
@@ -51,16 +51,20 @@ func (r *recorded) tell(t *testing.T, g *client.Games) (told [][]byte, lines []b
 	return all[len(all)-9:], lines
 }
 
+// readVersion1 reads a checkpoint of version 1.
+func readVersion1(t testing.TB, name string) (r recorded) {
+	b, err := os.ReadFile(filepath.Join("testdata", "checkpoint1", name+".json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &r))
+	return r
+}
+
 // Checkpoints that were written in version 1 go on as they would have then.
 func TestResumeReadsVersion1(t *testing.T) {
 	p := start(t, real(2))
 	for _, name := range []string{"mixture", "same", "four", "single"} {
 		t.Run(name, func(t *testing.T) {
-			var r recorded
-			path := filepath.Join("testdata", "checkpoint1", name+".json")
-			b, err := os.ReadFile(path)
-			require.NoError(t, err)
-			require.NoError(t, json.Unmarshal(b, &r))
+			r := readVersion1(t, name)
 			g := r.open(t, p)
 			require.NoError(t, g.CallSlab("reset"))
 			require.NoError(t, g.CallSlab("resume", nil, r.Head, r.Games, map[string]any{"drafts": r.Drafts}))

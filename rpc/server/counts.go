@@ -23,11 +23,9 @@ type Counts struct {
 	Errors    []ErrorCount
 	Durations Durations // of requests step and step_slot, from their actions to their slab
 
-	Sessions, Handles, Envs             int
-	Mappings, Files, Goroutines, Timers int
-	Memory, RequestMemory, ReplyMemory  int64 // bytes towards MaxMemory, MaxBuffered and MaxReplies
-	RequestMemoryLimit                  int64 // MaxBuffered without each session's own share, like RequestMemory
-	Tokens                              []limits.TokenCount
+	limits.Open                      // now; Memory is bytes towards MaxMemory
+	RequestMemory, ReplyMemory int64 // bytes towards MaxBuffered and MaxReplies
+	RequestMemoryLimit         int64 // MaxBuffered without each session's own share, like RequestMemory
 }
 
 // An ErrorCount is how often a request failed with one code.
@@ -96,13 +94,11 @@ func (s *Server) Counts() Counts {
 		Requests: s.requests.Load(), Steps: s.steps.Load(), SeatSteps: s.rows.Load(), Illegal: s.illegal.Load(),
 		Decisions: s.decisions.Load(), Received: s.received.Load(), Sent: s.sent.Load(), Durations: s.took.read(),
 		RequestMemory: s.buffers.Taken(), RequestMemoryLimit: s.buffers.Most(), ReplyMemory: s.ledger.Building(),
+		Open: s.ledger.Open(),
 	}
 	for _, code := range wire.Codes() {
 		c.Errors = append(c.Errors, ErrorCount{strconv.Itoa(code), wire.Errorf(code, "").Name, s.failures[code].Load()})
 	}
-	open := s.ledger.Open()
-	c.Sessions, c.Handles, c.Envs, c.Memory, c.Tokens = open.Sessions, open.Handles, open.Envs, open.Memory, open.Tokens
-	c.Mappings, c.Files, c.Goroutines, c.Timers = open.Mappings, open.Files, open.Goroutines, open.Timers
 	return c
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
+	"blockyard/rpc/server/listen"
 	"blockyard/rpc/wire"
 )
 
@@ -156,10 +157,10 @@ func TestListenRefuses(t *testing.T) {
 		"", "unix:", "tcp:", "tcp:0.0.0.0:0", "tcp::0", "tcp:[::]:0", "udp:127.0.0.1:0", "tcp:127.0.0.1:99999",
 		"unix:/no/such/folder/s",
 	} {
-		_, err := server.Listen(address, nil, server.Credentials{})
+		_, err := listen.Listen(address, nil, listen.Credentials{})
 		require.Error(t, err, address)
 	}
-	l, err := server.Listen("tcp:0.0.0.0:0", []limits.Token{{Secret: "secret"}}, server.Credentials{})
+	l, err := listen.Listen("tcp:0.0.0.0:0", []limits.Token{{Secret: "secret"}}, listen.Credentials{})
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 }

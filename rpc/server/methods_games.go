@@ -8,7 +8,6 @@ import (
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -116,8 +115,8 @@ func (s *session) parse(f *wire.Frame) error {
 	if err := f.Options(1, &o); err != nil {
 		return err
 	}
-	if size := 2 * len(o.Texts); size > s.srv.ledger.Room() {
-		return s.srv.ledger.ExceedsReply(size + limits.ReplyRoom)
+	if err := s.srv.ledger.Fits(2 * len(o.Texts)); err != nil {
+		return err
 	}
 	actions := make([]byte, 0, 2*len(o.Texts))
 	for i, text := range o.Texts {
@@ -155,9 +154,10 @@ func (s *session) observeText(f *wire.Frame, h *handle) error {
 		for _, text := range one {
 			more += len(text) + 5
 		}
-		err := s.reserve(textCopies * more)
-		if size += more; size > s.srv.ledger.Room() {
-			err = s.srv.ledger.ExceedsReply(size + limits.ReplyRoom)
+		size += more
+		err := s.srv.ledger.Fits(size)
+		if err == nil {
+			err = s.sender.Reserve(s.ctx, textCopies*more)
 		}
 		if err != nil && len(texts) == 0 {
 			return err

@@ -10,7 +10,6 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
 	"blockyard/rpc/server/batch"
-	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -127,7 +126,7 @@ func (s *session) view(f *wire.Frame) error {
 		return wire.Errorf(wire.BadParams, "view: name is %.40q, want 1 to %d bytes of text", o.Name, mostName)
 	}
 	// A page being built takes about as much memory as the largest response.
-	if err := s.reserve(s.srv.limits.MaxReply); err != nil {
+	if err := s.sender.Reserve(s.ctx, s.srv.limits.MaxReply); err != nil {
 		return err
 	}
 	rec, err := oneRecord(lines)
@@ -140,8 +139,9 @@ func (s *session) view(f *wire.Frame) error {
 		return wire.Errorf(wire.Draining, "view: the session ended")
 	case err != nil:
 		return wire.Errorf(wire.BadParams, "view: %v", err)
-	case len(page) > s.srv.ledger.Room():
-		return s.srv.ledger.ExceedsReply(len(page) + limits.ReplyRoom)
+	}
+	if err := s.srv.ledger.Fits(len(page)); err != nil {
+		return err
 	}
 	return s.reply(f.ID, wire.Fields{"game", rec.Game, "agents", rec.Agents, "page", []byte(page)})
 }

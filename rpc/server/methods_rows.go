@@ -19,7 +19,7 @@ func (s *session) legalRows(f *wire.Frame, h *handle, size int) (*batch.Rows, er
 	}
 	l := h.Legal(list, size, s.srv.ledger.Room())
 	if len(l.Games) == 0 && len(list) > 0 {
-		return nil, s.srv.ledger.ExceedsReply(h.Env.Rows() * h.Game.MaxLegal * size)
+		return nil, s.srv.ledger.Fits(h.Env.Rows()*(h.Game.MaxLegal*size+4) + 4)
 	}
 	return l, nil
 }

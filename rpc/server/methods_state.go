@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	"blockyard/rpc/server/batch"
-	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -63,7 +62,7 @@ func (s *session) fitting(f *wire.Frame, h *handle, size int) ([]int, error) {
 	}
 	count := s.srv.ledger.Room() / size
 	if count < 1 && len(list) > 0 {
-		return nil, s.srv.ledger.ExceedsReply(size + limits.ReplyRoom)
+		return nil, s.srv.ledger.Fits(size)
 	}
 	list = list[:min(count, len(list))]
 	return list, s.reserve(len(list) * size)
@@ -224,9 +223,6 @@ func (s *session) weights(f *wire.Frame, h *handle) error {
 	data := h.Weights(name)
 	if data == nil {
 		return wire.Errorf(wire.BadParams, "weights: no agent of handle %d was loaded from %.80q", h.ID, name)
-	}
-	if len(data) > s.srv.ledger.Room() {
-		return s.srv.ledger.ExceedsReply(len(data) + limits.ReplyRoom)
 	}
 	if err := s.reserve(len(data)); err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/server/batch"
-	"blockyard/rpc/server/limits"
 	"blockyard/rpc/server/memory"
 	"blockyard/rpc/wire"
 )
@@ -156,7 +155,7 @@ func (s *session) final(f *wire.Frame, h *handle) error {
 	list, each := h.Ended[min(int(first), len(h.Ended)):], last.Size()
 	if fit := s.srv.ledger.Room() / each; fit < len(list) {
 		if fit == 0 || !parts {
-			return s.srv.ledger.ExceedsReply(len(list)*each + limits.ReplyRoom)
+			return s.srv.ledger.Fits(len(list) * each)
 		}
 		list = list[:fit]
 	}

@@ -1,9 +1,12 @@
 package server
 
 import (
+	"errors"
 	"net"
 	"time"
 
+	"blockyard/env/vec"
+	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -29,8 +32,8 @@ func (s *session) reply(id uint32, result any) error {
 	for _, p := range parts {
 		size += len(p)
 	}
-	if size > s.srv.limits.MaxReply {
-		return s.srv.ledger.ExceedsReply(size)
+	if err := s.srv.ledger.Fits(size - limits.ReplyRoom); err != nil {
+		return err
 	}
 	s.write(parts...)
 	return nil
@@ -74,8 +77,13 @@ func firstBytes(parts net.Buffers, most int) (first, rest net.Buffers) {
 	return parts, nil
 }
 
-// reserve counts n bytes of the response being built, until it is sent. It waits for room.
-func (s *session) reserve(n int) error { return s.sender.Reserve(s.ctx, n) }
+// reserve counts n bytes of bulk data of the response being built, until it is sent. It waits for room.
+func (s *session) reserve(n int) error {
+	if err := s.srv.ledger.Fits(n); err != nil {
+		return err
+	}
+	return s.sender.Reserve(s.ctx, n)
+}
 
 // writeOne is write for one part, without allocating.
 func (s *session) writeOne(b []byte) {
@@ -97,3 +105,33 @@ func (s *session) extend() {
 		_ = s.conn.SetWriteDeadline(s.deadline)
 	}
 }
+
+// refusal converts an error of a method into an error for the client. Those of package vec that blame
+// no action are failures of agents.
+func refusal(method []byte, err error) *wire.Error {
+	var known *wire.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	var blamed *vec.EnvError
+	if !errors.As(err, &blamed) {
+		return wire.Errorf(wire.Opponent, "%s: %v", method, err)
+	}
+	envs := blamed.Envs[:min(len(blamed.Envs), mostNamed)]
+	if errors.Is(err, vec.ErrNeedsReset) {
+		return wire.Errorf(wire.NeedsReset, "%s: %v", method, err).With("envs", envs)
+	}
+	return wire.Errorf(wire.Illegal, "%s: %v", method, err).With("envs", envs).
+		With("row", blamed.Row).With("seat", blamed.Seat).With("action", int(blamed.Action))
+}
+
+// refused is refusal under another name of the method, except that it leaves a panic as it is, for the log.
+func refused(method string, err error) error {
+	if errors.As(err, new(*vec.PanicError)) {
+		return err
+	}
+	return refusal([]byte(method), err)
+}
+
+// mostNamed is the largest number of games that an error lists.
+const mostNamed = 64

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/rpc/client"
 	"blockyard/rpc/wire"
 )
 
@@ -87,15 +88,21 @@ func TestResumeRefuses(t *testing.T) {
 		require.Contains(t, string(head), old)
 		return []byte(strings.Replace(string(head), old, new, 1))
 	}
+	// opponent is the first game with other bytes for the length of its opponent, the seat and the number.
+	opponent := func(now string) []byte {
+		before := []byte("opponent\x0b\x00\x00\x00\x01\x00")
+		require.Contains(t, string(all[0]), string(before))
+		return resealed(bytes.Replace(all[0], before, []byte("opponent"+now), 1))
+	}
 	for _, c := range []struct {
 		head, games []byte
 		code        int
 		says        string
 	}{
 		{nil, games, wire.BadState, "its head is no JSON"},
-		{[]byte("{}"), games, wire.BadState, "it has version 0 of the format of checkpoints, this server reads version 1"},
-		{changed(`"format":1`, `"format":2,"new":1`), games, wire.BadState, "it has version 2 of the format"},
-		{changed(`"format":1`, `"format":1,"new":1`), games, wire.BadState, `unknown field "new"`},
+		{[]byte("{}"), games, wire.BadState, "it has version 0 of the format of checkpoints, this server reads versions 1 to 2"},
+		{changed(`"format":2`, `"format":3,"new":1`), games, wire.BadState, "it has version 3 of the format"},
+		{changed(`"format":2`, `"format":2,"new":1`), games, wire.BadState, `unknown field "new"`},
 		{changed(`"game":"blockbattle"`, `"game":"go"`), games, wire.BadState,
 			"game is go in the checkpoint and blockbattle in this environment: they must be equal"},
 		{changed(`"rules":1`, `"rules":9`), games, wire.BadState, "rules version is 9 in the checkpoint and 1"},
@@ -119,13 +126,10 @@ func TestResumeRefuses(t *testing.T) {
 		{changed(`"policy":"first"`, `"policy":"random"`), games, wire.BadState, "memory of 0 bytes, want 8"},
 		{head, games[:len(all[0])], wire.BadState, "game 1 of the checkpoint: these bytes are none"},
 		{head, append(bytes.Clone(games), 1, 2), wire.BadState, "2 bytes more"},
-		{head, bytes.Replace(games, []byte("BYC\x01"), []byte("BYC\x02"), 1), wire.BadState, "version 2 of the format"},
-		{head, append(resealed(bytes.Replace(all[0], []byte("\x01\x01\x00\x00\x08"), []byte("\x01\x01\x07\x00\x08"), 1)),
-			all[1]...), wire.BadState, "opponent 7 of 1 in seat 1"},
-		{head, append(resealed(bytes.Replace(all[0], []byte("\x01\x01\x00\x00\x08"), []byte("\x01\x00\x00\x00\x08"), 1)),
-			all[1]...), wire.BadState, "not one opponent for each seat"},
-		{head, append(resealed(bytes.Replace(all[0], []byte("\x01\x01\x00\x00\x08"), []byte("\x01\x01\x00\x00\x88"), 1)),
-			all[1]...), wire.BadState, "its parts do not fit together"},
+		{head, bytes.Replace(games, []byte("BYC\x02"), []byte("BYC\x03"), 1), wire.BadState, "version 3 of the format"},
+		{head, append(opponent("\x0b\x00\x00\x00\x01\x07"), all[1]...), wire.BadState, "opponent 7 of 1 in seat 1"},
+		{head, append(opponent("\x0b\x00\x00\x00\x00\x00"), all[1]...), wire.BadState, "not one opponent for each seat"},
+		{head, append(opponent("\x8b\x00\x00\x00\x01\x00"), all[1]...), wire.BadState, "its parts do not fit together"},
 	} {
 		err := a[0].CallSlab("resume", nil, c.head, c.games)
 		require.Equal(t, c.code, code(t, err), "%v\n%s", err, p.logged())
@@ -144,23 +148,32 @@ func TestResumeRefuses(t *testing.T) {
 func FuzzResume(f *testing.F) {
 	p := start(f, real(1))
 	a, head, all := saveOne(f, p, 1)
+	fuzzResume(f, a[0], head, all[0])
+}
+
+// FuzzResumeVersion1 is FuzzResume of a game that was saved in version 1.
+func FuzzResumeVersion1(f *testing.F) {
+	p := start(f, real(1))
+	saved := readVersion1(f, "same")
+	g := saved.open(f, p)
+	require.NoError(f, g.CallSlab("reset"))
+	length := binary.LittleEndian.Uint32(saved.Games[4:])
+	fuzzResume(f, g, saved.Head, saved.Games[:length])
+}
+
+// fuzzResume resumes game 0 of g with changed bytes of one, and rolls all games out. A patch is a list of places, of two
+// bytes each, and what is put there.
+func fuzzResume(f *testing.F, g *client.Games, head, one []byte) {
 	f.Add([]byte{0, 40, 255}, []byte{})
 	f.Add([]byte{1, 200, 1, 1, 220, 3}, []byte{0, 12, '9'})
 	f.Fuzz(func(t *testing.T, game, top []byte) {
-		b, h := bytes.Clone(all[0]), bytes.Clone(head)
-		for ; len(game) >= 3; game = game[3:] {
-			b[(int(game[0])<<8|int(game[1]))%len(b)] = game[2]
-		}
-		for ; len(top) >= 3; top = top[3:] {
-			h[(int(top[0])<<8|int(top[1]))%len(h)] = top[2]
-		}
-		if err := a[0].CallSlab("resume", nil, h, resealed(b)); err != nil {
+		if err := g.CallSlab("resume", u32(0), patched(head, top), resealed(patched(one, game))); err != nil {
 			require.Contains(t, []int{wire.BadState, wire.BadParams, wire.Opponent}, code(t, err), err)
 			require.NotContains(t, err.Error(), "a bug in the server")
 		}
-		if err := a[0].Call("rollout", nil, 3, map[string]any{"policy": "first", "keep": "last"}); err != nil {
+		if err := g.Call("rollout", nil, 3, map[string]any{"policy": "first", "keep": "last"}); err != nil {
 			require.Contains(t, []int{wire.NeedsReset, wire.Opponent}, code(t, err), err)
-			require.NoError(t, a[0].CallSlab("reset"))
+			require.NoError(t, g.CallSlab("reset"))
 		}
 	})
 }

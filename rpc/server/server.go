@@ -48,6 +48,32 @@ type Config struct {
 	Log         *slog.Logger
 }
 
+// WithBots returns the configuration with the agents of package bots.
+func (c Config) WithBots() Config {
+	c.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
+		factory, err := bots.New(g, t)
+		return vec.AgentFactory(factory), untrusted(err)
+	}
+	c.AgentMemory = func(g *env.Game, t bots.Text) (entry.Memory, error) {
+		a, err := bots.Parse(g, t)
+		if err != nil {
+			return entry.Memory{}, untrusted(err)
+		}
+		return a.Memory(), nil
+	}
+	c.Opponents, c.Features = bots.Names, bots.Features
+	return c
+}
+
+// untrusted tells clients what they may do instead of naming files and commands.
+func untrusted(err error) error {
+	if errors.Is(err, bots.ErrUntrusted) {
+		return errors.New("clients may not name files or commands of the server's machine, but may upload weights; " +
+			"serve --trust-specs allows it, but not in checkpoints that name others than the environment does")
+	}
+	return err
+}
+
 // A Server serves connections until Shutdown.
 type Server struct {
 	c      Config

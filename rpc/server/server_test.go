@@ -27,6 +27,7 @@ import (
 	"blockyard/env/vec"
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
+	"blockyard/rpc/server/listen"
 	"blockyard/rpc/wire"
 )
 
@@ -150,12 +151,12 @@ func start(t testing.TB, change func(*server.Config)) *place {
 	p.Server = server.New(c)
 	var all []net.Listener
 	for _, address := range []string{"unix:" + filepath.Join(t.TempDir(), "s"), "tcp:127.0.0.1:0"} {
-		l, err := server.Listen(address, c.Tokens, server.Credentials{})
+		l, err := listen.Listen(address, c.Tokens, listen.Credentials{})
 		require.NoError(t, err)
 		all = append(all, l)
 		go func() { _ = p.Serve(l) }()
 	}
-	p.unix, p.tcp = server.Name(all[0]), server.Name(all[1])
+	p.unix, p.tcp = listen.Name(all[0]), listen.Name(all[1])
 	stopped := false
 	p.stop = func() {
 		if stopped {

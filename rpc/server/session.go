@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"net"
 	"runtime/debug"
@@ -75,8 +76,7 @@ func (s *session) end() {
 
 // run serves the connection until it ends, and frees the session.
 func (s *session) run() {
-	defer s.srv.wg.Done()
-	defer s.srv.forget(s)
+	defer s.dispose()
 	var answering sync.WaitGroup
 	answering.Go(func() {
 		for f := range s.queue { // after the session's end, this only empties the queue
@@ -88,6 +88,14 @@ func (s *session) run() {
 	s.end()
 	close(s.queue)
 	answering.Wait()
+	s.srv.log.Debug("session ended", "session", s.id, "token", s.token.Name(), "err", err)
+}
+
+// dispose frees what the session has, after its end.
+func (s *session) dispose() {
+	defer s.srv.wg.Done()
+	defer s.srv.forget(s)
+	s.srv.buffers.Settle(s.claim)
 	for h := range s.handles {
 		s.closeHandle(h)
 	}
@@ -97,14 +105,40 @@ func (s *session) run() {
 	}
 	s.countKept()
 	s.srv.buffers.Drop(s.claim)
-	s.srv.log.Debug("session ended", "session", s.id, "token", s.token.Name(), "err", err)
+}
+
+// reader reads requests within the session's limits.
+func (s *session) reader(from io.Reader) *wire.Reader {
+	r := wire.NewReader(countingReader{from, &s.srv.received})
+	r.Limit = s.limit
+	r.Grow = s.hold
+	return r
+}
+
+// read reads the next request. If it violates the protocol, read answers it; any error ends the session.
+func (s *session) read(r *wire.Reader) (*wire.Frame, error) {
+	f := s.frame()
+	err := r.Next(f)
+	if err == nil {
+		s.srv.requests.Add(1)
+		return f, nil
+	}
+	if s.claim.Cut() {
+		err = s.srv.buffers.Exceeds()
+	}
+	var refusal *wire.Error
+	if errors.As(err, &refusal) {
+		s.fail(f.ID, refusal)
+	}
+	s.freeMu.Lock()
+	defer s.freeMu.Unlock()
+	s.release(f)
+	return nil, err
 }
 
 // readAll reads requests and queues them until the connection ends or violates the protocol.
 func (s *session) readAll() error {
-	r := wire.NewReader(countingReader{s.conn, &s.srv.received})
-	r.Limit = s.limit
-	r.Grow = s.hold
+	r := s.reader(s.conn)
 	r.Partial = func(more bool) {
 		if !s.greeted.Load() {
 			return
@@ -118,24 +152,13 @@ func (s *session) readAll() error {
 	}
 	_ = s.conn.SetReadDeadline(time.Now().Add(s.srv.limits.HelloTimeout))
 	for {
-		f := s.frame()
-		if err := r.Next(f); err != nil {
-			if s.claim.Cut() {
-				err = s.srv.buffers.Exceeds()
-			}
-			var refusal *wire.Error
-			if errors.As(err, &refusal) {
-				s.fail(f.ID, refusal)
-			}
-			s.freeMu.Lock()
-			s.release(f)
-			s.freeMu.Unlock()
+		f, err := s.read(r)
+		if err != nil {
 			return err
 		}
 		if s.claim.Cut() {
 			_ = s.conn.SetReadDeadline(time.Unix(1, 0)) // which this request may have reset
 		}
-		s.srv.requests.Add(1)
 		switch {
 		case f.Kind == wire.Notification:
 			s.recycle(f)
@@ -232,4 +255,47 @@ func (s *session) bug(f *wire.Frame, value any, stack []byte) {
 		"panic", value, "stack", string(stack))
 	bug := wire.Errorf(wire.Internal, "a bug in the server: see session %d, request %d in its log", s.id, s.requests)
 	s.fail(f.ID, bug.With("session", s.id).With("request", s.requests))
+}
+
+// A handle is a batch of a session. Only the answering goroutine of its session uses it; see quick for the exception.
+type handle struct {
+	*batch.Batch
+	session uint64                  // number of the session that opened it
+	glance  atomic.Pointer[glances] // games to copy after the next request; nil for none
+	glanced atomic.Pointer[glances] // the last copies; nil if nobody has watched
+
+	alone  bool          // the server plays no seat
+	took   time.Duration // duration of the last step
+	pushes bool          // the last observations of games follow the step that ended them
+	reply  []byte        // the response of recv
+
+	illegal   uint64 // illegal actions so far
+	decisions uint64 // of opponents so far
+}
+
+// closeHandle closes a handle and frees its memory.
+func (s *session) closeHandle(id uint32) {
+	h := s.handles[id]
+	delete(s.handles, id)
+	s.srv.unregister(h)
+	if err := h.Close(); err != nil {
+		s.srv.log.Warn("close", "session", s.id, "handle", id, "err", err)
+	}
+	s.sizeSteps()
+}
+
+// count adds what the games of a handle counted since the last call.
+func (s *session) count(h *handle) {
+	if n := h.Env.IllegalActions() - h.illegal; n != 0 {
+		h.illegal += n
+		s.illegal += n
+		s.srv.illegal.Add(n)
+	}
+	if h.alone {
+		return
+	}
+	if n := h.Env.Decisions() - h.decisions; n != 0 {
+		h.decisions += n
+		s.srv.decisions.Add(n)
+	}
 }

@@ -22,7 +22,7 @@ func TestDraw(t *testing.T) {
 	require.NoError(t, r.Draw(path))
 	require.Greater(t, colours(t, path), 1, "a blank picture")
 	r.Game = games.WinTetris
-	r.Curve = []Point{{CPU: 1, Score: 2, PerGame: 2, Low: 1, High: 3}, {CPU: 2, Score: 500, PerGame: 500, Low: 450, High: 550}}
+	r.Curve = []Point{{CPU: 1, Score: 2, PerGame: 2, Low: -1, High: 5}, {CPU: 2, Score: 500, PerGame: 500, Low: 450, High: 550}}
 	require.NoError(t, r.Draw(path))
 }
 

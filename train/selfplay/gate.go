@@ -100,12 +100,13 @@ type Point struct {
 func (p Point) opponents() string { return cmp.Or(p.Against, "hand") }
 
 // value returns the score and its interval, or a bar of no length where there is none. A
-// score of points per game is drawn as at least 1.
+// score of points per game is drawn as at least 1, and so is its interval.
 func (p Point) value() (y, low, high float64) {
-	if y = p.Score; p.PerGame > 0 {
-		y = max(p.PerGame, 1)
+	y, low, high = p.Score, p.Low, p.High
+	if p.PerGame > 0 { // the axis may be logarithmic
+		y, low = max(p.PerGame, 1), max(low, 1)
 	}
-	if low, high = p.Low, p.High; high <= 0 {
+	if high <= 0 {
 		return y, y, y
 	}
 	return y, min(y, low), max(y, high)

@@ -16,6 +16,7 @@ import (
 type quitter struct {
 	stub
 	chosen, left atomic.Int64
+	canceled     <-chan struct{}
 	cancel       context.CancelFunc
 }
 
@@ -30,8 +31,11 @@ type quitterPolicy struct {
 
 func (p quitterPolicy) Choose(slot *Slot, seat int) env.Action {
 	p.q.chosen.Add(1)
-	if p.q.left.Add(-1) == 0 {
+	switch left := p.q.left.Add(-1); {
+	case left == 0:
 		p.q.cancel()
+	case left < 0: // the others wait for that, however the machine schedules them
+		<-p.q.canceled
 	}
 	return p.stubPolicy.Choose(slot, seat)
 }
@@ -46,7 +50,7 @@ func TestARolloutHearsItsContext(t *testing.T) {
 	require.NoError(t, err)
 	r.now = q.now
 	ctx, cancel := context.WithCancel(t.Context())
-	q.cancel = cancel
+	q.cancel, q.canceled = cancel, ctx.Done()
 	before := stands(t, r)
 	q.left.Store(100)
 	require.NoError(t, r.Go(ctx, func(bool) error { t.Fatal("a rollout cut short counts for nothing"); return nil }))

@@ -102,9 +102,13 @@ def verdicts(by_key: dict[str, Entrant], games: Sequence[str], top: int) -> list
     for road, want, aim in (
         ("socket, buffer", 0.85, "socket, 0.85 of in process"),
         ("shm, buffer", 0.97, "shared memory, 0.97 of in process"),
+        ("inproc, buffer", 0.97, "the library, 0.97 of in process"),
     ):
         for game in games:
             compare(aim, want, key(game, road, top), key(game, "in process", top))
+    for game in games:
+        aim = "a single environment in the library, 5 times the socket"
+        compare(aim, 5, key(game, "inproc, single", 1), key(game, "socket, single", 1))
     null = "null game over the socket, 0.90 of the bare socket"
     compare(null, 0.90, key("null", "null, socket", top), key("null", "bare socket", top))
     for side, aim in (

@@ -14,6 +14,8 @@ KEYS = "WinTetrisTick-v0"  # the same with one key per step
 
 # Bytes before the actions of a step, and before its answer, on the socket.
 ASK_HEAD, ANSWER_HEAD = 23, 13
+# A single environment, and the step that neither checks nor returns anything.
+SINGLE = ("inproc, single", "socket, single", "inproc, into")
 NULL_SIZES = (1, 64, 1024, 4096, 16384)
 
 
@@ -56,16 +58,18 @@ def ours(sizes: Sequence[int], games: Sequence[str], threads: int, seed: int) ->
         options = {"game": game, "envs": n, "seed": seed, "threads": threads}
         if side == "inprocess":
             options["autoreset"] = "SameStep"  # the client's default
-        label, group = f"{game}, {road}", "games" if road in ("shm", "socket") else "roads"
+        label, group = f"{game}, {road}", "games" if road in ("inproc", "shm", "socket") else "roads"
         trips = n == 1 and side == "ours"
         all_of_them.append(Entrant(key(game, road, n), group, label, side, road, options, trips))
 
     for game in games:
         for n in sizes:
-            for road in ("shm", "socket"):
+            for road in ("inproc", "shm", "socket"):
                 add(game, n, road)
             add(game, n, "in process", "inprocess")
-        for road in ("shm, buffer", "socket, buffer", "shm, two blocks", "socket, two blocks"):
+        for road in SINGLE if 1 in sizes else ():
+            add(game, 1, road)
+        for road in ("inproc, buffer", "shm, buffer", "socket, buffer", "shm, two blocks", "socket, two blocks"):
             if "two blocks" not in road or top > 1:
                 add(game, top, road)
     if SOLO in games:

@@ -16,6 +16,7 @@ import (
 	"blockyard/env/vec"
 	"blockyard/rpc/client"
 	"blockyard/rpc/server"
+	"blockyard/rpc/server/listen"
 
 	"github.com/stretchr/testify/require"
 )
@@ -26,7 +27,7 @@ func start(t testing.TB, tokens ...limits.Token) (*server.Server, string) {
 		Games: games.All, Version: "test", Tokens: tokens, Limits: limits.DefaultLimits(),
 		Agents: func(*env.Game, bots.Text) (vec.AgentFactory, error) { return nil, nil },
 	})
-	l, err := server.Listen("tcp:127.0.0.1:0", tokens, server.Credentials{})
+	l, err := listen.Listen("tcp:127.0.0.1:0", tokens, listen.Credentials{})
 	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()

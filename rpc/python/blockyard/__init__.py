@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from gymnasium.vector import AutoresetMode
 
+from . import policies as policies
 from .adapters.registration import ENV_IDS, register
 from .adapters.single import BlockEnv
 from .errors import (
@@ -49,7 +50,7 @@ from .errors import (
 from .evaluation.evaluate import evaluate
 from .evaluation.ladder import Ladder, ladder
 from .evaluation.standings import Evaluation
-from .formats.arguments import Illegal, Reward, Rows
+from .formats.arguments import Illegal, Reward, Rows, Transport
 from .formats.opponents import Opponents, OpponentStats
 from .formats.packing import pack, unpack, unpack_torch
 from .formats.rungs import rungs
@@ -183,7 +184,7 @@ def make_vec(
     copy: bool = True,
     slots: int = 2,
     packed: bool = False,
-    transport: Literal["auto", "shm", "socket"] = "auto",
+    transport: Transport = "auto",
     timeout: float = 30.0,
     render_mode: str | None = None,
     record: str | PathLike[str] | Mapping[str, Any] | None = None,
@@ -239,8 +240,9 @@ def make_vec(
         slots: with copy=False, the number of steps whose arrays exist at the same time, at least 2.
         packed: whether observations have ``bits``, boards of 1, 2, 4 or 8 bits per cell, instead of ``planes``; see
             :func:`unpack` and :func:`unpack_torch`.
-        transport: ``"auto"``: shared memory if the server is on this machine (Linux, Unix socket), otherwise the
-            socket; ``"shm"`` or ``"socket"``: that one, or an error.
+        transport: how steps reach the server. ``"process"``: shared memory if the server is on this machine (Linux,
+            Unix socket), otherwise the socket; ``"shm"`` or ``"socket"``: that one, or an error. ``"inproc"``: the
+            server is a library in this process; see docs/inproc.md. ``"auto"``: the same as ``"process"``.
         timeout: seconds without an answer after which the server counts as gone.
         render_mode: None; ``"ansi"`` or ``"rgb_array"``, what ``render()`` returns; or ``"human"``: the first game is
             displayed after every reset and step, in a terminal or a notebook.
@@ -279,6 +281,7 @@ def make(
     illegal: Illegal | None = None,
     max_episode_steps: int | None = None,
     mask: bool = True,
+    transport: Transport = "auto",
     timeout: float = 30.0,
     render_mode: str | None = None,
     record: str | PathLike[str] | Mapping[str, Any] | None = None,
@@ -286,8 +289,8 @@ def make(
 ) -> BlockEnv:
     """Create a single environment, in which the client drives one seat.
 
-    Arguments and errors as in :func:`make_vec`. Each step is a round trip to the server, as costly as a step of
-    hundreds of games: to train, use :func:`make_vec`.
+    Arguments and errors as in :func:`make_vec`. A step costs as much as a step of many games of :func:`make_vec`,
+    and as one of hundreds if the server is another process: to train, use that.
     """
     return BlockEnv(**locals())
 

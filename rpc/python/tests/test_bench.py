@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -189,10 +190,12 @@ def test_a_run_of_a_moment(program: Path, tmp_path: Path) -> None:
     command = [sys.executable, str(BENCH / "run.py"), "--only", "ours,floors", "--games", "WinTetris-v0", "--quiet"]
     command += ["--envs", "1,64", "--rounds", "1", "--burst", "0.005", "--out", str(tmp_path)]
     env = os.environ | {"BLOCKYARD_SERVER": str(program)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=env)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, env=env)
     assert done.returncode == 0, done.stderr
     report = json.loads((tmp_path / "results.json").read_text())
     errors = {r["key"]: r["error"] for r in report["rows"] if "error" in r and not r["key"].count("in process")}
+    if shutil.which("cc") is None:  # nothing builds the library
+        errors = {key: error for key, error in errors.items() if "inproc" not in key}
     assert not errors
     rows = {r["key"]: r for r in report["rows"]}
     solo = rows[plan.key("WinTetris-v0", "shm", 64)]

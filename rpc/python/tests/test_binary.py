@@ -105,3 +105,13 @@ def test_programs_that_are_no_server(nowhere, monkeypatch, text, timeout, what):
     monkeypatch.setenv("BLOCKYARD_SERVER", str(program(nowhere / "odd", "not a program")))
     with pytest.raises(blockyard.ServerStartError, match="cannot be started"):
         LocalServer(timeout)
+
+
+def test_a_local_server_warns_of_nothing():
+    server = LocalServer()
+    try:
+        with blockyard.make_vec("BlockBattle-v0", 2, address=server.address, token=server.token) as env:
+            env.reset()
+        assert server._log_end() == ""
+    finally:
+        server.stop()

@@ -12,7 +12,7 @@ from conftest import GAME, Server
 from test_checkpoint import same
 
 import blockyard
-from blockyard.formats.checkpoint_file import MAGIC, Checkpoint, Part
+from blockyard.formats.checkpoint_file import MAGIC, Checkpoint, Part, _part, _parts
 
 
 def test_refusals(server: Server):
@@ -78,44 +78,101 @@ def test_damage(server: Server):
         assert len(obs["planes"]) == 2
 
 
-def resealed(data, change):
-    """Return a checkpoint with another header and a right checksum."""
+def sealed(header, rest):
+    """Return a checkpoint with a right checksum."""
+    text = json.dumps(header).encode()
+    body = MAGIC + struct.pack("<Q", len(text)) + text + rest
+    return body + hashlib.sha256(body).digest()
+
+
+def opened(data):
+    """Return the header of a checkpoint, and what follows it up to the checksum."""
     (length,) = struct.unpack_from("<Q", data, len(MAGIC))
     start = len(MAGIC) + 8
-    header = json.loads(data[start : start + length])
-    text = json.dumps(change(header)).encode()
-    body = MAGIC + struct.pack("<Q", len(text)) + text + data[start + length : -32]
-    return body + hashlib.sha256(body).digest()
+    return json.loads(data[start : start + length]), data[start + length : -32]
+
+
+def resealed(data, change):
+    """Return a checkpoint with another header and a right checksum."""
+    header, rest = opened(data)
+    return sealed(change(header), rest)
+
+
+def version_1(one):
+    """Return a checkpoint as bytes of version 1."""
+    parts = [{"head": p.head.decode(), "games": len(p.games), "bytes": sum(map(len, p.games))} for p in one.parts]
+    header = {
+        "version": 1,
+        "package": one.package,
+        "game": one.game,
+        "first": one.first,
+        "parts": parts,
+        "weights": {name: len(data) for name, data in one.weights.items()},
+        "client": one.client,
+    }
+    return sealed(header, b"".join([*(g for p in one.parts for g in p.games), *one.weights.values()]))
+
+
+VALUES = [None, -1, 1, 10**30, "x", [], {}, [1], 0.5, True, {"a": 1}, [{}], [[1]], "{}"]
+CLIENT = ("afterstate_calls", "actions", "illegal", "opponents", "opponent_stats")
 
 
 def test_headers(server: Server):
     """Other versions are named, and a header that fits nothing is refused, not trusted."""
     with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
         env.reset()
-        data = env.checkpoint()
+        new = env.checkpoint()
+        old = version_1(Checkpoint.from_bytes(new))
         before = env.snapshot()
-        env.restore_checkpoint(resealed(data, lambda h: h))
-        newer = resealed(data, lambda h: h | {"version": 2, "package": "9.9.9", "unknown": 1})
-        with pytest.raises(
-            blockyard.CheckpointError, match=r"version 2 .*, written by blockyard 9\.9\.9; .* reads version 1"
-        ):
+        newer = resealed(new, lambda h: h | {"version": 3, "package": "9.9.9", "unknown": 1})
+        says = r"version 3 .*, written by blockyard 9\.9\.9; .* reads versions 1 and 2"
+        with pytest.raises(blockyard.CheckpointError, match=says):
             env.restore_checkpoint(newer)
-        values = [None, -1, 1, 10**30, "x", [], {}, [1], 0.5, True, {"a": 1}, [{}], [[1]], "{}"]
-        for key in ("package", "game", "first", "parts", "weights", "client"):
-            for value in values:
-                if (key, value) not in (("package", "x"), ("package", "{}"), ("weights", {})):
-                    refused(env, resealed(data, lambda h, k=key, v=value: h | {k: v}))
-            refused(env, resealed(data, lambda h, k=key: {a: b for a, b in h.items() if a != k}))
-        for where, keys in (
-            ("parts", ("head", "games", "bytes")),
-            ("client", ("afterstate_calls", "actions", "illegal", "opponents", "opponent_stats")),
-        ):
+        for data, keys in ((new, ("package", "game", "first")), (old, ("parts", "weights", "client"))):
+            env.restore_checkpoint(resealed(data, lambda h: h))
             for key in keys:
-                for value in values:
+                for value in VALUES:
+                    if (key, value) not in (("package", "x"), ("package", "{}"), ("weights", {})):
+                        refused(env, resealed(data, lambda h, k=key, v=value: h | {k: v}))
+                refused(env, resealed(data, lambda h, k=key: {a: b for a, b in h.items() if a != k}))
+        for where, keys in (("parts", ("head", "games", "bytes")), ("client", CLIENT)):
+            for key in keys:
+                for value in VALUES:
                     if where == "parts" or value != 1 or type(value) is not int:
-                        refused(
-                            env, resealed(data, lambda h, w=where, k=key, v=value: h | {w: [h[w][0] | {k: v}]}), value
-                        )
+                        changed = resealed(old, lambda h, w=where, k=key, v=value: h | {w: [h[w][0] | {k: v}]})
+                        refused(env, changed, value)
+        assert same(env.snapshot(), before)
+
+
+def test_parts(server: Server):
+    """Parts that are unknown, missing, in another order or cut off are refused, though the checksum is right."""
+    with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
+        env.reset()
+        header, rest = opened(env.checkpoint())
+        head, game, other, client = parts = [_part(name, data) for name, data in _parts(rest)]
+        env.restore_checkpoint(sealed(header, b"".join(parts)))
+        before = env.snapshot()
+        for name, pieces in {
+            "nothing": [],
+            "no head": [game, other, client],
+            "no client": [head, game, other],
+            "a game less": [head, game, client],
+            "a game more": [head, game, other, other, client],
+            "a game that is none": [head, game, _part("game", b"BYC"), client],
+            "unknown": [*parts, _part("weather", b"")],
+            "no name": [*parts, _part("", b"")],
+            "a length": [*parts, b"\4head\1"],
+            "a name": [*parts, b"\xff"],
+            "cut off": [*parts, _part("weights:x", b"data")[:-1]],
+            "no text": [*parts, b"\1\xff\0\0\0\0"],
+        }.items():
+            refused(env, sealed(header, b"".join(pieces)), name)
+        kept = json.loads(dict(_parts(rest))["client"])
+        for key in CLIENT:
+            for value in VALUES:
+                if value != 1 or type(value) is not int:
+                    changed = _part("client", json.dumps([kept[0] | {key: value}]).encode())
+                    refused(env, sealed(header, b"".join([head, game, other, changed])), key, value)
         assert same(env.snapshot(), before)
 
 
@@ -128,9 +185,10 @@ def refused(env, data, *what):
 
 
 def test_reads_what_it_writes():
-    game = b"BYC\x01" + struct.pack("<I", 24) + bytes(16)
+    game = b"BYC\x02" + struct.pack("<I", 24) + bytes(16)
     client = {"afterstate_calls": 1, "actions": 2, "illegal": 3, "opponents": ["x"], "opponent_stats": [[1, 2, 3, 4]]}
     one = Checkpoint("toy", 3, "1.2.3", [Part(b'{"opponents":["y"]}', [game] * 2)], {"sha256:1": b"abc"}, [client])
-    again = Checkpoint.from_bytes(one.to_bytes())
-    assert again == one
-    assert again.games == 2
+    for data in (one.to_bytes(), version_1(one)):
+        again = Checkpoint.from_bytes(data)
+        assert again == one
+        assert again.games == 2

@@ -49,7 +49,7 @@ def env(server: Server):
         ({"max_episode_steps": 1.5}, TypeError, "max_episode_steps: want an integer, got 1.5"),
         ({"autoreset_mode": 3}, ValueError, r"autoreset_mode 3: want one of \['NextStep', 'SameStep', 'Disabled'\]"),
         ({"rows": "game"}, ValueError, r"rows 'game': want one of \['seat', 'acting'\]"),
-        ({"reward": "praise"}, ValueError, r"reward 'praise': want one of \['result', 'score'\]"),
+        ({"reward": "praise"}, ValueError, r"reward 'praise': want one of \['result', 'score', 'shaped'\]"),
         ({"illegal": "shrug"}, ValueError, r"illegal 'shrug': want one of \['penalty', 'random', 'error'\]"),
         ({"max_episode_steps": -1}, blockyard.RequestError, "step"),
         ({"render_mode": "hologram"}, ValueError, "hologram"),

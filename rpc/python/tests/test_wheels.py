@@ -87,6 +87,7 @@ def test_wheel_in_order(tmp_path):
         ({"extra": ["blockyard/test_x.py"]}, "blockyard/test_x.py does not belong there"),
         ({"extra": ["blockyard/_bin/other"]}, "blockyard/_bin has"),
         ({"without": ["blockyard/_bin/bots/3.go"]}, "blockyard/_bin/bots lacks programs of contest bots"),
+        ({"extra": ["blockyard/_bin/libblockyard.so"]}, "the library is no program, want ELF 62"),
     ],
 )
 def test_wheel_that_is_not(tmp_path, wrong, says):

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"unsafe"
 
 	"blockyard/env"
 	"blockyard/env/vec"
@@ -44,8 +45,9 @@ type Batch struct {
 	seeds  vec.Seeds // of the first reset
 	began  bool      // the games have been reset
 
-	shared  [][]byte // memory shared with the client
-	now     *Place   // the place written last
+	shared  [][]byte                  // memory shared with the client
+	lent    map[unsafe.Pointer]uint32 // the slots in memory of this process, by address
+	now     *Place                    // the place written last
 	private private
 	final   *vec.Batch
 

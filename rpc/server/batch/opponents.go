@@ -182,10 +182,7 @@ func (l *Opponents) fit(first int) error {
 	for _, o := range l.known[first:] {
 		size += 5 + len(o.spec)
 	}
-	if size > l.b.tab.Room() {
-		return l.b.tab.ExceedsReply(size)
-	}
-	return nil
+	return l.b.tab.Fits(size)
 }
 
 // SetOpponents replaces the opponents of some seats that the client does not play, or changes nothing. It returns the

@@ -1,6 +1,8 @@
 package batch
 
 import (
+	"unsafe"
+
 	"blockyard/env/vec"
 	"blockyard/rpc/server/memory"
 	"blockyard/rpc/wire"
@@ -84,6 +86,27 @@ func (b *Batch) To(method string, slot *int64) (*Place, error) {
 			method, *slot, len(b.Slots))
 	}
 	return b.Slots[*slot], b.Slots[*slot].Whole(method)
+}
+
+// Lend returns the slot in memory of this process at an address. What the slot was before does not matter, so memory
+// that was freed and allocated again serves as well as new memory.
+func (b *Batch) Lend(slab unsafe.Pointer) (slot uint32, err error) {
+	if slot, ok := b.lent[slab]; ok {
+		return slot, nil
+	}
+	if uintptr(slab)%8 != 0 {
+		return 0, wire.Errorf(wire.BadParams, "step: the slab is at %p: align it to 8 bytes", slab)
+	}
+	p, err := b.place(unsafe.Slice((*byte)(slab), len(b.Own.Slab)))
+	if err != nil {
+		return 0, err
+	}
+	if len(b.Slots) == MostSlots || b.lent == nil {
+		b.lent, b.Slots = map[unsafe.Pointer]uint32{}, nil
+	}
+	b.lent[slab] = uint32(len(b.Slots))
+	b.Slots = append(b.Slots, p)
+	return b.lent[slab], nil
 }
 
 // Whole returns an error if p is not a place for all games.

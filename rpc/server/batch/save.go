@@ -54,9 +54,9 @@ func (b *Batch) Save(list []int, drafts bool) (*Saved, error) {
 				return nil, err
 			}
 		}
-		if size := len(games) + len(lines) + len(head); size > b.tab.Room() {
+		if err := b.tab.Fits(len(games) + len(lines) + len(head)); err != nil {
 			if k == 0 {
-				return nil, b.tab.ExceedsReply(size)
+				return nil, err
 			}
 			break
 		}

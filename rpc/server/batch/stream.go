@@ -56,7 +56,7 @@ func (b *Batch) Streamed() (*Stream, error) {
 	room := b.tab.Room()
 	st.Fits = sort.Search(n, func(k int) bool { return st.SlabLen(k+1)+4*(k+1) > room })
 	if st.Fits == 0 {
-		return nil, b.tab.ExceedsReply(st.SlabLen(1) + limits.ReplyRoom)
+		return nil, b.tab.Fits(st.SlabLen(1) + 4)
 	}
 	size := int64(st.SlabLen(st.Fits) + limits.ReplyRoom + n*(4+4+4+4+1) + 2*2*b.Rows)
 	if err := b.tab.Add(size); err != nil {

@@ -1,5 +1,5 @@
 // Package checkpoint is the games of a handle, with the agents that play in them, as bytes and back. It knows no
-// session and no connection; whoever reads a checkpoint compares it with a handle of its own.
+// session and no connection; whoever reads a checkpoint compares it with a batch of its own.
 package checkpoint
 
 import (
@@ -15,13 +15,17 @@ import (
 //
 //	4  "BYC" and the version of this format
 //	4  length of the whole
-//	8  kind of the handle: its game, rules version and number of seats
-//	4  length of the snapshot of vec.Env, and the snapshot
-//	1  number of opponents, and for each: its seat (1), its number in the head (2) and its memory (4 bytes of length
-//	   before it)
-//	1  number of agents of the rollout policy, and for each: its seat (1), seed, episode and decisions (8 each)
-//	   and its memory (4 bytes of length before it)
+//	n  a list of named parts, each: length of its name (1), its name, length of its data (4), its data
 //	4  CRC-32C of all bytes before
+//
+// The parts, in this order:
+//
+//	kind      the kind of the batch (8): its game, rules version and number of seats
+//	state     the snapshot of vec.Env
+//	opponent  for each: its seat (1), its number in the head (2), its memory
+//	policy    for each agent of the rollout policy: its seat (1), seed, episode and decisions (8 each), its memory
+//
+// Games of version 1 are read as well; see parse1.
 type Game struct {
 	Snapshot  []byte // of vec.Env
 	Opponents []Agent
@@ -43,39 +47,62 @@ type Episode struct {
 }
 
 const (
-	gameMagic = "BYC\x01"
-	gameHead  = 16
+	gameMagic = "BYC\x02"
+	gameHead  = 8
 	gameSum   = 4
+
+	opponentHead = 1 + 2         // of the data of an opponent, before its memory
+	policyHead   = 1 + 8 + 8 + 8 // of the data of an agent of the policy
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Append appends g, a game of a handle of that kind, as bytes.
+// errParts is the error for bytes with a right checksum that no server writes.
+var errParts = errors.New("its parts do not fit together")
+
+// errKind is the error for a game of another batch.
+var errKind = errors.New("it is of another game, rules version or number of seats")
+
+// Append appends g, a game of a batch of that kind, as bytes.
 func (g *Game) Append(dst []byte, kind uint64) []byte {
 	first := len(dst)
 	dst = append(dst, gameMagic...)
 	dst = binary.LittleEndian.AppendUint32(dst, 0) // the length, below
-	dst = binary.LittleEndian.AppendUint64(dst, kind)
-	dst = appendBytes(dst, g.Snapshot)
-	dst = append(dst, uint8(len(g.Opponents)))
+	dst = appendPart(dst, "kind", binary.LittleEndian.AppendUint64(nil, kind))
+	dst = appendPart(dst, "state", g.Snapshot)
 	for _, o := range g.Opponents {
-		dst = binary.LittleEndian.AppendUint16(append(dst, uint8(o.Seat)), o.Number)
-		dst = appendBytes(dst, o.Memory)
+		head := binary.LittleEndian.AppendUint16([]byte{uint8(o.Seat)}, o.Number)
+		dst = appendPart(dst, "opponent", append(head, o.Memory...))
 	}
-	dst = append(dst, uint8(len(g.Policy)))
 	for _, p := range g.Policy {
-		dst = append(dst, uint8(p.Seat))
+		head := []byte{uint8(p.Seat)}
 		for _, v := range [...]uint64{p.At.Seed, p.At.Episode, p.At.Decisions} {
-			dst = binary.LittleEndian.AppendUint64(dst, v)
+			head = binary.LittleEndian.AppendUint64(head, v)
 		}
-		dst = appendBytes(dst, p.Memory)
+		dst = appendPart(dst, "policy", append(head, p.Memory...))
 	}
 	binary.LittleEndian.PutUint32(dst[first+4:], uint32(len(dst)-first+gameSum))
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[first:], castagnoli))
 }
 
-func appendBytes(dst, b []byte) []byte {
-	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(b))), b...)
+// appendPart appends a named part.
+func appendPart(dst []byte, name string, data []byte) []byte {
+	dst = append(append(dst, uint8(len(name))), name...)
+	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(data))), data...)
+}
+
+// cutPart returns the first named part of b and what follows it.
+func cutPart(b []byte) (name string, data, rest []byte, err error) {
+	at := 1 + int(b[0])
+	if len(b) < at+4 {
+		return "", nil, nil, errParts
+	}
+	n := uint64(binary.LittleEndian.Uint32(b[at:]))
+	if uint64(len(b)) < uint64(at)+4+n {
+		return "", nil, nil, errParts
+	}
+	end := at + 4 + int(n)
+	return string(b[1:at]), b[at+4 : end : end], b[end:], nil
 }
 
 // Cut returns the first game of b, unread, and what follows it.
@@ -83,7 +110,7 @@ func Cut(b []byte) (one, rest []byte, err error) {
 	switch {
 	case len(b) < gameHead+gameSum || string(b[:3]) != gameMagic[:3]:
 		return nil, nil, errors.New("these bytes are none")
-	case b[3] != gameMagic[3]:
+	case b[3] < oldest || b[3] > Format:
 		return nil, nil, otherVersion(int(b[3]))
 	}
 	n := binary.LittleEndian.Uint32(b[4:])
@@ -93,58 +120,45 @@ func Cut(b []byte) (one, rest []byte, err error) {
 	return b[:n], b[n:], nil
 }
 
-// Parse reads a game of a handle of that kind. The result shares memory with b.
+// Parse reads a game of a batch of that kind, which Cut returned. The result shares memory with b.
 func Parse(b []byte, kind uint64) (*Game, error) {
 	body := len(b) - gameSum
-	switch {
-	case crc32.Checksum(b[:body], castagnoli) != binary.LittleEndian.Uint32(b[body:]):
+	if crc32.Checksum(b[:body], castagnoli) != binary.LittleEndian.Uint32(b[body:]) {
 		return nil, errors.New("its checksum is wrong: it is damaged")
-	case binary.LittleEndian.Uint64(b[8:]) != kind:
-		return nil, errors.New("it is of another game, rules version or number of seats")
 	}
-	c := &cursor{b: b[gameHead:body]}
-	g := &Game{Snapshot: c.bytes()}
-	for range c.below(env.MaxSeats + 1) {
-		g.Opponents = append(g.Opponents, Agent{Seat: c.below(env.MaxSeats), Number: c.short(), Memory: c.bytes()})
+	if b[3] == 1 {
+		return parse1(b[gameHead:body], kind)
 	}
-	for range c.below(env.MaxSeats + 1) {
-		p := Agent{Seat: c.below(env.MaxSeats), At: Episode{c.word(), c.word(), c.word()}, Memory: c.bytes()}
-		g.Policy = append(g.Policy, p)
+	g, known := &Game{}, false
+	for rest := b[gameHead:body]; len(rest) > 0; {
+		name, data, more, err := cutPart(rest)
+		if err != nil {
+			return nil, err
+		}
+		rest = more
+		switch {
+		case name == "kind" && len(data) == 8:
+			if known = true; binary.LittleEndian.Uint64(data) != kind {
+				return nil, errKind
+			}
+		case name == "state" && g.Snapshot == nil:
+			g.Snapshot = data
+		case name == "opponent" && len(data) >= opponentHead && data[0] < env.MaxSeats:
+			g.Opponents = append(g.Opponents,
+				Agent{Seat: int(data[0]), Number: binary.LittleEndian.Uint16(data[1:]), Memory: data[opponentHead:]})
+		case name == "policy" && len(data) >= policyHead && data[0] < env.MaxSeats:
+			word := func(at int) uint64 { return binary.LittleEndian.Uint64(data[at:]) }
+			g.Policy = append(g.Policy,
+				Agent{Seat: int(data[0]), At: Episode{word(1), word(9), word(17)}, Memory: data[policyHead:]})
+		default:
+			return nil, fmt.Errorf("its part %.20q is unknown, twice there or damaged", name)
+		}
+		if len(g.Opponents)+len(g.Policy) > env.MaxSeats {
+			return nil, errParts
+		}
 	}
-	if c.bad || len(c.b) > 0 {
-		return nil, errors.New("its parts do not fit together")
+	if !known || g.Snapshot == nil {
+		return nil, errParts
 	}
 	return g, nil
-}
-
-// A cursor reads what Game.Append wrote. After a failure, everything it reads is zero.
-type cursor struct {
-	b   []byte
-	bad bool
-}
-
-func (c *cursor) take(n uint32) []byte {
-	if c.bad || uint64(n) > uint64(len(c.b)) {
-		c.bad = true
-		return make([]byte, min(n, 8))
-	}
-	out := c.b[:n:n]
-	c.b = c.b[n:]
-	return out
-}
-
-func (c *cursor) bytes() []byte { return c.take(binary.LittleEndian.Uint32(c.take(4))) }
-
-func (c *cursor) word() uint64 { return binary.LittleEndian.Uint64(c.take(8)) }
-
-func (c *cursor) short() uint16 { return binary.LittleEndian.Uint16(c.take(2)) }
-
-// below reads a byte that is less than n.
-func (c *cursor) below(n int) int {
-	v := int(c.take(1)[0])
-	if v >= n {
-		c.bad = true
-		return 0
-	}
-	return v
 }

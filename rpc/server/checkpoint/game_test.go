@@ -1,14 +1,18 @@
 package checkpoint
 
 import (
+	"encoding/binary"
+	"hash/crc32"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
+// kind is that of the games of these tests.
+const kind = 7
+
 // A game is read as it was written; any byte changed, cut off or added, another kind and another version are refused.
 func TestGames(t *testing.T) {
-	const kind = 7
 	g := &Game{Snapshot: []byte("position"), Opponents: []Agent{{Seat: 1, Number: 513, Memory: []byte("m")}},
 		Policy: []Agent{{Seat: 0, At: Episode{1, 2, 3}, Memory: []byte{}}}}
 	one := g.Append([]byte("before"), kind)[len("before"):]
@@ -35,4 +39,66 @@ func TestGames(t *testing.T) {
 	damaged[3] = 9
 	_, _, err = Cut(damaged)
 	require.ErrorContains(t, err, "version 9")
+}
+
+// sealed is a game of version 2 with these parts, whatever they are.
+func sealed(parts []byte) []byte {
+	b := append([]byte(gameMagic), 0, 0, 0, 0)
+	b = append(b, parts...)
+	binary.LittleEndian.PutUint32(b[4:], uint32(len(b)+gameSum))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// Parts with a right checksum are refused if they are unknown, missing, too many, twice there or too short.
+func TestPartsThatDoNotFit(t *testing.T) {
+	good := appendPart(appendPart(nil, "kind", make([]byte, 8)), "state", []byte("s"))
+	_, err := Parse(sealed(good), 0)
+	require.NoError(t, err)
+	for name, parts := range map[string][]byte{
+		"none":            nil,
+		"no state":        appendPart(nil, "kind", make([]byte, 8)),
+		"no kind":         appendPart(nil, "state", []byte("s")),
+		"two states":      appendPart(good, "state", []byte("s")),
+		"unknown":         appendPart(good, "weather", nil),
+		"short kind":      appendPart(appendPart(nil, "kind", make([]byte, 7)), "state", []byte("s")),
+		"short opponent":  appendPart(good, "opponent", make([]byte, opponentHead-1)),
+		"short policy":    appendPart(good, "policy", make([]byte, policyHead-1)),
+		"seat":            appendPart(good, "opponent", []byte{200, 0, 0}),
+		"no length":       append(good, 4, 'k', 'i', 'n', 'd', 1, 0),
+		"too long":        append(good, 4, 'k', 'i', 'n', 'd', 255, 255, 255, 255),
+		"name is cut off": append(good, 200, 'k'),
+		"more agents than seats": append(appendPart(good, "opponent", make([]byte, 3)),
+			appendPart(appendPart(appendPart(appendPart(nil, "opponent", make([]byte, 3)), "opponent", make([]byte, 3)),
+				"opponent", make([]byte, 3)), "policy", make([]byte, policyHead))...),
+	} {
+		_, err := Parse(sealed(parts), 0)
+		require.Error(t, err, name)
+	}
+}
+
+// FuzzGame reads any parts as a game of version 2, with a right checksum: refused, or a game that is written with the
+// same agents and the same bytes each time.
+func FuzzGame(f *testing.F) {
+	good := &Game{Snapshot: []byte("position"), Opponents: []Agent{{Seat: 1, Number: 513, Memory: []byte("m")}},
+		Policy: []Agent{{At: Episode{1, 2, 3}}, {Seat: 2, Memory: []byte("memory")}}}
+	for _, g := range []*Game{good, {Snapshot: []byte{}}, {Snapshot: []byte("s"), Opponents: good.Opponents}} {
+		b := g.Append(nil, kind)
+		f.Add(b[gameHead : len(b)-gameSum])
+	}
+	f.Fuzz(func(t *testing.T, parts []byte) {
+		one, rest, err := Cut(sealed(parts))
+		require.NoError(t, err)
+		require.Empty(t, rest)
+		g, err := Parse(one, kind)
+		if err != nil {
+			require.Less(t, len(err.Error()), 200, "an error repeats what it refuses in part only")
+			return
+		}
+		again := g.Append(nil, kind)
+		back, err := Parse(again, kind)
+		require.NoError(t, err)
+		require.Equal(t, g, back)
+		require.LessOrEqual(t, len(again), len(one))
+		require.Equal(t, again, back.Append(nil, kind))
+	})
 }

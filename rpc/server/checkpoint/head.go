@@ -40,8 +40,11 @@ type Weighted struct {
 	Weight float64 `json:"weight"`
 }
 
-// Format is the version of checkpoints that is written.
-const Format = 1
+// Versions of checkpoints.
+const (
+	Format = 2 // that is written
+	oldest = 1 // that is read
+)
 
 // ReadHead reads a head, which must be like want but for the opponents and the policy.
 func ReadHead(b []byte, want *Head) (*Head, error) {
@@ -51,7 +54,7 @@ func ReadHead(b []byte, want *Head) (*Head, error) {
 	if err := json.Unmarshal(b, &version); err != nil {
 		return nil, fmt.Errorf("its head is no JSON: %w", err)
 	}
-	if version.Format != Format {
+	if version.Format < oldest || version.Format > Format {
 		return nil, otherVersion(version.Format)
 	}
 	head := new(Head)
@@ -79,8 +82,8 @@ func ReadHead(b []byte, want *Head) (*Head, error) {
 
 // otherVersion is the error for a checkpoint of another version.
 func otherVersion(version int) error {
-	return fmt.Errorf("it has version %d of the format of checkpoints, this server reads version %d",
-		version, Format)
+	return fmt.Errorf("it has version %d of the format of checkpoints, this server reads versions %d to %d",
+		version, oldest, Format)
 }
 
 // checkOpponents wants different specs, and a mixture of them for every seat that is not driven.

@@ -4,9 +4,9 @@ import "log/slog"
 
 // Fit lowers MaxMappings and MaxFiles to half of what the kernel allows this process: the other half is for the Go
 // runtime, for files and connections that no client asked for, and for agents. It logs what it lowers, and warns of a
-// MaxMemory for which this machine has too little.
+// MaxMemory for which this machine has too little, unless it is Unlimited.
 func (l *Limits) Fit(log *slog.Logger) {
-	if fits, bound := Fitting(); l.MaxMemory > fits {
+	if fits, bound := Fitting(); l.MaxMemory > fits && l.MaxMemory != Unlimited {
 		log.Warn("the machine has too little memory for --max-memory: the kernel may end this process", "value", l.MaxMemory,
 			"fits", fits, "bound", bound)
 	}

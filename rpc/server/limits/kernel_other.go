@@ -8,4 +8,4 @@ import "math"
 func kernelLimits() (mappings, files int) { return math.MaxInt, math.MaxInt }
 
 // machineMemory returns the memory that this process may take, in bytes, and what bounds it: unknown here.
-func machineMemory() (int64, string) { return unlimited, "" }
+func machineMemory() (int64, string) { return Unlimited, "" }

@@ -184,7 +184,10 @@ const ReplyRoom = 1024
 // Room returns how many bytes of bulk data fit into a response.
 func (l *Ledger) Room() int { return l.limits.MaxReply - ReplyRoom }
 
-// ExceedsReply is the error for a response of size bytes.
-func (l *Ledger) ExceedsReply(size int) error {
-	return wire.Exceeds("max_reply", int64(l.limits.MaxReply), int64(size), "--max-reply")
+// Fits returns an error if n bytes of bulk data do not fit into a response.
+func (l *Ledger) Fits(n int) error {
+	if n <= l.Room() {
+		return nil
+	}
+	return wire.Exceeds("max_reply", int64(l.limits.MaxReply), int64(n+ReplyRoom), "--max-reply")
 }

@@ -19,7 +19,7 @@ type Limits struct {
 	MaxSessions int   `default:"${MaxSessions}" help:"Connections at the same time, after hello."`
 	MaxHandles  int   `default:"${MaxHandles}" help:"Open handles of one connection."`
 	MaxEnvs     int   `default:"${MaxEnvs}" help:"Open games of all connections together."`
-	MaxMemory   int64 `default:"${MaxMemory}" help:"Estimated bytes of games, opponents, uploads; by default what fits."`
+	MaxMemory   int64 `default:"${MaxMemory}" help:"${max_memory_help}"`
 
 	// Of all connections together; see Fit for the first two.
 	MaxMappings   int `default:"${MaxMappings}" help:"Mappings of memory shared with clients."`

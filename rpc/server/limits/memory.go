@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// unlimited is the memory of a process that nothing bounds.
-const unlimited = int64(math.MaxInt64)
+// Unlimited is the memory of a process that nothing bounds, and a MaxMemory that bounds nothing.
+const Unlimited = int64(math.MaxInt64)
 
 // Fitting returns the largest MaxMemory that leaves this process room for all else, out of the memory that it may take,
 // and what bounds that. It is a quarter less, which also has room for what a process takes beyond MaxMemory, but for
@@ -33,9 +33,9 @@ func fitting(most int64) int64 {
 func cgroupMemory(root fs.FS) int64 {
 	groups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
-		return unlimited
+		return Unlimited
 	}
-	most := unlimited
+	most := Unlimited
 	for line := range strings.Lines(string(groups)) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, path
 		if len(parts) != 3 {

@@ -17,18 +17,18 @@ func TestControlGroups(t *testing.T) {
 		files  fstest.MapFS
 		want   int64
 	}{
-		{"", fstest.MapFS{}, unlimited},
+		{"", fstest.MapFS{}, Unlimited},
 		{"0::/\n", fstest.MapFS{"sys/fs/cgroup/memory.max": file("2147483648\n")}, 2 << 30},
 		{"0::/a/b\n", fstest.MapFS{"sys/fs/cgroup/a/b/memory.max": file("max\n"), "sys/fs/cgroup/a/memory.max": file("5\n"),
 			"sys/fs/cgroup/memory.max": file("7\n")}, 5},
 		{"0::/../elsewhere\n", fstest.MapFS{"sys/fs/cgroup/memory.max": file("9\n")}, 9},
 		{"5:cpu:/x\n4:memory:/m\n0::/x\n", fstest.MapFS{"sys/fs/cgroup/memory/m/memory.limit_in_bytes": file("11\n")}, 11},
-		{"nonsense\n0::/\n", fstest.MapFS{"sys/fs/cgroup/memory.max": file("nonsense\n")}, unlimited},
+		{"nonsense\n0::/\n", fstest.MapFS{"sys/fs/cgroup/memory.max": file("nonsense\n")}, Unlimited},
 	} {
 		c.files["proc/self/cgroup"] = file(c.groups)
 		require.Equal(t, c.want, cgroupMemory(c.files), "%q", c.groups)
 	}
-	require.Equal(t, unlimited, cgroupMemory(fstest.MapFS{}))
+	require.Equal(t, Unlimited, cgroupMemory(fstest.MapFS{}))
 }
 
 // What fits leaves room for what a process takes beyond it: a tenth more or 64 MiB.
@@ -54,4 +54,9 @@ func TestMoreMemoryThanFitsWarns(t *testing.T) {
 	require.Contains(t, lines.String(), "--max-memory")
 	require.Contains(t, lines.String(), bound)
 	require.Equal(t, fits+1, l.MaxMemory)
+
+	lines.Reset()
+	l.MaxMemory = Unlimited
+	l.Fit(slog.New(slog.NewTextHandler(&lines, nil)))
+	require.NotContains(t, lines.String(), "--max-memory", "who wants no limit knows that there is none")
 }

@@ -97,7 +97,7 @@ func (n *notes) Tensors() []mlp.Tensor {
 	for seat, steps := range lengths {
 		data[seat] = float32(steps)
 	}
-	return append(tensors, mlp.Tensor{Name: lengthsTensor, Shape: []int{len(data)}, Data: data})
+	return append([]mlp.Tensor{{Name: lengthsTensor, Shape: []int{len(data)}, Data: data}}, tensors...)
 }
 
 // SetTensors implements selfplay.Notes.

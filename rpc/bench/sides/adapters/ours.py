@@ -1,8 +1,9 @@
-"""Our games through this package, over shared memory and over a socket.
+"""Our games through this package, over shared memory, over a socket and in this process.
 
-``shm`` and ``socket`` call ``env.step(actions)``. With ``, buffer`` every result goes into a rollout buffer,
-``env.step(actions, out=buffer[t])``. With ``, two blocks`` stepping is double-buffered: one half of the games is
-stepped while the answer of the other half is read.
+``shm``, ``socket`` and ``inproc`` call ``env.step(actions)``. With ``, single`` that is the ``step`` of a single
+environment against a random opponent; ``, into`` is ``env.step_into(buffer)``. With ``, buffer`` every result goes into
+a rollout buffer, ``env.step(actions, out=buffer[t])``. With ``, two blocks`` stepping is double-buffered: one half of
+the games is stepped while the answer of the other half is read.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import blockyard
+from blockyard.transport.server.binary import find_library
 from blockyard.transport.server.process import LocalServer
 
 from ..stepper import Stepper
@@ -29,6 +31,14 @@ Actions = NDArray[np.uint16]
 def server() -> LocalServer:
     """Return the server of all games of this process."""
     return LocalServer()
+
+
+def place(transport: str) -> str | None:
+    """Return the address of the server for a transport; None for the library, which is built if there is none."""
+    if transport != "inproc":
+        return server().address
+    find_library(build=True)
+    return None
 
 
 @functools.cache
@@ -53,11 +63,12 @@ class Synchronous(Stepper):
         transport: Any
         transport, _, extra = road.partition(", ")
         self.env = blockyard.make_vec(
-            game, envs, address=server().address, seed=seed, opponents=None, transport=transport
+            game, envs, address=place(transport), seed=seed, opponents=None, transport=transport
         )
-        self.buffer = self.env.buffer(ROOM) if extra == "buffer" else None
+        self.buffer = self.env.buffer(ROOM) if extra in ("buffer", "into") else None
+        self.into = extra == "into"
         self.envs, self.rows, self.size = envs, self.env.num_envs, self.env._handle.slab_len
-        self.others = [server().pid]
+        self.others = [] if transport == "inproc" else [server().pid]
         self.about = {"blockyard": blockyard.__version__, "seats": self.env.rows_per_game}
 
     def prepare(self, want: int) -> int:
@@ -68,8 +79,49 @@ class Synchronous(Stepper):
 
     def play(self, steps: int) -> None:
         step, moves, buffer = self.env.step, self.moves, self.buffer
+        if self.into and buffer is not None:
+            for t in range(self.at, self.at + steps):
+                buffer.actions[0] = moves[t]
+                self.env.step_into(buffer)
+            self.at += steps
+            return
         for t in range(self.at, self.at + steps):
             step(moves[t], out=None if buffer is None else buffer[t % ROOM])
+        self.at += steps
+
+    def close(self) -> None:
+        self.env.close()
+
+
+class Single(Stepper):
+    """A single environment, whose opponents the server plays, and its own trace of random legal actions."""
+
+    def __init__(self, road: Any, game: str, envs: int, seed: int) -> None:
+        super().__init__()
+        transport: Any = road.partition(", ")[0]
+        self.env = blockyard.make(game, address=place(transport), seed=seed, transport=transport, illegal="random")
+        self.seed, self.at, self.moves = seed, TRACE, list[int]()
+        self.envs = self.rows = 1
+        self.size = self.env.vector._handle.slab_len
+        self.others = [] if transport == "inproc" else [server().pid]
+        self.about = {"blockyard": blockyard.__version__}
+        rng, (_, infos) = np.random.default_rng(seed), self.env.reset(seed=seed)
+        while len(self.moves) < TRACE:
+            self.moves.append(int(rng.choice(np.flatnonzero(infos["action_mask"]))))
+            *_, terminated, truncated, infos = self.env.step(self.moves[-1])
+            if terminated or truncated:
+                break
+
+    def prepare(self, want: int) -> int:
+        if self.at >= len(self.moves):
+            self.env.reset(seed=self.seed)
+            self.at = 0
+        return min(want, len(self.moves) - self.at)
+
+    def play(self, steps: int) -> None:
+        step = self.env.step
+        for action in self.moves[self.at : self.at + steps]:
+            step(action)
         self.at += steps
 
     def close(self) -> None:
@@ -127,5 +179,6 @@ def start(name: str, options: dict[str, Any]) -> Stepper:
     """Open games over one transport; options are game, envs, seed and threads."""
     os.environ["GOMAXPROCS"] = str(options["threads"])  # for the server that is started
     road, _, extra = name.partition(", ")
-    kind: type[Synchronous] | type[DoubleBuffered] = DoubleBuffered if extra == "two blocks" else Synchronous
+    kinds: dict[str, Any] = {"two blocks": DoubleBuffered, "single": Single}
+    kind = kinds.get(extra, Synchronous)
     return kind(road if extra == "two blocks" else name, options["game"], options["envs"], options["seed"])

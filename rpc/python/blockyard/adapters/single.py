@@ -21,6 +21,7 @@ from ..vector.games import Path, start_with
 from ..vector.options import RENDER_MODES, Options
 from ..vector.recording import Recording
 from ..vector.results import Afterstates
+from ..vector.single import SingleSteps
 
 # Arguments of make_vec that it does not take, and why.
 _MANY = "it is one game; use blockyard.make_vec"
@@ -65,6 +66,8 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             except BaseException:
                 self.vector.close()
                 raise
+        v = self.vector
+        self._batch, self._steps = v._batch, SingleSteps(v._requests, v._batch, v._games, v._steps)
         self.game_spec = self.vector.game_spec
         self.render_mode = self.vector.render_mode
         self.observation_space = self.vector.single_observation_space
@@ -98,6 +101,8 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             TypeError: the action is not an integer.
         """
         number = operator.index(action)
+        if self._batch.seating is None and self._batch.shaping is None:  # the server plays the seats and rewards them
+            return self._steps.step(number)
         obs, reward, terminated, truncated, infos = self.vector.step(np.array([number], np.int64))
         return self._first(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), self._info(infos)
 

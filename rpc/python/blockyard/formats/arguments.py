@@ -16,6 +16,7 @@ Ids = Sequence[int] | NDArray[Any] | None
 Rows = Literal["seat", "acting"]
 Reward = Literal["result", "score", "shaped"]
 Illegal = Literal["penalty", "random", "error"]
+Transport = Literal["auto", "inproc", "process", "shm", "socket"]
 _UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {}  # by integer type: the unsigned one of its size
 
 

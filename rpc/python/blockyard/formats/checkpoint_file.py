@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..errors import CheckpointError
 
 MAGIC = b"BLOCKYARD CHECKPOINT\n"
-VERSION = 1
+VERSION = 2
 _SUM = 32  # bytes of a SHA-256
 _GAME = b"BYC"  # begins the bytes of a game; its length follows at 4
-_LEAST = 20  # bytes of a game
+_LEAST = 12  # bytes of a game
+_WEIGHTS = "weights:"  # begins the name of a part with weights
 
 T = TypeVar("T")
 
@@ -37,9 +38,11 @@ class Part:
 class Checkpoint:
     """A checkpoint in memory.
 
-    As bytes it is :data:`MAGIC`, the length of the header (``<u8``), the header (JSON), the games of all parts, the
-    weights, and the SHA-256 of everything before. The games are those of the method ``checkpoint`` in
-    ``rpc/PROTOCOL.md``.
+    As bytes it is :data:`MAGIC`, the length of the header (``<u8``), the header (JSON), a list of named parts, and the
+    SHA-256 of everything before. A part is the length of its name (``u1``), its name, the length of its data (``<u4``)
+    and its data, as within the games of the method ``checkpoint`` in ``rpc/PROTOCOL.md``. The parts are, in this order:
+    ``head`` and a ``game`` for each of its games, for each of :attr:`parts`; ``weights:NAME``; ``client`` (JSON).
+    Version 1 is read too.
 
     Attributes:
         game: name of the game, with its variant.
@@ -64,24 +67,13 @@ class Checkpoint:
 
     def to_bytes(self) -> bytes:
         """Return the checkpoint as bytes."""
-        parts = [
-            {"head": part.head.decode(), "games": len(part.games), "bytes": sum(map(len, part.games))}
-            for part in self.parts
-        ]
-        header = {
-            "version": VERSION,
-            "package": self.package,
-            "game": self.game,
-            "first": self.first,
-            "parts": parts,
-            "weights": {name: len(data) for name, data in self.weights.items()},
-            "client": self.client,
-        }
+        header = {"version": VERSION, "package": self.package, "game": self.game, "first": self.first}
         text = json.dumps(header).encode()
         pieces = [MAGIC, struct.pack("<Q", len(text)), text]
         for part in self.parts:
-            pieces += part.games
-        pieces += self.weights.values()
+            pieces += [_part("head", part.head), *(_part("game", game) for game in part.games)]
+        pieces += (_part(_WEIGHTS + name, data) for name, data in self.weights.items())
+        pieces.append(_part("client", json.dumps(self.client).encode()))
         body = b"".join(pieces)
         return body + hashlib.sha256(body).digest()
 
@@ -106,32 +98,73 @@ class Checkpoint:
             raise CheckpointError("checkpoint: its checksum is wrong, so it is damaged or cut off; use another copy")
         try:
             return cls._read(header, body)
-        except (KeyError, TypeError, ValueError, AttributeError, struct.error) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, struct.error) as error:
             raise CheckpointError(f"checkpoint: its header is malformed: {error!r:.200}") from None
 
     @classmethod
     def _read(cls, header: dict[str, Any], body: bytes) -> Checkpoint:
         at = len(MAGIC) + 8 + struct.unpack_from("<Q", body, len(MAGIC))[0]
         out = cls(_is(str, header["game"]), _count(header["first"]), _is(str, header["package"]))
-        for part in _is(list, header["parts"]):
-            end = at + _count(part["bytes"])
-            games = split_games(body[at:end])
-            if len(games) != _count(part["games"]) or end > len(body):
-                raise ValueError(f"{len(games)} games, want {part['games']}")
-            out.parts.append(Part(_is(str, part["head"]).encode(), games))
-            at = end
-        for name, length in header["weights"].items():
-            out.weights[name] = body[at : at + _count(length)]
-            at += length
-        if at != len(body):
-            raise ValueError(f"{len(body)} bytes, want {at}")
-        out.client = [_client(one) for one in _is(list, header["client"])]
+        client = _read_1(out, header, body[at:]) if header["version"] == 1 else out._take(body[at:])
+        out.client = [_client(one) for one in _is(list, client)]
         if not out.parts or not out.client:
             raise ValueError("no games")
         for one in out.client:
             if any(len(one["opponents"]) != len(json.loads(part.head)["opponents"]) for part in out.parts):
                 raise ValueError("names for another number of opponents")
         return out
+
+    def _take(self, data: bytes) -> object:
+        """Take the games and weights of named parts; return what the client keeps."""
+        client = None
+        for name, one in _parts(data):
+            if name == "head":
+                self.parts.append(Part(one, []))
+            elif name == "game":
+                self.parts[-1].games += split_games(one)
+            elif name == "client":
+                client = json.loads(one)
+            elif name.startswith(_WEIGHTS):
+                self.weights[name[len(_WEIGHTS) :]] = one
+            else:
+                raise ValueError(f"unknown part {name!r:.40}")
+        return client
+
+
+def _part(name: str, data: bytes) -> bytes:
+    """Return a named part."""
+    return struct.pack("<B", len(name)) + name.encode() + struct.pack("<I", len(data)) + data
+
+
+def _parts(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Return the names and data of all named parts; raise ValueError if they do not fill data."""
+    at = 0
+    while at < len(data):
+        name = data[at + 1 : at + 1 + data[at]]
+        at += 1 + len(name)
+        (length,) = struct.unpack_from("<I", data, at)
+        at += 4 + length
+        if at > len(data):
+            raise ValueError(f"part {name!r:.40} ends at byte {at} of {len(data)}")
+        yield name.decode(), data[at - length : at]
+
+
+def _read_1(out: Checkpoint, header: dict[str, Any], data: bytes) -> object:
+    """Take the games and weights of version 1, whose header has their lengths; return what the client keeps."""
+    at = 0
+    for part in _is(list, header["parts"]):
+        end = at + _count(part["bytes"])
+        games = split_games(data[at:end])
+        if len(games) != _count(part["games"]) or end > len(data):
+            raise ValueError(f"{len(games)} games, want {part['games']}")
+        out.parts.append(Part(_is(str, part["head"]).encode(), games))
+        at = end
+    for name, length in header["weights"].items():
+        out.weights[name] = data[at : at + _count(length)]
+        at += length
+    if at != len(data):
+        raise ValueError(f"{len(data)} bytes, want {at}")
+    return header["client"]
 
 
 def _count(value: object) -> int:
@@ -168,10 +201,10 @@ def _header(body: bytes) -> dict[str, Any]:
     except ValueError:  # damaged: the checksum tells
         return {}
     version = header.get("version") if isinstance(header, dict) else None
-    if isinstance(version, int) and version != VERSION:
+    if isinstance(version, int) and version not in (1, VERSION):
         raise CheckpointError(
             f"checkpoint: it has version {version} of the format, written by blockyard {header.get('package')!s:.20}; "
-            f"this package reads version {VERSION}: install the package that wrote it"
+            f"this package reads versions 1 and {VERSION}: install the package that wrote it"
         )
     return header if isinstance(header, dict) else {}
 

@@ -24,7 +24,7 @@ from ..vector.recording import Recording
 from .batch import PoolBatch, join, read
 from .healing import HealingPoolServer
 from .receiver import Receiver
-from .server import PolicyPoolServer, PoolServer
+from .server import PolicyPoolServer, PoolServer, road
 from .stats import PoolClock
 
 
@@ -75,13 +75,13 @@ class BlockPool:
         self.num_games, self.batch_size = positive("num_envs", num_envs), positive("batch_size", batch_size)
         if self.batch_size > self.num_games:
             raise ValueError(f"batch_size: want at most num_envs={self.num_games}, got {batch_size}")
+        options["transport"] = road(options.get("transport", "auto"))
         if options.get("reward") == "shaped":
             raise ValueError("reward='shaped': a pool has the plain result; use make_vec")
         chosen = Options.of({**options, "address": address, "seed": seed, "checkpoint": checkpoint})
         healing, where = chosen.healing, servers_of(address, chosen.tls, self.num_games)
         seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)
-        self.envs: list[BlockVectorEnv] = []
-        servers: list[PoolServer] = []
+        self.envs, servers = list[BlockVectorEnv](), list[PoolServer]()
         self._healing = healing is not None
         try:
             first = 0

@@ -8,7 +8,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, EnvironmentsError
+from ..errors import BlockyardError, EnvironmentsError, RequestError
 from ..transport.futures import Future
 from ..transport.layout import ROW_FIELDS, Handle, resized
 from ..transport.memory import StepMemory
@@ -196,3 +196,10 @@ class PolicyPoolServer(PoolServer):
 def until(deadline: float) -> float:
     """Return the seconds that are left, at least 0."""
     return max(0.0, deadline - time.monotonic())
+
+
+def road(transport: object) -> object:
+    """Return the transport of a pool's environments; raise RequestError if a pool cannot use the one of its options."""
+    if transport == "inproc":
+        raise RequestError('transport="inproc": a pool waits for servers in other processes; call blockyard.make_vec')
+    return "process" if transport == "auto" else transport

@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 
 from ..errors import ServerGoneError
+from .library import LibrarySocket
 
 _BUFFER = 4 << 20  # bytes in the kernel: the step of a few thousand games then needs one write
 
@@ -20,10 +21,10 @@ Tls = ssl.SSLContext | str | os.PathLike[str] | bool | None
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server listens: ``unix:PATH``, ``tcp:HOST:PORT`` or ``tls:HOST:PORT``.
+    """Where a server listens: ``unix:PATH``, ``tcp:HOST:PORT`` or ``tls:HOST:PORT``; or ``inproc:``, in this process.
 
     Attributes:
-        kind: ``"unix"``, ``"tcp"`` or ``"tls"``.
+        kind: ``"unix"``, ``"tcp"``, ``"tls"`` or ``"inproc"``.
         path: of the Unix socket.
         host, port: of the others.
         name: the name that the certificate of the server must have; "": host.
@@ -45,17 +46,20 @@ class Address:
         kind, _, rest = text.partition(":")
         if kind == "unix" and rest:
             return cls("unix", path=rest)
+        if text == "inproc:":
+            return cls(kind)
         if kind in ("tcp", "tls"):
             host, _, port = rest.removeprefix("//").rpartition(":")
             if host and port.isdigit() and 0 < int(port) < 65536:
                 return cls(kind, host=host.strip("[]"), port=int(port))
-        want = "'unix:PATH', 'tcp:HOST:PORT', 'tls:HOST:PORT' or, for all servers of a name, 'dns:NAME:PORT'"
+        want = "'unix:PATH', 'tcp:HOST:PORT', 'tls:HOST:PORT', 'inproc:' or, for all servers of a name, 'dns:NAME:PORT'"
         raise ValueError(f"address {text!r}: want {want}")
 
     def __str__(self) -> str:
-        return f"unix:{self.path}" if self.kind == "unix" else f"{self.kind}:{self.host}:{self.port}"
+        where = {"unix": self.path, "inproc": ""}
+        return f"{self.kind}:{where.get(self.kind, f'{self.host}:{self.port}')}"
 
-    def connect(self, timeout: float, tls: Tls = None, patience: float | None = None) -> socket.socket:
+    def connect(self, timeout: float, tls: Tls = None, patience: float | None = None) -> socket.socket | LibrarySocket:
         """Return a blocking socket connected to the server.
 
         Args:
@@ -67,6 +71,8 @@ class Address:
         Raises:
             ServerGoneError: nothing answers there, or its certificate is not trusted.
         """
+        if self.kind == "inproc":
+            return LibrarySocket()
         context = tls_context(tls) if self.kind == "tls" else None
         try:
             sock = self._dial(timeout, timeout if patience is None else patience)

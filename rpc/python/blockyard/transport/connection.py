@@ -10,22 +10,18 @@ from __future__ import annotations
 import itertools
 import os
 import secrets
-import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgpack  # type: ignore[import-untyped,unused-ignore]
 
 from ..errors import BlockyardError, ProtocolError, from_wire
+from . import heads
 from .address import Address, Tls
 from .futures import Future, Into, after_bytes, fill, first_bytes
 from .memory import HEAD
 from .stream import NOSIGNAL, NOTHING, WAITALL, Stream
 
-_STEP = struct.Struct(">BBBI5sBBIBI")  # request ``step`` up to its actions
-_ARRAYS = struct.Struct(">BBBIBBI")  # answer to it up to its arrays
-_STEP_SLOT = struct.Struct(">BBBI10sBBIBI")  # request ``step_slot``
-_DONE = struct.Struct(">BBBIBB")  # answer to it: true
 _CHUNK = 1 << 20
 _SMALL = 4096  # bytes: fewer actions than this are copied behind their head and sent in one piece
 
@@ -54,7 +50,7 @@ class Connection(Stream):
         self.dropped: list[Callable[[], None]] = []
         self._ids = itertools.count(1)
         self._head = bytearray(HEAD)
-        self._word = memoryview(self._head)[: _DONE.size]
+        self._word = memoryview(self._head)[: heads.DONE]
         self._chunk = bytearray(0)
         self._finals: dict[int, tuple[int, Any]] = {}  # by handle: after which step, and its ``final``
 
@@ -96,8 +92,7 @@ class Connection(Stream):
         """Send the actions of a step, as ``<u2`` bytes, without waiting."""
         with self._lock:
             future = self._begin("step", into)
-            head = _STEP.pack(0x94, 0x00, 0xCE, future.ident, b"\xa4step", 0x92, 0xCE, handle, 0xC6, actions.nbytes)
-            self._send([head, actions], future)
+            self._send([heads.step(future.ident, handle, actions.nbytes), actions], future)
             return future
 
     def post_slot(self, handle: int, slot: int) -> Future:
@@ -105,8 +100,7 @@ class Connection(Stream):
         with self._lock:
             future = self._begin("step", None)
             future.brief = True
-            head = _STEP_SLOT.pack(0x94, 0x00, 0xCE, future.ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot)
-            self._send([head], future)
+            self._send([heads.step_slot(future.ident, handle, slot)], future)
             return future
 
     def step(self, handle: int, actions: memoryview, into: list[memoryview], frame: memoryview | None) -> int:
@@ -121,8 +115,7 @@ class Connection(Stream):
                 return future.ident
             self._check()
             ident, size = next(self._ids) & 0xFFFFFFFF, actions.nbytes
-            head = _STEP.pack(0x94, 0x00, 0xCE, ident, b"\xa4step", 0x92, 0xCE, handle, 0xC6, size)
-            want = _ARRAYS.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC6, len(frame) - HEAD)
+            head, want = heads.step(ident, handle, size), heads.arrays(ident, len(frame) - HEAD)
             self._exchange(ident, (head + actions,) if size < _SMALL else (head, actions), frame, want, into)
             return ident
 
@@ -135,9 +128,15 @@ class Connection(Stream):
                 return future.ident
             self._check()
             ident = next(self._ids) & 0xFFFFFFFF
-            head = _STEP_SLOT.pack(0x94, 0x00, 0xCE, ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot)
-            self._exchange(ident, (head,), self._word, _DONE.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC3), None)
+            self._exchange(ident, (heads.step_slot(ident, handle, slot),), self._word, heads.done(ident), None)
             return ident
+
+    def step_at(self, handle: int, actions: int, slab: int) -> None:
+        """Let the server, which is in this process, step with memory at these addresses."""
+        with self._lock:
+            self._check()
+            if self._sock.step_handle(self._sock.number, handle, actions, slab):
+                self.wait(self._owe(0, None))
 
     def final_after(self, handle: int, ident: int) -> Any:
         """Return the last observations of games that this step of the handle ended, which the server sends unasked."""
@@ -188,8 +187,7 @@ class Connection(Stream):
             else:
                 self._lose_place(size if sent < size else 0)
             raise
-        future = Future(ident, "step", into)  # an error, or the answer to another request
-        self._waiting.append(future)
+        future = self._owe(ident, into)  # an error, or the answer to another request
         start = bytes(frame[:got])
         frame[HEAD : HEAD + len(kept)] = kept  # a step that fails changes nothing
         self._read_message(start)
@@ -217,11 +215,12 @@ class Connection(Stream):
                 self._lose_place(0)
             raise
 
-    def _owe(self, ident: int, into: Into) -> None:
-        """Note a step whose answer is still to come, and which nobody waits for: it is read before the next answer."""
+    def _owe(self, ident: int, into: Into) -> Future:
+        """Note a step whose answer is still to come: it is read before the next answer, awaited or not."""
         future = Future(ident, "step", into)
         future.brief = into is None
         self._waiting.append(future)
+        return future
 
     def _find_place(self) -> None:
         """Drop all that the server has sent, up to the answer to a new request that is recognised by its number."""
@@ -229,7 +228,7 @@ class Connection(Stream):
         try:
             ident = secrets.randbits(31) | 1 << 31
             self._sock.sendall(msgpack.packb([0, ident, "ping", []]))
-            end, last = struct.pack(">BBBIBB", 0x94, 0x01, 0xCE, ident, 0xC0, 0xC3), b""
+            end, last = heads.done(ident), b""
             while not last.endswith(end):  # which is the last that the server sends
                 if not (got := self._sock.recv(_CHUNK)):
                     raise self._closed_by_server("ping", 0, len(end))
@@ -265,8 +264,8 @@ class Connection(Stream):
     def _read_brief(self, future: Future) -> None:
         """Read an answer that is a bare ``true`` unless it is an error."""
         head = self._head
-        n = self._recv([self._word], 0, 0, _DONE.size)
-        if head[:n] == _DONE.pack(0x94, 0x01, 0xCE, future.ident, 0xC0, 0xC3):
+        n = self._recv([self._word], 0, 0, heads.DONE)
+        if head[:n] == heads.done(future.ident):
             self._waiting.popleft()
             future.done = True
             return
@@ -275,7 +274,7 @@ class Connection(Stream):
     def _read_arrays(self, future: Future, into: Sequence[memoryview]) -> None:
         """Read an answer that consists of arrays, into their memory, unless it is an error."""
         head, total, kept = self._head, HEAD + future.size, first_bytes(into, _SMALL)
-        expected = _ARRAYS.pack(0x94, 0x01, 0xCE, future.ident, 0xC0, 0xC6, future.size)
+        expected = heads.arrays(future.ident, future.size)
         n = self._recv([head, *into], 0, 0, total)
         while n < HEAD and expected.startswith(head[:n]):
             n += self._recv([memoryview(head)[n:]], 0, n, total)

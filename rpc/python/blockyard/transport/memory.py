@@ -22,6 +22,7 @@ class StepMemory:
         pieces: the memory piece by piece, in the order in which a connection delivers it.
         frame: HEAD bytes and the arrays behind them as one piece; None if they are not contiguous.
         slot: number of this memory in memory shared with the server; None if it is private.
+        addresses: of the memory and of actions, 0 if there are none; cached, None if nobody has asked yet.
         arrays: all arrays by name, with the dtypes of the wire.
         planes: uint8 (rows, C, H, W); None with packed boards.
         bits: uint8 (rows, n), packed boards; None without.
@@ -45,7 +46,7 @@ class StepMemory:
     """
 
     __slots__ = (
-        "__weakref__", "_owner", "acting", "actions", "arrays", "bits", "frame", "generation", "globals",
+        "__weakref__", "_owner", "acting", "actions", "addresses", "arrays", "bits", "frame", "generation", "globals",
         "illegal", "mask", "own_index", "own_reward", "own_score", "parts", "pieces", "planes", "pooled", "reward",
         "score", "seat", "slot", "terminated", "truncated", "unpacked",
     )  # fmt: skip
@@ -64,6 +65,7 @@ class StepMemory:
 
     def _set_arrays(self, handle: Handle, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
         self.generation, self.pooled = 0, False
+        self.addresses: tuple[int, int] | None = None
         self.arrays = arrays
         self.planes = arrays.get("planes")
         self.bits = arrays.get("bits")

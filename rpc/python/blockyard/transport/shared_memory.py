@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
 from .buffer import RolloutBuffer
 from .futures import Future
+from .inproc import InprocTransport
 from .layout import Field, Handle
 from .memory import StepMemory
 from .memory_pool import MemoryPool
 from .over_socket import SocketTransport, policy_options, rollout_parts
 from .private_pages import make_private
 from .session import Session
-
-TRANSPORTS = ("auto", "shm", "socket")
 
 _FIRST_SLOTS = 4  # of the pool, which then doubles as long as the user keeps arrays
 _MOST_SLOTS = 32
@@ -179,14 +178,18 @@ def _sealed(fd: int) -> bool:
 
 
 def choose_transport(client: Session, handle: Handle, transport: str) -> SocketTransport:
-    """Return the requested transport: ``"socket"``, ``"shm"``, or ``"auto"``, the fastest possible.
+    """Return the requested transport: ``"socket"``, ``"shm"``, or the fastest possible.
 
     Raises:
         RequestError: shared memory was requested and is not possible; the message says why.
     """
+    where = client.connection.address
+    if where.kind == "inproc" and transport in ("auto", "inproc"):
+        return InprocTransport(client, handle)
+    if transport == "inproc":
+        raise RequestError(f"transport='inproc': the server at {where} is another process; leave out address=")
     if transport == "socket":
         return SocketTransport(client, handle)
-    where = client.connection.address
     possible = sys.platform.startswith("linux") and where.kind == "unix"
     if transport == "shm" and not possible:
         raise RequestError(

@@ -48,7 +48,7 @@ class Stream:
         self.address = address
         self.timeout = timeout
         self._exit_note = exit_note
-        self._sock = address.connect(timeout, tls, patience)
+        self._sock: Any = address.connect(timeout, tls, patience)
         # Without scatter/gather I/O (TLS, Windows), pieces are sent and received one by one.
         self._scatter = hasattr(self._sock, "recvmsg_into") and not isinstance(self._sock, ssl.SSLSocket)
         self._pid = os.getpid()
@@ -74,7 +74,7 @@ class Stream:
 
     def fileno(self) -> int:
         """Return the socket's file descriptor, for ``select`` over several connections."""
-        return self._sock.fileno()
+        return int(self._sock.fileno())
 
     def close(self) -> None:
         """Close the socket; the server frees the session. May be called again."""
@@ -165,7 +165,7 @@ class Stream:
             raise
         if n == 0:
             raise self._closed_by_server(future.method, got, want)
-        return n
+        return int(n)
 
     def _closed_by_server(self, method: str, got: int, want: int | str) -> BlockyardError:
         where = f"{method}: after {got} of {want} bytes of the answer"

@@ -19,7 +19,7 @@ from .infos import FinalStep, Infos
 from .shaping import Shaping
 
 _FLOAT64 = np.dtype(np.float64)
-_NO_SEAT = 255  # in StepMemory.seat: the row need not act
+NO_SEAT = 255  # in StepMemory.seat: the row need not act
 
 Obs = dict[str, NDArray[Any]]
 StepResult = tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
@@ -166,7 +166,7 @@ class Batch:
             reset: whether the games that ended have been reset already, so that their rows act again.
         """
         if memory.acting is None:
-            acting = memory.seat != _NO_SEAT
+            acting = memory.seat != NO_SEAT
             if not reset and memory.terminated.any():
                 acting &= ~self.rows_of(memory.terminated)
             if memory.mask is not None and not acting.all():

@@ -19,6 +19,7 @@ from ..formats.seeding import Seed, check_seeds
 from ..formats.spec import GameSpec
 from ..rendering.notebook import game_picture
 from ..rendering.svg import Svg
+from ..transport.buffer import RolloutBuffer
 from ..transport.over_socket import SocketTransport
 from . import attributes
 from .batch import Batch, Obs, StepResult
@@ -135,7 +136,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         return result
 
     def step(self, actions: Any, *, out: Out = None) -> StepResult:
-        """Step every row with an action, and wait for the result.
+        """Step every row with an action; return observations, rewards, terminated, truncated and infos; see the class.
 
         Args:
             actions: integers (num_envs,). The actions of rows that need not act, such as those of games that
@@ -144,9 +145,6 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
                 field, with the names, dtypes and shapes of ``buffer[t].arrays``; some fields may be left out. step
                 then returns these arrays.
 
-        Returns:
-            Observations, rewards, terminated, truncated, infos; see the class.
-
         Raises:
             IllegalActionError: an action is not legal, with ``illegal="error"``; no game was stepped.
             NeedsResetError: an episode is over (DISABLED) or was never started; no game was stepped.
@@ -154,6 +152,10 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             TypeError, ValueError: the actions have the wrong dtype or shape.
         """
         return self._steps.step(actions, out)
+
+    def step_into(self, buffer: RolloutBuffer, t: int = 0) -> None:
+        """Step with ``buffer.actions[t]`` into its step t, quickly: nothing is checked, returned or counted."""
+        self._steps.into(buffer[t])
 
     def step_async(self, actions: Any, *, out: Out = None) -> None:
         """Send the actions of a step without waiting; :meth:`step_wait` returns the result."""
@@ -266,9 +268,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             name: of the attribute; not one that rows have anyway.
             values: a list or tuple with one value per row; anything else is the value of all rows.
 
-        Raises:
-            AttributeError: the attribute cannot be changed.
-            ValueError: the list has a wrong length.
+        Raise AttributeError if the attribute cannot be changed, and ValueError if the list has a wrong length.
         """
         self._added[name] = attributes.row_values(name, values, self.num_envs)
 
@@ -305,7 +305,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     @property
     def transport(self) -> str:
-        """Transport of steps: ``"shm"``, ``"socket"``, or ``"split"`` for several servers."""
+        """Transport of steps: ``"inproc"``, ``"shm"``, ``"socket"``, or ``"split"`` for several servers."""
         return self._transport.name
 
     def stats(self) -> dict[str, Any]:

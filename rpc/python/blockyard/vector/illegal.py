@@ -33,8 +33,11 @@ class IllegalActions:
 
     def add(self, acting: NDArray[np.bool_] | None, illegal: NDArray[np.bool_] | None) -> None:
         """Count a step: which rows had to act, and whose action was illegal; None if that is an error."""
-        if acting is not None:
-            self.actions += int(np.count_nonzero(acting))
+        self.count(0 if acting is None else int(np.count_nonzero(acting)), illegal)
+
+    def count(self, actions: int, illegal: NDArray[np.bool_] | None) -> None:
+        """Count a step in which so many rows acted; illegal as in :meth:`add`."""
+        self.actions += actions
         if illegal is not None and (count := int(np.count_nonzero(illegal))):
             self.illegal += count
             if self.warn_after is not None and self.illegal >= self.warn_after:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import BlockyardError
+from ..errors import BlockyardError, RequestError
 from ..formats.arguments import game_name, positive
 from ..formats.opponents import BySeat, Lineup, opponents_by_seat, read_lineup
 from ..formats.spec import GameSpec
@@ -52,7 +52,20 @@ class Opening:
         o = self._options
         games = positive("num_envs", num_envs)
         how = {"token": o.token, "timeout": o.timeout}
-        return open_shards(games, o.address, self._open_shard, o.tls, o.client, **how)
+        where = "inproc:" if self._in_process(games) else o.address
+        return open_shards(games, where, self._open_shard, o.tls, o.client, **how)
+
+    def _in_process(self, games: int) -> bool:
+        """Return whether the games are to run in this process."""
+        o = self._options
+        if o.address is not None or o.client is not None:
+            return False
+        if o.transport == "inproc" and self._healing is not None:
+            raise RequestError(
+                "heal=True: a server in this process is lost only together with it; leave out heal, or pass "
+                'transport="process"'
+            )
+        return o.transport == "inproc"
 
     def _open_shard(self, session: Session, games: int, start: int) -> SocketTransport:
         """Open games from index start on, in a session."""

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from gymnasium.vector import AutoresetMode
 
-from ..formats.arguments import Illegal, Reward, Rows, autoreset, integer, one_of
+from ..formats.arguments import Illegal, Reward, Rows, Transport, autoreset, integer, one_of
 from ..formats.opponents import Opponents
 from ..formats.seeding import Seed
 from ..transport.address import Address, Tls
 from ..transport.heal_options import Healing, healing_of
 from ..transport.session import Session
-from ..transport.shared_memory import TRANSPORTS
 from .games import Path
 
 RENDER_MODES = ["ansi", "rgb_array", "human"]
@@ -53,7 +52,7 @@ class Options:
     copy: bool = True
     slots: int = 2
     packed: bool = False
-    transport: Literal["auto", "shm", "socket"] = "auto"
+    transport: Transport = "auto"
     timeout: float = 30.0
     render_mode: str | None = None
     record: Path | Mapping[str, Any] | None = None
@@ -68,7 +67,7 @@ class Options:
             raise ValueError(f"render_mode {self.render_mode!r}: want None or one of {RENDER_MODES}")
         if not self.copy and integer("slots", self.slots) < 2:
             raise ValueError(f"slots: want at least 2, got {self.slots}")
-        one_of("transport", self.transport, TRANSPORTS)
+        one_of("transport", self.transport, get_args(Transport))
         one_of("rows", self.rows, get_args(Rows))
         for name, names in (("reward", Reward), ("illegal", Illegal)):
             if (value := getattr(self, name)) is not None:

@@ -91,6 +91,16 @@ class Steps:
         self.show(memory)
         return self._batch.result(memory, before, self._acted, self._finals)
 
+    def into(self, memory: StepMemory) -> None:
+        """Step with the actions in memory, which receives the result; see :meth:`BlockVectorEnv.step_into`."""
+        if self._requests.pending or self._requests.closed:
+            self._requests.check("step_into")
+        if self._games.sources:
+            self._games.fetch()
+        assert memory.actions is not None
+        self._transport.step(memory.actions, memory)
+        self.show(memory)
+
     def post(self, actions: Any, out: Out) -> None:
         """Send the actions of a step; :meth:`wait` returns the result."""
         memory, row, before = self._prepare("step_async", actions, out)

@@ -15,14 +15,13 @@ from ..formats.spec import GameSpec
 from ..transport.layout import ROW_FIELDS, resized
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
-from .batch import Batch
+from .batch import NO_SEAT, Batch
 from .illegal import IllegalActions
 from .opening import Opening
 from .opponents import OpponentSeats
 from .options import Options
 from .requests import Requests
 
-_NO_SEAT = 255  # in StepMemory.seat: the row need not act
 _FINAL_ROWS = ("planes", "globals", "seat", "mask")  # of the answer to ``final``: one entry per row
 _REMEMBERED = 100  # episodes of a game whose records may not have been fetched yet
 _NONE = np.zeros(0, np.uint16)
@@ -108,7 +107,7 @@ class Table:
     @property
     def acting(self) -> NDArray[np.bool_]:
         """Which rows act: bool (games, rows of a game)."""
-        acting: NDArray[np.bool_] = self.memory.seat != _NO_SEAT
+        acting: NDArray[np.bool_] = self.memory.seat != NO_SEAT
         return acting.reshape(self.games, -1)
 
     def rows_of(self, games: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -15,7 +15,7 @@ import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamablehttp_client
 from openenv import GenericEnvClient
-from openenv.cli._validation import validate_running_environment
+from openenv.cli._validation import validate_multi_mode_deployment, validate_running_environment
 from openenv.core.mcp_client import MCPToolClient
 
 import blockyard
@@ -53,6 +53,14 @@ def test_validator(program):
     assert report["passed"], report
     assert report["mode"] == "simulation"
     assert report["standard_profile"] == "openenv-http/1.x"
+
+
+def test_folder():
+    """The folder to publish lacks nothing but uv.lock, which its README says how to make."""
+    folder = Path(__file__).parents[3] / "deploy" / "openenv"
+    _, issues = validate_multi_mode_deployment(folder)
+    assert issues == ["Missing uv.lock - run 'uv lock' to generate it"]
+    assert "validation:" in (folder / "openenv.yaml").read_text()
 
 
 @pytest.mark.parametrize("game", ["BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0"])

@@ -1,4 +1,4 @@
-"""Finding the server program, or building it."""
+"""Finding the server program or its library, or building them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from pathlib import Path
 from ...errors import ServerNotFoundError, ServerStartError
 from ..progress import bar
 
-NAME = "blockyard-server" + (".exe" if sys.platform == "win32" else "")
 _PACKAGE = Path(__file__).resolve().parents[2]
+NAME = "blockyard-server" + (".exe" if sys.platform == "win32" else "")
+LIBRARY = {"win32": "blockyard.dll", "darwin": "libblockyard.dylib"}.get(sys.platform, "libblockyard.so")
 _VERSION = (_PACKAGE / "VERSION").read_text(encoding="utf-8").strip()
 
 
@@ -31,11 +32,8 @@ def find_server() -> Path:
         if not _executable(Path(named)):
             raise ServerNotFoundError(f"BLOCKYARD_SERVER={named!r} is not an executable file: correct it or unset it")
         return Path(named)
-    bundled = _PACKAGE / "_bin" / NAME
-    root, go = _module_root(), shutil.which("go")
-    # A checkout may also hold a virtual environment in which this package is installed: that one stays as it is.
-    own = root if root and _PACKAGE.parent == root / "rpc" / "python" else None
-    stale = go is not None and _executable(bundled) and _older(bundled, own)
+    bundled, root = _PACKAGE / "_bin" / NAME, _module_root()
+    go, stale = _newer_sources(bundled)
     if _executable(bundled) and not stale:
         return bundled
     if not stale and (found := shutil.which(NAME)):
@@ -55,6 +53,31 @@ def find_server() -> Path:
     )
 
 
+def find_library(build: bool = False) -> Path:
+    """Return the path of the server as a shared library.
+
+    It is, in this order: the file named by the environment variable ``BLOCKYARD_LIBRARY``; the library beside the
+    program that ``BLOCKYARD_SERVER`` names, if that is set; the library inside this package, unless this is a checkout
+    whose Go sources are newer; if build, in a checkout with Go and a C compiler, a library that is built now.
+
+    Raises:
+        ServerNotFoundError: there is none, or building it failed; the message says what was tried.
+    """
+    named, server = os.environ.get("BLOCKYARD_LIBRARY"), os.environ.get("BLOCKYARD_SERVER")
+    library = Path(named) if named else Path(server).parent / LIBRARY if server else _PACKAGE / "_bin" / LIBRARY
+    go, stale = (None, False) if named or server else _newer_sources(library)
+    if library.is_file() and not stale:
+        return library
+    if named:
+        raise ServerNotFoundError(f"BLOCKYARD_LIBRARY={named!r} is not a file: correct it or unset it")
+    if build and go and not server and (root := _module_root()):
+        return _build(root, go, library)
+    raise ServerNotFoundError(
+        f"no library of the server: BLOCKYARD_LIBRARY is not set, and there is no current {library}. Install a wheel "
+        'that contains it, build it with `go build -buildmode=c-shared ./rpc/library`, or pass transport="process".'
+    )
+
+
 def _executable(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
@@ -67,25 +90,29 @@ def _module_root() -> Path | None:
     return None
 
 
-def _older(program: Path, root: Path | None) -> bool:
-    """Return whether a source of the server in the checkout at root is newer than its program."""
-    if root is None:
-        return False
-    built = program.stat().st_mtime
+def _newer_sources(built: Path) -> tuple[str | None, bool]:
+    """Return the path of the ``go`` command, if any, and whether it could build a newer file from this checkout."""
+    root, go = _module_root(), shutil.which("go")
+    # A checkout may also hold a virtual environment in which this package is installed: that one stays as it is.
+    if not root or not go or _PACKAGE.parent != root / "rpc" / "python" or not built.is_file():
+        return go, False
+    age = built.stat().st_mtime
     folders = [root / name for name in ("env", "datasets", "agents", "train", "rpc")]
     sources = (path for folder in folders for path in folder.rglob("*.go"))
-    return any(path.stat().st_mtime > built for path in (*sources, root / "go.sum"))
+    return go, any(path.stat().st_mtime > age for path in (*sources, root / "go.sum"))
 
 
 def _build(root: Path, go: str, target: Path) -> Path:
-    """Compile the server of the checkout at root to the file target."""
+    """Compile the server of the checkout at root, or its library, to the file target."""
     target.parent.mkdir(exist_ok=True)
     partial = target.with_name(f".{target.name}.{os.getpid()}")
-    flags = ["-trimpath", "-ldflags", f"-s -w -X blockyard/datasets/program.version={_VERSION}"]
-    command = [go, "build", *flags, "-o", str(partial), "./rpc/blockyard"]
+    what, cgo, flags = ["./rpc/blockyard"], "0", f"-s -w -X blockyard/datasets/program.version={_VERSION}"
+    if target.name == LIBRARY:
+        what, cgo, flags = ["-buildmode=c-shared", "./rpc/library"], "1", f"-s -w -X main.version={_VERSION}"
+    command = [go, "build", "-trimpath", "-ldflags", flags, "-o", str(partial), *what]
     try:
         with tempfile.TemporaryFile("w+") as output, bar("building the server") as advance:
-            env = {**os.environ, "CGO_ENABLED": "0"}
+            env = {**os.environ, "CGO_ENABLED": cgo}
             with subprocess.Popen(command, cwd=root, env=env, stdout=output, stderr=output) as build:
                 while build.poll() is None:
                     try:
@@ -101,4 +128,5 @@ def _build(root: Path, go: str, target: Path) -> Path:
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
+        partial.with_suffix(".h").unlink(missing_ok=True)  # of cgo
     return target

@@ -24,8 +24,10 @@ from ...errors import ServerStartError
 from .binary import find_server
 
 _STOP_SECONDS = 3.0
-# Only this process reaches the server, so it may name files and open as much as it likes.
-_FLAGS = ["--parent-death", "--trust-specs", "--max-sessions=4096", "--max-handles=4096", f"--max-memory={1 << 40}"]
+# Only this process reaches the server, so it may name files and open as much as it likes. The largest number of bytes
+# is no limit, as 0 is, which earlier servers refuse.
+_FLAGS = ["--parent-death", "--trust-specs", "--max-sessions=4096", "--max-handles=4096"]
+_FLAGS += [f"--max-memory={(1 << 63) - 1}"]
 
 
 class LocalServer:

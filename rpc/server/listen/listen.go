@@ -1,4 +1,5 @@
-package server
+// Package listen opens the addresses of a server: unix sockets, TCP and TLS.
+package listen
 
 import (
 	"crypto/tls"

@@ -1,4 +1,4 @@
-package server_test
+package listen_test
 
 import (
 	"net"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/rpc/server"
+	"blockyard/rpc/server/listen"
 )
 
 // Many servers start at the same moment where a killed one left its socket: one of them listens, and its socket stays.
@@ -26,7 +26,7 @@ func TestOneServerTakesAStaleSocket(t *testing.T) {
 		for k := range listeners {
 			all.Go(func() {
 				<-begin
-				listeners[k], refused[k] = server.Listen("unix:"+path, nil, server.Credentials{})
+				listeners[k], refused[k] = listen.Listen("unix:"+path, nil, listen.Credentials{})
 			})
 		}
 		close(begin)

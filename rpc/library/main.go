@@ -1,0 +1,61 @@
+// Library is the server as a shared library, for programs that want its games in their own process: blockyard.h
+// describes the functions. Its connections are sessions like those over sockets, with the same methods.
+//
+//	go build -buildmode=c-shared -o blockyard.so ./rpc/library
+package main
+
+// #include <stdint.h>
+import "C"
+
+import (
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"blockyard/env/games"
+	"blockyard/rpc/client"
+	"blockyard/rpc/server"
+	"blockyard/rpc/server/limits"
+)
+
+func main() {}
+
+// version is that of the package that the library is built for: -ldflags "-X main.version=1.2.3".
+var version = "of unknown version"
+
+// started is the server of this process, made for its first connection. Its only client is the process, so it may do
+// what the process may.
+var started = sync.OnceValue(func() *server.Server {
+	l := limits.DefaultLimits()
+	l.MaxSessions, l.MaxHandles, l.MaxMemory = 4096, 4096, 1<<40
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return server.New(server.Config{Games: games.All, Version: version, Trusted: true, Limits: l, Log: log}.WithBots())
+})
+
+// A connection is what C names by a number.
+type connection struct {
+	*server.Local
+	games *client.Games // of blockyard_open; nil for others
+	err   error         // of the last call for them
+}
+
+var (
+	connections sync.Map // by number, from 1
+	numbers     atomic.Int64
+)
+
+// connect opens a connection and returns its number.
+func connect() (*connection, C.int64_t) {
+	number := numbers.Add(1)
+	c := &connection{Local: started().Local()}
+	connections.Store(number, c)
+	return c, C.int64_t(number)
+}
+
+// find returns the connection with a number, nil if there is none.
+func find(number C.int64_t) *connection {
+	c, _ := connections.Load(int64(number))
+	found, _ := c.(*connection)
+	return found
+}

@@ -1,0 +1,161 @@
+"""The server in this process: a shared library, and a connection to it that is used like a socket."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import struct
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import ForkError, ServerNotFoundError, ServerStartError
+from .server.binary import find_library
+
+_FORKED = (
+    "the server was loaded into process {}, and this is a fork of it, where it cannot run: pass "
+    'transport="process", or start processes with "spawn" or "forkserver"'
+)
+_lock = threading.RLock()
+_owner: int | None = None  # the process that loaded the library
+
+
+class Library:
+    """The functions of ``rpc/library/blockyard.h`` that this package uses.
+
+    Attributes:
+        step: ``blockyard_step_handle``.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Load it; raise ServerStartError if that fails."""
+        if other := other_go(path):
+            raise ServerStartError(
+                f"{other}, which this process has loaded, is another library written in Go, and two of them can "
+                'disturb each other: pass transport="process"'
+            )
+        try:
+            loaded = ctypes.CDLL(str(path))
+            self.connect, self.close = loaded.blockyard_connect, loaded.blockyard_close
+            self.write, self.read = loaded.blockyard_write, loaded.blockyard_read
+            self.step = loaded.blockyard_step_handle
+        except (OSError, AttributeError) as error:  # such as one for another C library
+            raise ServerStartError(f'{path} cannot be loaded: {error}; pass transport="process"') from error
+        number, pointer = ctypes.c_int64, ctypes.c_void_p
+        self.connect.argtypes, self.connect.restype = [], number
+        for function in (self.write, self.read):
+            function.argtypes, function.restype = [number, pointer, number], number
+        self.step.argtypes = [number, ctypes.c_uint32, pointer, pointer]
+        self.close.argtypes, self.close.restype = [number], None
+
+
+@functools.cache
+def _load(path: Path) -> Library:
+    return Library(path)
+
+
+def library(build: bool = False) -> Library:
+    """Load the library into this process, once; build as in :func:`find_library`.
+
+    Raises:
+        ServerNotFoundError: there is none.
+        ServerStartError: it cannot be loaded.
+        ForkError: it was loaded before this process was forked.
+    """
+    global _owner
+    with _lock:
+        if _owner not in (None, os.getpid()):
+            raise ForkError(_FORKED.format(_owner))
+        loaded = _load(find_library(build))
+        _owner = os.getpid()
+        return loaded
+
+
+def available() -> bool:
+    """Return whether there is a library that can be used in this process."""
+    try:
+        library()
+    except (ServerNotFoundError, ServerStartError, ForkError):
+        return False
+    return True
+
+
+class LibrarySocket:
+    """A connection to the server in this process, with the methods of a socket that connections use."""
+
+    def __init__(self) -> None:
+        """Connect; raise as :func:`library` does."""
+        self._library, self._owner = library(build=True), os.getpid()
+        self.number = self._library.connect()
+        self.step_handle = self._library.step
+
+    def send(self, data: Any, flags: int = 0) -> int:
+        """Send a whole request, which is answered before this returns."""
+        if (sent := self._library.write(self.number, bytes(data), len(data))) < 0:
+            raise BrokenPipeError("the connection is closed")
+        return int(sent)
+
+    sendall = send
+
+    def sendmsg(self, parts: Sequence[Any], *_: Any) -> int:
+        """Send a whole request that is given in parts."""
+        return self.send(b"".join(parts))
+
+    def recv_into(self, buffer: Any, size: int = 0, flags: int = 0) -> int:
+        """Receive what fits into the buffer; return the number of bytes, 0 if nothing more was sent."""
+        at = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
+        return int(self._library.read(self.number, at, len(buffer)))
+
+    def recvmsg_into(self, buffers: Sequence[Any], *_: Any) -> tuple[int, list[Any], int, None]:
+        """Receive into several buffers, one after the other."""
+        total = 0
+        for buffer in buffers:
+            total += (got := self.recv_into(buffer) if len(buffer) else 0)
+            if got < len(buffer):
+                break
+        return total, [], 0, None
+
+    def recv(self, size: int) -> bytes:
+        """Receive at most so many bytes."""
+        buffer = bytearray(size)
+        return bytes(buffer[: self.recv_into(buffer)])
+
+    def close(self) -> None:
+        """End the session; in a forked process, do nothing. May be called again."""
+        if self._owner == os.getpid():
+            self._library.close(self.number)
+
+
+def other_go(own: Path) -> str | None:
+    """Return the path of another library in this process that contains a runtime of Go; None if none can be seen."""
+    for path in _loaded():
+        if path != str(own.resolve()) and _has_section(path, b".go.buildinfo"):
+            return path
+    return None
+
+
+def _loaded() -> Iterator[str]:
+    """Yield the files of shared libraries in this process; only Linux lists them."""
+    if not sys.platform.startswith("linux"):
+        return
+    with open("/proc/self/maps") as maps:
+        yield from dict.fromkeys(line.split(maxsplit=5)[5].rstrip() for line in maps if ".so" in line)
+
+
+def _has_section(path: str, name: bytes) -> bool:
+    """Return whether an ELF file of 64 bits has a section of this name."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(64)
+            if head[:6] != b"\x7fELF\x02\x01":
+                return False
+            table, each, _, names = *struct.unpack_from("<Q", head, 40), *struct.unpack_from("<HHH", head, 58)
+            file.seek(table + names * each + 24)  # where the table of sections says where their names are
+            offset, size = struct.unpack("<QQ", file.read(16))
+            file.seek(offset)
+            return name in file.read(size)
+    except (OSError, struct.error):
+        return False
