@@ -82,7 +82,7 @@ func TestTooLargeNetwork(t *testing.T) {
 func TestSizesInTheDocs(t *testing.T) {
 	page, err := os.ReadFile("../../rpc/python/docs/contest.md")
 	require.NoError(t, err)
-	row := regexp.MustCompile(`(?m)\| (\d+) \| (\d+) \| .go run ./agents bundle (\w+)(?: --ply (\d))? --out`)
+	row := regexp.MustCompile(`(?m)\| (\d+) \| (\d+) \| .blockyard bundle (\w+)(?: --ply (\d))? --out`)
 	rows := row.FindAllSubmatch(page, -1)
 	require.Len(t, rows, 5)
 	for _, r := range rows {

@@ -132,7 +132,7 @@ func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served [
 
 // valuesOf returns the values that learned gives to moves, nil if it gives none. They are loaded when asked for.
 func valuesOf(g *env.Game) (openenv.Values, string) {
-	a, err := bots.Parse(g, bots.Own("learned"))
+	a, err := bots.Parse(g, bots.Foreign("learned", nil))
 	if err != nil {
 		return nil, "" // no network is shipped for it
 	}
