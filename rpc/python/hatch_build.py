@@ -60,7 +60,7 @@ class BuildError(Exception):
 def module_root(here: Path) -> Path:
     """Return the folder of the Go module: ``_go`` of a source distribution, or a parent folder."""
     for folder in (here / "_go", *here.parents):
-        if (folder / "go.mod").is_file() and (folder / "rpc" / "main.go").is_file():
+        if (folder / "go.mod").is_file() and (folder / "rpc" / "blockyard" / "main.go").is_file():
             return folder
     raise BuildError(
         f"no Go module with the server's sources in a parent folder of {here}: build in a checkout of the whole "

@@ -66,12 +66,24 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             except BaseException:
                 self.vector.close()
                 raise
-        v = self.vector
-        self._batch, self._steps = v._batch, SingleSteps(v._requests, v._batch, v._games, v._steps)
+        self._prepare()
         self.game_spec = self.vector.game_spec
         self.render_mode = self.vector.render_mode
         self.observation_space = self.vector.single_observation_space
         self.action_space = self.vector.single_action_space
+
+    def _prepare(self) -> None:
+        """Prepare to step the vector environment."""
+        v = self.vector
+        self._batch, self._steps = v._batch, SingleSteps(v._requests, v._batch, v._games, v._steps)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_batch", "_steps")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Continue as a copy: the vector environment has memory of its own."""
+        self.__dict__.update(state)
+        self._prepare()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
         """Start an episode.
