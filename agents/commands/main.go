@@ -6,7 +6,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"blockyard/agents/contest/library"
 	"blockyard/agents/fleet/broker"
 	"blockyard/datasets/program"
 )
@@ -44,7 +43,7 @@ func Main() int {
 }
 
 // ServesPlugin returns whether this process was started by Main to run a library for it, as no command says.
-func ServesPlugin() bool { return len(os.Args) == 3 && os.Args[1] == library.ServeArgument }
+func ServesPlugin() bool { return forPlugin(os.Args[1:]) }
 
 // Program is the program.
 func Program() *program.Program {

@@ -32,10 +32,13 @@ type pluginFlags struct {
 	Quiet    bool           `short:"q" help:"With --plugin: nothing on standard error."`
 }
 
+// forPlugin returns whether args ask to run a library for the parent process.
+func forPlugin(args []string) bool { return len(args) == 2 && args[0] == library.ServeArgument }
+
 // servePlugin runs a library for the parent process if args ask for it. Errors go to
 // the parent.
 func servePlugin(args []string) (status int, asked bool) {
-	if len(args) != 2 || args[0] != library.ServeArgument {
+	if !forPlugin(args) {
 		return 0, false
 	}
 	_ = library.Serve(args[1])
