@@ -15,7 +15,7 @@ import (
 	"blockyard/datasets/program/disk"
 )
 
-// Submit queues jobs. It tries again while the broker cannot be reached.
+// Submit queues jobs. It tries again while the broker cannot be reached, until the run has failed.
 func (s *Server) Submit(ctx context.Context, jobs ...*Job) error {
 	for _, j := range jobs {
 		j.tries = 1
@@ -51,6 +51,9 @@ func (s *Server) publish(ctx context.Context, m jobMessage) error {
 				return gone
 			}
 			return s.Explain(err)
+		}
+		if s.Err() != nil {
+			return s.Err()
 		}
 		s.options.Log.Warn("a job could not be queued, trying again", s.options.Noun, m.ID, "error", err)
 		if !pause(ctx, time.Second) {
