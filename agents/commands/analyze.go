@@ -32,26 +32,6 @@ type analyzeCmd struct {
 	Open    bool     `help:"With --web: open the page in the default browser."`
 }
 
-// Help is printed with the flags.
-func (*analyzeCmd) Help() string {
-	return `For every seat that had to choose: its best moves with their values, what the search expects next, the
-move that was played and what it lost against the best. A turn is a position of the record, from 0,
-as "datasets view" numbers them. Without a turn, the command goes through the whole game and lists
-the moves that lost most.
-
-  agents analyze games.jsonl.gz#12               turn 12, if the file has one game
-  agents analyze games.jsonl.gz#3/12             turn 12 of the third game
-  agents analyze games.jsonl.gz --game 3         where the third game was lost
-  agents analyze games.jsonl.gz --web --open     the same in a browser
-  agents analyze history/0_1700000000#12         turn 12 of a history folder of Dropblox
-
-A value is that of the position after the move and of the best play that the search finds from
-there, in the units of the agent's evaluator; the result says what they are. If the network was
-trained to give log odds, the values are chances of winning; otherwise compare values of one
-position only. Pieces that the player could not know are hidden from the search too. --agent takes
-options, such as hand:ply=3 or learned:weights=FILE.`
-}
-
 // Run prints the analysis, or serves it.
 func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
 	switch {

@@ -38,26 +38,6 @@ type arenaCmd struct {
 	Remote matches.Flags `embed:""`
 }
 
-// Help is printed with the flags.
-func (*arenaCmd) Help() string {
-	return `The two games of a pair have the same seed, with the seats swapped. The pair is the unit of the statistics:
-the 95 % interval comes from the variance of the pairs' scores. With more than two seats, A has
-one seat and B all others, and games come in sets in which A has every seat once. The result is
-then the mean rank of A (1 is the best), and the set is the unit. Ctrl-C ends the match;
-the result covers the completed pairs.
-
---sprt stops the match as soon as a sequential probability ratio test decides between two Elo
-differences. Both error probabilities are 0.05 by default.
-
-In a game of one seat, both agents play the same seeds, each alone, and the seed is the unit.
---skip leaves out the first seeds, to play a long match in parts. If --cap or --steps stops
-games, compare the score per end instead of the mean score: it is the total score divided by the
-number of games that ended by themselves. In WinTetris, the score is the number of lines.
-
-With --cluster, worker processes on any number of machines play the games: start them with the command
-that is printed, train join. The result is the same as without. Agents with time= or exec: are refused.`
-}
-
 // Run plays the match and prints the result.
 func (c *arenaCmd) Run(ctx context.Context, con *console) error {
 	m, forget, err := c.match(ctx)

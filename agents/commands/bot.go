@@ -22,13 +22,6 @@ type botCmd struct {
 	Seed  uint64 `default:"1" help:"Seed of the agent's random choices."`
 }
 
-// Help is printed with the flags.
-func (*botCmd) Help() string {
-	return `The bot recognises the dialect of the contest's protocol from the first lines, reports
-unexpected input on standard error and answers it with a safe move. The agent gets a share
-of the time bank for every answer.`
-}
-
 // Run plays until standard input or ctx ends.
 func (c *botCmd) Run(ctx context.Context, con *console) error {
 	g, err := games.Open(c.Game)

@@ -32,25 +32,8 @@ type hostCmd struct {
 	contestFlags
 }
 
-// Help is printed with the flags.
-func (*hostCmd) Help() string {
-	return `A bot is a program in any language that speaks the contest's protocol, or an agent such as
-hand:ply=1. A command line with characters that are special to a shell is run by a shell. An archive
-(.zip, .tar.gz, .7z and others), a source file or a folder is compiled first; see agents/SUBMISSIONS.md.
-NAME=BOT gives it a name. Bots that talk
-in lines on standard input and output are started for every game, and change seats after it. Ctrl-C
-ends the match; the result then covers the games played so far.
-
-In a log, "player1 <" marks what was sent to a bot, ">" its answer, "@" the time that the
-answer took and the limit, "!" a line of its standard error, and "*" the host's remark about
-it; other lines are the host's own.
-
-The result says how many of the games were distinct. Deterministic bots that meet again with
-the same seed may play the same game again, which says nothing new.
-
-The flags of each contest follow the common ones, below the names of the games that have them.
-` + aboutContests("")
-}
+// Help is what follows the text of help/host.txt.
+func (*hostCmd) Help() string { return "\n" + aboutContests("") }
 
 // Run plays the match.
 func (c *hostCmd) Run(ctx context.Context, con *console) error {

@@ -32,20 +32,6 @@ type ladderCmd struct {
 	Quiet   bool     `short:"q" help:"Print no progress bar."`
 }
 
-// Help is printed with the flags.
-func (*ladderCmd) Help() string {
-	return `Every two agents meet in pairs of games with the same seed and the seats swapped. In a game of
-one seat, every agent plays the same seeds alone, and the higher score with a seed wins. The
-Elo ratings are those that make all results most likely, relative to the mean of the agents.
-
-Agents play without a clock, in this process. A program, which --bot may name too, plays in a process of
-its own. To let programs meet by a contest's rules and time limits, see agents tournament.
-
-The folder of --out receives ladder.json, ladder.png, run.json and journal.jsonl. Ctrl-C stops after the
-completed pairs; the same command then goes on, also after kill -9, and a larger --games
-extends the ladder.`
-}
-
 // Run plays the ladder and prints the table.
 func (c *ladderCmd) Run(ctx context.Context, con *console) error {
 	l, err := c.ladder()

@@ -2,6 +2,7 @@
 package commands
 
 import (
+	"embed"
 	"os"
 
 	"github.com/alecthomas/kong"
@@ -34,6 +35,9 @@ or learned:ply=3,width=8,weights=FILE,time=50ms,eps=0.1. exec:CMD is a program t
 contest's protocol; an archive, source file or folder is compiled to one; human is you, in play.
 NAME=AGENT gives an agent a name to show. The error for an unknown name lists the known ones.`
 
+//go:embed help
+var help embed.FS
+
 // Main runs the command line of this process and returns its exit status.
 func Main() int {
 	if status, asked := servePlugin(os.Args[1:]); asked {
@@ -49,6 +53,6 @@ func ServesPlugin() bool { return forPlugin(os.Args[1:]) }
 func Program() *program.Program {
 	t := new(table)
 	t.Host.contestFlags, t.Tournament.contestFlags = newContestFlags(false), newContestFlags(true)
-	options := []kong.Option{broker.Helps, kong.Help(printHelp)}
+	options := []kong.Option{broker.Helps, program.Longer(help), kong.Help(printHelp)}
 	return &program.Program{Name: "agents", About: about, Commands: t, Options: options}
 }

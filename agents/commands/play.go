@@ -86,32 +86,6 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	return ending(con.Out, rec)
 }
 
-// Help is printed with the flags.
-func (*playCmd) Help() string {
-	return `With --web you play in a web browser, by default on the first seat against learned: with keys, mouse
-or fingers, with hints on request. --listen 0.0.0.0:8000 lets a phone in the same network open the page too: give it the
-printed address, with this machine's name in place of 127.0.0.1.
-
-With --a human you play, at this terminal. In games of placements the keys are
-
-  left, right  column      up     turn                 space  place it
-  down         other depth :      type a move          ?      all moves    q  leave
-
-WinTetris is played in real time: left, right, up and z turn, space drops, p pauses. If standard
-input is not a terminal, moves are read from it, one per line, such as "r0 x4 y18".
-
-With --plugin, a solver in a shared library plays WinTetris. The library has the C
-interface of agents/submit/wintetris/wintetris.h:
-
-  agents play wintetris --plugin ./solver.so --options "parts=4" --games 20 --seed 1
-
-An answer after --limit-ms is ignored; a call that takes longer than --patience ends
-its game; 0 removes a limit. What the library prints goes to standard error, unless --quiet is set. A solver
-that crashes, exits or hangs ends that game; the next game begins with a new process, and
-the exit status is 1. --show plays at the speed of the rules, so that a piece hangs while the
-solver thinks longer than a tick; the table counts those ticks and the milliseconds of an answer.`
-}
-
 // match is the game that the flags describe, and the agents of its seats, which do not play yet.
 func (c *playCmd) match() (m match.Game, agents []*bots.Agent, err error) {
 	if c.pluginFlags != (pluginFlags{}) {

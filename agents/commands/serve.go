@@ -45,22 +45,6 @@ type serveDropbloxCmd struct {
 	ops.Flags
 }
 
-// Help is printed with the flags.
-func (*serveDropbloxCmd) Help() string {
-	return `Add the teams first:
-
-  agents serve dropblox --teams teams.txt --add "Blue Whales"
-
-The password is read from the terminal or the first line of standard input. In a round
-all teams play the same blocks at the same time; practice games are possible at any time.
-Clients play with agents host dropblox practice|compete --server http://HOST:PORT. A
-round ends when all teams have finished or its clock has run out; then its ranking is
-printed, and teams can wait for the next one. Other events are logged to standard error.
-A team that asks too often is told to try again later (429), and its clients do so.
-Passwords are sent unencrypted: for clients on other machines, put a TLS proxy in front.
-Ctrl-C ends all games; their histories stay complete.`
-}
-
 // Run runs the server until the last round or Ctrl-C.
 func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 	if c.Add != nil {

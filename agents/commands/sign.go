@@ -23,13 +23,6 @@ type signCmd struct {
 	Games int    `default:"4" help:"Games per line."`
 }
 
-// Help is printed with the flags.
-func (*signCmd) Help() string {
-	return `Each line is a hash of the actions and scores of games with fixed seeds and the same
-agent in every seat. Games of one seat are stopped after 2,000 actions. A change that is
-not meant to change how agents play must leave every line as it is.`
-}
-
 // Run prints the lines.
 func (c *signCmd) Run(ctx context.Context, con *console) error {
 	list := games.All

@@ -44,28 +44,6 @@ type tournamentCmd struct {
 	contestFlags
 }
 
-// Help is printed with the flags.
-func (*tournamentCmd) Help() string {
-	return `An entrant is an agent of ours such as "hand:ply=1", the command line of a program, or a
-submission: an archive (.zip, .tar.gz, .7z and others), a source file or a folder with a bot, which is
-compiled here; agents/SUBMISSIONS.md says in which languages and how. Programs are not isolated: run those of
-strangers as another user or in a container.
-
-Every entrant first plays a test game. One that does not compile, does not start, never answers,
-ends early or answers nonsense does not take part; the table says why. Then they meet, by the
-contest's own time limits unless flags change them, with a new seed for every game. The best four
-play semi-finals and a final.
-
-The folder of --out receives index.html with the table, the crosstable and all games, a record and a
-log of every game, and journal.jsonl. A game counts only if its record replays to the result that the
-journal notes; the table names those that do not count. Ctrl-C stops; the same command then goes on
-behind the last finished game, also after kill -9. Entrants may change until the first game is over.
-
-With --listen, the page is served as soon as the entrants are tested, and renewed after every
-game. Anyone who reaches the address can read it, with the logs and records, but not the sources;
---listen :8080 is for other machines too.`
-}
-
 // Run plays the tournament.
 func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	g, err := games.Open(c.Game)

@@ -2,7 +2,10 @@ package program
 
 import (
 	"errors"
+	"io/fs"
+	"strings"
 
+	"github.com/BurntSushi/toml"
 	"github.com/alecthomas/kong"
 )
 
@@ -22,4 +25,30 @@ func helpOf(v *kong.Value) string {
 		return text
 	}
 	return text + " Default: " + v.Default + "."
+}
+
+// Longer gives commands their longer descriptions, which are printed with the flags: that of the command "serve tetris"
+// is the file help/serve-tetris.txt. What the method Help of a command returns follows it.
+func Longer(files fs.FS) kong.Option {
+	return kong.PostBuild(func(k *kong.Kong) error {
+		for _, c := range k.Model.Leaves(false) {
+			text, err := fs.ReadFile(files, "help/"+strings.Join(strings.Fields(c.Path()), "-")+".txt")
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			} else if err != nil {
+				return err
+			}
+			c.Detail = strings.TrimSuffix(string(text), "\n") + c.Detail
+		}
+		return nil
+	})
+}
+
+// Texts reads the help texts of flags, by the names of their variables, from TOML.
+func Texts(text string) kong.Vars {
+	v := kong.Vars{}
+	if _, err := toml.Decode(text, &v); err != nil {
+		panic(err) // a file of the program
+	}
+	return v
 }

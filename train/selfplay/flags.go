@@ -1,12 +1,13 @@
 package selfplay
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
+	"blockyard/datasets/program"
 )
 
 // Flags are the flags of a new run that every algorithm reads. Those of one algorithm are beside it. A flag that is nil
@@ -33,33 +34,11 @@ type Flags struct {
 	DeepWidth *int     `help:"${deep_width}" placeholder:"N" group:"TD(λ)"`
 }
 
-// FlagHelp are the help texts of Flags.
-var FlagHelp = kong.Vars{
-	"from": "Network to start from instead of random weights; with --results 0, of the backup.",
-	"seed": "Seed of everything random. Default: 1.",
-	"iterations": "Budget: rollouts of self-play. Default: 800 in Block Battle, about three minutes on two cores; " +
-		"1200 in the duel, 500 in Blocking, 3000 in WinTetris, 400 in Dropblox.",
-	"for": "Budget as wall-clock time instead, gates included: the command ends at about that time. " +
-		"Gates play fewer games if theirs would take more than a quarter of it. Such a run cannot be repeated exactly.",
-	"hidden": "Sizes of the hidden layers. Default: 64, in WinTetris 32.",
-	"games":  "Games played side by side. Default: 64.",
-	"rounds": "Steps of each game in a rollout; with --backup a 16th, because each row costs a search. Default: 64, in " +
-		"Blocking and Dropblox 32.",
-	"batch":   "Rows per step of the optimiser. Default: 384 in Block Battle, 64 in Blocking, else 256.",
-	"mean":    "Iterations over which weights are averaged. Default: 100, in Blocking and Dropblox 15, in WinTetris 30.",
-	"explore": "Probability of a random choice. Default: 0.02, in Dropblox 0.03, in WinTetris 0.",
-	"late": "Share of games that start from a late or damaged position. Default: 0.25 in Block Battle, 0.2 in the duel, " +
-		"0.8 in WinTetris, else 1.",
-	"gates": "How often the network is evaluated and saved. Default: 4 in Block Battle and Dropblox, 10 in WinTetris, " +
-		"else 6, and with --for one per minute at most.",
+//go:embed flags.toml
+var flagTexts string
 
-	"warm":     "Share of the budget in which the baseline evaluator plans, in Dropblox. Default: 0.",
-	"lambda":   "λ of the returns, 0 to 1. Default: 0.95, in WinTetris 0.5, in Dropblox 0.8.",
-	"rate":     "Learning rate at the beginning. Default: 0.001.",
-	"rate_end": "Learning rate at the end. Default: 0.00005, for one seat 0.00002.",
-	"deep_width": "First choices that a backup of a game of turns searches two plies deep; in Dropblox the width of the " +
-		"search. Default: 8, in Dropblox 6.",
-}
+// FlagHelp are the help texts of Flags.
+var FlagHelp = program.Texts(flagTexts)
 
 // Apply sets the options for which flags were given. With a budget of time there is a gate per minute at most by
 // default, and no budget of iterations.

@@ -1,8 +1,11 @@
 package broker
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
+
+	"blockyard/datasets/program"
 
 	"github.com/alecthomas/kong"
 )
@@ -24,17 +27,11 @@ type ClientFlags struct {
 	TLSCA string `name:"tls-ca" help:"${tls_ca}" placeholder:"FILE" group:"Many machines"`
 }
 
+//go:embed flags.toml
+var flagTexts string
+
 // Helps are the help texts of Flags.
-var Helps = kong.Vars{
-	"cluster": "Let worker processes play; see train join. With an address, such as nats://HOST:4222, use the NATS " +
-		"cluster there instead of a broker in this process.",
-	"listen": "Where the broker in this process listens, such as 0.0.0.0:4222 for workers on other machines. " +
-		"Port 0 selects a free one.",
-	"tls_cert": "Certificate of that broker, a PEM file.",
-	"tls_key":  "Private key of the certificate.",
-	"creds":    "Key or NATS credentials for the broker.",
-	"tls_ca":   "Authorities that the broker's certificate is checked with, a PEM file. Default: the system's.",
-}
+var Helps = program.Texts(flagTexts)
 
 // A Flag is --cluster, which may have a value: the next argument, if it is an address.
 type Flag struct {

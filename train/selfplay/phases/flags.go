@@ -1,9 +1,10 @@
 package phases
 
 import (
+	_ "embed"
 	"fmt"
 
-	"github.com/alecthomas/kong"
+	"blockyard/datasets/program"
 
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
@@ -25,31 +26,11 @@ type Flags struct {
 	RateBackup *float64 `help:"${rate_backup}" placeholder:"X" group:"With --backup"`
 }
 
+//go:embed flags.toml
+var flagTexts string
+
 // FlagHelp are the help texts of Flags.
-var FlagHelp = kong.Vars{
-	"results": "Share of the budget, the first, for TD(λ) on the results of games before the --backup, which then " +
-		"starts from that network. Default: what --backup leaves.",
-	"backup": "Share of the budget, the last, for fitted value iteration: a network learns what a search with the " +
-		"network of the last gate finds. With 1, the first is --from. Default: 0.5 in Block Battle, two thirds in the " +
-		"duel, else 0.",
-	"versus": "Share of games with an opponent (--opponents) in one seat. Default: 0.",
-	"opponents": "Agents that the games of --versus are played against, such as hand,combo,tspin,quad,skipper,digger " +
-		"in Block Battle. Each game draws one of them, all with equal probability; it evaluates one ply deep, and " +
-		"nothing is learned from its choices. Default: hand, the baseline evaluator.",
-	"gate_pairs": "Pairs of games per gate and opponent. Default: 100.",
-	"gate_ply":   "Plies that both sides search in a gate. Default: 2, in Blocking 1.",
-	"gate_against": "Agents that a gate plays against in place of hand, such as hand,combo,tspin,skipper in Block " +
-		"Battle, for --gate-pairs in all. The network then becomes the best one only if it also scores no less against " +
-		"them than the best one did. Weights that an agent names are copied into the run's folder. Programs, such as " +
-		"exec:./bot, must be named again with --resume. Default: hand alone, which does not decide.",
-	"gate_elo": "Let a gate play against the best network so far until a sequential test decides between equal strength " +
-		"and this many Elo more, for up to four times --gate-pairs. 0: no test. Default: 20, in Block Battle 0.",
-	"samples": "Positions per decision that are searched further and learned from. Default: 24 in Block Battle, 8 in " +
-		"the duel.",
-	"look": "In turn-based games: plies that both seats play on from each of them, as the network prefers. " +
-		"Default: 6 in the duel.",
-	"rate_backup": "Learning rate after each gate. Default: 0.001.",
-}
+var FlagHelp = program.Texts(flagTexts)
 
 // Parts of a run that flags are for.
 const (

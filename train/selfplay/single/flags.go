@@ -1,9 +1,10 @@
 package single
 
 import (
+	_ "embed"
 	"errors"
 
-	"github.com/alecthomas/kong"
+	"blockyard/datasets/program"
 
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
@@ -18,14 +19,11 @@ type Flags struct {
 	GateSteps *int     `help:"${gate_steps}" placeholder:"N" group:"Games of one seat"`
 }
 
+//go:embed flags.toml
+var flagTexts string
+
 // FlagHelp are the help texts of Flags.
-var FlagHelp = kong.Vars{
-	"discount":   "γ of the returns per turn in Dropblox, above 0 to 1. Default: 0.9995.",
-	"keep":       "Rollouts that every fit learns from, the last ones. Default: 1, in Dropblox 24.",
-	"longest":    "Choices after which a game is left for a new one. Default: 200, in Dropblox 1000.",
-	"gate_games": "Games of a gate. Default: 64, in Dropblox 40.",
-	"gate_steps": "Choices after which such a game is stopped. Default: 5000, in Dropblox 10000.",
-}
+var FlagHelp = program.Texts(flagTexts)
 
 // Parts of a run that flags are for.
 const (
