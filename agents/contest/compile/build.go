@@ -130,7 +130,7 @@ func (c *compiler) build() error {
 	}
 	l, files, err := c.detect()
 	if err == nil {
-		c.language = l.name
+		c.language = l.Name
 		err = l.build(c, l, files)
 	}
 	if why := new(Refusal); errors.As(err, &why) && why.lost {

@@ -65,7 +65,7 @@ func (c *compiler) goModule(files []string) string {
 }
 
 func rust(c *compiler, l *language, files []string) error {
-	if mark, ok := c.mark(l.marks); ok {
+	if mark, ok := c.mark(l.Marks); ok {
 		cargo, err := tool("Rust", "cargo")
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ func toBinary(c *compiler, l *language, files []string) error {
 	}
 	binary := filepath.Join(c.dir, "bot.host")
 	c.begin(main, binary)
-	return c.run(slices.Concat([]string{tool}, l.flags, []string{"-o", binary, main})...)
+	return c.run(slices.Concat([]string{tool}, l.Flags, []string{"-o", binary, main})...)
 }
 
 var (
@@ -102,7 +102,7 @@ func haskell(c *compiler, l *language, files []string) error {
 		said := c.text(mark)
 		for _, m := range cabalFolders.FindAllStringSubmatch(said, -1) {
 			for _, dir := range strings.FieldsFunc(m[1], func(r rune) bool { return strings.ContainsRune(", \t\r", r) }) {
-				in.flags = append(slices.Clone(in.flags), "-i"+path.Join(path.Dir(mark), dir))
+				in.Flags = append(slices.Clone(in.Flags), "-i"+path.Join(path.Dir(mark), dir))
 			}
 		}
 		if m := cabalMain.FindStringSubmatch(said); m != nil {
@@ -111,7 +111,7 @@ func haskell(c *compiler, l *language, files []string) error {
 	}
 	for _, name := range files {
 		if c.isUsual(name) {
-			in.flags = append(slices.Clone(in.flags), "-i"+path.Dir(name))
+			in.Flags = append(slices.Clone(in.Flags), "-i"+path.Dir(name))
 		}
 	}
 	return toBinary(c, &in, files)
@@ -161,13 +161,13 @@ func java(c *compiler, l *language, files []string) error {
 	for range strings.Count(class, ".") {
 		root = path.Dir(root)
 	}
-	base := slices.Concat([]string{javac}, l.flags, []string{"-cp", c.classPath()})
+	base := slices.Concat([]string{javac}, l.Flags, []string{"-cp", c.classPath()})
 	return c.try(slices.Concat(base, files), slices.Concat(base, []string{"-sourcepath", root, main}))
 }
 
 // projectOf is the build file of a program for the JVM, whose folder it is started in, or the top.
 func (c *compiler) projectOf(main string) string {
-	if mark, ok := c.above(main, languageOf(main).marks...); ok {
+	if mark, ok := c.above(main, languageOf(main).Marks...); ok {
 		return mark
 	}
 	return "."
@@ -183,7 +183,7 @@ func kotlin(c *compiler, l *language, files []string) error {
 	if err := c.onJVM(c.projectOf(main), "-cp", filepath.Join(c.dir, "bot.host.jar"), class); err != nil {
 		return err
 	}
-	return c.run(slices.Concat([]string{kotlinc}, l.flags, files)...)
+	return c.run(slices.Concat([]string{kotlinc}, l.Flags, files)...)
 }
 
 func scala(c *compiler, l *language, files []string) error {
@@ -201,13 +201,13 @@ func scala(c *compiler, l *language, files []string) error {
 	}
 	class := strings.TrimSuffix(path.Base(main), path.Ext(main))
 	text := c.text(main)
-	if at := l.main.FindStringIndex(text); at != nil { // the object that this is part of
+	if at := l.Main.FindStringIndex(text); at != nil { // the object that this is part of
 		for _, m := range regexp.MustCompile(`object\s+(\w+)`).FindAllStringSubmatch(text[:at[1]], -1) {
 			class = m[1]
 		}
 	}
 	c.begin(c.projectOf(main), run, "-cp", out, c.inPackage(main, class))
-	return c.run(slices.Concat([]string{scalac}, l.flags, files)...)
+	return c.run(slices.Concat([]string{scalac}, l.Flags, files)...)
 }
 
 // What a project file of C# says.

@@ -14,27 +14,24 @@ import (
 	"strings"
 )
 
-// native returns what builds with the author's build file, or else, or if that fails, with the compiler alone. The
-// standards are those of the language, the newest first: an old program may need an old one.
-func native(standards ...string) func(c *compiler, l *language, files []string) error {
-	return func(c *compiler, l *language, files []string) error {
-		tool, err := tool(l.name, l.tools...)
-		if err != nil {
-			return err
-		}
-		var first error
-		for _, mark := range c.buildFiles() {
-			if err := c.byBuildFile(mark); err == nil {
-				return nil
-			} else if first == nil {
-				first = err
-			}
-		}
-		if err = c.alone(l, files, standards, append([]string{tool}, l.flags...)); err != nil && first != nil {
-			return first
-		}
+// native builds with the author's build file, or else, or if that fails, with the compiler alone.
+func native(c *compiler, l *language, files []string) error {
+	tool, err := tool(l.Name, l.Tools...)
+	if err != nil {
 		return err
 	}
+	var first error
+	for _, mark := range c.buildFiles() {
+		if err := c.byBuildFile(mark); err == nil {
+			return nil
+		} else if first == nil {
+			first = err
+		}
+	}
+	if err = c.alone(l, files, append([]string{tool}, l.Flags...)); err != nil && first != nil {
+		return first
+	}
+	return err
 }
 
 // buildFiles are those of make and CMake in the fewest folders whose tools are here.
@@ -154,7 +151,7 @@ var included = regexp.MustCompile(`(?m)^\s*#\s*include\s+"([^"]+\.(c|cc|cpp|cxx)
 
 // alone compiles all files but those that others include, and those with another main. If that fails, it leaves out
 // what is not in the folder of the file to start.
-func (c *compiler) alone(l *language, files, standards, compiler []string) error {
+func (c *compiler) alone(l *language, files, compiler []string) error {
 	inside := map[string]bool{}
 	for _, s := range c.seen {
 		for _, m := range included.FindAllStringSubmatch(c.text(s.name), -1) {
@@ -167,7 +164,7 @@ func (c *compiler) alone(l *language, files, standards, compiler []string) error
 		return err
 	}
 	c.begin(main, filepath.Join(c.dir, "bot.host"))
-	others := c.matching(units, l.main)
+	others := c.matching(units, l.Main)
 	units, _ = narrow(units, func(name string) bool { return name == main || !slices.Contains(others, name) })
 	base := append(compiler, "-o", "bot.host")
 	for _, s := range c.seen {
@@ -178,7 +175,7 @@ func (c *compiler) alone(l *language, files, standards, compiler []string) error
 	}
 	var tries [][]string
 	for _, files := range [][]string{units, beside(main, units)} {
-		for _, standard := range standards {
+		for _, standard := range l.Standards {
 			tries = append(tries, slices.Concat(base, files, []string{"-lm", standard}))
 		}
 	}

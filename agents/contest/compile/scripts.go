@@ -29,14 +29,14 @@ func interpreted(c *compiler, l *language, files []string) error {
 		return err
 	}
 	c.begin(main, run, path.Base(main))
-	if l.flags == nil {
+	if l.Flags == nil {
 		return nil
 	}
-	return c.run(append([]string{run}, append(slices.Clone(l.flags), main)...)...)
+	return c.run(append([]string{run}, append(slices.Clone(l.Flags), main)...)...)
 }
 
 func python(c *compiler, l *language, files []string) error {
-	run, err := tool(l.name, l.tools...)
+	run, err := tool(l.Name, l.Tools...)
 	if err != nil {
 		return err
 	}
@@ -101,11 +101,11 @@ func (c *compiler) wrapped(files []string) (main string, wrapper []string) {
 var startScript = regexp.MustCompile(`^node\s+(--?\S+\s+)*([^\s-]\S*)$`)
 
 func javascript(c *compiler, l *language, files []string) error {
-	node, err := tool(l.name, l.tools...)
+	node, err := tool(l.Name, l.Tools...)
 	if err != nil {
 		return err
 	}
-	if mark, ok := c.mark(l.marks); ok {
+	if mark, ok := c.mark(l.Marks); ok {
 		var says struct {
 			Main    string
 			Scripts struct{ Start string }
@@ -140,7 +140,7 @@ func typescript(c *compiler, l *language, files []string) error {
 		return err
 	}
 	script := strings.TrimSuffix(main, ".ts") + ".js"
-	err = c.run(slices.Concat([]string{tsc}, l.flags, []string{main})...)
+	err = c.run(slices.Concat([]string{tsc}, l.Flags, []string{main})...)
 	if _, missing := os.Stat(filepath.Join(c.dir, script)); missing != nil && err != nil {
 		return err
 	}

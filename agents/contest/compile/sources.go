@@ -92,7 +92,7 @@ func (c *compiler) detect() (*language, []string, error) {
 		if f == nil {
 			f = &found{place: nowhere}
 			all[l] = f
-			if mark, ok := c.mark(l.marks); ok && c.marks(mark) {
+			if mark, ok := c.mark(l.Marks); ok && c.marks(mark) {
 				f.place = depth(mark)
 				if f.place > 0 {
 					f.place++
@@ -109,7 +109,7 @@ func (c *compiler) detect() (*language, []string, error) {
 	}
 	best := c.forced
 	if best != nil && all[best] == nil {
-		return nil, nil, refuse("bot.toml says %s, but no file ends in %s", best.name, strings.Join(best.endings, " or "))
+		return nil, nil, refuse("bot.toml says %s, but no file ends in %s", best.Name, strings.Join(best.Endings, " or "))
 	}
 	for k := range languages {
 		l := &languages[k]
@@ -123,7 +123,7 @@ func (c *compiler) detect() (*language, []string, error) {
 	}
 	var known []string
 	for _, l := range languages {
-		known = append(known, l.name+" ("+strings.Join(l.endings, ", ")+")")
+		known = append(known, l.Name+" ("+strings.Join(l.Endings, ", ")+")")
 	}
 	return nil, nil, lost("holds no source file of %s", strings.Join(known, ", "))
 }
@@ -193,9 +193,9 @@ func (c *compiler) start(l *language, files []string) (string, error) {
 	if len(files) == 1 {
 		return files[0], nil
 	}
-	found := c.matching(files, l.main)
+	found := c.matching(files, l.Main)
 	if len(found) == 0 {
-		return "", lost("none of its %d source files has %s: %s", len(files), l.needs, some(files))
+		return "", lost("none of its %d source files has %s: %s", len(files), l.Needs, some(files))
 	}
 	found, _ = narrow(found, func(name string) bool { return !aside.MatchString(name) })
 	if named, ok := narrow(found, c.isUsual); ok {
@@ -208,14 +208,14 @@ func (c *compiler) start(l *language, files []string) (string, error) {
 	} else {
 		found, _ = narrow(found, func(name string) bool { return !c.takenIn(name, files) })
 	}
-	if l.sign != nil && len(found) > 1 {
-		if signed := c.matching(found, l.sign); len(signed) > 0 {
+	if l.Sign != nil && len(found) > 1 {
+		if signed := c.matching(found, l.Sign); len(signed) > 0 {
 			found = signed
 		}
 	}
 	if found = highest(found); len(found) > 1 {
 		return "", lost("%d of its %d source files can be the one to start: %s; call one main%s at the top, "+
-			"or say so in bot.toml", len(found), len(files), some(found), l.endings[0])
+			"or say so in bot.toml", len(found), len(files), some(found), l.Endings[0])
 	}
 	return found[0], nil
 }
@@ -232,7 +232,7 @@ func (c *compiler) takenIn(name string, files []string) bool {
 
 // toolAndStart returns the tool of a language, and the file with which the program begins.
 func (c *compiler) toolAndStart(l *language, files []string) (found, main string, err error) {
-	if found, err = tool(l.name, l.tools...); err != nil {
+	if found, err = tool(l.Name, l.Tools...); err != nil {
 		return "", "", err
 	}
 	main, err = c.start(l, files)
