@@ -35,16 +35,10 @@ var timeouts = map[*env.Game]int{blockbattle.Game: 2, blockbattle.ClassicGame: 3
 var dialects = map[string]Dialect{"classic": ClassicDialect, "port": PortDialect, "beta": BetaDialect}
 
 func setUp(g *env.Game, s contest.Settings) (*contest.Setup, error) {
-	bank, err := s.Time("timebank", 1)
-	if err != nil {
-		return nil, err
-	}
-	move, err := s.Time("time-per-move", 0)
-	if err != nil {
-		return nil, err
-	}
-	ends, err := s.Number("timeouts", 0)
-	if err != nil {
+	bank, err1 := s.Time("timebank", 1)
+	move, err2 := s.Time("time-per-move", 0)
+	ends, err3 := s.Number("timeouts", 0)
+	if err := cmp.Or(err1, err2, err3); err != nil {
 		return nil, err
 	}
 	limits := contest.Limits{Bank: bank, PerMove: move, Timeouts: cmp.Or(ends, timeouts[g])}

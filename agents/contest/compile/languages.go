@@ -21,7 +21,7 @@ type language struct {
 	Sign      *regexp.Regexp // what the file to start has more often than others; nil if nothing tells
 	Tools     []string       // the first of these that is here builds or starts it
 	Flags     []string       // of the tool, in front of the files
-	Standards []string       // flags for the versions of the language, the newest first: an old program may need an old one
+	Standards []string       // flags for its versions, the newest first: an old program may need an old one
 	build     func(c *compiler, l *language, files []string) error
 }
 
