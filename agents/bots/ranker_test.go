@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -217,7 +218,7 @@ func TestRankersSayWhatAValueIs(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "net.safetensors")
 		var data bytes.Buffer
 		require.NoError(t, mlp.Write(&data, net, e.Facts(blockbattle.Game, map[string]string{"output": output})))
-		require.NoError(t, mlp.WriteFile(file, data.Bytes()))
+		require.NoError(t, os.WriteFile(file, data.Bytes(), 0o644))
 		text, odds = unit(blockbattle.Game, "learned:weights="+file)
 		require.Equal(t, want, odds)
 		require.NotEmpty(t, text)

@@ -1,9 +1,8 @@
 package mlp_test
 
 import (
+	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"blockyard/agents/mlp"
 )
@@ -41,24 +40,13 @@ func ExampleNet_ForwardFrom() {
 
 // A file says what its network is for.
 func ExampleParse() {
-	dir, err := os.MkdirTemp("", "mlp")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "net.safetensors")
 	facts := mlp.Facts{Game: "toy", Rules: 1, Features: []string{"own height", "own holes", "other height"}}
-	if err := mlp.Save(path, small(), facts); err != nil {
+	var file bytes.Buffer
+	if err := mlp.Write(&file, small(), facts); err != nil {
 		fmt.Println(err)
 		return
 	}
-	file, err := mlp.ReadFile(path)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	net, facts, err := mlp.Parse(file)
+	net, facts, err := mlp.Parse(file.Bytes())
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,7 +1,6 @@
 package mlp
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"strconv"
 )
 
@@ -176,31 +174,4 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, &fs.PathError{Op: "read weights", Path: path, Err: err}
 	}
 	return os.ReadFile(path)
-}
-
-// Save writes a network to a file. If it fails, an existing file of that name is unchanged.
-func Save(path string, n *Net, f Facts) error {
-	var b bytes.Buffer
-	if err := Write(&b, n, f); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return WriteFile(path, b.Bytes())
-}
-
-// WriteFile writes a file by renaming a temporary one: if it fails, an existing file is unchanged. It does not use
-// datasets/program/disk, as bots are bundled from this package and the standard library alone.
-func WriteFile(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // fails if it was renamed
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }

@@ -3,6 +3,7 @@ package submit
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"go/format"
@@ -12,10 +13,10 @@ import (
 	"strings"
 
 	"blockyard/agents/contest/trial"
-	"blockyard/agents/mlp"
 	"blockyard/agents/submit/flatten"
 	"blockyard/agents/submit/programs/netpack"
 	"blockyard/datasets/program"
+	"blockyard/datasets/program/disk"
 )
 
 // Export holds the arguments of the command "agents bundle" that say what to build.
@@ -72,14 +73,19 @@ func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, e
 		packed, err := Zip(f.Source)
 		upload := strings.TrimSuffix(out, filepath.Ext(out)) + ".zip"
 		if err == nil {
-			err = mlp.WriteFile(upload, packed)
+			err = save(upload, packed)
 		}
 		if err != nil {
 			return "", err
 		}
 		report += upload + ": the same as an upload, main.go on top\n"
 	}
-	return report, mlp.WriteFile(out, f.Source)
+	return report, save(out, f.Source)
+}
+
+// save writes a file, and makes its folder.
+func save(path string, data []byte) error {
+	return cmp.Or(os.MkdirAll(filepath.Dir(path), 0o755), disk.WriteText(path, 0o644, string(data)))
 }
 
 // describe is the report about a file.

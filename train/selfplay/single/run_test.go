@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
@@ -98,7 +97,7 @@ func TestAResumedRunGoesOnAsBefore(t *testing.T) {
 	_, err = selfplay.Resume(games.WinTetris, filepath.Join(t.TempDir(), "none"), new(Config), 1)
 	require.Error(t, err)
 	net := filepath.Join(t.TempDir(), "net")
-	require.NoError(t, mlp.Save(net, whole.Net(), games.WinTetris.Facts(nil)))
+	require.NoError(t, games.WinTetris.Save(net, whole.Net(), nil))
 	_, err = selfplay.Resume(games.WinTetris, net, new(Config), 1)
 	require.ErrorContains(t, err, "not a saved run")
 }
