@@ -21,8 +21,8 @@ type Ranking struct {
 	o     search.Options
 	turns bool
 
-	rest  [search.MaxPly]env.Agent // searches by plies, made when they are needed
-	legal []env.Action
+	greedy *search.Greedy
+	rest   [search.MaxPly]env.Agent // searches by plies, made when they are needed
 }
 
 var _ entry.Ranker = (*Ranking)(nil)
@@ -33,7 +33,8 @@ func newRanking(g *env.Game, e search.Evaluator, o search.Options) (*Ranking, er
 		return nil, err
 	}
 	o.Ply, o.Width = cmp.Or(o.Ply, 2), cmp.Or(o.Width, 12)
-	return &Ranking{game: g, eval: e, o: o, turns: g.MaxSeats > 1 && g.Rows == 1}, nil
+	return &Ranking{game: g, eval: e, o: o, turns: g.MaxSeats > 1 && g.Rows == 1,
+		greedy: search.NewGreedy(g, e)}, nil
 }
 
 // Rank implements entry.Ranker.
@@ -61,27 +62,10 @@ func (r *Ranking) Rank(ctx context.Context, s env.State, seat int, also env.Acti
 
 // once returns the values of all actions at one ply.
 func (r *Ranking) once(s env.State, seat int) []entry.Choice {
-	s.Force(zeros[:])
-	r.legal = s.Legal(seat, r.legal[:0])
-	list := make([]entry.Choice, len(r.legal))
-	var live []env.State
-	var slot []int
-	for i, a := range r.legal {
-		list[i].Action = a
-		child := r.after(s, seat, a)
-		if v, ended := over(child, seat, 1); ended {
-			list[i].Value = v
-			continue
-		}
-		live, slot = append(live, child), append(slot, i)
-	}
-	if len(live) == 0 {
-		return list
-	}
-	out := make([]float32, len(live))
-	r.eval.Evaluate(live, seat, out)
-	for k, v := range out {
-		list[slot[k]].Value = v
+	legal, values := r.greedy.Values(s, seat)
+	list := make([]entry.Choice, len(legal))
+	for i, a := range legal {
+		list[i] = entry.Choice{Action: a, Value: values[i]}
 	}
 	return list
 }
@@ -119,7 +103,7 @@ func (r *Ranking) value(ctx context.Context, s env.State, seat int, a env.Action
 
 // child returns the value for seat of a position that its action has led to.
 func (r *Ranking) child(ctx context.Context, s env.State, seat int) (float32, error) {
-	if v, ended := over(s, seat, 1); ended {
+	if v, ended := search.Over(s, seat, 1); ended {
 		return v, nil
 	}
 	mover := r.mover(s, seat)
@@ -138,7 +122,7 @@ func (r *Ranking) child(ctx context.Context, s env.State, seat int) (float32, er
 	case r.replies(s): // the mover plays for itself, and what counts is what seat makes of it
 		s.Force(zeros[:])
 		env.After(s, mover, a)
-		v, ended := over(s, seat, 2)
+		v, ended := search.Over(s, seat, 2)
 		if !ended {
 			out := []float32{0}
 			r.eval.Evaluate([]env.State{s}, seat, out)
@@ -209,20 +193,6 @@ func (r *Ranking) agent(s env.State, plies int) (a env.Agent, err error) {
 
 // zeros are the draws that are forced where a search does not average over draws.
 var zeros [env.MaxDraws]uint16
-
-// over returns the value of s for seat if s is a finished game, ply plies from the root, as package search has it.
-func over(s env.State, seat, ply int) (float32, bool) {
-	if s.Acting() != 0 {
-		return 0, false
-	}
-	switch v := s.Result(seat); {
-	case v > 0:
-		return search.Limit + v*(search.Win-search.Limit) - float32(ply), true
-	case v < 0:
-		return -search.Limit + v*(search.Win-search.Limit) + float32(ply), true
-	}
-	return 0, true
-}
 
 // later returns a value that was found one ply further from the root.
 func later(v float32) float32 {

@@ -12,6 +12,7 @@ import (
 	"blockyard/datasets/program"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/matches"
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
@@ -56,7 +57,7 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 		if err != nil {
 			return 0, err
 		}
-		defer func() { failed = errors.Join(failed, workers.Close()) }()
+		defer func() { failed = errors.Join(failed, workers.Close(true)) }()
 		m.Progress = func(games int, text string) { bar.Show(games, strings.TrimSpace(text+"  "+workers.Progress())) }
 		if w != nil {
 			m.Record = w.Write
@@ -85,7 +86,7 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 }
 
 // workers lets worker processes play, if --cluster is given.
-func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*matches.Session, error) {
+func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*fleet.Session, error) {
 	texts, level := []string{c.A}, slog.LevelInfo
 	if c.B != "" {
 		texts = append(texts, c.B)

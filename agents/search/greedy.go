@@ -29,6 +29,13 @@ func (g *Greedy) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 	return g.root.legal[i], nil
 }
 
+// Values returns the legal actions of seat in s and what they are worth at one ply, until the next call. It forces the
+// draws of s.
+func (g *Greedy) Values(s env.State, seat int) ([]env.Action, []float32) {
+	g.root.leaves(g.eval, s, seat, 1)
+	return g.root.legal, g.root.value[:len(g.root.legal)]
+}
+
 // Random is an agent that plays a legal action at random, all with the same probability.
 type Random struct {
 	rand  env.Rand

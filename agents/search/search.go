@@ -85,6 +85,9 @@ func over(s env.State, seat int, ply int) (float32, bool) {
 	return 0, true
 }
 
+// Over returns the value of s for seat if s is a finished game, ply plies from the root: beyond Limit unless drawn.
+func Over(s env.State, seat, ply int) (float32, bool) { return over(s, seat, ply) }
+
 // zeros are the draws that a search forces if it does not average over draws.
 var zeros [env.MaxDraws]uint16
 

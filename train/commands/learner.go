@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
@@ -13,16 +14,10 @@ import (
 	"blockyard/train/selfplay"
 )
 
-// A learner is the cluster of a run; nil without one.
-type learner struct {
-	*cluster.Learner
-	site *broker.Site
-}
-
-// startLearner lets worker processes play for the run, if --cluster is given.
+// startLearner lets worker processes play for the run, if --cluster is given; otherwise the session is nil.
 func startLearner(
 	ctx context.Context, flags *broker.Flags, verify float64, run *selfplay.Run, folder string, log *slog.Logger,
-) (*learner, error) {
+) (*fleet.Session, error) {
 	if !(verify >= 0 && verify <= 1) {
 		return nil, fmt.Errorf("--verify %v: want 0 to 1", verify)
 	}
@@ -33,50 +28,19 @@ func startLearner(
 	if err != nil {
 		return nil, err
 	}
-	l := &learner{site: site}
-	l.Learner, err = cluster.NewLearner(ctx, site, run, cluster.LearnerOptions{
+	l, err := cluster.NewLearner(ctx, site, run, cluster.LearnerOptions{
 		Folder: folder, Limits: fleet.DefaultLimits, Verify: verify, Log: log,
 	})
 	if err != nil {
-		return nil, errors.Join(err, l.close(false))
+		return nil, errors.Join(err, site.Close(false))
 	}
-	run.Remote = l.Learner
+	run.Remote = l
 	fmt.Printf("run %s waits for workers; on each machine: %s\n", l.Run(), site.Join)
-	return l, nil
+	return &fleet.Session{Server: l.Server, Site: site, Out: os.Stdout}, nil
 }
 
-// check returns why the run must stop, nil without a cluster.
-func (l *learner) check(ctx context.Context) error {
-	if l == nil {
-		return nil
-	}
-	return l.Check(ctx)
-}
-
-// workers says in a line what each worker has done.
-func (l *learner) workers() string {
-	if l == nil {
-		return ""
-	}
-	return fleet.Progress(l.Workers())
-}
-
-// close gives the run back and prints who did what. finished says that the run is over.
-func (l *learner) close(finished bool) error {
-	if l == nil {
-		return nil
-	}
-	var errs []error
-	if l.Learner != nil {
-		errs = append(errs, l.Close(finished))
-		fmt.Print(fleet.Table(l.Workers()))
-	}
-	errs = append(errs, l.site.Close(finished))
-	return errors.Join(errs...)
-}
-
-// metrics are the state of the cluster as Prometheus reads it.
-func (l *learner) metrics() []ops.Collector {
+// clusterMetrics are the state of a cluster as Prometheus reads it; none without one.
+func clusterMetrics(l *fleet.Session) []ops.Collector {
 	if l == nil {
 		return nil
 	}

@@ -57,7 +57,7 @@ func TestMatchOfWorkers(t *testing.T) {
 			return
 		}
 		got, err := together.TwoPlayer(t.Context())
-		ended <- played{got, errors.Join(err, session.Close())}
+		ended <- played{got, errors.Join(err, session.Close(true))}
 	}()
 	key := filepath.Join(dir, "worker.nk")
 	require.Eventually(t, func() bool { _, err := os.Stat(key); return err == nil }, time.Minute, 10*time.Millisecond)

@@ -65,8 +65,8 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, learner.close(run.Done())) }()
-	site, err := c.Start(log, append(learner.metrics(), seen.metrics())...)
+	defer func() { err = errors.Join(err, learner.Close(run.Done())) }()
+	site, err := c.Start(log, append(clusterMetrics(learner), seen.metrics())...)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 // train runs until the budget is spent or ctx ends.
 func (c *selfplayCmd) train(
 	ctx context.Context, run *selfplay.Run, folder *selfplay.Folder, seen *monitor, log *slog.Logger,
-	learner *learner,
+	learner *fleet.Session,
 ) error {
 	if c.Record != "" {
 		if err := run.RecordTo(c.Record); err != nil {
@@ -107,9 +107,9 @@ func (c *selfplayCmd) train(
 		}
 	}
 	show := newProgress(run, os.Stderr, log, c.LogFormat == "text")
-	show.workers = learner.workers
+	show.workers = learner.Progress
 	err := run.Go(ctx, func(gated bool) error {
-		if err := learner.check(ctx); err != nil {
+		if err := learner.Check(ctx); err != nil {
 			return err
 		}
 		show.after(gated)

@@ -47,7 +47,7 @@ func newMatch(t *testing.T, game, a, b string, units int) (*match.Match, *string
 }
 
 // start lets workers play m.
-func start(t *testing.T, m *match.Match, limits fleet.Limits) *Session {
+func start(t *testing.T, m *match.Match, limits fleet.Limits) *session {
 	t.Helper()
 	f := broker.Flags{Listen: "127.0.0.1:0"}
 	dir := t.TempDir()
@@ -60,11 +60,11 @@ func start(t *testing.T, m *match.Match, limits fleet.Limits) *Session {
 }
 
 // work starts a worker, which plays by kind.
-func (s *Session) work(ctx context.Context, name string, kind fleet.Kind) <-chan error {
+func (s *session) work(ctx context.Context, name string, kind fleet.Kind) <-chan error {
 	left := make(chan error, 1)
 	o := fleet.WorkerOptions{Name: name, Threads: 1, Kinds: map[string]fleet.Kind{Kind: kind},
 		Counts: new(fleet.WorkerCounts), Log: quiet}
-	go func() { left <- fleet.Work(ctx, s.site.Conn, o) }()
+	go func() { left <- fleet.Work(ctx, s.Site.Conn, o) }()
 	return left
 }
 
@@ -91,7 +91,7 @@ func TestSameMatch(t *testing.T) {
 	together, got := newMatch(t, "blockbattle", a, "hand:ply=1", 12)
 	m := start(t, together, fleet.Limits{AckWait: 2 * time.Second, Deliveries: 20})
 	ctx := t.Context()
-	js, err := jetstream.New(m.site.Conn)
+	js, err := jetstream.New(m.Site.Conn)
 	require.NoError(t, err)
 	queue, err := js.Consumer(ctx, "blockyard-"+m.Run()+"-1-tasks", "workers")
 	require.NoError(t, err)
@@ -138,7 +138,7 @@ func TestSameMatch(t *testing.T) {
 	require.Equal(t, "lost", rows[1].Name)
 	require.Zero(t, rows[1].Games)
 	require.Equal(t, 24, rows[0].Games+rows[2].Games, "every game counts once")
-	require.NoError(t, m.Close())
+	require.NoError(t, m.Close(true))
 	require.NoError(t, <-first)
 	require.NoError(t, <-second)
 }
@@ -166,7 +166,7 @@ func TestOtherNumbersOfSeats(t *testing.T) {
 				} else {
 					m.Seats = 3
 				}
-				var s *Session
+				s := new(session) // of a match that no workers play
 				if remote {
 					s = start(t, m, fleet.DefaultLimits)
 					s.work(t.Context(), "only", Open)
@@ -174,7 +174,7 @@ func TestOtherNumbersOfSeats(t *testing.T) {
 				r, err := play(m)
 				require.NoError(t, err)
 				texts, records = append(texts, r.String()), append(records, lines.String())
-				require.NoError(t, s.Close())
+				require.NoError(t, s.Close(true))
 			}
 			require.Equal(t, texts[0], texts[1])
 			require.Equal(t, records[0], records[1])
@@ -214,7 +214,7 @@ func TestRefusedWorkers(t *testing.T) {
 		return len(s.Workers()) == 1 && s.Workers()[0].State == fleet.Refused
 	}, time.Minute, 10*time.Millisecond)
 	require.Contains(t, s.Progress(), "nobody plays: all 1 workers were refused")
-	require.NoError(t, s.Close())
+	require.NoError(t, s.Close(true))
 }
 
 // Agents whose play would depend on the machine are refused when the match starts.
@@ -247,13 +247,13 @@ func TestUnitThatFails(t *testing.T) {
 	kept, globErr := filepath.Glob(filepath.Join(filepath.Dir(s.key(t)), "failed-unit-[01].json"))
 	require.NoError(t, globErr)
 	require.NotEmpty(t, kept)
-	require.NoError(t, s.Close())
+	require.NoError(t, s.Close(true))
 	require.NoError(t, <-left)
 }
 
 // key is the file with the key of the workers.
-func (s *Session) key(t *testing.T) string {
-	_, key, ok := strings.Cut(s.site.Join, "--creds ")
+func (s *session) key(t *testing.T) string {
+	_, key, ok := strings.Cut(s.Site.Join, "--creds ")
 	require.True(t, ok)
 	return key
 }
@@ -264,7 +264,7 @@ func TestMatchThatWasKilled(t *testing.T) {
 	s := start(t, m, fleet.DefaultLimits)
 	ctx := t.Context()
 	own := filepath.Join(filepath.Dir(s.key(t)), "learner.nk")
-	killed, err := (&broker.ClientFlags{Creds: own}).Connect(s.site.Address, "killed", quiet)
+	killed, err := (&broker.ClientFlags{Creds: own}).Connect(s.Site.Address, "killed", quiet)
 	require.NoError(t, err)
 	again := *m
 	gone, err := serve(ctx, &broker.Site{Conn: killed}, &again, []string{m.A.Spec, m.B.Spec},
@@ -272,30 +272,30 @@ func TestMatchThatWasKilled(t *testing.T) {
 	require.NoError(t, err)
 	killed.Close()
 	silent := func() map[string]string {
-		_, silent, err := fleet.Ask(ctx, s.site.Conn)
+		_, silent, err := fleet.Ask(ctx, s.Site.Conn)
 		require.NoError(t, err)
 		return silent
 	}
 	require.Eventually(t, func() bool { return strings.Contains(silent()[gone.Run()], "does not answer") },
 		time.Minute, time.Millisecond)
 	third := *m
-	next, err := serve(ctx, s.site, &third, []string{m.A.Spec},
+	next, err := serve(ctx, s.Site, &third, []string{m.A.Spec},
 		fleet.Options{Folder: t.TempDir(), Log: quiet, Keep: time.Nanosecond}, fleet.DefaultLimits)
 	require.NoError(t, err)
 	require.NotContains(t, silent(), gone.Run())
-	js, err := jetstream.New(s.site.Conn)
+	js, err := jetstream.New(s.Site.Conn)
 	require.NoError(t, err)
 	for name := range js.StreamNames(ctx).Name() {
 		require.NotContains(t, name, gone.Run())
 	}
 	require.NoError(t, next.Server.Close(true))
-	require.NoError(t, s.Close())
+	require.NoError(t, s.Close(true))
 }
 
 // Records of a unit that do not replay, or are those of another one, are refused.
 func TestRecordsAreReplayed(t *testing.T) {
 	m, _ := newMatch(t, "blockbattle", "random", "random", 1)
-	s := &Session{match: m}
+	s := &session{match: m}
 	u := match.Unit{Seed: 7, Games: [][]match.Entrant{{{}, {B: true}}}}
 	games, err := m.PlayUnit(t.Context(), u)
 	require.NoError(t, err)

@@ -27,14 +27,10 @@ type Flags struct {
 	Dir string `name:"cluster-dir" help:"Key of the workers, and broker." default:"match" group:"Many machines"`
 }
 
-// A Session is a match that workers play; nil for one that this process plays.
-type Session struct {
-	*fleet.Server
-
+// A session is a match that workers play.
+type session struct {
+	*fleet.Session
 	match *match.Match
-	site  *broker.Site
-	out   io.Writer
-	stop  context.CancelFunc
 }
 
 // mostUnits are under way at a time.
@@ -46,7 +42,7 @@ const logEvery = 10 * time.Second
 // Start lets workers play m, if --cluster is given: it sets m.Remote and m.Workers. The texts are those of A, and of B
 // if there is a B, on this command line. What people should know goes to out. The caller must Close the session.
 func (f *Flags) Start(ctx context.Context, m *match.Match, texts []string, out io.Writer, log *slog.Logger,
-) (*Session, error) {
+) (*fleet.Session, error) {
 	if !f.Cluster.On {
 		return nil, nil
 	}
@@ -63,24 +59,24 @@ func (f *Flags) Start(ctx context.Context, m *match.Match, texts []string, out i
 	if err != nil {
 		return nil, errors.Join(err, site.Close(true))
 	}
-	s.out = out
 	fmt.Fprintf(out, "match %s waits for workers; on each machine: %s\n", s.Run(), site.Join)
-	ctx, s.stop = context.WithCancel(ctx)
+	s.Out = out
 	go func() {
-		for ctx.Err() == nil {
+		for {
 			log.Info("match is played", "workers", s.Progress())
 			select {
-			case <-ctx.Done():
+			case <-s.Failed():
+				return
 			case <-time.After(logEvery):
 			}
 		}
 	}()
-	return s, nil
+	return s.Session, nil
 }
 
 // serve announces the match.
 func serve(ctx context.Context, site *broker.Site, m *match.Match, texts []string, o fleet.Options,
-	limits fleet.Limits) (*Session, error) {
+	limits fleet.Limits) (*session, error) {
 	seats := max(1, m.Seats)
 	if m.Rules.MaxSeats > 1 {
 		seats = max(2, m.Seats)
@@ -120,13 +116,13 @@ func serve(ctx context.Context, site *broker.Site, m *match.Match, texts []strin
 	if err != nil {
 		return nil, errors.Join(err, server.Close(true))
 	}
-	s := &Session{Server: server, match: m, site: site, out: io.Discard, stop: func() {}}
+	s := &session{&fleet.Session{Server: server, Site: site, Out: io.Discard}, m}
 	m.Remote, m.Workers = s.Play, o.Jobs
 	return s, nil
 }
 
 // Play plays a unit by a worker; see match.Match.Remote.
-func (s *Session) Play(ctx context.Context, u match.Unit) ([]*record.Record, error) {
+func (s *session) Play(ctx context.Context, u match.Unit) ([]*record.Record, error) {
 	var games []*record.Record
 	played := make(chan struct{})
 	job := &fleet.Job{ID: strconv.Itoa(u.Index), Spec: u, Done: func() { close(played) }}
@@ -152,7 +148,7 @@ func (s *Session) Play(ctx context.Context, u match.Unit) ([]*record.Record, err
 }
 
 // check reads the records of a unit. It returns an error if they are not those of its games.
-func (s *Session) check(u match.Unit, data []byte) (games []*record.Record, err error) {
+func (s *session) check(u match.Unit, data []byte) (games []*record.Record, err error) {
 	if err := json.Unmarshal(data, &games); err != nil {
 		return nil, fmt.Errorf("unit %d: %w", u.Index, err)
 	}
@@ -174,23 +170,4 @@ func (s *Session) check(u match.Unit, data []byte) (games []*record.Record, err 
 		}
 	}
 	return games, nil
-}
-
-// Progress says in a line how many games each worker has played.
-func (s *Session) Progress() string {
-	if s == nil {
-		return ""
-	}
-	return fleet.Progress(s.Workers())
-}
-
-// Close ends the match for its workers, which leave, and writes who did what.
-func (s *Session) Close() error {
-	if s == nil {
-		return nil
-	}
-	s.stop()
-	err := s.Server.Close(true)
-	fmt.Fprint(s.out, fleet.Table(s.Workers()))
-	return errors.Join(err, s.site.Close(true))
 }
