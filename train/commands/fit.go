@@ -65,7 +65,6 @@ func (c *fit) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = t.Close() }()
 	if err := c.fit(ctx, t, train, held); err != nil {
 		return err
 	}
