@@ -10,9 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"blockyard/datasets/program"
-
 	"blockyard/agents/play/analyst"
+	"blockyard/datasets/program"
 	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer"
 	"blockyard/datasets/viewer/analysis"

@@ -9,12 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"blockyard/datasets/program"
-
 	"blockyard/agents/bots"
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/matches"
 	"blockyard/agents/match"
+	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -87,15 +86,12 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 
 // workers lets worker processes play, if --cluster is given.
 func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*fleet.Session, error) {
-	texts, level := []string{c.A}, slog.LevelInfo
-	if c.B != "" {
-		texts = append(texts, c.B)
-	}
+	level := slog.LevelInfo
 	if c.Quiet {
 		level = slog.LevelWarn
 	}
 	log := slog.New(slog.NewTextHandler(con.Err, &slog.HandlerOptions{Level: level}))
-	return c.Remote.Start(ctx, m, texts, con.Err, log)
+	return c.Remote.Start(ctx, m, c.texts(), con.Err, log)
 }
 
 // match is the match that the flags describe. forget removes what its agents were compiled to, also after an error.
@@ -129,11 +125,7 @@ func (c *arenaCmd) match(ctx context.Context) (m match.Match, forget func(), err
 			return m, forget, err
 		}
 	}
-	texts := []string{c.A}
-	if c.B != "" {
-		texts = append(texts, c.B)
-	}
-	list, forget, err := players(ctx, g, texts...)
+	list, forget, err := players(ctx, g, c.texts()...)
 	if err != nil {
 		return m, forget, err
 	}
@@ -141,6 +133,14 @@ func (c *arenaCmd) match(ctx context.Context) (m match.Match, forget func(), err
 		m.B = list[1]
 	}
 	return m, forget, nil
+}
+
+// texts are A, and B if there is a B.
+func (c *arenaCmd) texts() []string {
+	if c.B == "" {
+		return []string{c.A}
+	}
+	return []string{c.A, c.B}
 }
 
 // check returns an error if the flags do not fit the game.

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 
-	"blockyard/datasets/program"
-
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/mlp"
 	"blockyard/agents/submit"
+	"blockyard/datasets/program"
 	"blockyard/env"
 	"blockyard/env/games"
 )

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"blockyard/datasets/program"
-
 	"blockyard/agents/match"
+	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 )
 

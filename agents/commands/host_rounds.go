@@ -10,13 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/datasets/program"
-
 	"blockyard/agents/contest"
 	dropbloxcontest "blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/history"
 	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match/series"
+	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env"
 )

@@ -11,9 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"blockyard/datasets/program"
-
 	"blockyard/agents/match/ladder"
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
 	"blockyard/env/games"
 )

@@ -7,12 +7,11 @@ import (
 	"os"
 	"strings"
 
-	"blockyard/datasets/program"
-
 	"golang.org/x/term"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/play/human"
+	"blockyard/datasets/program"
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/datasets/program"
-
 	"blockyard/agents/bots"
 	"blockyard/agents/contest/library"
 	"blockyard/agents/play/human"
+	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/ansi"

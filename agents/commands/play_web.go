@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"blockyard/datasets/program"
-
 	"blockyard/agents/bots"
 	"blockyard/agents/play/analyst"
 	"blockyard/agents/play/webplay"
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/record"
 	"blockyard/env"

@@ -14,12 +14,11 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/datasets/program"
-
 	"golang.org/x/term"
 
 	"blockyard/agents/contest/dropblox/server"
 	"blockyard/agents/contest/dropblox/teams"
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/ops"
 )
 

@@ -9,11 +9,10 @@ import (
 	"io"
 	"slices"
 
-	"blockyard/datasets/program"
-
 	"blockyard/agents/bots"
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
+	"blockyard/datasets/program"
 	"blockyard/env"
 	"blockyard/env/games"
 )

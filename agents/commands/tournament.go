@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"blockyard/datasets/program"
-
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
@@ -16,6 +14,7 @@ import (
 	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/agents/match/tournament"
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/web"
 	"blockyard/env"
 	"blockyard/env/games"

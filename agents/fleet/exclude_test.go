@@ -135,7 +135,7 @@ func TestHellosAreBounded(t *testing.T) {
 	s := serve(t, site, squares("run", DefaultLimits), Options{})
 	for _, h := range []WorkerRow{{Name: "odd", State: "\x1b[2J"}, {Name: "a b", State: Playing},
 		{Name: "big", State: Refused, Why: strings.Repeat("\x1b", 1<<16), Threads: 1 << 40}, {Name: "less", State: Left, Threads: -5}} {
-		require.NoError(t, site.Publish(subject("run", "hello"), toJSON(h)))
+		require.NoError(t, site.Publish(subject("run", "hello"), JSON(h)))
 	}
 	require.Eventually(t, func() bool { return len(s.Workers()) == 2 }, long, time.Millisecond)
 	rows := s.Workers()

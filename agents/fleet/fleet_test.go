@@ -46,7 +46,7 @@ func kinds(play Player) map[string]Kind {
 		play = func(_ context.Context, spec json.RawMessage) (*Result, error) {
 			n := 0
 			err := json.Unmarshal(spec, &n)
-			return &Result{Data: toJSON(n * n), Games: 1, Moves: n}, err
+			return &Result{Data: JSON(n * n), Games: 1, Moves: n}, err
 		}
 	}
 	return map[string]Kind{"squares": func(_ context.Context, r *Run, _ Get) (NewPlayer, error) {

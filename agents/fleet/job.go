@@ -86,7 +86,7 @@ type resultMessage struct {
 	State  string `json:"state,omitempty"`  // "" for a result
 }
 
-func (r *resultMessage) header() nats.Header { return nats.Header{resultHeader: {string(toJSON(r))}} }
+func (r *resultMessage) header() nats.Header { return nats.Header{resultHeader: {string(JSON(r))}} }
 
 // parseResult reads the header of a result.
 func parseResult(h nats.Header) (*resultMessage, error) {

@@ -33,7 +33,7 @@ func TestResultHeaders(t *testing.T) {
 
 func TestJobMessages(t *testing.T) {
 	m := jobMessage{ID: "3-2", Try: 2, Spec: []byte(`{"a":1}`)}
-	got, err := parseJob(toJSON(m))
+	got, err := parseJob(JSON(m))
 	require.NoError(t, err)
 	require.Equal(t, m, *got)
 	require.Equal(t, "3-2-2", got.messageID())
@@ -51,7 +51,7 @@ func FuzzJob(f *testing.F) {
 		if err != nil || len(m.Spec) == 0 {
 			return
 		}
-		again, err := parseJob(toJSON(m))
+		again, err := parseJob(JSON(m))
 		require.NoError(t, err)
 		require.Equal(t, m.ID, again.ID)
 		require.Equal(t, m.Try, again.Try)

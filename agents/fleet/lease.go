@@ -64,9 +64,9 @@ func (l *lease) take(ctx context.Context, alone bool) error {
 	l.run.Epoch = old.Epoch + 1
 	l.renewed = l.clock.now()
 	if old.revision == 0 {
-		l.revision, err = l.kv.Create(ctx, runKey(l.run.ID), toJSON(l.run))
+		l.revision, err = l.kv.Create(ctx, runKey(l.run.ID), JSON(l.run))
 	} else {
-		l.revision, err = l.kv.Update(ctx, runKey(l.run.ID), toJSON(l.run), old.revision)
+		l.revision, err = l.kv.Update(ctx, runKey(l.run.ID), JSON(l.run), old.revision)
 	}
 	if wrongRevision(err) {
 		return fmt.Errorf("%w: it took the lease just now", ErrDriven)
@@ -108,7 +108,7 @@ func (l *lease) write(ctx context.Context, change func(*Run)) error {
 	if change != nil {
 		change(&l.run)
 	}
-	revision, err := l.kv.Update(ctx, runKey(l.run.ID), toJSON(l.run), l.revision)
+	revision, err := l.kv.Update(ctx, runKey(l.run.ID), JSON(l.run), l.revision)
 	for wrongRevision(err) {
 		now, e := get(ctx, l.kv, l.run.ID)
 		if e != nil {
@@ -120,7 +120,7 @@ func (l *lease) write(ctx context.Context, change func(*Run)) error {
 			return l.lost
 		}
 		// an earlier renewal arrived, its reply did not
-		revision, err = l.kv.Update(ctx, runKey(l.run.ID), toJSON(l.run), now.revision)
+		revision, err = l.kv.Update(ctx, runKey(l.run.ID), JSON(l.run), now.revision)
 	}
 	if err == nil {
 		l.revision, l.renewed = revision, began

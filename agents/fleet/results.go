@@ -22,7 +22,7 @@ func (s *Server) Submit(ctx context.Context, jobs ...*Job) error {
 		s.mu.Lock()
 		s.jobs[j.ID] = j
 		s.mu.Unlock()
-		if err := s.publish(ctx, jobMessage{j.ID, 1, toJSON(j.Spec)}); err != nil {
+		if err := s.publish(ctx, jobMessage{j.ID, 1, JSON(j.Spec)}); err != nil {
 			return err
 		}
 	}
@@ -41,7 +41,7 @@ func (s *Server) Withdraw(j *Job) {
 // publish puts a job into the queue.
 func (s *Server) publish(ctx context.Context, m jobMessage) error {
 	for {
-		_, err := s.js.Publish(ctx, queueSubject(&s.run, "tasks"), toJSON(m), jetstream.WithMsgID(m.messageID()))
+		_, err := s.js.Publish(ctx, queueSubject(&s.run, "tasks"), JSON(m), jetstream.WithMsgID(m.messageID()))
 		if err == nil {
 			return nil
 		}
@@ -167,7 +167,7 @@ func (s *Server) again(ctx context.Context, j *Job) {
 // queue queues a job again. The caller holds taking.
 func (s *Server) queue(ctx context.Context, j *Job) {
 	j.tries++
-	if err := s.publish(ctx, jobMessage{j.ID, j.tries, toJSON(j.Spec)}); err != nil {
+	if err := s.publish(ctx, jobMessage{j.ID, j.tries, JSON(j.Spec)}); err != nil {
 		s.Fail(err)
 	}
 }

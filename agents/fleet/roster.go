@@ -77,7 +77,7 @@ func newRoster(run string, log *slog.Logger) *roster {
 // listen hears signs of life and questions for the status, until ctx ends.
 func (r *roster) listen(ctx context.Context, nc *nats.Conn, status func() Status) error {
 	for what, hear := range map[string]nats.MsgHandler{
-		"status": func(m *nats.Msg) { _ = m.Respond(toJSON(status())) }, // who asked may be gone
+		"status": func(m *nats.Msg) { _ = m.Respond(JSON(status())) }, // who asked may be gone
 		"hello": func(m *nats.Msg) {
 			var w WorkerRow
 			known := func() bool { return w.State == Playing || w.State == Left || w.State == Refused }

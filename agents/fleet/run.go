@@ -99,13 +99,13 @@ func (r *Run) AgreeSelfTest(of, theirs, ours string) error {
 func Hash(values ...any) string {
 	h := sha256.New()
 	for _, v := range values {
-		h.Write(toJSON(v))
+		h.Write(JSON(v))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// toJSON returns v, which has plain fields, as JSON.
-func toJSON(v any) []byte {
+// JSON returns v, which has plain fields, as JSON.
+func JSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // plain fields with finite numbers

@@ -41,7 +41,7 @@ func remove(ctx context.Context, js jetstream.JetStream, kv jetstream.KeyValue, 
 		err = kv.Purge(ctx, runKey(r.ID), jetstream.LastRevision(r.revision))
 	} else {
 		left := Run{Version: Version, ID: r.ID, Epoch: r.Epoch, Free: true}
-		_, err = kv.Update(ctx, runKey(r.ID), toJSON(left), r.revision)
+		_, err = kv.Update(ctx, runKey(r.ID), JSON(left), r.revision)
 	}
 	if wrongRevision(err) {
 		return nil // it has just been continued

@@ -23,7 +23,7 @@ func TestSweep(t *testing.T) {
 	mine.fail(errors.New("only this test renews it"))
 	mine.running.Wait()
 	leave := func(run string, once bool) {
-		_, err := kv.Put(ctx, runKey(run), toJSON(Run{ID: run, State: Running, Once: once, Epoch: 3}))
+		_, err := kv.Put(ctx, runKey(run), JSON(Run{ID: run, State: Running, Once: once, Epoch: 3}))
 		require.NoError(t, err)
 		o, err := createObjects(ctx, js, run)
 		require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestSweep(t *testing.T) {
 		require.NoError(t, mine.lease.write(ctx, nil))
 		return entry("mine").written.Sub(before.written) > 500*time.Millisecond
 	}, long, 50*time.Millisecond)
-	_, err = kv.Put(ctx, runKey("leased"), toJSON(entry("leased").Run))
+	_, err = kv.Put(ctx, runKey("leased"), JSON(entry("leased").Run))
 	require.NoError(t, err)
 	leave("new", false)
 	keep := func() time.Duration { // separates the two

@@ -228,7 +228,7 @@ func (w *worker) follow(ctx context.Context) error {
 
 func (w *worker) hello(state, why string) {
 	h := WorkerRow{Name: w.Name, Threads: w.Threads, State: state, Why: why}
-	_ = w.nc.Publish(subject(w.run.ID, "hello"), toJSON(h)) // the next one may arrive
+	_ = w.nc.Publish(subject(w.run.ID, "hello"), JSON(h)) // the next one may arrive
 }
 
 // play does one job after the other. It takes the next one when it has done the last, since a job that waits here is

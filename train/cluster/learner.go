@@ -115,7 +115,7 @@ func (l *Learner) take(s *sentTask, r *fleet.Result) (games, moves int, err erro
 			return 0, 0, err
 		}
 		slots = append(slots, slot)
-		games, moves = games+slot.Ended(), moves+slot.Moves()
+		games, moves = games+slot.Ended, moves+slot.Moves
 	}
 	l.mu.Lock()
 	s.slots = slots

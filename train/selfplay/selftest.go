@@ -38,7 +38,7 @@ func SelfTest(g *games.Game, a Algorithm, ro Rollout) (string, error) {
 		if len(opponents) > 0 {
 			s.Opponent = [env.MaxSeats]uint8{uint8(k + 1)}
 		}
-		start, err := s.save()
+		start, err := s.Save()
 		if err != nil {
 			return "", err
 		}

@@ -62,12 +62,12 @@ type Slot struct {
 	Rand     env.Rand
 	Opponent [env.MaxSeats]uint8 // who plays each seat: 0 is the learner, k the k-th opponent
 	Notes    Notes               // of the last rollout; nil before the first
+	Ended    int                 // games that ended in it
+	Moves    int                 // choices made in it
 
 	game      *games.Game
 	opponents []string // their names, one at least
 	age       int      // steps of this game
-	ended     int      // games that ended in this rollout
-	moves     int      // choices made in this rollout
 	visited   uint64   // afterstates evaluated in this rollout
 	record    *record.Record
 	played    []*record.Record // games that ended in this rollout
@@ -159,8 +159,8 @@ func (r *Run) Play(ctx context.Context, ro Rollout) error {
 		}
 	}
 	for _, s := range r.Slots {
-		r.Counts.Games += s.ended
-		r.Counts.Moves += s.moves
+		r.Counts.Games += s.Ended
+		r.Counts.Moves += s.Moves
 		r.Counts.Visited += s.visited
 		for _, rec := range s.played {
 			r.recording.add(rec)
@@ -222,7 +222,7 @@ func (s *Slot) clone() *Slot {
 
 // play plays a rollout, or the beginning of one if ctx ends.
 func (s *Slot) play(ctx context.Context, p Policy, ro *Rollout) {
-	s.ended, s.moves = 0, 0
+	s.Ended, s.Moves = 0, 0
 	if !ro.record {
 		s.record = nil
 	}
@@ -233,7 +233,7 @@ func (s *Slot) play(ctx context.Context, p Policy, ro *Rollout) {
 		for set := acting; set != 0; set = set.Rest() {
 			seat := set.First()
 			m[seat] = p.Choose(s, seat)
-			s.moves++
+			s.Moves++
 		}
 		if s.record != nil {
 			s.record.Add(acting, m)
@@ -241,7 +241,7 @@ func (s *Slot) play(ctx context.Context, p Policy, ro *Rollout) {
 		s.State.Step(m)
 		s.age++
 		if s.State.Acting() == 0 {
-			s.ended++
+			s.Ended++
 			if s.record != nil {
 				s.record.End(s.State)
 				s.played = append(s.played, s.record)

@@ -67,7 +67,7 @@ func (r *Run) Save(path string) error {
 		Counts: stateCounts{Counts: r.Counts}, Curve: r.Curve,
 	}
 	for _, x := range r.Slots {
-		saved, err := x.save()
+		saved, err := x.Save()
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,8 @@ func (r *Run) restore(s *State) (err error) {
 	return r.restoreGames(s)
 }
 
-func (s *Slot) save() (GameSlot, error) {
+// Save returns where the slot stands between two rollouts.
+func (s *Slot) Save() (GameSlot, error) {
 	b, err := env.Encode(nil, s.State)
 	who := slices.Clone(s.Opponent[:])
 	return GameSlot{base64.StdEncoding.EncodeToString(b), strconv.FormatUint(s.Rand.Word, 16), who, s.age}, err

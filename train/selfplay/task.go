@@ -22,15 +22,6 @@ type Task struct {
 	Start     GameSlot `json:"start"` // where the slot stands
 }
 
-// Save returns where the slot stands between two rollouts.
-func (s *Slot) Save() (GameSlot, error) { return s.save() }
-
-// Ended returns how many games ended in the slot's last rollout.
-func (s *Slot) Ended() int { return s.ended }
-
-// Moves returns how many choices were made in the slot's last rollout.
-func (s *Slot) Moves() int { return s.moves }
-
 // NetFile returns a net as the file in which it travels to a Player, and the file's SHA-256 in
 // hexadecimal, which names the net.
 func NetFile(n *mlp.Net) (file []byte, id string, err error) {
@@ -87,11 +78,11 @@ func (p *Player) Play(ctx context.Context, t *Task, net *mlp.Net) ([]byte, *Resu
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	end, err := s.save()
+	end, err := s.Save()
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &Result{t.Iteration, t.Slot, end, s.ended, s.moves, s.visited}
+	r := &Result{t.Iteration, t.Slot, end, s.Ended, s.Moves, s.visited}
 	file, err := AppendResult(nil, r, s.Notes.Tensors())
 	return file, r, err
 }
@@ -150,7 +141,7 @@ func (p *Player) Decode(t *Task, file []byte) (*Slot, error) {
 	if err := s.Notes.SetTensors(tensors); err != nil {
 		return nil, err
 	}
-	s.ended, s.moves, s.visited = x.Ended, x.Moves, x.Visited
+	s.Ended, s.Moves, s.visited = x.Ended, x.Moves, x.Visited
 	return s, nil
 }
 

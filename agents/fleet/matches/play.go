@@ -52,7 +52,7 @@ func unitPlayer(m *match.Match) fleet.Player {
 			return nil, err
 		}
 		records, err := m.PlayUnit(ctx, u)
-		r := &fleet.Result{Data: toJSON(records), Games: len(records)}
+		r := &fleet.Result{Data: fleet.JSON(records), Games: len(records)}
 		for _, g := range records {
 			r.Moves += len(g.Choices)
 		}

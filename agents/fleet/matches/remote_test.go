@@ -121,9 +121,9 @@ func TestSameMatch(t *testing.T) {
 		records[0].Results[0] = 1 - records[0].Results[0]
 		switch n {
 		case 1:
-			answer(job.ID, string(toJSON(records)))
+			answer(job.ID, string(fleet.JSON(records)))
 		case 2:
-			answer(job.ID, string(toJSON(records[:1])))
+			answer(job.ID, string(fleet.JSON(records[:1])))
 			require.NoError(t, msg.Ack())
 		}
 	}
@@ -191,7 +191,7 @@ func TestRefusedWorkers(t *testing.T) {
 			var sp spec
 			require.NoError(t, json.Unmarshal(r.Spec, &sp))
 			change(r, &sp)
-			r.Spec = toJSON(sp)
+			r.Spec = fleet.JSON(sp)
 			return Open(ctx, r, get)
 		}
 	}
@@ -299,13 +299,13 @@ func TestRecordsAreReplayed(t *testing.T) {
 	u := match.Unit{Seed: 7, Games: [][]match.Entrant{{{}, {B: true}}}}
 	games, err := m.PlayUnit(t.Context(), u)
 	require.NoError(t, err)
-	_, err = s.check(u, toJSON(games))
+	_, err = s.check(u, fleet.JSON(games))
 	require.NoError(t, err)
 	games[0].Scores[0]++
-	_, err = s.check(u, toJSON(games))
+	_, err = s.check(u, fleet.JSON(games))
 	require.ErrorIs(t, err, record.ErrDiffers)
 	games[0].Scores[0]--
 	games[0].Seed++
-	_, err = s.check(u, toJSON(games))
+	_, err = s.check(u, fleet.JSON(games))
 	require.ErrorContains(t, err, "is another one")
 }

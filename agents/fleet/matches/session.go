@@ -100,7 +100,7 @@ func serve(ctx context.Context, site *broker.Site, m *match.Match, texts []strin
 	o.Noun, o.Jobs = "unit", min(m.Units, mostUnits)
 	server, err := fleet.Serve(ctx, site, fleet.Run{
 		ID: strings.ToLower(rand.Text()[:10]), Kind: Kind, Game: m.Rules.Name, Once: true,
-		Limits: limits, Facts: ours, Spec: toJSON(sp),
+		Limits: limits, Facts: ours, Spec: fleet.JSON(sp),
 	}, o)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package matches
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -125,12 +124,4 @@ func selfTest(ctx context.Context, m *match.Match, seats int) (string, error) {
 		return "", fmt.Errorf("self-test: %w", err)
 	}
 	return fleet.Hash(records), nil
-}
-
-func toJSON(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // plain fields
-	}
-	return b
 }

@@ -115,13 +115,10 @@ func (p *siblingPolicy) list(s env.State, seat int) {
 			continue
 		}
 		p.evaluate(next, seat)
-		k := 0
 		for i, b := range p.second {
-			if k < len(p.rest) && p.rest[k] == i {
-				k++
-				continue
+			if v := p.values[i]; v == v {
+				p.pairs = append(p.pairs, pair{at: live, action: [2]env.Action{a, b}, value: v})
 			}
-			p.pairs = append(p.pairs, pair{at: live, action: [2]env.Action{a, b}, value: p.values[i]})
 		}
 		live++
 	}
@@ -130,7 +127,7 @@ func (p *siblingPolicy) list(s env.State, seat int) {
 	})
 }
 
-// evaluate values seat's actions in s: second, values, and in rest those that end the game. It forces the draws of s.
+// evaluate values seat's actions in s, second: the values of those that end the game are NaN. It forces the draws of s.
 func (p *siblingPolicy) evaluate(s env.State, seat int) {
 	s.Force(noDraws[:])
 	p.second = s.Legal(seat, p.second[:0])
@@ -138,6 +135,9 @@ func (p *siblingPolicy) evaluate(s env.State, seat int) {
 		p.values = make([]float32, 2*n)
 	}
 	p.rest = p.eval.EvaluateLeaves(s, seat, p.second, p.values, p.rest[:0])
+	for _, i := range p.rest {
+		p.values[i] = float32(math.NaN())
+	}
 	p.visited += uint64(len(p.second))
 }
 
@@ -147,12 +147,10 @@ func (p *siblingPolicy) best(s env.State, seat int) float32 {
 		return afterstate.Certain * s.Result(seat)
 	}
 	p.evaluate(s, seat)
-	best, k := float32(-afterstate.Certain), 0
-	for i, v := range p.values[:len(p.second)] {
-		if k < len(p.rest) && p.rest[k] == i {
-			k++
-		} else {
-			best = max(best, v)
+	best := float32(-afterstate.Certain)
+	for _, v := range p.values[:len(p.second)] {
+		if v > best {
+			best = v
 		}
 	}
 	return best
