@@ -14,26 +14,6 @@ const (
 	splitAt = runsAt + 3
 )
 
-func digNames(names []string) []string {
-	for _, n := range [...]string{
-		"cover rows", "cover gaps", "top hole cells", "top hole row gaps", "top hole row above floor", "least cover gaps",
-		"no holes", "bottom row gaps",
-	} {
-		names = append(names, "own "+n)
-	}
-	for _, kind := range [...]string{"own whole rows lacking ", "own hole rows lacking "} {
-		for _, n := range "123456" {
-			names = append(names, kind+string(n))
-		}
-	}
-	for _, kind := range [...]string{"own runs of ", "own split gaps of "} {
-		for _, n := range "234" {
-			names = append(names, kind+string(n))
-		}
-	}
-	return names
-}
-
 func digUnits(units []float32) []float32 {
 	units = append(units, 1./4, 1./10, 1./2, 1./4, 1./10, 1./4, 1, 1./4)
 	for i := wholeAt; i < digLen; i++ {

@@ -19,6 +19,13 @@ import (
 //go:embed weights
 var shipped embed.FS
 
+//go:embed features.txt
+var featureNames string
+
+// FeatureNames names the features in order. A file of weights repeats them, so that a network never reads features that
+// it was not trained on.
+var FeatureNames = features.Names(featureNames)
+
 // Entry is what programs offer for Block Battle. A contest bot reaches nothing of this file.
 var Entry = &entry.Entry{
 	Game: "blockbattle",

@@ -8,7 +8,7 @@ import (
 )
 
 // Both seats of a position have the same features: the shape of the board, then what its
-// owner has in stock. See halfNames for the order; all are about -2 to 2, most 0 to 1.
+// owner has in stock. See features.txt for the order; all are about -2 to 2, most 0 to 1.
 const (
 	columns  = blockbattle.Width
 	halfLen  = columns + 2*(columns-1) + 27
@@ -20,35 +20,6 @@ const (
 	// Len is how many features there are.
 	Len = OwnLen + ConstLen
 )
-
-// FeatureNames names the features in order. A file of weights repeats them, so that a network
-// never reads features that it was not trained on.
-var FeatureNames = featureNames()
-
-func featureNames() []string {
-	names := halfNames(nil, "own ")
-	names = append(names, "rows sent", "opponent room after rows sent", "opponent buried",
-		"own room after threat", "own buried by threat",
-		"own bumps", "own peak squared", "own spawn lack squared", "own four ready", "own double ready",
-		"own few skips", "rows sent into little room", "own exposure squared")
-	names = digNames(fitNames(names))
-	names = halfNames(names, "opponent ")
-	return append(names, "threat", "rounds to solid row", "solid row next", "solid rows", "round")
-}
-
-func halfNames(names []string, whose string) []string {
-	names = append(names, features.ColumnNames(whose, columns)...)
-	for _, n := range [...]string{
-		"holes", "covers", "hole rows", "overhangs", "row edges", "column edges", "wells",
-		"highest", "cells", "room", "spawn room", "spawn room below 4", "spawn room below 2",
-		"gap rows open", "gap rows closed", "gap rows of two", "ready rows", "well depth",
-		"T slots", "T singles", "T doubles", "T notches", "T halves",
-		"points over 3", "points one short", "combo", "skips",
-	} {
-		names = append(names, whose+n)
-	}
-	return names
-}
 
 // units are those of the OwnLen counts, the first halfLen of them those of the opponent's half too.
 var units = ownUnits()

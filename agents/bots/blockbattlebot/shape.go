@@ -218,19 +218,6 @@ func (n *notch) column(pit, l, lo, r, ro uint64) {
 // fitLen is how many features describe which pieces the surface is ready for.
 const fitLen = 13
 
-// fitNames appends their names: in how many places each piece fits, and for all but the I whether it fits nowhere.
-func fitNames(names []string) []string {
-	names = append(names, "own I flat")
-	const others = "OSZTJL"
-	for _, piece := range others {
-		names = append(names, "own "+string(piece)+" fits")
-	}
-	for _, piece := range others {
-		names = append(names, "own no "+string(piece))
-	}
-	return names
-}
-
 // stepSets has, for a step between two columns plus Height, bit 0 of the lane for its kind: flat, up, down, two up, two
 // down. Shifted to the left column, the sets of a surface make one word.
 var stepSets = [64]uint64{

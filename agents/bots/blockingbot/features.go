@@ -3,7 +3,6 @@ package blockingbot
 import (
 	"math"
 	"math/bits"
-	"strings"
 
 	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
@@ -23,27 +22,6 @@ const (
 	// Len is how many features there are.
 	Len = OwnLen + ConstLen
 )
-
-// FeatureNames names the features in order. A file of weights repeats them, so that a network
-// never reads features that it was not trained on.
-var FeatureNames = featureNames()
-
-func featureNames() []string {
-	var names []string
-	for _, whose := range []string{"own ", "rival "} {
-		for _, n := range strings.Fields(`squares left pieces corners safe allowed reach1 reach2 reach3 reach4 reach5
-			first cover sole playable fit placements largest fives stuck`) {
-			names = append(names, whose+n)
-		}
-		for _, what := range []string{"has ", "fits "} {
-			for l := 0; l < blocking.Letters; l++ {
-				names = append(names, whose+what+string(rune('A'+l)))
-			}
-		}
-	}
-	return append(names, "tied", "margin", "contested", "wait", "rest squares", "rest reach", "rest corners", "rest stuck",
-		"seats 2", "seats 3", "seats 4")
-}
 
 // A FeatureReader is a features.Reader. The letters of features are those of the default
 // table; pieces of another table count as the letter whose form they have.

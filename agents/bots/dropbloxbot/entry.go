@@ -18,6 +18,12 @@ import (
 //go:embed weights
 var shipped embed.FS
 
+//go:embed features.txt
+var featureNames string
+
+// FeatureNames names the features of a board and its score, in order.
+var FeatureNames = features.Names(featureNames)
+
 // Entry is what programs offer for Dropblox. A contest bot reaches nothing of this file.
 var Entry = &entry.Entry{
 	Game: "dropblox",

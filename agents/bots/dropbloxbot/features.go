@@ -1,8 +1,6 @@
 package dropbloxbot
 
 import (
-	"fmt"
-
 	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
 	"blockyard/env"
@@ -15,24 +13,6 @@ const (
 	lacking = 4
 	windows = 4
 )
-
-// FeatureNames names the features of a board and its score, in order.
-var FeatureNames = func() (out []string) {
-	out = append(out, "row edges", "column edges", "holes", "wells", "rows with holes", "covers", "covered",
-		"peak", "heap", "heap squared", "bumps", "cliffs", "middle", "taken", "tower", "alarm", "beside",
-		"score", "mean size", "small", "large")
-	list := func(name string, to int) {
-		for k := 1; k <= to; k++ {
-			out = append(out, fmt.Sprintf("%s %d", name, k))
-		}
-	}
-	list("short of", lacking)
-	list("rows but for", lacking)
-	list("slot", windows)
-	list("slot points", windows)
-	list("slot squares", windows)
-	return append(out, features.ColumnNames("column ", dropblox.Cols)...)
-}()
 
 // Len is how many features there are.
 const Len = 21 + 2*lacking + 3*windows + 3*dropblox.Cols - 2
@@ -87,7 +67,7 @@ const scoreAt = 17
 var units = func() (out [len(counts{})]float32) {
 	n := copy(out[:], []float32{edgeScale, edgeScale, holeScale, edgeScale, 0.2, 0.04, 0.2, 0.06, 0.008, 0.0006, 0.05, 0.1,
 		0.06, 0.01, 0.15, 0.3, 0.1, 0, 0, 0, 0})
-	for _, u := range [...]float32{0.2, 0.15, 0.2, 0.008, 0.1} { // of the lists of FeatureNames
+	for _, u := range [...]float32{0.2, 0.15, 0.2, 0.008, 0.1} { // of the lists in features.txt
 		for k := 0; k < lacking; k++ {
 			out[n] = u
 			n++

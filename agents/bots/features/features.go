@@ -5,7 +5,7 @@ package features
 
 import (
 	"fmt"
-	"strconv"
+	"strings"
 
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
@@ -21,6 +21,9 @@ type Set struct {
 	// New returns a reader for one goroutine.
 	New func() Reader
 }
+
+// Names reads the names of features, one per line.
+func Names(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") }
 
 // A Reader computes the features of the afterstates of one decision: of the positions right
 // after each legal choice of one seat, none of them a finished game.
@@ -87,20 +90,6 @@ func (l *Learned) grow(n int) {
 
 // stepMax is the greatest step between neighbouring columns that features distinguish.
 const stepMax = 6
-
-// ColumnNames names what Columns writes for so many columns, with prefix before each name.
-func ColumnNames(prefix string, columns int) (names []string) {
-	for i, what := range [...]string{"height ", "step ", "step size "} {
-		first := 1
-		if i == 0 {
-			first = 0
-		}
-		for x := first; x < columns; x++ {
-			names = append(names, prefix+what+strconv.Itoa(x))
-		}
-	}
-	return names
-}
 
 // ColumnUnits are the units of what Columns writes: of a row of height, and of one of a step.
 func ColumnUnits(height, step float32, columns int) (units []float32) {

@@ -2,7 +2,6 @@ package tetrisduelbot
 
 import (
 	"math"
-	"strconv"
 
 	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
@@ -12,7 +11,7 @@ import (
 
 // The features of a position are two halves, the board as each seat sees it, then what both
 // seats share, then what is to come. They are those of the seat that has just moved; the
-// opponent is to move. See halfNames for the order; all are about -2 to 2, most 0 to 1.
+// opponent is to move. See features.txt for the order; all are about -2 to 2, most 0 to 1.
 const (
 	soon      = 3 // blocks to come of each seat that a half knows of
 	halfLen   = columns + 2*(columns-1) + 24 + 4*soon
@@ -24,45 +23,6 @@ const (
 	// Len is how many features there are.
 	Len = OwnLen + ConstLen
 )
-
-// FeatureNames names the features in order. A file of weights repeats them, so that a network
-// never reads features that it was not trained on.
-var FeatureNames = featureNames()
-
-func featureNames() []string {
-	names := halfNames(nil, "own ")
-	names = halfNames(names, "opponent ")
-	for y := tetrisduel.Peace; y < tetrisduel.Reachable; y++ {
-		names = append(names, "filled in row "+strconv.Itoa(y))
-	}
-	names = append(names, "lead", "lead in short", "lead for the time left", "ahead", "combo", "great combo",
-		"battle cleared", "opponent takes with combo", "own takes with combo", "own taken last",
-		"opponent takes later with combo", "lead at the end")
-	names = append(names, "half-turns left", "last 80", "last 20", "moved first")
-	for i := 0; i < 2*soon; i++ {
-		for _, l := range tetrisduel.Letters {
-			names = append(names, "block "+strconv.Itoa(i)+" "+string(l))
-		}
-	}
-	return names
-}
-
-func halfNames(names []string, whose string) []string {
-	names = append(names, features.ColumnNames(whose, columns)...)
-	for _, n := range [...]string{
-		"holes", "covers", "row edges", "column edges", "wells", "highest", "lowest", "over 10", "over 12", "open",
-		"clean lacking 1", "clean lacking 2", "clean lacking 3", "clean lacking 4",
-		"foul lacking 1", "foul lacking 2", "calm lacking 1", "calm lacking 2", "kinds that take", "kinds that take 2",
-		"heap", "peak", "danger", "bumps",
-	} {
-		names = append(names, whose+n)
-	}
-	for i := 0; i < soon; i++ {
-		after := " in " + strconv.Itoa(i) + " turns"
-		names = append(names, whose+"takes"+after, whose+"takes 2"+after, whose+"takes 3"+after, whose+"gains"+after)
-	}
-	return names
-}
 
 // units are those of the OwnLen counts.
 var units = ownUnits()

@@ -18,6 +18,12 @@ import (
 //go:embed weights
 var shipped embed.FS
 
+//go:embed features.txt
+var featureNames string
+
+// FeatureNames names them in order. All are of the settled cells alone, after a placement and the rows it completed.
+var FeatureNames = features.Names(featureNames)
+
 // Entry is what programs offer for WinTetris.
 var Entry = &entry.Entry{
 	Game: "wintetris",

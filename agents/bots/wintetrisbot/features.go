@@ -1,7 +1,6 @@
 package wintetrisbot
 
 import (
-	"fmt"
 	"math/bits"
 
 	"blockyard/agents/bots/features"
@@ -12,22 +11,6 @@ import (
 
 // Len is how many features there are.
 const Len = 3*wintetris.Width - 2 + 9
-
-// FeatureNames names them in order. All are of the settled cells alone, after a placement and
-// the rows it completed.
-var FeatureNames = func() (out []string) {
-	for x := 0; x < wintetris.Width; x++ {
-		out = append(out, fmt.Sprintf("height %d", x))
-	}
-	for x := 1; x < wintetris.Width; x++ {
-		out = append(out, fmt.Sprintf("step %d", x))
-	}
-	for x := 1; x < wintetris.Width; x++ {
-		out = append(out, fmt.Sprintf("edge %d", x))
-	}
-	return append(out, "holes", "buried", "rows with holes", "row changes", "column changes",
-		"wells", "peak", "heap", "tower")
-}()
 
 // steepest is what a step from a column to the next counts at most.
 const steepest = 6
