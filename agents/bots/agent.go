@@ -54,12 +54,21 @@ type Agent struct {
 
 // Parse reads the text of an agent of g: it reads weights and looks up programs, but starts and compiles nothing. An
 // error says what is wrong and what is known instead; it wraps ErrUntrusted for what foreign text may not name.
-func Parse(g *env.Game, t Text) (*Agent, error) {
-	a, err := parse(g, t)
-	if err != nil {
-		return nil, fmt.Errorf("agent %.80q: %w", t.text, err)
+func Parse(g *env.Game, t Text) (_ *Agent, err error) {
+	defer named(t.text, &err)
+	name, spec := Alias(t.text)
+	a := &Agent{Name: name, Spec: spec, Language: "command", game: g, aliased: spec != t.text, text: t}
+	if again, rest := Alias(spec); rest != spec {
+		return nil, fmt.Errorf("two names, %s and %s: want NAME=AGENT", name, again)
 	}
-	return a, nil
+	return a, a.parse()
+}
+
+// named adds the text of an agent to an error about it.
+func named(text string, err *error) {
+	if *err != nil {
+		*err = fmt.Errorf("agent %.80q: %w", text, *err)
+	}
 }
 
 // New parses text and returns its Factory.
@@ -71,43 +80,39 @@ func New(g *env.Game, t Text) (Factory, error) {
 	return a.Factory()
 }
 
-func parse(g *env.Game, t Text) (*Agent, error) {
-	name, spec := Alias(t.text)
-	a := &Agent{Name: name, Spec: spec, Language: "command", game: g, aliased: spec != t.text, text: t}
-	if again, rest := Alias(spec); rest != spec {
-		return nil, fmt.Errorf("two names, %s and %s: want NAME=AGENT", name, again)
-	}
-	known, options, colon := strings.Cut(spec, ":")
-	switch {
-	case slices.Contains(Names(g), known):
+// parse reads Spec.
+func (a *Agent) parse() error {
+	known, options, colon := strings.Cut(a.Spec, ":")
+	switch own := a.text.own; {
+	case slices.Contains(Names(a.game), known):
 		a.Language, a.name = "agent", known
-		return a, a.read(options, colon)
-	case !t.own && (known == "exec" || spec == Person):
-		return nil, ErrUntrusted
-	case !t.own:
-		return nil, a.unknown(known, "")
-	case spec == Person:
+		return a.read(options, colon)
+	case !own && (known == "exec" || a.Spec == Person):
+		return ErrUntrusted
+	case !own:
+		return a.unknown(known, "")
+	case a.Spec == Person:
 		a.Kind, a.Language = Human, "person"
 	case known == "exec":
-		return a, a.find(options)
-	case compile.Is(spec):
+		return a.find(options)
+	case compile.Is(a.Spec):
 		a.Kind, a.Language = Submission, ""
-		a.program.Dir = spec
+		a.program.Dir = a.Spec
 		if !a.aliased {
-			a.Name = compile.Name(spec)
+			a.Name = compile.Name(a.Spec)
 		}
 	default:
-		err := a.find(spec)
-		if !misspelt.MatchString(spec) && (err == nil || errors.Is(err, fs.ErrPermission)) {
-			return a, err
+		err := a.find(a.Spec)
+		if !misspelt.MatchString(a.Spec) && (err == nil || errors.Is(err, fs.ErrPermission)) {
+			return err
 		}
 		more := ", exec:CMD, human, and files, folders and commands that exist"
 		if a.aliased {
-			more += "; for a variable of a command, write exec:" + t.text
+			more += "; for a variable of a command, write exec:" + a.text.text
 		}
-		return nil, a.unknown(known, more)
+		return a.unknown(known, more)
 	}
-	return a, nil
+	return nil
 }
 
 // An alias is a word before the first equals sign, so that neither an option (hand:ply=1), a command with an option
@@ -152,7 +157,7 @@ func (a *Agent) read(options string, colon bool) (err error) {
 		if a.options, err = searchOf(e).ParseOptions(options); err == nil {
 			a.judges, err = source(a.options.Weights)
 		}
-	case e.FixedAgent(a.name) != nil:
+	case e.Fixed[a.name] != nil:
 		a.options, err = entry.ParseEps(options)
 	case colon:
 		err = fmt.Errorf("%s takes no options", a.name)
@@ -166,17 +171,10 @@ type Factory func(seed uint64) (env.Agent, error)
 
 // Factory returns what makes an env.Agent for every game. It fails if the agent cannot play where one action is asked
 // for at a time, or if its options do not go together.
-func (a *Agent) Factory() (Factory, error) {
-	f, err := a.factory()
-	if err != nil {
-		return nil, fmt.Errorf("agent %.80q: %w", a.Spec, err)
-	}
-	return f, nil
-}
-
-func (a *Agent) factory() (Factory, error) {
+func (a *Agent) Factory() (_ Factory, err error) {
+	defer named(a.Spec, &err)
 	e := Of(a.game)
-	fixed := e.FixedAgent(a.name)
+	fixed := e.Fixed[a.name]
 	switch {
 	case a.Kind == Human:
 		return nil, errors.New("a person plays with agents play, in a terminal or with --web: " +

@@ -53,7 +53,7 @@ func TestMemoryIsStated(t *testing.T) {
 // searching lists agents of g that search, narrow and wide.
 func searching(g *env.Game) (all []string) {
 	for _, name := range Of(g).Names() {
-		if Of(g).FixedAgent(name) != nil {
+		if Of(g).Fixed[name] != nil {
 			continue
 		}
 		all = append(all, name)

@@ -24,7 +24,7 @@ func specs(g *env.Game) map[string]int {
 			continue
 		}
 		out[name+":eps=0.5"] = 10
-		if Of(g).FixedAgent(name) != nil {
+		if Of(g).Fixed[name] != nil {
 			continue
 		}
 		switch entry.Base(g) {

@@ -28,18 +28,11 @@ func NewRanker(g *env.Game, t Text) (*Ranker, error) {
 
 // Ranker returns what values the actions of positions as the agent does, which must be one that searches with an
 // evaluator.
-func (a *Agent) Ranker() (*Ranker, error) {
-	r, err := a.ranker()
-	if err != nil {
-		return nil, fmt.Errorf("agent %.80q: %w", a.Spec, err)
-	}
-	return r, nil
-}
-
-func (a *Agent) ranker() (*Ranker, error) {
+func (a *Agent) Ranker() (_ *Ranker, err error) {
+	defer named(a.Spec, &err)
 	e := Of(a.game)
 	if a.judges.create == nil {
-		valued := slices.DeleteFunc(e.Names(), func(name string) bool { return e.FixedAgent(name) != nil })
+		valued := slices.DeleteFunc(e.Names(), func(name string) bool { return e.Fixed[name] != nil })
 		return nil, fmt.Errorf("it gives no values to actions: want %s", strings.Join(valued, ", "))
 	}
 	s := searchOf(e)

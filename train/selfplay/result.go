@@ -47,15 +47,12 @@ func AppendResult(dst []byte, r *Result, tensors []mlp.Tensor) ([]byte, error) {
 }
 
 // ReadResult reads what AppendResult wrote. It refuses a file with any defect.
-func ReadResult(file []byte) (*Result, []mlp.Tensor, error) {
-	r, tensors, err := readResult(file)
-	if err != nil {
-		return nil, nil, fmt.Errorf("not a result: %w", err)
-	}
-	return r, tensors, nil
-}
-
-func readResult(file []byte) (*Result, []mlp.Tensor, error) {
+func ReadResult(file []byte) (_ *Result, _ []mlp.Tensor, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("not a result: %w", err)
+		}
+	}()
 	plain, err := expand.DecodeAll(file, nil)
 	if err != nil {
 		return nil, nil, err

@@ -95,19 +95,16 @@ func (r *Run) Save(path string) error {
 }
 
 // Resume continues a saved run of an algorithm, whose settings it loads.
-func Resume(g *games.Game, path string, a Algorithm, workers int) (*Run, error) {
+func Resume(g *games.Game, path string, a Algorithm, workers int) (_ *Run, err error) {
 	data, err := mlp.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := resume(g, data, a, workers)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return r, nil
-}
-
-func resume(g *games.Game, data []byte, a Algorithm, workers int) (*Run, error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}()
 	tensors, meta, err := mlp.ParseTensors(data)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ var Entry = &entry.Entry{
 		New:  func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
 		Unit: "0.01 is a point: the score and the points expected until the end of the game",
 	},
-	Fixed: []entry.Fixed{{Name: "left", New: func() env.Agent { return Leftmost{} }}},
+	Fixed: map[string]func() env.Agent{"left": func() env.Agent { return Leftmost{} }},
 	Search: &entry.Search{
 		Options: []entry.Option{
 			{Name: "width", Max: MaxWidth}, {Name: "depth", Max: dropblox.Known}, {Name: "futures", Max: MaxFutures}, entry.Time,

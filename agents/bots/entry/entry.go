@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +31,8 @@ type Entry struct {
 	Baseline *Baseline // the agent "hand"
 	Learned  *Learned  // the agent "learned"
 	Others   []Other   // further agents that search
-	Fixed    []Fixed   // agents that neither search nor take options
+	// Fixed makes agents that play by a rule, by their names: they neither search nor take options.
+	Fixed map[string]func() env.Agent
 
 	// Outcomes is the number of equally likely draws that a third and a fourth ply of package
 	// search distinguish; 0 if the game has no such plies.
@@ -72,12 +74,6 @@ type Learned struct {
 type Other struct {
 	Name string
 	New  func() Judge
-}
-
-// A Fixed is an agent that plays by a rule: the name in specs, and a new agent.
-type Fixed struct {
-	Name string
-	New  func() env.Agent
 }
 
 // A Search is a way to choose actions, with the options that a spec may give it.
@@ -155,20 +151,7 @@ func (e *Entry) Names() (names []string) {
 	for _, o := range e.Others {
 		names = append(names, o.Name)
 	}
-	for _, f := range e.Fixed {
-		names = append(names, f.Name)
-	}
-	return names
-}
-
-// FixedAgent returns what creates the agent of Fixed with this name, or nil if there is none.
-func (e *Entry) FixedAgent(name string) func() env.Agent {
-	for _, f := range e.Fixed {
-		if f.Name == name {
-			return f.New
-		}
-	}
-	return nil
+	return append(names, slices.Sorted(maps.Keys(e.Fixed))...)
 }
 
 // FeaturesOf returns the features of g, or nil if it has none.
