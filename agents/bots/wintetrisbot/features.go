@@ -45,23 +45,11 @@ func withHeights(f *wintetris.Field, h *[wintetris.Width]int8, out []float32) {
 	for x, v := range h {
 		out[x] = float32(v) * 0.1
 		heap += int(v)
-		if int(v) > peak {
-			peak = int(v)
+		peak = max(peak, int(v))
+		if x > 0 {
+			d := min(max(int(v)-int(h[x-1]), -steepest), steepest)
+			out[9+x], out[18+x] = float32(d)*0.25, float32(max(d, -d))*0.25
 		}
-		if x == 0 {
-			continue
-		}
-		d := int(v) - int(h[x-1])
-		if d > steepest {
-			d = steepest
-		} else if d < -steepest {
-			d = -steepest
-		}
-		out[9+x] = float32(d) * 0.25
-		if d < 0 {
-			d = -d
-		}
-		out[18+x] = float32(d) * 0.25
 	}
 	s := scan(f, h, peak)
 	rest := out[28:]
@@ -73,10 +61,7 @@ func withHeights(f *wintetris.Field, h *[wintetris.Width]int8, out []float32) {
 	rest[5] = float32(s.wells) * 0.05
 	rest[6] = float32(peak) * 0.1
 	rest[7] = float32(heap) * 0.01
-	rest[8] = 0
-	if peak > 10 {
-		rest[8] = float32(peak-10) * 0.2
-	}
+	rest[8] = float32(max(peak-10, 0)) * 0.2
 }
 
 // sums are what is counted row by row.
@@ -172,9 +157,7 @@ func (l *Learned) best(g *wintetris.Field, at wintetris.Block) float64 {
 		} else {
 			tall := heights
 			for _, c := range q.Cells() { // mostly on top of its columns, near the ceiling below something
-				if top := int8(c[1] + 1); top > tall[c[0]] {
-					tall[c[0]] = top
-				}
+				tall[c[0]] = max(tall[c[0]], int8(c[1]+1))
 			}
 			withHeights(&h, &tall, x)
 		}
