@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -182,11 +183,13 @@ func (a *Agent) Factory() (_ Factory, err error) {
 	case a.Kind == Submission && a.program.Argv == nil:
 		return nil, errors.New("sources are compiled by agents play, arena, ladder, host and tournament: " +
 			"want an agent or exec:CMD here")
-	case a.Kind != Ours && e.Contest == nil:
+	case a.Kind != Ours && e.Codec == nil:
 		return nil, fmt.Errorf("a program cannot play %s here, because its contest does not ask for one action at a time: "+
 			"want one of %s", a.game.Name, strings.Join(Names(a.game), ", "))
 	case a.Kind != Ours:
-		return func(uint64) (env.Agent, error) { return e.Contest.External(a.game, a.program), nil }, nil
+		return func(uint64) (env.Agent, error) {
+			return contest.External(e.Codec(a.game, io.Discard, nil), a.program), nil
+		}, nil
 	case fixed != nil:
 		p := &pool{create: func() (env.Agent, error) { return fixed(), nil }} // without a memory, as searches are
 		return waver(func(uint64) (env.Agent, error) { return &pooledAgent{pool: p}, nil }, a.options.Eps), nil
@@ -219,7 +222,7 @@ func (a *Agent) Program() (contest.Program, error) {
 		return a.program, fmt.Errorf("agent %.80q: its sources are not compiled yet", a.Spec)
 	case a.Kind != Ours:
 		return a.program, nil
-	case Of(a.game).Contest == nil:
+	case Of(a.game).Codec == nil:
 		return a.program, fmt.Errorf("agent %.80q: agents bot cannot play %[2]s: "+
 			"make a program of it with agents bundle %[2]s", a.Spec, a.game.Name)
 	}

@@ -27,8 +27,8 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	protocol := bots.Of(g).Contest
-	if protocol == nil {
+	codec := bots.Of(g).Codec
+	if codec == nil {
 		return program.Usage(fmt.Errorf("%s has no contest in lines of text", g.Name))
 	}
 	named, err := c.agent(g, con)
@@ -46,7 +46,7 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer closeAgents([]env.Agent{agent})
 	bot := contest.Bot{
-		Codec: protocol.Bot(con.Out, con.Err), Agent: agent,
+		Codec: codec(g, con.Out, con.Err), Agent: agent,
 		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.Err,
 	}
 	return bot.Play(ctx, endingWith(ctx, con.In), con.Out)

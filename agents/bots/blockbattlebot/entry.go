@@ -40,15 +40,12 @@ var Entry = &entry.Entry{
 	Outcomes: blockbattle.Pieces,
 	Guard:    func() search.Guard { return NewGuard() },
 	Host:     hosted,
-	Contest: &entry.Contest{
-		Bot: func(_, notes io.Writer) contest.Codec { return NewCodec(ClassicDialect, notes) },
-		External: func(g *env.Game, p contest.Program) env.Agent {
-			dialect := ClassicDialect
-			if g == blockbattle.PortGame {
-				dialect = PortDialect
-			}
-			return contest.External(NewCodec(dialect, nil), p)
-		},
+	Codec: func(g *env.Game, _, notes io.Writer) contest.Codec {
+		dialect := ClassicDialect
+		if g == blockbattle.PortGame {
+			dialect = PortDialect
+		}
+		return NewCodec(dialect, notes)
 	},
 	Submission: &entry.Submission{
 		Folder: "agents/submit/programs/blockbattle", MaxPly: 4, Start: entry.Lines, Replay: Replay(0),

@@ -34,10 +34,7 @@ var Entry = &entry.Entry{
 	},
 	Others: []entry.Other{{Name: "greedy", New: func() entry.Judge { return &Greedy{} }}},
 	Host:   hosted,
-	Contest: &entry.Contest{
-		Bot:      func(_, notes io.Writer) contest.Codec { return &Codec{Notes: notes} },
-		External: func(_ *env.Game, p contest.Program) env.Agent { return contest.External(NewCodec(), p) },
-	},
+	Codec:  func(_ *env.Game, _, notes io.Writer) contest.Codec { return &Codec{Notes: notes} },
 	Submission: &entry.Submission{
 		Folder: "agents/submit/programs/blocking", MaxPly: search.MaxPly, Start: entry.Lines, Replay: Replay(ReplaySlack),
 	},

@@ -42,7 +42,9 @@ type Entry struct {
 	// Search is the game's own search; nil for those of package search.
 	Search *Search
 
-	Contest    *Contest
+	// Codec, if set, returns the dialogue of the game's contest in lines of text, for one game. The bot's side may write
+	// to out and report unexpected input to notes, which may be nil.
+	Codec      func(g *env.Game, out, notes io.Writer) contest.Codec
 	Host       *contest.Contest // what a host of the game's contest knows; nil if there is no contest between programs
 	Submission *Submission
 }
@@ -111,15 +113,6 @@ type Choice struct {
 type Ply struct {
 	Seat   int
 	Action env.Action
-}
-
-// A Contest is the dialogue of a game's contest in lines of text.
-type Contest struct {
-	// Bot returns the bot's side. It may write to standard output and report unexpected input
-	// to notes.
-	Bot func(out, notes io.Writer) contest.Codec
-	// External returns an agent that is an external program.
-	External func(g *env.Game, p contest.Program) env.Agent
 }
 
 // A Submission is the program that is submitted to a game's contest.

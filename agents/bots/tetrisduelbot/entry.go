@@ -35,11 +35,8 @@ var Entry = &entry.Entry{
 		Files:    shipped, File: "weights/tetrisduel.safetensors",
 		New: func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
 	},
-	Host: hosted,
-	Contest: &entry.Contest{
-		Bot:      func(out, _ io.Writer) contest.Codec { return NewCodec(out) },
-		External: func(_ *env.Game, p contest.Program) env.Agent { return contest.External(NewCodec(io.Discard), p) },
-	},
+	Host:  hosted,
+	Codec: func(_ *env.Game, out, _ io.Writer) contest.Codec { return NewCodec(out) },
 	Submission: &entry.Submission{
 		Folder: "agents/submit/programs/tetrisduel", MaxPly: search.MaxPly, Start: entry.Lines, Replay: Replay(DefaultTime),
 	},

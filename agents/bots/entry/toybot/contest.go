@@ -3,7 +3,6 @@ package toybot
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -31,9 +30,6 @@ var hosted = &contest.Contest{
 // A codec is the protocol: a line with the seat and the position, "card" and numbers, and an answer with the number to
 // take.
 type codec struct{}
-
-// newCodec returns the codec of the bot's side, which reports nothing.
-func newCodec(_, _ io.Writer) contest.Codec { return codec{} }
 
 // numbers are what a line has, in order.
 func numbers(s *toy.State, seat *int) []any {

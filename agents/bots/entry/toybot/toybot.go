@@ -11,6 +11,7 @@ import (
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/envtest/toy"
+	"io"
 )
 
 // Entry is what programs offer for the toy games. No network is shipped for them.
@@ -27,11 +28,8 @@ var Entry = &entry.Entry{
 				features.Check(n, len(featureNames))
 		},
 	},
-	Host: hosted,
-	Contest: &entry.Contest{
-		Bot:      newCodec,
-		External: func(_ *env.Game, p contest.Program) env.Agent { return contest.External(codec{}, p) },
-	},
+	Host:  hosted,
+	Codec: func(*env.Game, io.Writer, io.Writer) contest.Codec { return codec{} },
 }
 
 // hand is the baseline evaluator: the weights of a seat's points and of its lead.
