@@ -20,7 +20,7 @@ from . import heads
 from .address import Address, Tls
 from .futures import Future, Into, after_bytes, fill, first_bytes
 from .memory import HEAD
-from .stream import NOSIGNAL, NOTHING, WAITALL, Stream
+from .stream import NOSIGNAL, NOTHING, WAITALL, WHOLE, Stream
 
 _CHUNK = 1 << 20
 _SMALL = 4096  # bytes: fewer actions than this are copied behind their head and sent in one piece
@@ -109,7 +109,7 @@ class Connection(Stream):
         frame is the memory of into with HEAD bytes before it; None if that is not contiguous.
         """
         with self._lock:
-            if frame is None or self._waiting or self._leftover or not self._scatter:
+            if frame is None or self._waiting or self._leftover or not self._scatter or actions.nbytes > WHOLE // 2:
                 future = self.post_step(handle, actions, into)
                 self.wait(future)
                 return future.ident
@@ -162,12 +162,15 @@ class Connection(Stream):
             sent = sock.send(parts[0], NOSIGNAL) if len(parts) == 1 else sock.sendmsg(parts, (), NOSIGNAL)
             while sent < size:
                 sent += sock.send(memoryview(b"".join(parts))[sent:], NOSIGNAL)
+            self._await()
             got = n = sock.recv_into(frame)
             while n and got < len(want) and want.startswith(frame[:got]):
+                self._await()
                 n = sock.recv_into(frame[got:])
                 got += n
             if frame[: len(want)] == want:
                 while n and got < total:
+                    self._await()
                     n = sock.recv_into(frame[got:], 0, WAITALL)
                     got += n
                 if got == total:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import ssl
 import threading
@@ -18,8 +19,10 @@ from .futures import Future, received_fds
 CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 NOSIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
 WAITALL = getattr(socket, "MSG_WAITALL", 0)
+_DONTWAIT = getattr(socket, "MSG_DONTWAIT", 0)
 NOTHING = 0xC1  # in the first byte of a buffer: nothing was received; no message begins with it
-_WHOLE = 1 << 16  # bytes: a request that is no longer is sent as a whole or not at all
+_OUT = getattr(select, "POLLOUT", 4)
+WHOLE = 1 << 16  # bytes: a request that is no longer is sent as a whole or not at all
 
 
 class Stream:
@@ -51,6 +54,12 @@ class Stream:
         self._sock: Any = address.connect(timeout, tls, patience)
         # Without scatter/gather I/O (TLS, Windows), pieces are sent and received one by one.
         self._scatter = hasattr(self._sock, "recvmsg_into") and not isinstance(self._sock, ssl.SSLSocket)
+        # The kernel's timeout begins anew with each signal, that of a poll does not.
+        self._polls: dict[int, Any] = {}
+        if self._scatter and isinstance(self._sock, socket.socket) and hasattr(select, "poll"):
+            for event in (select.POLLIN, select.POLLOUT):
+                self._polls[event] = select.poll()
+                self._polls[event].register(self._sock, event)
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._waiting: deque[Future] = deque()
@@ -103,7 +112,7 @@ class Stream:
         The next request finds that out, unless the last one may have been sent in part.
         """
         error = ServerGoneError("the request was interrupted, and its answer is lost")
-        if unsent > _WHOLE:
+        if unsent > WHOLE:
             self._break(ServerGoneError("the connection was closed: a request was interrupted half-way"))
         for future in self._waiting:
             future.done, future.error = True, error
@@ -122,6 +131,11 @@ class Stream:
 
     # -- bytes ----------------------------------------------------------------------
 
+    def _await(self, event: int = 1) -> None:
+        """Wait until bytes can be received, or sent with POLLOUT; raise TimeoutError after the timeout."""
+        if (poll := self._polls.get(event)) is not None and not poll.poll(1000 * self.timeout):
+            raise TimeoutError
+
     def _send(self, parts: list[Any], future: Future) -> None:
         """Send a request."""
         size = sum(memoryview(part).nbytes for part in parts) if len(parts) > 1 else len(parts[0])
@@ -130,11 +144,12 @@ class Stream:
             if not self._scatter:
                 self._sock.sendall(b"".join(parts))
                 return
-            sent = self._sock.sendmsg(parts, (), NOSIGNAL) if len(parts) > 1 else self._sock.send(parts[0], NOSIGNAL)
-            if sent < size:
-                rest = memoryview(b"".join(parts))
-                while sent < size:
-                    sent += self._sock.send(rest[sent:], NOSIGNAL)
+            if size <= WHOLE:
+                sent = self._sock.sendmsg(parts, (), NOSIGNAL)
+            rest = memoryview(b"".join(parts) if sent < size else b"")
+            while sent < size:
+                self._await(_OUT)
+                sent += self._sock.send(rest[sent:], NOSIGNAL | (_DONTWAIT if self._polls else 0))
         except OSError as error:
             where = f"{future.method}: after {sent} of {size} bytes of the request"
             raise self._break(self._failure(where, error)) from error
@@ -148,6 +163,7 @@ class Stream:
         if not got:
             buffers[0][0] = NOTHING
         try:
+            self._await()
             if future.fds is not None:
                 n, control, _, _ = self._sock.recvmsg_into(buffers[:1], socket.CMSG_SPACE(64), flags | CLOEXEC)
                 future.fds += received_fds(control)

@@ -137,3 +137,27 @@ def test_waits_end(server: Server):
         with pytest.raises(blockyard.BlockyardError, match="the pool is closed"):
             call()
     assert time.monotonic() - begun < 30
+
+
+@pytest.mark.parametrize("road", ["shm", "socket"])
+def test_a_timeout_ends_while_signals_arrive(program, road):
+    """A server that hangs is given up, however often the wait for it is interrupted."""
+    code = f"""
+import blockyard, os, signal
+env = blockyard.make_vec("WinTetris-v0", 8, seed=1, transport="{road}")
+env.reset()
+env.client.connection.timeout = 0.2
+arrived = []
+signal.signal(signal.SIGALRM, lambda *_: arrived.append(1))
+signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+os.kill(env.client.server_pid, signal.SIGSTOP)
+try:
+    env.step([0] * 8)
+except blockyard.ServerTimeoutError:
+    print(len(arrived) > 1)
+finally:
+    os.kill(env.client.server_pid, signal.SIGKILL)
+"""
+    env = {**os.environ, "BLOCKYARD_SERVER": str(program)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=env)
+    assert done.stdout == "True\n", done.stderr
