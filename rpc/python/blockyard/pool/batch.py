@@ -99,7 +99,7 @@ def join(parts: Sequence[Received], handle: Handle) -> Received:
     """Join results; handle is the layout of all of them."""
     if len(parts) == 1:
         return parts[0]
-    memory = StepMemory(handle)
+    memory = StepMemory.separate(handle)
     for name, array in memory.arrays.items():
         np.concatenate([part.memory.arrays[name] for part in parts], out=array)
     finals = {game: place for part in parts for game, place in part.finals.items()}

@@ -118,7 +118,7 @@ class PoolServer:
         ids = np.frombuffer(answer["envs"], "<u4").astype(np.int64)
         if not len(ids):
             return None
-        received = Received(ids + self.first, StepMemory(self._layout(len(ids)), bytearray(answer["slab"])))
+        received = Received(ids + self.first, StepMemory.separate(self._layout(len(ids)), answer["slab"]))
         self._arrived(received.games, received.memory)
         self._add_finals(received)
         self.env._games.fetch()
@@ -168,7 +168,7 @@ class PolicyPoolServer(PoolServer):
         self._actions[games - self.first] = actions
         memory = transport.memory()
         transport.step(self._actions.reshape(-1), memory, ids)
-        some = StepMemory(self._layout(len(ids)))
+        some = StepMemory.separate(self._layout(len(ids)))
         for name, to in some.arrays.items():
             array = memory.arrays[name]
             if name in ROW_FIELDS:

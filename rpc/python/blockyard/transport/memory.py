@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .futures import fill
 from .layout import Handle
 
 # Over a socket, HEAD bytes of message head come before the arrays of a step. The memory keeps LEAD bytes
@@ -110,6 +111,18 @@ class StepMemory:
         if handle.slab_len > at:
             self.pieces.append(memoryview(bytearray(handle.slab_len - at)))
         self._set_arrays(handle, arrays)
+        return self
+
+    @classmethod
+    def separate(cls, handle: Handle, data: bytes = b"") -> StepMemory:
+        """Return memory with an array of its own for each field: whoever keeps one keeps no other.
+
+        data, if any, are the bytes of all fields.
+        """
+        self = cls.over_arrays(handle, {})
+        self.pooled = True
+        if data:
+            fill(self.pieces, data)
         return self
 
     @property

@@ -41,13 +41,7 @@ class SocketTransport:
 
     def memory(self) -> StepMemory:
         """Return memory for a step that nobody else refers to."""
-        return self._pool.get() or self._separate()
-
-    def _separate(self) -> StepMemory:
-        """Return memory with an array of its own for each field: the caller keeps many, perhaps of one field only."""
-        memory = StepMemory.over_arrays(self.handle, {})
-        memory.pooled = True
-        return memory
+        return self._pool.get() or StepMemory.separate(self.handle)
 
     def _new_memory(self) -> StepMemory:
         return private_memory(self.handle)

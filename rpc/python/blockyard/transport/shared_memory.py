@@ -84,7 +84,7 @@ class SharedMemoryTransport(SocketTransport):
         return self._unused.pop() if self._unused else None
 
     def memory(self) -> StepMemory:
-        return self._shared.get() or self._separate()
+        return self._shared.get() or StepMemory.separate(self.handle)
 
     def ring(self, slots: int) -> list[StepMemory]:
         buffer = self.buffer(slots)

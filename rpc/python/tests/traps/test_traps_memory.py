@@ -33,6 +33,19 @@ def test_many_kept_steps(server: Server, road):
             assert sum(1 for _ in maps) < before + 60
 
 
+def test_many_kept_batches(server: Server):
+    """Nor does what is kept of a batch of a pool."""
+    with blockyard.BlockPool(GAME, 64, 16, address=server.unix, seed=1, illegal="random") as pool:
+        pool.async_reset()
+        for k in range(24):
+            batch = pool.recv()
+            if k >= 4:  # those of the reset are parts of it
+                infos = [batch.infos[key] for key in ("score", "illegal", "opponent")]
+                for array in (*batch.obs.values(), batch.rewards, batch.terminated, batch.truncated, *infos):
+                    assert owner(array).nbytes == array.nbytes
+            pool.send(np.zeros(len(batch), np.int64), batch.env_ids)
+
+
 def owner(array):
     """Return what holds the memory of an array."""
     while isinstance(array.base, np.ndarray):

@@ -56,6 +56,14 @@ print(seen)
     assert done.stdout == "[]\n", done.stderr
 
 
+def test_a_short_timeout_is_for_answers(program):
+    """A server may take longer to start than to answer."""
+    code = "import blockyard; print(blockyard.make_vec('WinTetris-v0', timeout=1e-3).client.server_pid is not None)"
+    env = {**os.environ, "BLOCKYARD_SERVER": str(program)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=env)
+    assert done.stdout == "True\n" or "ServerTimeoutError" in done.stderr, done.stderr
+
+
 def test_a_picture_for_each_row(server: Server):
     how = {"opponents": None, "render_mode": "rgb_array", "address": server.unix}
     with blockyard.make_vec(GAME, 2, **how) as env:

@@ -9,6 +9,7 @@ import threading
 
 from .process import LocalServer
 
+_START_SECONDS = 10.0  # which a server may take to start at least
 _lock = threading.RLock()
 _server: LocalServer | None = None
 _leases: set[str] = set()
@@ -22,14 +23,14 @@ class Lease:
     """
 
     def __init__(self, timeout: float = 30.0) -> None:
-        """Take a share, and start the server if it is not running; timeout as in :class:`LocalServer`."""
+        """Take a share, and start the server if it is not running; timeout is for its answers."""
         global _server, _leases
         self._token = secrets.token_hex(8)
         with _lock:
             _leases.add(self._token)  # before the start: a lease that is collected meanwhile must not stop the server
             if _server is None or not _server.alive:
                 try:
-                    _server = LocalServer(timeout)
+                    _server = LocalServer(max(timeout, _START_SECONDS))
                 except BaseException:
                     _leases.discard(self._token)
                     raise
