@@ -63,7 +63,7 @@ def test_arrays(env):
         assert rewards.shape == terminated.shape == truncated.shape == (6,)
         assert (rewards.dtype, terminated.dtype, truncated.dtype) == (np.float64, np.bool_, np.bool_)
         assert infos["action_mask"].shape == (6, 1601)
-        assert infos["action_mask"].dtype == np.int8
+        assert infos["action_mask"].dtype == np.bool_
         assert infos["_action_mask"].all()
         assert infos["score"].shape == (6,)
 

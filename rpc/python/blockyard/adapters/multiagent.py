@@ -148,11 +148,11 @@ class MultiAgentGame:
         flat = np.concatenate([seen["planes"].reshape(-1), seen["globals"]]).astype(np.float32)
         if self._observation == "flat":
             return flat
-        return {"observation": flat, "action_mask": self.mask(seat).copy()}
+        return {"observation": flat, "action_mask": self.mask(seat).astype(np.int8)}
 
-    def mask(self, seat: int) -> NDArray[np.int8]:
-        """Return a seat's legal actions, int8 (actions,); only action 0, which is ignored, if it does not act now."""
-        mask: NDArray[np.int8] = self._infos["action_mask"][self._row[seat]]
+    def mask(self, seat: int) -> NDArray[np.bool_]:
+        """Return a seat's legal actions, bool (actions,); only action 0, which is ignored, if it does not act now."""
+        mask: NDArray[np.bool_] = self._infos["action_mask"][self._row[seat]]
         return mask
 
     def reward(self, seat: int) -> float:

@@ -233,7 +233,7 @@ def aec_env(
     """Create a game whose agents, ``player_0`` and so on, act one by one.
 
     In games whose seats act at the same time, the agents choose in order, and no agent observes another's action
-    before all have chosen. Infos have ``action_mask``, int8 (actions,), with only action 0 for an agent that does not
+    before all have chosen. Infos have ``action_mask``, bool (actions,), with only action 0 for an agent that does not
     act now; ``acting``, whether it acts now; ``illegal``, whether its last action was illegal and was replaced;
     ``score``; and ``opponent`` if the server plays seats: the spec of the opponent in this episode, or a list of them.
     ``metadata["name"]`` ends with the version of the Gymnasium id.
@@ -242,7 +242,7 @@ def aec_env(
         game: an id such as ``"BlockBattle-v0"``, or a name of the server.
         max_cycles: actions of each agent after which the episode is truncated; None: the game's default.
         observation: ``"flat"``: one float32 array, the planes and then the globals of the vector environment;
-            ``"masked"``: a dict of that as ``observation``, and ``action_mask``, as in PettingZoo's classic games;
+            ``"masked"``: a dict of that as ``observation``, and ``action_mask``, int8, as PettingZoo's classic games;
             ``"planes"``: a dict of ``planes`` and ``globals``, as in the Gymnasium environments.
         opponents: policies that the server plays, by seat; by default none, so that every seat is an agent.
         render_mode: None, ``"human"`` (prints), ``"ansi"`` or ``"rgb_array"``.

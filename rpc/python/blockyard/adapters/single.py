@@ -34,8 +34,8 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
     """One game in which the client drives one seat; a ``gymnasium.Env``.
 
     Observations are dicts of ``planes``, uint8 (C, H, W), and ``globals``, float32 (G,). An action is an
-    integer, 0 <= action < action_space.n. Infos have ``action_mask``, int8 (actions,), 1 where an action
-    is legal; ``acting``, False once the episode is over; ``illegal``, whether the last action was illegal and
+    integer, 0 <= action < action_space.n. Infos have ``action_mask``, bool (actions,), True where an
+    action is legal; ``acting``, False once the episode is over; ``illegal``, whether the last action was illegal and
     was replaced (not with ``illegal="error"``); and ``score``, the points so far. A mask is never all zero: when
     the game is over it has only action 0; a truncated episode keeps the legal actions.
 

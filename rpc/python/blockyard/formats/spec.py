@@ -7,11 +7,28 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from ..errors import ProtocolError
 
 # The bound of numbers that are counted without end, such as points: float32 counts no further.
 MOST = 2.0**24
+
+
+class Actions(spaces.Discrete):  # type: ignore[type-arg,unused-ignore]
+    """The actions of a row; sampled with an ``action_mask``, which is bool, where Gymnasium wants int8."""
+
+    def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
+        """Return a random action, with a mask one for which it is True; or one drawn with these probabilities."""
+        return super().sample(None if mask is None else np.asarray(mask, np.int8), probability)
+
+
+class BatchedActions(spaces.MultiDiscrete):  # type: ignore[type-arg,unused-ignore]
+    """The actions of all rows; sampled with their masks."""
+
+    def sample(self, mask: Any = None, probability: Any = None) -> NDArray[Any]:
+        """Return a random action for each row, with masks one for which its mask is True."""
+        return super().sample(None if mask is None else tuple(np.asarray(one, np.int8) for one in mask), probability)
 
 
 @dataclass(frozen=True)
@@ -136,6 +153,6 @@ class GameSpec:
             return spaces.Dict({"bits": spaces.Box(0, 255, (self.packed_len,), np.uint8), "globals": numbers})
         return spaces.Dict({"planes": spaces.Box(0, self.planes_high, self.planes_shape, np.uint8), "globals": numbers})
 
-    def action_space(self) -> spaces.Discrete:
+    def action_space(self) -> Actions:
         """Return the action space of one row; the action mask says which actions are legal now."""
-        return spaces.Discrete(self.actions)
+        return Actions(self.actions)

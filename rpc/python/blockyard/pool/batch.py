@@ -56,8 +56,8 @@ class PoolBatch:
     @property
     def action_masks(self) -> NDArray[np.bool_] | None:
         """Legal actions: bool (n, actions), unpacked when first read; None with ``mask=False``."""
-        masks = self.infos.get("action_mask")
-        return None if masks is None else masks.view(np.bool_)
+        masks: NDArray[np.bool_] | None = self.infos.get("action_mask")
+        return masks
 
     def __repr__(self) -> str:
         ids = ", ".join(map(str, self.env_ids[:6])) + (", ..." if len(self) > 6 else "")

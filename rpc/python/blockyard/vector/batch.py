@@ -247,10 +247,10 @@ class Batch:
             opponents = shared["opponent"][np.flatnonzero(ended)]
         return LastRows(shared["planes"][at], shared["globals"][at], mask, opponents)
 
-    def _final_masks(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.int8]:
+    def _final_masks(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the masks at the end of games: only id 0, unless the game was truncated."""
-        out = np.zeros((self.num_envs, self.spec.actions), np.int8)
-        out[:, 0] = 1
+        out = np.zeros((self.num_envs, self.spec.actions), np.bool_)
+        out[:, 0] = True
         if final.mask is not None:
             out[rows] = np.unpackbits(final.mask, axis=1, count=self.spec.actions, bitorder="little")
         return out
@@ -283,10 +283,10 @@ class Batch:
         )
 
 
-def _masks(memory: StepMemory, generation: int, actions: int) -> NDArray[np.int8]:
+def _masks(memory: StepMemory, generation: int, actions: int) -> NDArray[np.bool_]:
     """Return the masks of a step; raise RuntimeError if its memory has been reused since."""
     if memory.generation != generation:
         raise RuntimeError(
             "infos['action_mask']: a later step has overwritten its memory; read it earlier, or pass copy=True"
         )
-    return memory.masks(actions).view(np.int8)
+    return memory.masks(actions)

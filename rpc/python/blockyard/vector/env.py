@@ -41,7 +41,7 @@ class BlockVectorEnv(GymVectorEnv):
     (num_envs,), ``terminated`` and ``truncated`` bool (num_envs,). Infos are
 
     ===============  ==========================  =========================================================
-    ``action_mask``  int8 (num_envs, actions)    1 where an action is legal; unpacked when first read
+    ``action_mask``  bool (num_envs, actions)    True where an action is legal; unpacked when first read
     ``acting``       bool (num_envs,)            whether the row's next action is played; False for a row that
                                                  waits, or whose game NEXT_STEP is about to reset
     ``illegal``      bool (num_envs,)            whether the row's last action was illegal and was replaced;

@@ -16,7 +16,7 @@ from ..formats.arguments import positive
 from ..formats.opponents import Opponents, OpponentStats, has_policies
 from ..formats.packing import unpack
 from ..formats.seeding import Seed, check_seeds
-from ..formats.spec import GameSpec
+from ..formats.spec import BatchedActions, GameSpec
 from ..rendering.notebook import game_picture
 from ..rendering.svg import Svg
 from ..transport.buffer import RolloutBuffer
@@ -111,7 +111,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self.single_observation_space = spec.observation_space(options.packed)
         self.single_action_space = spec.action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.action_space = BatchedActions([spec.actions] * self.num_envs)
 
     # -- playing ----------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ class SingleSteps:
         if self._mask is not None:
             if not plays:
                 self._mask[0] = 1  # the mask of such a row is empty
-            infos["action_mask"] = np.unpackbits(self._mask, count=batch.spec.actions, bitorder="little").view(np.int8)
+            infos["action_mask"] = np.unpackbits(self._mask, count=batch.spec.actions, bitorder="little").view(np.bool_)
         infos["acting"] = self._acts
         if memory.illegal is not None:
             infos["illegal"] = bool(memory.illegal[0])

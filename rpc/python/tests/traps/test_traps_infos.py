@@ -59,3 +59,22 @@ def test_values_that_choose_nothing(server: Server):
         values[3] = np.nan
         with pytest.raises(ValueError, match="entry 3 is nan"):
             found.best(values)
+
+
+def test_masks_are_bool_everywhere(server: Server):
+    """So that ``masked_fill(~mask, -inf)`` and ``np.where(~mask, -inf, logits)`` leave the legal actions."""
+    seen = []
+    with blockyard.make_vec("WinTetris-v0", 3, address=server.unix, seed=1, max_episode_steps=1) as env:
+        for infos in (env.reset()[1], env.step([0] * 3)[4]):
+            seen += [infos["action_mask"], *([infos["final_info"]["action_mask"]] if "final_info" in infos else [])]
+        seen.append(env.action_masks)
+    with blockyard.make("WinTetris-v0", address=server.unix, seed=1) as env:
+        seen += [env.reset()[1]["action_mask"], env.step(0)[4]["action_mask"], env.action_masks()]
+        assert env.action_space.contains(env.action_space.sample(mask=seen[-1]))
+    with blockyard.BlockPool("WinTetris-v0", 2, 2, address=server.unix) as pool:
+        pool.async_reset()
+        batch = pool.recv()
+        seen += [batch.action_masks, batch.infos["action_mask"]]
+    for mask in seen:
+        assert mask.dtype == np.bool_
+        assert 0 < np.count_nonzero(~mask) < mask.size
