@@ -91,11 +91,13 @@ func (c *bundleCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
+	made := program.Begin("agents", "")
 	report, err := c.Write(ctx, bot, c.Out)
-	if err == nil {
-		_, err = fmt.Fprint(con.Out, report)
+	if err != nil {
+		return err
 	}
-	return err
+	_, err = fmt.Fprint(con.Out, report)
+	return errors.Join(err, made.WriteBeside(c.Out))
 }
 
 // programsCmd is for who makes an installation without sources, such as the Python package.

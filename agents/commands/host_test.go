@@ -215,6 +215,7 @@ func TestHostRefuses(t *testing.T) {
 func TestBundleCommand(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "bot.go")
 	status, text, errs := agents(t.Context(), "bundle blockbattle --ply 2 --zip --out "+out)
+	require.FileExists(t, out+".run.json", errs)
 	require.Zero(t, status, errs)
 	require.Contains(t, text, "547 answers, no breach of protocol")
 	src, err := os.ReadFile(out)

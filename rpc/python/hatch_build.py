@@ -96,10 +96,8 @@ def run_go(root: Path, *args: str, **env: str) -> str:
     return done.stdout
 
 
-def origin(root: Path, version: str) -> str:
-    """Return the linker's flags that tell the program its version, and the commit and date of a checkout."""
-    at = "blockyard/datasets/program"
-    told = {"version": version}
+def commit_of(root: Path) -> tuple[str, ...]:
+    """Return the commit of a checkout, with "+modified" if files differ, and its date; nothing for other folders."""
     command = ["git", "-C", str(root), "log", "-1", "--format=%H %cI"]
     if (root / ".git").exists() and shutil.which("git"):
         said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
@@ -107,7 +105,14 @@ def origin(root: Path, version: str) -> str:
             ["git", "-C", str(root), "status", "--porcelain"], capture_output=True, text=True, check=False
         )
         if len(said) == 2:
-            told |= {"commit": said[0] + ("+modified" if changed.stdout else ""), "date": said[1]}
+            return said[0] + ("+modified" if changed.stdout else ""), said[1]
+    return ()
+
+
+def origin(root: Path, version: str) -> str:
+    """Return the linker's flags that tell the program its version, and the commit and date of a checkout."""
+    at = "blockyard/datasets/program"
+    told = {"version": version} | dict(zip(("commit", "date"), commit_of(root), strict=False))
     return " ".join(["-s -w", *(f"-X {at}.{name}={value}" for name, value in told.items())])
 
 
@@ -229,6 +234,7 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
                         source.parent.mkdir(parents=True, exist_ok=True)
                         shutil.copy(file, source)
                     build_data["force_include"][str(source)] = f"_go/{place.as_posix()}"
+                self.add_commit(self.made, root, build_data)
                 return
             editable = version == "editable"
             folder = here / "blockyard" / "_bin" if editable else Path(tempfile.mkdtemp(prefix="blockyard-build-"))
@@ -241,6 +247,8 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
                 server, platform = build_server(root, folder, self.metadata.version)
                 library = build_library(root, folder, self.metadata.version)
                 beside = [*write_bots(root, server), *filter(None, [library])]
+                if not editable:
+                    self.add_commit(folder, root, build_data)
         except BuildError as error:
             if self.made:
                 shutil.rmtree(self.made)
@@ -251,6 +259,13 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
         if not editable:
             for file in (server, *beside):
                 build_data["force_include"][str(file)] = f"blockyard/_bin/{file.relative_to(folder).as_posix()}"
+
+    @staticmethod
+    def add_commit(folder: Path, root: Path, build_data: dict[str, Any]) -> None:
+        """Write the commit of a checkout to a file in folder, and add that to what is built."""
+        for commit in commit_of(root)[:1]:
+            (folder / "COMMIT").write_text(f"{commit}\n", encoding="ascii")
+            build_data["force_include"][str(folder / "COMMIT")] = "blockyard/COMMIT"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if self.made:

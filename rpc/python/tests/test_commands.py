@@ -183,7 +183,8 @@ def test_from_the_wheel_alone(tmp_path):
     assert installed.returncode == 0, installed.stderr
     for command in ([str(folder / "bin" / "blockyard")], [python, "-m", "blockyard"]):
         kwargs = {"command": command, "env": env, "cwd": tmp_path}
-        assert "blockyard 0." in ran("--version", **kwargs).stdout
+        assert "blockyard 0." in (told := ran("--version", **kwargs).stdout)
+        assert "(commit " in told
         assert "Usage: blockyard serve" in ran("serve", "--help", **kwargs).stdout
         games = ran("games", **kwargs)
         assert games.stdout.count("\nBlockBattle") == 3, games.stderr

@@ -63,6 +63,7 @@ def test_there_and_back(weights, tmp_path, capsys):
     assert model.read_bytes() == again.read_bytes()
     onnx.checker.check_model(onnx.load(model), full_check=True)
     assert main(["onnx", str(model), str(back)]) == 0
+    assert [Path(f"{file}.run.json").is_file() for file in (model, again, back)] == [True] * 3
     assert "a network of " in capsys.readouterr().out
     old, new = load_weights(weights), load_weights(back)
     assert (old.game, old.rules, old.features, old.notes) == (new.game, new.rules, new.features, new.notes)

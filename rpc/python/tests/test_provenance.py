@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import sys
 from datetime import datetime, timezone
 
 import pytest
+from conftest import ROOT
 
 import blockyard
 from blockyard.formats.provenance import write_run
@@ -21,6 +23,9 @@ def test_beside_a_file(tmp_path, monkeypatch):
     assert (run["program"], run["command"]) == ("ppo.py", ["--seed", "7"])
     assert run["seed"] == str(2**64 - 1)
     assert run["release"]["version"] == blockyard.__version__
+    commit = run["release"].get("commit", "")
+    assert re.fullmatch(r"([0-9a-f]{40}(\+modified)?)?", commit)
+    assert bool(commit) == (ROOT / ".git").exists()
     assert run["release"]["python"] == platform.python_version()
     assert datetime.fromisoformat(run["started"].replace("Z", "+00:00")) <= datetime.now(timezone.utc)
     assert run["seconds"] >= 0

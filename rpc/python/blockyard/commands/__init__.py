@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import sys
 from collections.abc import Sequence
 
 from .. import BlockyardError, __version__
+from ..formats.provenance import commit
 from . import bench, demo, games, onnx, program, reverify
 
 ABOUT = "Block-placement games of programming contests as fast environments for reinforcement learning."
@@ -27,10 +29,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of this process; return the exit status."""
     given = list(sys.argv[1:] if argv is None else argv)
     parser = argparse.ArgumentParser(prog="blockyard", description=ABOUT, epilog=OTHERS)
-    parser.add_argument("--version", action="version", version=f"blockyard {__version__}")
+    parser.add_argument("--version", action="store_true", help="print the version and its commit, and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for module in (games, bench, demo, onnx, reverify):
         module.add(commands)
+    if given == ["--version"]:
+        print(f"blockyard {__version__} (commit {commit() or 'unknown'}, Python {platform.python_version()})")
+        return 0
     try:
         if given and not given[0].startswith("-") and given[0] not in commands.choices:
             return program.run(["--help"] if given == ["help"] else given)

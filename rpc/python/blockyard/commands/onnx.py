@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import WeightsError
+from ..formats.provenance import write_run
 from ..networks.afterstate_features import feature_facts
 from ..networks.perceptron import sizes
 from ..networks.weights import load_weights
@@ -38,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if kinds == (".safetensors", ".onnx"):
         weights = load_weights(args.file)
         onnx_model.save_onnx(args.out, weights)
+        write_run(args.out)
         print(f"{args.out}: a network of {weights.game}, layers of {sizes(weights.layers)}")
         return 0
     if kinds != (".onnx", ".safetensors"):
@@ -56,4 +58,5 @@ def run(args: argparse.Namespace) -> int:
             )
     notes = {k: v for k, v in metadata.items() if k not in ("game", "rules", "features", "activation")}
     print(onnx_model.convert(layers, facts, args.out, notes))
+    write_run(args.out)
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import sys
 import time
 from datetime import datetime, timezone
@@ -12,11 +13,31 @@ from pathlib import Path
 from typing import Any
 
 _BEGAN = time.time()
-_VERSION = (Path(__file__).parents[1] / "VERSION").read_text(encoding="ascii").strip()
+_PACKAGE = Path(__file__).parents[1]
+_VERSION = (_PACKAGE / "VERSION").read_text(encoding="ascii").strip()
+
+
+def commit() -> str:
+    """Return the commit of this package, with "+modified" if files differed from it; "" if it is unknown.
+
+    It stands in the file COMMIT of an installed package; a checkout asks git.
+    """
+    if (file := _PACKAGE / "COMMIT").is_file():
+        return file.read_text(encoding="ascii").strip()
+    root = _PACKAGE.parents[2]
+    if not (root / "rpc").is_dir() or not (root / ".git").exists():
+        return ""
+    git = ["git", "-C", str(root)]
+    try:
+        head = subprocess.check_output([*git, "rev-parse", "HEAD"], text=True, stderr=subprocess.DEVNULL).strip()
+        changed = subprocess.check_output([*git, "status", "--porcelain"], stderr=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return head + "+modified" * bool(changed)
 
 
 def write_run(file: str | os.PathLike[str], *, seed: int | None = None) -> Path:
-    """Write ``FILE.run.json`` beside a file of results: program, command line, versions, seed, start and duration.
+    """Write ``FILE.run.json`` beside a file of results: program, command line, versions, commit, seed, time.
 
     The command line is written as it is: pass tokens by environment variables or files. The time counts from the
     import of this module. An older file is replaced, completely or not at all.
@@ -34,6 +55,7 @@ def write_run(file: str | os.PathLike[str], *, seed: int | None = None) -> Path:
         "command": sys.argv[1:],
         "release": {
             "version": _VERSION,
+            **({"commit": made} if (made := commit()) else {}),
             "python": platform.python_version(),
             "platform": f"{sys.platform}/{platform.machine().lower()}",
         },
