@@ -12,7 +12,7 @@ GAMES  ?= 40
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo network ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels docs serve clean
+.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo network ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels docs release serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
@@ -138,8 +138,12 @@ docs: $(VENV)/test ## the documentation site, in rpc/python/site/; warnings and 
 	cd rpc/python && NO_MKDOCS_2_WARNING=1 $(abspath $(PY)) -m mkdocs build --strict --quiet
 	@echo rpc/python/site/index.html
 
+release: $(VENV)/test ## everything of VERSION, built twice, compared, installed and played, in release/; PLATFORMS=linux/amd64,... for fewer
+	@$(PY) -m pip install --quiet 'hatchling>=1.21' 'twine>=6' ziglang
+	GO=$(GO) .ci/release $(VERSION) --python $(abspath $(PY)) $(if $(PLATFORMS),--platforms $(PLATFORMS))
+
 serve: ## a server on tcp:127.0.0.1:7777
 	$(GO) run ./rpc serve --listen tcp:127.0.0.1:7777
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(VENV)-libraries bin $(OUT) runs rpc/python/dist rpc/python/site
+	rm -rf $(VENV) $(VENV)-libraries bin release $(OUT) runs rpc/python/dist rpc/python/site

@@ -1,0 +1,63 @@
+"""What `make release` refuses, writes and compares; a whole release takes many minutes."""
+
+from __future__ import annotations
+
+import importlib.util
+import tarfile
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[3] / ".ci/release"
+CHANGES = "# Changes\n\n## Unreleased\n{}\n## 0.2.0\n\n### Added\n- a thing\n\n## 0.1.0\n\nThe first.\n"
+
+
+@pytest.fixture(scope="module")
+def script():
+    loader = SourceFileLoader("release_script", str(SCRIPT))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("release_script", loader))
+    loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("version", "stands", "status", "unreleased", "why"),
+    [
+        ("0.2.0", "0.2.0", "", "", None),
+        ("0.2", "0.2", "", "", "want three numbers"),
+        ("0.2.0", "0.2.0", " M go.mod\n", "", "go.mod"),
+        ("0.2.0", "0.1.0", "", "", "VERSION says 0.1.0"),
+        ("0.3.0", "0.3.0", "", "", "no section `## 0.3.0`"),
+        ("0.2.0", "0.2.0", "", "- not yet\n", "Unreleased"),
+    ],
+)
+def test_refusals(script, version, stands, status, unreleased, why):
+    said = script.refusal(version, stands, status, CHANGES.format(unreleased))
+    assert (said == "") if why is None else (why in said)
+
+
+def test_notes_are_those_of_the_version(script):
+    text = script.notes(CHANGES.format("- not yet\n"), "0.2.0", {"b.whl": 2_000_000, "a.whl": 1_500_000})
+    assert text.startswith("# Blockyard 0.2.0\n\n### Added\n- a thing\n\n## Files\n")
+    assert text.index("| `a.whl` | 1.5 MB |") < text.index("| `b.whl` | 2.0 MB |")
+    assert "not yet" not in text
+    assert "The first" not in text
+    assert script.section(CHANGES, "0.1.0") == "The first."
+
+
+def test_archives_depend_on_files_and_date_only(script, tmp_path):
+    for name, mode in (("one", 0o644), ("two", 0o600)):
+        (tmp_path / name / "site/sub").mkdir(parents=True)
+        (tmp_path / name / "site/sub/index.html").write_text("x")
+        (tmp_path / name / "site/sub/index.html").chmod(mode)
+        (tmp_path / name / "out").mkdir()
+        script.pack(tmp_path / name / "site", tmp_path / name / "out/site.tar.gz", 1_700_000_000)
+    one, two = (script.checksums(tmp_path / name / "out") for name in ("one", "two"))
+    assert script.different(one, two) == []
+    assert list(one) == ["site.tar.gz"]
+    with tarfile.open(tmp_path / "one/out/site.tar.gz") as tar:
+        assert tar.getnames() == ["site/sub", "site/sub/index.html"]
+    (tmp_path / "two/out/site.tar.gz").write_bytes(b"")
+    (tmp_path / "two/out/more").write_bytes(b"")
+    assert script.different(one, script.checksums(tmp_path / "two/out")) == ["more", "site.tar.gz"]
