@@ -42,10 +42,11 @@ ZIG = {
     ("windows", "arm64"): "aarch64-windows-gnu",
 }
 
-# Platform tags of wheels with a static program, by GOOS and GOARCH.
+# Platform tags of wheels, by GOOS and GOARCH. On Linux they do not name musl: the program has glibc's loader, because
+# it opens plug-ins of WinTetris.
 PLATFORMS = {
-    ("linux", "amd64"): "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
-    ("linux", "arm64"): "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
+    ("linux", "amd64"): "manylinux_2_17_x86_64.manylinux2014_x86_64",
+    ("linux", "arm64"): "manylinux_2_17_aarch64.manylinux2014_aarch64",
     ("darwin", "amd64"): "macosx_12_0_x86_64",
     ("darwin", "arm64"): "macosx_12_0_arm64",
     ("windows", "amd64"): "win_amd64",

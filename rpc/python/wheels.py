@@ -3,7 +3,7 @@
     python rpc/python/wheels.py [--out DIR] [PLATFORM ...]
 
 A wheel appears in the folder only after it passed the checks: the server is an executable for the platform in
-the name, it needs no shared library, and the wheel is small enough. This needs Go and ``pip install hatchling``;
+the name, it needs no loader but glibc's, and the wheel is small enough. This needs Go and ``pip install hatchling``;
 if ``twine`` is installed, its check is run too.
 """
 
@@ -24,10 +24,10 @@ HERE = Path(__file__).resolve().parent
 MOST = 28_000_000  # bytes, largest size of a wheel
 
 LIBRARIES = {"linux": "libblockyard.so", "darwin": "libblockyard.dylib", "windows": "blockyard.dll"}
-# By GOOS/GOARCH: the platform tags of the wheel, for glibc and musl on Linux, and the kind of the server in it.
+# By GOOS/GOARCH: the platform tags of the wheel, for glibc on Linux, and the kind of the server in it.
 PLATFORMS = {
-    "linux/amd64": (("manylinux_2_17_x86_64", "musllinux_1_1_x86_64"), "ELF 62"),
-    "linux/arm64": (("manylinux_2_17_aarch64", "musllinux_1_1_aarch64"), "ELF 183"),
+    "linux/amd64": (("manylinux_2_17_x86_64", "manylinux2014_x86_64"), "ELF 62"),
+    "linux/arm64": (("manylinux_2_17_aarch64", "manylinux2014_aarch64"), "ELF 183"),
     "darwin/amd64": (("macosx_12_0_x86_64",), "Mach-O 0x1000007"),
     "darwin/arm64": (("macosx_12_0_arm64",), "Mach-O 0x100000c"),
     "windows/amd64": (("win_amd64",), "PE 0x8664"),
@@ -54,11 +54,15 @@ def kind(program: bytes) -> str:
     return "no program"
 
 
-def static(program: bytes) -> bool:
-    """Return whether an ELF program is static: it names no interpreter, so it needs no shared library."""
+def loader(program: bytes) -> str:
+    """Return the loader of shared libraries that an ELF program names; "" if it is static."""
     at, size, count = *struct.unpack_from("<Q", program, 32), *struct.unpack_from("<HH", program, 54)
     interpreter = 3
-    return all(struct.unpack_from("<I", program, at + k * size)[0] != interpreter for k in range(count))
+    for segment in range(at, at + count * size, size):
+        if struct.unpack_from("<I", program, segment)[0] == interpreter:
+            start, _, _, length = struct.unpack_from("<4Q", program, segment + 8)
+            return program[start : start + length].rstrip(b"\0").decode()
+    return ""
 
 
 def check(wheel: Path, platform: str) -> list[str]:
@@ -84,8 +88,8 @@ def check(wheel: Path, platform: str) -> list[str]:
         program = archive.read(expected)
         if (is_ := kind(program)) != wanted:
             wrong.append(f"the server is {is_}, want {wanted}")
-        elif is_.startswith("ELF") and not static(program):
-            wrong.append("the server needs a shared library")
+        elif is_.startswith("ELF") and (named := loader(program)) and not Path(named).name.startswith("ld-linux"):
+            wrong.append(f"the server needs the loader {named}, which is not glibc's")
         if not files[expected].external_attr >> 16 & 0o111:
             wrong.append("the server is not executable")
         needed = ("blockyard/py.typed", "blockyard/__init__.py", "blockyard/VERSION", "blockyard/adapters/env_ids.json")
