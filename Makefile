@@ -12,7 +12,7 @@ GAMES  ?= 40
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo network ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels docs release serve clean
+.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo network ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels docs release reproduce serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
@@ -141,6 +141,9 @@ docs: $(VENV)/test ## the documentation site, in rpc/python/site/; warnings and 
 release: $(VENV)/test ## everything of VERSION, built twice, compared, installed and played, in release/; PLATFORMS=linux/amd64,... for fewer
 	@$(PY) -m pip install --quiet 'hatchling>=1.21' 'twine>=6' ziglang
 	GO=$(GO) .ci/release $(VERSION) --python $(abspath $(PY)) $(if $(PLATFORMS),--platforms $(PLATFORMS))
+
+reproduce: ## write the tables of figures from rpc/bench/figures.jsonl; ONLY=NAME measures again, FIGURE enters it, CHECK=1 compares
+	@$(PYTHON) rpc/bench/reproduce.py $(if $(CHECK),--check) $(if $(ONLY),--only $(ONLY)) $(if $(FIGURE),--figure '$(FIGURE)')
 
 serve: ## a server on tcp:127.0.0.1:7777
 	$(GO) run ./rpc serve --listen tcp:127.0.0.1:7777

@@ -1,0 +1,180 @@
+"""The figures of the pages: one store, figures.jsonl, from which the tables of Markdown files are written.
+
+    python rpc/bench/reproduce.py                    write the tables, and list figures that are older than their code
+    python rpc/bench/reproduce.py --check            compare the tables with the store; runs and writes nothing
+    python rpc/bench/reproduce.py --only NAME ...    measure these figures (or tables) again, then write the tables
+    python rpc/bench/reproduce.py --only NAME --figure TEXT ...    enter what another command has measured
+
+A line of the store is a table (its name, file, columns, and which columns are figures) or a row of one: its cells, the
+command, and the commit, date and machine of the figure. `needs` are the files and folders that the figure depends on;
+PATH#WORDS means the lines of a file that begin with these words. If they differ from the commit's, it is marked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+STORE = ROOT / "rpc/bench/figures.jsonl"
+MARK = " †"
+NOTE = "† Older than the code that it depends on."
+Line = dict[str, Any]
+
+
+def load(text: str) -> tuple[dict[str, Line], list[Line]]:
+    """Return the tables of a store by name, and its rows."""
+    lines = [json.loads(line) for line in text.splitlines()]
+    return {line["table"]: line for line in lines if "columns" in line}, [line for line in lines if "cells" in line]
+
+
+def markdown(table: Line, rows: list[Line], old: set[str]) -> str:
+    """Return a table as Markdown, with a mark at the figures whose names are in old."""
+    lines = ["| " + " | ".join(table["columns"]) + " |", "|" + "---|" * len(table["columns"])]
+    for row in rows:
+        cells = list(row["cells"])
+        if row["name"] in old:
+            cells[table["figures"][-1]] += MARK
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n" + (f"\n{NOTE}\n" if old & {row["name"] for row in rows} else "")
+
+
+def parts(page: str, name: str) -> tuple[str, str, str]:
+    """Split a page at its markers: before a table, the table, and after it."""
+    begin, end = f"<!-- figures: {name} -->\n", "<!-- end of figures -->\n"
+    before, found, rest = page.partition(begin)
+    inside, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise ValueError(f"no place for the table {name}: want a line {begin.strip()} and a line {end.strip()}")
+    return before + begin, inside, end + after
+
+
+def unmarked(text: str) -> str:
+    """Return a table without marks: they depend on commits that come later."""
+    return text.replace(MARK + " |", " |").replace(f"\n{NOTE}\n", "")
+
+
+def differing(tables: dict[str, Line], rows: list[Line], pages: dict[str, str]) -> list[str]:
+    """Return the names of the tables that are not those of the store."""
+    wrong = []
+    for name, table in tables.items():
+        own = [row for row in rows if row["table"] == name]
+        if unmarked(parts(pages[table["file"]], name)[1]) != markdown(table, own, set()):
+            wrong.append(name)
+    return wrong
+
+
+def git(*command: str) -> str | None:
+    """Return what git prints; None if it fails."""
+    done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
+def beginning(text: str, words: str) -> list[list[str]]:
+    """Return the words of the lines of a text that begin with these words."""
+    begin = words.split()
+    return [line.split() for line in text.splitlines() if line.split()[: len(begin)] == begin]
+
+
+def changed(commit: str, need: str) -> bool:
+    """Return whether something that a figure depends on differs from a commit; a commit that git lacks does not."""
+    path, _, words = need.partition("#")
+    if git("cat-file", "-e", commit) is None:
+        return False
+    if not words:
+        return git("diff", "--quiet", commit, "HEAD", "--", path) is None
+    then, now = (beginning(git("show", f"{at}:{path}") or "", words) for at in (commit, "HEAD"))
+    return then != now
+
+
+def percent(share: float) -> str:
+    """Return a share as the tables have it."""
+    return "100" if share == 1 else f"{100 * share:.1f}"
+
+
+def figures(said: Line, agent: str) -> list[str]:
+    """Return the figures in a command's line of JSON: a match's, or those of an agent in a ladder."""
+    if "players" in said:
+        player = next(player for player in said["players"] if player["name"] == agent)
+        elo = player["elo"]
+        return [f"{percent(player['score'])} %", f"{elo['value']:+.0f} ({elo['low']:+.0f} to {elo['high']:+.0f})"]
+    if "mean_rank" in said:
+        rank, low, high, others = (said[key] for key in ("mean_rank", "low", "high", "others_mean_rank"))
+        return [f"mean rank {rank:.2f} ({low:.2f} to {high:.2f}), baselines {others:.2f}; {said['games']} games"]
+    if "pairs" in said:
+        score, low, high = (percent(said[key]) for key in ("score", "low", "high"))
+        return [f"{score} % ({low} to {high}), {said['games']:,} games"]
+    raise ValueError("this kind of figure has to be entered with --figure")
+
+
+def measure(row: Line, table: Line, given: list[str] | None, said: dict[str, Line]) -> None:
+    """Measure a row again, or enter what is given; said keeps the answer of each command."""
+    found = given
+    if found is None:
+        command = row["command"]
+        if "go run ./agents" not in command:
+            raise ValueError(f"{row['name']}: run `{command}`, then enter its figures with --figure")
+        if command not in said:
+            done = subprocess.run([*shlex.split(command), "--json"], cwd=ROOT, stdout=subprocess.PIPE, check=True)
+            said[command] = json.loads(done.stdout)
+        found = figures(said[command], row["cells"][0].strip("`"))
+    if len(found) != len(table["figures"]):
+        raise ValueError(f"{row['name']} has {len(table['figures'])} figures, got {len(found)}")
+    for column, text in zip(table["figures"], found, strict=True):
+        row["cells"][column] = text
+    row["commit"] = (git("rev-parse", "--short=8", "HEAD") or "").strip()
+    row["date"] = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    row["machine"] = machine()
+
+
+def machine() -> str:
+    """Return the processor of this machine and its number of cores."""
+    about = Path("/proc/cpuinfo")
+    named = re.search(r"model name\s*: (.*)", about.read_text()) if about.exists() else None
+    return f"{named[1].strip() if named else 'processor unknown'}, {os.cpu_count()} cores"
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare the tables with the store, write nothing")
+    parser.add_argument("--only", metavar="NAME", nargs="+", default=[], help="measure these figures or tables again")
+    parser.add_argument("--figure", metavar="TEXT", action="append", help="the figure of --only, measured elsewhere")
+    args = parser.parse_args()
+    tables, rows = load(STORE.read_text(encoding="utf-8"))
+    if unknown := {*args.only} - {*tables} - {row["name"] for row in rows}:
+        parser.error(f"no figure or table {', '.join(sorted(unknown))}: rpc/bench/figures.jsonl has the names")
+    said: dict[str, Line] = {}
+    for row in rows:
+        if row["name"] in args.only or row["table"] in args.only:
+            measure(row, tables[row["table"]], args.figure, said)
+    if args.only:
+        lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in [*tables.values(), *rows]]
+        STORE.write_text("".join(lines), encoding="utf-8")
+    pages = {table["file"]: (ROOT / table["file"]).read_text(encoding="utf-8") for table in tables.values()}
+    if args.check:
+        if wrong := differing(tables, rows, pages):
+            raise SystemExit(f"other figures than the store has: {', '.join(wrong)}: run make reproduce")
+        print(f"{len(tables)} tables have the {len(rows)} rows of the store")
+    old = {row["name"] for row in rows if any(changed(row["commit"], need) for need in row["needs"])}
+    if not args.check:
+        for name, table in tables.items():
+            before, _, after = parts(pages[table["file"]], name)
+            own = [row for row in rows if row["table"] == name]
+            pages[table["file"]] = before + markdown(table, own, old) + after
+        for file, text in pages.items():
+            (ROOT / file).write_text(text, encoding="utf-8")
+    for row in rows:
+        if row["name"] in old:
+            print(f"older than its code: {row['name']}, of {row['commit']}: {row['command']}")
+
+
+if __name__ == "__main__":
+    main()

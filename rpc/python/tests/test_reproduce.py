@@ -1,0 +1,88 @@
+"""The figures of the pages are those of the store."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+
+
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("reproduce", BENCH / "reproduce.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_table_is_that_of_the_store():
+    done = subprocess.run(
+        [sys.executable, BENCH / "reproduce.py", "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_figure_says_where_it_is_from(script):
+    tables, rows = script.load(script.STORE.read_text(encoding="utf-8"))
+    assert len({row["name"] for row in rows}) == len(rows) > 50
+    for row in rows:
+        assert row["table"] in tables, row
+        assert row["command"], row
+        assert row["machine"], row
+        assert row["needs"], row
+        assert len(row["cells"]) == len(tables[row["table"]]["columns"])
+        for need in row["needs"]:
+            path, _, words = need.partition("#")
+            file = script.ROOT / path
+            assert file.exists(), f"{row['name']} needs {need}, which is gone"
+            assert not words or script.beginning(file.read_text(encoding="utf-8"), words), need
+
+
+TABLE = {"table": "t", "file": "p", "columns": ["what", "figure"], "figures": [1]}
+ROWS = [{"table": "t", "name": f"t/{k}", "cells": [k, "1"]} for k in "ab"]
+
+
+def test_an_edited_figure_is_found_and_a_mark_is_not_one(script):
+    page = "x\n<!-- figures: t -->\n{}<!-- end of figures -->\ny\n"
+    for old in (set(), {"t/b"}):
+        written = page.format(script.markdown(TABLE, ROWS, old))
+        assert ("| b | 1 † |" in written) == bool(old)
+        assert script.differing({"t": TABLE}, ROWS, {"p": written}) == []
+        assert script.differing({"t": TABLE}, ROWS, {"p": written.replace("| 1 |", "| 2 |", 1)}) == ["t"]
+    with pytest.raises(ValueError, match="no place for the table t"):
+        script.parts("x", "t")
+
+
+def test_figures_are_written_as_the_tables_have_them(script):
+    match = {"pairs": [], "score": 0.99, "low": 0.978, "high": 1, "games": 4000}
+    assert script.figures(match, "") == ["99.0 % (97.8 to 100), 4,000 games"]
+    player = {"name": "hand", "score": 0.5, "elo": {"value": 12.4, "low": -7.6, "high": 30}}
+    assert script.figures({"players": [player]}, "hand") == ["50.0 %", "+12 (-8 to +30)"]
+    with pytest.raises(ValueError, match="--figure"):
+        script.figures({"a_life": {}}, "")
+
+
+def test_a_figure_keeps_its_command_and_gets_the_commit(script, monkeypatch):
+    row = {**ROWS[0], "cells": ["a", "1"], "command": "make bench-python", "commit": "0", "needs": []}
+    with pytest.raises(ValueError, match="make bench-python"):
+        script.measure(row, TABLE, None, {})
+    script.measure(row, TABLE, ["2"], {})
+    assert row["cells"] == ["a", "2"]
+    assert row["commit"] != "0"
+    said = {"go run ./agents arena x": {"pairs": [], "score": 0.5, "low": 0.4, "high": 0.6, "games": 2}}
+    script.measure({**row, "command": "go run ./agents arena x"}, TABLE, None, said)
+    assert row["cells"][1] == "50.0 % (40.0 to 60.0), 2 games"
+
+
+def test_commands_of_matches_are_those_that_the_tables_show(script):
+    tables, rows = script.load(script.STORE.read_text(encoding="utf-8"))
+    shown = [row for row in rows if tables[row["table"]]["columns"][-1].startswith("command: `go run ./agents arena`")]
+    assert len(shown) > 10
+    for row in shown:
+        assert shlex.split(row["command"])[4:] == shlex.split(row["cells"][-1].strip("`")), row["name"]
