@@ -82,21 +82,17 @@ def evaluate(
         raise TypeError(f"policy: want a callable policy(obs, mask) or a spec such as 'hand', got {policy!r:.100}")
     if isinstance(policy, str) and isinstance(opponents, Mapping) and has_policies(opponents):
         raise TypeError("opponents: a spec plays specs, or one policy at a time: pass a list instead of a mixture")
-    client: Session
-    if own := isinstance(game, str):
-        client = Session(address, token=token, tls=tls, timeout=timeout)
-        spec = client.describe(game_name(game))
-    else:
-        client, spec, seats, packed = game.client, game.game_spec, seats or game.seats, game.packed
-    try:
+    env = None if isinstance(game, str) else game
+    given = None if env is None else env.client
+    if env is not None:
+        seats, packed = seats or env.seats, env.packed
+    with Session.given(given, address, token=token, tls=tls, timeout=timeout) as client:
+        spec = client.describe(game_name(game)) if isinstance(game, str) else game.game_spec
         count = spec.min_seats if seats is None else positive("seats", seats)
         units = _units(spec.name, positive("games", games), count, cap, steps)
         seeds = [derive_seed(check_seed(seed), i) for i in range(units)]
         match = Match(policy, opponents, spec.name, seeds, count, cap, steps, packed, client)
         results = match.play(positive("num_envs", num_envs))
-    finally:
-        if own:
-            client.close()
     who = name or name_of(policy)
     if count == 1:
         return SinglePlayerEvaluation.of(spec.name, who, seed, results, cap or 0, steps or 0)

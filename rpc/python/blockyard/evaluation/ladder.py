@@ -138,21 +138,19 @@ def ladder(
         name: f'learned:ply=1,weights="{os.fspath(one)}"' if isinstance(one, os.PathLike) else one
         for name, one in players.items()
     }
-    client = Session(address, token=token, tls=tls, timeout=timeout) if isinstance(game, str) else game.client
-    try:
+    env = None if isinstance(game, str) else game
+    given = None if env is None else env.client
+    with Session.given(given, address, token=token, tls=tls, timeout=timeout) as client:
         spec = client.describe(game_name(game)) if isinstance(game, str) else game.game_spec
         if not spec.min_seats <= 2 <= spec.max_seats:
             raise ValueError(f"ladder: {spec.name} has no game of two seats")
-        packed = packed if isinstance(game, str) else game.packed
+        packed = env.packed if env is not None else packed
         seeds = [derive_seed(derive_seed(check_seed(seed), i), 0) for i in range(games // 2)]
         meetings = []
         for a, b in combinations(chosen, 2):
             units = Match(chosen[a], chosen[b], spec.name, seeds, 2, None, None, packed, client).play(num_envs)
             won = [float(np.sign(g.results[g.seat] - g.results[1 - g.seat])) for unit in units for g in unit]
             meetings.append((a, b, won.count(1), won.count(0), won.count(-1)))
-    finally:
-        if isinstance(game, str):
-            client.close()
     return Ladder(spec.name, seed, len(meetings) * games, _standings(list(chosen), meetings), tuple(meetings))
 
 

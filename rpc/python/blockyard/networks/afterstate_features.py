@@ -84,11 +84,8 @@ def feature_facts(
     """
     if not isinstance(game, str):
         return _facts(game.client, game.game_spec.name)
-    session = Session(address, token=token, tls=tls)
-    try:
+    with Session(address, token=token, tls=tls) as session:
         return _facts(session, session.describe(game_name(game)).name)
-    finally:
-        session.close()
 
 
 def _facts(session: Session, name: str) -> FeatureFacts:

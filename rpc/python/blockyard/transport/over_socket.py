@@ -99,6 +99,12 @@ class SocketTransport:
             if done >= len(ids) or page["count"] == 0:
                 return
 
+    def states(self, ids: NDArray[np.uint32]) -> NDArray[np.uint8]:
+        """Return the states of games, uint8 (len(ids), state_len); an index may appear more than once."""
+        games, places = np.unique(ids, return_inverse=True)
+        pages = b"".join(page["states"] for page in self.pages("snapshot", games))
+        return np.frombuffer(pages, np.uint8).reshape(len(games), self.handle.state_len)[places]
+
     def restore(
         self, memory: StepMemory, ids: NDArray[np.uint32], states: NDArray[np.uint8], options: dict[str, int]
     ) -> None:

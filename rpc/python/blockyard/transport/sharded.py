@@ -132,10 +132,7 @@ class ShardedTransport(SocketTransport):
     def clone(
         self, memory: StepMemory, src: NDArray[np.uint32], dst: NDArray[np.uint32], options: dict[str, int]
     ) -> None:
-        sources = np.unique(src)  # a game may be copied several times
-        pages = [np.frombuffer(page["states"], np.uint8) for page in self.pages("snapshot", sources)]
-        states = np.concatenate(pages).reshape(-1, self.handle.state_len)[np.searchsorted(sources, src)]
-        self.restore(memory, dst, states, options)
+        self.restore(memory, dst, self.states(src), options)
 
     def rollout(self, buffer: RolloutBuffer, policy: str) -> None:
         per = self.handle.rows_per_game

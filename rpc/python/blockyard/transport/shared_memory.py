@@ -140,12 +140,17 @@ class SharedMemoryTransport(SocketTransport):
             return
         self.call(method, *params[:-1], params[-1] | {"slot": memory.slot})
 
-    def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Future:
-        if memory.slot is None:
-            return super().post_step(actions, memory)  # type: ignore[no-any-return]
+    @staticmethod
+    def _place(actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        """Write actions to where the server takes them from."""
         assert memory.actions is not None
         if memory.actions is not actions:
             memory.actions[:] = actions
+
+    def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Future:
+        if memory.slot is None:
+            return super().post_step(actions, memory)  # type: ignore[no-any-return]
+        self._place(actions, memory)
         future = self.client.connection.post_slot(self.handle.number, memory.slot)
         self._last = future.ident, memory
         return future
@@ -154,9 +159,7 @@ class SharedMemoryTransport(SocketTransport):
         if memory.slot is None:
             super().step(actions, memory)
             return
-        assert memory.actions is not None
-        if memory.actions is not actions:
-            memory.actions[:] = actions
+        self._place(actions, memory)
         self._last = self.client.connection.step_slot(self.handle.number, memory.slot), memory
 
     def rollout(self, buffer: RolloutBuffer, policy: str) -> None:

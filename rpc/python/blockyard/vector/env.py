@@ -14,7 +14,7 @@ from ..transport.buffer import RolloutBuffer
 from .batch import Obs
 from .checkpoint import Checkpoints, resume
 from .copies import copying
-from .games import Path, end, start, start_with
+from .games import Path, RecordOptions, end, start
 from .gym import GymVectorEnv
 from .infos import FinalStep
 from .options import Options
@@ -86,7 +86,7 @@ class BlockVectorEnv(GymVectorEnv):
         self._checkpoints = Checkpoints(chosen.first, requests, batch, steps, self._search, self._opponents)
         try:
             if chosen.record is not None:
-                start_with([self._games], chosen.record)
+                start([self._games], RecordOptions.of(chosen.record))
             if chosen.checkpoint is not None:
                 resume([self._checkpoints], Checkpoint.from_bytes(chosen.checkpoint))
         except BaseException:
@@ -286,7 +286,8 @@ class BlockVectorEnv(GymVectorEnv):
             RuntimeError: the environment is being recorded already, or a step is in progress.
             RequestError, LimitError: the server refuses an argument, or cannot record.
         """
-        return start([self._games], path, every, envs, players, max_games, max_bytes, append, memory)
+        options = RecordOptions(path, every, envs, players, max_games, max_bytes, append, memory)
+        return start([self._games], options)
 
     def stop_recording(self) -> Recording:
         """Write the games that have ended so far, and end the recording. Games in progress are left out.

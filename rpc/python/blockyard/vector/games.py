@@ -7,6 +7,7 @@ import operator
 import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,35 @@ from .recording import Recording, Source, forget
 from .requests import Requests
 
 Path = str | os.PathLike[str]
-_ARGUMENTS = {"path", "every", "envs", "players", "max_games", "max_bytes", "append", "memory"}
+
+
+@dataclass(frozen=True)
+class RecordOptions:
+    """What is recorded, and where; each attribute is described at :meth:`BlockVectorEnv.record`."""
+
+    path: Path
+    every: int = 100
+    envs: Ids = None
+    players: Mapping[int, str] | str | None = None
+    max_games: int | None = None
+    max_bytes: int = 1 << 30
+    append: bool = False
+    memory: int | None = None
+
+    @classmethod
+    def of(cls, record: Path | Mapping[str, Any]) -> RecordOptions:
+        """Return what the argument ``record`` of make_vec asks for: a path, or the arguments of ``env.record``."""
+        if isinstance(record, (str, os.PathLike)):
+            return cls(record)
+        if not isinstance(record, Mapping):
+            kind = type(record).__name__
+            raise TypeError(f"record: want a path, or a dict of the arguments of env.record, got {kind}")
+        names = {field.name for field in fields(cls)}
+        if unknown := sorted(set(record) - names):
+            raise TypeError(f"record: unknown {unknown}; want some of {sorted(names)}")
+        if "path" not in record:
+            raise TypeError("record: there is no path; add one, such as 'games.jsonl.gz'")
+        return cls(**record)
 
 
 class Games:
@@ -121,35 +150,26 @@ class Games:
 _recorded: weakref.WeakSet[Games] = weakref.WeakSet()  # those with a recording in progress
 
 
-def start(
-    parts: Sequence[Games],
-    path: Path,
-    every: int = 100,
-    envs: Ids = None,
-    players: Mapping[int, str] | str | None = None,
-    max_games: int | None = None,
-    max_bytes: int = 1 << 30,
-    append: bool = False,
-    memory: int | None = None,
-) -> Recording:
+def start(parts: Sequence[Games], options: RecordOptions) -> Recording:
     """Record the games of several environments, numbered one after the other, into one file."""
     for games in parts:
         games.check()
-    options = {"every": positive("every", every)}
-    if memory is not None:
-        options["memory"] = operator.index(memory)
-    ids = None if envs is None else np.unique(game_ids(envs, sum(games.count for games in parts), "envs"))
-    if ids is not None and not len(ids):
+    sent = {"every": positive("every", options.every)}
+    if options.memory is not None:
+        sent["memory"] = operator.index(options.memory)
+    count, ids = sum(games.count for games in parts), None
+    if options.envs is not None and not len(ids := np.unique(game_ids(options.envs, count, "envs"))):
         raise ValueError("envs: got an empty list, want at least one game, or None for all")
-    most = None if max_games is None else positive("max_games", max_games)
-    file = RecordFile(path, append)
+    most = None if options.max_games is None else positive("max_games", options.max_games)
+    file = RecordFile(options.path, options.append)
     sources: list[list[Source]] = []
     try:
         first = 0
         for games in parts:
-            sources.append(games.begin(first, ids, options, players))
+            sources.append(games.begin(first, ids, sent, options.players))
             first += games.count
-        recording = Recording(file, [s for some in sources for s in some], most, positive("max_bytes", max_bytes))
+        every = [s for some in sources for s in some]
+        recording = Recording(file, every, most, positive("max_bytes", options.max_bytes))
     except BaseException:
         forget([s for some in sources for s in some])
         file.discard()
@@ -159,19 +179,6 @@ def start(
     atexit.unregister(_end_all)
     atexit.register(_end_all)  # after the connection was made: so it is called before that is closed
     return recording
-
-
-def start_with(parts: Sequence[Games], record: Path | Mapping[str, Any]) -> Recording:
-    """Start what the argument ``record`` of make_vec asks for: a path, or the arguments of ``env.record``."""
-    if isinstance(record, (str, os.PathLike)):
-        return start(parts, record)
-    if not isinstance(record, Mapping):
-        raise TypeError(f"record: want a path, or a dict of the arguments of env.record, got {type(record).__name__}")
-    if unknown := sorted(set(record) - _ARGUMENTS):
-        raise TypeError(f"record: unknown {unknown}; want some of {sorted(_ARGUMENTS)}")
-    if "path" not in record:
-        raise TypeError("record: there is no path; add one, such as 'games.jsonl.gz'")
-    return start(parts, **record)
 
 
 def end(parts: Sequence[Games]) -> Recording:

@@ -230,10 +230,7 @@ class PolicyGames(SocketTransport):
     def clone(
         self, memory: StepMemory, src: NDArray[np.uint32], dst: NDArray[np.uint32], options: dict[str, int]
     ) -> None:
-        sources = np.unique(src)
-        states = b"".join(page["states"] for page in self.pages("snapshot", sources))
-        rows = np.frombuffer(states, np.uint8).reshape(len(sources), self.handle.state_len)
-        self.restore(memory, dst, rows[np.searchsorted(sources, src)], options)
+        self.restore(memory, dst, self.states(src), options)
 
     def call(self, method: str, *params: Any) -> Any:
         table = self.seating.order[self.seating.live[params[0]] if method == "render" else 0]

@@ -93,13 +93,9 @@ def view(
         lines, name = _game_in(Path(os.fspath(record)), operator.index(game))
     else:
         raise TypeError(f"record: want a path, a Recording or a dict, got {type(record).__name__}")
-    session = Session(address, token=token, tls=tls, timeout=timeout) if client is None else client
-    try:
+    with Session.given(client, address, token=token, tls=tls, timeout=timeout) as session:
         session.require("view", "view")
         answer = session.connection.call("view", lines, {"name": name})
-    finally:
-        if client is None:
-            session.close()
     return GameView(answer["game"], tuple(answer["agents"]), name, answer["page"].decode(), operator.index(height))
 
 

@@ -67,8 +67,8 @@ class Search:
 
     def snapshot(self, env_ids: Ids) -> NDArray[np.uint8]:
         """Return the states of games; see :meth:`BlockVectorEnv.snapshot`."""
-        pages = [np.frombuffer(d["states"], np.uint8) for d in self._requests.pages("snapshot", env_ids)]
-        return np.concatenate(pages).reshape(-1, self._batch.handle.state_len)
+        self._requests.check("snapshot")
+        return self._requests.transport.states(game_ids(env_ids, self._batch.num_games))
 
     def restore(self, states: NDArray[np.uint8], env_ids: Ids, reseed: int | None) -> None:
         """Restore the states of games; see :meth:`BlockVectorEnv.restore`."""

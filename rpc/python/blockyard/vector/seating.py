@@ -89,8 +89,7 @@ class Seating:
         if batch.memory is not None:
             none = np.zeros(0, np.uint32)
             transport.clone(table.memory, none, none, {})  # changes nothing and returns all positions
-            pages = transport.pages("snapshot", games.astype("<u4"))
-            states = np.frombuffer(b"".join(page["states"] for page in pages), np.uint8).reshape(len(games), -1)
+            states = transport.states(games.astype("<u4"))
             seating.take_place(games, 0, states)
             seating._began = True
             seating.roots, seating.episodes = _numbers(states)[0].tolist(), table.episodes.copy()
