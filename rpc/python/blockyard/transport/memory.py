@@ -155,10 +155,11 @@ class StepMemory:
 
     def observation(self) -> dict[str, NDArray[Any]]:
         """Return the observation: ``planes`` or ``bits``, and ``globals``."""
+        numbers = self.globals.copy() if self.pooled else self.globals
         if self.planes is None:
             assert self.bits is not None
-            return {"bits": self.bits, "globals": self.globals}
-        return {"planes": self.planes, "globals": self.globals}
+            return {"bits": self.bits, "globals": numbers}
+        return {"planes": self.planes, "globals": numbers}
 
     def masks(self, actions: int) -> NDArray[np.bool_]:
         """Return the action masks, bool (rows, actions); they are unpacked once."""

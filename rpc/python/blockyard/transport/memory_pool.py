@@ -15,7 +15,7 @@ from .memory import LEAD, StepMemory
 _references: Callable[[Any], int] | None = getattr(sys, "getrefcount", None)
 _TRIES = 4  # entries that are checked before new memory is allocated
 _SPARE = 4  # above this many entries, free memory may be released
-_MOST = 32  # entries
+_MOST = 8  # entries: whoever keeps one array keeps a whole one
 _PAGE = 4096
 
 

@@ -24,7 +24,7 @@ from .private_pages import make_private
 from .session import Session
 
 _FIRST_SLOTS = 4  # of the pool, which then doubles as long as the user keeps arrays
-_MOST_SLOTS = 32
+_MOST_SLOTS = 8  # whoever keeps one array keeps a whole slot
 _MOST_SHARED = 1 << 30  # bytes
 
 

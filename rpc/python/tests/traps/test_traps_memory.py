@@ -33,6 +33,29 @@ def test_many_kept_steps(server: Server, road):
             assert sum(1 for _ in maps) < before + 60
 
 
+@pytest.mark.parametrize("road", ["shm", "socket"])
+@pytest.mark.parametrize("field", ["planes", "bits", "globals", "action_mask"])
+def test_a_replay_buffer_holds_its_data_only(server: Server, road, field):
+    """A field of many steps is kept in the memory of its data and a tenth."""
+    how = {"address": server.unix, "transport": road, "packed": field == "bits", "illegal": "random"}
+    with blockyard.make_vec(GAME, 64, seed=1, **how) as env:
+        env.reset()
+        actions, kept = np.zeros(64, np.int64), []
+        for _ in range(600):
+            obs, *_, infos = env.step(actions)
+            kept.append((obs | infos)[field] if field in infos else obs[field])
+        del obs, infos
+        held = {id(bottom(array)): memoryview(bottom(array)).nbytes for array in kept}
+        assert sum(held.values()) <= 1.1 * sum(array.nbytes for array in kept)
+
+
+def bottom(array):
+    """Return the object whose memory an array is a part of."""
+    while isinstance(array, np.ndarray) and array.base is not None:
+        array = array.base
+    return array.obj if isinstance(array, memoryview) else array
+
+
 def test_many_kept_batches(server: Server):
     """Nor does what is kept of a batch of a pool."""
     with blockyard.BlockPool(GAME, 64, 16, address=server.unix, seed=1, illegal="random") as pool:
