@@ -49,7 +49,7 @@ func WriteHTML(ctx context.Context, w io.Writer, file string, number int) error 
 // long, is shown as far as possible, with the reason. HTML fails if there is no first position, or ctx ends.
 func HTML(ctx context.Context, rec *record.Record, name string) (string, error) {
 	e := &entry{ID: name, Game: rec.Game, Players: rec.Agents, Scores: rec.Scores, Results: rec.Results,
-		Length: len(rec.Choices), Stopped: rec.Stopped, Time: time.Now().UnixMilli(), record: rec}
+		Length: len(rec.Choices), Stopped: rec.Stopped, record: rec} // without a time: the same record is the same page
 	return e.html(ctx)
 }
 

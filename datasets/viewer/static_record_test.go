@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -118,6 +119,16 @@ func (b *tab) quietly(holds func() bool) {
 }
 
 // What cannot be shown is refused with the reason, and what can be shown partly is, with the reason.
+// TestPageOfARecordHasNoTime: two builds of the documentation site are the same bytes.
+func TestPageOfARecordHasNoTime(t *testing.T) {
+	one, err := HTML(t.Context(), firstOf(t, "../games/blockbattle.jsonl"), "x")
+	require.NoError(t, err)
+	time.Sleep(2 * time.Millisecond) // a time in milliseconds would differ
+	two, err := HTML(t.Context(), firstOf(t, "../games/blockbattle.jsonl"), "x")
+	require.NoError(t, err)
+	require.Equal(t, one, two)
+}
+
 func TestPageOfBadRecords(t *testing.T) {
 	good := *firstOf(t, "../games/blockbattle.jsonl")
 	replay := func(rec *record.Record) info {

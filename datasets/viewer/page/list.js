@@ -83,7 +83,7 @@ function row(game, kind) {
   if (game.error) who.append(el("span", "bad", game.error));
   game.players.forEach((player, seat) => who.append(playerLine(game, player, seat)));
   const length = game.error ? "" : game.length.toLocaleString("en") + " " + kind.unit + (game.length === 1 ? "" : "s");
-  const when = el("time", "when", date(game.time));
+  const when = el("time", "when", game.time ? date(game.time) : "");
   when.dateTime = new Date(game.time).toISOString();
   a.append(sign, what, who, el("span", "len", length), when);
   return a;
