@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -58,23 +59,23 @@ func (s *Several) find(args []string) (part *Part, named bool) {
 		if p.Name == args[0] {
 			return p, true
 		}
-		for words := range p.commands() {
-			n := len(strings.Fields(words))
-			if n > longest && n <= len(args) && strings.Join(args[:n], " ") == words {
-				part, longest = p, n
-			}
-		}
-	}
-	if part == nil { // a command that lists commands, or is not finished
-		for i := range s.Parts {
-			for words := range s.Parts[i].commands() {
-				if first, _, _ := strings.Cut(words, " "); first == args[0] {
-					return &s.Parts[i], false
-				}
-			}
+		if n := begun(reflect.TypeOf(p.Commands).Elem(), args); n > longest {
+			part, longest = p, n
 		}
 	}
 	return part, false
+}
+
+// begun returns how many of args are the words of a command that a struct for kong declares. It reads the struct's tags
+// alone: to make all parsers takes longer than all else that is done before a command runs.
+func begun(commands reflect.Type, args []string) int {
+	for i := 0; i < commands.NumField() && len(args) > 0; i++ {
+		f := commands.Field(i)
+		if _, is := f.Tag.Lookup("cmd"); is && strings.ToLower(f.Name) == args[0] {
+			return 1 + begun(f.Type, args[1:])
+		}
+	}
+	return 0
 }
 
 // commands calls yield with each command of the program and its words, such as "serve dropblox".
