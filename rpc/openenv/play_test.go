@@ -89,7 +89,7 @@ func TestSeatsAndTruncation(t *testing.T) {
 	for _, c := range []struct {
 		data string
 		seat int
-	}{{`{}`, 2}, {`{"seat": 0}`, 0}, {`{"seat": 3}`, 3}} {
+	}{{`{"seed": 3}`, 2}, {`{"seed": 3, "seat": 0}`, 0}, {`{"seed": 3, "seat": 3}`, 3}} {
 		_, r := p.send(`{"type": "reset", "data": ` + c.data + `}`)
 		require.EqualValues(t, c.seat, r["observation"].(map[string]any)["seat"])
 		for range 3 {
