@@ -10,6 +10,7 @@ FUZZ   ?= 30s
 MINUTES ?= 60
 GAMES  ?= 40
 export CGO_ENABLED ?= 1
+export GOFLAGS ?= -trimpath
 
 .DEFAULT_GOAL := help
 .PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo network ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels docs release reproduce serve clean

@@ -28,7 +28,7 @@ var lines = []struct{ file, imports, list, line string }{
 }
 
 // TestSixthGame adds the toy games to the two lists, in an overlay of the sources, and opens
-// every door with the programs built from that: nothing else may know the games by name.
+// every door with the executable built from that: nothing else may know the games by name.
 func TestSixthGame(t *testing.T) {
 	h := house{dir: t.TempDir()}
 	h.build(t)
@@ -49,7 +49,7 @@ func TestSixthGame(t *testing.T) {
 	t.Run("server", h.server)
 }
 
-// A house is the programs with the sixth game in them.
+// A house is the executable with all commands and the sixth game in it.
 type house struct{ dir string }
 
 func (h house) build(t *testing.T) {
@@ -71,7 +71,7 @@ func (h house) build(t *testing.T) {
 	file := filepath.Join(h.dir, "overlay.json")
 	require.NoError(t, os.WriteFile(file, text, 0o600))
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", file, "-ldflags=-s -w",
-		"-o", h.dir+string(filepath.Separator), "blockyard/agents", "blockyard/datasets", "blockyard/train", "blockyard/rpc")
+		"-o", filepath.Join(h.dir, "blockyard"), "blockyard/rpc/blockyard")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
@@ -81,7 +81,7 @@ func (h house) run(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
-	cmd := exec.CommandContext(ctx, filepath.Join(h.dir, program), args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(h.dir, "blockyard"), append([]string{program}, args...)...)
 	cmd.Dir = h.dir
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -115,7 +115,7 @@ func (h house) weights(t *testing.T) string {
 func (h house) contest(t *testing.T) {
 	python := "for line in open(0):\n    print(line.split()[3], flush=True)\n" // takes the most that a card offers
 	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "most.py"), []byte(python), 0o600))
-	bots := []string{"--bot", "mine=most.py", "--bot", "exec:./agents bot toy:turns --agent random", "--bot", "hand"}
+	bots := []string{"--bot", "mine=most.py", "--bot", "exec:./blockyard bot toy:turns --agent random", "--bot", "hand"}
 	out := h.run(t, "agents", append([]string{"host", "toy:turns", "--games", "3", "--card-time", "9s", "--record", "hosted.jsonl"},
 		bots...)...)
 	require.Contains(t, out, "mine")
@@ -148,7 +148,7 @@ func (h house) records(t *testing.T) {
 
 // web asks the web viewer for the games and the first position of one.
 func (h house) web(t *testing.T) {
-	cmd := exec.Command(filepath.Join(h.dir, "datasets"), "view", "--web", "--listen", "127.0.0.1:0",
+	cmd := exec.Command(filepath.Join(h.dir, "blockyard"), "view", "--web", "--listen", "127.0.0.1:0",
 		"games.jsonl", "turns.jsonl")
 	cmd.Dir = h.dir
 	out, err := cmd.StdoutPipe()
@@ -198,7 +198,7 @@ func (h house) training(t *testing.T) {
 
 // server steps the games through the wire, against an opponent of theirs, and reads features.
 func (h house) server(t *testing.T) {
-	cmd := exec.Command(filepath.Join(h.dir, "rpc"), "serve", "--listen", "tcp:127.0.0.1:0")
+	cmd := exec.Command(filepath.Join(h.dir, "blockyard"), "serve", "--listen", "tcp:127.0.0.1:0")
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
