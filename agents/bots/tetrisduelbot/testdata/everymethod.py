@@ -3,6 +3,17 @@ offered and checks what they tell against each other."""
 
 import random
 
+# The order of the cells of every block and direction, from 0 for the uppermost and leftmost, as the original lists them.
+ORDER = (
+    "0123 1203 1230 2301",
+    "1203 2031 0123 1032",
+    "1230 1023 0321 2130",
+    "2301 0132 1023 3201",
+    "3012 1230 1032 2310",
+    "2310 1302 0123 2031",
+    "3210 1320 0123 2031",
+)
+
 
 class Player:
     def __init__(self, isFirst):
@@ -89,6 +100,9 @@ class Player:
         ):
             assert changed is board, "the board itself is returned"
         assert all(board[y][x] == 7 for y, x in matchData.getCells(matchData.block, action))
+        for kind, order in enumerate(ORDER, 1):
+            cells = [matchData.getCells(kind, (5, 5, direction)) for direction in range(4)]
+            assert " ".join("".join(str(sorted(c).index(cell)) for cell in c) for c in cells) == order
         rows = list(board)
         assert matchData.getReverseBoard(board) is board and board[0] is rows[-1]
         board = [[int(y == 12)] * 10 for y in range(25)]
