@@ -86,7 +86,7 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 				require.NotContains(t, string(log), " skips ")
 			}
 			for _, want := range []string{
-				bank, " > drop\n", " ! asked move", "Game over: ", " is " + ours + "\n", "\nRound 2\n",
+				bank, " > drop\n", " ! asked move", "Game over: ", " is " + ours + "\n", "\nTurn 1, round 2\n",
 			} {
 				require.Contains(t, string(log), want)
 			}

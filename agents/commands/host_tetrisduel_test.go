@@ -48,7 +48,7 @@ func TestHostPlaysTheDuel(t *testing.T) {
 	require.Equal(t, [][]int{{0, 1}, {1, 0}}, [][]int{got.Played[0].Seats, got.Played[1].Seats})
 	for _, g := range got.Played {
 		require.Contains(t, []string{"limit", "overflow"}, g.Reason)
-		require.Greater(t, g.Rounds, 20)
+		require.Greater(t, g.Turns, 20)
 	}
 	in, err := record.Open(file)
 	require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -25,6 +26,7 @@ const (
 	Error               // a line of its standard error
 	Remark              // the host's own, about one bot
 	Note                // the host's own
+	Over                // the game is over: what a bot still writes does not belong to its last answer
 )
 
 // A Host plays one game between bots. It starts them, asks them one after the other, so that
@@ -39,7 +41,9 @@ type Host struct {
 	StartOnTurn bool
 	// MustStart makes Play fail if a bot does not start. Otherwise that is a Fault.
 	MustStart bool
-	// Log receives every line, from the goroutine of Play; seat is -1 for a Note. It may be nil.
+	// Hint is what to check about a bot that never answers; "" for nothing.
+	Hint string
+	// Log receives every line, from the goroutine of Play; seat is -1 for a Note and for Over. It may be nil.
 	Log func(kind Kind, seat int, text string)
 
 	seats []seatState
@@ -53,6 +57,29 @@ type Tally struct {
 	Example string   // the first answer with a remark, and the remark
 	Odd     []string // what else was odd about its output, each once
 	Gone    bool     // it ended early, or was ended
+}
+
+// Habits says what was odd about a bot's output, and gives an example of an answer with a remark.
+func (t *Tally) Habits() []string {
+	if t.Example == "" {
+		return t.Odd
+	}
+	return append([]string{example + t.Example}, t.Odd...)
+}
+
+const example = "a remark, such as "
+
+// AddHabits adds the habits of another game: each once, one example, and five in all.
+func AddHabits(list, more []string) []string {
+	for _, text := range more {
+		known := slices.ContainsFunc(list, func(s string) bool {
+			return s == text || strings.HasPrefix(s, example) && strings.HasPrefix(text, example)
+		})
+		if len(list) < 5 && !known {
+			list = append(list, text)
+		}
+	}
+	return list
 }
 
 type seatState struct {
@@ -74,14 +101,27 @@ func (h *Host) Play(ctx context.Context) ([]Tally, error) {
 	if err == nil {
 		err = h.rounds(ctx)
 	}
+	h.log(Over, -1, "")
 	tallies := make([]Tally, len(h.seats))
-	for i, s := range h.seats {
+	for i := range h.seats {
+		s := &h.seats[i]
 		if s.bot != nil {
 			_ = s.bot.Close()
+		}
+		if s.started && s.Answers == 0 && h.Hint != "" && err == nil {
+			s.odd(h, i, h.Hint)
 		}
 		tallies[i] = s.Tally
 	}
 	return tallies, err
+}
+
+// odd notes what is odd about a bot's output.
+func (s *seatState) odd(h *Host, seat int, text string) {
+	h.log(Remark, seat, text)
+	if !slices.Contains(s.Odd, text) {
+		s.Odd = append(s.Odd, text)
+	}
 }
 
 func (h *Host) start(seat int) error {
@@ -182,10 +222,7 @@ func (h *Host) ask(ctx context.Context, seat int, req Request) (r Reply, err err
 	}
 	if p, ok := s.bot.(interface{ Odd(err error) []string }); ok {
 		for _, text := range p.Odd(err) {
-			h.log(Remark, seat, text)
-			if !slices.Contains(s.Odd, text) {
-				s.Odd = append(s.Odd, text)
-			}
+			s.odd(h, seat, text)
 		}
 	}
 	r.Line, r.Elapsed = line, max(elapsed, 0)+starting

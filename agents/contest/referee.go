@@ -67,7 +67,6 @@ const Nobody = -1
 type Outcome struct {
 	Winner int    // seat, or Nobody
 	Reason string // why the game was over
-	Rounds int
 	Points []int
 	Scores []int // -1 for a bot that was eliminated
 	Ranks  []int

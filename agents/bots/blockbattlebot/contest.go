@@ -34,6 +34,13 @@ var timeouts = map[*env.Game]int{blockbattle.Game: 2, blockbattle.ClassicGame: 3
 
 var dialects = map[string]Dialect{"classic": ClassicDialect, "port": PortDialect, "beta": BetaDialect}
 
+// others says which dialects a bot may know that does not answer this one.
+var others = map[Dialect]string{
+	ClassicDialect: "it never answers: is it for --dialect port (action move), or beta (time_bank, no skips)?",
+	PortDialect:    "it never answers: is it for --dialect classic (action moves)?",
+	BetaDialect:    "it never answers: is it for --dialect classic (timebank, skips), or port (action move)?",
+}
+
 func setUp(g *env.Game, s contest.Settings) (*contest.Setup, error) {
 	bank, err1 := s.Time("timebank", 1)
 	move, err2 := s.Time("time-per-move", 0)
@@ -51,7 +58,7 @@ func setUp(g *env.Game, s contest.Settings) (*contest.Setup, error) {
 		New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool, error) {
 			ref := &Referee{Dialect: dialect, State: state.(*blockbattle.State), Limits: limits}
 			ref.Watch = func(_ *blockbattle.State, m env.Moves) { moves(3, m) }
-			return contest.Host{Referee: ref, Limits: limits, MustStart: true}, false, nil
+			return contest.Host{Referee: ref, Limits: limits, MustStart: true, Hint: others[dialect]}, false, nil
 		},
 	}, nil
 }

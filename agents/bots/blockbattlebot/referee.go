@@ -41,7 +41,7 @@ func (r *Referee) Names() []string { return r.Dialect.Names() }
 // answer.
 func (r *Referee) Round() (title string, seats []int) {
 	if !r.State.Over {
-		return fmt.Sprintf("Round %d", r.State.Round), []int{0, 1}
+		return fmt.Sprintf("Turn %d, round %d", r.State.Round-1, r.State.Round), []int{0, 1}
 	}
 	title = "Game over:"
 	for _, l := range r.report.Losses {
@@ -113,7 +113,7 @@ func (r *Referee) Outcome() contest.Outcome {
 		}
 	}
 	return contest.Outcome{
-		Winner: int(r.State.Winner), Reason: strings.Join(reasons, ", "), Rounds: int(r.State.Round),
+		Winner: int(r.State.Winner), Reason: strings.Join(reasons, ", "),
 		Points: []int{r.State.Score(0), r.State.Score(1)},
 	}
 }

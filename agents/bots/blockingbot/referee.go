@@ -55,13 +55,13 @@ func (r *Referee) Names() []string {
 	return names
 }
 
-// Round implements contest.Referee: a round is one seat's turn.
+// Round implements contest.Referee: a round is one seat's turn, counted from 0 as records do.
 func (r *Referee) Round() (title string, seats []int) {
 	if r.State.Reason != blocking.Running {
 		return "over: " + r.State.Reason.String(), nil
 	}
 	r.turns++
-	return fmt.Sprintf("Turn %d", r.turns), []int{int(r.State.Turn)}
+	return fmt.Sprintf("Turn %d", r.turns-1), []int{int(r.State.Turn)}
 }
 
 // Request implements contest.Referee.
@@ -117,7 +117,7 @@ func (r *Referee) Close() (comments []contest.Comment) {
 // Outcome implements contest.Referee.
 func (r *Referee) Outcome() contest.Outcome {
 	s := r.State
-	out := contest.Outcome{Winner: contest.Nobody, Reason: s.Reason.String(), Rounds: r.turns}
+	out := contest.Outcome{Winner: contest.Nobody, Reason: s.Reason.String()}
 	out.Meta = map[string]string{"reason": out.Reason}
 	for seat := 0; seat < int(s.Seats); seat++ {
 		out.Points = append(out.Points, int(s.Points[seat]))

@@ -53,7 +53,6 @@ type Referee struct {
 
 	phase  phase
 	ready  [2]bool
-	begun  bool
 	winner int
 	reason string
 	used   [2]time.Duration
@@ -90,8 +89,8 @@ func (r *Referee) Round() (title string, seats []int) {
 		}
 		return fmt.Sprintf("over by %s: %s wins", r.reason, r.Names()[r.winner]), []int{0, 1}
 	}
-	r.phase, r.begun = playing, true
-	return "", []int{r.State.Mover()}
+	r.phase = playing
+	return fmt.Sprintf("Turn %d, half-turn %d", r.State.Turn-1, r.State.Turn), []int{r.State.Mover()}
 }
 
 // Request implements contest.Referee.
@@ -173,9 +172,6 @@ func (r *Referee) Close() []contest.Comment {
 // Outcome implements contest.Referee.
 func (r *Referee) Outcome() contest.Outcome {
 	out := contest.Outcome{Winner: r.winner, Reason: r.reason, Points: []int{r.State.Score(0), r.State.Score(1)}}
-	if r.begun {
-		out.Rounds = int(r.State.Turn)
-	}
 	out.Meta = map[string]string{"reason": r.reason, "winner": fmt.Sprint(r.winner + 1)}
 	return out
 }
@@ -216,7 +212,7 @@ func replayGame(ctx context.Context, t *trial.Trial, seed uint64, seat int, budg
 	})
 	out := ref.Outcome()
 	if err == nil && out.Winner != seat && out.Reason != "limit" && out.Reason != "overflow" {
-		return fmt.Errorf("lost by %s at half-turn %d", out.Reason, out.Rounds)
+		return fmt.Errorf("lost by %s at half-turn %d", out.Reason, ref.State.Turn)
 	}
 	return err
 }

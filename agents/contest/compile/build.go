@@ -42,8 +42,8 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Why }
 
-// page says all that an author has to know: every refusal names it.
-const page = "agents/SUBMISSIONS.md"
+// Page says all that an author has to know: every refusal names it.
+const Page = "agents/SUBMISSIONS.md"
 
 func refuse(format string, args ...any) error { return &Refusal{Why: fmt.Sprintf(format, args...)} }
 
@@ -88,7 +88,7 @@ func Name(path string) string {
 func Submission(ctx context.Context, path, into string, uploads contest.Uploads, l Limits) (bot Bot, err error) {
 	defer func() {
 		if why := new(Refusal); errors.As(err, &why) {
-			err = &Refusal{Why: why.Why + "; see " + page, Output: why.Output}
+			err = &Refusal{Why: why.Why + "; see " + Page, Output: why.Output}
 		}
 	}()
 	into, err = filepath.Abs(into)

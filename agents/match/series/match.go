@@ -25,6 +25,8 @@ type Match struct {
 // Played is a game that was played to its end.
 type Played struct {
 	contest.Outcome
+	Turns   int             // that were played: positions of the record, but the last
+	Names   []string        // of the seats
 	Tallies []contest.Tally // by seat
 }
 
@@ -38,7 +40,10 @@ func (m *Match) Play(ctx context.Context) (p Played, rec *record.Record, err err
 		names = append(names, b.Agent)
 	}
 	rec = record.New(m.Rules, m.Seed, names)
-	host, changed, err := m.Setup.New(state, rec.Add)
+	host, changed, err := m.Setup.New(state, func(acting env.Seats, moves env.Moves) {
+		p.Turns++
+		rec.Add(acting, moves)
+	})
 	if err == nil && changed {
 		rec.Start, err = env.Encode(nil, state)
 	}
@@ -48,7 +53,8 @@ func (m *Match) Play(ctx context.Context) (p Played, rec *record.Record, err err
 		}
 		return p, nil, err
 	}
-	log := newLog(host.Referee.Names(), m.Errors, m.Log)
+	p.Names = host.Referee.Names()
+	log := newLog(p.Names, m.Errors, m.Log)
 	host.Log = log.line
 	for seat, b := range m.Seats {
 		log.line(contest.Note, -1, log.names[seat]+" is "+b.Name)

@@ -19,6 +19,7 @@ type Report struct {
 	Games    int         `json:"games"`    // that were played to their end
 	Distinct int         `json:"distinct"` // games, not counting those that repeat another one move for move
 	Bots     []BotReport `json:"bots"`
+	Names    []string    `json:"seat_names"` // what the contest and the logs call the seats
 	Played   []Row       `json:"played"`
 	Stopped  bool        `json:"stopped,omitempty"` // the series was interrupted
 	Void     []string    `json:"void,omitempty"`    // games that do not count, and why
@@ -48,8 +49,8 @@ type BotReport struct {
 // A Row is one game. Slices are by bot.
 type Row struct {
 	Seed   uint64   `json:"seed,string"`
-	Seats  []int    `json:"seats"` // from 0
-	Rounds int      `json:"rounds"`
+	Seats  []int    `json:"seats"`  // from 0
+	Turns  int      `json:"rounds"` // as records count them
 	Points []int    `json:"points"`
 	Ranks  []int    `json:"ranks"` // from 1; equal ranks are a draw
 	Reason string   `json:"reason,omitempty"`
@@ -82,7 +83,8 @@ func (s *Series) Report(stopped bool) *Report {
 // add adds a game to the sums of all bots.
 func (r *Report) add(g *game) {
 	n := len(r.Bots)
-	row := Row{Seed: g.Seed, Reason: g.Reason, Rounds: g.Rounds,
+	r.Names = g.Names
+	row := Row{Seed: g.Seed, Reason: g.Reason, Turns: g.Turns,
 		Seats: make([]int, n), Points: make([]int, n), Ranks: make([]int, n)}
 	ranks := g.Ranking(n)
 	for seat, b := range g.Seating {
@@ -93,7 +95,7 @@ func (r *Report) add(g *game) {
 		bot.Answers += t.Answers
 		bot.Timeouts += t.Timeouts
 		bot.Remarks += t.Remarks
-		bot.odd(t)
+		bot.Odd = contest.AddHabits(bot.Odd, t.Habits())
 		bot.Times.add(t)
 		if t.Limits.OneBudget() {
 			left := t.Left.Seconds()
@@ -120,19 +122,6 @@ func (r *Report) add(g *game) {
 		}
 	}
 	r.Played = append(r.Played, row)
-}
-
-// odd adds what was odd in a game, up to five sentences in all, with one example of a remark.
-func (b *BotReport) odd(t contest.Tally) {
-	const most = 5
-	if t.Example != "" && b.Remarks == t.Remarks { // the first
-		b.Odd = append(b.Odd, "a remark, such as "+t.Example)
-	}
-	for _, text := range t.Odd {
-		if len(b.Odd) < most && !slices.Contains(b.Odd, text) {
-			b.Odd = append(b.Odd, text)
-		}
-	}
 }
 
 // standing fills in the match between two bots.
@@ -176,7 +165,15 @@ func (r *Report) String() string {
 	if r.Stopped {
 		b.WriteString("stopped early\n")
 	}
-	b.WriteString("\ngame  seed                  seats    rounds  points           ranks    end\n")
+	letters := ""
+	for i := range r.Bots {
+		letters += " " + Letter(i)
+	}
+	b.WriteString("\ngame  seed                ")
+	for _, name := range r.Names {
+		fmt.Fprintf(&b, "  %7s", name)
+	}
+	fmt.Fprintf(&b, "  turns  points%-9s  ranks%-8s  end\n", letters, letters)
 	for i, g := range r.Played {
 		end := g.Reason
 		for bot, fault := range g.Faults {
@@ -184,8 +181,11 @@ func (r *Report) String() string {
 				end += fmt.Sprintf(", %s: %s", Letter(bot), fault)
 			}
 		}
-		fmt.Fprintf(&b, "%4d  %-20d  %-7s  %6d  %-15s  %-7s  %s\n",
-			i+1, g.Seed, list(g.Seats), g.Rounds, list(g.Points), list(g.Ranks), strings.TrimPrefix(end, ", "))
+		fmt.Fprintf(&b, "%4d  %-20d", i+1, g.Seed)
+		for seat, name := range r.Names {
+			fmt.Fprintf(&b, "  %*s", max(len(name), 7), Letter(slices.Index(g.Seats, seat)))
+		}
+		fmt.Fprintf(&b, "  %5d  %-15s  %-13s  %s\n", g.Turns, list(g.Points), list(g.Ranks), strings.TrimPrefix(end, ", "))
 	}
 	for _, text := range r.Void {
 		fmt.Fprintf(&b, "does not count: %s\n", text)

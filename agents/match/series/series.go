@@ -169,6 +169,8 @@ type gameLog struct {
 	mu     sync.Mutex
 	file   *os.File // nil keeps nothing
 	out    *bufio.Writer
+	over   bool
+	late   map[int]int // lines of standard error after the end of the game, by seat
 }
 
 // CreateLog creates the log file of a game in a folder, which it creates too. It returns nil
@@ -184,7 +186,7 @@ func CreateLog(dir, name string) (*os.File, error) {
 }
 
 func newLog(names []string, errors io.Writer, f *os.File) *gameLog {
-	return &gameLog{names: names, errors: errors, file: f, out: bufio.NewWriter(f)}
+	return &gameLog{names: names, errors: errors, file: f, out: bufio.NewWriter(f), late: map[int]int{}}
 }
 
 var marks = map[contest.Kind]string{contest.ToBot: "<", contest.FromBot: ">", contest.Error: "!", contest.Remark: "*",
@@ -194,10 +196,16 @@ var marks = map[contest.Kind]string{contest.ToBot: "<", contest.FromBot: ">", co
 func (l *gameLog) line(k contest.Kind, seat int, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if k == contest.Error && l.over {
+		l.late[seat]++
+		return
+	}
 	if k == contest.Error && l.errors != nil {
 		fmt.Fprintf(l.errors, "%s: %s\n", l.names[seat], text)
 	}
 	switch {
+	case k == contest.Over:
+		l.over = true
 	case l.file == nil:
 	case k == contest.Note:
 		fmt.Fprintln(l.out, text)
@@ -206,7 +214,13 @@ func (l *gameLog) line(k contest.Kind, seat int, text string) {
 	}
 }
 
+// close ends the log, which says how much of a bot's standard error came too late to be kept.
 func (l *gameLog) close() error {
+	for seat := range l.names {
+		if n := l.late[seat]; n > 0 {
+			l.line(contest.Remark, seat, fmt.Sprintf("%d lines of standard error after the end of the game are not kept", n))
+		}
+	}
 	if l.file == nil {
 		return nil
 	}

@@ -134,7 +134,7 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 			return err
 		}
 		if !info.IsDir() && !info.Mode().IsRegular() {
-			e.Refused = "neither a file nor a folder; links are not followed"
+			e.refuse("neither a file nor a folder; links are not followed")
 			return nil
 		}
 		if err := cage.Remove(into); err != nil {
@@ -144,7 +144,8 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 	err := e.from.Prepare(ctx, into, l)
 	e.Language = e.from.Language
 	if refusal := new(compile.Refusal); errors.As(err, &refusal) {
-		e.Refused, e.Output = program.Plain(refusal.Why, mostReason), refusal.Output
+		e.refuse(refusal.Why)
+		e.Output = refusal.Output
 		return nil
 	}
 	if err == nil {
@@ -160,9 +161,16 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 		e.contain(dir, rivals)
 	}
 	if err := contest.Find(e.Program.Argv); err != nil {
-		e.Refused = err.Error()
+		e.refuse(err.Error())
 	}
 	return nil
+}
+
+// refuse notes why an entrant does not take part.
+func (e *Entrant) refuse(why string) {
+	if e.Refused = program.Plain(why, mostReason); !strings.HasSuffix(e.Refused, compile.Page) {
+		e.Refused += "; see " + compile.Page
+	}
 }
 
 // folderName is a name as one part of a path.
@@ -179,7 +187,8 @@ func folderName(name string) string {
 func (e *Entrant) Check(ctx context.Context, c Contest) error {
 	err := c.Test(ctx, e)
 	if fault := new(Fault); errors.As(err, &fault) {
-		e.Refused, e.Output = program.Plain(fault.Why, mostReason)+"; see agents/SUBMISSIONS.md", fault.Words
+		e.refuse(fault.Why)
+		e.Output = fault.Words
 		return nil
 	}
 	return err

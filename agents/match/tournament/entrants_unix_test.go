@@ -40,7 +40,7 @@ func TestHostileSubmissions(t *testing.T) {
 		refused[e.Name] = e.Refused
 		require.NotRegexp(t, `[[:cntrl:]]`, e.Name+e.Refused)
 	}
-	const no = "neither a file nor a folder; links are not followed"
+	const no = "neither a file nor a folder; links are not followed; see agents/SUBMISSIONS.md"
 	for _, name := range []string{"pipe", "link", "folder"} {
 		require.Equal(t, no, refused[name], name)
 	}

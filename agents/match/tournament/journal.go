@@ -187,7 +187,7 @@ func (j *Journal) check(c *Config, entrants []*Entrant) error {
 // complete returns an error if the result of a game does not say something about every seat.
 func (p *Played) complete(seats int) error {
 	if len(p.Points) != seats || len(p.Ranks) != seats || len(p.UsedMS) != seats || len(p.MostMS) != seats ||
-		len(p.Faults) > seats {
+		len(p.Faults) > seats || len(p.Odd) > seats {
 		return fmt.Errorf("%d points, %d ranks, %d and %d times and %d faults, want %d of each", len(p.Points),
 			len(p.Ranks), len(p.UsedMS), len(p.MostMS), len(p.Faults), seats)
 	}

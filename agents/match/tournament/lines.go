@@ -45,8 +45,8 @@ func (l *Lines) Test(ctx context.Context, e *Entrant) error {
 	}
 	t := p.Tallies[0]
 	fault := l.faults(p)[0]
-	if n := len(t.Odd); n > 0 && fault != "" {
-		fault += ": " + t.Odd[n-1]
+	if fault != "" {
+		fault = strings.Join(append([]string{fault}, t.Odd...), ": ")
 	}
 	switch {
 	case t.Answers == 0 && fault != "":
@@ -77,8 +77,9 @@ func (l *Lines) Play(ctx context.Context, g Game, seats []*Entrant) (r Result, r
 		return r, nil, err
 	}
 	r = Result{Points: p.Points, Ranks: p.Outcome.Ranking(len(seats)), Reason: p.Reason, Faults: l.faults(p)}
-	r.Rounds = p.Rounds
-	for _, t := range p.Tallies {
+	r.Rounds, r.Names, r.Odd = p.Turns, p.Names, make([][]string, len(seats))
+	for seat, t := range p.Tallies {
+		r.Odd[seat] = t.Habits()
 		r.UsedMS, r.MostMS = append(r.UsedMS, t.Used.Milliseconds()), append(r.MostMS, t.Longest.Milliseconds())
 	}
 	return r, rec, nil

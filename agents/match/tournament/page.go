@@ -39,6 +39,7 @@ type view struct {
 	*Report
 	Title string // of the game, with its variant
 	Live  bool   // games are being played
+	Odd   bool   // something is odd about an entrant's output
 	Style template.CSS
 	Cross []crossRow
 	Final []final
@@ -88,6 +89,7 @@ func (t *Tournament) WritePage(dir string) error {
 	}
 	v := &view{Report: t.Report(), Title: title, Style: template.CSS(pageStyle), Final: t.finals()}
 	v.Live = !t.Over && !t.Stopped
+	v.Odd = slices.ContainsFunc(v.Standings, func(r Row) bool { return len(r.Odd) > 0 })
 	v.Cross = t.cross(v.Standings)
 	for _, g := range t.Played[len(t.rows):] {
 		row, err := t.gameRow(dir, g)
@@ -109,7 +111,10 @@ func (t *Tournament) gameRow(dir string, g Played) (gameRow, error) {
 	row.Log = filepath.ToSlash(LogFile(g.Number))
 	best := slices.Min(g.Ranks)
 	for seat, e := range g.Seats {
-		s := side{Seat: fmt.Sprintf("player%d", seat+1), Name: t.Entrants[e].Name, Score: strconv.Itoa(g.Points[seat])}
+		s := side{Name: t.Entrants[e].Name, Score: strconv.Itoa(g.Points[seat])}
+		if seat < len(g.Names) {
+			s.Seat = g.Names[seat]
+		}
 		s.Won = g.Ranks[seat] == best && slices.Max(g.Ranks) > best
 		s.Fault = g.fault(seat)
 		row.Sides = append(row.Sides, s)

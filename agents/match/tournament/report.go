@@ -7,6 +7,7 @@ import (
 
 	"blockyard/agents/contest/cage"
 	"blockyard/agents/match"
+	"blockyard/datasets/program"
 )
 
 // A Report is how a tournament stands.
@@ -67,6 +68,11 @@ func (r *Report) String() string {
 	b.WriteString("\n")
 	if len(r.Standings) > 0 {
 		b.WriteString(r.table())
+	}
+	for _, s := range r.Standings {
+		for _, text := range s.Odd {
+			fmt.Fprintf(&b, "%s: %s\n", s.Name, program.Plain(text, mostReason))
+		}
 	}
 	if len(r.Refused) > 0 {
 		b.WriteString("\nnot taking part\n")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"blockyard/agents/contest"
 	"blockyard/agents/match"
 )
 
@@ -17,7 +18,8 @@ type Standing struct {
 	Faults       int            `json:"faults"` // games in which it was ended or lost at once
 	MeanMS       float64        `json:"mean_ms"`
 	MostMS       int64          `json:"longest_ms"`
-	Elo          match.Estimate `json:"elo"` // relative to the mean of all entrants
+	Elo          match.Estimate `json:"elo"`           // relative to the mean of all entrants
+	Odd          []string       `json:"odd,omitempty"` // about its output, each once
 }
 
 // results are the results of the games that count, between some entrants in their order.
@@ -58,6 +60,9 @@ func standings(in []int, played []Played) []Standing {
 			s.MostMS = max(s.MostMS, g.MostMS[seat])
 			if g.fault(seat) != "" {
 				s.Faults++
+			}
+			if seat < len(g.Odd) {
+				s.Odd = contest.AddHabits(s.Odd, g.Odd[seat])
 			}
 		}
 	}

@@ -77,13 +77,15 @@ type Game struct {
 
 // A Result is how a game ended; slices are by seat.
 type Result struct {
-	Points []int    `json:"points"`
-	Ranks  []int    `json:"ranks"` // from 1; equal ranks are a draw
-	Reason string   `json:"reason,omitempty"`
-	Faults []string `json:"faults,omitempty"` // why an entrant was ended or lost at once; "" for none
-	UsedMS []int64  `json:"used_ms"`          // by all its answers
-	MostMS []int64  `json:"longest_ms"`       // by one answer
-	Rounds int      `json:"rounds"`
+	Points []int      `json:"points"`
+	Ranks  []int      `json:"ranks"` // from 1; equal ranks are a draw
+	Reason string     `json:"reason,omitempty"`
+	Faults []string   `json:"faults,omitempty"`     // why an entrant was ended or lost at once; "" for none
+	UsedMS []int64    `json:"used_ms"`              // by all its answers
+	MostMS []int64    `json:"longest_ms"`           // by one answer
+	Rounds int        `json:"rounds"`               // turns, as records count them
+	Names  []string   `json:"seat_names,omitempty"` // what the contest and the log call the seats
+	Odd    [][]string `json:"odd,omitempty"`        // about its output
 }
 
 // Played is a game with its result: a line of the journal.

@@ -134,7 +134,7 @@ func (r *referee) Close() []contest.Comment {
 
 // Outcome implements contest.Referee.
 func (r *referee) Outcome() contest.Outcome {
-	o := contest.Outcome{Winner: contest.Nobody, Reason: "cards", Rounds: r.cards}
+	o := contest.Outcome{Winner: contest.Nobody, Reason: "cards"}
 	for seat := range int(r.state.Seats) {
 		o.Points = append(o.Points, r.state.Score(seat))
 		if r.state.Result(seat) > 0 {
