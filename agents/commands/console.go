@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"blockyard/agents/match"
 	"blockyard/datasets/program"
@@ -46,6 +47,9 @@ func playGames(ctx context.Context, con *console, o output, total int,
 		if e := made.Close(o.log); e != nil {
 			return e
 		}
+	}
+	if o.log != "" && o.record == "" && !o.quiet {
+		fmt.Fprintln(con.Err, "logs are for reading; --record FILE writes games for agents analyze and datasets view")
 	}
 	if ctx.Err() != nil && match.Stopped(err) {
 		return nil

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"encoding/json"
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match/series"
+	"blockyard/agents/match/tournament"
 )
 
 // habits are bots of Block Battle with one fault each, as a line of Python that answers a request, and what the host
@@ -29,6 +31,16 @@ var habits = map[string][2]string{
 	"wide":        {"w('drop\\n'.encode('utf-16-le')) if n < 2 else sys.exit()", `a remark, such as "d\x00r\x00o\x00p`},
 }
 
+// oddBot is a bot with a habit.
+func oddBot(name string) string {
+	text := "import os, sys, time\nout, n = os.fdopen(os.dup(1), 'wb', 0), 0\nw = out.write\n" +
+		"sys.stdout = open(1, 'w', buffering=1 << 16, closefd=False)\n"
+	if name == "closed" {
+		text = strings.Replace(text, "os.fdopen(os.dup(1), 'wb', 0)", "os.fdopen(1, 'wb', 0, closefd=False)", 1)
+	}
+	return text + "for line in sys.stdin:\n    if line.startswith('action'):\n        n += 1\n        " + habits[name][0] + "\n"
+}
+
 // TestHostNamesOddHabits: each habit is named in the table and in the log.
 func TestHostNamesOddHabits(t *testing.T) {
 	for name, h := range habits {
@@ -36,13 +48,7 @@ func TestHostNamesOddHabits(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			bot := filepath.Join(dir, "bot.py")
-			text := "import os, sys, time\nout, n = os.fdopen(os.dup(1), 'wb', 0), 0\nw = out.write\n" +
-				"sys.stdout = open(1, 'w', buffering=1 << 16, closefd=False)\n"
-			if name == "closed" {
-				text = strings.Replace(text, "os.fdopen(os.dup(1), 'wb', 0)", "os.fdopen(1, 'wb', 0, closefd=False)", 1)
-			}
-			text += "for line in sys.stdin:\n    if line.startswith('action'):\n        n += 1\n        " + h[0] + "\n"
-			require.NoError(t, os.WriteFile(bot, []byte(text), 0o644))
+			require.NoError(t, os.WriteFile(bot, []byte(oddBot(name)), 0o644))
 			bank := "60s"
 			switch name {
 			case "no line end": // by a program that starts at once, so that its bytes come in time
@@ -65,4 +71,39 @@ func TestHostNamesOddHabits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTournamentNamesOddHabits: the table and the page name each habit, as a reason to refuse the bot or beside it.
+func TestTournamentNamesOddHabits(t *testing.T) {
+	subs, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	for name := range habits {
+		require.NoError(t, os.WriteFile(filepath.Join(subs, name+".py"), []byte(oddBot(name)), 0o644))
+	}
+	r := playTournament(t, "first", "--dir", subs, "--out", out, "--format", "swiss", "--rounds", "1", "--games", "1",
+		"--finals", "0", "--workers", "4", "--timebank", "10s", "--time-per-move", "0s")
+	said, table := map[string]string{}, r.String()
+	for _, e := range r.Refused {
+		said[e.Name] = e.Refused
+	}
+	for _, s := range r.Standings {
+		said[s.Name] += strings.Join(s.Odd, "; ")
+	}
+	text, err := os.ReadFile(filepath.Join(out, tournament.PageFile))
+	require.NoError(t, err)
+	page := html.UnescapeString(string(text))
+	for name, h := range habits {
+		want := strings.TrimPrefix(h[1], "a remark, ")
+		if name == "no line end" || name == "no flush" {
+			want = "never answers: too many time-outs: " + h[1]
+		}
+		require.Contains(t, said[name], want)
+		require.Contains(t, table, said[name])
+		require.Contains(t, page, said[name])
+	}
+	require.Contains(t, said["no flush"], "--dialect port", "it may be for another dialect")
+	require.NotEmpty(t, r.Standings[0].Games)
+	require.Contains(t, said["two lines"], "writes more lines", "it takes part")
+	log, err := os.ReadFile(filepath.Join(out, tournament.LogFile(0)))
+	require.NoError(t, err)
+	require.Contains(t, string(log), " * "+habits["two lines"][1])
 }

@@ -1,6 +1,8 @@
 package contest
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -73,5 +75,73 @@ func TestAllowanceLastsForTheTurns(t *testing.T) {
 		require.LessOrEqual(t, d, left/2)
 		left -= d + besides
 		require.Positive(t, left, "%d answers to go", n)
+	}
+}
+
+// A metronome is a contest of one seat and so many rounds.
+type metronome struct {
+	Referee
+	rounds int
+	faults []Fault
+}
+
+func (m *metronome) Names() []string { return []string{"player1"} }
+func (m *metronome) Round() (string, []int) {
+	if m.rounds--; m.rounds < 0 {
+		return "", nil
+	}
+	return "", []int{0}
+}
+func (m *metronome) Request(int, time.Duration) Request { return Request{Lines: []string{"tick"}} }
+func (m *metronome) Answer(_ int, r Reply) ([]string, bool) {
+	m.faults = append(m.faults, r.Fault)
+	return nil, false
+}
+func (m *metronome) Close() []Comment { return nil }
+
+// clocked is a bot whose answers are measured by a clock that jumps.
+type clocked struct {
+	took []time.Duration
+	left []time.Duration // what it was given
+	end  func()
+}
+
+func (c *clocked) Ask(_ context.Context, _ []string, limit time.Duration) (string, bool, time.Duration, error) {
+	took := c.took[len(c.left)]
+	c.left = append(c.left, limit)
+	return "tock", false, took, nil
+}
+
+func (c *clocked) Close() error { c.end(); return nil }
+
+// TestClockJumps: an answer during which the machine slept is late and no more; one during which the clock was set back
+// took no time. A bot gains nothing by either, and what it says when it ends comes after the game.
+func TestClockJumps(t *testing.T) {
+	const hour = time.Hour
+	ref, bot := &metronome{rounds: 6}, &clocked{took: []time.Duration{100 * ms, 7 * hour, 100 * ms, -7 * hour, -ms, 100 * ms}}
+	var said []Kind
+	h := Host{Referee: ref, Limits: Limits{Bank: 10 * time.Second, PerMove: 500 * ms, Timeouts: 3},
+		Start: func(int) (Asker, error) { return bot, nil },
+		Log:   func(k Kind, _ int, _ string) { said = append(said, k) }}
+	bot.end = func() { said = append(said, Error) }
+	tallies, err := h.Play(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []Fault{NoFault, Late, NoFault, NoFault, NoFault, NoFault}, ref.faults)
+	require.Equal(t, []time.Duration{10000 * ms, 10000 * ms, 500 * ms, 900 * ms, 1400 * ms, 1900 * ms}, bot.left)
+	require.Equal(t, 2300*ms, tallies[0].Left)
+	require.Equal(t, 7*hour+300*ms, tallies[0].Used)
+	require.Equal(t, 1, tallies[0].Timeouts)
+	require.Equal(t, []Kind{Over, Error}, said[len(said)-2:])
+}
+
+// TestAHintForTheSilent is given only for a bot that never answers.
+func TestAHintForTheSilent(t *testing.T) {
+	for _, took := range []time.Duration{ms, time.Minute} {
+		bot := &clocked{took: []time.Duration{took}, end: func() {}}
+		h := Host{Referee: &metronome{rounds: 1}, Limits: Limits{Bank: time.Second}, Hint: "another dialect?",
+			Start: func(int) (Asker, error) { return bot, nil }}
+		tallies, err := h.Play(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, took == time.Minute, slices.Contains(tallies[0].Odd, h.Hint))
 	}
 }

@@ -64,7 +64,7 @@ func (t *Tally) Habits() []string {
 	if t.Example == "" {
 		return t.Odd
 	}
-	return append([]string{example + t.Example}, t.Odd...)
+	return append(slices.Clone(t.Odd), example+t.Example)
 }
 
 const example = "a remark, such as "

@@ -18,8 +18,8 @@ type Report struct {
 	Seed     uint64      `json:"seed,string"`
 	Games    int         `json:"games"`    // that were played to their end
 	Distinct int         `json:"distinct"` // games, not counting those that repeat another one move for move
-	Bots     []BotReport `json:"bots"`
 	Names    []string    `json:"seat_names"` // what the contest and the logs call the seats
+	Bots     []BotReport `json:"bots"`
 	Played   []Row       `json:"played"`
 	Stopped  bool        `json:"stopped,omitempty"` // the series was interrupted
 	Void     []string    `json:"void,omitempty"`    // games that do not count, and why

@@ -2,6 +2,7 @@ package series
 
 import (
 	"bytes"
+	"os"
 	"testing"
 	"time"
 
@@ -105,4 +106,21 @@ func TestLetters(t *testing.T) {
 	for bot, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 51: "AZ", 52: "BA"} {
 		require.Equal(t, want, Letter(bot))
 	}
+}
+
+// TestTheEndOfALog: what a bot writes to standard error after its game is counted and not kept.
+func TestTheEndOfALog(t *testing.T) {
+	f, err := CreateLog(t.TempDir(), "game")
+	require.NoError(t, err)
+	var shown bytes.Buffer
+	l := newLog([]string{"player1", "player2"}, &shown, f)
+	l.line(contest.Error, 1, "thinking")
+	l.line(contest.Over, -1, "")
+	l.line(contest.Error, 1, "EOFError")
+	l.line(contest.Error, 1, "bye")
+	require.NoError(t, l.close())
+	text, err := os.ReadFile(f.Name())
+	require.NoError(t, err)
+	require.Equal(t, "player2 ! thinking\nplayer2 * 2 lines of standard error after the end of the game are not kept\n", string(text))
+	require.Equal(t, "player2: thinking\n", shown.String())
 }

@@ -46,7 +46,7 @@ func (l *Lines) Test(ctx context.Context, e *Entrant) error {
 	t := p.Tallies[0]
 	fault := l.faults(p)[0]
 	if fault != "" {
-		fault = strings.Join(append([]string{fault}, t.Odd...), ": ")
+		fault = strings.Join(append([]string{fault}, t.Habits()...), ": ")
 	}
 	switch {
 	case t.Answers == 0 && fault != "":
