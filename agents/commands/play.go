@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/contest"
 	"blockyard/agents/match"
 	"blockyard/agents/play/human"
 	"blockyard/datasets/program"
@@ -172,12 +173,7 @@ func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.
 		if _, err := io.WriteString(w, text); err != nil || !live {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(c.Pause):
-			return nil
-		}
+		return contest.Sleep(ctx, c.Pause)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/contest"
 	"blockyard/agents/contest/library"
 	"blockyard/agents/play/human"
 	"blockyard/datasets/program"
@@ -109,7 +110,7 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 			}
 		}
 		if c.speed() > 0 {
-			if err := sleep(ctx, tick-time.Since(begun)); err != nil {
+			if err := contest.Sleep(ctx, tick-time.Since(begun)); err != nil {
 				return err
 			}
 			begun = time.Now()
@@ -127,19 +128,6 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 			return fmt.Errorf("the game as actions: %w", err)
 		}
 		return appendTo(c.Record, rec)
-	}
-}
-
-// sleep waits for d, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -28,3 +28,12 @@ func startLocked(cmd *exec.Cmd, exited func(*os.ProcessState)) error {
 }
 
 func (isolation) sweep() {}
+
+// awaitExit waits for p to end, and collects it.
+func awaitExit(p *os.Process) *os.ProcessState {
+	state, _ := p.Wait()
+	return state
+}
+
+// usage returns 0: what a program uses is known on Linux only.
+func usage(int) (memory int64, threads int) { return 0, 0 }

@@ -1,8 +1,10 @@
 package contest
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"time"
 )
 
 // A Program says how to start a bot.
@@ -37,4 +39,15 @@ func (p Program) Start(errs func(line string)) (*Process, error) {
 		return nil, fmt.Errorf("start bot: %w", err)
 	}
 	return bot, nil
+}
+
+// Sleep waits for d, or until ctx ends.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/agents/contest"
 	"blockyard/agents/contest/dropblox/protocol"
 )
 
@@ -80,7 +81,7 @@ func (c *Contest) Compete(ctx context.Context, waiting func()) (*Remote, error) 
 		if w := reply.WaitTime; w != nil && *w >= 0 && *w <= longestWait.Seconds() {
 			wait = time.Duration(*w * float64(time.Second))
 		}
-		if err := sleep(ctx, max(wait, 10*time.Millisecond)); err != nil {
+		if err := contest.Sleep(ctx, max(wait, 10*time.Millisecond)); err != nil {
 			return nil, err
 		}
 	}
@@ -110,7 +111,7 @@ func (c *Contest) ask(ctx context.Context, path string, req protocol.Request) (*
 		if err == nil || again < 0 || failed == tries || refused == refusals || ctx.Err() != nil {
 			return reply, err
 		}
-		if err := sleep(ctx, max(again, pause)); err != nil {
+		if err := contest.Sleep(ctx, max(again, pause)); err != nil {
 			return nil, err
 		}
 	}
@@ -162,18 +163,6 @@ func whenAgain(r *http.Response) time.Duration {
 		return 0
 	}
 	return never
-}
-
-// sleep waits, or returns the error of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // A Config is a team's name and password, the two lines of config.txt.
