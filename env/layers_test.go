@@ -59,6 +59,7 @@ var layers = []layer{
 
 // only says which packages may import a module of somebody else's.
 var only = []struct{ prefix, who, why string }{ // who: packages with a space between them
+	{"gorgonia.org", "train/network", "everything else plays with plain Go, so that no player drags a trainer along"},
 	{"github.com/prometheus", "datasets/program/ops", "programs only count; how the counts are shown is one package's matter"},
 	{"github.com/nats-io", "agents/fleet/broker agents/fleet", "how jobs and results travel is their matter alone"},
 	{"github.com/vmihailenco", "rpc/wire", "the decoder is safe only behind the bounded frame scanner"},
@@ -251,6 +252,8 @@ func TestBreaches(t *testing.T) {
 		{"datasets/program/ops", "github.com/prometheus/client_golang/prometheus", ""},
 		{"rpc/server", "github.com/prometheus/client_golang/prometheus", "only count"},
 		{"agents/bots", "blockyard/train/network", "how it was trained"},
+		{"agents/mlp", "gorgonia.org/tensor", "only train/network may"},
+		{"train/network", "gorgonia.org/gorgonia", ""},
 		{"train", "github.com/nats-io/nats.go", "how jobs and results travel"},
 		{"train/cluster", "github.com/nats-io/nats.go/jetstream", "how jobs and results travel"},
 		{"agents/fleet/broker", "github.com/nats-io/nats.go", ""},

@@ -1,10 +1,10 @@
-"""One optimiser step of `train selfplay` compared with the same step in PyTorch, on one thread.
+"""One optimiser step of `train selfplay` (gorgonia, in Go) compared with the same step in PyTorch, on one thread.
 
     python rpc/bench/learner.py [--rounds 9] [--json]
 
 The same network (LeakyReLU, logistic loss), batch and optimiser (Adam). Both are measured in short bursts, one after
 the other, so that ratios hold on a busy machine. Rows per core-second count CPU time. A ratio is the median of the
-ratios within each round, with its first and third quartiles; above 1, ours is faster. It needs Go and the
+ratios within each round, with its first and third quartiles; above 1, gorgonia is faster. It needs Go and the
 repository.
 """
 
@@ -47,7 +47,7 @@ def pytorch(sizes: list[int], batch: int, steps: int) -> float:
     return batch * steps / (time.process_time() - began)
 
 
-def trainer(program: Path, sizes: list[int], batch: int, steps: int) -> float:
+def gorgonia(program: Path, sizes: list[int], batch: int, steps: int) -> float:
     """Return the rows per core-second of the trainer."""
     name = rf"^BenchmarkFit$/^\[{'_'.join(map(str, sizes))}\]$/^batch={batch}$"
     out = subprocess.run(
@@ -73,15 +73,15 @@ def main() -> None:
         program = Path(folder) / "trainer.test"
         subprocess.run(["go", "test", "-c", "-o", program, "./train/network"], cwd=REPOSITORY, check=True)
         if not args.json:
-            print("| network | batch | ours, rows per core-second | PyTorch | ratio |\n|---|---|---|---|---|")
+            print("| network | batch | gorgonia, rows per core-second | PyTorch | ratio |\n|---|---|---|---|---|")
         for sizes, batch, steps in CASES:
             figures = [
-                (trainer(program, sizes, batch, steps), pytorch(sizes, batch, steps)) for _ in range(args.rounds)
+                (gorgonia(program, sizes, batch, steps), pytorch(sizes, batch, steps)) for _ in range(args.rounds)
             ]
             ours, theirs = np.array(figures).T
             low, ratio, high = np.quantile(ours / theirs, [0.25, 0.5, 0.75])
             if args.json:
-                row = {"sizes": sizes, "batch": batch, "ours": ours.tolist(), "pytorch": theirs.tolist()}
+                row = {"sizes": sizes, "batch": batch, "gorgonia": ours.tolist(), "pytorch": theirs.tolist()}
                 print(json.dumps(row | {"ratio": ratio, "quartiles": [low, high]}), flush=True)
                 continue
             print(

@@ -65,6 +65,7 @@ func (c *fit) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer func() { _ = t.Close() }()
 	if err := c.fit(ctx, t, train, held); err != nil {
 		return err
 	}

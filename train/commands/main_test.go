@@ -120,6 +120,7 @@ func TestFitLearns(t *testing.T) {
 	require.NotZero(t, held.Len())
 	tr, err := c.trainer(g)
 	require.NoError(t, err)
+	defer func() { require.NoError(t, tr.Close()) }()
 	require.NoError(t, c.fit(t.Context(), tr, train, held))
 	net, err := tr.Net()
 	require.NoError(t, err)

@@ -1,5 +1,6 @@
-// Package network is a network in training: it takes optimiser steps on batches of rows and returns the weights as an
-// mlp.Net, by which games are played.
+// Package network is a network in training: it builds the graph of a network and its loss in gorgonia, takes
+// optimiser steps on batches of rows, and returns the weights as an mlp.Net. No other package imports gorgonia. The
+// graph is built once. Games are played by mlp.Net, which is a hundred times faster per call.
 package network
 
 import (
@@ -27,12 +28,9 @@ type Config struct {
 // the same calls give the same weights, bit for bit, on one kind of machine.
 type Trainer struct {
 	config  Config
-	layers  []layer
+	graph   *graph
 	adam    adam
-	weights [][]float32 // [in][out], [out], by layers
-	grads   [][]float32 // of the weights, after a batch
-
-	multiplier multiplier
+	weights [][]float32 // what the graph computes with: [in][out], [1][out], by layers
 }
 
 // New returns a trainer with random initial weights.
@@ -48,9 +46,6 @@ func New(c Config) (*Trainer, error) {
 			"want whole groups and more than 0",
 			c.Batch, c.Group, c.Temperature)
 	}
-	if losses[c.Loss] == nil {
-		return nil, fmt.Errorf("trainer: no loss named %q", c.Loss)
-	}
 	t := &Trainer{config: c}
 	r := rand.New(rand.NewPCG(c.Seed, 0x76616c7565))
 	for i := 0; i+1 < len(c.Sizes); i++ {
@@ -62,57 +57,54 @@ func New(c Config) (*Trainer, error) {
 		for j := range w {
 			w[j] = float32(r.NormFloat64() * scale)
 		}
-		below := float32(slope)
-		if i+2 == len(c.Sizes) {
-			below = 1
-		}
-		l := newLayer(w, make([]float32, c.Sizes[i+1]), c.Batch, below)
-		t.layers, t.weights, t.grads = append(t.layers, l), append(t.weights, l.w, l.b), append(t.grads, l.dw, l.db)
+		t.weights = append(t.weights, w, make([]float32, c.Sizes[i+1]))
 	}
 	for _, w := range t.weights {
 		t.adam.m = append(t.adam.m, make([]float32, len(w)))
 		t.adam.v = append(t.adam.v, make([]float32, len(w)))
 	}
-	return t, nil
+	var err error
+	t.graph, err = build(c, t.weights)
+	return t, err
 }
+
+// Close frees the graph.
+func (t *Trainer) Close() error { return t.graph.vm.Close() }
 
 // Fit takes one optimiser step with the given learning rate on up to Batch rows, x [rows][inputs]
 // and targets y [rows], and returns their mean loss before the step. The loss is the mean over the
 // given rows, also if they are fewer than Batch.
 func (t *Trainer) Fit(x, y []float32, rate float64) (float64, error) {
-	cost, err := t.batch(x, y)
-	if err != nil {
+	if err := t.run(x, y); err != nil {
 		return 0, err
 	}
+	cost := float64(t.graph.cost.Data().(float32))
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
 		return 0, errors.New("trainer: the loss is no longer a finite number")
 	}
-	t.adam.step(t.weights, t.grads, rate)
-	return cost, nil
+	err := t.adam.step(t.weights, t.graph.weights, rate)
+	t.graph.vm.Reset() // without it the next run would be none
+	return cost, err
 }
 
-// batch computes the mean loss of some rows and its gradients.
-func (t *Trainer) batch(x, y []float32) (float64, error) {
-	in, rows, last := t.config.Sizes[0], len(y), len(t.layers)-1
-	if rows < 1 || rows > t.config.Batch || len(x) != rows*in || t.config.Loss == Choice && rows%t.config.Group != 0 {
-		return 0, fmt.Errorf("trainer: %d targets and %d inputs, want up to %d rows of %d", rows, len(x), t.config.Batch, in)
+// run fills the batch, pads it with rows that count for nothing, and computes it.
+func (t *Trainer) run(x, y []float32) error {
+	g, in, rows := t.graph, t.config.Sizes[0], len(y)
+	if rows < 1 || rows > t.config.Batch || len(x) != rows*in {
+		return fmt.Errorf("trainer: %d targets and %d inputs, want up to %d rows of %d", rows, len(x), t.config.Batch, in)
 	}
-	z := t.forward(x, rows)
-	cost := losses[t.config.Loss](&t.config, z, y, t.layers[last].dy[:rows])
-	for i := last; i > 0; i-- {
-		before := &t.layers[i-1]
-		t.layers[i].backward(&t.multiplier, before.y, before.dy, rows)
+	clear(g.x[copy(g.x, x):])
+	clear(g.y[copy(g.y, y):])
+	for i := range g.share {
+		g.share[i] = 0
+		if i < rows {
+			g.share[i] = 1 / float32(rows)
+		}
 	}
-	t.layers[0].backward(&t.multiplier, x, nil, rows) // nobody needs the gradient of x
-	return float64(cost), nil
-}
-
-// forward computes the outputs of some rows.
-func (t *Trainer) forward(x []float32, rows int) []float32 {
-	for i := range t.layers {
-		x = t.layers[i].forward(&t.multiplier, x, rows)
+	if err := g.vm.RunAll(); err != nil {
+		return fmt.Errorf("trainer: %w", err)
 	}
-	return x
+	return nil
 }
 
 // Net returns a copy of the net as it is now.

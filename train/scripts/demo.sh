@@ -11,7 +11,7 @@ step() { printf '\n== %s\n' "$1"; }
 step "1 of 5: a policy in Python, on 1,024 games over a socket ($PYTHON_SECONDS s)"
 "$PY" rpc/python/examples/demo_policy.py --seconds "$PYTHON_SECONDS" --out "$OUT/policy.npz"
 
-step "2 of 5: self-play in Go ($SELFPLAY)"
+step "2 of 5: self-play in Go, the net trained with gorgonia ($SELFPLAY)"
 "$GO" build -o "$OUT/bin/" ./agents ./train ./datasets
 rm -rf "$OUT/selfplay"
 "$OUT/bin/train" selfplay blockbattle --for "$SELFPLAY" --workers 0 --out "$OUT/selfplay"

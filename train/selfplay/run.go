@@ -42,6 +42,8 @@ type Learner interface {
 	Net() *mlp.Net
 	// Save adds what Restore of the algorithm needs.
 	Save(s *State)
+	// Close frees the trainers.
+	Close() error
 }
 
 // An Algorithm is a learner, or several with a share of the budget each, and an evaluation.
@@ -157,8 +159,8 @@ func newRun(g *games.Game, a Algorithm, workers int) *Run {
 	return r
 }
 
-// Close closes the file of records.
-func (r *Run) Close() error { return r.recording.close() }
+// Close frees what the learner holds and closes the file of records.
+func (r *Run) Close() error { return errors.Join(r.Learner.Close(), r.recording.close()) }
 
 // Net is the net that is gated and saved, as of the last fit.
 func (r *Run) Net() *mlp.Net { return r.Learner.Net() }

@@ -49,6 +49,9 @@ func NewValue(r *Run, c network.Config, from *mlp.Net) (*Value, error) {
 // Gated implements Learner for those who go on after a gate as before.
 func (v *Value) Gated() error { return nil }
 
+// Close frees the trainer.
+func (v *Value) Close() error { return v.Trainer.Close() }
+
 // Net is the mean.
 func (v *Value) Net() *mlp.Net { return v.Mean }
 

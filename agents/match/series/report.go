@@ -16,8 +16,8 @@ import (
 type Report struct {
 	Game     string      `json:"game"`
 	Seed     uint64      `json:"seed,string"`
-	Games    int         `json:"games"`    // that were played to their end
-	Distinct int         `json:"distinct"` // games, not counting those that repeat another one move for move
+	Games    int         `json:"games"`      // that were played to their end
+	Distinct int         `json:"distinct"`   // games, not counting those that repeat another one move for move
 	Names    []string    `json:"seat_names"` // what the contest and the logs call the seats
 	Bots     []BotReport `json:"bots"`
 	Played   []Row       `json:"played"`

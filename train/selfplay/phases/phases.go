@@ -83,7 +83,11 @@ func (c *Config) backup(r *selfplay.Run, from *mlp.Net) (interface {
 func (c *Config) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
 	p := r.Progress()
 	if l, ok := last.(*lambdaLearner); ok && c.Backup > 0 && p >= c.Results {
-		return c.backup(r, l.Net())
+		b, err := c.backup(r, l.Net())
+		if err := errors.Join(err, l.Close()); err != nil {
+			return nil, err
+		}
+		return b, nil
 	}
 	return last, nil
 }
