@@ -77,9 +77,9 @@ def test_a_notebook_gets_a_picture(monkeypatch):
         display=shown.append,
         HTML=lambda text: f"html {text}",
     )
-    monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
     package = types.ModuleType("IPython")
     package.display = display
+    package.get_ipython = lambda: types.SimpleNamespace(kernel="this process")
     monkeypatch.setitem(sys.modules, "IPython", package)
     Display(fps=1000).show(lambda mode: mode)
     assert shown == ["clear wait=True", "html svg"]

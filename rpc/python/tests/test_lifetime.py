@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import glob
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -116,15 +117,15 @@ def test_killed_server_is_gone_at_once():
 
 
 class Waiting:
-    """A socket that says when it is about to wait for an answer."""
+    """What a connection polls for answers, which says when it is about to wait."""
 
-    def __init__(self, sock) -> None:
-        self._sock, self.waits = sock, threading.Event()
+    def __init__(self, connection) -> None:
+        self._poll, self.waits = connection._polls[select.POLLIN], threading.Event()
+        connection._polls[select.POLLIN] = self
 
-    def __getattr__(self, name: str):
-        if name.startswith("recv"):
-            self.waits.set()
-        return getattr(self._sock, name)
+    def poll(self, milliseconds: float):
+        self.waits.set()
+        return self._poll.poll(milliseconds)
 
 
 def test_killed_while_waiting():
@@ -132,8 +133,8 @@ def test_killed_while_waiting():
         env.reset()
         pid = env.client.server_pid
         stop(pid)
-        sock = env.client.connection._sock = Waiting(env.client.connection._sock)
-        killer = threading.Thread(target=lambda: (sock.waits.wait(60), os.kill(pid, signal.SIGKILL)))
+        polled = Waiting(env.client.connection)
+        killer = threading.Thread(target=lambda: (polled.waits.wait(60), os.kill(pid, signal.SIGKILL)))
         killer.start()
         with pytest.raises(blockyard.ServerGoneError, match="after 0 of") as caught:
             env.step([env.action_masks[i].argmax() for i in range(4)])
@@ -163,9 +164,9 @@ env = blockyard.make_vec({GAME!r}, 2)
 env.reset()
 pid = env.client.server_pid
 stop(pid)
-sock = env.client.connection._sock = Waiting(env.client.connection._sock)
+polled = Waiting(env.client.connection)
 sys.setswitchinterval(60)  # the thread runs when this one has begun to wait
-threading.Thread(target=lambda: (sock.waits.wait(60), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
+threading.Thread(target=lambda: (polled.waits.wait(60), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
 try:
     env.ping()
 except KeyboardInterrupt:

@@ -39,9 +39,12 @@ class Display:
 
 def _notebook() -> Callable[[str], None] | None:
     """Return what replaces the output of a notebook's cell by a picture; None outside notebooks."""
-    if "ipykernel" not in sys.modules:
+    ipython = sys.modules.get("IPython")  # imported, it may also be a tool that runs notebooks elsewhere
+    if ipython is None or getattr(ipython.get_ipython(), "kernel", None) is None:
         return None
-    from IPython import display  # type: ignore[import-not-found,unused-ignore]
+    from IPython import display as untyped  # type: ignore[import-not-found,unused-ignore]
+
+    display: Any = untyped
 
     def replace(svg: str) -> None:
         display.clear_output(wait=True)
