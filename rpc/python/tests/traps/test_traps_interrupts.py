@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -143,14 +144,16 @@ def test_waits_end(server: Server):
 def test_a_timeout_ends_while_signals_arrive(program, road):
     """A server that hangs is given up, however often the wait for it is interrupted."""
     code = f"""
-import blockyard, os, signal
+import blockyard, os, signal, sys
+sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+from test_lifetime import stop
 env = blockyard.make_vec("WinTetris-v0", 8, seed=1, transport="{road}")
 env.reset()
 env.client.connection.timeout = 0.2
 arrived = []
 signal.signal(signal.SIGALRM, lambda *_: arrived.append(1))
 signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
-os.kill(env.client.server_pid, signal.SIGSTOP)
+stop(env.client.server_pid)
 try:
     env.step([0] * 8)
 except blockyard.ServerTimeoutError:
