@@ -117,7 +117,7 @@ func (x *Deepening) mean(s env.State, seat int, a env.Action, d int) float32 {
 
 // best returns the value of the best action in s, the position after d actions.
 func (x *Deepening) best(s env.State, seat, d int) float32 {
-	if v, ended := over(s, seat, d); ended {
+	if v, ended := Over(s, seat, d); ended {
 		return v
 	}
 	l := &x.ply[d]

@@ -27,7 +27,7 @@ func threePlies(e Evaluator, s env.State, seat int, a env.Action) float32 {
 		mid.CopyFrom(s)
 		mid.Force(draw[:])
 		env.After(mid, seat, a)
-		if v, ended := over(mid, seat, 1); ended {
+		if v, ended := Over(mid, seat, 1); ended {
 			sum += v
 			continue
 		}
@@ -39,7 +39,7 @@ func threePlies(e Evaluator, s env.State, seat int, a env.Action) float32 {
 		for n, k := range l.order {
 			if n < tailWidth {
 				last := level{game: blockbattle.Game}
-				if v, ended := over(l.states[k], seat, 2); ended {
+				if v, ended := Over(l.states[k], seat, 2); ended {
 					best = max(best, v)
 					continue
 				}

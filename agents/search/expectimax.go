@@ -100,7 +100,7 @@ func (x *Expectimax) mean(s env.State, seat, i int) float32 {
 
 // second returns the value of the best pair with first action i, from mid, the position after that action.
 func (x *Expectimax) second(seat, i int) float32 {
-	if v, ended := over(x.mid, seat, 1); ended {
+	if v, ended := Over(x.mid, seat, 1); ended {
 		return v
 	}
 	best := -2 * Win
@@ -130,7 +130,7 @@ func (x *Expectimax) after(seat int, second env.Action) float32 {
 		x.mid.Force(x.draw[1][:])
 		x.end.CopyFrom(x.mid)
 		env.After(x.end, seat, second)
-		v, ended := over(x.end, seat, 2)
+		v, ended := Over(x.end, seat, 2)
 		switch {
 		case ended:
 		case x.tail != nil:

@@ -55,7 +55,7 @@ func (l *level) child(i int, s env.State, seat, ply int) {
 	child := l.next()
 	child.CopyFrom(s)
 	env.After(child, seat, l.legal[i])
-	if v, ended := over(child, seat, ply); ended {
+	if v, ended := Over(child, seat, ply); ended {
 		l.value[i] = v
 		return
 	}

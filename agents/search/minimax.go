@@ -259,7 +259,7 @@ func (r *Reply) after(s env.State, seat int) float32 {
 	end := l.next()
 	end.CopyFrom(s)
 	env.After(end, mover, a) // the draws of s are still forced
-	if v, ended := over(end, seat, 2); ended {
+	if v, ended := Over(end, seat, 2); ended {
 		return v
 	}
 	r.eval.Evaluate(l.states[:1], seat, r.out[:])

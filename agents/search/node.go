@@ -94,7 +94,7 @@ func (m *Minimax) descend(
 	if best, at = -2*Win, n.end; at != env.None {
 		child.CopyFrom(s)
 		env.After(child, mover, at)
-		best, _ = over(child, mover, d+1)
+		best, _ = Over(child, mover, d+1)
 	}
 	todo := n.todo
 	if w := m.wide(d); len(todo) > w {

@@ -69,9 +69,9 @@ func Clamp(v float32) float32 {
 	return v
 }
 
-// over returns the value of s for seat if s is a finished game, ply plies from the root. A Result above or below 0
+// Over returns the value of s for seat if s is a finished game, ply plies from the root. A Result above or below 0
 // gives a value beyond Limit on that side, the further the larger.
-func over(s env.State, seat int, ply int) (float32, bool) {
+func Over(s env.State, seat, ply int) (float32, bool) {
 	if s.Acting() != 0 {
 		return 0, false
 	}
@@ -84,9 +84,6 @@ func over(s env.State, seat int, ply int) (float32, bool) {
 	}
 	return 0, true
 }
-
-// Over returns the value of s for seat if s is a finished game, ply plies from the root: beyond Limit unless drawn.
-func Over(s env.State, seat, ply int) (float32, bool) { return over(s, seat, ply) }
 
 // zeros are the draws that a search forces if it does not average over draws.
 var zeros [env.MaxDraws]uint16

@@ -78,7 +78,7 @@ func full(e Evaluator, s env.State, ply, from int) float32 {
 		child := toy.Turns.New(2)
 		child.CopyFrom(s)
 		env.After(child, mover, a)
-		v, ended := over(child, mover, from+1)
+		v, ended := Over(child, mover, from+1)
 		switch {
 		case ended:
 		case ply > 1:
