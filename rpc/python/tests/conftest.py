@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import socket
@@ -11,6 +12,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,16 @@ os.environ.setdefault("RAY_raylet_start_wait_time_s", "240")
 ROOT = Path(__file__).resolve().parents[3]
 GAME = "BlockBattle-v0"
 MODES = ["NextStep", "SameStep", "Disabled"]
+
+
+def script(path: Path) -> Any:
+    """Return a Python script of the repository, which is no module of the package, as a module."""
+    loader = SourceFileLoader(path.name, str(path))
+    spec = importlib.util.spec_from_loader(path.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
 
 
 @dataclass

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from conftest import script
 
 import blockyard
 
@@ -16,10 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def environments():
-    spec = importlib.util.spec_from_file_location("environments", ROOT / "environments.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script(ROOT / "environments.py")
 
 
 def test_tables_and_ids_are_those_of_the_server():

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tarfile
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
+import conftest
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[3] / ".ci/release"
@@ -15,10 +14,7 @@ CHANGES = "# Changes\n\n## Unreleased\n{}\n## 0.2.0\n\n### Added\n- a thing\n\n#
 
 @pytest.fixture(scope="module")
 def script():
-    loader = SourceFileLoader("release_script", str(SCRIPT))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("release_script", loader))
-    loader.exec_module(module)
-    return module
+    return conftest.script(SCRIPT)
 
 
 @pytest.mark.parametrize(

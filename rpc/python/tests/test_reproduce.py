@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import conftest
 import pytest
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
@@ -15,10 +15,7 @@ BENCH = Path(__file__).resolve().parents[2] / "bench"
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("reproduce", BENCH / "reproduce.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return conftest.script(BENCH / "reproduce.py")
 
 
 def test_every_table_is_that_of_the_store():

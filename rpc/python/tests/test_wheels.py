@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import platform
 import struct
 import sys
@@ -10,19 +9,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from conftest import script
 
 ROOT = Path(__file__).resolve().parents[1]
 TAG = "py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64"
-
-
-def loaded():
-    spec = importlib.util.spec_from_file_location("wheels", ROOT / "wheels.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-wheels = loaded()
+wheels = script(ROOT / "wheels.py")
 
 
 def elf(machine=62, loader=""):
