@@ -1,20 +1,17 @@
 package bots
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/contest"
-	"blockyard/agents/contest/compile"
 	"blockyard/agents/search"
 	"blockyard/env"
 )
@@ -96,11 +93,11 @@ func (a *Agent) parse() error {
 		a.Kind, a.Language = Human, "person"
 	case known == "exec":
 		return a.find(options)
-	case compile.Is(a.Spec):
+	case isSubmission(a.Spec):
 		a.Kind, a.Language = Submission, ""
 		a.program.Dir = a.Spec
 		if !a.aliased {
-			a.Name = compile.Name(a.Spec)
+			a.Name = nameOf(a.Spec)
 		}
 	default:
 		err := a.find(a.Spec)
@@ -201,11 +198,6 @@ func (a *Agent) Factory() (_ Factory, err error) {
 	return searcher(a.game, searchOf(e), a.judges.create, a.options)
 }
 
-// Submitted returns the agent that is the submission at a path, whatever its name.
-func Submitted(g *env.Game, path string) *Agent {
-	return &Agent{Name: compile.Name(path), Spec: path, Kind: Submission, game: g, program: contest.Program{Dir: path}}
-}
-
 // Player returns the agent as a program that plays; see Program.
 func (a *Agent) Player() (contest.Player, error) {
 	p, err := a.Program()
@@ -240,46 +232,4 @@ func (a *Agent) Recorded() string {
 		return a.Name
 	}
 	return execPrefix + strings.TrimPrefix(a.Name, execPrefix)
-}
-
-// Prepare compiles a submission in the folder into, which must be empty or missing; others are ready already. The error
-// is a *compile.Refusal if the author has to mend something.
-func (a *Agent) Prepare(ctx context.Context, into string, l compile.Limits) error {
-	if a.Kind != Submission || a.program.Argv != nil {
-		return nil
-	}
-	bot, err := compile.Submission(ctx, a.Spec, into, a.uploads(), l)
-	a.Language, a.program = bot.Language, bot.Program
-	return err
-}
-
-// uploads are the forms in which the game's contest took programs.
-func (a *Agent) uploads() contest.Uploads {
-	if host := Of(a.game).Host; host != nil {
-		return host.Uploads
-	}
-	return contest.Uploads{}
-}
-
-// PrepareAll prepares some agents in a temporary folder, which forget removes, also after an error.
-func PrepareAll(ctx context.Context, agents ...*Agent) (forget func(), err error) {
-	forget = func() {}
-	if !slices.ContainsFunc(agents, func(a *Agent) bool { return a.Kind == Submission }) {
-		return forget, nil
-	}
-	dir, err := os.MkdirTemp("", "bots-")
-	if err != nil {
-		return forget, err
-	}
-	forget = func() { _ = os.RemoveAll(dir) }
-	for k, a := range agents {
-		err := a.Prepare(ctx, filepath.Join(dir, fmt.Sprint(k+1)), compile.Default)
-		if refusal := new(compile.Refusal); errors.As(err, &refusal) && refusal.Output != "" {
-			err = fmt.Errorf("%w\n%s", err, refusal.Output)
-		}
-		if err != nil {
-			return forget, fmt.Errorf("agent %.80q: %w", a.Spec, err)
-		}
-	}
-	return forget, nil
 }

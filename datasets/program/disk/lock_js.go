@@ -1,0 +1,11 @@
+package disk
+
+import (
+	"errors"
+	"os"
+)
+
+// A web page has no disk to share.
+func lock(*os.File) error { return errors.ErrUnsupported }
+
+func remove(path string) error { return os.Remove(path) }
