@@ -52,7 +52,7 @@ func (c *counting) Analyse(_ context.Context, r analysis.Request) (*analysis.Pos
 	return out, nil
 }
 
-func analysed(t *testing.T) (*Server, *counting) {
+func analysed(t *testing.T) (http.Handler, *counting) {
 	dir, _ := samples(t)
 	l, err := NewLibrary([]string{dir})
 	require.NoError(t, err)

@@ -1,13 +1,27 @@
 package viewer
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"html"
+	"io/fs"
 	"path"
 	"regexp"
 	"strings"
 )
+
+//go:embed page
+var page embed.FS
+
+// PageFiles returns the files of the page. Its stage (stage.js, draw.js), elements (dom.js) and styles serve other
+// pages too.
+func PageFiles() fs.FS {
+	static, err := fs.Sub(page, "page")
+	if err != nil {
+		panic(err) // the folder is compiled in
+	}
+	return static
+}
 
 // answers is the program that answers the page's requests from the game that the page holds.
 //
@@ -26,13 +40,17 @@ var (
 	pageIcon   = regexp.MustCompile(`<link rel="icon" href="([\w.]+)"[^>]*>\n?`)
 )
 
-// inline returns the page with its programs and styles, and with data about the game id in the element "own".
+// inline returns the page with data about the game id in the element "own".
 func inline(id, data string) (string, error) {
-	text, err := pageFile("index.html")
-	if err != nil {
-		return "", err
-	}
-	style, err := pageFile(pageStyle.FindStringSubmatch(text)[1])
+	text, err := Standalone("index.html", `<script type="application/octet-stream" id="own" data-game="`+
+		html.EscapeString(id)+`">`+data+"</script>\n<script>\n"+answers+"</script>\n")
+	return strings.Replace(text, "<title>", ownPolicy+"<title>", 1), err
+}
+
+// Standalone returns a page of PageFiles with its programs and styles in it. before is HTML that comes before the
+// programs, such as another one that answers them.
+func Standalone(name, before string) (string, error) {
+	text, err := pageFile(name)
 	if err != nil {
 		return "", err
 	}
@@ -43,10 +61,14 @@ func inline(id, data string) (string, error) {
 	}
 	text = pageIcon.ReplaceAllLiteralString(text, "")
 	text = pageScript.ReplaceAllLiteralString(text, "")
-	text = pageStyle.ReplaceAllLiteralString(text, "<style>\n"+style+"</style>")
-	text = strings.Replace(text, "<title>", ownPolicy+"<title>", 1)
-	end := `<script type="application/octet-stream" id="own" data-game="` + html.EscapeString(id) + `">` + data +
-		"</script>\n<script>\n" + answers + "const modules = {};\n" + b.out.String() + "</script>\n</body>"
+	for _, m := range pageStyle.FindAllStringSubmatch(text, -1) {
+		style, err := pageFile(m[1])
+		if err != nil {
+			return "", err
+		}
+		text = strings.Replace(text, m[0], "<style>\n"+style+"</style>", 1)
+	}
+	end := before + "<script>\nconst modules = {};\n" + b.out.String() + "</script>\n</body>"
 	return strings.Replace(text, "</body>", end, 1), nil
 }
 

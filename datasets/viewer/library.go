@@ -1,8 +1,11 @@
 package viewer
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +13,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"blockyard/datasets/record"
+	"blockyard/datasets/record/jsonl"
 )
 
 // Limits of a list.
@@ -24,14 +30,16 @@ const walkEvery = time.Second
 
 // A Library is the list of games in some files and folders, which it keeps up to date.
 type Library struct {
-	mu     sync.Mutex
-	roots  []folder // shown is the prefix of the names of a root's files
-	files  []*file
-	dirs   []*dir
-	notes  []string // what was left out, for the page
-	walked time.Time
-	byID   map[string]*entry
-	kinds  kinds // of the games that were asked for
+	mu      sync.Mutex
+	roots   []folder // shown is the prefix of the names of a root's files
+	files   []*file
+	dirs    []*dir
+	added   []*entry // by Add
+	version int      // grows with every Add
+	notes   []string // what was left out, for the page
+	walked  time.Time
+	byID    map[string]*entry
+	kinds   kinds // of the games that were asked for
 }
 
 // A dir is a history folder with its entry.
@@ -64,6 +72,31 @@ func NewLibrary(paths []string) (*Library, error) {
 		l.roots = append(l.roots, folder{path, shown})
 	}
 	return l, nil
+}
+
+// Add adds the games of a file of records that is on no disk, in place of those that have the same name. It returns how
+// many there are, also those before an error.
+func (l *Library) Add(name string, text []byte) (n int, err error) {
+	in, err := jsonl.New(name, bytes.NewReader(text))
+	if err != nil {
+		return 0, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.added = slices.DeleteFunc(l.added, func(e *entry) bool { return e.file == name })
+	l.version++
+	for r := record.ReadLines(in); ; n++ {
+		rec, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		e := entryOf(rec, fmt.Sprintf("%s:%d", name, n+1))
+		e.file, e.number, e.version = name, n+1, l.version
+		l.added = append(l.added, e)
+	}
 }
 
 // IsHistory reports whether a path is a history folder of Dropblox: it has a file state0.
@@ -217,6 +250,7 @@ func (l *Library) list() []*entry {
 	for _, f := range l.files {
 		out = append(out, f.entries...)
 	}
+	out = append(out, l.added...)
 	inFiles := len(out)
 	for _, d := range l.dirs {
 		if d.entry != nil {

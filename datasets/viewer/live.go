@@ -1,3 +1,5 @@
+//go:build !js
+
 package viewer
 
 import (
@@ -14,6 +16,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"blockyard/datasets/program/web"
+	"blockyard/datasets/program/web/ask"
 )
 
 // A Live shows games of a running server while its clients play them: those that the server shows at its address of
@@ -82,14 +85,14 @@ func (h *liveHandler) routes() http.Handler {
 	mux.Handle("GET /", http.FileServerFS(files))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "live.html") })
 	mux.Handle("GET /api/live", web.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		q := query{Request: r}
-		count := q.number("count", 16, 1, mostGames)
-		if q.err != nil {
-			return q.err
+		q := ask.Request{Values: r.URL.Query()}
+		count := q.Number("count", 16, 1, mostGames)
+		if err := q.Err(); err != nil {
+			return err
 		}
 		got := h.take(r.Context(), count)
 		if got.status != http.StatusOK {
-			return web.Status(http.StatusBadGateway, errors.New(got.err()))
+			return ask.Status(http.StatusBadGateway, errors.New(got.err()))
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(got.body) // an error means that the browser is gone

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"blockyard/datasets/program/web"
+	"blockyard/datasets/program/web/ask"
 	"blockyard/datasets/program/web/webtest"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -34,7 +35,7 @@ func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
 	var painter Painter
 	server := httptest.NewServer(web.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		if r.Header.Get("Authorization") != "Bearer secret" {
-			return web.Status(http.StatusUnauthorized, fmt.Errorf("this server requires a token"))
+			return ask.Status(http.StatusUnauthorized, fmt.Errorf("this server requires a token"))
 		}
 		var count int
 		fmt.Sscan(r.FormValue("count"), &count)

@@ -1,12 +1,12 @@
 package viewer
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
-	"blockyard/datasets/program/web"
+	"blockyard/datasets/program/web/ask"
 	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
 )
@@ -44,46 +44,44 @@ func (p *recordReplay) legal(n, seat int, a env.Action) error {
 }
 
 // marked responds with the frame of a turn that shows another action.
-func (s *Server) marked(w http.ResponseWriter, r *http.Request) error {
-	q := query{Request: r}
-	turn, seat := q.number("turn", -1, 0, 1<<40), q.number("seat", -1, 0, env.MaxSeats-1)
-	action := q.number("action", -1, 0, int(env.None)-1)
-	f, err := s.open(&q)
+func (s *answering) marked(ctx context.Context, q *ask.Request) ([]byte, error) {
+	turn, seat := q.Number("turn", -1, 0, 1<<40), q.Number("seat", -1, 0, env.MaxSeats-1)
+	action := q.Number("action", -1, 0, int(env.None)-1)
+	f, err := s.open(ctx, q)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.mu.Unlock()
 	frame, err := f.replay.marked(turn, seat, env.Action(action))
-	if err == nil {
-		web.Answer(w, &frame)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return ask.JSON(&frame)
 }
 
 // analysis responds with the analysis of a turn. The replay stays free for other requests in the meantime.
-func (s *Server) analysis(w http.ResponseWriter, r *http.Request) error {
+func (s *answering) analysis(ctx context.Context, q *ask.Request) ([]byte, error) {
 	if s.analyst == nil {
-		return web.Status(http.StatusNotFound,
+		return nil, ask.Status(ask.NotFound,
 			errors.New("this viewer has no analyst: start it with agents analyze FILE --web"))
 	}
-	q := query{Request: r}
-	turn := q.number("turn", -1, 0, 1<<40)
-	f, err := s.open(&q)
+	turn := q.Number("turn", -1, 0, 1<<40)
+	f, err := s.open(ctx, q)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	request, err := f.replay.position(turn)
 	known := s.analyst.Agents(f.shown.Game)
 	f.mu.Unlock()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if request.Agent = r.FormValue("agent"); !slices.Contains(known, request.Agent) {
-		return fmt.Errorf("agent %.80q: want one of %q", request.Agent, known)
+	if request.Agent = q.Get("agent"); !slices.Contains(known, request.Agent) {
+		return nil, fmt.Errorf("agent %.80q: want one of %q", request.Agent, known)
 	}
-	out, err := s.analyst.Analyse(r.Context(), request)
-	if err == nil {
-		web.Answer(w, out)
+	out, err := s.analyst.Analyse(ctx, request)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return ask.JSON(out)
 }

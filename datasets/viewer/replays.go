@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
 
-	"blockyard/datasets/program/web"
+	"blockyard/datasets/program/web/ask"
 	"blockyard/datasets/record"
 )
 
@@ -36,22 +35,22 @@ type held struct {
 }
 
 // open returns the replay of a request, locked, after it has read for a while.
-func (s *Server) open(q *query) (*held, error) {
-	if q.err != nil {
-		return nil, q.err
+func (s *answering) open(ctx context.Context, q *ask.Request) (*held, error) {
+	if err := q.Err(); err != nil {
+		return nil, err
 	}
-	id := q.FormValue("id")
+	id := q.Get("id")
 	e := s.library.game(id)
-	for k := 0; e == nil && k < 20 && q.Context().Err() == nil; k++ { // perhaps the list has not been read yet
+	for k := 0; e == nil && k < 20 && ctx.Err() == nil; k++ { // perhaps the list has not been read yet
 		done := s.library.Refresh(time.Now().Add(pause))
 		if e = s.library.game(id); done {
 			break
 		}
 	}
 	if e == nil {
-		return nil, web.Status(http.StatusNotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
+		return nil, ask.Status(ask.NotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
 	}
-	f, err := s.replays.open(q.Context(), s.library, e)
+	f, err := s.replays.open(ctx, s.library, e)
 	if err == nil {
 		f.replay.advance(time.Now().Add(pause))
 	}

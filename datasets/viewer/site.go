@@ -1,3 +1,5 @@
+//go:build !js
+
 package viewer
 
 import (
@@ -5,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,6 +17,9 @@ import (
 
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/viewer/analysis"
+	"blockyard/env/games"
+
+	"github.com/klauspost/compress/gzhttp"
 )
 
 // A Site says what to show in a browser, and where.
@@ -76,4 +83,44 @@ func FileAndNumber(game string) (file string, n int, err error) {
 		return "", 0, fmt.Errorf("%s: want the number of a game, from 1, after #", game)
 	}
 	return game[:at], n, nil
+}
+
+// NewServer serves the games of a library, with analyses if there is an analyst. A local server accepts only
+// requests to localhost, so that a page from elsewhere cannot reach it under a host name of its own (DNS rebinding).
+func NewServer(l *Library, analyst analysis.Analyst, local bool) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /", http.FileServerFS(PageFiles()))
+	// Browsers request this icon for responses that are not pages.
+	mux.Handle("GET /favicon.ico", http.RedirectHandler("/icon.svg", http.StatusMovedPermanently))
+	mux.HandleFunc("GET /rules/{game}", Rules)
+	web.Handle(mux, Answers(l, analyst), 0)
+	return guarded(gzhttp.GzipHandler(mux), local)
+}
+
+// Rules responds with the rules of the game in the path, as people read them.
+func Rules(w http.ResponseWriter, r *http.Request) {
+	g, err := games.Lookup(r.PathValue("game"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, games.Rules(g)) // who asked may be gone
+}
+
+// guarded lets a page load from its own server only. If it is local, it accepts only requests to localhost.
+func guarded(next http.Handler, local bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		web.Protect(w.Header())
+		if local && !web.Loopback(r.Host) {
+			http.Error(w, "this viewer accepts requests to 127.0.0.1 and localhost only", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Serve serves the page on listener until ctx is done. analyst may be nil.
+func Serve(ctx context.Context, listener net.Listener, l *Library, analyst analysis.Analyst) error {
+	return web.Serve(ctx, listener, NewServer(l, analyst, web.OnLoopback(listener.Addr())), web.Limits{})
 }

@@ -48,9 +48,13 @@ func WriteHTML(ctx context.Context, w io.Writer, file string, number int) error 
 // address and without any rights but to run its scripts, as notebooks do. A record that does not replay, or is very
 // long, is shown as far as possible, with the reason. HTML fails if there is no first position, or ctx ends.
 func HTML(ctx context.Context, rec *record.Record, name string) (string, error) {
-	e := &entry{ID: name, Game: rec.Game, Players: rec.Agents, Scores: rec.Scores, Results: rec.Results,
-		Length: len(rec.Choices), Stopped: rec.Stopped, record: rec} // without a time: the same record is the same page
-	return e.html(ctx)
+	return entryOf(rec, name).html(ctx)
+}
+
+// entryOf is the entry of a record that is in no file. It has no time: the same record is the same page.
+func entryOf(rec *record.Record, id string) *entry {
+	return &entry{ID: id, Game: rec.Game, Players: rec.Agents, Scores: rec.Scores, Results: rec.Results,
+		Length: len(rec.Choices), Stopped: rec.Stopped, record: rec}
 }
 
 func (e *entry) html(ctx context.Context) (string, error) {

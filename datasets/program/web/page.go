@@ -2,11 +2,13 @@ package web
 
 import (
 	"encoding/json"
-	"errors"
+	"io"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
+
+	"blockyard/datasets/program/web/ask"
 )
 
 // policy allows a page to load from its own server only.
@@ -58,25 +60,34 @@ func Answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone
 }
 
-// A Handler answers a request or returns an error. The answer is then {"error": TEXT}, with the status that Status gave
-// the error, or else 422 (unprocessable).
+// A Handler answers a request or returns an error, which is the answer then; see ask.Failed.
 type Handler func(http.ResponseWriter, *http.Request) error
 
 // ServeHTTP implements http.Handler.
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := h(w, r); err != nil {
-		e := statusError{status: http.StatusUnprocessableEntity}
-		errors.As(err, &e)
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(e.status)
-		_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+		respond(w)(ask.Failed(err))
 	}
 }
 
-// Status gives an error a status of HTTP.
-func Status(status int, err error) error { return statusError{status, err} }
+// Handle lets mux respond with answers to requests whose body has at most so many bytes.
+func Handle(mux *http.ServeMux, answers ask.Answers, most int64) {
+	for what := range answers {
+		mux.Handle(what, Handler(func(w http.ResponseWriter, r *http.Request) error {
+			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+			if err != nil {
+				return ask.Bad("body: %w", err)
+			}
+			respond(w)(answers.Answer(r.Context(), what, &ask.Request{Values: r.URL.Query(), Body: body}))
+			return nil
+		}))
+	}
+}
 
-type statusError struct {
-	status int
-	error
+func respond(w http.ResponseWriter) func(status int, text []byte) {
+	return func(status int, text []byte) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write(text) // an error means that the client is gone
+	}
 }

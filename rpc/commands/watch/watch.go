@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"blockyard/datasets/program/web"
+	"blockyard/datasets/program/web/ask"
 	"blockyard/datasets/viewer"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
@@ -76,12 +77,12 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 	count, err := strconv.Atoi(r.FormValue("count"))
 	switch {
 	case r.Method != http.MethodGet || r.URL.Path != "/watch":
-		return web.Status(http.StatusNotFound, errors.New("want GET /watch?count=N; datasets view --web --live shows it"))
+		return ask.Status(http.StatusNotFound, errors.New("want GET /watch?count=N; datasets view --web --live shows it"))
 	case r.Header.Get("Origin") != "" || !web.OwnHost(r.Host):
-		return web.Status(http.StatusForbidden,
+		return ask.Status(http.StatusForbidden,
 			errors.New("only programs may watch, by an IP address or localhost, not web pages"))
 	case err != nil || count < 1 || count > server.MaxGlances:
-		return web.Status(http.StatusBadRequest,
+		return ask.Status(http.StatusBadRequest,
 			fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxGlances))
 	}
 	secret := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -93,7 +94,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 	defer h.mu.Unlock()
 	if now := time.Now(); now.Before(h.next) {
 		w.Header().Set("Retry-After", "1")
-		return web.Status(http.StatusTooManyRequests, fmt.Errorf("too many watch: this server answers once per %v", pause))
+		return ask.Status(http.StatusTooManyRequests, fmt.Errorf("too many watch: this server answers once per %v", pause))
 	}
 	h.next = time.Now().Add(pause)
 	got, err := h.source.Watch(secret, count)
@@ -121,7 +122,7 @@ func unauthorized(err error) error {
 	if errors.As(err, &refusal) {
 		err = errors.New(strings.Replace(refusal.Msg, " in hello", "", 1))
 	}
-	return web.Status(http.StatusUnauthorized, err)
+	return ask.Status(http.StatusUnauthorized, err)
 }
 
 // Serve answers on a listener until ctx is done.
