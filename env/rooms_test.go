@@ -38,7 +38,7 @@ var rooms = map[string][]room{
 	"agents": {
 		{"main.go", "commands", 20, "starts the program"},
 		{"commands", "play fleet submit match bots contest search mlp", 2650, "a file per command: flags, one call, print"},
-		{"play", "match bots contest search", 1300, "a person at the board, or an analysis for one"},
+		{"play", "match bots contest search", 1500, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2600, "one piece of work on many machines, none of which is trusted blindly"},
 		{"submit", "bots contest search mlp", 3000, "a bot as one file"},
 		{"match", "bots contest search", 4000, "many games: formats, standings, ratings; a tournament takes what users name"},
@@ -77,7 +77,7 @@ var rooms = map[string][]room{
 		{"export", "record program", 900, "records as Parquet, Minari and text"},
 		{"conform", "record", 2850, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1550, "a game as a line of a file"},
-		{"program", "", 1850, "what every program is, apart from its work, and several in one executable"},
+		{"program", "", 1950, "what every program and every page is, apart from its work, and several in one executable"},
 		{"games", "", 0, "a recorded game of each kind"},
 	},
 }
