@@ -6,9 +6,11 @@ holds open. Nothing of ours runs between fork and exec, which a process with thr
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import json
 import os
+import queue
 import secrets
 import select
 import signal
@@ -59,11 +61,14 @@ class LocalServer:
             raise
 
     def _start(self, command: list[str]) -> None:
-        """Start the process in a thread: an interruption of this one cannot lose it."""
-        error: list[OSError] = []
-        done = threading.Event()
+        """Start the process in a thread: an interruption of this one cannot lose it.
+
+        What waits here is written in C: Ctrl-C in a wait of ``threading`` can end in an error of its own.
+        """
+        done: queue.SimpleQueue[OSError | None] = queue.SimpleQueue()
 
         def start() -> None:
+            error = None
             try:
                 self._process = subprocess.Popen(
                     command,
@@ -74,19 +79,21 @@ class LocalServer:
                     env=None if self.token is None else {**os.environ, "BLOCKYARD_TOKEN": self.token},
                 )
             except OSError as failed:
-                error.append(failed)
+                error = failed
             finally:
-                done.set()
+                done.put(error)
 
         try:
-            threading.Thread(target=start, daemon=True).start()
-            done.wait()
-        finally:
-            done.wait(_STOP_SECONDS)
-        if error:
+            _thread.start_new_thread(start, ())
+            error = done.get()
+        except BaseException:
+            with contextlib.suppress(queue.Empty):
+                done.get(timeout=_STOP_SECONDS)
+            raise
+        if error is not None:
             raise ServerStartError(
-                f"{command[0]} cannot be started: {error[0]}; reinstall the package, or pass address= of a server"
-            ) from error[0]
+                f"{command[0]} cannot be started: {error}; reinstall the package, or pass address= of a server"
+            ) from error
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
