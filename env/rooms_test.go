@@ -77,7 +77,7 @@ var rooms = map[string][]room{
 		{"export", "record program", 900, "records as Parquet, Minari and text"},
 		{"conform", "record", 2850, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1550, "a game as a line of a file"},
-		{"program", "", 1950, "what every program and every page is, apart from its work, and several in one executable"},
+		{"program", "", 2100, "what every program, page and picture is, apart from its work, and several in one executable"},
 		{"games", "", 0, "a recorded game of each kind"},
 	},
 }

@@ -8,7 +8,7 @@ import (
 
 type curves struct {
 	Runs []string `arg:"" help:"Folders of runs of one game, as selfplay --out names them." placeholder:"DIR"`
-	Out  string   `help:"Picture to write, a PNG." default:"curves.png" placeholder:"FILE"`
+	Out  string   `help:"Picture to write, an SVG." default:"curves.svg" placeholder:"FILE"`
 }
 
 func (c *curves) Run() error {

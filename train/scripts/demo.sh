@@ -48,7 +48,7 @@ for row in rows:
     print("{:<36}{:>7}{:>7}{:>7}{:>8}{:>9}".format(*map(str, row)))
 print()
 for what, path in (("Python policy", "policy.npz"), ("weights", "selfplay/best.safetensors"),
-                   ("learning curve", "selfplay/curve.png"), ("contest bot", "bot.go"),
+                   ("learning curve", "selfplay/curve.svg"), ("contest bot", "bot.go"),
                    ("recorded games", "games.jsonl.gz"), ("contest logs", "logs/")):
     print(f"{what:<20} {out}/{path}")
 print(f"\nwatch a game:        go run ./datasets view {out}/games.jsonl.gz#1")

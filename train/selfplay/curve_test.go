@@ -4,35 +4,36 @@ import (
 	"path/filepath"
 	"testing"
 
+	"blockyard/datasets/program/chart"
 	"blockyard/train/games"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/plot"
 )
 
 // A run's own picture has its scores, in points on a logarithmic axis if they grow a lot.
 func TestDraw(t *testing.T) {
 	r := startStub(t, &stub{}, Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3})
-	path := filepath.Join(t.TempDir(), "curve.png")
+	path := filepath.Join(t.TempDir(), "curve.svg")
 	require.NoError(t, r.Draw(path))
 	require.NoFileExists(t, path, "no gate yet")
 	r.Curve = []Point{{CPU: 1, Score: .3, Low: .2, High: .4}}
 	require.NoError(t, r.Draw(path))
 	r.Curve = append(r.Curve, Point{CPU: 2, Score: .6, Low: .5, High: .7})
 	require.NoError(t, r.Draw(path))
-	require.Greater(t, colours(t, path), 1, "a blank picture")
+	require.Equal(t, 2, drawn(t, path, "circle"))
 	r.Game = games.WinTetris
 	r.Curve = []Point{{CPU: 1, Score: 2, PerGame: 2, Low: -1, High: 5}, {CPU: 2, Score: 500, PerGame: 500, Low: 450, High: 550}}
 	require.NoError(t, r.Draw(path))
+	require.Equal(t, 2, drawn(t, path, "circle"))
 }
 
 // The axis of points holds the scores with their intervals, and no empty decades.
 func TestAxisFitsPoints(t *testing.T) {
-	p := plot.New()
-	fitPoints(p, 450, 550)
-	require.True(t, p.Y.Min == 0 && p.Y.Max > 550 && p.Y.Max < 600, "%v to %v", p.Y.Min, p.Y.Max)
-	fitPoints(p, 2, 550)
-	require.True(t, p.Y.Min >= 1 && p.Y.Min < 2 && p.Y.Max > 550, "%v to %v", p.Y.Min, p.Y.Max)
+	var p chart.Lines
+	fitPoints(&p, 450, 550)
+	require.True(t, p.From == 0 && p.To > 550 && p.To < 600 && !p.Log, "%v to %v", p.From, p.To)
+	fitPoints(&p, 2, 550)
+	require.True(t, p.From >= 1 && p.From < 2 && p.To > 550 && p.Log, "%v to %v", p.From, p.To)
 }
 
 func TestGateLines(t *testing.T) {

@@ -1,7 +1,9 @@
 package selfplay
 
 import (
-	"image/png"
+	"encoding/xml"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -27,11 +29,11 @@ func TestCurvesOfRuns(t *testing.T) {
 		require.Equal(t, Learned{Name: name, Game: r.Game.Rules.Name, Curve: r.Curve}, l)
 		all = append(all, l)
 	}
-	path := filepath.Join(dir, "curves.png")
+	path := filepath.Join(dir, "curves.svg")
 	require.NoError(t, DrawCurves(path, all[:1]))
-	one := colours(t, path)
+	require.Equal(t, 2, drawn(t, path, "circle"))
 	require.NoError(t, DrawCurves(path, all))
-	require.Greater(t, colours(t, path), one)
+	require.Equal(t, 4, drawn(t, path, "circle"))
 
 	all[1].Curve[0].Against = "combo"
 	require.ErrorContains(t, DrawCurves(path, all), "gates of two play against combo, those of one against hand")
@@ -42,19 +44,20 @@ func TestCurvesOfRuns(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// colours counts the colours of a picture.
-func colours(t *testing.T, path string) int {
+// drawn counts the elements of one kind in a picture.
+func drawn(t *testing.T, path, kind string) (n int) {
 	t.Helper()
 	f, err := os.Open(path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, f.Close()) }()
-	img, err := png.Decode(f)
-	require.NoError(t, err)
-	seen := map[any]bool{}
-	for x := range img.Bounds().Dx() {
-		for y := range img.Bounds().Dy() {
-			seen[img.At(x, y)] = true
+	for d := xml.NewDecoder(f); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return n
+		}
+		require.NoError(t, err)
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == kind {
+			n++
 		}
 	}
-	return len(seen)
 }

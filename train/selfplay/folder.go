@@ -15,7 +15,7 @@ import (
 const (
 	StateFile = "state.safetensors" // everything Resume needs
 	BestFile  = "best.safetensors"  // the best net gated so far
-	CurveFile = "curve.png"
+	CurveFile = "curve.svg"
 )
 
 // How often a run is saved, and how often an event is written.

@@ -15,7 +15,7 @@ import (
 const (
 	JournalFile = "journal.jsonl" // the settings, then a line per finished unit
 	ReportFile  = "ladder.json"
-	PictureFile = "ladder.png"
+	PictureFile = "ladder.svg"
 )
 
 // A head is the first line of a journal: what must not change when the ladder goes on.

@@ -1,0 +1,65 @@
+package chart
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// counts counts the elements of a picture, which must be well formed, and collects its texts.
+func counts(t *testing.T, svg string) (elements map[string]int, texts []string) {
+	t.Helper()
+	elements = map[string]int{}
+	inText := false
+	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return elements, texts
+		}
+		require.NoError(t, err)
+		switch e := token.(type) {
+		case xml.StartElement:
+			elements[e.Name.Local]++
+			inText = e.Name.Local == "text"
+		case xml.CharData:
+			if inText {
+				texts = append(texts, string(e))
+			}
+			inText = false
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	l := Lines{Title: "a < b", Across: "seconds", Up: "score", To: 1, Even: 0.5, Series: []Line{
+		{"one", []Point{{At: 1, Value: .2, Low: .1, High: .3}, {At: 100, Value: .6, Low: .5, High: .7}}},
+		{"two", []Point{{At: 50, Value: .4, Low: .3, High: .5}}},
+	}}
+	elements, texts := counts(t, l.SVG())
+	require.Equal(t, 3, elements["circle"], "a dot for each value")
+	for _, want := range []string{"a < b", "seconds", "score", "one", "two", "0.2", "100"} {
+		require.Contains(t, texts, want)
+	}
+}
+
+func TestRows(t *testing.T) {
+	elements, texts := counts(t, Rows("Elo", "difference", []Row{{"hand", 100, 50, 150}, {"random", -100, -100, -100}}))
+	require.Equal(t, 2, elements["circle"])
+	require.Subset(t, texts, []string{"hand", "random", "0", "difference"})
+	_, texts = counts(t, Rows("Elo", "difference", []Row{{"alone", 7, 7, 7}}))
+	require.Contains(t, texts, "alone", "an axis without length")
+}
+
+// Values are where their axis has them, and round values divide it.
+func TestAxis(t *testing.T) {
+	a := axis{from: 10, to: 20, begin: 100, end: 0}
+	require.InDeltaSlice(t, []float64{100, 50, 0}, []float64{a.at(10), a.at(15), a.at(20)}, 1e-9)
+	require.InDeltaSlice(t, []float64{10, 12, 14, 16, 18, 20}, a.ticks(), 1e-9)
+	a = axis{from: 1, to: 100, begin: 0, end: 100, log: true}
+	require.InDeltaSlice(t, []float64{0, 50, 100, 0}, []float64{a.at(1), a.at(10), a.at(100), a.at(0)}, 1e-9)
+	require.InDeltaSlice(t, []float64{1, 2, 5, 10, 20, 50, 100}, a.ticks(), 1e-9)
+}
