@@ -1,4 +1,5 @@
-// Package commands is the command line of the program agents: a file per command.
+// Package commands is the command line of the program agents: a file per command, which parses flags and calls the
+// packages that do the work.
 package commands
 
 import (
@@ -46,10 +47,10 @@ func Main() int {
 	return Program().Main()
 }
 
-// ServesPlugin returns whether this process was started by Main to run a library for it, as no command says.
+// ServesPlugin reports whether this process is a child of play --plugin, which runs the solver's library for it.
 func ServesPlugin() bool { return forPlugin(os.Args[1:]) }
 
-// Program is the program.
+// Program returns the program with its commands.
 func Program() *program.Program {
 	t := new(table)
 	t.Host.contestFlags, t.Tournament.contestFlags = newContestFlags(false), newContestFlags(true)

@@ -93,7 +93,7 @@ func (c *fit) read(ctx context.Context, g *games.Game) (train, held *rows.Set, e
 			if choose.Float64() < c.Held {
 				to, other = held, train
 			}
-			to.Most = max(1, c.MaxMB<<20-other.Size())
+			to.MaxBytes = max(1, c.MaxMB<<20-other.Size())
 			err := to.Add(rec)
 			if errors.Is(err, rows.ErrTooLarge) {
 				err = fmt.Errorf("%w: %d rows of %d features take %d MiB, and there are more: raise --max-mb %d if there is "+

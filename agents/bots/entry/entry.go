@@ -1,7 +1,9 @@
 // Package entry describes what one game offers beyond its rules: evaluators for agents, the features and the weights of
 // a value network, the protocol of its contest, and the program that is submitted to that contest. The package of each
-// game below agents/bots has one Entry, and package bots lists them. Code that works for every game starts from that
-// list and names none.
+// game below agents/bots has one Entry, and package bots lists them. Code for all games uses that list and names no
+// game.
+//
+// An agent is a Search with a Judge, which values positions: the hand-tuned Baseline or the network of Learned.
 package entry
 
 import (
@@ -72,13 +74,13 @@ type Learned struct {
 	Unit   string // what a value of the game's own search with this Judge means; "" if it is what the network gives
 }
 
-// An Other is a further agent: the name in specs, and a Judge without weights.
+// An Other is a further agent: its name in specs, and a Judge that needs no weights.
 type Other struct {
 	Name string
 	New  func() Judge
 }
 
-// A Search is a way to choose actions, with the options that a spec may give it.
+// A Search selects actions by looking ahead, with options from a spec.
 type Search struct {
 	Options []Option
 	// New returns an agent. Unless the search is Stateful, one agent may choose for several
@@ -87,19 +89,19 @@ type Search struct {
 	Stateful bool
 	// Memory is the most that one of these agents takes without its judge, in bytes.
 	Memory func(g *env.Game, o Options) int64
-	// Ranker returns what values the actions of a position. It may be nil.
+	// Ranker returns a Ranker that searches with the same options. It may be nil.
 	Ranker func(g *env.Game, j Judge, o Options) (Ranker, error)
 }
 
-// A Ranker values the actions of a position as the game's search does, each of them where an agent only needs the
-// best one. It is not safe for concurrent use.
+// A Ranker values every action of a position by the game's search, of which an agent needs only the best one. It is not
+// safe for concurrent use.
 type Ranker interface {
-	// Rank returns the values of seat's legal actions in s, or of the most promising ones and the legal action also.
-	// Higher is better; values of one call are comparable. A value within search.Far of ±search.Win is a game that is
-	// over within the plies of the search. s is the ranker's during the call.
+	// Rank returns the values of seat's legal actions in s, or of the most promising ones and of the action also.
+	// Higher is better; values of one call are comparable. A value within search.Far of ±search.Win means that the game
+	// ends within the plies of the search. Rank may change s during the call.
 	Rank(ctx context.Context, s env.State, seat int, also env.Action) ([]Choice, error)
 	// Line returns what the search expects after seat has played a in s: the principal variation, without a. It is
-	// empty if the search has none. s is the ranker's during the call.
+	// empty if the search has none. Line may change s during the call.
 	Line(ctx context.Context, s env.State, seat int, a env.Action) ([]Ply, error)
 }
 
@@ -124,10 +126,10 @@ type Submission struct {
 	Build  string // how it is built if it is not a source file
 }
 
-// Lines is Submission.Start of contests in lines of text.
+// Lines is the Submission.Start of contests whose messages are lines of text.
 const Lines = "It talks to the contest on standard input and output, in lines."
 
-// Base is a game's name without its variant.
+// Base returns a game's name without its variant.
 func Base(g *env.Game) string {
 	base, _, _ := strings.Cut(g.Name, ":")
 	return base
@@ -175,28 +177,28 @@ func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
 	return nil, fmt.Errorf("%s has no such evaluator for the searches of package search", e.Game)
 }
 
-// The options that are no whole numbers.
+// Names of the options whose values are not whole numbers.
 const (
 	WeightsOption = "weights" // a file
 	timeOption    = "time"    // a duration
 	epsOption     = "eps"     // a probability
 )
 
-// An Option is one that a search takes: a whole number from 1 to Max, or, named "time", a
-// limit for one choice. Every search takes "weights" besides, a file of weights for its judge, and "eps".
+// An Option is an option of a search: a whole number from 1 to Max or, if its name is "time", a limit for one choice.
+// Every search also takes "weights", a file of weights for its judge, and "eps"; they need no Option.
 type Option struct {
 	Name string
 	Max  int
 }
 
-// Time is the option of a limit for one choice.
+// Time is the option "time".
 var Time = Option{Name: timeOption}
 
-// Options are those that a spec gives. What it leaves out is zero.
+// Options are the values of the options in a spec; those that it leaves out are zero.
 type Options struct {
 	Weights string // a file
 	Time    time.Duration
-	Eps     float64 // the probability of an action at random, from 0 to 1
+	Eps     float64 // the probability of a random action, from 0 to 1
 	Numbers map[string]int
 }
 

@@ -33,14 +33,14 @@ const DefaultTime = 20 * time.Second
 
 // A Codec is the bot's end of the dialogue of rules §8. It belongs to one game.
 type Codec struct {
-	ready io.Writer // gets the line that says that the bot is ready
+	ready io.Writer // gets the line "ready"
 	seat  int
 	time  time.Duration
 	deal  []uint16 // draws that deal the announced blocks
 	own   env.Action
 }
 
-// NewCodec returns a Codec that says on ready that the bot is.
+// NewCodec returns a Codec that writes the line "ready" to ready, when the bot can begin.
 func NewCodec(ready io.Writer) *Codec {
 	return &Codec{ready: ready, time: DefaultTime, own: env.None}
 }

@@ -27,10 +27,10 @@ func Greeting(s *tetrisduel.State, seat int, budget time.Duration) []string {
 	}
 }
 
-// ReadyTime is how long a bot may take to say that it is ready (rules §8.1).
+// ReadyTime is the time that a bot has to answer "ready" (rules §8.1).
 const ReadyTime = 10 * time.Second
 
-// Ready reports whether a line says that a bot is ready.
+// Ready reports whether a line is the answer "ready".
 func Ready(line string) bool { return line == wordReady }
 
 // Request returns the lines for the seat to move. left is the rest of its budget. With list,
@@ -91,7 +91,7 @@ func End(s *tetrisduel.State, winner int, reason string) string {
 	}, " ")
 }
 
-// Judge parses an answer of the seat to move. ok is false unless the answer is three decimal
+// Judge returns the action that an answer of the seat to move names. ok is false unless the answer is three decimal
 // integers, separated by blanks, that are a legal placement.
 func Judge(s *tetrisduel.State, line string) (a env.Action, ok bool) {
 	words := strings.Fields(line)

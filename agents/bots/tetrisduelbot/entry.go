@@ -1,6 +1,6 @@
-// Package tetrisduelbot plays the Tetris duel (package env/tetrisduel): the features of a
-// position, a hand-tuned and a learned evaluator, and the protocol of the contest. "Rules §n" in
-// comments is section n of env/tetrisduel/RULES.md.
+// Package tetrisduelbot has the agents of the Tetris duel (package env/tetrisduel) and its contest: two evaluators for
+// the searches of package search, Hand and a network over the features of FeatureReader; a bot's side of the protocol,
+// Codec; and the host's, Referee. Entry lists them. "Rules §n" in comments is section n of env/tetrisduel/RULES.md.
 package tetrisduelbot
 
 import (
@@ -21,11 +21,11 @@ var shipped embed.FS
 //go:embed features.txt
 var featureNames string
 
-// FeatureNames names the features in order. A file of weights repeats them, so that a network never reads features that
-// it was not trained on.
+// FeatureNames are the names of the features, in order. A file of weights has them too, so that a network never gets
+// features that it was not trained on.
 var FeatureNames = features.Names(featureNames)
 
-// Entry is what programs offer for the Tetris duel. A contest bot reaches nothing of this file.
+// Entry lists what this package offers. The source of a contest bot leaves this file out.
 var Entry = &entry.Entry{
 	Game: "tetrisduel",
 	Baseline: &entry.Baseline{Terms: TermNames[:], Weights: Tuned[:],

@@ -9,9 +9,9 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// The features of a position are two halves, the board as each seat sees it, then what both
-// seats share, then what is to come. They are those of the seat that has just moved; the
-// opponent is to move. See features.txt for the order; all are about -2 to 2, most 0 to 1.
+// The features describe a position for the seat that has just moved; the opponent is to move. They are the board as
+// each of the two sees it, then what both share, then the time left and the blocks to come. features.txt lists them in
+// order; all are about -2 to 2, most 0 to 1.
 const (
 	soon      = 3 // blocks to come of each seat that a half knows of
 	halfLen   = columns + 2*(columns-1) + 24 + 4*soon
@@ -27,7 +27,7 @@ const (
 // units are those of the OwnLen counts.
 var units = ownUnits()
 
-// fine is the unit of counts of what is no whole number.
+// fine is the unit in which fractions are counted.
 const fine = 1. / 1024
 
 func ownUnits() (out []float32) {
@@ -99,8 +99,8 @@ func finely(v, most float64) int32 {
 	return int32(math.Floor(math.Max(-most, math.Min(v, most))/fine + 0.5))
 }
 
-// A FeatureReader is a features.LeafReader for the seat that has just moved, whoever asks. The
-// zero value is ready for Shared.
+// A FeatureReader is a features.LeafReader. It computes the features of the seat that has just moved, whatever seat it
+// is called with. The zero value is ready for use; call Shared first.
 type FeatureReader struct {
 	seat      int
 	own, opp  shape
@@ -141,8 +141,7 @@ func (r *FeatureReader) measure(s *tetrisduel.State) {
 	r.opp.measure(opp)
 }
 
-// take returns what a seat gets with a block, dropped straight, at once: the battle rows that it
-// takes out, and the points.
+// take returns the battle rows that a seat clears if it drops a block straight now, and the points for them.
 func (s *shape) take(kind int) (battle, points int) {
 	if kind < 0 {
 		return 0, 0
@@ -150,7 +149,7 @@ func (s *shape) take(kind int) (battle, points int) {
 	return s.takes[kind], s.gains[kind]
 }
 
-// takesAny returns 1 if a seat takes out a battle row with a block, dropped straight, at once.
+// takesAny returns 1 if a seat clears a battle row by dropping a block straight now.
 func (s *shape) takesAny(kind int) int32 {
 	rows, _ := s.take(kind)
 	return features.Yes(rows > 0)
@@ -198,7 +197,7 @@ func (r *FeatureReader) write(s *tetrisduel.State, own, opp *shape, out []int32)
 	out[11] = finely(float64(lead)*late/20, 8)
 }
 
-// halfTurnsLeft counts the one to come.
+// halfTurnsLeft includes the next one.
 func halfTurnsLeft(s *tetrisduel.State) int { return tetrisduel.HalfTurns - int(s.Turn) + 1 }
 
 // Shared implements features.Reader: the clock and the blocks to come.
@@ -222,9 +221,9 @@ func (r *FeatureReader) Shared(state env.State, _ int, out []float32) {
 	}
 }
 
-// NewLearned returns the evaluator that is net over the features. Its output is the log odds
-// that the seat that has just moved wins, or anything else that is higher where that seat's
-// position is better. For the other seat the position is worth the negative of that.
+// NewLearned returns the evaluator that applies net to the features. The output of net is the log odds that the seat
+// that has just moved wins, or another number that is higher in better positions of that seat. The other seat's value
+// is the negative of it.
 func NewLearned(net *mlp.Net) (*features.Counted, error) {
 	if err := features.Check(net, Len); err != nil {
 		return nil, err

@@ -8,11 +8,11 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// A Term is one number that the hand-tuned evaluator weighs.
+// A Term is a property of a position to which the hand-tuned evaluator gives a weight.
 type Term int
 
-// The terms. All are what the seat has more of than the opponent, so that one seat's gain is
-// the other's loss. Those of the board are counts of shape, each from its own end.
+// The terms. The value of each is the seat's number minus the opponent's, so that one seat's gain is the other's loss.
+// Those of the board are counts of shape, for each seat from its own end.
 const (
 	Lead     Term = iota // points
 	Holes                // holes
@@ -38,17 +38,17 @@ const (
 	Terms                // how many there are
 )
 
-// TermNames names the terms in order: in weight files and tables.
+// TermNames are the names of the terms in files of weights and tables, in order.
 var TermNames = [Terms]string{
 	"lead", "holes", "covers", "row_edges", "column_edges", "wells", "bumps", "open", "heap", "peak", "danger",
 	"clean1", "clean2", "clean3", "clean4", "calm", "kinds", "now", "next", "later", "carry",
 }
 
-// Weights say what one of each term is worth.
+// Weights are the values of one unit of each term.
 type Weights [Terms]float32
 
-// A Hand is an agents/search.Evaluator: terms times weights. What is not points counts less
-// and less over the last half-turns. It belongs to one agent.
+// A Hand is a search.Evaluator: the sum of the terms times their weights. Over the last half-turns, all terms but
+// points lose weight. It belongs to one agent.
 type Hand struct {
 	Weights Weights
 	reader  FeatureReader
@@ -59,7 +59,7 @@ type Hand struct {
 // NewHand returns a Hand with the tuned weights.
 func NewHand() *Hand { return &Hand{Weights: Tuned} }
 
-// fade is the half-turn before the end from which on what is not points counts less.
+// fade is the number of half-turns at the end in which the terms other than points lose weight.
 const fade = 40
 
 // Evaluate implements search.Evaluator.
@@ -124,7 +124,7 @@ func (h *Hand) fill(k int, s *tetrisduel.State, a, b *shape) {
 	}
 }
 
-// promise is what a seat gains with a block, dropped straight, at once.
+// promise is what a seat gains if it drops a block straight now.
 func promise(s *shape, kind, combo int) int32 {
 	w, points := s.take(kind)
 	if w > 0 {

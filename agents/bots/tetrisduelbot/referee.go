@@ -13,15 +13,14 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// The reasons a game ends for, beyond those of the rules alone (rules §7).
+// Reasons for the end of a game that are not in the rules of the game itself (rules §7).
 const (
 	Exception = "exception" // a bot's process ended or closed its output
 	Timeout   = "timeout"   // an answer came after the budget was spent, or not at all
 	Missing   = "missing"   // a bot could not be started or was not ready in time
 )
 
-// faults is what the contest calls the host's faults, and the remark about each. Any fault
-// loses the game.
+// faults are the contest's names of the faults that a host finds, with a remark about each. A bot with a fault loses.
 var faults = map[contest.Fault]struct{ reason, remark string }{
 	contest.Late:    {Timeout, "its time is over"},
 	contest.Gone:    {Exception, "the bot has ended or closed its output"},
@@ -37,9 +36,8 @@ var notReady = map[contest.Fault]string{
 
 const notListed = "this is not a placement of the list"
 
-// A Referee conducts one game of the Tetris duel between two programs, as
-// agents/contest.Referee, by the process protocol (rules §8). Its host's time control is
-// contest.TotalBudget(Time).
+// A Referee is the contest.Referee of one game of the Tetris duel between two programs, by the protocol of rules §8.
+// The host's time control must be contest.TotalBudget(Time).
 type Referee struct {
 	State *tetrisduel.State // after Reset
 	Time  time.Duration     // budget of each bot
@@ -176,8 +174,8 @@ func (r *Referee) Outcome() contest.Outcome {
 	return out
 }
 
-// Replay has a bot play two whole games against the baseline, one on each seat, one with and one
-// without the list of legal placements in the requests. budget is the bot's time for a game.
+// Replay returns the test of a bot: two whole games against the baseline, one on each seat, one with and one without
+// the list of legal placements in the requests. budget is the bot's time for a game.
 func Replay(budget time.Duration) trial.Script { return ReplayFrom(1, budget) }
 
 // ReplayFrom is Replay with games of seeds seed and seed+1.

@@ -1,5 +1,5 @@
-// Package rows holds training rows: the features of afterstates and a target for each. It also makes them of recorded
-// games, with the result of the game as the target.
+// Package rows holds the training data of a network: each row is the features of an afterstate and the target of its
+// value. Rows holds them and fits a network to them; a Set makes them of recorded games, whose results are the targets.
 package rows
 
 import (
@@ -15,7 +15,7 @@ import (
 	"blockyard/train/games"
 )
 
-// Rows are rows of one game's features, X [len(Y)][features], and their targets Y.
+// Rows are training rows of one game: X [len(Y)][features], row by row, and the targets Y.
 type Rows struct {
 	Game   *games.Game
 	X, Y   []float32
@@ -23,7 +23,7 @@ type Rows struct {
 	bx, by []float32 // one batch
 }
 
-// Len is how many rows there are.
+// Len returns the number of rows.
 func (s *Rows) Len() int { return len(s.Y) }
 
 // Row returns the features of row i.
@@ -40,7 +40,7 @@ type Fitter interface {
 	Fit(x, y []float32, rate float64) (float64, error)
 }
 
-// Pass fits all rows once in random order and returns the mean loss, 0 for no rows. It mirrors
+// Pass fits all rows once, in batches and random order, and returns the mean loss, 0 if there are none. It mirrors
 // half of the rows if the game has mirror images.
 func (s *Rows) Pass(t Fitter, r *rand.Rand, batch int, rate float64) (float64, error) {
 	s.order = s.order[:0]
@@ -69,7 +69,7 @@ func (s *Rows) Pass(t Fitter, r *rand.Rand, batch int, rate float64) (float64, e
 	return sum / float64(max(1, len(s.Y))), nil
 }
 
-// Loss is the mean logistic loss of a net on the rows, 0 for no rows.
+// Loss returns the mean logistic loss of a network on the rows, 0 if there are none.
 func (s *Rows) Loss(net *mlp.Net) float64 {
 	out := make([]float32, len(s.Y))
 	net.Forward(s.X, len(s.Y), out)
@@ -80,10 +80,10 @@ func (s *Rows) Loss(net *mlp.Net) float64 {
 	return sum / float64(max(1, len(s.Y)))
 }
 
-// A Set is the rows of recorded games.
+// A Set makes rows of recorded games.
 type Set struct {
 	Rows
-	Most int // bytes of rows that Add makes at most, about; 0: any
+	MaxBytes int // approximate limit of the size of the rows; 0 means no limit
 
 	reader features.Reader
 	after  env.State
@@ -94,14 +94,14 @@ func New(g *games.Game) *Set {
 	return &Set{Rows: Rows{Game: g}, reader: g.Reader(), after: g.Rules.New(g.Rules.MinSeats)}
 }
 
-// ErrTooLarge says that there are more rows than Set.Most.
+// ErrTooLarge says that the rows take more than Set.MaxBytes.
 var ErrTooLarge = errors.New("too many rows")
 
-// Size is how many bytes the rows take.
+// Size returns the number of bytes that the rows take.
 func (s *Rows) Size() int { return 4 * (len(s.X) + len(s.Y)) }
 
-// Add appends the rows of one game. A game that was broken off gives none; a record that does not replay is an error,
-// as are more rows than Most, and none of its rows stay.
+// Add appends the rows of one game, none if the game was stopped early. A record that does not replay is an error, and
+// so are more bytes than MaxBytes; then none of its rows are kept.
 func (s *Set) Add(rec *record.Record) error {
 	if rec.Stopped {
 		return nil
@@ -109,7 +109,7 @@ func (s *Set) Add(rec *record.Record) error {
 	rows := s.Len()
 	rp := record.NewReplay(s.Game.Rules, rec)
 	for state, m := range rp.All() {
-		if s.Most > 0 && s.Size() > s.Most {
+		if s.MaxBytes > 0 && s.Size() > s.MaxBytes {
 			s.Cut(rows)
 			return ErrTooLarge
 		}

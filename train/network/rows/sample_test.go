@@ -63,13 +63,13 @@ func TestMost(t *testing.T) {
 	rec := play(t, 8, 1000)
 	rowBytes := 4 * (len(game.Features) + 1)
 	require.Equal(t, before*rowBytes, set.Size())
-	set.Most = set.Size() + 3*rowBytes
+	set.MaxBytes = set.Size() + 3*rowBytes
 	require.ErrorIs(t, set.Add(rec), ErrTooLarge)
 	require.Equal(t, before, set.Len())
 	for _, v := range set.X[:cap(set.X)][(before+6)*len(game.Features):] {
 		require.Zero(t, v, "it did not read on")
 	}
-	set.Most = 0
+	set.MaxBytes = 0
 	require.NoError(t, set.Add(rec))
 }
 

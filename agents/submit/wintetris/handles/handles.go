@@ -1,5 +1,5 @@
-// Package handles is what the WinTetris library does behind its C interface: callers get a number for each solver, a
-// table finds the solver of a number, and all arguments are checked.
+// Package handles has the WinTetris library without its C interface. A caller in C opens a solver and gets a number,
+// its handle; a Table finds the solver of a handle, checks all arguments, and turns errors and panics into codes.
 package handles
 
 import (

@@ -1,4 +1,4 @@
-// A complete bot of Blocking: of the legal placements, it takes the largest shape, the nearest to the middle.
+// A complete bot of Blocking: it plays the legal placement of the largest shape, nearest to the middle.
 // The rules and the protocol are in env/blocking/RULES.md; "§" below means a section of that page.
 
 import java.io.BufferedReader;

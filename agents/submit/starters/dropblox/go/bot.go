@@ -1,6 +1,6 @@
-// A complete program for Dropblox: it tries every turn and column and takes the lowest landing with the fewest holes.
-// The rules and the protocol are in env/dropblox/RULES.md; "§" below means a section of that page. The host starts the
-// program for every turn, with the state as JSON and the seconds that are left.
+// A complete program for Dropblox: it tries every rotation and column and takes the lowest place with the fewest
+// holes. The rules and the protocol are in env/dropblox/RULES.md; "§" below means a section of that page. The host
+// starts the program for every turn, with the state as JSON and the seconds that are left.
 package main
 
 import (
