@@ -21,7 +21,7 @@ import (
 
 type playCmd struct {
 	Game   string        `arg:"" help:"Name of the game."`
-	Agent  []string      `short:"a" sep:"none" placeholder:"AGENT" help:"Agent of the next seat; one plays all."`
+	Agent  []string      `short:"a" sep:"none" placeholder:"AGENT" help:"Agent of the next seat; one alone plays all."`
 	A      string        `name:"a" placeholder:"AGENT" help:"Agent of the first seat; human is you, at this terminal."`
 	B      string        `name:"b" placeholder:"AGENT" help:"Agent of the other seats. Default: learned, with --a."`
 	Seats  int           `placeholder:"N" help:"Number of seats, if several are possible. Default: that of agents."`

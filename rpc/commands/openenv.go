@@ -26,7 +26,7 @@ type openEnvFlags struct {
 	OpenEnv        string        `name:"openenv" placeholder:"HOST:PORT" help:"${openenv_help}"`
 	Game           string        `placeholder:"GAME" help:"Game of --openenv, such as BlockBattle-v0."`
 	Opponents      string        `placeholder:"SPEC" default:"hand" help:"${opponents_help}"`
-	Seats          int           `placeholder:"N" help:"Players of a game of --openenv; the fewest by default."`
+	Seats          int           `placeholder:"N" help:"Seats of a game of --openenv. Default: the fewest."`
 	Seat           int           `placeholder:"N" help:"${seat_help}"`
 	Reward         vec.Reward    `placeholder:"KIND" help:"${reward_help}"`
 	IllegalPenalty float64       `placeholder:"NUMBER" default:"0.1" help:"${illegal_penalty_help}"`
@@ -41,14 +41,13 @@ func openEnvVars() kong.Vars {
 		"openenv_help": "Serve --game to language agents by the OpenEnv standard, over HTTP, WebSocket and MCP. " +
 			"Also tls:HOST:PORT.",
 		"reward_help": "Reward of --openenv: result (-1 to 1 at the end of a game) or score (points of the step). " +
-			"By default score in games of one player and otherwise result.",
-		"opponents_help":  "Agent in the other seats of --openenv; hand by default.",
+			"By default score in games of one seat and otherwise result.",
+		"opponents_help":  "Agent in the other seats of --openenv.",
 		"seat_help":       "Seat of the clients of --openenv, from 0, unless their reset names one.",
 		"step_limit_help": "Moves after which an episode of --openenv is truncated; 0 means never.",
 		"illegal_penalty_help": "What an illegal move costs in --openenv: the reward is minus this number, and the " +
-			"position stays as it is; 0.1 by default.",
-		"idle_help": "Time after which a session of --openenv that nobody uses is closed: " +
-			openenv.DefaultIdle.String() + " by default.",
+			"position stays as it is.",
+		"idle_help":    "Time after which a session of --openenv that nobody uses is closed.",
 		"openenv_idle": openenv.DefaultIdle.String(),
 		"openenv_host_help": "Name of this server in the Host header of clients of --openenv, besides localhost and IP " +
 			"addresses. May be repeated.",

@@ -8,13 +8,13 @@ import (
 
 // WinTetris is trained on lines, with the clock's obstacles in the way of every piece.
 var WinTetris = merge(New(wintetris.Game, wintetrisbot.Entry), Game{
-	Damage: litterWinTetris,
+	Damage: scatterWinTetris,
 	Solo:   &Solo{Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit},
 })
 
-// litterWinTetris fills up to 13 rows except for a few cells each, or no rows, and drops up to
+// scatterWinTetris fills up to 13 rows except for a few cells each, or no rows, and drops up to
 // 15 pieces anywhere. That makes towers, shafts and overhangs, which a net does not build itself.
-func litterWinTetris(state env.State, r *env.Rand) {
+func scatterWinTetris(state env.State, r *env.Rand) {
 	s := state.(*wintetris.State)
 	gaps := 1 + below(r, 4)
 	for y := range below(r, 14) * below(r, 2) {

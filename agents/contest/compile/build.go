@@ -72,7 +72,7 @@ func archive(path string) bool {
 // archives are the endings of the archives that are read.
 var archives = []string{".zip", ".jar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".7z"}
 
-// Name is what a submission is called: its file's name without the ending.
+// Name returns the name of a submission: its file's name without the ending.
 func Name(path string) string {
 	name := filepath.Base(path)
 	for _, ending := range append([]string{".tar.gz", ".tar.bz2", ".tar.xz"}, filepath.Ext(name)) {

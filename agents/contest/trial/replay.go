@@ -1,5 +1,5 @@
-// Package trial tests a bot's executable before it is handed in: it sends the bot what a contest sends, from stored
-// logs or in whole games, and judges the answers. Each game brings a Script.
+// Package trial tests a bot's executable before it is handed in. It sends the bot the requests of stored logs or of
+// whole games, and checks the answers. Each contest has a Script: the list of its test games.
 package trial
 
 import (
@@ -17,7 +17,7 @@ import (
 // A Script lists the games that test a bot for one contest.
 type Script func() ([]Game, error)
 
-// A Game plays itself to the bot of a trial. A breach of the protocol is an error.
+// A Game plays one test game with the bot of a trial. A breach of the protocol is an error.
 type Game func(ctx context.Context, t *Trial) error
 
 // A Result sums up how a bot answered.
@@ -36,7 +36,7 @@ type Answer struct {
 	Elapsed time.Duration
 }
 
-// Play plays the games to the bot that argv starts. An error, a breach of the protocol, or anything on the bot's
+// Play plays the games with the bot that argv starts. An error, a breach of the protocol, or anything on the bot's
 // standard error ends it. each receives every answer; it may be nil.
 func (s Script) Play(ctx context.Context, argv []string, each func(Answer)) (Result, error) {
 	games, err := s()

@@ -5,7 +5,7 @@
 // round. Every game has a seed of its own, and the entrants change seats.
 //
 // Every finished game is a line of the journal, written through to the disk. A tournament that was interrupted, also by
-// kill -9, goes on behind the last game of its journal: which games there are follows from the entrants, the
+// kill -9, continues after the last game of its journal: which games there are follows from the entrants, the
 // format, the seed and the results so far. A game counts only if its record proves the result that the journal notes.
 package tournament
 

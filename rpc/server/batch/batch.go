@@ -1,5 +1,5 @@
-// Package batch is the games that a client opened together, with what plays in them, and the memory to which their
-// steps are written. It takes and returns Go values: it knows no connection and no session, and reads no request.
+// Package batch holds the games that a client opened together, the agents that play in them, and the memory to which
+// their steps are written. It takes and returns Go values: it knows no connection and no session, and reads no request.
 // Clients get its errors as they are.
 package batch
 
