@@ -1,6 +1,6 @@
 // Package fleet lets worker processes, on one machine or many, do the jobs of a run. It knows no game: a run has a
-// kind, such as a match (package matches) or rollouts of self-play (package train/cluster), and what a job says and
-// what its result means is the matter of that kind. Processes meet at a NATS server with JetStream; see package broker.
+// kind, such as a match (package matches) or rollouts of self-play (package train/cluster), which defines what a job
+// contains and what its result means. Processes exchange jobs and results through a NATS server; see package broker.
 //
 // # Life of a run
 //
