@@ -64,9 +64,13 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 const mcpPrefix = "mcp:"
 
 // countMCP has every session of MCP count as one of the server, with its first message and until it ends. serveMCP has
-// compared its token.
+// compared its token. A client may first ask for versions, in a session that ends with the answer and plays no game: if
+// that counted, the client could find its own place taken, by what it just asked.
 func (s *Server) countMCP(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, q mcp.Request) (mcp.Result, error) {
+		if method == "server/discover" {
+			return next(ctx, method, q)
+		}
 		id := mcpPrefix + q.GetSession().ID()
 		p, created, err := s.episodes.open(secretOfMCP(q), &id, false)
 		if err != nil {

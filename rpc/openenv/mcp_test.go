@@ -1,6 +1,7 @@
 package openenv
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -96,6 +97,26 @@ func TestMCPIsLimited(t *testing.T) {
 		"Accept", "application/json, text/event-stream")
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Contains(t, e["detail"], "--max-sessions")
+}
+
+// A client first asks for the versions of the protocol. That takes no place: the place is its session's, which follows.
+func TestMCPVersionsTakeNoPlace(t *testing.T) {
+	w := start(t, "wintetris", server.Config{}, nil)
+	var asked []int // sessions after each such question, before its answer is sent
+	w.mcp.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, q mcp.Request) (mcp.Result, error) {
+			r, err := next(ctx, method, q)
+			if method == "server/discover" {
+				asked = append(asked, w.guests.Counts().Sessions)
+			}
+			return r, err
+		}
+	})
+	for range 2 {
+		_, err := w.connect(t, "")
+		require.NoError(t, err)
+	}
+	require.Equal(t, []int{0, 1}, asked)
 }
 
 // A session of MCP counts for its token from its beginning and belongs to
