@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -114,11 +115,7 @@ func (s *Server) mcpTool(_ context.Context, q *mcp.CallToolRequest) (*mcp.CallTo
 
 // closeMCP ends all sessions of MCP.
 func (s *Server) closeMCP() {
-	var all []*mcp.ServerSession
-	for p := range s.mcp.Sessions() {
-		all = append(all, p)
-	}
-	for _, p := range all {
+	for _, p := range slices.Collect(s.mcp.Sessions()) {
 		_ = p.Close() // the client may have gone first
 	}
 }
