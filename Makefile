@@ -9,21 +9,24 @@ OUT    ?= demo-out
 FUZZ   ?= 30s
 MINUTES ?= 60
 GAMES  ?= 40
-export CGO_ENABLED ?= 1
+# One way to compile, that of the releases: what is built for one part is not compiled again for another. Only the race
+# detector and the libraries for C need cgo.
+export CGO_ENABLED := 0
+export GOAMD64 := v2
 export GOFLAGS ?= -trimpath
+CGO := ./agents/submit/wintetris ./rpc/library
 
 .DEFAULT_GOAL := help
 .PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo network ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels docs release reproduce serve clean
 
-# The parts of `make test`, the longest first; JOBS of them run at a time. What python needs is there before, since make
-# would begin it last otherwise.
+# The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
 JOBS   ?= 2
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-test: setup $(VENV)/test ## all tests: linters, Go, race detector, Python on a real server, signatures, plug-in
+test: setup ## all tests: linters, Go, race detector, Python on a real server, signatures, plug-in
 	@echo 'make test: $(CHECKS), $(JOBS) at a time; each prints its output when it ends'
 	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) $(CHECKS)
 	@echo 'make test: all of $(CHECKS) passed'
@@ -38,6 +41,8 @@ vet: ## gofmt, go vet, staticcheck and govulncheck
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not gofmt-ed:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	CGO_ENABLED=1 $(GO) vet $(CGO)
+	CGO_ENABLED=1 $(GO) tool staticcheck $(CGO)
 	@GO=$(GO) .ci/vulncheck
 
 lint: ## the linters of .golangci.yml, which vet leaves out; fetches golangci-lint
@@ -46,12 +51,15 @@ lint: ## the linters of .golangci.yml, which vet leaves out; fetches golangci-li
 go: ## Go tests
 	$(GO) test -vet=off -timeout 15m ./...
 
+race: export CGO_ENABLED := 1
 race: ## Go tests of concurrent packages under the race detector
 	$(GO) test -race -short -vet=off -timeout 15m ./rpc/server ./rpc/openenv ./agents/match ./agents/fleet/... ./agents/contest ./agents/contest/dropblox/... ./datasets/program/web
 	$(GO) test -race -short -vet=off -timeout 15m -run 'SameBytes|Stream|Cancelled|CloneAll|Replay|Trace|Close|Panic' ./env/vec
 	$(GO) test -race -short -vet=off -timeout 15m -run 'TasksPlayTheSame|StopInARollout|WorkersChangeNothing|ARolloutHears' ./train/selfplay/...
 
-python: $(VENV)/test ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3, and a real server
+# It fetches what it needs itself: as a prerequisite, that would let make begin all other parts before.
+python: ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3, and a real server
+	@$(MAKE) --no-print-directory $(VENV)/test
 	@log=$$(mktemp); trap 'rm -f $$log' EXIT; failed=0; \
 	OMP_NUM_THREADS=1 $(PY) -m pytest -q -m 'not slow' --libraries rpc/python/tests/libraries/test_sb3.py \
 	  rpc/python/tests/libraries/test_learning.py >$$log 2>&1 & learners=$$!; \
@@ -127,7 +135,7 @@ bundle: ## the shipped networks as contest bots, one file each, in bin/
 	mkdir -p bin && $(GO) run ./agents bundle blockbattle --out bin/blockbattle_bot.go
 
 plugin: ## the WinTetris solver as a shared library, with its header, in bin/
-	mkdir -p bin && $(GO) build -buildmode=c-shared -o bin/libwintetris_solver.so ./agents/submit/wintetris
+	mkdir -p bin && CGO_ENABLED=1 $(GO) build -buildmode=c-shared -o bin/libwintetris_solver.so ./agents/submit/wintetris
 	cp agents/submit/wintetris/wintetris.h* bin/
 
 binaries: ## the four programs for five platforms, in bin/; CHECK=1 builds them twice and compares

@@ -22,7 +22,7 @@ alone=$(mktemp -d)
 trap 'rm -rf "$alone"' EXIT
 cp "$OUT/bot.go" "$alone/main.go"
 bot=$PWD/$OUT/bin/bot
-(cd "$alone" && printf 'module bot\n\ngo 1.17\n' >go.mod && GOFLAGS= "$GO" build -o "$bot" .)
+(cd "$alone" && printf 'module bot\n\ngo 1.17\n' >go.mod && GOFLAGS=-trimpath "$GO" build -o "$bot" .)
 
 step "4 of 5: the bot against the hand-tuned baseline, through the contest protocol"
 rm -f "$OUT/games.jsonl.gz"

@@ -35,9 +35,9 @@ var homes = map[string]string{"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup", 
 
 // passed are the variables of the environment that contained programs get. A star stands for any ending.
 var passed = []string{
-	"CC", "CONDA_PREFIX", "CXX", "DOTNET_ROOT", "GOFLAGS", "GOMAXPROCS", "JAVA_HOME", "LANG", "LC_*", "LD_LIBRARY_PATH",
-	"MKL_NUM_THREADS", "NODE_PATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PATH", "PYENV_VERSION", "PYTHON*",
-	"SHELL", "TERM", "TZ", "USER", "VIRTUAL_ENV",
+	"CC", "CONDA_PREFIX", "CXX", "DOTNET_ROOT", "GOAMD64", "GOFLAGS", "GOMAXPROCS", "JAVA_HOME", "LANG", "LC_*",
+	"LD_LIBRARY_PATH", "MKL_NUM_THREADS", "NODE_PATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PATH", "PYENV_VERSION",
+	"PYTHON*", "SHELL", "TERM", "TZ", "USER", "VIRTUAL_ENV",
 }
 
 // readable returns what every contained program may read here.
