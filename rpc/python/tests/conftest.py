@@ -54,11 +54,9 @@ def program() -> Path:
 
 
 @pytest.fixture(scope="session")
-def datasets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program ``datasets``, which knows the format of records best."""
-    built: Path = tmp_path_factory.mktemp("bin") / "datasets"
-    subprocess.run(["go", "build", "-o", built, "./datasets"], cwd=ROOT, check=True)
-    return built
+def datasets(program: Path) -> list[Path | str]:
+    """The command ``datasets``, which knows the format of records best."""
+    return [program, "datasets"]
 
 
 @contextmanager

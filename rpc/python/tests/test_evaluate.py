@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +13,6 @@ import blockyard
 from blockyard.evaluation import evaluate as evaluation
 from blockyard.evaluation.intervals import Estimate, elo, mean, mean_within, per_event, t_quantile
 
-ROOT = Path(__file__).resolve().parents[3]
-
 
 def first(obs, mask):
     """The first legal action: what the arena calls first."""
@@ -23,13 +20,11 @@ def first(obs, mask):
 
 
 @pytest.fixture(scope="module")
-def arena(tmp_path_factory):
+def arena(program):
     """Return what runs ``agents arena`` with these arguments and returns its output."""
-    program = tmp_path_factory.mktemp("bin") / "agents"
-    subprocess.run(["go", "build", "-o", program, "./agents"], cwd=ROOT, check=True)
 
     def run(*args: object) -> str:
-        command = [str(a) for a in (program, "arena", *args, "--seed", 5, "--quiet")]
+        command = [str(a) for a in (program, "agents", "arena", *args, "--seed", 5, "--quiet")]
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.strip()
 
     return run

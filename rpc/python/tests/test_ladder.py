@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import Server
 
 import blockyard
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def first(obs, mask):
@@ -25,15 +22,15 @@ def last(obs, mask):
 
 
 @pytest.mark.parametrize("game", ["blockbattle", "tetrisduel", "blocking"])
-def test_the_ladder_of_the_program(server: Server, tmp_path, game):
+def test_the_ladder_of_the_program(server: Server, program, tmp_path, game):
     """The same games, the same ratings, the same table: a policy, agents and weights."""
     facts, rng = blockyard.feature_facts(game, address=server.unix), np.random.default_rng(0)
     path = tmp_path / "w.safetensors"
     blockyard.save_weights(path, [(rng.normal(size=(1, len(facts))), np.zeros(1))], facts)
     weights = f"learned:ply=1,weights={path}"
     agents = ["first", "hand:ply=1", weights]
-    command = ["go", "run", "./agents", "ladder", game, *agents, "--games", "8", "--seed", "3", "--out", tmp_path / "l"]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    command = [program, "agents", "ladder", game, *agents, "--games", "8", "--seed", "3", "--out", tmp_path / "l"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     players = {"first": first, "hand:ply=1": "hand:ply=1", weights: path}
     got = blockyard.ladder(players, game=game, games=8, seed=3, address=server.unix)
     assert str(got) == said

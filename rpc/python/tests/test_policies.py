@@ -202,7 +202,7 @@ def test_records_have_the_names_of_policies(server: Server, tmp_path, datasets):
     assert len(names) == recording.games == sum(s.games for s in stats.values())
     for name, one in stats.items():
         assert names.count(("me", name)) == one.games > 0
-    subprocess.run([datasets, "check", path], check=True)
+    subprocess.run([*datasets, "check", path], check=True)
 
 
 def test_policies_that_are_wrong(server: Server):

@@ -121,7 +121,7 @@ def test_the_whole_way(played, datasets, tmp_path):
     assert check(datasets, played) == len(records(played))
 
     def run(*command):
-        done = subprocess.run([datasets, *command], capture_output=True, text=True, check=False)
+        done = subprocess.run([*datasets, *command], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
