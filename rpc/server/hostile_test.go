@@ -310,12 +310,13 @@ func TestKilledClients(t *testing.T) {
 
 // TestSlowClients neither finish a request, nor say hello, nor take an answer.
 func TestSlowClients(t *testing.T) {
+	strict := start(t, func(c *server.Config) { c.Limits.HelloTimeout = 100 * time.Millisecond })
 	p := start(t, func(c *server.Config) {
-		c.Limits.FrameTimeout, c.Limits.HelloTimeout = 200*time.Millisecond, time.Second
-		c.Limits.WriteTimeout = 300 * time.Millisecond
+		c.Limits.FrameTimeout, c.Limits.WriteTimeout = 200*time.Millisecond, 300*time.Millisecond
+		c.Limits.HelloTimeout = time.Hour
 	})
 	before := inUse(t)
-	silent, half, deaf := raw(t, p.tcp), raw(t, p.tcp), raw(t, p.unix)
+	silent, half, deaf := raw(t, strict.tcp), raw(t, p.tcp), raw(t, p.unix)
 	for _, conn := range []net.Conn{half, deaf} {
 		_, err := conn.Write(hello(t))
 		require.NoError(t, err)

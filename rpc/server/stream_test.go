@@ -243,7 +243,7 @@ func TestStreamStopsWaiting(t *testing.T) {
 	time.Sleep(20 * time.Millisecond)
 	write(request(t, "ping")) // the answer to recv
 	require.Zero(t, answer(t, conn))
-	require.Less(t, time.Since(begun), 30*time.Second)
+	require.Less(t, time.Since(begun), time.Minute, "it did not wait to the end")
 	_, err = conn.Write(request(t, "recv", 1, 1, 1, 60_000))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())

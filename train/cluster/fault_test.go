@@ -55,7 +55,7 @@ func TestRefusedWorkers(t *testing.T) {
 	err := <-s.work(t, t.Context(), "other")
 	require.ErrorIs(t, err, fleet.ErrRefused)
 	require.ErrorContains(t, err, "its self-test of lambda play gives")
-	require.Eventually(t, func() bool { return l.Workers()[0].State == fleet.Refused }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return l.Workers()[0].State == fleet.Refused }, 5*time.Minute, 10*time.Millisecond)
 	cancel()
 	require.ErrorIs(t, <-played, context.Canceled)
 	require.NoError(t, l.Close(true))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -10,11 +11,12 @@ import sys
 import urllib.request
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import blockyard
-from blockyard.commands import bench, main
+from blockyard.commands import bench, demo, main
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, "-m", "blockyard"]
@@ -120,8 +122,10 @@ def test_bench_counts_what_was_played(server):
             assert figures.decisions <= figures.steps * env.num_envs
 
 
-def test_demo_learns(server, capsys):
-    options = ["demo", "--address", server.unix, "--seconds", "8", "--games", "128", "--moves", "5"]
+def test_demo_learns(server, capsys, monkeypatch):
+    """It learns in 20 rollouts, each of which takes a second by this clock."""
+    monkeypatch.setattr(demo, "time", SimpleNamespace(monotonic=itertools.count().__next__))
+    options = ["demo", "--address", server.unix, "--seconds", "20", "--games", "128", "--moves", "5"]
     assert main(options) == 0
     out = capsys.readouterr().out
     shares = [int(line.split()[-1].rstrip("%")) for line in out.splitlines() if line.endswith("%")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 
 import numpy as np
 import pytest
@@ -182,22 +181,19 @@ def test_refused_actions_can_be_sent_again(server):
 
 
 def test_an_opponent_that_thinks_delays_no_other(server):
-    """Against a mixture, a step against the fast opponent takes a part of the time of one against the slow one."""
+    """Against a mixture, many steps against the fast opponent are done in the time of one against the slow one."""
     mixture = {1: {"learned:ply=4": 1, "first": 7}}  # in Blocking, it takes thousands of times as long
     with blockyard.BlockPool("Blocking-v0", 8, 1, seed=3, address=server.unix, opponents=mixture) as pool:
         pool.async_reset()
-        batch, opponent, sent = pool.recv(8), np.zeros(8, int), np.zeros(8)
-        took, count, begun = np.zeros(2), np.zeros(2, int), time.monotonic()
-        while time.monotonic() - begun < 1.5 or not count.all():
-            opponent[batch.env_ids], sent[batch.env_ids] = batch.infos["opponent"], time.monotonic()
+        batch, opponent = pool.recv(8), np.zeros(8, int)
+        count = np.zeros(2, int)
+        while count[0] < 3:
+            opponent[batch.env_ids] = batch.infos["opponent"]
             pool.send(batch.action_masks.argmax(1), batch.env_ids)
             batch = pool.recv(1)
-            np.add.at(took, opponent[batch.env_ids], time.monotonic() - sent[batch.env_ids])
             np.add.at(count, opponent[batch.env_ids], 1)
         stats = pool.stats()
-        slow, fast = took / count
-        assert slow > 2 * fast, (slow, fast)
-        assert count[1] > count[0]
+        assert count[1] > 20 * count[0], "if all waited for the slow one, these would be some seven to one"
         assert stats["latency_max_s"] > 2 * stats["latency_s"] > 0
         assert 0 < stats["busy"] <= 1
         assert 0 < stats["wait"] <= 1

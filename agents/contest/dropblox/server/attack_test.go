@@ -45,7 +45,7 @@ func attacked(t *testing.T, c Config) (s *Server, address string) {
 // post posts a request on a connection of its own and returns the status, the header and the reply.
 func post(t *testing.T, address, path, body string) (int, http.Header, *protocol.Reply) {
 	t.Helper()
-	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
+	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: hang}
 	r, err := c.Post("http://"+address+path, "application/json", strings.NewReader(body))
 	require.NoError(t, err)
 	defer r.Body.Close()
@@ -53,6 +53,9 @@ func post(t *testing.T, address, path, body string) (int, http.Header, *protocol
 	require.NoError(t, err)
 	return r.StatusCode, r.Header, reply
 }
+
+// hang bounds what a test waits for: it only ends one that hangs.
+const hang = 2 * time.Minute
 
 const blueLogin = `{"team_name": "blue", "password": "b"`
 
@@ -147,7 +150,7 @@ func TestATeamHasFewConnections(t *testing.T) {
 			before := s.Counts().Requests[200]
 			_, err = fmt.Fprintf(conn, "POST /get_compete_game HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 			require.NoError(t, err)
-			require.Eventually(t, func() bool { return s.Counts().Requests[200] > before }, 20*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return s.Counts().Requests[200] > before }, hang, time.Millisecond)
 			go func() {
 				_, _ = io.Copy(io.Discard, conn)
 				closed.Add(1)
@@ -157,7 +160,7 @@ func TestATeamHasFewConnections(t *testing.T) {
 	var blueClosed, redClosed atomic.Int32
 	open(3, &redClosed, `{"team_name": "red", "password": "r"}`)
 	open(40, &blueClosed, blueLogin+"}")
-	require.Eventually(t, func() bool { return blueClosed.Load() == 40-maxPerTeam }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return blueClosed.Load() == 40-maxPerTeam }, hang, 10*time.Millisecond)
 	require.Zero(t, redClosed.Load())
 }
 
