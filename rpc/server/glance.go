@@ -8,11 +8,11 @@ import (
 	"blockyard/rpc/server/limits"
 )
 
-// MaxGlances is the largest number of games that Watch returns.
-const MaxGlances = 64
+// MaxWatched is the largest number of games that Watch returns.
+const MaxWatched = 64
 
-// A Glance is a copy of one game of a client as it was between two requests of the client.
-type Glance struct {
+// A WatchedGame is a copy of one game of a client as it was between two requests of the client.
+type WatchedGame struct {
 	Session uint64
 	Handle  uint32
 	Env     int // its number in the handle
@@ -24,16 +24,16 @@ type Glance struct {
 
 // A Watched is what Watch returns.
 type Watched struct {
-	Games   []Glance // in the order of sessions, handles and numbers
+	Games   []WatchedGame // in the order of sessions, handles and numbers
 	Handles int      // open with the token
 	Envs    int      // in these handles
 	Known   bool     // every handle that should show games has done so
 }
 
-// glances are the games of a handle that somebody watches, and their last copies.
-type glances struct {
+// watchedGames are the games of a handle that somebody watches, and their last copies.
+type watchedGames struct {
 	wanted int // the first games of the handle: how many are copied next
-	games  []Glance
+	games  []WatchedGame
 }
 
 // Knows returns a *wire.Error if no token has this secret.
@@ -56,19 +56,19 @@ func (s *Server) Watch(secret string, count int) (Watched, error) {
 	slices.SortFunc(all, func(a, b *handle) int {
 		return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.ID, b.ID))
 	})
-	count = min(count, MaxGlances)
+	count = min(count, MaxWatched)
 	for k, h := range all {
 		out.Envs += h.Config.Envs
 		share := (count + len(all) - 1 - k) / len(all) // the parts of count add up to it
 		if share = min(share, h.Config.Envs); share == 0 {
 			continue
 		}
-		if last := h.glanced.Load(); last != nil {
+		if last := h.watched.Load(); last != nil {
 			out.Games = append(out.Games, last.games[:min(share, len(last.games))]...)
 		} else {
 			out.Known = false
 		}
-		h.glance.Store(&glances{wanted: share})
+		h.toWatch.Store(&watchedGames{wanted: share})
 	}
 	return out, nil
 }
@@ -101,11 +101,11 @@ func (s *Server) unregister(h *handle) {
 // showWatched copies the games that somebody watches. The goroutine that answers calls it after every request of the
 // handle. Games in flight keep their last copies.
 func (h *handle) showWatched() {
-	if h.glance.Load() == nil { // cheaper than to swap after every request
+	if h.toWatch.Load() == nil { // cheaper than to swap after every request
 		return
 	}
-	next := h.glance.Swap(nil) // only this goroutine takes it
-	last, specs := h.glanced.Load(), h.Opponents.Specs(0)
+	next := h.toWatch.Swap(nil) // only this goroutine takes it
+	last, specs := h.watched.Load(), h.Opponents.Specs(0)
 	for i := range next.wanted {
 		if h.Stream != nil && !h.Stream.Idle(i) {
 			if last != nil && i < len(last.games) {
@@ -116,7 +116,7 @@ func (h *handle) showWatched() {
 		if !h.Env.Live(i) {
 			continue // it has no position yet
 		}
-		g := Glance{Session: h.session, Handle: h.ID, Env: i, Game: h.Game, Steps: h.Env.Steps(i)}
+		g := WatchedGame{Session: h.session, Handle: h.ID, Env: i, Game: h.Game, Steps: h.Env.Steps(i)}
 		g.State = h.Game.New(h.Config.Seats)
 		g.State.CopyFrom(h.Env.State(i))
 		for seat := range h.Config.Seats {
@@ -128,5 +128,5 @@ func (h *handle) showWatched() {
 		}
 		next.games = append(next.games, g)
 	}
-	h.glanced.Store(next)
+	h.watched.Store(next)
 }

@@ -261,8 +261,8 @@ func (s *session) bug(f *wire.Frame, value any, stack []byte) {
 type handle struct {
 	*batch.Batch
 	session uint64                  // number of the session that opened it
-	glance  atomic.Pointer[glances] // games to copy after the next request; nil for none
-	glanced atomic.Pointer[glances] // the last copies; nil if nobody has watched
+	toWatch atomic.Pointer[watchedGames] // games to copy after the next request; nil for none
+	watched atomic.Pointer[watchedGames] // the last copies; nil if nobody has watched
 
 	alone  bool          // the server plays no seat
 	took   time.Duration // duration of the last step

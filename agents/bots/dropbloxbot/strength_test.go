@@ -12,7 +12,7 @@ import (
 
 // The shipped net plays on where the classic terms, with as narrow a beam, have lost: from
 // where blocks begin to grow, in many games, for a few say nothing. It looks at all blocks
-// that are known, since it has learnt what boards are worth six blocks on.
+// that are known, since it has learned what boards are worth six blocks on.
 func TestShippedNetIsStronger(t *testing.T) {
 	points := func(r Rater) (sum int) {
 		for seed := uint64(1); seed <= 16; seed++ {

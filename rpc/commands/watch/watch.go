@@ -81,9 +81,9 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 	case r.Header.Get("Origin") != "" || !web.OwnHost(r.Host):
 		return ask.Status(http.StatusForbidden,
 			errors.New("only programs may watch, by an IP address or localhost, not web pages"))
-	case err != nil || count < 1 || count > server.MaxGlances:
+	case err != nil || count < 1 || count > server.MaxWatched:
 		return ask.Status(http.StatusBadRequest,
-			fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxGlances))
+			fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxWatched))
 	}
 	secret := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if err := h.source.Knows(secret); err != nil { // before the pause, so that strangers take nobody's turn

@@ -12,8 +12,8 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// A revival is games being resumed, with the agents that will play in them.
-type revival struct {
+// A resumption has the games that are being resumed and the agents that will play in them.
+type resumption struct {
 	b         *Batch
 	head      *checkpoint.Head
 	places    []int // of the games in the batch
@@ -26,7 +26,7 @@ type revival struct {
 
 // Resume continues games of a checkpoint, and records in progress of them: all of the list or, after an error, none.
 func (b *Batch) Resume(list []int, head, games, drafts []byte) error {
-	r := &revival{b: b, places: list}
+	r := &resumption{b: b, places: list}
 	if err := r.read(head, games); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (b *Batch) Resume(list []int, head, games, drafts []byte) error {
 }
 
 // read checks the bytes.
-func (r *revival) read(head, games []byte) (err error) {
+func (r *resumption) read(head, games []byte) (err error) {
 	if r.head, err = checkpoint.ReadHead(head, r.b.head()); err != nil {
 		return badCheckpoint(-1, err)
 	}
@@ -85,7 +85,7 @@ func (r *revival) read(head, games []byte) (err error) {
 }
 
 // checkSeats wants an opponent for every seat that is not driven, and a policy at most for those that are.
-func (r *revival) checkSeats(g *checkpoint.Game) error {
+func (r *resumption) checkSeats(g *checkpoint.Game) error {
 	var opponents, policy env.Seats
 	for _, o := range g.Opponents {
 		if opponents.Has(o.Seat) || int(o.Number) >= len(r.head.Opponents) {
@@ -106,7 +106,7 @@ func (r *revival) checkSeats(g *checkpoint.Game) error {
 }
 
 // create loads the opponents and creates the agents of all games.
-func (r *revival) create() (err error) {
+func (r *resumption) create() (err error) {
 	used := map[uint16]bool{}
 	for _, g := range r.games {
 		for _, o := range g.Opponents {
@@ -154,10 +154,10 @@ func (r *revival) create() (err error) {
 }
 
 // ownPolicy reports whether the batch has the head's policy, which the client itself has named.
-func (r *revival) ownPolicy() bool { return r.b.Policy != nil && r.b.Policy.text == r.head.Policy }
+func (r *resumption) ownPolicy() bool { return r.b.Policy != nil && r.b.Policy.text == r.head.Policy }
 
 // reservePolicy accounts for the agents of the head's policy until release, unless the batch has that policy.
-func (r *revival) reservePolicy() (release func(), err error) {
+func (r *resumption) reservePolicy() (release func(), err error) {
 	if r.ownPolicy() {
 		return func() {}, nil
 	}
@@ -186,7 +186,7 @@ func recalled(factory vec.AgentFactory, memory []byte) (env.Agent, error) {
 }
 
 // close closes agents that were created in vain.
-func (r *revival) close() error {
+func (r *resumption) close() error {
 	var errs []error
 	for k := range r.agents {
 		for _, a := range r.agents[k] {
@@ -198,7 +198,7 @@ func (r *revival) close() error {
 }
 
 // apply puts the games and their agents into the batch, and the opponents of episodes to come.
-func (r *revival) apply() error {
+func (r *resumption) apply() error {
 	b := r.b
 	if !slices.Equal(r.head.Opponents, b.Opponents.Specs(0)) { // the numbers of the games played so far are others
 		if err := b.Env.Forget(); err != nil {

@@ -20,8 +20,8 @@ from . import bench, demo, games, onnx, program, reverify
 
 ABOUT = "Block-placement games of programming contests as fast environments for reinforcement learning."
 OTHERS = (
-    "Also serve, arena, ladder, host, tournament, play, bundle, selfplay, view, export and others, which the program "
-    "inside the package has: `blockyard help` lists them, and each takes --help."
+    "The program inside the package has more commands, such as serve, arena, ladder, host, tournament, play, bundle, "
+    "selfplay, view and export: `blockyard help` lists them, and each takes --help."
 )
 
 
