@@ -1,5 +1,5 @@
-// Package ops is what the operators of a long-running program need of it: health checks and metrics over
-// HTTP, and structured logs. The commands rpc serve, train selfplay, train join and agents serve use it.
+// Package ops gives long-running commands what their operators need: health checks and metrics over HTTP, and
+// structured logs. The commands rpc serve, train selfplay, train join and agents serve dropblox use it.
 //
 // It knows no program: programs pass it Prometheus collectors.
 //

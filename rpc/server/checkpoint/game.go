@@ -1,5 +1,5 @@
-// Package checkpoint is the games of a handle, with the agents that play in them, as bytes and back. It knows no
-// session and no connection; whoever reads a checkpoint compares it with a batch of its own.
+// Package checkpoint encodes the games of a handle, with the agents that play in them, and decodes them. It knows no
+// session and no connection; the caller compares a checkpoint with its own batch.
 package checkpoint
 
 import (
