@@ -120,6 +120,7 @@ func (s *State) Check() error {
 	const rounds, given = SolidInterval * (Height + 1), 29
 	c := env.Checker{Game: "blockbattle"}
 	c.Draws(&s.Rand)
+	c.Bits("Rules", uint64(s.Rules), uint64(PortSpawn<<1-1))
 	c.Range("Piece", int(s.Piece), 0, Pieces-1)
 	c.Range("Next", int(s.Next), 0, Pieces-1)
 	c.Range("Round", int(s.Round), 1, rounds)

@@ -25,11 +25,12 @@ func (s *State) Position() Position {
 	return p
 }
 
-// Restore sets s to the position, after which nobody knows which blocks come. If only the time is up in it, the game
-// goes on in s. It returns an error for a position that the rules do not have, such as one with a block of another
-// table.
+// Restore sets s to the position, after which nobody knows which blocks come; its Turns are the fewest that Check wants
+// for the score. If only the time is up in it, the game goes on in s. It returns an error for a position that the rules
+// do not have, such as one with a block of another table.
 func (p *Position) Restore(s *State) error {
-	*s = State{Veiled: true, Points: int32(p.Score), Cells: p.Bitmap, Taken: p.Field()}
+	*s = State{Veiled: true, Points: int32(p.Score), Turns: int32(max(0, p.Score-1) / mostEarned), Cells: p.Bitmap,
+		Taken: p.Field()}
 	for k := range s.Blocks {
 		b := &p.Block
 		if k > 0 {

@@ -197,15 +197,17 @@ func (s *State) Score(int) int { return int(s.Points) }
 // Result implements env.State. There is no opponent.
 func (s *State) Result(int) float32 { return 0 }
 
-// Bounds of values in a State from elsewhere. A game never comes near them.
-const maxPoints, maxTurns = 1 << 30, 1 << 30
+// mostEarned is what one turn can earn: a block of MaxSize squares fills as many rows. maxPoints fits into Points.
+const mostEarned, maxPoints = 1<<MaxSize - 1, 1 << 30
 
 // Check implements env.State.
 func (s *State) Check() error {
 	c := env.Checker{Game: "dropblox"}
 	c.Draws(&s.Rand)
-	c.Range("Points", int(s.Points), 0, maxPoints)
-	c.Range("Turns", int(s.Turns), 0, maxTurns)
+	// Every turn adds a square or more, and every full row earns a point or more. Positions that training starts from have
+	// up to mostEarned more.
+	c.Range("Points", int(s.Points), 0, min(maxPoints, mostEarned*(int(s.Turns)+1)))
+	c.Range("Turns", int(s.Turns), 0, Rows*Cols+Cols*int(s.Points))
 	c.Range("Twister.At", int(s.Twister.At), 0, words)
 	for k, t := range s.Blocks {
 		c.Want(t < Types, "Blocks[%d] is %d, want 0 to %d", k, t, Types-1)

@@ -3,6 +3,7 @@ package envtest
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"regexp"
 	"testing"
 
@@ -96,6 +97,49 @@ func foreignBytes(g *env.Game, seats int, seed uint64) error {
 		err = exercise(g, seats, data, uint64(k))
 	}
 	return err
+}
+
+// counts checks that Check bounds every number of a position in which somebody must act: no game reaches half of what its
+// type holds. The generators are excepted; every word is a state of theirs.
+func counts(g *env.Game, seats int, seed uint64) error {
+	return newWalker(g, seats, seed).each(seed, func(s env.State, ply int) error {
+		if ply%16 != 0 || s.Acting() == 0 {
+			return nil
+		}
+		return halfFull(s, reflect.ValueOf(s).Elem(), "")
+	})
+}
+
+// halfFull raises each number of s below at, one at a time, and returns an error if Check accepts one.
+func halfFull(s env.State, at reflect.Value, path string) (err error) {
+	switch at.Kind() {
+	case reflect.Struct:
+		for i := 0; err == nil && i < at.NumField(); i++ {
+			if name := at.Type().Field(i).Name; name != "Rand" && name != "Twister" {
+				err = halfFull(s, at.Field(i), path+"."+name)
+			}
+		}
+		return err
+	case reflect.Array:
+		for i := 0; err == nil && i < at.Len(); i++ {
+			err = halfFull(s, at.Index(i), fmt.Sprintf("%s[%d]", path, i))
+		}
+		return err
+	case reflect.Bool:
+		return nil
+	}
+	was := reflect.ValueOf(at.Interface())
+	defer at.Set(was)
+	half := uint64(1) << (8*at.Type().Size() - 2)
+	if at.CanInt() {
+		at.SetInt(int64(half))
+	} else {
+		at.SetUint(half)
+	}
+	if s.Check() == nil {
+		return fmt.Errorf("%s is %d instead of %v, and Check accepts it", path[1:], half, was)
+	}
+	return nil
 }
 
 // telling matches an error of Check that names a field and says what its value should be.

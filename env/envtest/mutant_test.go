@@ -256,6 +256,7 @@ var mutants = []struct {
 	{copyForgets, toy.Pick, "bytes", "a decoded state is not equal"},
 	{resetRemembers, toy.Pick, "determinism", "ply 0: played twice, the game differs"},
 	{checkNothing, toy.Pick, "foreign bytes", "decoded from"},
+	{checkNothing, toy.Pick, "counts", "State.Seats is 64 instead of 2, and Check accepts it"},
 	{checkVague, toy.Pick, "foreign bytes", "does not name a field"},
 	{checkTooMuch, toy.Pick, "step and check", "too late"},
 	{noneBreaks, toy.Turns, "step and check", "Card is 0, want 1 to 3"},

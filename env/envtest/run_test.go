@@ -109,6 +109,7 @@ var promises = []promise{
 	{"copies", copies},
 	{"bytes", roundTrip},
 	{"foreign bytes", foreignBytes},
+	{"counts", counts},
 	{"observation", observation},
 	{"looking changes nothing", lookingOnly},
 	{"hidden information", hidden},

@@ -185,7 +185,7 @@ func (s *State) Check() error {
 	c := env.Checker{Game: "tetrisduel"}
 	c.Draws(&s.Rand)
 	c.Range("Turn", int(s.Turn), 1, HalfTurns)
-	c.Range("Combo", int(s.Combo), 0, HalfTurns)
+	c.Range("Combo", int(s.Combo), 0, int(s.Turn)/2)
 	c.Range("Reason", int(s.Reason), 0, int(Illegal))
 	c.Range("Winner", int(s.Winner), int(Nobody), 1)
 	c.Want(s.Reason != Running || s.Winner == Nobody, "Winner is %d, want %d while Reason is 0", s.Winner, Nobody)
@@ -196,7 +196,8 @@ func (s *State) Check() error {
 	}
 	for seat, a := range s.Last {
 		c.Want(a == env.None || a < Actions, "Last[%d] is %d, want an action or %d", seat, a, env.None)
-		c.Want(s.Points[seat] >= 0 && s.Points[seat] <= 1<<30, "Points[%d] is %d, want 0 to %d", seat, s.Points[seat], 1<<30)
+		most := int32(s.Turn) * int32(battlePoints[4]+int(s.Turn)/2) // a half-turn earns the combo at most, and this
+		c.Want(s.Points[seat] >= 0 && s.Points[seat] <= most, "Points[%d] is %d, want 0 to %d", seat, s.Points[seat], most)
 	}
 	for x, column := range s.Cells {
 		if column>>Height != 0 || x >= Width && column != 0 {

@@ -81,7 +81,10 @@ func (s *State) Result(int) float32 {
 
 // Check implements env.State.
 func (s *State) Check() error {
-	const limit = 1 << 30
+	// A piece has four cells and falls a row per tick; a row takes ten cells, and earns up to 300 points a level.
+	// Positions that training starts from have up to a field of cells more. mostLines keeps Points in its type.
+	const given, mostLines = Width * Height, 1 << 28
+	lines, pieces, ticks := int64(s.Lines), int64(s.Pieces), s.Ticks
 	c := env.Checker{Game: "wintetris"}
 	c.Draws(&s.Rand)
 	c.Range("Mode", int(s.Mode), 0, int(Ticks))
@@ -89,9 +92,12 @@ func (s *State) Check() error {
 	c.Range("Next", int(s.Next), 0, Kinds-1)
 	c.Range("Piece.Kind", int(s.Piece.Kind), 0, Kinds-1)
 	c.Range("Piece.Rot", int(s.Piece.Rot), 0, Rotations-1)
-	c.Range("Lines", int(s.Lines), 0, limit)
-	c.Range("Pieces", int(s.Pieces), 0, limit)
-	c.Want(s.Points >= 0 && s.Points <= limit*limit, "Points is %d, want 0 to %d", s.Points, int64(limit*limit))
+	c.Range("Lines", int(s.Lines), 0, min(mostLines, int(4*pieces+given)/Width))
+	c.Range("Pieces", int(s.Pieces), 0, int(Width*lines+given)/4+1)
+	c.Range("Points", int(s.Points), 0, int(300*lines*(1+lines/10)))
+	c.Want(ticks <= uint64(pieces+1)*(Height+4), "Ticks is %d, want at most %d per piece", ticks, Height+4)
+	c.Want(uint64(s.Conflicts) <= ticks, "Conflicts is %d, want at most Ticks, %d", s.Conflicts, ticks)
+	c.Want(uint64(s.Blocked) <= 2*ticks, "Blocked is %d, want at most two per tick of %d", s.Blocked, ticks)
 	for y, row := range s.Field {
 		if row >= fullRow || y >= Height && row != 0 {
 			c.Want(false, "Field[%d] is %#x, want cells in the field and no full row", y, row)
