@@ -107,6 +107,30 @@ func leaks(t *testing.T, dir, into, left string, open bool) (how string) {
 	return how
 }
 
+// TestBuildsLeadNowhere: what a build leaves in its folder leads its host to no file outside, which would get other rights
+// or other lines.
+func TestBuildsLeadNowhere(t *testing.T) {
+	for name, run := range map[string]string{"a link": "./bot", "a path": "../../../mine/file"} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			file, dir := filepath.Join(root, "mine", "file"), filepath.Join(root, "theirs")
+			for path, text := range map[string]string{file: "a secret\r\n",
+				filepath.Join(dir, "bot.toml"): fmt.Sprintf("build = \"ln -s %s bot\"\nrun = %q\n", file, run)} {
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+				require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+			}
+			_, err := Submission(t.Context(), dir, filepath.Join(root, "builds", "b", "c"), contest.Uploads{}, Default)
+			require.ErrorAs(t, err, new(*Refusal))
+			info, err := os.Stat(file)
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o600), info.Mode())
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, "a secret\r\n", string(text))
+		})
+	}
+}
+
 // TestCompilersAreBounded: a source of a few bytes whose compilation writes gigabytes is refused, and leaves nothing.
 func TestCompilersAreBounded(t *testing.T) {
 	if !cage.Possible() {

@@ -105,6 +105,10 @@ func Submission(ctx context.Context, path, into string, uploads contest.Uploads,
 	if c.dir, err = sourceRoot(into); err != nil {
 		return Bot{}, err
 	}
+	if c.root, err = os.OpenRoot(c.dir); err != nil {
+		return Bot{}, err
+	}
+	defer c.root.Close()
 	if c.seen, err = look(c.dir, uploads.Kit); err != nil {
 		return Bot{}, err
 	}
@@ -161,7 +165,8 @@ func sourceRoot(dir string) (string, error) {
 // A compiler finds a submission's language and runs its tools.
 type compiler struct {
 	ctx     context.Context
-	dir     string // of the sources
+	dir     string   // of the sources
+	root    *os.Root // the same: what a build leaves there leads to no file outside
 	seen    []source
 	limits  Limits
 	uploads contest.Uploads

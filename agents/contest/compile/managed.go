@@ -37,7 +37,7 @@ func golang(c *compiler, l *language, files []string) error {
 	if !ok {
 		home, mark = main, "go.mod"
 		text := "module " + c.goModule(files) + "\n\ngo 1.17\n"
-		if err := os.WriteFile(filepath.Join(c.dir, mark), []byte(text), 0o644); err != nil {
+		if err := c.root.WriteFile(mark, []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func scala(c *compiler, l *language, files []string) error {
 		return err
 	}
 	out := filepath.Join(c.dir, "classes.host")
-	if err := os.MkdirAll(out, 0o755); err != nil {
+	if err := c.root.MkdirAll("classes.host", 0o755); err != nil {
 		return err
 	}
 	class := strings.TrimSuffix(path.Base(main), path.Ext(main))
@@ -267,7 +267,7 @@ func csharp(c *compiler, l *language, files []string) error {
 		const project = `<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><OutputType>Exe</OutputType>` +
 			`<TargetFramework>net8.0</TargetFramework></PropertyGroup></Project>`
 		mark = "bot.csproj"
-		if err := os.WriteFile(filepath.Join(c.dir, mark), []byte(project), 0o644); err != nil {
+		if err := c.root.WriteFile(mark, []byte(project), 0o644); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package compile
 import (
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -53,15 +52,15 @@ func (c *compiler) said() (ok bool, err error) {
 		}
 	}
 	if strings.Contains(argv[0], "/") && !filepath.IsAbs(argv[0]) {
-		argv[0] = filepath.Join(c.program.Dir, argv[0])
-		if info, err := os.Stat(argv[0]); err != nil || info.IsDir() {
+		file := filepath.Join(path.Dir(mark), argv[0])
+		argv[0] = filepath.Join(c.dir, file)
+		if !c.isFile(file) {
 			return false, refuse("bot.toml: run = %q: there is no such file after the build", says.Run)
 		}
-		local, err := filepath.Rel(c.dir, argv[0])
-		if err == nil && !machineCode(argv[0]) {
-			err = c.unixLines(filepath.ToSlash(local))
+		if !machineCode(argv[0]) {
+			err = c.unixLines(file)
 		}
-		return true, errors.Join(err, os.Chmod(argv[0], 0o755))
+		return true, errors.Join(err, c.root.Chmod(file, 0o755))
 	}
 	return true, nil
 }
@@ -72,7 +71,7 @@ func (c *compiler) unixLines(name string) error {
 	if !strings.Contains(text, "\r\n") && text == c.text(name) {
 		return nil
 	}
-	return os.WriteFile(filepath.Join(c.dir, name), []byte(strings.ReplaceAll(text, "\r\n", "\n")), 0o755)
+	return c.root.WriteFile(name, []byte(strings.ReplaceAll(text, "\r\n", "\n")), 0o755)
 }
 
 // interpreters are what the first line of a script may name, by how the name begins.
@@ -105,7 +104,7 @@ func (c *compiler) uploaded() (ok bool, err error) {
 	c.language = c.uploads.Program
 	if name := filepath.Join(c.dir, found[0]); machineCode(name) {
 		c.begin(found[0], name)
-		return true, os.Chmod(name, 0o755)
+		return true, c.root.Chmod(found[0], 0o755)
 	}
 	if makefile, ok := c.above(found[0], "[Mm]akefile"); ok {
 		if make, err := tool("make", "make"); err == nil {

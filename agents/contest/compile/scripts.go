@@ -3,7 +3,6 @@ package compile
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -49,7 +48,7 @@ func python(c *compiler, l *language, files []string) error {
 	checked, _ := narrow(files, func(name string) bool { return name == main || c.takenIn(name, files) })
 	argv := func(python string) {
 		folder := path.Dir(main)
-		if _, err := os.Stat(filepath.Join(c.dir, folder, "__init__.py")); err == nil && path.Base(main) == "__main__.py" {
+		if c.isFile(path.Join(folder, "__init__.py")) && path.Base(main) == "__main__.py" {
 			c.begin(folder, python, "-u", "-m", path.Base(folder))
 			return
 		}
@@ -90,11 +89,11 @@ func (c *compiler) wrapped(files []string) (main string, wrapper []string) {
 	if len(found) != 1 || regexp.MustCompile(`sys\.stdin|\binput\s*\(`).MatchString(c.text(found[0])) {
 		return "", nil
 	}
-	name := filepath.Join(c.dir, ".host", "wrapper.py")
-	if os.MkdirAll(filepath.Dir(name), 0o755) != nil || os.WriteFile(name, []byte(c.uploads.Wrapper), 0o644) != nil {
+	const name = ".host/wrapper.py"
+	if c.root.MkdirAll(path.Dir(name), 0o755) != nil || c.root.WriteFile(name, []byte(c.uploads.Wrapper), 0o644) != nil {
 		return "", nil
 	}
-	return found[0], []string{name}
+	return found[0], []string{filepath.Join(c.dir, name)}
 }
 
 // startScript is "node FILE" in a package.json.
@@ -119,8 +118,7 @@ func javascript(c *compiler, l *language, files []string) error {
 		}
 		for _, name := range names {
 			main := path.Join(path.Dir(mark), name)
-			info, err := os.Stat(filepath.Join(c.dir, main))
-			if name != "" && filepath.IsLocal(main) && err == nil && info.Mode().IsRegular() {
+			if name != "" && c.isFile(main) {
 				c.begin(mark, node, strings.TrimPrefix(main, path.Dir(mark)+"/"))
 				return c.run(node, "--check", main)
 			}
@@ -141,7 +139,7 @@ func typescript(c *compiler, l *language, files []string) error {
 	}
 	script := strings.TrimSuffix(main, ".ts") + ".js"
 	err = c.run(slices.Concat([]string{tsc}, l.Flags, []string{main})...)
-	if _, missing := os.Stat(filepath.Join(c.dir, script)); missing != nil && err != nil {
+	if err != nil && !c.isFile(script) {
 		return err
 	}
 	c.begin(main, node, path.Base(script))

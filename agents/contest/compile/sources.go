@@ -151,9 +151,19 @@ func matches(name string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, path.Base(name)); return ok })
 }
 
-// text returns the text of a file, "" if it cannot be read.
+// isFile reports whether a file is there, and no folder or pipe.
+func (c *compiler) isFile(name string) bool {
+	info, err := c.root.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// text returns the text of a file, "" if it cannot be read or is larger than a submission may be.
 func (c *compiler) text(name string) string {
-	text, _ := os.ReadFile(filepath.Join(c.dir, name))
+	info, err := c.root.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > c.limits.Size {
+		return ""
+	}
+	text, _ := c.root.ReadFile(name)
 	return string(text)
 }
 
