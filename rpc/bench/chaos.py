@@ -1,7 +1,7 @@
 """Play beside clients that are killed, stopped, slowed and cut off, and check that nothing else is affected.
 
     python rpc/bench/chaos.py [--minutes 60] [--clients 6] [--envs 64] [--steps 200] [--seed 1]
-                           [--stop-ms 100] [--tries 5] [--log FILE]
+                           [--games 200] [--stop-ms 100] [--tries 5] [--log FILE]
 
 It starts a server, and first lets each kind of client (see faults/clients.py) play every game undisturbed: all kinds
 must receive the same. Then clients of all kinds play beside one another, each in a process of its own with a fate:
@@ -14,9 +14,11 @@ must receive the same. Then clients of all kinds play beside one another, each i
     cut, reset      the proxy ends its connection in the middle of an answer
 
 The first three must receive what they receive undisturbed, byte for byte. The others must end, those that are cut off
-by themselves and with the error of a connection. Before and after, searches that take the server many seconds must stop
-within --stop-ms of the loss of their client. In the end the server may hold nothing that it did not hold before:
-sessions, games, memory, goroutines, files, mappings, temporary files; and it must end without an error.
+by themselves and with the error of a connection. Meanwhile strangers hold bad connections to the HTTP doors of the
+server (OpenEnv and MCP, metrics, watching) and to the page of a tournament, and must be answered beside them (see
+faults/strangers.py). Before and after, searches that take the server many seconds must stop within --stop-ms of the
+loss of their client. In the end the server may hold nothing that it did not hold before: sessions, games, memory,
+goroutines, files, mappings, temporary files; and it must end without an error.
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ from faults.clients import GONE, KEYS
 from faults.proxy import WAYS, Proxy
 from faults.resources import Resources, look, settled
 from faults.searches import stopping
+from faults.strangers import OPENENV_GAME, tournament, visit, visiting
 
 from blockyard.transport.server.binary import find_server
 
@@ -61,6 +64,7 @@ class Server:
     process: subprocess.Popen[bytes]
     addresses: dict[str, str]
     folder: Path
+    hosts: dict[str, str]  # of its HTTP doors: HOST:PORT by the name of the door
     seconds: dict[str, float] = field(default_factory=dict)  # that each kind of client takes undisturbed
 
 
@@ -69,13 +73,19 @@ def serving(folder: Path) -> Iterator[Server]:
     """Run a server on a Unix socket, TCP and TLS in an empty folder; it must end without an error, and tidy up."""
     listen = [f"unix:{folder}/s", "tcp:127.0.0.1:0", "tls:127.0.0.1:0"]
     keys = [f"--cert={KEYS / 'server.pem'}", f"--key={KEYS / 'server.key'}"]
+    doors = [f"--{door}=127.0.0.1:0" for door in ("openenv", "http", "watch")]
+    doors += [f"--game={OPENENV_GAME}", "--opponents=random", "--idle=20s"]
     command = [str(find_server()), "serve", "--parent-death", *(f"--listen={address}" for address in listen), *keys]
+    command += doors
     with (folder.parent / "log").open("w+b") as log:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
         assert process.stdout is not None
         try:
-            unix, tcp, tls = json.loads(process.stdout.readline())["ready"]
-            yield Server(process, {"shm": unix, "tls": tls, "socket": tcp}, folder)
+            ready = json.loads(process.stdout.readline())
+            unix, tcp, tls = ready["ready"]
+            hosts = {"openenv": ready["openenv"], "metrics": ready["http"], "watch": ready["watch"]}
+            hosts = {door: url.removeprefix("http://") for door, url in hosts.items()}
+            yield Server(process, {"shm": unix, "tls": tls, "socket": tcp}, folder, hosts)
         finally:
             process.terminate()
             process.communicate(timeout=60)
@@ -185,10 +195,10 @@ class Chaos:
     def run(self, seconds: float, say: Any) -> None:
         """Keep clients running for a time, and then wait for those that are to end by themselves."""
         with (
-            Proxy(self._server.addresses["go"], self._args.seed) as plain,
+            Proxy(self._server.addresses["socket"], self._args.seed) as plain,
             Proxy(self._server.addresses["tls"], self._args.seed + 1) as tls,
         ):
-            proxies = {"go": plain, "socket": plain, "tls": tls}
+            proxies = {"socket": plain, "tls": tls}
             running: list[Client] = []
             end, spoke, turns = time.monotonic() + seconds, time.monotonic(), self._turns()
             try:
@@ -256,26 +266,31 @@ def run(args: argparse.Namespace) -> bool:
     folder = parent / "tmp"
     folder.mkdir()
     os.environ["TMPDIR"] = str(folder)  # of the server and all clients
+    visits: Counter[str] = Counter()
     try:
-        with serving(folder) as server:
+        with serving(folder) as server, tournament(find_server(), parent, args.games) as page:
             pids = {server.process.pid}
+            hosts = server.hosts | {"tournament": page}
 
             def now() -> Resources:
                 return look(server.addresses["shm"], server.process.pid, folder, pids)
 
             want = undisturbed(server, args, pids)
             failures = late(server, args, say)
+            for door in hosts:
+                visit(door, hosts[door], random.Random(args.seed))
             before = now()
             say(undisturbed=want, before=asdict(before))
             chaos = Chaos(args, server, want, pids)
-            chaos.run(60 * args.minutes, say)
+            with visiting(hosts, args.seed, visits, failures):
+                chaos.run(60 * args.minutes, say)
             failures += late(server, args, say)
             after = settled(now, before)
             failures += chaos.failures + after.exceeding(before)
             say(ended=dict(sorted(chaos.ended.items())), after=asdict(after))
     finally:
         shutil.rmtree(parent, ignore_errors=True)
-    say(clients=chaos.ended.total(), failures=failures, result="failed" if failures else "passed")
+    say(clients=chaos.ended.total(), visits=visits, failures=failures, result="failed" if failures else "passed")
     return not failures
 
 
@@ -289,6 +304,7 @@ def main(words: list[str] | None = None) -> bool:
     parser.add_argument("--patience", type=float, default=600, help="longest time of a client in seconds (default 600)")
     parser.add_argument("--stop-ms", type=float, default=100, help="longest end of a search, a median (default 100)")
     parser.add_argument("--tries", type=int, default=5, help="measurements of the end of each search (default 5)")
+    parser.add_argument("--games", type=int, default=200, help="games of the tournament's meeting (default 200)")
     parser.add_argument("--seed", type=int, default=1, help="of the choice of faults (default 1)")
     parser.add_argument("--log", type=Path, help="append a line of JSON per minute to this file")
     return run(parser.parse_args(words))

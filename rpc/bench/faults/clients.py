@@ -3,8 +3,8 @@
     python clients.py KIND ADDRESS ENVS STEPS GAME...
 
 A KIND is shm or tls, a vector environment of this package over shared memory or TLS, or socket, a client of nothing but
-a socket and msgpack. All kinds make the same choices, so that a game has the same hash over each of them. A line "GAME HASH" follows each game. Exit status 3 says that the connection
-ended; the line on standard error says how.
+a socket and msgpack. All kinds make the same choices, so that a game has the same hash over each of them. A line
+"GAME HASH" follows each game. Exit status 3 says that the connection ended; the line on standard error says how.
 """
 
 from __future__ import annotations

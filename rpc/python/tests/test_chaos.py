@@ -123,9 +123,8 @@ def received(port: int) -> tuple[bytes, type[OSError] | None]:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_nothing_else_is_affected(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", "/tmp")  # it sets one of its own
-    passed = chaos.main(
-        ["--minutes=0.34", "--clients=4", "--envs=16", "--steps=60", "--patience=300", "--tries=1", "--stop-ms=20000"]
-    )
+    short = "--minutes=0.34 --clients=4 --envs=16 --steps=60 --patience=300 --tries=1 --stop-ms=20000 --games=10"
+    passed = chaos.main(short.split())
     out = capsys.readouterr().out
     assert passed, out
     assert '"failures": []' in out
