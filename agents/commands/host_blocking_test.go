@@ -38,12 +38,13 @@ func hostBlocking(t *testing.T, bots []string, flags ...string) (int, string, st
 
 func TestHostBlocking(t *testing.T) {
 	ours := built(t) + " bot blocking --agent hand:ply=1"
-	for _, bots := range [][]string{{ours, listed}, {ours, listed, listed}, {ours, listed, listed, listed}} {
-		for _, flags := range [][]string{{}, {"--early-end", "off"}} {
+	for early, seatings := range map[string][][]string{
+		"on": {{ours, listed}, {ours, listed, listed, listed}}, "off": {{ours, listed, listed}},
+	} {
+		for _, bots := range seatings {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "games.jsonl.gz")
-			flags = append(flags, "--games", "4", "--json", "--record", file, "--log", dir)
-			status, out, errs := hostBlocking(t, bots, flags...)
+			status, out, errs := hostBlocking(t, bots, "--early-end", early, "--games", "4", "--json", "--record", file, "--log", dir)
 			require.Zero(t, status, errs)
 			require.Empty(t, errs)
 			var got series.Report

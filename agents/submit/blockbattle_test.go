@@ -29,7 +29,7 @@ func TestBlockBattleBotPlaysAsItsAgent(t *testing.T) {
 		{"baseline", 0, 2, true, 1060},
 		{"net", 32, 2, true, 1060},
 		{"shipped net", -1, 2, true, 1060},
-		{"third ply", 0, 3, true, 1060},
+		{"third ply", 0, 3, true, 547},
 		{"fourth ply", 0, 4, false, 60},
 		{"fourth ply with a net", 16, 4, false, 10},
 	} {

@@ -8,9 +8,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,12 +38,17 @@ var sources = map[string]string{
 var toolOf = map[string]string{".py": "python3", ".js": "node", ".go": "go", ".c": "cc", ".cpp": "c++", ".java": "javac",
 	".rs": "rustc", ".cs": "mcs"}
 
-// TestLanguages compiles a program of every language whose compiler is here, alone and in an archive, and asks it.
+// TestLanguages compiles a program of every language whose compiler is here, alone and in an archive of one kind or the
+// other, and asks it.
 func TestLanguages(t *testing.T) {
 	built := 0
-	for name, text := range sources {
-		path := write(t, name, text)
-		for form, file := range map[string]string{"file": path, "zip": zipped(t, name, text), "tar": tarred(t, "bot/"+name, text)} {
+	for k, name := range slices.Sorted(maps.Keys(sources)) {
+		text := sources[name]
+		archive := zipped(t, name, text)
+		if k%2 == 1 {
+			archive = tarred(t, "bot/"+name, text)
+		}
+		for _, file := range []string{write(t, name, text), archive} {
 			bot, err := Submission(context.Background(), file, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
 			if _, missing := exec.LookPath(toolOf[filepath.Ext(name)]); missing != nil {
 				require.ErrorContains(t, err, "which this machine does not have")
@@ -52,13 +59,13 @@ func TestLanguages(t *testing.T) {
 			p, err := bot.Program.Start(nil)
 			require.NoError(t, err)
 			line, _, _, err := p.Ask(context.Background(), []string{"x"}, time.Minute)
-			require.NoError(t, err, "%s as %s", name, form)
+			require.NoError(t, err, file)
 			require.Equal(t, "hello", line)
 			require.NoError(t, p.Close())
 			built++
 		}
 	}
-	require.GreaterOrEqual(t, built, 3*4, "Python, Go, C and C++ are needed for the tests anyway")
+	require.GreaterOrEqual(t, built, 2*4, "Python, Go, C and C++ are needed for the tests anyway")
 }
 
 // TestJavaKeepsItsLogOffTheAnswers: what the JVM has to say does not reach standard output.
