@@ -67,13 +67,15 @@ python: ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3
 	wait $$learners || failed=1; cat $$log; exit $$failed
 	$(PY) -m mypy --strict --config-file rpc/python/pyproject.toml rpc/python/blockyard
 
-# The client is installed again whenever its sources or the server's change.
+# The client is installed again whenever its sources or the server's change. PyTorch is that for this machine, without
+# gigabytes of CUDA where there is no such GPU, if its own index can be reached.
 $(VENV)/ok: EXTRAS := demo
 $(VENV)/test: EXTRAS := demo,test
 $(VENV)/ok $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' go.sum 2>/dev/null)
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --disable-pip-version-check uv
-	$(PY) -m uv pip install --quiet --python $(PY) './rpc/python[$(EXTRAS)]' || $(PY) -m pip install --quiet './rpc/python[$(EXTRAS)]'
+	UV_HTTP_RETRIES=0 $(PY) -m uv pip install --quiet --torch-backend auto --python $(PY) './rpc/python[$(EXTRAS)]' 2>/dev/null || \
+	  $(PY) -m uv pip install --quiet --python $(PY) './rpc/python[$(EXTRAS)]' || $(PY) -m pip install --quiet './rpc/python[$(EXTRAS)]'
 	touch $@
 
 # RLlib installs an older Gymnasium, so the large libraries have their own virtual environment.
