@@ -95,6 +95,44 @@ def test_same_bytes(game, tmp_path):
     assert len(set(went.values())) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("game", ENV_IDS)
+def test_same_bytes_for_a_million_steps(game):
+    against = opponents(game)
+    if against != "random":
+        against = {"hand:ply=1": 1, "random": 3}
+    said = set()
+    for road in ("inproc", "shm", "socket"):
+        with blockyard.make_vec(game, 1000, opponents=against, transport=road) as env:
+            env.reset(seed=5)
+            said.add(digest(env, 1000, np.random.default_rng(6)))
+    assert len(said) == 1
+
+
+def test_few_games_are_in_process():
+    """By default, as far as nothing else is asked for, and not in a fork of a process that has loaded the library."""
+    for games, options, road in (
+        (8, {}, "inproc"),
+        (9, {}, "shm"),
+        (2, {"timeout": 20}, "shm"),
+        (2, {"heal": True}, "shm"),
+        (2, {"transport": "process"}, "shm"),
+    ):
+        with blockyard.make_vec("WinTetris-v0", games, **options) as env:
+            assert env.transport == road or (road == "shm" and env.transport == "socket"), options
+    said = run("""
+        for _ in range(2):
+            with blockyard.make("WinTetris-v0") as env:
+                env.reset(seed=1)
+                print(env.vector.transport == "inproc")
+    """)
+    assert said == "True\nTrue\n"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BLOCKYARD_LIBRARY", "/nowhere")
+        with blockyard.make("WinTetris-v0") as env:
+            assert env.vector.transport != "inproc"
+
+
 def test_forms_of_memory():
     """Arrays of one's own, slots, buffers, asynchronous steps and packed boards hold what the default returns."""
     rng = np.random.default_rng(0)

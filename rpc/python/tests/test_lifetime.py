@@ -52,9 +52,9 @@ def sockets(pid: int | str = "") -> list[str]:
 
 
 def test_own_server_comes_and_goes():
-    a = blockyard.make_vec(GAME, 2)
+    a = blockyard.make_vec(GAME, 2, transport="process")
     pid = a.client.server_pid
-    b = blockyard.make(GAME)
+    b = blockyard.make(GAME, transport="process")
     assert b.vector.client.server_pid == pid
     assert alive(pid)
     assert len(sockets()) == 1
@@ -67,7 +67,7 @@ def test_own_server_comes_and_goes():
 
 
 def test_collected_environments_end_it_too():
-    env = blockyard.make_vec(GAME, 2)
+    env = blockyard.make_vec(GAME, 2, transport="process")
     pid = env.client.server_pid
     env.reset()
     del env
@@ -77,7 +77,8 @@ def test_collected_environments_end_it_too():
 
 
 def test_a_process_that_forgets_to_close_leaves_nothing():
-    code = f"import blockyard; e = blockyard.make_vec({GAME!r}, 2); e.reset(); print(e.client.server_pid)"
+    make = f"e = blockyard.make_vec({GAME!r}, 2, transport='process')"
+    code = f"import blockyard; {make}; e.reset(); print(e.client.server_pid)"
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert not alive(int(done.stdout))
     assert done.stderr == ""
@@ -86,8 +87,9 @@ def test_a_process_that_forgets_to_close_leaves_nothing():
 
 @pytest.mark.parametrize("thread", [False, True])
 def test_a_killed_process_leaves_nothing(thread):
-    make = f"e = blockyard.make_vec({GAME!r}, 2); e.reset(); print(os.getpid(), e.client.server_pid, flush=True)"
-    code = f"import blockyard, os, time\ndef go():\n  global e\n  {make}\n"
+    make = f"e = blockyard.make_vec({GAME!r}, 2, transport='process'); e.reset()"
+    show = "print(os.getpid(), e.client.server_pid, flush=True)"
+    code = f"import blockyard, os, time\ndef go():\n  global e\n  {make}; {show}\n"
     code += "import threading; t = threading.Thread(target=go); t.start(); t.join()\n" if thread else "go()\n"
     code += "e.step(e.sample_actions(__import__('numpy').random.default_rng(0)))\n"
     code += "print('stepped', flush=True)\ntime.sleep(60)"
@@ -112,7 +114,7 @@ def test_killed_server_is_gone_at_once():
         for use in (lambda: env.step(np.zeros(64, int)), env.reset, env.ping, env.snapshot):
             with pytest.raises(blockyard.ServerGoneError):
                 use()
-    with blockyard.make_vec(GAME, 2) as env:  # a new one comes
+    with blockyard.make_vec(GAME, 2, transport="process") as env:  # a new one comes
         env.reset()
 
 
@@ -129,7 +131,7 @@ class Waiting:
 
 
 def test_killed_while_waiting():
-    with blockyard.make_vec(GAME, 2, opponents=None) as env:
+    with blockyard.make_vec(GAME, 2, opponents=None, transport="process") as env:
         env.reset()
         pid = env.client.server_pid
         stop(pid)
@@ -143,7 +145,7 @@ def test_killed_while_waiting():
 
 
 def test_silent_server_times_out():
-    with blockyard.make_vec(GAME, 2) as env:
+    with blockyard.make_vec(GAME, 2, transport="process") as env:
         env.reset()
         stop(env.client.server_pid)
         shorten(env.client.connection, 0.3)
@@ -160,7 +162,7 @@ import blockyard, os, signal, sys, threading
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from test_lifetime import Waiting, stop
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with it ignored
-env = blockyard.make_vec({GAME!r}, 2)
+env = blockyard.make_vec({GAME!r}, 2, transport='process')
 env.reset()
 pid = env.client.server_pid
 stop(pid)
@@ -183,7 +185,7 @@ def test_ctrl_c_at_the_terminal_reaches_only_the_trainer():
 import blockyard, os, signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with it ignored
 os.setpgrp()
-env = blockyard.make_vec({GAME!r}, 2)
+env = blockyard.make_vec({GAME!r}, 2, transport='process')
 env.reset()
 try:
     os.killpg(0, signal.SIGINT)
@@ -198,7 +200,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_forked_processes_have_to_make_their_own():
-    with blockyard.make_vec(GAME, 2) as env:
+    with blockyard.make_vec(GAME, 2, transport="process") as env:
         env.reset()
         child = os.fork()
         if child == 0:
@@ -207,7 +209,7 @@ def test_forked_processes_have_to_make_their_own():
                 try:
                     env.step([0, 0])
                 except blockyard.ForkError:
-                    with blockyard.make_vec(GAME, 2) as own:
+                    with blockyard.make_vec(GAME, 2, transport="process") as own:
                         own.reset()
                         status = 0 if own.client.server_pid != env.client.server_pid else 2
                     env.close()
@@ -298,7 +300,7 @@ def test_two_clients_do_not_disturb_each_other(server: Server):
 
 def test_many_singles_of_one_process():
     """More environments than a server allows other clients by default."""
-    envs = [blockyard.make(GAME) for _ in range(80)]
+    envs = [blockyard.make(GAME, transport="process") for _ in range(80)]
     assert len({e.vector.client.server_pid for e in envs}) == 1
     for e in envs:
         e.reset(seed=0)

@@ -237,7 +237,7 @@ def test_killed_clients_leave_nothing(server):
 
 def test_memory_outlives_the_server(program, tmp_path):
     """Returned arrays can be read after the server is killed."""
-    env = blockyard.make_vec(GAME, 4)
+    env = blockyard.make_vec(GAME, 4, transport="process")
     obs, _ = env.reset(seed=1)
     content = obs["planes"].copy()
     os.kill(env.client.server_pid, signal.SIGKILL)

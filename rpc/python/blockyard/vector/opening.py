@@ -9,6 +9,7 @@ from ..errors import BlockyardError, RequestError
 from ..formats.arguments import game_name, positive
 from ..formats.opponents import BySeat, Lineup, opponents_by_seat, read_lineup
 from ..formats.spec import GameSpec
+from ..transport import library
 from ..transport.healing import HealingTransport
 from ..transport.layout import Handle
 from ..transport.over_socket import SocketTransport
@@ -16,6 +17,8 @@ from ..transport.session import Session
 from ..transport.sharded import open_shards
 from ..transport.shared_memory import choose_transport
 from .options import Options
+
+FEW = 8  # games of which a step takes less time than a message to another process and back
 
 
 class Opening:
@@ -65,7 +68,10 @@ class Opening:
                 "heal=True: a server in this process is lost only together with it; leave out heal, or pass "
                 'transport="process"'
             )
-        return o.transport == "inproc"
+        if o.transport != "auto":
+            return o.transport == "inproc"
+        # A time limit that somebody has set can only be kept for another process.
+        return games <= FEW and self._healing is None and o.timeout == Options.timeout and library.available()
 
     def _open_shard(self, session: Session, games: int, start: int) -> SocketTransport:
         """Open games from index start on, in a session."""
