@@ -24,6 +24,7 @@ type Config struct {
 	Results    float64 // share of the budget, at its beginning, for TD(λ) before a backup; 0 without one
 	Backup     float64 // share of the budget, the rest, for fitted value iteration; 0: all is TD(λ)
 	Samples    int     // positions per decision that are searched further and learned from
+	Often      int     // how many times a decision is learned from in a stage of siblings, in the mean
 	Look       int     // plies that each of them is searched further in games of turns; 0 is 1
 	RateBackup float64 // learning rate at the beginning of a stage
 
@@ -46,8 +47,7 @@ type Config struct {
 // Check implements selfplay.Algorithm.
 func (c *Config) Check(g *games.Game) error {
 	if all := c.Results + c.Backup; all != 0 && !(c.Backup > 0 && math.Abs(all-1) < 1e-9) {
-		return fmt.Errorf("results %v and backup %v: results come before a backup, want 1 in all",
-			c.Results, c.Backup)
+		return fmt.Errorf("results %v and backup %v: results come before a backup, want 1 in all", c.Results, c.Backup)
 	}
 	if !(c.GateElo >= 0 && c.GateElo <= 1e3) {
 		return fmt.Errorf("gate elo is %v, want 0 to 1000", c.GateElo)
@@ -114,7 +114,7 @@ func Default(g *games.Game) Config {
 		c.Results, c.Backup, c.Samples, c.Look = 2./6, 4./6, 8, 6
 	default: // two stages of siblings; more add nothing
 		c.Results, c.Backup, c.Gates, c.Iterations = 0.5, 0.5, 4, 800
-		c.Samples, c.Batch, c.Late, c.GateElo = 24, 384, 0.25, 0
+		c.Samples, c.Often, c.Batch, c.Late, c.GateElo = 24, 10, 384, 0.25, 0
 	}
 	return c
 }

@@ -43,8 +43,7 @@ import (
 // Notes implements selfplay.Algorithm.
 func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	output := "log odds of winning"
-	switch r.Learner.(type) {
-	case *backupLearner, *siblingLearner:
+	if _, ok := r.Learner.(*lambdaLearner); !ok {
 		output = "worth of a position, to be compared within a decision"
 	}
 	return map[string]string{
@@ -134,8 +133,7 @@ func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, e
 	case lambdaKind:
 		return newLambdaPolicy(c, s), nil
 	}
-	return nil, fmt.Errorf("no policy of kind %q: want %s, %s or %s",
-		ro.Kind, siblingKind, backupKind, lambdaKind)
+	return nil, fmt.Errorf("no policy of kind %q: want %s, %s or %s", ro.Kind, siblingKind, backupKind, lambdaKind)
 }
 
 // Stage implements selfplay.Algorithm.

@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	refit     = 0.1 // share of the decisions of the stage so far that each fit takes, drawn at random
 	sharpness = 0.2 // temperature of the softmax over siblings, in the net's log odds
 	meanOver  = 8   // weights are averaged over this part of a stage, its last
 )
@@ -52,8 +51,17 @@ func (l *siblingLearner) Gated() error {
 
 func (l *siblingLearner) Rollout() selfplay.Rollout { return l.rollout(siblingKind) }
 
+// refit is the share of the decisions of the stage so far that each fit takes, drawn at random. Runs that were saved
+// without Often took a tenth; a budget of time does not say how long a stage is.
+func (c *Config) refit() float64 {
+	if rollouts := c.Iterations / c.Gates; rollouts > 0 && c.Often > 0 {
+		return min(1, float64(2*c.Often)/float64(rollouts))
+	}
+	return 0.1
+}
+
 // Fit implements selfplay.Learner. It takes a share of the decisions of the stage, so that the steps of a rollout grow
-// with the decisions there are: in a stage of 200 rollouts, each is taken ten times in the mean.
+// with the decisions there are.
 func (l *siblingLearner) Fit() error {
 	for _, slot := range l.run.Slots {
 		if n, ok := slot.Notes.(*decisions); ok {
@@ -61,7 +69,7 @@ func (l *siblingLearner) Fit() error {
 		}
 	}
 	counts, shuffle := &l.run.Counts, l.run.Shuffle()
-	take := shuffle.Perm(len(l.stage.list))[:int(math.Ceil(refit*float64(len(l.stage.list))))]
+	take := shuffle.Perm(len(l.stage.list))[:int(math.Ceil(l.config.refit()*float64(len(l.stage.list))))]
 	loss, rows, rate := 0., 0, l.rate()
 	for len(take) > 0 {
 		n := min(l.config.perStep(), len(take))

@@ -46,16 +46,11 @@ type pair struct {
 // newSiblingPolicy makes a policy for a game whose evaluator values the ends of pairs without making them.
 func newSiblingPolicy(c *Config, s *afterstate.Search) (*siblingPolicy, error) {
 	rules := s.Game.Rules
-	p := &siblingPolicy{Search: s, config: c, after: rules.New(rules.MinSeats)}
 	e, err := s.Game.Learned(s.Net)
-	if err != nil {
-		return nil, err
+	if _, ok := e.(search.LeafEvaluator); err == nil && !ok {
+		err = errors.New("the evaluator of " + rules.Name + " values no leaves")
 	}
-	var ok bool
-	if p.eval, ok = e.(search.LeafEvaluator); !ok {
-		return nil, errors.New("the evaluator of " + rules.Name + " values no leaves")
-	}
-	return p, nil
+	return &siblingPolicy{Search: s, config: c, after: rules.New(rules.MinSeats)}, err
 }
 
 // Start implements selfplay.Policy. A net that fits once fits again: all have the same layers at their ends.

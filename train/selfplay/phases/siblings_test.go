@@ -154,6 +154,7 @@ func TestSiblingsLearn(t *testing.T) {
 	require.Same(t, base, l.base, "it stands still until a gate")
 	require.Greater(t, len(l.stage.list), 500)
 	s, k := newSlotOf(r.Game, 77), p.config.Samples
+	require.InDelta(t, 10, r.Counts.Rows/k/len(l.stage.list), 1, "each is learned from ten times, whatever the stage's length")
 	x := make([]float32, k*len(r.Game.Features))
 	var before, after float64
 	for range 200 {
