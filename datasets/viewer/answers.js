@@ -8,7 +8,7 @@ globalThis.ownGame = (async () => {
   return (path, params) => {
     if (path === "api/games") return own.games;
     if (path === "api/game") return own.game;
-    if (path !== "api/frames") throw new Error("This page has no server.");
+    if (path !== "api/frames") throw Object.assign(new Error("This page has no server."), {told: true});
     return {from: params.from, gen: own.game.gen, frames: own.frames.slice(params.from, params.from + params.count)};
   };
 })();

@@ -6,9 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"embed"
 	"errors"
-	"io/fs"
 	"net/http"
 	"strings"
 
@@ -16,9 +14,6 @@ import (
 	"blockyard/datasets/program/web/ask"
 	"blockyard/datasets/viewer"
 )
-
-//go:embed page
-var page embed.FS
 
 const maxBody = 1 << 10 // bytes of a request
 
@@ -34,16 +29,12 @@ func NewToken() string { return rand.Text() }
 
 // NewServer serves a table to those who have the token.
 func NewServer(t *Table, token string) *Server {
-	own, err := fs.Sub(page, "page")
-	if err != nil {
-		panic(err) // the folder is compiled in
-	}
 	s := &Server{token: sha256.Sum256([]byte(token)), routes: http.NewServeMux()}
-	shared := http.FileServerFS(viewer.PageFiles())
-	for _, file := range []string{"dom.js", "draw.js", "stage.js", "style.css", "icon.svg"} {
-		s.routes.Handle("GET /"+file, shared)
-	}
-	s.routes.Handle("GET /", http.FileServerFS(own))
+	files := viewer.PageFiles()
+	s.routes.Handle("GET /", http.FileServerFS(files))
+	s.routes.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, files, "play.html")
+	})
 	s.routes.HandleFunc("GET /rules/{game}", viewer.Rules)
 	web.Handle(s.routes, t.Answers(), maxBody)
 	return s

@@ -187,7 +187,7 @@ func TestRequests(t *testing.T) {
 		200: {"GET / ", "GET /stage.js ", "GET /play.css ", "GET /api/position?after=-1 "},
 		400: {"GET /api/position ", "POST /api/choose {", `POST /api/choose {"action":65535}`, "GET /api/hints?version=x ",
 			"GET /api/hints?version=1&agent=exec:true ", "POST /api/choose " + `{"x":"` + strings.Repeat("x", 2000) + `"}`},
-		404: {"GET /app.js ", "GET /api/choose "},
+		404: {"GET /none.js ", "GET /api/choose "},
 		405: {"POST /api/position "},
 		409: {"POST /api/choose {}", "POST /api/again {}", "GET /api/hints?version=0&agent=learned "},
 	} {

@@ -3,30 +3,37 @@
 const chunkSize = 128, keptChunks = 48;
 const troubleBox = document.getElementById("trouble");
 
-// ask sends a request and returns the response. It throws the server's error. If the server cannot be
-// reached, it shows that on the page and returns null.
-export async function ask(path, params, signal) {
+// access is what a server needs to know of who asks: headers.
+export const access = {};
+
+// send sends a request, with a body as POST, and returns the response. It throws the server's error: err.told, and err.late
+// if the answer would have been another one a moment ago. Any other error means that the server cannot be reached.
+export async function send(path, params, body, signal) {
   if (globalThis.ownGame) return (await globalThis.ownGame)(path, params); // the page holds its game itself
-  let reply;
+  const where = path + (params ? "?" + new URLSearchParams(params) : "");
+  const options = {headers: access, signal, ...body && {method: "POST", body: JSON.stringify(body)}};
+  const reply = await (globalThis.arena ? globalThis.arena(path, params, body) : fetch(where, options));
+  const got = await reply.json().catch(() => ({error: `The response cannot be read (status ${reply.status}). Reload the page.`, bad: true}));
+  if (reply.ok && !got.bad) return got;
+  const text = got.error || `The server responded with status ${reply.status}.`;
+  throw Object.assign(new Error(text), {told: true, late: reply.status === 409});
+}
+
+// ask sends a request of the page to watch. If the server cannot be reached, it shows that and returns null.
+export async function ask(path, params, signal) {
   try {
-    reply = await fetch(path + "?" + new URLSearchParams(params), {signal});
+    const got = await send(path, params, null, signal);
+    trouble("");
+    return got;
   } catch (err) {
-    if (err.name === "AbortError") throw err;
+    if (err.told) trouble("");
+    if (err.told || err.name === "AbortError") throw err;
     trouble("The viewer cannot be reached: is “datasets view --web” still running? Retrying …");
     return null;
   }
-  trouble("");
-  let body;
-  try {
-    body = await reply.json();
-  } catch {
-    throw new Error(`The response cannot be read (status ${reply.status}). Reload the page.`);
-  }
-  if (!reply.ok) throw new Error(body.error || `The server responded with status ${reply.status}.`);
-  return body;
 }
 
-function trouble(text) {
+export function trouble(text) {
   troubleBox.hidden = !text;
   if (troubleBox.textContent !== text) troubleBox.textContent = text;
 }

@@ -1,6 +1,6 @@
 // The panel beside the boards: what an agent would play, and the list of all legal moves.
 
-import {ask} from "./api.js";
+import {send as ask} from "./api.js";
 import {el} from "./dom.js";
 
 const panel = document.getElementById("analysis"), keys = {hints: document.getElementById("hints"), moves: document.getElementById("moves")};

@@ -1,7 +1,7 @@
 // A game to play: shows the position and plays what the person chooses. The server keeps the game, so that the page can be
 // loaded again at any time.
 
-import {ask, trouble, wait} from "./api.js";
+import {access, send as ask, trouble, wait} from "./api.js";
 import {el, rules} from "./dom.js";
 import {theme} from "./draw.js";
 import * as hints from "./hints.js";
@@ -10,6 +10,7 @@ import * as pointer from "./pointer.js";
 import * as stage from "./stage.js";
 
 const $ = (id) => document.getElementById(id);
+access.Authorization = "Bearer " + location.hash.slice(1);
 let position = null, moves = null, sending = false, leaving = 0;
 
 // follow shows every position as soon as there is one.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -110,7 +111,8 @@ func (b *Tab) Clean() {
 	require.Empty(b, b.troubles)
 	require.NotEmpty(b, b.requests)
 	for _, url := range b.requests {
-		require.True(b, strings.HasPrefix(url, b.Home) || strings.HasPrefix(url, "data:"), "the page asked for %s", url)
+		own := func(prefix string) bool { return strings.HasPrefix(url, prefix) }
+		require.True(b, slices.ContainsFunc([]string{b.Home, "data:", "blob:"}, own), "the page asked for %s", url)
 	}
 }
 
