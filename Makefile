@@ -17,7 +17,7 @@ export GOFLAGS ?= -trimpath
 CGO := ./agents/submit/wintetris ./rpc/library
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo network ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels docs release reproduce serve clean
+.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo network ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels arena docs release reproduce serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
@@ -145,6 +145,12 @@ binaries: ## the four programs for five platforms, in bin/; CHECK=1 builds them 
 
 wheels: $(VENV)/ok ## the Python package for five platforms, in rpc/python/dist/
 	$(PY) -m pip install --quiet 'hatchling>=1.21' 'twine>=6' && $(PY) rpc/python/wheels.py
+
+arena: ## the games to play, and records to watch, as pages that need no server, in bin/arena/
+	mkdir -p bin
+	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/arena.wasm ./agents/play/arena
+	$(GO) run ./agents/play/arena bin/arena.wasm "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/arena
+	@echo bin/arena/index.html
 
 docs: $(VENV)/test ## the documentation site, in rpc/python/site/; warnings and broken links are errors
 	cd rpc/python && NO_MKDOCS_2_WARNING=1 $(abspath $(PY)) -m mkdocs build --strict --quiet

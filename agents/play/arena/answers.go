@@ -1,0 +1,95 @@
+// Command arena is the arena: pages on which everybody plays the games against "learned", and watches and analyses
+// records, without a server. Built for js/wasm it is the program inside the pages, which answers what they ask. Built
+// for another machine it writes the folder of the pages, as in "make arena".
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/play/analyst"
+	"blockyard/agents/play/webplay"
+	"blockyard/datasets/program/web/ask"
+	"blockyard/datasets/record"
+	"blockyard/datasets/viewer"
+	"blockyard/env"
+	"blockyard/env/games"
+)
+
+// opponent is the agent of every seat but the first.
+const opponent = "learned"
+
+// A hall answers one page: a table, and the records that a person has opened. One request begins at a time.
+type hall struct {
+	ask.Answers
+	library *viewer.Library
+	analyst *analyst.Analyst
+	leave   context.CancelFunc // ends the games of the table
+	last    bytes.Buffer       // the record of the last game
+}
+
+func newHall() (*hall, error) {
+	library, err := viewer.NewLibrary(nil)
+	h := &hall{library: library, analyst: new(analyst.Analyst), leave: func() {}}
+	h.Answers = viewer.Answers(library, h.analyst)
+	h.Answers["POST /api/play"] = h.play
+	h.Answers["POST /api/records"] = h.open
+	h.Answers["GET /api/record"] = func(context.Context, *ask.Request) ([]byte, error) { return ask.JSON(h.last.String()) }
+	return h, err
+}
+
+// play begins games of a person against opponent.
+func (h *hall) play(_ context.Context, r *ask.Request) ([]byte, error) {
+	var order struct {
+		Game string `json:"game"`
+		Seed uint64 `json:"seed"`
+	}
+	if err := json.Unmarshal(r.Body, &order); err != nil {
+		return nil, ask.Bad("body: %w", err)
+	}
+	g, err := games.Lookup(order.Game)
+	if err != nil {
+		return nil, ask.Status(ask.NotFound, err)
+	}
+	factory, err := bots.New(g, bots.Foreign(opponent, nil))
+	if err != nil {
+		return nil, err
+	}
+	t := &webplay.Table{Rules: g, Seed: order.Seed, Persons: 1, Analyst: h.analyst, Record: h.keep}
+	t.Names = slices.Repeat([]string{opponent}, g.MinSeats)
+	t.Names[0] = bots.Person
+	t.Agents = func(seed uint64) (_ []env.Agent, err error) {
+		agents := make([]env.Agent, len(t.Names))
+		for seat := 1; seat < len(agents) && err == nil; seat++ {
+			agents[seat], err = factory(env.Derive(seed, uint64(seat)))
+		}
+		return agents, err
+	}
+	h.leave()
+	ctx, leave := context.WithCancel(context.Background())
+	h.leave = leave
+	maps.Copy(h.Answers, t.Answers())
+	go func() { _ = t.Run(ctx) }() // keep fails at nothing
+	return ask.JSON(struct{}{})
+}
+
+// keep keeps the record of a game.
+func (h *hall) keep(rec *record.Record) error {
+	h.last.Reset()
+	w := record.NewWriter(&h.last)
+	return errors.Join(w.Write(rec), w.Close())
+}
+
+// open adds the games of a file of records, which is the body, to those that can be watched.
+func (h *hall) open(_ context.Context, r *ask.Request) ([]byte, error) {
+	n, err := h.library.Add(r.Get("name"), r.Body)
+	if err != nil {
+		return nil, err
+	}
+	return ask.JSON(n)
+}

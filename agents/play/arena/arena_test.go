@@ -1,0 +1,219 @@
+//go:build !js
+
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"blockyard/agents/bots"
+	"blockyard/datasets/program/web/ask"
+	"blockyard/datasets/program/web/webtest"
+	"blockyard/datasets/record"
+	"blockyard/datasets/record/playback"
+	"blockyard/env"
+	"blockyard/env/games"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+// folder builds the arena as "make arena" does. BLOCKYARD_ARENA names one that is built already.
+func folder(t *testing.T) string {
+	if built := os.Getenv("BLOCKYARD_ARENA"); built != "" {
+		return built
+	}
+	dir := t.TempDir()
+	wasm := filepath.Join(dir, "arena.wasm")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", wasm, ".")
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	require.NoError(t, err)
+	pages := filepath.Join(dir, "arena")
+	require.NoError(t, write(wasm, filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"), pages))
+	packed, err := pack(filepath.Join(pages, "program.js"))
+	require.NoError(t, err)
+	size := base64.StdEncoding.DecodedLen(len(packed))
+	t.Logf("program.js: %d bytes compressed", size)
+	require.Less(t, size, 2_500_000)
+	return pages
+}
+
+// TestArena plays every game to its end on a page from the disk, where the program in it plays as this one does.
+func TestArena(t *testing.T) {
+	pages := folder(t)
+	b := webtest.Open(t, http.NotFoundHandler())
+	b.Home = "file://" + pages + "/"
+	for _, g := range games.All {
+		if strings.Contains(g.Name, ":") {
+			continue
+		}
+		t.Run(g.Name, func(t *testing.T) {
+			tab := b.T
+			defer func() { b.T = tab }()
+			b.T = t
+			rec := played(b, g)
+			require.NoError(t, record.Check(g, rec))
+			require.False(t, rec.Stopped)
+			asOurs(t, g, rec)
+		})
+	}
+	t.Run("moves", func(t *testing.T) {
+		tab := b.T
+		defer func() { b.T = tab }()
+		b.T = t
+		moves(b)
+	})
+	b.Clean()
+}
+
+// played plays a game by keys and clicks, looks at the page in all sizes, watches the record, and returns it.
+func played(b *webtest.Tab, g *env.Game) *record.Record {
+	const turn = "document.querySelector('#status').textContent.startsWith('Your move')"
+	begun := time.Now()
+	b.Visit("index.html#" + g.Name + "/7")
+	b.Await(turn)
+	b.Logf("%s: a first move can be played after %v", g.Name, time.Since(begun))
+	b.Press(kb.ArrowLeft, kb.ArrowUp, " ")
+	b.Await(turn + " && document.querySelector('.caption').textContent !== 'Turn 0'")
+	for _, s := range []struct {
+		name    string
+		w, h    int64
+		density float64
+		dark    bool
+	}{{"390-dark", 390, 844, 2, true}, {"390", 390, 844, 2, false}, {"820-dark", 820, 1100, 1, true},
+		{"820", 820, 1100, 1, false}, {"1280-dark", 1280, 800, 1, true}, {"1280", 1280, 800, 1, false}} {
+		b.Size(s.w, s.h, s.density, s.dark)
+		b.Await(fmt.Sprintf("innerWidth === %d && document.documentElement.scrollWidth <= innerWidth", s.w))
+		b.Shot(g.Name + "-" + s.name)
+	}
+	b.Text(`setInterval(() => {
+		const place = document.querySelector('#place'), other = document.querySelector('#others button');
+		if (!place.disabled) place.click(); else if (other) other.click();
+	}, 10)`)
+	b.Await("!document.querySelector('#over').hidden")
+	b.Shot(g.Name + "-over")
+	b.Text("void arena('api/record').then((r) => r.json()).then((text) => { window.record = text; })")
+	b.Await("window.record")
+	text := b.Text("window.record")
+	r, err := record.NewReader(g.Name, strings.NewReader(text))
+	require.NoError(b, err)
+	rec, err := r.Read()
+	require.NoError(b, err)
+
+	b.Do(chromedp.Click("#over button:nth-child(2)"))
+	b.Await("location.pathname.endsWith('watch.html') && document.querySelector('.caption').textContent.startsWith('Turn 0')")
+	b.Press("a")
+	b.Await("document.querySelectorAll('#analysis .moves tbody').length > 1")
+	b.Press(kb.End)
+	b.Await("document.querySelector('#next').disabled")
+	b.Shot(g.Name + "-watch")
+	return rec
+}
+
+// asOurs holds that the opponent of a record chose what it chooses on this machine.
+func asOurs(t *testing.T, g *env.Game, rec *record.Record) {
+	factory, err := bots.New(g, bots.Foreign(opponent, nil))
+	require.NoError(t, err)
+	agent, err := factory(1)
+	require.NoError(t, err)
+	line := playback.New(g, rec)
+	for !line.Done() {
+		line.Advance(time.Now())
+	}
+	chosen, s := 0, g.New(rec.Seats)
+	for n := range line.Len() - 1 {
+		line.Seek(n)
+		if line.State().Acting().Has(1) && line.Moves()[1] != env.None {
+			s.CopyFrom(line.State())
+			a, err := agent.Act(t.Context(), s, 1)
+			require.NoError(t, err)
+			require.Equal(t, g.Text(a), g.Text(line.Moves()[1]), "position %d", n)
+			chosen++
+		}
+	}
+	t.Logf("%s: %d choices of %s are the same", g.Name, chosen, opponent)
+	require.Equal(t, rec.Seats > 1, chosen > 0)
+}
+
+// moves holds that analyses by "hand" and "learned" have the same moves and values in the page as on this machine: of
+// more than a thousand positions if BLOCKYARD_LONG is set.
+func moves(b *webtest.Tab) {
+	const chunk = 5
+	h, err := newHall()
+	require.NoError(b, err)
+	files, err := filepath.Glob("../../../datasets/games/*.jsonl")
+	require.NoError(b, err)
+	require.Len(b, files, 5)
+	b.Visit("watch.html")
+	same := 0
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		require.NoError(b, err)
+		name := filepath.Base(path)
+		n, err := h.library.Add(name, text)
+		require.NoError(b, err)
+		require.Positive(b, n)
+		b.Text(fmt.Sprintf(`void (() => {
+			const data = new DataTransfer();
+			data.items.add(new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0))], %q));
+			dispatchEvent(new DragEvent('drop', {dataTransfer: data, cancelable: true}));
+		})()`, base64.StdEncoding.EncodeToString(text), name))
+		b.Await(fmt.Sprintf("document.querySelector('.where .id').textContent === %q || document.querySelectorAll('.row').length > 1",
+			name+":1"))
+		turns := 60
+		if os.Getenv("BLOCKYARD_LONG") != "" {
+			turns = 420
+		}
+		if strings.HasPrefix(name, "dropblox") { // whose search takes twenty times as long
+			turns = 10
+		}
+	game:
+		for from := 0; from < turns; from += chunk {
+			b.Text(fmt.Sprintf(`(window.got = null, void (async () => {
+				const got = [];
+				for (let turn = %d; turn < %d; turn++) for (const agent of ['hand', 'learned']) {
+					got.push(await (await arena('api/analysis', {id: %q, turn, agent})).text());
+				}
+				window.got = got.join('\n');
+			})())`, from, from+chunk, name+":1"))
+			b.Await("window.got")
+			for k, got := range strings.Split(b.Text("window.got"), "\n") {
+				agent := []string{"hand", "learned"}[k%2]
+				values := url.Values{"id": {name + ":1"}, "turn": {fmt.Sprint(from + k/2)}, "agent": {agent}}
+				status, want := h.Answer(b.Context(), "GET /api/analysis", &ask.Request{Values: values})
+				require.Equal(b, rounded(string(want)), rounded(got), "%s, turn %d, %s", name, from+k/2, agent)
+				if status != 200 {
+					break game // the game is over
+				}
+				same++
+			}
+		}
+	}
+	b.Logf("%d analyses are the same", same)
+	require.Greater(b, same, 400)
+}
+
+var number = regexp.MustCompile(`-?\d+\.\d+(e-?\d+)?`)
+
+// rounded is a text with its numbers to nine digits: the exponential function of amd64, which makes a chance of what a
+// network says, differs from that of Go in the last bit.
+func rounded(text string) string {
+	return number.ReplaceAllStringFunc(text, func(n string) string {
+		x, _ := strconv.ParseFloat(n, 64)
+		return strconv.FormatFloat(x, 'g', 9, 64)
+	})
+}
