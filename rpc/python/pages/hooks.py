@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from typing import Any
 
 import cards
@@ -15,7 +16,7 @@ _PAGE = re.compile(r"(?:<code>)?\bdocs/(\w+)\.md\b(?:</code>)?")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages of other folders, the files to which pages link, and the cards of the games."""
+    """Add the pages of other folders, the files to which pages link, the arena, and the cards of the games."""
     texts = {path: (repository.ROOT / path).read_text(encoding="utf-8") for path in repository.PAGES}
     for file in files.documentation_pages():
         texts[repository.DOCS + file.src_uri] = file.content_string
@@ -30,6 +31,11 @@ def on_files(files: Files, config: Any) -> Files:
                 files.append(File.generated(config, repository.page_of(path), abs_src_path=str(repository.ROOT / path)))
         elif (repository.ROOT / path).is_file():
             pages[repository.page_of(path)] = repository.source_text(path)
+    subprocess.run(["make", "--silent", "arena"], cwd=repository.ROOT, check=True, stdout=subprocess.DEVNULL)
+    arena = repository.ROOT / "bin/arena"
+    for built in sorted(path for path in arena.rglob("*") if path.is_file()):
+        name = f"arena/{built.relative_to(arena).as_posix()}"
+        files.append(File.generated(config, name, abs_src_path=str(built)))
     for name, text in {**pages, **cards.cards()}.items():
         if (old := files.get_file_from_path(name)) is not None:
             files.remove(old)
