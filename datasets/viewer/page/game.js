@@ -84,7 +84,7 @@ async function follow(mine) {
   if (mine !== visit) return;
   let again = 1000;
   if (got) {
-    const before = timeline.count, wasLast = at >= 0 && at === before - 1 && details && (details.replay.live || got.replay.live);
+    const before = timeline.count, wasLast = at >= 0 && want === before - 1 && details && (details.replay.live || got.replay.live);
     if (timeline.take(got)) at = -1;
     timeline.stale(before);
     details = got;

@@ -243,7 +243,7 @@ function fit(frame) {
   if (wide && !extra.hidden) width -= extra.offsetWidth + gap;
   const card = boards.contains(parts.seats[0].box) ? parts.seats[0].box.offsetHeight + 10 : 0;
   const name = boards.querySelector(".boardname"), above = phone && panel.querySelector(".seats2");
-  const used = document.querySelector(".top").offsetHeight + document.querySelector(".deck").offsetHeight + caption.offsetHeight + card + (name ? 30 : 0) + (above ? above.offsetHeight + 12 : 0) + 52;
+  const used = document.getElementById("game").offsetTop + document.querySelector(".deck").offsetHeight + caption.offsetHeight + card + (name ? 30 : 0) + (above ? above.offsetHeight + 12 : 0) + 52;
   const height = Math.max(phone ? 300 : 260, innerHeight - used);
   return Math.max(5, Math.min(width / across, height / down, 46));
 }
