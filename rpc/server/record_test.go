@@ -219,7 +219,7 @@ func TestRecordMemory(t *testing.T) {
 	require.NoError(t, g.Client().Call("stats", &during))
 	require.Equal(t, before.Memory+memory+9*64, during.Memory, "counted from the start")
 	require.NoError(t, g.CallSlab("reset"))
-	roll := func() { require.NoError(t, g.Call("rollout", nil, 20_000, map[string]any{"keep": "last"})) }
+	roll := func() { require.NoError(t, g.Call("rollout", nil, 2_000, map[string]any{"keep": "last"})) }
 	roll()
 	var m runtime.MemStats
 	runtime.GC()
