@@ -207,7 +207,6 @@ func TestGreed(t *testing.T) {
 		"several files together": {`^it has written \d+ MiB, want at most 100$`, []string{"disk", f.own, "4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			begun := time.Now()
 			if f.cage.Memory = 0; name == "memory" {
 				f.cage.Memory = 64 << 20
 			}
@@ -216,7 +215,6 @@ func TestGreed(t *testing.T) {
 			if a.want != "" && (ended != "" || name != "a fork bomb") { // by the watch, or refused by the kernel
 				require.Regexp(t, a.want, ended)
 			}
-			require.Less(t, time.Since(begun), hang)
 			entries, err := os.ReadDir(f.own)
 			require.NoError(t, err)
 			for _, e := range entries {

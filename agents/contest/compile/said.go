@@ -15,6 +15,21 @@ import (
 	"blockyard/agents/contest"
 )
 
+// A saying is what an author says in bot.toml.
+type saying struct{ Build, Run, Language string }
+
+func readSaying(text string) (says saying, err error) {
+	meta, err := toml.Decode(strings.TrimPrefix(text, "\ufeff"), &says)
+	if rest := meta.Undecoded(); err == nil && len(rest) > 0 {
+		err = fmt.Errorf("%q is no key", rest[0].String())
+	}
+	if err != nil {
+		return says, refuse(`bot.toml: %v: want build, run and language, each a text: run = "./bot"`, err)
+	}
+	says.Build, says.Run = strings.TrimSpace(says.Build), strings.TrimSpace(says.Run)
+	return says, nil
+}
+
 // said builds and starts a bot as its author says in bot.toml. ok is false if there is none, or if it says no more than
 // the language.
 func (c *compiler) said() (ok bool, err error) {
@@ -22,14 +37,9 @@ func (c *compiler) said() (ok bool, err error) {
 	if !found {
 		return false, nil
 	}
-	var says struct{ Build, Run, Language string }
-	text := strings.TrimPrefix(c.text(mark), "\ufeff")
-	meta, err := toml.Decode(text, &says)
-	if rest := meta.Undecoded(); err == nil && len(rest) > 0 {
-		err = fmt.Errorf("%q is no key", rest[0].String())
-	}
+	says, err := readSaying(c.text(mark))
 	if err != nil {
-		return false, refuse(`bot.toml: %v: want build, run and language, each a text: run = "./bot"`, err)
+		return false, err
 	}
 	c.language = says.Language
 	if says.Run == "" && says.Build == "" {

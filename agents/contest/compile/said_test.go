@@ -1,0 +1,55 @@
+package compile
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzBotTOML: whatever an author says in bot.toml, there is a command to start, or the author reads what to mend; nothing
+// outside of the bot's folder changes. Here nothing is built.
+func FuzzBotTOML(f *testing.F) {
+	for _, text := range []string{"", "run = \"./bot\"", "run = \"bot --fast 'a b'\"\nlanguage = \"C\"", "\ufeffrun = './bot'\r\n",
+		"run = \"../file\"", "run = \"x/../../file\"", "run = \"./link\"", "run = \"./pipe/\"", "language = \"Python\"",
+		"run = 1", "[run]\na = 1", "run = \"\\u0000/\"", "run = \"  \"", "run = \"'\"", "x = \"./bot\""} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if says, _ := readSaying(text); says.Build != "" {
+			return
+		}
+		outside := t.TempDir()
+		dir, secret := filepath.Join(outside, "theirs"), filepath.Join(outside, "file")
+		require.NoError(t, os.Mkdir(dir, 0o755))
+		for path, text := range map[string]string{secret: "a\r\n", dir + "/bot": "a\r\n", dir + "/bot.toml": text} {
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		}
+		require.NoError(t, os.Symlink("../file", filepath.Join(dir, "link")))
+		root, err := os.OpenRoot(dir)
+		require.NoError(t, err)
+		defer root.Close()
+		c := &compiler{dir: dir, root: root, limits: Default, ctx: t.Context()}
+		c.seen, err = look(dir, nil)
+		require.NoError(t, err)
+		done, err := c.said()
+		if err != nil {
+			require.ErrorAs(t, err, new(*Refusal))
+			require.False(t, done)
+		}
+		if done {
+			require.NotEmpty(t, c.program.Argv)
+			require.NotEmpty(t, c.program.Argv[0])
+		}
+		info, err := os.Stat(secret)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode())
+		kept, err := os.ReadFile(secret)
+		require.NoError(t, err)
+		require.Equal(t, "a\r\n", string(kept))
+		list, err := os.ReadDir(outside)
+		require.NoError(t, err)
+		require.Len(t, list, 2)
+	})
+}
