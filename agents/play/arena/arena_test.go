@@ -152,7 +152,7 @@ func asOurs(t *testing.T, g *env.Game, rec *record.Record) {
 // moves holds that analyses by "hand" and "learned" have the same moves and values in the page as on this machine: of
 // more than a thousand positions if BLOCKYARD_LONG is set.
 func moves(b *webtest.Tab) {
-	const chunk = 5
+	const chunk = 2
 	h, err := newHall()
 	require.NoError(b, err)
 	files, err := filepath.Glob("../../../datasets/games/*.jsonl")
@@ -172,15 +172,16 @@ func moves(b *webtest.Tab) {
 			data.items.add(new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0))], %q));
 			dispatchEvent(new DragEvent('drop', {dataTransfer: data, cancelable: true}));
 		})()`, base64.StdEncoding.EncodeToString(text), name))
-		b.Await(fmt.Sprintf("document.querySelector('.where .id').textContent === %q || document.querySelectorAll('.row').length > 1",
+		b.Await(fmt.Sprintf("document.querySelector('[data-id=%q]') || document.querySelector('.where .id').textContent === %[1]q",
 			name+":1"))
 		turns := 60
 		if os.Getenv("BLOCKYARD_LONG") != "" {
 			turns = 420
 		}
 		if strings.HasPrefix(name, "dropblox") { // whose search takes twenty times as long
-			turns = 10
+			turns = 6
 		}
+		b.Text("location.hash = ''") // the page reads no game meanwhile
 	game:
 		for from := 0; from < turns; from += chunk {
 			b.Text(fmt.Sprintf(`(window.got = null, void (async () => {
