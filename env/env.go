@@ -126,7 +126,7 @@ func Start(s State, seats, low, high int) State {
 // one assignment, equality is ==, and Encode works for every game. A State is not safe for
 // concurrent use. Package env/envtest checks every promise made here.
 //
-// A State may also implement Afterstater, Hasher, Masker and Marker.
+// A State may also implement Afterstater, Hasher, Masker, Marker and Answerer.
 type State interface {
 	// Reset starts a new game. Everything random in it follows from seed.
 	Reset(seed uint64)

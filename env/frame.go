@@ -77,6 +77,12 @@ type Marker interface {
 	Mark(f *Frame, seat int, a Action)
 }
 
+// An Answerer is a State whose contest has other words for an action than Game.Text.
+type Answerer interface {
+	// Answer returns what a bot of the contest writes to play seat's legal action a, in one line.
+	Answer(seat int, a Action) string
+}
+
 // Reset empties the frame and keeps its memory.
 func (f *Frame) Reset() {
 	f.Boards, f.Notes, f.Trays, f.Facts = f.Boards[:0], f.Notes[:0], f.Trays[:0], f.Facts[:0]

@@ -60,7 +60,8 @@ type Frame struct {
 // A Seat is a player in a frame.
 type Seat struct {
 	Score  int      `json:"score"`
-	Act    string   `json:"act,omitempty"` // the action about to be played
+	Act    string   `json:"act,omitempty"`    // the action about to be played
+	Answer string   `json:"answer,omitempty"` // how a bot of the contest writes Act, if in other words
 	Turn   bool     `json:"turn,omitempty"`
 	Result *float32 `json:"result,omitempty"`
 	Value  *float32 `json:"value,omitempty"` // what the player's own search expected of Act
@@ -163,7 +164,7 @@ func (out *Frame) actions(r *playback.Timeline) {
 	for seat := range out.Seats {
 		p := &out.Seats[seat]
 		if a := r.Moves()[seat]; p.Turn && a != env.None {
-			p.Act = r.Game.Text(a)
+			p.Act, p.Answer = r.Game.Text(a), Answer(r.State(), seat, a)
 		} else if p.Turn && !r.Last() {
 			p.Act = "no action"
 		}

@@ -56,6 +56,7 @@ func (p *Painter) show(s env.State) {
 type Mark struct {
 	Action env.Action `json:"action"`
 	Text   string     `json:"text"`
+	Answer string     `json:"answer,omitempty"` // how a bot of the contest writes it, if in other words
 	Board  int        `json:"board"`
 	Cells  []int      `json:"cells"`
 	Glyph  string     `json:"glyph,omitempty"`
@@ -82,12 +83,20 @@ func (p *Painter) Marks(g *env.Game, s env.State, seat int) []Mark {
 
 // mark returns what a legal action fills in s, which show has drawn.
 func (p *Painter) mark(g *env.Game, s env.State, seat int, a env.Action) Mark {
-	m := Mark{Action: a, Text: g.Text(a), Cells: []int{}}
+	m := Mark{Action: a, Text: g.Text(a), Answer: Answer(s, seat, a), Cells: []int{}}
 	if marker, ok := s.(env.Marker); ok {
 		marker.Mark(&p.frame, seat, a)
 		m.find(&p.frame)
 	}
 	return m
+}
+
+// Answer returns what a bot of the contest writes to play a legal action, empty if that is the text of the action.
+func Answer(s env.State, seat int, a env.Action) string {
+	if s, ok := s.(env.Answerer); ok {
+		return s.Answer(seat, a)
+	}
+	return ""
 }
 
 // find sets what the ghost on the boards fills.

@@ -186,6 +186,7 @@ func TestFramesAreTheGames(t *testing.T) {
 	require.Equal(t, "Turn 0", first.Label)
 	require.True(t, first.Seats[0].Turn)
 	require.NotEmpty(t, first.Seats[0].Act)
+	require.Regexp(t, `^\d+ \d+ [A-W]\d\d\d$`, first.Seats[0].Answer, "as a bot of the contest writes it")
 	require.Len(t, first.Trays, 2)
 	require.Equal(t, 18, len(first.Trays[0].Pieces), "18 of 21 letters are in a game of two")
 	require.Regexp(t, "[a-w]", first.Boards[0].Cells, "the choice is shown where it will lie")

@@ -2,10 +2,16 @@ package blockbattle
 
 import "blockyard/env"
 
-// Answer appends to dst the shortest list of tokens that plays seat's legal action a, which is
+// Answer implements env.Answerer with the shortest tokens that play a, "no_moves" for env.None.
+func (s *State) Answer(seat int, a env.Action) string {
+	tokens, _ := s.Tokens(seat, a, nil)
+	return Write(tokens)
+}
+
+// Tokens appends to dst the shortest list of tokens that plays seat's legal action a, which is
 // what a bot writes. ok is false if a is not legal. It is a breadth-first search over the places
 // of the box; a place reached by a turn differs from the same place reached otherwise.
-func (s *State) Answer(seat int, a env.Action, dst []Token) (tokens []Token, ok bool) {
+func (s *State) Tokens(seat int, a env.Action, dst []Token) (tokens []Token, ok bool) {
 	if a == SkipAction {
 		return append(dst, Skip), s.Sides[seat].Skips > 0
 	}

@@ -157,15 +157,16 @@ func TestAnswerPlaysTheAction(t *testing.T) {
 	for i := range 200 {
 		s := randomState(r, []Rules{Document, Classic, Port}[i%3])
 		for _, a := range s.Legal(0, nil) {
-			tokens, ok := s.Answer(0, a, nil)
+			tokens, ok := s.Tokens(0, a, nil)
 			require.True(t, ok, "%s\n%s", Text(a), show(s))
 			require.LessOrEqual(t, len(tokens), MaxTokens)
 			parsed, odd := ParseAnswer(Write(tokens), nil)
 			require.Empty(t, odd)
 			land, _ := Execute(&s.Sides[0], int(s.Piece), parsed, s.Rules)
 			require.Equal(t, Text(a), Text(ActionOf(land)), "%v\n%s", tokens, show(s))
+			require.Equal(t, Write(tokens), s.Answer(0, a))
 		}
-		_, ok := s.Answer(0, 799, nil)
+		_, ok := s.Tokens(0, 799, nil)
 		require.Equal(t, ok, slices.Contains(s.Legal(0, nil), 799))
 	}
 }

@@ -26,6 +26,7 @@ type State struct {
 var (
 	_ env.Afterstater = (*State)(nil)
 	_ env.Marker      = (*State)(nil)
+	_ env.Answerer    = (*State)(nil)
 )
 
 // Reset implements env.State. The seed decides every piece and every hole.

@@ -116,18 +116,33 @@ func (s *State) List(seat int) []Code {
 	}
 	var out []Code
 	for m := s.May(seat); m != 0; m &= m - 1 {
-		c := Code{L: bits.TrailingZeros32(m)}
-		for ; c.F < 2; c.F++ {
-			for c.R = 0; c.R < 4; c.R++ {
-				out = t.collect(out, c, &connected, legal)
-			}
+		out = t.codes(out, bits.TrailingZeros32(m), &connected, legal)
+	}
+	return out
+}
+
+// Answer implements env.Answerer with the code by which List names a placement.
+func (s *State) Answer(seat int, a env.Action) string {
+	t := s.Table()
+	o, _, _ := t.Placement(a)
+	_, connected := s.Open(seat)
+	for _, c := range t.codes(nil, int(o.Letter), &connected, map[env.Action]bool{a: true}) {
+		return c.String()
+	}
+	return ""
+}
+
+// codes appends the codes of one letter whose placement is in left, and removes these placements from left.
+func (t *Table) codes(out []Code, letter int, connected *Board, left map[env.Action]bool) []Code {
+	for c := (Code{L: letter}); c.F < 2; c.F++ {
+		for c.R = 0; c.R < 4; c.R++ {
+			out = t.collect(out, c, connected, left)
 		}
 	}
 	return out
 }
 
-// collect appends the codes of one letter, flip and rotation whose placement is in left, and
-// removes these placements from left.
+// collect is codes for one flip and rotation.
 func (t *Table) collect(out []Code, c Code, connected *Board, left map[env.Action]bool) []Code {
 	for c.Y = 0; c.Y < Size; c.Y++ {
 		for c.X = 0; c.X < Size; c.X++ {

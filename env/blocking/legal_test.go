@@ -203,6 +203,7 @@ func TestListHoldsEveryPlacementOnce(t *testing.T) {
 				require.Fail(t, "not anchored", "%s", c)
 			}
 			got = append(got, s.Table().Action(c))
+			require.Equal(t, c.String(), s.Answer(seat, s.Table().Action(c)))
 		}
 		slices.Sort(got)
 		require.Equal(t, legal, got)

@@ -32,7 +32,10 @@ type State struct {
 	TableID uint8 // names the shape table, see Use; 0 is the default table
 }
 
-var _ env.Marker = (*State)(nil)
+var (
+	_ env.Marker   = (*State)(nil)
+	_ env.Answerer = (*State)(nil)
+)
 
 // Reset implements env.State. The seed decides the letters.
 func (s *State) Reset(seed uint64) {

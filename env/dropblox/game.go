@@ -2,6 +2,7 @@ package dropblox
 
 import (
 	"fmt"
+	"strings"
 
 	"blockyard/env"
 )
@@ -92,6 +93,17 @@ func (s *State) Mark(f *env.Frame, _ int, a env.Action) {
 	b.Center = Cell{I: int8(p.I), J: int8(p.J)}
 	b.rotate(p.R)
 	paint(&f.Boards[0], &b, env.CellGhost)
+}
+
+// Answer implements env.Answerer with the shortest commands that lead the block there, separated by blanks. A block that
+// only has to drop needs none.
+func (s *State) Answer(_ int, a env.Action) string {
+	var words []string
+	commands, _ := s.Path(a, nil)
+	for _, c := range commands {
+		words = append(words, c.String())
+	}
+	return strings.Join(words, " ")
 }
 
 // paint draws a block in its place.

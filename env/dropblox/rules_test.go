@@ -287,6 +287,8 @@ func TestStepAgainstCommandsAndSlowTwin(t *testing.T) {
 			b = a
 			way, err := a.Path(act, nil)
 			require.NoError(t, err)
+			said := a
+			said.Turn(strings.Fields(a.Answer(0, act))...)
 			blk := a.Block(0)
 			for _, c := range way {
 				require.True(t, c.Carry(&blk, &a.Taken))
@@ -297,6 +299,7 @@ func TestStepAgainstCommandsAndSlowTwin(t *testing.T) {
 			require.Equal(t, rows, b.Play(way))
 			a.Step(env.Alone(0, act))
 			require.Equal(t, a, b, Text(act))
+			require.Equal(t, a, said, "played as a bot of the contest writes it")
 			require.Equal(t, cells, a.Cells)
 			require.Equal(t, int(points)+1<<rows-1, int(a.Points))
 			most = max(most, rows)

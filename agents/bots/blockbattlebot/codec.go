@@ -58,8 +58,7 @@ func NewCodec(d Dialect, notes io.Writer) *Codec {
 
 // Answer implements contest.Codec: the shortest tokens that play a, "no_moves" for None.
 func (c *Codec) Answer(s env.State, seat int, a env.Action) string {
-	tokens, _ := s.(*blockbattle.State).Answer(seat, a, nil)
-	return blockbattle.Write(tokens)
+	return s.(*blockbattle.State).Answer(seat, a)
 }
 
 // An answer is where a bot's line, split into tokens that are executed, puts the piece (rules §4.3, §4.4).

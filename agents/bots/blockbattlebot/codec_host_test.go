@@ -96,7 +96,7 @@ func guess(t *testing.T, before, after *blockbattle.State, ours blockbattle.Land
 // landings says where a joint move puts the pieces, by way of the answers that play it.
 func landings(s *blockbattle.State, m env.Moves) (lands [2]blockbattle.Landing) {
 	for seat := range lands {
-		tokens, _ := s.Answer(seat, m[seat], nil)
+		tokens, _ := s.Tokens(seat, m[seat], nil)
 		lands[seat], _ = blockbattle.Execute(&s.Sides[seat], int(s.Piece), tokens, s.Rules)
 	}
 	return lands
@@ -149,7 +149,7 @@ func TestHostSaysWhatTheClassicEngineSaid(t *testing.T) {
 					ours = readAnswer(ClassicDialect, s, 0, turns[i].reply).land
 				}
 				a, d := guess(t, s, &turns[i+1].state, ours)
-				tokens, ok := s.Answer(1, a, nil)
+				tokens, ok := s.Tokens(1, a, nil)
 				require.True(t, ok)
 				opponent.replies = append(opponent.replies, reply{line: blockbattle.Write(tokens)})
 				draws = append(draws, d)

@@ -121,6 +121,8 @@ function players(frame, details) {
     if (s.result !== undefined && frame.seats.length > 1) bits.push(standing(frame.seats, s));
     else if (s.act) bits.push(el("em", "", s.act));
     if (s.value !== undefined) bits.push(el("span", "value", "value " + s.value.toPrecision(3)));
+    parts.said = parts.said || s.answer;
+    if (parts.said) bits.push(el("code", "", s.answer || ""));
     const key = bits.map((b) => b.textContent).join(", ");
     if (c.key !== key) {
       c.key = key;
