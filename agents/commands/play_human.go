@@ -27,17 +27,27 @@ type people struct {
 	con     *console
 	player  human.Player
 	speed   float64
+	speeds  error // of the flag
 	seated  bool
 	restore func()
 }
 
 // people returns nobody yet; see sit.
 func (c *playCmd) people(con *console, g *env.Game) *people {
-	p := &people{con: con, speed: 1, restore: func() {}, player: human.Player{Game: g, Out: con.Out}}
-	if c.Speed != nil {
-		p.speed = *c.Speed
-	}
+	p := &people{con: con, restore: func() {}, player: human.Player{Game: g, Out: con.Out}}
+	p.speed, p.speeds = c.humanSpeed()
 	return p
+}
+
+// humanSpeed is the speed of a person's clock.
+func (c *playCmd) humanSpeed() (float64, error) {
+	if c.Speed == nil {
+		return 1, nil
+	}
+	if !(*c.Speed > 0 && *c.Speed <= 1000) {
+		return 0, fmt.Errorf("--speed %g: want more than 0 for a person, at most 1000", *c.Speed)
+	}
+	return *c.Speed, nil
 }
 
 // here reports whether a person takes part.
@@ -47,8 +57,8 @@ func (p *people) here() bool { return p.seated }
 func (p *people) sit() (env.Agent, error) {
 	ticks := p.player.Game.Name == wintetris.TickGame.Name
 	switch {
-	case !(p.speed > 0 && p.speed <= 1000):
-		return nil, fmt.Errorf("--speed %g: want more than 0 for a person, at most 1000", p.speed)
+	case p.speeds != nil:
+		return nil, p.speeds
 	case !p.seated:
 		if err := p.open(); err != nil {
 			return nil, err
@@ -58,7 +68,7 @@ func (p *people) sit() (env.Agent, error) {
 	case ticks && !p.player.Raw:
 		return nil, errors.New("WinTetris is played with keys, in real time: this needs a terminal")
 	case ticks:
-		return &human.Ticker{Player: p.player, Speed: p.speed}, nil
+		return p.player.Ticker(p.speed), nil
 	}
 	return &p.player, nil
 }

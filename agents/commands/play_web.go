@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,8 +55,8 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 // to, also after an error.
 func (c *playCmd) table(ctx context.Context) (t *webplay.Table, forget func(), err error) {
 	forget = func() {}
-	if c.Show || c.Speed != nil {
-		return nil, forget, errors.New("--show and --speed are for the terminal: leave them out with --web")
+	if c.Show {
+		return nil, forget, errors.New("--show is for the terminal: leave it out with --web")
 	}
 	if c.A == "" && c.B == "" && len(c.Agent) == 0 {
 		c.A = bots.Person
@@ -70,16 +71,16 @@ func (c *playCmd) table(ctx context.Context) (t *webplay.Table, forget func(), e
 	if err != nil {
 		return nil, forget, err
 	}
-	if m.Rules.Name == wintetris.TickGame.Name {
-		return nil, forget, errors.New("wintetris:tick is played in real time, at a terminal: play wintetris in the " +
-			"browser, which has the same rules without the clock")
+	speed, err := c.humanSpeed()
+	if err != nil || c.Speed != nil && m.Rules.Name != wintetris.TickGame.Name {
+		return nil, forget, cmp.Or(err, errors.New("--speed is for WinTetris in real time"))
 	}
 	makers, forget, err := factories(ctx, agents, true)
 	if err != nil {
 		return nil, forget, err
 	}
 	t = &webplay.Table{
-		Rules: m.Rules, Seed: c.Seed, Names: m.Names, Analyst: new(analyst.Analyst), File: c.Record,
+		Rules: m.Rules, Seed: c.Seed, Names: m.Names, Analyst: new(analyst.Analyst), File: c.Record, Speed: speed,
 		Record: func(rec *record.Record) error { return appendTo(c.Record, rec) },
 		Agents: func(seed uint64) ([]env.Agent, error) { return seated(makers, m.Names, seed) },
 	}

@@ -68,8 +68,9 @@ func TestPlayInTheBrowser(t *testing.T) {
 	for line, want := range map[string]string{
 		"play blocking --web --a hand":                          "--web without a person",
 		"play blocking --web --a human --b nobody":              "nobody",
-		"play wintetris:tick --web":                             "in real time",
-		"play blocking --web --show":                            "--show and --speed are for the terminal",
+		"play wintetris --web --speed=-1":                       "want more than 0 for a person",
+		"play blocking --web --speed 2":                         "--speed is for WinTetris in real time",
+		"play blocking --web --show":                            "--show is for the terminal",
 		"play blocking --open --a human":                        "--listen and --open need --web",
 		"play wintetris --web --plugin x":                       "--plugin does not go with --web",
 		"play blocking --web --listen " + taken.Addr().String(): "name another address with --listen",

@@ -96,7 +96,7 @@ func TestLines(t *testing.T) {
 func TestTicks(t *testing.T) {
 	s := wintetris.TickGame.New(1)
 	r, w := io.Pipe()
-	p := &Ticker{Player: Player{Game: wintetris.TickGame, Keys: NewKeys(r, true), Out: io.Discard}, Speed: 5}
+	p := (&Player{Game: wintetris.TickGame, Keys: NewKeys(r, true), Out: io.Discard}).Ticker(5)
 	done := make(chan env.Action)
 	act := func(keys string) env.Action {
 		go func() {

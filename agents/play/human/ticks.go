@@ -12,11 +12,28 @@ import (
 
 // A Ticker plays wintetris:tick in real time: the keys pressed during a tick are its bits.
 type Ticker struct {
-	Player
-	Speed float64 // of the clock: 2 is twice as fast; 0 is 1
+	Next  func(context.Context) (key string, err error)  // waits for a key
+	Show  func(s env.State, seat int, paused bool) error // shows the position
+	Speed float64                                        // of the clock: 2 is twice as fast; 0 is 1
+	Wait  bool                                           // the first tick begins with a key
 }
 
 var _ env.Agent = (*Ticker)(nil)
+
+// Ticker returns a Ticker at the player's terminal.
+func (p *Player) Ticker(speed float64) *Ticker {
+	return &Ticker{Next: p.Keys.Next, Speed: speed, Show: func(s env.State, seat int, paused bool) error {
+		if err := p.show(s, seat, env.None); err != nil {
+			return err
+		}
+		help := ticksHelp
+		if paused {
+			help = "paused: any key goes on, q leaves"
+		}
+		_, err := fmt.Fprintln(p.Out, help)
+		return err
+	}}
+}
 
 // TickTime returns how long a tick lasts at a level, at some speed: 2 is twice as fast, 0 is 1.
 func TickTime(level int, speed float64) time.Duration {
@@ -42,29 +59,36 @@ func (t *Ticker) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 	if !ok {
 		return env.None, fmt.Errorf("a clock for %T: want wintetris:tick", s)
 	}
-	if err := t.show(s, seat, env.None); err != nil {
+	if t.Wait && state.Ticks == 0 {
+		if err := t.pause(ctx, s, seat); err != nil {
+			return env.None, err
+		}
+	}
+	return t.tick(ctx, state, seat)
+}
+
+// tick plays a tick from its beginning.
+func (t *Ticker) tick(ctx context.Context, state *wintetris.State, seat int) (env.Action, error) {
+	if err := t.Show(state, seat, false); err != nil {
 		return env.None, err
 	}
-	fmt.Fprintln(t.Out, ticksHelp)
 	tick, done := context.WithTimeout(ctx, TickTime(state.Level(), t.Speed))
 	defer done()
 	var pressed wintetris.Bits
 	for {
-		key, err := t.Keys.Next(tick)
+		key, err := t.Next(tick)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 			return env.Action(pressed), nil
 		case err != nil:
 			return env.None, err
-		case key == "q" || key == "quit":
+		case leaves(key):
 			return env.None, ErrQuit
 		case key == "p":
-			if key, err = t.Keys.Next(ctx); err != nil {
+			if err := t.pause(ctx, state, seat); err != nil {
 				return env.None, err
 			}
-			if key == "q" || key == "quit" {
-				return env.None, ErrQuit
-			}
+			return t.tick(ctx, state, seat)
 		}
 		pressed = press(pressed, bits[key])
 		if pressed&wintetris.Drop != 0 {
@@ -72,6 +96,20 @@ func (t *Ticker) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 		}
 	}
 }
+
+// pause waits for a key.
+func (t *Ticker) pause(ctx context.Context, s env.State, seat int) error {
+	if err := t.Show(s, seat, true); err != nil {
+		return err
+	}
+	key, err := t.Next(ctx)
+	if err == nil && leaves(key) {
+		err = ErrQuit
+	}
+	return err
+}
+
+func leaves(key string) bool { return key == "q" || key == "quit" }
 
 // opposite are the bits that exclude each other; the later key counts.
 var opposite = map[wintetris.Bits]wintetris.Bits{

@@ -24,6 +24,9 @@ func (t *Table) Answers() ask.Answers {
 		"POST /api/choose": func(_ context.Context, r *ask.Request) ([]byte, error) {
 			return obey(r, func(o order) error { return t.choose(o.Version, env.Action(o.Action)) })
 		},
+		"POST /api/key": func(_ context.Context, r *ask.Request) ([]byte, error) {
+			return obey(r, func(o order) error { return t.press(o.Key) })
+		},
 		"POST /api/again": func(_ context.Context, r *ask.Request) ([]byte, error) {
 			return obey(r, func(o order) error { return t.restart(o.Version) })
 		},
@@ -42,8 +45,9 @@ func (t *Table) position(ctx context.Context, r *ask.Request) ([]byte, error) {
 
 // order is the body of a POST.
 type order struct {
-	Version int `json:"version"`
-	Action  int `json:"action"`
+	Version int    `json:"version"`
+	Action  int    `json:"action"`
+	Key     string `json:"key"`
 }
 
 // obey reads the body of a POST and gives it to do. An order that comes too late is a conflict.

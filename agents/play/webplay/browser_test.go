@@ -108,6 +108,27 @@ func TestTouch(t *testing.T) {
 	b.Clean()
 }
 
+// A person plays WinTetris in real time: the clock waits for the first key, runs, waits in a pause, and keys move the
+// piece. A tick of this clock lasts eight minutes, so that only a drop ends one.
+func TestTicks(t *testing.T) {
+	s := sit(t, "wintetris:tick", 3, "human")
+	b := open(t, s)
+	paused := selected + " === 'Press a key to go on'"
+	b.Await(paused)
+	require.Zero(t, s.turn(t).Frame.Turn)
+	b.Press("p")
+	b.Await(selected + ".includes('space drop')")
+	b.Press("p")
+	b.Await(paused)
+	b.Press("p", kb.ArrowLeft, " ", " ")
+	b.Await("document.querySelector('.caption').textContent === 'Turn 2'")
+	b.Await("document.querySelector('.seat .act').textContent === 'drop'")
+	b.Do(chromedp.Click("#left"), chromedp.Click("#place"))
+	b.Await("document.querySelector('.seat .act').textContent === 'left+drop'")
+	sizes(b, "ticks")
+	b.Clean()
+}
+
 // A person plays Blocking with the mouse: takes a piece, turns and flips it, and places it by a click; a drag from the
 // pieces places one too.
 func TestMouse(t *testing.T) {

@@ -19,6 +19,8 @@ type Position struct {
 	Persons []int         `json:"persons"` // seats for which persons choose
 	Seed    string        `json:"seed"`    // of the game
 	Seat    int           `json:"seat"`    // that a person has to choose for, -1 if none
+	Ticks   bool          `json:"ticks"`   // the game is played in real time, with keys
+	Paused  bool          `json:"paused"`  // the clock waits for a key
 	Frame   viewer.Frame  `json:"frame"`
 	Moves   []viewer.Mark `json:"moves"`           // the legal actions of Seat
 	Last    []viewer.Mark `json:"last"`            // what is left on the boards of each seat's last action
@@ -33,11 +35,11 @@ func (t *Table) begin(seed uint64, stop context.CancelFunc) {
 	s.Reset(seed)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.chosen = make(chan env.Action, 1) // nothing that was chosen in the last game counts
+	t.chosen, t.keys = make(chan env.Action, 1), make(chan string, 8) // nothing of the last game counts
 	t.stop, t.last, t.marks, t.turn = stop, env.NoMoves, viewer.LastMoves{}, 0
 	t.painter.Colours, t.settled = playback.Paint{}, 0
 	t.now = Position{
-		Version: t.now.Version, Game: t.Rules.Name, Title: t.Rules.Title, Seed: strconv.FormatUint(seed, 10),
+		Version: t.now.Version, Game: t.Rules.Name, Title: t.Rules.Title, Seed: strconv.FormatUint(seed, 10), Ticks: t.ticks(),
 		Players: t.Names, Persons: []int{}, Hints: []string{}, File: t.File,
 	}
 	for set := t.Persons; set != 0; set = set.Rest() {
@@ -55,7 +57,7 @@ func (t *Table) set(s env.State, seat int) {
 	t.settle(s)
 	env.View(t.state, s, t.viewer(seat), env.Derive(t.Seed, uint64(t.turn)))
 	t.now.Seat, t.now.Moves = seat, nil
-	if seat >= 0 {
+	if seat >= 0 && !t.ticks() {
 		t.now.Frame = t.painter.Choosing(t.state, t.Names, t.turn)
 		t.now.Moves = t.painter.Marks(t.Rules, t.state, seat)
 	} else {
@@ -65,7 +67,7 @@ func (t *Table) set(s env.State, seat int) {
 	t.now.Last = t.marks.Marks()[:len(t.Names)]
 	for k, a := range t.last[:len(t.Names)] {
 		if a != env.None {
-			t.now.Frame.Seats[k].Act = t.Rules.Text(a)
+			t.now.Frame.Seats[k].Act, t.now.Frame.Seats[k].Answer = t.Rules.Text(a), t.answers[k]
 		}
 	}
 	t.change()
@@ -115,7 +117,10 @@ func (t *Table) watch(s env.State, m env.Moves) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for set := s.Acting(); set != 0; set = set.Rest() {
-		t.last[set.First()] = m[set.First()]
+		seat := set.First()
+		if t.last[seat], t.answers[seat] = m[seat], ""; m[seat] != env.None {
+			t.answers[seat] = viewer.Answer(s, seat, m[seat])
+		}
 	}
 	t.settle(s)
 	if s.Acting() != 0 {
@@ -174,7 +179,7 @@ func (t *Table) request(version int) (s env.State, rec *record.Record, seat, tur
 
 // agents lists those that can give hints.
 func (t *Table) agents() []string {
-	if t.Analyst == nil {
+	if t.Analyst == nil || t.ticks() {
 		return nil
 	}
 	return t.Analyst.Agents(t.Rules.Name)

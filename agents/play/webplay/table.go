@@ -10,10 +10,12 @@ import (
 	"sync"
 
 	"blockyard/agents/match"
+	"blockyard/agents/play/human"
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
 	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
+	"blockyard/env/wintetris"
 )
 
 // A Table plays games, one after the other, in which persons choose for some seats. Set the fields, and then call Run
@@ -25,6 +27,7 @@ type Table struct {
 	Persons env.Seats        // seats for which persons choose
 	Analyst analysis.Analyst // gives the hints; nil if there are none
 	File    string           // where Record keeps the games, to be named on the page; may be empty
+	Speed   float64          // of the clock of wintetris:tick: 2 is twice as fast; 0 is 1
 
 	// Agents returns an agent for every seat without a person, nil for the others. Those that implement io.Closer are
 	// closed at the end of the game.
@@ -34,14 +37,16 @@ type Table struct {
 
 	mu      sync.Mutex
 	now     Position
-	state   env.State          // the position that is shown; nothing in it is hidden from who may see it
-	changed chan struct{}      // closed when now changes; nil if nobody waits
-	chosen  chan env.Action    // what a person chose
-	again   chan struct{}      // a person asks for a new game
-	stop    context.CancelFunc // ends the game in progress
-	last    env.Moves          // the last action of every seat
-	marks   viewer.LastMoves   // where its cells are
-	turn    int                // number of joint moves played
+	state   env.State            // the position that is shown; nothing in it is hidden from who may see it
+	changed chan struct{}        // closed when now changes; nil if nobody waits
+	chosen  chan env.Action      // what a person chose
+	keys    chan string          // what a person pressed in a game that is played by ticks
+	again   chan struct{}        // a person asks for a new game
+	stop    context.CancelFunc   // ends the game in progress
+	last    env.Moves            // the last action of every seat
+	answers [env.MaxSeats]string // last in the words of the contest
+	marks   viewer.LastMoves     // where its cells are
+	turn    int                  // number of joint moves played
 	painter viewer.Painter
 	settled int // the turn of which the painter knows the colours
 }
@@ -84,9 +89,12 @@ func (t *Table) play(ctx context.Context, seed uint64) (*record.Record, error) {
 		return nil, err
 	}
 	for seat := range agents {
-		if t.Persons.Has(seat) {
+		switch {
+		case t.Persons.Has(seat) && t.ticks():
+			agents[seat] = &human.Ticker{Next: t.key, Show: t.tick, Speed: t.Speed, Wait: true}
+		case t.Persons.Has(seat):
 			agents[seat] = &person{t}
-		} else {
+		default:
 			agents[seat] = &opponent{agents[seat], t}
 		}
 	}
@@ -119,6 +127,42 @@ func (o *opponent) Act(ctx context.Context, s env.State, seat int) (env.Action, 
 		o.table.show(s)
 	}
 	return o.Agent.Act(ctx, s, seat)
+}
+
+// ticks reports whether the game is played in real time, with keys.
+func (t *Table) ticks() bool { return t.Rules.Name == wintetris.TickGame.Name }
+
+// key waits for a key that a person presses.
+func (t *Table) key(ctx context.Context) (string, error) {
+	select {
+	case key := <-t.keys:
+		return key, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// press takes a key; one that comes faster than the game reads them is lost.
+func (t *Table) press(key string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.now.Seat < 0 || !t.ticks() {
+		return errEarly
+	}
+	select {
+	case t.keys <- key:
+	default:
+	}
+	return nil
+}
+
+// tick shows a position in which the clock runs, or waits for a key.
+func (t *Table) tick(s env.State, seat int, paused bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now.Paused = paused
+	t.set(s, seat)
+	return nil
 }
 
 // Errors of choices.

@@ -32,7 +32,7 @@ func sit(t *testing.T, game string, seed uint64, names ...string) *sitting {
 	require.NoError(t, err)
 	s := &sitting{}
 	s.Table = &Table{
-		Rules: g, Seed: seed, Names: names, Analyst: new(analyst.Analyst), File: "played.jsonl",
+		Rules: g, Seed: seed, Names: names, Analyst: new(analyst.Analyst), File: "played.jsonl", Speed: 1e-3,
 		Record: func(rec *record.Record) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -133,9 +133,12 @@ func TestAgain(t *testing.T) {
 	s := sit(t, "blockbattle", 5, "human", "first")
 	p := s.turn(t)
 	require.Equal(t, "5", p.Seed)
-	require.NoError(t, s.choose(p.Version, p.Moves[0].Action))
+	chosen := p.Moves[0]
+	require.Regexp(t, `^(\w+,)*drop$`, chosen.Answer, "as a bot of the contest writes it")
+	require.NoError(t, s.choose(p.Version, chosen.Action))
 	p = s.turn(t)
-	require.NotEmpty(t, p.Frame.Seats[0].Act, "the last action is shown")
+	require.Equal(t, chosen.Text, p.Frame.Seats[0].Act, "the last action is shown")
+	require.Equal(t, chosen.Answer, p.Frame.Seats[0].Answer)
 	require.ErrorIs(t, s.restart(p.Version-1), errStale)
 	require.NoError(t, s.restart(p.Version))
 	for p = s.turn(t); p.Seed == "5"; p = s.turn(t) {
@@ -197,7 +200,7 @@ func TestRequests(t *testing.T) {
 			require.Equal(t, want, status, "%.80s: %s", request, text)
 		}
 	}
-	status, _ := ask("POST", "/api/choose", "secret", mustJSON(t, order{p.Version, int(p.Moves[3].Action)}))
+	status, _ := ask("POST", "/api/choose", "secret", mustJSON(t, order{p.Version, int(p.Moves[3].Action), ""}))
 	require.Equal(t, 200, status)
 }
 

@@ -11,7 +11,7 @@ import * as stage from "./stage.js";
 
 const $ = (id) => document.getElementById(id);
 access.Authorization = "Bearer " + location.hash.slice(1);
-let position = null, moves = null, sending = false, leaving = 0;
+let position = null, moves = null, sending = false, leaving = 0, sent = Promise.resolve();
 
 // follow shows every position as soon as there is one.
 async function follow() {
@@ -35,7 +35,7 @@ function take(got) {
   sending = false;
   if (other) stage.clear();
   dress(got.game.split(":")[0]);
-  const marks = got.seat >= 0 ? got.moves : [];
+  const marks = got.moves || [];
   const hand = (got.frame.trays || []).some((t) => t.seat >= 0);
   moves = new Moves(marks, got.frame.boards, hand);
   if (held && hand) moves.take(held);
@@ -98,9 +98,11 @@ function status() {
   if (position.error) out.push("The game ended early: " + position.error);
   else if (position.frame.over) out.push(el("b", "", position.frame.over));
   else if (!mine()) out.push("The other side chooses …");
+  else if (position.ticks) out.push(el("b", "", position.paused ? "Press a key to go on" : "← → move · ↑ turn · z back · space drop · p pause"));
   else {
     const whose = position.persons.length > 1 ? `Seat ${position.seat + 1}, your move` : "Your move";
     out.push(el("b", "", whose), moves.at ? ": " + moves.at.mark.text : "", " ", el("small", "", `of ${position.moves.length}`));
+    if (position.moves.some((m) => m.answer)) out.push(el("code", "", moves.at && moves.at.mark.answer || ""));
   }
   if (over() && position.file) out.push(el("small", "", ` · watch it: datasets view --web ${position.file}`));
   const box = $("status"), text = out.map((o) => o.textContent || o).join("");
@@ -110,12 +112,14 @@ function status() {
 }
 
 function buttons() {
-  for (const id of ["left", "right", "depth"]) $(id).hidden = moves.hand;
+  for (const id of ["left", "right", "depth"]) $(id).hidden = moves.hand || position.ticks && id === "depth";
   for (const id of ["before", "after", "flip"]) $(id).hidden = !moves.hand;
-  for (const b of $("pad").children) b.disabled = !mine() || !moves.at;
+  for (const b of $("pad").children) b.disabled = !mine() || !moves.at && !position.ticks;
   $("pad").hidden = over();
   $("over").hidden = !over();
   $("leave").hidden = over();
+  $("moves").hidden = position.ticks;
+  $("place").textContent = position.ticks ? "Drop" : "Place";
   const list = mine() ? moves.others.map((m) => m.action + m.text).join() : "";
   if ($("others").dataset.list === list) return;
   $("others").dataset.list = list;
@@ -173,6 +177,10 @@ const act = (change) => () => {
   redraw();
 };
 
+// press sends a key of a game that is played by ticks, after those before it.
+const press = (key) => { sent = sent.then(() => order("api/key", {key})); };
+const pressed = {left: "left", right: "right", turn: "up", up: "up", down: "down", back: "z", place: "space"};
+
 const place = () => { if (mine() && moves.at) choose(moves.at.mark.action); };
 const actions = {
   left: act((m) => m.step(-1, 0)), right: act((m) => m.step(1, 0)), turn: act((m) => m.turn()), depth: act((m) => m.deeper()),
@@ -188,7 +196,8 @@ addEventListener("keydown", (event) => {
   if (!position || event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
   if ((event.key === " " || event.key === "Enter") && event.target.closest("button, a, summary")) return;
   const name = keys[event.key];
-  if (name) actions[name]();
+  if (position.ticks && (event.key === "p" || pressed[name])) press(event.key === "p" ? "p" : pressed[name]);
+  else if (name && !position.ticks) actions[name]();
   else if (event.key === "h" && position.hints.length) hints.toggle("hints");
   else if (event.key === "m") hints.toggle("moves");
   else return;
@@ -196,7 +205,8 @@ addEventListener("keydown", (event) => {
 });
 
 for (const id of ["left", "right", "turn", "depth", "flip", "before", "after", "place"]) $(id).addEventListener("click", () => {
-  actions[id]();
+  if (position.ticks) press(pressed[id]);
+  else actions[id]();
   if (id !== "place") return;
   $("place").blur(); // so that space places again
 });
