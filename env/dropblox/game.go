@@ -95,8 +95,8 @@ func (s *State) Mark(f *env.Frame, _ int, a env.Action) {
 	paint(&f.Boards[0], &b, env.CellGhost)
 }
 
-// Answer implements env.Answerer with the shortest commands that lead the block there, separated by blanks. A block that
-// only has to drop needs none.
+// Answer implements env.Answerer with the shortest commands that lead the block there, separated by blanks. A block
+// that only has to drop needs none.
 func (s *State) Answer(_ int, a env.Action) string {
 	var words []string
 	commands, _ := s.Path(a, nil)

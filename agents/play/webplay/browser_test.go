@@ -29,14 +29,15 @@ func ready(b *webtest.Tab, s *sitting) Position {
 	return p
 }
 
-// sizes looks at the page in both themes and on a phone: nothing is wider than the window.
+// sizes looks at the page in both themes, also on a phone and a tablet: nothing is wider than the window.
 func sizes(b *webtest.Tab, name string) {
 	for _, s := range []struct {
 		name    string
 		w, h    int64
 		density float64
 		dark    bool
-	}{{"phone-dark", 390, 844, 3, true}, {"phone", 390, 844, 3, false}, {"dark", 1280, 800, 1, true}, {"light", 1280, 800, 1, false}} {
+	}{{"phone-dark", 390, 844, 3, true}, {"phone", 390, 844, 3, false}, {"tablet-dark", 768, 1024, 1, true},
+		{"tablet", 768, 1024, 1, false}, {"dark", 1280, 800, 1, true}, {"light", 1280, 800, 1, false}} {
 		b.Size(s.w, s.h, s.density, s.dark)
 		b.Await(fmt.Sprintf("innerWidth === %d", s.w))
 		require.Equal(b, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), "%s %s", name, s.name)

@@ -39,8 +39,8 @@ func (t *Table) begin(seed uint64, stop context.CancelFunc) {
 	t.stop, t.last, t.marks, t.turn = stop, env.NoMoves, viewer.LastMoves{}, 0
 	t.painter.Colours, t.settled = playback.Paint{}, 0
 	t.now = Position{
-		Version: t.now.Version, Game: t.Rules.Name, Title: t.Rules.Title, Seed: strconv.FormatUint(seed, 10), Ticks: t.ticks(),
-		Players: t.Names, Persons: []int{}, Hints: []string{}, File: t.File,
+		Version: t.now.Version, Game: t.Rules.Name, Title: t.Rules.Title, Seed: strconv.FormatUint(seed, 10),
+		Ticks: t.ticks(), Players: t.Names, Persons: []int{}, Hints: []string{}, File: t.File,
 	}
 	for set := t.Persons; set != 0; set = set.Rest() {
 		t.now.Persons = append(t.now.Persons, set.First())
