@@ -23,7 +23,8 @@ net() { printf "$out/%s/net-%03d.safetensors" "$1" "$2"; }
 case $game in
 blockbattle)
   run run 4 --seed 1
-  made=$(net run 4)
+  run longer 1 --seed 2 --from "$(net run 4)" --results 0 --iterations 400
+  made=$(net longer 1)
   ;;
 tetrisduel)
   run run 12 --results 0.25 --iterations 2400 --gate-pairs 60
