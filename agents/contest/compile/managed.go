@@ -32,21 +32,20 @@ func golang(c *compiler, l *language, files []string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.shareGo(tool); err != nil {
+		return err
+	}
 	mark, ok := c.above(main, "go.mod")
 	home := mark
 	if !ok {
 		home, mark = main, "go.mod"
-		text := "module " + c.goModule(files) + "\n\ngo 1.17\n"
-		if err := c.root.WriteFile(mark, []byte(text), 0o644); err != nil {
+		if err := c.run(tool, "mod", "init", c.goModule(files)); err != nil {
 			return err
 		}
 	}
 	binary := filepath.Join(c.dir, "bot.host")
 	c.begin(home, binary)
 	pkg := strings.TrimPrefix(strings.TrimPrefix(path.Dir(main), path.Dir(mark)), "/")
-	if err := c.shareGo(tool); err != nil {
-		return err
-	}
 	return c.run(tool, "build", "-C", path.Dir(mark), "-o", binary, "./"+pkg)
 }
 

@@ -112,13 +112,13 @@ func javascript(c *compiler, l *language, files []string) error {
 		if err := json.Unmarshal([]byte(c.text(mark)), &says); err != nil {
 			return refuse("%s is no JSON: %v", mark, err)
 		}
-		names := []string{says.Main, says.Main + ".js"}
-		if m := startScript.FindStringSubmatch(says.Scripts.Start); m != nil {
-			names = append([]string{m[2], m[2] + ".js"}, names...)
+		names := []string{says.Main, says.Main + ".js", says.Main + "/index.js"}
+		if m := startScript.FindStringSubmatch(says.Scripts.Start); m != nil && m[2] != "." {
+			names = append([]string{m[2], m[2] + ".js", m[2] + "/index.js"}, names...)
 		}
 		for _, name := range names {
 			main := path.Join(path.Dir(mark), name)
-			if name != "" && c.isFile(main) {
+			if !strings.HasPrefix(name, "/") && c.isFile(main) {
 				c.begin(mark, node, strings.TrimPrefix(main, path.Dir(mark)+"/"))
 				return c.run(node, "--check", main)
 			}
