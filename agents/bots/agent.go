@@ -108,6 +108,9 @@ func (a *Agent) parse() error {
 		if a.aliased {
 			more += "; for a variable of a command, write exec:" + a.text.text
 		}
+		if strings.ContainsAny(a.Spec, "/.") {
+			more += "; there is no file or folder " + a.Spec
+		}
 		return a.unknown(known, more)
 	}
 	return nil

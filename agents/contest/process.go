@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
 )
 
 const (
@@ -22,7 +23,9 @@ const (
 	maxErrors  = 1 << 20  // bytes of standard error that are passed on in one game
 	maxErrLine = 4 << 10  // bytes of one line of it
 	leaveTime  = 300 * time.Millisecond
-	readTime   = time.Second // for the bot to read a request, beside the time to answer
+	endTime    = 3 * time.Second // for a program that has closed its output to end
+	maxEnd     = 300             // bytes of the end of standard error that are told of
+	readTime   = time.Second     // for the bot to read a request, beside the time to answer
 )
 
 // The reasons why a program does not answer a request.
@@ -48,6 +51,7 @@ type Process struct {
 	extra   int // lines beside the answers
 	told    bool
 	gone    bool
+	last    []string // lines of standard error
 }
 
 // Start starts the bot with the command argv; see Program.Start.
@@ -274,12 +278,38 @@ func (p *Process) Odd(err error) (out []string) {
 		out = append(out, fmt.Sprintf("no answer, but %d bytes without a line end: end the line and flush", partial))
 	case errors.Is(err, ErrLate):
 		out = append(out, "no answer: not a byte has arrived since the request; a program that answers must flush")
-	case errors.Is(err, ErrGone) && p.child.Exit(leaveTime):
-		out = append(out, "the program has ended: "+ending(p.child.Kill()))
+	case errors.Is(err, ErrGone) && p.child.Exit(endTime):
+		out = append(out, "the program has ended: "+ending(p.child.Kill())+p.complaint())
 	case errors.Is(err, ErrGone):
 		out = append(out, "the program has closed its output but not ended")
 	}
 	return out
+}
+
+// remember keeps the last lines of standard error.
+func (p *Process) remember(line string) {
+	const most = 3
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if line = strings.TrimSpace(line); line != "" {
+		p.last = append(p.last[max(0, len(p.last)-most+1):], line)
+	}
+}
+
+// complaint is what a program that has ended wrote last to standard error.
+func (p *Process) complaint() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := strings.Join(p.last, " / ")
+	if text == "" {
+		return ""
+	}
+	return "; standard error ends: " + strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) { // it could change what a terminal shows
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text[max(0, len(text)-maxEnd):], ""))
 }
 
 // ending says how a program has ended, from what Child.Kill returns.

@@ -31,7 +31,12 @@ func (p Program) Start(errs func(line string)) (*Process, error) {
 	bot := &Process{answer: make(chan struct{}, 1)}
 	spec := Spec{
 		Argv: p.Argv, Dir: p.Dir, Memory: p.Memory, Isolate: true, Cage: p.Cage, Input: true, Stdout: bot.listen,
-		Stderr: func(r io.Reader) { passLines(r, errs) },
+		Stderr: func(r io.Reader) {
+			passLines(r, func(line string) {
+				bot.remember(line)
+				errs(line)
+			})
+		},
 		Excess: func(why string) { errs("ended: " + why) },
 	}
 	var err error
