@@ -22,7 +22,7 @@ var habits = map[string][2]string{
 	"two lines":   {"w(b'left,drop\\ndrop\\n')", "writes more lines than it is asked for: only the first line after a request is its answer"},
 	"exit":        {"w(b'drop\\n') if n < 3 else sys.exit(7)", "the program has ended: exit status 7"},
 	"signal":      {"w(b'drop\\n') if n < 3 else os.kill(os.getpid(), 11)", "the program has ended: signal 11 (segmentation fault)"},
-	"exception":   {"w(b'drop\\n') if n < 3 else (print('a\\nkaboom \\x1b[2J', file=sys.stderr, flush=True), sys.exit(1))", "the program has ended: exit status 1; standard error ends: a / kaboom  [2J"},
+	"exception":   {"w(b'drop\\n') if n < 3 else (print('a\\nkaboom \\x1b[2J', file=sys.stderr, flush=True), sys.exit(1))", "the program has ended: exit status 1; standard error ends: \"a / kaboom \\x1b[2J\""},
 	"closed":      {"w(b'drop\\n') if n < 3 else (os.close(1), time.sleep(60))", "the program has closed its output but not ended"},
 	"semicolon":   {"w(b'left;drop\\n')", `a remark, such as "left;drop": `},
 	"JSON":        {"w(b'[\"left\",\"drop\"]\\n')", `a remark, such as `},

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-	"unicode"
 )
 
 const (
@@ -304,12 +303,7 @@ func (p *Process) complaint() string {
 	if text == "" {
 		return ""
 	}
-	return "; standard error ends: " + strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) { // it could change what a terminal shows
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text[max(0, len(text)-maxEnd):], ""))
+	return fmt.Sprintf("; standard error ends: %q", strings.ToValidUTF8(text[max(0, len(text)-maxEnd):], ""))
 }
 
 // ending says how a program has ended, from what Child.Kill returns.
