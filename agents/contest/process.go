@@ -23,7 +23,6 @@ const (
 	maxErrLine = 4 << 10  // bytes of one line of it
 	leaveTime  = 300 * time.Millisecond
 	endTime    = 3 * time.Second // for a program that has closed its output to end
-	maxEnd     = 300             // bytes of the end of standard error that are told of
 	readTime   = time.Second     // for the bot to read a request, beside the time to answer
 )
 
@@ -285,17 +284,16 @@ func (p *Process) Odd(err error) (out []string) {
 	return out
 }
 
-// remember keeps the last lines of standard error.
+// remember keeps the last three lines of standard error.
 func (p *Process) remember(line string) {
-	const most = 3
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if line = strings.TrimSpace(line); line != "" {
-		p.last = append(p.last[max(0, len(p.last)-most+1):], line)
+		p.last = append(p.last[max(0, len(p.last)-2):], line)
 	}
 }
 
-// complaint is what a program that has ended wrote last to standard error.
+// complaint is what a program that has ended wrote last to standard error, at most 300 bytes.
 func (p *Process) complaint() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -303,7 +301,7 @@ func (p *Process) complaint() string {
 	if text == "" {
 		return ""
 	}
-	return fmt.Sprintf("; standard error ends: %q", strings.ToValidUTF8(text[max(0, len(text)-maxEnd):], ""))
+	return fmt.Sprintf("; standard error ends: %q", strings.ToValidUTF8(text[max(0, len(text)-300):], ""))
 }
 
 // ending says how a program has ended, from what Child.Kill returns.

@@ -95,8 +95,6 @@ func projects() map[string]upload {
 		"make that cleans":     {[]string{"Makefile", "clean:\n\trm -f duck *.o\nduck: duck.cpp\n\tc++ -o duck duck.cpp\n", "duck.cpp", cpp}, "C++", false, ""},
 		"make with tests":      {[]string{"Makefile", "all: duck check\nduck: duck.cpp\n\tc++ -o duck duck.cpp\ncheck: check.cpp\n\tc++ -o check check.cpp\n", "duck.cpp", cpp, "check.cpp", other}, "C++", false, ""},
 		"scripts without end":  {[]string{"n-master/Start.py", py, "n-master/grid.py", "x = 1\n", "n-master/run", "#!/bin/sh\nexec java -jar engine.jar\n", "n-master/compile", "#!/bin/sh\n", "n-master/tests/test.py", notThis}, "Python", false, ""},
-		"old Python, master":   {[]string{"n-master/BotRun.py", "from Bot import Parser\n" + oldHello, "n-master/Bot/__init__.py", "", "n-master/Bot/Parser.py", "import sys\n", "n-master/README.md", "x"}, "Python 2", false, "python2"},
-		"a fork and its zip":   {[]string{"n-master/bot.zip", "PK", "n-master/src/bot.py", py, "n-master/src/tune.py", notThis, "n-master/data/plot.R", "x", "n-master/.travis.yml", "x"}, "Python", false, ""},
 		"README only":          {[]string{"README.md", "soon"}, "holds no source file of Python (.py), ", true, ""},
 		"CRLF start script":    {[]string{"bot.toml", "run = \"./start\"\r\n", "start", crlf("#!/bin/sh\nread line\necho hello\n")}, "bot.toml", false, ""},
 
