@@ -49,7 +49,7 @@ type Process struct {
 	extra   int // lines beside the answers
 	told    bool
 	gone    bool
-	last    []string // lines of standard error
+	last    Tail // of standard error
 }
 
 // Start starts the bot with the command argv; see Program.Start.
@@ -284,24 +284,14 @@ func (p *Process) Odd(err error) (out []string) {
 	return out
 }
 
-// remember keeps the last three lines of standard error.
-func (p *Process) remember(line string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if line = strings.TrimSpace(line); line != "" {
-		p.last = append(p.last[max(0, len(p.last)-2):], line)
-	}
-}
-
 // complaint is what a program that has ended wrote last to standard error, at most 300 bytes.
 func (p *Process) complaint() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	text := strings.Join(p.last, " / ")
+	text := p.last.String()
 	if text == "" {
 		return ""
 	}
-	return fmt.Sprintf("; standard error ends: %q", strings.ToValidUTF8(text[max(0, len(text)-300):], ""))
+	text = strings.ToValidUTF8(text[max(0, len(text)-300):], "")
+	return fmt.Sprintf("; standard error ends: %q", strings.ReplaceAll(text, "\n", " / "))
 }
 
 // ending says how a program has ended, from what Child.Kill returns.

@@ -33,7 +33,7 @@ func (p Program) Start(errs func(line string)) (*Process, error) {
 		Argv: p.Argv, Dir: p.Dir, Memory: p.Memory, Isolate: true, Cage: p.Cage, Input: true, Stdout: bot.listen,
 		Stderr: func(r io.Reader) {
 			passLines(r, func(line string) {
-				bot.remember(line)
+				fmt.Fprintln(&bot.last, line)
 				errs(line)
 			})
 		},

@@ -38,7 +38,7 @@ func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
 	if err != nil {
 		return err
 	}
-	words, commands, foreign := &tail{}, 0, ""
+	words, commands, foreign := &contest.Tail{}, 0, ""
 	program := e.turns(words)
 	program.Foreign = func(line string) { foreign = line }
 	for range testTurns {
@@ -72,7 +72,7 @@ func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
 }
 
 // turns is the entrant's program for a turn.
-func (e *Entrant) turns(errors *tail) *programs.Program {
+func (e *Entrant) turns(errors *contest.Tail) *programs.Program {
 	return &programs.Program{Program: e.Program, Name: e.Name, Errors: errors}
 }
 
@@ -85,7 +85,7 @@ func (d *Dropblox) Play(ctx context.Context, g Game, seats []*Entrant) (r Result
 	defer log.Close()
 	for seat, e := range seats {
 		fmt.Fprintf(log, "%s\n", e.Name)
-		words := &tail{}
+		words := &contest.Tail{}
 		game := dropblox.LocalGame{
 			ID: strconv.Itoa(g.Number + 1), Seed: strconv.FormatUint(g.Seed, 10), Clock: d.Clock,
 		}

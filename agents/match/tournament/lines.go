@@ -1,15 +1,12 @@
 package tournament
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"blockyard/agents/contest"
 	"blockyard/agents/match/series"
@@ -34,7 +31,7 @@ func (l *Lines) Test(ctx context.Context, e *Entrant) error {
 	for len(m.Seats) < l.Rules.MinSeats {
 		m.Seats = append(m.Seats, contest.Player{Program: l.Rival, Name: "first", Agent: "first"})
 	}
-	words := &tail{}
+	words := &contest.Tail{}
 	m.Errors = words
 	p, _, err := m.Play(ctx)
 	if ctx.Err() != nil {
@@ -101,31 +98,4 @@ func (l *Lines) faults(p series.Played) []string {
 		}
 	}
 	return out
-}
-
-// A tail keeps the last lines of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-const tailLen = 2 << 10
-
-var _ io.Writer = (*tail)(nil)
-
-// Write implements io.Writer.
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, b...)
-	if extra := len(t.text) - tailLen; extra > 0 {
-		t.text = bytes.Clone(t.text[extra:])
-	}
-	return len(b), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(string(t.text))
 }
