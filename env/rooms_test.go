@@ -43,7 +43,7 @@ var rooms = map[string][]room{
 		{"submit", "bots contest search mlp", 3000, "a bot as one file"},
 		{"match", "bots contest search", 4000, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 9100, "who plays: what users name, and a folder per game"},
-		{"contest", "", 7100, "a program of somebody else in any of sixteen languages, before a referee, in a cage"},
+		{"contest", "", 7100, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1700, "choices by looking ahead, whatever the game"},
 		{"mlp", "", 1300, "a network as plain Go"},
 	},

@@ -45,7 +45,7 @@ struct Block {
     }
 };
 
-struct Game {  // what §8.2 says of a game
+struct Game {  // the state (§8.2)
     std::vector<std::vector<int>> bitmap;  // rows
     int score;
     std::vector<Block> blocks;  // the first is in play, the others are the previews
