@@ -57,11 +57,13 @@ race: ## Go tests of concurrent packages under the race detector
 	$(GO) test -race -short -vet=off -timeout 15m -run 'SameBytes|Stream|Cancelled|CloneAll|Replay|Trace|Close|Panic' ./env/vec
 	$(GO) test -race -short -vet=off -timeout 15m -run 'TasksPlayTheSame|StopInARollout|WorkersChangeNothing|ARolloutHears' ./train/selfplay/...
 
+# The threads of PyTorch would wait for one another on busy cores.
+python: export OMP_NUM_THREADS := 1
 # It fetches what it needs itself: as a prerequisite, that would let make begin all other parts before.
 python: ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3, and a real server
 	@$(MAKE) --no-print-directory $(VENV)/test
 	@log=$$(mktemp); trap 'rm -f $$log' EXIT; failed=0; \
-	OMP_NUM_THREADS=1 $(PY) -m pytest -q -m 'not slow' --libraries rpc/python/tests/libraries/test_sb3.py \
+	$(PY) -m pytest -q -m 'not slow' --libraries rpc/python/tests/libraries/test_sb3.py \
 	  rpc/python/tests/libraries/test_learning.py >$$log 2>&1 & learners=$$!; \
 	$(PY) -m pytest -q -m 'not slow' --durations=10 rpc/python/tests || failed=1; \
 	wait $$learners || failed=1; cat $$log; exit $$failed
