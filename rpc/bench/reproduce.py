@@ -19,6 +19,7 @@ import os
 import re
 import shlex
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +123,10 @@ def measure(row: Line, table: Line, given: list[str] | None, said: dict[str, Lin
         if "go run ./agents" not in command:
             raise ValueError(f"{row['name']}: run `{command}`, then enter its figures with --figure")
         if command not in said:
-            done = subprocess.run([*shlex.split(command), "--json"], cwd=ROOT, stdout=subprocess.PIPE, check=True)
-            said[command] = json.loads(done.stdout)
+            with tempfile.TemporaryDirectory() as fresh:  # a ladder would go on with the games in its folder
+                out = ["--out", f"{fresh}/ladder"] if " ladder " in command else []
+                run = [*shlex.split(command), "--json", *out]
+                said[command] = json.loads(subprocess.run(run, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
         found = figures(said[command], row["cells"][0].strip("`"))
     if len(found) != len(table["figures"]):
         raise ValueError(f"{row['name']} has {len(table['figures'])} figures, got {len(found)}")
