@@ -260,7 +260,7 @@ func (s *session) bug(f *wire.Frame, value any, stack []byte) {
 // A handle is a batch of a session. Only the answering goroutine of its session uses it; see quick for the exception.
 type handle struct {
 	*batch.Batch
-	session uint64                  // number of the session that opened it
+	session uint64                       // number of the session that opened it
 	toWatch atomic.Pointer[watchedGames] // games to copy after the next request; nil for none
 	watched atomic.Pointer[watchedGames] // the last copies; nil if nobody has watched
 

@@ -25,9 +25,9 @@ type WatchedGame struct {
 // A Watched is what Watch returns.
 type Watched struct {
 	Games   []WatchedGame // in the order of sessions, handles and numbers
-	Handles int      // open with the token
-	Envs    int      // in these handles
-	Known   bool     // every handle that should show games has done so
+	Handles int           // open with the token
+	Envs    int           // in these handles
+	Known   bool          // every handle that should show games has done so
 }
 
 // watchedGames are the games of a handle that somebody watches, and their last copies.
