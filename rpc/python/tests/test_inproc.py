@@ -271,6 +271,7 @@ def test_fork_is_noticed():
 def test_signals_stay_those_of_python():
     """Loading the library handles no signal that programs use, and Ctrl-C interrupts Python between two calls."""
     said = run("""
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with it ignored
         mine = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM]
         def caught():
             lines = dict(line.split(":") for line in open("/proc/self/status"))
