@@ -15,7 +15,7 @@ import (
 	"blockyard/datasets/program"
 )
 
-// TestMain lets the test binary be a program that hears the first signal and goes on for ever.
+// TestMain lets the test binary be a program that hears the first signal and saves for a second, or goes on for ever.
 func TestMain(m *testing.M) {
 	if os.Getenv("BLOCKYARD_STUBBORN") == "" {
 		os.Exit(m.Run())
@@ -25,8 +25,30 @@ func TestMain(m *testing.M) {
 	fmt.Println("ready")
 	<-ctx.Done()
 	fmt.Println("heard")
+	if os.Getenv("BLOCKYARD_STUBBORN") == "saves" {
+		time.Sleep(time.Second)
+		fmt.Println("saved")
+		return
+	}
 	for {
 		time.Sleep(time.Hour)
+	}
+}
+
+// TestTimeoutLosesNoSave: timeout signals a program, and then the group that the program is in. If the machine holds up
+// timeout itself between the two, the second signal rightly ends the program: a long test, for quiet machines.
+func TestTimeoutLosesNoSave(t *testing.T) {
+	if os.Getenv("BLOCKYARD_LONG") == "" {
+		t.Skip("long: set BLOCKYARD_LONG")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for n := range 20 {
+		p := exec.CommandContext(t.Context(), "timeout", "--preserve-status", "0.5", self)
+		p.Env = append(os.Environ(), "BLOCKYARD_STUBBORN=saves")
+		out, err := p.Output()
+		require.NoError(t, err, "run %d", n)
+		require.Equal(t, "ready\nheard\nsaved\n", string(out), "run %d", n)
 	}
 }
 

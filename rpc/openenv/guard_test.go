@@ -98,8 +98,9 @@ func TestEpisodesHaveOneSocket(t *testing.T) {
 	_, r := w.ask(t, "POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}`,
 		"Authorization", "Bearer a")
 	path := "/ws?session_id=" + r["result"].(map[string]any)["session_id"].(string)
+	const sockets = 128
 	var all []*player
-	for range 20 {
+	for range sockets {
 		p := w.dialAt(t, path, "a")
 		kind, _ := p.send(`{"type": "state"}`)
 		require.Equal(t, "state", kind)
@@ -107,12 +108,12 @@ func TestEpisodesHaveOneSocket(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	for _, p := range all[:19] {
+	for _, p := range all[:sockets-1] {
 		_, _, err := p.Read(ctx)
 		require.Error(t, err)
 	}
 	require.NoError(t, ctx.Err(), "the server has closed them")
-	kind, _ := all[19].send(`{"type": "reset"}`)
+	kind, _ := all[sockets-1].send(`{"type": "reset"}`)
 	require.Equal(t, "observation", kind)
 }
 

@@ -127,7 +127,7 @@ func TestMCPSessionsBelongToATokenAndCount(t *testing.T) {
 	s, err := w.connect(t, "a")
 	require.NoError(t, err)
 	require.Equal(t, 1, w.guests.Counts().Sessions, "before any tool is called")
-	for range 3 {
+	for range 63 {
 		_, err := w.connect(t, "a")
 		require.ErrorContains(t, err, "Service Unavailable")
 	}

@@ -3,6 +3,7 @@ package tournament
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -114,18 +115,32 @@ func tested(t *testing.T, dir string) bool {
 // games are played, does not count.
 func TestJournalIsOpenBeforeBotsRun(t *testing.T) {
 	dir := t.TempDir()
-	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Contest: fixed{}}
+	forge := func() error { // b won every game
+		f, err := os.OpenFile(filepath.Join(dir, journalFile), os.O_APPEND|os.O_WRONLY, 0)
+		require.NoError(t, err)
+		for n := range 2 {
+			_, err = fmt.Fprintf(f, `{"number":%d,"stage":"round robin","seats":[0,1],"seed":"1","points":[0,9],`+
+				`"ranks":[2,1],"used_ms":[0,0],"longest_ms":[0,0],"rounds":1}`+"\n", n)
+			require.NoError(t, err)
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, headFile), []byte("{}"), 0o600))
+		return f.Close()
+	}
+	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Contest: fixed{forge}}
 	for _, name := range []string{"a", "b"} {
 		tour.Entrants = append(tour.Entrants, &Entrant{Name: name, Agent: name})
 	}
 	var err error
 	tour.Journal, err = OpenJournal(dir)
 	require.NoError(t, err)
-	line := `{"number":0,"stage":"round robin","seats":[0,1],"seed":"1","points":[9,0],"ranks":[1,2],"used_ms":[0,0],"longest_ms":[0,0],"rounds":1}`
-	require.NoError(t, os.WriteFile(filepath.Join(dir, journalFile), []byte(line+"\n"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, headFile), []byte("{}"), 0o600))
+	t.Cleanup(func() { _ = tour.Journal.Close() })
+	require.NoError(t, forge(), "while it is tested")
 	require.False(t, tour.Journal.Tested())
 	require.NoError(t, tour.Journal.Begin(&tour.Config, "", tour.Entrants))
 	require.Empty(t, tour.Journal.Played)
-	require.NoError(t, tour.Journal.Close())
+	require.NoError(t, tour.Play(t.Context()), "while games are played")
+	require.Len(t, tour.Played, 2)
+	for _, p := range tour.Played {
+		require.Equal(t, []int{1, 2}, p.Ranks, "as it was played")
+	}
 }
