@@ -43,12 +43,17 @@ func TestTimeoutLosesNoSave(t *testing.T) {
 	}
 	self, err := os.Executable()
 	require.NoError(t, err)
-	for n := range 20 {
-		p := exec.CommandContext(t.Context(), "timeout", "--preserve-status", "0.5", self)
-		p.Env = append(os.Environ(), "BLOCKYARD_STUBBORN=saves")
-		out, err := p.Output()
-		require.NoError(t, err, "run %d", n)
-		require.Equal(t, "ready\nheard\nsaved\n", string(out), "run %d", n)
+	outs := make(chan string, 64) // at once, so that some are held up between the two
+	for range cap(outs) {
+		go func() {
+			p := exec.CommandContext(t.Context(), "timeout", "--preserve-status", "0.5", self)
+			p.Env = append(os.Environ(), "BLOCKYARD_STUBBORN=saves")
+			out, _ := p.Output()
+			outs <- string(out)
+		}()
+	}
+	for n := range cap(outs) {
+		require.Equal(t, "ready\nheard\nsaved\n", <-outs, "run %d", n)
 	}
 }
 
