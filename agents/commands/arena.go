@@ -20,20 +20,22 @@ import (
 )
 
 type arenaCmd struct {
-	Game    string `arg:"" help:"Name of the game, such as blockbattle or blockbattle:classic."`
-	A       string `required:"" placeholder:"AGENT" help:"First agent, such as hand:ply=2. The result is its score."`
-	B       string `placeholder:"AGENT" help:"Second agent; optional in a game of one seat."`
-	Games   int    `default:"400" help:"Number of games, even; in a game of one seat, of each agent."`
-	Seats   int    `placeholder:"N" help:"Number of seats, if several are possible; above 2, A has one and B the others."`
-	Seed    uint64 `default:"1" help:"Seed of the whole match."`
-	SPRT    string `name:"sprt" placeholder:"ELO0,ELO1[,ALPHA,BETA]" help:"Stop when a sequential test decides."`
-	Workers int    `placeholder:"N" help:"Games at once; the result does not depend on it. Default: one per core."`
-	Record  string `placeholder:"FILE" help:"Write every game to this file, compressed if it ends in .gz."`
-	JSON    bool   `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
-	Quiet   bool   `short:"q" help:"Print no progress bar."`
-	Cap     int    `aliases:"cap-lines,cap-score" placeholder:"N" help:"In a game of one seat: stop a game at this score."`
-	Skip    int    `placeholder:"N" help:"In a game of one seat: skip this many seeds."`
-	Steps   int    `placeholder:"N" help:"In a game of one seat: stop a game after this many actions."`
+	Game    string  `arg:"" help:"Name of the game, such as blockbattle or blockbattle:classic."`
+	A       string  `required:"" placeholder:"AGENT" help:"First agent, such as hand:ply=2. The result is its score."`
+	B       string  `placeholder:"AGENT" help:"Second agent; optional in a game of one seat."`
+	Games   int     `default:"400" help:"Number of games, even; in a game of one seat, of each agent."`
+	Seats   int     `placeholder:"N" help:"Number of seats, if several are possible; above 2, A has one and B the others."`
+	Seed    uint64  `default:"1" help:"Seed of the whole match."`
+	SPRT    string  `name:"sprt" placeholder:"ELO0,ELO1[,ALPHA,BETA]" help:"Stop when a sequential test decides."`
+	Book    string  `placeholder:"FILE" help:"Begin in positions of these recorded games."`
+	BookAt  float64 `default:"0.75" placeholder:"SHARE" help:"With --book: share of a game's steps before its position."`
+	Workers int     `placeholder:"N" help:"Games at once; the result does not depend on it. Default: one per core."`
+	Record  string  `placeholder:"FILE" help:"Write every game to this file, compressed if it ends in .gz."`
+	JSON    bool    `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
+	Quiet   bool    `short:"q" help:"Print no progress bar."`
+	Cap     int     `aliases:"cap-lines,cap-score" placeholder:"N" help:"In a game of one seat: stop at this score."`
+	Skip    int     `placeholder:"N" help:"In a game of one seat: skip this many seeds."`
+	Steps   int     `placeholder:"N" help:"In a game of one seat: stop a game after this many actions."`
 
 	Remote matches.Flags `embed:""`
 }
@@ -125,6 +127,11 @@ func (c *arenaCmd) match(ctx context.Context) (m match.Match, forget func(), err
 			return m, forget, err
 		}
 	}
+	if c.Book != "" {
+		if m.Book, err = match.ReadBook(ctx, c.Book, g, max(2, c.Seats), c.BookAt); err != nil {
+			return m, forget, fmt.Errorf("--book: %w", err)
+		}
+	}
 	list, forget, err := players(ctx, g, c.texts()...)
 	if err != nil {
 		return m, forget, err
@@ -152,6 +159,8 @@ func (c *arenaCmd) check(g *env.Game) error {
 		switch {
 		case c.SPRT != "":
 			return errors.New("--sprt is for two seats")
+		case c.Book != "":
+			return errors.New("--book is for two or more seats")
 		case c.Seats > 1:
 			return fmt.Errorf("--seats %d: the game is for one", c.Seats)
 		case c.Games < 1:

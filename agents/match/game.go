@@ -18,6 +18,7 @@ type Game struct {
 	Seed   uint64
 	Names  []string    // one per seat, for the record
 	Agents []env.Agent // one per seat
+	Start  []byte      // the first position, as env.Encode writes it; nil for that of Reset(Seed)
 	// Watch, if set, is called before every step with the position, which it must not change or keep, and the joint
 	// move to be played. After the last step it is called with env.NoMoves. An error ends the game with that error.
 	Watch func(s env.State, m env.Moves) error
@@ -79,8 +80,11 @@ func start(g Game) (*play, error) {
 		Game: g, rec: record.New(g.Rules, g.Seed, g.Names),
 		state: g.Rules.New(n), view: g.Rules.New(n),
 	}
-	p.state.Reset(g.Seed)
-	return p, nil
+	if p.state.Reset(g.Seed); len(g.Start) == 0 {
+		return p, nil
+	}
+	p.rec.Start = g.Start
+	return p, env.Decode(p.state, p.view, g.Start)
 }
 
 // step gets the actions of the acting seats and plays the joint move, if there is no error.

@@ -7,7 +7,7 @@
 //	SinglePlayer  one or two players alone on the same seeds
 //
 // Results have 95 % confidence intervals; they print as JSON and as text. A match of two players can stop as soon as
-// a sequential test (SPRT) decides.
+// a sequential test (SPRT) decides, and can begin in the positions of a Book.
 package match
 
 import (
@@ -55,6 +55,7 @@ type Match struct {
 	// Workers is the number of units that are under way.
 	Remote func(context.Context, Unit) ([]*record.Record, error)
 
+	Book  Book  // TwoPlayer, MultiPlayer: what units begin with, in turn; nil for the first position of the rules
 	SPRT  *SPRT // TwoPlayer: stops the match early, if set
 	Seats int   // MultiPlayer: seats of every game
 	Skip  int   // SinglePlayer: seeds to leave out before the first, to play a match in parts
@@ -66,7 +67,8 @@ type Match struct {
 type Unit struct {
 	Index int         `json:"index"` // in the match
 	Seed  uint64      `json:"seed"`
-	Games [][]Entrant `json:"games"` // per game, who has each seat
+	Games [][]Entrant `json:"games"`           // per game, who has each seat
+	Start []byte      `json:"start,omitempty"` // see Game.Start
 }
 
 // An Entrant is the player of one seat in one game of a unit.
@@ -92,7 +94,7 @@ const agentStream = 0x6167656e74
 // PlayUnit plays a unit of the match and returns the records of its games.
 func (m Match) PlayUnit(ctx context.Context, u Unit) (games []*record.Record, err error) {
 	for _, lineup := range u.Games {
-		rec, err := m.game(ctx, u.Seed, lineup)
+		rec, err := m.game(ctx, u, lineup)
 		if err != nil {
 			return nil, err
 		}
@@ -109,8 +111,12 @@ func (m Match) play(ctx context.Context, lineups [][]Entrant,
 	if m.Remote != nil {
 		play = m.Remote
 	}
-	unit := func(ctx context.Context, i int) ([]*record.Record, error) {
-		return play(ctx, Unit{Index: i, Seed: env.Derive(m.Seed, uint64(m.Skip+i)), Games: lineups})
+	unit := func(ctx context.Context, i int) (_ []*record.Record, err error) {
+		u := Unit{Index: i, Seed: env.Derive(m.Seed, uint64(m.Skip+i)), Games: lineups}
+		if u.Start, err = m.Book.start(m.Rules, len(lineups[0]), i, u.Seed); err != nil {
+			return nil, err
+		}
+		return play(ctx, u)
 	}
 	for games, err := range InOrder(ctx, m.Workers, m.Units, unit) {
 		for k := 0; k < len(games) && err == nil && m.Record != nil; k++ {
@@ -124,11 +130,11 @@ func (m Match) play(ctx context.Context, lineups [][]Entrant,
 }
 
 // game plays one game with new agents and closes those that can be closed.
-func (m Match) game(ctx context.Context, seed uint64, lineup []Entrant) (rec *record.Record, err error) {
-	g := Game{Rules: m.Rules, Seed: seed, Enough: m.limit()}
+func (m Match) game(ctx context.Context, u Unit, lineup []Entrant) (rec *record.Record, err error) {
+	g := Game{Rules: m.Rules, Seed: u.Seed, Start: u.Start, Enough: m.limit()}
 	for _, e := range lineup {
 		p := m.player(e)
-		a, err := p.New(env.Derive(seed^agentStream, e.Stream))
+		a, err := p.New(env.Derive(u.Seed^agentStream, e.Stream))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}

@@ -81,14 +81,20 @@ func shippedWeights(t *testing.T) string {
 	return weights
 }
 
-// Results and records are those of a match without workers, byte for byte, whatever is lost, repeated or damaged.
+// Results and records are those of a match without workers, also from a book, byte for byte, whatever is lost, repeated or damaged.
 func TestSameMatch(t *testing.T) {
 	a := "learned:ply=1,weights=" + shippedWeights(t)
 	alone, want := newMatch(t, "blockbattle", a, "hand:ply=1", 12)
+	fresh := alone.Rules.New(2)
+	fresh.Reset(5)
+	position, err := env.Encode(nil, fresh)
+	require.NoError(t, err)
+	alone.Book = match.Book{position}
 	local, err := alone.TwoPlayer(t.Context())
 	require.NoError(t, err)
 
 	together, got := newMatch(t, "blockbattle", a, "hand:ply=1", 12)
+	together.Book = alone.Book
 	m := start(t, together, fleet.Limits{AckWait: 2 * time.Second, Deliveries: 20})
 	ctx := t.Context()
 	js, err := jetstream.New(m.Site.Conn)

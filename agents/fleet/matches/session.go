@@ -1,6 +1,7 @@
 package matches
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -162,7 +163,7 @@ func (s *session) check(u match.Unit, data []byte) (games []*record.Record, err 
 		}
 		want := record.New(s.match.Rules, u.Seed, names)
 		if rec == nil || rec.Seed != want.Seed || rec.Seats != want.Seats || !slices.Equal(rec.Agents, want.Agents) ||
-			len(rec.Draws) > 0 || len(rec.Start) > 0 {
+			len(rec.Draws) > 0 || !bytes.Equal(rec.Start, u.Start) {
 			return nil, fmt.Errorf("unit %d: game %d is another one", u.Index, k)
 		}
 		if err := errors.Join(rec.Validate(), record.Check(s.match.Rules, rec)); err != nil {

@@ -1,0 +1,93 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"blockyard/datasets/record"
+	"blockyard/env"
+)
+
+// MaxBook is the largest number of games in a book.
+const MaxBook = 100_000
+
+// A Book is positions that games begin with, as env.Encode writes them. Agents that both play well from the first
+// position share most pairs; positions of decided games, each played from every seat, tell them apart sooner.
+type Book [][]byte
+
+// ReadBook reads a file of recorded games of g with this number of seats. Each game yields the position after a share
+// of its steps, 0 or more and below 1, or none if that is its last position.
+func ReadBook(ctx context.Context, path string, g *env.Game, seats int, share float64) (b Book, err error) {
+	if !(share >= 0 && share < 1) {
+		return nil, fmt.Errorf("%g of a game's steps: want 0 or more, and less than 1", share)
+	}
+	in, err := record.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	in.Use(ctx)
+	for n := 1; ; n++ {
+		rec, err := in.Read()
+		switch {
+		case errors.Is(err, io.EOF) && len(b) == 0:
+			return nil, fmt.Errorf("%s: no game with a position to begin with", path)
+		case errors.Is(err, io.EOF):
+			return b, nil
+		case err != nil:
+			return nil, err
+		case n > MaxBook:
+			return nil, fmt.Errorf("%s: more than %d games", path, MaxBook)
+		}
+		start, err := position(g, seats, rec, share)
+		if err != nil {
+			return nil, fmt.Errorf("%s: game %d: %w", path, n, err)
+		}
+		if start != nil {
+			b = append(b, start)
+		}
+	}
+}
+
+// position encodes the position of a game after a share of its steps; nil if nobody acts there.
+func position(g *env.Game, seats int, rec *record.Record, share float64) ([]byte, error) {
+	if rec.Seats != seats {
+		return nil, fmt.Errorf("%d seats, want %d", rec.Seats, seats)
+	}
+	steps := -1
+	count := record.NewReplay(g, rec)
+	for range count.All() {
+		steps++
+	}
+	if err := count.Err(); err != nil {
+		return nil, err
+	}
+	at := int(math.Floor(share * float64(steps)))
+	for s := range record.NewReplay(g, rec).All() {
+		if at--; at >= 0 {
+			continue
+		}
+		if s.Acting() == 0 {
+			return nil, nil
+		}
+		return env.Encode(nil, s)
+	}
+	return nil, nil
+}
+
+// start is the first position of a unit: that of the book whose turn it is, with the draws to come made from the
+// unit's seed; nil without a book.
+func (b Book) start(g *env.Game, seats, unit int, seed uint64) ([]byte, error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	s := g.New(seats)
+	if err := env.Decode(s, g.New(seats), b[unit%len(b)]); err != nil {
+		return nil, err
+	}
+	s.Hide(1<<uint(seats)-1, seed)
+	return env.Encode(nil, s)
+}
