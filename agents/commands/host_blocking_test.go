@@ -18,10 +18,20 @@ import (
 )
 
 // listed is a bot in another language: it answers the first placement it is sent.
-const listed = `read -r k; for i in $(seq $k); do read -r x; done; read -r p; read -r me; read -r n; read -r l
-echo "I am $me" >&2
-while :; do for i in $(seq $n); do read -r x || exit; done; read -r m; for i in $(seq $m); do read -r x; done
-read -r v; read -r best; for i in $(seq 2 $v); do read -r x; done; echo "$best"; done`
+const listed = `python3 -c '
+import sys
+def lines(n):
+    return [next(sys.stdin).strip() for _ in range(int(n))]
+lines(lines(1)[0])
+_, me, n, _ = lines(4)
+print("I am", me, file=sys.stderr, flush=True)
+while True:
+    try:
+        lines(n), lines(lines(1)[0])
+        print(lines(lines(1)[0])[0], flush=True)
+    except (StopIteration, RuntimeError):
+        break
+'`
 
 // hostBlocking runs "agents host blocking" with these bots and flags.
 func hostBlocking(t *testing.T, bots []string, flags ...string) (int, string, string) {
