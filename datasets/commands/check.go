@@ -57,12 +57,6 @@ type checkCmd struct {
 	All bool `help:"Report every game that differs, not only the first one of each file."`
 }
 
-func (c *checkCmd) Help() string {
-	return `Replays every game from its seed (or its recorded random draws) and its actions. The version of the
-rules must be the current one, every action legal, and the scores and results those of the record.
-Prints one line per file. The exit status is 1 if a game differs or a file cannot be read.`
-}
-
 func (c *checkCmd) Run(std *program.Console) error {
 	var found error
 	for _, file := range c.Files {
@@ -117,12 +111,6 @@ type conformCmd struct {
 	Game  string   `arg:"" help:"The game, such as blockbattle."`
 	Files []string `arg:"" name:"file" help:"Transcripts: files of JSON lines, plain or compressed with gzip."`
 	bounds
-}
-
-func (c *conformCmd) Help() string {
-	return `Replays transcripts of the original engine from their inputs and compares every other value. Prints
-one line per file and the first difference in full. The exit status is 1 if a value differs or a file
-cannot be read. To compare the log of a bot with its game, name the transcript of that game too.`
 }
 
 func (c *conformCmd) Run(std *program.Console) error {

@@ -32,19 +32,6 @@ type exportCmd struct {
 	Quiet bool `short:"q" help:"Print no progress bar."`
 }
 
-func (c *exportCmd) Help() string {
-	return `Give one of --parquet, --minari and --sft. Replays and checks every game. A row is one decision of one seat:
-its observation, action mask, action and reward. Parquet: data/shard-*.parquet (zstd) with a dataset card,
-for pandas, DuckDB and the datasets library (datasets.load_dataset("parquet", data_files="DIR/data/*.parquet")).
-Minari: one folder per episode, which is one seat's game. It suits thousands of episodes, not millions.
-Load it by minari.load_dataset(NAME) with MINARI_DATASETS_PATH=ROOT.
-SFT: prompt, legal moves and the move played with its value, as text for fine-tuning language models, in
-train.jsonl and data/train.parquet; load it by datasets.load_dataset("DIR"). Export games of a strong player.
-
-The output folder appears when it is complete. After an error or Ctrl-C there is none;
-the next export to it removes what a killed one left behind.`
-}
-
 // target is an export format.
 type target interface {
 	export.Sink

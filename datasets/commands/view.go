@@ -39,20 +39,6 @@ type viewCmd struct {
 	bounds
 }
 
-func (c *viewCmd) Help() string {
-	return `Without a file, the command shows what is newest here: the folder history if there is one, otherwise the
-newest file of records in the current folder or below. It says which. A history folder of Dropblox is
-shown in the terminal too; of a folder with several, the game that began last.
-
-Turn 0 is the first position; a turn shows a position and the actions that are played from it.
-
-Keys in the terminal: right, space, n: next turn; left, b: previous; down, up: ten forward, ten
-back; home, g: first; end, G: last; q: quit.
-Keys in the browser: space: play or pause; left, right: step; + and -: speed; ?: all keys.
-
-"agents analyze FILE --web" shows the same page with the best moves of every position.`
-}
-
 func (c *viewCmd) Run(std *program.Console) error {
 	if c.Open && !c.Web {
 		return errors.New("--open without --web: the terminal viewer opens no page")

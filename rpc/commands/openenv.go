@@ -11,8 +11,6 @@ import (
 
 	"blockyard/rpc/server/limits"
 
-	"github.com/alecthomas/kong"
-
 	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -33,25 +31,6 @@ type openEnvFlags struct {
 	StepLimit      int           `placeholder:"N" help:"${step_limit_help}"`
 	Idle           time.Duration `placeholder:"DURATION" default:"${openenv_idle}" help:"${idle_help}"`
 	OpenEnvHost    []string      `name:"openenv-host" placeholder:"NAME" help:"${openenv_host_help}"`
-}
-
-// openEnvVars are the longer help texts.
-func openEnvVars() kong.Vars {
-	return kong.Vars{
-		"openenv_help": "Serve --game to language agents by the OpenEnv standard, over HTTP, WebSocket and MCP. " +
-			"Also tls:HOST:PORT.",
-		"reward_help": "Reward of --openenv: result (-1 to 1 at the end of a game) or score (points of the step). " +
-			"By default score in games of one seat and otherwise result.",
-		"opponents_help":  "Agent in the other seats of --openenv.",
-		"seat_help":       "Seat of the clients of --openenv, from 0, unless their reset names one.",
-		"step_limit_help": "Moves after which an episode of --openenv is truncated; 0 means never.",
-		"illegal_penalty_help": "What an illegal move costs in --openenv: the reward is minus this number, and the " +
-			"position stays as it is.",
-		"idle_help":    "Time after which a session of --openenv that nobody uses is closed.",
-		"openenv_idle": openenv.DefaultIdle.String(),
-		"openenv_host_help": "Name of this server in the Host header of clients of --openenv, besides localhost and IP " +
-			"addresses. May be repeated.",
-	}
 }
 
 // checkOpenEnv returns an error unless the server has an address and --openenv its game.

@@ -2,12 +2,12 @@ package commands
 
 import (
 	"context"
+	_ "embed"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"os"
 	"reflect"
@@ -19,8 +19,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/ops"
 	"blockyard/env/games"
+	"blockyard/rpc/openenv"
 	"blockyard/rpc/server"
 	"blockyard/rpc/server/listen"
 )
@@ -47,27 +49,13 @@ type serveCmd struct {
 	limits.Limits
 }
 
+//go:embed flags.toml
+var flagTexts string
+
 // vars are the longer help texts, and the default limits by name.
 func vars() kong.Vars {
-	v := kong.Vars{
-		"listen_help": "Address: unix:PATH, tcp:HOST:PORT or tls:HOST:PORT. May be repeated. " +
-			"Port 0 selects a free port; the first line of output has it. Needed unless there is --openenv.",
-		"token_help": "Token that clients must send. " +
-			"Prefer BLOCKYARD_TOKEN or --token-file, because other users can read command lines.",
-		"token_file_help": "File with one token, or with a line per token: " +
-			"NAME TOKEN [max_sessions=N] [max_envs=N] [max_memory=BYTES].",
-		"cert_help": "Certificate of this server for tls:, in PEM format.",
-		"key_help":  "Private key of the certificate, in PEM format.",
-		"client_ca_help": "Certificate authorities, in PEM format: " +
-			"clients over tls: need a certificate signed by one of them.",
-		"drain_help": "After SIGTERM or SIGINT, let clients that are connected go on for up to this time. " +
-			"New ones are refused, and a second signal ends the server at once. 0 by default.",
-		"max_memory_help": "Estimated bytes of games, opponents and uploads; 0 is no limit. " +
-			"By default what fits into the memory of the machine, at most 4 GiB.",
-		"watch_help": watchHelp,
-		"ca_help":    "Certificate authorities to trust over tls:, in PEM format; by default those of the system.",
-	}
-	maps.Copy(v, openEnvVars())
+	v := program.Texts(flagTexts)
+	v["openenv_idle"] = openenv.DefaultIdle.String()
 	defaults := reflect.ValueOf(defaultLimits())
 	for i := range defaults.NumField() {
 		v[defaults.Type().Field(i).Name] = fmt.Sprint(defaults.Field(i))

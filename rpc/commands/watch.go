@@ -17,9 +17,6 @@ type watchFlags struct {
 	Watch string `placeholder:"HOST:PORT" help:"${watch_help}"`
 }
 
-const watchHelp = "Show games of the clients to those who have the clients' token, for datasets view --web --live. " +
-	"Off by default. Without tokens, every program of this machine may watch."
-
 // listen returns the listener of --watch, nil without that flag. Like --listen, it takes an address that other machines
 // can reach only if there is a token.
 func (f *watchFlags) listen(tokens []limits.Token) (net.Listener, error) {
