@@ -1,6 +1,7 @@
 package export
 
 import (
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,30 +41,8 @@ type sftRow struct {
 	Policy     string   `json:"policy_id"`
 }
 
-const sftCard = `---
-pretty_name: %[1]s, moves as text
-task_categories:
-- text-generation
-configs:
-- config_name: default
-  data_files:
-  - split: train
-    path: data/train.parquet
----
-# %[1]s, moves as text
-
-%[2]d games, %[3]d decisions, for supervised fine-tuning. prompt and completion are as trainers expect them.
-train.jsonl has the same rows as data/train.parquet.
-
-| column | type | meaning |
-|---|---|---|
-| prompt | string | the position in words, and the legal moves |
-| completion | string | the move that was played: the best one to the player |
-| legal_moves | list of string | all legal moves |
-| value | float32 or null | the player's evaluation of the move; null if the record has none |
-| episode, step, seat | int | the game, from 0; steps played before; the seat that acts |
-| policy_id | string | the player: record games of a strong one |
-`
+//go:embed cards/sft.md
+var sftCard string
 
 // NewSFT starts an export of g to an empty folder. Its Walker must have Texts.
 func NewSFT(folder string, g *env.Game) (*SFT, error) {
