@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -50,63 +51,31 @@ func ReadResponse(r *bufio.Reader, into any) (id uint32, failure *Error, err err
 
 // readValue reads the bytes of one array with all that is in it. It returns io.EOF if there is none.
 func readValue(r *bufio.Reader) (b []byte, err error) {
-	var open []uint64 // values missing in each open container
+	s, need := scanner{many: true}, 1
 	for {
-		t, err := peekToken(r)
-		switch {
-		case errors.Is(err, io.EOF) && len(b) == 0:
+		if b, err = take(b, r, need-len(b)); err != nil {
+			if need == 1 && errors.Is(err, io.ErrUnexpectedEOF) {
+				err = io.EOF
+			}
 			return nil, err
-		case errors.Is(err, io.EOF):
-			return nil, io.ErrUnexpectedEOF
-		case err != nil:
-			return nil, err
-		case len(b) == 0 && t.count == 0:
+		}
+		if !isArray(b[0]) {
 			return nil, fmt.Errorf("received a message that is no array, want a response")
 		}
-		if b, err = take(b, r, uint64(t.head)+t.payload); err != nil {
-			return nil, err
+		var done bool
+		if done, need, err = s.next(b, math.MaxInt); err != nil {
+			return nil, fmt.Errorf("received a response that cannot be read: %v", err)
 		}
-		if t.count > 0 {
-			if len(open) == MaxDepth {
-				return nil, fmt.Errorf("received more than %d nested containers", MaxDepth)
-			}
-			open = append(open, t.count)
-			continue
-		}
-		for len(open) > 0 {
-			last := len(open) - 1
-			if open[last]--; open[last] > 0 {
-				break
-			}
-			open = open[:last]
-		}
-		if len(open) == 0 {
+		if done {
 			return b, nil
 		}
 	}
 }
 
-// peekToken returns the head of the next value without reading it.
-func peekToken(r *bufio.Reader) (t token, err error) {
-	for n := 1; ; n = t.head {
-		b, err := r.Peek(n)
-		if err != nil {
-			return t, err
-		}
-		var ok bool
-		if t, ok = readToken(b); ok {
-			if t.head == 0 {
-				err = fmt.Errorf("received byte 0x%02x, which begins no supported value", b[0])
-			}
-			return t, err
-		}
-	}
-}
-
 // take appends n bytes of r to b. It makes room for at most as many as b has, or takeAtOnce, before they arrive.
-func take(b []byte, r io.Reader, n uint64) ([]byte, error) {
+func take(b []byte, r io.Reader, n int) ([]byte, error) {
 	for n > 0 {
-		k := int(min(n, uint64(max(len(b), takeAtOnce))))
+		k := min(n, max(len(b), takeAtOnce))
 		b = slices.Grow(b, k)
 		part := b[len(b) : len(b)+k]
 		if _, err := io.ReadFull(r, part); err != nil {
@@ -116,7 +85,7 @@ func take(b []byte, r io.Reader, n uint64) ([]byte, error) {
 			return nil, err
 		}
 		b = b[:len(b)+k]
-		n -= uint64(k)
+		n -= k
 	}
 	return b, nil
 }

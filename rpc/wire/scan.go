@@ -17,7 +17,8 @@ type scanner struct {
 	pos   int // length of the tokens read so far
 	nodes int
 	depth int
-	left  [MaxDepth]uint32 // values missing in each open container
+	left  [MaxDepth]uint64 // values missing in each open container
+	many  bool             // of a response, which may have more than MaxNodes values
 }
 
 // next continues in b, which is the message from its first byte as far as it has arrived. It returns done
@@ -41,7 +42,7 @@ func (s *scanner) next(b []byte, limit int) (done bool, need int, err error) {
 		if end += t.payload; end > uint64(len(b)) {
 			return false, int(end), nil
 		}
-		if s.nodes++; s.nodes > MaxNodes {
+		if s.nodes++; s.nodes > MaxNodes && !s.many {
 			return false, 0, badFrame("more than %d values, want at most that many in one message", MaxNodes)
 		}
 		s.pos = int(end)
@@ -49,7 +50,7 @@ func (s *scanner) next(b []byte, limit int) (done bool, need int, err error) {
 			if s.depth == MaxDepth {
 				return false, 0, badFrame("more than %d nested containers, want at most that many", MaxDepth)
 			}
-			s.left[s.depth] = uint32(t.count)
+			s.left[s.depth] = t.count
 			s.depth++
 		} else if s.finish() {
 			return true, 0, nil
