@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 
@@ -19,15 +20,16 @@ type Value struct {
 	// Computed says that the mean of one net is computed like any other, with its rounding.
 	Computed bool
 
-	run   *Run
-	batch int
-	sizes []int // of the layers
+	Run   *Run
+	saved string // what the mean's tensors in a state begin with; those of the trainer have no prefix
+	sizes []int  // of the layers
 }
 
 // NewValue begins with the net from, or with random weights if from is nil. The sizes of c are set here: those of from,
-// or of the run's nets.
-func NewValue(r *Run, c network.Config, from *mlp.Net) (*Value, error) {
-	c.Sizes = r.Options.Sizes(r.Game)
+// or of the run's nets; so are its seed and, unless it has one, its batch. saved is what the names of the mean's
+// tensors begin with in a saved run.
+func NewValue(r *Run, c network.Config, saved string, from *mlp.Net) (*Value, error) {
+	c.Sizes, c.Seed, c.Batch = r.Options.Sizes(r.Game), r.Options.Seed, cmp.Or(c.Batch, r.Options.Batch)
 	if from != nil {
 		c.Sizes = network.Sizes(from)
 	}
@@ -35,7 +37,7 @@ func NewValue(r *Run, c network.Config, from *mlp.Net) (*Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Value{Trainer: t, Rows: rows.Rows{Game: r.Game}, run: r, batch: c.Batch, sizes: c.Sizes}
+	v := &Value{Trainer: t, Rows: rows.Rows{Game: r.Game}, Run: r, saved: saved, sizes: c.Sizes}
 	if from != nil {
 		err = t.SetNet(from)
 	}
@@ -57,7 +59,7 @@ func (v *Value) Net() *mlp.Net { return v.Mean }
 
 // Pass fits Rows once, in the order that shuffle gives them, and returns the mean loss.
 func (v *Value) Pass(shuffle *rand.Rand, rate float64) (float64, error) {
-	return v.Rows.Pass(v.Trainer, shuffle, v.batch, rate)
+	return v.Rows.Pass(v.Trainer, shuffle, v.Run.Options.Batch, rate)
 }
 
 // Fitted is to be called after the n-th fit. It updates Now and Mean.
@@ -65,7 +67,7 @@ func (v *Value) Fitted(n int) (err error) {
 	if v.Now, err = v.Trainer.Net(); err != nil {
 		return err
 	}
-	if n = min(n, v.run.Options.Mean); n == 1 && !v.Computed {
+	if n = min(n, v.Run.Options.Mean); n == 1 && !v.Computed {
 		v.Mean = v.Now
 		return nil
 	}
@@ -90,22 +92,21 @@ func Blend(before, now *mlp.Net, share float32) (*mlp.Net, error) {
 	return mlp.New(layers)
 }
 
-// Save adds the trainer and the mean to a state under prefixes of their own, and returns
-// the trainer's steps, which are to be saved too.
-func (v *Value) Save(s *State, prefix, meanPrefix string) (steps int) {
+// Save implements Learner.
+func (v *Value) Save(s *State) {
 	tensors, steps := v.Trainer.State()
-	s.Add(prefix, tensors)
-	s.AddNet(meanPrefix, v.Mean)
-	return steps
+	s.Steps = steps
+	s.Add("", tensors)
+	s.AddNet(v.saved, v.Mean)
 }
 
 // Restore sets what Save added.
-func (v *Value) Restore(s *State, prefix, meanPrefix string, steps int) error {
-	if err := v.Trainer.SetState(s.Under(prefix), steps); err != nil {
+func (v *Value) Restore(s *State) error {
+	if err := v.Trainer.SetState(s.Tensors, s.Steps); err != nil {
 		return err
 	}
 	var errs [2]error
 	v.Now, errs[0] = v.Trainer.Net()
-	v.Mean, errs[1] = s.Net(meanPrefix, v.sizes)
+	v.Mean, errs[1] = s.Net(v.saved, v.sizes)
 	return errors.Join(errs[:]...)
 }

@@ -23,7 +23,7 @@ type backupLearner struct {
 
 // newBackup begins with a net.
 func newBackup(r *selfplay.Run, c *Config, from *mlp.Net) (*backupLearner, error) {
-	l, err := newStaged(r, c, network.Config{Loss: network.Square, Batch: c.Batch, Seed: c.Seed}, from)
+	l, err := newStaged(r, c, network.Config{Loss: network.Square}, from)
 	return &backupLearner{staged: l}, err
 }
 
@@ -47,7 +47,7 @@ func (l *backupLearner) Rollout() selfplay.Rollout { return l.rollout(backupKind
 
 func (l *backupLearner) Fit() error {
 	l.collect()
-	counts, shuffle := &l.run.Counts, l.run.Shuffle()
+	counts, shuffle := &l.Run.Counts, l.Run.Shuffle()
 	for pass := range passes {
 		loss, err := l.Pass(shuffle, l.rate())
 		if err != nil {
@@ -67,7 +67,7 @@ func (l *backupLearner) collect() {
 	l.Rows.Cut(0)
 	var changes []float32
 	sum := 0.0
-	for _, slot := range l.run.Slots {
+	for _, slot := range l.Run.Slots {
 		s, ok := slot.Notes.(*samples)
 		if !ok {
 			continue

@@ -23,13 +23,12 @@ const (
 type lambdaLearner struct {
 	*selfplay.Value
 	config *Config
-	run    *selfplay.Run
 }
 
 // newLambda begins with a net, or with random weights if from is nil.
 func newLambda(r *selfplay.Run, c *Config, from *mlp.Net) (*lambdaLearner, error) {
-	v, err := selfplay.NewValue(r, network.Config{Batch: c.Batch, Seed: c.Seed}, from)
-	return &lambdaLearner{Value: v, config: c, run: r}, err
+	v, err := selfplay.NewValue(r, network.Config{}, netPrefix, from)
+	return &lambdaLearner{v, c}, err
 }
 
 // restoreLambda returns the learner that Save added to a state.
@@ -42,21 +41,19 @@ func restoreLambda(r *selfplay.Run, c *Config, s *selfplay.State) (*lambdaLearne
 	if err != nil {
 		return nil, err
 	}
-	return l, l.Restore(s, "", netPrefix, s.Steps)
+	return l, l.Restore(s)
 }
 
-func (l *lambdaLearner) Save(s *selfplay.State) { s.Steps = l.Value.Save(s, "", netPrefix) }
-
 func (l *lambdaLearner) Rollout() selfplay.Rollout {
-	o := l.run.Options
+	o := l.Run.Options
 	return selfplay.Rollout{Kind: lambdaKind, Net: l.Mean, Steps: o.Rounds, Late: o.Late, Versus: l.config.Versus}
 }
 
 // Fit implements selfplay.Learner: one pass over the rows of the rollout.
 func (l *lambdaLearner) Fit() error {
 	l.collect()
-	counts := &l.run.Counts
-	loss, err := l.Pass(l.run.Shuffle(), l.rate())
+	counts := &l.Run.Counts
+	loss, err := l.Pass(l.Run.Shuffle(), l.rate())
 	if err != nil {
 		return err
 	}
@@ -70,7 +67,7 @@ func (l *lambdaLearner) Fit() error {
 // rate falls until the backup begins.
 func (l *lambdaLearner) rate() float64 {
 	c := l.config
-	return fall(c.RateFrom, c.RateTo, 0, cmp.Or(c.Results, 1), l.run.Progress())
+	return fall(c.RateFrom, c.RateTo, 0, cmp.Or(c.Results, 1), l.Run.Progress())
 }
 
 // fall is a learning rate that falls along half a cosine, from one rate at the progress
@@ -82,7 +79,7 @@ func fall(from, to, since, until, progress float64) float64 {
 // collect turns the paths of all slots into rows with targets.
 func (l *lambdaLearner) collect() {
 	l.Rows.Cut(0)
-	n := len(l.run.Game.Features)
+	n := len(l.Run.Game.Features)
 	for notes := range l.notes() {
 		for seat := range notes.seats {
 			p := &notes.seats[seat]
@@ -98,7 +95,7 @@ func (l *lambdaLearner) collect() {
 // notes yields the notes of the slots, in order.
 func (l *lambdaLearner) notes() iter.Seq[*notes] {
 	return func(yield func(*notes) bool) {
-		for _, s := range l.run.Slots {
+		for _, s := range l.Run.Slots {
 			if n, ok := s.Notes.(*notes); ok && !yield(n) {
 				return
 			}

@@ -28,7 +28,7 @@ func (c *Config) perStep() int { return max(1, c.Batch/c.Samples) }
 // newSiblings begins with a net.
 func newSiblings(r *selfplay.Run, c *Config, from *mlp.Net) (*siblingLearner, error) {
 	l, err := newStaged(r, c, network.Config{
-		Loss: network.Choice, Batch: c.perStep() * c.Samples, Group: c.Samples, Temperature: sharpness, Seed: c.Seed,
+		Loss: network.Choice, Batch: c.perStep() * c.Samples, Group: c.Samples, Temperature: sharpness,
 	}, from)
 	return &siblingLearner{staged: l, reader: newSiblingReader(r.Game),
 		stage: decisions{game: r.Game, siblings: c.Samples}}, err
@@ -63,12 +63,12 @@ func (c *Config) refit() float64 {
 // Fit implements selfplay.Learner. It takes a share of the decisions of the stage, so that the steps of a rollout grow
 // with the decisions there are.
 func (l *siblingLearner) Fit() error {
-	for _, slot := range l.run.Slots {
+	for _, slot := range l.Run.Slots {
 		if n, ok := slot.Notes.(*decisions); ok {
 			l.stage.list = append(l.stage.list, n.list...)
 		}
 	}
-	counts, shuffle := &l.run.Counts, l.run.Shuffle()
+	counts, shuffle := &l.Run.Counts, l.Run.Shuffle()
 	take := shuffle.Perm(len(l.stage.list))[:int(math.Ceil(l.config.refit()*float64(len(l.stage.list))))]
 	loss, rows, rate := 0., 0, l.rate()
 	for len(take) > 0 {
@@ -89,7 +89,7 @@ func (l *siblingLearner) Fit() error {
 
 // step takes one step of the optimiser on some decisions of the stage, half of them mirrored, and returns its loss.
 func (l *siblingLearner) step(which []int, mirrored func() bool, rate float64) (float64, error) {
-	k, n, game := l.config.Samples, len(l.run.Game.Features), l.run.Game
+	k, n, game := l.config.Samples, len(l.Run.Game.Features), l.Run.Game
 	x, y := l.Rows.X[:0], l.Rows.Y[:0]
 	for _, i := range which {
 		d, at := &l.stage.list[i], len(x)

@@ -14,15 +14,14 @@ import (
 type staged struct {
 	*selfplay.Value
 	config *Config
-	run    *selfplay.Run
 	base   *mlp.Net
 	fits   int // of this stage
 }
 
 // newStaged begins with a net.
 func newStaged(r *selfplay.Run, c *Config, n network.Config, from *mlp.Net) (staged, error) {
-	v, err := selfplay.NewValue(r, n, from)
-	return staged{Value: v, config: c, run: r, base: from}, err
+	v, err := selfplay.NewValue(r, n, netPrefix, from)
+	return staged{Value: v, config: c, base: from}, err
 }
 
 // restoreBackup returns the learner whose Save made a state.
@@ -43,12 +42,12 @@ func (c *Config) restoreBackup(r *selfplay.Run, s *selfplay.State) (selfplay.Lea
 
 func (l *staged) restore(s *selfplay.State) error {
 	l.fits = s.Backup.Fits
-	return l.Restore(s, "", netPrefix, s.Steps)
+	return l.Restore(s)
 }
 
 func (l *staged) Save(s *selfplay.State) {
 	s.AddNet(basePrefix, l.base)
-	s.Steps = l.Value.Save(s, "", netPrefix)
+	l.Value.Save(s)
 	s.Backup = &selfplay.BackupState{Fits: l.fits}
 }
 
@@ -57,7 +56,7 @@ func (l *staged) Save(s *selfplay.State) {
 // test a gate is too short to tell.
 func (l *staged) Gated() error {
 	l.base, l.fits = l.Mean, 0
-	best := l.run.Best
+	best := l.Run.Best
 	if l.config.GateElo > 0 && best != nil && slices.Equal(network.Sizes(best), network.Sizes(l.base)) {
 		l.base = best
 	}
@@ -69,15 +68,15 @@ const shorter = 16
 
 // rollout is one by policies of a kind.
 func (l *staged) rollout(kind string) selfplay.Rollout {
-	o := l.run.Options
+	o := l.Run.Options
 	return selfplay.Rollout{
 		Kind: kind, Net: l.base, Steps: max(1, o.Rounds/shorter), Late: o.Late, Versus: l.config.Versus,
-		Ahead: l.run.UntilGate(1) - 1, // the base stands still
+		Ahead: l.Run.UntilGate(1) - 1, // the base stands still
 	}
 }
 
 // part is how much of the time from the last gate to the next has gone.
 func (l *staged) part() float64 {
-	r := l.run
+	r := l.Run
 	return min(1, max(0, r.Progress()*float64(r.Options.Gates)-float64(r.Counts.Gated)))
 }

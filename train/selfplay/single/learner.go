@@ -18,9 +18,7 @@ const meanPrefix = "mean."
 type learner struct {
 	*selfplay.Value
 	config *Config
-	run    *selfplay.Run
-
-	kept []afterstate.Path // of the last rollouts, the oldest first
+	kept   []afterstate.Path // of the last rollouts, the oldest first
 }
 
 // Notes implements selfplay.Algorithm.
@@ -54,13 +52,12 @@ func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error)
 }
 
 func (c *Config) newLearner(r *selfplay.Run, from *mlp.Net) (*learner, error) {
-	o := r.Options
-	v, err := selfplay.NewValue(r, network.Config{Loss: network.Square, Batch: o.Batch, Seed: o.Seed}, from)
+	v, err := selfplay.NewValue(r, network.Config{Loss: network.Square}, meanPrefix, from)
 	if err != nil {
 		return nil, err
 	}
 	v.Computed = true // as in runs that were saved before
-	return &learner{Value: v, config: c, run: r}, nil
+	return &learner{Value: v, config: c}, nil
 }
 
 // Restore implements selfplay.Algorithm.
@@ -69,7 +66,7 @@ func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, 
 	if err != nil {
 		return nil, err
 	}
-	if err := l.Value.Restore(s, "", meanPrefix, s.Steps); err != nil {
+	if err := l.Value.Restore(s); err != nil {
 		return nil, err
 	}
 	l.kept, err = afterstate.Unpack(s.Tensors, s.Kept, len(r.Game.Features))
@@ -80,24 +77,24 @@ func (l *learner) Save(s *selfplay.State) {
 	again := l.kept[len(l.kept)-min(len(l.kept), (l.config.Keep-1)*l.config.Games):]
 	if len(again) > 0 {
 		var tensors []mlp.Tensor
-		tensors, s.Kept = afterstate.Pack(again, len(l.run.Game.Features))
+		tensors, s.Kept = afterstate.Pack(again, len(l.Run.Game.Features))
 		s.Tensors = append(s.Tensors, tensors...)
 	}
-	s.Steps = l.Value.Save(s, "", meanPrefix)
+	l.Value.Save(s)
 }
 
 func (l *learner) Rollout() selfplay.Rollout {
-	o := l.run.Options
+	o := l.Run.Options
 	return selfplay.Rollout{
 		Kind: kind, Net: l.Now, Steps: o.Rounds, Late: o.Late, Longest: l.config.Longest,
-		Baseline: l.run.Progress() < l.config.Warm,
+		Baseline: l.Run.Progress() < l.config.Warm,
 	}
 }
 
 func (l *learner) Fit() error {
 	l.collect()
-	counts := &l.run.Counts
-	loss, err := l.Pass(l.run.Shuffle(), l.rate())
+	counts := &l.Run.Counts
+	loss, err := l.Pass(l.Run.Shuffle(), l.rate())
 	if err != nil {
 		return err
 	}
@@ -108,9 +105,9 @@ func (l *learner) Fit() error {
 // collect turns what was noted into rows. The current net evaluates older rollouts again.
 func (l *learner) collect() {
 	last := 0 // steps of the last rollout
-	for _, slot := range l.run.Slots {
+	for _, slot := range l.Run.Slots {
 		if s, ok := slot.Notes.(*steps); ok {
-			l.run.Counts.Rows += len(s.Steps)
+			l.Run.Counts.Rows += len(s.Steps)
 			l.kept = append(l.kept, s.Path)
 			last++
 		}
@@ -119,14 +116,14 @@ func (l *learner) collect() {
 		l.kept = append(l.kept[:0], l.kept[len(l.kept)-most:]...)
 	}
 	l.Rows.Cut(0)
-	n := len(l.run.Game.Features)
+	n := len(l.Run.Game.Features)
 	y, ok := make([]float32, l.config.Rounds), make([]bool, l.config.Rounds)
 	for k := range l.kept {
 		s := &l.kept[k]
 		if k < len(l.kept)-last {
 			s.Evaluate(l.Now)
 		}
-		returns(s.Steps, float32(l.config.Lambda), float32(l.config.discount(l.run.Game)), y, ok)
+		returns(s.Steps, float32(l.config.Lambda), float32(l.config.discount(l.Run.Game)), y, ok)
 		for i := range s.Steps {
 			if ok[i] {
 				l.Rows.X, l.Rows.Y = append(l.Rows.X, s.X[i*n:(i+1)*n]...), append(l.Rows.Y, y[i])
@@ -137,5 +134,5 @@ func (l *learner) collect() {
 
 func (l *learner) rate() float64 {
 	c := l.config
-	return c.RateEnd + (c.Rate-c.RateEnd)*(1+math.Cos(math.Pi*l.run.Progress()))/2
+	return c.RateEnd + (c.Rate-c.RateEnd)*(1+math.Cos(math.Pi*l.Run.Progress()))/2
 }
