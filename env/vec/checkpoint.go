@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"errors"
 	"fmt"
 
 	"blockyard/env"
@@ -17,6 +18,30 @@ type Resumable interface {
 	// RestoreMemory sets what an agent keeps to what AppendMemory of an agent of the same kind wrote. It
 	// returns an error for any other bytes, which may come from an untrusted source.
 	RestoreMemory(src []byte) error
+}
+
+// Memory returns what an agent keeps. It returns an error for one that cannot go on elsewhere.
+func Memory(a env.Agent) ([]byte, error) {
+	if r, ok := a.(Resumable); ok {
+		return r.AppendMemory(nil)
+	}
+	return nil, errors.New("it is a program of its own, whose memory cannot be read")
+}
+
+// Recall returns a new agent with that memory.
+func Recall(factory AgentFactory, memory []byte) (env.Agent, error) {
+	a, err := factory(0) // what matters of the seed is in the memory
+	if err != nil {
+		return nil, err
+	}
+	err = errors.New("it cannot be resumed")
+	if r, ok := a.(Resumable); ok {
+		err = r.RestoreMemory(memory)
+	}
+	if err != nil {
+		return nil, errors.Join(err, CloseAgents([]env.Agent{a}))
+	}
+	return a, nil
 }
 
 // A Seated is the agent that plays a seat of an environment.

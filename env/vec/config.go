@@ -84,6 +84,14 @@ func DefaultReward(g *env.Game) Reward {
 	return RewardResult
 }
 
+// Measure is the quantity of a seat whose changes are its rewards.
+func (r Reward) Measure(s env.State, seat int) float64 {
+	if r == RewardScore {
+		return float64(s.Score(seat))
+	}
+	return float64(s.Result(seat))
+}
+
 // Illegal says what Step does with a driven seat's action that is not in its mask. None is
 // always accepted: it stands for a seat that makes no move.
 type Illegal uint8

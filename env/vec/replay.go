@@ -122,11 +122,7 @@ func (e *Env) loggedMove(w *worker, i, seat int) (a env.Action, ok bool, err err
 
 // forgetful reports whether an agent keeps nothing from one choice to the next, so that choices may be left out.
 func forgetful(a env.Agent) bool {
-	r, ok := a.(Resumable)
-	if !ok {
-		return false
-	}
-	memory, err := r.AppendMemory(nil)
+	memory, err := Memory(a)
 	return err == nil && len(memory) == 0
 }
 

@@ -36,12 +36,9 @@ func (p *session) position() (*position, error) {
 		if at.Agent == nil || out.memories == nil {
 			continue
 		}
-		r, ok := at.Agent.(vec.Resumable)
-		if ok {
-			out.memories[seat], err = r.AppendMemory(nil)
-		}
-		if !ok || err != nil { // a program of somebody else, or one with a clock: a new one plays on
-			out.memories = nil
+		memory, err := vec.Memory(at.Agent)
+		if out.memories[seat] = memory; err != nil { // of a program of somebody else, or one with a clock
+			out.memories = nil // a new one plays on
 		}
 	}
 	return out, nil
@@ -61,9 +58,7 @@ func (p *session) take(at *position, id string, seed *uint64) error {
 			continue
 		}
 		seated[seat].Choice = c
-		if seated[seat].Agent, err = c.Agent(0); err == nil { // what matters of the seed is in the memory
-			err = seated[seat].Agent.(vec.Resumable).RestoreMemory(at.memories[seat])
-		}
+		seated[seat].Agent, err = vec.Recall(c.Agent, at.memories[seat])
 	}
 	switch {
 	case err != nil:

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"blockyard/env"
-	"blockyard/env/vec"
 )
 
 // Values values the legal actions of seat in a position, or the most promising of them. It may be called by several
@@ -82,11 +81,12 @@ func children(p *session, a childrenArguments) (any, error) {
 		}
 		out.Unit = p.srv.c.Unit
 	}
-	before := p.measure(view)
+	reward := p.srv.c.Reward
+	before := reward.Measure(view, p.seat)
 	for _, action := range actions {
 		after.CopyFrom(view)
 		env.After(after, p.seat, action)
-		c := child{Move: p.text(action), Reward: p.measure(after) - before, Done: after.Acting() == 0}
+		c := child{Move: p.text(action), Reward: reward.Measure(after, p.seat) - before, Done: after.Acting() == 0}
 		c.Text = p.describe(after, fmt.Sprintf("The position after %s, before others move.", c.Move))
 		if v, ok := values[action]; ok {
 			c.Value = &v
@@ -94,12 +94,4 @@ func children(p *session, a childrenArguments) (any, error) {
 		out.Children = append(out.Children, c)
 	}
 	return out, nil
-}
-
-// measure is the quantity whose changes are rewards.
-func (p *session) measure(s env.State) float64 {
-	if p.srv.c.Reward == vec.RewardScore {
-		return float64(s.Score(p.seat))
-	}
-	return float64(s.Result(p.seat))
 }

@@ -233,7 +233,7 @@ func (l *Opponents) repeatable(method string) error {
 		for _, c := range m {
 			a, err := c.Agent(0)
 			if err == nil {
-				_, err = appendMemory(a)
+				_, err = vec.Memory(a)
 				if closed := vec.CloseAgents([]env.Agent{a}); err == nil {
 					err = closed
 				}

@@ -140,12 +140,12 @@ func (r *resumption) create() (err error) {
 		for _, o := range g.Opponents {
 			known := &r.opponents.known[o.Number]
 			agents[o.Seat].Choice = vec.Choice{Agent: known.factory, Weight: 1, ID: o.Number}
-			if agents[o.Seat].Agent, err = recalled(known.factory, o.Memory); err != nil {
+			if agents[o.Seat].Agent, err = vec.Recall(known.factory, o.Memory); err != nil {
 				return badCheckpoint(k, fmt.Errorf("the opponent %.80q: %w", known.spec, err))
 			}
 		}
 		for _, p := range g.Policy {
-			if players[p.Seat], err = recalled(policy, p.Memory); err != nil {
+			if players[p.Seat], err = vec.Recall(policy, p.Memory); err != nil {
 				return badCheckpoint(k, fmt.Errorf("the rollout policy %.80q: %w", r.head.Policy, err))
 			}
 		}
@@ -167,22 +167,6 @@ func (r *resumption) reservePolicy() (release func(), err error) {
 	}
 	need := r.b.policyMemory(m)
 	return func() { _ = r.b.tab.Add(-need) }, accountAgents(r.b.tab, r.head.Policy, need)
-}
-
-// recalled returns a new agent with that memory.
-func recalled(factory vec.AgentFactory, memory []byte) (env.Agent, error) {
-	a, err := factory(0) // what matters of the seed is in the memory
-	if err != nil {
-		return nil, err
-	}
-	agent, ok := a.(vec.Resumable)
-	if !ok {
-		return nil, errors.Join(errors.New("it cannot be resumed"), vec.CloseAgents([]env.Agent{a}))
-	}
-	if err := agent.RestoreMemory(memory); err != nil {
-		return nil, errors.Join(err, vec.CloseAgents([]env.Agent{a}))
-	}
-	return a, nil
 }
 
 // close closes agents that were created in vain.

@@ -168,11 +168,11 @@ func (l *Rows) row(worker, i, r, k int, do func(*afterstate)) {
 	b.Env.Legal(i, r, l.Actions[first:first:end])
 	draws := env.Derive(l.seed, (b.First+uint64(i))*uint64(b.Env.Rows())+uint64(r))
 	env.View(view, b.Env.State(i), after.seat, draws)
-	before := b.measure(view, after.seat)
+	before := float32(b.Config.Reward.Measure(view, after.seat))
 	for m := first; m < end; m++ {
 		after.CopyFrom(view)
 		env.After(after.State, after.seat, l.Actions[m])
-		l.Reward[m] = b.measure(after.State, after.seat) - before
+		l.Reward[m] = float32(b.Config.Reward.Measure(after.State, after.seat)) - before
 		over := after.Acting() == 0
 		if over {
 			l.Done[m] = 1
@@ -183,12 +183,4 @@ func (l *Rows) row(worker, i, r, k int, do func(*afterstate)) {
 			after.alike = m
 		}
 	}
-}
-
-// measure is the quantity whose changes are the rewards of the batch.
-func (b *Batch) measure(s env.State, seat int) float32 {
-	if b.Config.Reward == vec.RewardScore {
-		return float32(s.Score(seat))
-	}
-	return s.Result(seat)
 }

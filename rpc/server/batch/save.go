@@ -2,7 +2,6 @@ package batch
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -114,19 +113,11 @@ func (b *Batch) save(i int) (*checkpoint.Game, error) {
 
 // memoryOf returns the memory of an agent. who and spec name it in errors.
 func memoryOf(a env.Agent, who, spec string) ([]byte, error) {
-	memory, err := appendMemory(a)
+	memory, err := vec.Memory(a)
 	if err != nil {
 		return nil, wire.Errorf(wire.BadParams, "checkpoint: %s, %q, cannot be saved: %v", who, spec, err)
 	}
 	return memory, nil
-}
-
-// appendMemory is memoryOf with the bare reason as the error.
-func appendMemory(a env.Agent) ([]byte, error) {
-	if agent, ok := a.(vec.Resumable); ok {
-		return agent.AppendMemory(nil)
-	}
-	return nil, errors.New("it is a program of its own, whose memory cannot be read")
 }
 
 // head is what a checkpoint says of all games of the batch.
