@@ -32,15 +32,29 @@ var All = []*env.Game{
 // ("BlockBattle-v0", with or without "blockyard/"). It also finds the games that Open and Recorded
 // have returned. It opens no file, whatever the name is.
 func Lookup(name string) (*env.Game, error) {
-	var known []string
-	for _, g := range All {
-		if name == g.Name || strings.TrimPrefix(name, "blockyard/") == g.ID {
-			return g, nil
-		}
-		known = append(known, g.Name)
+	if g := Find(All, name); g != nil {
+		return g, nil
 	}
 	if g, ok := tabled.Load(name); ok {
 		return g.(*env.Game), nil
 	}
-	return nil, fmt.Errorf("no game %q; there are %s", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("no game %q; there are %s", name, strings.Join(Names(All), ", "))
+}
+
+// Find finds one of some games by its name or id, as Lookup does; nil if it is not among them.
+func Find(list []*env.Game, name string) *env.Game {
+	for _, g := range list {
+		if name == g.Name || strings.TrimPrefix(name, "blockyard/") == g.ID {
+			return g
+		}
+	}
+	return nil
+}
+
+// Names are the names of games.
+func Names(list []*env.Game) (names []string) {
+	for _, g := range list {
+		names = append(names, g.Name)
+	}
+	return names
 }

@@ -134,10 +134,8 @@ func valuesOf(g *env.Game) (openenv.Values, string) {
 
 // game finds the game of --openenv.
 func (f *openEnvFlags) game(served []*env.Game) (*env.Game, error) {
-	for _, g := range served {
-		if f.Game == g.Name || strings.TrimPrefix(f.Game, "blockyard/") == g.ID {
-			return g, nil
-		}
+	if g := games.Find(served, f.Game); g != nil {
+		return g, nil
 	}
 	return games.Lookup(f.Game)
 }

@@ -11,6 +11,7 @@ import (
 
 	"blockyard/datasets/program"
 	"blockyard/env"
+	"blockyard/env/games"
 	"blockyard/rpc/wire"
 )
 
@@ -142,10 +143,6 @@ func (s *session) hello(f *wire.Frame) error {
 	s.greeted.Store(true)
 	s.srv.log.Debug("hello", "session", s.id, "token", s.token.Name(), "client", o.Client)
 	_ = s.conn.SetReadDeadline(time.Time{})
-	var names []string
-	for _, g := range s.srv.c.Games {
-		names = append(names, g.Name)
-	}
 	can := slices.Clone(capabilities)
 	if s.shares() {
 		can = append(can, "share")
@@ -155,7 +152,8 @@ func (s *session) hello(f *wire.Frame) error {
 	}
 	l := s.srv.ledger.For(token)
 	return s.reply(f.ID, wire.Fields{
-		"proto", Protocol, "server", "blockyard " + s.srv.c.Version, "session", s.id, "features", can, "games", names,
+		"proto", Protocol, "server", "blockyard " + s.srv.c.Version, "session", s.id, "features", can,
+		"games", games.Names(s.srv.c.Games),
 		"limits", map[string]any{
 			"max_message": l.MaxMessage, "max_reply": l.MaxReply, "max_inflight": l.MaxInflight,
 			"max_sessions": l.MaxSessions, "max_handles": l.MaxHandles, "max_envs": l.MaxEnvs, "max_memory": l.MaxMemory,
@@ -182,15 +180,11 @@ func (s *session) gameParam(f *wire.Frame) (*env.Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	var known []string
-	for _, g := range s.srv.c.Games {
-		if name == g.Name || strings.TrimPrefix(name, "blockyard/") == g.ID {
-			return g, nil
-		}
-		known = append(known, g.Name)
+	if g := games.Find(s.srv.c.Games, name); g != nil {
+		return g, nil
 	}
-	return nil, wire.Errorf(wire.UnknownGame, "no game %.64q; there are %s", name, strings.Join(known, ", ")).
-		With("game", name)
+	return nil, wire.Errorf(wire.UnknownGame, "no game %.64q; there are %s", name,
+		strings.Join(games.Names(s.srv.c.Games), ", ")).With("game", name)
 }
 
 func (s *session) stats(f *wire.Frame) error {
