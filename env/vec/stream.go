@@ -40,9 +40,9 @@ type Stream struct {
 	stopped bool
 	busy    time.Duration // of all workers together
 	steps   uint64
-	illegal uint64 // as IllegalActions counts
-	asked   uint64 // as Decisions counts
-	err     error  // of errAt, the lowest environment that failed
+	illegal uint64 // these two as Env.Counted
+	asked   uint64
+	err     error // of errAt, the lowest environment that failed
 	errAt   int
 }
 
@@ -233,24 +233,14 @@ func (s *Stream) Work() (steps uint64, busy time.Duration, workers int) {
 	return s.steps, s.busy, s.workers
 }
 
-// illegalActions is the part of Env.IllegalActions of the Stream's steps.
-func (s *Stream) illegalActions() uint64 {
+// counted is Env.Counted of the Stream's steps.
+func (s *Stream) counted() (illegal, asked uint64) {
 	if s == nil {
-		return 0
+		return 0, 0
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.illegal
-}
-
-// decisions is the part of Env.Decisions of the Stream's steps.
-func (s *Stream) decisions() uint64 {
-	if s == nil {
-		return 0
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.asked
+	return s.illegal, s.asked
 }
 
 // run steps environments until the Stream is stopped.

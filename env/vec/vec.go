@@ -111,20 +111,14 @@ func (e *Env) Config() Config { return e.c }
 // Rows returns the number of rows per environment.
 func (e *Env) Rows() int { return e.rows }
 
-// IllegalActions returns how many illegal actions have been replaced so far, see Config.Illegal.
-func (e *Env) IllegalActions() (n uint64) {
+// Counted returns how many illegal actions have been replaced so far, see Config.Illegal, and how many choices agents
+// have made.
+func (e *Env) Counted() (illegal, decisions uint64) {
+	illegal, decisions = e.stream.counted()
 	for _, w := range e.pool.workers {
-		n += w.illegal
+		illegal, decisions = illegal+w.illegal, decisions+w.asked
 	}
-	return n + e.stream.illegalActions()
-}
-
-// Decisions returns how many choices the agents of the Env have made so far.
-func (e *Env) Decisions() (n uint64) {
-	for _, w := range e.pool.workers {
-		n += w.asked
-	}
-	return n + e.stream.decisions()
+	return illegal, decisions
 }
 
 // Driven returns the seats for which the caller chooses actions.

@@ -101,7 +101,7 @@ type Guest struct {
 	tab   *limits.Tab
 	left  bool
 
-	illegal, decisions uint64 // already counted
+	counted tally // of its games
 }
 
 // Recognize returns the name of the token with a secret, "" if clients need no token. Its error is a *wire.Error with
@@ -165,8 +165,5 @@ func (v *Guest) Stepped(e *vec.Env, took time.Duration) {
 	v.srv.steps.Add(1)
 	v.srv.rows.Add(1)
 	v.srv.took.observe(took)
-	illegal, decisions := e.IllegalActions(), e.Decisions()
-	v.srv.illegal.Add(illegal - v.illegal)
-	v.srv.decisions.Add(decisions - v.decisions)
-	v.illegal, v.decisions = illegal, decisions
+	v.srv.count(&v.counted, e)
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"blockyard/env/vec"
 	"blockyard/rpc/server/limits"
 	"blockyard/rpc/wire"
 )
@@ -100,6 +101,22 @@ func (s *Server) Counts() Counts {
 		c.Errors = append(c.Errors, ErrorCount{strconv.Itoa(code), wire.Errorf(code, "").Name, s.failures[code].Load()})
 	}
 	return c
+}
+
+// A tally is how many illegal actions and choices of agents in some games have been counted.
+type tally struct{ illegal, decisions uint64 }
+
+// count adds what has come since the last call, and returns how many illegal actions these are.
+func (s *Server) count(t *tally, e *vec.Env) (more uint64) {
+	illegal, decisions := e.Counted()
+	if more = illegal - t.illegal; more != 0 {
+		s.illegal.Add(more)
+	}
+	if n := decisions - t.decisions; n != 0 {
+		s.decisions.Add(n)
+	}
+	t.illegal, t.decisions = illegal, decisions
+	return more
 }
 
 // A countingReader counts the bytes that it reads.

@@ -65,7 +65,7 @@ func (s *session) play(f *wire.Frame, h *handle, p *batch.Place) error {
 func (s *session) stepped(h *handle, rows int) {
 	s.srv.steps.Add(1)
 	s.srv.rows.Add(uint64(rows))
-	s.count(h)
+	s.illegal += s.srv.count(&h.counted, h.Env)
 }
 
 // show responds with the slab of p, or with true if p is shared with the client.
@@ -117,7 +117,7 @@ func (s *session) reset(f *wire.Frame, h *handle) error {
 	if err := h.Reset(seeds, mask, p); err != nil {
 		return err
 	}
-	s.count(h)
+	s.illegal += s.srv.count(&h.counted, h.Env)
 	s.show(f.ID, h, p)
 	return nil
 }
@@ -217,7 +217,7 @@ func (s *session) replay(f *wire.Frame, h *handle) error {
 	if err := h.Replay(logs); err != nil {
 		return refused("replay", err)
 	}
-	h.illegal = h.Env.IllegalActions() // they were counted when they were played
+	h.counted.illegal, _ = h.Env.Counted() // they were counted when they were played
 	return s.reply(f.ID, true)
 }
 

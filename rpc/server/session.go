@@ -269,8 +269,7 @@ type handle struct {
 	pushes bool          // the last observations of games follow the step that ended them
 	reply  []byte        // the response of recv
 
-	illegal   uint64 // illegal actions so far
-	decisions uint64 // of opponents so far
+	counted tally // of its games
 }
 
 // closeHandle closes a handle and frees its memory.
@@ -282,20 +281,4 @@ func (s *session) closeHandle(id uint32) {
 		s.srv.log.Warn("close", "session", s.id, "handle", id, "err", err)
 	}
 	s.sizeSteps()
-}
-
-// count adds what the games of a handle counted since the last call.
-func (s *session) count(h *handle) {
-	if n := h.Env.IllegalActions() - h.illegal; n != 0 {
-		h.illegal += n
-		s.illegal += n
-		s.srv.illegal.Add(n)
-	}
-	if h.alone {
-		return
-	}
-	if n := h.Env.Decisions() - h.decisions; n != 0 {
-		h.decisions += n
-		s.srv.decisions.Add(n)
-	}
 }
