@@ -5,7 +5,6 @@ package client
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -20,12 +19,11 @@ import (
 
 // A Client is one connection. Only one goroutine may use it at a time.
 type Client struct {
-	conn    net.Conn
-	r       *bufio.Reader
-	id      uint32
-	buf     []byte
-	sharing []*Games
-	until   time.Time // deadline of the connection
+	conn  net.Conn
+	r     *bufio.Reader
+	id    uint32
+	buf   []byte
+	until time.Time // deadline of the connection
 	// Timeout is how long a response may take; 0 is no limit. Dial sets 30 seconds.
 	Timeout time.Duration
 }
@@ -75,15 +73,11 @@ func (c *Client) Hello(token string) error {
 // New returns a client on a fresh connection. The caller sends Hello.
 func New(conn net.Conn) *Client { return &Client{conn: conn, r: bufio.NewReader(conn)} }
 
-// Close ends the session. The server frees all its handles, and slots must not be used any more.
-func (c *Client) Close() error {
-	var errs []error
-	for _, g := range c.sharing {
-		errs = append(errs, g.unshare())
-	}
-	c.sharing = nil
-	return errors.Join(append(errs, c.conn.Close())...)
-}
+// Close ends the session. The server frees all its handles.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// Conn returns the connection. Between two calls nothing is left to be read from it.
+func (c *Client) Conn() net.Conn { return c.conn }
 
 // Call sends a request, waits for the response and decodes its result into the value that into
 // points to, unless into is nil. An error from the server is a *wire.Error.
@@ -143,15 +137,6 @@ type Games struct {
 	// Slab holds the result of the last Step or CallSlab, which overwrites it; see Field.
 	Slab []byte `msgpack:"-"`
 	mem  []byte // the head of a response and Slab
-	// Slots are memory that this process and the server both map, after Share.
-	Slots  []Slot `msgpack:"-"`
-	shared [][]byte
-}
-
-// A Slot is shared memory for the actions and the result of one step.
-type Slot struct {
-	Slab    []byte
-	Actions []byte // one little-endian uint16 per row
 }
 
 // A Field is one array of the slab.
@@ -173,17 +158,6 @@ func (c *Client) Open(game string, options map[string]any) (*Games, error) {
 	memory := make([]byte, lead+g.Len)
 	g.mem, g.Slab = memory[lead-wire.HeadLen:], memory[lead:]
 	return g, nil
-}
-
-// Upload sends the weights for a spec without them, such as "learned:ply=1", and returns the spec that names them.
-// The server keeps them until the connection ends, or until "drop_upload" in PROTOCOL.md.
-func (c *Client) Upload(game, spec string, weights []byte) (string, error) {
-	separator := ","
-	if !strings.Contains(spec, ":") {
-		separator = ":"
-	}
-	spec = fmt.Sprintf("%s%sweights=sha256:%x", spec, separator, sha256.Sum256(weights))
-	return spec, c.Call("upload", nil, game, spec, weights)
 }
 
 // Field returns the bytes of the slab's field with this name, nil if there is none.
@@ -235,29 +209,15 @@ func (c *Client) failed() error {
 	return err
 }
 
-// StepSlot plays the actions in slot k, whose slab the server fills. It allocates nothing.
-func (g *Games) StepSlot(k int) error {
-	c := g.c
-	c.id++
-	c.buf = wire.AppendStepSlot(c.buf[:0], c.id, g.H, uint32(k))
-	if err := c.send(); err != nil {
-		return err
-	}
-	if err := c.failed(); err != nil {
-		return err
-	}
-	_, err := c.r.Discard(wire.DoneLen)
-	return err
-}
-
-// StepAt is StepSlot with memory of the caller as the slot, over a connection of this process; see server.Local.
+// StepAt plays the actions in memory of the caller and fills a slab there, over a connection of this process; see
+// server.Local.
 func (g *Games) StepAt(actions, slab unsafe.Pointer) error {
 	local, ok := g.c.conn.(interface {
 		Step(h uint32, actions, slab unsafe.Pointer) bool
 	})
 	switch {
 	case !ok:
-		return errors.New("only a server in this process steps to memory of the caller: call Share and StepSlot")
+		return errors.New("only a server in this process steps to memory of the caller: share slots and call step_slot")
 	case local.Step(g.H, actions, slab):
 		return nil
 	}

@@ -24,17 +24,12 @@ func askShared(t *testing.T, conn net.Conn, h int) (code int, text string) {
 	t.Helper()
 	_, err := conn.Write(request(t, "share", h, 1))
 	require.NoError(t, err)
-	b, oob := make([]byte, 4096), make([]byte, 64)
-	n, oobn, _, _, err := conn.(*net.UnixConn).ReadMsgUnix(b, oob)
+	message, fd, err := withFile(conn)
 	require.NoError(t, err)
-	if oobn == 0 {
-		return answer(t, &replay{conn, bytes.NewReader(b[:n])}), string(b[:n])
+	if fd < 0 {
+		return answer(t, &replay{conn, bytes.NewReader(message)}), string(message)
 	}
-	messages, err := unix.ParseSocketControlMessage(oob[:oobn])
-	require.NoError(t, err)
-	fds, err := unix.ParseUnixRights(&messages[0])
-	require.NoError(t, err)
-	require.NoError(t, unix.Close(fds[0]))
+	require.NoError(t, unix.Close(fd))
 	return 0, ""
 }
 
@@ -98,18 +93,16 @@ func TestManyMappings(t *testing.T) {
 func TestMappingsAreGivenBack(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxMappings = 3 })
 	c := dial(t, p.unix)
-	g, err := c.Open("toy:pick", map[string]any{"autoreset": "SameStep"})
+	g := sharingGames(t, c, "toy:pick", map[string]any{"autoreset": "SameStep"})
+	require.NoError(t, g.share(1))
+	_, _, err := g.shareFinal()
 	require.NoError(t, err)
-	require.NoError(t, g.Share(1))
-	_, _, err = g.ShareFinal()
-	require.NoError(t, err)
-	require.NoError(t, g.Share(1))
+	require.NoError(t, g.share(1))
 	limited(t, g.Call("share", nil, 1), wire.Limit, "max_mappings", 3)
 	require.NoError(t, c.Call("close", nil, 1))
 	unused(t, p, 1, 0)
-	g, err = c.Open("toy:pick", nil)
-	require.NoError(t, err)
-	require.NoError(t, g.Share(1))
+	g = sharingGames(t, c, "toy:pick", nil)
+	require.NoError(t, g.share(1))
 	require.NoError(t, c.Close())
 	unused(t, p, 0, 0)
 }
@@ -158,13 +151,12 @@ func TestGoroutinesAndTimersAreLimited(t *testing.T) {
 func TestFilesAreLimited(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxFiles = 2 })
 	a := dial(t, p.unix)
-	g, err := a.Open("toy:pick", nil)
-	require.NoError(t, err)
-	require.NoError(t, g.Share(1), "a mapping takes a file only while it is sent")
+	g := sharingGames(t, a, "toy:pick", nil)
+	require.NoError(t, g.share(1), "a mapping takes a file only while it is sent")
 	unused(t, p, 1, 1) // until then the client may already have its answer
 	b := dial(t, p.tcp)
 	limited(t, g.Call("share", nil, 1), wire.Limit, "max_files", 2)
-	_, err = client.Dial(t.Context(), p.unix, "")
+	_, err := client.Dial(t.Context(), p.unix, "")
 	limited(t, err, wire.Limit, "max_files", 2)
 	require.NoError(t, b.Close())
 	require.Eventually(t, func() bool { return g.Call("share", nil, 1) == nil }, hangs, 10*time.Millisecond)

@@ -19,15 +19,14 @@ import (
 )
 
 // shared opens games twice on one server, once with slots.
-func shared(t *testing.T, options map[string]any, slots int) (plain, slotted *client.Games) {
+func shared(t *testing.T, options map[string]any, slots int) (plain *client.Games, slotted *sharing) {
 	p := start(t, nil)
 	var err error
 	plain, err = dial(t, p.unix).Open("blockbattle", options)
 	require.NoError(t, err)
-	slotted, err = dial(t, p.unix).Open("blockbattle", options)
-	require.NoError(t, err)
-	require.NoError(t, slotted.Share(slots))
-	require.Len(t, slotted.Slots, slots)
+	slotted = sharingGames(t, dial(t, p.unix), "blockbattle", options)
+	require.NoError(t, slotted.share(slots))
+	require.Len(t, slotted.slots, slots)
 	return plain, slotted
 }
 
@@ -42,14 +41,14 @@ func TestSlotsSayTheSame(t *testing.T) {
 				}, 3)
 				require.NoError(t, plain.CallSlab("reset"))
 				require.NoError(t, slotted.Call("reset", nil, map[string]any{"slot": 0}))
-				require.Equal(t, plain.Slab, slotted.Slots[0].Slab)
+				require.Equal(t, plain.Slab, slotted.slots[0].slab)
 				var c chooser
 				at := 0
 				for range 150 {
-					before := slotted.Slots[at]
+					before := slotted.slots[at]
 					at = (at + 1) % 3
-					c.choose(plain.Field("mask"), plain.Rows, slotted.Slots[at].Actions)
-					err, twin := plain.Step(slotted.Slots[at].Actions), slotted.StepSlot(at)
+					c.choose(plain.Field("mask"), plain.Rows, slotted.slots[at].actions)
+					err, twin := plain.Step(slotted.slots[at].actions), slotted.step(at)
 					require.Equal(t, err, twin)
 					if err != nil { // Disabled, and games ended
 						require.Equal(t, wire.NeedsReset, code(t, err))
@@ -57,8 +56,8 @@ func TestSlotsSayTheSame(t *testing.T) {
 						require.NoError(t, plain.CallSlab("reset", map[string]any{"mask": mask}))
 						require.NoError(t, slotted.Call("reset", nil, map[string]any{"mask": mask, "slot": at}))
 					}
-					require.Equal(t, plain.Slab, slotted.Slots[at].Slab)
-					require.NotEqual(t, plain.Slab, before.Slab)
+					require.Equal(t, plain.Slab, slotted.slots[at].slab)
+					require.NotEqual(t, plain.Slab, before.slab)
 					var one, two finals
 					require.NoError(t, plain.Call("final", &one))
 					require.NoError(t, slotted.Call("final", &two))
@@ -75,7 +74,7 @@ func TestFinalSlotsSayTheSame(t *testing.T) {
 		_, g := shared(t, map[string]any{
 			"num_envs": 6, "autoreset": "SameStep", "seed": 3, "max_episode_steps": 40, "opponents": map[int]string{1: "first"},
 		}, 2)
-		memory, layout, err := g.ShareFinal()
+		memory, layout, err := g.shareFinal()
 		require.NoError(t, err)
 		require.NoError(t, g.CallSlab("reset"))
 		var c chooser
@@ -84,9 +83,9 @@ func TestFinalSlotsSayTheSame(t *testing.T) {
 			c.choose(g.Field("mask"), g.Rows, actions)
 			if slots > 0 {
 				at := k % slots
-				copy(g.Slots[at].Actions, actions)
-				require.NoError(t, g.StepSlot(at))
-				copy(g.Slab, g.Slots[at].Slab)
+				copy(g.slots[at].actions, actions)
+				require.NoError(t, g.step(at))
+				copy(g.Slab, g.slots[at].slab)
 			} else {
 				require.NoError(t, g.Step(actions))
 			}
@@ -113,7 +112,7 @@ func TestFinalSlotsSayTheSame(t *testing.T) {
 		require.Positive(t, ended)
 	}
 	_, g := shared(t, map[string]any{"num_envs": 2}, 1)
-	_, _, err := g.ShareFinal()
+	_, _, err := g.shareFinal()
 	require.Equal(t, wire.BadParams, code(t, err), "NextStep has no other observations than its own")
 }
 
@@ -138,27 +137,26 @@ func TestRolloutIntoSlots(t *testing.T) {
 		require.NoError(t, plain.Call("rollout", &out, 20, map[string]any{"policy": policy}))
 		require.NoError(t, slotted.Call("rollout", nil, 12, map[string]any{"policy": policy, "slot": 0}))
 		require.NoError(t, slotted.Call("rollout", nil, 8, map[string]any{"policy": policy, "slot": 12}))
-		for k, s := range slotted.Slots {
-			require.Equal(t, out.Slabs[k*plain.Len:(k+1)*plain.Len], s.Slab, "step %d", k)
-			require.Equal(t, out.Actions[k*2*plain.Rows:(k+1)*2*plain.Rows], s.Actions)
+		for k, s := range slotted.slots {
+			require.Equal(t, out.Slabs[k*plain.Len:(k+1)*plain.Len], s.slab, "step %d", k)
+			require.Equal(t, out.Actions[k*2*plain.Rows:(k+1)*2*plain.Rows], s.actions)
 		}
 	}
 }
 
 func TestSharingIsRefused(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxMemory = 1 << 20 })
-	g, err := dial(t, p.tcp).Open("toy:pick", nil)
+	far, err := dial(t, p.tcp).Open("toy:pick", nil)
 	require.NoError(t, err)
-	require.Equal(t, wire.BadParams, code(t, g.Call("share", nil, 2)), "over TCP")
-	g, err = dial(t, p.unix).Open("toy:pick", nil)
-	require.NoError(t, err)
+	require.Equal(t, wire.BadParams, code(t, far.Call("share", nil, 2)), "over TCP")
+	g := sharingGames(t, dial(t, p.unix), "toy:pick", nil)
 	require.Equal(t, wire.BadParams, code(t, g.Call("share", nil, 0)))
 	require.Equal(t, wire.BadParams, code(t, g.Call("share", nil, 1<<20)))
 	require.Equal(t, wire.Limit, code(t, g.Call("share", nil, 1000)), "more than max_memory")
-	require.Equal(t, wire.BadParams, code(t, g.StepSlot(0)), "no slots")
-	require.NoError(t, g.Share(2))
-	require.Equal(t, wire.BadParams, code(t, g.StepSlot(2)))
-	require.Equal(t, wire.NeedsReset, code(t, g.StepSlot(1)))
+	require.Equal(t, wire.BadParams, code(t, g.step(0)), "no slots")
+	require.NoError(t, g.share(2))
+	require.Equal(t, wire.BadParams, code(t, g.step(2)))
+	require.Equal(t, wire.NeedsReset, code(t, g.step(1)))
 	require.Equal(t, wire.BadParams, code(t, g.Call("reset", nil, map[string]any{"slot": 2})))
 	require.Equal(t, wire.BadParams, code(t, g.Call("reset", nil, map[string]any{"slot": -1})))
 	require.Equal(t, wire.NeedsReset, code(t, g.Call("rollout", nil, 2, map[string]any{"slot": 0})))
@@ -173,15 +171,10 @@ func TestSharingIsRefused(t *testing.T) {
 func memoryFile(t testing.TB, conn net.Conn, slots int) int {
 	_, err := conn.Write(request(t, "share", 1, slots))
 	require.NoError(t, err)
-	b, oob := make([]byte, 4096), make([]byte, 64)
-	_, oobn, _, _, err := conn.(*net.UnixConn).ReadMsgUnix(b, oob)
+	_, fd, err := withFile(conn)
 	require.NoError(t, err)
-	messages, err := unix.ParseSocketControlMessage(oob[:oobn])
-	require.NoError(t, err)
-	require.Len(t, messages, 1)
-	fds, err := unix.ParseUnixRights(&messages[0])
-	require.NoError(t, err)
-	return fds[0]
+	require.GreaterOrEqual(t, fd, 0)
+	return fd
 }
 
 // TestSharedMemoryCannotShrink shows that a client cannot take memory away under the
@@ -246,14 +239,14 @@ func TestKilledSharersLeaveNothing(t *testing.T) {
 		require.NoError(t, err)
 		c := client.New(conn)
 		require.NoError(t, c.Call("hello", nil, map[string]any{"proto": []int{2, 0}}))
-		g, err := c.Open("toy:pick", map[string]any{"num_envs": 4})
-		require.NoError(t, err)
-		require.NoError(t, g.Share(3))
+		g := sharingGames(t, c, "toy:pick", map[string]any{"num_envs": 4})
+		require.NoError(t, g.share(3))
 		require.NoError(t, g.Call("reset", nil, map[string]any{"slot": 0}))
 		rollout := request(t, "rollout", g.H, 1_000_000, map[string]any{"keep": "last"})
 		_, err = conn.Write(append(wire.AppendStepSlot(nil, 9, g.H, 1), rollout...))
 		require.NoError(t, err)
 		require.NoError(t, c.Close())
+		g.unmap()
 	}
 	settled(t, before)
 	require.LessOrEqual(t, mappings(t), mapped)
@@ -275,13 +268,12 @@ func mappings(t testing.TB) int {
 // TestStepSlotAllocatesNothing counts both ends of the connection.
 func TestStepSlotAllocatesNothing(t *testing.T) {
 	p := start(t, nil)
-	g, err := dial(t, p.unix).Open("blockbattle", map[string]any{"num_envs": 32, "packed": true})
-	require.NoError(t, err)
-	require.NoError(t, g.Share(1))
+	g := sharingGames(t, dial(t, p.unix), "blockbattle", map[string]any{"num_envs": 32, "packed": true})
+	require.NoError(t, g.share(1))
 	require.NoError(t, g.CallSlab("reset"))
-	copy(g.Slots[0].Actions, bytes.Repeat([]byte{0xff}, 2*g.Rows))
+	copy(g.slots[0].actions, bytes.Repeat([]byte{0xff}, 2*g.Rows))
 	step := func() {
-		if err := g.StepSlot(0); err != nil {
+		if err := g.step(0); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -117,10 +117,9 @@ func streamed(t *testing.T, g *client.Games, games, steps, slots int) [][]string
 	for i, part := range gamesOf(g, g.Slab, games) {
 		seen[i] = append(seen[i], part)
 	}
-	var memory []client.Slot
+	var memory []byte
 	if slots > 0 {
-		require.NoError(t, g.Share(1))
-		memory = g.Slots
+		memory = sharedSlab(t, g)
 	}
 	send := func(games ...uint32) {
 		var actions []byte
@@ -142,7 +141,7 @@ func streamed(t *testing.T, g *client.Games, games, steps, slots int) [][]string
 		if slots > 0 {
 			require.Nil(t, r.Slab)
 			require.LessOrEqual(t, len(got), slots)
-			r.Slab = memory[0].Slab
+			r.Slab = memory
 		}
 		for k, part := range gamesOf(g, r.Slab, len(got)) {
 			i := got[k]
@@ -275,7 +274,7 @@ func TestStreamBadRequests(t *testing.T) {
 		require.Equal(t, r.want, code(t, g.Call(r.method, nil, r.params...)), fmt.Sprint(r))
 	}
 	require.NoError(t, g.Call("share", nil, 1, 2))
-	require.Equal(t, wire.BadParams, code(t, g.StepSlot(0)), "a slot of two games")
+	require.Equal(t, wire.BadParams, code(t, g.Call("step_slot", nil, 0)), "a slot of two games")
 	for method, params := range map[string][]any{
 		"reset": {map[string]any{"slot": 0}}, "rollout": {1, map[string]any{"slot": 0}},
 	} {

@@ -1,0 +1,15 @@
+//go:build !linux
+
+package server_test
+
+import (
+	"testing"
+
+	"blockyard/rpc/client"
+)
+
+// sharedSlab ends the test: memory is shared on Linux only.
+func sharedSlab(t *testing.T, _ *client.Games) []byte {
+	t.Skip("no shared memory on this system")
+	return nil
+}
