@@ -95,8 +95,8 @@ func Methods() []string { return slices.Sorted(maps.Keys(methods)) }
 // with is the answer of a method whose param 0 is a handle.
 func with(answer func(*session, *wire.Frame, *handle) error) func(*session, *wire.Frame) error {
 	return func(s *session, f *wire.Frame) error {
-		id, err := f.Int(0, "the handle", 0, math.MaxUint32)
-		if err != nil {
+		id := f.Int(0, "the handle", 0, math.MaxUint32)
+		if err := f.Err(); err != nil {
 			return err
 		}
 		h, ok := s.handles[uint32(id)]
@@ -176,8 +176,8 @@ func dotted[T int | int64](version []T) string {
 
 // gameParam returns the game that param 0 names.
 func (s *session) gameParam(f *wire.Frame) (*env.Game, error) {
-	name, err := f.Str(0, "game")
-	if err != nil {
+	name := f.Str(0, "game")
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	if g := games.Find(s.srv.c.Games, name); g != nil {

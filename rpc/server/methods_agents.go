@@ -131,12 +131,8 @@ func (s *session) upload(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	spec, err := f.Str(1, "spec")
-	if err != nil {
-		return err
-	}
-	data, err := f.Bin(2, "weights")
-	if err != nil {
+	spec, data := f.Str(1, "spec"), f.Bin(2, "weights")
+	if err := f.Err(); err != nil {
 		return err
 	}
 	name := bots.ContentName(data)
@@ -162,8 +158,8 @@ func (s *session) upload(f *wire.Frame) error {
 
 // dropUpload frees uploaded weights. Opponents that have been loaded from them play on.
 func (s *session) dropUpload(f *wire.Frame) error {
-	name, err := f.Str(0, "name")
-	if err != nil {
+	name := f.Str(0, "name")
+	if err := f.Err(); err != nil {
 		return err
 	}
 	data := s.agents.Uploads[name]
@@ -187,10 +183,7 @@ type rolloutOptions struct {
 
 // rollout plays several steps with a policy of the server.
 func (s *session) rollout(f *wire.Frame, h *handle) error {
-	steps, err := f.Int(1, "steps", 1, mostRollout)
-	if err != nil {
-		return err
-	}
+	steps := f.Int(1, "steps", 1, mostRollout)
 	o := rolloutOptions{Keep: "all", Policy: batch.Random}
 	if err := f.Options(2, &o); err != nil {
 		return err

@@ -78,8 +78,8 @@ func (s *session) text(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	actions, err := f.Bin(1, "actions")
-	if err != nil {
+	actions := f.Bin(1, "actions")
+	if err := f.Err(); err != nil {
 		return err
 	}
 	if len(actions)%2 != 0 {

@@ -155,15 +155,12 @@ func (s *session) canShare(method string) error {
 
 // share allocates slots in shared memory and sends its file descriptor with the response.
 func (s *session) share(f *wire.Frame, h *handle) error {
-	slots, err := f.Int(1, "slots", 1, batch.MostSlots)
-	if err != nil {
-		return err
-	}
-	games := int64(h.Config.Envs)
+	slots, games := f.Int(1, "slots", 1, batch.MostSlots), int64(h.Config.Envs)
 	if !f.Absent(2) {
-		if games, err = f.Int(2, "games", 1, games); err != nil {
-			return err
-		}
+		games = f.Int(2, "games", 1, games)
+	}
+	if err := f.Err(); err != nil {
+		return err
 	}
 	if err := s.canShare("share"); err != nil {
 		return err

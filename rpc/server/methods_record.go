@@ -112,10 +112,7 @@ func (s *session) records(f *wire.Frame, h *handle) error {
 
 // view returns one recorded game, which the client sends, as an HTML document that shows it.
 func (s *session) view(f *wire.Frame) error {
-	lines, err := f.Bin(0, "record")
-	if err != nil {
-		return err
-	}
+	lines := f.Bin(0, "record")
 	o := struct {
 		Name string `msgpack:"name"`
 	}{Name: "game"}

@@ -120,10 +120,7 @@ func (s *session) observe(f *wire.Frame, h *handle) error {
 }
 
 func (s *session) render(f *wire.Frame, h *handle) error {
-	i, err := f.Int(1, "game", 0, int64(h.Config.Envs-1))
-	if err != nil {
-		return err
-	}
+	i := f.Int(1, "game", 0, int64(h.Config.Envs-1))
 	o := struct {
 		Mode string `msgpack:"mode"`
 	}{Mode: "text"}

@@ -9,8 +9,8 @@ import (
 
 // selected reads the set of games in param i: nil is all, in order. If once, no game may repeat.
 func (h *handle) selected(f *wire.Frame, i int, name string, once bool) ([]int, error) {
-	b, err := f.Bin(i, name)
-	if err != nil {
+	b := f.Bin(i, name)
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	return h.gamesIn(string(f.Method), name, b, once)
@@ -114,8 +114,8 @@ func (s *session) restore(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	states, err := f.Bin(2, "states")
-	if err != nil {
+	states := f.Bin(2, "states")
+	if err := f.Err(); err != nil {
 		return err
 	}
 	if len(states) != len(list)*h.StateLen() {
@@ -189,14 +189,7 @@ func (s *session) resume(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	head, err := f.Bin(2, "head")
-	if err != nil {
-		return err
-	}
-	games, err := f.Bin(3, "the games of the checkpoint")
-	if err != nil {
-		return err
-	}
+	head, games := f.Bin(2, "head"), f.Bin(3, "the games of the checkpoint")
 	var o struct {
 		Slot   *int64 `msgpack:"slot"`
 		Drafts []byte `msgpack:"drafts"`
@@ -216,8 +209,8 @@ func (s *session) resume(f *wire.Frame, h *handle) error {
 
 // weights responds with uploaded weights that an agent of the handle was loaded from.
 func (s *session) weights(f *wire.Frame, h *handle) error {
-	name, err := f.Str(1, "name")
-	if err != nil {
+	name := f.Str(1, "name")
+	if err := f.Err(); err != nil {
 		return err
 	}
 	data := h.Weights(name)

@@ -16,8 +16,8 @@ import (
 
 // step is the hot path. It allocates nothing, except for the notification that pushFinal asks for.
 func (s *session) step(f *wire.Frame, h *handle) error {
-	raw, err := f.Bin(1, "actions")
-	if err != nil {
+	raw := f.Bin(1, "actions")
+	if err := f.Err(); err != nil {
 		return err
 	}
 	if len(raw) != 2*h.Rows {
@@ -33,8 +33,8 @@ func (s *session) stepSlot(f *wire.Frame, h *handle) error {
 	if len(h.Slots) == 0 {
 		return wire.Errorf(wire.BadParams, "step_slot: the handle has no slots: call share first")
 	}
-	slot, err := f.Int(1, "slot", 0, int64(len(h.Slots)-1))
-	if err != nil {
+	slot := f.Int(1, "slot", 0, int64(len(h.Slots)-1))
+	if err := f.Err(); err != nil {
 		return err
 	}
 	p := h.Slots[slot]
@@ -146,10 +146,10 @@ func (h *handle) mask(b []byte) ([]bool, error) {
 func (s *session) final(f *wire.Frame, h *handle) error {
 	first, parts := int64(0), !f.Absent(1)
 	if parts {
-		var err error
-		if first, err = f.Int(1, "first", 0, math.MaxUint32); err != nil {
-			return err
-		}
+		first = f.Int(1, "first", 0, math.MaxUint32)
+	}
+	if err := f.Err(); err != nil {
+		return err
 	}
 	last := h.Last()
 	list, each := h.Ended[min(int(first), len(h.Ended)):], last.Size()
@@ -224,14 +224,10 @@ func (s *session) replay(f *wire.Frame, h *handle) error {
 // readLogs reads the steps of the games in list: how many of each game, their actions and the moves of agents. Games
 // without steps are left out.
 func (h *handle) readLogs(f *wire.Frame, list []int) ([]vec.Log, error) {
-	var data [3][]byte
-	for k, name := range []string{"lengths", "actions", "moves"} {
-		var err error
-		if data[k], err = f.Bin(2+k, name); err != nil {
-			return nil, err
-		}
+	lengths, actions, moves := f.Bin(2, "lengths"), f.Bin(3, "actions"), f.Bin(4, "moves")
+	if err := f.Err(); err != nil {
+		return nil, err
 	}
-	lengths, actions, moves := data[0], data[1], data[2]
 	if len(lengths) != 4*len(list) {
 		return nil, wire.Errorf(wire.BadParams, "replay: lengths has %d bytes, want 4 for each of %d games",
 			len(lengths), len(list))

@@ -20,12 +20,8 @@ func (s *session) send(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	envs, err := f.Bin(1, "envs")
-	if err != nil {
-		return err
-	}
-	actions, err := f.Bin(2, "actions")
-	if err != nil {
+	envs, actions := f.Bin(1, "envs"), f.Bin(2, "actions")
+	if err := f.Err(); err != nil {
 		return err
 	}
 	n := len(envs) / 4
@@ -63,16 +59,10 @@ func sendRefusal(err error) error {
 // games are in flight, nor when the session's next request has arrived.
 func (s *session) recv(f *wire.Frame, h *handle) error {
 	n := int64(h.Config.Envs)
-	least, err := f.Int(1, "least", 1, n)
-	if err != nil {
-		return err
-	}
-	most, err := f.Int(2, "most", least, n)
-	if err != nil {
-		return err
-	}
-	wait, err := f.Int(3, "wait_ms", 0, mostWait)
-	if err != nil {
+	least := f.Int(1, "least", 1, n)
+	most := f.Int(2, "most", least, n)
+	wait := f.Int(3, "wait_ms", 0, mostWait)
+	if err := f.Err(); err != nil {
 		return err
 	}
 	st, err := h.Streamed()
@@ -82,8 +72,8 @@ func (s *session) recv(f *wire.Frame, h *handle) error {
 	most = min(most, int64(st.Fits))
 	var to *batch.Place
 	if !f.Absent(4) {
-		slot, err := f.Int(4, "slot", 0, batch.MostSlots-1)
-		if err != nil {
+		slot := f.Int(4, "slot", 0, batch.MostSlots-1)
+		if err := f.Err(); err != nil {
 			return err
 		}
 		if slot >= int64(len(h.Slots)) {
@@ -182,10 +172,11 @@ func (h *handle) pause(f *wire.Frame) error {
 // namesIdle reports whether param 1 of a request names only games that are not in flight.
 func (h *handle) namesIdle(f *wire.Frame) bool {
 	if string(f.Method) == "render" {
-		i, err := f.Int(1, "game", 0, int64(h.Config.Envs-1))
-		return err == nil && h.Stream.Idle(int(i))
+		i := f.Int(1, "game", 0, int64(h.Config.Envs-1))
+		return f.Err() == nil && h.Stream.Idle(int(i))
 	}
-	b, err := f.Bin(1, "games")
+	b := f.Bin(1, "games")
+	err := f.Err()
 	for k := 0; err == nil && k+4 <= len(b); k += 4 {
 		i := binary.LittleEndian.Uint32(b[k:])
 		if int(i) >= h.Config.Envs || !h.Stream.Idle(int(i)) {

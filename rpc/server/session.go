@@ -216,12 +216,8 @@ func (s *session) quick(f *wire.Frame) bool {
 	if string(f.Method) != "step" && string(f.Method) != "step_slot" || !s.greeted.Load() {
 		return false
 	}
-	id, err := f.Int(0, "the handle", 0, math.MaxUint32)
-	if err != nil {
-		return false
-	}
-	h := s.handles[uint32(id)]
-	return h != nil && h.alone && h.took < quickStep
+	h := s.handles[uint32(f.Int(0, "the handle", 0, math.MaxUint32))]
+	return f.Err() == nil && h != nil && h.alone && h.took < quickStep
 }
 
 func (s *session) answer(f *wire.Frame) {

@@ -33,7 +33,7 @@ func NewReader(r io.Reader) *Reader {
 // io.ErrUnexpectedEOF if it ends within one, an *Error with code 100 or 101 for an invalid message (then
 // f.ID is its id, if that has arrived), or an error of the connection.
 func (r *Reader) Next(f *Frame) error {
-	f.Kind, f.ID, f.Method, f.size, f.nargs = 0, 0, nil, 0, 0
+	f.Kind, f.ID, f.Method, f.size, f.nargs, f.err = 0, 0, nil, 0, 0, nil
 	f.scan = scanner{}
 	if cap(f.buf) < firstRead {
 		f.buf = make([]byte, 0, firstRead)

@@ -36,6 +36,7 @@ type Frame struct {
 	nargs  int
 	scan   scanner
 	held   int
+	err    error // of the params, see Err
 
 	// Kept is how many bytes of the memory its owner keeps for further messages; Drop resets it.
 	Kept int
@@ -114,49 +115,68 @@ func (f *Frame) split() error {
 	return nil
 }
 
-// Int returns param i, which must be an integer from low to high.
-func (f *Frame) Int(i int, name string, low, high int64) (int64, error) {
-	if i >= f.nargs {
-		return 0, f.bad("params[%d] is missing, want %s", i, name)
+// Err returns the first error of the params that were read since the last call. After it they are read as zero.
+func (f *Frame) Err() error {
+	err := f.err
+	f.err = nil
+	return err
+}
+
+// Int returns param i, which must be an integer from low to high; see Err.
+func (f *Frame) Int(i int, name string, low, high int64) int64 {
+	if !f.has(i, name) {
+		return 0
 	}
 	v, err := readUint(f.args[i])
 	if err != nil || v > uint64(high) || int64(v) < low {
-		return 0, f.bad("%s is not an integer from %d to %d", name, low, high)
+		f.err = f.bad("%s is not an integer from %d to %d", name, low, high)
+		return 0
 	}
-	return int64(v), nil
+	return int64(v)
 }
 
-// Str returns param i, which must be a string.
-func (f *Frame) Str(i int, name string) (string, error) {
-	if i >= f.nargs {
-		return "", f.bad("params[%d] is missing, want %s", i, name)
+// Str returns param i, which must be a string; see Err.
+func (f *Frame) Str(i int, name string) string {
+	if !f.has(i, name) {
+		return ""
 	}
 	b := f.args[i]
 	if !isStr(b[0]) {
-		return "", f.bad("%s is not a string", name)
+		f.err = f.bad("%s is not a string", name)
+		return ""
 	}
 	t, _ := readToken(b)
-	return string(b[t.head:]), nil
+	return string(b[t.head:])
 }
 
-// Bin returns the bytes of param i, which must be a bin; nil if it is nil or missing. The frame owns them.
-func (f *Frame) Bin(i int, name string) ([]byte, error) {
-	if f.Absent(i) {
-		return nil, nil
+// has reports whether param i can be read. It is an error if it is missing.
+func (f *Frame) has(i int, name string) bool {
+	if f.err == nil && i >= f.nargs {
+		f.err = f.bad("params[%d] is missing, want %s", i, name)
+	}
+	return f.err == nil
+}
+
+// Bin returns the bytes of param i, which must be a bin; nil if it is nil or missing. The frame owns them. See Err.
+func (f *Frame) Bin(i int, name string) []byte {
+	if f.err != nil || f.Absent(i) {
+		return nil
 	}
 	b := f.args[i]
 	if b[0] < 0xc4 || b[0] > 0xc6 {
-		return nil, f.bad("%s is not a bin", name)
+		f.err = f.bad("%s is not a bin", name)
+		return nil
 	}
 	t, _ := readToken(b)
-	return b[t.head:], nil
+	return b[t.head:]
 }
 
 // Options decodes param i, a map, into the struct that into points to. Fields without an entry in the map
-// keep their values. A missing or nil param is an empty map. An entry without a field is an error.
+// keep their values. A missing or nil param is an empty map. An entry without a field is an error. Like Err, it returns
+// the first error of all params so far.
 func (f *Frame) Options(i int, into any) error {
-	if f.Absent(i) {
-		return nil
+	if f.err != nil || f.Absent(i) {
+		return f.Err()
 	}
 	b := f.args[i]
 	if b[0]>>4 != 8 && b[0] != 0xde && b[0] != 0xdf {

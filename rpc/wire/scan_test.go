@@ -159,18 +159,16 @@ func TestReaderSplitsRequests(t *testing.T) {
 				seen = append(seen, string(f.Method))
 				switch f.ID {
 				case 3:
-					b, err := f.Bin(2, "states")
-					require.NoError(t, err)
-					require.Equal(t, big, b)
+					require.Equal(t, big, f.Bin(2, "states"))
+					require.NoError(t, f.Err())
 					var o struct {
 						Reseed int `msgpack:"reseed"`
 					}
 					require.NoError(t, f.Options(3, &o))
 					require.Equal(t, 9, o.Reseed)
 				case 4_000_000_000:
-					h, err := f.Int(0, "h", 0, 10)
-					require.NoError(t, err)
-					require.EqualValues(t, 3, h)
+					require.EqualValues(t, 3, f.Int(0, "h", 0, 10))
+					require.NoError(t, f.Err())
 				}
 			}
 			require.Equal(t, []string{"hello", "step", "restore", "n", "step"}, seen)
@@ -225,18 +223,20 @@ func TestParamsAreChecked(t *testing.T) {
 		require.ErrorAs(t, err, &refusal)
 		return refusal.Code
 	}
-	_, err = f.Int(0, "x", 0, 5)
+	for _, i := range []int{0, 1, 5, 7} {
+		require.Zero(t, f.Int(i, "x", 0, 5))
+		require.Equal(t, BadParams, code(f.Err()))
+	}
+	require.Empty(t, f.Str(0, "x"))
+	require.Equal(t, BadParams, code(f.Err()))
+	require.Nil(t, f.Bin(1, "x"))
+	require.Nil(t, f.Bin(3, "options"), "the first error stands")
+	err = f.Err()
 	require.Equal(t, BadParams, code(err))
-	_, err = f.Int(1, "x", 0, 5)
-	require.Equal(t, BadParams, code(err))
-	_, err = f.Int(5, "x", 0, 5)
-	require.Equal(t, BadParams, code(err))
-	_, err = f.Int(7, "x", 0, 5)
-	require.Equal(t, BadParams, code(err))
-	_, err = f.Str(0, "x")
-	require.Equal(t, BadParams, code(err))
-	_, err = f.Bin(1, "x")
-	require.Equal(t, BadParams, code(err))
+	require.ErrorContains(t, err, "x is not a bin")
+	require.NoError(t, f.Err())
+	f.Str(0, "text")
+	require.ErrorContains(t, f.Options(3, &o), "text is not a string")
 	require.Equal(t, BadParams, code(f.Options(4, &o)))
 	require.ErrorContains(t, f.Options(6, &o), "unknown")
 	require.NoError(t, f.Options(3, &o))
