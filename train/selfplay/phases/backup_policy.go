@@ -11,20 +11,10 @@ const maxWorth = 8
 
 // A backupPolicy plays two plies deep, in a game of turns, and searches some of the positions it meets further.
 type backupPolicy struct {
-	*afterstate.Search
-	config *Config
-
+	policy
 	third   afterstate.Ply // the decision two choices after Root
 	scratch env.State      // where it is played
 }
-
-func newBackupPolicy(c *Config, s *afterstate.Search) *backupPolicy {
-	rules := s.Game.Rules
-	return &backupPolicy{Search: s, config: c, scratch: rules.New(rules.MinSeats)}
-}
-
-// Start implements selfplay.Policy.
-func (p *backupPolicy) Start(ro *selfplay.Rollout) { p.Net = ro.Net.Clone() }
 
 // Begin implements selfplay.Policy.
 func (p *backupPolicy) Begin(s *selfplay.Slot) {
@@ -36,13 +26,10 @@ func (p *backupPolicy) Begin(s *selfplay.Slot) {
 	n.x, n.base, n.change = n.x[:0], n.base[:0], n.change[:0]
 }
 
-func (p *backupPolicy) End(*selfplay.Slot) {}
-
-func (p *backupPolicy) Cut(*selfplay.Slot) {}
-
+// Choose implements selfplay.Policy.
 func (p *backupPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	if s.Opponent[seat] > 0 {
-		return opponentChoice(p.Search, s, seat, p.config.Explore)
+		return p.opponent(s, seat)
 	}
 	return p.chooseTwoPly(s, seat)
 }

@@ -129,9 +129,9 @@ func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, e
 	case siblingKind:
 		return newSiblingPolicy(c, s)
 	case backupKind:
-		return newBackupPolicy(c, s), nil
+		return &backupPolicy{policy: policy{s, c}, scratch: g.Rules.New(g.Rules.MinSeats)}, nil
 	case lambdaKind:
-		return newLambdaPolicy(c, s), nil
+		return &lambdaPolicy{policy{s, c}}, nil
 	}
 	return nil, fmt.Errorf("no policy of kind %q: want %s, %s or %s", ro.Kind, siblingKind, backupKind, lambdaKind)
 }

@@ -21,18 +21,17 @@ const (
 // A siblingPolicy plays two plies deep and notes decisions. The siblings of one are pairs of actions in a row: the best
 // pair of each of the best first actions, the next best pairs of all, and some at random.
 type siblingPolicy struct {
-	*afterstate.Search // of opponents
-	config             *Config
-	eval               search.LeafEvaluator
-	states             []env.State // the positions after the first actions
-	first, second      []env.Action
-	pairs              []pair
-	chosen             []pair
-	values             []float32
-	rest               []int
-	after              env.State
-	draw               [env.MaxDraws]uint16
-	visited            uint64
+	policy        // its search is that of opponents
+	eval          search.LeafEvaluator
+	states        []env.State // the positions after the first actions
+	first, second []env.Action
+	pairs         []pair
+	chosen        []pair
+	values        []float32
+	rest          []int
+	after         env.State
+	draw          [env.MaxDraws]uint16
+	visited       uint64
 }
 
 // A pair is two actions in a row and the net's value of what they lead to.
@@ -50,7 +49,7 @@ func newSiblingPolicy(c *Config, s *afterstate.Search) (*siblingPolicy, error) {
 	if _, ok := e.(search.LeafEvaluator); err == nil && !ok {
 		err = errors.New("the evaluator of " + rules.Name + " values no leaves")
 	}
-	return &siblingPolicy{Search: s, config: c, after: rules.New(rules.MinSeats)}, err
+	return &siblingPolicy{policy: policy{s, c}, after: rules.New(rules.MinSeats)}, err
 }
 
 // Start implements selfplay.Policy. A net that fits once fits again: all have the same layers at their ends.
@@ -65,10 +64,6 @@ func (p *siblingPolicy) Begin(s *selfplay.Slot) {
 	s.Notes = &decisions{game: p.Game, siblings: p.config.Samples}
 }
 
-func (p *siblingPolicy) End(*selfplay.Slot) {}
-
-func (p *siblingPolicy) Cut(*selfplay.Slot) {}
-
 // TakeVisited implements selfplay.Policy.
 func (p *siblingPolicy) TakeVisited() uint64 {
 	n := p.visited + p.Search.TakeVisited()
@@ -79,7 +74,7 @@ func (p *siblingPolicy) TakeVisited() uint64 {
 // Choose implements selfplay.Policy: the first action of the best pair.
 func (p *siblingPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	if s.Opponent[seat] > 0 {
-		return opponentChoice(p.Search, s, seat, p.config.Explore)
+		return p.opponent(s, seat)
 	}
 	p.list(s.State, seat)
 	if len(p.first) == 0 {
