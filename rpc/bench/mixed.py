@@ -1,0 +1,125 @@
+"""Use environments in this process in every way, for a long time, and check that nothing is left of them.
+
+    python rpc/bench/mixed.py [--minutes 60] [--pause 0] [--seed 1]
+
+Each round opens an environment of a game drawn at random over transport="inproc" and uses it in one of the ways of
+USES: steps, rollouts, snapshots, checkpoints that are resumed, clones, records, calls that fail, threads, a forked
+child, environments dropped without close(). After the first tenth of the time, and at the end, it looks at what the
+library and the process hold: sessions, games, memory, goroutines, files, mappings. More at the end is an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import random
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+from faults.resources import Resources, look, settled
+
+import blockyard
+from blockyard.adapters.registration import ENV_IDS
+
+USES = ("steps", "rollout", "snapshot", "checkpoint", "record", "failure", "threads", "fork", "dropped", "single")
+
+
+def play(env: blockyard.VectorEnv, steps: int = 20, seed: int = 1) -> None:
+    """Play random legal actions."""
+    _, infos = env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    for _ in range(steps):
+        masks = infos["action_mask"]
+        _, _, _, _, infos = env.step((rng.random(masks.shape) * (masks + 1e-9)).argmax(axis=1))
+
+
+def use(way: str, game: str, folder: Path, seed: int) -> None:
+    """Use an environment of a game in one way."""
+    options = {"opponents": "random"} if game in ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0") else {}
+    if way == "record":
+        options["record"] = folder / "games.jsonl"
+    if way == "single":
+        with blockyard.make(game, transport="inproc") as single:
+            _, info = single.reset(seed=seed)
+            for _ in range(20):
+                _, _, terminated, truncated, info = single.step(int(info["action_mask"].argmax()))
+                if terminated or truncated:
+                    _, info = single.reset()
+        return
+    env = blockyard.make_vec(game, 8, transport="inproc", **options)
+    play(env, seed=seed)
+    if way == "rollout":
+        env.rollout(50, keep="last")
+    elif way == "snapshot":
+        env.restore(env.snapshot())
+        env.clone([0], [1])
+    elif way == "checkpoint":
+        saved = env.checkpoint()
+        with blockyard.make_vec(game, 8, transport="inproc", checkpoint=saved, **options) as resumed:
+            resumed.reset()
+    elif way == "failure":
+        try:
+            env.step(np.full(8, -1))
+        except (ValueError, blockyard.BlockyardError):
+            pass
+    elif way == "threads":
+        others = [blockyard.make_vec(game, 4, transport="inproc", **options) for _ in range(3)]
+        at_once = [threading.Thread(target=play, args=(other,)) for other in others]
+        for thread in at_once:
+            thread.start()
+        for thread in at_once:
+            thread.join()
+        for other in others:
+            other.close()
+    elif way == "fork":
+        envs = gymnasium.vector.AsyncVectorEnv([lambda: gymnasium.make(f"blockyard/{game}")] * 2, context="fork")
+        envs.reset(seed=seed)
+        envs.close()
+    if way != "dropped":
+        env.close()
+
+
+def main() -> int:
+    """Return 1 if something is left."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=60, help="how long (60)")
+    parser.add_argument("--pause", type=float, default=0, help="seconds between two uses (0)")
+    parser.add_argument("--seed", type=int, default=1, help="of the choice of games and ways (1)")
+    args = parser.parse_args()
+    rng, rounds, begun = random.Random(args.seed), 0, time.monotonic()
+    before: Resources | None = None
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+
+        def now() -> Resources:
+            gc.collect()
+            return look("inproc:", os.getpid(), folder, set())
+
+        while (passed := time.monotonic() - begun) < 60 * args.minutes:
+            if before is None and passed > 6 * args.minutes and rounds >= len(USES):
+                before = now()
+                print(f"after {rounds} uses: {before}", flush=True)
+            way = USES[rounds % len(USES)]
+            use(way, rng.choice(ENV_IDS), folder, rng.randrange(1 << 30))
+            for left in folder.iterdir():
+                left.unlink()
+            rounds += 1
+            time.sleep(args.pause)
+        if before is None:
+            print("too short: not one use in every way before the first look", file=sys.stderr)
+            return 1
+        after = settled(now, before)
+    print(f"after {rounds} uses: {after}")
+    left = after.exceeding(before)
+    print("\n".join(left) or "nothing is left")
+    return int(bool(left))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
