@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strconv"
@@ -14,6 +15,23 @@ import (
 	"blockyard/agents/submit/programs/netpack"
 	"blockyard/env/games"
 )
+
+var programs = map[string]string{} // flattened, by the game and the depth
+
+// filled is b.Source, which flattens the same program once.
+func filled(t *testing.T, b Bot) (*File, error) {
+	t.Helper()
+	_, e, err := lookup(b.Game)
+	require.NoError(t, err)
+	b.Ply, err = ply(e.Submission, b.Ply)
+	require.NoError(t, err)
+	key := fmt.Sprint(b.Game, b.Ply)
+	if programs[key] == "" {
+		programs[key], err = b.program(e.Submission)
+		require.NoError(t, err)
+	}
+	return b.fill(programs[key])
+}
 
 func TestTextLen(t *testing.T) {
 	for _, sizes := range [][]int{{3, 1}, {10, 9, 1}, {29, 7, 5, 1}, {127, 64, 1}} {
@@ -37,7 +55,7 @@ func TestShippedBotsHaveRoom(t *testing.T) {
 		net, err := e.LoadNet(g, "")
 		require.NoError(t, err)
 		for _, ply := range []int{min(2, e.Submission.MaxPly), e.Submission.MaxPly} {
-			f, err := Bot{Game: e.Game, Net: net, Ply: ply}.Source()
+			f, err := filled(t, Bot{Game: e.Game, Net: net, Ply: ply})
 			require.NoError(t, err)
 			free := MaxChars - utf8.RuneCount(f.Source)
 			t.Logf("%s, ply %d: %d characters free, %d bits per weight", e.Game, ply, free, f.Bits)
@@ -53,28 +71,28 @@ func TestShippedBotsHaveRoom(t *testing.T) {
 // The error for a network that is too large says how many hidden units fit: that many do, and one more does not.
 func TestTooLargeNetwork(t *testing.T) {
 	in := blockbattlebot.Len
-	_, err := Bot{Game: "blockbattle", Net: randomNet(t, in, 512, 1)}.Source()
+	_, err := filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, 512, 1)})
 	require.ErrorContains(t, err, "train one with at most ")
-	f, err := Bot{Game: "blockbattle", Net: randomNet(t, in, 8, 1)}.Source()
+	f, err := filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, 8, 1)})
 	require.NoError(t, err)
 	require.Equal(t, netpack.Exact, f.Bits)
 
 	rounded, exact := units(randomNet(t, in, 1, 1), f.Room, fewestBits), units(randomNet(t, in, 1, 1), f.Room, netpack.Exact)
 	require.Less(t, exact, rounded)
-	f, err = Bot{Game: "blockbattle", Net: randomNet(t, in, exact, 1)}.Source()
+	f, err = filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, exact, 1)})
 	require.NoError(t, err)
 	require.Equal(t, netpack.Exact, f.Bits)
-	f, err = Bot{Game: "blockbattle", Net: randomNet(t, in, exact+1, 1)}.Source()
+	f, err = filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, exact+1, 1)})
 	require.NoError(t, err)
 	require.Less(t, f.Bits, netpack.Exact)
-	f, err = Bot{Game: "blockbattle", Net: randomNet(t, in, rounded, 1)}.Source()
+	f, err = filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, rounded, 1)})
 	require.NoError(t, err)
 	require.Equal(t, fewestBits, f.Bits)
-	_, err = Bot{Game: "blockbattle", Net: randomNet(t, in, rounded+1, 1)}.Source()
+	_, err = filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, rounded+1, 1)})
 	require.ErrorContains(t, err, fitting(randomNet(t, in, 1, 1), f.Room))
 	t.Logf("%d characters for a network: %s", f.Room, fitting(randomNet(t, in, 1, 1), f.Room))
 
-	_, err = Bot{Game: "blockbattle", Net: randomNet(t, in, 300, 300, 1)}.Source()
+	_, err = filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, 300, 300, 1)})
 	require.ErrorContains(t, err, "hidden units in each of 2 layers")
 }
 
@@ -90,7 +108,7 @@ func TestSizesInTheDocs(t *testing.T) {
 		require.NoError(t, err)
 		ply, _ := strconv.Atoi(string(r[4]))
 		net := randomNet(t, len(bots.Features(g).Names), 1, 1)
-		f, err := Bot{Game: g.Name, Net: net, Ply: ply}.Source()
+		f, err := filled(t, Bot{Game: g.Name, Net: net, Ply: ply})
 		require.NoError(t, err)
 		for i, bits := range []int{netpack.Exact, fewestBits} {
 			stated, err := strconv.Atoi(string(r[1+i]))

@@ -71,6 +71,11 @@ func (b Bot) Source() (f *File, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return b.fill(src)
+}
+
+// fill puts the network, if there is one, into the flattened program.
+func (b Bot) fill(src string) (f *File, err error) {
 	f = new(File)
 	if b.Net != nil {
 		if f.Bits, f.Room, src, err = b.build(src); err != nil {
