@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"fmt"
 	"hash/crc32"
 	"slices"
 	"strings"
@@ -100,6 +101,15 @@ func board(b *env.Board, top int) Board {
 		ink.WriteByte(digits[k&15])
 	}
 	return Board{Name: b.Name, W: b.W, H: b.H - top, Cells: string(b.Glyphs()[top*b.W:]), Ink: ink.String()}
+}
+
+// frameOf is the frame of a position that f shows, without what is played there.
+func frameOf(f *env.Frame, s env.State, turn int) Frame {
+	out := Frame{Label: fmt.Sprintf("Turn %d", turn), Turn: turn}
+	out.paint(f)
+	out.seats(s)
+	out.describe(f)
+	return out
 }
 
 // paint converts everything of f except its notes and facts. Boards after the first whose name begins with "next" hold

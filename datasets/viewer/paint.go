@@ -1,7 +1,6 @@
 package viewer
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -20,22 +19,18 @@ type Painter struct {
 func (p *Painter) Position(s env.State, names []string, turn int) Frame {
 	p.frame.Reset()
 	s.Show(&p.frame)
-	p.Colours.Colour(&p.frame)
 	return p.finish(s, names, turn)
 }
 
 // Choosing is Position without ghosts, so that the page can draw those of Marks.
 func (p *Painter) Choosing(s env.State, names []string, turn int) Frame {
 	p.show(s)
-	p.Colours.Colour(&p.frame)
 	return p.finish(s, names, turn)
 }
 
 func (p *Painter) finish(s env.State, names []string, turn int) Frame {
-	out := Frame{Label: fmt.Sprintf("Turn %d", turn), Turn: turn}
-	out.paint(&p.frame)
-	out.seats(s)
-	out.describe(&p.frame)
+	p.Colours.Colour(&p.frame)
+	out := frameOf(&p.frame, s, turn)
 	if s.Acting() == 0 {
 		out.Over = verdict(s, names)
 	}

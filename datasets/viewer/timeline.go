@@ -189,14 +189,10 @@ func (p *recordReplay) frame(n int) (Frame, error) {
 func (p *recordReplay) paint(moves env.Moves) Frame {
 	r := p.timeline
 	r.ShowMoves(&p.frm, moves)
-	out := Frame{Label: fmt.Sprintf("Turn %d", r.At()), Turn: r.At()}
-	over := r.Done() && r.Last() && r.State().Acting() == 0
-	out.paint(&p.frm)
-	out.seats(r.State())
+	out := frameOf(&p.frm, r.State(), r.At())
 	out.actions(r)
-	out.describe(&p.frm)
 	switch {
-	case over:
+	case r.Done() && r.Last() && r.State().Acting() == 0:
 		out.Over = verdict(r.State(), r.Rec.Agents)
 	case r.Last():
 		out.Over = p.ending()
