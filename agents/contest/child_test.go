@@ -18,8 +18,8 @@ import (
 
 // A program that has left its process group is ended all the same.
 func TestKillEndsAProgramThatHasLeftItsGroup(t *testing.T) {
-	p, err := Start([]string{"python3", "-c", "import os, time\nos.setpgid(0, os.getpgid(os.getppid()))\n" +
-		"input()\nprint('moved', flush=True)\ntime.sleep(600)"}, nil)
+	p, err := Program{Argv: []string{"python3", "-c", "import os, time\nos.setpgid(0, os.getpgid(os.getppid()))\n" +
+		"input()\nprint('moved', flush=True)\ntime.sleep(600)"}}.Start(nil)
 	require.NoError(t, err)
 	got, err := ask(t, p, "one", hang)
 	require.NoError(t, err)

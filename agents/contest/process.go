@@ -52,11 +52,6 @@ type Process struct {
 	last    Tail // of standard error
 }
 
-// Start starts the bot with the command argv; see Program.Start.
-func Start(argv []string, errs func(line string)) (*Process, error) {
-	return Program{Argv: argv}.Start(errs)
-}
-
 // Ask writes lines and then waits, for at most limit, for the first line that begins and ends
 // after that. Earlier output is discarded. cut says that the line was longer than MaxLine. The
 // error is ErrLate, ErrGone or that of ctx.

@@ -24,7 +24,7 @@ func start(t *testing.T, script string) (*Process, func() []string) {
 	t.Helper()
 	var mu sync.Mutex
 	var said []string
-	p, err := Start([]string{"/bin/sh", "-c", script}, func(line string) {
+	p, err := Program{Argv: []string{"/bin/sh", "-c", script}}.Start(func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
 		said = append(said, line)
@@ -228,9 +228,9 @@ func openFiles(t *testing.T) int {
 
 func TestStartRefuses(t *testing.T) {
 	files := openFiles(t)
-	_, err := Start(nil, nil)
+	_, err := Program{}.Start(nil)
 	require.ErrorContains(t, err, "no command")
-	_, err = Start([]string{"/nowhere/at/all"}, nil)
+	_, err = Program{Argv: []string{"/nowhere/at/all"}}.Start(nil)
 	require.ErrorContains(t, err, "/nowhere/at/all")
 	require.LessOrEqual(t, openFiles(t), files)
 }

@@ -68,7 +68,6 @@ type Outcome struct {
 	Winner int    // seat, or Nobody
 	Reason string // why the game was over
 	Points []int
-	Scores []int // -1 for a bot that was eliminated
 	Ranks  []int
 	Faults []string          // what each bot was eliminated for
 	Meta   map[string]string // of the game's record

@@ -45,7 +45,7 @@ func TestBlockingBotPlaysAsItsAgent(t *testing.T) {
 			}
 			answers := 0
 			for seed := uint64(20); answers < positions(60); seed += 100 {
-				got, err := blockingbot.ReplayFrom(seed, ample).Play(t.Context(), argv, same)
+				got, err := blockingbot.Replay(seed, ample).Play(t.Context(), argv, same)
 				require.NoError(t, err)
 				require.Equal(t, 9, got.Logs)
 				answers += got.Answers
@@ -65,6 +65,6 @@ func withAmpleTime(t *testing.T, src []byte) []byte {
 
 func TestReplayRefusesABlockingBotThatWritesNonsense(t *testing.T) {
 	argv := []string{"sh", "-c", "while read -r x; do echo nonsense; done"}
-	_, err := blockingbot.Replay(ample).Play(t.Context(), argv, nil)
+	_, err := blockingbot.Replay(20, ample).Play(t.Context(), argv, nil)
 	require.ErrorContains(t, err, "replay game 1: seat 0 of 2: eliminated: illegal")
 }

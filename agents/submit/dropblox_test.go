@@ -41,7 +41,7 @@ func TestDropbloxBotPlaysAsItsAgent(t *testing.T) {
 			}
 			answers := 0
 			for seed := uint64(1); answers < positions(20); seed += 2 {
-				got, err := dropbloxbot.ReplayFrom(seed, "0").Play(t.Context(), argv, same)
+				got, err := dropbloxbot.Replay(seed, "0").Play(t.Context(), argv, same)
 				require.NoError(t, err)
 				require.Equal(t, 2, got.Logs)
 				answers += got.Answers
@@ -58,7 +58,7 @@ func TestReplayRefusesADropbloxBotThatWritesNonsense(t *testing.T) {
 		"echo left >&2":            "the bot writes to standard error: left",
 		"for i in 1 2 3 4 5 6 7 8 9; do echo left; done": `the bot writes "left" where it is not legal`,
 	} {
-		_, err := dropbloxbot.Replay("1").Play(t.Context(), []string{"sh", "-c", script}, nil)
+		_, err := dropbloxbot.Replay(1, "1").Play(t.Context(), []string{"sh", "-c", script}, nil)
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, "game 1: turn 0: ")
 	}

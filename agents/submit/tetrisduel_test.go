@@ -43,7 +43,7 @@ func TestDuelBotPlaysAsItsAgent(t *testing.T) {
 			}
 			answers := 0
 			for seed := uint64(1); answers < c.positions; seed += 2 {
-				got, err := tetrisduelbot.ReplayFrom(seed, ample).Play(t.Context(), argv, same)
+				got, err := tetrisduelbot.Replay(seed, ample).Play(t.Context(), argv, same)
 				require.NoError(t, err)
 				require.Equal(t, 2, got.Logs)
 				answers += got.Answers
@@ -57,7 +57,7 @@ func TestReplayRefusesADuelBotThatWritesNonsense(t *testing.T) {
 		"while read -r w x; do case $w in blocks) echo ready;; moves) echo 0 0 0;; esac; done": "illegal at half-turn 1",
 		"exit 0": "missing",
 	} {
-		_, err := tetrisduelbot.Replay(tetrisduelbot.DefaultTime).Play(t.Context(), []string{"sh", "-c", script}, nil)
+		_, err := tetrisduelbot.Replay(1, tetrisduelbot.DefaultTime).Play(t.Context(), []string{"sh", "-c", script}, nil)
 		require.ErrorContains(t, err, "game 1: lost by "+want)
 	}
 }

@@ -38,7 +38,7 @@ var Entry = &entry.Entry{
 	Host:   hosted,
 	Codec:  func(_ *env.Game, _, notes io.Writer) contest.Codec { return &Codec{Notes: notes} },
 	Submission: &entry.Submission{
-		Folder: "agents/submit/programs/blocking", MaxPly: search.MaxPly, Start: entry.Lines, Replay: Replay(ReplaySlack),
+		Folder: "agents/submit/programs/blocking", MaxPly: search.MaxPly, Start: entry.Lines, Replay: Replay(20, ReplaySlack),
 	},
 }
 

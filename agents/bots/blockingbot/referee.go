@@ -121,7 +121,6 @@ func (r *Referee) Outcome() contest.Outcome {
 	out.Meta = map[string]string{"reason": out.Reason}
 	for seat := 0; seat < int(s.Seats); seat++ {
 		out.Points = append(out.Points, int(s.Points[seat]))
-		out.Scores = append(out.Scores, s.Score(seat))
 		out.Ranks = append(out.Ranks, s.Rank(seat))
 		out.Faults = append(out.Faults, r.faults[seat])
 	}
@@ -132,11 +131,8 @@ func (r *Referee) Outcome() contest.Outcome {
 const ReplaySlack = 3 * time.Second
 
 // Replay has a bot play whole games with two, three and four seats, once on every seat, against opponents that
-// play the first legal placement. The contest's limits on time apply, plus slack.
-func Replay(slack time.Duration) trial.Script { return ReplayFrom(20, slack) }
-
-// ReplayFrom is Replay with games of seeds seed to seed+23.
-func ReplayFrom(seed uint64, slack time.Duration) trial.Script {
+// play the first legal placement. The games have seeds seed to seed+23. The contest's limits on time apply, plus slack.
+func Replay(seed uint64, slack time.Duration) trial.Script {
 	return func() (games []trial.Game, err error) {
 		for seats := 2; seats <= 4; seats++ {
 			for own := range seats {

@@ -70,7 +70,7 @@ func play(t *testing.T, bots ...*listedBot) ([]tally, *blocking.State, string) {
 	out := ref.Outcome()
 	all := make([]tally, len(bots))
 	for seat := range all {
-		all[seat] = tally{tallies[seat], out.Scores[seat], out.Ranks[seat], out.Faults[seat]}
+		all[seat] = tally{tallies[seat], s.Score(seat), out.Ranks[seat], out.Faults[seat]}
 	}
 	return all, s, log.String()
 }

@@ -45,7 +45,7 @@ var Entry = &entry.Entry{
 		New: newAgent, Ranker: newRanker, Memory: memory,
 	},
 	Submission: &entry.Submission{
-		Folder: "agents/submit/programs/dropblox", Replay: Replay("60"),
+		Folder: "agents/submit/programs/dropblox", Replay: Replay(1, "60"),
 		Start: "It is started for every block, with state and seconds left as arguments, as dropblox_ai.",
 	},
 }

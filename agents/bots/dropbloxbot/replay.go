@@ -16,13 +16,10 @@ import (
 // replayTurns is how many turns of each game a replay plays.
 const replayTurns = 20
 
-// Replay has a bot play the first turns of two games as the contest does: it starts the bot anew for
-// every block. The bot must exit without an error and write nothing but legal commands.
+// Replay has a bot play the first turns of two games, of seeds first and first+1, as the contest does: it starts the
+// bot anew for every block. The bot must exit without an error and write nothing but legal commands.
 // seconds is the time left that the bot receives; 60 make about 40 ms per turn.
-func Replay(seconds string) trial.Script { return ReplayFrom(1, seconds) }
-
-// ReplayFrom is Replay with games of seeds first and first+1.
-func ReplayFrom(first uint64, seconds string) trial.Script {
+func Replay(first uint64, seconds string) trial.Script {
 	return func() (games []trial.Game, err error) {
 		for seed := first; seed <= first+1; seed++ {
 			games = append(games, func(ctx context.Context, t *trial.Trial) error {

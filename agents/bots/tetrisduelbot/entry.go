@@ -41,7 +41,8 @@ var Entry = &entry.Entry{
 	Host:  hosted,
 	Codec: func(_ *env.Game, out, _ io.Writer) contest.Codec { return NewCodec(out) },
 	Submission: &entry.Submission{
-		Folder: "agents/submit/programs/tetrisduel", MaxPly: search.MaxPly, Start: entry.Lines, Replay: Replay(DefaultTime),
+		Folder: "agents/submit/programs/tetrisduel", MaxPly: search.MaxPly, Start: entry.Lines,
+		Replay: Replay(1, DefaultTime),
 	},
 }
 

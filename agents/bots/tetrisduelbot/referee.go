@@ -175,11 +175,8 @@ func (r *Referee) Outcome() contest.Outcome {
 }
 
 // Replay returns the test of a bot: two whole games against the baseline, one on each seat, one with and one without
-// the list of legal placements in the requests. budget is the bot's time for a game.
-func Replay(budget time.Duration) trial.Script { return ReplayFrom(1, budget) }
-
-// ReplayFrom is Replay with games of seeds seed and seed+1.
-func ReplayFrom(seed uint64, budget time.Duration) trial.Script {
+// the list of legal placements in the requests. The seeds are seed and seed+1; budget is the bot's time for each.
+func Replay(seed uint64, budget time.Duration) trial.Script {
 	return func() (games []trial.Game, err error) {
 		for seat := range 2 {
 			games = append(games, func(ctx context.Context, t *trial.Trial) error {

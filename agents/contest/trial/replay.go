@@ -79,7 +79,7 @@ type Trial struct {
 
 // Start starts the bot.
 func (t *Trial) Start() (contest.Asker, error) {
-	p, err := contest.Start(t.Argv, func(line string) {
+	p, err := contest.Program{Argv: t.Argv}.Start(func(line string) {
 		if t.complaint == "" {
 			t.complaint = line
 		}

@@ -141,6 +141,5 @@ func (r *referee) Outcome() contest.Outcome {
 			o.Winner = seat
 		}
 	}
-	o.Scores = o.Points
 	return o
 }
