@@ -19,18 +19,18 @@ import (
 // owners are the functions outside of tests that trust text as much as the user of the program, each with the reason:
 // where the text comes from.
 var owners = map[string]string{
-	"agents/commands players":    "--a, --b and the arguments of agents arena and ladder",
-	"agents/commands match":      "--agent, --a and --b of agents play",
-	"agents/commands agent":      "--agent of agents bot",
-	"agents/fleet/matches pack":  "what agents arena has parsed before as its own, read again for workers",
-	"agents/play/analyst words":  "--agent of agents analyze; whatever a page asks for is foreign",
-	"agents/commands contestant": "--bot of agents host, arguments of agents tournament",
-	"rpc/commands openEnv":       "--opponents of serve",
-	"rpc/server/batch text":      "a client's own request, if the server was started with --trust-specs",
-	"train/commands trust":       "--gate-against of this command line; else what a run's folder says is foreign",
-	"train/commands keepWeights": "--gate-against of a new run",
-	"train/commands make":        "--teacher of train regret",
-	"train/commands judge":       "the agents that train regret is to judge",
+	"agents/commands players":     "--a, --b and the arguments of agents arena and ladder",
+	"agents/commands match":       "--agent, --a and --b of agents play",
+	"agents/commands agent":       "--agent of agents bot",
+	"agents/fleet/matches pack":   "what agents arena has parsed before as its own, read again for workers",
+	"agents/play/analyst words":   "--agent of agents analyze; whatever a page asks for is foreign",
+	"agents/commands contestants": "--bot of agents host, arguments of agents tournament",
+	"rpc/commands openEnv":        "--opponents of serve",
+	"rpc/server/batch text":       "a client's own request, if the server was started with --trust-specs",
+	"train/commands trust":        "--gate-against of this command line; else what a run's folder says is foreign",
+	"train/commands keepWeights":  "--gate-against of a new run",
+	"train/commands make":         "--teacher of train regret",
+	"train/commands judge":        "the agents that train regret is to judge",
 }
 
 // TestCallersOfOwn finds every use of Own in the sources. A new one needs a line in owners: say where its text comes

@@ -8,6 +8,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
+	"blockyard/agents/match"
 	"blockyard/agents/mlp"
 	"blockyard/agents/submit"
 	"blockyard/datasets/program"
@@ -44,7 +45,7 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	defer closeAgents([]env.Agent{agent})
+	defer match.Close([]env.Agent{agent})
 	bot := contest.Bot{
 		Codec: codec(g, con.Out, con.Err), Agent: agent,
 		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.Err,

@@ -62,7 +62,7 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	if g.Agents, err = seated(makers, g.Names, c.Seed); err != nil {
 		return err
 	}
-	defer closeAgents(g.Agents)
+	defer match.Close(g.Agents)
 	for seat, f := range makers {
 		if f == nil {
 			if g.Agents[seat], err = people.sit(); err != nil {

@@ -2,30 +2,25 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/match"
 	"blockyard/env"
 )
 
-// contestant returns the agent that a user names for a contest. Where programs are started for every turn, agents of
+// contestants returns the agents that a user names for a contest. Where programs are started for every turn, agents of
 // ours cannot play, and a program of the same name comes first.
-func contestant(g *env.Game, text string) (*bots.Agent, error) {
-	a, err := bots.Parse(g, bots.Own(text))
-	if bots.Of(g).Host.Open == nil && (err != nil || a.Kind == bots.Ours) {
-		if p, e := bots.Parse(g, bots.Own("exec:"+text)); e == nil {
-			p.Name = text
-			return p, nil
-		}
-	}
-	return a, err
-}
-
-// contestants returns the agents that a user names for a contest.
 func contestants(g *env.Game, texts []string) (list []*bots.Agent, err error) {
 	for k, text := range texts {
-		a, err := contestant(g, text)
+		a, err := bots.Parse(g, bots.Own(text))
+		if bots.Of(g).Host.Open == nil && (err != nil || a.Kind == bots.Ours) {
+			if p, e := bots.Parse(g, bots.Own("exec:"+text)); e == nil {
+				p.Name = text
+				a, err = p, nil
+			}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("bot %d: %w", k+1, err)
 		}
@@ -62,19 +57,9 @@ func seated(makers []bots.Factory, names []string, seed uint64) ([]env.Agent, er
 		}
 		a, err := f(env.Derive(seed, uint64(seat)))
 		if err != nil {
-			closeAgents(out)
-			return nil, fmt.Errorf("%s: %w", names[seat], err)
+			return nil, errors.Join(fmt.Errorf("%s: %w", names[seat], err), match.Close(out))
 		}
 		out[seat] = a
 	}
 	return out, nil
-}
-
-// closeAgents closes those agents of a game that can be closed.
-func closeAgents(agents []env.Agent) {
-	for _, a := range agents {
-		if c, ok := a.(io.Closer); ok {
-			_ = c.Close()
-		}
-	}
 }

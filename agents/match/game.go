@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -33,8 +34,8 @@ const viewStream = 0x76696577
 
 // Play plays g to its end. An agent sees only its own copy of each position, in which everything hidden from its seat
 // is drawn anew (env.View); the copy depends only on the seed, the step and the seat. An error names the agent and
-// its seat; it may be the error of ctx. The record then holds the game so far, marked as stopped. Play does not close
-// agents that implement io.Closer.
+// its seat; it may be the error of ctx. The record then holds the game so far, marked as stopped. Play does not Close
+// the agents.
 func Play(ctx context.Context, g Game) (*record.Record, error) {
 	p, err := start(g)
 	if err != nil {
@@ -56,6 +57,16 @@ func Play(ctx context.Context, g Game) (*record.Record, error) {
 		p.rec.Values = nil
 	}
 	return p.rec, err
+}
+
+// Close closes those agents of a game that implement io.Closer; nil is none.
+func Close(agents []env.Agent) (err error) {
+	for _, a := range agents {
+		if c, ok := a.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
 }
 
 // A play is a game in progress.

@@ -14,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -132,14 +131,12 @@ func (m Match) play(ctx context.Context, lineups [][]Entrant,
 // game plays one game with new agents and closes those that can be closed.
 func (m Match) game(ctx context.Context, u Unit, lineup []Entrant) (rec *record.Record, err error) {
 	g := Game{Rules: m.Rules, Seed: u.Seed, Start: u.Start, Enough: m.limit()}
+	defer func() { err = errors.Join(err, Close(g.Agents)) }()
 	for _, e := range lineup {
 		p := m.player(e)
 		a, err := p.New(env.Derive(u.Seed^agentStream, e.Stream))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
-		}
-		if c, ok := a.(io.Closer); ok {
-			defer func() { err = errors.Join(err, c.Close()) }()
 		}
 		g.Names, g.Agents = append(g.Names, p.Name), append(g.Agents, a)
 	}

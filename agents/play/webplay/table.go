@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"sync"
 
 	"blockyard/agents/match"
@@ -80,11 +80,7 @@ func (t *Table) play(ctx context.Context, seed uint64) (*record.Record, error) {
 	defer stop()
 	t.begin(seed, stop)
 	agents, err := t.Agents(seed)
-	for _, a := range agents {
-		if c, ok := a.(io.Closer); ok {
-			defer c.Close()
-		}
-	}
+	defer match.Close(slices.Clone(agents))
 	if err != nil {
 		return nil, err
 	}
