@@ -22,8 +22,11 @@ type language struct {
 	Tools     []string       // the first of these that is here builds or starts it
 	Flags     []string       // of the tool, in front of the files
 	Standards []string       // flags for its versions, the newest first: an old program may need an old one
-	build     func(c *compiler, l *language, files []string) error
+	build     builder
 }
+
+// A builder compiles files of a language, if need be, and says how the program is started.
+type builder func(c *compiler, l *language, files []string) error
 
 // usual are the names, without ending and in small letters, of files to start.
 var usual = []string{"main", "bot", "mybot", "index", "app", "__main__", "run", "botrun", "botstarter", "program"}
@@ -43,15 +46,16 @@ func init() {
 	for k := range languages {
 		l := &languages[k]
 		if l.build = builds[l.Name]; l.build == nil {
-			l.build = interpreted
+			l.build = started(interpreted)
 		}
 	}
 }
 
 // builds are how the languages are built that are not started as they are.
-var builds = map[string]func(c *compiler, l *language, files []string) error{
-	"Python": python, "Go": golang, "Rust": rust, "Java": java, "Kotlin": kotlin, "Scala": scala, "C#": csharp,
-	"JavaScript": javascript, "TypeScript": typescript, "Haskell": haskell, "C++": native, "C": native,
+var builds = map[string]builder{
+	"Python": python, "Go": started(golang), "Rust": rust, "Java": started(java), "Kotlin": started(kotlin),
+	"Scala": started(scala), "C#": csharp, "JavaScript": javascript, "TypeScript": started(typescript), "Haskell": haskell,
+	"C++": native, "C": native,
 }
 
 // languageOf is the language of a source file, nil if it has none.

@@ -29,11 +29,7 @@ func beside(main string, files []string) []string {
 	return files
 }
 
-func golang(c *compiler, l *language, files []string) error {
-	tool, main, err := c.toolAndStart(l, files)
-	if err != nil {
-		return err
-	}
+func golang(c *compiler, l *language, files []string, tool, main string) error {
 	if err := c.shareGo(tool); err != nil {
 		return err
 	}
@@ -78,15 +74,11 @@ func rust(c *compiler, l *language, files []string) error {
 		}
 		return c.product(mark, ".host-build/release")
 	}
-	return toBinary(c, l, files)
+	return started(toBinary)(c, l, files)
 }
 
 // toBinary compiles the file to start, whose compiler finds the others.
-func toBinary(c *compiler, l *language, files []string) error {
-	tool, main, err := c.toolAndStart(l, files)
-	if err != nil {
-		return err
-	}
+func toBinary(c *compiler, l *language, files []string, tool, main string) error {
 	binary := filepath.Join(c.dir, "bot.host")
 	c.begin(main, binary)
 	return c.run(slices.Concat([]string{tool}, l.Flags, []string{"-o", binary, main})...)
@@ -115,7 +107,7 @@ func haskell(c *compiler, l *language, files []string) error {
 			in.Flags = append(slices.Clone(in.Flags), "-i"+path.Dir(name))
 		}
 	}
-	return toBinary(c, &in, files)
+	return started(toBinary)(c, &in, files)
 }
 
 var jvmPackage = regexp.MustCompile(`(?m)^\s*package\s+([\w.]+)\s*;?`)
@@ -149,11 +141,7 @@ func (c *compiler) classPath() string {
 }
 
 // java compiles all files, or else, if one of them is no part of the bot and fails, those that the first needs.
-func java(c *compiler, l *language, files []string) error {
-	javac, main, err := c.toolAndStart(l, files)
-	if err != nil {
-		return err
-	}
+func java(c *compiler, l *language, files []string, javac, main string) error {
 	class := c.inPackage(main, strings.TrimSuffix(path.Base(main), path.Ext(main)))
 	if err := c.onJVM(c.projectOf(main), "-cp", c.classPath(), class); err != nil {
 		return err
@@ -174,11 +162,7 @@ func (c *compiler) projectOf(main string) string {
 	return "."
 }
 
-func kotlin(c *compiler, l *language, files []string) error {
-	kotlinc, main, err := c.toolAndStart(l, files)
-	if err != nil {
-		return err
-	}
+func kotlin(c *compiler, l *language, files []string, kotlinc, main string) error {
 	name := strings.TrimSuffix(path.Base(main), path.Ext(main))
 	class := c.inPackage(main, strings.ToUpper(name[:1])+name[1:]+"Kt")
 	if err := c.onJVM(c.projectOf(main), "-cp", filepath.Join(c.dir, "bot.host.jar"), class); err != nil {
@@ -187,11 +171,7 @@ func kotlin(c *compiler, l *language, files []string) error {
 	return c.run(slices.Concat([]string{kotlinc}, l.Flags, files)...)
 }
 
-func scala(c *compiler, l *language, files []string) error {
-	scalac, main, err := c.toolAndStart(l, files)
-	if err != nil {
-		return err
-	}
+func scala(c *compiler, l *language, files []string, scalac, main string) error {
 	run, err := tool("Scala", "scala")
 	if err != nil {
 		return err

@@ -22,11 +22,7 @@ var (
 )
 
 // interpreted is a program that is started as it is.
-func interpreted(c *compiler, l *language, files []string) error {
-	run, main, err := c.toolAndStart(l, files)
-	if err != nil {
-		return err
-	}
+func interpreted(c *compiler, l *language, files []string, run, main string) error {
 	c.begin(main, run, path.Base(main))
 	if l.Flags == nil {
 		return nil
@@ -124,15 +120,11 @@ func javascript(c *compiler, l *language, files []string) error {
 			}
 		}
 	}
-	return interpreted(c, l, files)
+	return started(interpreted)(c, l, files)
 }
 
 // typescript is translated as a whole. An error of types, such as one of a missing @types/node, does not stop it.
-func typescript(c *compiler, l *language, files []string) error {
-	tsc, main, err := c.toolAndStart(l, files)
-	if err != nil {
-		return err
-	}
+func typescript(c *compiler, l *language, files []string, tsc, main string) error {
 	node, err := tool("Node.js", "node", "nodejs")
 	if err != nil {
 		return err

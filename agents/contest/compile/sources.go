@@ -240,6 +240,17 @@ func (c *compiler) takenIn(name string, files []string) bool {
 	})
 }
 
+// started returns what builds with the tool of a language, once the file with which the program begins is found.
+func started(build func(c *compiler, l *language, files []string, tool, main string) error) builder {
+	return func(c *compiler, l *language, files []string) error {
+		tool, main, err := c.toolAndStart(l, files)
+		if err != nil {
+			return err
+		}
+		return build(c, l, files, tool, main)
+	}
+}
+
 // toolAndStart returns the tool of a language, and the file with which the program begins.
 func (c *compiler) toolAndStart(l *language, files []string) (found, main string, err error) {
 	if found, err = tool(l.Name, l.Tools...); err != nil {
