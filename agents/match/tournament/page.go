@@ -172,9 +172,10 @@ func (t *Tournament) finals() (out []final) {
 	if from < 0 {
 		return nil
 	}
+	plan := newPlan(&t.Config, takingPart(t.Entrants))
 	for games := range slices.Chunk(t.Played[from:], t.Finals) {
 		a, b := games[0].Seats[0], games[0].Seats[1]
-		c, over := versus(games, a, b), len(games) == t.Finals
+		c, over := plan.versus(games, a, b), len(games) == t.Finals
 		out = append(out, final{games[0].Stage, []side{
 			{Name: t.Entrants[a].Name, Score: fmt.Sprintf("%g", c.Points()), Won: over && c.Wins >= c.Losses},
 			{Name: t.Entrants[b].Name, Score: fmt.Sprintf("%g", float64(c.Total())-c.Points()), Won: over && c.Wins < c.Losses},

@@ -209,19 +209,13 @@ func pairUp(order []int, met func(a, b int) bool, tries *int) ([]int, bool) {
 }
 
 // versus returns the results of an entrant against another one in some games.
-func versus(played []Played, a, b int) (c match.Counts) {
-	for _, g := range played {
-		i, j := slices.Index(g.Seats, a), slices.Index(g.Seats, b)
-		if g.Void == "" && i >= 0 && j >= 0 {
-			c.Count(1 + cmp.Compare(g.Ranks[j], g.Ranks[i]))
-		}
-	}
-	return c
+func (p *plan) versus(played []Played, a, b int) match.Counts {
+	return results(p.in, played).Meeting(slices.Index(p.in, a), slices.Index(p.in, b))
 }
 
 // winner returns who of two won more in some games; a if both won the same.
-func winner(played []Played, a, b int) int {
-	if c := versus(played, a, b); c.Losses > c.Wins {
+func (p *plan) winner(played []Played, a, b int) int {
+	if c := p.versus(played, a, b); c.Losses > c.Wins {
 		return b
 	}
 	return a
@@ -230,7 +224,7 @@ func winner(played []Played, a, b int) int {
 // semiFinals returns who won and who lost the semi-finals, of which the first is game at.
 func (p *plan) semiFinals(played []Played, at int) (winners, losers []int) {
 	best := p.order(played[:at])[:4]
-	winners = []int{winner(played[at:], best[0], best[3]), winner(played[at:], best[1], best[2])}
+	winners = []int{p.winner(played[at:], best[0], best[3]), p.winner(played[at:], best[1], best[2])}
 	return winners, slices.DeleteFunc(best, func(e int) bool { return slices.Contains(winners, e) })
 }
 
@@ -243,7 +237,7 @@ func (p *plan) decided(played []Played) []int {
 	winners, losers := p.semiFinals(played, at)
 	last := slices.IndexFunc(played, func(g Played) bool { return g.Stage == "third place" })
 	for _, pair := range [][]int{winners, losers} {
-		if last >= 0 && winner(played[last:], pair[0], pair[1]) == pair[1] {
+		if last >= 0 && p.winner(played[last:], pair[0], pair[1]) == pair[1] {
 			slices.Reverse(pair)
 		}
 	}
