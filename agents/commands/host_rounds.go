@@ -29,9 +29,7 @@ type roundsHost struct {
 	seeds    []string
 	count    int // of games
 	workers  int
-	turns    int // limit of a game; 0 for none
-	points   int // score at which a game ends; 0 for none
-	clock    time.Duration
+	game     dropbloxcontest.LocalGame // its clock and its limits
 	settings contest.Settings
 	given    contest.Settings
 }
@@ -72,14 +70,12 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 func (h *roundsHost) check() error {
 	h.Mode = cmp.Or(h.Mode, "local")
 	remote := h.Mode != "local"
-	var errs [5]error
+	var errs [3]error
 	h.workers, errs[0] = h.settings.Number("workers", 1)
-	h.turns, errs[1] = h.settings.Number("turns", 0)
-	h.points, errs[2] = h.settings.Number("points", 0)
-	h.clock, errs[3] = series.Seconds(h.settings["seconds"])
+	h.game, errs[1] = series.LocalGame(h.settings)
 	if h.Games != nil {
 		if h.count = *h.Games; h.count < 1 {
-			errs[4] = fmt.Errorf("--games %d: want a number from 1", h.count)
+			errs[2] = fmt.Errorf("--games %d: want a number from 1", h.count)
 		}
 	}
 	if err := errors.Join(errs[:]...); err != nil {
@@ -100,7 +96,7 @@ func (h *roundsHost) check() error {
 	case len(h.seeds) > 0 && (h.Seed != "" || h.count != 1):
 		return errors.New("--seeds does not go with another seed or --games")
 	case remote && (h.Seed != "" || len(h.seeds) > 0 || h.count > 1 || len(h.Bot) > 1),
-		remote && (h.JSON || h.Record != "" || h.turns > 0 || h.points > 0):
+		remote && (h.JSON || h.Record != "" || h.game.Turns > 0 || h.game.Points > 0):
 		return fmt.Errorf("%s takes one program and no seed, --games, --turns, --points, --record or --json", h.Mode)
 	case remote && h.settings["server"] == "":
 		return fmt.Errorf("%s needs --server=URL", h.Mode)
@@ -154,10 +150,8 @@ func (h *roundsHost) local(ctx context.Context, con *console, bot *programs.Prog
 		fmt.Fprintln(con.Out, "Seed:", seed)
 	}
 	bot.Errors = con.Err
-	g := dropbloxcontest.LocalGame{
-		Player: dropbloxcontest.Player{Program: bot, Console: h.console(con), Turns: h.turns, Points: h.points},
-		ID:     "0", Seed: seed, Clock: h.clock, Folders: h.history("history"),
-	}
+	g := h.game
+	g.Program, g.Console, g.ID, g.Seed, g.Folders = bot, h.console(con), "0", seed, h.history("history")
 	o := output{record: h.Record, seed: seed, quiet: true}
 	return playGames(ctx, con, o, 1, func(w *record.Writer, _ program.Bar) (int, error) {
 		r, rec, err := g.Play(ctx)
@@ -220,10 +214,8 @@ func (h *roundsHost) ended(con *console, r dropbloxcontest.Result, err error) er
 
 // tournament plays every seed with every program and prints the result.
 func (h *roundsHost) tournament(ctx context.Context, con *console, bots []*programs.Program) error {
-	t := series.Seeds{
-		Programs: bots, Seeds: h.seeds, Clock: h.clock, Turns: h.turns, Points: h.points, Workers: h.workers,
-		LogDir: h.Log, History: h.history(""),
-	}
+	h.game.Folders = h.history("")
+	t := series.Seeds{Programs: bots, Seeds: h.seeds, Game: h.game, Workers: h.workers, LogDir: h.Log}
 	o := output{h.Record, h.Log, h.seeds[0], h.Quiet || h.JSON}
 	err := playGames(ctx, con, o, len(h.seeds)*len(bots),
 		func(w *record.Writer, bar program.Bar) (int, error) {

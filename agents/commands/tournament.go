@@ -149,13 +149,12 @@ func (c *tournamentCmd) contest(g *env.Game, given contest.Settings) (tournament
 		return nil, "", err
 	}
 	if rules.Open == nil {
-		clock, err1 := series.Seconds(settings["seconds"])
-		turns, err2 := settings.Number("turns", 0)
-		said := clock.String()
-		if turns > 0 {
+		game, err := series.LocalGame(settings)
+		said := game.Clock.String()
+		if game.Turns > 0 {
 			said += " --turns " + settings["turns"]
 		}
-		return &tournament.Dropblox{Clock: clock, Turns: turns, Dir: c.Out}, said, errors.Join(err1, err2)
+		return &tournament.Dropblox{Game: game, Dir: c.Out}, said, err
 	}
 	setup, err := rules.Open(g, settings)
 	if err != nil {

@@ -2,11 +2,13 @@ package series
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"blockyard/agents/contest"
 	"blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
@@ -17,12 +19,9 @@ import (
 type Seeds struct {
 	Programs []*programs.Program
 	Seeds    []string
-	Clock    time.Duration // of a game
-	Turns    int           // limit of a game; 0 is none
-	Points   int           // score at which a game ends; 0 is none
-	Workers  int           // games at the same time
-	LogDir   string        // folder for a log of each game; "" for none
-	History  string        // folder for the games' folders; "" for none
+	Game     dropblox.LocalGame // of every program and seed: its clock, its limits and the folder of its history
+	Workers  int                // games at the same time
+	LogDir   string             // folder for a log of each game; "" for none
 
 	Record *record.Writer                // gets every game, an unfinished one included; may be nil
 	Done   func(games int)               // called after every game
@@ -39,7 +38,7 @@ type Game struct {
 	Turns  int             `json:"turns"`
 	Reason dropblox.Reason `json:"reason"`
 	Fault  string          `json:"fault,omitempty"` // why it failed
-	// Seconds of the clock until Seeds.Points were reached; nil if they were not.
+	// Seconds of the clock until the points were reached at which it ends; nil if they were not.
 	Seconds *float64 `json:"seconds,omitempty"`
 	Times
 }
@@ -88,8 +87,8 @@ func (t *Seeds) game(ctx context.Context, seed, bot int) (a attempt, err error) 
 	}
 	id := fmt.Sprintf("%s%d", Letter(bot), seed+1)
 	program := *t.Programs[bot]
-	g := dropblox.LocalGame{ID: id, Seed: t.Seeds[seed], Clock: t.Clock, Folders: t.History}
-	g.Program, g.Turns, g.Points = &program, t.Turns, t.Points
+	g := t.Game
+	g.ID, g.Seed, g.Program = id, t.Seeds[seed], &program
 	g.Each = func(r dropblox.Result) {
 		t.Tell("%s, seed %.12s: turn %d, %d points", Letter(bot), t.Seeds[seed], r.Turns, r.Score)
 	}
@@ -125,7 +124,7 @@ func (t *Seeds) game(ctx context.Context, seed, bot int) (a attempt, err error) 
 	}
 	a.game = &Game{Seed: t.Seeds[seed], Bot: bot, Score: r.Score, Turns: r.Turns, Reason: r.Reason}
 	if r.Reason == dropblox.Points {
-		used := (t.Clock - r.Left).Seconds()
+		used := (g.Clock - r.Left).Seconds()
 		a.game.Seconds = &used
 	}
 	a.game.Times = TimesOf(r.Used, r.Longest, r.Turns)
@@ -135,13 +134,17 @@ func (t *Seeds) game(ctx context.Context, seed, bot int) (a attempt, err error) 
 	return a, nil
 }
 
-// Seconds reads the time of a game in seconds, more than 0 and at most a million.
-func Seconds(text string) (time.Duration, error) {
-	s, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(s > 0 && s <= 1e6) {
-		return 0, fmt.Errorf("--seconds %.40s: want more than 0, at most a million", text)
+// LocalGame returns a local game with the clock and the limits of some settings.
+func LocalGame(s contest.Settings) (g dropblox.LocalGame, err error) {
+	var errs [3]error
+	g.Turns, errs[0] = s.Number("turns", 0)
+	g.Points, errs[1] = s.Number("points", 0)
+	seconds, err := strconv.ParseFloat(s["seconds"], 64)
+	if err != nil || !(seconds > 0 && seconds <= 1e6) {
+		errs[2] = fmt.Errorf("--seconds %.40s: want more than 0, at most a million", s["seconds"])
 	}
-	return time.Duration(s * float64(time.Second)), nil
+	g.Clock = time.Duration(seconds * float64(time.Second))
+	return g, errors.Join(errs[:]...)
 }
 
 // known estimates the mean of values; nil if there is none.
@@ -196,7 +199,7 @@ type ProgramReport struct {
 // Report returns the result so far; stopped says that the tournament ended early.
 func (t *Seeds) Report(stopped bool) *SeedsReport {
 	out := &SeedsReport{
-		Game: "dropblox", Seconds: t.Clock.Seconds(), Turns: t.Turns, Points: t.Points, Seeds: t.Seeds,
+		Game: "dropblox", Seconds: t.Game.Clock.Seconds(), Turns: t.Game.Turns, Points: t.Game.Points, Seeds: t.Seeds,
 		Played: []*Game{}, Stopped: stopped,
 	}
 	for b, p := range t.Programs {

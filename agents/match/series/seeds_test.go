@@ -28,7 +28,8 @@ func TestReached(t *testing.T) {
 	}
 	tour := Seeds{
 		Programs: []*programs.Program{{Name: "a"}, {Name: "b"}, {Name: "c"}},
-		Seeds:    []string{"1", "2", "3"}, Clock: time.Minute, Points: 500,
+		Seeds:    []string{"1", "2", "3"},
+		Game:     dropblox.LocalGame{Clock: time.Minute, Player: dropblox.Player{Points: 500}},
 		results: [][]*Game{
 			{game("1", 0, 10), game("1", 1, 12), game("1", 2, 0)},
 			{game("2", 0, 20), game("2", 1, 22), game("2", 2, 0)},

@@ -108,9 +108,8 @@ func (l *Lines) faults(p series.Played) []string {
 // Dropblox is the contest of Dropblox: the entrants of a game play the same seed, one after the other, and the higher
 // score wins. The record is that of the winner.
 type Dropblox struct {
-	Clock time.Duration // of every entrant
-	Turns int           // a game ends after this many; 0 is no limit
-	Dir   string        // the tournament's folder
+	Game dropblox.LocalGame // of every entrant and seed: its clock and its limit of turns
+	Dir  string             // the tournament's folder
 }
 
 var _ Contest = (*Dropblox)(nil)
@@ -123,7 +122,7 @@ const (
 
 // Test plays a few turns: the entrant must end in time and write at least one command.
 func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
-	game, err := dropblox.NewLocal("1", min(d.Clock, testClock))
+	game, err := dropblox.NewLocal("1", min(d.Game.Clock, testClock))
 	if err != nil {
 		return err
 	}
@@ -175,10 +174,9 @@ func (d *Dropblox) Play(ctx context.Context, g Game, seats []*Entrant) (r Result
 	for seat, e := range seats {
 		fmt.Fprintf(log, "%s\n", e.Name)
 		words := &contest.Tail{}
-		game := dropblox.LocalGame{
-			ID: strconv.Itoa(g.Number + 1), Seed: strconv.FormatUint(g.Seed, 10), Clock: d.Clock,
-		}
-		game.Program, game.Turns, game.Console = e.turns(words), d.Turns, &dropblox.Console{W: log}
+		game := d.Game
+		game.ID, game.Seed = strconv.Itoa(g.Number+1), strconv.FormatUint(g.Seed, 10)
+		game.Program, game.Console = e.turns(words), &dropblox.Console{W: log}
 		played, recorder, err := game.Play(ctx)
 		if ctx.Err() != nil {
 			return r, nil, ctx.Err()
