@@ -233,15 +233,11 @@ func csharp(c *compiler, l *language, files []string) error {
 		if err != nil {
 			return err
 		}
-		home := mark
-		if mark == "" {
-			home = "."
-		}
 		argv := []string{compiler, "-optimize", "-unsafe", "-langversion:latest", "-out:bot.host.exe"}
 		for _, m := range systemDLL.FindAllStringSubmatch(c.text(mark), -1) {
 			argv = append(argv, "-r:"+m[1])
 		}
-		c.begin(home, mono, filepath.Join(c.dir, "bot.host.exe"))
+		c.begin(mark, mono, filepath.Join(c.dir, "bot.host.exe"))
 		return c.try(slices.Concat(argv, own), slices.Concat(argv, beside(main, own)))
 	}
 	if mark == "" {

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"debug/elf"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -20,7 +21,7 @@ func native(c *compiler, l *language, files []string) error {
 	if err != nil {
 		return err
 	}
-	var first error
+	first := c.trueNames()
 	for _, mark := range c.buildFiles() {
 		if err := c.byBuildFile(mark); err == nil {
 			return nil
@@ -78,11 +79,8 @@ func (c *compiler) product(mark, dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range found {
-		if c.isUsual(name) {
-			found = []string{name}
-			break
-		}
+	if k := slices.IndexFunc(found, c.isUsual); k >= 0 {
+		found = found[k : k+1]
 	}
 	switch len(found) {
 	case 0:
@@ -146,16 +144,41 @@ func runsHere(name string) bool {
 	return f.Machine == ours.Machine && f.Class == ours.Class
 }
 
-// included is a file of code that another one includes, so that it is not compiled by itself.
-var included = regexp.MustCompile(`(?m)^\s*#\s*include\s+"([^"]+\.(c|cc|cpp|cxx))"`)
+// include is a line with which code includes a file, in parts: what leads up from its folder, and the name there.
+var include = regexp.MustCompile(`(?m)^(\s*#\s*include\s*"[./\\]*)([^"\n]+)`)
+
+// trueNames makes code include files by the names that they have: where it was written, capitals may make no
+// difference, and a backslash may part folders.
+func (c *compiler) trueNames() (err error) {
+	names, exact := map[string]string{}, map[string]bool{} // from all folders around a file; by small letters
+	for _, s := range c.seen {
+		for name := s.name; name != ""; _, name, _ = strings.Cut(name, "/") {
+			names[strings.ToLower(name)], exact[name] = name, true
+		}
+	}
+	mend := func(line string) string {
+		m := include.FindStringSubmatch(strings.ReplaceAll(line, `\`, "/"))
+		if name := names[strings.ToLower(m[2])]; name != "" && !exact[m[2]] {
+			return m[1] + name
+		}
+		return m[0]
+	}
+	for _, s := range c.seen {
+		text := c.text(s.name)
+		if mended := include.ReplaceAllStringFunc(text, mend); mended != text {
+			err = errors.Join(err, c.root.WriteFile(s.name, []byte(mended), 0o644))
+		}
+	}
+	return err
+}
 
 // alone compiles all files but those that others include, and those with another main. If that fails, it leaves out
 // what is not in the folder of the file to start.
 func (c *compiler) alone(l *language, files, compiler []string) error {
 	inside := map[string]bool{}
 	for _, s := range c.seen {
-		for _, m := range included.FindAllStringSubmatch(c.text(s.name), -1) {
-			inside[path.Base(m[1])] = true
+		for _, m := range include.FindAllStringSubmatch(c.text(s.name), -1) {
+			inside[path.Base(m[2])] = true
 		}
 	}
 	units, _ := narrow(files, func(name string) bool { return !inside[path.Base(name)] })

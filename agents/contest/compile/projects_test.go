@@ -63,6 +63,7 @@ func projects() map[string]upload {
 		"CMake and make":       {[]string{"CMakeLists.txt", "cmake_minimum_required(VERSION 99)\n", "Makefile", "duck: b.cpp\n\tc++ -o duck b.cpp\n", "b.cpp", cpp}, "C++", false, ""},
 		"make with CRLF":       {[]string{"Makefile", "CC = cc\r\nall:\r\n\t$(CC) -o duck b.c\r\n", "b.c", c}, "C", false, ""},
 		"headers in include":   {[]string{"include/words/word.h", wordHeader, "src/main.c", askWord, "src/word.c", wordSource, "README", "x"}, "C", false, ""},
+		"names of Windows":     {[]string{"src/main.c", strings.Replace(askWord, "<words/word.h>", `"..\Words\WORD.H"`, 1), "words/word.h", wordHeader, "words/Word.c", strings.Replace(wordSource, "words/word.h", "Word.h", 1)}, "C", false, ""},
 		"two copies":           {[]string{"src/main.cpp", strings.Replace(cpp, "int main", "int word() { return 1; }\nint main", 1), "old/word.cpp", "int word() { return 2; }\n"}, "C++", false, ""},
 		"Python package":       {[]string{"bot/__main__.py", "from bot import planner\nplanner.run()\n", "bot/__init__.py", "", "bot/planner.py", planner, "setup.py", "import setuptools\n"}, "Python", false, ""},
 		"main three down":      {[]string{"code/python/bot/main.py", "import planner\nplanner.run()\n", "code/python/bot/planner.py", planner, "notebooks/try.ipynb", "{}", "code/python/tests/check.py", notThis, "code/tune.py", "from python.bot import planner\n" + notThis}, "Python", false, ""},

@@ -218,10 +218,8 @@ func (c *compiler) start(l *language, files []string) (string, error) {
 	} else {
 		found, _ = narrow(found, func(name string) bool { return !c.takenIn(name, files) })
 	}
-	if l.Sign != nil && len(found) > 1 {
-		if signed := c.matching(found, l.Sign); len(signed) > 0 {
-			found = signed
-		}
+	if signed := c.matching(found, l.Sign); len(signed) > 0 {
+		found = signed
 	}
 	if found = highest(found); len(found) > 1 {
 		return "", lost("%d of its %d source files can be the one to start: %s; call one main%s at the top, "+

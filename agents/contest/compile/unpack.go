@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"archive/tar"
 	"archive/zip"
 	"compress/bzip2"
 	"compress/gzip"
@@ -162,13 +161,15 @@ func (u *unpacker) other(ctx context.Context, path string) error {
 		kind := map[bool]string{true: "a gzip", false: "an xz"}[strings.HasSuffix(lower, "gz")]
 		return refuse("not %s archive: %v", kind, err)
 	}
-	return u.tar(plain)
+	// What is not kept of an archive, such as folders and links, counts too.
+	plain = io.LimitReader(plain, 2*u.limit.Size+int64(u.limit.Files)*1024)
+	return u.extract(ctx, plain, formats.Tar{})
 }
 
 // extract reads an archive of a kind that names its files one after the other.
-func (u *unpacker) extract(ctx context.Context, f *os.File, format formats.Extractor) error {
-	err := format.Extract(ctx, f, func(_ context.Context, file formats.FileInfo) error {
-		if !file.Mode().IsRegular() {
+func (u *unpacker) extract(ctx context.Context, in io.Reader, format formats.Extractor) error {
+	err := format.Extract(ctx, in, func(_ context.Context, file formats.FileInfo) error {
+		if !file.Mode().IsRegular() || file.LinkTarget != "" {
 			return nil
 		}
 		r, err := file.Open()
@@ -186,25 +187,6 @@ func (u *unpacker) extract(ctx context.Context, f *os.File, format formats.Extra
 		return errEncrypted
 	default:
 		return damaged(err)
-	}
-}
-
-func (u *unpacker) tar(plain io.Reader) error {
-	// What is not kept of an archive, such as folders and links, counts too.
-	in := tar.NewReader(io.LimitReader(plain, 2*u.limit.Size+int64(u.limit.Files)*1024))
-	for {
-		h, err := in.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return refuse("the archive is damaged: %v", err)
-		case h.Typeflag != tar.TypeReg:
-			continue
-		}
-		if err := u.put(h.Name, in, h.Mode&0o100 != 0); err != nil {
-			return damaged(err)
-		}
 	}
 }
 
