@@ -24,6 +24,7 @@ var habits = map[string][2]string{
 	"signal":      {"w(b'drop\\n') if n < 3 else os.kill(os.getpid(), 11)", "the program has ended: signal 11 (segmentation fault)"},
 	"exception":   {"w(b'drop\\n') if n < 3 else (print('a\\nkaboom \\x1b[2J', file=sys.stderr, flush=True), sys.exit(1))", "the program has ended: exit status 1; standard error ends: \"a / kaboom \\x1b[2J\""},
 	"closed":      {"w(b'drop\\n') if n < 3 else (os.close(1), time.sleep(60))", "the program has closed its output but not ended"},
+	"flood":       {"\n        while True: w(b'x' * 65536)", "no more is read: it has written 64 MiB in a game"},
 	"semicolon":   {"w(b'left;drop\\n')", `a remark, such as "left;drop": `},
 	"JSON":        {"w(b'[\"left\",\"drop\"]\\n')", `a remark, such as `},
 	"colours":     {"w(b'\\x1b[32mdrop\\x1b[0m\\n')", `a remark, such as "\x1b[32mdrop`},

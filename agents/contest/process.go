@@ -257,7 +257,7 @@ func Command(line string) []string {
 // Ask. How a program has ended is known after its outputs are read.
 func (p *Process) Odd(err error) (out []string) {
 	p.mu.Lock()
-	partial, extra := p.partial, p.extra
+	partial, extra, total := p.partial, p.extra, p.total
 	if p.told {
 		extra = 0
 	}
@@ -271,6 +271,8 @@ func (p *Process) Odd(err error) (out []string) {
 		out = append(out, fmt.Sprintf("no answer, but %d bytes without a line end: end the line and flush", partial))
 	case errors.Is(err, ErrLate):
 		out = append(out, "no answer: not a byte has arrived since the request; a program that answers must flush")
+	case errors.Is(err, ErrGone) && total >= maxChatter:
+		out = append(out, fmt.Sprintf("no more is read: it has written %d MiB in a game", maxChatter>>20))
 	case errors.Is(err, ErrGone) && p.child.Exit(endTime):
 		out = append(out, "the program has ended: "+ending(p.child.Kill())+p.complaint())
 	case errors.Is(err, ErrGone):
