@@ -19,9 +19,6 @@ const (
 	Swiss      Format = "swiss"       // in every round, entrants with about equal scores meet
 )
 
-// Formats lists all formats.
-var Formats = []Format{RoundRobin, Swiss}
-
 // A plan says which games come next. It has no memory: what comes next follows from the games played so far.
 type plan struct {
 	c  *Config

@@ -89,7 +89,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) (status int, rep
 		return refuse(http.StatusMethodNotAllowed, "want POST")
 	}
 	wait := func(d time.Duration, why string) (int, *protocol.Reply) {
-		seconds := strconv.Itoa(wholeSeconds(d))
+		seconds := strconv.Itoa(int(math.Ceil(d.Seconds()))) // Retry-After has no fractions
 		w.Header().Set("Retry-After", seconds)
 		return refuse(http.StatusTooManyRequests, why+": try again in "+seconds+" s")
 	}
@@ -175,6 +175,3 @@ func (s *Server) allowance(team string) *allowance {
 	}
 	return a
 }
-
-// wholeSeconds rounds up, as Retry-After has no fractions.
-func wholeSeconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }

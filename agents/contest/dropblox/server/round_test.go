@@ -63,7 +63,7 @@ func TestRound(t *testing.T) {
 	require.Equal(t, protocol.NoSuchGame, over.Code)
 	require.Equal(t, "the competition is over", over.Reason)
 	select {
-	case <-h.Done():
+	case <-h.done:
 	default:
 		t.Fatal("the server does not know that it is over")
 	}

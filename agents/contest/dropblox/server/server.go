@@ -96,9 +96,6 @@ func New(c Config) *Server {
 
 func randomSeed() string { return strconv.Itoa(int(int32(rand.Uint32()))) }
 
-// Done is closed after the last round.
-func (s *Server) Done() <-chan struct{} { return s.done }
-
 // create starts a practice game.
 func (s *Server) create(team string) (*protocol.Reply, error) {
 	now := s.now()
