@@ -63,11 +63,11 @@ const over = () => Boolean(position.frame.over || position.error);
 export function redraw() {
   if (!position) return;
   hints.show({position, moves});
+  status();
+  buttons();
   const details = {game: {players: position.players}, replay: {turns: 1, frames: 1, scores: []}};
   stage.draw(outlined(mine() ? moves.shown(position.frame) : position.frame), {details, at: 0, count: 1, own: own()});
   hand();
-  status();
-  buttons();
 }
 
 // outlined is a frame with an outline around what each opponent placed last.

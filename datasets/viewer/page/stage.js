@@ -38,6 +38,10 @@ export function draw(frame, {details, at, count, own = -1}) {
     tint(parts.boards[k], frame, k, details);
   });
   for (const tray of parts.trays) pieces(tray, frame, cell, seats, own);
+  if (!parts.fitted) { // what the first pieces take of the window is known now
+    parts.fitted = true;
+    draw(frame, {details, at, count, own});
+  }
   const last = Math.max(1, count - 1);
   if (details.replay.scores && details.replay.scores.length) drawChart($("chart"), details.replay.scores, at / last, details.replay.scores.length === 1);
 }
@@ -244,8 +248,11 @@ function fit(frame) {
   const extra = document.getElementById("analysis");
   if (wide && !extra.hidden) width -= extra.offsetWidth + gap;
   const card = boards.contains(parts.seats[0].box) ? parts.seats[0].box.offsetHeight + 10 : 0;
-  const name = boards.querySelector(".boardname"), above = phone && panel.querySelector(".seats2");
-  const used = document.getElementById("game").offsetTop + document.querySelector(".deck").offsetHeight + caption.offsetHeight + card + (name ? 30 : 0) + (above ? above.offsetHeight + 12 : 0) + 52;
+  const name = boards.querySelector(".boardname"), above = !wide && panel.querySelector(".seats2"), below = !side && beside.querySelector(".tray");
+  // What is above and below the boards counts as high as it has been, so that they keep their size.
+  if (parts.width !== innerWidth) Object.assign(parts, {width: innerWidth, most: 0});
+  parts.most = Math.max(parts.most, (above ? above.offsetHeight + 14 : 0) + (below ? below.offsetHeight + 14 : 0));
+  const used = document.getElementById("game").offsetTop + document.querySelector(".deck").offsetHeight + caption.offsetHeight + card + (name ? 30 : 0) + parts.most + 52;
   const height = Math.max(phone ? 300 : 260, innerHeight - used);
   return Math.max(5, Math.min(width / across, height / down, 46));
 }
