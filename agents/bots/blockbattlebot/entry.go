@@ -17,15 +17,12 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-//go:embed weights
+//go:embed weights features.txt
 var shipped embed.FS
-
-//go:embed features.txt
-var featureNames string
 
 // FeatureNames names the features in order. A file of weights repeats them, so that a network never reads features that
 // it was not trained on.
-var FeatureNames = features.Names(featureNames)
+var FeatureNames = features.Names(shipped)
 
 // Entry is what programs offer for Block Battle. A contest bot reaches nothing of this file.
 var Entry = &entry.Entry{

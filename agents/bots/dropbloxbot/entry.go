@@ -16,14 +16,11 @@ import (
 	"blockyard/env/dropblox"
 )
 
-//go:embed weights
+//go:embed weights features.txt
 var shipped embed.FS
 
-//go:embed features.txt
-var featureNames string
-
 // FeatureNames names the features of a board and its score, in order.
-var FeatureNames = features.Names(featureNames)
+var FeatureNames = features.Names(shipped)
 
 // Entry is what programs offer for Dropblox. A contest bot reaches nothing of this file.
 var Entry = &entry.Entry{

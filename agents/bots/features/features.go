@@ -4,6 +4,7 @@
 package features
 
 import (
+	"embed"
 	"fmt"
 	"strings"
 
@@ -22,8 +23,14 @@ type Set struct {
 	New func() Reader
 }
 
-// Names reads the names of features, one per line.
-func Names(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") }
+// Names reads the names of features from features.txt, one per line.
+func Names(shipped embed.FS) []string {
+	text, err := shipped.ReadFile("features.txt")
+	if err != nil {
+		panic(err) // a file of the program
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
 
 // A Reader computes the features of the afterstates of one decision: of the positions right
 // after each legal choice of one seat, none of them a finished game.

@@ -5,7 +5,6 @@ package tetrisduelbot
 
 import (
 	"embed"
-	_ "embed"
 	"io"
 	"regexp"
 
@@ -18,15 +17,12 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-//go:embed weights
+//go:embed weights features.txt
 var shipped embed.FS
-
-//go:embed features.txt
-var featureNames string
 
 // FeatureNames are the names of the features, in order. A file of weights has them too, so that a network never gets
 // features that it was not trained on.
-var FeatureNames = features.Names(featureNames)
+var FeatureNames = features.Names(shipped)
 
 // Entry lists what this package offers. The source of a contest bot leaves this file out.
 var Entry = &entry.Entry{

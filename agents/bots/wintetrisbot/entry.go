@@ -18,14 +18,11 @@ import (
 	"blockyard/env/wintetris"
 )
 
-//go:embed weights
+//go:embed weights features.txt
 var shipped embed.FS
 
-//go:embed features.txt
-var featureNames string
-
 // FeatureNames names them in order. All are of the settled cells alone, after a placement and the rows it completed.
-var FeatureNames = features.Names(featureNames)
+var FeatureNames = features.Names(shipped)
 
 // Entry is what programs offer for WinTetris.
 var Entry = &entry.Entry{
