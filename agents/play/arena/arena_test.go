@@ -24,6 +24,8 @@ import (
 	"blockyard/env"
 	"blockyard/env/games"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
@@ -80,7 +82,7 @@ func TestArena(t *testing.T) {
 	b.Clean()
 }
 
-// played plays a game by keys and clicks, looks at the page in all sizes, watches the record, and returns it.
+// played plays a game by keys, touches and clicks, looks at the page in all sizes, watches the record, and returns it.
 func played(b *webtest.Tab, g *env.Game) *record.Record {
 	const turn = "document.querySelector('#status').textContent.startsWith('Your move')"
 	begun := time.Now()
@@ -100,6 +102,11 @@ func played(b *webtest.Tab, g *env.Game) *record.Record {
 		b.Await(fmt.Sprintf("innerWidth === %d && document.documentElement.scrollWidth <= innerWidth", s.w))
 		b.Shot(g.Name + "-" + s.name)
 	}
+	b.Size(390, 844, 2, false)
+	before := b.Text("document.querySelector('.caption').textContent")
+	touch(b, "#turn", "#place")
+	b.Await(fmt.Sprintf("%s && document.querySelector('.caption').textContent !== %q", turn, before))
+	b.Size(1280, 800, 1, false)
 	b.Text(`setInterval(() => {
 		const place = document.querySelector('#place'), other = document.querySelector('#others button');
 		if (!place.disabled) place.click(); else if (other) other.click();
@@ -122,6 +129,24 @@ func played(b *webtest.Tab, g *env.Game) *record.Record {
 	b.Await("document.querySelector('#next').disabled")
 	b.Shot(g.Name + "-watch")
 	return rec
+}
+
+// touch touches elements as a finger does, one after the other.
+func touch(b *webtest.Tab, elements ...string) {
+	b.Helper()
+	_, err := chromedp.Call(b.Ctx, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
+	require.NoError(b, err)
+	for _, element := range elements {
+		at, err := chromedp.Run(b.Ctx, chromedp.Evaluate[input.TouchPoint](fmt.Sprintf(
+			"(() => { const r = document.querySelector(%q).getBoundingClientRect();"+
+				"return {x: r.left + r.width / 2, y: r.top + r.height / 2}; })()", element)))
+		require.NoError(b, err)
+		for _, e := range []input.DispatchTouchEventParams{{Type: "touchStart", TouchPoints: []*input.TouchPoint{&at}},
+			{Type: "touchEnd", TouchPoints: []*input.TouchPoint{}}} {
+			_, err = chromedp.Call(b.Ctx, input.DispatchTouchEvent, e)
+			require.NoError(b, err)
+		}
+	}
 }
 
 // asOurs holds that the opponent of a record chose what it chooses on this machine.
