@@ -204,11 +204,11 @@ func (c *compiler) run(argv ...string) error { return c.in(".", argv...) }
 
 // in runs a tool in a folder below that.
 func (c *compiler) in(dir string, argv ...string) error {
-	var out, errs bytes.Buffer // tsc and dotnet say on standard output what is wrong
+	var out, log bytes.Buffer // tsc and dotnet say on standard output what is wrong
 	var excess error
 	spec := contest.Spec{
 		Argv: argv, Dir: filepath.Join(c.dir, dir), Memory: c.limits.Memory, Isolate: true,
-		Stdout: contest.PassOn(&out, maxOutput), Stderr: contest.PassOn(&errs, maxOutput),
+		Stdout: contest.PassOn(&out, maxOutput), Stderr: contest.PassOn(&log, maxOutput),
 		Excess: func(why string) { excess = errors.New(why) },
 	}
 	if c.cage != nil {
@@ -234,8 +234,7 @@ func (c *compiler) in(dir string, argv ...string) error {
 	case err == nil:
 		return nil
 	}
-	text := cmp.Or(errs.String(), out.String())
-	text = strings.TrimSpace(strings.ReplaceAll(text, c.dir+string(filepath.Separator), ""))
+	text := strings.TrimSpace(strings.ReplaceAll(cmp.Or(log.String(), out.String()), c.dir+string(filepath.Separator), ""))
 	if said := errorIn(text); said != "" {
 		err = errors.New(program.Plain(said, 1000))
 	}
