@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ EXAMPLES = HERE.parents[2] / "examples"
 SCRIPTS = [
     "behaviour_cloning.py",
     "contest_bot.py",
+    "grpo_branches.py",
     "league.py",
     "pettingzoo_selfplay.py",
     "ppo_masked.py",
@@ -56,6 +58,12 @@ def test_ppo_masked(game, tmp_path):
     out = example("ppo_masked.py", "--game", game, "--hidden", 32, *args, cwd=tmp_path)
     assert "a random policy's:" in out
     assert sorted(p.name for p in tmp_path.iterdir()) == ["policy.pt", "policy.pt.run.json"]
+
+
+def test_grpo_branches(tmp_path):
+    """TRL trains a transformer by moves tried in branches of one position."""
+    out = example("grpo_branches.py", "--game", "WinTetris-v0", "--steps", 4, "--branches", 8, cwd=tmp_path)
+    assert re.search(r"^4 steps of 8 branches, mean reward -?\d\.\d\d at first, -?\d\.\d\d at last$", out, re.MULTILINE)
 
 
 def test_tracking_in_tensorboard(tmp_path):
