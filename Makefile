@@ -123,6 +123,7 @@ soak: $(VENV)/ok bundle ## the long tests, workers and, for MINUTES (60), client
 	BLOCKYARD_LONG=1 $(GO) test -count 1 -timeout 60m ./agents/... ./env/... ./datasets/program
 	BLOCKYARD_CHAOS=1 $(GO) test -count 1 -timeout 30m -run TestChaos -v ./train/commands
 	$(PY) rpc/bench/chaos.py --minutes $(MINUTES)
+	$(PY) rpc/bench/mixed.py --minutes $(MINUTES)
 
 fuzz: ## every fuzz target for FUZZ each (30s)
 	@for p in $$($(GO) list ./...); do \

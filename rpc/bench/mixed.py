@@ -11,6 +11,7 @@ library and the process hold: sessions, games, memory, goroutines, files, mappin
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import os
 import random
@@ -19,6 +20,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -41,7 +43,7 @@ def play(env: blockyard.VectorEnv, steps: int = 20, seed: int = 1) -> None:
 
 def use(way: str, game: str, folder: Path, seed: int) -> None:
     """Use an environment of a game in one way."""
-    options = {"opponents": "random"} if game in ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0") else {}
+    options: dict[str, Any] = {"opponents": "random"} if game in ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0") else {}
     if way == "record":
         options["record"] = folder / "games.jsonl"
     if way == "single":
@@ -64,10 +66,8 @@ def use(way: str, game: str, folder: Path, seed: int) -> None:
         with blockyard.make_vec(game, 8, transport="inproc", checkpoint=saved, **options) as resumed:
             resumed.reset()
     elif way == "failure":
-        try:
+        with contextlib.suppress(ValueError, blockyard.BlockyardError):
             env.step(np.full(8, -1))
-        except (ValueError, blockyard.BlockyardError):
-            pass
     elif way == "threads":
         others = [blockyard.make_vec(game, 4, transport="inproc", **options) for _ in range(3)]
         at_once = [threading.Thread(target=play, args=(other,)) for other in others]
@@ -107,8 +107,8 @@ def main() -> int:
                 print(f"after {rounds} uses: {before}", flush=True)
             way = USES[rounds % len(USES)]
             use(way, rng.choice(ENV_IDS), folder, rng.randrange(1 << 30))
-            for left in folder.iterdir():
-                left.unlink()
+            for file in folder.iterdir():
+                file.unlink()
             rounds += 1
             time.sleep(args.pause)
         if before is None:
