@@ -32,7 +32,7 @@ from blockyard.adapters.registration import ENV_IDS
 USES = ("steps", "rollout", "snapshot", "checkpoint", "record", "failure", "threads", "fork", "dropped", "single")
 
 
-def play(env: blockyard.VectorEnv, steps: int = 20, seed: int = 1) -> None:
+def play(env: gymnasium.vector.VectorEnv[Any, Any, Any], steps: int = 20, seed: int = 1) -> None:
     """Play random legal actions."""
     _, infos = env.reset(seed=seed)
     rng = np.random.default_rng(seed)
@@ -43,7 +43,9 @@ def play(env: blockyard.VectorEnv, steps: int = 20, seed: int = 1) -> None:
 
 def use(way: str, game: str, folder: Path, seed: int) -> None:
     """Use an environment of a game in one way."""
-    options: dict[str, Any] = {"opponents": "random"} if game in ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0") else {}
+    options: dict[str, Any] = (
+        {"opponents": "random"} if game in ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0") else {}
+    )
     if way == "record":
         options["record"] = folder / "games.jsonl"
     if way == "single":
