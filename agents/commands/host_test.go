@@ -59,20 +59,20 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "games.jsonl.gz")
 			status, out, errs := hostMatch(t, t.Context(), ours, dropper,
-				append(flags, "--games", "4", "--seed", "3", "--json", "--record", file, "--log", dir)...)
+				append(flags, "--games", "2", "--seed", "3", "--json", "--record", file, "--log", dir)...)
 			require.Zero(t, status, errs)
 			require.Empty(t, errs)
 			var got series.Report
 			require.NoError(t, json.Unmarshal([]byte(out), &got))
-			require.Equal(t, 4, got.Games)
-			require.Equal(t, 4, got.Match.Wins)
+			require.Equal(t, 2, got.Games)
+			require.Equal(t, 2, got.Match.Wins)
 			require.Equal(t, 1.0, got.Match.Score)
 			for _, b := range got.Bots {
 				require.Positive(t, b.Answers)
 				require.Zero(t, b.Timeouts)
 				require.Zero(t, b.Ended)
 			}
-			checkRecords(t, file, 4)
+			checkRecords(t, file, 2)
 			for _, path := range []string{file + ".run.json", filepath.Join(dir, program.RunFile)} {
 				made, err := program.ReadRun(path)
 				require.NoError(t, err)

@@ -31,7 +31,7 @@ func TestSolverInCPlusPlus(t *testing.T) {
 	})
 	var lines [][]int64
 	for _, file := range []string{solver(t, "examples/solver.c"), plus} {
-		status, out, errs := agents(t.Context(), "play wintetris --games 6 --limit-ms 0 --json --plugin "+file)
+		status, out, errs := agents(t.Context(), "play wintetris --games 2 --limit-ms 0 --json --plugin "+file)
 		require.Zero(t, status, errs)
 		var got library.Report
 		require.NoError(t, json.Unmarshal([]byte(out), &got))
