@@ -75,6 +75,7 @@ def serving(folder: Path) -> Iterator[Server]:
     keys = [f"--cert={KEYS / 'server.pem'}", f"--key={KEYS / 'server.key'}"]
     doors = [f"--{door}=127.0.0.1:0" for door in ("openenv", "http", "watch")]
     doors += [f"--game={OPENENV_GAME}", "--opponents=random", "--idle=20s"]
+    doors += ["--hello-timeout=10m"]  # a busy machine may hold up an honest client
     command = [str(find_server()), "serve", "--parent-death", *(f"--listen={address}" for address in listen), *keys]
     command += doors
     with (folder.parent / "log").open("w+b") as log:
