@@ -73,7 +73,7 @@ func For(argv []string, dir string, hidden ...string) *Cage {
 			folder = filepath.Dir(file)
 		}
 		switch {
-		case slices.ContainsFunc(lists().System, func(s string) bool { return within(file, s) }):
+		case slices.ContainsFunc(system, func(s string) bool { return within(file, s) }):
 		case private(folder):
 			c.Read = append(c.Read, file)
 		case c.Own == "" && !slices.ContainsFunc(c.Hidden, func(h string) bool { return within(h, folder) }):

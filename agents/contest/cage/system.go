@@ -1,31 +1,44 @@
 package cage
 
 import (
-	_ "embed"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/BurntSushi/toml"
 )
 
-//go:embed lists.toml
-var listsText string
+// system are the folders and files that every contained program may read.
+var system = []string{
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store",
+	"/proc", "/sys/devices/system", "/sys/kernel/mm/transparent_hugepage", "/sys/fs/cgroup",
+	"/etc/alternatives", "/etc/ca-certificates*", "/etc/debian_version", "/etc/dotnet", "/etc/fonts", "/etc/group",
+	"/etc/host.conf", "/etc/hosts", "/etc/java*", "/etc/ld.so.*", "/etc/locale*", "/etc/localtime", "/etc/mime.types",
+	"/etc/mono", "/etc/nsswitch.conf", "/etc/os-release", "/etc/passwd", "/etc/pki/tls/certs", "/etc/python*",
+	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/terminfo", "/etc/timezone", "/var/lib/ghc",
+}
 
-// lists are those of lists.toml, which says what each is.
-var lists = sync.OnceValue(func() (all struct {
-	System, Devices, Tools, Passed []string
-	Homes                          map[string]string
-	Refused                        map[string][]string
-}) {
-	if _, err := toml.Decode(listsText, &all); err != nil {
-		panic(err) // a file of the program
-	}
-	return all
-})
+// devices may be read and written.
+var devices = []string{"/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"}
+
+// tools are the parts of programming languages that are often installed below the home folder: what may be read there.
+// Files with passwords, such as .cargo/credentials.toml, are not among them.
+var tools = []string{
+	".cargo/bin", ".cargo/config*", ".cargo/env", ".cargo/git", ".cargo/registry", ".rustup/settings.toml",
+	".rustup/toolchains", ".local/bin", ".local/lib", ".pyenv/bin", ".pyenv/libexec", ".pyenv/shims", ".pyenv/version",
+	".pyenv/versions", ".nvm/versions", ".sdkman/candidates", ".dotnet", "go/pkg/mod", "sdk",
+}
+
+// homes are variables that tell tools where they are installed: their own home folder is another one in a cage.
+var homes = map[string]string{"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup", "PYENV_ROOT": ".pyenv"}
+
+// passed are the variables of the environment that contained programs get. A star stands for any ending.
+var passed = []string{
+	"CC", "CONDA_PREFIX", "CXX", "DOTNET_ROOT", "GOAMD64", "GOFLAGS", "GOMAXPROCS", "JAVA_HOME", "LANG", "LC_*",
+	"LD_LIBRARY_PATH", "MKL_NUM_THREADS", "NODE_PATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PATH", "PYENV_VERSION",
+	"PYTHON*", "SHELL", "TERM", "TZ", "USER", "VIRTUAL_ENV",
+}
 
 // readable returns what every contained program may read here.
 var readable = sync.OnceValue(func() (list []string) {
@@ -35,10 +48,10 @@ var readable = sync.OnceValue(func() (list []string) {
 			list = append(list, found...)
 		}
 	}
-	for _, path := range lists().System {
+	for _, path := range system {
 		add(path)
 	}
-	for _, path := range lists().Tools {
+	for _, path := range tools {
 		add(filepath.Join(home, path))
 	}
 	for _, bin := range filepath.SplitList(os.Getenv("PATH")) {
@@ -87,12 +100,12 @@ func resolved(path string) string {
 func environment(temporary string, more []string) (list []string) {
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
-		if slices.ContainsFunc(lists().Passed, func(p string) bool { ok, _ := filepath.Match(p, name); return ok }) {
+		if slices.ContainsFunc(passed, func(p string) bool { ok, _ := filepath.Match(p, name); return ok }) {
 			list = append(list, variable)
 		}
 	}
 	home, _ := os.UserHomeDir()
-	for name, folder := range lists().Homes {
+	for name, folder := range homes {
 		path := filepath.Join(home, folder)
 		if set := os.Getenv(name); set != "" {
 			path = set
