@@ -1,23 +1,6 @@
-// Package library plays WinTetris with a solver in a shared library, through the C interface of
-// agents/submit/wintetris/wintetris.h.
-//
-// The library runs in a child process: this program, started with ServeArgument. A library that
-// crashes, hangs, exits or corrupts memory therefore ends one game and not the series. Parent and
-// child exchange messages over two pipes, which adds some tens of microseconds to a call. The child
-// loads the library without cgo and makes all calls from one thread.
-//
-// # Limits
-//
-// In every tick of the game the library is asked for its inputs, as bits. An answer that comes
-// after Config.Limit counts as no input. The call goes on, and until it returns, further ticks
-// are late as well. If a piece's first tick was late, the next call is marked as the piece's
-// first tick. A call that takes longer than Config.Patience is a Fault, as is the end of the
-// process; the next game starts a new process.
 package library
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -25,11 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strings"
-	"sync"
 	"time"
 
 	"blockyard/agents/contest"
@@ -248,70 +227,3 @@ func (p *Process) Close() error {
 	_ = p.stop()
 	return nil
 }
-
-// stop ends the process and all that it has started, and says how it ended.
-func (p *Process) stop() error {
-	go func() { // discard further answers, so that listen ends
-		for range p.answers {
-		}
-	}()
-	return p.child.Kill()
-}
-
-// ended says how a process ended whose pipes are closed. Killing a process that is already
-// exiting does not change its exit status.
-func (p *Process) ended() error {
-	err := p.stop()
-	kind := "the library ended its process"
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		kind = fmt.Sprintf("the library's process ended: %v", exit)
-	}
-	if p.printed.cause != "" { // stop has waited for the readers
-		kind = fmt.Sprintf("crashed (%s)", p.printed.cause)
-	}
-	return &Fault{fmt.Sprintf("%s in %s", kind, p.last.Function)}
-}
-
-// mostPrinted is the number of bytes of output that are passed on.
-const mostPrinted = 1 << 20
-
-// An output is what a process prints: it is passed on, and the first line that reports a crash is
-// kept.
-type output struct {
-	to    io.Writer // nil discards it
-	mu    sync.Mutex
-	sent  int
-	cause string
-}
-
-// read reads one of the process's two outputs to its end.
-func (o *output) read(r io.Reader) {
-	in := bufio.NewReader(io.TeeReader(r, o))
-	for {
-		line, _, err := contest.ReadLine(in)
-		if err != nil {
-			return
-		}
-		if causes.MatchString(line) {
-			o.mu.Lock()
-			o.cause = cmp.Or(o.cause, printable([]byte(strings.TrimSpace(line))))
-			o.mu.Unlock()
-		}
-	}
-}
-
-// Write implements io.Writer; it never fails.
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.to != nil {
-		n, _ := o.to.Write(b[:min(len(b), mostPrinted-o.sent)])
-		o.sent += n
-	}
-	return len(b), nil
-}
-
-// causes matches lines in which runtimes and C libraries report a crash.
-var causes = regexp.MustCompile(`^(SIG[A-Z]+: .*|fatal error: .*|panic: .*|runtime: .*|terminate called .*|` +
-	`.*: Assertion .*|\*\*\* .* \*\*\*.*|free\(\): .*|malloc.*\(\): .*|double free .*|.*AddressSanitizer.*)$`)

@@ -18,12 +18,3 @@ func childPipes() (in, out *os.File, err error) {
 	os.Stdin, os.Stdout = nil, os.Stderr
 	return in, out, nil
 }
-
-func dlopen(file string) (uintptr, error) {
-	h, err := windows.LoadLibrary(file)
-	return uintptr(h), err
-}
-
-func dlsym(handle uintptr, name string) (uintptr, error) {
-	return windows.GetProcAddress(windows.Handle(handle), name)
-}

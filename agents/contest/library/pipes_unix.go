@@ -5,8 +5,6 @@ package library
 import (
 	"os"
 	"syscall"
-
-	"github.com/ebitengine/purego"
 )
 
 // The files that contest.Spec.Frames opens in the child.
@@ -23,9 +21,3 @@ func childPipes() (in, out *os.File, err error) {
 	}
 	return os.NewFile(childIn, "requests"), os.NewFile(childOut, "answers"), nil
 }
-
-func dlopen(file string) (uintptr, error) {
-	return purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
-}
-
-func dlsym(handle uintptr, name string) (uintptr, error) { return purego.Dlsym(handle, name) }
