@@ -3,12 +3,10 @@ package ladder
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"blockyard/agents/match"
-	"blockyard/datasets/program/chart"
 )
 
 // A Report is how a ladder stands.
@@ -110,15 +108,4 @@ func (r *Report) String() string {
 		lines = append(lines, l)
 	}
 	return b.String() + match.Table([]string{"player"}, points, lines)
-}
-
-// Draw writes a picture of the ratings with their 95 % intervals as SVG, the strongest at the top.
-func (r *Report) Draw(to io.Writer) error {
-	var rows []chart.Row
-	for _, s := range r.Players {
-		rows = append(rows, chart.Row{Name: s.Name, Value: s.Elo.Value, Low: s.Elo.Low, High: s.Elo.High})
-	}
-	title := fmt.Sprintf("%s: %d games, seed %d", r.Game, r.Games, r.Seed)
-	_, err := io.WriteString(to, chart.Rows(title, "Elo relative to the mean, with 95 % intervals", rows))
-	return err
 }
