@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"time"
 
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/playback"
 	"blockyard/env"
 )
 
@@ -57,25 +58,17 @@ func position(g *env.Game, seats int, rec *record.Record, share float64) ([]byte
 	if rec.Seats != seats {
 		return nil, fmt.Errorf("%d seats, want %d", rec.Seats, seats)
 	}
-	steps := -1
-	count := record.NewReplay(g, rec)
-	for range count.All() {
-		steps++
-	}
-	if err := count.Err(); err != nil {
+	line := playback.New(g, rec)
+	line.Unfinished = true // how the game ends does not matter here
+	line.Advance(time.Time{})
+	if err := line.Err(); err != nil {
 		return nil, err
 	}
-	at := int(math.Floor(share * float64(steps)))
-	for s := range record.NewReplay(g, rec).All() {
-		if at--; at >= 0 {
-			continue
-		}
-		if s.Acting() == 0 {
-			return nil, nil
-		}
-		return env.Encode(nil, s)
+	line.Seek(int(share * float64(line.Len()-1)))
+	if line.State().Acting() == 0 {
+		return nil, nil
 	}
-	return nil, nil
+	return env.Encode(nil, line.State())
 }
 
 // start is the first position of a unit: that of the book whose turn it is, with the draws to come made from the
