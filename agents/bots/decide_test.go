@@ -75,27 +75,32 @@ func benchmarkChoice(b *testing.B, g *env.Game, spec string) {
 	})
 }
 
-// BenchmarkStep times a step of 1,024 games against the agent hand: the driven seat plays at random.
+// BenchmarkStep times a step of 1,024 games against an agent: the driven seat plays at random.
 func BenchmarkStep(b *testing.B) {
 	for _, g := range []*env.Game{blockbattle.Game, tetrisduel.Game} {
-		b.Run(g.Name+"/hand", func(b *testing.B) {
-			f, err := New(g, Own("hand"))
-			require.NoError(b, err)
-			e, err := vec.New(g, vec.Config{Envs: 1024, Agents: []vec.AgentFactory{nil, vec.AgentFactory(f)}})
-			require.NoError(b, err)
-			defer e.Close()
-			out, err := e.NewBatch()
-			require.NoError(b, err)
-			require.NoError(b, e.Reset(vec.From(1), nil, out))
-			actions := make([]env.Action, 1024*e.Rows())
-			step := func() {
-				require.NoError(b, e.Sample(actions))
-				require.NoError(b, e.Step(actions, out))
-			}
-			step()
-			reportCPU(b, step)
-		})
+		for _, spec := range []string{"hand", "learned"} {
+			b.Run(g.Name+"/"+spec, func(b *testing.B) { benchmarkStep(b, g, spec) })
+		}
 	}
+}
+
+func benchmarkStep(b *testing.B, g *env.Game, spec string) {
+	b.Helper()
+	f, err := New(g, Own(spec))
+	require.NoError(b, err)
+	e, err := vec.New(g, vec.Config{Envs: 1024, Agents: []vec.AgentFactory{nil, vec.AgentFactory(f)}})
+	require.NoError(b, err)
+	defer e.Close()
+	out, err := e.NewBatch()
+	require.NoError(b, err)
+	require.NoError(b, e.Reset(vec.From(1), nil, out))
+	actions := make([]env.Action, 1024*e.Rows())
+	step := func() {
+		require.NoError(b, e.Sample(actions))
+		require.NoError(b, e.Step(actions, out))
+	}
+	step()
+	reportCPU(b, step)
 }
 
 // reportCPU runs f as often as b wants, and reports the CPU time of one run as cpu-ns/op.

@@ -174,9 +174,17 @@ func (f *Fixed) Value() float32 {
 	if hasVector && vectorChange != nil && f.w.last != nil {
 		return f.net.packed[1].b[0] + vectorWhole(f.from, f.w.last)
 	}
-	x, part := f.net.hidden[0], float32(1/f.w.one)
+	x, part := f.net.hidden[0][:len(f.from)], float32(1/f.w.one)
+	deep := len(f.net.packed) > 2
+	if hasVector && vectorLeak != nil && deep {
+		vectorLeak(x, f.from, part)
+		return f.net.one(x)
+	}
 	for i, v := range f.from {
 		x[i] = float32(v) * part // exact, but for the conversion
+	}
+	if deep {
+		leak(x, 0, len(x), 1)
 	}
 	return f.net.one(x)
 }
@@ -196,23 +204,31 @@ func (f *Fixed) sum(shared []float32) {
 	}
 }
 
-// one takes the sums of the first layer of one row, in hidden[0], through the other layers.
+// one takes one row in hidden[0] through the other layers: the sums of the first layer, or its outputs if a layer
+// follows that is not single.
 func (n *Net) one(x []float32) float32 {
-	for i := 1; i < len(n.layers); i++ {
-		p, l, y := &n.packed[i], &n.layers[i], n.hidden[i&1]
+	for i := 1; i < len(n.packed); i++ {
+		p := &n.packed[i]
 		if p.single {
+			if hasVector && vectorDot != nil {
+				return p.b[0] + vectorDot(x[:len(p.w)], p.w)
+			}
 			return p.b[0] + leakyDot(x[:len(p.w)], p.w)
 		}
+		y := n.hidden[i&1][:p.wide]
 		copy(y, p.b)
-		for k, v := range x[:l.In] {
-			if v < 0 {
-				v = float32(v * slope)
-			}
-			for o := range l.B {
-				y[o] += float32(v * l.W[o*l.In+k])
+		if hasVector && vectorAdd != nil {
+			vectorAdd(y, x[:p.in], p.w, 1, p.in, p.in, p.wide)
+		} else {
+			for k, v := range x[:p.in] {
+				for o, w := range p.w[k*p.wide:][:len(y)] {
+					y[o] += float32(v * w)
+				}
 			}
 		}
-		x = y
+		if x = y; i+2 < len(n.packed) {
+			leak(x, 0, p.out, 1)
+		}
 	}
 	return x[0]
 }

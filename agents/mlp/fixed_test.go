@@ -1,6 +1,7 @@
 package mlp
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -109,6 +110,31 @@ func TestFixedAllocatesNothing(t *testing.T) {
 		f.Share(shared)
 		f.Value()
 	}))
+}
+
+// BenchmarkValue times rows of which a tenth of the counts differs from the row before.
+func BenchmarkValue(b *testing.B) {
+	for _, sizes := range [][]int{{100, 64, 1}, {100, 64, 32, 1}} {
+		n := random(b, 1, sizes...)
+		for _, on := range []bool{true, false} {
+			if on && !hasVector {
+				continue
+			}
+			b.Run(fmt.Sprintf("%v/vector=%v", sizes, on), func(b *testing.B) {
+				setVector(on)
+				defer setVector(hasVector)
+				f := n.Fixed(make([]float32, 90))
+				f.Share(make([]float32, 10))
+				b.ReportAllocs()
+				for i := range b.N {
+					for k := range 9 {
+						f.Counts()[(i+k*10)%90] = int32(i % 7)
+					}
+					f.Value()
+				}
+			})
+		}
+	}
 }
 
 // Eight sums have the same bits on both paths, and those of one sum added in order.

@@ -42,14 +42,16 @@ type packed struct {
 const blockRows = 16
 
 // vectorAdd and vectorDot are addRows and leakyDot in vector instructions, with the same bits; vectorPair is both for
-// a network of 64 hidden units and one output. vectorChange sets the sums of a Fixed, and vectorWhole is
-// leakyDot for whole numbers. They are set before any network is used, or nil if the machine does not have them.
+// a network of 64 hidden units and one output. vectorChange sets the sums of a Fixed, vectorWhole is leakyDot for whole
+// numbers, and vectorLeak sets a row to the leaky ReLU of whole numbers times part. They are set before any network is
+// used, or nil if the machine does not have them.
 var (
 	vectorAdd    func(dst, x, w []float32, rows, in, stride, wide int)
 	vectorDot    func(h, w []float32) float32
 	vectorPair   func(acc, x, w, v []float32, bias float32, in int, out []float32)
 	vectorChange func(dst, from, x, last, rest, split []int32)
 	vectorWhole  func(h []int32, w []float32) float32
+	vectorLeak   func(dst []float32, h []int32, part float32)
 )
 
 // New makes a network of layers, whose sizes must fit together. It keeps the slices.
@@ -276,10 +278,9 @@ func leakyDot(h, w []float32) float32 {
 // leak applies the leaky ReLU to the first in numbers of each row; rows are stride apart.
 func leak(h []float32, stride, in, rows int) {
 	for r := 0; r < rows; r++ {
-		for i, v := range h[r*stride : r*stride+in] {
-			if v < 0 {
-				h[r*stride+i] = float32(v * slope)
-			}
+		row := h[r*stride : r*stride+in]
+		for i, v := range row {
+			row[i] = float32(v * slopes[math.Float32bits(v)>>31])
 		}
 	}
 }

@@ -12,9 +12,9 @@ var hasVector = cpu.X86.HasAVX2
 // setVector turns the AVX2 kernels on or off for all networks.
 func setVector(on bool) {
 	vectorAdd, vectorDot, vectorPair, vectorChange, vectorWhole, vectorSum = nil, nil, nil, nil, nil, nil
-	vectorScale = nil
+	vectorScale, vectorLeak = nil, nil
 	if on {
-		vectorScale = scaleAVX2
+		vectorScale, vectorLeak = scaleAVX2, leakAVX2
 		vectorAdd, vectorDot, vectorPair = addRowsAVX2, leakyDotAVX2, pairAVX2
 		vectorChange, vectorWhole, vectorSum = changeAVX2, wholeDotAVX2, sumEightAVX2
 	}
@@ -30,6 +30,11 @@ func add1x64(dst, x, w *float32, in, wide int)
 //
 //go:noescape
 func add2x32(dst0, dst1, x0, x1, w *float32, in, wide int)
+
+// add1x32 adds x·w to 32 columns of one row of dst.
+//
+//go:noescape
+func add1x32(dst, x, w *float32, in, wide int)
 
 // add1x8 adds x·w to 8 columns of one row of dst.
 //
@@ -58,6 +63,11 @@ func change64(dst, from, x, last, split *int32, in, wide int) int32
 //go:noescape
 func whole8(h *int32, w *float32, n int) float32
 
+// leak8 sets dst to the leaky ReLU of h·part.
+//
+//go:noescape
+func leak8(dst *float32, h *int32, part float32, n int)
+
 // sum8 is sumEight for n ≥ 1 terms.
 //
 //go:noescape
@@ -82,12 +92,11 @@ func addRowsAVX2(dst, x, w []float32, rows, in, stride, wide int) {
 		}
 	}
 	for ; c+32 <= wide; c += 32 {
-		for r := 0; r < rows; r += 2 {
-			second := r + 1
-			if second == rows { // a last row without a partner: both halves compute the same
-				second = r
-			}
-			add2x32(&dst[r*wide+c], &dst[second*wide+c], &x[r*stride], &x[second*stride], &w[c], in, wide)
+		for r := 0; r+1 < rows; r += 2 {
+			add2x32(&dst[r*wide+c], &dst[(r+1)*wide+c], &x[r*stride], &x[(r+1)*stride], &w[c], in, wide)
+		}
+		if last := rows - 1; last%2 == 0 { // a row without a partner
+			add1x32(&dst[last*wide+c], &x[last*stride], &w[c], in, wide)
 		}
 	}
 	for ; c < wide; c += 8 {
@@ -140,6 +149,11 @@ func changeAVX2(dst, from, x, last, rest, split []int32) {
 func wholeDotAVX2(h []int32, w []float32) float32 {
 	_ = h[len(w)-1]
 	return whole8(&h[0], &w[0], len(w))
+}
+
+func leakAVX2(dst []float32, h []int32, part float32) {
+	_ = dst[len(h)-1]
+	leak8(&dst[0], &h[0], part, len(h))
 }
 
 func sumEightAVX2(terms [][8]int32, w []float32, out *[8]float32) {

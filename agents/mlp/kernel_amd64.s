@@ -161,6 +161,41 @@ done:
 	VZEROUPPER
 	RET
 
+// func add1x32(dst, x, w *float32, in, wide int)
+TEXT ·add1x32(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), AX
+	MOVQ w+16(FP), CX
+	MOVQ in+24(FP), DX
+	MOVQ wide+32(FP), R8
+	SHLQ $2, R8
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS 64(DI), Y2
+	VMOVUPS 96(DI), Y3
+
+loop32:
+	VBROADCASTSS (AX), Y8
+	VMULPS (CX), Y8, Y12
+	VMULPS 32(CX), Y8, Y13
+	VMULPS 64(CX), Y8, Y14
+	VMULPS 96(CX), Y8, Y15
+	VADDPS Y12, Y0, Y0
+	VADDPS Y13, Y1, Y1
+	VADDPS Y14, Y2, Y2
+	VADDPS Y15, Y3, Y3
+	ADDQ $4, AX
+	ADDQ R8, CX
+	DECQ DX
+	JNZ loop32
+
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
+	VZEROUPPER
+	RET
+
 // func add1x8(dst, x, w *float32, in, wide int)
 TEXT ·add1x8(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
@@ -495,6 +530,28 @@ loopw:
 	VPERMILPS $0x01, X0, X1
 	VADDSS X1, X0, X0
 	VMOVSS X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func leak8(dst *float32, h *int32, part float32, n int)
+TEXT ·leak8(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ h+8(FP), AX
+	VBROADCASTSS part+16(FP), Y6
+	MOVQ n+24(FP), CX
+	VBROADCASTSS slope8<>(SB), Y7
+
+loopl:
+	VCVTDQ2PS (AX), Y1
+	VMULPS Y6, Y1, Y1
+	VMULPS Y7, Y1, Y2
+	VMAXPS Y1, Y2, Y1
+	VMOVUPS Y1, (DI)
+	ADDQ $32, AX
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ loopl
+
 	VZEROUPPER
 	RET
 
