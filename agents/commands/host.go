@@ -117,7 +117,7 @@ func (c *hostCmd) series(con *console, g *env.Game, rules *contest.Contest,
 	n := len(c.Bot)
 	switch {
 	case c.Mode != "" || c.Number != "":
-		return nil, nil, fmt.Errorf("%q: a contest of %s has no modes and takes its seed by --seed", c.Mode, g.Name)
+		return nil, nil, fmt.Errorf("%q: want --bot before each bot, and --seed before a seed", c.Mode)
 	case n < g.MinSeats || n > g.MaxSeats:
 		return nil, nil, fmt.Errorf("%d bots, want --bot %s", n, times(g.MinSeats, g.MaxSeats))
 	}

@@ -196,7 +196,7 @@ func TestHostRefuses(t *testing.T) {
 		{"host tetrisduel --bot true --bot exec:/no/such/bot", 2, `bot 2: agent "exec:/no/such/bot": program /no/such/bot: no such file`},
 		{"host blocking --bot /no/such/bot --bot true", 2, `bot 1: agent "/no/such/bot": unknown agent`},
 		{"host blockbattle --bot true --bot human", 2, "a person plays with agents play"},
-		{"host blockbattle local --bot true --bot true", 2, "has no modes"},
+		{"host blockbattle local --bot true --bot true", 2, `"local": want --bot before each bot`},
 		{"host blockbattle --bot true --bot true --seed -5", 2, "--seed -5: want a whole number from 0"},
 		{"bot chess", 2, `no game "chess"`},
 		{"bot blockbattle --agent nobody", 2, `unknown agent "nobody"`},

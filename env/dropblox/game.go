@@ -82,7 +82,9 @@ func (s *State) ShowWith(f *env.Frame, block Block) {
 		paint(f.Add(fmt.Sprintf("next %d", k), 10, 10), &b, env.CellPiece)
 	}
 	f.Note(fmt.Sprintf("turn %d  score %d  block %s", s.Turns, s.Points, block.String()))
+	f.Fact(env.Everybody, "blocks placed", s.Turns)
 	if s.Failed {
+		f.Fact(env.Everybody, "over by", "a block without room")
 		f.Note("over")
 	}
 }
