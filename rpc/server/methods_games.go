@@ -86,13 +86,12 @@ func (s *session) text(f *wire.Frame) error {
 		return wire.Errorf(wire.BadParams, "text: actions has %d bytes, want 2 per action", len(actions))
 	}
 	texts := make([]string, 0, len(actions)/2)
-	for i := 0; i < len(actions); i += 2 {
-		a := env.Action(binary.LittleEndian.Uint16(actions[i:]))
+	for i, a := range words[env.Action](actions) {
 		switch {
 		case a == env.None:
 			texts = append(texts, none)
 		case int(a) >= g.Actions:
-			return wire.Errorf(wire.BadParams, "text: actions[%d] is %d, want 0 to %d", i/2, a, g.Actions-1)
+			return wire.Errorf(wire.BadParams, "text: actions[%d] is %d, want 0 to %d", i, a, g.Actions-1)
 		default:
 			texts = append(texts, g.Text(a))
 		}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"math"
 	"net"
@@ -126,11 +125,7 @@ func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
 		return vec.Seeds{}, wire.Errorf(wire.BadParams, "%s: seeds has %d bytes, want %d: 8 for each of the %d games",
 			method, len(b), 8*envs, envs)
 	}
-	list := make([]uint64, envs)
-	for i := range list {
-		list[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
-	return vec.List(list), nil
+	return vec.List(words[uint64](b)), nil
 }
 
 func (s *session) close(f *wire.Frame, h *handle) error {

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"encoding/binary"
-
 	"blockyard/rpc/server/batch"
 	"blockyard/rpc/wire"
 )
@@ -31,8 +29,7 @@ func (h *handle) gamesIn(method, name string, b []byte, once bool) ([]int, error
 			method, name, len(b), n)
 	}
 	list, seen := make([]int, len(b)/4), make([]bool, n)
-	for k := range list {
-		v := binary.LittleEndian.Uint32(b[4*k:])
+	for k, v := range words[uint32](b) {
 		switch {
 		case v >= uint32(n):
 			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d, want 0 to %d", method, name, v, n-1)

@@ -1,11 +1,11 @@
 package server
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 	"sync"
 	"time"
+	"unsafe"
 
 	"blockyard/env"
 	"blockyard/env/vec"
@@ -232,9 +232,9 @@ func (h *handle) readLogs(f *wire.Frame, list []int) ([]vec.Log, error) {
 		return nil, wire.Errorf(wire.BadParams, "replay: lengths has %d bytes, want 4 for each of %d games",
 			len(lengths), len(list))
 	}
-	steps := 0
-	for k := range list {
-		steps += int(binary.LittleEndian.Uint32(lengths[4*k:]))
+	counts, steps := words[uint32](lengths), 0
+	for _, n := range counts {
+		steps += int(n)
 	}
 	row, move := 2*h.Env.Rows(), 0
 	if h.Env.Driven().Len() < h.Config.Seats {
@@ -246,7 +246,7 @@ func (h *handle) readLogs(f *wire.Frame, list []int) ([]vec.Log, error) {
 	}
 	logs := make([]vec.Log, 0, len(list))
 	for k, i := range list {
-		n := int(binary.LittleEndian.Uint32(lengths[4*k:]))
+		n := int(counts[k])
 		if n == 0 {
 			continue
 		}
@@ -260,9 +260,9 @@ func (h *handle) readLogs(f *wire.Frame, list []int) ([]vec.Log, error) {
 	return logs, nil
 }
 
-// words reads little-endian numbers of two bytes.
-func words[T ~uint16](b []byte) []T {
-	out := make([]T, len(b)/2)
+// words reads little-endian numbers.
+func words[T ~uint64 | ~uint32 | ~uint16](b []byte) []T {
+	out := make([]T, len(b)/int(unsafe.Sizeof(*new(T))))
 	copy(memory.Bytes(out), b)
 	return out
 }

@@ -3,7 +3,7 @@ package memory
 import "unsafe"
 
 // Bytes returns the memory of v as bytes, little endian like this machine.
-func Bytes[T ~float32 | ~int32 | ~uint32 | ~uint16](v []T) []byte {
+func Bytes[T ~float32 | ~int32 | ~uint64 | ~uint32 | ~uint16](v []T) []byte {
 	if len(v) == 0 {
 		return nil
 	}
