@@ -66,40 +66,32 @@ func native(v any) any {
 	return v
 }
 
-// opened returns the games of blockyard_open, nil if there are none.
+// opened returns the games of blockyard_open; if there are none, some of -1 rows and bytes.
 func opened(number C.int64_t) *client.Games {
-	if c := find(number); c != nil {
+	if c := find(number); c != nil && c.games != nil {
 		return c.games
 	}
-	return nil
+	return &client.Games{Rows: -1, Len: -1}
 }
 
 //export blockyard_rows
 func blockyard_rows(number C.int64_t) C.int64_t {
-	if g := opened(number); g != nil {
-		return C.int64_t(g.Rows)
-	}
-	return -1
+	return C.int64_t(opened(number).Rows)
 }
 
 //export blockyard_slab_size
 func blockyard_slab_size(number C.int64_t) C.int64_t {
-	if g := opened(number); g != nil {
-		return C.int64_t(g.Len)
-	}
-	return -1
+	return C.int64_t(opened(number).Len)
 }
 
 //export blockyard_field
 func blockyard_field(number C.int64_t, name *C.char, size *C.int64_t) C.int64_t {
-	if g := opened(number); g != nil {
-		for _, f := range g.Layout {
-			if f.Name == C.GoString(name) {
-				if size != nil {
-					*size = C.int64_t(f.Len)
-				}
-				return C.int64_t(f.Off)
+	for _, f := range opened(number).Layout {
+		if f.Name == C.GoString(name) {
+			if size != nil {
+				*size = C.int64_t(f.Len)
 			}
+			return C.int64_t(f.Off)
 		}
 	}
 	return -1
