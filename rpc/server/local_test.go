@@ -67,6 +67,34 @@ func TestLocalSaysTheSame(t *testing.T) {
 	}
 }
 
+// TestLocalFinalIsInPlace: the last observations of ended games are where the server keeps them.
+func TestLocalFinalIsInPlace(t *testing.T) {
+	c := local(t, start(t, nil))
+	g, err := c.Open("blockbattle", map[string]any{
+		"num_envs": 6, "autoreset": "SameStep", "seed": 3, "max_episode_steps": 40, "opponents": map[int]string{1: "first"},
+	})
+	require.NoError(t, err)
+	var final struct {
+		Layout []client.Field `msgpack:"layout"`
+		Len    int            `msgpack:"len"`
+		At     uint64         `msgpack:"at"`
+	}
+	require.NoError(t, g.Call("share_final", &final))
+	memory := unsafe.Slice(*(**byte)(unsafe.Pointer(&final.At)), final.Len)
+	require.NoError(t, g.CallSlab("reset"))
+	var choose chooser
+	actions, ended := make([]byte, 2*g.Rows), 0
+	for range 150 {
+		choose.choose(g.Field("mask"), g.Rows, actions)
+		require.NoError(t, g.Step(actions))
+		ended += sameFinals(t, g, memory, final.Layout)
+	}
+	require.Positive(t, ended)
+	g, err = c.Open("blockbattle", nil)
+	require.NoError(t, err)
+	require.Equal(t, wire.BadParams, code(t, g.Call("share_final", nil)), "NextStep has no other observations than its own")
+}
+
 // TestLocalRefuses: whatever is wrong with a step or a request is an error, and the connection goes on.
 func TestLocalRefuses(t *testing.T) {
 	p := start(t, func(c *server.Config) {

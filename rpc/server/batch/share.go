@@ -3,6 +3,7 @@ package batch
 import (
 	"errors"
 	"os"
+	"unsafe"
 
 	"blockyard/env/vec"
 	"blockyard/rpc/server/limits"
@@ -99,21 +100,18 @@ func (b *Batch) newShared(method string, size, more int64) (*Shared, error) {
 // ShareFinal moves the last observations of ended games to memory shared with the client, which then
 // need not call final after each step. The server only writes there, and what final reads it only echoes.
 func (b *Batch) ShareFinal() (*Shared, error) {
-	switch {
-	case b.Config.Autoreset != vec.SameStep:
-		return nil, wire.Errorf(wire.BadParams, "share_final: the autoreset mode is %v, want SameStep", b.Config.Autoreset)
-	case b.Stream != nil:
-		return nil, wire.Errorf(wire.BadParams, "share_final: games have been sent already: call it before send")
-	}
-	l, err := b.Env.Layout(b.finalNames()...)
+	l, _, err := b.FinalHere()
 	if err != nil {
 		return nil, err
+	}
+	if b.Stream != nil {
+		return nil, wire.Errorf(wire.BadParams, "share_final: games have been sent already: call it before send")
 	}
 	s, err := b.newShared("share_final", int64(up(l.Len, pageSize)), 0)
 	if err != nil {
 		return nil, err
 	}
-	s.Layout = &Layout{Layout: l}
+	s.Layout = l
 	if b.final, err = l.View(s.memory); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -124,6 +122,16 @@ func (b *Batch) ShareFinal() (*Shared, error) {
 		}
 	}
 	return s, nil
+}
+
+// FinalHere returns where in this process the last observations of ended games are, while the batch is open.
+func (b *Batch) FinalHere() (*Layout, unsafe.Pointer, error) {
+	if b.Config.Autoreset != vec.SameStep {
+		return nil, nil, wire.Errorf(wire.BadParams, "share_final: the autoreset mode is %v, want SameStep",
+			b.Config.Autoreset)
+	}
+	l, err := b.Env.Layout(b.finalNames()...)
+	return &Layout{Layout: l}, unsafe.Pointer(unsafe.SliceData(b.final.FinalPlanes)), err // the first field
 }
 
 // unshare frees the memory of all slots, which must not be used any more.

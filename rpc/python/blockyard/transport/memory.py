@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .futures import fill
-from .layout import Handle
+from .layout import Field, Handle
 
 # Over a socket, HEAD bytes of message head come before the arrays of a step. The memory keeps LEAD bytes
 # free before the arrays, so that head and arrays are received in one piece and the arrays stay aligned.
@@ -178,6 +178,12 @@ class StepMemory:
                 "action_masks: the environment was created with mask=False; call legal_actions(), or pass mask=True"
             )
         return self.mask
+
+
+def final_arrays(layout: Iterable[dict[str, Any]], memory: Any) -> dict[str, NDArray[Any]]:
+    """Return the arrays in memory to which the server writes the last observations of ended games."""
+    fields = [Field.from_wire(f) for f in layout]
+    return {f.name.removeprefix("final_"): np.ndarray(f.shape, f.dtype, memory, f.offset) for f in fields}
 
 
 def _own_view(handle: Handle, per_seat: NDArray[Any]) -> NDArray[Any] | None:

@@ -16,8 +16,8 @@ from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
 from .buffer import RolloutBuffer
 from .futures import Future
 from .inproc import InprocTransport
-from .layout import Field, Handle
-from .memory import StepMemory
+from .layout import Handle
+from .memory import StepMemory, final_arrays
 from .memory_pool import MemoryPool
 from .over_socket import SocketTransport, policy_options, rollout_parts
 from .private_pages import make_private
@@ -113,9 +113,7 @@ class SharedMemoryTransport(SocketTransport):
             answer, fds = self.client.connection.call_for_files("share_final", self.handle.number)
         except (LimitError, RequestError):  # more than the server shares
             return super().share_final()
-        memory = self._map(answer["len"], fds)
-        fields = [Field.from_wire(f) for f in answer["layout"]]
-        return {f.name.removeprefix("final_"): np.ndarray(f.shape, f.dtype, memory, f.offset) for f in fields}
+        return final_arrays(answer["layout"], self._map(answer["len"], fds))
 
     def _map(self, size: int, fds: list[int]) -> mmap.mmap:
         """Map the only file of these, and close its descriptor.

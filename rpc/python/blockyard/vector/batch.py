@@ -170,7 +170,7 @@ class Batch:
             if not reset and memory.terminated.any():
                 acting &= ~self.rows_of(memory.terminated)
             if memory.mask is not None and not acting.all():
-                memory.mask[~acting, 0] = 1  # the mask of such a row is empty
+                memory.mask[:, 0] |= (~acting).view(np.uint8)  # the mask of such a row is empty
             if not reset and memory.truncated.any():  # a truncated game keeps its masks, for bootstrapping
                 acting &= ~self.rows_of(memory.truncated)
             memory.acting = acting
@@ -239,20 +239,19 @@ class Batch:
         self, shared: dict[str, NDArray[Any]], ended: NDArray[np.bool_], rows: NDArray[np.bool_]
     ) -> LastRows:
         """Return the last observations of games that ended, which the server left in shared memory."""
-        at, mask, opponents = np.flatnonzero(rows), None, None
-        if self.with_mask:
-            mask = shared["mask"][at]
-            mask[~mask.any(axis=1), 0] = 1
-        if self.others is not None:
-            opponents = shared["opponent"][np.flatnonzero(ended)]
-        return LastRows(shared["planes"][at], shared["globals"][at], mask, opponents)
+        at = np.flatnonzero(rows)
+        mask = shared["mask"].take(at, 0) if self.with_mask else None
+        opponents = None if self.others is None else shared["opponent"][np.flatnonzero(ended)]
+        return LastRows(shared["planes"].take(at, 0), shared["globals"].take(at, 0), mask, opponents)
 
     def _final_masks(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the masks at the end of games: only id 0, unless the game was truncated."""
         out = np.zeros((self.num_envs, self.spec.actions), np.bool_)
         out[:, 0] = True
         if final.mask is not None:
-            out[rows] = np.unpackbits(final.mask, axis=1, count=self.spec.actions, bitorder="little")
+            masks = np.unpackbits(final.mask, axis=1, count=self.spec.actions, bitorder="little").view(np.bool_)
+            masks[:, 0] |= ~masks.any(axis=1)
+            out[rows] = masks
         return out
 
     def final_step(self, answers: list[tuple[dict[str, Any], int]]) -> FinalStep:
