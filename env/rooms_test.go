@@ -37,11 +37,11 @@ var crowded = map[string]int{
 var rooms = map[string][]room{
 	"agents": {
 		{"main.go", "commands", 20, "starts the program"},
-		{"commands", "play fleet submit match bots contest search mlp", 2650, "a file per command: flags, one call, print"},
+		{"commands", "play fleet submit match bots contest search mlp", 2400, "a file per command: flags, one call, print"},
 		{"play", "match bots contest search", 1500, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2600, "one piece of work on many machines, none of which is trusted blindly"},
 		{"submit", "bots contest search mlp", 3000, "a bot as one file"},
-		{"match", "bots contest search", 4000, "many games: formats, standings, ratings; a tournament takes what users name"},
+		{"match", "bots contest search", 3500, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 9100, "who plays: what users name, and a folder per game"},
 		{"contest", "", 7100, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1700, "choices by looking ahead, whatever the game"},

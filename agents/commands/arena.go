@@ -51,7 +51,7 @@ func (c *arenaCmd) Run(ctx context.Context, con *console) error {
 }
 
 func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error {
-	var result fmt.Stringer
+	var result match.Versus
 	o := output{record: c.Record, seed: strconv.FormatUint(c.Seed, 10), quiet: c.Quiet}
 	err := playGames(ctx, con, o, c.Games, func(w *record.Writer, bar program.Bar) (games int, failed error) {
 		workers, err := c.workers(ctx, con, &m)
@@ -63,21 +63,11 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 		if w != nil {
 			m.Record = w.Write
 		}
-		switch {
-		case m.Rules.MaxSeats == 1:
-			r, err := m.SinglePlayer(ctx)
-			if err == nil && r.Games == 0 {
-				err = errors.New("no game was played to its end")
-			}
-			result = r
-			return r.Games, err
-		case m.Seats > 2:
-			r, err := m.MultiPlayer(ctx)
-			result = r
-			return r.Games, err
+		r, err := m.Play(ctx)
+		if err == nil && r.Games == 0 && m.Rules.MaxSeats == 1 {
+			err = errors.New("no game was played to its end")
 		}
-		r, err := m.TwoPlayer(ctx)
-		result = r
+		result = match.Versus{Report: r}
 		return r.Games, err
 	})
 	if err != nil {
@@ -132,14 +122,8 @@ func (c *arenaCmd) match(ctx context.Context) (m match.Match, forget func(), err
 			return m, forget, fmt.Errorf("--book: %w", err)
 		}
 	}
-	list, forget, err := players(ctx, g, c.texts()...)
-	if err != nil {
-		return m, forget, err
-	}
-	if m.A = list[0]; len(list) > 1 {
-		m.B = list[1]
-	}
-	return m, forget, nil
+	m.Players, forget, err = players(ctx, g, c.texts()...)
+	return m, forget, err
 }
 
 // texts are A, and B if there is a B.

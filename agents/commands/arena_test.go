@@ -22,19 +22,16 @@ func TestArenaPrintsOneLineOfJSON(t *testing.T) {
 	require.Zero(t, status, errs)
 	require.Empty(t, errs, "no bar where there is no terminal")
 	require.Equal(t, 1, strings.Count(out, "\n"))
-	var got struct {
-		Games, Wins, Draws, Losses int
-		Score, Low, High, Elo      *float64
-		Pairs                      match.Pairs
-	}
+	var got match.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	require.Equal(t, 60, got.Games)
-	require.Equal(t, 60, got.Wins+got.Draws+got.Losses)
-	require.InDelta(t, (float64(got.Wins)+float64(got.Draws)/2)/60, *got.Score, 1e-12)
-	low, high := got.Pairs.Interval()
-	require.Equal(t, []float64{low, high}, []float64{*got.Low, *got.High})
-	require.Less(t, *got.Low, *got.Score)
-	require.InDelta(t, match.Elo(*got.Score), *got.Elo, 1e-9)
+	require.Equal(t, []int{60, 2, 30}, []int{got.Games, got.Seats, got.Units})
+	m := got.Meetings[0]
+	require.Equal(t, 60, m.Total())
+	require.InDelta(t, (float64(m.Wins)+float64(m.Draws)/2)/60, m.Score.Value, 1e-12)
+	low, high := m.Pairs.Interval()
+	require.Equal(t, []float64{low, high}, []float64{m.Score.Low, m.Score.High})
+	require.Less(t, m.Score.Low, m.Score.Value)
+	require.InDelta(t, match.Elo(m.Score.Value), m.Elo.Value, 1e-9)
 
 	_, again, _ := agents(t.Context(), "arena blockbattle --a random --b random --games 60 --seed 7 --json --workers 1")
 	require.Equal(t, out, again)
@@ -82,10 +79,10 @@ func TestArenaReportsWhatWasPlayedBeforeCtrlC(t *testing.T) {
 	var out, errs bytes.Buffer
 	c := &arenaCmd{Record: path, JSON: true}
 	err = c.play(ctx, &console{In: strings.NewReader(""), Out: &out, Err: &errs}, match.Match{
-		Rules: games.All[0], A: random, B: b, Units: 1 << 30, Workers: 1,
+		Rules: games.All[0], Players: []match.Player{random, b}, Units: 1 << 30, Workers: 1,
 	})
 	require.NoError(t, err)
-	var got match.TwoPlayerResult
+	var got match.Report
 	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
 	require.True(t, got.Stopped)
 	require.Equal(t, 20, got.Games)
@@ -121,15 +118,16 @@ func TestArenaOfOneSeat(t *testing.T) {
 	status, out, errs := agents(context.Background(), line+" --json")
 	require.Zero(t, status, errs)
 	require.Equal(t, 1, strings.Count(out, "\n"))
-	var got match.SinglePlayerResult
+	var got match.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	require.Equal(t, []int{6, 30, 200}, []int{got.Games, got.Cap, got.Steps})
-	require.Equal(t, []int{6, 0, 0}, []int{got.Wins, got.Draws, got.Losses})
-	require.Equal(t, []float64{1, 1}, []float64{got.Score, got.High})
-	require.Equal(t, 6, got.AStats.Deaths+got.AStats.Stopped)
-	require.GreaterOrEqual(t, got.AStats.Worst, 15)
-	require.Equal(t, 6, got.BStats.Deaths)
-	require.InDelta(t, got.AStats.Mean.Value-got.BStats.Mean.Value, got.Difference.Value, 1e-9)
+	require.Equal(t, map[string]string{"cap": "30", "steps": "200"}, got.Settings)
+	a, b, m := got.Players[0], got.Players[1], got.Meetings[0]
+	require.Equal(t, []int{12, 6, 6, 6}, []int{got.Games, got.Units, a.Games, b.Games})
+	require.Equal(t, match.Counts{Wins: 6}, m.Counts)
+	require.Equal(t, []float64{1, 1}, []float64{m.Score.Value, m.Score.High})
+	require.GreaterOrEqual(t, a.Points.Worst, 15)
+	require.Empty(t, b.Ends, "every game ended")
+	require.InDelta(t, a.Points.Mean.Value-b.Points.Mean.Value, m.Difference.Value, 1e-9)
 	require.Len(t, checked(t, path), 12)
 
 	_, out, _ = agents(context.Background(), line)
@@ -171,7 +169,7 @@ func TestArenaForMoreSeats(t *testing.T) {
 	require.Contains(t, out, "games   8 in 2 sets, first in 8")
 	status, out, errs = agents(t.Context(), "arena blocking --a random --b random --seats 3 --games 3 -q --json")
 	require.Zero(t, status, errs)
-	var got match.MultiPlayerResult
+	var got match.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	require.Equal(t, 1, got.Sets)
+	require.Equal(t, 1, got.Units)
 }

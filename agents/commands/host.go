@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
+	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
@@ -47,25 +49,34 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 	if rules.Open == nil {
 		return c.rounds(ctx, con, g, settings)
 	}
-	s, agents, err := c.series(con, g, rules, settings)
+	s, lines, agents, err := c.series(con, g, rules, settings)
 	if err != nil {
 		return program.Usage(err)
 	}
-	var forget func()
-	s.Bots, forget, err = c.players(ctx, agents)
+	players, forget, err := c.players(ctx, agents)
 	defer forget()
 	if err != nil {
 		return err
 	}
-	o := output{c.Record, c.Log, strconv.FormatUint(s.Seed, 10), c.Quiet || c.JSON}
-	err = playGames(ctx, con, o, s.Games, func(w *record.Writer, bar program.Bar) (int, error) {
-		s.Record, s.Done = w, bar.Set
+	for _, p := range players {
+		s.Names = append(s.Names, p.Name)
+	}
+	lines.Player = func(number int) contest.Player { return players[number] }
+	return c.play(ctx, con, s, func(program.Bar) match.Runner { return lines })
+}
+
+// play plays the games and prints the result.
+func (c *hostCmd) play(ctx context.Context, con *console, s *series.Series,
+	runner func(program.Bar) match.Runner) error {
+	o := output{c.Record, c.Log, s.Seed, c.Quiet || c.JSON}
+	err := playGames(ctx, con, o, len(s.Games), func(w *record.Writer, bar program.Bar) (int, error) {
+		s.Record, s.Done, s.Runner = w, bar.Set, runner(bar)
 		return s.Play(ctx)
 	})
 	if err != nil {
 		return err
 	}
-	return con.Print(c.JSON, s.Report(ctx.Err() != nil))
+	return con.Print(c.JSON, s.Report())
 }
 
 // players prepares the agents of --bot and returns how they play. A program plays in a cage, or a submission out of the
@@ -111,35 +122,49 @@ func (c *hostCmd) contest() (*env.Game, *contest.Contest, contest.Settings, erro
 	return g, rules, settings, err
 }
 
-// series is the match that the flags ask for, without its bots, and the agents that they are.
+// series is the match that the flags ask for, how its games are played, and the agents that play.
 func (c *hostCmd) series(con *console, g *env.Game, rules *contest.Contest,
-	settings contest.Settings) (*series.Series, []*bots.Agent, error) {
+	settings contest.Settings) (*series.Series, *series.Lines, []*bots.Agent, error) {
 	n := len(c.Bot)
 	switch {
 	case c.Mode != "" || c.Number != "":
-		return nil, nil, fmt.Errorf("%q: want --bot before each bot, and --seed before a seed", c.Mode)
+		return nil, nil, nil, fmt.Errorf("%q: want --bot before each bot, and --seed before a seed", c.Mode)
 	case n < g.MinSeats || n > g.MaxSeats:
-		return nil, nil, fmt.Errorf("%d bots, want --bot %s", n, times(g.MinSeats, g.MaxSeats))
+		return nil, nil, nil, fmt.Errorf("%d bots, want --bot %s", n, times(g.MinSeats, g.MaxSeats))
 	}
 	setup, err := rules.Open(g, settings)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	s := &series.Series{Rules: g, Seatings: series.Seatings(n, setup.AllSeatings), Setup: setup, LogDir: c.Log}
-	if s.Games = cmp.Or(setup.Games, 2); c.Games != nil {
-		s.Games = *c.Games
+	count := cmp.Or(setup.Games, 2)
+	if c.Games != nil {
+		count = *c.Games
 	}
-	if s.Games < 1 || c.Games != nil && setup.Games > 0 {
-		return nil, nil, errors.New("--games: want a number from 1, and one flag that says how many")
+	if count < 1 || c.Games != nil && setup.Games > 0 {
+		return nil, nil, nil, errors.New("--games: want a number from 1, and one flag that says how many")
 	}
-	if s.Seed, err = strconv.ParseUint(cmp.Or(c.Seed, "1"), 10, 64); err != nil {
-		return nil, nil, fmt.Errorf("--seed %.40s: want a whole number from 0 to 2^64-1", c.Seed)
+	seed, err := strconv.ParseUint(cmp.Or(c.Seed, "1"), 10, 64)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("--seed %.40s: want a whole number from 0 to 2^64-1", c.Seed)
 	}
+	lines := &series.Lines{Rules: g, Setup: setup, Log: c.log(func(p *match.Played) string {
+		return fmt.Sprintf("game-%03d", p.Number+1)
+	})}
 	if !c.Quiet && !c.JSON {
-		s.Errors = con.Err
+		lines.Errors = con.Err
 	}
+	s := &series.Series{Rules: g, Seed: strconv.FormatUint(seed, 10)}
+	s.Games = series.Seated(count, series.Seatings(n, setup.AllSeatings), seed, setup.NewSeeds)
 	agents, err := contestants(g, c.Bot)
-	return s, agents, err
+	return s, lines, agents, err
+}
+
+// log returns the file for the log of a game with this name, nil if no logs are wanted.
+func (c *hostCmd) log(name func(*match.Played) string) func(*match.Played) string {
+	if c.Log == "" {
+		return nil
+	}
+	return func(p *match.Played) string { return filepath.Join(c.Log, name(p)+".log") }
 }
 
 // times says how often a flag is wanted.

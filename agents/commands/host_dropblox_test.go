@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/match/series"
+	"blockyard/agents/match"
 )
 
 // dropblox goes to an empty folder with a program in it and returns a way to run "agents
@@ -90,28 +90,28 @@ func TestHostDropbloxTournament(t *testing.T) {
 	status, out, errs := host(append(args, "--record", "games.jsonl.gz", "--log", "logs", "--history", "h", "--json")...)
 	require.Zero(t, status, errs)
 	require.Empty(t, errs)
-	var got series.SeedsReport
+	var got match.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	require.Equal(t, []string{"9", "10", "11"}, got.Seeds)
 	require.Len(t, got.Played, 9)
 	for i, g := range got.Played {
-		require.Equal(t, got.Seeds[i/3], g.Seed)
-		require.Equal(t, i%3, g.Bot)
-		require.Positive(t, g.MeanMS+float64(g.Bot))
+		require.Equal(t, []string{"9", "10", "11"}[i/3], g.Seed)
+		require.Equal(t, []int{i % 3}, g.Seats)
+		require.Positive(t, g.UsedMS[0]+float64(i%3))
 	}
-	require.Equal(t, 3, got.Bots[0].Ends["blocked"])
-	require.Equal(t, 3, got.Bots[2].Ends["failed"])
-	require.Contains(t, got.Played[2].Fault, "no such file")
-	require.Greater(t, got.Bots[0].Turns, got.Bots[1].Turns)
-	require.Nil(t, got.Bots[0].Gain)
-	require.Zero(t, got.Bots[1].Gain.Value)
+	require.Equal(t, 3, got.Players[0].Ends["blocked"])
+	require.Equal(t, 3, got.Players[2].Ends["failed"])
+	require.Contains(t, got.Played[2].Faults[0], "no such file")
+	require.Greater(t, got.Players[0].Turns, got.Players[1].Turns)
+	require.Equal(t, []string{"./dropblox_ai", "idle"}, []string{got.Meetings[0].A, got.Meetings[0].B})
+	require.Zero(t, got.Meetings[0].Difference.Value)
+	require.Equal(t, map[string]string{"seconds": "300"}, got.Settings)
 	require.Len(t, checked(t, "games.jsonl.gz"), 9)
 	log, err := os.ReadFile("logs/A1.log")
 	require.NoError(t, err)
 	require.Contains(t, string(log), "some words\nTerminating process\ncommands received: ['left']\n")
 	require.Contains(t, string(log), "RESULTS: 0\n")
 	times := regexp.MustCompile(`(?m)^answer_ms: \d+\.\d{3}$`).FindAllString(string(log), -1)
-	require.Len(t, times, got.Played[0].Turns, "every answer has its time")
+	require.Len(t, times, got.Played[0].Rounds, "every answer has its time")
 	folders, err := filepath.Glob("h/[ABC][123]_*/state0")
 	require.NoError(t, err)
 	require.Len(t, folders, 9)
@@ -120,12 +120,11 @@ func TestHostDropbloxTournament(t *testing.T) {
 	status, out, errs = host("--bot", "./dropblox_ai", "--bot", "idle", "--bot", "./gone",
 		"--seeds", "-9,+10", "--turns", "4", "--workers", "2")
 	require.Zero(t, status, errs)
-	require.Contains(t, out, "dropblox: 3 programs on 2 seeds, 300 s a game, at most 4 turns\n")
-	require.Contains(t, out, "-9                    A            0      4  ")
-	require.Contains(t, out, "A            2  0.0 (0.0 to 0.0)               0     4.0  ")
-	require.Contains(t, out, "turns 2\n")
-	require.Contains(t, out, "failed 2\n")
-	require.Contains(t, out, "\nB is idle: +0.0 (+0.0 to +0.0) a seed over A\n")
+	require.Contains(t, out, "dropblox, seed -9: 6 games, 300 s a game, at most 4 turns\nA: ./dropblox_ai\nB: idle\n")
+	require.Regexp(t, `\n +1 +-9 +A +4 +0 +1 +turns\n`, out)
+	require.Regexp(t, `\n +A +2 .* 0\.0 +0\.0 to 0\.0 +0 +4\.0 .* turns 2`, out)
+	require.Contains(t, out, "failed 2")
+	require.Contains(t, out, "games against idle: 50.0 %, 95 % interval 7.9 to 92.1; +0.0 (+0.0 to +0.0) points a seed\n")
 }
 
 func TestHostDropbloxNames(t *testing.T) {
@@ -134,11 +133,11 @@ func TestHostDropbloxNames(t *testing.T) {
 	status, out, errs := host("--bot", "Ann=./dropblox_ai", "--bot", "exec:./dropblox_ai", "--bot", "hand",
 		"--seed", "9", "--turns", "1", "--json")
 	require.Zero(t, status, errs)
-	var got series.SeedsReport
+	var got match.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	require.Equal(t, "Ann", got.Bots[0].Name)
-	require.Equal(t, "./dropblox_ai", got.Bots[1].Name)
-	require.Equal(t, "hand", got.Bots[2].Name, "a program of the name of an agent is a program")
+	require.Equal(t, "Ann", got.Players[0].Name)
+	require.Equal(t, "./dropblox_ai", got.Players[1].Name)
+	require.Equal(t, "hand", got.Players[2].Name, "a program of the name of an agent is a program")
 
 	for text, want := range map[string]string{
 		"learned":          "make a program of it with agents bundle",

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/match/series"
+	"blockyard/agents/match"
 	"blockyard/agents/match/tournament"
 )
 
@@ -60,11 +60,11 @@ func TestHostNamesOddHabits(t *testing.T) {
 			status, out, errs := hostMatch(t, t.Context(), bot, dropper, "--games", "1", "--json", "--log", dir,
 				"--timebank", bank, "--time-per-move", "0s")
 			require.Zero(t, status, errs)
-			var got series.Report
+			var got match.Report
 			require.NoError(t, json.Unmarshal([]byte(out), &got))
-			require.Contains(t, strings.Join(got.Bots[0].Odd, "\n"), h[1])
-			require.Empty(t, got.Bots[1].Odd)
-			require.Contains(t, got.String(), "A: "+got.Bots[0].Odd[0]+"\n")
+			require.Contains(t, strings.Join(got.Players[0].Program.Odd, "\n"), h[1])
+			require.Empty(t, got.Players[1].Program.Odd)
+			require.Contains(t, got.String(), "A: "+got.Players[0].Program.Odd[0]+"\n")
 			if !strings.HasPrefix(h[1], "a remark") {
 				log, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
 				require.NoError(t, err)
@@ -86,8 +86,8 @@ func TestTournamentNamesOddHabits(t *testing.T) {
 	for _, e := range r.Refused {
 		said[e.Name] = e.Refused
 	}
-	for _, s := range r.Standings {
-		said[s.Name] += strings.Join(s.Odd, "; ")
+	for _, s := range r.Players {
+		said[s.Name] += strings.Join(s.Program.Odd, "; ")
 	}
 	text, err := os.ReadFile(filepath.Join(out, tournament.PageFile))
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestTournamentNamesOddHabits(t *testing.T) {
 		require.Contains(t, page, said[name])
 	}
 	require.Contains(t, said["no flush"], "--dialect port", "it may be for another dialect")
-	require.NotEmpty(t, r.Standings[0].Games)
+	require.NotEmpty(t, r.Players[0].Games)
 	require.Contains(t, said["two lines"], "writes more lines", "it takes part")
 	log, err := os.ReadFile(filepath.Join(out, tournament.LogFile(0)))
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	dropbloxcontest "blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/history"
 	"blockyard/agents/contest/dropblox/programs"
+	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
@@ -34,7 +36,7 @@ type roundsHost struct {
 	given    contest.Settings
 }
 
-// rounds plays the game or the tournament.
+// rounds plays the game or the games.
 func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, settings contest.Settings) error {
 	h := &roundsHost{hostCmd: *c, settings: settings, given: c.given(), count: 1}
 	if err := h.check(); err != nil {
@@ -61,7 +63,7 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 	case h.Mode != "local":
 		return h.remote(ctx, con, bots[0])
 	case len(bots) > 1 || len(h.seeds) > 1 || h.count > 1 || h.JSON:
-		return h.tournament(ctx, con, bots)
+		return h.series(ctx, con, g, bots)
 	}
 	return h.local(ctx, con, bots[0])
 }
@@ -212,18 +214,23 @@ func (h *roundsHost) ended(con *console, r dropbloxcontest.Result, err error) er
 	return err
 }
 
-// tournament plays every seed with every program and prints the result.
-func (h *roundsHost) tournament(ctx context.Context, con *console, bots []*programs.Program) error {
+// series plays every seed with every program and prints the result.
+func (h *roundsHost) series(ctx context.Context, con *console, g *env.Game, bots []*programs.Program) error {
 	h.game.Folders = h.history("")
-	t := series.Seeds{Programs: bots, Seeds: h.seeds, Game: h.game, Workers: h.workers, LogDir: h.Log}
-	o := output{h.Record, h.Log, h.seeds[0], h.Quiet || h.JSON}
-	err := playGames(ctx, con, o, len(h.seeds)*len(bots),
-		func(w *record.Writer, bar program.Bar) (int, error) {
-			t.Record, t.Done, t.Tell = w, bar.Set, bar.Describef
-			return t.Play(ctx)
-		})
-	if err != nil {
-		return err
+	s := &series.Series{Rules: g, Seed: h.seeds[0], Games: series.Alone(len(bots), h.seeds), Workers: h.workers}
+	for _, b := range bots {
+		s.Names = append(s.Names, b.Name)
 	}
-	return con.Print(h.JSON, t.Report(ctx.Err() != nil))
+	s.Settings = map[string]string{}
+	for _, name := range []string{"seconds", "turns", "points"} {
+		if v := h.settings[name]; v != "" && v != "0" {
+			s.Settings[name] = v
+		}
+	}
+	r := &series.Rounds{Game: h.game, Program: func(number int) programs.Program { return *bots[number] }}
+	r.Log = h.log(func(p *match.Played) string { return match.Letter(p.Seats[0]) + strconv.Itoa(p.Unit+1) })
+	return h.play(ctx, con, s, func(bar program.Bar) match.Runner {
+		r.Tell = bar.Describef
+		return r
+	})
 }

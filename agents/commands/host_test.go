@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest/compile/compiletest"
-	"blockyard/agents/match/series"
+	"blockyard/agents/match"
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
@@ -62,15 +62,15 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 				append(flags, "--games", "2", "--seed", "3", "--json", "--record", file, "--log", dir)...)
 			require.Zero(t, status, errs)
 			require.Empty(t, errs)
-			var got series.Report
+			var got match.Report
 			require.NoError(t, json.Unmarshal([]byte(out), &got))
 			require.Equal(t, 2, got.Games)
-			require.Equal(t, 2, got.Match.Wins)
-			require.Equal(t, 1.0, got.Match.Score)
-			for _, b := range got.Bots {
-				require.Positive(t, b.Answers)
-				require.Zero(t, b.Timeouts)
-				require.Zero(t, b.Ended)
+			require.Equal(t, 2, got.Meetings[0].Wins)
+			require.Equal(t, 1.0, got.Meetings[0].Score.Value)
+			for _, b := range got.Players {
+				require.Positive(t, b.Program.Answers)
+				require.Zero(t, b.Program.Timeouts)
+				require.Zero(t, b.Program.Ended)
 			}
 			checkRecords(t, file, 2)
 			for _, path := range []string{file + ".run.json", filepath.Join(dir, program.RunFile)} {
@@ -107,7 +107,7 @@ func TestHostCountsDistinctGames(t *testing.T) {
 		status, out, errs := hostMatch(t, t.Context(), ours+"hand:ply=1", ours+"terms6:ply=1", args...)
 		require.Zero(t, status, errs)
 		seeds := map[string]bool{}
-		for _, row := range regexp.MustCompile(`(?m)^ +\d+  (\d{15,})`).FindAllStringSubmatch(out, -1) {
+		for _, row := range regexp.MustCompile(`(?m)^ +\d+ +(\d{15,})`).FindAllStringSubmatch(out, -1) {
 			seeds[row[1]] = true
 		}
 		require.Len(t, seeds, want[0], out)
@@ -146,18 +146,18 @@ func TestHostEndsABotThatIsSlow(t *testing.T) {
 	status, out, errs := hostMatch(t, t.Context(), dropper, slow, "--games", "2", "--json",
 		"--timebank", "20ms", "--time-per-move", "20ms", "--timeouts", "2")
 	require.Zero(t, status, errs)
-	var got series.Report
+	var got match.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, 2, got.Games)
-	require.Equal(t, 4, got.Bots[1].Timeouts)
-	require.Equal(t, 2, got.Bots[1].Ended)
+	require.Equal(t, 4, got.Players[1].Program.Timeouts)
+	require.Equal(t, 2, got.Players[1].Program.Ended)
 }
 
 func TestHostPlaysOnWithoutABotThatEnds(t *testing.T) {
 	status, out, errs := hostMatch(t, t.Context(), dropper, "false", "--games", "1")
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "A: while read")
-	require.Contains(t, out, "\nB ")
+	require.Contains(t, out, "\nB: false\n")
 	require.Contains(t, errs, "player1: asked moves 10000")
 }
 
@@ -282,7 +282,7 @@ func TestHostPlaysAgents(t *testing.T) {
 		status, out, errs := agents(t.Context(), line)
 		require.Zero(t, status, errs)
 		require.Contains(t, out, "A: Ann\nB: random\n", game)
-		require.Contains(t, out, "A won 2, drew 0 and lost 0 of 2 games", game)
+		require.Contains(t, out, "Ann won 2, drew 0 and lost 0 of 2 games against random", game)
 	}
 }
 

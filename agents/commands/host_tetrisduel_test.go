@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/match/series"
+	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
 )
@@ -40,7 +40,7 @@ func TestHostPlaysTheDuel(t *testing.T) {
 	file := filepath.Join(dir, "duels.jsonl.gz")
 	status, out, errs := hostDuel(t, ours, pythonBot, "--pairs", "1", "--json", "--record", file, "--log", dir)
 	require.Zero(t, status, errs)
-	var got series.Report
+	var got match.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, 2, got.Games)
 	require.Len(t, got.Played, 2)
@@ -48,7 +48,7 @@ func TestHostPlaysTheDuel(t *testing.T) {
 	require.Equal(t, [][]int{{0, 1}, {1, 0}}, [][]int{got.Played[0].Seats, got.Played[1].Seats})
 	for _, g := range got.Played {
 		require.Contains(t, []string{"limit", "overflow"}, g.Reason)
-		require.Greater(t, g.Turns, 20)
+		require.Greater(t, g.Rounds, 20)
 	}
 	in, err := record.Open(file)
 	require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestHostDuelFaults(t *testing.T) {
 	status, out, errs := hostDuel(t, lister, passer, "--games", "3", "--record", file)
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "100.0 %")
-	require.Contains(t, out, "illegal 3 (")
+	require.Contains(t, out, "illegal 3\n")
 	require.Contains(t, out, "the match is won by A")
 	in, err := record.Open(file)
 	require.NoError(t, err)
@@ -82,9 +82,9 @@ func TestHostDuelFaults(t *testing.T) {
 	require.Equal(t, []float32{1, -1}, rec.Results)
 
 	_, out, _ = hostDuel(t, "exit 0;", lister, "--games", "2")
-	require.Contains(t, out, "missing 2 (")
+	require.Contains(t, out, "missing 2\n")
 	_, out, _ = hostDuel(t, lister, "exit 0;", "--games", "1", "--json")
-	var got series.Report
+	var got match.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, "missing", got.Played[0].Reason)
 	_, out, _ = hostDuel(t, passer, lister, "--games", "1", "--moves", "off")

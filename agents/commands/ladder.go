@@ -1,17 +1,18 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 
-	"blockyard/agents/match/ladder"
+	"blockyard/agents/match"
+	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
 	"blockyard/env/games"
@@ -31,67 +32,96 @@ type ladderCmd struct {
 	Quiet   bool     `short:"q" help:"Print no progress bar."`
 }
 
+// The files of a ladder besides its journal.
+const (
+	ladderReport  = "ladder.json"
+	ladderPicture = "ladder.svg"
+)
+
 // Run plays the ladder and prints the table.
 func (c *ladderCmd) Run(ctx context.Context, con *console) error {
-	l, err := c.ladder()
+	t, err := c.ladder()
 	if err != nil {
 		return program.Usage(err)
 	}
-	var forget func()
-	l.Players, forget, err = players(ctx, l.Rules, append(c.Players, c.Bot...)...)
+	list, forget, err := players(ctx, t.Rules, append(c.Players, c.Bot...)...)
 	defer forget()
 	if err != nil {
 		return program.Usage(err)
 	}
+	for _, p := range list {
+		t.Entrants = append(t.Entrants, &tournament.Entrant{Name: p.Name, Print: cmp.Or(p.Spec, p.Name)})
+	}
+	if len(list) < 2 {
+		return program.Usage(fmt.Errorf("a ladder of %d agents, want at least two", len(list)))
+	}
+	t.Runner = &match.Agents{Match: match.Match{Rules: t.Rules, Players: list, Cap: c.Cap, Steps: c.Steps}}
 	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
-	j, err := l.Open(c.Out)
-	if err != nil {
+	if t.Journal, err = tournament.OpenJournal(c.Out); err != nil {
+		return program.Usage(err)
+	}
+	defer t.Journal.Close()
+	if err := t.Journal.Begin(&t.Config, fmt.Sprintf("--cap %d --steps %d", c.Cap, c.Steps), t.Entrants); err != nil {
 		return program.Usage(err)
 	}
 	if err := made.Open(c.Out); err != nil {
-		return errors.Join(err, j.Close())
+		return err
 	}
-	bar := con.Progress(c.Quiet || c.JSON, l.Expected(), "games")
-	l.Progress = bar.Show
-	err = l.Play(ctx, j)
+	bar := con.Progress(c.Quiet || c.JSON, 0, "games")
+	t.Changed = func(t *tournament.Tournament) error {
+		bar.ChangeMax(t.Expected)
+		bar.Set(len(t.Played))
+		return nil
+	}
+	if err = t.Play(ctx); ctx.Err() != nil && match.Stopped(err) {
+		err = nil
+	}
 	bar.Close()
-	report := l.Report()
-	return errors.Join(err, c.write(report), made.Close(c.Out), j.Close(), con.Print(c.JSON, report))
+	report := t.Report().Report
+	report.Limit(map[string]int{"cap": c.Cap, "steps": c.Steps})
+	return errors.Join(err, c.write(report), made.Close(c.Out), con.Print(c.JSON, report))
 }
 
 // ladder is the ladder that the flags describe, without its agents.
-func (c *ladderCmd) ladder() (*ladder.Ladder, error) {
+func (c *ladderCmd) ladder() (*tournament.Tournament, error) {
 	g, err := games.Open(c.Game)
 	if err != nil {
 		return nil, err
 	}
-	l := &ladder.Ladder{Rules: g, Units: c.Games, Seed: c.Seed, Cap: c.Cap, Steps: c.Steps, Workers: c.Workers}
-	if g.MaxSeats > 1 {
-		l.Units = c.Games / 2
+	t := &tournament.Tournament{Config: tournament.Config{
+		Rules: g, Format: tournament.Ladder, Trusted: true, Seed: c.Seed, Workers: c.Workers,
+		Seats: min(2, g.MaxSeats), Games: min(2, g.MaxSeats), Rounds: c.Games,
+	}}
+	if t.Seats == 2 {
+		t.Rounds = c.Games / 2
 	}
 	switch {
-	case c.Games < 1 || g.MaxSeats > 1 && c.Games%2 != 0:
+	case c.Games < 1 || t.Seats == 2 && c.Games%2 != 0:
 		return nil, fmt.Errorf("--games %d: want at least 1, and an even number unless the game has one seat", c.Games)
 	case c.Workers < 0 || c.Cap < 0 || c.Steps < 0:
 		return nil, fmt.Errorf("--workers %d, --cap %d, --steps %d: want none below 0", c.Workers, c.Cap, c.Steps)
+	case t.Seats == 2 && (c.Cap != 0 || c.Steps != 0):
+		return nil, fmt.Errorf("--cap and --steps are for games of one seat, %s has more", g.Name)
+	case g.MinSeats > 2:
+		return nil, fmt.Errorf("%s has no game of two seats", g.Name)
 	}
 	if c.Workers == 0 {
-		l.Workers = runtime.GOMAXPROCS(0)
+		t.Workers = runtime.GOMAXPROCS(0)
 	}
 	if c.Out == "" {
 		c.Out = filepath.Join("runs", "ladder-"+strings.NewReplacer(":", "-", "/", "-").Replace(g.Name))
 	}
-	return l, nil
+	return t, nil
 }
 
 // write writes the report and its picture to the folder.
-func (c *ladderCmd) write(r *ladder.Report) error {
+func (c *ladderCmd) write(r *match.Report) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
 	}
 	return errors.Join(
-		disk.WriteText(filepath.Join(c.Out, ladder.ReportFile), 0o644, string(text)+"\n"),
-		disk.Write(filepath.Join(c.Out, ladder.PictureFile), 0o644, func(w io.Writer) error { return r.Draw(w) }),
+		disk.WriteText(filepath.Join(c.Out, ladderReport), 0o644, string(text)+"\n"),
+		disk.Write(filepath.Join(c.Out, ladderPicture), 0o644, r.Draw),
 	)
 }

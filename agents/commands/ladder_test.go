@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/match/ladder"
+	"blockyard/agents/match"
 	"blockyard/datasets/program"
 )
 
@@ -19,17 +19,17 @@ func TestLadder(t *testing.T) {
 	line := "ladder blocking random first hand:ply=1 --json --out " + dir + " --games "
 	status, out, errs := agents(t.Context(), line+"2")
 	require.Zero(t, status, errs)
-	var r ladder.Report
+	var r match.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Equal(t, 6, r.Games)
-	for _, name := range []string{ladder.JournalFile, ladder.ReportFile, ladder.PictureFile, program.RunFile} {
+	for _, name := range []string{"journal.jsonl", ladderReport, ladderPicture, program.RunFile} {
 		require.FileExists(t, filepath.Join(dir, name))
 	}
 	status, out, errs = agents(t.Context(), line+"4")
 	require.Zero(t, status, errs)
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Equal(t, 12, r.Games)
-	text, err := os.ReadFile(filepath.Join(dir, ladder.ReportFile))
+	text, err := os.ReadFile(filepath.Join(dir, ladderReport))
 	require.NoError(t, err)
 	require.JSONEq(t, out, string(text))
 
@@ -39,15 +39,15 @@ func TestLadder(t *testing.T) {
 	require.Regexp(t, `\n +2 +me +2 `, out)
 	status, _, errs = agents(t.Context(), strings.Replace(alias, "me=first", "me=hand:ply=1", 1))
 	require.Equal(t, 2, status)
-	require.Contains(t, errs, "of another ladder")
+	require.Contains(t, errs, "is of other entrants")
 
 	for line, says := range map[string]string{
 		"blocking random first --games 3":                    "--games 3: want at least 1, and an even",
-		"blocking random --out " + t.TempDir():               "a ladder of 1 players",
+		"blocking random --out " + t.TempDir():               "a ladder of 1 agents",
 		"blocking random first --workers=-1":                 "--workers -1, --cap",
 		"blocking random nobody":                             `unknown agent "nobody"`,
 		"blockbattle random --bot /nowhere/bot":              `unknown agent "/nowhere/bot"`,
-		"blocking random first --cap 9 --out " + t.TempDir(): "cap and steps are for games of one seat",
+		"blocking random first --cap 9 --out " + t.TempDir(): "--cap and --steps are for games of one seat",
 	} {
 		status, _, errs := agents(t.Context(), "ladder "+line)
 		require.Equal(t, 2, status, errs)

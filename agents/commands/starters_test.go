@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"blockyard/agents/contest/compile"
 	dropbloxcontest "blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/programs"
+	"blockyard/agents/match"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -62,17 +64,18 @@ func starters(t *testing.T, game string) (list []*tournament.Entrant) {
 }
 
 // starterContest is the contest of a game, with clocks for a busy machine.
-func starterContest(t *testing.T, game, dir string) (tournament.Contest, *env.Game) {
+func starterContest(t *testing.T, game, dir string, entrants ...*tournament.Entrant) (tournament.Contest, *env.Game) {
 	t.Helper()
 	g, err := games.Lookup(game)
 	require.NoError(t, err)
 	c := tournamentCmd{Game: game, Out: dir, Seats: 2}
-	made, _, err := c.contest(g, map[string]contest.Settings{
+	made := &tournament.Tournament{Entrants: entrants}
+	_, err = c.contest(made, g, map[string]contest.Settings{
 		"blockbattle": {"timebank": "1m"}, "tetrisduel": {"budget": "1m"}, "blocking": {"first-time": "1m", "time": "1m"},
 	}[game])
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, tournament.LogsDir), 0o755))
-	return made, g
+	return made.Runner.(tournament.Contest), g
 }
 
 // TestStarters plays a whole game of every starter against the one in Python, through the contest's own host: none makes
@@ -81,28 +84,29 @@ func TestStarters(t *testing.T) {
 	for _, game := range []string{"blockbattle", "tetrisduel", "blocking"} {
 		t.Run(game, func(t *testing.T) {
 			t.Parallel()
-			made, g := starterContest(t, game, t.TempDir())
 			list := starters(t, game)
-			play := func(number int, seats ...*tournament.Entrant) (tournament.Result, *record.Record) {
-				r, rec, err := made.Play(t.Context(), tournament.Game{Number: number, Seed: 3}, seats)
+			made, g := starterContest(t, game, t.TempDir(), list...)
+			play := func(number int, seats ...int) (*match.Played, *record.Record) {
+				r := &match.Played{Number: number, Seed: "3", Seats: seats}
+				rec, err := made.Play(t.Context(), r)
 				require.NoError(t, err)
 				for seat, fault := range r.Faults {
-					require.Empty(t, fault, seats[seat].Name)
+					require.Empty(t, fault, list[seats[seat]].Name)
 				}
 				require.NoError(t, record.Check(g, rec))
 				require.False(t, rec.Stopped)
 				return r, rec
 			}
-			want, first := play(0, list[0], list[0])
+			want, first := play(0, 0, 0)
 			require.Greater(t, len(first.Choices), 20, "a game of some length")
 			for k, e := range list[1:] {
-				got, rec := play(k+1, e, list[0])
+				got, rec := play(k+1, k+1, 0)
 				require.Equal(t, want.Points, got.Points, e.Name)
 				require.Equal(t, first.Choices, rec.Choices, e.Name)
 			}
 			if game == "blocking" {
-				play(9, list[2], list[1], list[0])
-				play(10, append(list, list[0])[:4]...)
+				play(9, 2, 1, 0)
+				play(10, []int{0, 1, 2, 3 % len(list)}...)
 			}
 		})
 	}
@@ -113,26 +117,30 @@ func TestStarters(t *testing.T) {
 // commands in the same positions.
 func TestDropbloxStarters(t *testing.T) {
 	t.Parallel()
-	made, g := starterContest(t, "dropblox", t.TempDir())
 	list := starters(t, "dropblox")
-	whole := []*tournament.Entrant{}
+	var whole, all []int // those that play a whole game of their own, and the samples, which follow the list
 	var left []*tournament.Entrant
-	for _, e := range list {
-		require.NoError(t, made.Test(t.Context(), e), e.Name)
+	for k, e := range list {
 		if e.Name == "cpp" || e.Name == "go" {
-			whole = append(whole, e)
+			whole = append(whole, k)
 		}
+		all = append(all, len(list)+k)
 		sample := *e
 		sample.Program.Argv = append(append([]string{}, e.Program.Argv...), "left")
 		left = append(left, &sample)
 	}
-	for number, seats := range [][]*tournament.Entrant{whole, left} {
-		r, rec, err := made.Play(t.Context(), tournament.Game{Number: number, Seed: 5}, seats)
+	made, g := starterContest(t, "dropblox", t.TempDir(), append(slices.Clone(list), left...)...)
+	for _, e := range list {
+		require.NoError(t, made.Test(t.Context(), e), e.Name)
+	}
+	for number, seats := range [][]int{whole, all} {
+		r := &match.Played{Number: number, Seed: "5", Seats: seats}
+		rec, err := made.Play(t.Context(), r)
 		require.NoError(t, err)
 		require.NoError(t, record.Check(g, rec))
-		for seat, e := range seats {
+		for seat, k := range seats {
 			require.Empty(t, r.Faults[seat])
-			require.Equal(t, r.Points[0], r.Points[seat], e.Name)
+			require.Equal(t, r.Points[0], r.Points[seat], list[k%len(list)].Name)
 		}
 		if number == 0 {
 			require.Greater(t, r.Points[0], 10, "low landings clear rows")

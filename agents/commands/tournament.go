@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
+	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/agents/match/tournament"
@@ -53,11 +55,11 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	rules, settings, err := c.contest(g, c.given())
+	t := &tournament.Tournament{Config: *config}
+	settings, err := c.contest(t, g, c.given())
 	if err != nil {
 		return program.Usage(err)
 	}
-	config.Rules, config.Isolate = g, c.Isolate
 	if err := c.Isolate.Check(); err != nil {
 		return program.Usage(err)
 	}
@@ -65,7 +67,6 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	t := &tournament.Tournament{Config: *config, Contest: rules}
 	if t.Entrants, err = tournament.Enter(entries); err != nil {
 		return err
 	}
@@ -135,38 +136,42 @@ func (c *tournamentCmd) config(g *env.Game) (*tournament.Config, error) {
 		return nil, fmt.Errorf("--seats %d: a game of %s has 2 to %d", c.Seats, g.Name, most)
 	}
 	return &tournament.Config{Format: c.Format, Seats: c.Seats, Games: c.Games, Rounds: c.Rounds, Finals: c.Finals,
-		Seed: c.Seed, Workers: c.Workers}, nil
+		Seed: c.Seed, Workers: c.Workers, Rules: g, Isolate: c.Isolate}, nil
 }
 
-// contest returns the contest of a game, with the settings of agents host, and the settings as text.
-func (c *tournamentCmd) contest(g *env.Game, given contest.Settings) (tournament.Contest, string, error) {
+// contest sets the contest of a game, with the settings of agents host, and returns the settings as text.
+func (c *tournamentCmd) contest(t *tournament.Tournament, g *env.Game, given contest.Settings) (string, error) {
 	rules, err := hosted(g)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	settings, err := rules.Settings(given)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
+	log := func(p *match.Played) string { return filepath.Join(c.Out, tournament.LogFile(p.Number)) }
 	if rules.Open == nil {
 		game, err := series.LocalGame(settings)
 		said := game.Clock.String()
 		if game.Turns > 0 {
 			said += " --turns " + settings["turns"]
 		}
-		return &tournament.Dropblox{Game: game, Dir: c.Out}, said, err
+		t.Runner = &tournament.Dropblox{Rounds: series.Rounds{Game: game, Log: log, Foreign: true,
+			Program: func(number int) programs.Program { return t.Entrants[number].Turns() }}}
+		return said, err
 	}
 	setup, err := rules.Open(g, settings)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	rival, err := bots.Parse(g, bots.Foreign("first", nil))
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	p, err := rival.Program()
-	return &tournament.Lines{Rules: g, Setup: setup, Losses: rules.Losses, Dir: c.Out, Rival: p},
-		settingsText(rules, given), err
+	t.Runner = &tournament.Lines{Rival: p, Lines: series.Lines{Rules: g, Setup: setup, Log: log, Strict: true,
+		Losses: rules.Losses, Player: func(number int) contest.Player { return t.Entrants[number].Player() }}}
+	return settingsText(rules, given), err
 }
 
 // entries returns what the command line names.
@@ -207,7 +212,7 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 		e := t.Entrants[k]
 		err := e.Prepare(ctx, c.Out, limits, int64(c.Memory)<<20, t.Entrants)
 		if err == nil && e.Refused == "" && !tested {
-			err = e.Check(ctx, t.Contest)
+			err = e.Check(ctx, t.Runner.(tournament.Contest))
 		}
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", e.Name, err)

@@ -89,8 +89,8 @@ func TestTournamentOfArchives(t *testing.T) {
 	for _, e := range r.Refused {
 		t.Errorf("%s is refused: %s\n%s", e.Name, e.Refused, e.Output)
 	}
-	require.Len(t, r.Standings, entered)
-	for _, s := range r.Standings {
+	require.Len(t, r.Players, entered)
+	for _, s := range r.Players {
 		require.Zero(t, s.Faults, s.Name)
 	}
 }

@@ -76,7 +76,7 @@ func TestTournamentsOfTwelve(t *testing.T) {
 			whole, out := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 			want := playTournamentOf(t, game, append(args, "--out", whole)...)
 			require.True(t, want.Over)
-			require.Len(t, want.Standings, playing)
+			require.Len(t, want.Players, playing)
 			require.Len(t, want.Refused, 4)
 			for _, e := range want.Refused {
 				require.Contains(t, c.bad, map[bool]string{true: e.Name + ".go", false: e.Name + ".py"}[e.Name == "broken"])
@@ -84,7 +84,7 @@ func TestTournamentsOfTwelve(t *testing.T) {
 			}
 			text, err := os.ReadFile(filepath.Join(whole, "journal.jsonl"))
 			require.NoError(t, err)
-			for _, s := range want.Standings {
+			for _, s := range want.Players {
 				require.Zero(t, s.Faults, "%s: %s", s.Name, text)
 			}
 			// The other one begins behind the first game, so that the entrants are not tested again.
@@ -94,7 +94,7 @@ func TestTournamentsOfTwelve(t *testing.T) {
 			killTournament(t, 2, out, append([]string{game}, args...)...)
 			text, err = os.ReadFile(journal)
 			require.NoError(t, err)
-			require.Less(t, bytes.Count(text, []byte("\n")), want.Played, "killed in the middle")
+			require.Less(t, bytes.Count(text, []byte("\n")), want.Games, "killed in the middle")
 			requireSameTable(t, want, playTournamentOf(t, game, append(args, "--out", out)...))
 		})
 	}

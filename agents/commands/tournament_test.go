@@ -60,7 +60,7 @@ func TestTournament(t *testing.T) {
 	}
 	r := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2", "--timebank", "8s")
 	require.True(t, r.Over)
-	require.Equal(t, "hand:ply=1", r.Standings[0].Name)
+	require.Equal(t, "hand:ply=1", r.Players[0].Name)
 	require.Equal(t, "dropper dropper (2) hand:ply=1", strings.Join(sortedNames(r), " "))
 	refused := map[string]string{}
 	for _, e := range r.Refused {
@@ -85,7 +85,7 @@ func TestTournament(t *testing.T) {
 	for _, want := range []string{"hand:ply=1", "replays/0001.html", "logs/0001.log", "boom", "does not compile"} {
 		require.Contains(t, string(page), want)
 	}
-	for k := range r.Played {
+	for k := range r.Games {
 		require.FileExists(t, filepath.Join(out, tournament.LogFile(k)))
 		checked(t, filepath.Join(out, tournament.RecordFile(k)))
 	}
@@ -93,11 +93,11 @@ func TestTournament(t *testing.T) {
 	require.Equal(t, r, again, "nothing is played again")
 	status, _, errs := agents(t.Context(), "tournament blockbattle first hand:ply=1 --out "+out)
 	require.Equal(t, 1, status)
-	require.Contains(t, errs, "a tournament of other entrants")
+	require.Contains(t, errs, "is of other entrants")
 }
 
 func sortedNames(r *tournament.Report) (names []string) {
-	for _, s := range r.Standings {
+	for _, s := range r.Players {
 		names = append(names, s.Name)
 	}
 	if len(names) > 1 && names[0] > names[len(names)-1] {
@@ -146,8 +146,8 @@ func killTournament(t *testing.T, games int, out string, args ...string) {
 func requireSameTable(t *testing.T, want, got *tournament.Report) {
 	t.Helper()
 	for _, r := range []*tournament.Report{want, got} {
-		for k := range r.Standings {
-			r.Standings[k].MeanMS, r.Standings[k].MostMS = 0, 0
+		for k := range r.Players {
+			r.Players[k].Program.UsedMS, r.Players[k].Program.MostMS = 0, 0
 		}
 	}
 	require.Equal(t, want, got)

@@ -29,11 +29,11 @@ func book(t *testing.T, games []*record.Record) string {
 // Both games of a pair begin in the same position of the book, with other pieces to come than in the book's game, and
 // their records replay.
 func TestPairsBeginInABook(t *testing.T) {
-	_, games := played(t, t.Context(), Match{A: named(t, "random"), B: named(t, "first"), Units: 2, Seed: 8})
+	_, games := played(t, t.Context(), Match{Players: []Player{named(t, "random"), named(t, "first")}, Units: 2, Seed: 8})
 	b, err := ReadBook(t.Context(), book(t, games), blockbattle.Game, 2, 0.5)
 	require.NoError(t, err)
 	require.Len(t, b, len(games))
-	m := Match{A: named(t, "hand:ply=1"), B: named(t, "random"), Units: 6, Seed: 9, Workers: 2, Book: b}
+	m := Match{Players: []Player{named(t, "hand:ply=1"), named(t, "random")}, Units: 6, Seed: 9, Workers: 2, Book: b}
 	_, kept := played(t, t.Context(), m)
 	s, twin := blockbattle.Game.New(2), blockbattle.Game.New(2)
 	for k, rec := range kept {
@@ -53,7 +53,7 @@ func TestPairsBeginInABook(t *testing.T) {
 }
 
 func TestBooksAreRefused(t *testing.T) {
-	_, games := played(t, t.Context(), Match{A: named(t, "random"), B: named(t, "first"), Units: 1, Seed: 8})
+	_, games := played(t, t.Context(), Match{Players: []Player{named(t, "random"), named(t, "first")}, Units: 1, Seed: 8})
 	path := book(t, games)
 	for name, c := range map[string]struct {
 		path  string

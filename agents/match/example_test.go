@@ -39,14 +39,14 @@ func ExamplePlay() {
 }
 
 // Which of two players is stronger, and how certain is that?
-func ExampleMatch_TwoPlayer() {
-	m := match.Match{Rules: blockbattle.Game, A: greedy, B: random, Units: 10, Seed: 1, Workers: 2}
-	res, err := m.TwoPlayer(context.Background())
+func ExampleMatch_Play() {
+	m := match.Match{Rules: blockbattle.Game, Players: []match.Player{greedy, random}, Units: 10, Seed: 1, Workers: 2}
+	res, err := m.Play(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(res)
+	fmt.Print(match.Versus{Report: res})
 	// Output:
 	// blockbattle: greedy against random, seed 1
 	// games   20: 20 wins, 0 draws, 0 losses
@@ -58,28 +58,28 @@ func ExampleMatch_TwoPlayer() {
 // A sequential test stops the match when it has decided.
 func ExampleSPRT() {
 	m := match.Match{
-		Rules: blockbattle.Game, A: greedy, B: random, Units: 1000, Seed: 1, Workers: 2,
+		Rules: blockbattle.Game, Players: []match.Player{greedy, random}, Units: 1000, Seed: 1, Workers: 2,
 		SPRT: &match.SPRT{Elo0: 0, Elo1: 50, Alpha: 0.05, Beta: 0.05},
 	}
-	res, err := m.TwoPlayer(context.Background())
+	res, err := m.Play(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(res.Verdict, "after", res.Games, "games")
+	fmt.Println(res.Meetings[0].Verdict, "after", res.Games, "games")
 	// Output: H1 after 46 games
 }
 
 // One player in a game of one seat.
-func ExampleMatch_SinglePlayer() {
-	m := match.Match{Rules: wintetris.Game, A: random, Units: 20, Seed: 1, Steps: 100}
-	res, err := m.SinglePlayer(context.Background())
+func ExampleMatch_Play_alone() {
+	m := match.Match{Rules: wintetris.Game, Players: []match.Player{random}, Units: 20, Seed: 1, Steps: 100}
+	res, err := m.Play(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	stats := res.AStats
-	fmt.Println(stats.Deaths, "of", stats.Games, "games ended, after", stats.Steps, "actions in all")
+	stats := res.Players[0]
+	fmt.Println(stats.Games-stats.Ends[match.Limit], "of", stats.Games, "games ended, after", stats.Turns, "actions in all")
 	// Output: 20 of 20 games ended, after 350 actions in all
 }
 

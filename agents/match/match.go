@@ -1,22 +1,22 @@
 // Package match plays games between agents and measures which agent is stronger.
 //
-// Play plays one game and returns its record. A Match plays many on several goroutines:
+// Play plays one game and returns its record. A Match plays many on several goroutines, in units of games with the same
+// seed, which are the samples of all statistics:
 //
-//	TwoPlayer     two players; pairs of games with the seats swapped
-//	MultiPlayer   one player against copies of another; sets in which it has every seat once
-//	SinglePlayer  one or two players alone on the same seeds
+//	pairs   games of two seats, with the seats swapped
+//	sets    games of more seats, in which one player has every seat once among copies of another
+//	alone   games of one seat: every player plays the seed
 //
-// Results have 95 % confidence intervals; they print as JSON and as text. A match of two players can stop as soon as
-// a sequential test (SPRT) decides, and can begin in the positions of a Book.
+// What many games come to is a Report, also where programs play (packages series and tournament): a table of the
+// players with their ratings, and how every two of them did against each other, with 95 % intervals. A match of two
+// players can stop as soon as a sequential test (SPRT) decides, and can begin in the positions of a Book.
 package match
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"iter"
-	"sync"
-	"sync/atomic"
+	"slices"
+	"strconv"
 
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -29,24 +29,21 @@ type Player struct {
 	New  func(seed uint64) (env.Agent, error)
 }
 
-// A Match is many games between two players, or of one player alone. The methods TwoPlayer, MultiPlayer and
-// SinglePlayer play it. The games come in units: a pair, a set or a seed. All games of a unit have the same seed, and
-// the unit is the sample of all statistics, so that the advantage of a seed or of a seat cancels out. Every game has
-// new agents.
+// A Match is many games between two players, or of one player alone. All games of a unit have the same seed,
+// so that the advantage of a seed or of a seat cancels out. Every game has new agents.
 //
-// The result is the same for any number of workers. If the context of a method ends, the method returns the units
-// before the first unfinished one and no error. If an agent or Record fails, it returns that error and the units
-// before.
+// The result is the same for any number of workers. If the context of Play ends, it returns the units before the first
+// unfinished one and no error. If an agent or Record fails, it returns that error and the units before.
 type Match struct {
 	Rules   *env.Game
-	A, B    Player // SinglePlayer can do without B
-	Units   int    // pairs, sets or seeds to play at most, at least 1
+	Players []Player // two, or one in a game of one seat
+	Units   int      // pairs, sets or seeds to play at most, at least 1
 	Seed    uint64
 	Workers int // units played at once; below 1 counts as 1
 
 	// Record, if set, is called with the record of every game in order: unit by unit. Progress, if set, is called
 	// after every unit with the number of games played so far and a few words about them. Both are called from the
-	// goroutine that called the method.
+	// goroutine that called Play.
 	Record   func(*record.Record) error
 	Progress func(games int, text string)
 
@@ -54,113 +51,120 @@ type Match struct {
 	// Workers is the number of units that are under way.
 	Remote func(context.Context, Unit) ([]*record.Record, error)
 
-	Book  Book  // TwoPlayer, MultiPlayer: what units begin with, in turn; nil for the first position of the rules
-	SPRT  *SPRT // TwoPlayer: stops the match early, if set
-	Seats int   // MultiPlayer: seats of every game
-	Skip  int   // SinglePlayer: seeds to leave out before the first, to play a match in parts
-	Cap   int   // SinglePlayer: score at which a game is stopped; 0 for no limit
-	Steps int   // SinglePlayer: actions after which a game is stopped; 0 for no limit
+	Book  Book  // what units begin with, in turn; nil for the first position of the rules. Not for one seat
+	SPRT  *SPRT // stops pairs early, if set
+	Seats int   // of every game; 0 is two, or one if the game has one
+	Skip  int   // in a game of one seat: seeds to leave out before the first, to play a match in parts
+	Cap   int   // in a game of one seat: score at which a game is stopped; 0 for no limit
+	Steps int   // in a game of one seat: actions after which a game is stopped; 0 for no limit
 }
 
-// A Unit is some games that are played with the same seed.
-type Unit struct {
-	Index int         `json:"index"` // in the match
-	Seed  uint64      `json:"seed"`
-	Games [][]Entrant `json:"games"`           // per game, who has each seat
-	Start []byte      `json:"start,omitempty"` // see Game.Start
-}
-
-// An Entrant is the player of one seat in one game of a unit.
-type Entrant struct {
-	B      bool   `json:"b,omitempty"` // player B; otherwise A
-	Stream uint64 `json:"stream"`      // tells apart the seeds of the unit's agents
-}
-
-// player is who plays for an entrant.
-func (m Match) player(e Entrant) Player {
-	if e.B {
-		return m.B
+// Play plays the match.
+func (m Match) Play(ctx context.Context) (*Report, error) {
+	if err := m.check(); err != nil {
+		return &Report{}, err
 	}
-	return m.A
+	r := &matchRun{Match: m}
+	err := r.play(ctx)
+	return r.report(ctx.Err() != nil), err
 }
 
-// Name is the name of an entrant in records.
-func (m Match) Name(e Entrant) string { return m.player(e).Name }
-
-// agentStream separates the seeds of agents from those of everything else that follows from a game's seed.
-const agentStream = 0x6167656e74
-
-// PlayUnit plays a unit of the match and returns the records of its games.
-func (m Match) PlayUnit(ctx context.Context, u Unit) (games []*record.Record, err error) {
-	for _, lineup := range u.Games {
-		rec, err := m.game(ctx, u, lineup)
-		if err != nil {
-			return nil, err
-		}
-		games = append(games, rec)
-	}
-	return games, nil
+// A matchRun is a match in progress.
+type matchRun struct {
+	Match
+	units   int // that were played
+	played  []Played
+	pairs   Pairs // of two players
+	total   int   // score of the first player alone
+	verdict Verdict
 }
 
-// play plays the units and calls each with the records of every unit in order, after recording them, until it returns
-// false. Each lineup is a game of the unit. stopped reports whether ctx ended.
-func (m Match) play(ctx context.Context, lineups [][]Entrant,
-	each func([]*record.Record) bool) (stopped bool, err error) {
-	play := m.PlayUnit
-	if m.Remote != nil {
-		play = m.Remote
+func (r *matchRun) play(ctx context.Context) error {
+	play := r.PlayUnit
+	if r.Remote != nil {
+		play = r.Remote
 	}
-	unit := func(ctx context.Context, i int) (_ []*record.Record, err error) {
-		u := Unit{Index: i, Seed: env.Derive(m.Seed, uint64(m.Skip+i)), Games: lineups}
-		if u.Start, err = m.Book.start(m.Rules, len(lineups[0]), i, u.Seed); err != nil {
+	work := func(ctx context.Context, i int) (_ []*record.Record, err error) {
+		u := r.unit(r.Skip + i)
+		if u.Start, err = r.Book.start(r.Rules, r.GameSeats(), u.Index, u.Seed); err != nil {
 			return nil, err
 		}
 		return play(ctx, u)
 	}
-	for games, err := range InOrder(ctx, m.Workers, m.Units, unit) {
-		for k := 0; k < len(games) && err == nil && m.Record != nil; k++ {
-			err = m.Record(games[k])
+	for records, err := range InOrder(ctx, r.Workers, r.Units, work) {
+		for k := 0; k < len(records) && err == nil && r.Record != nil; k++ {
+			err = r.Record(records[k])
 		}
-		if err != nil || !each(games) {
-			return ctx.Err() != nil, err
-		}
-	}
-	return ctx.Err() != nil, nil
-}
-
-// game plays one game with new agents and closes those that can be closed.
-func (m Match) game(ctx context.Context, u Unit, lineup []Entrant) (rec *record.Record, err error) {
-	g := Game{Rules: m.Rules, Seed: u.Seed, Start: u.Start, Enough: m.limit()}
-	defer func() { err = errors.Join(err, Close(g.Agents)) }()
-	for _, e := range lineup {
-		p := m.player(e)
-		a, err := p.New(env.Derive(u.Seed^agentStream, e.Stream))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Name, err)
+			return err
 		}
-		g.Names, g.Agents = append(g.Names, p.Name), append(g.Agents, a)
+		text := r.add(records)
+		if r.Progress != nil {
+			r.Progress(len(r.played), text)
+		}
+		if r.verdict == AcceptH0 || r.verdict == AcceptH1 {
+			break
+		}
 	}
-	return Play(ctx, g)
+	return nil
 }
 
-// limit stops one game at Cap or after Steps.
-func (m Match) limit() func(env.State) bool {
-	steps := 0
-	return func(s env.State) bool {
-		steps++
-		return m.Cap > 0 && s.Score(0) >= m.Cap || m.Steps > 0 && steps > m.Steps
+// add counts the games of the next unit and says in a few words how the first player does.
+func (r *matchRun) add(records []*record.Record) string {
+	u := r.unit(r.Skip + r.units)
+	r.units++
+	halves := 0
+	for k, rec := range records {
+		p := Played{Unit: u.Index, Number: len(r.played), Seed: strconv.FormatUint(rec.Seed, 10)}
+		for _, e := range u.Games[k] {
+			p.Seats = append(p.Seats, e.Player)
+		}
+		p.note(rec)
+		r.played = append(r.played, p)
+		if len(p.Ranks) == 2 { // the first has seat k
+			halves += 1 + p.Ranks[1-k] - p.Ranks[k]
+		}
 	}
+	switch r.GameSeats() {
+	case 1:
+		r.total += records[0].Scores[0]
+		return fmt.Sprintf("mean %.0f", float64(r.total)/float64(r.units))
+	case 2:
+		if r.pairs[halves]++; r.SPRT != nil {
+			r.verdict = r.SPRT.Verdict(r.pairs)
+		}
+		return fmt.Sprintf("score %.1f %%", 100*r.pairs.Score())
+	}
+	return ""
+}
+
+// report sums up the games so far.
+func (r *matchRun) report(stopped bool) *Report {
+	var players []Standing
+	for k, p := range r.Players {
+		players = append(players, Standing{Name: p.Name, Number: k})
+	}
+	out := NewReport(r.Rules, strconv.FormatUint(r.Seed, 10), players)
+	out.Add(r.played)
+	out.Rate()
+	out.Seats, out.Stopped = r.GameSeats(), stopped
+	out.Limit(map[string]int{"skip": r.Skip, "cap": r.Cap, "steps": r.Steps})
+	if r.SPRT != nil {
+		m, llr := &out.Meetings[0], r.SPRT.LLR(r.pairs)
+		m.LLR, m.Verdict, out.test = &llr, r.SPRT.Verdict(r.pairs), r.SPRT
+	}
+	return out
 }
 
 // check returns an error if the game has no such number of seats, or a field makes no sense.
-func (m Match) check(seats int) error {
-	g := m.Rules
+func (m Match) check() error {
+	g, seats := m.Rules, m.GameSeats()
 	switch {
 	case seats < g.MinSeats || seats > g.MaxSeats:
 		return fmt.Errorf("%s has %d to %d seats: not a game for %d", g.Name, g.MinSeats, g.MaxSeats, seats)
 	case m.Units < 1:
 		return fmt.Errorf("%s: %d pairs, sets or seeds to play: want at least 1", g.Name, m.Units)
-	case m.A.New == nil || seats > 1 && m.B.New == nil:
+	case len(m.Players) < min(seats, 2) || slices.ContainsFunc(m.Players, func(p Player) bool { return p.New == nil }):
 		return fmt.Errorf("%s: a player is missing", g.Name)
 	case seats > 1 && (m.Cap != 0 || m.Steps != 0 || m.Skip != 0):
 		return fmt.Errorf("%s: cap, steps and skip are for games of one seat", g.Name)
@@ -170,64 +174,4 @@ func (m Match) check(seats int) error {
 		return m.SPRT.Check()
 	}
 	return nil
-}
-
-// progress calls Progress.
-func (m Match) progress(games int, format string, args ...any) {
-	if m.Progress != nil {
-		m.Progress(games, fmt.Sprintf(format, args...))
-	}
-}
-
-// InOrder runs work(ctx, 0) to work(ctx, n-1) on the given number of workers, at least one, and yields the results in
-// this order. A result that is ready early is kept until its turn.
-//
-// The sequence ends after the first error. It ends without an error if ctx ends, with the results before the first
-// that is missing. When the loop over the sequence is left, the context of the work still in progress is cancelled,
-// and the loop waits for its end: no work outlives the loop.
-func InOrder[T any](ctx context.Context, workers, n int,
-	work func(context.Context, int) (T, error)) iter.Seq2[T, error] {
-	type result struct {
-		index int
-		value T
-		err   error
-	}
-	return func(yield func(T, error) bool) {
-		workCtx, cancel := context.WithCancel(ctx)
-		results := make(chan result)
-		var started atomic.Int64
-		var running sync.WaitGroup
-		for range max(1, workers) {
-			running.Go(func() {
-				for i := int(started.Add(1)) - 1; i < n; i = int(started.Add(1)) - 1 {
-					v, err := work(workCtx, i)
-					results <- result{i, v, err}
-					if err != nil {
-						return
-					}
-				}
-			})
-		}
-		go func() {
-			running.Wait()
-			close(results)
-		}()
-		defer func() {
-			cancel()
-			for range results {
-			}
-		}()
-		early := map[int]result{}
-		next := 0
-		for r := range results {
-			early[r.index] = r
-			for r, ready := early[next]; ready; r, ready = early[next] {
-				delete(early, next)
-				next++
-				if ctx.Err() != nil && Stopped(r.err) || !yield(r.value, r.err) || r.err != nil {
-					return
-				}
-			}
-		}
-	}
 }

@@ -24,7 +24,7 @@ func firstly(name string) Player {
 // chance; in a set it has every seat once.
 func TestMultiPlayerOfEqualPlayersIsExactlyEven(t *testing.T) {
 	seats := map[string]int{}
-	r, err := Match{Rules: blocking.Game, A: firstly("a"), B: firstly("b"), Seats: 4, Units: 3, Seed: 1, Workers: 2,
+	r, err := Match{Rules: blocking.Game, Players: []Player{firstly("a"), firstly("b")}, Seats: 4, Units: 3, Seed: 1, Workers: 2,
 		Record: func(rec *record.Record) error {
 			for seat, name := range rec.Agents {
 				if name == "a" {
@@ -32,24 +32,26 @@ func TestMultiPlayerOfEqualPlayersIsExactlyEven(t *testing.T) {
 				}
 			}
 			return record.Check(blocking.Game, rec)
-		}}.MultiPlayer(t.Context())
+		}}.Play(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"0": 3, "1": 3, "2": 3, "3": 3}, seats)
 	require.Equal(t, 12, r.Games)
-	require.InDelta(t, r.OthersRank, r.Rank, 1e-9)
-	require.InDelta(t, r.OthersScore, r.Score, 1e-9)
-	require.LessOrEqual(t, r.Low, r.Rank)
-	require.GreaterOrEqual(t, r.High, r.Rank)
+	a, b := r.Players[0], r.Players[1]
+	require.InDelta(t, b.Rank.Value, a.Rank.Value, 1e-9)
+	require.InDelta(t, b.Points.Mean.Value, a.Points.Mean.Value, 1e-9)
+	require.LessOrEqual(t, a.Rank.Low, a.Rank.Value)
+	require.GreaterOrEqual(t, a.Rank.High, a.Rank.Value)
+	require.Equal(t, []int{12, 36}, []int{a.Games, r.Meetings[0].Total()}, "three opponents in every game")
 }
 
 func TestMultiPlayerIsTheSameForAnyWorkers(t *testing.T) {
-	m := Match{Rules: blocking.Game, A: firstly("a"), B: randomly("b"), Seats: 3, Units: 6, Seed: 2}
-	want, err := m.MultiPlayer(t.Context())
+	m := Match{Rules: blocking.Game, Players: []Player{firstly("a"), randomly("b")}, Seats: 3, Units: 6, Seed: 2}
+	want, err := m.Play(t.Context())
 	require.NoError(t, err)
-	require.Greater(t, want.Rank, want.OthersRank, "the first placement of all is a bad one")
+	require.Greater(t, want.Players[0].Rank.Value, want.Players[1].Rank.Value, "the first placement of all is a bad one")
 	games := 0
 	m.Workers, m.Progress = 3, func(n int, _ string) { games = n }
-	got, err := m.MultiPlayer(t.Context())
+	got, err := m.Play(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 	require.Equal(t, 18, games)
@@ -58,14 +60,14 @@ func TestMultiPlayerIsTheSameForAnyWorkers(t *testing.T) {
 func TestMultiPlayerStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := Match{
-		Rules: blocking.Game, A: waitAfter(firstly("a"), 0, 10, 9), B: firstly("b"), Seats: 3, Units: 100000,
+		Rules: blocking.Game, Players: []Player{waitAfter(firstly("a"), 0, 10, 9), firstly("b")}, Seats: 3, Units: 100000,
 		Progress: func(int, string) { cancel() },
 	}
-	r, err := m.MultiPlayer(ctx)
+	r, err := m.Play(ctx)
 	require.NoError(t, err)
-	require.Positive(t, r.Sets)
-	require.LessOrEqual(t, r.Sets, 10)
+	require.Positive(t, r.Units)
+	require.LessOrEqual(t, r.Units, 10)
 	m.Seats = 5
-	_, err = m.MultiPlayer(t.Context())
+	_, err = m.Play(t.Context())
 	require.ErrorContains(t, err, "2 to 4 seats: not a game for 5")
 }

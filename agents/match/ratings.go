@@ -10,6 +10,25 @@ import (
 // scale turns Elo into the exponent of the logistic function.
 const scale = math.Ln10 / 400
 
+// Counts are the results of games, or of meetings, from one side.
+type Counts struct {
+	Wins   int `json:"wins"`
+	Draws  int `json:"draws"`
+	Losses int `json:"losses"`
+}
+
+// Count adds a game that won 2, 1 or 0 half points.
+func (c *Counts) Count(halves int) { *[...]*int{&c.Losses, &c.Draws, &c.Wins}[halves]++ }
+
+// Total is the number of games.
+func (c Counts) Total() int { return c.Wins + c.Draws + c.Losses }
+
+// Points are the wins and half the draws.
+func (c Counts) Points() float64 { return float64(c.Wins) + float64(c.Draws)/2 }
+
+// Share is Points as a fraction of the games; 0 without a game.
+func (c Counts) Share() float64 { return c.Points() / float64(max(c.Total(), 1)) }
+
 // Results are the results of games between n players, numbered from 0.
 type Results struct {
 	n    int

@@ -26,101 +26,129 @@ func dice() Player {
 }
 
 func TestSinglePlayerDoesNotDependOnWorkers(t *testing.T) {
-	var want *SinglePlayerResult
+	var want *Report
 	for _, workers := range []int{1, 3} {
 		var recs []*record.Record
-		s := Match{Rules: wintetris.Game, A: dice(), B: lazy(), Units: 9, Seed: 4, Workers: workers}
+		s := Match{Rules: wintetris.Game, Players: []Player{dice(), lazy()}, Units: 9, Seed: 4, Workers: workers}
 		s.Record = func(r *record.Record) error {
 			recs = append(recs, r)
 			return record.Check(wintetris.Game, r)
 		}
-		got, err := s.SinglePlayer(context.Background())
+		got, err := s.Play(context.Background())
 		require.NoError(t, err)
-		require.Len(t, got.Runs[0], 9)
 		require.Len(t, recs, 18)
 		for i, r := range recs {
 			require.Equal(t, recs[i&^1].Seed, r.Seed, "both play the same seeds")
 			require.Equal(t, []string{"dice", "lazy"}[i&1], r.Agents[0])
-			require.Equal(t, Run{r.Scores[0], len(r.Choices), true}, got.Runs[i&1][i/2])
+		}
+		for k, p := range got.Players {
+			require.Equal(t, 9, p.Games)
+			require.Empty(t, p.Ends)
+			total := 0
+			for i := k; i < len(recs); i += 2 {
+				total += recs[i].Scores[0]
+			}
+			require.Equal(t, total, p.Points.Total)
 		}
 		if want == nil {
-			want = &got
+			want = got
 		}
-		require.Equal(t, *want, got)
+		require.Equal(t, want, got)
 	}
 }
 
 func TestSinglePlayerInPieces(t *testing.T) {
-	s := Match{Rules: wintetris.Game, A: dice(), Units: 5, Seed: 8}
-	whole, err := s.SinglePlayer(context.Background())
+	var recs []*record.Record
+	s := Match{Rules: wintetris.Game, Players: []Player{dice()}, Units: 5, Seed: 8, Record: func(r *record.Record) error {
+		recs = append(recs, r)
+		return nil
+	}}
+	_, err := s.Play(context.Background())
 	require.NoError(t, err)
 	s.Units, s.Skip = 2, 3
-	rest, err := s.SinglePlayer(context.Background())
+	_, err = s.Play(context.Background())
 	require.NoError(t, err)
-	require.Equal(t, whole.Runs[0][3:], rest.Runs[0])
+	require.Equal(t, recs[3:5], recs[5:])
 }
 
 func TestSinglePlayerStopsGames(t *testing.T) {
-	s := Match{Rules: wintetris.Game, A: lazy(), Units: 2, Steps: 3}
-	r, err := s.SinglePlayer(context.Background())
+	s := Match{Rules: wintetris.Game, Players: []Player{lazy()}, Units: 2, Steps: 3}
+	r, err := s.Play(context.Background())
 	require.NoError(t, err)
-	require.Equal(t, [][]Run{{{0, 3, false}, {0, 3, false}}}, r.Runs)
-	stats := r.AStats
-	require.Equal(t, []int{2, 0, 6}, []int{stats.Stopped, stats.Deaths, stats.Steps})
+	p := r.Players[0]
+	require.Equal(t, []int{2, 2, 6, 0}, []int{p.Games, p.Ends[Limit], p.Turns, p.Points.Total})
 }
 
 func TestSinglePlayerRefuses(t *testing.T) {
-	good := Match{Rules: wintetris.Game, A: lazy(), Units: 1}
+	good := Match{Rules: wintetris.Game, Players: []Player{lazy()}, Units: 1}
 	for says, change := range map[string]func(*Match){
-		"not a game for 1":                           func(s *Match) { s.Rules = blockbattle.Game },
+		"not a game for 5":                           func(s *Match) { s.Rules, s.Seats = blockbattle.Game, 5 },
 		"0 pairs, sets or seeds":                     func(s *Match) { s.Units = 0 },
-		"a player is missing":                        func(s *Match) { s.A = Player{} },
+		"a player is missing":                        func(s *Match) { s.Players = nil },
 		"cap -1, steps 0, skip 0: want none below 0": func(s *Match) { s.Cap = -1 },
 	} {
 		s := good
 		change(&s)
-		_, err := s.SinglePlayer(context.Background())
+		_, err := s.Play(context.Background())
 		require.ErrorContains(t, err, says)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err := good.SinglePlayer(ctx)
+	r, err := good.Play(ctx)
 	require.NoError(t, err, "the end of the context is no error")
-	require.Empty(t, r.Runs[0])
+	require.Zero(t, r.Games)
 	require.True(t, r.Stopped)
-	good.A.New = func(uint64) (env.Agent, error) { return nil, errors.New("out of order") }
-	_, err = good.SinglePlayer(context.Background())
+	good.Players[0].New = func(uint64) (env.Agent, error) { return nil, errors.New("out of order") }
+	_, err = good.Play(context.Background())
 	require.ErrorContains(t, err, "lazy: out of order")
 }
 
-func TestStats(t *testing.T) {
-	r := []Run{{10, 100, true}, {30, 300, true}, {50, 400, false}, {20, 200, false}}
-	l := statsOf(r)
-	require.Equal(t, RunStats{
-		Games: 4, Mean: l.Mean, Median: 25, Worst: 10, Best: 50,
-		Stopped: 2, Deaths: 2, Total: 110, PerDeath: l.PerDeath, Steps: 1000,
-	}, l)
-	require.InDelta(t, 27.5, l.Mean.Value, 1e-9)
-	require.InDelta(t, 3.182*8.539, l.Mean.High-l.Mean.Value, 0.01, "t of 3 degrees times the standard error")
-	// Of a count of 2, the exact interval of its expectation is 0.2422 to 7.2247.
-	require.InDelta(t, 55, l.PerDeath.Value, 1e-9)
-	require.InDelta(t, 110/7.2247, l.PerDeath.Low, 0.01)
-	require.InDelta(t, 110/0.2422, l.PerDeath.High, 0.2)
-
-	none := statsOf([]Run{{60, 1, false}}).PerDeath
-	require.InDelta(t, 60/2.9957, none.Low, 0.01)
-	require.Equal(t, Estimate{none.Low, none.Low, 0}, none)
+// alone is the report of players that score these points on the same seeds, each alone.
+func alone(points ...[]int) *Report {
+	var players []Standing
+	for k := range points {
+		players = append(players, Standing{Number: k})
+	}
+	r := NewReport(wintetris.Game, "1", players)
+	var games []Played
+	for unit := range points[0] {
+		for k := range points {
+			games = append(games, Played{Unit: unit, Seats: []int{k}, Points: points[k][unit : unit+1], Ranks: []int{1}})
+			if points[k][unit] >= 50 || points[k][unit] == 20 {
+				games[len(games)-1].Reason = Limit
+			}
+		}
+	}
+	r.Add(games)
+	return r
 }
 
-func TestCompare(t *testing.T) {
-	a := []Run{{Score: 5}, {Score: 7}, {Score: 9}}
-	var c, all SinglePlayerResult
-	c.compare(a, []Run{{Score: 5}, {Score: 4}, {Score: 3}})
-	require.Equal(t, []int{2, 1, 0}, []int{c.Wins, c.Draws, c.Losses})
-	require.InDelta(t, 5./6, c.Score, 1e-9)
-	require.InDelta(t, 3, c.Difference.Value, 1e-9)
-	require.InDelta(t, 3-4.3027*3/1.7321, c.Difference.Low, 0.001)
-	all.compare(a, []Run{{}, {}, {}})
-	require.InDelta(t, 0.2924, all.Low, 0.001, "three of three still happen at ⅓ or so")
-	require.InDelta(t, 1, all.High, 0)
+func TestPoints(t *testing.T) {
+	s := alone([]int{10, 30, 50, 20}).Players[0]
+	p := s.Points
+	require.Equal(t, &Points{Mean: p.Mean, Median: 25, Worst: 10, Best: 50, Total: 110, PerEnd: p.PerEnd}, p)
+	require.Equal(t, 2, s.Ends[Limit])
+	require.InDelta(t, 27.5, p.Mean.Value, 1e-9)
+	require.InDelta(t, 3.182*8.539, p.Mean.High-p.Mean.Value, 0.01, "t of 3 degrees times the standard error")
+	// Of a count of 2, the exact interval of its expectation is 0.2422 to 7.2247.
+	require.InDelta(t, 55, p.PerEnd.Value, 1e-9)
+	require.InDelta(t, 110/7.2247, p.PerEnd.Low, 0.01)
+	require.InDelta(t, 110/0.2422, p.PerEnd.High, 0.2)
+
+	none := alone([]int{60}).Players[0].Points.PerEnd
+	require.InDelta(t, 60/2.9957, none.Low, 0.01)
+	require.Equal(t, &Estimate{none.Low, none.Low, 0}, none)
+}
+
+func TestPlayersAloneAreCompared(t *testing.T) {
+	a := []int{5, 7, 9}
+	m := alone(a, []int{5, 4, 3}).Meetings[0]
+	require.Equal(t, Counts{2, 1, 0}, m.Counts)
+	require.InDelta(t, 5./6, m.Score.Value, 1e-9)
+	require.InDelta(t, 3, m.Difference.Value, 1e-9)
+	require.InDelta(t, 3-4.3027*3/1.7321, m.Difference.Low, 0.001)
+	require.Nil(t, m.Pairs)
+	m = alone(a, []int{0, 0, 0}).Meetings[0]
+	require.InDelta(t, 0.2924, m.Score.Low, 0.001, "three of three still happen at ⅓ or so")
+	require.InDelta(t, 1, m.Score.High, 0)
 }

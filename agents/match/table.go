@@ -2,33 +2,221 @@ package match
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"blockyard/datasets/program"
 )
 
-// A Line is a player's line in a table of standings: its results, and the cells before and behind them.
-type Line struct {
-	Before []string
-	Games  int
-	Counts
-	Elo   Estimate
-	After []string
+// mostText is how many bytes of a text about a program are shown.
+const mostText = 1000
+
+// String is a table of the players, in their order. If the report lists its games, they follow, and players are letters
+// in the order of the command line.
+func (r *Report) String() string {
+	var b strings.Builder
+	b.WriteString(r.Game)
+	if f := r.Settings["format"]; f != "" {
+		b.WriteString(", " + f)
+	}
+	fmt.Fprintf(&b, ", seed %s: %d games", r.Seed, r.Games)
+	if r.Games < r.Expected {
+		fmt.Fprintf(&b, " of %d; run the same command again to go on", r.Expected)
+	}
+	b.WriteString(r.limits())
+	if r.Stopped {
+		b.WriteString(", stopped early")
+	}
+	b.WriteString("\n")
+	if r.Played != nil {
+		for _, p := range r.Players {
+			fmt.Fprintf(&b, "%s: %s\n", Letter(p.Number), p.Name)
+		}
+	}
+	if len(r.Players) > 0 {
+		b.WriteString("\n" + r.table())
+	}
+	if r.Played != nil {
+		b.WriteString("\n" + r.games() + r.said())
+	}
+	for _, p := range r.Players {
+		if p.Program != nil {
+			for _, text := range p.Program.Odd {
+				fmt.Fprintf(&b, "%s: %s\n", r.called(&p), program.Plain(text, mostText))
+			}
+		}
+	}
+	for _, text := range r.Void {
+		fmt.Fprintf(&b, "does not count: %s\n", text)
+	}
+	return b.String()
 }
 
-// Table lays out standings, the best first, with their places. before and after are the heads of the cells of a Line.
-func Table(before, after []string, lines []Line) string {
+// called is what the tables call a player.
+func (r *Report) called(p *Standing) string {
+	if r.Played != nil {
+		return Letter(p.Number)
+	}
+	return p.Name
+}
+
+// table lays out the standings. Columns without a cell are left out.
+func (r *Report) table() string {
+	rows := make([][]string, 1+len(r.Players))
+	var all [][][2]string
+	for k := range r.Players {
+		all = append(all, r.cells(k+1, &r.Players[k]))
+	}
+	for c, cell := range all[0] {
+		if slices.ContainsFunc(all, func(row [][2]string) bool { return row[c][1] != "" }) {
+			rows[0] = append(rows[0], cell[0])
+			for k := range all {
+				rows[k+1] = append(rows[k+1], all[k][c][1])
+			}
+		}
+	}
+	return align(rows)
+}
+
+// cells are the heads and the texts of a player's cells.
+func (r *Report) cells(place int, s *Standing) [][2]string {
+	listed, alone, counted := r.Played != nil, r.Seats == 1, s.Program != nil && s.Program.Answers > 0
+	var p Points
+	if s.Points != nil {
+		p = *s.Points
+	}
+	var a Answers
+	if s.Program != nil {
+		a = *s.Program
+	}
+	left := ""
+	if a.LeftS != nil {
+		left = fmt.Sprintf("%.1f", *a.LeftS)
+	}
+	return [][2]string{
+		{"place", cell(!listed, "%d", place)}, // a list of games goes with the order of the command line
+		{"player", r.called(s)},
+		{"language", s.Language},
+		{"games", cell(true, "%d", s.Games)},
+		{"wins", cell(true, "%d", s.Wins)},
+		{"draws", cell(true, "%d", s.Draws)},
+		{"losses", cell(true, "%d", s.Losses)},
+		{"score", cell(true, "%.1f %%", 100*s.Score)},
+		{"Elo", cell(true, "%+.0f", s.Elo.Value)},
+		{"95 % interval", cell(true, "%+.0f to %+.0f", s.Elo.Low, s.Elo.High)},
+		{"mean rank", cell(r.Seats > 2, "%.3f", s.Rank.Value)},
+		{"mean points", cell(s.Points != nil && (alone || s.Program != nil), "%.1f", p.Mean.Value)},
+		{"95 % interval", cell(s.Points != nil && alone, "%.1f to %.1f", p.Mean.Low, p.Mean.High)},
+		{"best", cell(s.Points != nil && alone, "%d", p.Best)},
+		{"turns", cell(listed, "%.1f", float64(s.Turns)/float64(max(s.Games, 1)))},
+		{"ms per game", cell(s.Program != nil && !counted, "%.0f", a.UsedMS)},
+		{"answers", cell(counted, "%d", a.Answers)},
+		{"time-outs", cell(counted, "%d", a.Timeouts)},
+		{"remarks", cell(counted, "%d", a.Remarks)},
+		{"ended", cell(counted, "%d", a.Ended)},
+		{"ms per answer", cell(counted, "%.1f", a.AnswerMS)},
+		{"longest ms", cell(counted, "%.1f", a.MostMS)},
+		{"s left", left},
+		{"ends", cell(alone && listed, "%s", list(s.Ends))},
+		{"faults", list(s.Faults)},
+	}
+}
+
+// cell is the text of a cell, "" unless it is shown.
+func cell(shown bool, format string, args ...any) string {
+	if !shown {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// games lists the games.
+func (r *Report) games() string {
+	seats := "seats"
+	if len(r.Played) > 0 && r.Played[0].Names != nil {
+		seats = strings.Join(r.Played[0].Names, " ")
+	}
+	rows := [][]string{{"game", "seed", seats, "turns", "points", "ranks", "end"}}
+	for _, g := range r.Played {
+		var who []string
+		end := g.Reason
+		for seat, number := range g.Seats {
+			who = append(who, Letter(number))
+			if fault := g.Fault(seat); fault != "" {
+				end = strings.TrimPrefix(fmt.Sprintf("%s, %s: %s", end, Letter(number), fault), ", ")
+			}
+		}
+		rows = append(rows, []string{strconv.Itoa(g.Number + 1), fmt.Sprintf("%.20s", g.Seed), strings.Join(who, " "),
+			strconv.Itoa(g.Rounds), numbers(g.Points), numbers(g.Ranks), end})
+	}
+	return align(rows)
+}
+
+// numbers writes numbers with spaces between.
+func numbers(v []int) string { return strings.Trim(fmt.Sprint(v), "[]") }
+
+// said is what the games say about the players.
+func (r *Report) said() string {
+	var b strings.Builder
+	if r.Distinct > 0 {
+		fmt.Fprintf(&b, "distinct games: %d of %d", r.Distinct, r.Games)
+		if r.Distinct < r.Games {
+			b.WriteString("; the others repeat one of them move for move (--new-seed game: a new seed for every game)")
+		}
+		b.WriteString("\n")
+	}
+	for _, p := range r.Players {
+		if p.Reached != nil {
+			fmt.Fprintf(&b, "%s: %s points after %s s of the clock, in %d of %d games\n", r.called(&p), r.Settings["points"],
+				p.Reached.text(len(p.after), "%.1f"), len(p.after), p.Games)
+		}
+	}
+	for _, m := range r.Meetings {
+		if m.Total() == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "%s won %d, drew %d and lost %d of %d games against %s: %.1f %%, 95 %% interval %.1f to %.1f", m.A,
+			m.Wins, m.Draws, m.Losses, m.Total(), m.B, 100*m.Score.Value, 100*m.Score.Low, 100*m.Score.High)
+		if m.Difference != nil {
+			fmt.Fprintf(&b, "; %s points a seed", m.Difference.text(m.Total(), "%+.1f"))
+		}
+		if m.Later != nil {
+			fmt.Fprintf(&b, "; %+.1f s later", m.Later.Value)
+		}
+		b.WriteString("\n")
+	}
+	if r.Winner != "" {
+		fmt.Fprintf(&b, "the match is won by %s\n", r.Winner)
+	}
+	return b.String()
+}
+
+// text is the estimate of the mean of n values, with its interval if that says anything.
+func (e Estimate) text(n int, verb string) string {
+	if n < 2 {
+		return fmt.Sprintf(verb, e.Value)
+	}
+	return fmt.Sprintf(verb+" ("+verb+" to "+verb+")", e.Value, e.Low, e.High)
+}
+
+// list lists how often each word occurs.
+func list(counts map[string]int) string {
+	var parts []string
+	for _, word := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s %d", word, counts[word]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// align writes rows of cells in columns.
+func align(rows [][]string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	row := func(place string, before []string, middle string, after []string) {
-		for _, cell := range append(append([]string{place}, before...), append([]string{middle}, after...)...) {
-			fmt.Fprint(w, cell, "\t")
-		}
-		fmt.Fprintln(w)
-	}
-	row("place", before, "games\twins\tdraws\tlosses\tscore\tElo\t95 % interval", after)
-	for k, l := range lines {
-		row(fmt.Sprint(k+1), l.Before, fmt.Sprintf("%d\t%d\t%d\t%d\t%.1f %%\t%+.0f\t%+.0f to %+.0f", l.Games, l.Wins, l.Draws,
-			l.Losses, 100*l.Share(), l.Elo.Value, l.Elo.Low, l.Elo.High), l.After)
+	for _, row := range rows {
+		fmt.Fprintln(w, strings.Join(row, "\t")+"\t")
 	}
 	w.Flush()
 	return b.String()

@@ -15,7 +15,7 @@ import (
 )
 
 // played plays a match and keeps its games.
-func played(t testing.TB, ctx context.Context, m Match) (TwoPlayerResult, []*record.Record) {
+func played(t testing.TB, ctx context.Context, m Match) (Meeting, []*record.Record) {
 	t.Helper()
 	var kept []*record.Record
 	m.Rules = blockbattle.Game
@@ -23,25 +23,25 @@ func played(t testing.TB, ctx context.Context, m Match) (TwoPlayerResult, []*rec
 		kept = append(kept, rec)
 		return nil
 	}
-	res, err := m.TwoPlayer(ctx)
+	res, err := m.Play(ctx)
 	require.NoError(t, err)
 	require.Len(t, kept, res.Games)
-	require.Equal(t, res.Games, 2*res.Pairs.N())
-	return res, kept
+	require.Equal(t, res.Games, 2*res.Meetings[0].Pairs.N())
+	return res.Meetings[0], kept
 }
 
 func TestNullTestIsExactlyEven(t *testing.T) {
 	for _, name := range []string{"first", "hand:ply=1", "terms6:ply=2", "hand:ply=1,time=1h"} {
 		p := named(t, name)
-		res, _ := played(t, context.Background(), Match{A: p, B: p, Units: 5, Seed: 4, Workers: 2})
-		require.Equal(t, Pairs{0, 0, 5, 0, 0}, res.Pairs, name)
+		res, _ := played(t, context.Background(), Match{Players: []Player{p, p}, Units: 5, Seed: 4, Workers: 2})
+		require.Equal(t, &Pairs{0, 0, 5, 0, 0}, res.Pairs, name)
 		require.Equal(t, res.Wins, res.Losses, name)
 	}
 }
 
 func TestTwoPlayerIsTheSameForAnyNumberOfWorkers(t *testing.T) {
-	m := Match{A: named(t, "random"), B: named(t, "random"), Units: 60, Seed: 8}
-	var first TwoPlayerResult
+	m := Match{Players: []Player{named(t, "random"), named(t, "random")}, Units: 60, Seed: 8}
+	var first Meeting
 	var games []*record.Record
 	for i, workers := range []int{1, 2, 7, 200, 0} {
 		m.Workers = workers
@@ -60,7 +60,7 @@ func TestTwoPlayerIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 }
 
 func TestPairsShareTheSeedAndSwapTheSeats(t *testing.T) {
-	m := Match{A: named(t, "random"), B: named(t, "first"), Units: 4, Seed: 8, Workers: 2}
+	m := Match{Players: []Player{named(t, "random"), named(t, "first")}, Units: 4, Seed: 8, Workers: 2}
 	_, kept := played(t, context.Background(), m)
 	seeds := map[uint64]bool{}
 	for i, rec := range kept {
@@ -76,8 +76,8 @@ func TestPairsShareTheSeedAndSwapTheSeats(t *testing.T) {
 
 func TestOrderOfThePlayersDoesNotMatter(t *testing.T) {
 	a, b := named(t, "hand:ply=1"), named(t, "terms6:ply=1")
-	ab, _ := played(t, context.Background(), Match{A: a, B: b, Units: 20, Seed: 1, Workers: 2})
-	ba, _ := played(t, context.Background(), Match{A: b, B: a, Units: 20, Seed: 1, Workers: 2})
+	ab, _ := played(t, context.Background(), Match{Players: []Player{a, b}, Units: 20, Seed: 1, Workers: 2})
+	ba, _ := played(t, context.Background(), Match{Players: []Player{b, a}, Units: 20, Seed: 1, Workers: 2})
 	require.Equal(t, ab.Wins, ba.Losses)
 	require.Equal(t, ab.Losses, ba.Wins)
 	for i := range ab.Pairs {
@@ -89,12 +89,12 @@ func TestOrderOfThePlayersDoesNotMatter(t *testing.T) {
 func TestSPRTStopsTheMatchAtTheSamePairForAnyWorkers(t *testing.T) {
 	for _, workers := range []int{1, 5} {
 		res, _ := played(t, context.Background(), Match{
-			A: named(t, "random"), B: named(t, "first"), Units: 1000, Seed: 2, Workers: workers,
+			Players: []Player{named(t, "random"), named(t, "first")}, Units: 1000, Seed: 2, Workers: workers,
 			SPRT: &SPRT{Elo0: 0, Elo1: 100, Alpha: 0.05, Beta: 0.05},
 		})
 		require.Equal(t, AcceptH1, res.Verdict)
-		require.Less(t, res.Games, 100)
-		before := res.Pairs
+		require.Less(t, res.Total(), 100)
+		before := *res.Pairs
 		before[4]-- // every pair was won
 		require.Equal(t, Undecided, SPRT{0, 100, 0.05, 0.05}.Verdict(before), "it stopped one pair too late")
 		require.Zero(t, res.Losses+res.Draws)
@@ -106,21 +106,21 @@ func TestEndOfContextKeepsThePairsPlayed(t *testing.T) {
 	defer cancel()
 	p := named(t, "random")
 	waiting := waitAfter(p, 1, 30, 4)
-	m := Match{Rules: blockbattle.Game, A: waiting, B: waiting, Units: 1 << 30, Seed: 1, Workers: 3}
+	m := Match{Rules: blockbattle.Game, Players: []Player{waiting, waiting}, Units: 1 << 30, Seed: 1, Workers: 3}
 	m.Progress = func(games int, _ string) {
 		if games == 20 {
 			cancel()
 		}
 	}
-	res, err := m.TwoPlayer(ctx)
+	res, err := m.Play(ctx)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, res.Games, 20)
 	require.LessOrEqual(t, res.Games, 60)
 
 	require.True(t, res.Stopped)
 	res.Stopped = false
-	m.A, m.B, m.Units, m.Progress = p, p, res.Pairs.N(), nil
-	whole, err := m.TwoPlayer(context.Background())
+	m.Players, m.Units, m.Progress = []Player{p, p}, res.Units, nil
+	whole, err := m.Play(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, whole, res, "what was played is the beginning of the whole")
 }
@@ -134,27 +134,27 @@ func TestAFailureEndsTheMatch(t *testing.T) {
 		}
 		return &closing{search.NewRandom(seed), closed}, nil
 	}}
-	m := Match{Rules: blockbattle.Game, A: named(t, "random"), B: bad, Units: 50, Workers: 1}
-	res, err := m.TwoPlayer(context.Background())
+	m := Match{Rules: blockbattle.Game, Players: []Player{named(t, "random"), bad}, Units: 50, Workers: 1}
+	res, err := m.Play(context.Background())
 	require.EqualError(t, err, "bad: no more")
 	require.Equal(t, 6, res.Games)
 	require.Equal(t, int64(6), closed.Load(), "every agent is closed")
 
-	m.B = named(t, "first")
+	m.Players[1] = named(t, "first")
 	m.Record = func(*record.Record) error { return errors.New("disk full") }
-	_, err = m.TwoPlayer(context.Background())
+	_, err = m.Play(context.Background())
 	require.EqualError(t, err, "disk full")
 
 	m.Units = 0
-	_, err = m.TwoPlayer(context.Background())
+	_, err = m.Play(context.Background())
 	require.ErrorContains(t, err, "0 pairs, sets or seeds")
 	m.Units, m.SPRT = 1, &SPRT{}
-	_, err = m.TwoPlayer(context.Background())
+	_, err = m.Play(context.Background())
 	require.ErrorContains(t, err, "sprt")
 	solo := *blockbattle.Game
 	solo.MinSeats, solo.MaxSeats = 1, 1
-	m.Rules = &solo
-	_, err = m.TwoPlayer(context.Background())
+	m.Rules, m.Seats = &solo, 2
+	_, err = m.Play(context.Background())
 	require.ErrorContains(t, err, "has 1 to 1 seats: not a game for 2")
 }
 

@@ -102,15 +102,16 @@ def percent(share: float) -> str:
 
 def figures(said: Line, agent: str) -> list[str]:
     """Return the figures in a command's line of JSON: a match's, or those of an agent in a ladder."""
-    if "players" in said:
+    if "expected" in said:
         player = next(player for player in said["players"] if player["name"] == agent)
         elo = player["elo"]
         return [f"{percent(player['score'])} %", f"{elo['value']:+.0f} ({elo['low']:+.0f} to {elo['high']:+.0f})"]
-    if "mean_rank" in said:
-        rank, low, high, others = (said[key] for key in ("mean_rank", "low", "high", "others_mean_rank"))
-        return [f"mean rank {rank:.2f} ({low:.2f} to {high:.2f}), baselines {others:.2f}; {said['games']} games"]
-    if "pairs" in said:
-        score, low, high = (percent(said[key]) for key in ("score", "low", "high"))
+    if said["seats"] > 2:
+        rank, others = (player["mean_rank"] for player in said["players"])
+        ranks = f"{rank['value']:.2f} ({rank['low']:.2f} to {rank['high']:.2f})"
+        return [f"mean rank {ranks}, baselines {others['value']:.2f}; {said['games']} games"]
+    if said["seats"] == 2:
+        score, low, high = (percent(said["meetings"][0]["score"][key]) for key in ("value", "low", "high"))
         return [f"{score} % ({low} to {high}), {said['games']:,} games"]
     raise ValueError("this kind of figure has to be entered with --figure")
 

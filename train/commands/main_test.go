@@ -85,8 +85,8 @@ func TestFitBounded(t *testing.T) {
 		return nil
 	}}
 	random := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
-	table.A, table.B = random, random
-	_, err = table.TwoPlayer(t.Context())
+	table.Players = []match.Player{random, random}
+	_, err = table.Play(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	info, err := os.Stat(path)
@@ -109,8 +109,8 @@ func TestFitLearns(t *testing.T) {
 	random := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
 	hand, err := bots.New(g.Rules, bots.Own("hand:ply=1"))
 	require.NoError(t, err)
-	table := match.Match{Rules: g.Rules, A: match.Player{Name: "hand", New: hand}, B: random, Units: 30, Workers: 2, Record: w.Write}
-	_, err = table.TwoPlayer(t.Context())
+	table := match.Match{Rules: g.Rules, Players: []match.Player{match.Player{Name: "hand", New: hand}, random}, Units: 30, Workers: 2, Record: w.Write}
+	_, err = table.Play(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 
@@ -158,8 +158,8 @@ func TestFitFindsTheGame(t *testing.T) {
 	w, err := record.Create(path)
 	require.NoError(t, err)
 	p := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
-	table := match.Match{Rules: g.Rules, A: p, B: p, Units: 2, Record: w.Write}
-	_, err = table.TwoPlayer(t.Context())
+	table := match.Match{Rules: g.Rules, Players: []match.Player{p, p}, Units: 2, Record: w.Write}
+	_, err = table.Play(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	out := filepath.Join(t.TempDir(), "fit.safetensors")

@@ -28,22 +28,22 @@ func TestMatchOfWorkers(t *testing.T) {
 	dir, g := t.TempDir(), games.BlockBattle
 	newMatch := func() match.Match {
 		m := match.Match{Rules: g.Rules, Units: 40, Seed: 1000}
-		for name, to := range map[string]*match.Player{"learned:ply=1": &m.A, "hand:ply=1": &m.B} {
+		for _, name := range []string{"learned:ply=1", "hand:ply=1"} {
 			f, err := bots.New(g.Rules, bots.Own(name))
 			require.NoError(t, err)
-			*to = match.Player{Name: name, New: f}
+			m.Players = append(m.Players, match.Player{Name: name, New: f})
 		}
 		return m
 	}
 	alone := newMatch()
-	want, err := alone.TwoPlayer(t.Context())
+	want, err := alone.Play(t.Context())
 	require.NoError(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	at := l.Addr().String()
 	require.NoError(t, l.Close())
 	type played struct {
-		match.TwoPlayerResult
+		*match.Report
 		err error
 	}
 	ended := make(chan played, 1)
@@ -51,12 +51,12 @@ func TestMatchOfWorkers(t *testing.T) {
 		together, log := newMatch(), slog.New(slog.DiscardHandler)
 		f := matches.Flags{Flags: broker.Flags{Listen: at}, Dir: dir}
 		f.Cluster.On = true
-		session, err := f.Start(t.Context(), &together, []string{together.A.Name, together.B.Name}, io.Discard, log)
+		session, err := f.Start(t.Context(), &together, []string{together.Players[0].Name, together.Players[1].Name}, io.Discard, log)
 		if err != nil {
 			ended <- played{err: err}
 			return
 		}
-		got, err := together.TwoPlayer(t.Context())
+		got, err := together.Play(t.Context())
 		ended <- played{got, errors.Join(err, session.Close(true))}
 	}()
 	key := filepath.Join(dir, "worker.nk")
@@ -78,5 +78,5 @@ func TestMatchOfWorkers(t *testing.T) {
 	startWorker(t, "third", at, join)
 	got := <-ended
 	require.NoError(t, got.err)
-	require.Equal(t, want, got.TwoPlayerResult)
+	require.Equal(t, want, got.Report)
 }

@@ -36,15 +36,15 @@ step "5 of 5: results"
 "$PY" - "$OUT" <<'TABLE'
 import json, sys
 out = sys.argv[1]
-arena = json.load(open(f"{out}/arena.json"))
-contest = json.load(open(f"{out}/contest.json"))["match"]
+arena, contest = (json.load(open(f"{out}/{name}.json"))["meetings"][0] for name in ("arena", "contest"))
 rows = [("match", "games", "wins", "draws", "losses", "score"),
         ("contest: exported bot against hand", contest),
         ("arena: same net against hand", arena)]
 for row in rows:
     if len(row) == 2:
         name, r = row
-        row = (name, *(r[k] for k in ("games", "wins", "draws", "losses")), f"{100 * r['score']:.1f} %")
+        counts = [r[k] for k in ("wins", "draws", "losses")]
+        row = (name, sum(counts), *counts, f"{100 * r['score']['value']:.1f} %")
     print("{:<36}{:>7}{:>7}{:>7}{:>8}{:>9}".format(*map(str, row)))
 print()
 for what, path in (("Python policy", "policy.npz"), ("weights", "selfplay/best.safetensors"),

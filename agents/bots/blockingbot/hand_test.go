@@ -65,11 +65,13 @@ func player(name string, ply int, e func() search.Evaluator) match.Player {
 func TestHandBeatsGreedy(t *testing.T) {
 	r, err := match.Match{
 		Rules: blocking.Game, Units: 10, Seed: 5,
-		A: player("hand", 2, func() search.Evaluator { return NewHand() }),
-		B: player("greedy", 1, func() search.Evaluator { return &Greedy{} }),
-	}.TwoPlayer(t.Context())
+		Players: []match.Player{
+			player("hand", 2, func() search.Evaluator { return NewHand() }),
+			player("greedy", 1, func() search.Evaluator { return &Greedy{} }),
+		},
+	}.Play(t.Context())
 	require.NoError(t, err)
-	require.Greater(t, r.Pairs.Score(), 0.6)
+	require.Greater(t, r.Meetings[0].Score.Value, 0.6)
 }
 
 // Greedy lays the largest piece it can.

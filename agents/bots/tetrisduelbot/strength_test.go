@@ -21,8 +21,8 @@ func TestHandBeatsPlainWeights(t *testing.T) {
 			return search.New(tetrisduel.Game, &Hand{Weights: w}, search.Options{})
 		}}
 	}
-	table := match.Match{Rules: tetrisduel.Game, Units: 4, Seed: 20, A: player(Tuned), B: player(Weights(plain))}
-	got, err := table.TwoPlayer(t.Context())
+	table := match.Match{Rules: tetrisduel.Game, Units: 4, Seed: 20, Players: []match.Player{player(Tuned), player(Weights(plain))}}
+	got, err := table.Play(t.Context())
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, got.Wins, 7, got)
+	require.GreaterOrEqual(t, got.Meetings[0].Wins, 7, got)
 }

@@ -30,14 +30,15 @@ func Open(ctx context.Context, r *fleet.Run, get fleet.Get) (fleet.NewPlayer, er
 	if len(s.Players) < 1 || len(s.Players) > 2 {
 		return nil, fmt.Errorf("match %s: %d players, want 1 or 2", r.ID, len(s.Players))
 	}
-	m := &match.Match{Rules: g, Cap: s.Cap, Steps: s.Steps}
-	for k, to := range []*match.Player{&m.A, &m.B}[:len(s.Players)] {
-		*to, err = s.Players[k].open(g, func(name string) ([]byte, error) { return get(ctx, name) })
+	m := &match.Match{Rules: g, Seats: s.Seats, Cap: s.Cap, Steps: s.Steps}
+	for _, p := range s.Players {
+		to, err := p.open(g, func(name string) ([]byte, error) { return get(ctx, name) })
 		if err != nil {
 			return nil, fmt.Errorf("match %s: %w", r.ID, err)
 		}
+		m.Players = append(m.Players, to)
 	}
-	check, err := selfTest(ctx, m, s.Seats)
+	check, err := selfTest(ctx, m)
 	if err == nil {
 		err = r.AgreeSelfTest("the match", s.Check, check)
 	}

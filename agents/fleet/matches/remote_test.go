@@ -3,7 +3,6 @@ package matches
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -36,12 +35,12 @@ func newMatch(t *testing.T, game, a, b string, units int) (*match.Match, *string
 	m := &match.Match{Rules: g, Units: units, Seed: 7, Record: func(r *record.Record) error {
 		return json.NewEncoder(lines).Encode(r)
 	}}
-	for to, text := range map[*match.Player]string{&m.A: a, &m.B: b} {
+	for _, text := range []string{a, b} {
 		agent, err := bots.Parse(g, bots.Own(text))
 		require.NoError(t, err)
 		f, err := agent.Factory()
 		require.NoError(t, err)
-		*to = match.Player{Name: agent.Recorded(), Spec: text, New: f}
+		m.Players = append(m.Players, match.Player{Name: agent.Recorded(), Spec: text, New: f})
 	}
 	return m, lines
 }
@@ -53,7 +52,7 @@ func start(t *testing.T, m *match.Match, limits fleet.Limits) *session {
 	dir := t.TempDir()
 	site, err := f.Open(dir, "test", quiet)
 	require.NoError(t, err)
-	s, err := serve(t.Context(), site, m, []string{m.A.Spec, m.B.Spec},
+	s, err := serve(t.Context(), site, m, []string{m.Players[0].Spec, m.Players[1].Spec},
 		fleet.Options{Folder: dir, Log: quiet}, limits)
 	require.NoError(t, err)
 	return s
@@ -90,7 +89,7 @@ func TestSameMatch(t *testing.T) {
 	position, err := env.Encode(nil, fresh)
 	require.NoError(t, err)
 	alone.Book = match.Book{position}
-	local, err := alone.TwoPlayer(t.Context())
+	local, err := alone.Play(t.Context())
 	require.NoError(t, err)
 
 	together, got := newMatch(t, "blockbattle", a, "hand:ply=1", 12)
@@ -101,9 +100,9 @@ func TestSameMatch(t *testing.T) {
 	require.NoError(t, err)
 	queue, err := js.Consumer(ctx, "blockyard-"+m.Run()+"-1-tasks", "workers")
 	require.NoError(t, err)
-	ended := make(chan match.TwoPlayerResult, 1)
+	ended := make(chan *match.Report, 1)
 	go func() {
-		r, err := together.TwoPlayer(ctx)
+		r, err := together.Play(ctx)
 		if err != nil {
 			t.Error(err)
 		}
@@ -159,10 +158,7 @@ func readShipped(f io.ReadCloser, err error) ([]byte, error) {
 
 // Matches of one seat, and of more than two, have the same result too, and so have those with names of the user's.
 func TestOtherNumbersOfSeats(t *testing.T) {
-	for game, play := range map[string]func(*match.Match) (fmt.Stringer, error){
-		"wintetris": func(m *match.Match) (fmt.Stringer, error) { return m.SinglePlayer(t.Context()) },
-		"blocking":  func(m *match.Match) (fmt.Stringer, error) { return m.MultiPlayer(t.Context()) },
-	} {
+	for _, game := range []string{"wintetris", "blocking"} {
 		t.Run(game, func(t *testing.T) {
 			var texts, records []string
 			for _, remote := range []bool{false, true} {
@@ -177,7 +173,7 @@ func TestOtherNumbersOfSeats(t *testing.T) {
 					s = start(t, m, fleet.DefaultLimits)
 					s.work(t.Context(), "only", Open)
 				}
-				r, err := play(m)
+				r, err := m.Play(t.Context())
 				require.NoError(t, err)
 				texts, records = append(texts, r.String()), append(records, lines.String())
 				require.NoError(t, s.Close(true))
@@ -243,11 +239,11 @@ func TestUnitThatFails(t *testing.T) {
 	s := start(t, m, fleet.Limits{AckWait: time.Minute, Deliveries: 3})
 	broken := func(context.Context, *fleet.Run, fleet.Get) (fleet.NewPlayer, error) {
 		b := *m
-		b.A.New = func(uint64) (env.Agent, error) { panic("out of order") }
+		b.Players = []match.Player{{Name: "random", New: func(uint64) (env.Agent, error) { panic("out of order") }}, m.Players[1]}
 		return func() (fleet.Player, error) { return unitPlayer(&b), nil }, nil
 	}
 	left := s.work(t.Context(), "fragile", broken)
-	_, err := m.TwoPlayer(t.Context())
+	_, err := m.Play(t.Context())
 	require.ErrorContains(t, err, "was given to workers 3 times and has no result: worker fragile says: panic: out of order")
 	require.Regexp(t, "^unit [01] ", err.Error())
 	kept, globErr := filepath.Glob(filepath.Join(filepath.Dir(s.key(t)), "failed-unit-[01].json"))
@@ -273,7 +269,7 @@ func TestMatchThatWasKilled(t *testing.T) {
 	killed, err := (&broker.ClientFlags{Creds: own}).Connect(s.Site.Address, "killed", quiet)
 	require.NoError(t, err)
 	again := *m
-	gone, err := serve(ctx, &broker.Site{Conn: killed}, &again, []string{m.A.Spec, m.B.Spec},
+	gone, err := serve(ctx, &broker.Site{Conn: killed}, &again, []string{m.Players[0].Spec, m.Players[1].Spec},
 		fleet.Options{Folder: t.TempDir(), Log: quiet}, fleet.DefaultLimits)
 	require.NoError(t, err)
 	killed.Close()
@@ -285,7 +281,7 @@ func TestMatchThatWasKilled(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(silent()[gone.Run()], "does not answer") },
 		time.Minute, time.Millisecond)
 	third := *m
-	next, err := serve(ctx, s.Site, &third, []string{m.A.Spec},
+	next, err := serve(ctx, s.Site, &third, []string{m.Players[0].Spec},
 		fleet.Options{Folder: t.TempDir(), Log: quiet, Keep: time.Nanosecond}, fleet.DefaultLimits)
 	require.NoError(t, err)
 	require.NotContains(t, silent(), gone.Run())
@@ -302,7 +298,7 @@ func TestMatchThatWasKilled(t *testing.T) {
 func TestRecordsAreReplayed(t *testing.T) {
 	m, _ := newMatch(t, "blockbattle", "random", "random", 1)
 	s := &session{match: m}
-	u := match.Unit{Seed: 7, Games: [][]match.Entrant{{{}, {B: true}}}}
+	u := match.Unit{Seed: 7, Games: [][]match.Entrant{{{}, {Player: 1}}}}
 	games, err := m.PlayUnit(t.Context(), u)
 	require.NoError(t, err)
 	_, err = s.check(u, fleet.JSON(games))

@@ -78,14 +78,10 @@ func (f *Flags) Start(ctx context.Context, m *match.Match, texts []string, out i
 // serve announces the match.
 func serve(ctx context.Context, site *broker.Site, m *match.Match, texts []string, o fleet.Options,
 	limits fleet.Limits) (*session, error) {
-	seats := max(1, m.Seats)
-	if m.Rules.MaxSeats > 1 {
-		seats = max(2, m.Seats)
-	}
-	sp := spec{Table: m.Rules.Table, Seats: seats, Cap: m.Cap, Steps: m.Steps}
+	sp := spec{Table: m.Rules.Table, Seats: m.GameSeats(), Cap: m.Cap, Steps: m.Steps}
 	var files [][]byte
 	for k, text := range texts {
-		p, err := pack(m.Rules, m.Name(match.Entrant{B: k > 0}), text, &files)
+		p, err := pack(m.Rules, m.Players[k].Name, text, &files)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +91,7 @@ func serve(ctx context.Context, site *broker.Site, m *match.Match, texts []strin
 	if err != nil {
 		return nil, err
 	}
-	if sp.Check, err = selfTest(ctx, m, seats); err != nil {
+	if sp.Check, err = selfTest(ctx, m); err != nil {
 		return nil, err
 	}
 	o.Noun, o.Jobs = "unit", min(m.Units, mostUnits)

@@ -23,7 +23,7 @@ type spec struct {
 	Table   []string `json:"table,omitempty"` // of the game; see env.Game
 	Check   string   `json:"check"`           // SHA-256 of the self-test
 	Players []player `json:"players"`         // A and B, if there is a B
-	Seats   int      `json:"seats"`           // of the self-test
+	Seats   int      `json:"seats"`           // of every game
 	Cap     int      `json:"cap"`
 	Steps   int      `json:"steps"`
 }
@@ -103,21 +103,17 @@ func facts(g *env.Game) (map[string]string, error) {
 // selfTestSteps are enough for every player of every seat to have moved.
 const selfTestSteps = 6
 
-// selfTest plays the first steps of a game and returns the SHA-256 of moves and evaluations.
-func selfTest(ctx context.Context, m *match.Match, seats int) (string, error) {
-	short := match.Match{Rules: m.Rules, A: m.A, B: m.B, Steps: selfTestSteps}
-	u := match.Unit{Seed: 0x73656c66}
-	if seats == 1 {
-		u.Games = append(u.Games, []match.Entrant{{}})
-		if m.B.New != nil {
-			u.Games = append(u.Games, []match.Entrant{{B: true}})
-		}
-	} else {
-		lineup := make([]match.Entrant, seats)
-		for k := range lineup {
-			lineup[k] = match.Entrant{B: k > 0, Stream: uint64(k)}
-		}
-		u.Games = append(u.Games, lineup)
+// selfTest plays the first steps of a unit's games and returns the SHA-256 of moves and evaluations.
+func selfTest(ctx context.Context, m *match.Match) (string, error) {
+	short, u := *m, match.Unit{Seed: 0x73656c66}
+	short.Steps, short.Cap = selfTestSteps, 0
+	lineup := make([]match.Entrant, m.GameSeats())
+	for k := range lineup {
+		lineup[k] = match.Entrant{Player: min(k, 1), Stream: uint64(k)}
+	}
+	u.Games = append(u.Games, lineup)
+	if len(lineup) == 1 && len(m.Players) == 2 {
+		u.Games = append(u.Games, []match.Entrant{{Player: 1}})
 	}
 	records, err := short.PlayUnit(ctx, u)
 	if err != nil {

@@ -1,59 +1,43 @@
-// Package series plays a contest: a series of games between the same programs, in which they
-// change seats. It keeps logs and records and reports the result as a table or as JSON.
+// Package series plays a contest: games between the same programs, in which they change seats. It keeps logs and
+// records and reports the result.
 //
-// A Series knows no contest: a contest.Setup says how a game is played. Seeds is the series of a contest whose programs
-// are started for every turn: all play the same seeds, each alone.
+// A Series knows no contest: a match.Runner plays its games. Lines is that of contests between programs that talk in
+// lines, Rounds that of a contest whose programs are started for every turn. Package tournament has its games played by
+// them too.
 package series
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
-	"sync"
+	"strconv"
 
-	"blockyard/agents/contest"
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/env"
 )
 
-// A Series is a number of games between the same bots. Game i has the seating i modulo the
-// number of seatings. Each has a seed of its own if Setup.NewSeeds is set; otherwise games with the
-// same seed follow each other, one for each seating.
+// A Series is a number of games between the same players.
 type Series struct {
 	Rules    *env.Game
-	Bots     []contest.Player
-	Seatings [][]int // for each, the bot of every seat; see Seatings
-	Games    int
-	Seed     uint64
-	Setup    *contest.Setup
+	Seed     string            // of the whole series
+	Settings map[string]string // that limit the games, for the report
+	Names    []string          // of the players
+	Games    []match.Played    // to play: their numbers, units, seeds and seats
+	Workers  int               // games at the same time
+	Runner   match.Runner
+	Record   *record.Writer  // gets every game, an unfinished one included; may be nil
+	Done     func(games int) // called after every game
 
-	LogDir string         // folder for a log of each game; "" for none
-	Errors io.Writer      // gets the bots' standard error; may be nil
-	Record *record.Writer // gets every game, an unfinished one included; may be nil
-	Done   func(games int)
-
-	played []game
-	kept   int      // games written to Record
-	void   []string // games that do not count, and why
+	played []match.Played
+	prints map[[sha256.Size]byte]bool // of the games played; see fingerprint
 }
 
-// A game is one game of a series that was played to its end. Slices are by seat.
-type game struct {
-	Seed    uint64
-	Seating []int // bot
-	Played
-	print [sha256.Size]byte // equal for equal games; see fingerprint
-}
-
-// Seatings lists the seatings of n bots in games of the same seed: each bot in each seat
-// once, or, if all is set, every order of the bots.
+// Seatings lists the seatings of n players in games of the same seed: each player in each seat once, or, if all is set,
+// every order of the players.
 func Seatings(n int, all bool) (out [][]int) {
 	if !all {
 		for shift := range n {
@@ -77,67 +61,72 @@ func Seatings(n int, all bool) (out [][]int) {
 	return out
 }
 
-// Play plays the games and returns how many of them are in Record. The error may be that of
-// ctx; the reports then are about the games that ended.
-func (s *Series) Play(ctx context.Context) (kept int, err error) {
-	for i := range s.Games {
-		if err := ctx.Err(); err != nil {
-			return s.kept, err
+// Seated returns games with these seatings in turn. Games with the same seed follow each other, one for each seating,
+// unless every game has a new seed.
+func Seated(games int, seatings [][]int, seed uint64, newSeeds bool) (out []match.Played) {
+	for i := range games {
+		unit := i / len(seatings)
+		from := uint64(unit)
+		if newSeeds {
+			from = uint64(i)
 		}
-		if err := s.game(ctx, i); err != nil {
-			return s.kept, err
-		}
-		s.Done(i + 1)
+		out = append(out, match.Played{Number: i, Unit: unit, Seats: seatings[i%len(seatings)],
+			Seed: strconv.FormatUint(env.Derive(seed, from), 10)})
 	}
-	return s.kept, nil
+	return out
 }
 
-// game plays game i.
-func (s *Series) game(ctx context.Context, i int) (err error) {
-	n := len(s.Seatings)
-	g := game{Seed: env.Derive(s.Seed, uint64(i/n)), Seating: s.Seatings[i%n]}
-	if s.Setup.NewSeeds {
-		g.Seed = env.Derive(s.Seed, uint64(i))
+// Alone returns games in which every player plays every seed alone.
+func Alone(players int, seeds []string) (out []match.Played) {
+	for unit, seed := range seeds {
+		for p := range players {
+			out = append(out, match.Played{Number: len(out), Unit: unit, Seed: seed, Seats: []int{p}})
+		}
 	}
-	log, err := CreateLog(s.LogDir, fmt.Sprintf("game-%03d", i+1))
-	if err != nil {
-		return err
-	}
-	m := Match{Rules: s.Rules, Seed: g.Seed, Setup: s.Setup, Log: log, Errors: s.Errors}
-	for _, b := range g.Seating {
-		m.Seats = append(m.Seats, s.Bots[b])
-	}
-	var rec *record.Record
-	if g.Played, rec, err = m.Play(ctx); rec == nil {
-		return err
-	}
-	if s.Record != nil {
-		if why := s.proven(g, rec, err == nil); why != nil {
-			s.void = append(s.void, fmt.Sprintf("game %d: %v", i+1, why))
+	return out
+}
+
+// Play plays the games and returns how many of them are in Record. It ends with ctx, without an error; the report then
+// is about the games that ended.
+func (s *Series) Play(ctx context.Context) (kept int, err error) {
+	s.prints = map[[sha256.Size]byte]bool{}
+	next := func() []match.Played { return s.Games[len(s.played):] }
+	err = match.Run(ctx, s.Workers, s.Runner, next, func(g *match.Played, rec *record.Record, err error) error {
+		if rec != nil && s.Record != nil {
+			if why := s.proven(g, rec, err == nil); why != nil {
+				g.Void = why.Error()
+			} else if e := s.Record.Write(rec); e != nil {
+				return errors.Join(err, e)
+			} else {
+				kept++
+			}
+		}
+		if err != nil {
 			return err
 		}
-		s.kept++
-		if e := s.Record.Write(rec); e != nil {
-			return errors.Join(err, e)
+		if rec != nil && g.Void == "" && s.Rules.MaxSeats > 1 {
+			s.prints[s.fingerprint(rec)] = true
 		}
+		s.played = append(s.played, *g)
+		s.Done(len(s.played))
+		return nil
+	})
+	if ctx.Err() != nil && match.Stopped(err) {
+		err = nil
 	}
-	if err == nil {
-		g.print = s.fingerprint(rec)
-		s.played = append(s.played, g)
-	}
-	return err
+	return kept, err
 }
 
 // proven returns an error unless a record replays to what came of its game, as far as it was played.
-func (s *Series) proven(g game, rec *record.Record, over bool) error {
+func (s *Series) proven(g *match.Played, rec *record.Record, over bool) error {
 	if !over {
 		return record.Check(s.Rules, rec)
 	}
-	return match.Prove(s.Rules, rec, g.Points, g.Ranking(len(g.Seating)), func(int, int) bool { return true })
+	return match.Prove(s.Rules, rec, g.Points, g.Ranks, func(int, int) bool { return true })
 }
 
-// fingerprint is a hash of a game: its seed, and who chose what in every step. Two games in which the bots have
-// different seats are equal if every bot made the same choices.
+// fingerprint is a hash of a game: its seed, and who chose what in every step. Two games in which the players have
+// different seats are equal if every player made the same choices.
 func (s *Series) fingerprint(rec *record.Record) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	fmt.Fprintln(h, rec.Seed)
@@ -153,76 +142,35 @@ func (s *Series) fingerprint(rec *record.Record) (sum [sha256.Size]byte) {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// distinct counts the games that differ from all games before them.
-func (s *Series) distinct() int {
-	seen := map[[sha256.Size]byte]bool{}
+// Report returns the report of the games so far.
+func (s *Series) Report() *match.Report {
+	var players []match.Standing
+	for k, name := range s.Names {
+		players = append(players, match.Standing{Name: name, Number: k})
+	}
+	r := match.NewReport(s.Rules, s.Seed, players)
+	r.Add(s.played)
+	r.Rate()
+	r.Settings = s.Settings
+	r.Stopped, r.Distinct, r.Played = len(s.played) < len(s.Games), len(s.prints), []match.Played{}
 	for _, g := range s.played {
-		seen[g.print] = true
-	}
-	return len(seen)
-}
-
-// A gameLog is the file with all that was said in one game.
-type gameLog struct {
-	names  []string // of the seats
-	errors io.Writer
-	mu     sync.Mutex
-	file   *os.File // nil keeps nothing
-	out    *bufio.Writer
-	over   bool
-	late   map[int]int // lines of standard error after the end of the game, by seat
-}
-
-// CreateLog creates the log file of a game in a folder, which it creates too. It returns nil
-// if dir is empty.
-func CreateLog(dir, name string) (*os.File, error) {
-	if dir == "" {
-		return nil, nil
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	return os.Create(filepath.Join(dir, name+".log"))
-}
-
-func newLog(names []string, errors io.Writer, f *os.File) *gameLog {
-	return &gameLog{names: names, errors: errors, file: f, out: bufio.NewWriter(f), late: map[int]int{}}
-}
-
-var marks = map[contest.Kind]string{contest.ToBot: "<", contest.FromBot: ">", contest.Error: "!", contest.Remark: "*",
-	contest.Time: "@"}
-
-// line writes one line. It may be called from several goroutines.
-func (l *gameLog) line(k contest.Kind, seat int, text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if k == contest.Error && l.over {
-		l.late[seat]++
-		return
-	}
-	if k == contest.Error && l.errors != nil {
-		fmt.Fprintf(l.errors, "%s: %s\n", l.names[seat], text)
-	}
-	switch {
-	case k == contest.Over:
-		l.over = true
-	case l.file == nil:
-	case k == contest.Note:
-		fmt.Fprintln(l.out, text)
-	default:
-		fmt.Fprintf(l.out, "%s %s %s\n", l.names[seat], marks[k], text)
-	}
-}
-
-// close ends the log, which says how much of a bot's standard error came too late to be kept.
-func (l *gameLog) close() error {
-	for seat := range l.names {
-		if n := l.late[seat]; n > 0 {
-			l.line(contest.Remark, seat, fmt.Sprintf("%d lines of standard error after the end of the game are not kept", n))
+		if g.Void == "" {
+			r.Played = append(r.Played, g)
 		}
 	}
-	if l.file == nil {
-		return nil
+	if len(r.Players) == 2 && s.Rules.MaxSeats > 1 {
+		r.Winner = winner(r)
 	}
-	return errors.Join(l.out.Flush(), l.file.Close())
+	return r
+}
+
+// winner is the letter of the player that won a match between two, or none. At equal games it is the one that has used
+// less time, in contests with a time for the whole game.
+func winner(r *match.Report) string {
+	a, b := &r.Players[0], &r.Players[1]
+	lead := cmp.Compare(a.Wins, a.Losses)
+	if lead == 0 && a.Program != nil && a.Program.LeftS != nil {
+		lead = cmp.Compare(*a.Program.LeftS, *b.Program.LeftS)
+	}
+	return [...]string{"B", "none", "A"}[1+lead]
 }

@@ -2,13 +2,16 @@ package series
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest"
+	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/tetrisduel"
@@ -21,7 +24,7 @@ func TestSeatings(t *testing.T) {
 	require.Len(t, all, 24)
 	seen := map[string]bool{}
 	for _, order := range all {
-		seen[list(order)] = true
+		seen[fmt.Sprint(order)] = true
 		require.ElementsMatch(t, []int{0, 1, 2, 3}, order)
 	}
 	require.Len(t, seen, 24)
@@ -30,39 +33,39 @@ func TestSeatings(t *testing.T) {
 // More games won decide a match, then, in contests with one time for a game, the time left.
 func TestWinner(t *testing.T) {
 	limits := contest.TotalBudget(20 * time.Second)
-	played := func(winner int, reason string, left ...time.Duration) game {
-		g := game{Seating: []int{0, 1}, Played: Played{
-			Outcome: contest.Outcome{Winner: winner, Reason: reason, Points: []int{3, 4}},
-		}}
+	played := func(winner int, reason string, left ...time.Duration) match.Played {
+		g := match.Played{Seed: "1", Seats: []int{0, 1}}
 		for _, d := range left {
 			g.Tallies = append(g.Tallies, contest.Tally{Bank: contest.Bank{Limits: limits, Left: d}})
 		}
+		new(Lines).note(&g, contest.Outcome{Winner: winner, Reason: reason, Points: []int{3, 4}})
 		return g
 	}
-	for _, c := range []struct {
-		games []game
-		want  string
-	}{
-		{[]game{played(0, "", 1, 9)}, "A"}, {[]game{played(1, "", 9, 1)}, "B"},
-		{[]game{played(contest.Nobody, "", 9, 1)}, "A"}, {[]game{played(contest.Nobody, "", 1, 9)}, "B"},
-		{[]game{played(contest.Nobody, "", 1, 1)}, "none"},
-	} {
-		s := Series{Bots: make([]contest.Player, 2), Rules: tetrisduel.Game, played: c.games}
-		require.Equal(t, c.want, s.Report(false).Winner)
+	series := func(games ...match.Played) *Series {
+		return &Series{Names: []string{"a", "b"}, Rules: tetrisduel.Game, Games: games, played: games}
 	}
-	s := Series{Bots: make([]contest.Player, 2), Rules: tetrisduel.Game, played: []game{
-		played(contest.Nobody, "limit", time.Second, 2*time.Second), played(1, "timeout", time.Second, 2*time.Second),
-	}}
-	s.played[1].Seating = []int{1, 0}
-	r := s.Report(false)
-	require.Equal(t, []int{1, 1, 0}, []int{r.Match.Wins, r.Match.Draws, r.Match.Losses})
-	require.Equal(t, map[string]int{"timeout": 1}, r.Bots[1].Faults)
-	require.Empty(t, r.Bots[0].Faults)
-	require.Equal(t, []float64{3, 3}, []float64{*r.Bots[0].LeftS, *r.Bots[1].LeftS})
-	require.Equal(t, []int{1, 0}, r.Played[1].Seats)
-	require.Equal(t, []int{1, 2}, r.Played[1].Ranks)
+	for _, c := range []struct {
+		game match.Played
+		want string
+	}{
+		{played(0, "", 1, 9), "A"}, {played(1, "", 9, 1), "B"},
+		{played(contest.Nobody, "", 9, 1), "A"}, {played(contest.Nobody, "", 1, 9), "B"},
+		{played(contest.Nobody, "", 1, 1), "none"},
+	} {
+		require.Equal(t, c.want, series(c.game).Report().Winner)
+	}
+	s := series(played(contest.Nobody, "limit", time.Second, 2*time.Second), played(1, "timeout", time.Second, 2*time.Second))
+	s.played[1].Seats = []int{1, 0}
+	r := s.Report()
+	m := r.Meetings[0]
+	require.Equal(t, match.Counts{Wins: 1, Draws: 1}, m.Counts)
+	require.Equal(t, &match.Pairs{0, 0, 0, 1, 0}, m.Pairs)
+	require.Equal(t, map[string]int{"timeout": 1}, r.Players[1].Faults)
+	require.Empty(t, r.Players[0].Faults)
+	require.Equal(t, []float64{3, 3}, []float64{*r.Players[0].Program.LeftS, *r.Players[1].Program.LeftS})
+	require.Equal(t, []int{2, 1}, r.Played[1].Ranks)
 	require.Equal(t, "A", r.Winner)
-	require.Contains(t, r.String(), "A won 1, drew 1 and lost 0 of 2 games: 75.0 %")
+	require.Contains(t, r.String(), "\na won 1, drew 1 and lost 0 of 2 games against b: 75.0 %")
 }
 
 // A liar is a referee of games that end at once, by points that nobody has won.
@@ -77,10 +80,13 @@ func TestAGameThatIsNotProven(t *testing.T) {
 	var kept bytes.Buffer
 	w := record.NewWriter(&kept)
 	s := Series{
-		Rules: tetrisduel.Game, Bots: make([]contest.Player, 2), Seatings: Seatings(2, false), Games: 2, Record: w,
-		Setup: &contest.Setup{New: func(env.State, func(env.Seats, env.Moves)) (contest.Host, bool, error) {
-			return contest.Host{Referee: liar{}, StartOnTurn: true}, false, nil
-		}},
+		Rules: tetrisduel.Game, Names: []string{"a", "b"}, Games: Seated(2, Seatings(2, false), 1, false), Record: w,
+		Runner: &Lines{
+			Rules: tetrisduel.Game, Player: func(int) contest.Player { return contest.Player{} },
+			Setup: &contest.Setup{New: func(env.State, func(env.Seats, env.Moves)) (contest.Host, bool, error) {
+				return contest.Host{Referee: liar{}, StartOnTurn: true}, false, nil
+			}},
+		},
 		Done: func(int) {},
 	}
 	n, err := s.Play(t.Context())
@@ -88,29 +94,35 @@ func TestAGameThatIsNotProven(t *testing.T) {
 	require.NoError(t, w.Close())
 	require.Zero(t, n)
 	require.Zero(t, kept.Len())
-	r := s.Report(false)
+	r := s.Report()
 	require.Zero(t, r.Games)
 	require.Contains(t, r.String(), "\ndoes not count: game 2: seat 1 has 5 points, 0 by its record\n")
 }
 
 func TestTimes(t *testing.T) {
-	var all Times
-	all.add(contest.Tally{})
-	require.Zero(t, all.MeanMS)
-	all.add(contest.Tally{Bank: contest.Bank{Used: 30e6, Longest: 20e6}, Answers: 2})
-	all.add(contest.Tally{Bank: contest.Bank{Used: 10e6, Longest: 10e6}, Answers: 2})
-	require.Equal(t, []float64{10, 20}, []float64{all.MeanMS, all.MostMS})
+	s := Series{Names: []string{"a"}, Rules: tetrisduel.Game}
+	for _, x := range []contest.Tally{
+		{}, {Bank: contest.Bank{Used: 30e6, Longest: 20e6}, Answers: 2}, {Bank: contest.Bank{Used: 10e6, Longest: 10e6}, Answers: 2},
+	} {
+		g := match.Played{Seats: []int{0}, Tallies: []contest.Tally{x}}
+		new(Lines).note(&g, contest.Outcome{Points: []int{0}})
+		s.played = append(s.played, g)
+	}
+	p := s.Report().Players[0].Program
+	require.Equal(t, []float64{10, 20}, []float64{p.AnswerMS, p.MostMS})
+	require.InDelta(t, 40./3, p.UsedMS, 1e-9)
 }
 
 func TestLetters(t *testing.T) {
 	for bot, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 51: "AZ", 52: "BA"} {
-		require.Equal(t, want, Letter(bot))
+		require.Equal(t, want, match.Letter(bot))
 	}
 }
 
 // TestTheEndOfALog: what a bot writes to standard error after its game is counted and not kept.
 func TestTheEndOfALog(t *testing.T) {
-	f, err := CreateLog(t.TempDir(), "game")
+	name := filepath.Join(t.TempDir(), "logs", "game.log")
+	f, err := createLog(func(*match.Played) string { return name }, nil)
 	require.NoError(t, err)
 	var shown bytes.Buffer
 	l := newLog([]string{"player1", "player2"}, &shown, f)

@@ -2,26 +2,18 @@ package tournament
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"time"
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/programs"
-	"blockyard/datasets/record"
+	"blockyard/agents/match/series"
 )
 
 // Dropblox is the contest of Dropblox: the entrants of a game play the same seed, one after the other, and the higher
 // score wins. The record is that of the winner.
-type Dropblox struct {
-	Game dropblox.LocalGame // of every entrant and seed: its clock and its limit of turns
-	Dir  string             // the tournament's folder
-}
+type Dropblox struct{ series.Rounds }
 
 var _ Contest = (*Dropblox)(nil)
 
@@ -38,7 +30,8 @@ func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
 		return err
 	}
 	words, commands, foreign := &contest.Tail{}, 0, ""
-	program := e.turns(words)
+	program := e.Turns()
+	program.Errors = words
 	program.Foreign = func(line string) { foreign = line }
 	for range testTurns {
 		now := game.Status()
@@ -70,42 +63,5 @@ func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
 	return f
 }
 
-// turns is the entrant's program for a turn.
-func (e *Entrant) turns(errors *contest.Tail) *programs.Program {
-	return &programs.Program{Program: e.Program, Name: e.Name, Errors: errors}
-}
-
-// Play plays the seed with every entrant.
-func (d *Dropblox) Play(ctx context.Context, g Game, seats []*Entrant) (r Result, rec *record.Record, err error) {
-	log, err := os.Create(filepath.Join(d.Dir, LogFile(g.Number)))
-	if err != nil {
-		return r, nil, err
-	}
-	defer log.Close()
-	for seat, e := range seats {
-		fmt.Fprintf(log, "%s\n", e.Name)
-		words := &contest.Tail{}
-		game := d.Game
-		game.ID, game.Seed = strconv.Itoa(g.Number+1), strconv.FormatUint(g.Seed, 10)
-		game.Program, game.Console = e.turns(words), &dropblox.Console{W: log}
-		played, recorder, err := game.Play(ctx)
-		if ctx.Err() != nil {
-			return r, nil, ctx.Err()
-		}
-		fault := ""
-		if err != nil {
-			fault = err.Error()
-		}
-		fmt.Fprintf(log, "%d points, %d turns, %s %s\n%s\n\n", played.Score, played.Turns, played.Reason, fault, words)
-		r.Points, r.Faults = append(r.Points, played.Score), append(r.Faults, fault)
-		r.UsedMS, r.MostMS = append(r.UsedMS, played.Used.Milliseconds()), append(r.MostMS, played.Longest.Milliseconds())
-		r.Rounds = max(r.Rounds, played.Turns)
-		if recorder != nil && (seat == 0 || played.Score > slices.Max(r.Points[:seat])) {
-			if rec, err = recorder.End(played.Reason); err != nil {
-				return r, nil, errors.Join(err, log.Close())
-			}
-		}
-	}
-	r.Ranks = contest.Ranks(r.Points)
-	return r, rec, log.Sync()
-}
+// Turns is the entrant's program for a turn.
+func (e *Entrant) Turns() programs.Program { return programs.Program{Program: e.Program, Name: e.Name} }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,36 +21,38 @@ import (
 )
 
 // drawn is a contest between agents that play at random. It notes what note makes of a result, if that is set.
-type drawn struct{ note func(*Result) }
+type drawn struct{ note func(*match.Played) }
 
-func (drawn) Test(context.Context, *Entrant) error { return nil }
-
-func (d drawn) Play(ctx context.Context, g Game, seats []*Entrant) (r Result, rec *record.Record, err error) {
-	m := match.Game{Rules: blocking.Game, Seed: g.Seed}
-	for seat, e := range seats {
+func (d drawn) Play(ctx context.Context, p *match.Played) (rec *record.Record, err error) {
+	seed, err := strconv.ParseUint(p.Seed, 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	m := match.Game{Rules: blocking.Game, Seed: seed}
+	for seat, e := range p.Seats {
 		f, err := bots.New(blocking.Game, bots.Foreign("random", nil))
 		if err != nil {
-			return r, nil, err
+			return nil, err
 		}
-		a, err := f(g.Seed + uint64(seat))
+		a, err := f(seed + uint64(seat))
 		if err != nil {
-			return r, nil, err
+			return nil, err
 		}
-		m.Names, m.Agents = append(m.Names, e.Agent), append(m.Agents, a)
+		m.Names, m.Agents = append(m.Names, string(rune('a'+e))), append(m.Agents, a)
 	}
 	rec, err = match.Play(ctx, m)
 	if err != nil {
-		return r, nil, err
+		return nil, err
 	}
-	r = Result{Points: slices.Clone(rec.Scores), Ranks: contest.Ranks(rec.Scores), UsedMS: []int64{1, 1}, MostMS: []int64{1, 1}}
+	p.Points, p.Ranks, p.UsedMS, p.MostMS = slices.Clone(rec.Scores), contest.Ranks(rec.Scores), []float64{1, 1}, []float64{1, 1}
 	if d.note != nil {
-		d.note(&r)
+		d.note(p)
 	}
-	return r, rec, nil
+	return rec, nil
 }
 
 // swap gives the game to the other entrant.
-func swap(r *Result) {
+func swap(r *match.Played) {
 	slices.Reverse(r.Points)
 	slices.Reverse(r.Ranks)
 }
@@ -60,13 +63,13 @@ func TestForgedGamesDoNotCount(t *testing.T) {
 	lies := open(t, t.TempDir(), drawn{swap}, "a", "b", "c")
 	require.NoError(t, lies.Play(t.Context()))
 	require.Len(t, lies.Report().Void, 6)
-	require.Zero(t, lies.Standings()[0].Games)
+	require.Zero(t, lies.Report().Players[0].Games)
 
 	dir := t.TempDir()
 	tour := open(t, dir, drawn{}, "a", "b", "c")
 	require.NoError(t, tour.Play(t.Context()))
 	require.Empty(t, tour.Report().Void)
-	require.NotContains(t, tour.Report().String(), "do not count")
+	require.NotContains(t, tour.Report().String(), "does not count")
 	require.NoError(t, tour.Journal.Close())
 	journal, first := filepath.Join(dir, journalFile), filepath.Join(dir, RecordFile(0))
 	lines, err := os.ReadFile(journal)
@@ -76,11 +79,11 @@ func TestForgedGamesDoNotCount(t *testing.T) {
 		games[k], err = os.ReadFile(filepath.Join(dir, RecordFile(k)))
 		require.NoError(t, err)
 	}
-	note := func(change func(*Result)) func() {
+	note := func(change func(*match.Played)) func() {
 		return func() {
 			p := tour.Played[0]
 			p.Points, p.Ranks = slices.Clone(p.Points), slices.Clone(p.Ranks)
-			change(&p.Result)
+			change(&p)
 			line, err := json.Marshal(p)
 			require.NoError(t, err)
 			_, rest, _ := strings.Cut(string(lines), "\n")
@@ -100,8 +103,8 @@ func TestForgedGamesDoNotCount(t *testing.T) {
 	}
 	for why, forge := range map[string]func(){
 		" points, ":                note(swap),
-		"by its record":            note(func(r *Result) { r.Points[0] += 7 }),
-		" have the ranks ":         note(func(r *Result) { slices.Reverse(r.Ranks) }),
+		"by its record":            note(func(r *match.Played) { r.Points[0] += 7 }),
+		" have the ranks ":         note(func(r *match.Played) { slices.Reverse(r.Ranks) }),
 		"its record is of another": func() { require.NoError(t, os.WriteFile(first, games[1], 0o600)) },
 		`between ["b" "a"]`:        rewrite(func(r *record.Record) { slices.Reverse(r.Agents) }),
 		"differs from the record":  rewrite(func(r *record.Record) { slices.Reverse(r.Scores) }),
@@ -116,12 +119,12 @@ func TestForgedGamesDoNotCount(t *testing.T) {
 		require.Len(t, r.Void, 1, why)
 		require.Contains(t, r.Void[0], "game 1: ")
 		require.Contains(t, r.Void[0], why)
-		require.Contains(t, r.String(), "games that do not count\n  game 1: ")
+		require.Contains(t, r.String(), "does not count: game 1: ")
 		page, err := os.ReadFile(filepath.Join(dir, PageFile))
 		require.NoError(t, err)
 		require.Contains(t, string(page), "does not count: ")
 		counted := 0
-		for _, s := range r.Standings {
+		for _, s := range r.Players {
 			counted += s.Games
 		}
 		require.Equal(t, 2*5, counted, why)

@@ -8,10 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/match"
 	"blockyard/env/blocking"
 )
 
-var formats = []Format{RoundRobin, Swiss}
+var formats = []Format{RoundRobin, Swiss, Ladder}
 
 // FuzzJournal opens any text as the journal of a tournament: refused with its line, or games after which the plan, the
 // table and the page of the tournament follow.
@@ -39,7 +40,7 @@ func FuzzJournal(f *testing.F) {
 		p := newPlan(&tour.Config, []int{0, 1, 2, 3})
 		p.next(tour.Played)
 		p.expected(tour.Played)
-		require.Len(t, tour.Standings(), 4)
+		require.Len(t, tour.Report().Players, 4)
 		require.NoError(t, tour.WritePage(dir))
 		require.NotEmpty(t, tour.Report().String())
 	})
@@ -72,11 +73,12 @@ func configOf(format uint8) Config {
 func journalOf(f *testing.F, format uint8) (text string) {
 	c := configOf(format)
 	plan := newPlan(&c, []int{0, 1, 2, 3})
-	var played []Played
+	var played []match.Played
 	for next := plan.next(played); len(next) > 0; next = plan.next(played) {
 		for _, g := range next {
-			r := Result{Points: []int{1, 0}, Ranks: []int{1, 2}, UsedMS: []int64{0, 0}, MostMS: []int64{0, 0}}
-			played = append(played, Played{Game: g, Result: r, Void: "it has no record"})
+			g.Points, g.Ranks, g.UsedMS, g.MostMS = []int{1, 0}, []int{1, 2}, []float64{0, 0}, []float64{0, 0}
+			g.Void = "it has no record"
+			played = append(played, g)
 			line, err := json.Marshal(played[len(played)-1])
 			require.NoError(f, err)
 			text += string(line) + "\n"

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"blockyard/agents/contest"
 	"blockyard/agents/match"
@@ -48,7 +49,7 @@ type head struct {
 
 // A Journal keeps the finished games of a tournament on the disk.
 type Journal struct {
-	Played []Played // the games found when it was opened
+	Played []match.Played // the games found when it was opened
 
 	dir     string
 	lines   *disk.Journal
@@ -59,17 +60,15 @@ type Journal struct {
 // OpenJournal opens the journal in a folder, or creates it, and reads its games. Nothing else may write it from then
 // on: whatever an entrant does to the folder when it is tested, only what was read and is added counts.
 func OpenJournal(dir string) (*Journal, error) {
-	for _, d := range []string{GamesDir, LogsDir} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-			return nil, err
-		}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
 	}
 	j := &Journal{dir: dir}
 	j.head, j.headErr = readHead(filepath.Join(dir, headFile))
 	lines, err := disk.OpenJournal(filepath.Join(dir, journalFile), j.read)
 	switch {
 	case errors.Is(err, disk.ErrHeld):
-		return nil, fmt.Errorf("another process plays the tournament in %s: wait for it or choose another folder (%w)",
+		return nil, fmt.Errorf("another process plays in %s: wait for it or choose another folder (%w)",
 			dir, err)
 	case err != nil:
 		return nil, err
@@ -81,7 +80,14 @@ func OpenJournal(dir string) (*Journal, error) {
 // Begin writes what is played, and by whom. If the journal has games, the tournament must be the same, as far as its
 // games go; entrants that were tested before keep what the test found. One without games starts anew.
 func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) (err error) {
+	if c.Format == Ladder { // what was played counts
+		round := max(1, len(newPlan(c, takingPart(entrants)).everyone())*c.Games)
+		c.Rounds = max(c.Rounds, (len(j.Played)+round-1)/round)
+	}
 	now := head{c.Rules.Name, c.Rules.Rules, c.Format, c.Seats, c.Games, c.Rounds, c.Finals, c.Seed, settings, entrants}
+	if c.Format == Ladder {
+		now.Rounds = 0
+	}
 	path := filepath.Join(j.dir, headFile)
 	switch {
 	case errors.Is(j.headErr, os.ErrNotExist) || j.headErr == nil && len(j.Played) == 0:
@@ -105,9 +111,10 @@ func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) (err er
 
 // read reads a line of the journal.
 func (j *Journal) read(n int, line []byte) error {
-	var p Played
+	var p match.Played
 	if err := json.Unmarshal(line, &p); err != nil || p.Number != n {
-		return fmt.Errorf("not game %d: %.100q", n, bytes.TrimSpace(line))
+		return fmt.Errorf("not game %d: %.100q: name another folder (--out) if this is of something else", n,
+			bytes.TrimSpace(line))
 	}
 	j.Played = append(j.Played, p)
 	return nil
@@ -143,7 +150,7 @@ func resume(path string, text []byte, now head) error {
 		return all
 	}
 	if a, b := byPrint(was.Entrants), byPrint(now.Entrants); !slices.Equal(a, b) {
-		return fmt.Errorf("%s is a tournament of other entrants, or one of them has changed: name another folder (--out)",
+		return fmt.Errorf("%s is of other entrants, or one of them has changed: name another folder (--out)",
 			path)
 	}
 	for k, e := range now.Entrants {
@@ -151,7 +158,7 @@ func resume(path string, text []byte, now head) error {
 	}
 	was.Entrants, now.Entrants = nil, nil
 	if !reflect.DeepEqual(was, now) {
-		return fmt.Errorf("%s is a tournament with other settings: name another folder (--out), or give the same flags", path)
+		return fmt.Errorf("%s has other settings: name another folder (--out), or give the same flags", path)
 	}
 	return nil
 }
@@ -171,13 +178,15 @@ func (j *Journal) check(c *Config, entrants []*Entrant) error {
 		}
 		for k, g := range games[:min(len(games), len(j.Played)-at)] {
 			p := &j.Played[at+k]
-			if !reflect.DeepEqual(p.Game, g) {
-				return fmt.Errorf("line %d is not game %d of the tournament: %+v, want %+v", at+k+1, g.Number, p.Game, g)
+			if p.Number != g.Number || p.Stage != g.Stage || p.Seed != g.Seed || !slices.Equal(p.Seats, g.Seats) {
+				return fmt.Errorf("line %d is not game %d of the tournament: %s, seed %s, %v; want %s, seed %s, %v", at+k+1,
+					g.Number, p.Stage, p.Seed, p.Seats, g.Stage, g.Seed, g.Seats)
 			}
-			if err := p.complete(len(g.Seats)); err != nil {
+			p.Unit = g.Unit
+			if err := complete(p, c.Trusted); err != nil {
 				return fmt.Errorf("line %d: %w", at+k+1, err)
 			}
-			p.prove(c, entrants, j.dir)
+			prove(p, c, entrants, j.dir)
 		}
 		at += len(games)
 	}
@@ -185,8 +194,13 @@ func (j *Journal) check(c *Config, entrants []*Entrant) error {
 }
 
 // complete returns an error if the result of a game does not say something about every seat.
-func (p *Played) complete(seats int) error {
-	if len(p.Points) != seats || len(p.Ranks) != seats || len(p.UsedMS) != seats || len(p.MostMS) != seats ||
+func complete(p *match.Played, trusted bool) error {
+	seats := len(p.Seats)
+	times := seats
+	if trusted {
+		times = 0
+	}
+	if len(p.Points) != seats || len(p.Ranks) != seats || len(p.UsedMS) != times || len(p.MostMS) != times ||
 		len(p.Faults) > seats || len(p.Odd) > seats {
 		return fmt.Errorf("%d points, %d ranks, %d and %d times and %d faults, want %d of each", len(p.Points),
 			len(p.Ranks), len(p.UsedMS), len(p.MostMS), len(p.Faults), seats)
@@ -200,10 +214,13 @@ func (p *Played) complete(seats int) error {
 }
 
 // prove makes a game void unless the record in the folder dir proves its result.
-func (p *Played) prove(c *Config, entrants []*Entrant, dir string) {
+func prove(p *match.Played, c *Config, entrants []*Entrant, dir string) {
+	if c.Trusted {
+		return
+	}
 	rec, err := readRecord(filepath.Join(dir, RecordFile(p.Number)))
 	if err == nil {
-		err = p.provenBy(rec, c.Rules, entrants)
+		err = provenBy(p, rec, c.Rules, entrants)
 	}
 	if p.Void = ""; err != nil {
 		p.Void = program.Plain(err.Error(), mostReason)
@@ -224,7 +241,7 @@ func readRecord(path string) (*record.Record, error) {
 
 // provenBy returns an error unless a record replays to the result. Where entrants play one after the other, the record
 // is that of the winner, and proves that score.
-func (p *Played) provenBy(rec *record.Record, g *env.Game, entrants []*Entrant) error {
+func provenBy(p *match.Played, rec *record.Record, g *env.Game, entrants []*Entrant) error {
 	seats, points, ranks := p.Seats, p.Points, p.Ranks
 	if g.MaxSeats == 1 {
 		best := slices.Index(p.Points, slices.Max(p.Points))
@@ -237,11 +254,12 @@ func (p *Played) provenBy(rec *record.Record, g *env.Game, entrants []*Entrant) 
 	for _, e := range seats {
 		agents = append(agents, entrants[e].Agent)
 	}
-	if rec.Game != g.Name || rec.Seed != p.Seed || !slices.Equal(rec.Agents, agents) || len(rec.Draws)+len(rec.Start) > 0 {
+	if rec.Game != g.Name || strconv.FormatUint(rec.Seed, 10) != p.Seed || !slices.Equal(rec.Agents, agents) ||
+		len(rec.Draws)+len(rec.Start) > 0 {
 		return fmt.Errorf("its record is of another game: %s with seed %d between %q", rec.Game, rec.Seed, rec.Agents)
 	}
 	return match.Prove(g, rec, points, ranks, func(loser, winner int) bool {
-		return p.fault(loser) != "" || p.UsedMS[loser] >= p.UsedMS[winner] // a tie may go to who used less time
+		return p.Fault(loser) != "" || p.UsedMS[loser] >= p.UsedMS[winner] // a tie may go to who used less time
 	})
 }
 
@@ -254,8 +272,11 @@ func RecordFile(number int) string {
 func LogFile(number int) string { return filepath.Join(LogsDir, fmt.Sprintf("%04d.log", number+1)) }
 
 // Add keeps a finished game and its record, if there is one, and returns when they are on the disk.
-func (j *Journal) Add(p *Played, rec *record.Record) error {
+func (j *Journal) Add(p *match.Played, rec *record.Record) error {
 	if rec != nil {
+		if err := os.MkdirAll(filepath.Join(j.dir, GamesDir), 0o755); err != nil {
+			return err
+		}
 		w, err := record.Create(filepath.Join(j.dir, RecordFile(p.Number)))
 		if err != nil {
 			return err

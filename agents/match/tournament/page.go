@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/agents/match"
 	"blockyard/datasets/program/disk"
 	"blockyard/datasets/viewer"
 )
@@ -25,8 +26,15 @@ var pageStyle string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"inc":     func(n int) int { return n + 1 },
-	"percent": func(s Row) string { return fmt.Sprintf("%.1f %%", 100*s.Share()) },
-	"bound":   func(elo float64) int { return int(max(-590, min(590, elo))) },
+	"percent": func(s match.Standing) string { return fmt.Sprintf("%.1f %%", 100*s.Score) },
+	"points":  func(s match.Standing) int { return total(&s) },
+	"faults": func(s match.Standing) (n int) {
+		for _, games := range s.Faults {
+			n += games
+		}
+		return n
+	},
+	"bound": func(elo float64) int { return int(max(-590, min(590, elo))) },
 }).Parse(pageText))
 
 // replayFile is the name of a game's replay in the tournament's folder.
@@ -38,11 +46,12 @@ func replayFile(number int) string {
 type view struct {
 	*Report
 	Title string // of the game, with its variant
+	Done  int    // games played
 	Live  bool   // games are being played
 	Odd   bool   // something is odd about an entrant's output
 	Style template.CSS
 	Cross []crossRow
-	Final []final
+	Final []finalMatch
 	Games []gameRow
 }
 
@@ -53,7 +62,7 @@ type crossRow struct {
 
 type crossCell struct{ Text, Title, Class string }
 
-type final struct {
+type finalMatch struct {
 	Stage string
 	Sides []side
 }
@@ -87,10 +96,12 @@ func (t *Tournament) WritePage(dir string) error {
 	if _, variant, ok := strings.Cut(t.Rules.Name, ":"); ok {
 		title += ", " + variant
 	}
-	v := &view{Report: t.Report(), Title: title, Style: template.CSS(pageStyle), Final: t.finals()}
+	v := &view{Report: t.Report(), Title: title, Style: template.CSS(pageStyle), Final: t.finals(), Done: len(t.Played)}
 	v.Live = !t.Over && !t.Stopped
-	v.Odd = slices.ContainsFunc(v.Standings, func(r Row) bool { return len(r.Odd) > 0 })
-	v.Cross = t.cross(v.Standings)
+	v.Odd = slices.ContainsFunc(v.Players, func(s match.Standing) bool {
+		return s.Program != nil && len(s.Program.Odd) > 0
+	})
+	v.Cross = cross(v.Report.Report)
 	for _, g := range t.Played[len(t.rows):] {
 		row, err := t.gameRow(dir, g)
 		if err != nil {
@@ -106,7 +117,7 @@ func (t *Tournament) WritePage(dir string) error {
 	return disk.WriteText(filepath.Join(dir, PageFile), 0o644, out.String())
 }
 
-func (t *Tournament) gameRow(dir string, g Played) (gameRow, error) {
+func (t *Tournament) gameRow(dir string, g match.Played) (gameRow, error) {
 	row := gameRow{Number: g.Number, Stage: g.Stage, Rounds: g.Rounds, Reason: g.Reason, Void: g.Void}
 	row.Log = filepath.ToSlash(LogFile(g.Number))
 	best := slices.Min(g.Ranks)
@@ -116,7 +127,7 @@ func (t *Tournament) gameRow(dir string, g Played) (gameRow, error) {
 			s.Seat = g.Names[seat]
 		}
 		s.Won = g.Ranks[seat] == best && slices.Max(g.Ranks) > best
-		s.Fault = g.fault(seat)
+		s.Fault = g.Fault(seat)
 		row.Sides = append(row.Sides, s)
 	}
 	record := filepath.Join(dir, RecordFile(g.Number))
@@ -142,16 +153,14 @@ func (t *Tournament) gameRow(dir string, g Played) (gameRow, error) {
 }
 
 // cross is the crosstable, in the order of the table.
-func (t *Tournament) cross(rows []Row) (out []crossRow) {
-	in := takingPart(t.Entrants)
-	all := results(in, t.Played)
-	for _, a := range rows {
+func cross(r *match.Report) (out []crossRow) {
+	for _, a := range r.Players {
 		row := crossRow{Name: a.Name}
-		for _, b := range rows {
-			c := all.Meeting(slices.Index(in, a.Entrant), slices.Index(in, b.Entrant))
+		for _, b := range r.Players {
+			c := r.Between(a.Number, b.Number)
 			cell := crossCell{Title: fmt.Sprintf("%s against %s", a.Name, b.Name)}
 			switch {
-			case a.Entrant == b.Entrant:
+			case a.Number == b.Number:
 				cell = crossCell{Class: "self"}
 			case c.Total() > 0:
 				cell.Text = fmt.Sprintf("%g/%d", c.Points(), c.Total())
@@ -165,8 +174,8 @@ func (t *Tournament) cross(rows []Row) (out []crossRow) {
 }
 
 // finals lists the meetings of the finals so far.
-func (t *Tournament) finals() (out []final) {
-	from := slices.IndexFunc(t.Played, Played.final)
+func (t *Tournament) finals() (out []finalMatch) {
+	from := slices.IndexFunc(t.Played, final)
 	if from < 0 {
 		return nil
 	}
@@ -174,7 +183,7 @@ func (t *Tournament) finals() (out []final) {
 	for games := range slices.Chunk(t.Played[from:], t.Finals) {
 		a, b := games[0].Seats[0], games[0].Seats[1]
 		c, over := plan.versus(games, a, b), len(games) == t.Finals
-		out = append(out, final{games[0].Stage, []side{
+		out = append(out, finalMatch{games[0].Stage, []side{
 			{Name: t.Entrants[a].Name, Score: fmt.Sprintf("%g", c.Points()), Won: over && c.Wins >= c.Losses},
 			{Name: t.Entrants[b].Name, Score: fmt.Sprintf("%g", float64(c.Total())-c.Points()), Won: over && c.Wins < c.Losses},
 		}})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"blockyard/agents/match"
 	"blockyard/env"
@@ -17,6 +18,7 @@ type Format string
 const (
 	RoundRobin Format = "round-robin" // everyone meets everyone
 	Swiss      Format = "swiss"       // in every round, entrants with about equal scores meet
+	Ladder     Format = "ladder"      // in every round, everyone meets everyone, or plays the same seed alone
 )
 
 // A plan says which games come next. It has no memory: what comes next follows from the games played so far.
@@ -36,7 +38,7 @@ type meeting struct {
 
 // next returns the games that follow the played ones up to the next point at which the plan depends on results; none
 // if the tournament is over.
-func (p *plan) next(played []Played) []Game {
+func (p *plan) next(played []match.Played) []match.Played {
 	at := 0
 	for _, stage := range p.stages() {
 		games := p.games(at, stage(played[:min(at, len(played))]))
@@ -48,7 +50,7 @@ func (p *plan) next(played []Played) []Game {
 }
 
 // expected returns how many games the tournament has.
-func (p *plan) expected(played []Played) (n int) {
+func (p *plan) expected(played []match.Played) (n int) {
 	for _, stage := range p.stages() {
 		n += len(p.games(n, stage(played[:min(n, len(played))])))
 	}
@@ -56,11 +58,18 @@ func (p *plan) expected(played []Played) (n int) {
 }
 
 // games lists the games of some meetings, of which the first has the number first.
-func (p *plan) games(first int, meetings []meeting) (out []Game) {
+func (p *plan) games(first int, meetings []meeting) (out []match.Played) {
 	for _, m := range meetings {
 		for k := range m.games {
 			n := first + len(out)
-			g := Game{Number: n, Stage: m.stage, Seed: env.Derive(p.c.Seed, uint64(n))}
+			g := match.Played{Number: n, Unit: n, Stage: m.stage, Seed: strconv.FormatUint(env.Derive(p.c.Seed, uint64(n)), 10)}
+			if p.c.Format == Ladder { // all games of a round have one seed
+				round := n / (len(p.everyone()) * m.games)
+				g.Seed = strconv.FormatUint(env.Derive(env.Derive(p.c.Seed, uint64(round)), 0), 10)
+				if g.Unit = n / m.games; p.c.Seats == 1 {
+					g.Unit = round
+				}
+			}
 			for seat := range m.who {
 				g.Seats = append(g.Seats, m.who[(seat+k)%len(m.who)])
 			}
@@ -71,25 +80,25 @@ func (p *plan) games(first int, meetings []meeting) (out []Game) {
 }
 
 // stages are the parts of the tournament. Each lists its meetings, given the games of those before it.
-func (p *plan) stages() (all []func(played []Played) []meeting) {
+func (p *plan) stages() (all []func(played []match.Played) []meeting) {
 	if p.c.Format == RoundRobin && p.c.Seats == 2 {
-		all = append(all, func([]Played) []meeting { return p.everyone() })
+		all = append(all, func([]match.Played) []meeting { return p.everyone() })
 	} else {
 		for k := range p.rounds() {
-			all = append(all, func(played []Played) []meeting { return p.round(k, played) })
+			all = append(all, func(played []match.Played) []meeting { return p.round(k, played) })
 		}
 	}
 	if p.c.Finals > 0 && len(p.in) >= 4 && p.c.Seats == 2 {
 		at := 0 // the first final game
 		all = append(all,
-			func(played []Played) []meeting {
+			func(played []match.Played) []meeting {
 				at = len(played)
 				best := p.order(played[:at])
 				return []meeting{
 					{"semi-final", []int{best[0], best[3]}, p.c.Finals}, {"semi-final", []int{best[1], best[2]}, p.c.Finals},
 				}
 			},
-			func(played []Played) []meeting {
+			func(played []match.Played) []meeting {
 				winners, losers := p.semiFinals(played, min(at, len(played)))
 				return []meeting{{"third place", losers, p.c.Finals}, {"final", winners, p.c.Finals}}
 			})
@@ -114,7 +123,10 @@ func (p *plan) rounds() int {
 }
 
 // round lists the meetings of round k.
-func (p *plan) round(k int, played []Played) []meeting {
+func (p *plan) round(k int, played []match.Played) []meeting {
+	if p.c.Format == Ladder {
+		return p.everyone()
+	}
 	order := p.shuffled(k)
 	if p.c.Format == Swiss {
 		order = p.swiss(order, played)
@@ -122,9 +134,13 @@ func (p *plan) round(k int, played []Played) []meeting {
 	return p.tables(fmt.Sprintf("round %d", k+1), order)
 }
 
-// everyone lets all pairs meet.
+// everyone lets all pairs meet, or everyone play alone.
 func (p *plan) everyone() (all []meeting) {
 	for i, a := range p.in {
+		if p.c.Seats == 1 {
+			all = append(all, meeting{"alone", []int{a}, 1})
+			continue
+		}
 		for _, b := range p.in[:i] {
 			all = append(all, meeting{"round robin", []int{b, a}, p.c.Games})
 		}
@@ -151,10 +167,10 @@ func (p *plan) tables(name string, order []int) (all []meeting) {
 
 // swiss sorts a random order into one in which neighbours meet: by score, but at tables of two not the same two again
 // if that can be avoided. Whoever sat out least often goes last if the entrants do not fill the tables.
-func (p *plan) swiss(order []int, played []Played) []int {
-	table := standings(p.in, played)
-	of := func(e int) *Standing { return &table[slices.Index(p.in, e)] }
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(of(b).Score, of(a).Score) })
+func (p *plan) swiss(order []int, played []match.Played) []int {
+	table := p.c.table(p.in, nil, played).Players
+	of := func(e int) *match.Standing { return &table[slices.Index(p.in, e)] }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(of(b).Counts.Points(), of(a).Counts.Points()) })
 	for range len(order) % p.c.Seats { // of those who played most, the lowest sits out
 		at := len(order) - 1
 		for i := at - 1; i >= 0; i-- {
@@ -169,7 +185,7 @@ func (p *plan) swiss(order []int, played []Played) []int {
 		return order
 	}
 	met := func(a, b int) bool {
-		return slices.ContainsFunc(played, func(g Played) bool {
+		return slices.ContainsFunc(played, func(g match.Played) bool {
 			return slices.Contains(g.Seats, a) && slices.Contains(g.Seats, b)
 		})
 	}
@@ -206,12 +222,12 @@ func pairUp(order []int, met func(a, b int) bool, tries *int) ([]int, bool) {
 }
 
 // versus returns the results of an entrant against another one in some games.
-func (p *plan) versus(played []Played, a, b int) match.Counts {
-	return results(p.in, played).Meeting(slices.Index(p.in, a), slices.Index(p.in, b))
+func (p *plan) versus(played []match.Played, a, b int) match.Counts {
+	return p.c.table(p.in, nil, played).Between(a, b)
 }
 
 // winner returns who of two won more in some games; a if both won the same.
-func (p *plan) winner(played []Played, a, b int) int {
+func (p *plan) winner(played []match.Played, a, b int) int {
 	if c := p.versus(played, a, b); c.Losses > c.Wins {
 		return b
 	}
@@ -219,20 +235,20 @@ func (p *plan) winner(played []Played, a, b int) int {
 }
 
 // semiFinals returns who won and who lost the semi-finals, of which the first is game at.
-func (p *plan) semiFinals(played []Played, at int) (winners, losers []int) {
+func (p *plan) semiFinals(played []match.Played, at int) (winners, losers []int) {
 	best := p.order(played[:at])[:4]
 	winners = []int{p.winner(played[at:], best[0], best[3]), p.winner(played[at:], best[1], best[2])}
 	return winners, slices.DeleteFunc(best, func(e int) bool { return slices.Contains(winners, e) })
 }
 
 // decided returns the four entrants whose places the final games decide; none before these.
-func (p *plan) decided(played []Played) []int {
-	at := slices.IndexFunc(played, Played.final)
+func (p *plan) decided(played []match.Played) []int {
+	at := slices.IndexFunc(played, final)
 	if at < 0 {
 		return nil
 	}
 	winners, losers := p.semiFinals(played, at)
-	last := slices.IndexFunc(played, func(g Played) bool { return g.Stage == "third place" })
+	last := slices.IndexFunc(played, func(g match.Played) bool { return g.Stage == "third place" })
 	for _, pair := range [][]int{winners, losers} {
 		if last >= 0 && p.winner(played[last:], pair[0], pair[1]) == pair[1] {
 			slices.Reverse(pair)
@@ -242,12 +258,12 @@ func (p *plan) decided(played []Played) []int {
 }
 
 // order lists the entrants from first to last.
-func (p *plan) order(played []Played) []int {
-	table := standings(p.in, played)
+func (p *plan) order(played []match.Played) []int {
+	table := p.c.table(p.in, nil, played).Players
 	slices.SortStableFunc(table, better)
 	var order []int
 	for _, s := range table {
-		order = append(order, s.Entrant)
+		order = append(order, s.Number)
 	}
 	return order
 }

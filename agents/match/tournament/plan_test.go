@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/match"
 	"blockyard/env/blocking"
 )
 
@@ -31,7 +32,7 @@ func simulate(t *testing.T, c Config, n int, luck *rand.Rand) *Tournament {
 			require.Equal(t, len(tour.Played), g.Number)
 			require.Len(t, g.Seats, c.Seats)
 			require.Len(t, slices.Compact(slices.Sorted(slices.Values(g.Seats))), c.Seats, "nobody plays against himself")
-			r := Result{Points: make([]int, c.Seats), UsedMS: make([]int64, c.Seats), MostMS: make([]int64, c.Seats)}
+			g.Points, g.UsedMS, g.MostMS = make([]int, c.Seats), make([]float64, c.Seats), make([]float64, c.Seats)
 			strength := slices.Clone(g.Seats)
 			if luck != nil {
 				for k := range strength {
@@ -45,9 +46,9 @@ func simulate(t *testing.T, c Config, n int, luck *rand.Rand) *Tournament {
 						rank++
 					}
 				}
-				r.Ranks = append(r.Ranks, rank)
+				g.Ranks = append(g.Ranks, rank)
 			}
-			tour.Played = append(tour.Played, Played{Game: g, Result: r})
+			tour.Played = append(tour.Played, g)
 		}
 		require.Equal(t, first, p.expected(tour.Played), "the number of games does not depend on results")
 	}
@@ -58,7 +59,7 @@ func simulate(t *testing.T, c Config, n int, luck *rand.Rand) *Tournament {
 func TestRoundRobin(t *testing.T) {
 	tour := simulate(t, Config{Format: RoundRobin, Seats: 2, Games: 2, Finals: 2}, 6, nil)
 	meetings := map[[2]int]int{}
-	seeds := map[uint64]bool{}
+	seeds := map[string]bool{}
 	for _, g := range tour.Played {
 		seeds[g.Seed] = true
 		if g.Stage == "round robin" {
@@ -68,8 +69,8 @@ func TestRoundRobin(t *testing.T) {
 	require.Len(t, meetings, 6*5, "every pair in both orders")
 	require.Len(t, seeds, len(tour.Played), "a seed of its own for every game")
 	require.Len(t, tour.Played, 30+4+4)
-	for place, s := range tour.Standings() {
-		require.Equal(t, place, s.Entrant)
+	for place, s := range tour.Report().Players {
+		require.Equal(t, place, s.Number)
 	}
 }
 
@@ -87,14 +88,14 @@ func TestSwiss(t *testing.T) {
 		require.LessOrEqual(t, slices.Max(games)-slices.Min(games), 1, "sitting out goes around: %v", games)
 	}
 	tour := simulate(t, Config{Format: Swiss, Seats: 2, Games: 2}, 12, nil)
-	require.Equal(t, 0, tour.Standings()[0].Entrant)
-	require.Equal(t, 11, tour.Standings()[11].Entrant)
+	require.Equal(t, 0, tour.Report().Players[0].Number)
+	require.Equal(t, 11, tour.Report().Players[11].Number)
 }
 
 func TestTablesOfFour(t *testing.T) {
 	for _, format := range []Format{RoundRobin, Swiss} {
 		tour := simulate(t, Config{Format: format, Seats: 4, Games: 4}, 9, rand.New(rand.NewPCG(7, 7)))
-		for _, s := range tour.Standings() {
+		for _, s := range tour.Report().Players {
 			require.Positive(t, s.Games)
 			require.Equal(t, 3*s.Games, s.Wins+s.Draws+s.Losses)
 		}
@@ -112,13 +113,13 @@ func TestFinalsTakeTheBestFour(t *testing.T) {
 		tour.Played[k].Ranks = []int{1 + tour.Played[k].Seats[1], 1 + tour.Played[k].Seats[0]}
 	}
 	var order []int
-	for _, s := range tour.Standings() {
-		order = append(order, s.Entrant)
+	for _, s := range tour.Report().Players {
+		order = append(order, s.Number)
 	}
 	require.Equal(t, []int{1, 0, 2, 3, 4}, order)
 }
 
-func stages(played []Played) (out []string) {
+func stages(played []match.Played) (out []string) {
 	for _, g := range played {
 		out = append(out, g.Stage)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/env/blocking"
 )
@@ -17,17 +18,15 @@ import (
 // fixed is a contest in which the first seat always wins. During a game it calls during.
 type fixed struct{ during func() error }
 
-func (fixed) Test(context.Context, *Entrant) error { return nil }
-
-func (f fixed) Play(_ context.Context, g Game, _ []*Entrant) (Result, *record.Record, error) {
-	r := Result{Points: []int{1, 0}, Ranks: []int{1, 2}, UsedMS: []int64{0, 0}, MostMS: []int64{0, 0}}
-	return r, nil, f.during()
+func (f fixed) Play(_ context.Context, g *match.Played) (*record.Record, error) {
+	g.Points, g.Ranks, g.UsedMS, g.MostMS = []int{1, 0}, []int{1, 2}, []float64{0, 0}, []float64{0, 0}
+	return nil, f.during()
 }
 
 // open returns a tournament of entrants a, b, ... in a folder, which writes its page there.
-func open(t *testing.T, dir string, c Contest, names ...string) *Tournament {
+func open(t *testing.T, dir string, c match.Runner, names ...string) *Tournament {
 	t.Helper()
-	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Contest: c}
+	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Runner: c}
 	for _, name := range names {
 		tour.Entrants = append(tour.Entrants, &Entrant{Name: name, Agent: name})
 	}
@@ -62,10 +61,10 @@ func TestThePageIsThereFromTheStart(t *testing.T) {
 	require.NotContains(t, page(), `http-equiv="refresh"`)
 
 	_, err := openJournal(dir, &tour.Config, "", tour.Entrants)
-	require.ErrorContains(t, err, "another process plays the tournament in "+dir)
+	require.ErrorContains(t, err, "another process plays in "+dir)
 	require.NoError(t, tour.Journal.Close())
 	_, err = openJournal(dir, &tour.Config, "", []*Entrant{{Name: "a"}, {Name: "c"}})
-	require.ErrorContains(t, err, "a tournament of other entrants")
+	require.ErrorContains(t, err, "is of other entrants")
 	again := open(t, dir, fixed{func() error { return nil }}, "a", "b")
 	require.NoError(t, again.Play(t.Context()))
 	require.Contains(t, page(), ">finished<")
@@ -126,7 +125,7 @@ func TestJournalIsOpenBeforeBotsRun(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, headFile), []byte("{}"), 0o600))
 		return f.Close()
 	}
-	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Contest: fixed{forge}}
+	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Runner: fixed{forge}}
 	for _, name := range []string{"a", "b"} {
 		tour.Entrants = append(tour.Entrants, &Entrant{Name: name, Agent: name})
 	}

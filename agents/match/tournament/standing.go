@@ -3,96 +3,53 @@ package tournament
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
-	"blockyard/agents/contest"
 	"blockyard/agents/match"
 )
 
-// A Standing is how an entrant did so far.
-type Standing struct {
-	Entrant      int            `json:"entrant"`
-	Games        int            `json:"games"`
-	match.Counts                // over single opponents: a game of four has three of them
-	Score        float64        `json:"score"`  // wins and half the draws
-	Points       int            `json:"points"` // of the contest, in all games
-	Faults       int            `json:"faults"` // games in which it was ended or lost at once
-	MeanMS       float64        `json:"mean_ms"`
-	MostMS       int64          `json:"longest_ms"`
-	Elo          match.Estimate `json:"elo"`           // relative to the mean of all entrants
-	Odd          []string       `json:"odd,omitempty"` // about its output, each once
-}
-
-// results are the results of the games that count, between some entrants in their order.
-func results(in []int, played []Played) *match.Results {
-	r := match.NewResults(len(in))
-	for _, g := range played {
-		if g.Void == "" {
-			r.AddRanks(places(in, g.Seats), g.Ranks)
+// table returns the standings of some entrants, in their order, without ratings.
+func (c *Config) table(in []int, entrants []*Entrant, played []match.Played) *match.Report {
+	var players []match.Standing
+	for _, e := range in {
+		p := match.Standing{Number: e}
+		if entrants != nil {
+			p.Name, p.Language = entrants[e].Name, entrants[e].Language
 		}
+		players = append(players, p)
 	}
+	r := match.NewReport(c.Rules, strconv.FormatUint(c.Seed, 10), players)
+	r.Add(played)
 	return r
 }
 
-// places are the places of some entrants in a list.
-func places(in, entrants []int) (out []int) {
-	for _, e := range entrants {
-		out = append(out, slices.Index(in, e))
-	}
-	return out
-}
-
-// standings returns the standings of some entrants, in their order, without ratings.
-func standings(in []int, played []Played) []Standing {
-	table, all := make([]Standing, len(in)), results(in, played)
-	for k, e := range in {
-		table[k].Entrant, table[k].Counts = e, all.Of(k)
-		table[k].Score = table[k].Counts.Points()
-	}
-	for _, g := range played {
-		if g.Void != "" {
-			continue
-		}
-		for seat, k := range places(in, g.Seats) {
-			s := &table[k]
-			s.Games++
-			s.Points += g.Points[seat]
-			s.MeanMS += float64(g.UsedMS[seat])
-			s.MostMS = max(s.MostMS, g.MostMS[seat])
-			if g.fault(seat) != "" {
-				s.Faults++
-			}
-			if seat < len(g.Odd) {
-				s.Odd = contest.AddHabits(s.Odd, g.Odd[seat])
-			}
-		}
-	}
-	for k := range table {
-		table[k].MeanMS /= float64(max(table[k].Games, 1))
-	}
-	return table
-}
-
 // better orders standings: by score, then by rating, then by points.
-func better(a, b Standing) int {
+func better(a, b match.Standing) int {
 	return cmp.Or(cmp.Compare(b.Share(), a.Share()), cmp.Compare(b.Elo.Value, a.Elo.Value),
-		cmp.Compare(b.Points, a.Points))
+		cmp.Compare(total(&b), total(&a)))
 }
 
-// Standings returns the standings of all entrants that take part, best first. After final games, the places that
-// these decide come first.
-func (t *Tournament) Standings() []Standing {
-	in := takingPart(t.Entrants)
-	table := standings(in, t.Played)
-	for k, elo := range results(in, t.Played).Elo() {
-		table[k].Elo = elo
+// total is the points of an entrant in all its games.
+func total(s *match.Standing) int {
+	if s.Points == nil {
+		return 0
 	}
+	return s.Points.Total
+}
+
+// standings returns the standings of all entrants that take part, best first. After final games, the places that these
+// decide come first.
+func (t *Tournament) standings() *match.Report {
+	in := takingPart(t.Entrants)
+	r := t.table(in, t.Entrants, t.Played)
+	r.Rate()
 	order := newPlan(&t.Config, in).decided(t.Played)
-	slices.SortStableFunc(table, func(a, b Standing) int {
-		i, j := slices.Index(order, a.Entrant), slices.Index(order, b.Entrant)
+	slices.SortStableFunc(r.Players, func(a, b match.Standing) int {
+		i, j := slices.Index(order, a.Number), slices.Index(order, b.Number)
 		if i >= 0 || j >= 0 {
 			return cmp.Compare(uint(i), uint(j)) // -1 goes last
 		}
 		return better(a, b)
 	})
-	return table
+	return r
 }

@@ -139,9 +139,11 @@ def rate(checkpoints: list[Path], games: int) -> None:
         done = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"agents arena failed: {done.stderr}")
-        r = json.loads(done.stdout)
-        elo += r["elo"]
-        print(f"{new.name:<16} {elo:>5.0f}   {r['score']:.0%} ({r['low']:.0%} to {r['high']:.0%})", flush=True)
+        meeting = json.loads(done.stdout)["meetings"][0]
+        score = meeting["score"]
+        elo += meeting["elo"]["value"]
+        shown = f"{score['value']:.0%} ({score['low']:.0%} to {score['high']:.0%})"
+        print(f"{new.name:<16} {elo:>5.0f}   {shown}", flush=True)
 
 
 def main() -> None:

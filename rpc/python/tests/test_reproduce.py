@@ -57,12 +57,15 @@ def test_an_edited_figure_is_found_and_a_mark_is_not_one(script):
 
 
 def test_figures_are_written_as_the_tables_have_them(script):
-    match = {"pairs": [], "score": 0.99, "low": 0.978, "high": 1, "games": 4000}
+    match = {"seats": 2, "meetings": [{"score": {"value": 0.99, "low": 0.978, "high": 1}}], "games": 4000}
     assert script.figures(match, "") == ["99.0 % (97.8 to 100), 4,000 games"]
     player = {"name": "hand", "score": 0.5, "elo": {"value": 12.4, "low": -7.6, "high": 30}}
-    assert script.figures({"players": [player]}, "hand") == ["50.0 %", "+12 (-8 to +30)"]
+    assert script.figures({"expected": 40, "players": [player]}, "hand") == ["50.0 %", "+12 (-8 to +30)"]
     with pytest.raises(ValueError, match="--figure"):
-        script.figures({"a_life": {}}, "")
+        script.figures({"seats": 1}, "")
+    ranks = [{"mean_rank": {"value": 1.765, "low": 1.59, "high": 1.94}}, {"mean_rank": {"value": 1.97}}]
+    said = script.figures({"seats": 3, "players": ranks, "games": 90}, "")
+    assert said == ["mean rank 1.76 (1.59 to 1.94), baselines 1.97; 90 games"]
 
 
 def test_a_figure_keeps_its_command_and_gets_the_commit(script, monkeypatch):
@@ -72,7 +75,8 @@ def test_a_figure_keeps_its_command_and_gets_the_commit(script, monkeypatch):
     script.measure(row, TABLE, ["2"], {})
     assert row["cells"] == ["a", "2"]
     assert row["commit"] != "0"
-    said = {"go run ./agents arena x": {"pairs": [], "score": 0.5, "low": 0.4, "high": 0.6, "games": 2}}
+    score = {"value": 0.5, "low": 0.4, "high": 0.6}
+    said = {"go run ./agents arena x": {"seats": 2, "games": 2, "meetings": [{"score": score}]}}
     script.measure({**row, "command": "go run ./agents arena x"}, TABLE, None, said)
     assert row["cells"][1] == "50.0 % (40.0 to 60.0), 2 games"
 

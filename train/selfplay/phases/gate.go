@@ -31,7 +31,7 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 	}
 	others := len(matches)
 	if r.Best != nil {
-		m := match.Match{Units: c.GatePairs, B: Net(r.Game, r.Best, ply)}
+		m := match.Match{Units: c.GatePairs, Players: []match.Player{{}, Net(r.Game, r.Best, ply)}}
 		if c.GateElo > 0 {
 			m.Units, m.SPRT = testPairs*c.GatePairs, &match.SPRT{Elo1: c.GateElo, Alpha: 0.05, Beta: 0.05}
 		}
@@ -44,24 +44,24 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 	p.VersusBest, p.Kept, p.Against = 0.5, true, c.against()
 	var pairs match.Pairs
 	for i, m := range matches {
-		m.Rules, m.Workers, m.A = r.Game.Rules, r.Workers, Net(r.Game, net, ply)
+		m.Rules, m.Workers, m.Players[0] = r.Game.Rules, r.Workers, Net(r.Game, net, ply)
 		m.Seed = env.Derive(c.Seed^gateStream, uint64(i))
 		limited, stop := r.LimitGate(ctx, &m, 1/float64(len(matches)), before, games)
-		res, err := m.TwoPlayer(limited)
+		res, err := m.Play(limited)
 		stop()
 		if err != nil || ctx.Err() != nil {
 			return false, err
 		}
 		before += 2 * m.Units
 		if i < others {
-			for k, n := range res.Pairs {
+			for k, n := range res.Meetings[0].Pairs {
 				pairs[k] += n
 			}
 			p.Games += res.Games
 			p.Score = pairs.Score()
 			p.Low, p.High = pairs.Interval()
 		} else {
-			p.VersusBest = res.Score
+			p.VersusBest = res.Meetings[0].Score.Value
 			p.Kept = p.VersusBest > 0.5 && (len(c.GateAgainst) == 0 || p.Score >= bestScore(r.Curve))
 		}
 	}
@@ -88,10 +88,10 @@ func bestScore(curve []selfplay.Point) (score float64) {
 	return score
 }
 
-// opponents are the matches of a gate against others than nets of the run.
+// opponents are the matches of a gate against others than nets of the run. Their first player is missing.
 func (c *Config) opponents(g *games.Game) ([]match.Match, error) {
 	if len(c.GateAgainst) == 0 {
-		return []match.Match{{Units: c.GatePairs, B: Hand(g, c.GatePly)}}, nil
+		return []match.Match{{Units: c.GatePairs, Players: []match.Player{{}, Hand(g, c.GatePly)}}}, nil
 	}
 	var list []match.Match
 	for i, name := range c.GateAgainst {
@@ -101,7 +101,7 @@ func (c *Config) opponents(g *games.Game) ([]match.Match, error) {
 		}
 		units := c.GatePairs * (i + 1) / len(c.GateAgainst)
 		units -= c.GatePairs * i / len(c.GateAgainst)
-		list = append(list, match.Match{Units: units, B: b})
+		list = append(list, match.Match{Units: units, Players: []match.Player{{}, b}})
 	}
 	return list, nil
 }

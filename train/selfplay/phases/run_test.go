@@ -343,10 +343,10 @@ func TestLearns(t *testing.T) {
 	first := r.Net()
 	require.NoError(t, r.Go(context.Background(), nil))
 	a, b := Net(r.Game, r.Net(), 1), Net(r.Game, first, 1)
-	m := match.Match{Rules: r.Game.Rules, A: a, B: b, Units: 30, Seed: 9, Workers: 2}
-	res, err := m.TwoPlayer(context.Background())
+	m := match.Match{Rules: r.Game.Rules, Players: []match.Player{a, b}, Units: 30, Seed: 9, Workers: 2}
+	res, err := m.Play(context.Background())
 	require.NoError(t, err)
-	require.Greater(t, res.Pairs.Score(), 0.9)
+	require.Greater(t, res.Meetings[0].Score.Value, 0.9)
 }
 
 // Recording changes nothing, and what is recorded replays, damaged starts and all.

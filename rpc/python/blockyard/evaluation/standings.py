@@ -33,7 +33,7 @@ class Evaluation:
     """The result of :func:`blockyard.evaluate`. Printed, it is a table."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as a dict. With several seats: those of ``agents arena --json``, where seed is text."""
+        """Return the attributes as a dict."""
         return asdict(self)  # type: ignore[call-overload, no-any-return]
 
     def __repr__(self) -> str:

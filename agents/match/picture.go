@@ -1,4 +1,4 @@
-package ladder
+package match
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ func (r *Report) Draw(to io.Writer) error {
 	for _, s := range r.Players {
 		rows = append(rows, chart.Row{Name: s.Name, Value: s.Elo.Value, Low: s.Elo.Low, High: s.Elo.High})
 	}
-	title := fmt.Sprintf("%s: %d games, seed %d", r.Game, r.Games, r.Seed)
+	title := fmt.Sprintf("%s: %d games, seed %s", r.Game, r.Games, r.Seed)
 	_, err := io.WriteString(to, chart.Rows(title, "Elo relative to the mean, with 95 % intervals", rows))
 	return err
 }

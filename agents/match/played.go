@@ -1,0 +1,101 @@
+package match
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"blockyard/agents/contest"
+	"blockyard/datasets/record"
+)
+
+// A Played is a game that was played, or a line of a journal. Slices are by seat.
+type Played struct {
+	Number int        `json:"number"`               // from 0
+	Stage  string     `json:"stage,omitempty"`      // of a tournament: "round 3", "semi-final", …
+	Seats  []int      `json:"seats"`                // the player in every seat
+	Seed   string     `json:"seed"`                 // a whole number
+	Points []int      `json:"points"`               // nil if only the ranks are known
+	Ranks  []int      `json:"ranks"`                // from 1; equal ranks are a draw
+	Reason string     `json:"reason,omitempty"`     // why it was over; Limit if a limit stopped it
+	Faults []string   `json:"faults,omitempty"`     // why a player was ended or lost at once; "" for nothing
+	UsedMS []float64  `json:"used_ms,omitempty"`    // by all answers
+	MostMS []float64  `json:"longest_ms,omitempty"` // by one answer
+	Rounds int        `json:"rounds"`               // turns, as records count them
+	Names  []string   `json:"seat_names,omitempty"` // what the contest and the log call the seats
+	Odd    [][]string `json:"odd,omitempty"`        // about the players' output
+	After  []float64  `json:"after_s,omitempty"`    // seconds of the clock until a score that ends the game was reached
+
+	Unit    int             `json:"-"` // games of one unit are one sample
+	Tallies []contest.Tally `json:"-"` // how often a program has answered
+	Void    string          `json:"-"` // why the game does not count; "" if it does
+}
+
+// A Runner plays games between players that have numbers.
+type Runner interface {
+	// Play plays a game of which Number, Seed and Seats are set, and sets what came of it. The record is valid, and of an
+	// unfinished game, also with an error; it is nil if there is none.
+	Play(ctx context.Context, g *Played) (*record.Record, error)
+}
+
+// Limit is the reason of a game that a limit of the command stopped.
+const Limit = "limit"
+
+// note sets what came of a game between agents.
+func (p *Played) note(rec *record.Record) {
+	p.Points, p.Ranks = rec.Scores, contest.Ranks(rec.Scores)
+	switch len(p.Seats) {
+	case 1:
+		if p.Rounds = len(rec.Choices); rec.Stopped {
+			p.Reason = Limit
+		}
+	case 2:
+		won := cmp.Compare(rec.Results[0], rec.Results[1])
+		p.Ranks = []int{1 + max(0, -won), 1 + max(0, won)}
+	}
+}
+
+// Fault is why the player of a seat was ended or lost at once; "" for nothing.
+func (p *Played) Fault(seat int) string {
+	if seat < len(p.Faults) {
+		return p.Faults[seat]
+	}
+	return ""
+}
+
+// compared returns the games that count. Players that play the seed of a unit alone, one after the other, are compared
+// by their points: their games are one.
+func compared(played []Played) (out []Played) {
+	for _, g := range played {
+		k := len(out) - 1
+		switch {
+		case g.Void != "":
+		case len(g.Seats) == 1 && k >= 0 && out[k].Unit == g.Unit && !slices.Contains(out[k].Seats, g.Seats[0]):
+			o := &out[k]
+			o.Seats, o.Points = append(slices.Clip(o.Seats), g.Seats...), append(slices.Clip(o.Points), g.Points...)
+			o.After, o.Ranks = append(slices.Clip(o.After), g.After...), contest.Ranks(o.Points)
+		default:
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// Letter names a player: A to Z, then AA, AB, ...
+func Letter(player int) string {
+	if player < 26 {
+		return string(rune('A' + player))
+	}
+	return Letter(player/26-1) + Letter(player%26)
+}
+
+// voids lists the games that do not count, and why.
+func voids(played []Played) (out []string) {
+	for _, g := range played {
+		if g.Void != "" {
+			out = append(out, fmt.Sprintf("game %d: %s", g.Number+1, g.Void))
+		}
+	}
+	return out
+}

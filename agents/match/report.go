@@ -1,0 +1,224 @@
+package match
+
+import (
+	"cmp"
+	"strconv"
+
+	"blockyard/env"
+)
+
+// A Report is the result of games between players: what every command that plays many games prints, as JSON or, by
+// String, as text. agents/JSON.md describes the fields. Add counts games; Rate estimates the ratings.
+type Report struct {
+	Game     string            `json:"game"`
+	Seed     string            `json:"seed"`
+	Seats    int               `json:"seats"`              // of a game, at most
+	Settings map[string]string `json:"settings,omitempty"` // flags that limit the games, and a tournament's format
+	Units    int               `json:"units"`              // samples: pairs, sets or seeds
+	Games    int               `json:"games"`
+	Expected int               `json:"expected,omitempty"` // games of a ladder or tournament that can go on
+	Distinct int               `json:"distinct,omitempty"` // games that do not repeat another one move for move
+	Stopped  bool              `json:"stopped,omitempty"`  // the command was interrupted
+	Players  []Standing        `json:"players"`
+	Meetings []Meeting         `json:"meetings"` // of every two players that have met
+	Winner   string            `json:"winner,omitempty"`
+	Played   []Played          `json:"played,omitempty"`
+	Void     []string          `json:"void,omitempty"` // games that do not count, and why
+
+	index map[int]int // place in Players by number
+	meet  map[[2]int]*meet
+	all   *Results
+	test  *SPRT
+}
+
+// A Meeting is how two players did against each other, from the view of A. Units are the samples of its intervals.
+type Meeting struct {
+	A string `json:"a"`
+	B string `json:"b"`
+	Counts
+	Score Estimate `json:"score"`           // wins and half the draws, as a fraction
+	Elo   Estimate `json:"elo"`             // finite: see EloWithin
+	Pairs *Pairs   `json:"pairs,omitempty"` // games of two with the same seed and the seats swapped
+	// In games of one seat: the points of A less those of B with the same seed, and how much later A reached a score.
+	Difference *Estimate `json:"difference,omitempty"`
+	Later      *Estimate `json:"later,omitempty"`
+	LLR        *float64  `json:"llr,omitempty"` // of the SPRT
+	Verdict    Verdict   `json:"sprt,omitempty"`
+}
+
+// A sample is values by unit.
+type sample struct {
+	unit  int
+	units []struct{ n, total float64 }
+}
+
+func (s *sample) add(unit int, v float64) {
+	if len(s.units) == 0 || s.unit != unit {
+		s.unit, s.units = unit, append(s.units, struct{ n, total float64 }{})
+	}
+	u := &s.units[len(s.units)-1]
+	u.n++
+	u.total += v
+}
+
+// means returns the means of the units, and the mean of all values.
+func (s *sample) means() (means []float64, all float64) {
+	n := 0.0
+	for _, u := range s.units {
+		means, n, all = append(means, u.total/u.n), n+u.n, all+u.total
+	}
+	return means, all / max(n, 1)
+}
+
+// A meet is what a Meeting is made of.
+type meet struct {
+	halves, difference sample // halves are the half points that the first has won
+	later              []float64
+	pairs              bool // all games are of two
+}
+
+// NewReport returns the report of no games between players, of which Name, Number and Language are set.
+func NewReport(g *env.Game, seed string, players []Standing) *Report {
+	r := &Report{Game: g.Name, Seed: seed, Players: players, Meetings: []Meeting{}, index: map[int]int{},
+		meet: map[[2]int]*meet{}, all: NewResults(len(players))}
+	for k, p := range players {
+		r.index[p.Number] = k
+	}
+	return r
+}
+
+// Limit notes the limits that are not 0.
+func (r *Report) Limit(limits map[string]int) {
+	for name, n := range limits {
+		if n != 0 {
+			if r.Settings == nil {
+				r.Settings = map[string]string{}
+			}
+			r.Settings[name] = strconv.Itoa(n)
+		}
+	}
+}
+
+// Between returns the results of a player against another one, by their numbers.
+func (r *Report) Between(a, b int) Counts { return r.all.Meeting(r.index[a], r.index[b]) }
+
+// Add counts games. It may be called once.
+func (r *Report) Add(played []Played) {
+	r.Void = voids(played)
+	for _, g := range played {
+		if g.Void != "" {
+			continue
+		}
+		r.Games++
+		r.Seats = max(r.Seats, len(g.Seats))
+		for seat, player := range g.Seats {
+			r.Players[r.index[player]].add(&g, seat)
+		}
+	}
+	unit := -1
+	for _, g := range compared(played) {
+		if r.Units == 0 || g.Unit != unit {
+			unit = g.Unit
+			r.Units++
+		}
+		r.compare(&g)
+	}
+	for k := range r.Players {
+		p := &r.Players[k]
+		p.Counts = r.all.Of(k)
+		p.Score = p.Share()
+		if r.Seats == 1 {
+			p.finish(true, len(r.Players))
+		} else {
+			p.finish(false, r.Seats)
+		}
+	}
+	for a := range r.Players {
+		for b := a + 1; b < len(r.Players); b++ {
+			if m := r.meet[[2]int{a, b}]; m != nil || len(r.Players) == 2 {
+				r.Meetings = append(r.Meetings, r.meeting(a, b, m))
+			}
+		}
+	}
+}
+
+// compare compares the players of a game.
+func (r *Report) compare(g *Played) {
+	for i, number := range g.Seats {
+		a := r.index[number]
+		p := &r.Players[a]
+		p.ranks.add(g.Unit, float64(g.Ranks[i]))
+		if g.Ranks[i] == 1 {
+			p.First++
+		}
+		for j, other := range g.Seats {
+			b := r.index[other]
+			if a >= b {
+				continue
+			}
+			half := 1 + cmp.Compare(g.Ranks[j], g.Ranks[i])
+			r.all.Add(a, b, half)
+			m := r.meet[[2]int{a, b}]
+			if m == nil {
+				m = &meet{pairs: true}
+				r.meet[[2]int{a, b}] = m
+			}
+			m.halves.add(g.Unit, float64(half))
+			m.pairs = m.pairs && len(g.Seats) == 2 && r.Seats > 1
+			if r.Seats > 1 {
+				continue
+			}
+			m.difference.add(g.Unit, float64(g.Points[i]-g.Points[j]))
+			if len(g.After) == len(g.Seats) && g.After[i] > 0 && g.After[j] > 0 {
+				m.later = append(m.later, g.After[i]-g.After[j])
+			}
+		}
+	}
+}
+
+// known estimates the mean of values; nil if there is none.
+func known(values []float64) *Estimate {
+	if len(values) == 0 {
+		return nil
+	}
+	e := MeanOf(values)
+	return &e
+}
+
+// meeting returns the results of the player in place a against that in place b; m is nil if they have not met.
+func (r *Report) meeting(a, b int, m *meet) Meeting {
+	out := Meeting{A: r.Players[a].Name, B: r.Players[b].Name, Counts: r.all.Meeting(a, b)}
+	out.Score = Estimate{0.5, 0, 1}
+	if m == nil {
+		m = &meet{pairs: r.Seats != 1}
+	}
+	if shares, _ := m.halves.means(); len(shares) > 0 {
+		for k := range shares {
+			shares[k] /= 2
+		}
+		out.Score = shareOf(shares, nil)
+		out.Score.Value = out.Share()
+	}
+	var pairs Pairs
+	for _, u := range m.halves.units {
+		if u.n == 2 && m.pairs { // a last game alone is left out
+			pairs[int(u.total)]++
+		}
+	}
+	if m.pairs && (pairs.N() > 0 || out.Total() == 0) {
+		out.Pairs = &pairs
+		out.Score.Low, out.Score.High = pairs.Interval()
+	}
+	differences, _ := m.difference.means()
+	out.Difference, out.Later = known(differences), known(m.later)
+	n := out.Total()
+	out.Elo = Estimate{EloWithin(out.Score.Value, n), EloWithin(out.Score.Low, n), EloWithin(out.Score.High, n)}
+	return out
+}
+
+// Rate estimates the ratings of the players.
+func (r *Report) Rate() {
+	for k, elo := range r.all.Elo() {
+		r.Players[k].Elo = elo
+	}
+}

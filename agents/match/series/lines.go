@@ -1,0 +1,113 @@
+package series
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"blockyard/agents/contest"
+	"blockyard/agents/match"
+	"blockyard/datasets/record"
+	"blockyard/env"
+)
+
+// Lines plays games between programs that talk in lines.
+type Lines struct {
+	Rules  *env.Game
+	Setup  *contest.Setup
+	Player func(number int) contest.Player
+	Log    func(g *match.Played) string // file that gets all that is said; nil or "" keeps nothing
+	Errors io.Writer                    // gets the programs' standard error; may be nil
+	Strict bool                         // what a player did wrong is a fault, and not only what the contest says
+	Losses []string                     // if Strict: reasons for which who did not win is to blame, such as "illegal"
+}
+
+// Play implements match.Runner.
+func (l *Lines) Play(ctx context.Context, g *match.Played) (rec *record.Record, err error) {
+	seed, err := strconv.ParseUint(g.Seed, 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	state := l.Rules.New(len(g.Seats))
+	state.Reset(seed)
+	var players []contest.Player
+	var agents []string
+	for _, number := range g.Seats {
+		p := l.Player(number)
+		players, agents = append(players, p), append(agents, p.Agent)
+	}
+	rec = record.New(l.Rules, seed, agents)
+	host, changed, err := l.Setup.New(state, func(acting env.Seats, moves env.Moves) {
+		g.Rounds++
+		rec.Add(acting, moves)
+	})
+	if err == nil && changed {
+		rec.Start, err = env.Encode(nil, state)
+	}
+	if err != nil {
+		return nil, err
+	}
+	file, err := createLog(l.Log, g)
+	if err != nil {
+		return nil, err
+	}
+	g.Names = host.Referee.Names()
+	log := newLog(g.Names, l.Errors, file)
+	host.Log = log.line
+	for seat, p := range players {
+		log.line(contest.Note, -1, log.names[seat]+" is "+p.Name)
+	}
+	host.Start = func(seat int) (contest.Asker, error) {
+		bot, err := players[seat].Start(func(text string) { log.line(contest.Error, seat, text) })
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", players[seat].Name, err)
+		}
+		return bot, nil
+	}
+	g.Tallies, err = host.Play(ctx)
+	l.note(g, host.Referee.Outcome())
+	rec.End(state)
+	rec.Meta = host.Referee.Outcome().Meta
+	return rec, errors.Join(err, log.close())
+}
+
+// note sets the results of a game.
+func (l *Lines) note(g *match.Played, o contest.Outcome) {
+	g.Points, g.Ranks, g.Reason, g.Faults = o.Points, o.Ranking(len(g.Seats)), o.Reason, o.Faults
+	for _, t := range g.Tallies {
+		g.Odd = append(g.Odd, t.Habits())
+		g.UsedMS, g.MostMS = append(g.UsedMS, 1000*t.Used.Seconds()), append(g.MostMS, 1000*t.Longest.Seconds())
+	}
+	if !l.Strict {
+		return
+	}
+	g.Faults = make([]string, len(g.Tallies))
+	for seat, t := range g.Tallies {
+		switch {
+		case seat < len(o.Faults) && o.Faults[seat] != "":
+			g.Faults[seat] = o.Faults[seat]
+		case t.Limits.Timeouts > 0 && t.Bank.Timeouts >= t.Limits.Timeouts:
+			g.Faults[seat] = "too many time-outs"
+		case o.Winner != seat && slices.Contains(l.Losses, o.Reason):
+			g.Faults[seat] = o.Reason
+		case t.Gone && o.Ranks == nil && !slices.Contains(l.Losses, o.Reason):
+			g.Faults[seat] = "ended early"
+		}
+	}
+}
+
+// createLog creates the log file of a game, and its folder. It returns nil if there is none.
+func createLog(name func(*match.Played) string, g *match.Played) (*os.File, error) {
+	if name == nil || name(g) == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(name(g)), 0o755); err != nil {
+		return nil, err
+	}
+	return os.Create(name(g))
+}
