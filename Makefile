@@ -28,8 +28,11 @@ help: ## list the targets
 
 test: setup ## all tests: linters, Go, race detector, Python on a real server, signatures, plug-in
 	@echo 'make test: $(CHECKS), $(JOBS) at a time; each prints its output when it ends'
-	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) $(CHECKS)
+	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) $(CHECKS:%=timed-%)
 	@echo 'make test: all of $(CHECKS) passed'
+
+timed-%:
+	@TIMEFORMAT='make $*: %0R s, processor %0U s user and %0S s system'; time $(MAKE) --no-print-directory $*
 
 setup: ## look for what the tests need; install it as root or in CI, otherwise print the command
 	@.ci/setup test

@@ -185,19 +185,20 @@ def test_from_the_wheel_alone(tmp_path):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("BLOCKYARD", "PYTHON"))}
     installed = ran(str(ROOT), command=install or [python, "-m", "pip", "install", "-q"], env=env, timeout=600)
     assert installed.returncode == 0, installed.stderr
-    for command in ([str(folder / "bin" / "blockyard")], [python, "-m", "blockyard"]):
-        kwargs = {"command": command, "env": env, "cwd": tmp_path}
-        assert "blockyard 0." in (told := ran("--version", **kwargs).stdout)
+    script, kwargs = [str(folder / "bin" / "blockyard")], {"env": env, "cwd": tmp_path}
+    for command in (script, [python, "-m", "blockyard"]):
+        assert "blockyard 0." in (told := ran("--version", command=command, **kwargs).stdout)
         assert "(commit " in told
-        assert "Usage: blockyard serve" in ran("serve", "--help", **kwargs).stdout
-        games = ran("games", **kwargs)
-        assert games.stdout.count("\nBlockBattle") == 3, games.stderr
-        assert "rollout" in ran("bench", "--seconds", "0.1", "--num-envs", "16", **kwargs).stdout
-        arena = ("arena", "wintetris", "--a", "hand", "--games", "1", "--cap", "20", "--record", "played.jsonl.gz")
-        assert "hand" in ran(*arena, **kwargs).stdout
-        exported = ran("datasets", "export", "played.jsonl.gz", "--parquet", f"data{len(command)}", **kwargs)
-        assert exported.returncode == 0, exported.stderr
-        bundled = ran("bundle", "dropblox", "--hand", "--out", "bot.go", **kwargs)
-        assert "bot.go: " in bundled.stdout, bundled.stderr
-        demo = ran("demo", "--seconds", "1", "--games", "16", "--moves", "2", **kwargs)
-        assert "player2 is random" in demo.stdout, demo.stderr
+    kwargs["command"] = script
+    assert "Usage: blockyard serve" in ran("serve", "--help", **kwargs).stdout
+    games = ran("games", **kwargs)
+    assert games.stdout.count("\nBlockBattle") == 3, games.stderr
+    assert "rollout" in ran("bench", "--seconds", "0.1", "--num-envs", "16", **kwargs).stdout
+    arena = ("arena", "wintetris", "--a", "hand", "--games", "1", "--cap", "20", "--record", "played.jsonl.gz")
+    assert "hand" in ran(*arena, **kwargs).stdout
+    exported = ran("datasets", "export", "played.jsonl.gz", "--parquet", "data", **kwargs)
+    assert exported.returncode == 0, exported.stderr
+    bundled = ran("bundle", "dropblox", "--hand", "--out", "bot.go", **kwargs)
+    assert "bot.go: " in bundled.stdout, bundled.stderr
+    demo = ran("demo", "--seconds", "1", "--games", "16", "--moves", "2", **kwargs)
+    assert "player2 is random" in demo.stdout, demo.stderr
