@@ -44,8 +44,9 @@ vet: ## gofmt, go vet, staticcheck and govulncheck
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not gofmt-ed:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	CGO_ENABLED=1 $(GO) vet $(CGO)
-	CGO_ENABLED=1 $(GO) tool staticcheck $(CGO)
+	# With -race, what these import has been compiled for the race detector's tests.
+	CGO_ENABLED=1 $(GO) vet -race $(CGO)
+	CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" $(GO) tool staticcheck $(CGO)
 	@GO=$(GO) .ci/vulncheck
 
 lint: ## the linters of .golangci.yml, which vet leaves out; fetches golangci-lint
