@@ -1,11 +1,10 @@
-"""A league: a network trains against frozen checkpoints of itself, and the arena says how strong each of them is.
+"""A league: a network trains against frozen checkpoints of itself, and the end says how strong each of them is.
 
     python league.py --minutes 5 --out league
 
 The learner plays one seat. The server plays the other with an opponent drawn for each episode: ``hand:ply=1``, or one
 of the checkpoints that the learner has saved so far. The more often a checkpoint wins, the more often it is drawn
-(prioritised fictitious self-play). At the end, each checkpoint plays the one before in ``agents arena``; that needs Go
-and a copy of the repository, otherwise the commands are printed.
+(prioritised fictitious self-play). At the end, each checkpoint plays the one before.
 
 The learner is TD(lambda) on afterstates, as in td_afterstates.py: the network sees the features of the position after
 each legal action and predicts the chance of winning.
@@ -15,10 +14,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
-import shlex
-import shutil
-import subprocess
 import time
 from pathlib import Path
 
@@ -122,28 +117,14 @@ def train(learner: Learner, env: blockyard.BlockVectorEnv, league: League, args:
 
 
 def rate(checkpoints: list[Path], games: int) -> None:
-    """Let each checkpoint play the one before in the arena, and print their Elo, relative to the first."""
-    home = next((p for p in Path(__file__).resolve().parents if (p / "go.mod").exists()), None)
-    matches = [
-        ["go", "run", "./agents", "arena", "blockbattle", "--a", player(new.resolve()), "--b", player(old.resolve())]
-        for old, new in itertools.pairwise(checkpoints)
-    ]
-    if home is None or shutil.which("go") is None:
-        print("to rate the checkpoints, run in a copy of the repository:", *map(shlex.join, matches), sep="\n")
-        return
+    """Let each checkpoint play the one before, and print their Elo, relative to the first."""
     print(f"\n{'checkpoint':<16} {'Elo':>5}   score against the one before, {games} games")
     print(f"{checkpoints[0].name:<16} {0:>5}")
     elo = 0.0
-    for match, new in zip(matches, checkpoints[1:], strict=True):
-        command = [*match, "--games", str(games), "--json", "--quiet"]
-        done = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(f"agents arena failed: {done.stderr}")
-        meeting = json.loads(done.stdout)["meetings"][0]
-        score = meeting["score"]
-        elo += meeting["elo"]["value"]
-        shown = f"{score['value']:.0%} ({score['low']:.0%} to {score['high']:.0%})"
-        print(f"{new.name:<16} {elo:>5.0f}   {shown}", flush=True)
+    for old, new in itertools.pairwise(checkpoints):
+        r = blockyard.evaluate(player(new), player(old), game=GAME, games=games)
+        elo += r.elo
+        print(f"{new.name:<16} {elo:>5.0f}   {r.score:.0%} ({r.low:.0%} to {r.high:.0%})", flush=True)
 
 
 def main() -> None:
