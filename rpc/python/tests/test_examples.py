@@ -7,27 +7,60 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def run(name: str, *args: str, cwd: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / name, *args], capture_output=True, text=True, timeout=120, cwd=cwd, check=False
-    )
+def run(*args: Path | str, cwd: Path) -> str:
+    done = subprocess.run([sys.executable, *args], capture_output=True, text=True, timeout=300, cwd=cwd, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_quickstart(tmp_path):
-    out = run("quickstart.py", cwd=tmp_path)
+    out = run(EXAMPLES / "quickstart.py", cwd=tmp_path)
     assert "round" in out
     assert "(1024, 2, 20, 10)" in out
 
 
+# Runs a script whose environments all use one transport, and prints which they say that they use.
+WITH_TRANSPORT = """
+import runpy, sys, blockyard
+make, used = blockyard.make_vec, set()
+def made(*args, **options):
+    env = make(*args, **options | {"transport": road})
+    used.add(env.transport)
+    return env
+blockyard.make_vec, road, *sys.argv = made, *sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+print("over", *used)
+"""
+
+
+def over(road: str, name: str, *args: str, cwd: Path) -> str:
+    out = run("-c", WITH_TRANSPORT, road, str(EXAMPLES / name), *args, cwd=cwd)
+    assert out.endswith(f"over {road}\n")
+    return out.removesuffix(f"over {road}\n")
+
+
+ROADS = ["inproc", "socket", *(["shm"] if sys.platform.startswith("linux") else [])]
+
+
+def test_quickstart_over_each_transport(tmp_path):
+    plain = run(EXAMPLES / "quickstart.py", cwd=tmp_path)
+    assert {over(road, "quickstart.py", cwd=tmp_path) for road in ROADS} == {plain}
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_demo_policy_over_each_transport(road, tmp_path):
+    args = ["--seconds", "1", "--games", "8", "--eval-games", "8", "--out", "w.npz"]
+    assert "after training" in over(road, "demo_policy.py", *args, cwd=tmp_path)
+
+
 def test_demo_policy(tmp_path):
     args = ["--seconds", "1", "--games", "64", "--eval-games", "32", "--out", "w.npz"]
-    out = run("demo_policy.py", *args, cwd=tmp_path)
+    out = run(EXAMPLES / "demo_policy.py", *args, cwd=tmp_path)
     assert "after training" in out
     weights = np.load(tmp_path / "w.npz")
     assert weights["fc0.weight"].shape[1] == 32

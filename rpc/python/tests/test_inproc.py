@@ -312,18 +312,23 @@ def test_idle_threads_sleep():
     assert float(said) < 1, "a spinning thread would have taken 2 seconds"
 
 
-def test_async_vector_env_with_fork():
-    said = run("""
+@pytest.mark.parametrize("context", ["fork", "forkserver", "spawn"])
+def test_async_vector_env(context):
+    """Workers that are forks of a process with the library start servers; others load the library themselves."""
+    said = run(f"""
         import gymnasium
-        if __name__ == "__main__":
-            make = lambda: gymnasium.make("blockyard/WinTetris-v0")
-            first = blockyard.make("WinTetris-v0", transport="inproc")
-            envs = gymnasium.vector.AsyncVectorEnv([make, make], context="fork")
-            envs.reset(seed=1)
-            envs.step(envs.action_space.sample())
-            envs.close()
-            first.reset(seed=1)
-            print("both")
+        def make():
+            import gymnasium, multiprocessing, blockyard
+            env, worker = gymnasium.make("blockyard/WinTetris-v0"), multiprocessing.parent_process() is not None
+            assert (env.unwrapped.vector.transport != "inproc") == (worker and {context!r} == "fork")
+            return env
+        first = blockyard.make("WinTetris-v0", transport="inproc")
+        envs = gymnasium.vector.AsyncVectorEnv([make, make], context={context!r})
+        seen = [envs.reset(seed=1)[0]["planes"], envs.step([0, 0])[0]["planes"]]
+        envs.close()
+        for planes in (first.reset(seed=1)[0]["planes"], first.step(0)[0]["planes"]):
+            assert (seen.pop(0)[0] == planes).all()
+        print("both")
     """)
     assert said == "both\n"
 

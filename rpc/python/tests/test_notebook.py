@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,3 +28,47 @@ def test_afternoon(tmp_path, program, monkeypatch):
     assert "200" in shown[4][-1]["text/plain"]
     assert "image/svg+xml" in shown[6][-1]
     assert "<iframe" in shown[7][-1]["text/html"]
+
+
+def test_kernel_is_restarted(program, monkeypatch):
+    """An environment in the kernel's process ends with it, is there again after a restart, and can be interrupted."""
+    from jupyter_client.manager import start_new_kernel
+
+    monkeypatch.setenv("BLOCKYARD_SERVER", str(program))
+    manager, client = start_new_kernel(startup_timeout=300)
+    steps = """
+import blockyard
+env = blockyard.make_vec("WinTetris-v0", 4, transport="inproc", seed=1)
+env.reset()
+for _ in range(20):
+    env.step([0] * 4)
+print(env.transport, env.scores.sum())
+"""
+
+    def run(code: str) -> str:
+        said: list[str] = []
+
+        def hear(message: dict[str, Any]) -> None:
+            if message["msg_type"] == "stream":
+                said.append(message["content"]["text"])
+                if "begun" in said[-1]:
+                    manager.interrupt_kernel()
+
+        reply = client.execute_interactive(code, timeout=300, output_hook=hear)["content"]
+        return "".join(said) + reply.get("ename", "")
+
+    try:
+        first = run(steps)
+        assert first.startswith("inproc")
+        manager.restart_kernel(now=False)
+        client.wait_for_ready(timeout=300)
+        assert run(steps) == first
+        manager.restart_kernel(now=True)
+        client.wait_for_ready(timeout=300)
+        assert run(steps) == first
+        endless = "print('begun', flush=True)\nwhile True:\n    env.rollout(50, keep='last')"
+        assert run(endless) == "begun\nKeyboardInterrupt"
+        assert run("env.step([0] * 4); print('goes on')") == "goes on\n"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

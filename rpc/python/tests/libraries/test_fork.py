@@ -1,7 +1,8 @@
-"""Workers that PyTorch forks after the library was loaded."""
+"""Workers of PyTorch that begin after the library was loaded."""
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset
 
@@ -22,10 +23,11 @@ class Returns(Dataset):
             return float(env.scores.sum())
 
 
-def test_data_loader_with_fork():
+@pytest.mark.parametrize("context", ["fork", "forkserver", "spawn"])
+def test_data_loader(context):
     with blockyard.make_vec("WinTetris-v0", 2, transport="inproc") as env:
         env.reset(seed=1)
         own = [Returns()[k] for k in range(4)]
-        loader = DataLoader(Returns(), batch_size=2, num_workers=2, multiprocessing_context="fork")
+        loader = DataLoader(Returns(), batch_size=2, num_workers=2, multiprocessing_context=context)
         assert torch.cat(list(loader)).tolist() == own
         env.step([0, 0])
