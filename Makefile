@@ -151,7 +151,7 @@ binaries: ## the four programs for five platforms, in bin/; CHECK=1 builds them 
 	.ci/binaries $(if $(CHECK),--check)
 
 wheels: $(VENV)/ok ## the Python package for five platforms, in rpc/python/dist/
-	$(PY) -m pip install --quiet 'hatchling>=1.21' 'twine>=6' && $(PY) rpc/python/wheels.py
+	$(PY) -m pip install --quiet 'hatchling>=1.21' 'twine>=6' ziglang && $(PY) rpc/python/wheels.py
 
 arena: ## the games to play, and records to watch, as pages that need no server, in bin/arena/
 	mkdir -p bin
