@@ -33,7 +33,7 @@ SCRIPTS = [
 ]
 
 
-def run(*command: object, cwd: Path, timeout: float = 300) -> str:
+def run(*command: object, cwd: Path, timeout: float = 900) -> str:
     done = subprocess.run(
         list(map(str, command)), capture_output=True, text=True, timeout=timeout, cwd=cwd, check=False
     )
