@@ -104,13 +104,25 @@ def test_pettingzoo_selfplay(tmp_path):
 
 
 def test_td_afterstates(tmp_path):
-    """The file is read by the safetensors library too."""
-    out = example("td_afterstates.py", "--updates", 20, "--num-envs", 64, "--eval-games", 40, cwd=tmp_path)
-    assert "won" in out
+    """The file is read by the safetensors library too; the network plays in the arena and becomes a contest bot."""
+    args = ["--updates", 4, "--num-envs", 32, "--decisions", 64, "--stages", 1, "--eval-games", 20]
+    out = example("td_afterstates.py", *args, cwd=tmp_path)
+    assert re.findall(r"^(untrained|stage 1): won [\d.]+% of 20 games against hand:ply=1$", out, re.MULTILINE) == [
+        "untrained",
+        "stage 1",
+    ]
     facts = blockyard.feature_facts("BlockBattle-v0")
     with safe_open(tmp_path / "mine.safetensors", "numpy") as file:
         assert file.metadata() == facts.metadata(made="td_afterstates.py")
         assert file.get_tensor("fc0.weight").shape == (64, len(facts))
+    blockyard_command = (sys.executable, "-m", "blockyard")
+    agent = "learned:weights=mine.safetensors"
+    out = run(*blockyard_command, "arena", "blockbattle", "--a", agent, "--b", "random", "--games", 2, cwd=tmp_path)
+    assert "games   2: 2 wins" in out
+    out = run(*blockyard_command, "host", "blockbattle", "--bot", agent, "--bot", "random", "--games", 2, cwd=tmp_path)
+    assert re.search(r"^A won \d, drew \d and lost \d of 2 games: ", out, re.MULTILINE)
+    run(*blockyard_command, "bundle", "blockbattle", "--weights", "mine.safetensors", "--out", "bot.go", cwd=tmp_path)
+    assert "package main" in (tmp_path / "bot.go").read_text()
 
 
 def test_a_file_of_the_safetensors_library(tmp_path):
