@@ -1,8 +1,9 @@
-"""What a frozen copy as the opponent costs, compared with driving both seats by hand: time per action of the learner.
+"""What a frozen copy as the opponent costs, compared with driving both seats by hand: CPU time per learner's action.
 
     python rpc/bench/frozen.py [--game BlockBattle-v0] [--games 64] [--seconds 20]
 
-Both play the same games with the same two networks; they take turns every 10 actions, in one process.
+Both play the same games with the same two networks; they take turns every 10 actions, in one process. The time is that
+of this process and the server together.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import blockyard
 import numpy as np
 import torch
+from sides import clock
 
 
 class Player:
@@ -108,13 +110,14 @@ def main() -> None:
     while time.perf_counter() - begun < args.seconds:
         rounds.append([])
         for side in sides:
-            before = time.perf_counter()
+            server = side.env.client.server_pid
+            before = clock.seconds([server])
             count = side.play(10)
-            rounds[-1].append(1e6 * (time.perf_counter() - before) / count)
+            rounds[-1].append(1e6 * (clock.seconds([server]) - before) / count)
     hand, opponent = np.median(rounds, axis=0)
     ratio = np.median([b / a for a, b in rounds])
-    print(f"{args.game}, {args.games} games: {hand:.1f} us by hand, {opponent:.1f} us as the opponent, per action of "
-          f"the learner; ratio {ratio:.3f}, medians of {len(rounds)} rounds")  # fmt: skip
+    print(f"{args.game}, {args.games} games: {hand:.1f} us by hand, {opponent:.1f} us as the opponent, CPU time "
+          f"per action of the learner; ratio {ratio:.3f}, medians of {len(rounds)} rounds")  # fmt: skip
 
 
 if __name__ == "__main__":
