@@ -121,8 +121,6 @@ def test_td_afterstates(tmp_path):
     assert "games   2: 2 wins" in out
     out = run(*blockyard_command, "host", "blockbattle", "--bot", agent, "--bot", "random", "--games", 2, cwd=tmp_path)
     assert re.search(r"^A won \d, drew \d and lost \d of 2 games: ", out, re.MULTILINE)
-    run(*blockyard_command, "bundle", "blockbattle", "--weights", "mine.safetensors", "--out", "bot.go", cwd=tmp_path)
-    assert "package main" in (tmp_path / "bot.go").read_text()
 
 
 def test_a_file_of_the_safetensors_library(tmp_path):
