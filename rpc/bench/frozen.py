@@ -110,10 +110,10 @@ def main() -> None:
     while time.perf_counter() - begun < args.seconds:
         rounds.append([])
         for side in sides:
-            server = side.env.client.server_pid
-            before = clock.seconds([server])
+            servers = [pid for pid in [side.env.client.server_pid] if pid]
+            before = clock.seconds(servers)
             count = side.play(10)
-            rounds[-1].append(1e6 * (clock.seconds([server]) - before) / count)
+            rounds[-1].append(1e6 * (clock.seconds(servers) - before) / count)
     hand, opponent = np.median(rounds, axis=0)
     ratio = np.median([b / a for a, b in rounds])
     print(f"{args.game}, {args.games} games: {hand:.1f} us by hand, {opponent:.1f} us as the opponent, CPU time "
