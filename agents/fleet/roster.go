@@ -13,7 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"blockyard/datasets/program"
+	"blockyard/env/ansi"
 )
 
 // A WorkerRow is what one worker has done for the run, as the process of the run counts. Without counts, it is the
@@ -82,7 +82,7 @@ func (r *roster) listen(ctx context.Context, nc *nats.Conn, status func() Status
 			var w WorkerRow
 			known := func() bool { return w.State == Playing || w.State == Left || w.State == Refused }
 			if json.Unmarshal(m.Data, &w) == nil && CheckName(w.Name) == nil && known() {
-				w.Threads, w.Why = min(max(w.Threads, 0), mostThreads), program.Plain(w.Why, mostText)
+				w.Threads, w.Why = min(max(w.Threads, 0), mostThreads), ansi.Plain(w.Why, mostText)
 				r.hello(w)
 			}
 		},
@@ -123,7 +123,7 @@ func (r *roster) exclude(name, why string) (all map[string]string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.of(name)
-	w.State, w.Why, w.excluded = Refused, "excluded: "+program.Plain(why, mostText), true
+	w.State, w.Why, w.excluded = Refused, "excluded: "+ansi.Plain(why, mostText), true
 	r.log.Warn("a worker was excluded", "worker", name, "reason", w.Why)
 	all = map[string]string{}
 	for _, w := range r.all {
@@ -188,7 +188,7 @@ func allRefused(rows []WorkerRow) (text string, all bool) {
 
 // trouble takes a report into account.
 func (r *roster) trouble(t Trouble) {
-	t.Error = program.Plain(t.Error, mostText)
+	t.Error = ansi.Plain(t.Error, mostText)
 	r.log.Warn("a job failed", "job", t.Job, "worker", t.Worker, "error", t.Error)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"blockyard/datasets/program"
+	"blockyard/env/ansi"
 )
 
 // mostText is how many bytes of a text about a program are shown.
@@ -45,7 +45,7 @@ func (r *Report) String() string {
 	for _, p := range r.Players {
 		if p.Program != nil {
 			for _, text := range p.Program.Odd {
-				fmt.Fprintf(&b, "%s: %s\n", r.called(&p), program.Plain(text, mostText))
+				fmt.Fprintf(&b, "%s: %s\n", r.called(&p), ansi.Plain(text, mostText))
 			}
 		}
 	}

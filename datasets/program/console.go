@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -31,20 +29,6 @@ func (con *Console) Print(asJSON bool, result fmt.Stringer) error {
 // Progress starts a progress bar on the standard error; see NewBar.
 func (con *Console) Progress(quiet bool, total int, unit string) Bar {
 	return NewBar(con.Err, quiet, total, unit)
-}
-
-// Plain returns a text that somebody else wrote as one line for people: at most so many bytes, without control
-// characters, by which a text could change what a terminal shows.
-func Plain(text string, most int) string {
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "?"))
 }
 
 // Terminal reports whether a stream is a terminal.

@@ -1,5 +1,5 @@
-// Package ansi paints a Frame for a terminal with 256 colours. The server's text rendering and
-// the terminal viewer share it.
+// Package ansi paints a Frame for a terminal with 256 colours, and makes texts of others harmless to one. The server's
+// text rendering and the terminal viewer share it.
 package ansi
 
 import (

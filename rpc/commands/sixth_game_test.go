@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/match"
+	"blockyard/agents/match/tournament"
 	"blockyard/rpc/client"
 )
 
@@ -35,13 +37,10 @@ func TestSixthGame(t *testing.T) {
 	t.Run("arena", func(t *testing.T) {
 		require.Greater(t, h.share(t, "arena", "toy:pick", "--a", "hand", "--b", "random"), 0.8)
 		require.Greater(t, h.share(t, "arena", "toy:pick", "--a", "hand:weights="+h.weights(t), "--b", "random"), 0.8)
-		var three struct {
-			Seats int     `json:"seats"`
-			Rank  float64 `json:"mean_rank"`
-		}
+		var three match.Report
 		h.json(t, &three, "arena", "toy:turns", "--a", "hand", "--b", "random", "--games", "60")
 		require.Equal(t, 3, three.Seats)
-		require.Less(t, three.Rank, 1.8)
+		require.Less(t, three.Players[0].Rank.Value, 1.8)
 	})
 	t.Run("contest", h.contest)
 	t.Run("records", h.records)
@@ -97,11 +96,9 @@ func (h house) json(t *testing.T, into any, args ...string) {
 // share is the share of 100 games that player A of an arena wins.
 func (h house) share(t *testing.T, args ...string) float64 {
 	t.Helper()
-	var got struct {
-		Score float64 `json:"score"`
-	}
+	var got match.Report
 	h.json(t, &got, append(args, "--games", "100")...)
-	return got.Score
+	return got.Meetings[0].Score.Value
 }
 
 // weights writes a file of weights for the baseline.
@@ -122,15 +119,14 @@ func (h house) contest(t *testing.T) {
 	require.Contains(t, h.run(t, "datasets", "check", "hosted.jsonl"), "hosted.jsonl: 3 games, 0 differ")
 	h.run(t, "agents", "arena", "toy:pick", "--a", "mine=most.py", "--b", "hand", "--games", "2")
 	h.run(t, "agents", "ladder", "toy:pick", "mine=most.py", "hand", "random", "--games", "2", "--out", "ladder")
-	var table struct {
-		Played    int
-		Standings []struct{ Name string }
-		Refused   []struct{ Name, Refused string }
-	}
+	var table tournament.Report
 	h.json(t, &table, "tournament", "toy:pick", "mine=most.py", "easy=random", "hand:ply=1", "--finals", "0", "--out", "tournament")
 	require.Empty(t, table.Refused)
-	require.Len(t, table.Standings, 3)
-	require.Contains(t, table.Standings, struct{ Name string }{"easy"})
+	names := []string{}
+	for _, p := range table.Players {
+		names = append(names, p.Name)
+	}
+	require.ElementsMatch(t, []string{"mine", "easy", "hand:ply=1"}, names)
 }
 
 // records records games and reads them with every tool.

@@ -18,7 +18,7 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
-	"blockyard/datasets/program"
+	"blockyard/env/ansi"
 )
 
 // Limits bound a submission and its compilers.
@@ -236,7 +236,7 @@ func (c *compiler) in(dir string, argv ...string) error {
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(cmp.Or(log.String(), out.String()), c.dir+string(filepath.Separator), ""))
 	if said := errorIn(text); said != "" {
-		err = errors.New(program.Plain(said, 1000))
+		err = errors.New(ansi.Plain(said, 1000))
 	}
 	return &Refusal{Why: fmt.Sprintf("does not compile: %s: %v", filepath.Base(argv[0]), err), Output: text}
 }

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"strings"
 
-	"blockyard/datasets/program"
+	"blockyard/env/ansi"
 	"blockyard/env/wintetris"
 )
 
@@ -112,5 +112,5 @@ func (a *Answer) Error() string {
 
 // printable returns a library's text as one line without control characters.
 func printable(text []byte) string {
-	return program.Plain(strings.TrimRight(string(text), "\x00"), mostAnswer)
+	return ansi.Plain(strings.TrimRight(string(text), "\x00"), mostAnswer)
 }

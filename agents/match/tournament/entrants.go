@@ -18,8 +18,8 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
-	"blockyard/datasets/program"
 	"blockyard/env"
+	"blockyard/env/ansi"
 )
 
 // noEntrant are names that stand in folders of submissions without being one.
@@ -55,7 +55,7 @@ func Enter(agents []*bots.Agent) ([]*Entrant, error) {
 	var all []*Entrant
 	for _, a := range agents {
 		e := &Entrant{Language: a.Language, Print: a.Spec, from: a}
-		base := program.Plain(a.Name, mostName)
+		base := ansi.Plain(a.Name, mostName)
 		e.Name = base
 		if a.Kind == bots.Submission {
 			var err error
@@ -168,7 +168,7 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 
 // refuse notes why an entrant does not take part.
 func (e *Entrant) refuse(why string) {
-	if e.Refused = program.Plain(why, mostReason); !strings.HasSuffix(e.Refused, compile.Page) {
+	if e.Refused = ansi.Plain(why, mostReason); !strings.HasSuffix(e.Refused, compile.Page) {
 		e.Refused += "; see " + compile.Page
 	}
 }

@@ -14,10 +14,10 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/match"
-	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/ansi"
 )
 
 // The files of a tournament, in its folder.
@@ -223,7 +223,7 @@ func prove(p *match.Played, c *Config, entrants []*Entrant, dir string) {
 		err = provenBy(p, rec, c.Rules, entrants)
 	}
 	if p.Void = ""; err != nil {
-		p.Void = program.Plain(err.Error(), mostReason)
+		p.Void = ansi.Plain(err.Error(), mostReason)
 	}
 }
 
