@@ -1,8 +1,8 @@
 package ansi
 
 import (
+	"strconv"
 	"strings"
-	"unicode"
 )
 
 // Plain returns a text that somebody else wrote as one line for people: at most so many bytes, without control
@@ -12,7 +12,7 @@ func Plain(text string, most int) string {
 		text = text[:most] + "…"
 	}
 	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
+		if !strconv.IsPrint(r) {
 			return ' '
 		}
 		return r
