@@ -2,6 +2,7 @@ package mlp
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -110,6 +111,28 @@ func TestFixedAllocatesNothing(t *testing.T) {
 		f.Share(shared)
 		f.Value()
 	}))
+}
+
+// The kernel for the leaky ReLU of whole numbers gives the bits of the plain loops.
+func TestLeakKernelAgrees(t *testing.T) {
+	if vectorLeak == nil {
+		t.Skip("no vector kernels on this machine")
+	}
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 20_000 {
+		h := make([]int32, 8*(1+r.IntN(9)))
+		for i := range h {
+			h[i] = int32(r.Uint32()) >> r.IntN(32)
+		}
+		part := float32(math.Ldexp(1, -r.IntN(31)))
+		plain, vector := make([]float32, len(h)), make([]float32, len(h))
+		for i, v := range h {
+			plain[i] = float32(v) * part
+		}
+		leak(plain, 0, len(plain), 1)
+		vectorLeak(vector, h, part)
+		require.Equal(t, plain, vector)
+	}
 }
 
 // BenchmarkValue times rows of which a tenth of the counts differs from the row before.
