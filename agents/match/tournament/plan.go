@@ -59,12 +59,13 @@ func (p *plan) expected(played []match.Played) (n int) {
 
 // games lists the games of some meetings, of which the first has the number first.
 func (p *plan) games(first int, meetings []meeting) (out []match.Played) {
+	each := len(p.everyone())
 	for _, m := range meetings {
 		for k := range m.games {
 			n := first + len(out)
 			g := match.Played{Number: n, Unit: n, Stage: m.stage, Seed: strconv.FormatUint(env.Derive(p.c.Seed, uint64(n)), 10)}
 			if p.c.Format == Ladder { // all games of a round have one seed
-				round := n / (len(p.everyone()) * m.games)
+				round := n / (each * m.games)
 				g.Seed = strconv.FormatUint(env.Derive(env.Derive(p.c.Seed, uint64(round)), 0), 10)
 				if g.Unit = n / m.games; p.c.Seats == 1 {
 					g.Unit = round
@@ -81,9 +82,12 @@ func (p *plan) games(first int, meetings []meeting) (out []match.Played) {
 
 // stages are the parts of the tournament. Each lists its meetings, given the games of those before it.
 func (p *plan) stages() (all []func(played []match.Played) []meeting) {
-	if p.c.Format == RoundRobin && p.c.Seats == 2 {
+	switch {
+	case p.c.Format == Ladder: // no round waits for the one before
+		all = append(all, func([]match.Played) []meeting { return slices.Repeat(p.everyone(), p.rounds()) })
+	case p.c.Format == RoundRobin && p.c.Seats == 2:
 		all = append(all, func([]match.Played) []meeting { return p.everyone() })
-	} else {
+	default:
 		for k := range p.rounds() {
 			all = append(all, func(played []match.Played) []meeting { return p.round(k, played) })
 		}
@@ -124,9 +128,6 @@ func (p *plan) rounds() int {
 
 // round lists the meetings of round k.
 func (p *plan) round(k int, played []match.Played) []meeting {
-	if p.c.Format == Ladder {
-		return p.everyone()
-	}
 	order := p.shuffled(k)
 	if p.c.Format == Swiss {
 		order = p.swiss(order, played)
