@@ -17,7 +17,7 @@ export GOFLAGS ?= -trimpath
 CGO := ./agents/submit/wintetris ./rpc/library
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo network ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels arena docs release reproduce serve clean
+.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo network ablation ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels arena docs release reproduce serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
@@ -101,6 +101,9 @@ cluster-demo: ## train with three processes, one of which is killed on the way: 
 
 network: ## make the shipped network of GAME (blockbattle, ...) again, in some ten minutes, and compare
 	GO=$(GO) bash train/scripts/shipped.sh $(GAME)
+
+ablation: ## train Block Battle without one part of its recipe after the other: what each is worth; 40 CPU minutes
+	GO=$(GO) bash train/scripts/ablation.sh
 
 ladders: ## a round robin between the agents of every game, GAMES (40) of every two: tables, pictures in runs/ladder-GAME/
 	$(GO) run ./agents ladder blockbattle random terms6 hand:ply=1 learned:ply=1 hand learned --games $(GAMES)

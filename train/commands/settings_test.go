@@ -66,12 +66,13 @@ func TestBudgetOfTime(t *testing.T) {
 // Flags set the fields that they are named for, some by another name.
 func TestFlagsSetTheirFields(t *testing.T) {
 	c, err := parse(t, "tetrisduel", "--backup=0.5", "--deep-width=3", "--hidden=5", "--versus=0.1", "--rate-backup=0.01",
-		"--opponents=hand", "--rate=0.3", "--rate-end=0.2", "--seed=0").several(games.TetrisDuel)
+		"--opponents=hand", "--rate=0.3", "--rate-end=0.2", "--seed=0", "--without=own,combo").several(games.TetrisDuel)
 	require.NoError(t, err)
 	require.Equal(t, []float64{.5, .5, .3, .2, .1, .01},
 		[]float64{c.Results, c.Backup, c.RateFrom, c.RateTo, c.Versus, c.RateBackup})
 	require.Equal(t, []int{3, 5, 0}, []int{c.DeepWidth, c.Hidden[0], int(c.Seed)})
 	require.Equal(t, []string{"hand"}, c.Opponents)
+	require.Equal(t, []string{"own", "combo"}, c.Without)
 
 	s := parse(t, "dropblox", "--for=1m", "--rate=0.5", "--lambda=0.1", "--deep-width=9", "--warm=1")
 	config, err := s.algorithm(games.Dropblox)

@@ -20,6 +20,8 @@ type Config struct {
 	Loss  Loss   // Logistic if empty
 	Seed  uint64 // of the initial weights
 
+	Without []int // inputs that do not count: in the rows they are taken for 0, and so are their weights
+
 	Group       int     // with Choice: rows that are compared with one another, a divisor of Batch
 	Temperature float64 // with Choice: of the softmax
 }
@@ -59,6 +61,7 @@ func New(c Config) (*Trainer, error) {
 		}
 		t.weights = append(t.weights, w, make([]float32, c.Sizes[i+1]))
 	}
+	t.blank(t.weights[0])
 	for _, w := range t.weights {
 		t.adam.m = append(t.adam.m, make([]float32, len(w)))
 		t.adam.v = append(t.adam.v, make([]float32, len(w)))
@@ -66,6 +69,14 @@ func New(c Config) (*Trainer, error) {
 	var err error
 	t.graph, err = build(c, t.weights)
 	return t, err
+}
+
+// blank sets the weights [in][out] of inputs that do not count to 0. There they stay: their rows are 0 too.
+func (t *Trainer) blank(w []float32) {
+	out := t.config.Sizes[1]
+	for _, i := range t.config.Without {
+		clear(w[i*out : (i+1)*out])
+	}
 }
 
 // Close frees the graph.
@@ -94,6 +105,11 @@ func (t *Trainer) run(x, y []float32) error {
 		return fmt.Errorf("trainer: %d targets and %d inputs, want up to %d rows of %d", rows, len(x), t.config.Batch, in)
 	}
 	clear(g.x[copy(g.x, x):])
+	for _, i := range t.config.Without {
+		for row := range rows {
+			g.x[row*in+i] = 0
+		}
+	}
 	clear(g.y[copy(g.y, y):])
 	for i := range g.share {
 		g.share[i] = 0
@@ -128,6 +144,7 @@ func (t *Trainer) SetNet(n *mlp.Net) error {
 		copy(t.weights[2*i], turn(l.W, l.Out, l.In))
 		copy(t.weights[2*i+1], l.B)
 	}
+	t.blank(t.weights[0])
 	t.adam.steps = 0
 	for i := range t.adam.m {
 		clear(t.adam.m[i])

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"blockyard/agents/mlp"
+
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 )
@@ -248,6 +250,36 @@ func TestSetNet(t *testing.T) {
 	require.NoError(t, b.SetNet(n))
 	require.Equal(t, a.weights, b.weights)
 	require.Error(t, trainer(t, Config{Sizes: []int{5, 3, 1}, Batch: 4}).SetNet(n))
+}
+
+// What an input says that does not count changes nothing, neither in training nor in the net.
+func TestWithout(t *testing.T) {
+	c := Config{Sizes: []int{5, 4, 1}, Batch: 8, Seed: 1, Without: []int{1, 4}}
+	run := func(spoil float32) *mlp.Net {
+		tr := trainer(t, c)
+		start, err := trainer(t, Config{Sizes: c.Sizes, Batch: 1, Seed: 2}).Net()
+		require.NoError(t, err)
+		require.NoError(t, tr.SetNet(start))
+		for step := range 20 {
+			x, y := batch(uint64(step), 8, 5)
+			for i := range 8 {
+				x[5*i+1], x[5*i+4] = spoil, -spoil
+			}
+			_, err := tr.Fit(x, y, 1e-2)
+			require.NoError(t, err)
+		}
+		n, err := tr.Net()
+		require.NoError(t, err)
+		return n
+	}
+	require.Equal(t, run(0).Layers(), run(7).Layers())
+	value := func(x ...float32) float32 {
+		out := make([]float32, 1)
+		run(0).Forward(x, 1, out)
+		return out[0]
+	}
+	require.Equal(t, value(1, 0, 1, 0, 0), value(1, 9, 1, 0, -9))
+	require.NotEqual(t, value(1, 0, 1, 0, 0), value(2, 0, 1, 0, 0))
 }
 
 func TestRefuses(t *testing.T) {

@@ -26,6 +26,7 @@ type Flags struct {
 	Explore    *float64       `help:"${explore}" placeholder:"X" group:"Any run"`
 	Late       *float64       `help:"${late}" placeholder:"SHARE" group:"Any run"`
 	Gates      *int           `help:"${gates}" placeholder:"N" group:"Any run"`
+	Without    []string       `help:"${without}" placeholder:"NAME" group:"Any run"`
 
 	Warm      *float64 `help:"${warm}" placeholder:"SHARE" group:"TD(λ)"`
 	Lambda    *float64 `help:"${lambda}" placeholder:"X" group:"TD(λ)"`
@@ -58,6 +59,7 @@ func (f *Flags) Apply(o *Options) {
 	Set("explore", f.Explore, &o.Explore)
 	Set("late", f.Late, &o.Late)
 	Set("gates", f.Gates, &o.Gates)
+	SetList("without", f.Without, &o.Without)
 	if timed {
 		o.Iterations = 0
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"blockyard/train/games"
@@ -25,6 +27,8 @@ type Options struct {
 	Explore float64 // probability of a random choice
 	Late    float64 // share of games that start from a late or damaged position
 	Gates   int     // how often a net is evaluated and saved
+
+	Without []string `json:",omitempty"` // how the names of features begin that nets are not to use
 
 	// Opponents names the agents that have one seat in the share Rollout.Versus of the games, all equally often; see
 	// games.Game.Opponent. None is the baseline alone.
@@ -68,6 +72,25 @@ func (o *Options) Common() *Options { return o }
 // Sizes are the layer sizes of a run's nets.
 func (o Options) Sizes(g *games.Game) []int {
 	return append(append([]int{len(g.Features)}, o.Hidden...), 1)
+}
+
+// unused are the numbers of the features that nets are not to use.
+func (o Options) unused(g *games.Game) (numbers []int, err error) {
+	for i, name := range g.Features {
+		if slices.ContainsFunc(o.Without, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
+			numbers = append(numbers, i)
+		}
+	}
+	for _, begin := range o.Without {
+		if !slices.ContainsFunc(g.Features, func(name string) bool { return strings.HasPrefix(name, begin) }) {
+			return nil, fmt.Errorf("without %q: no feature of the game begins with that, want the beginning of a name such as %q",
+				begin, g.Features[0])
+		}
+	}
+	if len(numbers) == len(g.Features) {
+		return nil, fmt.Errorf("without %q: no feature is left", o.Without)
+	}
+	return numbers, nil
 }
 
 // CheckShare requires 0 to 1.

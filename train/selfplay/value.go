@@ -33,6 +33,10 @@ func NewValue(r *Run, c network.Config, saved string, from *mlp.Net) (*Value, er
 	if from != nil {
 		c.Sizes = network.Sizes(from)
 	}
+	var err error
+	if c.Without, err = r.Options.unused(r.Game); err != nil {
+		return nil, err
+	}
 	t, err := network.New(c)
 	if err != nil {
 		return nil, err

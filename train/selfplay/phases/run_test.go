@@ -320,6 +320,10 @@ func TestConfigRefuses(t *testing.T) {
 		"look is 2: a search":         func(c *Config) { *c = backed(1); c.Look = 2 },
 		"rate backup is 0":            func(c *Config) { *c = backed(1); c.RateBackup = 0 },
 		"300 opponents":               func(c *Config) { c.Opponents = slices.Repeat([]string{"hand"}, 300) },
+		`without "own hole rows x": no feature of the game begins with that`: func(c *Config) {
+			c.Without = []string{"own", "own hole rows x"}
+		},
+		`without [""]: no feature is left`: func(c *Config) { c.Without = []string{""} },
 		`unknown opponent "nobody"; there are hand, terms6, combo, tspin, quad, skipper, digger`: func(c *Config) {
 			c.Opponents = []string{"hand", "nobody"}
 		},
