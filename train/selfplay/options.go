@@ -83,8 +83,8 @@ func (o Options) unused(g *games.Game) (numbers []int, err error) {
 	}
 	for _, begin := range o.Without {
 		if !slices.ContainsFunc(g.Features, func(name string) bool { return strings.HasPrefix(name, begin) }) {
-			return nil, fmt.Errorf("without %q: no feature of the game begins with that, want the beginning of a name such as %q",
-				begin, g.Features[0])
+			return nil, fmt.Errorf("without %q: no feature of the game begins with that, "+
+				"want the beginning of a name such as %q", begin, g.Features[0])
 		}
 	}
 	if len(numbers) == len(g.Features) {
