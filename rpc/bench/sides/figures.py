@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -67,40 +67,48 @@ class Verdict:
 
     Attributes:
         aim: in words.
-        what: the two entrants that are compared.
-        want: the smallest ratio that meets the aim; for round trips, the largest.
-        wall: ratio of wall-clock times.
-        cpu: ratio of CPU times, which decides; None for round trips.
-        met: whether the aim was met; None if something was not measured.
-        us: microseconds per step of the reference and of the entrant, CPU time or a round trip's.
+        what: the two entrants that are compared, or the one whose microseconds are.
+        want: the smallest value that meets the aim, or with most the largest; None if there is no aim.
+        wall: ratio of wall-clock times, or microseconds of them.
+        cpu: the same of CPU times, which decide; None for round trips.
+        met: whether the aim was met; None if something was not measured, or there is no aim.
+        us: microseconds per step of the reference, if there is one, and of the entrant: CPU time or a round trip's.
         error: why something was not measured.
+        most: whether want is the largest value.
     """
 
     aim: str
     what: str
-    want: float
+    want: float | None
     wall: float | None
     cpu: float | None
     met: bool | None
-    us: tuple[float, float] | None
+    us: tuple[float | None, float] | None
     error: str | None
+    most: bool = False
 
 
 def verdicts(by_key: dict[str, Entrant], games: Sequence[str], top: int) -> list[Verdict]:
     """Return every aim and whether it was met."""
     said = []
 
-    def compare(aim: str, want: float, a: str, b: str, times: float = 1.0) -> None:
-        if a not in by_key or b not in by_key:
+    def compare(aim: str, want: float | None, a: str, b: str, times: float = 1.0, beside: str = "") -> None:
+        """Compare a with b; with beside, with what b and that one take together."""
+        if not {a, b, beside or b} <= by_key.keys():
             return
         one, other = by_key[a], by_key[b]
+        if beside:
+            other = _together(other, by_key[beside])
         wall, cpu = (None if r is None else r * times for r in (ratio(one, other, "wall"), ratio(one, other, "cpu")))
         us = None if cpu is None else (median(other.cpu) * 1e6, median(one.cpu) * 1e6)
-        met = None if cpu is None else cpu >= want
+        met = None if cpu is None or want is None else cpu >= want
         said.append(Verdict(aim, _pair(one, other), want, wall, cpu, met, us, _error(one, other)))
 
+    for game in games:
+        aim, names = "socket, 0.85 of in process and a bare socket", ("socket, buffer", "in process", "bare socket")
+        a, b, beside = (key(game, name, top) for name in names)
+        compare(aim, 0.85, a, b, beside=beside)
     for road, want, aim in (
-        ("socket, buffer", 0.85, "socket, 0.85 of in process"),
         ("shm, buffer", 0.97, "shared memory, 0.97 of in process"),
         ("inproc, buffer", 0.97, "the library, 0.97 of in process"),
     ):
@@ -109,8 +117,12 @@ def verdicts(by_key: dict[str, Entrant], games: Sequence[str], top: int) -> list
     for game in games:
         aim = "a single environment in the library, 5 times the socket"
         compare(aim, 5, key(game, "inproc, single", 1), key(game, "socket, single", 1))
-    null = "null game over the socket, 0.90 of the bare socket"
-    compare(null, 0.90, key("null", "null, socket", top), key("null", "bare socket", top))
+    for road, most in (("inproc, single", 12.0), ("inproc, into", 2.5)):
+        for game in games:
+            if (e := by_key.get(key(game, road, 1))) is not None:
+                said.append(_absolute(e, most))
+    null = "null game over the socket, 0.80 of the bare socket"
+    compare(null, 0.80, key("null", "null, socket", top), key("null", "bare socket", top))
     for side, aim in (
         ("tetris-gymnasium", "10 times a Python Tetris in SyncVectorEnv"),
         ("envpool", "3 times a native Tetris"),
@@ -122,15 +134,32 @@ def verdicts(by_key: dict[str, Entrant], games: Sequence[str], top: int) -> list
         compare("3 times PufferLib's Tetris, both by keys", 3, key(KEYS, "shm", top), fastest)
         keys = by_key[fastest].about.get("steps_per_piece", 1.0)
         compare(f"the same in pieces placed, {keys:.1f} keys each", 3, key(SOLO, "shm", top), fastest, keys)
+    for side, name in (("envpool", "tetris"), ("pufferlib", "keys")):
+        compare("one game beside a native Tetris", None, key(SOLO, "inproc, into", 1), key(side, name, 1))
     return said + _trips(by_key, games)
+
+
+def _together(a: Entrant, b: Entrant) -> Entrant:
+    """Return what two entrants of as many games would take one after the other, round by round."""
+    wall, cpu = ([x + y for x, y in zip(*pair, strict=False)] for pair in ((a.wall, b.wall), (a.cpu, b.cpu)))
+    return replace(a, label=f"{a.label} and {b.label}", wall=wall, cpu=cpu, error=a.error or b.error)
+
+
+def _absolute(e: Entrant, most: float) -> Verdict:
+    """Return how many microseconds a step may take."""
+    aim, what = f"a step of one game, at most {most:g} microseconds", f"{e.label}, N={e.options['envs']}"
+    if e.error or not e.cpu:
+        return Verdict(aim, what, most, None, None, None, None, _error(e) or "no burst was measured", True)
+    wall, cpu = median(e.wall) * 1e6, median(e.cpu) * 1e6
+    return Verdict(aim, what, most, wall, cpu, cpu <= most, (None, cpu), None, True)
 
 
 def _pair(one: Entrant, other: Entrant) -> str:
     return f"{one.label}, N={one.options['envs']} : {other.label}, N={other.options['envs']}"
 
 
-def _error(one: Entrant, other: Entrant) -> str | None:
-    return next((f"{e.label}: {e.error}" for e in (one, other) if e.error), None)
+def _error(*some: Entrant) -> str | None:
+    return next((f"{e.label}: {e.error}" for e in some if e.error), None)
 
 
 def _fastest(by_key: dict[str, Entrant], side: str) -> str | None:
@@ -158,5 +187,5 @@ def _trips(by_key: dict[str, Entrant], games: Sequence[str]) -> list[Verdict]:
             aim, met = "round trip of one game (p50), at most 1.35 times a bare socket's", None
             if slower is not None:
                 met = slower <= 1.35
-            said.append(Verdict(aim, _pair(one, other), 1.35, slower, None, met, us, error))
+            said.append(Verdict(aim, _pair(one, other), 1.35, slower, None, met, us, error, True))
     return said

@@ -85,12 +85,15 @@ def key(what: str, road: str, n: int) -> str:
 def floors(sizes: Sequence[int], games: Sequence[str], threads: int) -> list[Entrant]:
     """Return the limits of the machine: a bare socket and a copy of as many bytes as a game has, and a null game.
 
-    The game is the first one; a bare socket with the bytes of one environment is added for each of the others.
+    The game is the first one; bare sockets with the bytes of one environment, and of the most, are added for the others.
     ``like`` in their options names the entrant whose message lengths ``with_lengths`` copies.
     """
     made = []
     for n in sizes:
-        for name, game in [("memcpy", games[0]), *(("socket", game) for game in (games if n == 1 else games[:1]))]:
+        for name, game in [
+            ("memcpy", games[0]),
+            *(("socket", game) for game in (games if n in (1, max(sizes)) else games[:1])),
+        ]:
             label = {"socket": "bare socket", "memcpy": "memcpy"}[name]
             options = {"envs": n, "threads": threads, "like": key(game, "socket", n)}
             made.append(
@@ -142,10 +145,10 @@ def peers(sizes: Sequence[int], threads: int, few: int) -> list[Entrant]:
         for n in some:
             made.append(Entrant(key(side, name, n), "peers", label, side, name, {"envs": n, "threads": threads}))
 
-    add("envpool", "tetris", "EnvPool Jumanji/Tetris-v0", many)
+    add("envpool", "tetris", "EnvPool Jumanji/Tetris-v0", sizes)
     add("envpool", "cartpole", "EnvPool CartPole-v1", many[-1:])
     add("envpool", "cartpole, async", "EnvPool CartPole-v1, asynchronous", many[-1:])
-    add("pufferlib", "keys", "PufferLib Tetris (one key per step)", many)
+    add("pufferlib", "keys", "PufferLib Tetris (one key per step)", sizes)
     add("jumanji", "step", "Jumanji Tetris-v0, jit", many[-2:])
     add("jumanji", "scan", "Jumanji Tetris-v0, jit, 32 steps in one scan", many[-2:])
     add("tetris-gymnasium", "sync tetris", "tetris-gymnasium in SyncVectorEnv (one key per step)", [few])

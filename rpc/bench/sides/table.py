@@ -34,9 +34,11 @@ def markdown(report: dict[str, Any]) -> str:
         "|---|---|---:|---:|---:|---|",
     ]
     for v in report["aims"]:
-        met = {True: "met", False: "**missed**", None: _cell(f"not measured: {v['error']}")}[v["met"]]
+        met = {True: "met", False: "**missed**", None: ""}[v["met"]]
+        if v["error"]:
+            met = _cell(f"not measured: {v['error']}")
         by = f"{_number(v['wall'])} | {_number(v['cpu'])}"
-        lines.append(f"| {v['aim']} | {v['what']} | {v['want']:g} | {by} | {met} |")
+        lines.append(f"| {v['aim']} | {v['what']} | {_number(v['want'])} | {by} | {met} |")
     for group, title in TITLES.items():
         some = [r for r in report["rows"] if r["group"] == group]
         if some:

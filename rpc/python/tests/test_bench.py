@@ -46,26 +46,37 @@ def test_verdicts_say_met_missed_and_not_measured() -> None:
     game = "WinTetris-v0"
     rows = [
         entrant(plan.key(game, "in process", 4), [1.0], envs=4, side="inprocess"),
-        entrant(plan.key(game, "socket, buffer", 4), [1.1], envs=4),
+        entrant(plan.key(game, "socket, buffer", 4), [1.7], envs=4),
         entrant(plan.key(game, "shm, buffer", 4), [1.1], envs=4),
         entrant(plan.key("null", "null, socket", 4), [], envs=4),
         entrant(plan.key("null", "bare socket", 4), [1.0], envs=4),
         entrant(plan.key(game, "shm", 1), [1.0], trips=True),
         entrant(plan.key(game, "socket", 1), [1.0], trips=True),
         entrant(plan.key(game, "bare socket", 1), [1.0], trips=True),
+        entrant(plan.key(game, "bare socket", 4), [0.5], envs=4),
+        entrant(plan.key(game, "inproc, single", 1), [20e-6, 12e-6, 11e-6]),
+        entrant(plan.key(game, "inproc, into", 1), [1e-6, 3e-6, 3e-6]),
+        entrant(plan.key("pufferlib", "keys", 1), [2e-6, 3e-6, 3e-6], side="pufferlib"),
     ]
     rows[3].error = "no such game"
     rows[5].trip, rows[6].trip, rows[7].trip = [26e-6, 10e-6, 39e-6], [28e-6, 28e-6, 42e-6], [20e-6, 10e-6, 30e-6]
     said = figures.verdicts({e.key: e for e in rows}, [game], 4)
     assert {v.what.partition(" :")[0]: v.met for v in said} == {
-        f"{rows[1].label}, N=4": True,  # 0.91 of in process, 0.85 is wanted
+        f"{rows[1].label}, N=4": True,  # 0.88 of what the game and a bare socket take together, 0.85 is wanted
         f"{rows[2].label}, N=4": False,  # 0.97 is
         f"{rows[3].label}, N=4": None,
         f"{rows[5].label}, N=1": True,  # 1.3 times the bare socket in the same round, 1.35 is the most
         f"{rows[6].label}, N=1": False,
+        f"{rows[9].label}, N=1": True,  # 12 microseconds, 12 are the most
+        f"{rows[10].label}, N=1": None,  # beside a peer, without an aim
     }
-    assert [v.error for v in said if v.met is None] == [f"{rows[3].label}: no such game"]
-    assert said[0].us == (1e6, pytest.approx(1.1e6))
+    into = [v for v in said if v.what.startswith(rows[10].label)]
+    assert [(v.met, v.most, v.cpu, v.us) for v in into] == [
+        (False, True, pytest.approx(3), (None, pytest.approx(3))),
+        (None, False, 1, (pytest.approx(3), pytest.approx(3))),
+    ]
+    assert [v.error for v in said if v.met is None] == [f"{rows[3].label}: no such game", None]
+    assert said[0].us == (pytest.approx(1.5e6), pytest.approx(1.7e6))
 
 
 def test_a_failure_is_in_the_table() -> None:
