@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,12 +24,17 @@ func counts(r *rand.Rand, x []int32, most int) {
 	}
 }
 
-// A Fixed gives the values of the formula, and the same bits on both paths and after every row.
+// A Fixed gives the values of the formula, and the same bits on both paths and after every row: of 12,000 rows, and of
+// 100,000 if BLOCKYARD_LONG is set.
 func TestFixedAgrees(t *testing.T) {
 	t.Cleanup(func() { setVector(hasVector) })
 	r := rand.New(rand.NewPCG(5, 6))
 	hidden := [][]int{{64}, {64}, {64}, {32}, {100}, {64, 32}, {9, 7, 5}, {}, {200}}
-	for trial := range 300 {
+	trials := 300
+	if os.Getenv("BLOCKYARD_LONG") != "" {
+		trials = 2500
+	}
+	for trial := range trials {
 		sizes := append([]int{2 + r.IntN(200)}, hidden[trial%len(hidden)]...)
 		n := random(t, uint64(trial), append(sizes, 1)...)
 		own := 1 + r.IntN(n.In())

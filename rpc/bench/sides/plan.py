@@ -85,7 +85,7 @@ def key(what: str, road: str, n: int) -> str:
 def floors(sizes: Sequence[int], games: Sequence[str], threads: int) -> list[Entrant]:
     """Return the limits of the machine: a bare socket and a copy of as many bytes as a game has, and a null game.
 
-    The game is the first one; bare sockets with the bytes of one environment, and of the most, are added for the others.
+    The game is the first one; the others have bare sockets with the bytes of one environment and of the most.
     ``like`` in their options names the entrant whose message lengths ``with_lengths`` copies.
     """
     made = []
