@@ -26,9 +26,8 @@ def test_places_are_named(program, tmp_path):
     clean |= {"PYTHONPATH": str(tmp_path), "PATH": os.path.dirname(sys.executable)}
 
     def fails(**env):
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=clean | env
-        )
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=clean | env)
         assert done.returncode == 1
         return done.stderr.splitlines()[-1] if "Start" in done.stderr else done.stderr
 
