@@ -18,12 +18,14 @@ TITLES = {
 def markdown(report: dict[str, Any]) -> str:
     """Return the report as a page."""
     m = report["machine"]
-    lines = ["# Side by side", ""]
-    lines.append(
+    lines = [
+        "# Side by side\n",
         f"{m['cpu']}, {m['cores_used']} of {m['cores']} cores, {m['system']}, Python {m['python']}; "
         f"{report['rounds']} rounds of interleaved bursts of about {report['burst_s']:g} s; load average "
-        f"{m['load']} before and {report['load_after']} after. Command: `{report['command']}`."
-    )
+        f"{m['load']} before and {report['load_after']} after. Command: `{report['command']}`.\n",
+        "`rpc/bench/README.md` explains the rows. N counts games. *Wanted* is the least ratio of environment\n"
+        "steps per second (the first entrant : the second) that meets an aim; for a round trip, the largest value.",
+    ]
     if not report["complete"]:
         lines.append("\n**The run was ended early: these are its complete rounds.**")
     lines += [

@@ -1,6 +1,6 @@
 /* solver.c - a small WinTetris solver in C, to start an own one from. It looks at the
- * current piece alone: of all places straight down it takes the one with the fewest empty
- * squares covered, then the lowest.
+ * current piece alone: of all places straight down it takes the one that costs least, 10 for
+ * each empty square that is covered and the height of each square of the piece.
  *
  *     cc -shared -fPIC -O2 -o solver.so solver.c
  */

@@ -1,5 +1,5 @@
-// A complete WinTetris solver: for every new piece it tries all turns and columns and takes the place straight down
-// that covers the fewest empty cells, then the lowest. The rules and the interface are in env/wintetris/RULES.md.
+// A complete WinTetris solver: for every new piece it tries all turns and columns and takes the place straight down that
+// costs least: 10 for each empty cell that it covers, and the height of each of its cells. The rules and the interface are in env/wintetris/RULES.md.
 
 #define WINTETRIS_SOLVER // makes the library of the function update
 #include "../../../wintetris/wintetris.hpp"
