@@ -1,5 +1,5 @@
 // Package mlp evaluates a small trained network: dense layers of float32, leaky ReLU (slope 0.01) between them, a
-// linear output.
+// linear output. It reads and writes networks as safetensors files, whose metadata (Facts) say what a network is for.
 //
 // # The same bits on every machine
 //
@@ -11,5 +11,6 @@
 //
 // All afterstates of one decision share the inputs that the action does not change, such as the opponent's. The
 // inputs that it does change come first, the shared ones after them. Base computes the part of the first layer
-// that depends on shared inputs, once per decision; ForwardFrom adds the rest for each afterstate.
+// that depends on shared inputs, once per decision; ForwardFrom adds the rest for each afterstate. If the inputs that
+// change are whole numbers times a unit, a Fixed is faster: it computes a row from the row before.
 package mlp

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// ErrNotShipped says that a program comes without trained weights. Errors of callers that asked for them wrap it.
+// ErrNotShipped says that a program has no built-in network. It is wrapped by errors about a missing one.
 var ErrNotShipped = errors.New("no weights shipped")
 
 // Activation names, in the metadata of a file, what a Net computes between its layers: torch.nn.LeakyReLU(0.01).
@@ -61,8 +61,8 @@ func Write(w io.Writer, n *Net, f Facts) error {
 	return WriteTensors(w, n.Tensors(), meta)
 }
 
-// Memory returns the bytes of the weights of n, which its clones share, and those that each clone takes. A Fixed of
-// each is included.
+// Memory returns the bytes of the weights of n, which its clones share, and those that each clone takes, both with
+// those of a Fixed.
 func (n *Net) Memory() (shared, clone int64) {
 	for i, l := range n.layers {
 		shared += 4 * int64(len(l.W)+len(l.B)+len(n.packed[i].w)+len(n.packed[i].b))

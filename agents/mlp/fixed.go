@@ -6,11 +6,12 @@ import (
 )
 
 // A Fixed evaluates a network whose first inputs are counts: whole numbers, each times a unit. It adds the first layer
-// in fixed point, in whole multiples of a power of two. Such sums do not depend on their order, so a Fixed computes
-// those of a row from those of another row, by the counts that differ; machines and rows before it make no difference.
+// in fixed point, in whole multiples of a power of two. Such sums do not depend on their order. So a Fixed computes
+// those of a row from those of the row before and the counts that differ, with the same result on every machine and
+// after any other row.
 //
-// The sums are 32 bits wide. They do not overflow while the inputs are at most mostInput in the mean, of which features
-// are far from.
+// The sums are 32 bits wide. They do not overflow while the mean size of the inputs, each weighted with the size of its
+// weight, is at most 8 (mostInput). Features are far smaller.
 type Fixed struct {
 	net  *Net
 	w    *fixedWeights
@@ -27,7 +28,7 @@ type Fixed struct {
 	shared []float32 // the inputs that are not counts; longer before they are set
 }
 
-// mostInput bounds the mean size of the inputs of a Fixed, each with the size of its weight.
+// mostInput bounds the weighted mean size of the inputs of a Fixed.
 const mostInput = 8
 
 // fixedWeights are the weights of the inputs that are counts, times their units.
@@ -43,8 +44,8 @@ type fixedWeights struct {
 // block64 is how many outputs the kernel takes at a time.
 const block64 = 64
 
-// Fixed returns an evaluator of n that shares the weights with n and its clones. The first inputs are counts times
-// units.
+// Fixed returns an evaluator of n that shares the weights with n and its clones. The first len(units) inputs are counts
+// times units.
 func (n *Net) Fixed(units []float32) *Fixed {
 	w := n.fixed(units)
 	f := &Fixed{net: n, w: w, acc: make([]float32, n.AccLen()), more: make([]uint64, w.wide/2)}
@@ -146,7 +147,7 @@ func fixedOne(n *Net, units []float32) float64 {
 // whole rounds v.
 func whole(v float64) int32 { return int32(math.Floor(v + 0.5)) }
 
-// Counts returns the memory for the counts of the next row. It holds anything.
+// Counts returns the memory for the counts of the next row. Its contents are undefined: set all of them.
 func (f *Fixed) Counts() []int32 { return f.x[:len(f.w.units)] }
 
 // Share sets the inputs that are not counts, for the rows to come.
@@ -163,7 +164,7 @@ func (f *Fixed) Share(shared []float32) {
 	}
 }
 
-// Value evaluates the counts and the shared inputs. It takes the memory of Counts. The network has one output.
+// Value evaluates the counts and the shared inputs. After it, call Counts again. The network has one output.
 func (f *Fixed) Value() float32 {
 	if hasVector && vectorChange != nil {
 		vectorChange(f.h, f.from, f.x, f.last, f.rest, f.w.split)

@@ -3,9 +3,9 @@ package mlp
 // vectorScale is scale in vector instructions, with the same bits. It is set as vectorAdd is.
 var vectorScale func(counts []int16, units []float32, in int, out []float32)
 
-// Scale writes rows of inputs that are counts, each times its unit, to out. counts is [rows][len(units)], where
-// len(units) is a multiple of 8, and out is [rows][in], in at most len(units). After the rows, out has room for the
-// len(units)-in counts that are no inputs; they are written or not.
+// Scale sets out to rows of inputs: counts, each times its unit. counts is [rows][len(units)], where len(units) is a
+// multiple of 8, and out is [rows][in], where in is at most len(units): further counts are padding. After the rows, out
+// needs len(units)-in more numbers, which Scale may overwrite.
 func Scale(counts []int16, units []float32, in int, out []float32) {
 	if hasVector && vectorScale != nil {
 		vectorScale(counts, units, in, out)

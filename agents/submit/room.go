@@ -29,8 +29,8 @@ func textLen(widths []int, bits int) int {
 }
 
 // units is the largest number of hidden units per layer with which a network of as many inputs, layers and outputs as
-// net fits into room characters, less spare if weights have more than fewestBits; 0 if none does, or if net has no
-// hidden layer.
+// net fits into room characters, less spare if weights have more than fewestBits. It is 0 if none fits, or if net has
+// no hidden layer.
 func units(net *mlp.Net, room, bits int) int {
 	all := widths(net)
 	if len(all) < 3 {

@@ -1,8 +1,8 @@
 // Package submit makes contest bots: one Go source file per bot, with a network built in, that needs nothing but the
-// standard library. The programs are in agents/submit/programs; package flatten turns one into a single file. A Bot is
-// written in three steps:
+// standard library. The programs are in agents/submit/programs; package flatten turns one into a single file. Export is
+// the command "agents bundle", which writes a bot in three steps:
 //
-//   - Source flattens the program and builds the network in, rounded as far as the limit on the length asks for.
+//   - Bot.Source flattens the program and builds the network in, with weights rounded until the file is short enough.
 //   - Compile builds the file alone, as the contest does.
 //   - The game's trial.Script sends the executable what its contest would, and judges the answers.
 package submit
@@ -28,7 +28,7 @@ import (
 // MaxChars is the longest source file that the contests accept, in characters.
 const MaxChars = 100000
 
-// fewestBits is how far weights are rounded at most: 1 sign, 8 exponent, 4 mantissa.
+// fewestBits is the least that rounding leaves of a weight: 1 bit of sign, 8 of exponent, 4 of mantissa.
 const fewestBits = 13
 
 // A file keeps spare characters free for changes of the code, as long as its weights have more than fewestBits.
@@ -52,8 +52,9 @@ type File struct {
 	Room   int // characters that the code leaves for a network; 0 without one
 }
 
-// Source writes the bot. Weights keep as many bits as fit into MaxChars, less spare; if that is not all of them, the
-// bot plays with the rounded network. The result is not compiled yet: see check.
+// Source returns the bot's file, not compiled yet. Weights keep as many bits as fit into MaxChars less 5,000
+// characters; at 13 bits, the fewest, the file may have MaxChars. If not all bits fit, the bot plays with the rounded
+// network.
 func (b Bot) Source() (f *File, err error) {
 	defer func() {
 		if err != nil {
@@ -90,7 +91,7 @@ func (b Bot) fill(src string) (f *File, err error) {
 	return f, nil
 }
 
-// program returns the flattened program: made of the sources, or that of this installation, which has none.
+// program returns the flattened program: made of the sources or, in an installation without them, by WritePrograms.
 func (b Bot) program(s *entry.Submission) (string, error) {
 	missing := inTree(b.Dir)
 	if missing == nil {
@@ -130,8 +131,8 @@ func programName(game string, learned bool) string {
 	return game + "-hand.go"
 }
 
-// WritePrograms writes the flattened program of every game to the folder dir, for an installation without sources.
-// Bundle then builds a network into them.
+// WritePrograms writes the flattened programs of every game to the folder dir, for an installation without sources,
+// where Bot.Source builds a network into them.
 func WritePrograms(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

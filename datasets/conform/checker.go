@@ -11,7 +11,7 @@ import (
 // A Checker checks the lines of one contest's transcripts in order. It has state, because a line may
 // continue the game of the lines before it, so every reading needs a new one.
 type Checker struct {
-	// Tag is the key whose text says of which kind a line is. Lines of other kinds lack it.
+	// Tag is the key whose text says of which kind a line is. Lines of a kind with a Key lack it.
 	Tag   string
 	Kinds []Kind
 	// Index, if not nil, reads every line of all files before the first Check.
@@ -38,7 +38,7 @@ func Tagged[T any](name, tag string, check func(*Tally, Values, *T) error) Kind 
 	}}
 }
 
-// Keyed is the kind of the lines without a tag that have key.
+// Keyed is Tagged for lines without a tag, which are recognised by their key.
 func Keyed[T any](name, key string, check func(*Tally, Values, *T) error) Kind {
 	k := Tagged(name, "", check)
 	k.Key = key

@@ -1,12 +1,11 @@
-// Package conform compares the rules of the games with transcripts of the original contest engines: it replays a
-// transcript and compares every value that it states with the value that the rules compute.
+// Package conform compares the rules of the games with transcripts of other engines, above all the original ones of the
+// contests: it replays a transcript and compares every value that it states with the value that the rules compute.
 //
-// A transcript is a file of JSON lines. The checker of a game (one package below this one for
-// each contest whose own engine left transcripts) says what its lines are; see Checker.
+// A transcript is a file of JSON lines. The Checker of a game, in a package below this one, says what its lines are.
 // This package reads the files, counts the comparisons and keeps the first difference.
 //
-// A game needs such a package only if its original engine left transcripts. The table of checkers is
-// therefore not part of the list of games: it is in the program datasets.
+// Only games with transcripts have a checker: WinTetris has none. The table of checkers is therefore not part of the
+// list of games, but of package datasets/commands.
 package conform
 
 import (
@@ -17,8 +16,8 @@ import (
 	"blockyard/datasets/record/jsonl"
 )
 
-// Index lets c read a file for checks that need records of other files. It ignores errors: File
-// reports them. It reads at most so many bytes.
+// Index lets c read a file before the first check, for checks that need lines of other files. It ignores errors, which
+// File reports, and reads no more than most bytes.
 func Index(c *Checker, path string, most int64) {
 	if c.Index == nil {
 		return
@@ -46,8 +45,7 @@ type Report struct {
 // raise is what to do if a file is longer than may be read.
 const raise = "raise --max-bytes"
 
-// File checks the file at path; "-" is standard input. It fails if the file has more than so many bytes,
-// uncompressed.
+// File checks the file at path; "-" is standard input. It fails if the file has more than most bytes, uncompressed.
 func File(c *Checker, path string, most int64) (*Report, error) {
 	in, err := jsonl.Open(path)
 	if err != nil {
@@ -84,8 +82,8 @@ func Read(c *Checker, in *jsonl.Reader) (*Report, error) {
 // parts are the kinds of lines that follow a game's first line.
 var parts = map[string]bool{"turn": true, "skip": true, "end": true}
 
-// String returns the line "FILE: N games, M values compared, K differ" and the first difference
-// below it. Lines that belong to a game are not counted beside the games.
+// String returns the line "FILE: N games, M values compared, K differ" and the first difference below it. If there are
+// games, their further lines are not listed.
 func (r *Report) String() string {
 	var kinds []string
 	for kind, n := range r.Kinds {

@@ -28,7 +28,7 @@ func (s *Series[G]) begin(t *Tally, v Values) *G {
 	return s.game
 }
 
-// hear passes an error on, except ErrLost.
+// hear returns err unless it is ErrLost, which it notes.
 func (s *Series[G]) hear(err error) error {
 	if errors.Is(err, ErrLost) {
 		s.lost, err = true, nil
@@ -36,7 +36,7 @@ func (s *Series[G]) hear(err error) error {
 	return err
 }
 
-// Opening is the kind of the first line of a game, which begin gets empty. An error says that the line is malformed.
+// Opening is the kind of the first line of a game. begin fills in a new G; its error says that the line is malformed.
 func Opening[G, T any](s *Series[G], begin func(*Tally, *G, Values, *T) error) Kind {
 	return Tagged("game", "game", func(t *Tally, v Values, inputs *T) error {
 		return s.hear(begin(t, s.begin(t, v), v, inputs))

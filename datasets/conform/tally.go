@@ -11,7 +11,7 @@ import (
 type Tally struct {
 	Compared, Differ int
 	First            string // the first difference with its place and both values
-	game             string // the open game, in which a place is; "" outside of games
+	game             string // of the place; "" outside of games
 	place            string // a format for args
 	args             []any
 	notes            []string
@@ -22,7 +22,7 @@ type Tally struct {
 // Values are the values of an object in a transcript by their keys.
 type Values map[string]json.RawMessage
 
-// Has reports whether the transcript states a value, be it null.
+// Has reports whether the transcript states a value, which may be null.
 func (v Values) Has(key string) bool { return v[key] != nil }
 
 // Read reads a value. It leaves into as it is if the transcript does not state the value.
@@ -36,7 +36,7 @@ func (v Values) Read(key string, into any) error {
 	return nil
 }
 
-// Given compares one value, which may be a list, if the transcript states it. Null states nothing.
+// Given compares one value, which may be a list, unless the transcript does not state it or states null.
 func (v Values) Given(t *Tally, key string, replayed any) {
 	if !v.Has(key) || string(v[key]) == "null" {
 		return
@@ -54,7 +54,7 @@ func (v Values) Given(t *Tally, key string, replayed any) {
 	}
 }
 
-// enter makes the places that follow be in a game.
+// enter says that the comparisons that follow are about a game.
 func (t *Tally) enter(id string) {
 	t.game = "game " + id
 	t.At("")

@@ -86,8 +86,8 @@ type request struct {
 	Fresh     bool // the piece's first tick
 }
 
-// An Answer is what a function of the library has returned. The child also sends one when it has
-// loaded the library. As an error it is negative: the solver refused a call or failed.
+// An Answer is what a function of the library has returned. The child also sends one when it has loaded the library. An
+// Answer with a negative Code is also an error: the solver refused a call or failed.
 type Answer struct {
 	Code   int32  // bits, or 0
 	Text   string // of wt_last_error, if Code is negative

@@ -23,8 +23,8 @@ func (p *Process) stop() error {
 	return p.child.Kill()
 }
 
-// ended says how a process ended whose pipes are closed. Killing a process that is already
-// exiting does not change its exit status.
+// ended says how a process ended that has closed its pipes. To kill a process that is already exiting does not change
+// its exit status.
 func (p *Process) ended() error {
 	err := p.stop()
 	kind := "the library ended its process"

@@ -36,7 +36,7 @@ type Result struct {
 	Blocked   int     `json:"blocked"`
 	Late      int     `json:"late"`    // ticks without an answer in time
 	Hung      int     `json:"hung"`    // ticks in which the answer took longer than the level's tick lasts
-	MeanMS    float64 `json:"mean_ms"` // of an answer
+	MeanMS    float64 `json:"mean_ms"` // per answer
 	LongestMS float64 `json:"longest_ms"`
 	Failures  int     `json:"failures"`        // negative answers
 	Failure   string  `json:"failure"`         // the first of them
@@ -152,9 +152,8 @@ type Report struct {
 	Games   []Result `json:"games"`
 }
 
-// PlayAll plays n games with the seeds from first on and calls done after each. It ends early
-// with ctx, which is no error. The error says why not even the first game could begin; a
-// library that cannot be opened again for a later game has a Fault in that game.
+// PlayAll plays n games with the seeds from first on and calls done after each. If ctx ends, it returns the games so
+// far without an error. The error says why the first game could not begin; if a later one cannot, that is its Fault.
 func (p *Player) PlayAll(ctx context.Context, first uint64, n int, done func(games int)) (*Report, error) {
 	out := &Report{Plugin: p.Config.File, Options: p.Options, Strict: p.Strict}
 	for i := range n {

@@ -42,8 +42,8 @@ type Process struct {
 	last  request
 	since time.Time // when it was sent
 	out   bool      // it has not been answered
-	owed  bool      // a piece's first tick was late
-	dead  error
+	owed  bool      // the library has not heard of a piece's first tick, which was late
+	dead  error     // why the process cannot be used any more
 }
 
 // Start starts the process and loads the library. An error of the library is a *Fault.
@@ -81,8 +81,7 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 	return p, nil
 }
 
-// mostAnswer is how long an answer may be, in bytes. What the library writes in its place could
-// announce a gigabyte.
+// mostAnswer is how long an answer may be, in bytes. A library can write to the pipe itself, and announce a gigabyte.
 const mostAnswer = 1 << 20
 
 // listen passes answers on until the process ends.
@@ -119,8 +118,7 @@ func (p *Process) send(q request) error {
 	return nil
 }
 
-// await waits for the outstanding answer: at most for limit if that is not 0, otherwise until
-// patience ends.
+// await waits for the outstanding answer, at most for limit if that is not 0, and until patience ends.
 func (p *Process) await(ctx context.Context, limit time.Duration) (Answer, error) {
 	hung := limit == 0
 	if left := p.config.Patience - time.Since(p.since); p.config.Patience > 0 && (limit == 0 || left <= limit) {

@@ -17,7 +17,7 @@ type Dropblox struct{ series.Rounds }
 
 var _ Contest = (*Dropblox)(nil)
 
-// testTurns and testClock bound the test of an entrant. A game's own clock does so too if it is shorter.
+// testTurns and testClock bound the test of an entrant. If the clock of its games is shorter, that bounds it too.
 const (
 	testTurns = 3
 	testClock = 20 * time.Second

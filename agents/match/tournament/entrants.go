@@ -22,7 +22,7 @@ import (
 	"blockyard/env/ansi"
 )
 
-// noEntrant are names that stand in folders of submissions without being one.
+// noEntrant are names in folders of submissions that are not submissions.
 var noEntrant = regexp.MustCompile(`(?i)^(thumbs\.db|desktop\.ini|__MACOSX|` +
 	`(README|LICEN[CS]E|NOTICE|CHANGELOG)(\..*)?|.*\.md)$`)
 
@@ -44,13 +44,13 @@ func Submissions(g *env.Game, dir string) (list []*bots.Agent, err error) {
 	return list, nil
 }
 
-// mostName is how many bytes of a submission's name are shown, mostReason of why one is refused.
+// mostName is how many bytes of a name are shown, mostReason how many of the reason why an entrant is refused.
 const (
 	mostName   = 80
 	mostReason = 1000
 )
 
-// Enter returns the entrants that some agents are, with names that differ, none of them ready to play yet.
+// Enter returns an entrant for each agent. Their names differ. Prepare makes them ready to play.
 func Enter(agents []*bots.Agent) ([]*Entrant, error) {
 	var all []*Entrant
 	for _, a := range agents {
@@ -123,9 +123,9 @@ func (e *Entrant) contain(dir string, rivals []*Entrant) {
 	e.Program.Cage = cage.For(e.Program.Argv, e.Program.Dir, hidden...)
 }
 
-// Prepare makes an entrant ready to play: it compiles a submission below the folder dir. What its author has to mend
-// is in Refused afterwards; the error is another one. It keeps a command in a cage, apart from its rivals, unless
-// l.Open says otherwise.
+// Prepare makes an entrant ready to play: it compiles a submission below the folder dir, and puts a command into a cage
+// where it does not see its rivals, unless l.Open is set. If its author has to change something, Refused says so, and
+// the error is nil.
 func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, memory int64, rivals []*Entrant) error {
 	into := filepath.Join(dir, BuildDir, folderName(e.Name))
 	if e.from.Kind == bots.Submission {
@@ -183,7 +183,7 @@ func folderName(name string) string {
 	}, strings.TrimLeft(name, "."))
 }
 
-// Check tests an entrant that is ready and notes what is wrong with it.
+// Check tests an entrant that is ready. If the test finds a fault, Refused says so, and the error is nil.
 func (e *Entrant) Check(ctx context.Context, c Contest) error {
 	err := c.Test(ctx, e)
 	if fault := new(Fault); errors.As(err, &fault) {

@@ -33,7 +33,7 @@ const (
 // maxHead is the largest size of a head that is read, in bytes.
 const maxHead = 64 << 20
 
-// A head is what a tournament must keep when it goes on.
+// A head is what must be the same when a tournament is continued.
 type head struct {
 	Game     string     `json:"game"`
 	Rules    int        `json:"rules"`
@@ -53,12 +53,12 @@ type Journal struct {
 
 	dir     string
 	lines   *disk.Journal
-	head    []byte // as it was then
-	headErr error  // why there is none
+	head    []byte // as it was when the journal was opened
+	headErr error  // why it could not be read
 }
 
-// OpenJournal opens the journal in a folder, or creates it, and reads its games. Nothing else may write it from then
-// on: whatever an entrant does to the folder when it is tested, only what was read and is added counts.
+// OpenJournal opens the journal in a folder, or creates it, and reads its games. Only these and those that Add adds
+// count: if an entrant changes the folder later, that has no effect.
 func OpenJournal(dir string) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -77,8 +77,8 @@ func OpenJournal(dir string) (*Journal, error) {
 	return j, nil
 }
 
-// Begin writes what is played, and by whom. If the journal has games, the tournament must be the same, as far as its
-// games go; entrants that were tested before keep what the test found. One without games starts anew.
+// Begin writes what is played, and by whom. If the journal has games, it compares instead: the tournament must be the
+// same, and its first games must be those of the journal; the entrants get the results of their tests from the journal.
 func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) (err error) {
 	if c.Format == Ladder { // what was played counts
 		round := max(1, len(newPlan(c, takingPart(entrants)).everyone())*c.Games)
@@ -134,10 +134,10 @@ func readHead(path string) ([]byte, error) {
 	return text, err
 }
 
-// Tested reports whether the entrants have been tested, and have played a game.
+// Tested reports whether the journal has the results of the entrants' tests: it has if it has a game.
 func (j *Journal) Tested() bool { return j.headErr == nil && len(j.Played) > 0 }
 
-// resume compares the tournament in a folder with the one that is to go on.
+// resume returns an error unless the tournament in a folder is the one of now, which gets the results of its tests.
 func resume(path string, text []byte, now head) error {
 	var was head
 	if err := json.Unmarshal(text, &was); err != nil {
@@ -193,7 +193,7 @@ func (j *Journal) check(c *Config, entrants []*Entrant) error {
 	return nil
 }
 
-// complete returns an error if the result of a game does not say something about every seat.
+// complete returns an error unless a game has points, a rank and times for every seat; without times if it is trusted.
 func complete(p *match.Played, trusted bool) error {
 	seats := len(p.Seats)
 	times := seats
@@ -239,8 +239,8 @@ func readRecord(path string) (*record.Record, error) {
 	return in.Read()
 }
 
-// provenBy returns an error unless a record replays to the result. Where entrants play one after the other, the record
-// is that of the winner, and proves that score.
+// provenBy returns an error unless a record replays to the result. In games of one seat, which the entrants play one
+// after the other, the record is that of the winner, and proves that score.
 func provenBy(p *match.Played, rec *record.Record, g *env.Game, entrants []*Entrant) error {
 	seats, points, ranks := p.Seats, p.Points, p.Ranks
 	if g.MaxSeats == 1 {

@@ -18,7 +18,7 @@ type Format string
 const (
 	RoundRobin Format = "round-robin" // everyone meets everyone
 	Swiss      Format = "swiss"       // in every round, entrants with about equal scores meet
-	Ladder     Format = "ladder"      // in every round, everyone meets everyone, or plays the same seed alone
+	Ladder     Format = "ladder"      // in every round, everyone meets everyone or, with one seat, plays the same seed
 )
 
 // A plan says which games come next. It has no memory: what comes next follows from the games played so far.
@@ -29,7 +29,7 @@ type plan struct {
 
 func newPlan(c *Config, in []int) *plan { return &plan{c, in} }
 
-// A meeting is some entrants that play c.Games or c.Finals games with each other.
+// A meeting is the games of some entrants with each other in one stage: c.Games of them, or c.Finals.
 type meeting struct {
 	stage string
 	who   []int
@@ -57,7 +57,7 @@ func (p *plan) expected(played []match.Played) (n int) {
 	return n
 }
 
-// games lists the games of some meetings, of which the first has the number first.
+// games lists the games of some meetings, numbered from first on.
 func (p *plan) games(first int, meetings []meeting) (out []match.Played) {
 	each := len(p.everyone())
 	for _, m := range meetings {
@@ -110,12 +110,13 @@ func (p *plan) stages() (all []func(played []match.Played) []meeting) {
 	return all
 }
 
-// rounds is the number of rounds: as given, or enough for a clear order.
+// rounds is the number of rounds of a format with rounds: c.Rounds if that is not 0. Otherwise it is that of the
+// entrants in a round robin of more than two seats, and about two more than their binary logarithm in Swiss.
 func (p *plan) rounds() int {
 	switch n := len(p.in); {
 	case p.c.Rounds > 0:
 		return p.c.Rounds
-	case p.c.Format == RoundRobin: // of tables with more than two seats
+	case p.c.Format == RoundRobin:
 		return n
 	default:
 		k := 2
@@ -135,7 +136,7 @@ func (p *plan) round(k int, played []match.Played) []meeting {
 	return p.tables(fmt.Sprintf("round %d", k+1), order)
 }
 
-// everyone lets all pairs meet, or everyone play alone.
+// everyone lists a meeting of every two entrants or, in games of one seat, one of each.
 func (p *plan) everyone() (all []meeting) {
 	for i, a := range p.in {
 		if p.c.Seats == 1 {
@@ -149,7 +150,7 @@ func (p *plan) everyone() (all []meeting) {
 	return all
 }
 
-// shuffled is the entrants in an order of its own for every round.
+// shuffled returns the entrants in the random order of round k.
 func (p *plan) shuffled(k int) []int {
 	order := slices.Clone(p.in)
 	rng := rand.New(rand.NewPCG(p.c.Seed, uint64(k)))
@@ -201,8 +202,8 @@ func (p *plan) swiss(order []int, played []match.Played) []int {
 // maxTries bounds the search for a round without a repeated meeting.
 const maxTries = 100_000
 
-// pairUp orders entrants so that neighbours have not met: the first one with the next that suits, and the others
-// likewise. It reports false if there is no such order, or none is found within some tries.
+// pairUp orders entrants so that the two of each pair have not met: the first one with the next that suits, and the
+// others likewise. It reports false if there is no such order, or none is found within some tries.
 func pairUp(order []int, met func(a, b int) bool, tries *int) ([]int, bool) {
 	if len(order) == 0 {
 		return nil, true

@@ -13,7 +13,7 @@ type Report struct {
 	*match.Report
 	Over    bool       `json:"over"`
 	Isolate string     `json:"isolate"`       // auto, require or off: whether the programs of others are contained
-	Missing []string   `json:"missing_walls"` // what they are not kept from here
+	Missing []string   `json:"missing_walls"` // parts of the isolation that this machine lacks; see cage.Missing
 	Refused []*Entrant `json:"refused"`       // entrants that do not take part
 }
 
@@ -52,7 +52,7 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// Contained says what the programs of others are not kept from, "" if all walls stand.
+// Contained says which parts of the isolation of programs are missing, "" if none is.
 func (r *Report) Contained() string {
 	switch {
 	case r.Isolate == string(cage.Off):

@@ -37,8 +37,8 @@ func total(s *match.Standing) int {
 	return s.Points.Total
 }
 
-// standings returns the standings of all entrants that take part, best first. After final games, the places that these
-// decide come first.
+// standings returns the standings of all entrants that take part, best first. The places that final games decide
+// come before all others.
 func (t *Tournament) standings() *match.Report {
 	in := takingPart(t.Entrants)
 	r := t.table(in, t.Entrants, t.Played)

@@ -1,14 +1,15 @@
 // Package tournament plays a tournament between programs of one contest.
 //
 // Every entrant first plays a test game. One that does not start, never answers, ends early or answers nonsense does
-// not take part, and the table says why. The others play by a Format, round robin or Swiss, and then a final
-// round. Every game has a seed of its own, and the entrants change seats.
+// not take part, and the table says why. The others play by a Format, round robin or Swiss; every game has a seed of
+// its own, and the entrants change seats. In games of two seats, the best four may then play semi-finals and finals.
 //
 // Every finished game is a line of the journal, written through to the disk. A tournament that was interrupted, also by
 // kill -9, continues after the last game of its journal: which games there are follows from the entrants, the
 // format, the seed and the results so far. A game counts only if its record proves the result that the journal notes.
 //
-// A ladder is a tournament of this machine's own agents, which are trusted: it has a journal and no records.
+// A ladder is a round robin of agents and programs that the user trusts: it has a journal, but neither test games nor
+// records. All games of a round have the same seed.
 package tournament
 
 import (
@@ -28,13 +29,13 @@ import (
 // An Entrant is a program that takes part, or wants to.
 type Entrant struct {
 	Name     string `json:"name"`
-	Language string `json:"language"` // or "agent" or "command"
-	Print    string `json:"print"`    // identifies the program: its command or the hash of its submission
-	Refused  string `json:"refused,omitempty"`
-	Output   string `json:"output,omitempty"` // what its compiler said, or its last words
+	Language string `json:"language"`          // or "agent" or "command"
+	Print    string `json:"print"`             // identifies the program: its command or the hash of its submission
+	Refused  string `json:"refused,omitempty"` // why it does not take part
+	Output   string `json:"output,omitempty"`  // of its compiler, or the last lines of its standard error
 
 	Program contest.Program `json:"-"`
-	Agent   string          `json:"-"` // what records say that it is
+	Agent   string          `json:"-"` // its name in records
 	from    *bots.Agent
 }
 
@@ -68,7 +69,7 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Why }
 
-// final reports whether it is a game of the finals.
+// final reports whether p is a game of the finals.
 func final(p match.Played) bool {
 	return slices.Contains([]string{"semi-final", "third place", "final"}, p.Stage)
 }
@@ -79,12 +80,12 @@ type Config struct {
 	Format  Format
 	Seats   int       // of a game
 	Games   int       // of a meeting of the same entrants
-	Rounds  int       // of Swiss, 0 is as many as suit the number of entrants; of a Ladder, which may go on with more
-	Finals  int       // games of a semi-final and of the final; 0 is none
+	Rounds  int       // 0 chooses by the number of entrants; a Ladder may go on with more. See plan.rounds
+	Finals  int       // games of each meeting of the finals; 0 for no finals
 	Seed    uint64    // of the whole tournament
 	Workers int       // games at the same time
-	Isolate cage.Mode // of the programs of others, as reports say it; "" is that there are none
-	Trusted bool      // games have no records, which would prove their results
+	Isolate cage.Mode // how the programs of others are contained, for reports; "" if there are none
+	Trusted bool      // results count without records that prove them
 }
 
 // A Tournament is a tournament in progress.
@@ -99,7 +100,7 @@ type Tournament struct {
 	Expected int       // games, as far as is known
 	Over     bool      // all games were played
 	rows     []gameRow // of the page: a game that was played does not change
-	Stopped  bool      // nobody plays the missing games at the moment
+	Stopped  bool      // Play has returned before all games were played
 }
 
 // Play plays the games that are missing.
@@ -140,7 +141,7 @@ func (t *Tournament) keep(g *match.Played, rec *record.Record, err error) error 
 	return t.changed()
 }
 
-// stop reports that no further games are played.
+// stop notes that no further games are played, and calls Changed.
 func (t *Tournament) stop() error {
 	t.Stopped = true
 	return t.changed()

@@ -1,5 +1,5 @@
-// Package human lets a person play at a terminal. Where an action places a piece, keys move a preview of it; in every
-// game a move can be typed as text; wintetris:tick is played in real time.
+// Package human lets a person play at a terminal. A Player takes moves as text in every game; on a raw terminal, keys
+// also move a preview over the legal placements. A Ticker plays wintetris:tick in real time.
 package human
 
 import (
@@ -22,7 +22,7 @@ type Player struct {
 	Game *env.Game
 	Keys *Keys     // what the person types
 	Out  io.Writer // where the position is shown
-	// Raw says that Keys gets single keys and that Out understands control sequences. Otherwise Keys gets whole lines.
+	// Raw says that Keys gets single keys and that Out is a terminal with control sequences. Otherwise Keys gets lines.
 	Raw    bool
 	Colour bool
 
@@ -61,7 +61,7 @@ func (p *Player) byLines(ctx context.Context, s env.State, seat int) (env.Action
 	}
 }
 
-// read reads a typed move. If there is none, it sets note.
+// read parses a typed line. If it is no legal move, done is false and note says why or lists the moves.
 func (p *Player) read(line string) (a env.Action, done bool, err error) {
 	switch line {
 	case "q", "quit":
@@ -96,7 +96,7 @@ func (p *Player) list() string {
 	return strings.TrimRight(b.String(), "\n ")
 }
 
-// show draws the position, with the effect of an action, if that is not env.None, in place of the piece's own.
+// show draws the position. If a is not env.None, it shows the cells that a fills instead of the ghost of the position.
 func (p *Player) show(s env.State, seat int, a env.Action) error {
 	p.frame.Reset()
 	s.Show(&p.frame)
@@ -180,7 +180,7 @@ func (k *Keys) read() {
 	}
 }
 
-// names are the names of keys that send several bytes, and of those that print nothing.
+// names are the names of keys that send several bytes or a control character.
 var names = map[string]string{
 	"\x1b[A": "up", "\x1b[B": "down", "\x1b[C": "right", "\x1b[D": "left",
 	"\x1bOA": "up", "\x1bOB": "down", "\x1bOC": "right", "\x1bOD": "left",

@@ -8,14 +8,14 @@ import (
 	"blockyard/env"
 )
 
-// A spot is a legal action and what it fills: where its cells begin, and their shape as text.
+// A spot is a legal action and the cells that it fills.
 type spot struct {
 	action      env.Action
-	shape       string
-	left, depth int
+	shape       string // the cells relative to left and the top row; the action as text if there are none
+	left, depth int    // the first column and the last row of the cells
 }
 
-// spots returns the legal actions with what they fill. An action without cells, such as a pass, has an empty shape.
+// spots returns the legal actions with the cells that they fill, which may be none, as for a pass.
 func (p *Player) spots(s env.State, seat int) []spot {
 	m, ok := s.(env.Marker)
 	var out []spot
@@ -33,7 +33,7 @@ func (p *Player) spots(s env.State, seat int) []spot {
 	return out
 }
 
-// measure finds the ghost on the boards.
+// measure sets left, depth and shape from the first board that has a ghost.
 func (at *spot) measure(boards []env.Board) {
 	for k := range boards {
 		b := &boards[k]

@@ -14,8 +14,8 @@ import (
 type Ticker struct {
 	Next  func(context.Context) (key string, err error)  // waits for a key
 	Show  func(s env.State, seat int, paused bool) error // shows the position
-	Speed float64                                        // of the clock: 2 is twice as fast; 0 is 1
-	Wait  bool                                           // the first tick begins with a key
+	Speed float64                                        // of the clock: 2 is twice as fast; 0 means 1
+	Wait  bool                                           // whether the first tick waits for a key
 }
 
 var _ env.Agent = (*Ticker)(nil)
@@ -35,7 +35,7 @@ func (p *Player) Ticker(speed float64) *Ticker {
 	}}
 }
 
-// TickTime returns how long a tick lasts at a level, at some speed: 2 is twice as fast, 0 is 1.
+// TickTime returns how long a tick lasts at a level and a speed, which is as in Ticker.
 func TickTime(level int, speed float64) time.Duration {
 	if speed == 0 {
 		speed = 1
@@ -46,7 +46,7 @@ func TickTime(level int, speed float64) time.Duration {
 // ticksHelp says what the keys do.
 const ticksHelp = "← → move   ↑ turn   z turn back   space drop   p pause   q leave"
 
-// bits are the bits of a key.
+// bits has the bit of each key.
 var bits = map[string]wintetris.Bits{
 	"left": wintetris.Left, "h": wintetris.Left, "right": wintetris.Right, "l": wintetris.Right, "up": wintetris.CW,
 	"k": wintetris.CW, "x": wintetris.CW, "z": wintetris.CCW, "space": wintetris.Drop, "enter": wintetris.Drop,
@@ -111,7 +111,7 @@ func (t *Ticker) pause(ctx context.Context, s env.State, seat int) error {
 
 func leaves(key string) bool { return key == "q" || key == "quit" }
 
-// opposite are the bits that exclude each other; the later key counts.
+// opposite is the bit that each bit excludes. Of two such keys in a tick, the later one counts.
 var opposite = map[wintetris.Bits]wintetris.Bits{
 	wintetris.Left: wintetris.Right, wintetris.Right: wintetris.Left,
 	wintetris.CW: wintetris.CCW, wintetris.CCW: wintetris.CW,

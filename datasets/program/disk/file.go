@@ -1,5 +1,5 @@
-// Package disk keeps files whole: a File is never seen half written, whatever interrupts the writing, a Journal loses
-// no line, and a lock lets one process at a time use a path.
+// Package disk keeps files whole. A File replaces another one only when it is complete. A Journal keeps every line that
+// was appended, whenever the process is killed. A lock (Acquire) lets one process at a time use a path.
 package disk
 
 import (
@@ -10,14 +10,13 @@ import (
 	"path/filepath"
 )
 
-// Write creates or replaces a file by what write writes, under another name in the same folder first. If it returns an
-// error, the file is as it was.
+// Write creates or replaces the file at path with what write writes. Until that is on the disk, it is in a temporary
+// file in the same folder. After an error the file at path is as it was.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	return replace(path, mode, write, (*os.File).Sync)
 }
 
-// Publish creates or replaces a file by a text as Write does, but does not wait for the disk: after a failure of
-// power the file may be empty.
+// Publish is Write of a text, but does not wait for the disk: after a power failure the file may be empty.
 func Publish(path string, mode fs.FileMode, text []byte) error {
 	return replace(path, mode, func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -37,21 +36,21 @@ func replace(path string, mode fs.FileMode, write func(io.Writer) error, sync fu
 	return f.Commit()
 }
 
-// A File is a file that is being written under another name in the folder where it will be.
+// A File is a temporary file that Commit renames to its final path, in the same folder.
 type File struct {
 	*os.File
 	path string // "" after Commit or Discard
 }
 
-// Create begins to write a file, which gets its name, and replaces an older one, by Commit. The first call for a folder
-// removes what processes that were killed have left there.
+// Create creates a File for a path, which does not change before Commit. The first call of a process for a folder also
+// removes the temporary files there whose writers were killed.
 func Create(path string, mode fs.FileMode) (*File, error) {
 	dir := filepath.Dir(path)
 	if _, done := swept.LoadOrStore(dir, true); !done {
 		sweep(dir)
 	}
 	inner, err := createTemp(dir, "."+filepath.Base(path)+".*.tmp")
-	if errors.Is(err, fs.ErrNotExist) { // the file of the error is one that nobody has named
+	if errors.Is(err, fs.ErrNotExist) { // the error names a temporary file, which says nothing to a user
 		return nil, &fs.PathError{Op: "write " + path + ": folder", Path: dir, Err: fs.ErrNotExist}
 	}
 	if err != nil {
@@ -65,7 +64,7 @@ func Create(path string, mode fs.FileMode) (*File, error) {
 	return f, nil
 }
 
-// Commit closes the file and gives it its name. If that fails, the file is removed. A second call does nothing.
+// Commit closes the file and renames it to its path. If that fails, the file is removed. A second call does nothing.
 func (f *File) Commit() error {
 	if f.path == "" {
 		return nil

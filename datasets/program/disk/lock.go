@@ -9,8 +9,8 @@ import (
 // ErrHeld says that another process, or another part of this one, holds a lock. Errors of Acquire wrap it.
 var ErrHeld = errors.New("in use")
 
-// Acquire creates the file path with mode 0600, if there is none, and locks it. It does not wait: if the lock is held,
-// the error wraps ErrHeld. release removes the file and ends the lock.
+// Acquire locks the file path, and creates it with mode 0600 if there is none. It does not wait: if the lock is held,
+// the error wraps ErrHeld. release ends the lock and removes the file, except on Windows.
 func Acquire(path string) (release func() error, err error) {
 	for {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)

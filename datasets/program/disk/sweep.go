@@ -11,7 +11,7 @@ import (
 // temporary are the names of files that are being written. Their writers hold locks on them.
 var temporary = regexp.MustCompile(`^\..+\.[0-9]+\.tmp$`)
 
-// swept has the folders from which this process has removed what others left.
+// swept is a set of the folders that sweep has seen.
 var swept sync.Map
 
 // createTemp is os.CreateTemp, and locks the file.
@@ -21,7 +21,7 @@ func createTemp(dir, pattern string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = lock(f) // a file system without locks is not swept
+		err = lock(f) // on a file system without locks, nothing is swept
 		if !errors.Is(err, ErrHeld) && (err != nil || !replaced(f, f.Name())) {
 			return f, nil
 		}

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// A door is a listener that accepts at once and bounds the number of open connections: one too many closes another one.
-// Of strangers, on whose connection nobody is known, that is the oldest one of the address that has most of them, if
-// possible one that has sent no whole request; of members the one that has asked nothing for the longest time. So no
-// connection that is held open keeps anybody else out.
+// A door is a listener that accepts at once and bounds the number of open connections: for one too many it closes
+// another one. If that is a stranger's, it is the oldest of the address that has most, and of these preferably one that
+// has sent no whole request. If it is a member's, it is the least recently used one of the
+// member that has most.
 type door struct {
 	net.Listener
 	limits Limits
@@ -29,7 +29,7 @@ type conn struct {
 	// These belong to the door's mutex.
 	member string // "" for a stranger
 	asked  bool   // it has sent a whole request
-	used   uint64 // when it last asked; for a stranger when it came
+	used   uint64 // the clock at the member's last request; for a stranger, when it was accepted
 }
 
 func newDoor(l net.Listener, limits Limits) *door {
@@ -52,8 +52,8 @@ func (d *door) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// addressOf is the address without its port; of IPv6 the network of 64 bits, which one machine may
-// have for itself.
+// addressOf is the address without its port. Of an IPv6 address it is the network of 64 bits, because one machine may
+// have all of that.
 func addressOf(a net.Addr) string {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {
@@ -127,8 +127,8 @@ func connOf(r *http.Request) *conn {
 	return c
 }
 
-// Asked notes that a whole request has come, and returns the address that it came from: "" in a test of a handler. A
-// handler that ends has noted it.
+// Asked notes that a whole request has come, and returns the address that it came from, "" in a test of a handler. The
+// server calls it when a handler returns; a handler that waits calls it before.
 func Asked(r *http.Request) string {
 	c := connOf(r)
 	if c == nil {
@@ -140,7 +140,7 @@ func Asked(r *http.Request) string {
 	return c.from
 }
 
-// Known notes that a request is one of a member, such as a team or the owner of a token.
+// Known notes that a request, and with it its connection, is one of a member, such as a team or the owner of a token.
 func Known(r *http.Request, member string) {
 	c := connOf(r)
 	if c == nil {
@@ -162,7 +162,7 @@ func Known(r *http.Request, member string) {
 	victim.drop()
 }
 
-// Stranger reports whether nobody is known on the connection of a request.
+// Stranger reports whether the connection of a request is a stranger's.
 func Stranger(r *http.Request) bool {
 	c := connOf(r)
 	if c == nil {

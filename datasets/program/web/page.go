@@ -23,8 +23,8 @@ func Protect(h http.Header) {
 	h.Set("Cache-Control", "no-cache")
 }
 
-// OwnHost reports whether a Host header is an IP address, localhost or one of the names of this server. Another one may
-// be that of a web page which has its own name lead here (DNS rebinding).
+// OwnHost reports whether a Host header is an IP address, localhost or one of the names of this server. With any other
+// name the request may come from a page of another site whose name resolves to this machine (DNS rebinding).
 func OwnHost(host string, names ...string) bool {
 	name, ip := hostOf(host)
 	return ip != nil || slices.ContainsFunc(append([]string{"localhost"}, names...),
@@ -60,7 +60,7 @@ func Answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone
 }
 
-// A Handler answers a request or returns an error, which is the answer then; see ask.Failed.
+// A Handler answers a request, or returns an error that ask.Failed turns into the answer.
 type Handler func(http.ResponseWriter, *http.Request) error
 
 // ServeHTTP implements http.Handler.
@@ -70,7 +70,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Handle lets mux respond with answers to requests whose body has at most so many bytes.
+// Handle adds answers to mux. The body of a request has at most most bytes; a longer one is refused.
 func Handle(mux *http.ServeMux, answers ask.Answers, most int64) {
 	for what := range answers {
 		mux.Handle(what, Handler(func(w http.ResponseWriter, r *http.Request) error {

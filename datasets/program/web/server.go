@@ -1,6 +1,9 @@
 // Package web serves HTTP for every program: one server with limits on time, size and connections (Server), the
 // pages of the project and the JSON that they ask for (Listen, Protect, Handler, Answer), and the check that a request
 // was meant for this machine (OwnHost).
+//
+// A connection belongs to a stranger until a handler calls Known with the name of a member, such as a team that has
+// sent its password. Strangers and members have separate limits, so strangers cannot use up the connections of members.
 package web
 
 import (
@@ -13,20 +16,20 @@ import (
 	"time"
 )
 
-// Limits are what a server grants its clients. A field that is 0 has the default.
+// Limits are what a server grants its clients. A field that is 0 has the default, which stands last in its comment.
 type Limits struct {
 	Header      time.Duration // for the head of a request; 10 s
-	Read        time.Duration // for a whole request; a minute, below 0 none
-	Write       time.Duration // for a request and its answer; two minutes, below 0 none
-	Idle        time.Duration // between two requests of a connection; two minutes
+	Read        time.Duration // for a whole request, below 0 for no limit; 1 min
+	Write       time.Duration // for a request and its answer, below 0 for no limit; 2 min
+	Idle        time.Duration // between two requests of a connection; 2 min
 	HeaderBytes int           // of the head of a request; 32 KiB
-	Strangers   int           // open connections on which nobody is known; 256
-	Members     int           // open connections of members; see Known. 1,024
+	Strangers   int           // open connections of strangers; 256
+	Members     int           // open connections of all members; 1,024
 	PerMember   int           // open connections of one member; 16
-	Log         *slog.Logger  // gets warnings; nil for the standard logger of package log
+	Log         *slog.Logger  // gets warnings; the standard logger of package log
 }
 
-// orDefault fills in what is not given.
+// orDefault returns l with the defaults in place of zeros.
 func (l Limits) orDefault() Limits {
 	for _, d := range []struct {
 		at *time.Duration
@@ -40,8 +43,8 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// A Server answers HTTP requests within limits. One connection too many does not wait: it closes another one, so that
-// those who hold connections open keep nobody out.
+// A Server answers HTTP requests within limits. One connection too many is accepted, and an older one is closed, so
+// clients that hold connections open keep nobody out.
 type Server struct {
 	http   *http.Server
 	limits Limits

@@ -16,9 +16,9 @@ type Path struct {
 type Step struct {
 	Value  float32 // the net's
 	Reward float32 // of the choice that led to it
-	Ended  bool    // the choice after it ended the game, for a reward of Last
-	Last   float32
-	Cut    bool // nothing is known of what follows
+	Ended  bool    // the game ended before the seat's next step
+	Last   float32 // if Ended: the return of this step
+	Cut    bool    // nothing is known of what follows
 }
 
 // Add appends a step and the parts of its row of features.
@@ -29,14 +29,14 @@ func (p *Path) Add(s Step, row ...[]float32) {
 	}
 }
 
-// End closes the last step of a game that has ended.
+// End marks the last step as Ended with a reward, unless it is Cut or Ended already.
 func (p *Path) End(reward float32) {
 	if n := len(p.Steps); n > 0 && !p.Steps[n-1].Cut && !p.Steps[n-1].Ended {
 		p.Steps[n-1].Ended, p.Steps[n-1].Last = true, reward
 	}
 }
 
-// Cut closes the last step if nothing is known of what follows.
+// Cut marks the last step as Cut, unless it is Ended.
 func (p *Path) Cut() {
 	if n := len(p.Steps); n > 0 && !p.Steps[n-1].Ended {
 		p.Steps[n-1].Cut = true
@@ -59,7 +59,7 @@ const (
 	stepColumns = 4 // reward, last, ended, cut
 )
 
-// Pack turns paths into tensors and their lengths, without the values.
+// Pack turns paths into tensors of all their steps, and the number of steps of each. Values are left out.
 func Pack(paths []Path, features int) (tensors []mlp.Tensor, lengths []int) {
 	var x, about []float32
 	one := map[bool]float32{true: 1}

@@ -1,8 +1,9 @@
-// Package afterstate evaluates the actions of one decision. It plays out each legal action and lets a network, or the
-// game's baseline evaluator, evaluate the position right after it, the afterstate.
+// Package afterstate evaluates the actions of one decision (Search). It plays out each legal action and lets a network,
+// or the game's baseline evaluator, evaluate the position right after it, the afterstate. A Path keeps the afterstates
+// that a seat chose, to learn from.
 //
-// Only unfinished games are evaluated. A finished game is worth Certain to its winner and -Certain to its loser,
-// which is more than any network says.
+// The worth of an action is the value of its afterstate. An action that ends the game is not evaluated: its worth is
+// Certain times the result, so a win is worth more than any value of a network, and a loss less.
 package afterstate
 
 import (
@@ -19,7 +20,7 @@ import (
 // Certain is the worth of a won game.
 const Certain = 1e6
 
-// exploreAmong is how many of the best choices a random choice is made among.
+// exploreAmong is how many of the best choices Random chooses from.
 const exploreAmong = 6
 
 // A Ply holds the afterstates of one decision. Those of finished games have their worth in
@@ -36,7 +37,7 @@ type Ply struct {
 	acc    []float32
 }
 
-// A Search belongs to one worker.
+// A Search evaluates decisions one after another, in memory that it uses again. It is not safe for concurrent use.
 type Search struct {
 	Game    *games.Game
 	Net     *mlp.Net
@@ -52,7 +53,7 @@ type Search struct {
 	reader features.Reader
 }
 
-// New makes a search by net.
+// New returns a search that evaluates with a clone of net.
 func New(g *games.Game, net *mlp.Net, width int) *Search {
 	return &Search{Game: g, Net: net.Clone(), Width: width, reader: g.Reader()}
 }
@@ -64,7 +65,7 @@ func (c *Search) TakeVisited() uint64 {
 	return n
 }
 
-// Open lists seat's choices in s and plays out each.
+// Open sets l to seat's choices in s and plays out each. The worth of those that end the game is set.
 func (c *Search) Open(l *Ply, s env.State, seat int) {
 	l.Legal = s.Legal(seat, l.Legal[:0])
 	l.Live = 0
@@ -89,7 +90,7 @@ func (c *Search) Open(l *Ply, s env.State, seat int) {
 	c.visited += uint64(l.Live)
 }
 
-// Evaluate is Open, and then gives every afterstate the net's value.
+// Evaluate opens l, and sets the worth of every action after which the game goes on to the net's value.
 func (c *Search) Evaluate(l *Ply, s env.State, seat int) {
 	c.Open(l, s, seat)
 	if l.Live == 0 {
@@ -147,8 +148,8 @@ func (c *Search) Opponent(s env.State, seat, k int) int {
 	return Best(l.Worth)
 }
 
-// Random returns the index in Root.Legal of one of the best few choices after which the
-// game goes on, or i if there are no two of these.
+// Random returns the index in Root.Legal of one of the six best choices of an evaluated Root after which the game goes
+// on, or i if there are not two of these.
 func (c *Search) Random(i int, r *env.Rand) int {
 	if c.Root.Live <= 1 {
 		return i

@@ -1,7 +1,7 @@
 // Package program holds what the contest programs in the folders beside it share: the built-in network and
 // search depth, and the loop that plays on standard input and output.
 //
-// It is written in Go 1.17, because package flatten makes it part of every one-file bot.
+// It is written in Go 1.17 (flatten.Lang), because package flatten makes it part of every one-file bot.
 package program
 
 import (
@@ -16,13 +16,14 @@ import (
 	"blockyard/env"
 )
 
-// Breadth is the number of moves per position that a deep search follows further. It is the searches' default.
+// Breadth is the number of moves per position that a deep search follows further: the default of package search.
 const Breadth = 12
 
 // Network decodes NetText, which package agents/submit wrote.
 func Network() *mlp.Net { return netpack.Trusted(NetText) }
 
-// TurnSearch returns the search for a turn-based game. If time runs out, it plays the best move found so far.
+// TurnSearch returns the search for a turn-based game of any number of seats. If time runs out, it plays the best move
+// found so far.
 func TurnSearch(g *env.Game, e search.Evaluator) env.Agent {
 	if Ply > 2 {
 		return search.NewMinimax(g, e, Ply, Breadth)
@@ -30,7 +31,7 @@ func TurnSearch(g *env.Game, e search.Evaluator) env.Agent {
 	return search.NewReply(g, e, Breadth)
 }
 
-// DuelSearch is TurnSearch for a game of two seats, which takes less code.
+// DuelSearch is TurnSearch for two seats. It is shorter, which leaves more of a one-file bot to its network.
 func DuelSearch(g *env.Game, e search.Evaluator) env.Agent {
 	if Ply > 2 {
 		return search.NewTwoSeats(g, e, Ply, Breadth)
