@@ -28,7 +28,7 @@ type playCmd struct {
 	Seed   uint64        `default:"1" help:"Seed of the game."`
 	Show   bool          `help:"Show every position as it is played."`
 	Pause  time.Duration `default:"100ms" help:"Time between positions on a terminal."`
-	Speed  *float64      `placeholder:"X" help:"WinTetris, you or --plugin: speed of the clock; 1 is the rules', 0 none."`
+	Speed  *float64      `placeholder:"X" help:"WinTetris: speed of the clock; 1 is the rules', 0 none (--plugin only)."`
 	Record string        `placeholder:"FILE" help:"Append the game to these records. Default: played.jsonl with --web."`
 	webFlags
 	pluginFlags

@@ -66,7 +66,7 @@ func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, e
 			return "", err
 		}
 		report += fmt.Sprintf("compiled alone\n"+
-			"replay: %d logs, %d answers, no breach of protocol, %.1f ms an answer, %.1f ms at most\n",
+			"replay: %d logs, %d answers, no breach of protocol, %.1f ms per answer, %.1f ms at most\n",
 			replayed.Logs, replayed.Answers, replayed.Mean.Seconds()*1000, replayed.Longest.Seconds()*1000)
 	}
 	if e.Zip {

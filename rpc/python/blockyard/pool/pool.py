@@ -70,7 +70,8 @@ class BlockPool:
             seed: game i is seeded with seed + i; None: from the operating system's entropy.
             address, record: as in :func:`blockyard.make_vec`; several servers' games are recorded into one file.
             checkpoint: what :meth:`checkpoint` returned: the first ``async_reset`` continues its games, with any seed.
-            **options: other arguments of :func:`blockyard.make_vec`, except ``copy`` and ``slots``.
+            **options: other arguments of :func:`blockyard.make_vec`, except ``copy``, ``slots`` and
+                ``reward="shaped"``.
         """
         self.num_games, self.batch_size = positive("num_envs", num_envs), positive("batch_size", batch_size)
         if self.batch_size > self.num_games:
@@ -321,7 +322,7 @@ class BlockPool:
 
         ============== ======================================================================================
         ``steps``      steps of single games that were received
-        ``batches``    number of batches that recv returned or was asked for
+        ``batches``    calls of recv, also those that timed out
         ``occupancy``  mean share of the games that were in flight, 0 to 1
         ``wait``       share of the time that recv waited for the server: near 0, the policy is the bottleneck
         ``latency_s``  mean time from send to the answer of a game, in seconds; ``latency_max_s``: the longest
