@@ -69,6 +69,9 @@ print(env.transport, env.scores.sum())
         endless = "print('begun', flush=True)\nwhile True:\n    env.rollout(50, keep='last')"
         assert run(endless) == "begun\nKeyboardInterrupt"
         assert run("env.step([0] * 4); print('goes on')") == "goes on\n"
+        assert run(steps.replace("inproc", "process")).split()[1:] == first.split()[1:]
+        assert run(endless) == "begun\nKeyboardInterrupt"
+        assert run("env.checkpoint(); env.step([0] * 4); print('goes on')") == "goes on\n"
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)

@@ -96,7 +96,7 @@ class MultiAgentGame:
         flat = spaces.Box(low, high, dtype=np.float32)
         if self._observation == "flat":
             return flat
-        return spaces.Dict({"observation": flat, "action_mask": spaces.Box(0, 1, (self.game_spec.actions,), np.int8)})
+        return spaces.Dict({"observation": flat, "action_mask": spaces.Box(0, 1, (self.game_spec.actions,), np.bool_)})
 
     # -- playing --------------------------------------------------------------------
 
@@ -123,15 +123,15 @@ class MultiAgentGame:
         Raises:
             IllegalActionError: it is outside of the action space; or not legal, with ``illegal="error"``.
         """
-        number = operator.index(action)
-        known = 0 <= number < self.game_spec.actions
-        if not known or (self._illegal == "error" and not self.mask(seat)[number]):
-            raise IllegalActionError(
-                f"illegal action {number} of seat {seat}: choose from info['action_mask'], or pass illegal=\"penalty\" "
-                'or illegal="random"',
-                data={"seat": seat, "action": number},
-            )
-        return number
+        number, count = operator.index(action), self.game_spec.actions
+        if not 0 <= number < count:
+            text = f"{number} of seat {seat} is not an action, want 0 <= action < {count}"
+        elif self._illegal == "error" and not self.mask(seat)[number]:
+            text = f"illegal action {number} of seat {seat}: choose from info['action_mask'], or pass "
+            text += 'illegal="penalty" or illegal="random"'
+        else:
+            return number
+        raise IllegalActionError(text, data={"seat": seat, "action": number})
 
     def _update(self) -> None:
         """Update the acting seats."""
@@ -148,7 +148,7 @@ class MultiAgentGame:
         flat = np.concatenate([seen["planes"].reshape(-1), seen["globals"]]).astype(np.float32)
         if self._observation == "flat":
             return flat
-        return {"observation": flat, "action_mask": self.mask(seat).astype(np.int8)}
+        return {"observation": flat, "action_mask": self.mask(seat).copy()}
 
     def mask(self, seat: int) -> NDArray[np.bool_]:
         """Return a seat's legal actions, bool (actions,); only action 0, which is ignored, if it does not act now."""

@@ -27,6 +27,7 @@ from ..vector.env import BlockVectorEnv
 from ..vector.options import NO_LEARNERS, Options
 
 try:
+    from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
     raise missing_dependency("blockyard.sb3", "Stable-Baselines3", "sb3", error) from error
@@ -196,5 +197,5 @@ class SB3VecEnv(VecEnv):
             raise ValueError(f"{what}: the rows are one environment, so indices must be all rows or None")
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
-        """Return False for every row: there are no wrappers."""
-        return [False] * len(self._rows(indices))
+        """Return True for a ``Monitor``, whose statistics the infos have; False for other wrappers: there are none."""
+        return [wrapper_class is Monitor] * len(self._rows(indices))

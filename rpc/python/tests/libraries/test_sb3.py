@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import gymnasium
 import numpy as np
 import pytest
 import stable_baselines3.common.vec_env as theirs
-from conftest import Server, assert_same, random_actions
+from conftest import Server, assert_same, copied, random_actions
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import PPO
@@ -123,7 +124,7 @@ def test_attributes(server: Server):
     with pytest.raises(ValueError, match="must be all rows"):
         vec.env_method("ping", indices=[0])
     assert [m.shape for m in vec.env_method("action_masks", indices=[2, 0])] == [(1601,)] * 2
-    assert vec.env_is_wrapped(Monitor) == [False] * 3
+    assert vec.env_is_wrapped(Monitor) == [True] * 3
     assert vec.env_is_wrapped(gymnasium.Wrapper, indices=0) == [False]
     assert vec.metadata["render_modes"] == ["human", "rgb_array"]
     assert vec.render().ndim == 3
@@ -197,7 +198,7 @@ def test_algorithms_run(server: Server, game, seats, tmp_path):
             obs = env.step(actions)[0]
         env.close()
         env = SB3VecEnv(game, 2, address=server.unix, illegal="random", max_episode_steps=20, **kwargs)
-        normal = theirs.VecNormalize(theirs.VecMonitor(env), norm_obs=False)
+        normal = theirs.VecNormalize(env, norm_obs=False)
         PPO("MultiInputPolicy", normal, **SMALL).learn(64)
         normal.close()
 
@@ -225,7 +226,7 @@ def test_infos_name_the_opponent(server: Server):
     several.close()
 
 
-def test_resumes_from_a_checkpoint(server: Server):
+def test_resumes_from_a_checkpoint(server: Server, tmp_path):
     """What learn() does first, a reset, returns the observations of the checkpoint, and the games go on."""
     kwargs = {"address": server.unix, "opponents": "random"}
     env = SB3VecEnv("BlockBattle-v0", 4, seed=1, **kwargs)
@@ -244,6 +245,11 @@ def test_resumes_from_a_checkpoint(server: Server):
     MaskablePPO("MultiInputPolicy", seeded, seed=1, **SMALL)  # seeds the environment
     assert_same(dict(seeded.reset()), before)
     seeded.close()
+    MaskablePPO("MultiInputPolicy", env, seed=1, **SMALL).save(tmp_path / "m.zip")
+    seeded = SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs)
+    MaskablePPO.load(tmp_path / "m.zip", env=seeded)  # and so does this
+    assert_same(dict(seeded.reset()), before)
+    seeded.close()
     model.set_env(SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs))
     model.learn(64, reset_num_timesteps=False)
     env.close()
@@ -259,6 +265,16 @@ def test_infos_belong_to_the_caller(server: Server):
         assert infos == [{"TimeLimit.truncated": False}] * 3
         for info in infos:
             info["mine"] = 1
+    env.close()
+
+
+def test_copies_continue(server: Server):
+    env = SB3VecEnv("BlockBattle-v0", 2, address=server.unix, seed=1)
+    env.reset()
+    twin = copy.deepcopy(env)
+    for part in zip(twin.step([0, 0]), env.step([0, 0]), strict=True):
+        assert_same(*map(copied, part))
+    twin.close()
     env.close()
 
 

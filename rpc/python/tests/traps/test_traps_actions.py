@@ -7,6 +7,7 @@ import pytest
 from conftest import GAME, Server
 
 import blockyard
+from blockyard.pettingzoo import aec_env
 
 
 @pytest.mark.parametrize("mode", ["penalty", "random", "error"])
@@ -34,6 +35,14 @@ def test_actions_outside_of_the_space(server: Server, mode, dtype):
         env.reset()
         actions = env.sample_actions(np.random.default_rng(0))
         env.step(np.where(env.acting, actions, -1))
+    one = blockyard.make("TetrisDuel-v0", address=server.unix, illegal=mode, seed=1)
+    zoo = aec_env("TetrisDuel-v0", address=server.unix, illegal=mode, seed=1)
+    for env in (one, zoo):
+        env.reset()
+        for wrong in (600, 65535, -1):
+            with pytest.raises(blockyard.IllegalActionError, match=rf"{wrong}.* is not an action, want 0 <= action"):
+                env.step(wrong)
+        env.close()
 
 
 def test_actions_are_counted_in_every_mode(server: Server):

@@ -10,6 +10,7 @@ import pytest
 from conftest import GAME, Server
 
 import blockyard
+from blockyard.pettingzoo import parallel_env
 
 
 def test_what_is_written_to_infos_is_read(server: Server):
@@ -37,6 +38,15 @@ def test_what_is_written_to_infos_is_read(server: Server):
         got = infos()
         got |= {"final_obs": "mine"}
         assert got["final_obs"] == "mine"
+        last = (got := infos())["final_obs"][1]
+        last.update(planes="mine")
+        last |= {"globals": "mine"}
+        assert got["final_obs"][1] == {"planes": "mine", "globals": "mine"}
+        del got["action_mask"]
+        got["final_info"].pop("action_mask")
+        assert "action_mask" not in got.keys() | got["final_info"].keys()
+        got["final_info"].clear()
+        assert not got["final_info"]
         assert type(got) is type(infos())
         assert infos().setdefault("action_mask", mine).sum() > 0
         assert infos()["final_info"].setdefault("action_mask").sum() > 0
@@ -75,6 +85,12 @@ def test_masks_are_bool_everywhere(server: Server):
         pool.async_reset()
         batch = pool.recv()
         seen += [batch.action_masks, batch.infos["action_mask"]]
+    for observation in ("flat", "masked"):
+        zoo = parallel_env(GAME, observation=observation, address=server.unix)
+        obs, infos = zoo.reset(seed=1)
+        seen += [info["action_mask"] for info in infos.values()]
+        seen += [one["action_mask"] for one in obs.values() if observation == "masked"]
+        zoo.close()
     for mask in seen:
         assert mask.dtype == np.bool_
         assert 0 < np.count_nonzero(~mask) < mask.size

@@ -18,7 +18,8 @@ from conftest import GAME, Server
 import blockyard
 
 
-def test_slow_steps_do_not_look_like_lost_servers(program, caplog):
+@pytest.mark.parametrize("played", [lambda env: env.step([0, 0]), lambda env: env.rollout(3)], ids=["step", "rollout"])
+def test_slow_steps_do_not_look_like_lost_servers(program, caplog, played):
     """With heal=True, a second time-out in a row of the same request ends it."""
     server = subprocess.Popen(
         [program, "serve", "--listen", "tcp:127.0.0.1:0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -27,20 +28,18 @@ def test_slow_steps_do_not_look_like_lost_servers(program, caplog):
         address = json.loads(server.stdout.readline())["ready"][0]
         with blockyard.make_vec("WinTetris-v0", 2, address=address, seed=1, heal=True, heal_timeout=60) as env:
             env.reset()
-            inner = env._transport.inner
-            silent = blockyard.ServerTimeoutError("step: the server did nothing")
+            kind, plain = type(env._transport.inner), type(env._transport.inner).call
 
             def slow(*_):
-                raise silent
+                raise blockyard.ServerTimeoutError("the server did nothing")
 
-            type(inner).step, plain = slow, type(inner).step
-            try:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(kind, "step", slow)
+                patch.setattr(kind, "call", lambda *how: slow() if "rollout" in how else plain(*how))
                 with pytest.raises(blockyard.ServerTimeoutError, match="longer timeout="):
-                    env.step([0, 0])
-            finally:
-                type(inner).step = plain
+                    played(env)
             assert len([r for r in caplog.records if "games continue at" in r.getMessage()]) == 1
-            env.step([0, 0])
+            played(env)
     finally:
         server.terminate()
         server.communicate(timeout=30)

@@ -15,6 +15,7 @@ import pytest
 from conftest import GAME, Server
 
 import blockyard
+from blockyard.pettingzoo import aec_env, parallel_env
 
 
 def test_time_limit_of_gymnasium(server: Server, tmp_path):
@@ -80,7 +81,7 @@ def test_commas_in_paths(server: Server, program, tmp_path):
         env.set_opponents(f'learned:weights="{path}",ply=1')
         env.reset()
         env.step(env.action_masks.argmax(1))
-    code = "import blockyard; blockyard.make_vec('WinTetris-v0').close(); print('ok')"
+    code = "import blockyard; blockyard.make_vec('WinTetris-v0', transport='process').close(); print('ok')"
     env = {**os.environ, "TMPDIR": str(folder), "BLOCKYARD_SERVER": str(program)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=env)
     assert done.stdout == "ok\n", done.stderr
@@ -108,6 +109,16 @@ def test_copies_continue(server: Server):
     np.testing.assert_array_equal(twin.step(0)[0]["planes"], single.step(0)[0]["planes"])
     single.close()
     twin.close()
+    parallel = parallel_env(GAME, address=server.unix)
+    for zoo in (aec_env("Blocking-v0", address=server.unix), parallel):
+        pickle.loads(pickle.dumps(zoo)).close()
+        zoo.reset(seed=1)
+    zoo.step(dict.fromkeys(zoo.agents, 0))
+    twin = copy.deepcopy(zoo)
+    got, want = (env.step(dict.fromkeys(env.agents, 0)) for env in (twin, zoo))
+    assert pickle.dumps(got) == pickle.dumps(want)
+    twin.close()
+    zoo.close()
     with blockyard.connect(server.unix) as client, client.make_vec(GAME) as shared:
         for copying in (copy.deepcopy, pickle.dumps):
             with pytest.raises(TypeError, match=r"checkpoint.*snapshot.*clone"):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from conftest import GAME, Server
 
 import blockyard
+from blockyard.transport.server import process
 
 
 def test_places_are_named(program, tmp_path):
@@ -21,7 +25,7 @@ def test_places_are_named(program, tmp_path):
     target = tmp_path / "blockyard" / "_bin" / "blockyard-server"
     target.write_bytes(b"")
     target.chmod(0o644)
-    code = "import blockyard; blockyard.make_vec('WinTetris-v0')"
+    code = "import blockyard; blockyard.make_vec('WinTetris-v0', transport='process')"
     clean = {k: v for k, v in os.environ.items() if k != "BLOCKYARD_SERVER"}
     clean |= {"PYTHONPATH": str(tmp_path), "PATH": os.path.dirname(sys.executable)}
 
@@ -36,7 +40,7 @@ def test_places_are_named(program, tmp_path):
 import os, tempfile, blockyard
 tempfile.tempdir, os.access = "/" + "x" * 120, lambda path, mode: path != "/tmp"
 blockyard.transport.server.process.find_server = lambda: "/bin/true"
-blockyard.make_vec("WinTetris-v0")
+blockyard.make_vec("WinTetris-v0", transport="process")
 """
     assert "too long for a Unix socket, and /tmp cannot be written to; set TMPDIR to another" in fails()
 
@@ -47,12 +51,36 @@ def test_nothing_runs_between_fork_and_exec(program):
 import os, blockyard
 seen = []
 os.register_at_fork(before=lambda: seen.append(1))
-blockyard.make_vec("WinTetris-v0").close()
+blockyard.make_vec("WinTetris-v0", transport="process").close()
 print(seen)
 """
     env = {**os.environ, "BLOCKYARD_SERVER": str(program)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=env)
     assert done.stdout == "[]\n", done.stderr
+
+
+@pytest.mark.parametrize("moment", ["while it is created", "when it listens"])
+def test_ctrl_c_while_starting(program, moment, monkeypatch):
+    """Neither a server nor its socket is left."""
+    monkeypatch.setenv("BLOCKYARD_SERVER", str(program))
+
+    def then_interrupted(call):
+        def both(*args):
+            call(*args)
+            raise KeyboardInterrupt
+
+        return both
+
+    if moment == "when it listens":
+        monkeypatch.setattr(process, "_read_before", then_interrupted(process._read_before))
+    else:
+        begin = then_interrupted(process._thread.start_new_thread)
+        monkeypatch.setattr(process, "_thread", SimpleNamespace(start_new_thread=begin))
+    server = process.LocalServer.__new__(process.LocalServer)
+    with pytest.raises(KeyboardInterrupt):
+        server.__init__()
+    assert server.process.returncode is not None
+    assert not glob.glob(f"{server._path}*")
 
 
 def test_a_short_timeout_is_for_answers(program):
