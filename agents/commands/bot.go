@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
@@ -87,6 +89,10 @@ type bundleCmd struct {
 func (c *bundleCmd) Run(ctx context.Context, con *console) error {
 	if c.Hand && c.Weights != "" {
 		return program.Usage(errors.New("--hand and --weights do not go together: leave one out"))
+	}
+	if ext := filepath.Ext(c.Out); ext != ".go" {
+		return program.Usage(fmt.Errorf("--out %s: want the name of a Go file, such as %s; --zip also writes the upload",
+			c.Out, strings.TrimSuffix(c.Out, ext)+".go"))
 	}
 	bot, err := c.Bot(c.Hand)
 	if err != nil {

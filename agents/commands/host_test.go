@@ -202,6 +202,7 @@ func TestHostRefuses(t *testing.T) {
 		{"bot blockbattle --agent nobody", 2, `unknown agent "nobody"`},
 		{"bundle chess --out x.go", 2, `no game "chess"`},
 		{"bundle blockbattle --out x.go --hand --weights x", 2, "do not go together"},
+		{"bundle blockbattle --out bot.zip", 2, "--out bot.zip: want the name of a Go file, such as bot.go"},
 		{"bundle blockbattle --out x.go --weights /no/such/file", 2, "/no/such/file"},
 		{"bundle blockbattle", 2, "--out"},
 	} {
