@@ -70,8 +70,7 @@ class BlockPool:
             seed: game i is seeded with seed + i; None: from the operating system's entropy.
             address, record: as in :func:`blockyard.make_vec`; several servers' games are recorded into one file.
             checkpoint: what :meth:`checkpoint` returned: the first ``async_reset`` continues its games, with any seed.
-            **options: other arguments of :func:`blockyard.make_vec`, except ``copy``, ``slots`` and
-                ``reward="shaped"``.
+            **options: others of :func:`blockyard.make_vec`, except ``copy``, ``slots`` and ``reward="shaped"``.
         """
         self.num_games, self.batch_size = positive("num_envs", num_envs), positive("batch_size", batch_size)
         if self.batch_size > self.num_games:
