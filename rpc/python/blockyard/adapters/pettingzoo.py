@@ -242,7 +242,7 @@ def aec_env(
         game: an id such as ``"BlockBattle-v0"``, or a name of the server.
         max_cycles: actions of each agent after which the episode is truncated; None: the game's default.
         observation: ``"flat"``: one float32 array, the planes and then the globals of the vector environment;
-            ``"masked"``: a dict of that as ``observation``, and ``action_mask``, bool, not int8 as in PettingZoo's games;
+            ``"masked"``: a dict of that as ``observation``, and ``action_mask``, bool where PettingZoo has int8;
             ``"planes"``: a dict of ``planes`` and ``globals``, as in the Gymnasium environments.
         opponents: policies that the server plays, by seat; by default none, so that every seat is an agent.
         render_mode: None, ``"human"`` (prints), ``"ansi"`` or ``"rgb_array"``.
