@@ -319,12 +319,16 @@ def test_a_curriculum(server: Server):
         assert {0, 1, 2} <= seen
         stats = env.opponent_stats()
         assert stats[rungs[0]].games >= 60
+        assert env.stats()["env"]["rung"] == infos["rung"].tolist()
         data, places = env.checkpoint(), infos["rung"].copy()
         for _ in range(3):
             env.step(strong(env))
         with blockyard.make_vec(GAME, 6, opponents="curriculum", address=server.unix, checkpoint=data) as again:
             assert again.reset()[1]["rung"].tolist() == places.tolist()
             assert again.opponent_stats() == stats
+    for part in ({1: "curriculum"}, {"curriculum": 1, "random": 1}):
+        with pytest.raises(ValueError, match='pass opponents="curriculum"'):
+            blockyard.make_vec(GAME, 2, opponents=part, address=server.unix)
 
 
 def strong(env):

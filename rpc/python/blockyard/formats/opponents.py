@@ -97,7 +97,7 @@ def name_of(player: Player) -> str:
 def _mixture(where: str, value: Any) -> dict[Any, float]:
     """Return one seat's player or mixture as a mixture; where names it in errors."""
     if is_player(value):
-        return {value: 1.0}
+        value = {value: 1.0}
     if not isinstance(value, Mapping):
         raise TypeError(
             f"{where}: want a spec such as 'hand', a policy or a mixture such as {{'hand': 0.5, 'random': 0.5}}, "
@@ -105,6 +105,8 @@ def _mixture(where: str, value: Any) -> dict[Any, float]:
         )
     if not value:
         raise ValueError(f"{where}: an empty mixture, want at least one spec with its weight")
+    if CURRICULUM in value:
+        raise ValueError(f'{where}: "curriculum" is for all opponents of a game: pass opponents="curriculum"')
     for spec, weight in value.items():
         if not is_player(spec):
             raise TypeError(f"{where}: want specs such as 'hand' or policies, got {spec!r:.100}")

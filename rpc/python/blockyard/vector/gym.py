@@ -312,9 +312,11 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         """Return counters: those of the server, and as ``env`` those of this environment.
 
         ``env`` has ``actions``, the number of actions of rows that had to act, and ``illegal``, the number of those
-        that were illegal and were replaced.
+        that were illegal and were replaced; in a curriculum also ``rung``, the place of each game.
         """
-        return self._transport.retry(self.client.stats) | {"env": self._batch.illegal.stats()}
+        place = self._batch.seating and self._batch.seating.place
+        own = self._batch.illegal.stats() | ({} if place is None else {"rung": place.tolist()})
+        return self._transport.retry(self.client.stats) | {"env": own}
 
     def ping(self) -> None:
         """Check that the server answers; raise ServerGoneError if it does not."""

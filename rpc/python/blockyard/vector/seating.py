@@ -57,9 +57,9 @@ class Seating:
     def __init__(self, game: str, count: int, options: Options, plain: Table | None = None) -> None:
         """Open the first table; plain has the games that an environment without policies has played."""
         if options.rows != "seat":
-            raise ValueError('rows="acting": policies as opponents need a row for each seat; leave it out')
+            raise ValueError('rows="acting": policies and a curriculum need a row for each seat; leave it out')
         if options.heal:
-            raise ValueError("heal: games against policies of this program cannot be repeated; leave it out")
+            raise ValueError("heal: games against policies of this program, or in a curriculum, cannot be repeated; leave it out")
         self._game, self.count, self.options = game, count, options
         self.policies, self.tables = Policies(), dict[Key, Table]()
         self.opened: Callable[[Table], object] | None = None

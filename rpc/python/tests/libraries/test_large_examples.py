@@ -147,6 +147,14 @@ def test_league(tmp_path):
     assert sorted(p.name for p in (tmp_path / "league").iterdir()) == [f"00{k}.safetensors" for k in range(3)]
 
 
+def test_league_of_checkpoints(tmp_path):
+    args = ["--checkpoints", 2, "--timesteps", 512, "--num-envs", 8, "--games", 4]
+    out = example("sb3_league.py", *args, cwd=tmp_path)
+    assert "ppo-1 against ppo-0" in out
+    assert sorted(p.name for p in (tmp_path / "league").iterdir()) == ["ppo-0.zip", "ppo-1.zip"]
+    assert {"random", "ppo-0", "ppo-1"} <= set(out.split())
+
+
 def test_ray_survives_the_loss_of_a_node(tmp_path):
     args = ["--nodes", 2, "--updates", 10, "--num-envs", 8, "--num-steps", 32, "--kill-node-at", 3, "--hidden", 32]
     out = example("ray_selfplay.py", *args, "--eval-games", 8, cwd=tmp_path)
