@@ -59,7 +59,7 @@ class Seating:
         if options.rows != "seat":
             raise ValueError('rows="acting": policies and a curriculum need a row for each seat; leave it out')
         if options.heal:
-            raise ValueError("heal: games against policies of this program, or in a curriculum, cannot be repeated; leave it out")
+            raise ValueError("heal: games against policies or in a curriculum cannot be repeated; leave it out")
         self._game, self.count, self.options = game, count, options
         self.policies, self.tables = Policies(), dict[Key, Table]()
         self.opened: Callable[[Table], object] | None = None
