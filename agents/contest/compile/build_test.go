@@ -28,7 +28,7 @@ var sources = map[string]string{
 	"hello.js":   "process.stdin.once('data', () => { console.log('hello'); process.exit(); });\n",
 	"hello.go":   "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Scanln(); fmt.Println(\"hello\") }\n",
 	"hello.c":    "#include <stdio.h>\nint main(void) { getchar(); puts(\"hello\"); fflush(stdout); return 0; }\n",
-	"hello.cpp":  "#include <iostream>\nint main() { std::cin.get(); std::cout << \"hello\" << std::endl; }\n",
+	"hello.cpp":  "#include <cstdio>\nint main() { std::getchar(); std::puts(\"hello\"); std::fflush(stdout); }\n",
 	"Hello.java": "package a.b;\nclass Hello { public static void main(String[] x) throws Exception { System.in.read(); System.out.println(\"hello\"); } }\n",
 	"hello.rs":   "fn main() { let mut s = String::new(); std::io::stdin().read_line(&mut s).unwrap(); println!(\"hello\"); }\n",
 	"hello.cs":   "class Hello { static void Main() { System.Console.ReadLine(); System.Console.WriteLine(\"hello\"); } }\n",
