@@ -44,9 +44,9 @@ vet: ## gofmt, go vet, staticcheck and govulncheck
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not gofmt-ed:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	# With -race, what these import has been compiled for the race detector's tests.
+	# With -race, what these import has been compiled for the race detector's tests; staticcheck has been compiled above.
 	CGO_ENABLED=1 $(GO) vet -race $(CGO)
-	CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" $(GO) tool staticcheck $(CGO)
+	staticcheck=$$($(GO) tool -n staticcheck); CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" $$staticcheck $(CGO)
 	@GO=$(GO) .ci/vulncheck
 
 lint: ## the linters of .golangci.yml, which vet leaves out; fetches golangci-lint
