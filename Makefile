@@ -77,8 +77,9 @@ python: ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3
 # The client is installed again whenever its sources or the server's change. PyTorch is that for this machine, without
 # gigabytes of CUDA where there is no such GPU, if its own index can be reached.
 $(VENV)/ok: EXTRAS := demo
+$(VENV)/docs: EXTRAS := docs
 $(VENV)/test: EXTRAS := demo,test
-$(VENV)/ok $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' go.sum 2>/dev/null)
+$(VENV)/ok $(VENV)/docs $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' go.sum 2>/dev/null)
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --disable-pip-version-check uv
 	UV_HTTP_RETRIES=0 $(PY) -m uv pip install --quiet --torch-backend auto --python $(PY) './rpc/python[$(EXTRAS)]' 2>/dev/null || \
@@ -163,7 +164,7 @@ arena: ## the games to play, and records to watch, as pages that need no server,
 	$(GO) run ./agents/play/arena bin/arena.wasm "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/arena
 	@echo bin/arena/index.html
 
-docs: $(VENV)/test ## the documentation site, in rpc/python/site/; warnings and broken links are errors
+docs: $(VENV)/docs ## the documentation site, in rpc/python/site/; warnings and broken links are errors
 	cd rpc/python && NO_MKDOCS_2_WARNING=1 $(abspath $(PY)) -m mkdocs build --strict --quiet
 	@echo rpc/python/site/index.html
 
