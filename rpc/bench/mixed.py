@@ -80,7 +80,9 @@ def use(way: str, game: str, folder: Path, seed: int) -> None:
         for other in others:
             other.close()
     elif way == "fork":
-        envs = gymnasium.vector.AsyncVectorEnv([lambda: gymnasium.make(f"blockyard/{game}")] * 2, context="fork")
+        make = [lambda: gymnasium.make(f"blockyard/{game}")] * 2
+        # Memory that Python's multiprocessing has shared once it keeps, in files.
+        envs = gymnasium.vector.AsyncVectorEnv(make, shared_memory=False, context="fork")
         envs.reset(seed=seed)
         envs.close()
     if way != "dropped":

@@ -49,16 +49,26 @@ def _micro(values: Sequence[float]) -> list[float]:
     return [round(v * 1e6, 3) for v in values]
 
 
-def ratio(a: Entrant, b: Entrant, of: str) -> float | None:
-    """Return the speed of a relative to b: the median over the rounds of the ratio within each round.
+def ratios(a: Entrant, b: Entrant, of: str) -> list[float]:
+    """Return the speed of a relative to b, ratio by ratio of the rounds; none if one of them was not measured.
 
-    of is ``"wall"`` or ``"cpu"``. None if one of them was not measured.
+    of is ``"wall"`` or ``"cpu"``.
     """
     if a.error or b.error:
-        return None
+        return []
     pairs = zip(getattr(a, of), getattr(b, of), strict=False)
-    rounds = [(theirs / b.envs) / (ours / a.envs) for ours, theirs in pairs]
+    return [(theirs / b.envs) / (ours / a.envs) for ours, theirs in pairs]
+
+
+def ratio(a: Entrant, b: Entrant, of: str) -> float | None:
+    """Return the speed of a relative to b, the median over the rounds; None if one of them was not measured."""
+    rounds = ratios(a, b, of)
     return median(rounds) if rounds else None
+
+
+def spread(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return the quartiles of values; None if there are none."""
+    return (quantile(values, 0.25), quantile(values, 0.75)) if values else None
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,7 @@ class Verdict:
         us: microseconds per step of the reference, if there is one, and of the entrant: CPU time or a round trip's.
         error: why something was not measured.
         most: whether want is the largest value.
+        spread: quartiles over the rounds of what decides.
     """
 
     aim: str
@@ -86,6 +97,7 @@ class Verdict:
     us: tuple[float | None, float] | None
     error: str | None
     most: bool = False
+    spread: tuple[float, float] | None = None
 
 
 def verdicts(by_key: dict[str, Entrant], games: Sequence[str], top: int) -> list[Verdict]:
@@ -102,7 +114,8 @@ def verdicts(by_key: dict[str, Entrant], games: Sequence[str], top: int) -> list
         wall, cpu = (None if r is None else r * times for r in (ratio(one, other, "wall"), ratio(one, other, "cpu")))
         us = None if cpu is None else (median(other.cpu) * 1e6, median(one.cpu) * 1e6)
         met = None if cpu is None or want is None else cpu >= want
-        said.append(Verdict(aim, _pair(one, other), want, wall, cpu, met, us, _error(one, other)))
+        rounds = spread([r * times for r in ratios(one, other, "cpu")])
+        said.append(Verdict(aim, _pair(one, other), want, wall, cpu, met, us, _error(one, other), spread=rounds))
 
     for game in games:
         aim, names = "socket, 0.85 of in process and a bare socket", ("socket, buffer", "in process", "bare socket")
@@ -151,7 +164,8 @@ def _absolute(e: Entrant, most: float) -> Verdict:
     if e.error or not e.cpu:
         return Verdict(aim, what, most, None, None, None, None, _error(e) or "no burst was measured", True)
     wall, cpu = median(e.wall) * 1e6, median(e.cpu) * 1e6
-    return Verdict(aim, what, most, wall, cpu, cpu <= most, (None, cpu), None, True)
+    rounds = spread([1e6 * v for v in e.cpu])
+    return Verdict(aim, what, most, wall, cpu, cpu <= most, (None, cpu), None, True, rounds)
 
 
 def _pair(one: Entrant, other: Entrant) -> str:
@@ -180,12 +194,13 @@ def _trips(by_key: dict[str, Entrant], games: Sequence[str]) -> list[Verdict]:
             one, other = by_key.get(key(game, road, 1)), by_key.get(key(game, "bare socket", 1))
             if one is None or other is None:
                 continue
-            slower, us, error = None, None, _error(one, other)
+            slower, us, error, rounds = None, None, _error(one, other), []
             if one.trip and other.trip and error is None:
-                slower = median(a / b for a, b in zip(one.trip, other.trip, strict=False))
+                rounds = [a / b for a, b in zip(one.trip, other.trip, strict=False)]
+                slower = median(rounds)
                 us = (median(other.trip) * 1e6, median(one.trip) * 1e6)
             aim, met = "round trip of one game (p50), at most 1.35 times a bare socket's", None
             if slower is not None:
                 met = slower <= 1.35
-            said.append(Verdict(aim, _pair(one, other), 1.35, slower, None, met, us, error, True))
+            said.append(Verdict(aim, _pair(one, other), 1.35, slower, None, met, us, error, True, spread(rounds)))
     return said

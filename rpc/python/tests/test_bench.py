@@ -76,6 +76,7 @@ def test_verdicts_say_met_missed_and_not_measured() -> None:
         (None, False, 1, (pytest.approx(3), pytest.approx(3))),
     ]
     assert [v.error for v in said if v.met is None] == [f"{rows[3].label}: no such game", None]
+    assert into[0].spread == (pytest.approx(2), pytest.approx(3))
     assert said[0].us == (pytest.approx(1.5e6), pytest.approx(1.7e6))
 
 
