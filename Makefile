@@ -62,6 +62,8 @@ race: ## Go tests of concurrent packages under the race detector
 	$(GO) test -race -short -vet=off -timeout 15m -run 'SameBytes|Stream|Cancelled|CloneAll|Replay|Trace|Close|Panic' ./env/vec
 	$(GO) test -race -short -vet=off -timeout 15m -run 'TasksPlayTheSame|StopInARollout|WorkersChangeNothing|ARolloutHears' ./train/selfplay/...
 
+# Tests that mostly wait, beside those of the learners and apart from the others.
+APART := $(addprefix rpc/python/tests/,traps test_commands.py test_notebook.py test_site.py)
 # The threads of PyTorch would wait for one another on busy cores.
 python: export OMP_NUM_THREADS := 1
 # It fetches what it needs itself: as a prerequisite, that would let make begin all other parts before.
@@ -69,8 +71,8 @@ python: ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3
 	@$(MAKE) --no-print-directory $(VENV)/test
 	@log=$$(mktemp); trap 'rm -f $$log' EXIT; failed=0; \
 	$(PY) -m pytest -q -m 'not slow' --libraries rpc/python/tests/libraries/test_sb3.py \
-	  rpc/python/tests/libraries/test_learning.py >$$log 2>&1 & learners=$$!; \
-	$(PY) -m pytest -q -m 'not slow' --durations=10 rpc/python/tests || failed=1; \
+	  rpc/python/tests/libraries/test_learning.py $(APART) >$$log 2>&1 & learners=$$!; \
+	$(PY) -m pytest -q -m 'not slow' --durations=10 $(APART:%=--ignore=%) rpc/python/tests || failed=1; \
 	wait $$learners || failed=1; cat $$log; exit $$failed
 	$(PY) -m mypy --strict --config-file rpc/python/pyproject.toml rpc/python/blockyard
 
