@@ -28,6 +28,7 @@ SCRIPTS = [
     "ppo_resume.py",
     "ppo_selfplay.py",
     "ray_selfplay.py",
+    "sb3_curriculum.py",
     "sb3_league.py",
     "td_afterstates.py",
 ]
@@ -153,6 +154,14 @@ def test_league_of_checkpoints(tmp_path):
     assert "ppo-1 against ppo-0" in out
     assert sorted(p.name for p in (tmp_path / "league").iterdir()) == ["ppo-0.zip", "ppo-1.zip"]
     assert {"random", "ppo-0", "ppo-1"} <= set(out.split())
+
+
+def test_curriculum(tmp_path):
+    out = example("sb3_curriculum.py", "--timesteps", 1, "--games", 4, cwd=tmp_path)
+    assert out.startswith(blockyard.rungs("BlockBattle-v0")[0] + ": ")
+    assert "against random" in out
+    assert "against hand:ply=1, seed" in out
+    assert (tmp_path / "BlockBattle-v0-ppo.zip").exists()
 
 
 def test_ray_survives_the_loss_of_a_node(tmp_path):
