@@ -61,7 +61,7 @@ func New(c Config) (*Trainer, error) {
 		}
 		t.weights = append(t.weights, w, make([]float32, c.Sizes[i+1]))
 	}
-	t.blank(t.weights[0])
+	t.blank()
 	for _, w := range t.weights {
 		t.adam.m = append(t.adam.m, make([]float32, len(w)))
 		t.adam.v = append(t.adam.v, make([]float32, len(w)))
@@ -71,11 +71,11 @@ func New(c Config) (*Trainer, error) {
 	return t, err
 }
 
-// blank sets the weights [in][out] of inputs that do not count to 0. There they stay: their rows are 0 too.
-func (t *Trainer) blank(w []float32) {
+// blank sets the weights of inputs that do not count to 0. There they stay: in all rows these inputs are 0.
+func (t *Trainer) blank() {
 	out := t.config.Sizes[1]
 	for _, i := range t.config.Without {
-		clear(w[i*out : (i+1)*out])
+		clear(t.weights[0][i*out : (i+1)*out])
 	}
 }
 
@@ -144,7 +144,7 @@ func (t *Trainer) SetNet(n *mlp.Net) error {
 		copy(t.weights[2*i], turn(l.W, l.Out, l.In))
 		copy(t.weights[2*i+1], l.B)
 	}
-	t.blank(t.weights[0])
+	t.blank()
 	t.adam.steps = 0
 	for i := range t.adam.m {
 		clear(t.adam.m[i])
