@@ -76,17 +76,20 @@ func (o Options) Sizes(g *games.Game) []int {
 
 // unused are the numbers of the features that nets are not to use.
 func (o Options) unused(g *games.Game) (numbers []int, err error) {
-	for i, name := range g.Features {
-		if slices.ContainsFunc(o.Without, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
-			numbers = append(numbers, i)
-		}
-	}
 	for _, begin := range o.Without {
-		if !slices.ContainsFunc(g.Features, func(name string) bool { return strings.HasPrefix(name, begin) }) {
+		before := len(numbers)
+		for i, name := range g.Features {
+			if strings.HasPrefix(name, begin) {
+				numbers = append(numbers, i)
+			}
+		}
+		if len(numbers) == before {
 			return nil, fmt.Errorf("without %q: no feature of the game begins with that, "+
 				"want the beginning of a name such as %q", begin, g.Features[0])
 		}
 	}
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
 	if len(numbers) == len(g.Features) {
 		return nil, fmt.Errorf("without %q: no feature is left", o.Without)
 	}
