@@ -53,7 +53,7 @@ def shown(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def roads(axes: Any, some: list[dict[str, Any]]) -> None:
-    """Draw the throughput of our transports relative to in-process stepping, and the aims."""
+    """Draw the throughput of our transports relative to what their aims compare them with, and the aims."""
     names = [v["what"].partition(", N=")[0] for v in some]
     places = range(len(some))
     axes.barh(places, [v["wall"] for v in some], 0.7, color="#1f77b4", label="wall-clock time")
@@ -62,6 +62,6 @@ def roads(axes: Any, some: list[dict[str, Any]]) -> None:
     axes.set_yticks(list(places), names)
     axes.invert_yaxis()
     axes.margins(y=0.02)
-    axes.set_xlabel("throughput relative to in-process stepping")
+    axes.set_xlabel("throughput relative to stepping in process\n(socket: and a bare socket with the same bytes)")
     axes.grid(axis="x", alpha=0.3)
     axes.legend(fontsize=8)

@@ -24,7 +24,8 @@ def markdown(report: dict[str, Any]) -> str:
         f"{report['rounds']} rounds of interleaved bursts of about {report['burst_s']:g} s; load average "
         f"{m['load']} before and {report['load_after']} after. Command: `{report['command']}`.\n",
         "`rpc/bench/README.md` explains the rows. N counts games. *Wanted* is the least ratio of environment\n"
-        "steps per second (the first entrant : the second) that meets an aim; for a round trip, the largest value.",
+        "steps per second (the first entrant : the second) that meets an aim; for round trips and\n"
+        "microseconds, the largest value.",
     ]
     if not report["complete"]:
         lines.append("\n**The run was ended early: these are its complete rounds.**")
