@@ -242,7 +242,7 @@ def make_vec(
             :func:`unpack` and :func:`unpack_torch`.
         transport: how steps reach the server. ``"process"``: shared memory if the server is on this machine (Linux,
             Unix socket), otherwise the socket; ``"shm"`` or ``"socket"``: that one, or an error. ``"inproc"``: the
-            server is a library in this process; see docs/inproc.md. ``"auto"``: ``"inproc"`` for up to 8 games, where
+            server is a library in this process; see docs/inproc.md. ``"auto"``: ``"inproc"`` for up to 64 games, where
             the library can be loaded and no ``address``, ``client``, ``heal`` or ``timeout`` is given, otherwise
             ``"process"``.
         timeout: seconds without an answer after which the server counts as gone.

@@ -112,8 +112,8 @@ def test_same_bytes_for_a_million_steps(game):
 def test_few_games_are_in_process():
     """By default, as far as nothing else is asked for, and not in a fork of a process that has loaded the library."""
     for games, options, road in (
-        (8, {}, "inproc"),
-        (9, {}, "shm"),
+        (64, {}, "inproc"),
+        (65, {}, "shm"),
         (2, {"timeout": 20}, "shm"),
         (2, {"heal": True}, "shm"),
         (2, {"transport": "process"}, "shm"),

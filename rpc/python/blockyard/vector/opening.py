@@ -18,7 +18,7 @@ from ..transport.sharded import open_shards
 from ..transport.shared_memory import choose_transport
 from .options import Options
 
-FEW = 8  # games of which a step takes less time than a message to another process and back
+FEW = 64  # games whose step takes about as long as a message to another process and back, or less
 
 
 class Opening:
