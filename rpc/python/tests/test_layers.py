@@ -12,7 +12,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "blockyard"
 
 # Modules of one line: names that users import, of modules in a room. They are no rooms, and there should be no more.
-PUBLIC = ("pettingzoo", "policies", "provenance", "rllib", "sb3", "torchrl")
+PUBLIC = ("pettingzoo", "policies", "provenance", "rllib", "sb3", "sb3_afterstates", "torchrl")
 
 # The rooms of the package from the bottom up: the names that stand directly in it (a folder stands for all modules in
 # it), the rooms that they may import, and why. Modules of one room may import each other as long as there is no circle.
@@ -33,7 +33,7 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     (
         "adapters",
         {"adapters"},
-        {"errors", "formats", "rendering", "transport", "vector"},
+        {"errors", "formats", "networks", "rendering", "transport", "vector"},
         "other forms of the vector environment, none of which it needs to know",
     ),
     (
@@ -48,18 +48,24 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
 ONLY = {
     "msgpack": ({"transport.connection"}, "one module knows how messages are encoded"),
     "pettingzoo": ({"adapters.pettingzoo"}, "an adapter's library is optional"),
-    "stable_baselines3": ({"adapters.sb3"}, "an adapter's library is optional"),
+    "stable_baselines3": ({"adapters.sb3", "adapters.sb3_afterstates"}, "an adapter's library is optional"),
     "torchrl": ({"adapters.torchrl"}, "an adapter's library is optional"),
     "tensordict": ({"adapters.torchrl"}, "an adapter's library is optional"),
     "ray": ({"adapters.rllib"}, "an adapter's library is optional"),
     "torch": (
-        {"adapters.torchrl", "formats.packing", "networks.tensors", "networks.torch_modules"},
+        {
+            "adapters.sb3_afterstates",
+            "adapters.torchrl",
+            "formats.packing",
+            "networks.tensors",
+            "networks.torch_modules",
+        },
         "numpy is enough for everything else",
     ),
     "tqdm": ({"transport.progress"}, "it is optional"),
     "onnx": ({"networks.onnx_model"}, "it is optional"),
     "onnxruntime": ({"networks.policies"}, "it is optional"),
-    "sb3_contrib": ({"networks.policies"}, "it is optional"),
+    "sb3_contrib": ({"adapters.sb3_afterstates", "networks.policies"}, "it is optional"),
 }
 
 

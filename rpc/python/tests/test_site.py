@@ -22,7 +22,7 @@ import cards  # noqa: E402
 import docstring_tables  # noqa: E402
 import repository  # noqa: E402
 
-ADAPTERS = ("sb3", "pettingzoo", "torchrl", "rllib")
+ADAPTERS = ("sb3", "sb3_afterstates", "pettingzoo", "torchrl", "rllib")
 
 
 @pytest.fixture(scope="module")
