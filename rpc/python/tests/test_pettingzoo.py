@@ -152,6 +152,29 @@ def test_infos_name_the_opponents(server: Server):
     env.close()
 
 
+@pytest.mark.parametrize("kind", [aec_env, parallel_env])
+def test_resumes_whatever_the_seed(server: Server, kind):
+    """The first reset of an environment with a checkpoint goes on with its game, also with a library's seed."""
+    env = kind("BlockBattle-v0", address=server.unix)
+    env.reset(seed=1)
+    chosen = {agent: int(env.game.info(seat)["action_mask"].argmax()) for agent, seat in env._seat.items()}
+    if kind is parallel_env:
+        env.step(chosen)
+    else:
+        for agent in chosen:
+            env.step(chosen[agent])
+    twin = kind("BlockBattle-v0", address=server.unix, checkpoint=env.game.env.checkpoint())
+    twin.reset(seed=7)
+    for agent, seat in env._seat.items():
+        np.testing.assert_array_equal(twin.game.observation(seat), env.game.observation(seat))
+        assert twin.game.observation(seat).any(), agent
+    fresh = kind("BlockBattle-v0", address=server.unix)
+    fresh.reset(seed=7)
+    assert not np.array_equal(fresh.game.observation(0), env.game.observation(0))
+    for each in (env, twin, fresh):
+        each.close()
+
+
 def test_refusals(server: Server):
     env = aec_env("BlockBattle-v0", address=server.unix, illegal="error")
     with pytest.raises(blockyard.NeedsResetError):
