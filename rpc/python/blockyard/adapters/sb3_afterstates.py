@@ -79,8 +79,7 @@ class AfterstateVecEnv(SB3VecEnv):
         self.ids[row, line] = f.actions
         waiting = np.flatnonzero(f.counts == 0)
         self._mask[waiting, 0] = True
-        if len(waiting):
-            self.ids[waiting, 0] = self.env.action_masks[waiting].argmax(1)
+        self.ids[waiting, 0] = self.env.ignored_action
         self._seen = obs
         return obs
 
@@ -90,8 +89,12 @@ class AfterstateVecEnv(SB3VecEnv):
         return self._look()
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Send the actions of a step, indices of lines, (rows,)."""
-        super().step_async(self.ids[np.arange(self.num_envs), actions])
+        """Send the actions of a step, indices of lines, (rows,); a line without an action counts as illegal."""
+        rows = np.arange(self.num_envs)
+        ids = self.ids[rows, actions]
+        if len(wrong := np.flatnonzero(~self._mask[rows, actions])):
+            ids[wrong] = self.env.action_masks[wrong].argmin(1)
+        super().step_async(ids)
 
     def step_wait(self) -> Any:
         """Return what :class:`SB3VecEnv` returns.
@@ -125,6 +128,8 @@ class AfterstatePolicy(MaskableActorCriticPolicy):
         super().__init__(*args, net_arch=list(net_arch), **kwargs)
 
     def _build(self, lr_schedule: Schedule) -> None:
+        if len(self.observation_space.shape or ()) != 2:
+            raise ValueError(f"want observations of AfterstateVecEnv, got a {type(self.observation_space).__name__}")
         self.mlp_extractor: Any = _Lines(self.observation_space.shape, self.net_arch)
         self.action_net: Any = nn.Identity()
         self.value_net: Any = nn.Identity()
@@ -150,6 +155,8 @@ class _Lines(nn.Module):
     def forward(self, flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         x = flat.view(-1, *self.shape)
         there, ends = x[..., -2] > 0, x[..., -1]
+        if (x[..., -2] != there).any():
+            raise ValueError("these are not the observations of AfterstateVecEnv: pass norm_obs=False to VecNormalize")
         scores = x.new_full(there.shape, -2 * SURE)
         scores[there] = self.actor(x[there][:, :-2])[:, 0]
         scores = torch.where(ends != 0, SURE * ends, scores)

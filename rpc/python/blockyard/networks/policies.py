@@ -59,6 +59,8 @@ def sb3(model: Any, *, deterministic: bool = False, name: str | None = None) -> 
             raise missing_dependency("blockyard.policies.sb3", "sb3-contrib", "sb3", error) from error
         name = name or Path(os.fspath(model)).stem
         model = MaskablePPO.load(os.fspath(model))
+    if model.policy_class.__name__ == "AfterstatePolicy":
+        raise ValueError("model: a network over afterstates plays as learned:ply=1,weights=FILE: use save_weights")
 
     def policy(obs: Any, mask: NDArray[np.bool_]) -> Any:
         return model.predict(obs, action_masks=mask, deterministic=deterministic)[0]

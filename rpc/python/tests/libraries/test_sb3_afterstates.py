@@ -7,8 +7,11 @@ import pytest
 from conftest import Server
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
+from stable_baselines3.common.vec_env import VecNormalize
 
 import blockyard
+from blockyard import policies
+from blockyard.sb3 import SB3VecEnv
 from blockyard.sb3_afterstates import AfterstatePolicy, AfterstateVecEnv
 
 SMALL = {"n_steps": 16, "batch_size": 32, "n_epochs": 1, "policy_kwargs": {"net_arch": [16]}}
@@ -98,4 +101,22 @@ def test_network_becomes_an_agent(server: Server, tmp_path):
     assert again.predict(obs, action_masks=masks, deterministic=True)[0].tolist() == chosen.tolist()
     result = blockyard.evaluate(f"learned:ply=1,weights={weights}", "random", game="BlockBattle-v0", games=2)
     assert result.games == 2
+    env.close()
+
+
+def test_wrong_observations_and_actions(server: Server, tmp_path):
+    """A line without an action is an illegal action, whatever stood there before."""
+    env = AfterstateVecEnv("TetrisDuel-v0", 4, address=server.unix, opponents="random", illegal="error", seed=1)
+    env.reset()
+    env.ids[:, 63] = env.ids[:, 0]
+    with pytest.raises(blockyard.IllegalActionError):
+        env.step(np.full(4, 63))
+    env.reset()
+    with pytest.raises(ValueError, match="norm_obs=False"):
+        MaskablePPO(AfterstatePolicy, VecNormalize(env), **SMALL).learn(64)
+    with pytest.raises(ValueError, match="want observations of AfterstateVecEnv, got a Dict"):
+        MaskablePPO(AfterstatePolicy, SB3VecEnv("TetrisDuel-v0", address=server.unix))
+    MaskablePPO(AfterstatePolicy, env, **SMALL).save(tmp_path / "model.zip")
+    with pytest.raises(ValueError, match="use save_weights"):
+        policies.sb3(tmp_path / "model.zip")
     env.close()
