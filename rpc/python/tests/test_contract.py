@@ -154,6 +154,12 @@ def test_mask_can_be_left_out(server):
         assert "action_mask" not in infos
 
 
+def test_step_limit_of_numpy(server):
+    with blockyard.make_vec(GAME, 2, address=server.unix, max_episode_steps=np.int64(1)) as env:
+        env.reset()
+        assert env.step(env.action_masks.argmax(1))[3].all()
+
+
 def test_next_step_ignores_actions_after_the_end(server):
     how = {"autoreset_mode": "NextStep", "max_episode_steps": 4, "address": server.unix}
     with blockyard.make_vec(GAME, 3, **how) as env:

@@ -40,6 +40,8 @@ def test_the_ladder_of_the_program(server: Server, program, tmp_path, game):
         np.testing.assert_allclose(mine.elo, [theirs["elo"][k] for k in ("value", "low", "high")], atol=1e-6)
     assert [m[:2] for m in got.meetings] == [(m["a"], m["b"]) for m in report["meetings"]]
     assert got.as_dict()["players"][0]["name"] == got.players[0].name
+    with pytest.raises(TypeError, match=r"want a dict such as .*, got \['first', 'hand'\]"):
+        blockyard.ladder(["first", "hand"], game=game, address=server.unix)
     with pytest.raises(ValueError, match="even number"):
         blockyard.ladder(players, game=game, games=3, address=server.unix)
     with pytest.raises(ValueError, match="no game of two seats"):

@@ -51,4 +51,5 @@ def test_the_weakest_loses_to_the_strongest():
 def test_games_without_are_refused(game):
     with pytest.raises(ValueError, match="no rungs for"):
         blockyard.rungs(game)
-    assert blockyard.rungs("blocking:4") == blockyard.rungs("Blocking-v0")
+    for name in ("blocking:4", "blockyard/Blocking-v0"):
+        assert blockyard.rungs(name) == blockyard.rungs("Blocking-v0")

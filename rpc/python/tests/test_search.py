@@ -209,6 +209,8 @@ def test_rollout(server: Server):
         assert len(last.buffer) == 1
         assert last.steps == 5
         assert (a.action_masks == last.buffer.memory(0).masks(1601)).all()
+        with pytest.raises(TypeError, match=r"policy: want a spec such as 'hand', which the server plays, got <func"):
+            a.rollout(5, lambda obs, mask: mask.argmax(1))
 
 
 def test_rows_of_self_play(env):
@@ -239,7 +241,9 @@ def test_game_ids_that_make_no_sense(env):
     for bad in ([8], [-1]):
         with pytest.raises(ValueError, match="from 0 to 7"):
             env.snapshot(bad)
-    with pytest.raises(TypeError, match="list of integers"):
-        env.legal_actions([0.5])
+    for wrong in ([0.5], 0):
+        with pytest.raises(TypeError, match="list of integers"):
+            env.legal_actions(wrong)
+    assert len(env.snapshot([])) == 0
     with pytest.raises(blockyard.RequestError):
         env.afterstates([1, 1])

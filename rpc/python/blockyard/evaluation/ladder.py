@@ -130,6 +130,8 @@ def ladder(
         RequestError, UnknownGameError: the server does not know a spec or the game.
         TypeError, ValueError: an argument is malformed, or a policy returned an action that is not legal.
     """
+    if not isinstance(players, Mapping):
+        raise TypeError(f"players: want a dict such as {{'mine': policy, 'random': 'random'}}, got {players!r:.100}")
     if positive("games", games) % 2 or len(players) < 2:
         raise ValueError(
             f"ladder: {len(players)} players, {games} games: want at least two, and an even number of games"

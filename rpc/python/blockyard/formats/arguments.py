@@ -95,7 +95,9 @@ def game_ids(ids: Ids, games: int, name: str = "env_ids") -> NDArray[np.uint32]:
     """
     if ids is None:
         return np.arange(games, dtype="<u4")
-    array = np.asarray(ids, None if len(ids) else np.uint32)
+    array = np.asarray(ids)
+    if array.shape == (0,):
+        array = array.astype(np.uint32)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise TypeError(f"{name}: want a list of integers, got shape {array.shape}, dtype {array.dtype}")
     if len(array) and not (array.min() >= 0 and array.max() < games):

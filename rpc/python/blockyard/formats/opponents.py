@@ -159,6 +159,8 @@ def read_lineup(by_seat: BySeat, trusted: bool) -> Lineup:
 
 def read_policy(spec: str, trusted: bool) -> tuple[str, Lineup]:
     """Return the spec of a policy as it is sent, and a lineup with its file."""
+    if not isinstance(spec, str):
+        raise TypeError(f"policy: want a spec such as 'hand', which the server plays, got {spec!r:.100}")
     lineup = Lineup()
     return _Files(trusted).spec("policy", spec, lineup), lineup
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from .arguments import game_name
+
 _TABLE = json.loads((Path(__file__).parent / "rungs.json").read_text(encoding="utf-8"))["rungs"]
 
 
@@ -21,7 +23,7 @@ def rungs(game: str) -> list[str]:
     Raises:
         ValueError: if the game has no such list: it is unknown, or of one seat.
     """
-    base = game.split(":")[0].removesuffix("-v0").lower()
+    base = game_name(game).split(":")[0].removesuffix("-v0").lower()
     for env_id, found in _TABLE.items():
         if env_id.removesuffix("-v0").lower() == base:
             return [rung["agent"] for rung in found]

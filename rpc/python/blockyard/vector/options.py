@@ -73,7 +73,7 @@ class Options:
             if (value := getattr(self, name)) is not None:
                 one_of(name, value, get_args(names))
         if self.max_episode_steps is not None:
-            integer("max_episode_steps", self.max_episode_steps)
+            object.__setattr__(self, "max_episode_steps", integer("max_episode_steps", self.max_episode_steps))
         if self.reward == "shaped" and self.rows != "seat":
             raise ValueError("reward='shaped': rows must be seats; leave out rows=\"acting\"")
         integer("first", self.first)
