@@ -79,7 +79,7 @@ def evaluate(
         how = {key: value for key, value in locals().items() if key not in ("policy", "opponents")}
         return [evaluate(policy, one, **how) for one in opponents]
     if not is_player(policy):
-        want = "a callable policy(obs, mask), such as policies.sb3(model), or a spec such as 'hand'"
+        want = "a callable policy(obs, mask) or a spec such as 'hand'; policies.sb3(model) makes one of a model"
         raise TypeError(f"policy: want {want}, got {policy!r:.100}")
     if isinstance(policy, str) and isinstance(opponents, Mapping) and has_policies(opponents):
         raise TypeError("opponents: a spec plays specs, or one policy at a time: pass a list instead of a mixture")
