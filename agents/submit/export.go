@@ -161,7 +161,7 @@ func Compile(ctx context.Context, src []byte, exe string) error {
 		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath", "GOPROXY=off", "CGO_ENABLED=0",
 			"GOTOOLCHAIN=local")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("compile bot: go %s: %w\n%s", args[0], err, out)
+			return fmt.Errorf("compile bot: go %s: %w\n%s", args[0], cmp.Or(ctx.Err(), err), out)
 		}
 	}
 	return nil

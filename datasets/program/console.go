@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -15,6 +16,22 @@ import (
 type Console struct {
 	In       io.Reader
 	Out, Err io.Writer
+}
+
+// An output is the standard output. It keeps the first error, because many commands print without looking at errors.
+type output struct {
+	file   *os.File
+	failed atomic.Pointer[error]
+}
+
+func (o *output) Fd() uintptr { return o.file.Fd() }
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.file.Write(b)
+	if err != nil {
+		o.failed.CompareAndSwap(nil, &err)
+	}
+	return n, err
 }
 
 // Print writes a result as one line of JSON or as text.
@@ -33,7 +50,7 @@ func (con *Console) Progress(quiet bool, total int, unit string) Bar {
 
 // Terminal reports whether a stream is a terminal.
 func Terminal(stream any) bool {
-	f, ok := stream.(*os.File)
+	f, ok := stream.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 

@@ -45,11 +45,17 @@ type Program struct {
 func (p *Program) Main() int {
 	stop := func() {}
 	defer func() { stop() }()
-	return p.run(os.Args[1:], &Console{os.Stdin, os.Stdout, os.Stderr}, kong.BindToProvider(
+	out := &output{file: os.Stdout}
+	status := p.run(os.Args[1:], &Console{os.Stdin, out, os.Stderr}, kong.BindToProvider(
 		func() (ctx context.Context, err error) {
 			ctx, stop = Context()
 			return ctx, nil
 		}))
+	if err := out.failed.Load(); err != nil && status == Done {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", Called(p.Name), *err)
+		return Failed
+	}
+	return status
 }
 
 // Run runs a command line and returns the exit status. Methods Run of commands may have parameters of the types
@@ -109,7 +115,7 @@ func (p *Program) run(args []string, con *Console, context kong.Option) int {
 	case errors.Is(err, ErrFound):
 		return Failed
 	default:
-		fmt.Fprintln(con.Err, name+":", err)
+		fmt.Fprintln(con.Err, name+":", strings.ReplaceAll(err.Error(), "context canceled", "interrupted"))
 		if errors.As(err, new(usageError)) {
 			return Wrong
 		}

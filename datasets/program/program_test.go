@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -37,6 +38,27 @@ func (c *playCmd) Run(ctx context.Context, con *Console) error {
 		return ErrFound
 	}
 	return ctx.Err()
+}
+
+// A full disk or a closed file is an error, also for commands that do not look at the errors of printing.
+func TestUnwrittenOutputFails(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	defer func(args []string, out *os.File) { os.Args, os.Stdout = args, out }(os.Args, os.Stdout)
+	os.Args, os.Stdout = []string{"test", "--version"}, full
+	require.Equal(t, Failed, (&Program{Name: "test", Version: "7.1", Commands: new(commands)}).Main())
+}
+
+func TestInterruptedCommandSaysSo(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var errs bytes.Buffer
+	p := &Program{Name: "test", Commands: new(commands)}
+	require.Equal(t, Failed, p.Run(ctx, []string{"play", "go"}, &Console{Out: &errs, Err: &errs}))
+	require.Equal(t, "test: interrupted\n", errs.String())
 }
 
 // The exit status says whose fault it was; errors say where to look.
