@@ -45,6 +45,9 @@ type File struct {
 // Create creates a File for a path, which does not change before Commit. The first call of a process for a folder also
 // removes the temporary files there whose writers were killed.
 func Create(path string, mode fs.FileMode) (*File, error) {
+	if st, err := os.Stat(path); err == nil && st.IsDir() { // found here, not when all is written
+		return nil, &fs.PathError{Op: "write", Path: path, Err: errors.New("this is a folder, want the name of a file")}
+	}
 	dir := filepath.Dir(path)
 	if _, done := swept.LoadOrStore(dir, true); !done {
 		sweep(dir)

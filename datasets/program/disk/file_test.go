@@ -45,6 +45,13 @@ func TestMissingFolder(t *testing.T) {
 	require.EqualError(t, err, "write "+path+": folder "+filepath.Dir(path)+": file does not exist")
 }
 
+// TestFolderAsFile is refused before anything is written, not when it is to be renamed.
+func TestFolderAsFile(t *testing.T) {
+	dir := t.TempDir()
+	_, err := Create(dir, 0o644)
+	require.EqualError(t, err, "write "+dir+": this is a folder, want the name of a file")
+}
+
 // What a process that was killed has left in a folder goes with the next file; files that are being written, and others,
 // stay.
 func TestSweep(t *testing.T) {
