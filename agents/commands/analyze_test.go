@@ -99,7 +99,7 @@ func TestAnalyzeRefuses(t *testing.T) {
 		{one + "#0/2", 2, "want #TURN or #GAME/TURN"},
 		{one + "#2/2 --game 1", 2, "which game?"},
 		{one + "#64", 1, "no turn 64, want 0 to 63"},
-		{one + "#2/3", 1, "no game 2, want 1 to 1"},
+		{one + "#2/3", 1, "no game 2, the file has 1"},
 		{several + "#3", 1, "has several games: say which with --game N, or as " + several + "#1/3 for turn 3 of the first"},
 		{several, 1, "has several games"},
 		{several + "#1/3 --agent learned:ply=2", 1, `unknown option "ply"`},

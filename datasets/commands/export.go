@@ -195,6 +195,9 @@ func (c *exportCmd) write(ctx context.Context, std *program.Console, g *env.Game
 		}
 		sources = append(sources, src)
 	}
+	if w.Games == 0 {
+		return fmt.Errorf("%s: no games of %s, want at least one", strings.Join(c.Files, ", "), g.Name)
+	}
 	if err := errors.Join(to.Close(sources), made.Close(folder)); err != nil {
 		return err
 	}

@@ -94,6 +94,7 @@ func TestExportLeavesNothing(t *testing.T) {
 		{[]string{"--parquet", "DIR", "--id", "a-v0", sample}, "--id without --minari"},
 		{[]string{"--minari", "DIR", "--id", "../a-v0", sample}, "not the name of a Minari dataset"},
 		{[]string{"--parquet", "DIR", "--game", "chess", sample}, "chess"},
+		{[]string{"--parquet", "DIR", "--game", "dropblox", sample}, "no games of dropblox, want at least one"},
 		{[]string{"--parquet", "DIR", "-"}, "--game"},
 		{[]string{sample}, "--parquet"},
 	} {

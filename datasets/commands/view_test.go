@@ -41,7 +41,7 @@ func TestViewPrintsEveryPosition(t *testing.T) {
 
 func TestViewErrors(t *testing.T) {
 	for arg, want := range map[string]string{
-		sample + "#2": "../games/blockbattle.jsonl: no game 2, want 1 to 1",
+		sample + "#2": "../games/blockbattle.jsonl: no game 2, the file has 1",
 		sample + "#x": "want the number of a game",
 		sample + "#0": "want the number of a game",
 		"none#1":      "no such file",

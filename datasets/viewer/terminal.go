@@ -51,7 +51,7 @@ func ReadGame(ctx context.Context, path string, n int, most int64) (rec *record.
 	r.Use(ctx)
 	for k := 1; k <= n; k++ {
 		if rec, err = r.Read(); errors.Is(err, io.EOF) {
-			return nil, false, fmt.Errorf("%s: no game %d, want 1 to %d", path, n, k-1)
+			return nil, false, fmt.Errorf("%s: no game %d, the file has %d", path, n, k-1)
 		} else if err != nil {
 			return nil, false, err
 		}
