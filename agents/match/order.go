@@ -54,7 +54,7 @@ func InOrder[T any](ctx context.Context, workers, n int,
 		results := make(chan result)
 		var started atomic.Int64
 		var running sync.WaitGroup
-		for range max(1, workers) {
+		for range max(1, min(workers, n)) {
 			running.Go(func() {
 				for i := int(started.Add(1)) - 1; i < n; i = int(started.Add(1)) - 1 {
 					v, err := work(workCtx, i)

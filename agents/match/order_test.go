@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	"errors"
+	"math"
 	"sync/atomic"
 	"testing"
 
@@ -32,7 +33,7 @@ func waitAfter(p Player, seed uint64, units, streams int) Player {
 }
 
 func TestInOrderYieldsInOrder(t *testing.T) {
-	for _, workers := range []int{0, 1, 4, 200} {
+	for _, workers := range []int{0, 1, 4, 200, math.MaxInt} {
 		last := make(chan struct{})
 		next := 0
 		for v, err := range InOrder(t.Context(), workers, 100, func(_ context.Context, i int) (int, error) {

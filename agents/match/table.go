@@ -83,7 +83,7 @@ func (r *Report) table() string {
 
 // cells are the heads and the texts of a player's cells.
 func (r *Report) cells(place int, s *Standing) [][2]string {
-	listed, alone, counted := r.Played != nil, r.Seats == 1, s.Program != nil && s.Program.Answers > 0
+	listed, alone := r.Played != nil, r.Seats == 1
 	var p Points
 	if s.Points != nil {
 		p = *s.Points
@@ -92,6 +92,7 @@ func (r *Report) cells(place int, s *Standing) [][2]string {
 	if s.Program != nil {
 		a = *s.Program
 	}
+	counted := a.Answers+a.Timeouts+a.Remarks+a.Ended > 0
 	left := ""
 	if a.LeftS != nil {
 		left = fmt.Sprintf("%.1f", *a.LeftS)
@@ -117,7 +118,7 @@ func (r *Report) cells(place int, s *Standing) [][2]string {
 		{"time-outs", cell(counted, "%d", a.Timeouts)},
 		{"remarks", cell(counted, "%d", a.Remarks)},
 		{"ended", cell(counted, "%d", a.Ended)},
-		{"ms per answer", cell(counted, "%.1f", a.AnswerMS)},
+		{"ms per answer", cell(a.Answers > 0, "%.1f", a.AnswerMS)},
 		{"longest ms", cell(counted, "%.1f", a.MostMS)},
 		{"s left", left},
 		{"ends", cell(alone && listed, "%s", list(s.Ends))},
