@@ -38,7 +38,7 @@ type serveCmd struct {
 	ParentDeath bool          `help:"Exit when standard input ends, as it does when the parent process dies."`
 	IdleExit    time.Duration `placeholder:"DURATION" help:"Exit after this time without a connection."`
 	TrustSpecs  bool          `help:"Allow clients to name opponents that read files or run commands on this machine."`
-	Workers     int           `help:"Goroutines that step the games of one handle; 0 is one per core." default:"0"`
+	Workers     uint          `help:"Goroutines that step the games of one handle; 0 is one per core." default:"0"`
 	Toy         bool          `hidden:"" help:"Also serve the games of the tests."`
 	Verbose     bool          `short:"v" help:"Also log the sessions of clients: the same as --log-level debug."`
 	Drain       time.Duration `placeholder:"DURATION" help:"${drain_help}"`
@@ -105,7 +105,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	srv := server.New(server.Config{
 		Games: served, Version: version, Trusted: c.TrustSpecs, Tokens: tokens,
-		Workers: c.Workers, Limits: c.Limits, Log: log,
+		Workers: int(c.Workers), Limits: c.Limits, Log: log,
 	}.WithBots())
 	site, err := c.Start(log, metrics(srv, c.Limits)...)
 	if err != nil {

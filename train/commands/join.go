@@ -26,14 +26,14 @@ type join struct {
 	broker.ClientFlags
 	OfRun    string        `name:"run" help:"Run to play for. Default: the one that is not over." placeholder:"ID"`
 	Name     string        `help:"Name, one per worker. Default: host and process." placeholder:"NAME"`
-	Workers  int           `help:"Goroutines that play. 0: one per core." default:"0"`
+	Workers  uint          `help:"Goroutines that play. 0: one per core." default:"0"`
 	Patience time.Duration `help:"How long the broker may be away before this command gives up." default:"10m"`
 	ops.Flags
 }
 
 func (c *join) Run(ctx context.Context) error {
 	if c.Workers < 1 {
-		c.Workers = runtime.GOMAXPROCS(0)
+		c.Workers = uint(runtime.GOMAXPROCS(0))
 	}
 	if c.Name == "" {
 		host, _ := os.Hostname()
@@ -56,7 +56,7 @@ func (c *join) Run(ctx context.Context) error {
 	go c.wait(ctx, nc, giveUp)
 	site.Ready()
 	err = fleet.Work(ctx, nc, fleet.WorkerOptions{
-		Run: c.OfRun, Name: c.Name, Threads: c.Workers, Counts: counts, Log: log,
+		Run: c.OfRun, Name: c.Name, Threads: int(c.Workers), Counts: counts, Log: log,
 		Kinds: map[string]fleet.Kind{matches.Kind: matches.Open, cluster.Kind: cluster.Open(emptySettings)},
 	})
 	if err == nil && errors.Is(context.Cause(ctx), errAway) {

@@ -28,7 +28,7 @@ type selfplayCmd struct {
 	Game    string  `arg:"" help:"Game to train on, such as blockbattle."`
 	Out     string  `help:"Folder of the run: weights, state, curve. Default: runs/GAME." placeholder:"DIR"`
 	Resume  bool    `help:"Continue the run in --out. It keeps its settings: the flags below do not count."`
-	Workers int     `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
+	Workers uint    `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
 	Record  string  `help:"Also append the games of self-play to this file, each exactly once." placeholder:"FILE"`
 	Verify  float64 `help:"Share of the workers' results to play again." default:"0.02" group:"Many machines"`
 	ops.Flags
@@ -47,7 +47,7 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 		c.Out = filepath.Join("runs", g.Rules.ID)
 	}
 	if c.Workers < 1 {
-		c.Workers = runtime.GOMAXPROCS(0)
+		c.Workers = uint(runtime.GOMAXPROCS(0))
 	}
 	if c.Record != "" && g.Solo != nil {
 		return fmt.Errorf("--record: games of one seat, such as %s, are trained without records", g.Rules.Name)
@@ -126,7 +126,10 @@ func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 	if c.Resume {
 		settings := emptySettings(g)
 		c.trust(settings)
-		run, err := selfplay.Resume(g, state, settings, c.Workers)
+		run, err := selfplay.Resume(g, state, settings, int(c.Workers))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: --resume continues the run in --out; leave it out to begin one", err)
+		}
 		if errors.Is(err, bots.ErrUntrusted) {
 			err = fmt.Errorf("%w: a run's folder only names agents of this program; repeat that --gate-against "+
 				"beside --resume if you trust it", err)
@@ -153,7 +156,7 @@ func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 		return nil, err
 	}
 	c.trust(config)
-	return selfplay.New(g, config, from, c.Workers)
+	return selfplay.New(g, config, from, int(c.Workers))
 }
 
 // algorithm returns the algorithm that trains a game, with the settings that the flags ask for.

@@ -44,9 +44,8 @@ var FlagHelp = program.Texts(flagTexts)
 // Apply sets the options for which flags were given. With a budget of time there is a gate per minute at most by
 // default, and no budget of iterations.
 func (f *Flags) Apply(o *Options) {
-	timed := f.For != nil && *f.For > 0
-	if timed {
-		o.Gates = min(o.Gates, max(1, int(*f.For/time.Minute)))
+	if f.For != nil {
+		o.Gates, o.Iterations = min(o.Gates, max(1, int(*f.For/time.Minute))), 0
 	}
 	Set("seed", f.Seed, &o.Seed)
 	Set("iterations", f.Iterations, &o.Iterations)
@@ -60,9 +59,6 @@ func (f *Flags) Apply(o *Options) {
 	Set("late", f.Late, &o.Late)
 	Set("gates", f.Gates, &o.Gates)
 	SetList("without", f.Without, &o.Without)
-	if timed {
-		o.Iterations = 0
-	}
 }
 
 // A Flag says whether a flag was given, and which parts of a run it is for.
