@@ -161,11 +161,11 @@ func (c *arenaCmd) check(g *env.Game) error {
 		return fmt.Errorf("--cap, --skip and --steps are for games of one seat, %s has more", c.Game)
 	case c.Seats > 2 && c.SPRT != "":
 		return errors.New("--sprt is for two seats")
+	case c.Seats > 2 && (c.Seats < g.MinSeats || c.Seats > g.MaxSeats):
+		return fmt.Errorf("--seats %d: %s is for %d to %d", c.Seats, g.Name, g.MinSeats, g.MaxSeats)
 	case c.Seats > 2 && (c.Games < c.Seats || c.Games%c.Seats != 0):
 		return fmt.Errorf("--games %d: games come in sets in which A has every seat once: want a multiple of %d",
 			c.Games, c.Seats)
-	case c.Seats > 2 && (c.Seats < g.MinSeats || c.Seats > g.MaxSeats):
-		return fmt.Errorf("--seats %d: %s is for %d to %d", c.Seats, g.Name, g.MinSeats, g.MaxSeats)
 	case c.Seats <= 2 && (c.Games < 2 || c.Games%2 != 0):
 		return fmt.Errorf("--games %d: games come in pairs: want an even number from 2", c.Games)
 	}

@@ -154,6 +154,7 @@ func TestArenaOfOneSeatRefuses(t *testing.T) {
 		"arena wintetris --a learned:weights=/no/such":              "/no/such",
 		"arena blockbattle --a first --b first --games 2 --steps 4": "are for games of one seat",
 		"arena tetrisduel --a first --b first --games 2 --cap 4":    "tetrisduel has more",
+		"arena tetrisduel --a first --b first --games 2 --seats 3":  "--seats 3: tetrisduel is for 2 to 2",
 	} {
 		status, out, errs := agents(context.Background(), line)
 		require.Equal(t, 2, status, line)

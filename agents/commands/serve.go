@@ -60,7 +60,7 @@ func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 		return program.Usage(fmt.Errorf("--history-mb %d: want 1 to %d", c.HistoryMB, 1<<30))
 	}
 	list, err := teams.ReadFile(c.Teams)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return program.Usage(err)
 	}
 	if len(list) == 0 {

@@ -126,7 +126,7 @@ func TestServeRefuses(t *testing.T) {
 		require.Equal(t, 2, status, args)
 		require.Contains(t, errs, want)
 	}
-	check("no such file")
+	check("teams.txt: no teams; --add NAME adds one")
 	check("a team's name", "--add", "a:b")
 	check("a password of 0 bytes", "--add", "a")
 	for _, flag := range []string{"--add", "--listen", "--teams"} { // as from a script's empty variable

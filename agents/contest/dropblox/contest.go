@@ -175,7 +175,7 @@ type Config struct {
 func ReadConfig(path string) (Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return Config{}, err
+		return Config{}, fmt.Errorf("%w; want two lines: team name and password", err)
 	}
 	c, err := parseConfig(string(text))
 	if err != nil {
