@@ -56,11 +56,12 @@ func TestBudgetOfTime(t *testing.T) {
 		require.Equal(t, gates, c.Gates, args)
 		require.Zero(t, c.Iterations)
 	}
-	c, err := parse(t, "blockbattle", "--for=2m", "--gates=5", "--iterations=7").several(games.BlockBattle)
+	c, err := parse(t, "blockbattle", "--for=2m", "--gates=5").several(games.BlockBattle)
 	require.NoError(t, err)
 	require.Equal(t, 5, c.Gates)
-	require.Zero(t, c.Iterations, "time goes before iterations")
 	require.Equal(t, 2*time.Minute, c.For)
+	_, err = parse(t, "blockbattle", "--for=2m", "--iterations=7").several(games.BlockBattle)
+	require.ErrorContains(t, err, "a budget of 7 iterations and 2m0s: set one of the two")
 }
 
 // Flags set the fields that they are named for, some by another name.
