@@ -158,10 +158,11 @@ def test_league_of_checkpoints(tmp_path):
 
 def test_curriculum(tmp_path):
     out = example("sb3_curriculum.py", "--timesteps", 1, "--games", 4, cwd=tmp_path)
-    assert out.startswith(blockyard.rungs("BlockBattle-v0")[0] + ": ")
-    assert "against random" in out
-    assert "against hand:ply=1, seed" in out
-    assert (tmp_path / "BlockBattle-v0-ppo.zip").exists()
+    assert out.startswith("0 steps: won 0.0% of 4 games against hand:ply=1\n")
+    assert blockyard.rungs("BlockBattle-v0")[0] + ": " in out
+    assert "4,096 steps, other seeds: won " in out
+    assert blockyard.load_weights(tmp_path / "mine.safetensors").game == "blockbattle"
+    assert (tmp_path / "mine.safetensors.run.json").exists()
 
 
 def test_ray_survives_the_loss_of_a_node(tmp_path):
