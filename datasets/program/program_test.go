@@ -8,7 +8,6 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -101,20 +100,4 @@ func TestVersionOfProgram(t *testing.T) {
 	p := &Program{Name: "test", Version: "7.1", Commands: new(commands)}
 	require.Zero(t, p.Run(t.Context(), []string{"--version"}, &Console{Out: &out, Err: &out}))
 	require.Contains(t, out.String(), "test 7.1 (commit ")
-}
-
-// Signals within a moment of the first one are the first: they do not end the process.
-func TestSignalsOfOneMoment(t *testing.T) {
-	var ignore func()
-	waits := make(chan struct{})
-	ctx, stop := heed(func(f func()) {
-		ignore = f
-		close(waits)
-	})
-	defer stop()
-	require.NoError(t, syscall.Kill(syscall.Getpid(), syscall.SIGTERM))
-	<-ctx.Done()
-	<-waits
-	require.NoError(t, syscall.Kill(syscall.Getpid(), syscall.SIGTERM)) // it would end this test
-	ignore()
 }

@@ -103,7 +103,7 @@ def test_a_killed_process_leaves_nothing(thread):
 
 
 def test_killed_server_is_gone_at_once():
-    with blockyard.make_vec(GAME, 64) as env:
+    with blockyard.make_vec(GAME, 64, transport="process") as env:
         env.reset()
         rng = np.random.default_rng(0)
         env.step(env.sample_actions(rng))
