@@ -35,10 +35,10 @@ def draw(runs: list[list[tuple[str, float]]], out: Path) -> None:
     figure, axes = plt.subplots(figsize=(7, 3))
     for run in runs:
         axes.plot([score for _, score in run], marker="o", markersize=3)
-    names = [what.removeprefix("update ").removesuffix(" steps") for what, _ in runs[0]]
+    names = [what.removeprefix("update ").removesuffix(" steps").partition(",")[0] for what, _ in runs[0]]
     axes.set_xticks(range(len(names)), names)
     axes.axhline(50, color=GREY, linewidth=0.8, linestyle=":")
-    axes.set_xlabel("steps" if steps else "rollouts of TD(λ), then stages of siblings")
+    axes.set_xlabel("steps, in thousands" if steps else "rollouts of TD(λ), then stages of siblings")
     axes.set_ylabel("won against hand:ply=1, %")
     figure.savefig(out, dpi=110, transparent=True, bbox_inches="tight")
 
