@@ -114,6 +114,8 @@ def test_reused_memory(server):
 def test_async(env):
     env.reset(seed=5)
     first = env.sample_actions(np.random.default_rng(0))
+    with pytest.raises(TypeError, match=r"rng: want numpy.random.default_rng\(seed\).*got 0"):
+        env.sample_actions(0)
     with pytest.raises(RuntimeError, match="no step is in progress"):
         env.step_wait()
     env.step_async(first)

@@ -184,6 +184,8 @@ def test_refusals(server: Server):
     for bad in (illegal, -1, 1601):
         with pytest.raises(blockyard.IllegalActionError, match=str(bad)):
             env.step(bad)
+    with pytest.raises(TypeError, match="action of seat 0: want an integer, got None"):
+        env.step(None)
     assert env.agent_selection == "player_0"
     env.close()
     both = parallel_env("BlockBattle-v0", address=server.unix)

@@ -327,7 +327,7 @@ def test_a_curriculum(server: Server):
             assert again.reset()[1]["rung"].tolist() == places.tolist()
             assert again.opponent_stats() == stats
     for part in ({1: "curriculum"}, {"curriculum": 1, "random": 1}):
-        with pytest.raises(ValueError, match='pass opponents="curriculum"'):
+        with pytest.raises(ValueError, match="for all seats of make_vec; otherwise name one"):
             blockyard.make_vec(GAME, 2, opponents=part, address=server.unix)
 
 

@@ -122,7 +122,10 @@ class MultiAgentGame:
 
         Raises:
             IllegalActionError: it is outside of the action space; or not legal, with ``illegal="error"``.
+            TypeError: it is no integer.
         """
+        if not hasattr(action, "__index__"):
+            raise TypeError(f"action of seat {seat}: want an integer, got {action!r:.100}")
         number, count = operator.index(action), self.game_spec.actions
         if not 0 <= number < count:
             text = f"{number} of seat {seat} is not an action, want 0 <= action < {count}"

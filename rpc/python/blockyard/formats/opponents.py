@@ -106,7 +106,7 @@ def _mixture(where: str, value: Any) -> dict[Any, float]:
     if not value:
         raise ValueError(f"{where}: an empty mixture, want at least one spec with its weight")
     if CURRICULUM in value:
-        raise ValueError(f'{where}: "curriculum" is for all opponents of a game: pass opponents="curriculum"')
+        raise ValueError(f'{where}: "curriculum" is for all seats of make_vec; otherwise name one of blockyard.rungs')
     for spec, weight in value.items():
         if not is_player(spec):
             raise TypeError(f"{where}: want specs such as 'hand' or policies, got {spec!r:.100}")

@@ -56,6 +56,8 @@ class LegalActions(ByRow):
 
     def sample(self, rng: np.random.Generator, idle: int = 0) -> NDArray[np.int64]:
         """Return a uniformly random legal action for each row, int64 (rows,); idle for rows without one."""
+        if not isinstance(rng, np.random.Generator):
+            raise TypeError(f"rng: want numpy.random.default_rng(seed), which is kept between calls, got {rng!r:.100}")
         counts, start = self.counts, self.indptr[:-1].astype(np.int64)
         pick = start + (rng.random(len(self)) * counts).astype(np.int64)
         out = np.full(len(self), idle, np.int64)
