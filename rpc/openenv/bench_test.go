@@ -14,7 +14,7 @@ func BenchmarkStep(b *testing.B) {
 	for _, game := range []string{"blockbattle", "blocking"} {
 		b.Run(game, func(b *testing.B) {
 			w := start(b, game, server.Config{}, nil)
-			p, err := w.newSession("", nil)
+			p, err := w.newSession("")
 			require.NoError(b, err)
 			c := socket{srv: w.Server, session: p}
 			r, err := p.reset(resetOptions{})
@@ -28,7 +28,7 @@ func BenchmarkStep(b *testing.B) {
 					r, err = p.play(r.Observation.LegalMoves[n%len(r.Observation.LegalMoves)])
 				}
 				if err == nil {
-					err = c.encode("observation", r)
+					err = c.encode(reply{"observation", r})
 				}
 				require.NoError(b, err)
 			}
@@ -43,7 +43,7 @@ func BenchmarkFork(b *testing.B) {
 			most := limits.DefaultLimits()
 			most.MaxSessions, most.MaxFiles = 2*mostForks, 1<<20
 			w := start(b, game, server.Config{Limits: most}, nil)
-			p, err := w.newSession("", nil)
+			p, err := w.newSession("")
 			require.NoError(b, err)
 			_, err = p.reset(resetOptions{})
 			require.NoError(b, err)

@@ -22,8 +22,12 @@ type position struct {
 	memories [][]byte     // of the agents, by seat; nil if one of them has a memory that cannot be copied
 }
 
-// position copies the game. The caller holds p.mu.
+// position copies the game. It begins an episode if there is none.
 func (p *session) position() (*position, error) {
+	if err := p.lockBegun(); err != nil {
+		return nil, err
+	}
+	defer p.mu.Unlock()
 	out := &position{episode: p.episode, memories: make([][]byte, p.srv.c.Seats)}
 	out.turns, out.reseeds = slices.Clip(p.turns), slices.Clip(p.reseeds)
 	var err error
@@ -46,27 +50,13 @@ func (p *session) position() (*position, error) {
 
 // take makes the session go on from a position, with another future if there is a seed.
 func (p *session) take(at *position, id string, seed *uint64) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	err := p.use()
-	if err == nil {
-		err = p.sit(at.seat)
-	}
-	seated := make([]vec.Seated, len(at.agents))
-	for seat, c := range at.agents {
-		if err != nil || c.Agent == nil || at.memories == nil {
-			continue
-		}
-		seated[seat].Choice = c
-		seated[seat].Agent, err = vec.Recall(c.Agent, at.memories[seat])
-	}
-	switch {
-	case err != nil:
+	if err := p.lock(); err != nil {
 		return err
-	case at.memories != nil:
-		err = p.env.Resume(0, at.snapshot, seated)
-	default:
-		err = p.env.Restore(0, at.snapshot)
+	}
+	defer p.mu.Unlock()
+	err := p.sit(at.seat)
+	if err == nil {
+		err = p.put(at)
 	}
 	if err == nil {
 		err = p.become(at.episode, id)
@@ -74,10 +64,25 @@ func (p *session) take(at *position, id string, seed *uint64) error {
 	if err == nil && seed != nil {
 		err = p.reseed(*seed)
 	}
-	if err != nil {
-		return p.unlessClosed(err)
+	return p.unlessClosed(err)
+}
+
+// put makes the game that of a position. The caller holds p.mu.
+func (p *session) put(at *position) (err error) {
+	if at.memories == nil {
+		return p.env.Restore(0, at.snapshot)
 	}
-	return nil
+	seated := make([]vec.Seated, len(at.agents))
+	for seat, c := range at.agents {
+		if c.Agent == nil {
+			continue
+		}
+		seated[seat].Choice = c
+		if seated[seat].Agent, err = vec.Recall(c.Agent, at.memories[seat]); err != nil {
+			return err
+		}
+	}
+	return p.env.Resume(0, at.snapshot, seated)
 }
 
 type forkArguments struct {
@@ -91,29 +96,32 @@ type forks struct {
 	Seeds    []uint64 `json:"seeds,omitempty"` // of their futures
 }
 
-func (f forks) told() string {
-	return "Name one of these as branch: " + strings.Join(f.Branches, ", ") + "."
+func fork(p *session, a forkArguments) (answer, error) {
+	out, err := p.fork(a.N, a.Seed)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{out, "Name one of these as branch: " + strings.Join(out.Branches, ", ") + "."}, nil
 }
 
-// fork copies the game into sessions of their own. It does not hold p.mu while it admits them.
-func fork(p *session, a forkArguments) (any, error) {
-	if a.N < 1 || a.N > mostForks {
-		return nil, invalid(fmt.Errorf("n is %d, want 1 to %d", a.N, mostForks))
+// fork copies the game into n sessions of their own.
+func (p *session) fork(n int, from *uint64) (out forks, err error) {
+	if n < 1 || n > mostForks {
+		return out, invalid(fmt.Errorf("n is %d, want 1 to %d", n, mostForks))
 	}
-	at, err := copied(p)
+	at, err := p.position()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	var out forks
 	var all []*session
-	for k := range uint64(a.N) {
+	for k := range uint64(n) {
 		id := rand.Text()
 		var seed *uint64
-		if a.Seed != nil {
-			s := env.Derive(*a.Seed, k) >> 11 // a whole number in every JSON reader
+		if from != nil {
+			s := env.Derive(*from, k) >> 11 // a whole number in every JSON reader
 			seed, out.Seeds = &s, append(out.Seeds, s)
 		}
-		f, err := p.srv.episodes.fork(p, id)
+		f, _, err := p.srv.open(p.secret, id, p)
 		if err == nil {
 			all = append(all, f)
 			err = f.take(at, id, seed)
@@ -122,33 +130,20 @@ func fork(p *session, a forkArguments) (any, error) {
 			for _, f := range all {
 				f.close()
 			}
-			return nil, err
+			return out, err
 		}
 		out.Branches = append(out.Branches, id)
 	}
 	return out, nil
 }
 
-// copied is the position of a session.
-func copied(p *session) (at *position, err error) {
-	_, err = during(func(p *session, _ inBranch) (any, error) {
-		at, err = p.position()
-		return nil, err
-	})(p, inBranch{})
-	return at, err
-}
-
-type token struct {
-	State string `json:"state"`
-}
-
 // save keeps the position: as a branch that nobody plays, whose name is the token.
-func save(p *session, a inBranch) (any, error) {
-	out, err := fork(p, forkArguments{a, 1, nil})
+func save(p *session, _ inBranch) (answer, error) {
+	out, err := p.fork(1, nil)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
-	return token{out.(forks).Branches[0]}, nil
+	return inJSON(object{"state": out.Branches[0]})
 }
 
 type restoreArguments struct {
@@ -157,20 +152,23 @@ type restoreArguments struct {
 	Seed  *uint64 `json:"seed,omitempty" jsonschema:"Draw what is hidden anew, from this seed."`
 }
 
-func restore(p *session, a restoreArguments) (any, error) {
+func restore(p *session, a restoreArguments) (answer, error) {
 	if a.State == "" {
-		return nil, invalid(errors.New("the arguments have no state: want the token that save returned"))
+		return answer{}, invalid(errors.New("the arguments have no state: want the token that save returned"))
 	}
-	return p.reset(resetOptions{State: a.State, Reseed: a.Seed, EpisodeID: p.name()})
+	p.mu.Lock()
+	id := p.id
+	p.mu.Unlock()
+	return told(p.reset(resetOptions{State: a.State, Reseed: a.Seed, EpisodeID: id}))
 }
 
 // resume makes the session go on from a copy of the position of another one of its client.
 func (p *session) resume(o resetOptions) (*result, error) {
-	from, err := p.srv.episodes.find(p.secret, o.State)
+	from, err := p.srv.find(p.secret, o.State)
 	if err != nil {
 		return nil, err
 	}
-	at, err := copied(from)
+	at, err := from.position()
 	if err != nil {
 		return nil, err
 	}
@@ -185,31 +183,27 @@ type releaseArguments struct {
 	Branches []string `json:"branches,omitempty" jsonschema:"The branches to end; by default all of the game."`
 }
 
-type released struct {
-	Released int `json:"released"`
-}
-
 // release ends branches.
-func release(p *session, a releaseArguments) (any, error) {
+func release(p *session, a releaseArguments) (answer, error) {
 	p.touch()
 	all := p.branches()
 	if len(a.Branches) > 0 {
 		all = all[:0]
 	}
 	for _, id := range a.Branches {
-		f, err := p.srv.episodes.find(p.secret, id)
+		f, err := p.srv.find(p.secret, id)
 		if err == nil && f.parent == nil {
 			err = invalid(fmt.Errorf("%.80q is no branch", id))
 		}
 		if err != nil {
-			return nil, err
+			return answer{}, err
 		}
 		all = append(all, f)
 	}
 	for _, f := range all {
 		f.close()
 	}
-	return released{len(all)}, nil
+	return inJSON(object{"released": len(all)})
 }
 
 type rewindArguments struct {
@@ -217,10 +211,10 @@ type rewindArguments struct {
 	Turn *int `json:"turn" jsonschema:"How many moves remain, illegal ones included."`
 }
 
-// rewind plays the episode again up to a turn.
-func rewind(p *session, a rewindArguments) (any, error) {
+// rewind plays the episode again up to a turn. The caller holds p.mu.
+func rewind(p *session, a rewindArguments) (answer, error) {
 	if a.Turn == nil || *a.Turn < 0 || *a.Turn > len(p.turns) {
-		return nil, invalid(fmt.Errorf("turn: want 0 to %d, the number of moves so far", len(p.turns)))
+		return answer{}, invalid(fmt.Errorf("turn: want 0 to %d, the number of moves so far", len(p.turns)))
 	}
 	o := resetOptions{Seed: &p.seed, Seat: &p.seat, EpisodeID: p.id, Rules: p.names.Kind()}
 	for _, t := range p.turns[:*a.Turn] {
@@ -232,7 +226,7 @@ func rewind(p *session, a rewindArguments) (any, error) {
 		}
 	}
 	if _, err := p.begin(o); err != nil {
-		return nil, err
+		return answer{}, err
 	}
-	return p.result(nil, ""), nil
+	return told(p.result(nil, ""), nil)
 }

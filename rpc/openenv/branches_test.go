@@ -300,17 +300,17 @@ func FuzzArguments(f *testing.F) {
 			f.Add(m.name, []byte(text))
 		}
 	}
-	p, err := w.newSession("", nil)
+	p, err := w.newSession("")
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
-		value, found, err := w.call(p, name, b)
+		got, found, err := w.call(p, name, b)
 		require.Equal(t, slices.ContainsFunc(w.methods, func(m method) bool { return m.name == name }), found)
 		if err != nil {
 			require.NotEmpty(t, w.failureOf(err).Error())
 			require.NotEqual(t, 500, w.failureOf(err).status)
 			return
 		}
-		_, err = json.Marshal(value)
+		_, err = json.Marshal(got.value)
 		require.NoError(t, err)
 		_, err = release(p, releaseArguments{})
 		require.NoError(t, err)

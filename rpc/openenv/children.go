@@ -33,26 +33,11 @@ type child struct {
 	Value  *float32 `json:"value,omitempty"` // nil if it was not asked for, or the move is not promising
 }
 
-func (l childList) told() string {
-	var out strings.Builder
-	if l.Unit != "" {
-		fmt.Fprintf(&out, "Values are %s.\n", l.Unit)
-	}
-	for _, c := range l.Children {
-		fmt.Fprintf(&out, "Move %s: reward %v", c.Move, c.Reward)
-		if c.Value != nil {
-			fmt.Fprintf(&out, ", value %v", *c.Value)
-		}
-		fmt.Fprintf(&out, "\n%s", c.Text)
-	}
-	return out.String()
-}
-
 // children shows the afterstates of moves. What the client cannot know is drawn anew, the same for all of them, so that
 // they tell nothing of the future. The caller holds p.mu.
-func children(p *session, a childrenArguments) (any, error) {
+func children(p *session, a childrenArguments) (answer, error) {
 	if p.done {
-		return nil, badRequest(errDone)
+		return answer{}, badRequest(errDone)
 	}
 	g, seats := p.srv.c.Game, p.srv.c.Seats
 	actions := p.env.Legal(0, 0, nil)
@@ -61,7 +46,7 @@ func children(p *session, a childrenArguments) (any, error) {
 		for _, move := range a.Moves {
 			action, err := p.choose(strings.TrimSpace(move))
 			if err != nil {
-				return nil, invalid(err)
+				return answer{}, invalid(err)
 			}
 			actions = append(actions, action)
 		}
@@ -69,17 +54,21 @@ func children(p *session, a childrenArguments) (any, error) {
 	view, after := g.New(seats), g.New(seats)
 	env.View(view, p.env.State(0), p.seat, env.Derive(p.seed, uint64(len(p.turns))))
 	out := childList{Children: []child{}}
+	var text strings.Builder
 	var values map[env.Action]float32
 	if a.Values {
 		if p.srv.c.Values == nil {
-			return nil, badRequest(errors.New("this server gives no values: ask without them"))
+			return answer{}, badRequest(errors.New("this server gives no values: ask without them"))
 		}
 		var err error
 		after.CopyFrom(view)
 		if values, err = p.srv.c.Values(p.ctx, after, p.seat); err != nil {
-			return nil, p.unlessClosed(err)
+			return answer{}, p.unlessClosed(err)
 		}
 		out.Unit = p.srv.c.Unit
+		if out.Unit != "" {
+			fmt.Fprintf(&text, "Values are %s.\n", out.Unit)
+		}
 	}
 	reward := p.srv.c.Reward
 	before := reward.Measure(view, p.seat)
@@ -88,10 +77,13 @@ func children(p *session, a childrenArguments) (any, error) {
 		env.After(after, p.seat, action)
 		c := child{Move: p.text(action), Reward: reward.Measure(after, p.seat) - before, Done: after.Acting() == 0}
 		c.Text = p.describe(after, fmt.Sprintf("The position after %s, before others move.", c.Move))
+		fmt.Fprintf(&text, "Move %s: reward %v", c.Move, c.Reward)
 		if v, ok := values[action]; ok {
 			c.Value = &v
+			fmt.Fprintf(&text, ", value %v", v)
 		}
+		fmt.Fprintf(&text, "\n%s", c.Text)
 		out.Children = append(out.Children, c)
 	}
-	return out, nil
+	return answer{out, text.String()}, nil
 }

@@ -64,11 +64,10 @@ func (p *session) reset(o resetOptions) (*result, error) {
 	if o.State != "" {
 		return p.resume(o)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.use(); err != nil {
+	if err := p.lock(); err != nil {
 		return nil, err
 	}
+	defer p.mu.Unlock()
 	return p.begin(o)
 }
 
@@ -156,27 +155,18 @@ func (p *session) reseed(seed uint64) error {
 
 // unlessClosed is the error of a game, unless close has interrupted it.
 func (p *session) unlessClosed(err error) error {
-	if p.ctx.Err() != nil {
+	if err != nil && p.ctx.Err() != nil {
 		return errClosed
-	}
-	return err
-}
-
-// begun fails if the session is closed, and begins an episode if there is none. The caller holds p.mu.
-func (p *session) begun() error {
-	err := p.use()
-	if err == nil && p.env == nil {
-		_, err = p.begin(resetOptions{})
 	}
 	return err
 }
 
 // sit gives the client a seat.
 func (p *session) sit(seat int) error {
-	if p.env != nil && p.seat == seat {
-		return nil
-	}
 	if p.env != nil {
+		if p.seat == seat {
+			return nil
+		}
 		if err := p.env.Close(); err != nil {
 			return err
 		}
@@ -197,11 +187,10 @@ func (p *session) sit(seat int) error {
 
 // step plays a move for a client that has begun an episode.
 func (p *session) step(move string) (*result, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.use(); err != nil {
+	if err := p.lock(); err != nil {
 		return nil, err
 	}
+	defer p.mu.Unlock()
 	if p.env == nil {
 		return nil, badRequest(errReset)
 	}
@@ -217,7 +206,8 @@ func (p *session) play(move string) (*result, error) {
 		return nil, err
 	}
 	move = strings.TrimSpace(move)
-	this, wrong := turn{shortened(move), -p.srv.c.Penalty}, ""
+	kept := strings.Clone(strings.ToValidUTF8(move[:min(len(move), mostText)], "?"))
+	this, wrong := turn{kept, -p.srv.c.Penalty}, ""
 	if a, err := p.choose(move); err != nil {
 		wrong = err.Error()
 		p.illegal++
@@ -235,11 +225,6 @@ func (p *session) play(move string) (*result, error) {
 		p.done, p.truncated = true, true
 	}
 	return p.result(&this.reward, wrong), nil
-}
-
-// shortened is as much of a move as is kept.
-func shortened(move string) string {
-	return strings.Clone(strings.ToValidUTF8(move[:min(len(move), mostText)], "?"))
 }
 
 // choose returns the action of a text, or an error that says why it is not legal.

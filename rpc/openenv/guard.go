@@ -18,12 +18,10 @@ func (s *Server) guard(next http.Handler) http.Handler {
 				"use its IP address or localhost, or start it with --openenv-host NAME", r.Host)})
 			return
 		}
-		if origin := r.Header.Get("Origin"); origin != "" {
-			if u, err := url.Parse(origin); err != nil || !strings.EqualFold(u.Host, r.Host) {
-				s.refuse(w, &failure{http.StatusForbidden, "",
-					fmt.Errorf("web pages of %.80q may not use this server", origin)})
-				return
-			}
+		origin := r.Header.Get("Origin")
+		if u, err := url.Parse(origin); origin != "" && (err != nil || !strings.EqualFold(u.Host, r.Host)) {
+			s.refuse(w, &failure{http.StatusForbidden, "", fmt.Errorf("web pages of %.80q may not use this server", origin)})
+			return
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -32,7 +30,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 // known answers requests without a token with 401, if the server has any.
 func (s *Server) known(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		token, err := s.c.Guests.Recognize(secretOf(r))
+		token, err := s.c.Guests.Recognize(secretOf(r.Header))
 		if err != nil {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			s.refuse(w, err)
@@ -46,8 +44,8 @@ func (s *Server) known(next http.HandlerFunc) http.HandlerFunc {
 }
 
 // secretOf returns the token of a request, "" if it has none.
-func secretOf(r *http.Request) string {
-	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+func secretOf(h http.Header) string {
+	scheme, secret, _ := strings.Cut(h.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return ""
 	}

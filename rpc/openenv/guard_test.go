@@ -140,7 +140,7 @@ func TestClosedWhileTheOpponentThinks(t *testing.T) {
 		status <- code
 	}()
 	<-opponent.begun
-	p, err := w.episodes.find("", "e")
+	p, err := w.find("", "e")
 	require.NoError(t, err)
 	p.close()
 	require.Equal(t, http.StatusNotFound, <-status)

@@ -13,11 +13,7 @@ import (
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	fact := func(path string, value any) {
-		text, err := json.Marshal(value)
-		if err != nil {
-			panic(err) // the facts are ours
-		}
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { s.write(w, http.StatusOK, text) })
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { s.answer(w, value, nil) })
 	}
 	fact("/health", map[string]string{"status": "healthy"})
 	fact("/metadata", s.metadata())
@@ -49,7 +45,7 @@ func (s *Server) postReset(r *http.Request, b []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.episodes.reset(secretOf(r), o)
+	return s.reset(secretOf(r.Header), o)
 }
 
 // postStep serves POST /step.
@@ -62,7 +58,7 @@ func (s *Server) postStep(r *http.Request, b []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.episodes.find(secretOf(r), q.EpisodeID)
+	p, err := s.find(secretOf(r.Header), q.EpisodeID)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +68,7 @@ func (s *Server) postStep(r *http.Request, b []byte) (any, error) {
 
 // getState serves GET /state?episode_id=.
 func (s *Server) getState(r *http.Request, _ []byte) (any, error) {
-	p, err := s.episodes.find(secretOf(r), r.URL.Query().Get("episode_id"))
+	p, err := s.find(secretOf(r.Header), r.URL.Query().Get("episode_id"))
 	if errors.Is(err, errReset) {
 		return s.noState(), nil
 	}
@@ -99,32 +95,17 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return b, nil
 }
 
-// answer writes a value, or an error.
+// answer writes a value, or an error as the standard's server does: {"detail": TEXT}.
 func (s *Server) answer(w http.ResponseWriter, value any, err error) {
-	if err != nil {
-		s.refuse(w, err)
-		return
+	text, status := []byte(nil), http.StatusOK
+	if err == nil {
+		text, err = json.Marshal(value)
 	}
-	text, err := json.Marshal(value)
 	if err != nil {
-		s.refuse(w, err)
-		return
+		f := s.failureOf(err)
+		status = f.status
+		text, _ = json.Marshal(object{"detail": f.Error()}) // a string has no errors
 	}
-	s.write(w, http.StatusOK, text)
-}
-
-// refuse writes an error as the standard's server does: {"detail": TEXT}.
-func (s *Server) refuse(w http.ResponseWriter, err error) {
-	f := s.failureOf(err)
-	text, err := json.Marshal(map[string]string{"detail": f.Error()})
-	if err != nil {
-		panic(err) // a string
-	}
-	s.write(w, f.status, text)
-}
-
-// write writes a response.
-func (s *Server) write(w http.ResponseWriter, status int, text []byte) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.c.Write)) // a test's recorder has none
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
@@ -132,3 +113,6 @@ func (s *Server) write(w http.ResponseWriter, status int, text []byte) {
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // the client may be gone
 }
+
+// refuse writes an error.
+func (s *Server) refuse(w http.ResponseWriter, err error) { s.answer(w, nil, err) }

@@ -1,6 +1,7 @@
 package openenv
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,16 +66,14 @@ func (s *Server) method(secret string, q *jsonrpc.Request, own *session) (any, e
 	}
 	switch q.Method {
 	case "openenv/session/create":
-		id := "" // the standard wants a session before its first reset
-		if _, _, err := s.episodes.open(secret, &id, true); err != nil {
-			return nil, err
-		}
-		return object{"session_id": id}, nil
+		id := rand.Text() // the standard wants a session before its first reset
+		_, _, err := s.open(secret, id, nil)
+		return object{"session_id": id}, err
 	case "openenv/session/close":
 		if a.SessionID == "" {
 			return nil, invalid(errors.New("params has no session_id"))
 		}
-		p, err := s.episodes.find(secret, a.SessionID)
+		p, err := s.find(secret, a.SessionID)
 		if err != nil {
 			return nil, err
 		}
@@ -83,12 +82,14 @@ func (s *Server) method(secret string, q *jsonrpc.Request, own *session) (any, e
 	case "tools/list":
 		return object{"tools": s.tools}, nil
 	case "tools/call":
-		p := own
-		if p == nil || a.SessionID != "" {
-			var err error
-			if p, err = s.rpcSession(secret, a.SessionID); err != nil {
-				return nil, err
-			}
+		p, err := own, error(nil)
+		if a.SessionID != "" {
+			p, err = s.find(secret, a.SessionID)
+		} else if own == nil {
+			p, _, err = s.open(secret, "", nil)
+		}
+		if err != nil {
+			return nil, err
 		}
 		return s.callTool(p, a.Name, a.Arguments)
 	}
@@ -96,34 +97,18 @@ func (s *Server) method(secret string, q *jsonrpc.Request, own *session) (any, e
 		"method %.40q: want tools/list, tools/call, openenv/session/create or openenv/session/close", q.Method)}
 }
 
-// rpcSession finds a session by its id. Without one it is the episode without a name, which this begins if need be.
-func (s *Server) rpcSession(secret, id string) (*session, error) {
-	if id != "" {
-		return s.episodes.find(secret, id)
-	}
-	p, _, err := s.episodes.open(secret, &id, false)
-	return p, err
-}
-
 // callTool calls a method. What a model may mend is a result with IsError, which it gets to read, and not an error.
 func (s *Server) callTool(p *session, name string, arguments json.RawMessage) (*mcp.CallToolResult, error) {
-	value, found, err := s.call(p, name, arguments)
+	out, found, err := s.call(p, name, arguments)
 	if !found {
 		return nil, err
 	}
 	if err != nil {
 		return s.toolError(err), nil
 	}
-	structured, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
-	text := string(structured)
-	if t, ok := value.(teller); ok {
-		text = t.told()
-	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}},
-		StructuredContent: json.RawMessage(structured)}, nil
+	structured, err := json.Marshal(out.value)
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: out.text}},
+		StructuredContent: json.RawMessage(structured)}, err
 }
 
 // toolError is an error that the model gets to read.

@@ -3,11 +3,11 @@ package openenv
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -42,17 +42,19 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if id == "" && !strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream") {
-			out, err := s.rpc(secretOf(r), b, nil)
+			out, err := s.rpc(secretOf(r.Header), b, nil)
 			s.answer(w, out, err)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(b))
 	}
 	var err error
-	if id == "" {
-		err = s.episodes.room(secretOf(r))
+	if id != "" {
+		_, err = s.find(secretOf(r.Header), mcpPrefix+id) // that of another token is not found
+	} else if p, _, full := s.open(secretOf(r.Header), rand.Text(), nil); full == nil {
+		p.close() // there is room for one more
 	} else {
-		_, err = s.episodes.find(secretOf(r), mcpPrefix+id) // that of another token is not found
+		err = full
 	}
 	if err != nil {
 		s.refuse(w, err)
@@ -73,7 +75,7 @@ func (s *Server) countMCP(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(ctx, method, q)
 		}
 		id := mcpPrefix + q.GetSession().ID()
-		p, created, err := s.episodes.open(secretOfMCP(q), &id, false)
+		p, created, err := s.open(secretOfMCP(q), id, nil)
 		if err != nil {
 			return nil, s.failureOf(err)
 		}
@@ -91,16 +93,15 @@ func (s *Server) countMCP(next mcp.MethodHandler) mcp.MethodHandler {
 
 // secretOfMCP returns the token of a message.
 func secretOfMCP(q mcp.Request) string {
-	r := http.Request{Header: http.Header{}}
-	if extra := q.GetExtra(); extra != nil && extra.Header != nil {
-		r.Header = extra.Header
+	if extra := q.GetExtra(); extra != nil {
+		return secretOf(extra.Header)
 	}
-	return secretOf(&r)
+	return ""
 }
 
 // mcpTool serves a method as a tool of MCP.
 func (s *Server) mcpTool(_ context.Context, q *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	p, err := s.episodes.find(secretOfMCP(q), mcpPrefix+q.Session.ID())
+	p, err := s.find(secretOfMCP(q), mcpPrefix+q.Session.ID())
 	if err != nil {
 		return s.toolError(err), nil
 	}
@@ -111,11 +112,4 @@ func (s *Server) mcpTool(_ context.Context, q *mcp.CallToolRequest) (*mcp.CallTo
 		p.guest.Answered(len(structured))
 	}
 	return out, err
-}
-
-// closeMCP ends all sessions of MCP.
-func (s *Server) closeMCP() {
-	for _, p := range slices.Collect(s.mcp.Sessions()) {
-		_ = p.Close() // the client may have gone first
-	}
 }

@@ -34,13 +34,11 @@ type stepRequest struct {
 	EpisodeID string          `json:"episode_id,omitempty" jsonschema:"The episode; the one without a name by default."`
 }
 
-var errNotJSON = errors.New("not JSON")
-
-// parseMessage reads a message. Its error wraps errNotJSON if b is no JSON at all.
-func parseMessage(b []byte) (message, error) {
-	var m message
+// parseMessage reads a message.
+func parseMessage(b []byte) (m message, err error) {
 	if !json.Valid(b) {
-		return m, fmt.Errorf("%w: want an object such as {\"type\": \"reset\", \"data\": {}}", errNotJSON)
+		return m, &failure{http.StatusBadRequest, "INVALID_JSON",
+			errors.New(`not JSON: want an object such as {"type": "reset", "data": {}}`)}
 	}
 	return m, decode("message", b, &m, true)
 }

@@ -15,7 +15,19 @@ type method struct {
 	name, description string
 	input             *jsonschema.Schema
 	changes           bool // the game
-	call              func(p *session, arguments json.RawMessage) (any, error)
+	call              func(p *session, arguments json.RawMessage) (answer, error)
+}
+
+// An answer is what a method returns.
+type answer struct {
+	value any    // as JSON
+	text  string // the same for models
+}
+
+// inJSON is an answer whose text is JSON, too.
+func inJSON(value object) (answer, error) {
+	text, err := json.Marshal(value)
+	return answer{value, string(text)}, err
 }
 
 // inBranch is what the arguments of every method have.
@@ -25,36 +37,32 @@ type inBranch struct {
 
 func (b inBranch) branch() string { return b.Branch }
 
-// A teller is an answer with a text for models. That of others is JSON.
-type teller interface{ told() string }
-
 const reads, changes = false, true
 
 // newMethod returns a method with arguments A. do is called with the session of their branch.
 func newMethod[A interface{ branch() string }](name, description string, changes bool,
-	do func(p *session, a A) (any, error)) method {
+	do func(p *session, a A) (answer, error)) method {
 	return method{name, description, schemaOf[A](name, false), changes,
-		func(p *session, b json.RawMessage) (any, error) {
+		func(p *session, b json.RawMessage) (answer, error) {
 			var a A
 			if err := optional("arguments", b, &a, true); err != nil {
-				return nil, err
+				return answer{}, err
 			}
 			p, err := p.srv.branch(p, a.branch())
 			if err != nil {
-				return nil, err
+				return answer{}, err
 			}
 			return do(p, a)
 		}}
 }
 
 // during is a method's do that holds the lock of a session, in which an episode has begun.
-func during[A any](do func(p *session, a A) (any, error)) func(*session, A) (any, error) {
-	return func(p *session, a A) (any, error) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if err := p.begun(); err != nil {
-			return nil, err
+func during[A any](do func(p *session, a A) (answer, error)) func(*session, A) (answer, error) {
+	return func(p *session, a A) (answer, error) {
+		if err := p.lockBegun(); err != nil {
+			return answer{}, err
 		}
+		defer p.mu.Unlock()
 		return do(p, a)
 	}
 }
@@ -64,11 +72,11 @@ func (s *Server) branch(p *session, id string) (*session, error) {
 	if id == "" {
 		return p, nil
 	}
-	return s.episodes.find(p.secret, id)
+	return s.find(p.secret, id)
 }
 
-// methodsOf returns the methods. All but rules begin a game if there is none.
-func (s *Server) methodsOf() []method {
+// methods returns the methods. Most begin a game if there is none.
+func methods() []method {
 	return []method{
 		newMethod("observe", "Show the position in words, with the last reward and whether the game is over. "+
 			"With new_game, begin another game first.", changes, observe),
@@ -90,14 +98,14 @@ func (s *Server) methodsOf() []method {
 }
 
 // call calls a method by its name. The error of a method itself is a failure that a model may mend.
-func (s *Server) call(p *session, name string, arguments json.RawMessage) (value any, found bool, err error) {
+func (s *Server) call(p *session, name string, arguments json.RawMessage) (out answer, found bool, err error) {
 	for _, m := range s.methods {
 		if m.name == name {
-			value, err = m.call(p, arguments)
-			return value, true, err
+			out, err = m.call(p, arguments)
+			return out, true, err
 		}
 	}
-	return nil, false, invalid(fmt.Errorf("no tool %.40q: tools/list names them", name))
+	return out, false, invalid(fmt.Errorf("no tool %.40q: tools/list names them", name))
 }
 
 // A toolResult is what a step returns that calls a tool, as the standard has it.
@@ -113,16 +121,15 @@ func (s *Server) act(p *session, a action) (any, error) {
 	case "list_tools":
 		return toolResult{Observation: object{"tools": s.tools}}, nil
 	case "call_tool":
-		value, found, err := s.call(p, a.Tool, a.Arguments)
-		out := toolResult{Observation: object{"tool_name": a.Tool, "result": value, "error": nil}}
+		got, found, err := s.call(p, a.Tool, a.Arguments)
+		out := toolResult{Observation: object{"tool_name": a.Tool, "result": got.value, "error": nil}}
 		if err != nil {
 			kind := "execution_error"
 			if !found {
 				kind = "tool_not_found"
 			}
 			out.Observation["error"] = object{"error_type": kind, "message": s.failureOf(err).Error()}
-		}
-		if r, ok := value.(*result); ok && err == nil {
+		} else if r, ok := got.value.(*result); ok {
 			out.Reward, out.Done = r.Reward, r.Done
 		}
 		return out, nil
@@ -142,66 +149,56 @@ type observeArguments struct {
 	Rules   string  `json:"rules,omitempty" jsonschema:"relabelled: the new game has other names, see rules."`
 }
 
-func observe(p *session, a observeArguments) (any, error) {
+func observe(p *session, a observeArguments) (answer, error) {
 	if a.NewGame {
-		return p.reset(resetOptions{Seed: a.Seed, Seat: a.Seat, Rules: a.Rules})
+		return told(p.reset(resetOptions{Seed: a.Seed, Seat: a.Seat, Rules: a.Rules}))
 	}
 	if a.Seed != nil || a.Seat != nil || a.Rules != "" {
-		return nil, invalid(errors.New("seed, seat and rules are of a new game: set new_game"))
+		return answer{}, invalid(errors.New("seed, seat and rules are of a new game: set new_game"))
 	}
-	return p.current()
+	return told(p.current())
 }
 
-type legalAnswer struct {
-	LegalMoves []string `json:"legal_moves"`
+func legalMoves(p *session, _ inBranch) (answer, error) {
+	moves := p.moves()
+	return answer{object{"legal_moves": moves}, strings.Join(moves, "\n")}, nil
 }
-
-func (l legalAnswer) told() string { return strings.Join(l.LegalMoves, "\n") }
-
-func legalMoves(p *session, _ inBranch) (any, error) { return legalAnswer{p.moves()}, nil }
 
 type playArguments struct {
 	inBranch
 	Move *string `json:"move" jsonschema:"One of legal_moves."`
 }
 
-func play(p *session, a playArguments) (any, error) {
+func play(p *session, a playArguments) (answer, error) {
 	if a.Move == nil {
-		return nil, invalid(errors.New("the arguments have no move: want one of legal_moves"))
+		return answer{}, invalid(errors.New("the arguments have no move: want one of legal_moves"))
 	}
-	return p.play(*a.Move)
+	return told(p.play(*a.Move))
 }
 
-type rulesAnswer struct {
-	Rules string `json:"rules"`
-}
-
-func (r rulesAnswer) told() string { return r.Rules }
-
-func rules(p *session, _ inBranch) (any, error) {
+func rules(p *session, _ inBranch) (answer, error) {
 	g := p.srv.c.Game
 	text := fmt.Sprintf("You play %s. A move is text such as %q; legal_moves lists those that may be played. ",
 		g.ID, p.text(0))
 	if p.names != nil {
 		text += p.names.Explain()
 	}
-	return rulesAnswer{text + "The rules of the contest follow; what they say about programs and protocols does not " +
-		"concern you.\n\n" + p.srv.c.Rules}, nil
+	text += "The rules of the contest follow; what they say about programs and protocols does not concern you.\n\n" +
+		p.srv.c.Rules
+	return answer{object{"rules": text}, text}, nil
 }
-
-type picture struct {
-	Picture string `json:"picture"`
-}
-
-func (r picture) told() string { return r.Picture }
 
 // render draws the boards with letters, as env.Frame does.
-func render(p *session, _ inBranch) (any, error) {
-	return picture{p.frame(p.env.State(0)).String()}, nil
+func render(p *session, _ inBranch) (answer, error) {
+	picture := p.frame(p.env.State(0)).String()
+	return answer{object{"picture": picture}, picture}, nil
 }
 
-// told is a result for a model.
-func (r *result) told() string {
+// told is a result with its text for a model.
+func told(r *result, err error) (answer, error) {
+	if err != nil {
+		return answer{}, err
+	}
 	var out strings.Builder
 	if wrong := r.Observation.Error; wrong != "" {
 		fmt.Fprintf(&out, "Not played: %s.\n", wrong)
@@ -217,5 +214,5 @@ func (r *result) told() string {
 		moves := r.Observation.LegalMoves
 		fmt.Fprintf(&out, "%d legal moves, such as: %s.\n", len(moves), moves[len(moves)/2])
 	}
-	return out.String()
+	return answer{r, out.String()}, nil
 }

@@ -43,11 +43,10 @@ func (p *session) result(reward *float64, wrong string) *result {
 
 // current is the position without a reward. It begins an episode if there is none.
 func (p *session) current() (*result, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.begun(); err != nil {
+	if err := p.lockBegun(); err != nil {
 		return nil, err
 	}
+	defer p.mu.Unlock()
 	return p.result(nil, ""), nil
 }
 
@@ -103,11 +102,10 @@ type state struct {
 
 // state returns the facts of the episode.
 func (p *session) state() (*state, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.use(); err != nil {
+	if err := p.lock(); err != nil {
 		return nil, err
 	}
+	defer p.mu.Unlock()
 	out := p.srv.noState()
 	if p.env == nil {
 		return out, nil

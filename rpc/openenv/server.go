@@ -14,8 +14,10 @@
 package openenv
 
 import (
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -33,12 +35,14 @@ type Server struct {
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	episodes episodes
-	methods  []method
-	tools    []*mcp.Tool // the same
-	mcp      *mcp.Server
-	mcpHTTP  http.Handler
-	texts    []atomic.Pointer[string] // of the actions, as far as they are known
+	episodes map[place]*session // those of clients without a connection of their own
+	unnamed  map[string]string  // by token: the id of the episode without a name
+
+	methods []method
+	tools   []*mcp.Tool // the same
+	mcp     *mcp.Server
+	mcpHTTP http.Handler
+	texts   []atomic.Pointer[string] // of the actions, as far as they are known
 }
 
 // New returns a server. Serve starts it.
@@ -47,8 +51,8 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{c: c, sessions: map[*session]struct{}{}, texts: make([]atomic.Pointer[string], c.Game.Actions)}
-	s.episodes, s.methods = newEpisodes(s), s.methodsOf()
+	s := &Server{c: c, sessions: map[*session]struct{}{}, episodes: map[place]*session{}, unnamed: map[string]string{},
+		methods: methods(), texts: make([]atomic.Pointer[string], c.Game.Actions)}
 	s.newMCP()
 	most := connections * c.Sessions
 	s.http = web.NewServer(s.Handler(), web.Limits{Header: c.Header, Read: -1, Write: -1, Idle: c.Body,
@@ -88,14 +92,13 @@ func (s *Server) Close() error {
 	}
 	s.Drain()
 	s.mu.Lock()
-	var all []*session
-	for p := range s.sessions {
-		all = append(all, p)
-	}
+	all := slices.Collect(maps.Keys(s.sessions))
 	s.mu.Unlock()
 	for _, p := range all {
 		p.close()
 	}
-	s.closeMCP()
+	for _, p := range slices.Collect(s.mcp.Sessions()) {
+		_ = p.Close() // the client may have gone first
+	}
 	return s.http.Close()
 }

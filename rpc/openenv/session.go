@@ -17,10 +17,10 @@ import (
 )
 
 // A session is one game at a time, of one client. Its methods may be called by several goroutines at once, except for
-// those that say that the caller holds p.mu.
+// those that say that the caller holds a lock.
 type session struct {
 	srv    *Server
-	token  string   // the name of the client's
+	at     place
 	secret string   // the client's token
 	parent *session // what it was forked from; nil for none
 
@@ -34,13 +34,12 @@ type session struct {
 	legal  []env.Action
 	used   atomic.Int64 // when, in nanoseconds since 1970
 	idle   *time.Timer
-	ended  func() // called once, when the session is closed
 	closed bool
 	socket atomic.Pointer[websocket.Conn] // the WebSocket that plays it; nil for none
 
 	// Guarded by srv.mu:
-	forks map[*session]struct{} // nil for none
-	gone  bool                  // it can have no more
+	forks map[*session]struct{}
+	gone  bool // it can have no more
 
 	id string
 	episode
@@ -52,26 +51,37 @@ var (
 	errDone   = errors.New("the episode is over: send a reset to begin the next one")
 )
 
-// newSession admits a client that sent secret. ended, which may be nil, is called when the session is closed.
-func (s *Server) newSession(secret string, ended func()) (*session, error) {
-	if s.draining.Load() {
-		return nil, errDraining
-	}
-	name, err := s.c.Guests.Recognize(secret)
+// newSession admits a client that sent secret to a session that nobody else finds.
+func (s *Server) newSession(secret string) (*session, error) {
+	token, err := s.c.Guests.Recognize(secret)
 	if err != nil {
 		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.admit(secret, place{token: token}, nil)
+}
+
+// admit returns a new session, as a branch of parent unless that is nil. The caller holds s.mu.
+func (s *Server) admit(secret string, at place, parent *session) (*session, error) {
+	switch {
+	case s.draining.Load():
+		return nil, errDraining
+	case parent != nil && parent.gone:
+		return nil, errClosed
 	}
 	guest, err := s.c.Guests.Admit(secret, s.c.Game, s.c.vec(s.c.Seat))
 	if err != nil {
 		return nil, err
 	}
-	p := &session{srv: s, token: name, secret: secret, guest: guest, ended: ended}
+	p := &session{srv: s, at: at, secret: secret, parent: parent, guest: guest, forks: map[*session]struct{}{}}
 	p.touch()
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	s.mu.Lock()
-	s.sessions[p] = struct{}{}
-	s.mu.Unlock()
 	p.idle = time.AfterFunc(s.c.Idle, p.expire)
+	s.sessions[p] = struct{}{}
+	if parent != nil {
+		parent.forks[p] = struct{}{}
+	}
 	return p, nil
 }
 
@@ -101,34 +111,9 @@ func (p *session) close() {
 	}
 	p.guest.Leave()
 	p.mu.Unlock()
-	forks := p.branches()
-	p.srv.mu.Lock()
-	p.gone = true
-	delete(p.srv.sessions, p)
-	if p.parent != nil {
-		delete(p.parent.forks, p)
-	}
-	p.srv.mu.Unlock()
-	for _, f := range forks {
+	for _, f := range p.srv.forget(p) {
 		f.close()
 	}
-	if p.ended != nil {
-		go p.ended()
-	}
-}
-
-// adopt makes f a branch of p, and reports whether p can have any.
-func (s *Server) adopt(p, f *session) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p.gone {
-		return false
-	}
-	if p.forks == nil {
-		p.forks = map[*session]struct{}{}
-	}
-	f.parent, p.forks[f] = p, struct{}{}
-	return true
 }
 
 // branches returns the branches of the session.
@@ -144,7 +129,7 @@ func (p *session) over() (used time.Time, over bool) {
 		return used, false
 	}
 	defer p.mu.Unlock()
-	return time.Unix(0, p.used.Load()), p.done
+	return time.Unix(0, p.used.Load()), p.done && !p.closed
 }
 
 // touch notes that the session is in use, and so is what it was forked from.
@@ -155,13 +140,26 @@ func (p *session) touch() {
 	}
 }
 
-// use fails if the session is closed. The caller holds p.mu.
-func (p *session) use() error {
+// lock locks p.mu for one that uses the session, or fails if the session is closed.
+func (p *session) lock() error {
+	p.mu.Lock()
 	p.touch()
 	if p.closed {
+		p.mu.Unlock()
 		return errClosed
 	}
 	return nil
+}
+
+// lockBegun is lock, and begins an episode if there is none.
+func (p *session) lockBegun() error {
+	err := p.lock()
+	if err == nil && p.env == nil {
+		if _, err = p.begin(resetOptions{}); err != nil {
+			p.mu.Unlock()
+		}
+	}
+	return err
 }
 
 // reserve accounts for the memory of so many turns. The caller holds p.mu.
@@ -175,11 +173,4 @@ func (p *session) reserve(turns int) error {
 		p.held = want
 	}
 	return err
-}
-
-// name is the id of the episode.
-func (p *session) name() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.id
 }

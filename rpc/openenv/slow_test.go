@@ -43,11 +43,11 @@ func TestSlowModels(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 30*time.Minute, s.c.Idle)
 		require.Equal(t, http.StatusOK, answered(t, s, "POST", "/reset", `{"seed": 1, "episode_id": "e"}`, "").Code)
-		p, err := s.episodes.find("", "e")
+		p, err := s.find("", "e")
 		require.NoError(t, err)
 		out, err := fork(p, forkArguments{N: 1})
 		require.NoError(t, err)
-		branch := out.(forks).Branches[0]
+		branch := out.value.(forks).Branches[0]
 		hello := answered(t, s, "POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
 			{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "slow", "version": "1"}}}`, "")
 		require.Equal(t, http.StatusOK, hello.Code, hello.Body.String())

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -20,25 +19,18 @@ type reply struct {
 	Data any    `json:"data"`
 }
 
-// An errorReply is the data of a reply of type error.
-type errorReply struct {
-	Message string `json:"message"`
-	Code    string `json:"code"`
-}
-
 // A socket is a WebSocket and the session that it plays.
 type socket struct {
 	srv  *Server
 	conn *websocket.Conn
 	*session
-	secret string // of the client
-	out    bytes.Buffer
-	slow   *time.Timer // ends the connection of a client that does not read
+	out  bytes.Buffer
+	slow *time.Timer // ends the connection of a client that does not read
 }
 
 // websocket serves GET /ws: a session of its own until the connection ends, or with ?session_id= that of an episode.
 func (s *Server) websocket(w http.ResponseWriter, r *http.Request) {
-	secret := secretOf(r)
+	secret := secretOf(r.Header)
 	// The guard has compared Origin and Host.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
@@ -46,19 +38,16 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) {
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(int64(s.c.MaxMessage))
-	c := &socket{srv: s, conn: conn, secret: secret, slow: time.AfterFunc(s.c.Write, func() { conn.CloseNow() })}
+	c := &socket{srv: s, conn: conn, slow: time.AfterFunc(s.c.Write, func() { conn.CloseNow() })}
 	c.slow.Stop() // until something is sent
 	if id := r.URL.Query().Get("session_id"); id != "" {
-		c.session, err = s.episodes.find(secret, id)
-	} else {
-		c.session, err = s.newSession(secret, nil)
-		if err == nil {
-			defer c.session.close()
-			web.Known(r, "session") // there are at most as many as the limits allow
-		}
+		c.session, err = s.find(secret, id)
+	} else if c.session, err = s.newSession(secret); err == nil {
+		defer c.session.close()
+		web.Known(r, "session") // there are at most as many as the limits allow
 	}
 	if err != nil {
-		_ = c.fail(err)
+		_ = c.send(s.errorReply(err))
 		_ = conn.Close(websocket.StatusTryAgainLater, "no session")
 		return
 	}
@@ -86,71 +75,63 @@ func (c *socket) run() {
 			_ = c.conn.Close(websocket.StatusNormalClosure, "")
 			return
 		}
-		var data any
-		kind := "observation"
+		var r reply
 		if err == nil {
-			kind, data, err = c.answer(&m)
+			r, err = c.answer(&m)
 		}
 		if err != nil {
-			err = c.fail(err)
-		} else {
-			err = c.send(kind, data)
+			r = c.srv.errorReply(err)
 		}
-		if err != nil {
+		if c.send(r) != nil {
 			return
 		}
 	}
 }
 
 // answer does what a message asks for.
-func (c *socket) answer(m *message) (kind string, data any, err error) {
+func (c *socket) answer(m *message) (r reply, err error) {
+	r.Type = "observation"
 	switch m.Type {
 	case "reset":
-		o, err := parseReset(m.Data)
-		if err != nil {
-			return "", nil, err
+		var o resetOptions
+		if o, err = parseReset(m.Data); err == nil {
+			r.Data, err = c.session.reset(o)
 		}
-		r, err := c.session.reset(o)
-		return "observation", r, err
 	case "step":
-		a, err := parseAction(m.Data)
-		if err != nil {
-			return "", nil, err
+		var a action
+		if a, err = parseAction(m.Data); err == nil {
+			r.Data, err = c.srv.act(c.session, a)
 		}
-		data, err = c.srv.act(c.session, a)
-		return "observation", data, err
 	case "state":
-		st, err := c.session.state()
-		return "state", st, err
+		r.Type = "state"
+		r.Data, err = c.session.state()
 	case "mcp":
-		data, err = c.srv.rpc(c.secret, m.Data, c.session)
-		return "mcp", data, err
+		r.Type = "mcp"
+		r.Data, err = c.srv.rpc(c.session.secret, m.Data, c.session)
+	default:
+		err = &failure{http.StatusBadRequest, "UNKNOWN_TYPE",
+			fmt.Errorf("message of type %.40q: want reset, step, state, mcp or close", m.Type)}
 	}
-	return "", nil, &failure{http.StatusBadRequest, "UNKNOWN_TYPE",
-		fmt.Errorf("message of type %.40q: want reset, step, state, mcp or close", m.Type)}
+	return r, err
 }
 
-// fail tells the client about an error.
-func (c *socket) fail(err error) error {
-	e := errorReply{Message: err.Error(), Code: "INVALID_JSON"}
-	if !errors.Is(err, errNotJSON) {
-		f := c.srv.failureOf(err)
-		e = errorReply{Message: f.Error(), Code: f.code}
-	}
-	return c.send("error", e)
+// errorReply tells the client about an error.
+func (s *Server) errorReply(err error) reply {
+	f := s.failureOf(err)
+	return reply{"error", object{"message": f.Error(), "code": f.code}}
 }
 
 // encode writes a message to c.out.
-func (c *socket) encode(kind string, data any) error {
+func (c *socket) encode(r reply) error {
 	c.out.Reset()
 	j := json.NewEncoder(&c.out)
 	j.SetEscapeHTML(false)
-	return j.Encode(reply{kind, data})
+	return j.Encode(r)
 }
 
 // send sends a message.
-func (c *socket) send(kind string, data any) error {
-	if err := c.encode(kind, data); err != nil {
+func (c *socket) send(r reply) error {
+	if err := c.encode(r); err != nil {
 		return err
 	}
 	if c.session != nil {
