@@ -25,7 +25,9 @@ import (
 //	opponent  for each: its seat (1), its number in the head (2), its memory
 //	policy    for each agent of the rollout policy: its seat (1), seed, episode and decisions (8 each), its memory
 //
-// Games of version 1 are read as well; see parse1.
+// Version 1, which is read as well, has instead of named parts the kind (8); the length of the snapshot (4) and the
+// snapshot; the number of opponents (1), each as above with the length of its memory (4) before that; and the agents of
+// the policy likewise.
 type Game struct {
 	Snapshot  []byte // of vec.Env
 	Opponents []Agent
@@ -50,9 +52,6 @@ const (
 	gameMagic = "BYC\x02"
 	gameHead  = 8
 	gameSum   = 4
-
-	opponentHead = 1 + 2         // of the data of an opponent, before its memory
-	policyHead   = 1 + 8 + 8 + 8 // of the data of an agent of the policy
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -91,20 +90,6 @@ func appendPart(dst []byte, name string, data []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(data))), data...)
 }
 
-// cutPart returns the first named part of b and what follows it.
-func cutPart(b []byte) (name string, data, rest []byte, err error) {
-	at := 1 + int(b[0])
-	if len(b) < at+4 {
-		return "", nil, nil, errParts
-	}
-	n := uint64(binary.LittleEndian.Uint32(b[at:]))
-	if uint64(len(b)) < uint64(at)+4+n {
-		return "", nil, nil, errParts
-	}
-	end := at + 4 + int(n)
-	return string(b[1:at]), b[at+4 : end : end], b[end:], nil
-}
-
 // Cut returns the first game of b, unread, and what follows it.
 func Cut(b []byte) (one, rest []byte, err error) {
 	switch {
@@ -126,34 +111,34 @@ func Parse(b []byte, kind uint64) (*Game, error) {
 	if crc32.Checksum(b[:body], castagnoli) != binary.LittleEndian.Uint32(b[body:]) {
 		return nil, errors.New("its checksum is wrong: it is damaged")
 	}
+	c := &cursor{b: b[gameHead:body]}
 	if b[3] == 1 {
-		return parse1(b[gameHead:body], kind)
+		return parse1(c, kind)
 	}
 	g, known := &Game{}, false
-	for rest := b[gameHead:body]; len(rest) > 0; {
-		name, data, more, err := cutPart(rest)
-		if err != nil {
-			return nil, err
+	for len(c.b) > 0 {
+		name, part := string(c.take(uint32(c.byte()))), &cursor{b: c.bytes()}
+		if c.bad {
+			return nil, errParts
 		}
-		rest = more
 		switch {
-		case name == "kind" && len(data) == 8:
-			if known = true; binary.LittleEndian.Uint64(data) != kind {
+		case name == "kind" && len(part.b) == 8:
+			if known = true; part.word() != kind {
 				return nil, errKind
 			}
 		case name == "state" && g.Snapshot == nil:
-			g.Snapshot = data
-		case name == "opponent" && len(data) >= opponentHead && data[0] < env.MaxSeats:
-			g.Opponents = append(g.Opponents,
-				Agent{Seat: int(data[0]), Number: binary.LittleEndian.Uint16(data[1:]), Memory: data[opponentHead:]})
-		case name == "policy" && len(data) >= policyHead && data[0] < env.MaxSeats:
-			word := func(at int) uint64 { return binary.LittleEndian.Uint64(data[at:]) }
-			g.Policy = append(g.Policy,
-				Agent{Seat: int(data[0]), At: Episode{word(1), word(9), word(17)}, Memory: data[policyHead:]})
+			g.Snapshot = part.b
+		case name == "opponent":
+			g.Opponents = append(g.Opponents, Agent{Seat: part.seat(), Number: part.short(), Memory: part.rest()})
+		case name == "policy":
+			g.Policy = append(g.Policy, Agent{Seat: part.seat(), At: part.episode(), Memory: part.rest()})
 		default:
-			return nil, fmt.Errorf("its part %.20q is unknown, twice there or damaged", name)
+			part.bad = true
 		}
-		if len(g.Opponents)+len(g.Policy) > env.MaxSeats {
+		switch {
+		case part.bad:
+			return nil, fmt.Errorf("its part %.20q is unknown, twice there or damaged", name)
+		case len(g.Opponents)+len(g.Policy) > env.MaxSeats:
 			return nil, errParts
 		}
 	}
@@ -161,4 +146,57 @@ func Parse(b []byte, kind uint64) (*Game, error) {
 		return nil, errParts
 	}
 	return g, nil
+}
+
+// parse1 reads a game of version 1.
+func parse1(c *cursor, kind uint64) (*Game, error) {
+	if c.word() != kind && !c.bad {
+		return nil, errKind
+	}
+	g := &Game{Snapshot: c.bytes()}
+	for range c.few() {
+		g.Opponents = append(g.Opponents, Agent{Seat: c.seat(), Number: c.short(), Memory: c.bytes()})
+	}
+	for range c.few() {
+		g.Policy = append(g.Policy, Agent{Seat: c.seat(), At: c.episode(), Memory: c.bytes()})
+	}
+	if c.bad || len(c.b) > 0 {
+		return nil, errParts
+	}
+	return g, nil
+}
+
+// A cursor reads a game. After a failure, everything it reads is zero.
+type cursor struct {
+	b   []byte
+	bad bool
+}
+
+func (c *cursor) take(n uint32) []byte {
+	if c.bad || uint64(n) > uint64(len(c.b)) {
+		c.bad = true
+		return make([]byte, min(n, 8))
+	}
+	out := c.b[:n:n]
+	c.b = c.b[n:]
+	return out
+}
+
+func (c *cursor) bytes() []byte    { return c.take(binary.LittleEndian.Uint32(c.take(4))) }
+func (c *cursor) rest() []byte     { return c.take(uint32(len(c.b))) }
+func (c *cursor) word() uint64     { return binary.LittleEndian.Uint64(c.take(8)) }
+func (c *cursor) short() uint16    { return binary.LittleEndian.Uint16(c.take(2)) }
+func (c *cursor) byte() int        { return int(c.take(1)[0]) }
+func (c *cursor) episode() Episode { return Episode{c.word(), c.word(), c.word()} }
+func (c *cursor) seat() int        { return c.below(env.MaxSeats) }
+func (c *cursor) few() int         { return c.below(env.MaxSeats + 1) }
+
+// below reads a byte that is less than n.
+func (c *cursor) below(n int) int {
+	v := c.byte()
+	if v >= n {
+		c.bad = true
+		return 0
+	}
+	return v
 }

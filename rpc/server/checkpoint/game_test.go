@@ -8,6 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Bytes of the data of an opponent and of an agent of the policy, before its memory.
+const (
+	opponentHead = 1 + 2
+	policyHead   = 1 + 8 + 8 + 8
+)
+
 // kind is that of the games of these tests.
 const kind = 7
 
