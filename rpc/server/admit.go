@@ -64,12 +64,12 @@ func (s *Server) admit(ses *session, token *limits.Holder) error {
 		}
 		return nil
 	}
-	if err := s.ledger.Admit(token); err != nil {
+	tab := s.ledger.Tab(token)
+	if err := tab.Take(limits.SessionUse); err != nil {
 		return err
 	}
 	ses.entrance.remove(ses)
-	ses.entrance = nil
-	ses.token, ses.tab = token, s.ledger.Tab(token)
+	ses.entrance, ses.token, ses.tab = nil, token, tab
 	return nil
 }
 
@@ -78,9 +78,7 @@ func (s *Server) forget(ses *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, ses)
-	if ses.entrance == nil {
-		s.ledger.Leave(ses.token)
-	} else {
+	if ses.entrance != nil {
 		ses.entrance.remove(ses)
 	}
 	s.rest()
@@ -96,11 +94,9 @@ func (s *Server) rest() {
 // A Guest is a game of a client that speaks another protocol than this package's. It counts as one session with one
 // game towards the limits of the server and of its token, in Counts, and for Idle. It is not safe for concurrent use.
 type Guest struct {
-	srv   *Server
-	token *limits.Holder
-	tab   *limits.Tab
-	left  bool
-
+	srv     *Server
+	tab     *limits.Tab
+	left    bool
 	counted tally // of its games
 }
 
@@ -119,14 +115,11 @@ func (s *Server) Admit(secret string, g *env.Game, c vec.Config) (*Guest, error)
 		return nil, err
 	}
 	c.Workers = s.c.Workers
-	v, memory := &Guest{srv: s, token: token, tab: s.ledger.Tab(token)}, batch.Estimate(g, &c, &batch.Options{})
+	v, use := &Guest{srv: s, tab: s.ledger.Tab(token)}, limits.SessionUse
+	use.Envs, use.Memory = 1, batch.Estimate(g, &c, &batch.Options{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.ledger.Admit(token); err != nil {
-		return nil, err
-	}
-	if err := v.tab.Open(0, 1, memory); err != nil {
-		s.ledger.Leave(token)
+	if err := v.tab.Take(use); err != nil {
 		return nil, err
 	}
 	s.guests++
@@ -139,10 +132,9 @@ func (v *Guest) Leave() {
 		return
 	}
 	v.left = true
-	v.tab.Close()
 	v.srv.mu.Lock()
 	defer v.srv.mu.Unlock()
-	v.srv.ledger.Leave(v.token)
+	v.tab.Close()
 	v.srv.guests--
 	v.srv.rest()
 }

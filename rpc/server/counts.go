@@ -69,26 +69,6 @@ func (d *durations) read() (out Durations) {
 	return out
 }
 
-// failures count responses with an error by code.
-type failures map[int]*atomic.Uint64
-
-func newFailures() failures {
-	f := failures{}
-	for _, code := range wire.Codes() {
-		f[code] = new(atomic.Uint64)
-	}
-	return f
-}
-
-func (f failures) add(code int) { f[code].Add(1) }
-
-func (f failures) total() (n uint64) {
-	for _, c := range f {
-		n += c.Load()
-	}
-	return n
-}
-
 // Counts returns what the server has done and has open.
 func (s *Server) Counts() Counts {
 	c := Counts{

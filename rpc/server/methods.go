@@ -49,11 +49,11 @@ var methods = map[string]method{
 	"hello":          {1, false, (*session).hello},
 	"ping":           {0, false, func(s *session, f *wire.Frame) error { return s.reply(f.ID, true) }},
 	"games":          {0, false, (*session).games},
-	"describe":       {1, false, (*session).describe},
-	"text":           {2, false, (*session).text},
-	"parse":          {2, true, (*session).parse},
+	"describe":       {1, false, of((*session).describe)},
+	"text":           {2, false, of((*session).text)},
+	"parse":          {2, true, of((*session).parse)},
 	"observe_text":   {3, true, with((*session).observeText)},
-	"open":           {2, true, (*session).open},
+	"open":           {2, true, of((*session).open)},
 	"reset":          {2, true, with((*session).reset)},
 	"step":           {2, false, with((*session).step)},
 	"step_slot":      {2, false, with((*session).stepSlot)},
@@ -64,7 +64,7 @@ var methods = map[string]method{
 	"legal":          {2, true, with((*session).legal)},
 	"afterstates":    {3, true, with((*session).afterstates)},
 	"features":       {3, true, with((*session).features)},
-	"feature_names":  {1, false, (*session).featureNames},
+	"feature_names":  {1, false, of((*session).featureNames)},
 	"observe":        {2, true, with((*session).observe)},
 	"snapshot":       {2, true, with((*session).snapshot)},
 	"restore":        {4, true, with((*session).restore)},
@@ -81,7 +81,7 @@ var methods = map[string]method{
 	"rollout":        {3, false, with((*session).rollout)},
 	"set_opponents":  {2, true, with((*session).setOpponents)},
 	"opponent_stats": {2, false, with((*session).opponentStats)},
-	"upload":         {3, true, (*session).upload},
+	"upload":         {3, true, of((*session).upload)},
 	"drop_upload":    {1, false, (*session).dropUpload},
 	"render":         {3, false, with((*session).render)},
 	"view":           {2, true, (*session).view},
@@ -174,40 +174,46 @@ func dotted[T int | int64](version []T) string {
 	return strings.Join(parts, ".")
 }
 
-// gameParam returns the game that param 0 names.
-func (s *session) gameParam(f *wire.Frame) (*env.Game, error) {
-	name := f.Str(0, "game")
-	if err := f.Err(); err != nil {
-		return nil, err
+// of is the answer of a method whose param 0 names a game.
+func of(answer func(*session, *wire.Frame, *env.Game) error) func(*session, *wire.Frame) error {
+	return func(s *session, f *wire.Frame) error {
+		name := f.Str(0, "game")
+		if err := f.Err(); err != nil {
+			return err
+		}
+		if g := games.Find(s.srv.c.Games, name); g != nil {
+			return answer(s, f, g)
+		}
+		return wire.Errorf(wire.UnknownGame, "no game %.64q; there are %s", name,
+			strings.Join(games.Names(s.srv.c.Games), ", ")).With("game", name)
 	}
-	if g := games.Find(s.srv.c.Games, name); g != nil {
-		return g, nil
-	}
-	return nil, wire.Errorf(wire.UnknownGame, "no game %.64q; there are %s", name,
-		strings.Join(games.Names(s.srv.c.Games), ", ")).With("game", name)
 }
 
 func (s *session) stats(f *wire.Frame) error {
-	srv := s.srv
-	srv.mu.Lock()
-	sessions := len(srv.sessions)
-	srv.mu.Unlock()
-	open, token := srv.ledger.Open(), srv.ledger.Stats(s.token)
+	s.srv.mu.Lock()
+	sessions := len(s.srv.sessions)
+	s.srv.mu.Unlock()
+	c, failures := s.srv.Counts(), uint64(0)
+	for _, e := range c.Errors {
+		failures += e.Count
+	}
 	cpu, err := program.CPU()
 	if err != nil {
 		return wire.Errorf(wire.Internal, "stats: %v", err)
 	}
 	stats := wire.Fields{
-		"uptime_s", time.Since(srv.begun).Seconds(), "cpu_s", cpu.Seconds(), "sessions", sessions, "handles", open.Handles,
-		"envs", open.Envs, "memory", open.Memory, "requests", srv.requests.Load(), "steps", srv.steps.Load(),
-		"seat_steps", srv.rows.Load(), "illegal", srv.illegal.Load(), "errors", srv.failures.total(),
-		"goroutines", runtime.NumGoroutine(),
+		"uptime_s", time.Since(s.srv.begun).Seconds(), "cpu_s", cpu.Seconds(), "sessions", sessions, "handles", c.Handles,
+		"envs", c.Envs, "memory", c.Memory, "requests", c.Requests, "steps", c.Steps, "seat_steps", c.SeatSteps,
+		"illegal", c.Illegal, "errors", failures, "goroutines", runtime.NumGoroutine(),
 		"session", map[string]any{
 			"id": s.id, "handles": len(s.handles), "requests": s.requests, "illegal": s.illegal, "errors": s.errors,
 		},
 	}
-	if token != nil {
-		stats = append(stats, "token", token)
+	for _, t := range c.Tokens {
+		if t.Name == s.token.Name() {
+			stats = append(stats, "token",
+				map[string]any{"name": t.Name, "sessions": t.Sessions, "envs": t.Envs, "memory": t.Memory})
+		}
 	}
 	return s.reply(f.ID, stats)
 }

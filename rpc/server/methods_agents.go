@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"reflect"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"blockyard/agents/bots"
+	"blockyard/env"
 	"blockyard/rpc/server/batch"
 	"blockyard/rpc/server/checkpoint"
 	"blockyard/rpc/server/memory"
@@ -109,16 +109,14 @@ func (s *session) opponentStats(f *wire.Frame, h *handle) error {
 	if err := s.srv.ledger.Fits(4 * 8 * h.Opponents.Known()); err != nil {
 		return err
 	}
-	var wins, draws, losses, truncated []byte
+	var wins, draws, losses, truncated []uint64
 	tallies := h.Tallies(o.Reset)
 	for _, t := range tallies {
-		wins = binary.LittleEndian.AppendUint64(wins, t.Wins)
-		draws = binary.LittleEndian.AppendUint64(draws, t.Draws)
-		losses = binary.LittleEndian.AppendUint64(losses, t.Losses)
-		truncated = binary.LittleEndian.AppendUint64(truncated, t.Truncated)
+		wins, draws = append(wins, t.Wins), append(draws, t.Draws)
+		losses, truncated = append(losses, t.Losses), append(truncated, t.Truncated)
 	}
-	return s.reply(f.ID, wire.Fields{"count", len(tallies), "wins", wins, "draws", draws, "losses", losses,
-		"truncated", truncated})
+	return s.reply(f.ID, wire.Fields{"count", len(tallies), "wins", memory.Bytes(wins), "draws", memory.Bytes(draws),
+		"losses", memory.Bytes(losses), "truncated", memory.Bytes(truncated)})
 }
 
 // uploadMemory is the estimated size of an upload besides its bytes.
@@ -126,11 +124,7 @@ const uploadMemory = 1 << 10
 
 // upload keeps weights for the session, after checking that they are those that the spec names and that
 // the spec can load them.
-func (s *session) upload(f *wire.Frame) error {
-	g, err := s.gameParam(f)
-	if err != nil {
-		return err
-	}
+func (s *session) upload(f *wire.Frame, g *env.Game) error {
 	spec, data := f.Str(1, "spec"), f.Bin(2, "weights")
 	if err := f.Err(); err != nil {
 		return err

@@ -1,13 +1,13 @@
 package server
 
 import (
-	"encoding/binary"
 	"fmt"
 	"strings"
 
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/memory"
 	"blockyard/rpc/wire"
 )
 
@@ -19,11 +19,7 @@ func (s *session) games(f *wire.Frame) error {
 	return s.reply(f.ID, list)
 }
 
-func (s *session) describe(f *wire.Frame) error {
-	g, err := s.gameParam(f)
-	if err != nil {
-		return err
-	}
+func (s *session) describe(f *wire.Frame, g *env.Game) error {
 	return s.reply(f.ID, wire.Fields{
 		"name", g.Name, "id", g.ID, "rules", g.Rules, "variants", s.srv.variants(g),
 		"seats", [2]int{g.MinSeats, g.MaxSeats}, "rows", g.Rows, "turn", turn(g), "actions", g.Actions,
@@ -73,11 +69,7 @@ func (s *Server) variants(g *env.Game) []string {
 }
 
 // text returns actions as text.
-func (s *session) text(f *wire.Frame) error {
-	g, err := s.gameParam(f)
-	if err != nil {
-		return err
-	}
+func (s *session) text(f *wire.Frame, g *env.Game) error {
 	actions := f.Bin(1, "actions")
 	if err := f.Err(); err != nil {
 		return err
@@ -103,11 +95,7 @@ func (s *session) text(f *wire.Frame) error {
 const none = "none"
 
 // parse is the inverse of text.
-func (s *session) parse(f *wire.Frame) error {
-	g, err := s.gameParam(f)
-	if err != nil {
-		return err
-	}
+func (s *session) parse(f *wire.Frame, g *env.Game) error {
 	o := struct {
 		Texts []string `msgpack:"texts"`
 	}{}
@@ -117,7 +105,7 @@ func (s *session) parse(f *wire.Frame) error {
 	if err := s.srv.ledger.Fits(2 * len(o.Texts)); err != nil {
 		return err
 	}
-	actions := make([]byte, 0, 2*len(o.Texts))
+	var actions []env.Action
 	for i, text := range o.Texts {
 		a, err := g.Parse(text)
 		if text == none {
@@ -127,9 +115,9 @@ func (s *session) parse(f *wire.Frame) error {
 			return wire.Errorf(wire.BadParams, "parse: texts[%d] %.40q is no action of %s: want a text such as %q",
 				i, text, g.Name, g.Text(env.Action(g.Actions/3))).With("index", i)
 		}
-		actions = binary.LittleEndian.AppendUint16(actions, uint16(a))
+		actions = append(actions, a)
 	}
-	return s.reply(f.ID, wire.Fields{"actions", actions})
+	return s.reply(f.ID, wire.Fields{"actions", memory.Bytes(actions)})
 }
 
 // textCopies is how often texts are in memory: as they are, and encoded in a buffer that doubles.

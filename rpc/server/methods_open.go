@@ -32,11 +32,7 @@ type openOptions struct {
 	Log       bool          `msgpack:"log"`
 }
 
-func (s *session) open(f *wire.Frame) error {
-	g, err := s.gameParam(f)
-	if err != nil {
-		return err
-	}
+func (s *session) open(f *wire.Frame, g *env.Game) error {
 	o := openOptions{NumEnvs: 1}
 	if err := f.Options(1, &o); err != nil {
 		return err

@@ -80,11 +80,7 @@ func (s *Server) featuresOf(g *env.Game, method string) (*features.Set, error) {
 }
 
 // featureNames replies with what a file of weights for a game says in its metadata.
-func (s *session) featureNames(f *wire.Frame) error {
-	g, err := s.gameParam(f)
-	if err != nil {
-		return err
-	}
+func (s *session) featureNames(f *wire.Frame, g *env.Game) error {
 	have, err := s.srv.featuresOf(g, "feature_names")
 	if err != nil {
 		return err

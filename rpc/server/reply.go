@@ -12,7 +12,7 @@ import (
 
 // fail responds to a request with an error.
 func (s *session) fail(id uint32, e *wire.Error) {
-	s.srv.failures.add(e.Code)
+	s.srv.failures[e.Code].Add(1)
 	b, err := wire.Failure(id, e)
 	if err != nil {
 		s.srv.log.Error("encode", "err", err)

@@ -27,6 +27,7 @@ import (
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/server/limits"
+	"blockyard/rpc/wire"
 )
 
 // Config configures a Server.
@@ -94,14 +95,14 @@ type Server struct {
 	buffers   *limits.Buffers
 	buffered  atomic.Int64 // bytes of requests
 	requests  atomic.Uint64
-	steps     atomic.Uint64 // of handles
-	rows      atomic.Uint64 // steps times rows
-	illegal   atomic.Uint64 // illegal actions of clients that were replaced
-	decisions atomic.Uint64 // of opponents
-	received  atomic.Uint64 // bytes
-	sent      atomic.Uint64 // bytes
-	took      durations     // of steps
-	failures  failures
+	steps     atomic.Uint64          // of handles
+	rows      atomic.Uint64          // steps times rows
+	illegal   atomic.Uint64          // illegal actions of clients that were replaced
+	decisions atomic.Uint64          // of opponents
+	received  atomic.Uint64          // bytes
+	sent      atomic.Uint64          // bytes
+	took      durations              // of steps
+	failures  map[int]*atomic.Uint64 // responses with an error by code
 }
 
 // New returns a server. Serve starts it.
@@ -115,11 +116,18 @@ func New(c Config) *Server {
 	if c.Features == nil {
 		c.Features = func(*env.Game) *features.Set { return nil }
 	}
-	return &Server{c: c, limits: c.Limits, log: c.Log, begun: time.Now(), quiet: time.Now(),
+	s := &Server{c: c, limits: c.Limits, log: c.Log, begun: time.Now(), quiet: time.Now(),
 		sessions: map[*session]struct{}{}, open: map[*handle]*limits.Holder{},
 		ledger: limits.NewLedger(c.Limits, c.Tokens), buffers: limits.NewBuffers(&c.Limits),
-		failures: newFailures()}
+		failures: map[int]*atomic.Uint64{}}
+	for _, code := range wire.Codes() {
+		s.failures[code] = new(atomic.Uint64)
+	}
+	return s
 }
+
+// Limits returns those of the configuration.
+func (s *Server) Limits() limits.Limits { return s.limits }
 
 // Serve accepts connections from l until it is closed. It may be called for several listeners at once.
 func (s *Server) Serve(l net.Listener) error {

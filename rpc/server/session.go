@@ -49,7 +49,7 @@ type session struct {
 	// Only for the goroutine that answers; see quick for the exception.
 	handles  map[uint32]*handle
 	agents   batch.Agents // with what the client uploaded
-	tab      *limits.Tab  // of the uploads; set by hello
+	tab      *limits.Tab  // of the session and its uploads; set by hello
 	next     uint32
 	requests uint64
 	illegal  uint64 // illegal actions that were replaced
@@ -99,12 +99,12 @@ func (s *session) dispose() {
 	for h := range s.handles {
 		s.closeHandle(h)
 	}
-	s.tab.Close()
 	for _, f := range s.free {
 		s.release(f)
 	}
 	s.countKept()
 	s.srv.buffers.Drop(s.claim)
+	s.tab.Close()
 }
 
 // reader reads requests within the session's limits.

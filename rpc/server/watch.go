@@ -36,12 +36,6 @@ type watchedGames struct {
 	games  []WatchedGame
 }
 
-// Knows returns a *wire.Error if no token has this secret.
-func (s *Server) Knows(secret string) error {
-	_, err := s.ledger.Recognize(secret)
-	return err
-}
-
 // Watch returns copies of at most count games, spread over all handles that were opened with the same token as secret;
 // it fails with a *wire.Error if no token has it. It never waits for a client: it returns what each handle copied after
 // the call before, and asks it to copy again at the end of its next request. The first call therefore returns nothing

@@ -47,24 +47,18 @@ type Picture struct {
 	Frame   viewer.Frame `json:"frame"`
 }
 
-// A Source has the games: *server.Server.
-type Source interface {
-	Knows(secret string) error
-	Watch(secret string, count int) (server.Watched, error)
-}
-
 // A Handler answers those who watch.
 type Handler struct {
-	source Source
+	srv *server.Server
 
 	mu      sync.Mutex // one answer at a time
 	next    time.Time  // of the next answer
 	painter viewer.Painter
 }
 
-// NewHandler shows the games of a source. It accepts only requests to localhost and IP addresses, so that
+// NewHandler shows the games of a server. It accepts only requests to localhost and IP addresses, so that
 // a web page cannot reach it under a host name of its own (DNS rebinding).
-func NewHandler(source Source) *Handler { return &Handler{source: source} }
+func NewHandler(srv *server.Server) *Handler { return &Handler{srv: srv} }
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +80,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 			fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxWatched))
 	}
 	secret := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if err := h.source.Knows(secret); err != nil { // before the pause, so that strangers take nobody's turn
+	if _, err := h.srv.Recognize(secret); err != nil { // before the pause, so that strangers take nobody's turn
 		return unauthorized(err)
 	}
 	web.Known(r, "watcher")
@@ -97,7 +91,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 		return ask.Status(http.StatusTooManyRequests, fmt.Errorf("too many watch: this server answers once per %v", pause))
 	}
 	h.next = time.Now().Add(pause)
-	got, err := h.source.Watch(secret, count)
+	got, err := h.srv.Watch(secret, count)
 	if err != nil {
 		return unauthorized(err)
 	}

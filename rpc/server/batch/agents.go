@@ -85,6 +85,30 @@ func (a *Agents) memory(g *env.Game, spec string, own bool) (entry.Memory, error
 	return a.Memory(g, a.text(spec, own, a.Uploads.find))
 }
 
+// load accounts for need bytes that the agents of a spec take, and for the weights, and creates what makes the agents.
+func (a *Agents) load(tab *limits.Tab, g *env.Game, spec string, own bool, need int64) (
+	f vec.AgentFactory, used Weights, err error) {
+	before := tab.Memory()
+	if err = accountAgents(tab, spec, need); err != nil {
+		return nil, nil, err
+	}
+	if f, used, err = a.Create(g, spec, own, a.Uploads); err == nil {
+		err = accountAgents(tab, spec, used.memory())
+	}
+	if err != nil {
+		tab.Back(before)
+	}
+	return f, used, err
+}
+
+// refused is an error that names what could not be loaded, unless it is one for clients already.
+func refused(what string, err error) error {
+	if known := (*wire.Error)(nil); err == nil || errors.As(err, &known) {
+		return err
+	}
+	return wire.Errorf(wire.BadParams, "%s: %v", what, err)
+}
+
 // accountAgents accounts for n bytes that the agents of a spec take. Its error names the spec.
 func accountAgents(tab *limits.Tab, spec string, n int64) error {
 	err := tab.Add(n)

@@ -89,11 +89,9 @@ func New(g *env.Game, c vec.Config, o Options, agents *Agents, tab *limits.Tab) 
 			return nil, err
 		}
 	}
-	if err := tab.Open(1, c.Envs, Estimate(g, &c, &o)); err != nil {
-		return nil, err
-	}
-	// The goroutine that steps is one of the workers.
-	if err := tab.Take(limits.Use{Goroutines: workers(&c) - 1}); err != nil {
+	use := limits.Use{Handles: 1, Envs: c.Envs, Memory: Estimate(g, &c, &o)}
+	use.Goroutines = workers(&c) - 1 // the goroutine that steps is one of the workers
+	if err := tab.Take(use); err != nil {
 		return nil, err
 	}
 	if b.Env, err = vec.New(g, c); err != nil {

@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -70,11 +69,8 @@ func (l *Opponents) with(method string, seats map[int][]Choice) (_ *Opponents, e
 		mixture := make(vec.Mixture, len(seats[seat]))
 		for k, c := range seats[seat] {
 			id, err := n.load(c.Spec, true)
-			if refused := (*wire.Error)(nil); err != nil && !errors.As(err, &refused) {
-				err = wire.Errorf(wire.BadParams, "%s: opponents[%d], entry %d: %v", method, seat, k+1, err)
-			}
 			if err != nil {
-				return nil, err
+				return nil, refused(fmt.Sprintf("%s: opponents[%d], entry %d", method, seat, k+1), err)
 			}
 			mixture[k] = vec.Choice{Agent: n.known[id].factory, Weight: c.Weight, ID: uint16(id)}
 		}
@@ -97,27 +93,16 @@ func (l *Opponents) load(spec string, own bool) (int, error) {
 	if !ok && len(l.known) == checkpoint.MostOpponents {
 		return 0, wire.Exceeds("opponents of a handle", checkpoint.MostOpponents, checkpoint.MostOpponents+1, "")
 	}
-	a, g, tab := l.b.agents, l.b.Game, l.b.tab
-	m, err := a.memory(g, spec, own)
+	m, err := l.b.agents.memory(l.b.Game, spec, own)
 	if err != nil {
 		return 0, err
 	}
 	one := opponent{spec: spec, own: own, memory: m.Spec + beyond(m, l.agents), search: m.Search * int64(l.workers)}
-	before := one.memory + max(0, one.search-l.search)
-	if err := accountAgents(tab, spec, before); err != nil {
-		return 0, err
-	}
-	one.factory, one.weights, err = a.Create(g, spec, own, a.Uploads)
-	more := one.weights.memory()
-	one.memory += more
+	need := one.memory + max(0, one.search-l.search)
 	if !ok {
-		more += entryMemory(spec)
+		need += entryMemory(spec)
 	}
-	if err == nil {
-		err = accountAgents(tab, spec, more)
-	}
-	if err != nil {
-		_ = tab.Add(-before)
+	if one.factory, one.weights, err = l.b.agents.load(l.b.tab, l.b.Game, spec, own, need); err != nil {
 		return 0, err
 	}
 	if !ok {
@@ -125,9 +110,11 @@ func (l *Opponents) load(spec string, own bool) (int, error) {
 		l.numbers[spec] = id
 		l.known = append(l.known, opponent{})
 	}
+	loaded := one.weights.memory()
+	one.memory += loaded
 	l.known[id] = one
 	l.search = max(l.search, one.search)
-	l.memory += before + more
+	l.memory += need + loaded
 	return id, nil
 }
 
@@ -323,9 +310,5 @@ func (l *Opponents) fill(head *checkpoint.Head, used map[uint16]bool) error {
 // ready loads an opponent, unless it is loaded.
 func (l *Opponents) ready(number uint16) error {
 	_, err := l.load(l.known[number].spec, false)
-	var refused *wire.Error
-	if err != nil && !errors.As(err, &refused) {
-		return wire.Errorf(wire.BadParams, "resume: %v", err)
-	}
-	return err
+	return refused("resume", err)
 }

@@ -43,41 +43,24 @@ func (b *Batch) SetPolicy(text string) (*Policy, error) {
 	}
 	m, err := b.agents.memory(b.Game, text, true)
 	if err != nil {
-		return nil, wire.Errorf(wire.BadParams, "rollout: policy: %v", err)
+		return nil, refused("rollout: policy", err)
 	}
 	if err := b.dropPolicy(); err != nil {
 		return nil, err
 	}
 	before := b.tab.Memory()
-	p, err := b.newPolicy(text, m)
+	factory, weights, err := b.agents.load(b.tab, b.Game, text, true, b.policyMemory(m))
 	if err != nil {
-		b.tab.Back(before)
-		return nil, err
-	}
-	p.memory = b.tab.Memory() - before
-	b.Policy = p
-	return p, nil
-}
-
-// newPolicy creates a policy, and accounts for it.
-func (b *Batch) newPolicy(text string, m entry.Memory) (*Policy, error) {
-	if err := accountAgents(b.tab, text, b.policyMemory(m)); err != nil {
-		return nil, err
-	}
-	factory, weights, err := b.agents.Create(b.Game, text, true, b.agents.Uploads)
-	if err != nil {
-		return nil, wire.Errorf(wire.BadParams, "rollout: policy: %v", err)
-	}
-	if err := accountAgents(b.tab, text, weights.memory()); err != nil {
-		return nil, err
+		return nil, refused("rollout: policy", err)
 	}
 	seats := b.Config.Envs * b.Config.Seats
-	p := &Policy{text: text, factory: factory, weights: weights, b: b, agents: make([]env.Agent, seats),
-		episode: make([]checkpoint.Episode, seats), errs: make([]error, b.Config.Workers)}
+	b.Policy = &Policy{text: text, factory: factory, weights: weights, b: b, memory: b.tab.Memory() - before,
+		agents: make([]env.Agent, seats), episode: make([]checkpoint.Episode, seats),
+		errs: make([]error, b.Config.Workers)}
 	for range b.Config.Workers {
-		p.views = append(p.views, b.Game.New(b.Config.Seats))
+		b.Policy.views = append(b.Policy.views, b.Game.New(b.Config.Seats))
 	}
-	return p, nil
+	return b.Policy, nil
 }
 
 // policyMemory is what agents for all driven seats take, without the weights that they are loaded from.

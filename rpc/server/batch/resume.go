@@ -124,14 +124,9 @@ func (r *resumption) create() (err error) {
 	}
 	var policy vec.AgentFactory
 	if r.head.Policy != "" {
-		release, err := r.reservePolicy()
-		if err != nil {
-			return err
-		}
-		defer release()
-		a := r.b.agents
-		if policy, _, err = a.Create(r.b.Game, r.head.Policy, r.ownPolicy(), a.Uploads); err != nil {
-			return wire.Errorf(wire.BadParams, "resume: the rollout policy: %v", err)
+		defer r.b.tab.Back(r.b.tab.Memory())
+		if policy, err = r.loadPolicy(); err != nil {
+			return refused("resume: the rollout policy", err)
 		}
 	}
 	for k, g := range r.games {
@@ -153,20 +148,19 @@ func (r *resumption) create() (err error) {
 	return nil
 }
 
-// ownPolicy reports whether the batch has the head's policy, which the client itself has named.
-func (r *resumption) ownPolicy() bool { return r.b.Policy != nil && r.b.Policy.text == r.head.Policy }
-
-// reservePolicy accounts for the agents of the head's policy until release, unless the batch has that policy.
-func (r *resumption) reservePolicy() (release func(), err error) {
-	if r.ownPolicy() {
-		return func() {}, nil
+// loadPolicy returns what makes the agents of the head's policy, for which it accounts. If the batch has that policy,
+// which the client itself has named, it is that of the batch.
+func (r *resumption) loadPolicy() (vec.AgentFactory, error) {
+	b := r.b
+	if b.Policy != nil && b.Policy.text == r.head.Policy {
+		return b.Policy.factory, nil
 	}
-	m, err := r.b.agents.memory(r.b.Game, r.head.Policy, false)
+	m, err := b.agents.memory(b.Game, r.head.Policy, false)
 	if err != nil {
-		return nil, wire.Errorf(wire.BadParams, "resume: the rollout policy: %v", err)
+		return nil, err
 	}
-	need := r.b.policyMemory(m)
-	return func() { _ = r.b.tab.Add(-need) }, accountAgents(r.b.tab, r.head.Policy, need)
+	f, _, err := b.agents.load(b.tab, b.Game, r.head.Policy, false, b.policyMemory(m))
+	return f, err
 }
 
 // close closes agents that were created in vain.

@@ -79,17 +79,12 @@ func (b *Batch) newShared(method string, size, more int64) (*Shared, error) {
 	if len(b.shared) >= mostShares {
 		return nil, wire.Exceeds("shares of a handle", mostShares, mostShares+1, "")
 	}
-	need := limits.Use{Mappings: 1, Files: 1}
+	need := limits.Use{Mappings: 1, Files: 1, Memory: size + more}
 	if err := b.tab.Take(need); err != nil {
-		return nil, err
-	}
-	if err := b.tab.Add(size + more); err != nil {
-		b.tab.Give(need)
 		return nil, err
 	}
 	shared, file, err := memory.New(size)
 	if err != nil {
-		_ = b.tab.Add(-size - more)
 		b.tab.Give(need)
 		return nil, wire.Errorf(wire.Limit, "%s: allocating %d bytes: %v", method, size, err)
 	}

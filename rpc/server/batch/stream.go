@@ -58,19 +58,14 @@ func (b *Batch) Streamed() (*Stream, error) {
 	if st.Fits == 0 {
 		return nil, b.tab.Fits(st.SlabLen(1) + 4)
 	}
-	size := int64(st.SlabLen(st.Fits) + limits.ReplyRoom + n*(4+4+4+4+1) + 2*2*b.Rows)
-	if err := b.tab.Add(size); err != nil {
+	need := limits.Use{Goroutines: min(b.Config.Workers, n), Timers: 1,
+		Memory: int64(st.SlabLen(st.Fits) + limits.ReplyRoom + n*(4+4+4+4+1) + 2*2*b.Rows)}
+	if err := b.tab.Take(need); err != nil {
 		return nil, err
 	}
-	need := limits.Use{Goroutines: min(b.Config.Workers, n), Timers: 1}
-	err := b.tab.Take(need)
-	if err == nil {
-		if st.Stream, err = b.Env.Stream(b.Own.batch); err != nil {
-			b.tab.Give(need)
-		}
-	}
-	if err != nil {
-		_ = b.tab.Add(-size)
+	var err error
+	if st.Stream, err = b.Env.Stream(b.Own.batch); err != nil {
+		b.tab.Give(need)
 		return nil, err
 	}
 	b.Stream = st

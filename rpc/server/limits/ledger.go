@@ -1,33 +1,40 @@
 package limits
 
 import (
+	"strings"
 	"sync"
 
 	"blockyard/rpc/wire"
 )
 
-// A Use is what something takes of the numbers that the kernel and the runtime bound. Running out of one of them would
-// end the whole server, not only the request that needs one more.
+// A Use is what something takes of what a server bounds. Running out of one of the last four, which the kernel and the
+// runtime bound, would end the whole server, not only the request that needs one more.
 type Use struct {
-	Mappings   int // of memory shared with clients
-	Files      int // file descriptors
+	Sessions   int // admitted clients
+	Handles    int
+	Envs       int
+	Memory     int64 // estimated bytes
+	Mappings   int   // of memory shared with clients
+	Files      int   // file descriptors
 	Goroutines int
 	Timers     int
 }
 
 // SessionUse is what a connection takes: its socket, the goroutines that read and answer, and the read and the write
 // deadline.
-var SessionUse = Use{Files: 1, Goroutines: 2, Timers: 2}
+var SessionUse = Use{Sessions: 1, Files: 1, Goroutines: 2, Timers: 2}
 
-// Add adds v to u.
-func (u *Use) Add(v Use) {
-	u.Mappings += v.Mappings
-	u.Files += v.Files
-	u.Goroutines += v.Goroutines
-	u.Timers += v.Timers
+// add adds v, sign times.
+func (u *Use) add(v Use, sign int) {
+	u.Sessions += sign * v.Sessions
+	u.Handles += sign * v.Handles
+	u.Envs += sign * v.Envs
+	u.Memory += int64(sign) * v.Memory
+	u.Mappings += sign * v.Mappings
+	u.Files += sign * v.Files
+	u.Goroutines += sign * v.Goroutines
+	u.Timers += sign * v.Timers
 }
-
-func (u Use) negative() Use { return Use{-u.Mappings, -u.Files, -u.Goroutines, -u.Timers} }
 
 // A Ledger counts what is open and refuses what exceeds the limits of the server or of a token.
 type Ledger struct {
@@ -36,15 +43,11 @@ type Ledger struct {
 	*Replies
 
 	mu   sync.Mutex
-	open Open
+	open Use
 }
 
 // Open is what is open now.
 type Open struct {
-	Sessions int // admitted clients
-	Handles  int
-	Envs     int
-	Memory   int64 // bytes
 	Use
 	Tokens []TokenCount // of the tokens with a name
 }
@@ -65,117 +68,67 @@ func NewLedger(l Limits, tokens []Token) *Ledger {
 func (l *Ledger) Open() Open {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := l.open
+	out := Open{Use: l.open}
 	for _, h := range l.holders {
 		if h.Name() != "" {
-			out.Tokens = append(out.Tokens, TokenCount{h.Name(), h.sessions, h.envs, h.memory})
+			out.Tokens = append(out.Tokens, TokenCount{h.Name(), h.open.Sessions, h.open.Envs, h.open.Memory})
 		}
 	}
 	return out
 }
 
-// Stats is what all sessions with the token have open; nil if it has no name.
-func (l *Ledger) Stats(h *Holder) map[string]any {
-	if h.Name() == "" {
-		return nil
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return map[string]any{"name": h.Name(), "sessions": h.sessions, "envs": h.envs, "memory": h.memory}
+// A bound is a limit of what is counted.
+type bound struct {
+	name             string
+	have, more, most int64
 }
 
-// Admit counts a client with a token, or fails if there are too many.
-func (l *Ledger) Admit(h *Holder) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := h.room(1, 0, 0); err != nil {
-		return err
+// exceeded returns the first bound that more exceeds, nil if there is none. Less never does.
+func exceeded(all ...bound) *bound {
+	for k, v := range all {
+		if v.more > 0 && v.have+v.more > v.most {
+			return &all[k]
+		}
 	}
-	if limit := int64(l.limits.MaxSessions); int64(l.open.Sessions) >= limit {
-		return wire.Exceeds("max_sessions", limit, limit+1, "--max-sessions")
-	}
-	if err := l.take(SessionUse); err != nil {
-		return err
-	}
-	h.add(1, 0, 0)
-	l.open.Sessions++
 	return nil
 }
 
-// Leave is the inverse of Admit.
-func (l *Ledger) Leave(h *Holder) {
+// take adds u to what is open with a token, or adds nothing and fails if that exceeds a limit.
+func (l *Ledger) take(h *Holder, u Use) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	h.add(-1, 0, 0)
-	l.open.Sessions--
-	l.open.Use.Add(SessionUse.negative())
-}
-
-// account adds to the counts of what is open with a token, in environments and estimated bytes of memory, or adds
-// nothing and fails if that exceeds a limit. Negative numbers never fail.
-func (l *Ledger) account(h *Holder, handles, envs int, memory int64) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := h.room(0, envs, memory); err != nil {
+	if err := h.room(u); err != nil {
 		return err
 	}
-	if have := l.open.Envs + envs; envs > 0 && have > l.limits.MaxEnvs {
-		return wire.Exceeds("max_envs", int64(l.limits.MaxEnvs), int64(have), "--max-envs")
+	o, most := &l.open, &l.limits
+	if b := exceeded(
+		bound{"max_sessions", int64(o.Sessions), int64(u.Sessions), int64(most.MaxSessions)},
+		bound{"max_envs", int64(o.Envs), int64(u.Envs), int64(most.MaxEnvs)},
+		bound{"max_memory", o.Memory, u.Memory, most.MaxMemory},
+		bound{"max_mappings", int64(o.Mappings), int64(u.Mappings), int64(most.MaxMappings)},
+		bound{"max_files", int64(o.Files), int64(u.Files), int64(most.MaxFiles)},
+		bound{"max_goroutines", int64(o.Goroutines), int64(u.Goroutines), int64(most.MaxGoroutines)},
+		bound{"max_timers", int64(o.Timers), int64(u.Timers), int64(most.MaxTimers)},
+	); b != nil {
+		return wire.Exceeds(b.name, b.most, b.have+b.more, "--"+strings.ReplaceAll(b.name, "_", "-"))
 	}
-	if have := l.open.Memory + memory; memory > 0 && have > l.limits.MaxMemory {
-		return wire.Exceeds("max_memory", l.limits.MaxMemory, have, "--max-memory")
-	}
-	l.add(h, handles, envs, memory)
+	l.add(h, u, 1)
 	return nil
+}
+
+// add adds u to what is open with a token, sign times. The caller holds mu.
+func (l *Ledger) add(h *Holder, u Use, sign int) {
+	l.open.add(u, sign)
+	if h != nil {
+		h.open.add(u, sign)
+	}
 }
 
 // Linger adds to the memory of what is open with a token, without a limit: it was part of what is being closed.
 func (l *Ledger) Linger(h *Holder, n int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.add(h, 0, 0, n)
-}
-
-// add adds to the counts. The caller holds mu.
-func (l *Ledger) add(h *Holder, handles, envs int, memory int64) {
-	l.open.Handles += handles
-	l.open.Envs += envs
-	l.open.Memory += memory
-	h.add(0, envs, memory)
-}
-
-// Take adds u to what is in use, or adds nothing and fails if that exceeds a limit.
-func (l *Ledger) Take(u Use) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.take(u)
-}
-
-// take is Take for a caller that holds mu.
-func (l *Ledger) take(u Use) error {
-	have := &l.open.Use
-	for _, v := range []struct {
-		name, flag       string
-		have, more, most int
-	}{
-		{"max_mappings", "--max-mappings", have.Mappings, u.Mappings, l.limits.MaxMappings},
-		{"max_files", "--max-files", have.Files, u.Files, l.limits.MaxFiles},
-		{"max_goroutines", "--max-goroutines", have.Goroutines, u.Goroutines, l.limits.MaxGoroutines},
-		{"max_timers", "--max-timers", have.Timers, u.Timers, l.limits.MaxTimers},
-	} {
-		if v.more > 0 && v.have+v.more > v.most {
-			return wire.Exceeds(v.name, int64(v.most), int64(v.have+v.more), v.flag)
-		}
-	}
-	have.Add(u)
-	return nil
-}
-
-// Give returns what Take added.
-func (l *Ledger) Give(u Use) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open.Use.Add(u.negative())
+	l.add(h, Use{Memory: n}, 1)
 }
 
 // ReplyRoom is the space that a response needs beside its bulk data.

@@ -4,6 +4,7 @@
 package limits
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -52,32 +53,30 @@ const (
 
 // Check returns an error for limits that are too low to serve any client.
 func (l *Limits) Check() error {
-	for _, v := range []struct {
-		flag       string
-		have, want int64
-	}{
-		{"--max-message", int64(l.MaxMessage), 1 << 10}, {"--max-reply", int64(l.MaxReply), 64 << 10},
-		{"--max-buffered", l.MaxBuffered, 64 << 10}, {"--max-replies", l.MaxReplies, int64(l.MaxReply)},
-		{"--max-inflight", int64(l.MaxInflight), 1}, {"--max-sessions", int64(l.MaxSessions), 1},
-		{"--max-handles", int64(l.MaxHandles), 1}, {"--max-envs", int64(l.MaxEnvs), 1}, {"--max-memory", l.MaxMemory, 1},
-		{"--max-mappings", int64(l.MaxMappings), 1}, {"--max-files", int64(l.MaxFiles), int64(SessionUse.Files)},
-		{"--max-goroutines", int64(l.MaxGoroutines), int64(SessionUse.Goroutines)},
-		{"--max-timers", int64(l.MaxTimers), int64(SessionUse.Timers)},
-	} {
-		if v.have < v.want {
-			return fmt.Errorf("%s is %d, want at least %d", v.flag, v.have, v.want)
-		}
-	}
-	for _, v := range []struct {
-		flag       string
-		have, want time.Duration
-	}{
-		{"--hello-timeout", l.HelloTimeout, time.Millisecond}, {"--frame-timeout", l.FrameTimeout, time.Millisecond},
-		{"--write-timeout", l.WriteTimeout, time.Millisecond}, {"--drain-timeout", l.DrainTimeout, 0},
-	} {
-		if v.have < v.want {
-			return fmt.Errorf("%s is %v, want at least %v", v.flag, v.have, v.want)
-		}
+	return cmp.Or(
+		atLeast("--max-message", l.MaxMessage, 1<<10),
+		atLeast("--max-reply", l.MaxReply, 64<<10),
+		atLeast("--max-buffered", l.MaxBuffered, 64<<10),
+		atLeast("--max-replies", l.MaxReplies, int64(l.MaxReply)),
+		atLeast("--max-inflight", l.MaxInflight, 1),
+		atLeast("--max-sessions", l.MaxSessions, SessionUse.Sessions),
+		atLeast("--max-handles", l.MaxHandles, 1),
+		atLeast("--max-envs", l.MaxEnvs, 1),
+		atLeast("--max-memory", l.MaxMemory, 1),
+		atLeast("--max-mappings", l.MaxMappings, 1),
+		atLeast("--max-files", l.MaxFiles, SessionUse.Files),
+		atLeast("--max-goroutines", l.MaxGoroutines, SessionUse.Goroutines),
+		atLeast("--max-timers", l.MaxTimers, SessionUse.Timers),
+		atLeast("--hello-timeout", l.HelloTimeout, time.Millisecond),
+		atLeast("--frame-timeout", l.FrameTimeout, time.Millisecond),
+		atLeast("--write-timeout", l.WriteTimeout, time.Millisecond),
+		atLeast("--drain-timeout", l.DrainTimeout, 0),
+	)
+}
+
+func atLeast[T cmp.Ordered](flag string, have, want T) error {
+	if have < want {
+		return fmt.Errorf("%s is %v, want at least %v", flag, have, want)
 	}
 	return nil
 }

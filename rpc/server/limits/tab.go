@@ -4,51 +4,38 @@ package limits
 // use it at a time.
 type Tab struct {
 	*Ledger
-	holder        *Holder
-	handles, envs int
-	memory        int64
-	use           Use
+	holder *Holder
+	open   Use
 }
 
 // Tab returns a tab with a token on which there is nothing.
 func (l *Ledger) Tab(h *Holder) *Tab { return &Tab{Ledger: l, holder: h} }
 
-// Open adds a handle with so many games and estimated bytes of memory, or adds nothing and fails if that exceeds a
-// limit.
-func (t *Tab) Open(handles, envs int, memory int64) error {
-	if err := t.account(t.holder, handles, envs, memory); err != nil {
-		return err
-	}
-	t.handles, t.envs, t.memory = t.handles+handles, t.envs+envs, t.memory+memory
-	return nil
-}
-
-// Memory returns the estimated bytes on the tab.
-func (t *Tab) Memory() int64 { return t.memory }
-
-// Add adds estimated bytes of memory, or adds nothing and fails if that exceeds a limit. A negative n never fails.
-func (t *Tab) Add(n int64) error { return t.Open(0, 0, n) }
-
-// Back removes what was added since Memory was memory.
-func (t *Tab) Back(memory int64) { _ = t.Add(min(0, memory-t.memory)) }
-
-// Take adds u to what is in use, or adds nothing and fails if that exceeds a limit.
+// Take adds u, or adds nothing and fails if that exceeds a limit. Less never fails.
 func (t *Tab) Take(u Use) error {
-	if err := t.Ledger.Take(u); err != nil {
-		return err
+	err := t.take(t.holder, u)
+	if err == nil {
+		t.open.add(u, 1)
 	}
-	t.use.Add(u)
-	return nil
+	return err
 }
 
 // Give returns what Take added.
 func (t *Tab) Give(u Use) {
-	t.Ledger.Give(u)
-	t.use.Add(u.negative())
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.add(t.holder, u, -1)
+	t.open.add(u, -1)
 }
 
+// Memory returns the estimated bytes on the tab.
+func (t *Tab) Memory() int64 { return t.open.Memory }
+
+// Add is Take of estimated bytes of memory.
+func (t *Tab) Add(n int64) error { return t.Take(Use{Memory: n}) }
+
+// Back removes the memory that was added since Memory was memory.
+func (t *Tab) Back(memory int64) { _ = t.Add(min(0, memory-t.open.Memory)) }
+
 // Close returns everything.
-func (t *Tab) Close() {
-	_ = t.Open(-t.handles, -t.envs, -t.memory) // less never fails
-	t.Give(t.use)
-}
+func (t *Tab) Close() { t.Give(t.open) }

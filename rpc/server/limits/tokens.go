@@ -74,22 +74,20 @@ func ParseTokens(text string) ([]Token, error) {
 // set sets a limit from "max_envs=100".
 func (t *Token) set(option string) error {
 	name, value, _ := strings.Cut(option, "=")
-	bits := 64
-	if name != "max_memory" {
-		bits = strconv.IntSize
+	var most int64 = math.MaxInt
+	if name == "max_memory" {
+		most = math.MaxInt64
 	}
-	n, err := strconv.ParseInt(value, 10, bits)
-	switch {
+	n, err := strconv.ParseInt(value, 10, 64)
+	value = value[:min(len(value), 20)] // shorter than a token, which it may contain
+	switch bad := err != nil || n < 1 || n > most; {
 	case name != "max_sessions" && name != "max_envs" && name != "max_memory": // it may be part of a token
 		return fmt.Errorf("want max_sessions=N, max_envs=N or max_memory=BYTES after the token, which has no blanks")
-	case err != nil || n < 1:
-		value = value[:min(len(value), 20)] // shorter than a token, which it may contain
-		return fmt.Errorf("%s is %q, want a whole number from 1 to %d", name, value, int64(math.MaxInt>>(64-bits)))
-	}
-	switch name {
-	case "max_sessions":
+	case bad:
+		return fmt.Errorf("%s is %q, want a whole number from 1 to %d", name, value, most)
+	case name == "max_sessions":
 		t.MaxSessions = int(n)
-	case "max_envs":
+	case name == "max_envs":
 		t.MaxEnvs = int(n)
 	default:
 		t.MaxMemory = n
@@ -101,10 +99,8 @@ func (t *Token) set(option string) error {
 // clients that need no token.
 type Holder struct {
 	Token
-	sum      [sha256.Size]byte // of the secret
-	sessions int
-	envs     int
-	memory   int64
+	sum  [sha256.Size]byte // of the secret
+	open Use
 }
 
 func newHolders(tokens []Token) []*Holder {
@@ -137,31 +133,22 @@ func (l *Ledger) Recognize(secret string) (*Holder, error) {
 	return found, nil
 }
 
-// exceeds returns the error for a limit of the token.
-func (h *Holder) exceeds(limit string, value, asked int64) error {
-	e := wire.Exceeds(limit, value, asked, "")
-	e.Msg += fmt.Sprintf(" with token %s; raise %s in its line of --token-file", h.Token.Name, limit)
+// room fails if u exceeds a limit of the token. A nil holder has none.
+func (h *Holder) room(u Use) error {
+	if h == nil {
+		return nil
+	}
+	b := exceeded(
+		bound{"max_sessions", int64(h.open.Sessions), int64(u.Sessions), cmp.Or(int64(h.MaxSessions), math.MaxInt64)},
+		bound{"max_envs", int64(h.open.Envs), int64(u.Envs), cmp.Or(int64(h.MaxEnvs), math.MaxInt64)},
+		bound{"max_memory", h.open.Memory, u.Memory, cmp.Or(h.MaxMemory, math.MaxInt64)},
+	)
+	if b == nil {
+		return nil
+	}
+	e := wire.Exceeds(b.name, b.most, b.have+b.more, "")
+	e.Msg += fmt.Sprintf(" with token %s; raise %s in its line of --token-file", h.Token.Name, b.name)
 	return e.With("raise", "--token-file").With("token", h.Token.Name)
-}
-
-// room fails if so many more sessions, games and bytes exceed a limit of the token. A nil holder has none.
-func (h *Holder) room(sessions, envs int, memory int64) error {
-	switch {
-	case h == nil:
-	case sessions > 0 && h.MaxSessions > 0 && h.sessions+sessions > h.MaxSessions:
-		return h.exceeds("max_sessions", int64(h.MaxSessions), int64(h.sessions+sessions))
-	case envs > 0 && h.MaxEnvs > 0 && h.envs+envs > h.MaxEnvs:
-		return h.exceeds("max_envs", int64(h.MaxEnvs), int64(h.envs+envs))
-	case memory > 0 && h.MaxMemory > 0 && h.memory+memory > h.MaxMemory:
-		return h.exceeds("max_memory", h.MaxMemory, h.memory+memory)
-	}
-	return nil
-}
-
-func (h *Holder) add(sessions, envs int, memory int64) {
-	if h != nil {
-		h.sessions, h.envs, h.memory = h.sessions+sessions, h.envs+envs, h.memory+memory
-	}
 }
 
 // Name is the name of the token, "" if there is none.
