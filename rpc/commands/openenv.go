@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"blockyard/rpc/server/limits"
-
 	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -47,15 +45,13 @@ func (f *openEnvFlags) checkOpenEnv(listeners int) error {
 	return nil
 }
 
-// openEnvAddress returns the address as listen.Listen wants it, or nothing without --openenv.
-func (f *openEnvFlags) openEnvAddress() []string {
-	switch {
-	case f.OpenEnv == "":
-		return nil
-	case strings.HasPrefix(f.OpenEnv, "tcp:"), strings.HasPrefix(f.OpenEnv, "tls:"), strings.HasPrefix(f.OpenEnv, "unix:"):
-		return []string{f.OpenEnv}
+// openEnvAddress returns the address as listen.Listen wants it.
+func (f *openEnvFlags) openEnvAddress() string {
+	switch network, _, _ := strings.Cut(f.OpenEnv, ":"); network {
+	case "tcp", "tls", "unix":
+		return f.OpenEnv
 	}
-	return []string{"tcp:" + f.OpenEnv}
+	return "tcp:" + f.OpenEnv
 }
 
 // openEnvURL returns an address as clients of OpenEnv write it.
@@ -72,15 +68,17 @@ func openEnvURL(address string) string {
 
 // openEnv returns the server of --openenv, nil without that flag. Its sessions are guests of srv. forget removes what
 // its opponents were compiled to, also after an error.
-func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served []*env.Game, l limits.Limits,
-	log *slog.Logger) (_ *openenv.Server, forget func(), err error) {
+func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served []*env.Game, log *slog.Logger) (
+	_ *openenv.Server, forget func(), err error) {
 	forget = func() {}
 	if f.OpenEnv == "" {
 		return nil, forget, nil
 	}
-	g, err := f.game(served)
-	if err != nil {
-		return nil, forget, err
+	g := games.Find(served, f.Game)
+	if g == nil {
+		if g, err = games.Lookup(f.Game); err != nil {
+			return nil, forget, err
+		}
 	}
 	opponents := f.Opponents
 	var opponent bots.Factory
@@ -101,9 +99,7 @@ func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served [
 	text, err := openenv.New(openenv.Config{
 		Game: g, Seats: f.Seats, Seat: f.Seat, Opponent: vec.AgentFactory(opponent), Opponents: opponents,
 		Reward: f.Reward, Penalty: f.IllegalPenalty, StepLimit: f.StepLimit, Rules: games.Rules(g), Version: version,
-		Values: values, Unit: unit, Guests: srv, Sessions: l.MaxSessions, Hosts: f.OpenEnvHost,
-		MaxMessage: l.MaxMessage, Idle: f.Idle, Header: l.HelloTimeout,
-		Body: l.FrameTimeout, Write: l.WriteTimeout, Log: log,
+		Values: values, Unit: unit, Guests: srv, Hosts: f.OpenEnvHost, Idle: f.Idle, Log: log,
 	})
 	return text, forget, err
 }
@@ -130,12 +126,4 @@ func valuesOf(g *env.Game) (openenv.Values, string) {
 		}
 		return values, err
 	}, "those of learned: higher is better; compare values of one position only"
-}
-
-// game finds the game of --openenv.
-func (f *openEnvFlags) game(served []*env.Game) (*env.Game, error) {
-	if g := games.Find(served, f.Game); g != nil {
-		return g, nil
-	}
-	return games.Lookup(f.Game)
 }

@@ -12,7 +12,6 @@ import (
 	"os"
 	"reflect"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"blockyard/rpc/server/limits"
@@ -22,6 +21,7 @@ import (
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/ops"
 	"blockyard/env/games"
+	"blockyard/rpc/commands/watch"
 	"blockyard/rpc/openenv"
 	"blockyard/rpc/server"
 	"blockyard/rpc/server/listen"
@@ -44,7 +44,7 @@ type serveCmd struct {
 	Drain       time.Duration `placeholder:"DURATION" help:"${drain_help}"`
 
 	openEnvFlags
-	watchFlags
+	Watch string `placeholder:"HOST:PORT" help:"${watch_help}"`
 	ops.Flags
 	limits.Limits
 }
@@ -112,37 +112,30 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer site.Close()
-	text, forget, err := c.openEnv(ctx, srv, served, c.Limits, log)
+	text, forget, err := c.openEnv(ctx, srv, served, log)
 	defer forget()
 	if err != nil {
 		return err
 	}
-	shown, err := c.watchFlags.listen(tokens)
-	if err != nil {
-		return err
-	}
-	listeners, err := listenAll(append(slices.Clone(c.Listen), c.openEnvAddress()...), tokens, c.credentials())
-	if err != nil {
-		return errors.Join(err, closeWatch(shown))
-	}
 	signals := ctx
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	ready := &ready{Ready: []string{}, PID: os.Getpid(), Proto: server.Protocol, Version: version, HTTP: site.URL()}
+	services := c.services(srv, text.Serve, func(l net.Listener) error { return watch.NewHandler(srv).Serve(ctx, l, log) })
+	listeners, err := c.listenAll(services, tokens, ready)
+	if err != nil {
+		return err
+	}
 	for k, l := range listeners {
-		serve := srv.Serve
-		if k == len(c.Listen) {
-			serve = text.Serve
-		}
 		go func() {
-			if err := serve(l); err != nil {
+			if err := services[k].serve(l); err != nil {
 				end(err)
 			}
 		}()
 	}
 	c.watch(ctx, srv, end)
-	serveWatch(ctx, shown, srv, log, end)
 	site.Ready() // before the line that says so: whoever reads it may ask at once
-	if err := announce(os.Stdout, listeners, len(c.Listen), site, shown); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(ready); err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}
 	<-ctx.Done()
@@ -172,10 +165,6 @@ func (c *serveCmd) tuneRuntime() {
 // headroom is how much more than --max-memory the process may take, without memory shared with clients: for the
 // program itself, requests, responses and garbage.
 func headroom(limit int64) int64 { return max(64<<20, limit/10) }
-
-func (c *serveCmd) credentials() listen.Credentials {
-	return listen.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA, TLS12: c.TLS12}
-}
 
 // tokens returns the tokens that clients may send, nil if they need none.
 func (c *serveCmd) tokens() ([]limits.Token, error) {
@@ -223,13 +212,49 @@ func (c *serveCmd) watch(ctx context.Context, srv *server.Server, end context.Ca
 	}()
 }
 
-func listenAll(addresses []string, tokens []limits.Token, with listen.Credentials) ([]net.Listener, error) {
-	var all []net.Listener
-	for _, a := range addresses {
-		l, err := listen.Listen(a, tokens, with)
+// A ready is the line of JSON that says where the server listens.
+type ready struct {
+	Ready   []string `json:"ready"`
+	PID     int      `json:"pid"`
+	Proto   [2]int   `json:"proto"`
+	Version string   `json:"version"`
+	HTTP    string   `json:"http,omitempty"`
+	OpenEnv string   `json:"openenv,omitempty"`
+	Watch   string   `json:"watch,omitempty"`
+}
+
+// A service is what answers at one address.
+type service struct {
+	address string
+	serve   func(net.Listener) error
+	say     func(to *ready, at net.Listener)
+}
+
+// services are those of the flags. Like --listen, --watch takes an address that other machines can reach only if there
+// is a token.
+func (c *serveCmd) services(srv *server.Server, text, shown func(net.Listener) error) (all []service) {
+	for _, a := range c.Listen {
+		all = append(all, service{a, srv.Serve,
+			func(r *ready, l net.Listener) { r.Ready = append(r.Ready, listen.Name(l)) }})
+	}
+	if c.OpenEnv != "" {
+		all = append(all, service{c.openEnvAddress(), text,
+			func(r *ready, l net.Listener) { r.OpenEnv = openEnvURL(listen.Name(l)) }})
+	}
+	if c.Watch != "" {
+		all = append(all, service{"tcp:" + c.Watch, shown, func(r *ready, l net.Listener) { r.Watch = l.Addr().String() }})
+	}
+	return all
+}
+
+func (c *serveCmd) listenAll(services []service, tokens []limits.Token, say *ready) (all []net.Listener, err error) {
+	with := listen.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA, TLS12: c.TLS12}
+	for _, s := range services {
+		l, err := listen.Listen(s.address, tokens, with)
 		if err != nil {
 			return nil, errors.Join(err, closeAll(all))
 		}
+		s.say(say, l)
 		all = append(all, l)
 	}
 	return all, nil
@@ -238,31 +263,9 @@ func listenAll(addresses []string, tokens []limits.Token, with listen.Credential
 func closeAll(all []net.Listener) error {
 	var errs []error
 	for _, l := range all {
-		errs = append(errs, l.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// announce prints the line of JSON that says where the server listens. Listeners from text on are for --openenv.
-func announce(w io.Writer, listeners []net.Listener, text int, site *ops.Site, shown net.Listener) error {
-	ready := struct {
-		Ready   []string `json:"ready"`
-		PID     int      `json:"pid"`
-		Proto   [2]int   `json:"proto"`
-		Version string   `json:"version"`
-		HTTP    string   `json:"http,omitempty"`
-		OpenEnv string   `json:"openenv,omitempty"`
-		Watch   string   `json:"watch,omitempty"`
-	}{Ready: []string{}, PID: os.Getpid(), Proto: server.Protocol, Version: version, HTTP: site.URL()}
-	for k, l := range listeners {
-		if k < text {
-			ready.Ready = append(ready.Ready, listen.Name(l))
-		} else {
-			ready.OpenEnv = openEnvURL(listen.Name(l))
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) { // that of --watch closes at the end of its context
+			errs = append(errs, err)
 		}
 	}
-	if shown != nil {
-		ready.Watch = shown.Addr().String()
-	}
-	return json.NewEncoder(w).Encode(ready)
+	return errors.Join(errs...)
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/rpc/server/limits"
-
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/server"
@@ -31,15 +29,10 @@ type Config struct {
 	Values Values // of the moves in children; nil for none
 	Unit   string // of Values, for people
 
-	Guests     *server.Server // counts the sessions, and knows limits and tokens
-	Sessions   int            // how many there may be: the limit of Guests
-	Hosts      []string       // names of this server besides localhost and IP addresses, for the Host header
-	MaxMessage int            // bytes of a request
-	Idle       time.Duration  // after which a session that nobody uses is closed
-	Header     time.Duration  // for the header of a request
-	Body       time.Duration  // for the rest of a request
-	Write      time.Duration  // for the client to read a response
-	Log        *slog.Logger
+	Guests *server.Server // counts the sessions, and knows limits and tokens
+	Hosts  []string       // names of this server besides localhost and IP addresses, for the Host header
+	Idle   time.Duration  // after which a session that nobody uses is closed
+	Log    *slog.Logger
 }
 
 // Limits of requests and of what a client names, in bytes.
@@ -55,11 +48,6 @@ const DefaultIdle = 30 * time.Minute
 func (c Config) check() (Config, error) {
 	c.Seats = cmp.Or(c.Seats, c.Game.MinSeats)
 	c.Idle = cmp.Or(c.Idle, DefaultIdle)
-	c.MaxMessage = min(cmp.Or(c.MaxMessage, mostMessage), mostMessage)
-	for _, d := range []*time.Duration{&c.Header, &c.Body, &c.Write} {
-		*d = cmp.Or(*d, 30*time.Second)
-	}
-	c.Sessions = cmp.Or(c.Sessions, limits.DefaultLimits().MaxSessions)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

@@ -92,8 +92,8 @@ func (s *Server) enter(secret string, at place, parent *session) (p *session, cr
 	return p, true, nil
 }
 
-// oldest returns that session of a token whose episode has been over for the longest time, nil if there is none. Sessions
-// of MCP end themselves.
+// oldest returns that session of a token whose episode has been over for the longest time, nil if there is none.
+// Sessions of MCP end themselves.
 func (s *Server) oldest(token string) (found *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -191,7 +191,9 @@ func TestIdleSessionsAreClosed(t *testing.T) {
 
 // A client that does not read is disconnected.
 func TestSlowReaders(t *testing.T) {
-	w := start(t, "blocking", server.Config{}, func(c *Config) { c.Write = 100 * time.Millisecond })
+	most := limits.DefaultLimits()
+	most.WriteTimeout = 100 * time.Millisecond
+	w := start(t, "blocking", server.Config{Limits: most}, nil)
 	p := w.dial(t, "")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

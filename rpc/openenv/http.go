@@ -81,14 +81,14 @@ func (s *Server) getState(r *http.Request, _ []byte) (any, error) {
 // body reads the body of a request, within the limits.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	c := http.NewResponseController(w)
-	_ = c.SetReadDeadline(time.Now().Add(s.c.Body)) // a test's recorder has none
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(s.c.MaxMessage)))
+	_ = c.SetReadDeadline(time.Now().Add(s.limits.FrameTimeout)) // a test's recorder has none
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(s.limits.MaxMessage)))
 	_ = c.SetReadDeadline(time.Time{})
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return nil, &failure{http.StatusRequestEntityTooLarge, "",
-			fmt.Errorf("the body has more than %d bytes", s.c.MaxMessage)}
+			fmt.Errorf("the body has more than %d bytes", s.limits.MaxMessage)}
 	case err != nil:
 		return nil, &failure{http.StatusRequestTimeout, "", fmt.Errorf("the body did not arrive: %w", err)}
 	}
@@ -106,7 +106,7 @@ func (s *Server) answer(w http.ResponseWriter, value any, err error) {
 		status = f.status
 		text, _ = json.Marshal(object{"detail": f.Error()}) // a string has no errors
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.c.Write)) // a test's recorder has none
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.limits.WriteTimeout)) // a test's recorder has none
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -28,8 +28,8 @@ func (s *Server) newMCP() {
 	s.mcp.AddReceivingMiddleware(s.countMCP)
 	quiet := slog.New(slog.DiscardHandler) // it logs every connection that ends early as an error
 	s.mcpHTTP = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.mcp },
-		&mcp.StreamableHTTPOptions{JSONResponse: true, SessionTimeout: s.c.Idle, MaxRequestBodyBytes: int64(s.c.MaxMessage),
-			Logger: quiet, DisableLocalhostProtection: true}) // guard protects
+		&mcp.StreamableHTTPOptions{JSONResponse: true, SessionTimeout: s.c.Idle, Logger: quiet,
+			MaxRequestBodyBytes: int64(s.limits.MaxMessage), DisableLocalhostProtection: true}) // guard protects
 }
 
 // serveMCP serves /mcp: MCP to clients that speak its transport, otherwise plain JSON-RPC.

@@ -25,11 +25,13 @@ import (
 
 	"blockyard/datasets/program/web"
 	"blockyard/env"
+	"blockyard/rpc/server/limits"
 )
 
 // A Server serves one game until Close. Drain and Close may be called on nil.
 type Server struct {
 	c        Config
+	limits   limits.Limits
 	http     *web.Server
 	draining atomic.Bool
 
@@ -52,11 +54,12 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{c: c, sessions: map[*session]struct{}{}, episodes: map[place]*session{}, unnamed: map[string]string{},
-		methods: methods(), texts: make([]atomic.Pointer[string], c.Game.Actions)}
+		limits: c.Guests.Limits(), methods: methods(), texts: make([]atomic.Pointer[string], c.Game.Actions)}
+	s.limits.MaxMessage = min(s.limits.MaxMessage, mostMessage)
 	s.newMCP()
-	most := connections * c.Sessions
-	s.http = web.NewServer(s.Handler(), web.Limits{Header: c.Header, Read: -1, Write: -1, Idle: c.Body,
-		HeaderBytes: 16 << 10, Strangers: most, Members: most, PerMember: most, Log: c.Log})
+	most := connections * s.limits.MaxSessions
+	s.http = web.NewServer(s.Handler(), web.Limits{Header: s.limits.HelloTimeout, Read: -1, Write: -1,
+		Idle: s.limits.FrameTimeout, HeaderBytes: 16 << 10, Strangers: most, Members: most, PerMember: most, Log: c.Log})
 	return s, nil
 }
 

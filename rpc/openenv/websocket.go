@@ -37,8 +37,8 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) {
 		return // Accept has answered
 	}
 	defer conn.CloseNow()
-	conn.SetReadLimit(int64(s.c.MaxMessage))
-	c := &socket{srv: s, conn: conn, slow: time.AfterFunc(s.c.Write, func() { conn.CloseNow() })}
+	conn.SetReadLimit(int64(s.limits.MaxMessage))
+	c := &socket{srv: s, conn: conn, slow: time.AfterFunc(s.limits.WriteTimeout, func() { conn.CloseNow() })}
 	c.slow.Stop() // until something is sent
 	if id := r.URL.Query().Get("session_id"); id != "" {
 		c.session, err = s.find(secret, id)
@@ -137,7 +137,7 @@ func (c *socket) send(r reply) error {
 	if c.session != nil {
 		c.session.guest.Answered(c.out.Len())
 	}
-	c.slow.Reset(c.srv.c.Write)
+	c.slow.Reset(c.srv.limits.WriteTimeout)
 	defer c.slow.Stop()
 	return c.conn.Write(context.Background(), websocket.MessageText, c.out.Bytes())
 }
