@@ -121,9 +121,7 @@ func (c *conformCmd) Run(std *program.Console) error {
 	}
 	checker := make()
 	for _, file := range c.Files {
-		if file != "-" {
-			conform.Index(checker, file, c.MaxBytes)
-		}
+		conform.Index(checker, file, c.MaxBytes)
 	}
 	var found error
 	for _, file := range c.Files {

@@ -17,22 +17,29 @@ import (
 )
 
 // Index lets c read a file before the first check, for checks that need lines of other files. It ignores errors, which
-// File reports, and reads no more than most bytes.
+// File reports, and reads no more than most bytes. Standard input can only be read once, so it is not indexed.
 func Index(c *Checker, path string, most int64) {
-	if c.Index == nil {
+	if c.Index == nil || path == "-" {
 		return
 	}
-	in, err := jsonl.Open(path)
+	in, err := open(path, most)
 	if err != nil {
 		return
 	}
 	defer in.Close()
-	in.Limit(most, raise)
 	for line, err := range in.All() {
 		if err == nil {
 			c.Index(line)
 		}
 	}
+}
+
+func open(path string, most int64) (*jsonl.Reader, error) {
+	in, err := jsonl.Open(path)
+	if err == nil {
+		in.Limit(most, "raise --max-bytes")
+	}
+	return in, err
 }
 
 // A Report is the outcome of checking one file.
@@ -42,17 +49,13 @@ type Report struct {
 	Tally
 }
 
-// raise is what to do if a file is longer than may be read.
-const raise = "raise --max-bytes"
-
 // File checks the file at path; "-" is standard input. It fails if the file has more than most bytes, uncompressed.
 func File(c *Checker, path string, most int64) (*Report, error) {
-	in, err := jsonl.Open(path)
+	in, err := open(path, most)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	in.Limit(most, raise)
 	return Read(c, in)
 }
 

@@ -36,8 +36,15 @@ func (v Values) Read(key string, into any) error {
 	return nil
 }
 
-// Given compares one value, which may be a list, unless the transcript does not state it or states null.
-func (v Values) Given(t *Tally, key string, replayed any) {
+// Given compares values, of which it gets the keys and the replayed values in turn. It leaves out those that the
+// transcript does not state or states as null.
+func (v Values) Given(t *Tally, replayed ...any) {
+	for k := 0; k < len(replayed); k += 2 {
+		v.given(t, replayed[k].(string), replayed[k+1])
+	}
+}
+
+func (v Values) given(t *Tally, key string, replayed any) {
 	if !v.Has(key) || string(v[key]) == "null" {
 		return
 	}

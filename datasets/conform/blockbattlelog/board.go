@@ -45,10 +45,8 @@ func field(side *blockbattle.Side, piece int) string {
 
 // startField is a side's board at the start of a round. The piece of a side that has lost is not on it.
 func startField(side *blockbattle.Side, piece, seat int, lost []blockbattle.Loss) string {
-	for _, l := range lost {
-		if l.Seat == seat {
-			piece = -1
-		}
+	if has(lost, seat) {
+		piece = -1
 	}
 	return field(side, piece)
 }

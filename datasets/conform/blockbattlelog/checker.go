@@ -50,16 +50,11 @@ func comparing[T any, Check func(*conform.Tally, conform.Values, *T) error](chec
 	}
 }
 
-// A seen is a game in another file, as far as logs are compared with it.
+// A seen is a game in another file, as far as logs are compared with it: the positions and the answers of its rounds.
 type seen struct {
 	port   bool
-	rounds []seenRound
-}
-
-type seenRound struct {
-	round, piece, next int
-	sides              [2]blockbattle.Side
-	outs               [2]string
+	rounds []blockbattle.State
+	outs   [][2]string
 }
 
 // index notes a game for the logs of its bots. It ignores a malformed one: the check reports that.
@@ -74,9 +69,7 @@ func (all games) index(line []byte) {
 		if r.check() != nil {
 			return
 		}
-		one := seenRound{round: r.Round}
-		one.piece, _ = pieceOf(r.Piece)
-		one.next, _ = pieceOf(r.Next)
+		s, outs := blockbattle.State{Round: int32(r.Round), Piece: uint8(r.piece), Next: uint8(r.next)}, [2]string{}
 		for seat := range r.P {
 			p := &r.P[seat]
 			if p.Start == nil || p.Out == nil || p.Pts0 == nil || p.Combo0 == nil || p.Skips0 == nil {
@@ -87,10 +80,10 @@ func (all games) index(line []byte) {
 				return
 			}
 			side.Points, side.Combo, side.Skips = int32(*p.Pts0), int32(*p.Combo0), int32(*p.Skips0)
-			one.sides[seat], one.outs[seat] = side, *p.Out
+			s.Sides[seat], outs[seat] = side, *p.Out
 		}
-		if r.P[0].Out != nil && r.P[1].Out != nil {
-			g.rounds = append(g.rounds, one)
+		if r.played() {
+			g.rounds, g.outs = append(g.rounds, s), append(g.outs, outs)
 		}
 	}
 	all[id(rec.ID)] = g
@@ -107,10 +100,9 @@ func (d *dialogue) checkGame(t *conform.Tally, g *seen) {
 			conform.Same(t, "the game has the round", true, false)
 			return
 		}
-		r := &g.rounds[i]
-		sameLines(t, now.lines, d.expect(r.round, r.piece, r.next, &r.sides, now.time))
+		sameLines(t, now.lines, d.expect(&g.rounds[i], now.time))
 		if len(now.answers) == 1 && !now.late && !d.lateBefore(i) {
-			answer, played := tokens(now.answers[0], d.rules()), tokens(r.outs[d.me], d.rules())
+			answer, played := tokens(now.answers[0], d.rules), tokens(g.outs[i][d.me], d.rules)
 			conform.Same(t, "answer", fmt.Sprint(answer), fmt.Sprint(played))
 		}
 	}

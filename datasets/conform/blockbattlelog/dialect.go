@@ -29,14 +29,12 @@ func (d *dialogue) checkSettings(t *conform.Tally) {
 }
 
 // expect returns the lines of a turn that our side would send, in the dialect's order.
-func (d *dialogue) expect(round, piece, next int, sides *[2]blockbattle.Side, time int) []string {
-	if piece < 0 || next < 0 {
-		return nil
-	}
+func (d *dialogue) expect(s *blockbattle.State, time int) []string {
+	piece := int(s.Piece)
 	out := []string{
-		fmt.Sprintf("update game round %d", round),
+		fmt.Sprintf("update game round %d", s.Round),
 		fmt.Sprintf("update game this_piece_type %c", blockbattle.Letters[piece]),
-		fmt.Sprintf("update game next_piece_type %c", blockbattle.Letters[next]),
+		fmt.Sprintf("update game next_piece_type %c", blockbattle.Letters[s.Next]),
 		fmt.Sprintf("update game this_piece_position %d,-1", blockbattle.SpawnX(piece)),
 	}
 	about := func(name string, side *blockbattle.Side, keys ...string) {
@@ -49,12 +47,12 @@ func (d *dialogue) expect(round, piece, next int, sides *[2]blockbattle.Side, ti
 	names := d.names()
 	if d.port { // the port sends the receiver's own values for both players
 		for _, name := range names {
-			about(name, &sides[d.me], "row_points", "combo", "skips", "field")
+			about(name, &s.Sides[d.me], "row_points", "combo", "skips", "field")
 		}
 		return append(out, fmt.Sprintf("action move %d", time))
 	}
-	about(names[d.me], &sides[d.me], "row_points", "combo", "skips", "field")
-	about(names[1-d.me], &sides[1-d.me], "field", "row_points", "combo", "skips")
+	about(names[d.me], &s.Sides[d.me], "row_points", "combo", "skips", "field")
+	about(names[1-d.me], &s.Sides[1-d.me], "field", "row_points", "combo", "skips")
 	return append(out, fmt.Sprintf("action moves %d", time))
 }
 

@@ -11,7 +11,7 @@ import (
 // checkTurns replays the game with the bot's answers and compares the lines of every turn with those
 // that our side would have sent.
 func (d *dialogue) checkTurns(t *conform.Tally) {
-	s := &blockbattle.State{Round: 1, Winner: blockbattle.Nobody, Rules: d.rules()}
+	s := &blockbattle.State{Round: 1, Winner: blockbattle.Nobody, Rules: d.rules}
 	for i := range d.turns {
 		now := &d.turns[i]
 		d.at(t, now, "")
@@ -25,13 +25,13 @@ func (d *dialogue) checkTurns(t *conform.Tally) {
 			d.at(t, now, "")
 			conform.Same(t, "piece as announced", now.piece, d.turns[i-1].next)
 		}
-		sameLines(t, now.lines, d.expect(int(s.Round), now.piece, now.next, &s.Sides, now.time))
+		s.Piece, s.Next = uint8(now.piece), uint8(now.next)
+		sameLines(t, now.lines, d.expect(s, now.time))
 		for seat := range s.Sides {
 			if seat == d.me || !d.port {
 				conform.Same(t, "the game goes on: "+player(seat)+" can spawn", true, !s.Sides[seat].SpawnHits(now.piece))
 			}
 		}
-		s.Piece, s.Next = uint8(now.piece), uint8(now.next)
 	}
 }
 
@@ -141,7 +141,7 @@ func (d *dialogue) alone(s *blockbattle.State, land blockbattle.Landing, now *tu
 	var lands [2]blockbattle.Landing
 	lands[d.me], lands[them] = land, s.Landing(them, env.None)
 	p := settle(s, lands, [2][][]int{}, now.next)
-	lost := slices.ContainsFunc(p.losses, func(l blockbattle.Loss) bool { return l.Seat == d.me })
+	lost := has(p.losses, d.me)
 	own := s.Sides[d.me]
 	own.Lost = blockbattle.NotLost
 	s.Over, s.Winner = false, blockbattle.Nobody

@@ -23,12 +23,8 @@ type game struct {
 
 func checkGame(t *conform.Tally, v conform.Values, rec *gameRecord) error {
 	g := &game{t: t, v: v, rec: rec, s: &blockbattle.State{Winner: blockbattle.Nobody}}
-	switch rec.Rules {
-	case "classic":
-		g.s.Rules = blockbattle.Classic
-	case "port":
-		g.s.Rules = blockbattle.Port
-	default:
+	var ok bool
+	if g.s.Rules, ok = engines[rec.Rules]; !ok {
 		return fmt.Errorf("game %s: rules %q, want classic or port", id(rec.ID), rec.Rules)
 	}
 	if len(rec.Rounds) == 0 {
@@ -53,12 +49,10 @@ func (g *game) replay() {
 			return
 		}
 		conform.Same(g.t, "round", r.Round, i+1)
-		piece, _ := pieceOf(r.Piece)
-		next, _ := pieceOf(r.Next)
 		if i > 0 {
 			conform.Same(g.t, "piece", r.Piece, g.rec.Rounds[i-1].Next)
 		}
-		g.s.Round, g.s.Piece, g.s.Next = int32(i+1), uint8(piece), uint8(next)
+		g.s.Round, g.s.Piece, g.s.Next = int32(i+1), uint8(r.piece), uint8(r.next)
 		g.starts(r)
 		if g.s.Over {
 			compareSpawnLoss(g.t, r, g.s, g.spawn, func(seat int) { g.at(r, seat) })
@@ -66,7 +60,7 @@ func (g *game) replay() {
 			g.spawn = nil
 			continue
 		}
-		if r.P[0].Out == nil || r.P[1].Out == nil {
+		if !r.played() {
 			conform.Same(g.t, "the round was played", false, true)
 			return
 		}
@@ -87,11 +81,10 @@ func (g *game) starts(r *roundRecord) {
 	for i := range r.P {
 		g.at(r, i)
 		p, side := &r.P[i], &g.s.Sides[i]
-		p.Given(g.t, "start", startField(side, int(g.s.Piece), i, g.spawn))
-		p.Given(g.t, "pos", fmt.Sprintf("%d,-1", blockbattle.SpawnX(int(g.s.Piece))))
-		p.Given(g.t, "pts0", int(side.Points))
-		p.Given(g.t, "combo0", int(side.Combo))
-		p.Given(g.t, "skips0", int(side.Skips))
+		p.Given(g.t,
+			"start", startField(side, int(g.s.Piece), i, g.spawn),
+			"pos", fmt.Sprintf("%d,-1", blockbattle.SpawnX(int(g.s.Piece))), "pts0", int(side.Points),
+			"combo0", int(side.Combo), "skips0", int(side.Skips))
 	}
 }
 
@@ -99,7 +92,7 @@ func (g *game) round(i int) {
 	r := &g.rec.Rounds[i]
 	in := &inputs{outs: [2]string{*r.P[0].Out, *r.P[1].Out}, holes: r.holes()}
 	if i+1 < len(g.rec.Rounds) {
-		in.next, _ = pieceOf(g.rec.Rounds[i+1].Next)
+		in.next = g.rec.Rounds[i+1].next
 	}
 	if g.differs == 0 && g.s.Rules == blockbattle.Classic {
 		if g.why = switches(g.s, in); g.why != nil {
@@ -163,7 +156,7 @@ func (g *game) dealt(seed string) {
 				}
 				dealt = append(dealt, holes)
 			}
-			conform.Same(g.t, "holes of "+player(seat), recordedHoles(r.P[seat].Holes), recordedHoles(dealt))
+			conform.Same(g.t, "holes of "+player(seat), holesText(r.P[seat].Holes), holesText(dealt))
 		}
 	}
 }

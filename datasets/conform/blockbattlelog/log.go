@@ -13,7 +13,8 @@ import (
 // A dialogue is the content of a log: the settings, and the lines of every turn.
 type dialogue struct {
 	port     bool
-	me       int // the receiver's seat
+	rules    blockbattle.Rules // of the engine that wrote the log
+	me       int               // the receiver's seat
 	name     string
 	settings []string
 	turns    []turn
@@ -34,13 +35,8 @@ type turn struct {
 	late    bool     // the host noted a time-out
 }
 
-// rules are the rules of the engine that wrote the log.
-func (d *dialogue) rules() blockbattle.Rules {
-	if d.port {
-		return blockbattle.Port
-	}
-	return blockbattle.Classic
-}
+// engines are the rules of the engines, by their names in transcripts.
+var engines = map[string]blockbattle.Rules{"classic": blockbattle.Classic, "port": blockbattle.Port}
 
 // noTurn is a turn before its first line.
 var noTurn = turn{piece: -1, next: -1}
@@ -55,12 +51,9 @@ func (d *dialogue) names() [2]string {
 
 // parseLog reads a log. Wrong lines are not an error here: the comparison finds them.
 func parseLog(rec *logRecord) (*dialogue, error) {
-	d := &dialogue{name: id(rec.Game), bank: 10000, perMove: 500}
-	switch rec.Dialect {
-	case "classic":
-	case "port":
-		d.port = true
-	default:
+	rules, ok := engines[rec.Dialect]
+	d := &dialogue{name: id(rec.Game), port: rec.Dialect == "port", rules: rules, bank: 10000, perMove: 500}
+	if !ok {
 		return nil, fmt.Errorf("log of %s: dialect %q, want classic or port", d.name, rec.Dialect)
 	}
 	names := d.names()
@@ -80,14 +73,13 @@ func parseLog(rec *logRecord) (*dialogue, error) {
 				d.turns = append(d.turns, now)
 				now = noTurn
 			}
-		case len(d.turns) == 0:
-		case who == "bot":
+		case len(d.turns) > 0:
 			last := &d.turns[len(d.turns)-1]
-			last.answers = append(last.answers, text)
-		case who == "note":
-			last := &d.turns[len(d.turns)-1]
-			timeout := strings.Contains(text, "timed out") || strings.Contains(text, "before the time-out")
-			last.late = last.late || timeout
+			if who == "bot" {
+				last.answers = append(last.answers, text)
+			} else if who == "note" && (strings.Contains(text, "timed out") || strings.Contains(text, "before the time-out")) {
+				last.late = true
+			}
 		}
 	}
 	if len(d.turns) == 0 {

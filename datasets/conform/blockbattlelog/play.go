@@ -2,6 +2,7 @@ package blockbattlelog
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -88,19 +89,14 @@ func draws(trial *blockbattle.Report, holes [2][][]int, next int) []uint16 {
 	var out []uint16
 	for i := range trial.Sides {
 		for n, mask := range trial.Sides[i].Holes {
-			var row []int
+			row := []int{0}
 			if n < len(holes[i]) {
 				row = holes[i][n]
 			}
-			if len(row) == 0 {
-				row = []int{0}
-			}
-			if len(row) == 1 {
-				row = []int{row[0], (row[0] + 1) % blockbattle.Width}
-			}
 			out = append(out, uint16(row[0]))
-			if mask&(mask-1) != 0 {
-				out = append(out, uint16((row[1]-row[0]+blockbattle.Width)%blockbattle.Width-1))
+			if mask&(mask-1) != 0 { // the second hole, as its distance from the one right of the first
+				apart := (row[len(row)-1] - row[0] + blockbattle.Width) % blockbattle.Width
+				out = append(out, uint16(max(apart-1, 0)))
 			}
 		}
 	}
@@ -115,59 +111,53 @@ func (p *played) compare(t *conform.Tally, seat int, r *playerRecord) {
 	for _, tok := range p.tokens[seat] {
 		words = append(words, tok.String())
 	}
-	r.Given(t, "parsed", words)
-	r.Given(t, "illegal", p.refused[seat])
-	r.Given(t, "rest", fmt.Sprintf("%d,%d", land.X, land.Y))
+	r.Given(t, "parsed", words, "illegal", p.refused[seat], "rest", fmt.Sprintf("%d,%d", land.X, land.Y))
 	shape := box(land.Piece, land.Rot)
 	if land.Skipped {
 		shape = strings.ReplaceAll(shape, "1", "0")
 	}
-	r.Given(t, "shape", shape)
-	r.Given(t, "tspin", land.TSpin)
-	r.Given(t, "skipped", land.Skipped)
+	r.Given(t, "shape", shape, "tspin", land.TSpin, "skipped", land.Skipped)
 	locked := blockbattle.Side{Cells: rep.Locked, Solid: p.before[seat].Solid}
-	r.Given(t, "locked", field(&locked, -1))
-	r.Given(t, "rows", rep.Rows)
-	r.Given(t, "cleared", rep.Cleared)
-	r.Given(t, "gain", rep.Gain)
-	r.Given(t, "lines", rep.Lines)
-	r.Given(t, "first_single", rep.FirstSingle)
+	r.Given(t,
+		"locked", field(&locked, -1), "rows", rep.Rows, "cleared", rep.Cleared, "gain", rep.Gain,
+		"lines", rep.Lines, "first_single", rep.FirstSingle)
 	if r.Holes != nil {
-		conform.Same(t, "holes", recordedHoles(r.Holes), replayedHoles(rep.Holes))
+		var replayed [][]int
+		for _, mask := range rep.Holes {
+			replayed = append(replayed, columns(mask))
+		}
+		conform.Same(t, "holes", holesText(r.Holes), holesText(replayed))
 	}
 	after := &p.after[seat]
-	r.Given(t, "pts", int(after.Points))
-	r.Given(t, "combo", int(after.Combo))
-	r.Given(t, "skips", int(after.Skips))
-	r.Given(t, "end", field(after, -1))
+	r.Given(t,
+		"pts", int(after.Points), "combo", int(after.Combo), "skips", int(after.Skips),
+		"end", field(after, -1))
 }
 
-// recordedHoles and replayedHoles are the hole columns of a batch as text, each row's in
-// ascending order.
-func recordedHoles(rows [][]int) string {
-	out := []string{}
+// columns are the columns of a row's holes, in ascending order.
+func columns(mask uint16) (row []int) {
+	for ; mask != 0; mask &= mask - 1 {
+		row = append(row, bits.TrailingZeros16(mask))
+	}
+	return row
+}
+
+// holesText is the hole columns of a batch as text, each row's in ascending order.
+func holesText(rows [][]int) string {
+	var out []string
 	for _, row := range rows {
 		out = append(out, fmt.Sprint(slices.Sorted(slices.Values(row))))
 	}
 	return strings.Join(out, " ")
 }
 
-func replayedHoles(masks []uint16) string {
-	out := []string{}
-	for _, m := range masks {
-		var row []int
-		for x := range blockbattle.Width {
-			if m>>x&1 != 0 {
-				row = append(row, x)
-			}
-		}
-		out = append(out, fmt.Sprint(row))
-	}
-	return strings.Join(out, " ")
+// has reports whether a seat has lost.
+func has(lost []blockbattle.Loss, seat int) bool {
+	return slices.ContainsFunc(lost, func(l blockbattle.Loss) bool { return l.Seat == seat })
 }
 
 func lossText(list []blockbattle.Loss) string {
-	out := []string{}
+	var out []string
 	for _, l := range list {
 		out = append(out, l.Phase.String()+" "+player(l.Seat))
 	}
@@ -177,7 +167,7 @@ func lossText(list []blockbattle.Loss) string {
 // compareEnd compares the stated end of a round.
 func compareEnd(t *conform.Tally, r *roundRecord, losses []blockbattle.Loss, won string) {
 	if r.Losses != nil {
-		out := []string{}
+		var out []string
 		for _, l := range r.Losses {
 			out = append(out, l[0]+" "+l[1])
 		}

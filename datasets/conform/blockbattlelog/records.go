@@ -30,6 +30,8 @@ type (
 		P      []playerRecord `json:"p"`
 		Losses [][2]string    `json:"losses"`
 		Why    []string       `json:"why"`
+
+		piece, next int // set by check
 	}
 	playerRecord struct {
 		conform.Values `json:"-"`
@@ -85,15 +87,18 @@ func sameWinner(t *conform.Tally, v conform.Values, replayed string) {
 }
 
 // check returns an error for a round that cannot be replayed.
-func (r *roundRecord) check() error {
-	if _, err := pieceOf(r.Piece); err != nil {
+func (r *roundRecord) check() (err error) {
+	if r.piece, err = pieceOf(r.Piece); err != nil {
 		return fmt.Errorf("round %d: %w", r.Round, err)
 	}
-	if _, err := pieceOf(r.Next); err != nil {
+	if r.next, err = pieceOf(r.Next); err != nil {
 		return fmt.Errorf("round %d: next: %w", r.Round, err)
 	}
 	return r.checkPlayers()
 }
+
+// played reports whether the round has answers. Without them, a failed spawn has ended the game.
+func (r *roundRecord) played() bool { return r.P[0].Out != nil && r.P[1].Out != nil }
 
 // holes are the stated hole columns of the rows that each seat sends.
 func (r *roundRecord) holes() [2][][]int { return [2][][]int{r.P[0].Holes, r.P[1].Holes} }

@@ -31,16 +31,15 @@ func checkSingle(t *conform.Tally, v conform.Values, rec *singleRecord) error {
 		t.Note(fmt.Sprintf("piece %s, round %d, answer %q", rec.Piece, rec.Round, outs[seat]))
 		t.Note("from " + rec.In[seat].Field)
 	}
-	piece := int(s.Piece)
 	var failed []blockbattle.Loss
 	for i := range s.Sides {
-		if s.Sides[i].SpawnHits(piece) {
+		if s.Sides[i].SpawnHits(int(s.Piece)) {
 			failed = append(failed, blockbattle.Loss{Phase: blockbattle.LostSpawn, Seat: i})
 		}
 	}
 	for i := range s.Sides {
 		at(i)
-		res.P[i].Given(t, "start", startField(&s.Sides[i], piece, i, failed))
+		res.P[i].Given(t, "start", startField(&s.Sides[i], int(s.Piece), i, failed))
 	}
 	if len(failed) > 0 { // the same by the published rules
 		won := "none"
@@ -104,26 +103,22 @@ func (rec *singleRecord) position() (*blockbattle.State, [2]string, error) {
 	return s, outs, nil
 }
 
-// An outcome is everything in a round that the switches of the rules can change.
-type outcome struct {
-	tspin, skipped [2]bool
-	gain, lines    [2]int
-	after          [2]blockbattle.Side
-	winner, losses string
-}
-
 // under plays a round from a copy of s with other rules.
-func under(rules blockbattle.Rules, s *blockbattle.State, in *inputs) (outcome, *played) {
+func under(rules blockbattle.Rules, s *blockbattle.State, in *inputs) *played {
 	other := *s
 	other.Rules = rules
-	p := play(&other, in)
-	o := outcome{after: p.after, winner: p.winner, losses: lossText(p.losses)}
-	for i := range p.lands {
-		o.tspin[i], o.skipped[i] = p.lands[i].TSpin, p.lands[i].Skipped
-		o.gain[i], o.lines[i] = p.rep.Sides[i].Gain, p.rep.Sides[i].Lines
-		o.after[i].Lost = blockbattle.NotLost // losses has it; here it includes the next spawn test
+	return play(&other, in)
+}
+
+// outcome describes everything in a round that the switches of the rules can change.
+func (p *played) outcome() string {
+	out := p.winner + lossText(p.losses)
+	for i, after := range p.after {
+		after.Lost = blockbattle.NotLost // the losses have it; here it includes the next spawn test
+		rep := &p.rep.Sides[i]
+		out += fmt.Sprint(p.lands[i].TSpin, p.lands[i].Skipped, rep.Gain, rep.Lines, after)
 	}
-	return o, p
+	return out
 }
 
 // oneSwitch has the names of the switches, and the classic engine's rules with one switch as published.
@@ -140,14 +135,13 @@ var oneSwitch = []struct {
 // switches names the switches that change this round of a classic game. It is nil if the published rules
 // have the same outcome.
 func switches(s *blockbattle.State, in *inputs) []string {
-	classic, _ := under(blockbattle.Classic, s, in)
-	document, _ := under(blockbattle.Document, s, in)
-	if classic == document {
+	classic := under(blockbattle.Classic, s, in).outcome()
+	if classic == under(blockbattle.Document, s, in).outcome() {
 		return nil
 	}
 	why := []string{}
 	for _, one := range oneSwitch {
-		if o, _ := under(one.rules, s, in); o != classic {
+		if under(one.rules, s, in).outcome() != classic {
 			why = append(why, one.name)
 		}
 	}
@@ -169,7 +163,7 @@ func compareDocument(t *conform.Tally, d *roundRecord, s *blockbattle.State, in 
 	if d.Why != nil {
 		conform.Same(t, "why", sorted(d.Why), sorted(why))
 	}
-	_, p := under(blockbattle.Document, s, in)
+	p := under(blockbattle.Document, s, in)
 	sameWinner(t, d.Values, p.winner)
 	for i := range d.P {
 		t.Under("document " + player(i) + " ")

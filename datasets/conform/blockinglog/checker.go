@@ -107,11 +107,9 @@ func checkShapes(t *conform.Tally, _ conform.Values, r *map[string]conform.Value
 			continue
 		}
 		shape := &table.Shapes[l]
-		rec.Given(t, "cols", shape.Cols)
-		rec.Given(t, "rows", shape.Rows)
-		rec.Given(t, "def", shape.Text)
-		rec.Given(t, "squares", len(shape.Squares))
-		rec.Given(t, "distinct", len(table.Forms(l)))
+		rec.Given(t,
+			"cols", shape.Cols, "rows", shape.Rows, "def", shape.Text, "squares", len(shape.Squares),
+			"distinct", len(table.Forms(l)))
 		var orient map[string][][]int
 		if err := rec.Read("orient", &orient); err != nil {
 			return err

@@ -62,8 +62,7 @@ func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
 	v.Given(t, "t", g.turns)
 	conform.Same(t, "p", r.P, p)
 	rows := s.Rows(p)
-	v.Given(t, "rows", rows[:])
-	v.Given(t, "others", g.others[p])
+	v.Given(t, "rows", rows[:], "others", g.others[p])
 	if v.Has("valid") {
 		var list []string
 		for _, code := range s.List(p) {
@@ -144,8 +143,7 @@ func end(t *conform.Tally, g *game, v conform.Values, _ *struct{}) error {
 	for i := range scores {
 		scores[i], ranks[i] = s.Score(i), s.Rank(i)
 	}
-	v.Given(t, "scores", scores)
-	v.Given(t, "ranks", ranks)
+	v.Given(t, "scores", scores, "ranks", ranks)
 	rows := s.Rows(-1)
 	v.Given(t, "final", rows[:])
 	return nil

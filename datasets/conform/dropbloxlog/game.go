@@ -37,8 +37,7 @@ func begin(t *conform.Tally, g *game, v conform.Values, r *gameRecord) error {
 	}
 	t.At("start")
 	draws := g.state.Draws(nil)
-	v.Given(t, "block", int(draws[0]))
-	v.Given(t, "discarded", int(draws[1]))
+	v.Given(t, "block", int(draws[0]), "discarded", int(draws[1]))
 	var preview [dropblox.Preview]int
 	for k := range preview {
 		preview[k] = int(g.state.Blocks[1+k])
@@ -56,16 +55,11 @@ func begin(t *conform.Tally, g *game, v conform.Values, r *gameRecord) error {
 // compare plays the turn on s and compares all but the board.
 func compare(t *conform.Tally, v conform.Values, s *dropblox.State, commands []string) dropblox.Played {
 	b := s.Block(0)
-	v.Given(t, "type", int(b.Type))
-	v.Given(t, "at", point(b.Center))
-	v.Given(t, "offsets", offsets(&b))
+	v.Given(t, "type", int(b.Type), "at", point(b.Center), "offsets", offsets(&b))
 	p := s.Turn(commands...)
-	v.Given(t, "applied", p.Applied)
-	v.Given(t, "pre", point(p.Moved.Center))
-	v.Given(t, "pre_offsets", offsets(&p.Moved))
-	v.Given(t, "fall", p.Fall)
-	v.Given(t, "state", status(s))
-	v.Given(t, "next", int(s.Blocks[0]))
+	v.Given(t,
+		"applied", p.Applied, "pre", point(p.Moved.Center), "pre_offsets", offsets(&p.Moved),
+		"fall", p.Fall, "state", status(s), "next", int(s.Blocks[0]))
 	return p
 }
 
@@ -89,9 +83,7 @@ func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
 	p := compare(t, v, s, r.Commands)
 	g.totals.count(r.Commands, p.Applied)
 	g.totals.Rows += p.Rows
-	v.Given(t, "cleared", p.Rows)
-	v.Given(t, "score", int(s.Points))
-	v.Given(t, "tail", int(s.Blocks[dropblox.Known-1]))
+	v.Given(t, "cleared", p.Rows, "score", int(s.Points), "tail", int(s.Blocks[dropblox.Known-1]))
 	if r.Stack != nil {
 		conform.Same(t, "stack", fmt.Sprint(r.Stack), stackText(s))
 	}
@@ -120,14 +112,11 @@ func (n *totals) count(words []string, applied []int8) {
 
 // end compares the end of a game.
 func end(t *conform.Tally, g *game, v conform.Values, _ *struct{}) error {
-	v.Given(t, "turns", int(g.state.Turns))
-	v.Given(t, "score", int(g.state.Points))
-	v.Given(t, "state", status(&g.state))
+	v.Given(t, "turns", int(g.state.Turns), "score", int(g.state.Points), "state", status(&g.state))
 	reason := "none: the game goes on"
 	if g.state.Failed {
 		reason = "blocked"
 	}
-	v.Given(t, "reason", reason)
-	v.Given(t, "totals", g.totals)
+	v.Given(t, "reason", reason, "totals", g.totals)
 	return nil
 }

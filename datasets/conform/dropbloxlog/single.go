@@ -125,9 +125,6 @@ func checkHistory(t *conform.Tally, v conform.Values, r *historyRecord) error {
 	conform.Same(t, "number of outputs", len(r.Output), turns)
 	conform.Same(t, "number of files", len(r.Files), compared)
 	conform.Same(t, "the game is over", true, s.Failed)
-	v.Given(t, "turns", turns)
-	v.Given(t, "result", int(s.Points))
-	v.Given(t, "result_time", turns-1)
-	v.Given(t, "first_arg2", firstSeconds)
+	v.Given(t, "turns", turns, "result", int(s.Points), "result_time", turns-1, "first_arg2", firstSeconds)
 	return nil
 }

@@ -80,9 +80,7 @@ func checkClear(t *conform.Tally, v conform.Values, r *clearRecord) error {
 	}
 	t.At("board %s", r.Before)
 	peace, battle := tetrisduel.Clear(&board)
-	v.Given(t, "after", textOf(&board))
-	v.Given(t, "peace", peace)
-	v.Given(t, "battle", battle)
+	v.Given(t, "after", textOf(&board), "peace", peace, "battle", battle)
 	return nil
 }
 

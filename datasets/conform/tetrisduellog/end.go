@@ -56,8 +56,7 @@ func end(t *conform.Tally, g *game, v conform.Values, r *struct{ State string })
 	case reason == "":
 		reason, winner = "none: the game is not over", 0
 	}
-	v.Given(t, "reason", reason)
-	v.Given(t, "winner", winner)
+	v.Given(t, "reason", reason, "winner", winner)
 	if want, known := endings[r.State]; known {
 		got := ending{reason: reason}
 		if want.loser != 0 {
@@ -65,12 +64,9 @@ func end(t *conform.Tally, g *game, v conform.Values, r *struct{ State string })
 		}
 		conform.Same(t, "state", want, got)
 	}
-	v.Given(t, "s1", s.Score(0))
-	v.Given(t, "s2", s.Score(1))
-	v.Given(t, "turns", int(s.Turn))
-	v.Given(t, "maxcombo", g.stats.maxCombo)
-	v.Given(t, "steals", g.stats.steals)
-	v.Given(t, "overtakes", g.stats.overtakes)
+	v.Given(t,
+		"s1", s.Score(0), "s2", s.Score(1), "turns", int(s.Turn), "maxcombo", g.stats.maxCombo,
+		"steals", g.stats.steals, "overtakes", g.stats.overtakes)
 	return nil
 }
 

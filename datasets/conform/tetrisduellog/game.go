@@ -89,11 +89,9 @@ func (g *game) seen(t *conform.Tally, v conform.Values) error {
 	defer t.Under("seen ")()
 	s := &g.state
 	seat := s.Mover()
-	v.Given(t, "round", int(s.Turn+1)/2)
-	v.Given(t, "mine", s.Score(seat))
-	v.Given(t, "opp", s.Score(1-seat))
-	v.Given(t, "combo", int(s.Combo))
-	v.Given(t, "cleared", seat == 1 && s.Flag)
+	v.Given(t,
+		"round", int(s.Turn+1)/2, "mine", s.Score(seat), "opp", s.Score(1-seat), "combo", int(s.Combo),
+		"cleared", seat == 1 && s.Flag)
 	var act []int
 	if err := v.Read("last", &act); err != nil {
 		return err
@@ -120,13 +118,9 @@ func (g *game) act(t *conform.Tally, v conform.Values, r *turnRecord, list []env
 	steal := g.stats.place(s, p)
 	peace, battle := s.Place(p.Action())
 	g.stats.count(s, steal)
-	v.Given(t, "peace", peace)
-	v.Given(t, "battle", battle)
-	v.Given(t, "board", textOf(&s.Cells))
-	v.Given(t, "s1", s.Score(0))
-	v.Given(t, "s2", s.Score(1))
-	v.Given(t, "combo", int(s.Combo))
-	v.Given(t, "flag", s.Flag)
+	v.Given(t,
+		"peace", peace, "battle", battle, "board", textOf(&s.Cells), "s1", s.Score(0),
+		"s2", s.Score(1), "combo", int(s.Combo), "flag", s.Flag)
 	conform.Same(t, "steal", r.Steal, steal)
 	return nil
 }
