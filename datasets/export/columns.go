@@ -18,11 +18,12 @@ type column struct {
 	list  func(r *Row) (n int, at func(i int) parquet.Value)
 }
 
-// columns are the columns of an export in the order of their schema.
+// columns are the columns of an export in the order of their schema, and the files that it has open.
 type columns struct {
 	schema  *parquet.Schema
 	ordered []column
 	row     parquet.Row
+	open    map[*os.File]bool
 }
 
 func newColumns(name string, all []column) *columns {
@@ -39,7 +40,7 @@ func newColumns(name string, all []column) *columns {
 		}
 		root[group].(parquet.Group)[leaf] = c.node
 	}
-	out := &columns{schema: parquet.NewSchema(name, root)}
+	out := &columns{schema: parquet.NewSchema(name, root), open: map[*os.File]bool{}}
 	for _, path := range out.schema.Columns() {
 		c, ok := byPath[path[0]]
 		if !ok {
@@ -50,22 +51,43 @@ func newColumns(name string, all []column) *columns {
 	return out
 }
 
-// A file is a Parquet file of rows.
-type file struct {
+// A table is a Parquet file of rows.
+type table struct {
 	*os.File
 	out *parquet.GenericWriter[any]
 }
 
-func (c *columns) create(path string, options ...parquet.WriterOption) (*file, error) {
-	f, err := os.Create(path)
+func (c *columns) create(path string, options ...parquet.WriterOption) (*table, error) {
+	f, err := c.createFile(path)
 	if err != nil {
 		return nil, err
 	}
 	options = append(options, c.schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}))
-	return &file{f, parquet.NewGenericWriter[any](f, options...)}, nil
+	return &table{f, parquet.NewGenericWriter[any](f, options...)}, nil
 }
 
-func (c *columns) write(f *file, r *Row) error {
+// createFile creates a file, which close or Discard closes.
+func (c *columns) createFile(path string) (*os.File, error) {
+	f, err := os.Create(path)
+	if err == nil {
+		c.open[f] = true
+	}
+	return f, err
+}
+
+func (c *columns) close(f *os.File) error {
+	delete(c.open, f)
+	return f.Close()
+}
+
+// Discard closes all files. The folder is incomplete unless the export was closed before.
+func (c *columns) Discard() {
+	for f := range c.open {
+		_ = c.close(f)
+	}
+}
+
+func (c *columns) write(to *table, r *Row) error {
 	c.row = c.row[:0]
 	for k, col := range c.ordered {
 		if col.value != nil {
@@ -84,7 +106,7 @@ func (c *columns) write(f *file, r *Row) error {
 			c.row = append(c.row, at(i).Level(min(i, 1), 1, k))
 		}
 	}
-	_, err := f.out.WriteRows([]parquet.Row{c.row})
+	_, err := to.out.WriteRows([]parquet.Row{c.row})
 	return err
 }
 

@@ -27,12 +27,10 @@ const minariSteps = 131071
 // score. Two sorts of episodes are left out: those with a decision without an action, because the action
 // space has no id for it, and those with more than 131,071 steps.
 type Minari struct {
+	*columns
 	folder, id string // folder of the data, name of the dataset
 	game       *env.Game
-
-	columns *columns
-	now     Game
-	seats   [env.MaxSeats]*minariEpisode
+	seats      [env.MaxSeats]*minariEpisode // nil before the first decision of a seat
 
 	Episodes, Steps int64
 	Missing, Long   int64 // episodes left out: without an action, too long
@@ -46,9 +44,10 @@ type Minari struct {
 
 type minariEpisode struct {
 	folder string
-	file   *file
+	table  *table
 	steps  int64
-	bad    bool
+	bad    bool           // left out
+	about  map[string]any // metadata
 }
 
 var minariID = regexp.MustCompile(`^([-_\w]+/)*[-_\w]+-v\d+$`)
@@ -88,19 +87,12 @@ func NewMinari(folder, id string, g *env.Game) (*Minari, error) {
 	return m, os.MkdirAll(m.folder, 0o755)
 }
 
-// Begin implements Sink.
-func (m *Minari) Begin(g *Game) error {
-	m.now = *g
-	m.seats = [env.MaxSeats]*minariEpisode{}
-	return nil
-}
-
 // Row implements Sink.
 func (m *Minari) Row(r *Row) error {
 	e := m.seats[r.Seat]
 	if e == nil {
 		var err error
-		if e, err = m.open(r.Seat); err != nil {
+		if e, err = m.begin(r); err != nil {
 			return err
 		}
 		m.seats[r.Seat] = e
@@ -110,32 +102,32 @@ func (m *Minari) Row(r *Row) error {
 		return nil
 	case r.Action == env.None:
 		m.Missing++
-		return e.spoil()
+		return m.spoil(e)
 	case e.steps == minariSteps:
 		m.Long++
-		return e.spoil()
+		return m.spoil(e)
 	}
 	e.steps++
-	return m.columns.write(e.file, r)
+	return m.write(e.table, r)
 }
 
-func (m *Minari) open(seat int) (*minariEpisode, error) {
-	e := &minariEpisode{folder: filepath.Join(m.folder, fmt.Sprintf(".seat%d", seat))}
+func (m *Minari) begin(first *Row) (*minariEpisode, error) {
+	e := &minariEpisode{
+		folder: filepath.Join(m.folder, fmt.Sprintf(".seat%d", first.Seat)),
+		about:  map[string]any{"seed": first.Seed, "seat": first.Seat, "policy": first.Policy, "game": first.Game},
+	}
 	if err := os.MkdirAll(e.folder, 0o755); err != nil {
 		return nil, err
 	}
 	var err error
-	path := filepath.Join(e.folder, "part-0.parquet")
-	e.file, err = m.columns.create(path, parquet.MaxRowsPerRowGroup(minariSteps+1))
+	e.table, err = m.create(filepath.Join(e.folder, "part-0.parquet"), parquet.MaxRowsPerRowGroup(minariSteps+1))
 	return e, err
 }
 
 // spoil drops an episode.
-func (e *minariEpisode) spoil() error {
+func (m *Minari) spoil(e *minariEpisode) error {
 	e.bad = true
-	err := e.file.Close()
-	e.file = nil
-	return errors.Join(err, os.RemoveAll(e.folder))
+	return errors.Join(m.close(e.table.File), os.RemoveAll(e.folder))
 }
 
 // End implements Sink. It ends the episodes with the seats' observations of s and gives them their numbers.
@@ -151,29 +143,28 @@ func (m *Minari) End(s env.State) error {
 		}
 		setMask(m.mask, m.legal)
 		last := Row{Planes: m.planes, Globals: m.globals, Mask: m.mask, Score: s.Score(seat)}
-		if err := m.end(e, seat, &last); err != nil {
+		if err := m.end(e, &last); err != nil {
 			return err
 		}
 	}
+	m.seats = [env.MaxSeats]*minariEpisode{}
 	return nil
 }
 
-func (m *Minari) end(e *minariEpisode, seat int, last *Row) error {
-	if err := m.columns.write(e.file, last); err != nil {
+func (m *Minari) end(e *minariEpisode, last *Row) error {
+	if err := m.write(e.table, last); err != nil {
 		return err
 	}
-	if err := e.file.out.Close(); err != nil {
+	if err := e.table.out.Close(); err != nil {
 		return err
 	}
-	info, err := e.file.Stat()
-	if err = errors.Join(err, e.file.Close()); err != nil {
+	info, err := e.table.Stat()
+	if err = errors.Join(err, m.close(e.table.File)); err != nil {
 		return err
 	}
-	e.file = nil
 	m.bytes += info.Size()
-	about := map[string]any{"id": m.Episodes, "total_steps": e.steps,
-		"seed": m.now.Seed, "seat": seat, "policy": m.now.Agents[seat], "game": m.now.Number}
-	if err := writeJSON(filepath.Join(e.folder, "metadata.json"), about); err != nil {
+	e.about["id"], e.about["total_steps"] = m.Episodes, e.steps
+	if err := writeJSON(filepath.Join(e.folder, "metadata.json"), e.about); err != nil {
 		return err
 	}
 	if err := os.Rename(e.folder, filepath.Join(m.folder, fmt.Sprint(m.Episodes))); err != nil {
@@ -197,16 +188,6 @@ func (m *Minari) Close([]Source) error {
 		"observation_space": observationSpace(g), "action_space": actionSpace(g), "env_spec": spec,
 		"description": fmt.Sprintf("Recorded games of %s, an episode for each seat.", g.ID),
 	})
-}
-
-// Discard closes all files. The folder is incomplete then.
-func (m *Minari) Discard() {
-	for _, e := range m.seats {
-		if e != nil && e.file != nil {
-			e.file.Close()
-			e.file = nil
-		}
-	}
 }
 
 // observationSpace is the space of observations, Dict(planes, globals), in Minari's format. Like Minari it

@@ -17,16 +17,15 @@ import (
 // SFT writes decisions as text for supervised fine-tuning of language models: train.jsonl and data/train.parquet, with
 // the same rows, and a dataset card. Decisions without an action are left out.
 type SFT struct {
-	folder  string
-	game    *env.Game
-	columns *columns
-	file    *file
-	lines   *os.File
-	json    *json.Encoder
-	now     Game
-	row     sftRow
-	rows    int64
-	games   int64
+	*columns
+	folder string
+	game   *env.Game
+	table  *table
+	lines  *os.File
+	json   *json.Encoder
+	row    sftRow
+	rows   int64
+	games  int64
 }
 
 // An sftRow is a decision as text. The tags are the names in both files.
@@ -65,21 +64,14 @@ func NewSFT(folder string, g *env.Game) (*SFT, error) {
 	})
 	err := os.MkdirAll(filepath.Join(folder, "data"), 0o755)
 	if err == nil {
-		s.lines, err = os.Create(filepath.Join(folder, "train.jsonl"))
+		s.lines, err = s.createFile(filepath.Join(folder, "train.jsonl"))
 	}
 	if err == nil {
 		s.json = json.NewEncoder(s.lines)
 		s.json.SetEscapeHTML(false)
-		s.file, err = s.columns.create(filepath.Join(folder, "data", "train.parquet"), parquet.MaxRowsPerRowGroup(groupRows))
+		s.table, err = s.create(filepath.Join(folder, "data", "train.parquet"), parquet.MaxRowsPerRowGroup(groupRows))
 	}
 	return s, err
-}
-
-// Begin implements Sink.
-func (s *SFT) Begin(g *Game) error {
-	s.now = *g
-	s.games++
-	return nil
 }
 
 // Row implements Sink.
@@ -92,28 +84,23 @@ func (s *SFT) Row(r *Row) error {
 		moves[k] = s.game.Text(a)
 	}
 	s.row = sftRow{Prompt: r.Text + "Legal moves: " + strings.Join(moves, "; ") + "\n", Completion: s.game.Text(r.Action),
-		LegalMoves: moves, Episode: r.Game, Step: r.Step, Seat: r.Seat, Policy: s.now.Agents[r.Seat]}
+		LegalMoves: moves, Episode: r.Game, Step: r.Step, Seat: r.Seat, Policy: r.Policy}
 	if r.HasValue {
 		s.row.Value = &r.Value
 	}
 	s.rows++
-	return errors.Join(s.columns.write(s.file, r), s.json.Encode(&s.row))
+	return errors.Join(s.write(s.table, r), s.json.Encode(&s.row))
 }
 
 // End implements Sink.
-func (s *SFT) End(env.State) error { return nil }
+func (s *SFT) End(env.State) error {
+	s.games++
+	return nil
+}
 
 // Close ends the files and writes the card.
 func (s *SFT) Close([]Source) error {
-	err := errors.Join(s.file.out.Close(), s.file.Close(), s.lines.Close())
-	s.file, s.lines = nil, nil
+	err := errors.Join(s.table.out.Close(), s.close(s.table.File), s.close(s.lines))
 	card := fmt.Sprintf(sftCard, s.game.ID, s.games, s.rows)
 	return errors.Join(err, os.WriteFile(filepath.Join(s.folder, "README.md"), []byte(card), 0o644))
-}
-
-// Discard closes all files. The folder is incomplete then.
-func (s *SFT) Discard() {
-	if s.file != nil {
-		_ = errors.Join(s.file.Close(), s.lines.Close())
-	}
 }

@@ -22,18 +22,18 @@ const (
 // Shards writes rows to the files data/shard-00000.parquet, … of a folder, with a dataset card (README.md)
 // and metadata (meta/info.json), which describe the columns. The folder is incomplete until Close.
 type Shards struct {
+	*columns
 	folder string
 	game   *env.Game
 	most   int // approximate rows of a file
 	group  int // approximate rows of a row group
 
-	columns *columns
-	file    *file // nil before the first game and after Close
-	now     Game
-	obs     []byte
+	table *table // nil after a full file, and after Close
+	obs   []byte
 
 	files              []string
-	rows, inFile       int64
+	rows               int64
+	inFile             int
 	inGroup, sizeGroup int
 	games              int64
 }
@@ -70,58 +70,48 @@ func NewShards(folder string, g *env.Game, rows int) (*Shards, error) {
 		{path: "terminated", node: flag, value: func(r *Row) value { return boolean(r.Terminated) }},
 		{path: "truncated", node: flag, value: func(r *Row) value { return boolean(r.Truncated) }},
 		{path: "seed", node: parquet.Encoded(parquet.Uint(64), few),
-			value: func(*Row) value { return parquet.Int64Value(int64(s.now.Seed)) }},
+			value: func(r *Row) value { return parquet.Int64Value(int64(r.Seed)) }},
 		{path: "policy_id", node: parquet.Encoded(parquet.String(), few),
-			value: func(r *Row) value { return parquet.ByteArrayValue([]byte(s.now.Agents[r.Seat])) }},
+			value: func(r *Row) value { return parquet.ByteArrayValue([]byte(r.Policy)) }},
 		valueColumn,
 	})
-	return s, nil
+	return s, s.openFile()
 }
 
-// Begin implements Sink. It starts a new row group or file if the current one is full.
-func (s *Shards) Begin(g *Game) error {
-	s.now = *g
-	switch {
-	case s.file == nil || s.inFile >= int64(s.most):
-		return s.open()
-	case s.inGroup >= s.group || s.sizeGroup >= groupBytes:
-		return s.flush()
-	}
-	return nil
-}
-
-func (s *Shards) open() error {
-	if err := s.closeFile(); err != nil {
-		return err
-	}
+func (s *Shards) openFile() error {
 	about, err := json.Marshal(s.about())
 	if err != nil {
 		return err
 	}
 	name := fmt.Sprintf("data/shard-%05d.parquet", len(s.files))
-	s.file, err = s.columns.create(filepath.Join(s.folder, name),
+	s.table, err = s.create(filepath.Join(s.folder, name),
 		parquet.KeyValueMetadata("blockyard", string(about)), parquet.MaxRowsPerRowGroup(1<<40))
 	if err != nil {
 		return err
 	}
-	s.files, s.inFile = append(s.files, name), 0
+	s.files = append(s.files, name)
 	return nil
 }
 
 func (s *Shards) flush() error {
 	s.inGroup, s.sizeGroup = 0, 0
-	return s.file.out.Flush()
+	return s.table.out.Flush()
 }
 
 // Row implements Sink.
 func (s *Shards) Row(r *Row) error {
-	if s.inGroup >= groupsMost*s.group || s.sizeGroup >= groupsMost*groupBytes {
-		if err := s.flush(); err != nil {
-			return err
-		}
+	var err error
+	switch {
+	case s.table == nil:
+		err = s.openFile()
+	case s.inGroup >= groupsMost*s.group || s.sizeGroup >= groupsMost*groupBytes:
+		err = s.flush()
+	}
+	if err != nil {
+		return err
 	}
 	pack(s.obs, r.Planes, s.game.CellBits())
-	if err := s.columns.write(s.file, r); err != nil {
+	if err := s.write(s.table, r); err != nil {
 		return err
 	}
 	s.rows++
@@ -131,22 +121,28 @@ func (s *Shards) Row(r *Row) error {
 	return nil
 }
 
-// End implements Sink.
+// End implements Sink. It ends a row group or file that is full.
 func (s *Shards) End(env.State) error {
 	s.games++
+	switch {
+	case s.inFile >= s.most:
+		return s.closeFile()
+	case s.inGroup >= s.group || s.sizeGroup >= groupBytes:
+		return s.flush()
+	}
 	return nil
 }
 
 func (s *Shards) closeFile() error {
-	if s.file == nil {
+	if s.table == nil {
 		return nil
 	}
-	err := s.file.out.Close()
+	err := s.table.out.Close()
 	if err == nil {
-		err = s.file.Sync()
+		err = s.table.Sync()
 	}
-	err = errors.Join(err, s.file.Close())
-	s.file, s.inGroup, s.sizeGroup = nil, 0, 0
+	err = errors.Join(err, s.close(s.table.File))
+	s.table, s.inGroup, s.sizeGroup, s.inFile = nil, 0, 0, 0
 	return err
 }
 
@@ -156,12 +152,4 @@ func (s *Shards) Close(sources []Source) error {
 		return err
 	}
 	return s.card(sources)
-}
-
-// Discard closes all files. The folder is incomplete then.
-func (s *Shards) Discard() {
-	if s.file != nil {
-		s.file.Close()
-		s.file = nil
-	}
 }

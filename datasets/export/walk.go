@@ -18,6 +18,8 @@ import (
 // A Row is one decision of one seat. Its slices are reused for the next row.
 type Row struct {
 	Game    int64     // number of the game in the export, from 0
+	Seed    uint64    // of the game
+	Policy  string    // agent on the seat
 	Step    int       // steps played before in the game
 	Seat    int       // the seat that acts
 	Planes  []uint8   // its observation, [C, H, W]
@@ -38,18 +40,9 @@ type Row struct {
 	HasValue bool
 }
 
-// A Game is what the rows of one game have in common.
-type Game struct {
-	Number int64 // in the export, from 0
-	Seed   uint64
-	Agents []string // by seat
-}
-
 // A Sink receives rows, game by game. The rows of a seat come in order of play. Rows of different seats
 // come when the outcome of their decision is known.
 type Sink interface {
-	// Begin starts the game of the rows that follow.
-	Begin(g *Game) error
 	Row(r *Row) error
 	// End ends the game with its last position s, which the Sink must not keep.
 	End(s env.State) error
@@ -91,21 +84,19 @@ func (w *Walker) Next(ctx context.Context, r *record.Reader) error {
 	if err != nil {
 		return err
 	}
+	for seat, agent := range head.Agents {
+		row := &w.seats[seat].row
+		row.Game, row.Seed, row.Seat, row.Policy = w.Games, head.Seed, seat, agent
+	}
 	rp := r.Replay(w.game, head)
-	if err := w.sink.Begin(&Game{Number: w.Games, Seed: head.Seed, Agents: head.Agents}); err != nil {
+	if err := w.play(ctx, rp); err != nil {
 		return err
 	}
-	err = w.play(ctx, rp)
-	if err == nil {
-		err = rp.Compare()
+	if err := rp.Compare(); err != nil {
+		return err
 	}
-	if err == nil {
-		err = w.finish(rp.State())
-	}
-	if err == nil {
-		w.Games++
-	}
-	return err
+	w.Games++
+	return w.finish(rp.State())
 }
 
 // head reads the first line of the next game to export.
@@ -122,8 +113,8 @@ func (w *Walker) head(r *record.Reader) (*record.Record, error) {
 			return nil, fmt.Errorf("a record of %s, want %s: an export has one game only, so select it with --game",
 				head.Game, w.game.Name)
 		}
-		for rest := *head; rest.More; {
-			if err := r.ReadPart(&rest); err != nil {
+		for head.More {
+			if err := r.ReadPart(head); err != nil {
 				return nil, err
 			}
 		}
@@ -169,7 +160,7 @@ func (w *Walker) choose(s env.State, seat int, a env.Action, step int) error {
 		s.Show(&f)
 		r.Text = games.Describe(w.game, &f, s.SeatCount(), seat, "It is your turn.")
 	}
-	r.Game, r.Step, r.Seat, r.Action, r.Score = w.Games, step, seat, a, s.Score(seat)
+	r.Step, r.Action, r.Score = step, a, s.Score(seat)
 	r.Terminated, r.Truncated = false, false
 	p.open = true
 	return nil
