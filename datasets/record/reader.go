@@ -2,7 +2,6 @@ package record
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,7 +30,7 @@ type Reader struct {
 	// AllowPartial makes the Reader ignore an incomplete record at the end of the file.
 	AllowPartial bool
 
-	in   *jsonl.Reader
+	*jsonl.Reader
 	open bool // in the middle of a long game
 	part int
 }
@@ -43,21 +42,14 @@ func Open(path string) (*Reader, error) { return reader(jsonl.Open(path)) }
 func NewReader(name string, r io.Reader) (*Reader, error) { return reader(jsonl.New(name, r)) }
 
 // ReadLines returns a Reader for the records in lines.
-func ReadLines(lines *jsonl.Reader) *Reader { return &Reader{in: lines} }
+func ReadLines(lines *jsonl.Reader) *Reader { return &Reader{Reader: lines} }
 
-func reader(in *jsonl.Reader, err error) (*Reader, error) {
+func reader(lines *jsonl.Reader, err error) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{in: in}, nil
+	return ReadLines(lines), nil
 }
-
-// Use makes reading fail with the context's error when ctx has ended.
-func (r *Reader) Use(ctx context.Context) { r.in.Use(ctx) }
-
-// Limit sets how many bytes of the file are read, uncompressed; by default jsonl.MaxBytes. raise is for the
-// error: what to do to read more, such as "raise --max-bytes".
-func (r *Reader) Limit(bytes int64, raise string) { r.in.Limit(bytes, raise) }
 
 // Read returns the next game, or io.EOF.
 func (r *Reader) Read() (*Record, error) {
@@ -72,11 +64,11 @@ func (r *Reader) Read() (*Record, error) {
 		}
 		rec.Join(&part)
 		if err := fits(rec.Choices, rec.Draws); err != nil {
-			return nil, r.in.Errorf("%w", err)
+			return nil, r.Errorf("%w", err)
 		}
 	}
 	if err := rec.Validate(); err != nil {
-		return nil, r.in.Errorf("%w", err)
+		return nil, r.Errorf("%w", err)
 	}
 	return rec, nil
 }
@@ -95,34 +87,34 @@ func fits(choices []env.Action, draws [][]uint16) error {
 // ReadPart reads the next line into rec: a whole game or a part of a long one, with More set unless it is
 // the last part. It returns io.EOF at the end of the file.
 func (r *Reader) ReadPart(rec *Record) error {
-	line, err := r.in.Next()
+	line, err := r.Next()
 	if err != nil {
 		return r.end(err)
 	}
 	*rec = Record{}
 	if err := json.Unmarshal(line, rec); err != nil {
 		switch {
-		case r.in.Line() == 1 && (!r.in.Cut() || !bytes.HasPrefix(line, []byte("{"))):
+		case r.Line() == 1 && (!r.Cut() || !bytes.HasPrefix(line, []byte("{"))):
 			err = fmt.Errorf("%w; %s", err, noRecords)
-		case r.in.Cut():
+		case r.Cut():
 			err = fmt.Errorf("%w: %w", ErrPartial, err)
 		}
-		return r.end(r.in.Errorf("%w", err))
+		return r.end(r.Errorf("%w", err))
 	}
 	if r.open {
 		if rec.Part != r.part+1 {
-			return r.in.Errorf("%w: part %d of a long game, want part %d", ErrInvalid, rec.Part, r.part+1)
+			return r.Errorf("%w: part %d of a long game, want part %d", ErrInvalid, rec.Part, r.part+1)
 		}
 	} else if rec.Part != 0 {
-		return r.in.Errorf("%w: part %d of a long game without the parts before it", ErrInvalid, rec.Part)
+		return r.Errorf("%w: part %d of a long game without the parts before it", ErrInvalid, rec.Part)
 	} else if err := rec.validHead(); err != nil {
-		if r.in.Line() == 1 && len(rec.Agents) == 0 {
+		if r.Line() == 1 && len(rec.Agents) == 0 {
 			err = fmt.Errorf("%w; %s", err, noRecords)
 		}
-		return r.in.Errorf("%w", err)
+		return r.Errorf("%w", err)
 	}
 	if err := rec.validValues(); err != nil {
-		return r.in.Errorf("%w", err)
+		return r.Errorf("%w", err)
 	}
 	r.open, r.part = rec.More, rec.Part
 	return nil
@@ -131,7 +123,7 @@ func (r *Reader) ReadPart(rec *Record) error {
 // end returns the error for the end of the input.
 func (r *Reader) end(err error) error {
 	if errors.Is(err, io.EOF) && r.open {
-		err = r.in.Errorf("%w: the rest of a long game is missing", ErrPartial)
+		err = r.Errorf("%w: the rest of a long game is missing", ErrPartial)
 	}
 	if r.AllowPartial && errors.Is(err, ErrPartial) {
 		return io.EOF
@@ -150,9 +142,3 @@ func (r *Reader) All() iter.Seq2[*Record, error] {
 		}
 	}
 }
-
-// Line is the number of the last line read.
-func (r *Reader) Line() int { return r.in.Line() }
-
-// Close closes the file that Open opened.
-func (r *Reader) Close() error { return r.in.Close() }

@@ -156,15 +156,16 @@ func (w *Writer) close(keep bool) error {
 // Append opens a file of records for writing at its end, or creates it. If the last writer was killed in
 // the middle of a record, Append first removes that incomplete record.
 func Append(path string) (*Writer, error) {
-	whole, compressed, err := examine(path)
-	if errors.Is(err, os.ErrNotExist) {
-		whole, compressed, err = true, strings.HasSuffix(path, ".gz"), nil
-	}
-	if err == nil && !whole {
-		err = mend(path, compressed)
-	}
-	if err != nil {
-		return nil, err
+	compressed := strings.HasSuffix(path, ".gz")
+	if st, err := os.Stat(path); err == nil && st.Size() > 0 {
+		var whole bool
+		whole, compressed, err = examine(path)
+		if err == nil && !whole {
+			err = mend(path, compressed)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
@@ -180,20 +181,16 @@ func examine(path string) (whole, compressed bool, err error) {
 		return false, false, err
 	}
 	defer r.Close()
-	compressed = r.in.Compressed()
-	if r.in.Blank() {
-		compressed = strings.HasSuffix(path, ".gz")
-	}
 	for err == nil {
 		err = r.ReadPart(new(Record))
-		if errors.Is(err, ErrPartial) || err == nil && r.in.Cut() {
-			return false, compressed, nil
+		if errors.Is(err, ErrPartial) || err == nil && r.Cut() {
+			return false, r.Compressed(), nil
 		}
 	}
 	if errors.Is(err, io.EOF) {
-		return true, compressed, nil
+		return true, r.Compressed(), nil
 	}
-	return false, compressed, err
+	return false, false, err
 }
 
 // mend rewrites a file without its incomplete last record.

@@ -183,22 +183,15 @@ func (l *LastMoves) filled(s env.State) (out [][]string) {
 			continue
 		}
 		b := &f.Boards[k]
-		rows := make([]string, b.H)
-		for y := range rows {
-			row := make([]byte, b.W)
-			for x := range row {
-				switch b.Cells[y*b.W+x].Kind {
-				case env.CellSettled, env.CellSeat, env.CellWall:
-					row[x] = 'x'
-				case env.CellPiece:
-					row[x] = '?'
-				default:
-					row[x] = '.'
-				}
+		out = append(out, playback.Rows(b.W, b.H, func(n int) byte {
+			switch b.Cells[n].Kind {
+			case env.CellSettled, env.CellSeat, env.CellWall:
+				return 'x'
+			case env.CellPiece:
+				return '?'
 			}
-			rows[y] = string(row)
-		}
-		out = append(out, rows)
+			return '.'
+		}))
 	}
 	return out
 }

@@ -5,6 +5,7 @@ package jsonl
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,20 +19,47 @@ import (
 // being written or its writer was killed.
 var ErrCut = errors.New("the file ends in the middle of a line")
 
+// What a Reader accepts, in bytes of uncompressed data. A small compressed file can hold a great deal.
+const (
+	MaxLine  = 16 << 20 // of a line
+	MaxBlank = 1 << 20  // of blank lines in a row
+	MaxBytes = 16 << 30 // of a file, unless Limit says otherwise
+)
+
+// size is how many bytes are read at a time.
+const size = 64 << 10
+
 // A Reader reads the lines of a file. Its errors name the file and the line.
 type Reader struct {
-	bounds
-
 	name   string
-	in     *bufio.Reader
+	source source
+	in     *bufio.Reader // of source
 	closer io.Closer
+	zipped bool
+	most   int64  // bytes of the file that are read
+	raise  string // how to read more, for the error
+
 	buf    []byte
 	line   int
 	offset int64 // of the byte after the last line, in the uncompressed data
+	skip   int64 // bytes before the next line
+	blanks int   // bytes of blank lines since the last other line
+	within bool  // an error, such as that of the context, came in the middle of a line
 	cut    bool  // the last line had no end
 	broken bool  // the compressed data ends too early
-	zipped bool
-	blank  bool
+}
+
+// A source is the uncompressed data until its context ends.
+type source struct {
+	io.Reader
+	ctx context.Context // nil if nothing ends the reading
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	if s.ctx != nil && s.ctx.Err() != nil {
+		return 0, s.ctx.Err()
+	}
+	return s.Reader.Read(p)
 }
 
 // Open opens the file at path; "-" is standard input.
@@ -71,7 +99,7 @@ func OpenAt(name, path string, lines int, bytes int64) (*Reader, error) {
 		r.skip = bytes
 	} else if err == nil {
 		_, err = f.Seek(bytes, io.SeekStart)
-		r.in.Reset(f)
+		r.source.Reader = f
 	}
 	if err != nil {
 		f.Close()
@@ -83,34 +111,45 @@ func OpenAt(name, path string, lines int, bytes int64) (*Reader, error) {
 
 // New returns a Reader for in; errors call it name.
 func New(name string, in io.Reader) (*Reader, error) {
-	plain := bufio.NewReaderSize(in, 64<<10)
-	r := &Reader{name: name, in: plain, bounds: bounds{most: MaxBytes, raise: "split it"}}
+	plain := bufio.NewReaderSize(in, size)
+	r := &Reader{name: name, source: source{Reader: plain}, most: MaxBytes, raise: "split it"}
+	r.in = bufio.NewReaderSize(&r.source, size)
 	magic, err := plain.Peek(2)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	r.blank = len(magic) == 0
-	if len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
-		r.zipped = true
-		unzip, err := gzip.NewReader(plain)
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			r.in, r.cut, r.broken = bufio.NewReader(bytes.NewReader(nil)), true, true
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", name, err)
-		default:
-			r.in = bufio.NewReaderSize(unzip, 64<<10)
-		}
+	if r.zipped = string(magic) == "\x1f\x8b"; !r.zipped {
+		return r, nil
+	}
+	r.source.Reader, err = gzip.NewReader(plain)
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		r.cut, r.broken = true, true
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return r, nil
 }
+
+// Use makes Next return an error that wraps the context's when ctx has ended, after 64 KiB at most. Next can be
+// called again with another context: nothing is lost. A read that waits for data is not interrupted.
+func (r *Reader) Use(ctx context.Context) { r.source.ctx = ctx }
+
+// Limit sets how many bytes of the file are read, at least 1, uncompressed and with those that OpenAt has
+// skipped. raise is for the error: what to do to read more, such as "raise --max-bytes".
+func (r *Reader) Limit(bytes int64, raise string) { r.most, r.raise = bytes, raise }
 
 // Next returns the next line that is not blank, without its line end. The line is valid until the next
 // call. At the end of the file Next returns io.EOF, or an error that wraps ErrCut if the compressed data
 // is incomplete.
 func (r *Reader) Next() ([]byte, error) {
-	if err := r.behind(); err != nil {
-		return nil, err
+	if r.skip > 0 && !r.cut {
+		n, err := r.in.Discard(int(r.skip))
+		r.skip -= int64(n)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, r.Errorf("%w", err)
+		}
+		r.skip = 0
 	}
 	for {
 		line, err := r.read()
@@ -141,23 +180,19 @@ func (r *Reader) All() iter.Seq2[[]byte, error] {
 }
 
 func (r *Reader) read() ([]byte, error) {
-	if !r.within {
+	switch {
+	case r.within:
+	case r.broken:
+		return nil, r.Errorf("%w", ErrCut)
+	case r.cut:
+		return nil, io.EOF
+	default:
 		r.buf = r.buf[:0]
-		if r.cut {
-			if r.broken {
-				return nil, r.Errorf("%w", ErrCut)
-			}
-			return nil, io.EOF
-		}
 		r.line++
 	}
+	r.within = false
 	for {
-		err := r.heard()
-		if r.within = err != nil; r.within {
-			return nil, err
-		}
 		part, err := r.in.ReadSlice('\n')
-		r.unheard += len(part)
 		if len(r.buf)+len(part) > MaxLine {
 			return nil, r.Errorf("the line is too long: want at most %d bytes", MaxLine)
 		}
@@ -178,6 +213,7 @@ func (r *Reader) read() ([]byte, error) {
 			}
 			return r.buf, nil
 		default:
+			r.within = true
 			return nil, r.Errorf("%w", err)
 		}
 	}
@@ -189,9 +225,6 @@ func (r *Reader) Cut() bool { return r.cut }
 
 // Compressed reports whether the file is compressed.
 func (r *Reader) Compressed() bool { return r.zipped }
-
-// Blank reports whether the file is empty.
-func (r *Reader) Blank() bool { return r.blank }
 
 // Line is the number of the last line that Next returned, from 1.
 func (r *Reader) Line() int { return r.line }

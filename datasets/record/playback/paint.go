@@ -1,7 +1,6 @@
 package playback
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -115,19 +114,15 @@ func (p *Paint) show(s env.State) {
 // follow updates g to the board b of the next position. It assumes that the pieces landed as marked, or
 // else, if that explains b better, that they did not.
 func (g *grid) follow(b *env.Board) {
-	is := make([]string, g.h)
-	for y := range g.h {
-		row := bytes.Repeat([]byte("."), g.w)
-		for x := range row {
-			switch c := b.Cells[y*g.w+x]; {
-			case c.Ink == settled:
-				row[x] = 'x'
-			case c.Kind == env.CellPiece:
-				row[x] = '?' // a piece in play hides the cell
-			}
+	is := Rows(g.w, g.h, func(k int) byte {
+		switch c := b.Cells[k]; {
+		case c.Ink == settled:
+			return 'x'
+		case c.Kind == env.CellPiece:
+			return '?' // a piece in play hides the cell
 		}
-		is[y] = string(row)
-	}
+		return '.'
+	})
 	ink, bare := g.carry(g.ink, is, false)
 	if bare > 0 {
 		if other, left := g.carry(g.bare, is, true); left < bare {
@@ -141,16 +136,12 @@ func (g *grid) follow(b *env.Board) {
 // and as many cells as possible. With grown, an old row also matches a row that has additional cells,
 // those of the piece. plain counts the cells that get no colour.
 func (g *grid) carry(from []uint8, is []string, grown bool) (ink []uint8, plain int) {
-	was := make([]string, g.h)
-	for y := range g.h {
-		row := bytes.Repeat([]byte("."), g.w)
-		for x := range row {
-			if from[y*g.w+x] != 0 {
-				row[x] = 'x'
-			}
+	was := Rows(g.w, g.h, func(k int) byte {
+		if from[k] != 0 {
+			return 'x'
 		}
-		was[y] = string(row)
-	}
+		return '.'
+	})
 	pairs := Align(was, is)
 	if grown {
 		grow(was, is, pairs)
@@ -206,6 +197,19 @@ func fits(was, is string) bool {
 		}
 	}
 	return true
+}
+
+// Rows returns the rows of a board of w by h cells for Align; cell is what a row has for cell k, row by row.
+func Rows(w, h int, cell func(k int) byte) []string {
+	out := make([]string, h)
+	for y := range out {
+		row := make([]byte, w)
+		for x := range row {
+			row[x] = cell(y*w + x)
+		}
+		out[y] = string(row)
+	}
+	return out
 }
 
 // Align returns, for every row of is, the matching row of was, or -1. A row has 'x' for a filled cell, '.' for an empty
