@@ -169,7 +169,7 @@ func TestMarkedDropblox(t *testing.T) {
 	l, err := NewLibrary([]string{"../games/dropblox.jsonl"})
 	require.NoError(t, err)
 	l.Refresh(time.Now().Add(time.Minute))
-	rec, _, _, err := l.list()[0].read(t.Context())
+	rec, _, err := l.list()[0].read(t.Context())
 	require.NoError(t, err)
 	starts := c.game("dropblox.jsonl:1").Replay.Starts
 	for turn := 30; turn < 60; turn++ {

@@ -3,6 +3,7 @@ package viewer
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"blockyard/datasets/program/web/ask"
@@ -20,7 +21,9 @@ const (
 type answering struct {
 	library *Library
 	analyst analysis.Analyst // nil if there is none
-	replays replays
+
+	mu   sync.Mutex
+	held []*held // open games, the most recently used last
 }
 
 // Answers returns the answers to all that the page asks about the games of a library. They include analyses if there is

@@ -116,33 +116,30 @@ func (h *history) play(words []string, next *dropblox.Position) {
 
 // position reads the state before a turn.
 func (d *folder) position(t int) (*dropblox.Position, error) {
-	name := fmt.Sprintf("state%d", t)
-	text, err := d.text(name)
-	if err != nil {
-		return nil, err
-	}
-	p, err := dropblox.ParsePosition(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s/%s: %w", d.shown, name, err)
-	}
-	return p, nil
+	return parsed(d, fmt.Sprintf("state%d", t), dropblox.ParsePosition)
 }
 
 // commands reads the commands of a turn.
 func (d *folder) commands(t int) ([]string, error) {
-	name := fmt.Sprintf("move%d", t)
+	return parsed(d, fmt.Sprintf("move%d", t), func(text []byte) (words []string, err error) {
+		err = json.Unmarshal(text, &words)
+		for k, w := range words {
+			words[k] = short(w, 20)
+		}
+		return words, err
+	})
+}
+
+// parsed reads a file of the folder with parse, whose error gets the name of the file.
+func parsed[T any](d *folder, name string, parse func([]byte) (T, error)) (out T, err error) {
 	text, err := d.text(name)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	var words []string
-	if err := json.Unmarshal(text, &words); err != nil {
-		return nil, fmt.Errorf("%s/%s: %w", d.shown, name, err)
+	if out, err = parse(text); err != nil {
+		err = fmt.Errorf("%s/%s: %w", d.shown, name, err)
 	}
-	for k, w := range words {
-		words[k] = short(w, 20)
-	}
-	return words, nil
+	return out, err
 }
 
 // A folder is a history folder on the disk.
@@ -196,30 +193,21 @@ func (d *dir) read(changed time.Time) (e *entry, settled bool) {
 }
 
 // states counts the states of the folder, from state0 without a gap.
-func (d *dir) states() int {
-	f, err := os.Open(d.path)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	seen := map[string]bool{}
-	for len(seen) < maxTurns {
-		names, err := f.Readdirnames(1024)
-		for _, name := range names {
-			if strings.HasPrefix(name, "state") {
-				seen[name] = true
-			}
-		}
-		if err != nil {
-			break
-		}
-	}
-	n := 0
-	for seen[fmt.Sprintf("state%d", n)] {
+func (d *dir) states() (n int) {
+	for n < maxTurns && regular(filepath.Join(d.path, fmt.Sprintf("state%d", n))) {
 		n++
 	}
 	return n
 }
+
+// regular reports whether there is a regular file at path.
+func regular(path string) bool {
+	st, err := os.Lstat(path)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// IsHistory reports whether a path is a history folder of Dropblox: it has a file state0.
+func IsHistory(path string) bool { return regular(filepath.Join(path, "state0")) }
 
 // meta reads the player's name from the file meta, if it exists.
 func (d *dir) meta(e *entry) {

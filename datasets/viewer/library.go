@@ -99,12 +99,6 @@ func (l *Library) Add(name string, text []byte) (n int, err error) {
 	}
 }
 
-// IsHistory reports whether a path is a history folder of Dropblox: it has a file state0.
-func IsHistory(path string) bool {
-	st, err := os.Lstat(filepath.Join(path, "state0"))
-	return err == nil && st.Mode().IsRegular()
-}
-
 // Refresh updates the list until deadline, and reports whether it is complete.
 func (l *Library) Refresh(deadline time.Time) (done bool) {
 	l.mu.Lock()
@@ -137,7 +131,10 @@ func (l *Library) refresh(deadline time.Time) (done bool) {
 		l.dirs[k].look()
 		done = k == len(l.dirs)-1 || time.Now().Before(deadline)
 	}
-	l.index()
+	l.byID = map[string]*entry{}
+	for _, e := range l.list() {
+		l.byID[e.ID] = e
+	}
 	return done
 }
 
@@ -232,14 +229,6 @@ func (d *dir) look() {
 	d.entry = e
 	if settled {
 		d.changed = st.ModTime()
-	}
-}
-
-// index makes the entries available by id.
-func (l *Library) index() {
-	l.byID = map[string]*entry{}
-	for _, e := range l.list() {
-		l.byID[e.ID] = e
 	}
 }
 

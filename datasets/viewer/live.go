@@ -26,6 +26,11 @@ type Live struct {
 	Token   string // of the clients whose games are shown; may be empty if the server has no tokens
 	Listen  string // address of the page; port 0 selects a free one
 	Open    bool   // open the page in the default browser
+
+	mu    sync.Mutex // one request to the server at a time
+	last  passed
+	count int // of last
+	until time.Time
 }
 
 // Limits of Live.
@@ -38,25 +43,14 @@ const (
 // Serve prints the address of the page on out and serves it until ctx is done. It fails if the server cannot be
 // reached.
 func (l *Live) Serve(ctx context.Context, out, errs io.Writer) error {
-	h := newLiveHandler(l.Address, l.Token)
-	if got := h.take(ctx, 1); got.status != http.StatusOK && got.status != http.StatusTooManyRequests {
+	if got := l.take(ctx, 1); got.status != http.StatusOK && got.status != http.StatusTooManyRequests {
 		return errors.New(got.err())
 	}
 	listener, err := web.Listen(l.Listen, "/", l.Open, out, errs)
 	if err != nil {
 		return err
 	}
-	return web.Serve(ctx, listener, guarded(h.routes(), web.OnLoopback(listener.Addr())), web.Limits{})
-}
-
-// A liveHandler passes on what the server shows.
-type liveHandler struct {
-	url, token string
-
-	mu    sync.Mutex // one request to the server at a time
-	last  passed
-	count int // of last
-	until time.Time
+	return web.Serve(ctx, listener, guarded(l.routes(), web.OnLoopback(listener.Addr())), web.Limits{})
 }
 
 // passed is an answer of the server.
@@ -74,61 +68,56 @@ func (p passed) err() string {
 	return told.Error
 }
 
-func newLiveHandler(address, token string) *liveHandler {
-	address = strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/")
-	return &liveHandler{url: "http://" + address + "/watch", token: token}
-}
-
-func (h *liveHandler) routes() http.Handler {
+func (l *Live) routes() http.Handler {
 	mux := http.NewServeMux()
 	files := PageFiles()
 	mux.Handle("GET /", http.FileServerFS(files))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "live.html") })
-	mux.Handle("GET /api/live", web.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		q := ask.Request{Values: r.URL.Query()}
-		count := q.Number("count", 16, 1, mostGames)
-		if err := q.Err(); err != nil {
-			return err
-		}
-		got := h.take(r.Context(), count)
-		if got.status != http.StatusOK {
-			return ask.Status(http.StatusBadGateway, errors.New(got.err()))
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(got.body) // an error means that the browser is gone
-		return nil
-	}))
+	web.Handle(mux, ask.Answers{"GET /api/live": l.answer}, 0)
 	return gzhttp.GzipHandler(mux)
 }
 
+func (l *Live) answer(ctx context.Context, q *ask.Request) ([]byte, error) {
+	count := q.Number("count", 16, 1, mostGames)
+	if err := q.Err(); err != nil {
+		return nil, err
+	}
+	got := l.take(ctx, count)
+	if got.status != http.StatusOK {
+		return nil, ask.Status(http.StatusBadGateway, errors.New(got.err()))
+	}
+	return got.body, nil
+}
+
 // take returns the last answer of the server, a new one if that is old.
-func (h *liveHandler) take(ctx context.Context, count int) passed {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.count == count && time.Now().Before(h.until) {
-		return h.last
+func (l *Live) take(ctx context.Context, count int) passed {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.count == count && time.Now().Before(l.until) {
+		return l.last
 	}
-	got, err := h.ask(ctx, count)
+	got, err := l.ask(ctx, count)
 	if err != nil {
-		body, _ := json.Marshal(map[string]string{"error": err.Error()}) // a string always has a form
-		got = passed{http.StatusBadGateway, body}
+		got.status, got.body = ask.Failed(ask.Status(http.StatusBadGateway, err))
 	}
-	if got.status == http.StatusTooManyRequests && h.last.status == http.StatusOK {
-		return h.last // others watch too
+	if got.status == http.StatusTooManyRequests && l.last.status == http.StatusOK {
+		return l.last // others watch too
 	}
-	h.last, h.count, h.until = got, count, time.Now().Add(refreshed)
+	l.last, l.count, l.until = got, count, time.Now().Add(refreshed)
 	return got
 }
 
-func (h *liveHandler) ask(ctx context.Context, count int) (passed, error) {
+func (l *Live) ask(ctx context.Context, count int) (passed, error) {
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s?count=%d", h.url, count), nil)
+	address := strings.TrimSuffix(strings.TrimPrefix(l.Address, "http://"), "/")
+	url := fmt.Sprintf("http://%s/watch?count=%d", address, count)
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return passed{}, fmt.Errorf("%w: want HOST:PORT, the address of serve --watch", err)
 	}
-	if h.token != "" {
-		q.Header.Set("Authorization", "Bearer "+h.token)
+	if l.Token != "" {
+		q.Header.Set("Authorization", "Bearer "+l.Token)
 	}
 	reply, err := http.DefaultClient.Do(q)
 	if err != nil {

@@ -64,7 +64,7 @@ func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
 func TestLiveGrid(t *testing.T) {
 	var asked atomic.Int64
 	server := shows(t, "blockbattle", &asked)
-	b := webtest.Open(t, newLiveHandler(server.URL, "secret").routes())
+	b := webtest.Open(t, (&Live{Address: server.URL, Token: "secret"}).routes())
 	b.Visit("")
 	tiles := "document.querySelectorAll('.tile').length"
 	b.Await(tiles + " === 16 && document.querySelector('#totals').textContent === '16 of 1,024 games'")
@@ -91,7 +91,7 @@ func TestLiveGrid(t *testing.T) {
 func TestLiveAsksRarely(t *testing.T) {
 	var asked atomic.Int64
 	server := shows(t, "blocking", &asked)
-	h := newLiveHandler(strings.TrimPrefix(server.URL, "http://"), "secret")
+	h := &Live{Address: strings.TrimPrefix(server.URL, "http://"), Token: "secret"}
 	for range 20 {
 		w := httptest.NewRecorder()
 		h.routes().ServeHTTP(w, httptest.NewRequest("GET", "/api/live?count=9", nil))

@@ -17,12 +17,6 @@ import (
 // maxReplays is how many games are kept open. The least recently used one is closed first.
 const maxReplays = 6
 
-// replays are the open games.
-type replays struct {
-	mu   sync.Mutex
-	held []*held // most recently used last
-}
-
 // A held is an open replay. One request at a time uses it.
 type held struct {
 	id     string
@@ -50,19 +44,19 @@ func (s *answering) open(ctx context.Context, q *ask.Request) (*held, error) {
 	if e == nil {
 		return nil, ask.Status(ask.NotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
 	}
-	f, err := s.replays.open(ctx, s.library, e)
+	f, err := s.hold(ctx, e)
 	if err == nil {
 		f.replay.advance(time.Now().Add(pause))
 	}
 	return f, err
 }
 
-// open returns the entry's replay, locked.
-func (o *replays) open(ctx context.Context, l *Library, e *entry) (*held, error) {
-	l.mu.Lock()
+// hold returns the entry's replay, locked.
+func (s *answering) hold(ctx context.Context, e *entry) (*held, error) {
+	s.library.mu.Lock()
 	now := *e
-	l.mu.Unlock()
-	h := o.find(&now)
+	s.library.mu.Unlock()
+	h := s.find(&now)
 	h.mu.Lock()
 	if h.replay == nil && h.err == nil {
 		h.entry = &now
@@ -75,9 +69,9 @@ func (o *replays) open(ctx context.Context, l *Library, e *entry) (*held, error)
 	}
 	if h.err != nil {
 		h.mu.Unlock()
-		o.mu.Lock() // the next request tries again
-		defer o.mu.Unlock()
-		o.held = slices.DeleteFunc(o.held, func(other *held) bool { return other == h })
+		s.mu.Lock() // the next request tries again
+		defer s.mu.Unlock()
+		s.held = slices.DeleteFunc(s.held, func(other *held) bool { return other == h })
 		return nil, h.err
 	}
 	h.entry.changed, h.entry.open, h.shown = now.changed, now.open, now
@@ -85,20 +79,17 @@ func (o *replays) open(ctx context.Context, l *Library, e *entry) (*held, error)
 }
 
 // find returns the replay of an entry, an empty one if it is not open.
-func (o *replays) find(e *entry) *held {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (s *answering) find(e *entry) *held {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	gen := fmt.Sprintf("%d.%d", e.version, e.offset)
-	for k, h := range o.held {
-		if h.id == e.ID && h.gen == gen {
-			o.held = append(slices.Delete(o.held, k, k+1), h)
-			return h
-		}
-	}
 	h := &held{id: e.ID, gen: gen}
-	if o.held = append(o.held, h); len(o.held) > maxReplays {
-		o.held = slices.Delete(o.held, 0, 1)
+	if k := slices.IndexFunc(s.held, func(h *held) bool { return h.id == e.ID && h.gen == gen }); k >= 0 {
+		h = s.held[k]
+		s.held = slices.Delete(s.held, k, k+1)
 	}
+	s.held = append(s.held, h)
+	s.held = s.held[max(0, len(s.held)-maxReplays):]
 	return h
 }
 
@@ -134,14 +125,6 @@ func (e *entry) fresh() bool { return time.Since(e.changed) < quiet }
 func (e *entry) matches(words []string) bool {
 	text := strings.ToLower(e.ID + " " + e.Game + " " + strings.Join(e.Players, " "))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
-}
-
-// replay opens the entry's game.
-func (e *entry) replay(ctx context.Context) (replay, error) {
-	if e.Error != "" {
-		return nil, errors.New(e.Error)
-	}
-	return openReplay(ctx, e)
 }
 
 // short cuts a text to at most n bytes, between characters.

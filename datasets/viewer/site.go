@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -48,7 +47,8 @@ func (s *Site) Serve(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return Serve(ctx, listener, library, s.Analyst)
+	server := NewServer(library, s.Analyst, web.OnLoopback(listener.Addr()))
+	return web.Serve(ctx, listener, server, web.Limits{})
 }
 
 // places returns the paths of the games without their numbers. If the site is one game with a number or a
@@ -118,9 +118,4 @@ func guarded(next http.Handler, local bool) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// Serve serves the page on listener until ctx is done. analyst may be nil.
-func Serve(ctx context.Context, listener net.Listener, l *Library, analyst analysis.Analyst) error {
-	return web.Serve(ctx, listener, NewServer(l, analyst, web.OnLoopback(listener.Addr())), web.Limits{})
 }

@@ -35,7 +35,11 @@ type recordReplay struct {
 	frm      env.Frame
 }
 
-func openReplay(ctx context.Context, e *entry) (replay, error) {
+// replay opens the entry's game.
+func (e *entry) replay(ctx context.Context) (replay, error) {
+	if e.Error != "" {
+		return nil, errors.New(e.Error)
+	}
 	p := &recordReplay{entry: e}
 	var err error
 	if e.history != nil {
@@ -75,24 +79,12 @@ func (p *recordReplay) read(ctx context.Context) error {
 	if p.timeline != nil {
 		was = p.timeline.Len()
 	}
-	next := playback.New(g, rec)
-	next.Unfinished = cut || short
-	for next.Len() < was && !next.Done() {
-		next.Advance(time.Now())
+	p.timeline = playback.New(g, rec)
+	p.timeline.Unfinished = cut || short
+	for p.timeline.Len() < was && !p.timeline.Done() {
+		p.timeline.Advance(time.Now())
 	}
-	p.timeline = next
 	return nil
-}
-
-// load returns the record as far as it is complete, and where cut and size stand.
-func (p *recordReplay) load(ctx context.Context) (rec *record.Record, cut bool, size int64, err error) {
-	if p.history == nil {
-		return p.entry.read(ctx)
-	}
-	size = p.history.changed().UnixNano()
-	p.history.grow(ctx)
-	now := *p.history.rec
-	return &now, !p.history.over, size, nil
 }
 
 // readTime is how long a game may take to be found in its file, and read.
@@ -100,44 +92,54 @@ const readTime = 20 * time.Second
 
 var errDeep = fmt.Errorf("the game is not reached within %v: uncompress or split the file", readTime)
 
-// read reads the entry's game from its file. cut means that the file ends before the game does.
-func (e *entry) read(ctx context.Context) (rec *record.Record, cut bool, size int64, err error) {
-	if e.record != nil {
-		kept := *e.record // the caller may shorten it
-		return &kept, false, 0, e.record.Validate()
+// load returns the record as far as it is complete. cut means that the file or folder ends before the game does; for
+// size see recordReplay.
+func (p *recordReplay) load(ctx context.Context) (rec *record.Record, cut bool, size int64, err error) {
+	e := p.entry
+	switch {
+	case p.history != nil:
+		size = p.history.changed().UnixNano()
+		p.history.grow(ctx)
+		kept := *p.history.rec // which may be shortened
+		return &kept, !p.history.over, size, nil
+	case e.record != nil:
+		kept := *e.record
+		return &kept, false, 0, kept.Validate()
 	}
 	st, err := os.Stat(e.path)
 	if err != nil {
 		return nil, false, 0, err
 	}
-	in, err := jsonl.OpenAt(e.file, e.path, e.line-1, e.offset)
-	if err != nil {
-		return nil, false, 0, err
-	}
-	defer in.Close()
 	ctx, cancel := context.WithTimeoutCause(ctx, readTime, errDeep)
 	defer cancel()
+	rec, cut, err = e.read(ctx)
+	if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), errDeep) {
+		err = fmt.Errorf("%s: game %d: %w", e.file, e.number, errDeep)
+	}
+	return rec, cut, st.Size(), err
+}
+
+// read reads the entry's game from its file; for cut see load.
+func (e *entry) read(ctx context.Context) (rec *record.Record, cut bool, err error) {
+	in, err := jsonl.OpenAt(e.file, e.path, e.line-1, e.offset)
+	if err != nil {
+		return nil, false, err
+	}
+	defer in.Close()
 	in.Use(ctx)
-	defer func() {
-		if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), errDeep) {
-			err = fmt.Errorf("%s: game %d: %w", e.file, e.number, errDeep)
-		}
-	}()
 	r := record.ReadLines(in)
 	rec = new(record.Record)
-	if err := r.ReadPart(rec); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = fmt.Errorf("%s: game %d no longer exists", e.file, e.number)
-		}
-		return nil, false, 0, err
+	if err := r.ReadPart(rec); errors.Is(err, io.EOF) {
+		return nil, false, fmt.Errorf("%s: game %d no longer exists", e.file, e.number)
+	} else if err != nil {
+		return nil, false, err
 	}
 	for rec.More && len(rec.Choices) <= maxChoices && len(rec.Draws) <= maxChoices {
 		var part record.Record
-		if err := r.ReadPart(&part); err != nil {
-			if errors.Is(err, record.ErrPartial) || errors.Is(err, io.EOF) {
-				return rec, true, st.Size(), nil
-			}
-			return nil, false, 0, err
+		if err := r.ReadPart(&part); errors.Is(err, record.ErrPartial) || errors.Is(err, io.EOF) {
+			return rec, true, nil
+		} else if err != nil {
+			return nil, false, err
 		}
 		rec.Join(&part)
 	}
@@ -145,7 +147,7 @@ func (e *entry) read(ctx context.Context) (rec *record.Record, cut bool, size in
 	if len(rec.Choices) <= maxChoices {
 		err = rec.Validate()
 	}
-	return rec, false, st.Size(), err
+	return rec, false, err
 }
 
 func (p *recordReplay) advance(deadline time.Time) {
