@@ -16,38 +16,17 @@ const commandPace = 40
 // window is how many commands of a turn a frame lists before and after the current one.
 const window = 24
 
-// steps counts the frames of a game's turns: one before the first command and one after each.
-type steps struct {
-	starts []int // first frame of each turn
-	frames int
-	scores playback.Scores
-}
-
-// add adds a turn without commands.
-func (s *steps) add(score int) {
-	s.starts = append(s.starts, s.frames)
-	s.frames++
-	s.scores.Note([]int{score})
-}
-
-// extend sets the number of commands of the last turn.
-func (s *steps) extend(commands int) { s.frames = s.starts[len(s.starts)-1] + 1 + commands }
-
-// turn returns the turn that frame n belongs to and how many commands precede it.
-func (s *steps) turn(n int) (t, made int) {
-	t = sort.Search(len(s.starts), func(k int) bool { return s.starts[k] > n }) - 1
-	return t, n - s.starts[t]
-}
-
 // commands is a record of Dropblox as a replay: a frame before each command of a turn and one after the last
 // (rules §14). The drop has no frame of its own. The commands of a history folder are those that the program gave; for
 // the actions of other records, which are resting places, they are the shortest ones that lead there.
 type commands struct {
 	*recordReplay
-	steps steps
-	given bool // the steps have the commands of the last turn
-	live  bool // the game was being written when its frames were last counted to the end
-	path  []dropblox.Command
+	starts []int // first frame of each turn, the one before its first command; each command has another one
+	frames int
+	scores playback.Scores
+	given  bool // frames has those of the last turn's commands
+	live   bool // the game was being written when its frames were last counted to the end
+	path   []dropblox.Command
 
 	at    int // the turn painted last, -1 if none
 	made  int // commands executed in it
@@ -60,9 +39,9 @@ func newCommands(r *recordReplay) *commands { return &commands{recordReplay: r, 
 func (c *commands) advance(deadline time.Time) {
 	c.recordReplay.advance(deadline)
 	for n := 0; n < 8 || time.Now().Before(deadline); n++ {
-		last, end := len(c.steps.starts)-1, c.timeline.Len()-1
+		last, end := len(c.starts)-1, c.timeline.Len()-1
 		if last >= 0 && last < end && !c.given {
-			c.steps.extend(len(c.commandsOf(last)))
+			c.frames += len(c.commandsOf(last))
 			c.given = true
 		}
 		if last == end {
@@ -70,18 +49,20 @@ func (c *commands) advance(deadline time.Time) {
 			return
 		}
 		c.timeline.Seek(last + 1)
-		c.steps.add(c.timeline.State().Score(0))
+		c.starts = append(c.starts, c.frames)
+		c.frames++
+		c.scores.Note([]int{c.timeline.State().Score(0)})
 		c.at, c.given = -1, false
 	}
 }
 
 func (c *commands) info() info {
 	out := c.recordReplay.info()
-	if out.Reading = out.Reading || len(c.steps.starts) < c.timeline.Len(); out.Reading {
+	if out.Reading = out.Reading || len(c.starts) < c.timeline.Len(); out.Reading {
 		out.Live = c.live // who is at the end is to be led to the new one
 	}
-	out.Frames, out.Turns, out.Starts = c.steps.frames, len(c.steps.starts), c.steps.starts
-	out.Scores, out.Pace = c.steps.scores.Seats, commandPace
+	out.Frames, out.Turns, out.Starts = c.frames, len(c.starts), c.starts
+	out.Scores, out.Pace = c.scores.Seats, commandPace
 	return out
 }
 
@@ -109,7 +90,8 @@ func (c *commands) frame(n int) (Frame, error) { return c.draw(n, env.None), nil
 
 // draw paints frame n, if mark is an action with its ghost instead of that of the block in play.
 func (c *commands) draw(n int, mark env.Action) Frame {
-	t, made := c.steps.turn(n)
+	t := sort.Search(len(c.starts), func(k int) bool { return c.starts[k] > n }) - 1
+	made := n - c.starts[t]
 	if t != c.at || made < c.made {
 		c.at, c.made, c.words = t, 0, c.commandsOf(t)
 		c.block = c.board().Block(0)
@@ -153,8 +135,8 @@ func (c *commands) marked(n, seat int, a env.Action) (Frame, error) {
 	if err := c.legal(n, seat, a); err != nil {
 		return Frame{}, err
 	}
-	if n >= len(c.steps.starts) {
+	if n >= len(c.starts) {
 		return Frame{}, fmt.Errorf("turn %d is not read yet", n)
 	}
-	return c.draw(c.steps.starts[n], a), nil
+	return c.draw(c.starts[n], a), nil
 }
