@@ -72,7 +72,7 @@ func TestExportHearsItsContext(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "out")
 		c := exportCmd{Parquet: dir, Game: "wintetris", Rows: 100, Quiet: true}
 		c.Files, c.MaxBytes = []string{"-"}, 1<<40
-		go func() { ended <- c.run(ctx, &program.Console{In: in, Out: io.Discard, Err: io.Discard}) }()
+		go func() { ended <- c.Run(ctx, &program.Console{In: in, Out: io.Discard, Err: io.Discard}) }()
 		time.Sleep(300 * time.Millisecond)
 		cancel()
 		select {

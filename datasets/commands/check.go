@@ -60,43 +60,42 @@ type checkCmd struct {
 func (c *checkCmd) Run(std *program.Console) error {
 	var found error
 	for _, file := range c.Files {
-		if err := c.file(std, file); err != nil {
+		played, differ, err := c.file(std.Out, file)
+		if err != nil {
+			fmt.Fprintln(std.Err, "datasets:", err)
+		} else {
+			fmt.Fprintf(std.Out, "%s: %d games, %d differ\n", file, played, differ)
+		}
+		if err != nil || differ > 0 {
 			found = program.ErrFound
 		}
 	}
 	return found
 }
 
-// file checks one file and prints the outcome.
-func (c *checkCmd) file(out *program.Console, file string) error {
+// file checks one file and prints what differs.
+func (c *checkCmd) file(out io.Writer, file string) (played, differ int, err error) {
 	r, err := c.open(file)
 	if err != nil {
-		fmt.Fprintln(out.Err, "datasets:", err)
-		return err
+		return 0, 0, err
 	}
 	defer r.Close()
-	played, differ := 0, 0
 	for {
 		_, err := record.CheckNext(r, games.Recorded)
 		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil && !errors.Is(err, record.ErrDiffers) {
-			fmt.Fprintln(out.Err, "datasets:", err)
-			return err
+			return played, differ, nil
 		}
 		played++
-		if err != nil {
+		switch {
+		case err == nil:
+		case !errors.Is(err, record.ErrDiffers):
+			return played, differ, err
+		default:
 			if differ++; differ == 1 || c.All {
-				fmt.Fprintf(out.Out, "%s#%d: %v\n", file, played, err)
+				fmt.Fprintf(out, "%s#%d: %v\n", file, played, err)
 			}
 		}
 	}
-	fmt.Fprintf(out.Out, "%s: %d games, %d differ\n", file, played, differ)
-	if differ > 0 {
-		return program.ErrFound
-	}
-	return nil
 }
 
 // transcripts are the checkers of the games whose original engines left transcripts.
@@ -131,8 +130,8 @@ func (c *conformCmd) Run(std *program.Console) error {
 		}
 		if err != nil {
 			fmt.Fprintln(std.Err, "datasets:", err)
-			found = program.ErrFound
-		} else if rep.Differ > 0 {
+		}
+		if err != nil || rep.Differ > 0 {
 			found = program.ErrFound
 		}
 	}

@@ -41,23 +41,22 @@ type target interface {
 
 var errInterrupted = errors.New("interrupted: nothing was written")
 
-func (c *exportCmd) Run(std *program.Console) error {
-	ctx, stop := program.Context()
-	defer stop()
-	return c.run(ctx, std)
-}
-
-func (c *exportCmd) run(ctx context.Context, std *program.Console) error {
+func (c *exportCmd) Run(ctx context.Context, std *program.Console) error {
 	if c.Rows < 1 {
 		return fmt.Errorf("--rows %d: want at least 1", c.Rows)
 	}
 	if c.ID != "" && c.Minari == "" {
 		return errors.New("--id without --minari: only a Minari dataset has a name")
 	}
-	g, err := c.game(ctx)
+	err := c.export(ctx, std)
 	if errors.Is(err, context.Canceled) {
 		return errInterrupted
 	}
+	return err
+}
+
+func (c *exportCmd) export(ctx context.Context, std *program.Console) error {
+	g, err := c.game(ctx)
 	if err != nil {
 		return err
 	}
@@ -227,12 +226,8 @@ func (c *exportCmd) file(ctx context.Context, std *program.Console, w *export.Wa
 		in, name = f, file
 	}
 	sum := sha256.New()
-	in = patient{ctx, in}
-	in = io.TeeReader(in, io.MultiWriter(sum, bar))
+	in = io.TeeReader(patient{ctx, in}, io.MultiWriter(sum, bar))
 	r, err := record.NewReader(name, in)
-	if ctx.Err() != nil {
-		return src, errInterrupted
-	}
 	if err != nil {
 		return src, err
 	}
@@ -246,8 +241,6 @@ func (c *exportCmd) file(ctx context.Context, std *program.Console, w *export.Wa
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-	case errors.Is(err, context.Canceled):
-		return src, errInterrupted
 	case strings.HasPrefix(err.Error(), name+":"):
 		return src, err
 	default:

@@ -119,7 +119,7 @@ func TestExportInterrupted(t *testing.T) {
 	cancel()
 	c := exportCmd{input: input{Files: []string{sample}, bounds: bounds{jsonl.MaxBytes}}, Parquet: filepath.Join(top, "out"), Rows: 10}
 	var out, errs bytes.Buffer
-	err := c.run(ctx, &program.Console{In: strings.NewReader(""), Out: &out, Err: &errs})
+	err := c.Run(ctx, &program.Console{In: strings.NewReader(""), Out: &out, Err: &errs})
 	require.ErrorContains(t, err, "interrupted: nothing was written")
 	require.False(t, errors.Is(err, program.ErrFound))
 	left, err := os.ReadDir(top)

@@ -16,10 +16,7 @@ import (
 )
 
 // A summary has statistics of games, by the game's name.
-type summary struct {
-	quick  bool
-	byGame map[string]*counted
-}
+type summary map[string]*counted
 
 type counted struct {
 	plies, lengths []int
@@ -37,9 +34,8 @@ type line struct {
 	result                  float64
 }
 
-func newSummary(quick bool) *summary { return &summary{quick: quick, byGame: map[string]*counted{}} }
-
-func (s *summary) file(in *input, path string) error {
+// file adds the games of a file; a quick summary does not replay them.
+func (s summary) file(in *input, path string, quick bool) error {
 	r, err := in.open(path)
 	if err != nil {
 		return err
@@ -49,19 +45,23 @@ func (s *summary) file(in *input, path string) error {
 		if err != nil {
 			return err
 		}
-		if err := s.add(rec); err != nil {
+		c := s[rec.Game]
+		if c == nil {
+			c = &counted{agents: map[string]*line{}, seats: map[string]*line{}}
+			s[rec.Game] = c
+		}
+		c.add(rec)
+		if quick {
+			continue
+		}
+		if err := c.replay(rec); err != nil {
 			return fmt.Errorf("%s:%d: %w", path, r.Line(), err)
 		}
 	}
 	return nil
 }
 
-func (s *summary) add(rec *record.Record) error {
-	c := s.byGame[rec.Game]
-	if c == nil {
-		c = &counted{agents: map[string]*line{}, seats: map[string]*line{}}
-		s.byGame[rec.Game] = c
-	}
+func (c *counted) add(rec *record.Record) {
 	c.plies = append(c.plies, len(rec.Choices))
 	for _, a := range rec.Choices {
 		if a == env.None {
@@ -75,14 +75,6 @@ func (s *summary) add(rec *record.Record) error {
 		of(c.agents, rec.Agents[seat]).add(rec, seat)
 		of(c.seats, fmt.Sprintf("seat %d", seat+1)).add(rec, seat)
 	}
-	if s.quick {
-		return nil
-	}
-	g, err := games.Recorded(rec.Game, rec.Table)
-	if err != nil {
-		return err
-	}
-	return c.replay(g, rec)
 }
 
 func of(m map[string]*line, name string) *line {
@@ -108,7 +100,11 @@ func (l *line) add(rec *record.Record, seat int) {
 }
 
 // replay counts decisions and legal actions.
-func (c *counted) replay(g *env.Game, rec *record.Record) error {
+func (c *counted) replay(rec *record.Record) error {
+	g, err := games.Recorded(rec.Game, rec.Table)
+	if err != nil {
+		return err
+	}
 	rp := record.NewReplay(g, rec)
 	var legal []env.Action
 	steps := 0
@@ -132,15 +128,15 @@ type statCmd struct {
 }
 
 func (c *statCmd) Run(std *program.Console) error {
-	all := newSummary(c.Quick)
+	all := summary{}
 	for _, file := range c.Files {
-		if err := all.file(&c.input, file); err != nil {
+		if err := all.file(&c.input, file, c.Quick); err != nil {
 			return err
 		}
 		if c.Each {
 			fmt.Fprintln(std.Out, file)
 			all.write(std.Out)
-			all = newSummary(c.Quick)
+			all = summary{}
 		}
 	}
 	if !c.Each {
@@ -149,21 +145,17 @@ func (c *statCmd) Run(std *program.Console) error {
 	return nil
 }
 
-func (s *summary) write(w io.Writer) {
-	if len(s.byGame) == 0 {
+func (s summary) write(w io.Writer) {
+	if len(s) == 0 {
 		fmt.Fprintln(w, "no games")
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.byGame)) {
-		s.byGame[name].write(w, name)
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		s[name].write(w, name)
 	}
 }
 
 func (c *counted) write(w io.Writer, name string) {
-	total := 0
-	for _, n := range c.plies {
-		total += n
-	}
-	fmt.Fprintf(w, "%s: %d games, %d plies\n", name, len(c.plies), total)
+	fmt.Fprintf(w, "%s: %d games, %.0f plies\n", name, len(c.plies), sum(c.plies))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tmean\tmin\t10 %\t25 %\tmedian\t75 %\t90 %\tmax\t")
 	distribution(t, "plies per game", c.plies)
@@ -207,13 +199,14 @@ func table(w io.Writer, lines map[string]*line) {
 	}
 }
 
-func mean(of []int) float64 {
-	sum := 0.0
+func sum(of []int) (all float64) {
 	for _, n := range of {
-		sum += float64(n)
+		all += float64(n)
 	}
-	return sum / float64(len(of))
+	return all
 }
+
+func mean(of []int) float64 { return sum(of) / float64(len(of)) }
 
 // percentile is the nearest-rank percentile of ascending numbers.
 func percentile(sorted []int, p int) int {

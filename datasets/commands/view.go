@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"blockyard/datasets/program"
@@ -95,7 +96,16 @@ func (c *viewCmd) show(std *program.Console, rec *record.Record, name string) er
 	if err != nil {
 		return err
 	}
-	return c.turns(std, &screen{timeline: r, name: name})
+	v := &screen{timeline: r, name: name, colour: program.Terminal(std.Out) && !c.NoColor}
+	r.Seek(c.From)
+	show := v.interact
+	if c.All || !program.Terminal(std.In) || !program.Terminal(std.Out) {
+		show = v.printAll
+	}
+	if err := show(std); err != nil {
+		return err
+	}
+	return r.Err()
 }
 
 // newestIn returns a history folder, or the newest one in a folder, and says which.
@@ -109,20 +119,6 @@ func newestIn(std *program.Console, folder string) (string, error) {
 	}
 	fmt.Fprintf(std.Err, "showing %s, the newest in %s\n", filepath.ToSlash(newest), folder)
 	return newest, nil
-}
-
-// turns shows a game as the flags say.
-func (c *viewCmd) turns(std *program.Console, v *screen) error {
-	v.colour = program.Terminal(std.Out) && !c.NoColor
-	v.timeline.Seek(c.From)
-	show := v.interact
-	if c.All || !program.Terminal(std.In) || !program.Terminal(std.Out) {
-		show = v.printAll
-	}
-	if err := show(std); err != nil {
-		return err
-	}
-	return v.timeline.Err()
 }
 
 // web serves the page until the process is interrupted.
@@ -252,41 +248,31 @@ func (v *screen) browse(in io.Reader, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		to, leave := wind(string(keys[:n]), v.timeline.At(), v.timeline.Len()-1)
-		if leave {
+		key := string(keys[:n])
+		if slices.Contains([]string{"q", "\x1b", "\x03", "\x04"}, key) {
 			return nil
 		}
-		v.timeline.Seek(to)
+		v.timeline.Seek(v.timeline.At() + turns[key])
 	}
 }
 
-// wind returns the position to which a key leads from position at; the last position is end.
-func wind(key string, at, end int) (to int, leave bool) {
-	switch key {
-	case "\x1b[C", "\x1bOC", " ", "n", "l", "\r":
-		return at + 1, false
-	case "\x1b[D", "\x1bOD", "b", "h", "\x7f":
-		return at - 1, false
-	case "\x1b[B", "\x1bOB", "\x1b[6~", "j":
-		return at + 10, false
-	case "\x1b[A", "\x1bOA", "\x1b[5~", "k":
-		return at - 10, false
-	case "\x1b[H", "\x1bOH", "\x1b[1~", "g":
-		return 0, false
-	case "\x1b[F", "\x1bOF", "\x1b[4~", "G":
-		return end, false
-	case "q", "\x1b", "\x03", "\x04":
-		return at, true
-	}
-	return at, false
+// turns are how many turns a key leads on. The timeline stops at its ends.
+var turns = map[string]int{
+	"\x1b[C": 1, "\x1bOC": 1, " ": 1, "n": 1, "l": 1, "\r": 1,
+	"\x1b[D": -1, "\x1bOD": -1, "b": -1, "h": -1, "\x7f": -1,
+	"\x1b[B": 10, "\x1bOB": 10, "\x1b[6~": 10, "j": 10,
+	"\x1b[A": -10, "\x1bOA": -10, "\x1b[5~": -10, "k": -10,
+	"\x1b[H": -far, "\x1bOH": -far, "\x1b[1~": -far, "g": -far,
+	"\x1b[F": far, "\x1bOF": far, "\x1b[4~": far, "G": far,
 }
+
+// far is more turns than a game has.
+const far = 1 << 30
 
 // rawLines adds the carriage returns that a terminal in raw mode needs.
 type rawLines struct{ w io.Writer }
 
 func (r rawLines) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(r.w, strings.ReplaceAll(string(p), "\n", "\r\n")); err != nil {
-		return 0, err
-	}
-	return len(p), nil
+	_, err := io.WriteString(r.w, strings.ReplaceAll(string(p), "\n", "\r\n"))
+	return len(p), err
 }

@@ -60,11 +60,8 @@ func CheckMinariID(id string) error {
 	return nil
 }
 
-// NewMinari starts a dataset of g with the name id in an empty folder.
+// NewMinari starts a dataset of g in an empty folder, with a name id that CheckMinariID accepts.
 func NewMinari(folder, id string, g *env.Game) (*Minari, error) {
-	if err := CheckMinariID(id); err != nil {
-		return nil, err
-	}
 	m := &Minari{folder: filepath.Join(folder, "data"), id: id, game: g,
 		planes: make([]uint8, g.Planes.Len()), globals: make([]float32, g.Globals()), mask: make([]uint8, g.MaskLen())}
 	type value = parquet.Value
