@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,13 +75,10 @@ func (p *Program) Parse(ctx context.Context, args []string) (*kong.Context, erro
 }
 
 func (p *Program) parser(con *Console, more ...kong.Option) (*kong.Kong, error) {
-	info := Read()
-	if p.Version != "" {
-		info.Version = p.Version
-	}
-	name := Called(p.Name)
+	info, name := Read(), Called(p.Name)
+	info.Version = cmp.Or(p.Version, info.Version)
 	options := []kong.Option{
-		kong.Name(name), kong.Description(p.About), vars(name, info), help(), kong.Writers(con.Out, con.Err),
+		kong.Name(name), kong.Description(p.About), kong.Vars{"version": info.Line(name)}, help(), kong.Writers(con.Out, con.Err),
 		kong.WithHyphenPrefixedParameters(true), kong.Bind(con),
 	}
 	return kong.New(p.Commands, slices.Concat(options, p.Options, more)...)

@@ -48,29 +48,27 @@ func Begin(name, seed string) *Run {
 func (r *Run) Open(folder string) error {
 	path := filepath.Join(folder, RunFile)
 	last, err := ReadRun(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r.write(path)
-	}
-	if err != nil {
+	if err == nil {
+		earlier := last.Earlier
+		last.Earlier = nil
+		earlier = append(earlier, *last)
+		r.Earlier = earlier[max(0, len(earlier)-maxEarlier):]
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	earlier := last.Earlier
-	last.Earlier = nil
-	earlier = append(earlier, *last)
-	r.Earlier = earlier[max(0, len(earlier)-maxEarlier):]
 	return r.write(path)
 }
 
 // Close writes run.json of a folder, with the time that the process took.
-func (r *Run) Close(folder string) error {
-	r.stop()
-	return r.write(filepath.Join(folder, RunFile))
-}
+func (r *Run) Close(folder string) error { return r.finish(filepath.Join(folder, RunFile)) }
 
 // WriteBeside writes FILE.run.json beside a complete file of results, with the time that the process took until now.
-func (r *Run) WriteBeside(file string) error {
-	r.stop()
-	return r.write(file + "." + RunFile)
+func (r *Run) WriteBeside(file string) error { return r.finish(file + "." + RunFile) }
+
+func (r *Run) finish(path string) error {
+	seconds := float64(time.Since(r.begin).Milliseconds()) / 1000
+	r.Seconds = &seconds
+	return r.write(path)
 }
 
 // ReadRun reads what Close and WriteBeside write.
@@ -84,12 +82,6 @@ func ReadRun(path string) (*Run, error) {
 		return nil, fmt.Errorf("%s, which says how results were made, cannot be read: move it away (%w)", path, err)
 	}
 	return &r, nil
-}
-
-// stop takes the time.
-func (r *Run) stop() {
-	seconds := float64(time.Since(r.begin).Milliseconds()) / 1000
-	r.Seconds = &seconds
 }
 
 func (r *Run) write(path string) error {

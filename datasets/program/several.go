@@ -3,12 +3,9 @@ package program
 import (
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"reflect"
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
 // Several is an executable with the commands of several programs.
@@ -78,35 +75,18 @@ func begun(commands reflect.Type, args []string) int {
 	return 0
 }
 
-// commands calls yield with each command of the program and its words, such as "serve dropblox".
-func (p *Program) commands() iter.Seq2[string, *kong.Node] {
-	return func(yield func(words string, command *kong.Node) bool) {
-		parser, err := p.parser(&Console{os.Stdin, io.Discard, io.Discard})
-		if err != nil {
-			panic(err) // the struct of commands is wrong
-		}
-		for _, leaf := range parser.Model.Leaves(false) {
-			words := leaf.Name
-			for at := leaf.Parent; at != nil && at.Type == kong.CommandNode; at = at.Parent {
-				words = at.Name + " " + words
-			}
-			if !yield(words, leaf) {
-				return
-			}
-		}
-	}
-}
-
 // list prints the commands of all parts.
 func (s *Several) list(to io.Writer) {
 	fmt.Fprintf(to, "Usage: %s COMMAND [flags]\n\n%s\n", Called(s.Name), s.About)
 	for _, p := range s.Parts {
 		about, _, _ := strings.Cut(p.About, "\n")
 		fmt.Fprintf(to, "\n%s: %s\n", p.Name, about)
-		for words, command := range p.commands() {
-			if !command.Hidden {
-				fmt.Fprintf(to, "  %-18s %s\n", words, command.Help)
-			}
+		parser, err := p.parser(&Console{os.Stdin, io.Discard, io.Discard})
+		if err != nil {
+			panic(err) // the struct of commands is wrong
+		}
+		for _, command := range parser.Model.Leaves(true) {
+			fmt.Fprintf(to, "  %-18s %s\n", command.Path(), command.Help)
 		}
 	}
 	fmt.Fprintf(to, "\n%s COMMAND --help explains the flags.\n", Called(s.Name))

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,10 +26,7 @@ type Info struct {
 
 // Read returns where this program comes from.
 func Read() Info {
-	i := Info{version, commit, date, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-	if i.Version == "" {
-		i.Version = "devel"
-	}
+	i := Info{cmp.Or(version, "devel"), commit, date, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	if build, ok := debug.ReadBuildInfo(); ok && i.Commit == "" {
 		i.record(build.Settings)
 	}
@@ -57,14 +55,8 @@ func (i *Info) record(settings []debug.BuildSetting) {
 
 // Line returns the answer of a program to --version.
 func (i Info) Line(program string) string {
-	or := func(s string) string {
-		if s == "" {
-			return "unknown"
-		}
-		return s
-	}
 	return fmt.Sprintf("%s %s (commit %s, date %s, %s, %s)",
-		program, i.Version, or(i.Commit), or(i.Date), i.Go, i.Platform)
+		program, i.Version, cmp.Or(i.Commit, "unknown"), cmp.Or(i.Date, "unknown"), i.Go, i.Platform)
 }
 
 // Called returns the name of this program in help and errors: that of its file if it begins with "blockyard", as in
@@ -80,6 +72,3 @@ func Called(byDefault string) string {
 type Flag struct {
 	Version kong.VersionFlag `help:"Print version, commit and date, and exit."`
 }
-
-// vars is what the flag --version prints.
-func vars(program string, i Info) kong.Vars { return kong.Vars{"version": i.Line(program)} }

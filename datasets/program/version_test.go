@@ -41,7 +41,7 @@ func TestFlag(t *testing.T) {
 	}
 	var out bytes.Buffer
 	status := -1
-	parser, err := kong.New(&p, kong.Name("train"), vars("train", Info{Version: "1.2.3"}), kong.Writers(&out, &out),
+	parser, err := kong.New(&p, kong.Name("train"), kong.Vars{"version": Info{Version: "1.2.3"}.Line("train")}, kong.Writers(&out, &out),
 		kong.Exit(func(code int) { status = code }))
 	require.NoError(t, err)
 	_, _ = parser.Parse([]string{"--version"})

@@ -13,24 +13,32 @@ import (
 // Write creates or replaces the file at path with what write writes. Until that is on the disk, it is in a temporary
 // file in the same folder. After an error the file at path is as it was.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
-	return replace(path, mode, write, (*os.File).Sync)
+	return replace(path, mode, func(f *os.File) error { return errors.Join(write(f), f.Sync()) })
+}
+
+// WriteText is Write of a text.
+func WriteText(path string, mode fs.FileMode, text string) error {
+	return Write(path, mode, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
 }
 
 // Publish is Write of a text, but does not wait for the disk: after a power failure the file may be empty.
 func Publish(path string, mode fs.FileMode, text []byte) error {
-	return replace(path, mode, func(w io.Writer) error {
-		_, err := w.Write(text)
+	return replace(path, mode, func(f *os.File) error {
+		_, err := f.Write(text)
 		return err
-	}, func(*os.File) error { return nil })
+	})
 }
 
-func replace(path string, mode fs.FileMode, write func(io.Writer) error, sync func(*os.File) error) error {
+func replace(path string, mode fs.FileMode, write func(*os.File) error) error {
 	f, err := Create(path, mode)
 	if err != nil {
 		return err
 	}
 	defer f.Discard()
-	if err = errors.Join(write(f), sync(f.File)); err != nil {
+	if err := write(f.File); err != nil {
 		return err
 	}
 	return f.Commit()
@@ -91,12 +99,4 @@ func (f *File) Discard() {
 		_ = f.Close()
 		_ = os.Remove(f.Name())
 	}
-}
-
-// WriteText is Write of a text.
-func WriteText(path string, mode fs.FileMode, text string) error {
-	return Write(path, mode, func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	})
 }

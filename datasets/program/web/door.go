@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"net/netip"
@@ -46,7 +47,7 @@ func (d *door) Accept() (net.Conn, error) {
 	d.mu.Lock()
 	d.clock++
 	c.used, d.conns[c] = d.clock, true
-	victim := d.crowding(d.limits.Strangers, (*conn).isStranger, (*conn).address)
+	victim := d.crowding(d.limits.Strangers, (*conn).isStranger)
 	d.mu.Unlock()
 	victim.drop()
 	return c, nil
@@ -83,14 +84,13 @@ func (c *conn) drop() {
 
 // crowding returns the connection to close if more than limit are open of those in question: the
 // oldest of the largest group, but not the newest of all. The caller holds d.mu.
-func (d *door) crowding(limit int, in func(*conn) bool, group func(*conn) string) *conn {
+func (d *door) crowding(limit int, in func(*conn) bool) *conn {
 	count, all, most := map[string]int{}, 0, ""
 	for c := range d.conns {
 		if in(c) {
 			all++
-			g := group(c)
-			if count[g]++; count[g] > count[most] {
-				most = g
+			if count[c.group()]++; count[c.group()] > count[most] {
+				most = c.group()
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func (d *door) crowding(limit int, in func(*conn) bool, group func(*conn) string
 	}
 	var victim *conn
 	for c := range d.conns {
-		if in(c) && group(c) == most && c.used != d.clock && (victim == nil || c.before(victim)) {
+		if in(c) && c.group() == most && c.used != d.clock && (victim == nil || c.before(victim)) {
 			victim = c
 		}
 	}
@@ -114,10 +114,11 @@ func (c *conn) before(other *conn) bool {
 	return c.used < other.used
 }
 
-func (c *conn) isStranger() bool   { return c.member == "" }
-func (c *conn) isMember() bool     { return c.member != "" }
-func (c *conn) address() string    { return c.from }
-func (c *conn) memberName() string { return c.member }
+func (c *conn) isStranger() bool { return c.member == "" }
+func (c *conn) isMember() bool   { return c.member != "" }
+
+// group is what a connection is counted with: those of its member, or of a stranger's address.
+func (c *conn) group() string { return cmp.Or(c.member, c.from) }
 
 // connKey is the key of a request's connection in its context.
 type connKey struct{}
@@ -154,8 +155,8 @@ func Known(r *http.Request, member string) {
 	if c.member != member {
 		c.member = member
 		same := func(other *conn) bool { return other.member == member }
-		if victim = d.crowding(d.limits.PerMember, same, (*conn).memberName); victim == nil {
-			victim = d.crowding(d.limits.Members, (*conn).isMember, (*conn).memberName)
+		if victim = d.crowding(d.limits.PerMember, same); victim == nil {
+			victim = d.crowding(d.limits.Members, (*conn).isMember)
 		}
 	}
 	d.mu.Unlock()
@@ -170,5 +171,5 @@ func Stranger(r *http.Request) bool {
 	}
 	c.door.mu.Lock()
 	defer c.door.mu.Unlock()
-	return c.member == ""
+	return c.isStranger()
 }
