@@ -1,3 +1,9 @@
+// Package program has what all programs of the project have in common: a command line with help, version and
+// exit status (Program), the streams and the progress bar of a command (Console, Bar), the signals that end it
+// (Context), and the file that says how a result was made (Run). Below it are files that are never half written (disk),
+// HTTP servers (web), and health checks and metrics (ops).
+//
+// It knows no program: it imports nothing of the project but what is below it.
 package program
 
 import (
@@ -6,11 +12,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/signal"
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
+	"github.com/BurntSushi/toml"
 	"github.com/alecthomas/kong"
 )
 
@@ -154,4 +165,76 @@ func helpFor(program string, err error) string {
 	}
 	slices.Sort(known)
 	return fmt.Sprintf("the flags of %s are %s", command.FullPath(), strings.Join(known, " "))
+}
+
+// help is how the programs print their help: commands without their flags, and every default value once.
+func help() kong.Option {
+	return kong.OptionFunc(func(k *kong.Kong) error {
+		compact := kong.ConfigureHelp(kong.HelpOptions{Compact: true})
+		return errors.Join(compact.Apply(k), kong.ValueFormatter(helpOf).Apply(k))
+	})
+}
+
+// helpOf returns the help text of a flag or argument with its default. Kong itself shows the default of a flag without
+// a placeholder, as in --games=400.
+func helpOf(v *kong.Value) string {
+	text := kong.DefaultHelpValueFormatter(v)
+	if v.Default == "" || v.Flag != nil && v.Flag.PlaceHolder == "" {
+		return text
+	}
+	return text + " Default: " + v.Default + "."
+}
+
+// Longer gives commands their longer descriptions, which are printed with the flags: that of the command "serve tetris"
+// is the file help/serve-tetris.txt. What the method Help of a command returns follows it.
+func Longer(files fs.FS) kong.Option {
+	return kong.PostBuild(func(k *kong.Kong) error {
+		for _, c := range k.Model.Leaves(false) {
+			text, err := fs.ReadFile(files, "help/"+strings.Join(strings.Fields(c.Path()), "-")+".txt")
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			} else if err != nil {
+				return err
+			}
+			c.Detail = strings.TrimSuffix(string(text), "\n") + c.Detail
+		}
+		return nil
+	})
+}
+
+// Texts reads the help texts of flags, by the names of their variables, from TOML.
+func Texts(text string) kong.Vars {
+	v := kong.Vars{}
+	if _, err := toml.Decode(text, &v); err != nil {
+		panic(err) // a file of the program
+	}
+	return v
+}
+
+// moment is how long signals after the first one still count as the first: programs such as timeout signal a process
+// and then the group that it is in.
+const moment = 200 * time.Millisecond
+
+// Context returns a context that ends with the first SIGINT (Ctrl-C) or SIGTERM. One of these signals that comes more
+// than a moment later ends the process, whatever it is doing. stop lets already the first one do so.
+func Context() (ctx context.Context, stop context.CancelFunc) {
+	return heed(func(f func()) { time.AfterFunc(moment, f) })
+}
+
+// heed is Context with the clock that calls a function after a moment.
+func heed(after func(func())) (ctx context.Context, stop context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, os.Interrupt, syscall.SIGTERM)
+	ignore := func() { signal.Stop(heard) } // the next signal ends the process
+	go func() {
+		select {
+		case <-heard:
+			cancel()
+			after(ignore)
+		case <-ctx.Done():
+			ignore()
+		}
+	}()
+	return ctx, cancel
 }

@@ -1,13 +1,38 @@
+// Package viewer shows recorded games in a web browser. It serves one page from memory, which knows boards,
+// pieces and notes but no game. It reads files of records, folders of them, and Dropblox history
+// folders, and follows them while they are being written.
+//
+// # Addresses
+//
+//	GET  /                the page; #GAME/TURN opens a game at a turn, #GAME/TURN.STEP at a frame of it
+//	GET  /api/games       ?q=WORDS&from=N&count=N  the list of games
+//	GET  /api/game        ?id=GAME&known=N         description of a game: info; the page knows the first N turns
+//	GET  /api/frames      ?id=GAME&from=N&count=N  frames, at most 256 per request
+//	GET  /api/analysis    ?id=GAME&turn=N&agent=A  what the seats could have played: analysis.Position
+//	GET  /api/marked      ?id=GAME&turn=N&seat=N&action=N  the frame of a turn that shows another action
+//
+// A game has an id in the list, never a path. A request cannot name a file, only a game in the list, and only the
+// agents that the analyst offers. The analyst is handed in: this package knows no agents.
+//
+// # Time and memory
+//
+// Every response reads files for at most a fraction of a second and says whether there is more; the page
+// then asks again. A few games stay open, each with its choices (at most a million) and a few thousand
+// positions. Frames are painted on request.
 package viewer
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"blockyard/datasets/program/web/ask"
 	"blockyard/datasets/viewer/analysis"
+	"blockyard/env"
 )
 
 // pause is how long a response may read files; the other two are the largest sizes of a response.
@@ -120,4 +145,79 @@ func (s *answering) frames(ctx context.Context, q *ask.Request) ([]byte, error) 
 		out.Frames = append(out.Frames, frame)
 	}
 	return ask.JSON(&out)
+}
+
+// position implements replay.
+func (p *recordReplay) position(n int) (analysis.Request, error) {
+	r := p.timeline
+	if n >= r.Len() {
+		return analysis.Request{}, fmt.Errorf("turn %d: the game has turns 0 to %d", n, r.Len()-1)
+	}
+	r.Seek(n)
+	s := r.Game.New(r.Rec.Seats)
+	s.CopyFrom(r.State())
+	return analysis.Request{Record: r.Rec, Turn: n, State: s, Moves: r.Moves()}, nil
+}
+
+// marked implements replay.
+func (p *recordReplay) marked(n, seat int, a env.Action) (Frame, error) {
+	if err := p.legal(n, seat, a); err != nil {
+		return Frame{}, err
+	}
+	return p.paint(env.Alone(seat, a)), nil
+}
+
+// legal goes to turn n and returns an error if the seat cannot play a there.
+func (p *recordReplay) legal(n, seat int, a env.Action) error {
+	r, err := p.position(n)
+	switch {
+	case err != nil:
+		return err
+	case seat >= r.Record.Seats || !slices.Contains(r.State.Legal(seat, nil), a):
+		return fmt.Errorf("turn %d: action %d is not legal for seat %d", n, a, seat)
+	}
+	return nil
+}
+
+// marked responds with the frame of a turn that shows another action.
+func (s *answering) marked(ctx context.Context, q *ask.Request) ([]byte, error) {
+	turn, seat := q.Number("turn", -1, 0, 1<<40), q.Number("seat", -1, 0, env.MaxSeats-1)
+	action := q.Number("action", -1, 0, int(env.None)-1)
+	f, err := s.open(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	defer f.mu.Unlock()
+	frame, err := f.replay.marked(turn, seat, env.Action(action))
+	if err != nil {
+		return nil, err
+	}
+	return ask.JSON(&frame)
+}
+
+// analysis responds with the analysis of a turn. The replay stays free for other requests in the meantime.
+func (s *answering) analysis(ctx context.Context, q *ask.Request) ([]byte, error) {
+	if s.analyst == nil {
+		return nil, ask.Status(ask.NotFound,
+			errors.New("this viewer has no analyst: start it with agents analyze FILE --web"))
+	}
+	turn := q.Number("turn", -1, 0, 1<<40)
+	f, err := s.open(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	request, err := f.replay.position(turn)
+	known := s.analyst.Agents(f.shown.Game)
+	f.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	if request.Agent = q.Get("agent"); !slices.Contains(known, request.Agent) {
+		return nil, fmt.Errorf("agent %.80q: want one of %q", request.Agent, known)
+	}
+	out, err := s.analyst.Analyse(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return ask.JSON(out)
 }

@@ -1,6 +1,36 @@
+// Package ops gives long-running commands what their operators need: health checks and metrics over HTTP, and
+// structured logs. The commands rpc serve, train selfplay, train join and agents serve dropblox use it.
+//
+// It knows no program: programs pass it Prometheus collectors.
+//
+// A command embeds Flags and needs two calls; metrics is what Metrics returns:
+//
+//	site, err := c.Start(log, metrics)
+//	if err != nil {
+//		return err
+//	}
+//	defer site.Close()
+//	site.Ready()
+//
+// Without --http, Start returns a nil Site. Every method of it does nothing.
+//
+// # Metrics
+//
+// Names are blockyard_PROGRAM_WHAT_UNIT. The unit is a base unit of Prometheus (seconds, bytes, ratio) or the
+// noun that is counted (steps, games); counters end in _total. Package opstest checks names and help texts.
+// Values are read when Prometheus asks, from counters that the program keeps anyway, so that metrics cost
+// nothing between two scrapes.
+//
+// # Security
+//
+// Nothing is served by default. The pages need no password and can only be read: no request changes anything.
+// They contain counts, limits, the names (not the secrets) of tokens and teams, and the Go version; no
+// addresses of clients, no paths, no command line. An address must name its host, so that a page is only public
+// if someone wrote 0.0.0.0, [::] or the address of a network.
 package ops
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -109,4 +139,56 @@ func (s *Site) Close() error {
 	}
 	s.server.Stop()
 	return <-s.ended
+}
+
+// LogFlags are the flags of a command that logs. The tags are those of kong.
+type LogFlags struct {
+	LogFormat string `enum:"text,json" default:"text" help:"Format of log lines: text or json."`
+	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"Least level to log: debug, info, warn or error."`
+}
+
+// Flags are the flags of a command that runs for long.
+type Flags struct {
+	HTTP string `name:"http" placeholder:"HOST:PORT" help:"Serve /healthz, /readyz and /metrics on this address."`
+	LogFlags
+}
+
+// Logger returns a logger that writes lines to w.
+func (f *LogFlags) Logger(w io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(f.LogLevel)) // kong has checked it; the zero value of the flags means info
+	o := &slog.HandlerOptions{Level: level}
+	if f.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}
+
+// Start opens the site of --http, and returns nil without that flag. The caller must Close it. /metrics shows
+// the collectors, the Go runtime and the process.
+func (f *Flags) Start(log *slog.Logger, collectors ...Collector) (*Site, error) {
+	if f.HTTP == "" {
+		return nil, nil
+	}
+	host, _, err := net.SplitHostPort(f.HTTP)
+	if err == nil && host == "" {
+		err = errors.New("no host")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--http %s: %w: want HOST:PORT, such as 127.0.0.1:9090 for this machine alone "+
+			"or 0.0.0.0:9090 for every network", f.HTTP, err)
+	}
+	l, err := net.Listen("tcp", f.HTTP)
+	if err != nil {
+		return nil, fmt.Errorf("--http %s: %w", f.HTTP, err)
+	}
+	s, err := newSite(l, log, collectors)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("--http %s: %w", f.HTTP, err), l.Close())
+	}
+	if !web.OnLoopback(l.Addr()) {
+		log.Warn("anyone who reaches this address can read the metrics", "http", s.URL())
+	}
+	log.Info("health checks and metrics", "http", s.URL())
+	return s, nil
 }
