@@ -154,7 +154,7 @@ func TestNameIsTakenTwice(t *testing.T) {
 }
 
 func TestLogger(t *testing.T) {
-	var c struct{ LogFlags }
+	var c struct{ Flags }
 	parser, err := kong.New(&c)
 	require.NoError(t, err)
 	log := func(args ...string) string {

@@ -141,20 +141,15 @@ func (s *Site) Close() error {
 	return <-s.ended
 }
 
-// LogFlags are the flags of a command that logs. The tags are those of kong.
-type LogFlags struct {
+// Flags are the flags of a command that runs for long. The tags are those of kong.
+type Flags struct {
+	HTTP      string `name:"http" placeholder:"HOST:PORT" help:"Serve /healthz, /readyz and /metrics on this address."`
 	LogFormat string `enum:"text,json" default:"text" help:"Format of log lines: text or json."`
 	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"Least level to log: debug, info, warn or error."`
 }
 
-// Flags are the flags of a command that runs for long.
-type Flags struct {
-	HTTP string `name:"http" placeholder:"HOST:PORT" help:"Serve /healthz, /readyz and /metrics on this address."`
-	LogFlags
-}
-
 // Logger returns a logger that writes lines to w.
-func (f *LogFlags) Logger(w io.Writer) *slog.Logger {
+func (f *Flags) Logger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(f.LogLevel)) // kong has checked it; the zero value of the flags means info
 	o := &slog.HandlerOptions{Level: level}

@@ -9,9 +9,8 @@ import (
 )
 
 // A door is a listener that accepts at once and bounds the number of open connections: for one too many it closes
-// another one. If that is a stranger's, it is the oldest of the address that has most, and of these preferably one that
-// has sent no whole request. If it is a member's, it is the least recently used one of the
-// member that has most.
+// another one. If that is a stranger's, it is the oldest of the address that has most, and of these preferably one
+// that has sent no whole request. If it is a member's, it is the least recently used one of the member that has most.
 type door struct {
 	net.Listener
 	limits Limits
@@ -106,7 +105,6 @@ func (d *door) crowding(limit int, in func(*conn) bool) *conn {
 	return victim
 }
 
-// before reports whether c is closed before other.
 func (c *conn) before(other *conn) bool {
 	if c.asked != other.asked {
 		return other.asked
@@ -120,7 +118,6 @@ func (c *conn) isMember() bool   { return c.member != "" }
 // group is what a connection is counted with: those of its member, or of a stranger's address.
 func (c *conn) group() string { return cmp.Or(c.member, c.from) }
 
-// connKey is the key of a request's connection in its context.
 type connKey struct{}
 
 func connOf(r *http.Request) *conn {

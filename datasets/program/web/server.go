@@ -36,14 +36,9 @@ type Limits struct {
 
 // orDefault returns l with the defaults in place of zeros.
 func (l Limits) orDefault() Limits {
-	for _, d := range []struct {
-		at *time.Duration
-		by time.Duration
-	}{{&l.Header, 10 * time.Second}, {&l.Read, time.Minute}, {&l.Write, 2 * time.Minute}, {&l.Idle, 2 * time.Minute}} {
-		*d.at = cmp.Or(*d.at, d.by)
-	}
-	l.HeaderBytes = cmp.Or(l.HeaderBytes, 32<<10)
-	l.Strangers = cmp.Or(l.Strangers, 256)
+	l.Header, l.Read = cmp.Or(l.Header, 10*time.Second), cmp.Or(l.Read, time.Minute)
+	l.Write, l.Idle = cmp.Or(l.Write, 2*time.Minute), cmp.Or(l.Idle, 2*time.Minute)
+	l.HeaderBytes, l.Strangers = cmp.Or(l.HeaderBytes, 32<<10), cmp.Or(l.Strangers, 256)
 	l.Members, l.PerMember = cmp.Or(l.Members, 1024), cmp.Or(l.PerMember, 16)
 	return l
 }
@@ -127,7 +122,6 @@ func reachable(a net.Addr) string {
 	return a.String()
 }
 
-// openBrowser opens an address in the default browser.
 func openBrowser(address string) error {
 	name, args := "xdg-open", []string{address}
 	switch runtime.GOOS {

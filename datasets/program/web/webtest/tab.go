@@ -83,7 +83,6 @@ func (b *Tab) Forget() {
 	b.requests = nil
 }
 
-// watch keeps what the page asks for and complains of.
 func (b *Tab) watch(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
