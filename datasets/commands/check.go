@@ -19,14 +19,12 @@ import (
 	"blockyard/env/games"
 )
 
-// input is the files that a command reads.
 type input struct {
 	Files        []string `arg:"" name:"file" help:"Files of records, plain or compressed with gzip; - is standard input."`
 	AllowPartial bool     `help:"Accept an incomplete record at the end of a file, as in a file still being written."`
 	bounds
 }
 
-// bounds are the flags that bound what is read.
 type bounds struct {
 	MaxBytes int64 `default:"${max_bytes}" placeholder:"N" help:"Read at most so much of a file, in bytes uncompressed."`
 }
@@ -42,7 +40,6 @@ func (b *bounds) Validate() error {
 	return nil
 }
 
-// open opens one of the files.
 func (in *input) open(file string) (*record.Reader, error) {
 	r, err := record.Open(file)
 	if err == nil {

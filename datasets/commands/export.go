@@ -32,7 +32,6 @@ type exportCmd struct {
 	Quiet bool `short:"q" help:"Print no progress bar."`
 }
 
-// target is an export format.
 type target interface {
 	export.Sink
 	Close([]export.Source) error

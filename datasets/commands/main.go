@@ -11,7 +11,6 @@ import (
 	"blockyard/datasets/record/jsonl"
 )
 
-// verbs lists the commands.
 type verbs struct {
 	program.Flag
 	Check   checkCmd   `cmd:"" help:"Replay recorded games and compare their results with the records."`

@@ -99,7 +99,6 @@ func (l *line) add(rec *record.Record, seat int) {
 	}
 }
 
-// replay counts decisions and legal actions.
 func (c *counted) replay(rec *record.Record) error {
 	g, err := games.Recorded(rec.Game, rec.Table)
 	if err != nil {
@@ -179,7 +178,6 @@ func (c *counted) write(w io.Writer, name string) {
 	t.Flush()
 }
 
-// distribution writes the mean and percentiles of some numbers.
 func distribution(w io.Writer, name string, of []int) {
 	cells := []string{name, fmt.Sprintf("%.1f", mean(of))}
 	sorted := slices.Sorted(slices.Values(of))
@@ -189,7 +187,6 @@ func distribution(w io.Writer, name string, of []int) {
 	fmt.Fprintln(w, strings.Join(cells, "\t")+"\t")
 }
 
-// table writes one line per agent or seat.
 func table(w io.Writer, lines map[string]*line) {
 	for _, name := range slices.Sorted(maps.Keys(lines)) {
 		l := lines[name]

@@ -158,7 +158,6 @@ type screen struct {
 	frame    env.Frame
 }
 
-// show writes the timeline's current position.
 func (v *screen) show(w io.Writer) error {
 	var out strings.Builder
 	r := v.timeline
@@ -203,7 +202,6 @@ func notes(r *playback.Timeline) []string {
 	return out
 }
 
-// printAll writes every position from the current one.
 func (v *screen) printAll(std *program.Console) error {
 	for n := v.timeline.At(); n < v.timeline.Len(); n++ {
 		v.timeline.Seek(n)

@@ -51,7 +51,6 @@ func newColumns(name string, all []column) *columns {
 	return out
 }
 
-// A table is a Parquet file of rows.
 type table struct {
 	*os.File
 	out *parquet.GenericWriter[any]
@@ -110,7 +109,6 @@ func (c *columns) write(to *table, r *Row) error {
 	return err
 }
 
-// Values of columns.
 func boolean(b bool) parquet.Value   { return parquet.BooleanValue(b) }
 func integer(n int) parquet.Value    { return parquet.Int32Value(int32(n)) }
 func number(x float32) parquet.Value { return parquet.FloatValue(x) }

@@ -121,7 +121,6 @@ func (m *Minari) begin(first *Row) (*minariEpisode, error) {
 	return e, err
 }
 
-// spoil drops an episode.
 func (m *Minari) spoil(e *minariEpisode) error {
 	e.bad = true
 	return errors.Join(m.close(e.table.File), os.RemoveAll(e.folder))
@@ -200,7 +199,6 @@ func observationSpace(g *env.Game) string {
 		box("float32", fmt.Sprintf("[%d]", g.Globals()), nested("-Infinity", g.Globals()), nested("Infinity", g.Globals())))
 }
 
-// actionSpace is the space of actions in Minari's format.
 func actionSpace(g *env.Game) string {
 	return fmt.Sprintf(`{"type": "Discrete", "dtype": "int64", "start": 0, "n": %d}`, g.Actions)
 }

@@ -99,7 +99,6 @@ func (w *Walker) Next(ctx context.Context, r *record.Reader) error {
 	return w.finish(rp.State())
 }
 
-// head reads the first line of the next game to export.
 func (w *Walker) head(r *record.Reader) (*record.Record, error) {
 	for {
 		head := new(record.Record)

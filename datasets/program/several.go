@@ -75,7 +75,6 @@ func begun(commands reflect.Type, args []string) int {
 	return 0
 }
 
-// list prints the commands of all parts.
 func (s *Several) list(to io.Writer) {
 	fmt.Fprintf(to, "Usage: %s COMMAND [flags]\n\n%s\n", Called(s.Name), s.About)
 	for _, p := range s.Parts {

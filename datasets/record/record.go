@@ -1,7 +1,6 @@
-// Package record reads and writes recorded games. A Record holds the seed of a game (or its random
-// draws, if it was played elsewhere) and the action of every acting seat; a Replay recomputes
-// everything else from them. A file of records has one JSON object per line, plain or compressed with
-// gzip. The example shows the whole life of a record.
+// Package record reads and writes recorded games. A Record holds the seed of a game (or its random draws, if it was
+// played elsewhere) and the action of every acting seat; a Replay recomputes everything else from them. A file of
+// records has one JSON object per line, plain or compressed with gzip. The example shows the whole life of a record.
 package record
 
 import (
@@ -144,10 +143,9 @@ var ErrDiffers = errors.New("the replayed game differs from the record")
 // actions end with the game, and scores and results are as recorded.
 func Check(g *env.Game, rec *Record) error { return NewReplay(g, rec).check() }
 
-// CheckNext checks the next game of r without holding all of it in memory. lookup returns a game by
-// its name and table, as games.Recorded does. The result is the record's first line with the recorded end
-// of the game. io.EOF means that there is no next game; after any other error that is not ErrDiffers, r must
-// not be used.
+// CheckNext checks the next game of r without holding all of it in memory. lookup returns a game by its name and
+// table, as games.Recorded does. The result is the record's first line with the recorded end of the game. io.EOF
+// means that there is no next game; after any other error that is not ErrDiffers, r must not be used.
 func CheckNext(r *Reader, lookup func(name string, table []string) (*env.Game, error)) (*Record, error) {
 	head := new(Record)
 	if err := r.ReadPart(head); err != nil {
@@ -174,7 +172,6 @@ func CheckNext(r *Reader, lookup func(name string, table []string) (*env.Game, e
 	return head, err
 }
 
-// check replays the whole game and compares its end.
 func (rp *Replay) check() error {
 	for range rp.All() {
 	}

@@ -121,7 +121,6 @@ func (rp *Replay) have(ready func() bool) bool {
 	return true
 }
 
-// more reports whether further parts can be read.
 func (rp *Replay) more() bool { return rp.last.More && rp.from != nil }
 
 // All yields each position with the moves played from it, and the last position with env.NoMoves. It
@@ -168,7 +167,6 @@ func (rp *Replay) moves() (env.Moves, bool) {
 	return m, true
 }
 
-// play plays m, which moves returned.
 func (rp *Replay) play(m env.Moves) {
 	n := rp.state.Acting().Len()
 	rp.step++

@@ -135,8 +135,7 @@ func (w *Writer) Close() error {
 	return errors.Join(err, w.close(err == nil))
 }
 
-// Discard closes and removes a file that Create created. After Close it does nothing, so it can be
-// deferred.
+// Discard closes and removes a file that Create created. After Close it does nothing, so it can be deferred.
 func (w *Writer) Discard() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,7 +144,6 @@ func (w *Writer) Discard() {
 	}
 }
 
-// close ends the file, so that later writes fail.
 func (w *Writer) close(keep bool) error {
 	err := w.end(keep)
 	w.out.Reset(w.file)

@@ -61,7 +61,6 @@ func Answers(l *Library, analyst analysis.Analyst) ask.Answers {
 	}
 }
 
-// list is the response to /api/games.
 type list struct {
 	Total   int      `json:"total"` // games that match
 	All     int      `json:"all"`
@@ -147,7 +146,6 @@ func (s *answering) frames(ctx context.Context, q *ask.Request) ([]byte, error) 
 	return ask.JSON(&out)
 }
 
-// position implements replay.
 func (p *recordReplay) position(n int) (analysis.Request, error) {
 	r := p.timeline
 	if n >= r.Len() {
@@ -159,7 +157,6 @@ func (p *recordReplay) position(n int) (analysis.Request, error) {
 	return analysis.Request{Record: r.Rec, Turn: n, State: s, Moves: r.Moves()}, nil
 }
 
-// marked implements replay.
 func (p *recordReplay) marked(n, seat int, a env.Action) (Frame, error) {
 	if err := p.legal(n, seat, a); err != nil {
 		return Frame{}, err

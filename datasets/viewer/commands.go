@@ -127,10 +127,8 @@ func (c *commands) draw(n int, mark env.Action) Frame {
 	return out
 }
 
-// board is the position of the timeline.
 func (c *commands) board() *dropblox.State { return c.timeline.State().(*dropblox.State) }
 
-// marked implements replay.
 func (c *commands) marked(n, seat int, a env.Action) (Frame, error) {
 	if err := c.legal(n, seat, a); err != nil {
 		return Frame{}, err

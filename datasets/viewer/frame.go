@@ -29,7 +29,6 @@ type replay interface {
 	marked(n, seat int, a env.Action) (Frame, error)
 }
 
-// info describes a replay.
 type info struct {
 	Frames  int     `json:"frames"`
 	Turns   int     `json:"turns"`
@@ -91,7 +90,6 @@ type Tray struct {
 	Pieces []Board `json:"pieces"`
 }
 
-// digits stand for inks.
 const digits = "0123456789abcdef"
 
 // board converts b without the rows above top.
@@ -156,7 +154,6 @@ func trim(b *env.Board) (Board, bool) {
 	return board(&t.Pieces[0], 0), true
 }
 
-// seats sets the players of a position.
 func (out *Frame) seats(s env.State) {
 	acting := s.Acting()
 	for seat := range s.SeatCount() {

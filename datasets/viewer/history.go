@@ -114,12 +114,10 @@ func (h *history) play(words []string, next *dropblox.Position) {
 	}
 }
 
-// position reads the state before a turn.
 func (d *folder) position(t int) (*dropblox.Position, error) {
 	return parsed(d, fmt.Sprintf("state%d", t), dropblox.ParsePosition)
 }
 
-// commands reads the commands of a turn.
 func (d *folder) commands(t int) ([]string, error) {
 	return parsed(d, fmt.Sprintf("move%d", t), func(text []byte) (words []string, err error) {
 		err = json.Unmarshal(text, &words)
@@ -142,7 +140,6 @@ func parsed[T any](d *folder, name string, parse func([]byte) (T, error)) (out T
 	return out, err
 }
 
-// A folder is a history folder on the disk.
 type folder struct{ path, shown string }
 
 func (d *folder) text(name string) ([]byte, error) {
@@ -200,7 +197,6 @@ func (d *dir) states() (n int) {
 	return n
 }
 
-// regular reports whether there is a regular file at path.
 func regular(path string) bool {
 	st, err := os.Lstat(path)
 	return err == nil && st.Mode().IsRegular()

@@ -49,8 +49,7 @@ type dir struct {
 	entry   *entry
 }
 
-// NewLibrary lists the games in files of records, history folders, and folders of these. Every path must
-// exist.
+// NewLibrary lists the games in files of records, history folders, and folders of these. Every path must exist.
 func NewLibrary(paths []string) (*Library, error) {
 	l := &Library{kinds: kinds{}}
 	for _, path := range paths {
@@ -138,7 +137,6 @@ func (l *Library) refresh(deadline time.Time) (done bool) {
 	return done
 }
 
-// walk finds all files and history folders, and keeps the entries of known ones.
 func (l *Library) walk() {
 	files, dirs := map[string]*file{}, map[string]*dir{}
 	for _, f := range l.files {
@@ -258,7 +256,6 @@ func (l *Library) list() []*entry {
 	return append(live, others...)
 }
 
-// game returns an entry by its id, or nil.
 func (l *Library) game(id string) *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -59,7 +59,6 @@ type passed struct {
 	body   []byte
 }
 
-// err is the error in an answer.
 func (p passed) err() string {
 	var told struct{ Error string }
 	if json.Unmarshal(p.body, &told) != nil || told.Error == "" {

@@ -121,7 +121,6 @@ type entry struct {
 // fresh reports whether the entry's file may still be being written.
 func (e *entry) fresh() bool { return time.Since(e.changed) < quiet }
 
-// matches reports whether the entry contains every word.
 func (e *entry) matches(words []string) bool {
 	text := strings.ToLower(e.ID + " " + e.Game + " " + strings.Join(e.Players, " "))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })

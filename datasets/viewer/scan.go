@@ -18,7 +18,6 @@ import (
 // maxName is the largest length of a player's or a game's name in bytes; longer ones are cut.
 const maxName = 120
 
-// A file is a file of records with the entries of its games.
 type file struct {
 	shown, path string
 	size        int64
@@ -80,8 +79,7 @@ func (f *file) stop() {
 	}
 }
 
-// scan lists games until deadline or the end of the file. room is the number of entries that the file may
-// have.
+// scan lists games until deadline or the end of the file. room is the number of entries that the file may have.
 func (f *file) scan(deadline time.Time, room int) (done bool) {
 	if f.whole || f.bad {
 		return true
@@ -176,7 +174,6 @@ func (f *file) add(line []byte, room int) error {
 	return nil
 }
 
-// entry returns a new entry for the next line of the file.
 func (f *file) entry(game string) *entry {
 	n := len(f.entries) + 1
 	return &entry{ID: fmt.Sprintf("%s:%d", f.shown, n), Game: game, Time: f.changed.UnixMilli(),

@@ -35,7 +35,6 @@ type recordReplay struct {
 	frm      env.Frame
 }
 
-// replay opens the entry's game.
 func (e *entry) replay(ctx context.Context) (replay, error) {
 	if e.Error != "" {
 		return nil, errors.New(e.Error)

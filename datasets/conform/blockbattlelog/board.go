@@ -102,7 +102,6 @@ func parseProtocolField(text string) (blockbattle.Side, error) {
 	return side, err
 }
 
-// pieceOf is the number of a piece's letter.
 func pieceOf(letter string) (int, error) {
 	if i := strings.Index(blockbattle.Letters, letter); i >= 0 && len(letter) == 1 {
 		return i, nil
@@ -110,5 +109,4 @@ func pieceOf(letter string) (int, error) {
 	return -1, fmt.Errorf("piece %q, want one of %s", letter, blockbattle.Letters)
 }
 
-// player is a seat's name in a transcript.
 func player(seat int) string { return [2]string{"player1", "player2"}[seat] }

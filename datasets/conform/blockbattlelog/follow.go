@@ -49,7 +49,6 @@ func (d *dialogue) said(i int) []string {
 	return out
 }
 
-// lateBefore reports whether an answer was late before turn i.
 func (d *dialogue) lateBefore(i int) bool {
 	return slices.ContainsFunc(d.turns[:i], func(t turn) bool { return t.late })
 }

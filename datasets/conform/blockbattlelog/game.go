@@ -7,7 +7,6 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-// A game is the replay of a whole game.
 type game struct {
 	t     *conform.Tally
 	v     conform.Values
@@ -15,8 +14,7 @@ type game struct {
 	s     *blockbattle.State
 	spawn []blockbattle.Loss // in the spawn test of the next round
 
-	// The first round whose outcome by the published rules is another one, or 0, and the switches that
-	// change it.
+	// The first round whose outcome by the published rules is another one, or 0, and the switches that change it.
 	differs int
 	why     []string
 }
@@ -76,7 +74,6 @@ func (g *game) at(r *roundRecord, seat int) {
 	}
 }
 
-// starts compares the values at the start of a round.
 func (g *game) starts(r *roundRecord) {
 	for i := range r.P {
 		g.at(r, i)
@@ -109,7 +106,6 @@ func (g *game) round(i int) {
 	compareEnd(g.t, r, p.losses, p.winner)
 }
 
-// whole compares the values of the game as a whole.
 func (g *game) whole() {
 	rec, rounds := g.rec, g.rec.Rounds
 	g.t.At("game %s", id(rec.ID))

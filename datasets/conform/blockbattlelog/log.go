@@ -41,7 +41,6 @@ var engines = map[string]blockbattle.Rules{"classic": blockbattle.Classic, "port
 // noTurn is a turn before its first line.
 var noTurn = turn{piece: -1, next: -1}
 
-// names are the players' names in the dialect.
 func (d *dialogue) names() [2]string {
 	if d.port {
 		return [2]string{"player0", "player1"}

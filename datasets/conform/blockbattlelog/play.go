@@ -24,14 +24,12 @@ type played struct {
 	winner  string             // after this round, before that test
 }
 
-// inputs are the inputs of a round.
 type inputs struct {
 	outs  [2]string  // the answers
 	holes [2][][]int // hole columns of the rows that each seat sends; those that do not fit the rules are ignored
 	next  int        // the piece that is announced next
 }
 
-// play plays a round of s.
 func play(s *blockbattle.State, in *inputs) *played {
 	var lands [2]blockbattle.Landing
 	var words [2][]blockbattle.Token
@@ -151,7 +149,6 @@ func holesText(rows [][]int) string {
 	return strings.Join(out, " ")
 }
 
-// has reports whether a seat has lost.
 func has(lost []blockbattle.Loss, seat int) bool {
 	return slices.ContainsFunc(lost, func(l blockbattle.Loss) bool { return l.Seat == seat })
 }
@@ -164,7 +161,6 @@ func lossText(list []blockbattle.Loss) string {
 	return strings.Join(out, ", ")
 }
 
-// compareEnd compares the stated end of a round.
 func compareEnd(t *conform.Tally, r *roundRecord, losses []blockbattle.Loss, won string) {
 	if r.Losses != nil {
 		var out []string

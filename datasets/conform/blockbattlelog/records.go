@@ -100,7 +100,6 @@ func (r *roundRecord) check() (err error) {
 // played reports whether the round has answers. Without them, a failed spawn has ended the game.
 func (r *roundRecord) played() bool { return r.P[0].Out != nil && r.P[1].Out != nil }
 
-// holes are the stated hole columns of the rows that each seat sends.
 func (r *roundRecord) holes() [2][][]int { return [2][][]int{r.P[0].Holes, r.P[1].Holes} }
 
 func (r *roundRecord) checkPlayers() error {
@@ -122,7 +121,6 @@ func (r *roundRecord) checkPlayers() error {
 	return nil
 }
 
-// id is a record's id as text.
 func id(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

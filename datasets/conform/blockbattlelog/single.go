@@ -103,7 +103,6 @@ func (rec *singleRecord) position() (*blockbattle.State, [2]string, error) {
 	return s, outs, nil
 }
 
-// under plays a round from a copy of s with other rules.
 func under(rules blockbattle.Rules, s *blockbattle.State, in *inputs) *played {
 	other := *s
 	other.Rules = rules

@@ -5,10 +5,9 @@
 //	opening                 a first move and all codes that mean the same: "equivalent"
 //	shape table             each letter with its definition and 8 orientations: "A", "B", …
 //
-// A replay takes the number of players, the letters and the answers from the transcript. It compares
-// every other value: the lines that the player was sent and their order, whether the answer was legal,
-// the cells it covered, scores, the players who were passed over, the end of the game, ranks and the
-// last board.
+// A replay takes the number of players, the letters and the answers from the transcript. It compares every other
+// value: the lines that the player was sent and their order, whether the answer was legal, the cells it covered,
+// scores, the players who were passed over, the end of the game, ranks and the last board.
 package blockinglog
 
 import (
@@ -91,7 +90,6 @@ func cellsOf(table *blocking.Table, a env.Action) [][]int {
 	return out
 }
 
-// checkShapes compares a shape table, which has an object for each letter.
 func checkShapes(t *conform.Tally, _ conform.Values, r *map[string]conform.Values) error {
 	table := blocking.DefaultTable
 	for name := range *r {

@@ -10,13 +10,11 @@ import (
 	"blockyard/env/blocking"
 )
 
-// gameRecord opens a game.
 type gameRecord struct {
 	Players int    `json:"players"`
 	Letters string `json:"letters"`
 }
 
-// A game is the state of the open game.
 type game struct {
 	state  *blocking.State
 	turns  int                    // answers so far
@@ -45,7 +43,6 @@ type turnRecord struct {
 	Cells [][]int `json:"cells"`
 }
 
-// turn compares what the player was sent and plays the answer.
 func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
 	if r.Out == nil {
 		return errors.New(`no "out"`)
@@ -74,7 +71,6 @@ func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
 	return nil
 }
 
-// answer plays the answer of a player and compares its outcome.
 func (g *game) answer(t *conform.Tally, v conform.Values, r *turnRecord) {
 	s, p := g.state, int(g.state.Turn)
 	a, ok := s.Judge(p, *r.Out)
@@ -130,7 +126,6 @@ func skip(t *conform.Tally, g *game, v conform.Values, r *struct{ P int }) error
 	return nil
 }
 
-// end compares the end of a game.
 func end(t *conform.Tally, g *game, v conform.Values, _ *struct{}) error {
 	g.reported(t)
 	s := g.state

@@ -47,7 +47,6 @@ func (s *seed) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// blockRecord is a block of the table.
 type blockRecord struct {
 	Type    int      `json:"type"`
 	Center  *[2]int  `json:"center"`
@@ -68,7 +67,6 @@ func checkBlock(t *conform.Tally, _ conform.Values, r *blockRecord) error {
 	return nil
 }
 
-// known returns an error for a type that is not in the table.
 func known(types ...int) error {
 	for _, n := range types {
 		if n < 0 || n >= dropblox.Types {

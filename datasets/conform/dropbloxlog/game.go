@@ -7,13 +7,11 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// gameRecord has the inputs of a game.
 type gameRecord struct {
 	Seed  seed `json:"seed"`
 	Start *int `json:"start_score"`
 }
 
-// A game is the state of the open game.
 type game struct {
 	id     string
 	state  dropblox.State
@@ -63,7 +61,6 @@ func compare(t *conform.Tally, v conform.Values, s *dropblox.State, commands []s
 	return p
 }
 
-// turnRecord has the inputs of a turn.
 type turnRecord struct {
 	Commands []string `json:"cmds"`
 	Stack    [][]int  `json:"stack"`
@@ -90,7 +87,6 @@ func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
 	return nil
 }
 
-// count adds the outcomes of a turn's commands.
 func (n *totals) count(words []string, applied []int8) {
 	for k, a := range applied {
 		switch {
@@ -110,7 +106,6 @@ func (n *totals) count(words []string, applied []int8) {
 	}
 }
 
-// end compares the end of a game.
 func end(t *conform.Tally, g *game, v conform.Values, _ *struct{}) error {
 	v.Given(t, "turns", int(g.state.Turns), "score", int(g.state.Points), "state", status(&g.state))
 	reason := "none: the game goes on"

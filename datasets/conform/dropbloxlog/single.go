@@ -9,7 +9,6 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// caseRecord is one turn from a given position.
 type caseRecord struct {
 	turnRecord
 	Type  *int    `json:"type"`
@@ -77,7 +76,6 @@ func stackText(s *dropblox.State) string {
 	return fmt.Sprint(s.Cells[top:])
 }
 
-// historyRecord is a game as its files.
 type historyRecord struct {
 	Seed   seed              `json:"seed"`
 	Mode   string            `json:"mode"`

@@ -1,15 +1,13 @@
-// Package tetrisduellog compares transcripts of the original engine of the Tetris duel
-// with the rules of package tetrisduel. A file has JSON lines of three kinds, which differ in their
-// keys:
+// Package tetrisduellog compares transcripts of the original engine of the Tetris duel with the rules of package
+// tetrisduel. A file has JSON lines of three kinds, which differ in their keys:
 //
 //	game, turn, end   whole games, line after line: "type"
 //	list              a board and a block with all their placements: "all" and "valid"
 //	clear             a board before and after full rows are removed: "before" and "after"
 //
-// A replay takes the blocks and the placements from the transcript. It compares every other value:
-// what the mover was shown, the list of placements in its order, gains, boards, combo, the end of the
-// game and its reason, and the statistics. A wrong answer must be wrong by the rules, and a late answer
-// must be a legal one.
+// A replay takes the blocks and the placements from the transcript. It compares every other value: what the mover was
+// shown, the list of placements in its order, gains, boards, combo, the end of the game and its reason, and the
+// statistics. A wrong answer must be wrong by the rules, and a late answer must be a legal one.
 //
 // Boards are 75 hex digits, three per row. A placement in a list is a hex digit for the row, then
 // the column and the direction.
@@ -64,13 +62,8 @@ func checkList(t *conform.Tally, v conform.Values, r *listRecord) error {
 	return nil
 }
 
-// clearRecord is a board in the mover's frame before and after clearing.
-type clearRecord struct {
-	Before string `json:"before"`
-	After  string `json:"after"`
-}
-
-func checkClear(t *conform.Tally, v conform.Values, r *clearRecord) error {
+// checkClear compares a board in the mover's frame before and after clearing.
+func checkClear(t *conform.Tally, v conform.Values, r *struct{ Before, After string }) error {
 	board, err := parseBoard(r.Before)
 	if err != nil {
 		return err
@@ -144,7 +137,6 @@ func (st *stats) count(s *tetrisduel.State, steals int) {
 	st.leader = leader
 }
 
-// rowDigits is the number of hex digits of a board's row.
 const rowDigits = 3
 
 func parseBoard(text string) (falling.Field, error) {
@@ -206,7 +198,6 @@ func listText(ids []env.Action) string {
 	return b.String()
 }
 
-// parsePlacement reads [y, x, d].
 func parsePlacement(v []int) (tetrisduel.Placement, error) {
 	if len(v) != 3 || v[0] < 0 || v[0] >= tetrisduel.Reachable || v[1] < 0 || v[1] >= tetrisduel.Width ||
 		v[2] < 0 || v[2] >= tetrisduel.Directions {

@@ -12,7 +12,6 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// A game is the state of the open game.
 type game struct {
 	state tetrisduel.State
 	stats stats
@@ -40,7 +39,6 @@ func begin(t *conform.Tally, g *game, _ conform.Values, r *struct{ Blocks []int 
 	return nil
 }
 
-// turnRecord has the inputs of a half-turn.
 type turnRecord struct {
 	T     int            `json:"t"`
 	P     int            `json:"p"`
@@ -85,7 +83,6 @@ func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
 	return g.act(t, v, r, list)
 }
 
-// seen compares what the mover was shown.
 func (g *game) seen(t *conform.Tally, v conform.Values) error {
 	defer t.Under("seen ")()
 	s := &g.state
@@ -106,7 +103,6 @@ func (g *game) seen(t *conform.Tally, v conform.Values) error {
 	return nil
 }
 
-// act plays the recorded placement and compares its outcome.
 func (g *game) act(t *conform.Tally, v conform.Values, r *turnRecord, list []env.Action) error {
 	p, err := parsePlacement(r.Act)
 	if err != nil {

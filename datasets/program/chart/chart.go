@@ -41,7 +41,6 @@ const (
 
 var colours = []string{"#1f77b4", "#d95f02", "#2ca02c", "#c51b7d", "#7570b3", "#8c564b", "#17a2b8", "#b8860b"}
 
-// An axis maps values to pixels.
 type axis struct {
 	from, to   float64
 	begin, end float64
@@ -81,7 +80,6 @@ func (a axis) ticks() (list []float64) {
 	return list
 }
 
-// begin writes the head of a picture and its title.
 func begin(b *strings.Builder, height int, title string) {
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" `+
 		`font-family="system-ui, sans-serif" font-size="13">`+"\n"+
@@ -145,7 +143,6 @@ func (l *Lines) SVG() string {
 	return b.String() + "</svg>\n"
 }
 
-// interval draws an interval and the dot of its value.
 func interval(b *strings.Builder, x1, y1, x2, y2, x, y float64) {
 	line(b, x1, y1, x2, y2, "")
 	fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="3.5"/>`+"\n", x, y)

@@ -83,9 +83,8 @@ func Open(path string) (*Reader, error) {
 	return r, nil
 }
 
-// OpenAt opens the regular file at path behind its first lines, which have so many bytes uncompressed. A
-// shorter file reads as empty. Errors call the file name. Of a compressed file, the first call of Next reads
-// what lies before.
+// OpenAt opens the regular file at path behind its first lines, which have so many bytes uncompressed. A shorter file
+// reads as empty. Errors call the file name. Of a compressed file, the first call of Next reads what lies before.
 func OpenAt(name, path string, lines int, bytes int64) (*Reader, error) {
 	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: want a regular file", name)
@@ -139,9 +138,8 @@ func (r *Reader) Use(ctx context.Context) { r.source.ctx = ctx }
 // skipped. raise is for the error: what to do to read more, such as "raise --max-bytes".
 func (r *Reader) Limit(bytes int64, raise string) { r.most, r.raise = bytes, raise }
 
-// Next returns the next line that is not blank, without its line end. The line is valid until the next
-// call. At the end of the file Next returns io.EOF, or an error that wraps ErrCut if the compressed data
-// is incomplete.
+// Next returns the next line that is not blank, without its line end. The line is valid until the next call. At the
+// end of the file Next returns io.EOF, or an error that wraps ErrCut if the compressed data is incomplete.
 func (r *Reader) Next() ([]byte, error) {
 	if r.skip > 0 && !r.cut {
 		n, err := r.in.Discard(int(r.skip))
@@ -219,8 +217,7 @@ func (r *Reader) read() ([]byte, error) {
 	}
 }
 
-// Cut reports whether the last line that Next returned ends the file without a line end. It may then be
-// incomplete.
+// Cut reports whether the last line that Next returned ends the file without a line end. It may then be incomplete.
 func (r *Reader) Cut() bool { return r.cut }
 
 // Compressed reports whether the file is compressed.

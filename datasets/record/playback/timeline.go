@@ -95,7 +95,6 @@ func (r *Timeline) Advance(deadline time.Time) (done bool) {
 	return true
 }
 
-// reach adds the next position and the moves played from it.
 func (r *Timeline) reach(s env.State, m env.Moves) {
 	if r.reached > 0 {
 		r.ahead.paint.Settle(s)
@@ -213,7 +212,6 @@ func (r *Timeline) ShowMoves(f *env.Frame, moves env.Moves) {
 	}
 }
 
-// each calls do for every seat with an action.
 func each(s env.State, m env.Moves, do func(seat int, a env.Action)) {
 	for set := s.Acting(); set != 0; set = set.Rest() {
 		if seat := set.First(); m[seat] != env.None {
