@@ -89,8 +89,8 @@ func (p *Program) parser(con *Console, more ...kong.Option) (*kong.Kong, error) 
 	info, name := Read(), Called(p.Name)
 	info.Version = cmp.Or(p.Version, info.Version)
 	options := []kong.Option{
-		kong.Name(name), kong.Description(p.About), kong.Vars{"version": info.Line(name)}, help(), kong.Writers(con.Out, con.Err),
-		kong.WithHyphenPrefixedParameters(true), kong.Bind(con),
+		kong.Name(name), kong.Description(p.About), kong.Vars{"version": info.Line(name)}, help(),
+		kong.Writers(con.Out, con.Err), kong.WithHyphenPrefixedParameters(true), kong.Bind(con),
 	}
 	return kong.New(p.Commands, slices.Concat(options, p.Options, more)...)
 }
