@@ -27,19 +27,19 @@ type Kind struct {
 }
 
 // Tagged is the kind of the lines whose tag is the given text. A check gets the inputs of a replay, which T declares,
-// and compares the other values of the line.
-func Tagged[T any](name, tag string, check func(*Tally, Values, *T) error) Kind {
+// and compares the other values of the line. Malformed, Valid and Require may end it early.
+func Tagged[T any](name, tag string, check func(*Tally, Values, *T)) Kind {
 	return Kind{Name: name, Tag: tag, check: func(t *Tally, v Values, line []byte) error {
 		var inputs T
 		if err := json.Unmarshal(line, &inputs); err != nil {
 			return err
 		}
-		return check(t, v, &inputs)
+		return ending(func() { check(t, v, &inputs) })
 	}}
 }
 
 // Keyed is Tagged for lines without a tag, which are recognised by their key.
-func Keyed[T any](name, key string, check func(*Tally, Values, *T) error) Kind {
+func Keyed[T any](name, key string, check func(*Tally, Values, *T)) Kind {
 	k := Tagged(name, "", check)
 	k.Key = key
 	return k
@@ -87,15 +87,48 @@ func (c *Checker) unknown() error {
 	return errors.New("malformed record: want " + strings.Join(want, ", or "))
 }
 
-// ErrLost is what a check returns after a difference for which the game cannot be replayed further. The rest of the
-// game is then not compared.
-var ErrLost = errors.New("the game cannot be replayed further")
+// A stop is the panic that ends a check early.
+type stop struct{ error }
+
+// Malformed ends the check of a line that cannot be replayed.
+func Malformed(format string, args ...any) { Valid(fmt.Errorf(format, args...)) }
+
+// Valid ends the check of a line for which there is an error.
+func Valid(err error) {
+	if err != nil {
+		panic(stop{err})
+	}
+}
+
+var errLost = errors.New("the game cannot be replayed further")
+
+// Require is Same for what the rest of a game follows from. After a difference, that rest is not compared.
+func Require[T comparable](t *Tally, key string, recorded, replayed T) {
+	if !Same(t, key, recorded, replayed) {
+		panic(stop{errLost})
+	}
+}
+
+// ending runs a check and returns the error with which it ended early.
+func ending(check func()) (err error) {
+	defer func() {
+		switch end := recover().(type) {
+		case nil:
+		case stop:
+			err = end.error
+		default:
+			panic(end)
+		}
+	}()
+	check()
+	return nil
+}
 
 // A Series is the game that consecutive lines of a transcript describe, from its first line to its last.
 type Series[G any] struct {
 	game *G
 	id   string
-	lost bool // see ErrLost
+	lost bool // see Require
 }
 
 // begin opens the game of a line. If another game is still open, that is a difference.
@@ -109,50 +142,47 @@ func (s *Series[G]) begin(t *Tally, v Values) *G {
 	return s.game
 }
 
-// hear returns err unless it is ErrLost, which it notes.
-func (s *Series[G]) hear(err error) error {
-	if errors.Is(err, ErrLost) {
-		s.lost, err = true, nil
+// play runs the check of a line, unless the game cannot be replayed further.
+func (s *Series[G]) play(check func()) {
+	if s.lost {
+		return
 	}
-	return err
+	err := ending(check)
+	if s.lost = errors.Is(err, errLost); !s.lost {
+		Valid(err)
+	}
 }
 
-// Opening is the kind of the first line of a game. begin fills in a new G; its error says that the line is malformed.
-func Opening[G, T any](s *Series[G], begin func(*Tally, *G, Values, *T) error) Kind {
-	return Tagged("game", "game", func(t *Tally, v Values, inputs *T) error {
-		return s.hear(begin(t, s.begin(t, v), v, inputs))
+// Opening is the kind of the first line of a game. begin fills in a new G.
+func Opening[G, T any](s *Series[G], begin func(*Tally, *G, Values, *T)) Kind {
+	return Tagged("game", "game", func(t *Tally, v Values, inputs *T) {
+		g := s.begin(t, v)
+		s.play(func() { begin(t, g, v, inputs) })
 	})
 }
 
 // Inner is a kind of line within a game.
-func Inner[G, T any](s *Series[G], name string, check func(*Tally, *G, Values, *T) error) Kind {
-	return Tagged(name, name, func(t *Tally, v Values, inputs *T) error {
+func Inner[G, T any](s *Series[G], name string, check func(*Tally, *G, Values, *T)) Kind {
+	return Tagged(name, name, func(t *Tally, v Values, inputs *T) {
 		if s.game == nil {
-			return errors.New("no game has begun")
-		}
-		if s.lost {
-			return nil
+			Malformed("no game has begun")
 		}
 		t.enter(s.id)
-		return s.hear(check(t, s.game, v, inputs))
+		s.play(func() { check(t, s.game, v, inputs) })
 	})
 }
 
 // Closing is the kind of the last line of a game, whose id must be that of the first.
-func Closing[G, T any](s *Series[G], end func(*Tally, *G, Values, *T) error) Kind {
-	return Tagged("end", "end", func(t *Tally, v Values, inputs *T) error {
-		if s.game == nil {
-			return errors.New("no game has begun")
-		}
+func Closing[G, T any](s *Series[G], end func(*Tally, *G, Values, *T)) Kind {
+	return Tagged("end", "end", func(t *Tally, v Values, inputs *T) {
 		g := s.game
-		s.game = nil
+		if s.game = nil; g == nil {
+			Malformed("no game has begun")
+		}
 		t.enter(s.id)
 		t.At("end")
 		Same(t, "id", v.ID(), s.id)
-		if s.lost {
-			return nil
-		}
-		return end(t, g, v, inputs)
+		s.play(func() { end(t, g, v, inputs) })
 	})
 }
 

@@ -26,14 +26,13 @@ type Values map[string]json.RawMessage
 func (v Values) Has(key string) bool { return v[key] != nil }
 
 // Read reads a value. It leaves into as it is if the transcript does not state the value.
-func (v Values) Read(key string, into any) error {
+func (v Values) Read(key string, into any) {
 	if !v.Has(key) {
-		return nil
+		return
 	}
 	if err := json.Unmarshal(v[key], into); err != nil {
-		return fmt.Errorf("%s: %w", key, err)
+		Malformed("%s: %w", key, err)
 	}
-	return nil
 }
 
 // Given compares values, of which it gets the keys and the replayed values in turn. It leaves out those that the
@@ -49,8 +48,8 @@ func (v Values) given(t *Tally, key string, replayed any) {
 		return
 	}
 	into := reflect.New(reflect.TypeOf(replayed))
-	if err := v.Read(key, into.Interface()); err != nil {
-		t.malformed = cmp.Or(t.malformed, err)
+	if err := json.Unmarshal(v[key], into.Interface()); err != nil {
+		t.malformed = cmp.Or(t.malformed, fmt.Errorf("%s: %w", key, err))
 		return
 	}
 	t.Compared++

@@ -18,7 +18,6 @@ package blockbattlelog
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"blockyard/datasets/conform"
@@ -38,15 +37,15 @@ func New() *conform.Checker {
 	}}
 }
 
-// comparing makes check return an error for a record that states no value to compare.
-func comparing[T any, Check func(*conform.Tally, conform.Values, *T) error](check Check) Check {
-	return func(t *conform.Tally, v conform.Values, rec *T) error {
+// comparing is a check that refuses a record for which check has an error, or which states no value to compare.
+func comparing[T any, Check func(*conform.Tally, conform.Values, *T) error](
+	check Check) func(*conform.Tally, conform.Values, *T) {
+	return func(t *conform.Tally, v conform.Values, rec *T) {
 		before := t.Compared
-		err := check(t, v, rec)
-		if err == nil && t.Compared == before {
-			err = errors.New("no value to compare, want at least one")
+		conform.Valid(check(t, v, rec))
+		if t.Compared == before {
+			conform.Malformed("no value to compare, want at least one")
 		}
-		return err
 	}
 }
 

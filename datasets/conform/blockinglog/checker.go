@@ -42,15 +42,13 @@ type openingRecord struct {
 	Equivalent []string `json:"equivalent"`
 }
 
-func checkOpening(t *conform.Tally, v conform.Values, r *openingRecord) error {
+func checkOpening(t *conform.Tally, v conform.Values, r *openingRecord) {
 	table := blocking.DefaultTable
 	listed := fmt.Sprintf("%d %d %s", r.Col, r.Row, r.Code)
 	code, err := table.ParseCode(listed)
-	if err != nil {
-		return err
-	}
+	conform.Valid(err)
 	if r.Player < 0 || r.Player > 3 {
-		return fmt.Errorf("player %d, want 0 to 3", r.Player)
+		conform.Malformed("player %d, want 0 to 3", r.Player)
 	}
 	t.At("player %d, opening %s", r.Player, listed)
 	s := blocking.New(4, 0)
@@ -62,7 +60,7 @@ func checkOpening(t *conform.Tally, v conform.Values, r *openingRecord) error {
 		list = append(list, c.String())
 	}
 	if !conform.Same(t, "it is listed", true, slices.Contains(list, listed)) {
-		return nil
+		return
 	}
 	action := table.Action(code)
 	var same []string
@@ -77,7 +75,6 @@ func checkOpening(t *conform.Tally, v conform.Values, r *openingRecord) error {
 	}
 	conform.Same(t, "equivalent", strings.Join(r.Equivalent, " "), strings.Join(same, " "))
 	v.Given(t, "cells", cellsOf(table, action))
-	return nil
 }
 
 // cellsOf lists the [column, row] of the cells that a placement covers, row by row.
@@ -90,11 +87,11 @@ func cellsOf(table *blocking.Table, a env.Action) [][]int {
 	return out
 }
 
-func checkShapes(t *conform.Tally, _ conform.Values, r *map[string]conform.Values) error {
+func checkShapes(t *conform.Tally, _ conform.Values, r *map[string]conform.Values) {
 	table := blocking.DefaultTable
 	for name := range *r {
 		if len(name) != 1 || name[0] < 'A' || name[0] >= 'A'+blocking.Letters {
-			return fmt.Errorf("no letter %q, want A to %c", name, 'A'+blocking.Letters-1)
+			conform.Malformed("no letter %q, want A to %c", name, 'A'+blocking.Letters-1)
 		}
 	}
 	for l := range blocking.Letters {
@@ -109,9 +106,7 @@ func checkShapes(t *conform.Tally, _ conform.Values, r *map[string]conform.Value
 			"cols", shape.Cols, "rows", shape.Rows, "def", shape.Text, "squares", len(shape.Squares),
 			"distinct", len(table.Forms(l)))
 		var orient map[string][][]int
-		if err := rec.Read("orient", &orient); err != nil {
-			return err
-		}
+		rec.Read("orient", &orient)
 		if orient == nil {
 			continue
 		}
@@ -125,5 +120,4 @@ func checkShapes(t *conform.Tally, _ conform.Values, r *map[string]conform.Value
 			conform.Same(t, "orient "+form, fmt.Sprint(orient[form]), fmt.Sprint(squares))
 		}
 	}
-	return nil
 }

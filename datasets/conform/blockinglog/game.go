@@ -1,7 +1,6 @@
 package blockinglog
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -22,18 +21,13 @@ type game struct {
 	passed []int                  // players found without a placement and not yet reported
 }
 
-func begin(t *conform.Tally, g *game, _ conform.Values, r *gameRecord) error {
+func begin(t *conform.Tally, g *game, _ conform.Values, r *gameRecord) {
 	letters, err := blocking.ParseLetters(r.Letters, r.Players)
-	if err != nil {
-		return err
-	}
+	conform.Valid(err)
 	g.state = blocking.New(r.Players, 0)
 	g.state.Force(blocking.Deal(letters))
 	g.state.Reset(0)
-	if !conform.Same(t, "letters", r.Letters, blocking.LetterText(g.state.Letters)) {
-		return conform.ErrLost
-	}
-	return nil
+	conform.Require(t, "letters", r.Letters, blocking.LetterText(g.state.Letters))
 }
 
 // turnRecord has the inputs of a turn: the player and the answer.
@@ -43,18 +37,16 @@ type turnRecord struct {
 	Cells [][]int `json:"cells"`
 }
 
-func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
+func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) {
 	if r.Out == nil {
-		return errors.New(`no "out"`)
+		conform.Malformed(`no "out"`)
 	}
 	g.turns++
 	s := g.state
 	t.At("turn %d", g.turns)
 	t.Note("answer: " + *r.Out)
 	g.reported(t)
-	if !conform.Same(t, "the game goes on", true, s.Reason == blocking.Running) {
-		return conform.ErrLost
-	}
+	conform.Require(t, "the game goes on", true, s.Reason == blocking.Running)
 	p := int(s.Turn)
 	v.Given(t, "t", g.turns)
 	conform.Same(t, "p", r.P, p)
@@ -68,7 +60,6 @@ func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
 		v.Given(t, "valid", list)
 	}
 	g.answer(t, v, r)
-	return nil
 }
 
 func (g *game) answer(t *conform.Tally, v conform.Values, r *turnRecord) {
@@ -115,7 +106,7 @@ func (g *game) reported(t *conform.Tally) {
 }
 
 // skip says that a player has no placement left and is passed over from now on.
-func skip(t *conform.Tally, g *game, v conform.Values, r *struct{ P int }) error {
+func skip(t *conform.Tally, g *game, v conform.Values, r *struct{ P int }) {
 	t.At("after turn %d", g.turns)
 	next := -1
 	if len(g.passed) > 0 {
@@ -123,10 +114,9 @@ func skip(t *conform.Tally, g *game, v conform.Values, r *struct{ P int }) error
 	}
 	conform.Same(t, "skip", r.P, next)
 	g.scores(t, v)
-	return nil
 }
 
-func end(t *conform.Tally, g *game, v conform.Values, _ *struct{}) error {
+func end(t *conform.Tally, g *game, v conform.Values, _ *struct{}) {
 	g.reported(t)
 	s := g.state
 	reason := s.Reason.String()
@@ -141,5 +131,4 @@ func end(t *conform.Tally, g *game, v conform.Values, _ *struct{}) error {
 	v.Given(t, "scores", scores, "ranks", ranks)
 	rows := s.Rows(-1)
 	v.Given(t, "final", rows[:])
-	return nil
 }

@@ -15,7 +15,6 @@
 package dropbloxlog
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -53,27 +52,23 @@ type blockRecord struct {
 	Offsets [][2]int `json:"offsets"`
 }
 
-func checkBlock(t *conform.Tally, _ conform.Values, r *blockRecord) error {
-	if err := known(r.Type); err != nil {
-		return err
-	}
+func checkBlock(t *conform.Tally, _ conform.Values, r *blockRecord) {
+	mustBeKnown(r.Type)
 	if r.Center == nil {
-		return errors.New(`no "center"`)
+		conform.Malformed(`no "center"`)
 	}
 	b := dropblox.BlockOf(r.Type)
 	t.At("block %d", r.Type)
 	conform.Same(t, "center", *r.Center, point(b.Center))
 	conform.Same(t, "offsets", fmt.Sprint(r.Offsets), fmt.Sprint(offsets(&b)))
-	return nil
 }
 
-func known(types ...int) error {
+func mustBeKnown(types ...int) {
 	for _, n := range types {
 		if n < 0 || n >= dropblox.Types {
-			return fmt.Errorf("type %d: want 0 to %d", n, dropblox.Types-1)
+			conform.Malformed("type %d: want 0 to %d", n, dropblox.Types-1)
 		}
 	}
-	return nil
 }
 
 func point(c dropblox.Cell) [2]int { return [2]int{int(c.I), int(c.J)} }
@@ -100,28 +95,23 @@ type uniformRecord struct {
 	Random []string `json:"random"`
 }
 
-func checkUniform(t *conform.Tally, _ conform.Values, r *uniformRecord) error {
-	g, err := generator(r.Seed)
-	if err != nil {
-		return err
-	}
+func checkUniform(t *conform.Tally, _ conform.Values, r *uniformRecord) {
+	g := generator(r.Seed)
 	for k, text := range r.Random {
 		want, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return fmt.Errorf("random: %w", err)
+			conform.Malformed("random: %w", err)
 		}
 		t.At("seed %s, number %d", r.Seed, k)
 		conform.Same(t, "random", want, g.Uniform())
 	}
-	return nil
 }
 
-func generator(s seed) (g dropblox.Twister, err error) {
+func generator(s seed) (g dropblox.Twister) {
 	key, err := dropblox.Key(string(s))
-	if err == nil {
-		g.Seed(key)
-	}
-	return g, err
+	conform.Valid(err)
+	g.Seed(key)
+	return g
 }
 
 // drawsRecord is the types drawn from a seed: seven at score 0, then at scores that the
@@ -134,15 +124,12 @@ type drawsRecord struct {
 
 const openingDraws = dropblox.Known + 1
 
-func checkDraws(t *conform.Tally, _ conform.Values, r *drawsRecord) error {
-	g, err := generator(r.Seed)
-	if err != nil {
-		return err
-	}
+func checkDraws(t *conform.Tally, _ conform.Values, r *drawsRecord) {
+	g := generator(r.Seed)
 	form, number, _ := strings.Cut(r.Trajectory, ":")
 	step, err := strconv.Atoi(number)
 	if err != nil || form != "const" && form != "ramp" || step < 0 || step > 1<<40 {
-		return fmt.Errorf(`trajectory %q: want "const:c" or "ramp:m"`, r.Trajectory)
+		conform.Malformed(`trajectory %q: want "const:c" or "ramp:m"`, r.Trajectory)
 	}
 	for k, want := range r.Types {
 		score := 0
@@ -156,5 +143,4 @@ func checkDraws(t *conform.Tally, _ conform.Values, r *drawsRecord) error {
 		p := g.Uniform()
 		conform.Same(t, "types", want, dropblox.Draw(p, g.Uniform(), score))
 	}
-	return nil
 }

@@ -28,11 +28,9 @@ type totals struct {
 	Ups            int `json:"up"`
 }
 
-func begin(t *conform.Tally, g *game, v conform.Values, r *gameRecord) error {
+func begin(t *conform.Tally, g *game, v conform.Values, r *gameRecord) {
 	g.id = v.ID()
-	if err := g.state.ResetSeed(string(r.Seed)); err != nil {
-		return err
-	}
+	conform.Valid(g.state.ResetSeed(string(r.Seed)))
 	t.At("start")
 	draws := g.state.Draws(nil)
 	v.Given(t, "block", int(draws[0]), "discarded", int(draws[1]))
@@ -43,11 +41,10 @@ func begin(t *conform.Tally, g *game, v conform.Values, r *gameRecord) error {
 	v.Given(t, "preview", preview)
 	if r.Start != nil {
 		if *r.Start < 0 || *r.Start > 1<<20 {
-			return fmt.Errorf("start_score %d, want 0 to %d", *r.Start, 1<<20)
+			conform.Malformed("start_score %d, want 0 to %d", *r.Start, 1<<20)
 		}
 		g.state.Points = int32(*r.Start)
 	}
-	return nil
 }
 
 // compare plays the turn on s and compares all but the board.
@@ -66,7 +63,7 @@ type turnRecord struct {
 	Stack    [][]int  `json:"stack"`
 }
 
-func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
+func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) {
 	s := &g.state
 	n := int(s.Turns)
 	t.At("turn %d", n)
@@ -75,7 +72,7 @@ func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
 	v.Given(t, "t", n)
 	if s.Failed {
 		conform.Same(t, "state before the turn", "playing", "failed")
-		return nil
+		return
 	}
 	p := compare(t, v, s, r.Commands)
 	g.totals.count(r.Commands, p.Applied)
@@ -84,7 +81,6 @@ func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
 	if r.Stack != nil {
 		conform.Same(t, "stack", fmt.Sprint(r.Stack), stackText(s))
 	}
-	return nil
 }
 
 func (n *totals) count(words []string, applied []int8) {
@@ -106,12 +102,11 @@ func (n *totals) count(words []string, applied []int8) {
 	}
 }
 
-func end(t *conform.Tally, g *game, v conform.Values, _ *struct{}) error {
+func end(t *conform.Tally, g *game, v conform.Values, _ *struct{}) {
 	v.Given(t, "turns", int(g.state.Turns), "score", int(g.state.Points), "state", status(&g.state))
 	reason := "none: the game goes on"
 	if g.state.Failed {
 		reason = "blocked"
 	}
 	v.Given(t, "reason", reason, "totals", g.totals)
-	return nil
 }

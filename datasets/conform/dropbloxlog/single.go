@@ -1,7 +1,6 @@
 package dropbloxlog
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -16,21 +15,17 @@ type caseRecord struct {
 	After [][]int `json:"after"`
 }
 
-func checkCase(t *conform.Tally, v conform.Values, r *caseRecord) error {
+func checkCase(t *conform.Tally, v conform.Values, r *caseRecord) {
 	if r.Type == nil || r.Next == nil {
-		return errors.New(`no "type" or no "next"`)
+		conform.Malformed(`no "type" or no "next"`)
 	}
-	if err := known(*r.Type, *r.Next); err != nil {
-		return err
-	}
+	mustBeKnown(*r.Type, *r.Next)
 	var s dropblox.State
 	s.Reset(0)
 	s.Blocks[0], s.Blocks[1] = uint16(*r.Type), uint16(*r.Next)
-	if err := stack(&s, r.Stack); err != nil {
-		return err
-	}
+	stack(&s, r.Stack)
 	if b := s.Block(0); !b.Fits(&s.Taken) {
-		return errors.New("the block has no room where it appears: want a board with room for it")
+		conform.Malformed("the block has no room where it appears: want a board with room for it")
 	}
 	t.At("case %s", v.ID())
 	t.Note(fmt.Sprintf("commands: %q", r.Commands))
@@ -39,22 +34,21 @@ func checkCase(t *conform.Tally, v conform.Values, r *caseRecord) error {
 	if r.After != nil {
 		conform.Same(t, "after", fmt.Sprint(r.After), stackText(&s))
 	}
-	return nil
 }
 
 // stack fills the lowest rows of an empty board.
-func stack(s *dropblox.State, rows [][]int) error {
+func stack(s *dropblox.State, rows [][]int) {
 	if len(rows) > dropblox.Rows {
-		return fmt.Errorf("a board of %d rows, want at most %d", len(rows), dropblox.Rows)
+		conform.Malformed("a board of %d rows, want at most %d", len(rows), dropblox.Rows)
 	}
 	for k, row := range rows {
 		if len(row) != dropblox.Cols {
-			return fmt.Errorf("row %d has %d squares, want %d", k, len(row), dropblox.Cols)
+			conform.Malformed("row %d has %d squares, want %d", k, len(row), dropblox.Cols)
 		}
 		i := dropblox.Rows - len(rows) + k
 		for j, v := range row {
 			if v < 0 || v > dropblox.Types {
-				return fmt.Errorf("row %d: square %d, want 0 to %d", k, v, dropblox.Types)
+				conform.Malformed("row %d: square %d, want 0 to %d", k, v, dropblox.Types)
 			}
 			if s.Cells[i][j] = uint16(v); v != 0 {
 				s.Taken[j] |= 1 << uint(i)
@@ -62,9 +56,8 @@ func stack(s *dropblox.State, rows [][]int) error {
 		}
 	}
 	if s.Taken.Full(dropblox.Cols) != 0 {
-		return errors.New("a full row on the board, want none")
+		conform.Malformed("a full row on the board, want none")
 	}
-	return nil
 }
 
 // stackText is a board as text, without its empty rows on top.
@@ -87,11 +80,9 @@ type historyRecord struct {
 // it (rules §9): the time limit minus the margin, in seconds.
 const firstSeconds = "299"
 
-func checkHistory(t *conform.Tally, v conform.Values, r *historyRecord) error {
+func checkHistory(t *conform.Tally, v conform.Values, r *historyRecord) {
 	var s dropblox.State
-	if err := s.ResetSeed(string(r.Seed)); err != nil {
-		return err
-	}
+	conform.Valid(s.ResetSeed(string(r.Seed)))
 	compared := 0
 	same := func(name string, text []byte) {
 		recorded, ok := r.Files[name]
@@ -124,5 +115,4 @@ func checkHistory(t *conform.Tally, v conform.Values, r *historyRecord) error {
 	conform.Same(t, "number of files", len(r.Files), compared)
 	conform.Same(t, "the game is over", true, s.Failed)
 	v.Given(t, "turns", turns, "result", int(s.Points), "result_time", turns-1, "first_arg2", firstSeconds)
-	return nil
 }

@@ -45,36 +45,29 @@ type listRecord struct {
 	Valid []string `json:"valid"`
 }
 
-func checkList(t *conform.Tally, v conform.Values, r *listRecord) error {
-	board, err := parseBoard(r.Board)
-	if err != nil {
-		return err
-	}
+func checkList(t *conform.Tally, v conform.Values, r *listRecord) {
+	board := parseBoard(r.Board)
 	k, err := kindOf(r.Block)
-	if err != nil {
-		return err
-	}
+	conform.Valid(err)
 	t.At("block %c on %s", tetrisduel.Letters[k], r.Board)
 	conform.Same(t, "valid", strings.Join(r.Valid, " "), listText(tetrisduel.Placements(&board, k, false, nil)))
 	if r.All != nil {
 		conform.Same(t, "all", strings.Join(r.All, " "), listText(tetrisduel.Placements(&board, k, true, nil)))
 	}
-	return nil
 }
 
-// checkClear compares a board in the mover's frame before and after clearing.
-func checkClear(t *conform.Tally, v conform.Values, r *struct{ Before, After string }) error {
-	board, err := parseBoard(r.Before)
-	if err != nil {
-		return err
-	}
-	if _, err := parseBoard(r.After); err != nil {
-		return err
-	}
+// clearRecord is a board in the mover's frame before and after clearing.
+type clearRecord struct {
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+func checkClear(t *conform.Tally, v conform.Values, r *clearRecord) {
+	board := parseBoard(r.Before)
+	parseBoard(r.After) // which is compared as text
 	t.At("board %s", r.Before)
 	peace, battle := tetrisduel.Clear(&board)
 	v.Given(t, "after", textOf(&board), "peace", peace, "battle", battle)
-	return nil
 }
 
 // stats are the statistics of rules §13.
@@ -139,19 +132,18 @@ func (st *stats) count(s *tetrisduel.State, steals int) {
 
 const rowDigits = 3
 
-func parseBoard(text string) (falling.Field, error) {
-	var f falling.Field
+func parseBoard(text string) (f falling.Field) {
 	if len(text) != rowDigits*tetrisduel.Height {
-		return f, fmt.Errorf("a board of %d digits, want %d", len(text), rowDigits*tetrisduel.Height)
+		conform.Malformed("a board of %d digits, want %d", len(text), rowDigits*tetrisduel.Height)
 	}
 	for y := 0; y < tetrisduel.Height; y++ {
 		digits := text[rowDigits*y : rowDigits*(y+1)]
 		row, err := strconv.ParseUint(digits, 16, 16)
 		if err != nil {
-			return f, fmt.Errorf("board row %d: %q, want %d hex digits", y, digits, rowDigits)
+			conform.Malformed("board row %d: %q, want %d hex digits", y, digits, rowDigits)
 		}
 		if row>>tetrisduel.Width != 0 {
-			return f, fmt.Errorf("board row %d: %x is wider than %d cells", y, row, tetrisduel.Width)
+			conform.Malformed("board row %d: %x is wider than %d cells", y, row, tetrisduel.Width)
 		}
 		for x := 0; x < tetrisduel.Width; x++ {
 			if row>>x&1 != 0 {
@@ -159,7 +151,7 @@ func parseBoard(text string) (falling.Field, error) {
 			}
 		}
 	}
-	return f, nil
+	return f
 }
 
 // A boardText is a board in lower case.
@@ -198,10 +190,10 @@ func listText(ids []env.Action) string {
 	return b.String()
 }
 
-func parsePlacement(v []int) (tetrisduel.Placement, error) {
+func parsePlacement(v []int) (p tetrisduel.Placement, err error) {
 	if len(v) != 3 || v[0] < 0 || v[0] >= tetrisduel.Reachable || v[1] < 0 || v[1] >= tetrisduel.Width ||
 		v[2] < 0 || v[2] >= tetrisduel.Directions {
-		return tetrisduel.Placement{}, fmt.Errorf("placement %v: want [y, x, d] with y 0..14, x 0..9, d 0..3", v)
+		return p, fmt.Errorf("placement %v: want [y, x, d] with y 0..14, x 0..9, d 0..3", v)
 	}
 	return tetrisduel.Placement{Y: v[0], X: v[1], D: v[2]}, nil
 }

@@ -1,8 +1,8 @@
 package tetrisduellog
 
 import (
-	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,25 +18,22 @@ type game struct {
 	fault string // why a player made no placement; "" so far
 }
 
-func begin(t *conform.Tally, g *game, _ conform.Values, r *struct{ Blocks []int }) error {
+func begin(t *conform.Tally, g *game, _ conform.Values, r *struct{ Blocks []int }) {
 	if len(r.Blocks) != tetrisduel.HalfTurns {
-		return fmt.Errorf("%d blocks, want %d", len(r.Blocks), tetrisduel.HalfTurns)
+		conform.Malformed("%d blocks, want %d", len(r.Blocks), tetrisduel.HalfTurns)
 	}
 	blocks := make([]uint8, len(r.Blocks))
 	for i, b := range r.Blocks {
 		k, err := kindOf(b)
 		if err != nil {
-			return fmt.Errorf("half-turn %d: %w", i+1, err)
+			conform.Malformed("half-turn %d: %w", i+1, err)
 		}
 		blocks[i] = uint8(k)
 	}
 	draws, ok := tetrisduel.Draws(blocks)
-	if !conform.Same(t, "blocks come in packages of seven", true, ok) {
-		return conform.ErrLost
-	}
+	conform.Require(t, "blocks come in packages of seven", true, ok)
 	g.state.Force(draws)
 	g.state.Reset(0)
-	return nil
 }
 
 type turnRecord struct {
@@ -50,18 +47,16 @@ type turnRecord struct {
 	Bad   *string        `json:"bad"`
 }
 
-func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
+func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) {
 	if r.Act == nil && r.Bad == nil {
-		return errors.New(`neither "act" nor "bad", want one of them`)
+		conform.Malformed(`neither "act" nor "bad", want one of them`)
 	}
 	s := &g.state
 	t.At("half-turn %d", r.T)
 	// The state is over when there is no placement, but the transcript still has a half-turn then. So the
 	// list comes from the board.
 	over := s.Reason == tetrisduel.Limit || g.fault != ""
-	if !conform.Same(t, "the game goes on", true, !over) {
-		return conform.ErrLost
-	}
+	conform.Require(t, "the game goes on", true, !over)
 	seat := s.Mover()
 	conform.Same(t, "t", r.T, int(s.Turn))
 	conform.Same(t, "p", r.P, seat+1)
@@ -72,18 +67,16 @@ func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) error {
 	conform.Same(t, "valid", strings.Join(r.Valid, " "), listText(list))
 	conform.Same(t, "the mover was asked", r.Seen != nil, len(list) > 0)
 	if r.Seen != nil {
-		if err := g.seen(t, r.Seen); err != nil {
-			return err
-		}
+		g.seen(t, r.Seen)
 	}
 	if r.Act == nil {
 		g.bad(t, *r.Bad, list)
-		return nil
+		return
 	}
-	return g.act(t, v, r, list)
+	g.act(t, v, r, list)
 }
 
-func (g *game) seen(t *conform.Tally, v conform.Values) error {
+func (g *game) seen(t *conform.Tally, v conform.Values) {
 	defer t.Under("seen ")()
 	s := &g.state
 	seat := s.Mover()
@@ -91,27 +84,20 @@ func (g *game) seen(t *conform.Tally, v conform.Values) error {
 		"round", int(s.Turn+1)/2, "mine", s.Score(seat), "opp", s.Score(1-seat), "combo", int(s.Combo),
 		"cleared", seat == 1 && s.Flag)
 	var act []int
-	if err := v.Read("last", &act); err != nil {
-		return err
-	}
+	v.Read("last", &act)
 	last, board := "none", s.Board(seat)
 	if act != nil {
 		last = fmt.Sprint(act)
 	}
 	conform.Same(t, "last", last, placementText(s.Last[1-seat]))
 	v.Given(t, "board", textOf(&board))
-	return nil
 }
 
-func (g *game) act(t *conform.Tally, v conform.Values, r *turnRecord, list []env.Action) error {
+func (g *game) act(t *conform.Tally, v conform.Values, r *turnRecord, list []env.Action) {
 	p, err := parsePlacement(r.Act)
-	if err != nil {
-		return err
-	}
+	conform.Valid(err)
 	s := &g.state
-	if !conform.Same(t, "act is in the list", true, slices.Contains(list, p.Action())) {
-		return conform.ErrLost
-	}
+	conform.Require(t, "act is in the list", true, slices.Contains(list, p.Action()))
 	steal := g.stats.place(s, p)
 	peace, battle := s.Place(p.Action())
 	g.stats.count(s, steal)
@@ -119,7 +105,6 @@ func (g *game) act(t *conform.Tally, v conform.Values, r *turnRecord, list []env
 		"peace", peace, "battle", battle, "board", textOf(&s.Cells), "s1", s.Score(0),
 		"s2", s.Score(1), "combo", int(s.Combo), "flag", s.Flag)
 	conform.Same(t, "steal", r.Steal, steal)
-	return nil
 }
 
 // bad derives the fault of a mover who made no placement from the answer.
@@ -138,28 +123,21 @@ func (g *game) bad(t *conform.Tally, answer string, list []env.Action) {
 	conform.Same(t, "there was no placement", g.fault == "overflow", len(list) == 0)
 }
 
+var tuple = regexp.MustCompile(`^\(\s*([+-]?\d+)\s*,\s*([+-]?\d+)\s*,\s*([+-]?\d+)\s*\)$`)
+
 // parseTuple reads "(y, x, d)"; ok is false for anything else, "[y, x, d]" included.
 func parseTuple(text string) (p tetrisduel.Placement, ok bool) {
-	inner, open := strings.CutPrefix(text, "(")
-	inner, closed := strings.CutSuffix(inner, ")")
-	parts := strings.Split(inner, ",")
-	if !open || !closed || len(parts) != 3 {
-		return p, false
-	}
 	var v []int
-	for _, part := range parts {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil {
-			return p, false
-		}
+	for _, part := range tuple.FindStringSubmatch(text) {
+		n, _ := strconv.Atoi(part) // the first part is the whole text; a number that is too large is no placement
 		v = append(v, n)
 	}
-	p, err := parsePlacement(v)
+	p, err := parsePlacement(v[min(1, len(v)):])
 	return p, err == nil
 }
 
 // end compares the end of a game. state is the original engine's text for it.
-func end(t *conform.Tally, g *game, v conform.Values, r *struct{ State string }) error {
+func end(t *conform.Tally, g *game, v conform.Values, r *struct{ State string }) {
 	s := &g.state
 	reason, winner := g.fault, 2-s.Mover() // whoever is to move has lost
 	switch {
@@ -179,7 +157,6 @@ func end(t *conform.Tally, g *game, v conform.Values, r *struct{ State string })
 	v.Given(t,
 		"s1", s.Score(0), "s2", s.Score(1), "turns", int(s.Turn), "maxcombo", g.stats.maxCombo,
 		"steals", g.stats.steals, "overtakes", g.stats.overtakes)
-	return nil
 }
 
 // An ending is our reason for the end of a game and the player who lost; 0 if the text names nobody.
