@@ -72,10 +72,10 @@ var rooms = map[string][]room{
 	},
 	"datasets": {
 		{"main.go", "commands", 20, "starts the program"},
-		{"commands", "viewer export conform record program", 1010, "a file per command"},
-		{"viewer", "record program", 2700, "recorded and running games in a browser"},
+		{"commands", "viewer export conform record program", 970, "a file per command"},
+		{"viewer", "record program", 2620, "recorded and running games in a browser"},
 		{"export", "record program", 900, "records as Parquet, Minari and text"},
-		{"conform", "record", 2850, "the rules beside transcripts of the original engines"},
+		{"conform", "record", 2720, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1550, "a game as a line of a file"},
 		{"program", "", 2100, "what every program, page and picture is, apart from its work, and several in one executable"},
 		{"games", "", 0, "a recorded game of each kind"},

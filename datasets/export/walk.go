@@ -38,6 +38,8 @@ type Row struct {
 
 	Value    float32 // the search's evaluation of the action
 	HasValue bool
+
+	open bool // the outcome is not known yet
 }
 
 // A Sink receives rows, game by game. The rows of a seat come in order of play. Rows of different seats
@@ -58,20 +60,14 @@ type Walker struct {
 	Texts       bool  // rows have a Text
 	Games, Rows int64 // exported so far
 
-	seats [env.MaxSeats]pending
-}
-
-// pending is the last decision of a seat, whose outcome is not known yet.
-type pending struct {
-	row  Row
-	open bool
+	seats [env.MaxSeats]Row // the last decision of each
 }
 
 // NewWalker returns a Walker for games of g.
 func NewWalker(g *env.Game, sink Sink) *Walker {
 	w := &Walker{sink: sink, game: g}
 	for k := range w.seats {
-		r := &w.seats[k].row
+		r := &w.seats[k]
 		r.Planes, r.Globals, r.Mask = make([]uint8, g.Planes.Len()), make([]float32, g.Globals()), make([]uint8, g.MaskLen())
 	}
 	return w
@@ -85,7 +81,7 @@ func (w *Walker) Next(ctx context.Context, r *record.Reader) error {
 		return err
 	}
 	for seat, agent := range head.Agents {
-		row := &w.seats[seat].row
+		row := &w.seats[seat]
 		row.Game, row.Seed, row.Seat, row.Policy = w.Games, head.Seed, seat, agent
 	}
 	rp := r.Replay(w.game, head)
@@ -135,7 +131,7 @@ func (w *Walker) play(ctx context.Context, rp *record.Replay) error {
 			if err := w.choose(s, set.First(), m[set.First()], step); err != nil {
 				return err
 			}
-			r := &w.seats[set.First()].row
+			r := &w.seats[set.First()]
 			r.Value, r.HasValue = rp.Value(k)
 			k++
 		}
@@ -146,11 +142,10 @@ func (w *Walker) play(ctx context.Context, rp *record.Replay) error {
 
 // choose exports the seat's previous decision and stores its decision in s.
 func (w *Walker) choose(s env.State, seat int, a env.Action, step int) error {
-	p := &w.seats[seat]
-	if err := w.settle(p, s); err != nil {
+	r := &w.seats[seat]
+	if err := w.settle(r, s); err != nil {
 		return err
 	}
-	r := &p.row
 	s.Observe(seat, r.Planes, r.Globals)
 	r.Legal = s.Legal(seat, r.Legal[:0])
 	setMask(r.Mask, r.Legal)
@@ -160,35 +155,33 @@ func (w *Walker) choose(s env.State, seat int, a env.Action, step int) error {
 		r.Text = games.Describe(w.game, &f, s.SeatCount(), seat, "It is your turn.")
 	}
 	r.Step, r.Action, r.Score = step, a, s.Score(seat)
-	r.Terminated, r.Truncated = false, false
-	p.open = true
+	r.Terminated, r.Truncated, r.open = false, false, true
 	return nil
 }
 
 // settle exports a pending decision with its outcome s.
-func (w *Walker) settle(p *pending, s env.State) error {
-	if !p.open {
+func (w *Walker) settle(r *Row, s env.State) error {
+	if !r.open {
 		return nil
 	}
-	p.open = false
-	p.row.Points = s.Score(p.row.Seat) - p.row.Score
-	p.row.Reward = s.Result(p.row.Seat)
+	r.open = false
+	r.Points, r.Reward = s.Score(r.Seat)-r.Score, s.Result(r.Seat)
 	w.Rows++
-	return w.sink.Row(&p.row)
+	return w.sink.Row(r)
 }
 
 // finish exports the last decision of every seat, in order of play.
 func (w *Walker) finish(s env.State) error {
-	var left []*pending
+	var left []*Row
 	for k := range w.seats {
 		if w.seats[k].open {
 			left = append(left, &w.seats[k])
 		}
 	}
-	slices.SortStableFunc(left, func(a, b *pending) int { return a.row.Step - b.row.Step })
-	for _, p := range left {
-		p.row.Terminated, p.row.Truncated = s.Acting() == 0, s.Acting() != 0
-		if err := w.settle(p, s); err != nil {
+	slices.SortStableFunc(left, func(a, b *Row) int { return a.Step - b.Step })
+	for _, r := range left {
+		r.Terminated, r.Truncated = s.Acting() == 0, s.Acting() != 0
+		if err := w.settle(r, s); err != nil {
 			return err
 		}
 	}

@@ -92,7 +92,8 @@ func (f *file) scan(deadline time.Time, room int) (done bool) {
 		}
 		f.in = in
 	}
-	ctx, cancel := context.WithDeadline(context.Background(), later(deadline))
+	// Every scan goes on a little.
+	ctx, cancel := context.WithTimeout(context.Background(), max(time.Until(deadline), 10*time.Millisecond))
 	defer cancel()
 	f.in.Use(ctx)
 	for n := 0; ; n++ {
@@ -106,7 +107,7 @@ func (f *file) scan(deadline time.Time, room int) (done bool) {
 		if err == nil {
 			err = f.add(line, room-len(f.entries))
 		}
-		if errors.Is(err, errHalf) || errors.Is(err, io.EOF) || errors.Is(err, jsonl.ErrCut) {
+		if errors.Is(err, io.EOF) || errors.Is(err, jsonl.ErrCut) {
 			f.whole = true
 			f.stop()
 			return true
@@ -119,14 +120,6 @@ func (f *file) scan(deadline time.Time, room int) (done bool) {
 	}
 }
 
-// later is deadline, or a little later than now, so that every scan goes on a little.
-func later(deadline time.Time) time.Time {
-	if soon := time.Now().Add(10 * time.Millisecond); deadline.Before(soon) {
-		return soon
-	}
-	return deadline
-}
-
 // fail ends the list of the file's games with an entry that has the error.
 func (f *file) fail(err error) {
 	f.stop()
@@ -136,14 +129,12 @@ func (f *file) fail(err error) {
 	f.entries = append(f.entries, e)
 }
 
-var errHalf = errors.New("the last line has no end yet")
-
 // add lists the game of a line, or continues the last game.
 func (f *file) add(line []byte, room int) error {
 	var h head
 	if err := json.Unmarshal(line, &h); err != nil {
 		if f.in.Cut() {
-			return errHalf
+			return jsonl.ErrCut
 		}
 		return f.in.Errorf("%w", err)
 	}

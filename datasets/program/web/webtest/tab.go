@@ -64,16 +64,12 @@ func Open(t *testing.T, handler http.Handler) *Tab {
 	t.Cleanup(stop)
 	b := &Tab{T: t, Ctx: ctx, Server: server, Home: server.URL + "/"}
 	require.NoError(t, chromedp.Listen(ctx, b.watch))
-	enable(b)
+	_, err := chromedp.Call(b.Ctx, network.Enable, network.EnableParams{})
+	require.NoError(t, err)
+	_, err = chromedp.Call(b.Ctx, log.Enable, struct{}{})
+	require.NoError(t, err)
 	b.Size(1280, 800, 1, false)
 	return b
-}
-
-func enable(b *Tab) {
-	_, err := chromedp.Call(b.Ctx, network.Enable, network.EnableParams{})
-	require.NoError(b, err)
-	_, err = chromedp.Call(b.Ctx, log.Enable, struct{}{})
-	require.NoError(b, err)
 }
 
 // Forget forgets the requests so far.
