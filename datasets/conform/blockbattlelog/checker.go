@@ -37,12 +37,11 @@ func New() *conform.Checker {
 	}}
 }
 
-// comparing is a check that refuses a record for which check has an error, or which states no value to compare.
-func comparing[T any, Check func(*conform.Tally, conform.Values, *T) error](
-	check Check) func(*conform.Tally, conform.Values, *T) {
+// comparing is a check that refuses a record which states no value to compare.
+func comparing[T any](check func(*conform.Tally, conform.Values, *T)) func(*conform.Tally, conform.Values, *T) {
 	return func(t *conform.Tally, v conform.Values, rec *T) {
 		before := t.Compared
-		conform.Valid(check(t, v, rec))
+		check(t, v, rec)
 		if t.Compared == before {
 			conform.Malformed("no value to compare, want at least one")
 		}

@@ -19,23 +19,22 @@ type game struct {
 	why     []string
 }
 
-func checkGame(t *conform.Tally, v conform.Values, rec *gameRecord) error {
+func checkGame(t *conform.Tally, v conform.Values, rec *gameRecord) {
 	g := &game{t: t, v: v, rec: rec, s: &blockbattle.State{Winner: blockbattle.Nobody}}
 	var ok bool
 	if g.s.Rules, ok = engines[rec.Rules]; !ok {
-		return fmt.Errorf("game %s: rules %q, want classic or port", id(rec.ID), rec.Rules)
+		conform.Malformed("game %s: rules %q, want classic or port", id(rec.ID), rec.Rules)
 	}
 	if len(rec.Rounds) == 0 {
-		return fmt.Errorf("game %s: no rounds, want at least one", id(rec.ID))
+		conform.Malformed("game %s: no rounds, want at least one", id(rec.ID))
 	}
 	for i := range rec.Rounds {
 		if err := rec.Rounds[i].check(); err != nil {
-			return fmt.Errorf("game %s: %w", id(rec.ID), err)
+			conform.Malformed("game %s: %w", id(rec.ID), err)
 		}
 	}
 	g.replay()
 	g.whole()
-	return nil
 }
 
 func (g *game) replay() {

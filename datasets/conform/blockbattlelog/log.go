@@ -49,15 +49,15 @@ func (d *dialogue) names() [2]string {
 }
 
 // parseLog reads a log. Wrong lines are not an error here: the comparison finds them.
-func parseLog(rec *logRecord) (*dialogue, error) {
+func parseLog(rec *logRecord) *dialogue {
 	rules, ok := engines[rec.Dialect]
 	d := &dialogue{name: id(rec.Game), port: rec.Dialect == "port", rules: rules, bank: 10000, perMove: 500}
 	if !ok {
-		return nil, fmt.Errorf("log of %s: dialect %q, want classic or port", d.name, rec.Dialect)
+		conform.Malformed("log of %s: dialect %q, want classic or port", d.name, rec.Dialect)
 	}
 	names := d.names()
 	if d.me = slices.Index(names[:], rec.Player); d.me < 0 {
-		return nil, fmt.Errorf("log of %s: player %q, want one of %v", d.name, rec.Player, names)
+		conform.Malformed("log of %s: player %q, want one of %v", d.name, rec.Player, names)
 	}
 	now := noTurn
 	for _, entry := range rec.Log {
@@ -82,12 +82,12 @@ func parseLog(rec *logRecord) (*dialogue, error) {
 		}
 	}
 	if len(d.turns) == 0 {
-		return nil, fmt.Errorf("log of %s: no request to the bot, want at least one", d.name)
+		conform.Malformed("log of %s: no request to the bot, want at least one", d.name)
 	}
 	if len(now.lines) > 0 { // updates without a request
 		d.turns = append(d.turns, now)
 	}
-	return d, nil
+	return d
 }
 
 // read sets the values of t that a line states, and reports whether the line is the request.
@@ -135,18 +135,14 @@ func (d *dialogue) read(t *turn, text string) (request bool) {
 }
 
 // checkLog compares a log with the rules and, if its game is known, with the game.
-func (all games) checkLog(t *conform.Tally, _ conform.Values, rec *logRecord) error {
-	d, err := parseLog(rec)
-	if err != nil {
-		return err
-	}
+func (all games) checkLog(t *conform.Tally, _ conform.Values, rec *logRecord) {
+	d := parseLog(rec)
 	d.checkSettings(t)
 	d.checkTimes(t)
 	d.checkTurns(t)
 	if g := all[d.name]; g != nil {
 		d.checkGame(t, g)
 	}
-	return nil
 }
 
 // checkTimes compares the time banks with the rule. A bank depends on the time that the bot used, which

@@ -14,16 +14,16 @@ import (
 const greatest = 1 << 28
 
 // checkSingle replays a single round of the classic engine from the position in the record.
-func checkSingle(t *conform.Tally, v conform.Values, rec *singleRecord) error {
+func checkSingle(t *conform.Tally, v conform.Values, rec *singleRecord) {
 	s, outs, err := rec.position()
 	if err == nil {
 		err = rec.Res.checkPlayers()
 	}
-	if err == nil && rec.Document != nil && len(rec.Document.P) != 2 {
-		err = fmt.Errorf("document: %d players, want 2", len(rec.Document.P))
-	}
 	if err != nil {
-		return fmt.Errorf("round %s: %w", id(rec.ID), err)
+		conform.Malformed("round %s: %w", id(rec.ID), err)
+	}
+	if rec.Document != nil && len(rec.Document.P) != 2 {
+		conform.Malformed("round %s: document: %d players, want 2", id(rec.ID), len(rec.Document.P))
 	}
 	res := &rec.Res
 	at := func(seat int) {
@@ -52,7 +52,7 @@ func checkSingle(t *conform.Tally, v conform.Values, rec *singleRecord) error {
 		if v.Has("document") {
 			conform.Same(t, "document differs", rec.Document != nil, false)
 		}
-		return nil
+		return
 	}
 	start, in := *s, &inputs{outs: outs, holes: res.holes()}
 	p := play(s, in)
@@ -65,7 +65,6 @@ func checkSingle(t *conform.Tally, v conform.Values, rec *singleRecord) error {
 	if v.Has("document") {
 		compareDocument(t, rec.Document, &start, in)
 	}
-	return nil
 }
 
 func (rec *singleRecord) position() (*blockbattle.State, [2]string, error) {
