@@ -32,12 +32,6 @@ type exportCmd struct {
 	Quiet bool `short:"q" help:"Print no progress bar."`
 }
 
-type target interface {
-	export.Sink
-	Close([]export.Source) error
-	Discard()
-}
-
 var errInterrupted = errors.New("interrupted: nothing was written")
 
 func (c *exportCmd) Run(ctx context.Context, std *program.Console) error {
@@ -167,7 +161,7 @@ func folders(path string) (made []string, err error) {
 
 func (c *exportCmd) write(ctx context.Context, std *program.Console, g *env.Game, folder, final string) error {
 	made := program.Begin("datasets", "")
-	var to target
+	var to export.Sink
 	var err error
 	switch {
 	case c.Minari != "":
@@ -204,7 +198,7 @@ func (c *exportCmd) write(ctx context.Context, std *program.Console, g *env.Game
 	return nil
 }
 
-func leftOut(to target) string {
+func leftOut(to export.Sink) string {
 	m, ok := to.(*export.Minari)
 	if !ok || m.Missing+m.Long == 0 {
 		return ""

@@ -79,7 +79,7 @@ func (c *columns) close(f *os.File) error {
 	return f.Close()
 }
 
-// Discard closes all files. The folder is incomplete unless the export was closed before.
+// Discard implements Sink.
 func (c *columns) Discard() {
 	for f := range c.open {
 		_ = c.close(f)

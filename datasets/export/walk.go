@@ -48,6 +48,10 @@ type Sink interface {
 	Row(r *Row) error
 	// End ends the game with its last position s, which the Sink must not keep.
 	End(s env.State) error
+	// Close completes the export; sources are the files that were exported.
+	Close(sources []Source) error
+	// Discard closes all files. The folder is incomplete unless the export was closed before.
+	Discard()
 }
 
 // A Walker replays recorded games and sends their decisions to a sink. Its memory does not grow with the
