@@ -1,6 +1,8 @@
 package batch
 
 import (
+	"encoding/binary"
+	"slices"
 	"unsafe"
 
 	"blockyard/env/vec"
@@ -116,4 +118,130 @@ func (p *Place) Whole(method string) error {
 	}
 	return wire.Errorf(wire.BadParams, "%s: the slot holds %d games, want one for all of them: share without games",
 		method, p.Games)
+}
+
+// A Layout says where the fields of a slab are.
+type Layout struct {
+	vec.Layout           // the fields that package vec writes
+	bits       vec.Field // packed boards, after those; without a name if there are none
+	length     int       // bytes of the slab
+}
+
+// always are the fields that every slab has, whatever the client selects. There is also "illegal" unless
+// illegal actions are refused, "opponent" if the server plays a seat, and then "moves" and "result" for a log.
+var always = []string{"reward", "terminated", "truncated", "score"}
+
+// layOut places the selected fields, nil for all, in the slab.
+func (b *Batch) layOut(fields []string, packed bool) error {
+	names := slices.Clone(always)
+	if b.Config.Illegal != vec.Refuse {
+		names = append(names, "illegal")
+	}
+	if b.Env.Driven().Len() < b.Config.Seats {
+		names = append(names, "opponent")
+		if b.Log {
+			names = append(names, "moves", "result")
+		}
+	}
+	if fields == nil {
+		fields = []string{"planes", "globals", "mask", "seat"}
+	}
+	for _, name := range fields {
+		switch {
+		case name == "globals" || name == "seat" || name == "planes" && !packed:
+			names = append(names, name)
+		case name == "mask":
+			names = append(names, "legal")
+		case name != "planes" && !slices.Contains(always, name):
+			return wire.Errorf(wire.BadParams, "open: fields names %.32q: want planes, globals, mask or seat", name)
+		}
+	}
+	l, err := b.Env.Layout(names...)
+	if err != nil {
+		return err
+	}
+	b.Layout = Layout{Layout: l}
+	if packed && slices.Contains(fields, "planes") {
+		l.Add("bits", "|u1", b.Rows, b.Game.PackedLen())
+		b.Layout.bits = l.Fields[len(l.Fields)-1]
+	}
+	b.Layout.length = l.Len
+	if l.Len >= 1<<32-slabStart {
+		return wire.Exceeds("slab bytes", 1<<32-slabStart, int64(l.Len), "")
+	}
+	return nil
+}
+
+// All lists the fields under their names on the wire.
+func (l *Layout) All() []vec.Field {
+	all := slices.Clone(l.Fields)
+	if l.bits.Name != "" {
+		all = append(all, l.bits)
+	}
+	for k := range all {
+		switch all[k].Name {
+		case "legal":
+			all[k].Name = "mask"
+		case "final_legal":
+			all[k].Name = "final_mask"
+		}
+	}
+	return all
+}
+
+// Last are the slabs with the last observations of the games that ended in the last step. A field that was not
+// selected is nil.
+type Last struct {
+	b                         *Batch
+	planes, legal, seat       []byte
+	globals, score, opponents []byte
+}
+
+// Last returns them. They are valid until the next step.
+func (b *Batch) Last() *Last {
+	v := b.now.batch
+	l := &Last{b: b, planes: v.Planes, globals: memory.Bytes(v.Globals), legal: v.Legal, seat: v.Seat,
+		opponents: memory.Bytes(v.Opponent), score: memory.Bytes(v.Score)}
+	if b.Config.Autoreset == vec.SameStep {
+		l.planes, l.globals, l.seat = v.FinalPlanes, memory.Bytes(v.FinalGlobals), v.FinalSeat
+		l.opponents = memory.Bytes(v.FinalOpponent)
+		if v.Legal != nil { // masks are wanted
+			l.legal = v.FinalLegal
+		}
+	}
+	return l
+}
+
+// Size is how many bytes LastGames has per game.
+func (l *Last) Size() int {
+	all := len(l.planes) + len(l.globals) + len(l.legal) + len(l.seat) + len(l.score) + len(l.opponents)
+	return all/l.b.Config.Envs + 4 + 4
+}
+
+// LastGames are the last observations of some games that ended, one after the other in each field.
+type LastGames struct {
+	Envs, Planes, Globals, Mask, Seat, Scores, Lengths, Opponents []byte
+}
+
+// Of returns those of some games, written to buf, which has room for Size bytes for each of them.
+func (l *Last) Of(list []int, buf []byte) LastGames {
+	buf = buf[:0]
+	from := func(at int) []byte { return buf[at:len(buf):len(buf)] }
+	for _, i := range list {
+		buf = binary.LittleEndian.AppendUint32(buf, uint32(i))
+	}
+	envs, at := from(0), len(buf)
+	for _, i := range list {
+		buf = binary.LittleEndian.AppendUint32(buf, uint32(l.b.Env.LastLength(i)))
+	}
+	lengths := from(at)
+	of := func(slab []byte) []byte {
+		width, at := len(slab)/l.b.Config.Envs, len(buf)
+		for _, i := range list {
+			buf = append(buf, slab[i*width:(i+1)*width]...)
+		}
+		return from(at)
+	}
+	return LastGames{Envs: envs, Lengths: lengths, Planes: of(l.planes), Globals: of(l.globals), Mask: of(l.legal),
+		Seat: of(l.seat), Scores: of(l.score), Opponents: of(l.opponents)}
 }

@@ -2,10 +2,16 @@ package batch
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/fnv"
+	"maps"
+	"slices"
 
 	"blockyard/env"
+	"blockyard/env/vec"
+	"blockyard/rpc/server/checkpoint"
 	"blockyard/rpc/wire"
 )
 
@@ -104,4 +110,127 @@ func (b *Batch) Show(p *Place) error {
 		return err
 	}
 	return b.finish(p)
+}
+
+// AgentRoom is how many bytes of a saved game one seat is expected to need, beside the snapshot.
+const AgentRoom = 256
+
+// Saved is a checkpoint of some games.
+type Saved struct {
+	Count       int // of the games that fit into a response, the first of the list
+	Head, Games []byte
+	Drafts      []byte   // records in progress
+	Weights     []string // names of what their agents were loaded from
+}
+
+// Save returns a checkpoint of some games, as many as fit into one response, and on request their records in progress.
+func (b *Batch) Save(list []int, drafts bool) (*Saved, error) {
+	if err := b.Opponents.fit(0); err != nil {
+		return nil, err
+	}
+	head, err := json.Marshal(b.head())
+	if err != nil {
+		return nil, err
+	}
+	out := &Saved{Head: head}
+	need := Weights{}
+	for _, m := range b.Opponents.mixtures {
+		for _, c := range m {
+			maps.Copy(need, b.Opponents.known[c.ID].weights)
+		}
+	}
+	if b.Policy != nil {
+		maps.Copy(need, b.Policy.weights)
+	}
+	for k, i := range list {
+		g, err := b.save(i)
+		if err != nil {
+			return nil, err
+		}
+		games, lines := g.Append(out.Games, b.kind()), out.Drafts
+		if drafts {
+			if lines, err = b.Recorder.AppendInProgress(lines, i); err != nil {
+				return nil, err
+			}
+		}
+		if err := b.tab.Fits(len(games) + len(lines) + len(head)); err != nil {
+			if k == 0 {
+				return nil, err
+			}
+			break
+		}
+		out.Games, out.Drafts = games, lines
+		out.Count++
+		for _, o := range g.Opponents {
+			maps.Copy(need, b.Opponents.known[o.Number].weights)
+		}
+	}
+	out.Weights = append([]string{}, slices.Sorted(maps.Keys(need))...)
+	return out, nil
+}
+
+// Weights returns uploaded weights that an agent of the batch was loaded from, also if the session has
+// dropped them since; nil for none.
+func (b *Batch) Weights(name string) []byte {
+	if b.Policy != nil && b.Policy.weights[name] != nil {
+		return b.Policy.weights[name]
+	}
+	for _, o := range b.Opponents.known {
+		if o.weights[name] != nil {
+			return o.weights[name]
+		}
+	}
+	return nil
+}
+
+// save returns game i with the agents that play in it.
+func (b *Batch) save(i int) (*checkpoint.Game, error) {
+	g := &checkpoint.Game{}
+	var err error
+	if g.Snapshot, err = b.Env.Snapshot(i, nil); err != nil {
+		return nil, err
+	}
+	for seat := range b.Config.Seats {
+		if at := b.Env.Seated(i, seat); at.Agent != nil {
+			memory, err := memoryOf(at.Agent, fmt.Sprintf("the opponent of seat %d", seat), b.Opponents.known[at.Choice.ID].spec)
+			if err != nil {
+				return nil, err
+			}
+			g.Opponents = append(g.Opponents, checkpoint.Agent{Seat: seat, Number: at.Choice.ID, Memory: memory})
+		}
+		k := i*b.Config.Seats + seat
+		if b.Policy == nil || b.Policy.agents[k] == nil {
+			continue
+		}
+		memory, err := memoryOf(b.Policy.agents[k], "the rollout policy", b.Policy.text)
+		if err != nil {
+			return nil, err
+		}
+		g.Policy = append(g.Policy, checkpoint.Agent{Seat: seat, At: b.Policy.episode[k], Memory: memory})
+	}
+	return g, nil
+}
+
+// memoryOf returns the memory of an agent. who and spec name it in errors.
+func memoryOf(a env.Agent, who, spec string) ([]byte, error) {
+	memory, err := vec.Memory(a)
+	if err != nil {
+		return nil, wire.Errorf(wire.BadParams, "checkpoint: %s, %q, cannot be saved: %v", who, spec, err)
+	}
+	return memory, nil
+}
+
+// head is what a checkpoint says of all games of the batch.
+func (b *Batch) head() *checkpoint.Head {
+	c := &b.Config
+	head := &checkpoint.Head{
+		Format: checkpoint.Format, Game: b.Game.Name, Rules: b.Game.Rules, Seats: c.Seats, Players: b.Driven(),
+		Rows: c.Rows.String(), Autoreset: c.Autoreset.String(), Reward: c.Reward.String(),
+		Illegal: c.Illegal.String(), MaxSteps: c.StepLimit,
+		Opponents: b.Opponents.Specs(0), Mixtures: b.Opponents.weighted(),
+	}
+	if b.Policy != nil {
+		head.Policy = b.Policy.text
+	}
+	return head
 }

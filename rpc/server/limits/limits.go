@@ -6,6 +6,13 @@ package limits
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
+	"log/slog"
+	"math"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -84,3 +91,80 @@ func atLeast[T cmp.Ordered](flag string, have, want T) error {
 // MostWaiting is how many connections may wait for their hello at one listener: all clients may come at the same
 // moment, and a few listeners take no more files than Fit leaves for them.
 func (l *Limits) MostWaiting() int { return min(l.MaxSessions, max(16, l.MaxFiles/4)) }
+
+// Fit lowers MaxMappings and MaxFiles to half of what the kernel allows this process: the other half is for the Go
+// runtime, for files and connections that no client asked for, and for agents. It logs what it lowers, and warns of a
+// MaxMemory for which this machine has too little, unless it is Unlimited.
+func (l *Limits) Fit(log *slog.Logger) {
+	if fits, bound := Fitting(); l.MaxMemory > fits && l.MaxMemory != Unlimited {
+		log.Warn("the machine has too little memory for --max-memory: the kernel may end this process", "value", l.MaxMemory,
+			"fits", fits, "bound", bound)
+	}
+	mappings, files := kernelLimits()
+	for _, v := range []struct {
+		flag, kernel string
+		limit        *int
+		most         int
+	}{
+		{"--max-mappings", "vm.max_map_count", &l.MaxMappings, mappings / 2},
+		{"--max-files", "RLIMIT_NOFILE (ulimit -n)", &l.MaxFiles, files / 2},
+	} {
+		if *v.limit > v.most {
+			log.Warn("limit lowered to half of what the kernel allows", "limit", v.flag, "from", *v.limit, "to", v.most,
+				"kernel", v.kernel)
+			*v.limit = v.most
+		}
+	}
+}
+
+// Unlimited is the memory of a process that nothing bounds, and a MaxMemory that bounds nothing.
+const Unlimited = int64(math.MaxInt64)
+
+// Fitting returns the largest MaxMemory that leaves this process room for all else, out of the memory that it may take,
+// and what bounds that. It is a quarter less, which also has room for what a process takes beyond MaxMemory, but for
+// little memory half.
+func Fitting() (bytes int64, bound string) {
+	most, bound := machine()
+	return fitting(most), bound
+}
+
+// machine is machineMemory at the start, before this process takes much.
+var machine = sync.OnceValues(machineMemory)
+
+func fitting(most int64) int64 {
+	const beside = 256 << 20
+	return max(min(most-most/4, most-beside), most/2)
+}
+
+// cgroupMemory returns the memory that the control groups of this process allow, in bytes: the least of its group and
+// of all above it, of version 2 and 1. root is the root of the file system.
+func cgroupMemory(root fs.FS) int64 {
+	groups, err := fs.ReadFile(root, "proc/self/cgroup")
+	if err != nil {
+		return Unlimited
+	}
+	most := Unlimited
+	for line := range strings.Lines(string(groups)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, path
+		if len(parts) != 3 {
+			continue
+		}
+		mount, file := "sys/fs/cgroup", "memory.max"
+		if parts[1] == "memory" {
+			mount, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		} else if parts[1] != "" {
+			continue
+		}
+		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
+			if b, err := fs.ReadFile(root, path.Join(mount, group, file)); err == nil {
+				if n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil { // else "max"
+					most = min(most, n)
+				}
+			}
+			if group == "/" {
+				break
+			}
+		}
+	}
+	return most
+}

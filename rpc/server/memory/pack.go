@@ -1,6 +1,9 @@
 package memory
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"unsafe"
+)
 
 // Pack packs cells of bits bits each (1, 2, 4 or 8), eight at a time.
 func Pack(dst, cells []byte, bits int) {
@@ -27,4 +30,12 @@ func Pack(dst, cells []byte, bits int) {
 	for j, c := range cells {
 		dst[j*bits/8] |= c << (j * bits % 8)
 	}
+}
+
+// Bytes returns the memory of v as bytes, little endian like this machine.
+func Bytes[T ~float32 | ~int32 | ~uint64 | ~uint32 | ~uint16](v []T) []byte {
+	if len(v) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
 }
