@@ -88,7 +88,6 @@ func (c *Client) Call(method string, into any, params ...any) error {
 	return c.receive(into)
 }
 
-// ask sends a request.
 func (c *Client) ask(method string, params ...any) (err error) {
 	c.id++
 	if c.buf, err = wire.AppendRequest(c.buf[:0], c.id, method, params...); err != nil {

@@ -37,7 +37,6 @@ func metrics(srv *server.Server, l limits.Limits) []ops.Collector {
 		map[string]string{"version": version, "protocol": fmt.Sprintf("%d.%d", server.Protocol[0], server.Protocol[1])})}
 }
 
-// addUse adds what is open and its limits.
 func addUse(m *ops.Scrape, c *server.Counts, l limits.Limits) {
 	for _, u := range []struct {
 		name, flag, help string
@@ -68,7 +67,6 @@ func addUse(m *ops.Scrape, c *server.Counts, l limits.Limits) {
 	}
 }
 
-// addDurations adds how long steps took.
 func addDurations(m *ops.Scrape, d *server.Durations) {
 	count, buckets := uint64(0), map[float64]uint64{}
 	for k, n := range d.Buckets {

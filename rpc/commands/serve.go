@@ -63,7 +63,6 @@ func vars() kong.Vars {
 	return v
 }
 
-// defaultLimits are the limits of a server on this machine.
 func defaultLimits() limits.Limits {
 	l := limits.DefaultLimits()
 	fits, _ := limits.Fitting()

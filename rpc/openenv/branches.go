@@ -184,7 +184,6 @@ type releaseArguments struct {
 	Branches []string `json:"branches,omitempty" jsonschema:"The branches to end; by default all of the game."`
 }
 
-// release ends branches.
 func release(p *session, a releaseArguments) (answer, error) {
 	p.touch()
 	all := p.branches()

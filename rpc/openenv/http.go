@@ -43,7 +43,6 @@ func (s *Server) door(do func(r *http.Request, b []byte) (any, error)) http.Hand
 	})
 }
 
-// postReset serves POST /reset.
 func (s *Server) postReset(r *http.Request, b []byte) (any, error) {
 	o, err := parseReset(b)
 	if err != nil {
@@ -52,7 +51,6 @@ func (s *Server) postReset(r *http.Request, b []byte) (any, error) {
 	return s.reset(secretOf(r.Header), o)
 }
 
-// postStep serves POST /step.
 func (s *Server) postStep(r *http.Request, b []byte) (any, error) {
 	var q stepRequest
 	if err := decode("step", b, &q, false); err != nil {
@@ -70,7 +68,6 @@ func (s *Server) postStep(r *http.Request, b []byte) (any, error) {
 	return s.act(p, a)
 }
 
-// getState serves GET /state?episode_id=.
 func (s *Server) getState(r *http.Request, _ []byte) (any, error) {
 	p, err := s.find(secretOf(r.Header), r.URL.Query().Get("episode_id"))
 	if errors.Is(err, errReset) {
@@ -118,7 +115,6 @@ func (s *Server) answer(w http.ResponseWriter, value any, err error) {
 	_, _ = w.Write(text) // the client may be gone
 }
 
-// refuse writes an error.
 func (s *Server) refuse(w http.ResponseWriter, err error) { s.answer(w, nil, err) }
 
 // guard refuses requests that a web page of another site has made a browser send: those with its Origin, and, after

@@ -94,7 +94,6 @@ func (s *Server) countMCP(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// secretOfMCP returns the token of a message.
 func secretOfMCP(q mcp.Request) string {
 	if extra := q.GetExtra(); extra != nil {
 		return secretOf(extra.Header)
@@ -165,7 +164,6 @@ func (s *Server) rpcError(err error) error {
 	return &jsonrpc.Error{Code: rpcServer, Message: f.Error()}
 }
 
-// method calls a method of the standard.
 func (s *Server) method(secret string, q *jsonrpc.Request, own *session) (any, error) {
 	var a rpcArguments
 	if err := optional("params", q.Params, &a, false); err != nil {

@@ -37,7 +37,6 @@ type stepRequest struct {
 	EpisodeID string          `json:"episode_id,omitempty" jsonschema:"The episode; the one without a name by default."`
 }
 
-// parseMessage reads a message.
 func parseMessage(b []byte) (m message, err error) {
 	if !json.Valid(b) {
 		return m, &failure{http.StatusBadRequest, "INVALID_JSON",
@@ -46,7 +45,6 @@ func parseMessage(b []byte) (m message, err error) {
 	return m, decode("message", b, &m, true)
 }
 
-// parseAction reads an action.
 func parseAction(b []byte) (a action, err error) {
 	if err := decode("action", b, &a, true); err != nil {
 		return a, err
@@ -66,7 +64,6 @@ func parseAction(b []byte) (a action, err error) {
 	return a, nil
 }
 
-// parseReset returns the arguments of a reset.
 func parseReset(b []byte) (o resetOptions, err error) { return o, optional("reset", b, &o, false) }
 
 // optional is decode of what may be missing.
@@ -179,7 +176,6 @@ func schemaOf[T any](title string, extra bool) *jsonschema.Schema {
 	return s
 }
 
-// metadata is what /metadata says.
 func (s *Server) metadata() object {
 	g := s.c.Game
 	with := ""
@@ -193,13 +189,11 @@ func (s *Server) metadata() object {
 	}
 }
 
-// schemas is what /schema says.
 func (s *Server) schemas() object {
 	return object{"action": schemaOf[action]("Action", false), "observation": schemaOf[observation]("Observation", false),
 		"state": schemaOf[state]("State", true)}
 }
 
-// openAPI is what /openapi.json says.
 func (s *Server) openAPI() object {
 	body := func(schema any) object {
 		return object{"content": object{"application/json": object{"schema": schema}}}

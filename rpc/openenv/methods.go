@@ -188,7 +188,6 @@ func rules(p *session, _ inBranch) (answer, error) {
 	return answer{object{"rules": text}, text}, nil
 }
 
-// render draws the boards with letters, as env.Frame does.
 func render(p *session, _ inBranch) (answer, error) {
 	picture := p.frame(p.env.State(0)).String()
 	return answer{object{"picture": picture}, picture}, nil

@@ -100,7 +100,6 @@ type state struct {
 	Done         bool      `json:"done" jsonschema:"The episode is over."`
 }
 
-// state returns the facts of the episode.
 func (p *session) state() (*state, error) {
 	if err := p.lock(); err != nil {
 		return nil, err

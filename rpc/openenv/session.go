@@ -121,7 +121,6 @@ func (p *session) close() {
 	}
 }
 
-// branches returns the branches of the session.
 func (p *session) branches() []*session {
 	p.srv.mu.Lock()
 	defer p.srv.mu.Unlock()

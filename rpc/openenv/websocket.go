@@ -88,7 +88,6 @@ func (c *socket) run() {
 	}
 }
 
-// answer does what a message asks for.
 func (c *socket) answer(m *message) (r reply, err error) {
 	r.Type = "observation"
 	switch m.Type {
@@ -129,7 +128,6 @@ func (c *socket) encode(r reply) error {
 	return j.Encode(r)
 }
 
-// send sends a message.
 func (c *socket) send(r reply) error {
 	if err := c.encode(r); err != nil {
 		return err

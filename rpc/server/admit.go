@@ -28,7 +28,6 @@ func (e *entrance) remove(ses *session) {
 	}
 }
 
-// welcome serves a new connection.
 func (s *Server) welcome(conn net.Conn, at *entrance) {
 	if ses := s.arrive(conn, at); ses != nil {
 		go ses.run()
@@ -77,7 +76,6 @@ func (s *Server) admit(ses *session, token *limits.Holder) error {
 	return nil
 }
 
-// forget removes an ended session.
 func (s *Server) forget(ses *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -125,7 +125,6 @@ func (s *session) awaitRoom(n, owed, most int64, changed chan struct{}) error {
 	return nil
 }
 
-// unhold counts n bytes less.
 func (s *session) unhold(n int) {
 	if n > 0 {
 		s.srv.buffers.Free(s.claim, int64(n))

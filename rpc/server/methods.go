@@ -23,7 +23,6 @@ var capabilities = []string{"afterstates", "checkpoint", "clone", "features", "f
 	"mixtures", "observe", "packed", "parse", "policy", "push_final", "record", "replay",
 	"rollout", "snapshot", "stream", "text", "upload", "view"}
 
-// call answers one request, or returns an error for the client.
 func (s *session) call(f *wire.Frame) error {
 	if name := string(f.Method); !s.greeted.Load() && name != "hello" && name != "ping" {
 		return wire.Errorf(wire.AuthRequired, "the first request of a connection is hello, not %.32q", f.Method)

@@ -65,7 +65,6 @@ func readMixture(where string, v any) (all []batch.Choice, err error) {
 	return all, nil
 }
 
-// number converts a decoded integer or float.
 func number(v any) (float64, bool) {
 	switch r := reflect.ValueOf(v); {
 	case r.CanInt():
@@ -175,7 +174,6 @@ type rolloutOptions struct {
 	Slot   *int64 `msgpack:"slot"`
 }
 
-// rollout plays several steps with a policy of the server.
 func (s *session) rollout(f *wire.Frame, h *handle) error {
 	steps := f.Int(1, "steps", 1, mostRollout)
 	o := rolloutOptions{Keep: "all", Policy: batch.Random}

@@ -45,7 +45,6 @@ func globalFacts(g *env.Game) map[string]any {
 	return facts
 }
 
-// turn classifies g as single-player, alternating or simultaneous.
 func turn(g *env.Game) string {
 	switch {
 	case g.MaxSeats == 1:
@@ -68,7 +67,6 @@ func (s *Server) variants(g *env.Game) []string {
 	return names
 }
 
-// text returns actions as text.
 func (s *session) text(f *wire.Frame, g *env.Game) error {
 	actions := f.Bin(1, "actions")
 	if err := f.Err(); err != nil {
@@ -146,9 +144,10 @@ func (s *session) observeText(f *wire.Frame, h *handle) error {
 		if err == nil {
 			err = s.sender.Reserve(s.ctx, textCopies*more)
 		}
-		if err != nil && len(texts) == 0 {
-			return err
-		} else if err != nil {
+		if err != nil {
+			if len(texts) == 0 {
+				return err
+			}
 			break
 		}
 		texts = append(texts, one...)
@@ -161,8 +160,7 @@ func (s *session) observeText(f *wire.Frame, h *handle) error {
 func DescribeRows(e *vec.Env, i int, legal bool) []string {
 	var frame env.Frame
 	e.State(i).Show(&frame)
-	g, seats, over := e.Game(), e.Config().Seats, e.Ended(i)
-	driven := e.Driven()
+	g, seats, over, driven := e.Game(), e.Config().Seats, e.Ended(i), e.Driven()
 	texts := make([]string, e.Rows())
 	for r, set := 0, driven; r < len(texts); r, set = r+1, set.Rest() {
 		seat := e.Seat(i, r)
@@ -179,17 +177,12 @@ func DescribeRows(e *vec.Env, i int, legal bool) []string {
 		}
 		texts[r] = games.Describe(g, &frame, seats, seat, turn)
 		if acts && legal {
-			texts[r] += legalText(g, e.Legal(i, r, nil))
+			var actions []string
+			for _, a := range e.Legal(i, r, nil) {
+				actions = append(actions, g.Text(a))
+			}
+			texts[r] += fmt.Sprintf("%d legal actions: %s\n", len(actions), strings.Join(actions, "; "))
 		}
 	}
 	return texts
-}
-
-// legalText lists legal actions.
-func legalText(g *env.Game, legal []env.Action) string {
-	texts := make([]string, len(legal))
-	for k, a := range legal {
-		texts[k] = g.Text(a)
-	}
-	return fmt.Sprintf("%d legal actions: %s\n", len(legal), strings.Join(texts, "; "))
 }

@@ -71,7 +71,6 @@ func (s *session) open(f *wire.Frame, g *env.Game) error {
 	return nil
 }
 
-// facts is the result of open.
 func (h *handle) facts() wire.Fields {
 	return wire.Fields{
 		"h", h.ID, "game", h.Game.Name, "num_envs", h.Config.Envs, "seats", h.Config.Seats, "players", h.Driven(),
@@ -80,7 +79,6 @@ func (h *handle) facts() wire.Fields {
 	}
 }
 
-// announce describes the fields of a layout.
 func announce(l *batch.Layout) (out []map[string]any) {
 	for _, f := range l.All() {
 		out = append(out, map[string]any{
@@ -107,7 +105,6 @@ func (o *openOptions) config(g *env.Game) (c vec.Config, err error) {
 		Autoreset: o.Autoreset, StepLimit: int(o.MaxSteps), Reward: o.Reward, Illegal: o.Illegal}, nil
 }
 
-// seeds returns the seeds of the first reset.
 func (o *openOptions) seeds() (vec.Seeds, error) {
 	if o.Seeds == nil {
 		return vec.From(uint64(o.Seed + o.First)), nil
@@ -115,7 +112,6 @@ func (o *openOptions) seeds() (vec.Seeds, error) {
 	return seedList("open", o.Seeds, int(o.NumEnvs))
 }
 
-// seedList reads one 64-bit seed per game.
 func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
 	if len(b) != 8*envs {
 		return vec.Seeds{}, wire.Errorf(wire.BadParams, "%s: seeds has %d bytes, want %d: 8 for each of the %d games",
@@ -129,13 +125,11 @@ func (s *session) close(f *wire.Frame, h *handle) error {
 	return s.reply(f.ID, true)
 }
 
-// shares reports whether the connection can share memory.
 func (s *session) shares() bool {
 	_, ok := s.conn.(*net.UnixConn)
 	return ok && memory.CanShare
 }
 
-// canShare returns an error if the connection cannot share memory.
 func (s *session) canShare(method string) error {
 	if s.shares() {
 		return nil

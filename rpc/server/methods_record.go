@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -73,15 +74,9 @@ func (h *handle) names(given map[int64]string) ([]string, error) {
 }
 
 func printable(name string) bool {
-	for _, c := range name {
-		if unicode.IsControl(c) {
-			return false
-		}
-	}
-	return name != "" && len(name) <= mostName && utf8.ValidString(name)
+	return name != "" && len(name) <= mostName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// records returns finished records and forgets them.
 func (s *session) records(f *wire.Frame, h *handle) error {
 	var o struct {
 		Stop bool `msgpack:"stop"`
@@ -143,7 +138,6 @@ func (s *session) view(f *wire.Frame) error {
 	return s.reply(f.ID, wire.Fields{"game", rec.Game, "agents", rec.Agents, "page", []byte(page)})
 }
 
-// oneRecord reads the lines of one game.
 func oneRecord(lines []byte) (*record.Record, error) {
 	if len(lines) == 0 || lines[0] != '{' { // not compressed: that would hide how long it is
 		return nil, errors.New("want the lines of one recorded game, as JSON")

@@ -105,7 +105,6 @@ func (s *session) features(f *wire.Frame, h *handle) error {
 	return s.replyAfter(f, l, "features", memory.Bytes(rows))
 }
 
-// observe returns the current observation of every seat of some games.
 func (s *session) observe(f *wire.Frame, h *handle) error {
 	list, err := s.fitting(f, h, h.Config.Seats*(h.Game.Planes.Len()+4*h.Game.Globals()))
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 // mostWait is the longest time that recv waits, in milliseconds.
 const mostWait = 60_000
 
-// send begins a step of some games.
 func (s *session) send(f *wire.Frame, h *handle) error {
 	st, err := h.Streamed()
 	if err != nil {

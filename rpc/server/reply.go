@@ -10,7 +10,6 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// fail responds to a request with an error.
 func (s *session) fail(id uint32, e *wire.Error) {
 	s.srv.failures[e.Code].Add(1)
 	b, err := wire.Failure(id, e)
@@ -39,8 +38,7 @@ func (s *session) reply(id uint32, result any) error {
 	return nil
 }
 
-// write sends parts as one message. It ends the session of a client that does not read within
-// WriteTimeout.
+// write sends parts as one message. It ends the session of a client that does not read within WriteTimeout.
 func (s *session) write(parts ...[]byte) {
 	if len(parts) == 1 {
 		s.writeOne(parts[0])

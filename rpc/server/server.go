@@ -1,10 +1,9 @@
 // Package server plays games for clients over connections. ../PROTOCOL.md is its specification.
 //
-// A connection is a session with two goroutines: one reads requests and refuses those over a limit, the
-// other answers them in order. The queue between them holds as many requests as the limit max_inflight
-// allows. A session owns its handles and frees them when the connection ends, for whatever reason. A
-// handle is a vec.Env, that is, many games that a client opened together, and its slab: the memory that
-// holds the result of one step of all of them.
+// A connection is a session with two goroutines: one reads requests and refuses those over a limit, the other answers
+// them in order. The queue between them holds as many requests as the limit max_inflight allows. A session owns its
+// handles and frees them when the connection ends, for whatever reason. A handle is a vec.Env, that is, many games that
+// a client opened together, and its slab: the memory that holds the result of one step of all of them.
 //
 // Two rules keep a step fast. First, it allocates no memory. Second, each slab is written only once:
 // directly in the memory from which it is sent, or in memory that is shared with the client. A client

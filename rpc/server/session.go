@@ -268,7 +268,6 @@ type handle struct {
 	counted tally // of its games
 }
 
-// closeHandle closes a handle and frees its memory.
 func (s *session) closeHandle(id uint32) {
 	h := s.handles[id]
 	delete(s.handles, id)

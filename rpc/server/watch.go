@@ -67,7 +67,6 @@ func (s *Server) Watch(secret string, count int) (Watched, error) {
 	return out, nil
 }
 
-// handlesOf returns the handles that are open with a token.
 func (s *Server) handlesOf(token *limits.Holder) (all []*handle) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -110,7 +110,6 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// unauthorized refuses a request.
 func unauthorized(err error) error {
 	var refusal *wire.Error
 	if errors.As(err, &refusal) {

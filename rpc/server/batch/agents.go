@@ -33,7 +33,6 @@ type Weights map[string][]byte
 // ErrNotUploaded is an error for specs that name weights which the client has not uploaded.
 var ErrNotUploaded = errors.New("no such weights were uploaded in this session: call upload first")
 
-// find returns the weights with a name.
 func (w Weights) find(name string) ([]byte, error) {
 	data, ok := w[name]
 	if !ok {

@@ -121,7 +121,6 @@ func (b *Batch) Close() error {
 // Memory returns the estimated bytes of the batch.
 func (b *Batch) Memory() int64 { return b.tab.Memory() }
 
-// allocate allocates the slab and the private memory.
 func (b *Batch) allocate() (err error) {
 	b.final = &vec.Batch{}
 	if b.Config.Autoreset == vec.SameStep {

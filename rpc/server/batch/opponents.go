@@ -40,7 +40,6 @@ type Choice struct {
 	Weight float64
 }
 
-// newOpponents loads the opponents of a new batch.
 func newOpponents(b *Batch, c *vec.Config, seats map[int][]Choice) (*Opponents, error) {
 	if n := len(seats); n >= c.Seats {
 		return nil, wire.Errorf(wire.BadParams, "open: opponents has %d of %d seats: leave at least one to the client",

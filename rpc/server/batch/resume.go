@@ -56,7 +56,6 @@ func (b *Batch) Resume(list []int, head, games, drafts []byte) error {
 	return nil
 }
 
-// read checks the bytes.
 func (r *resumption) read(head, games []byte) (err error) {
 	if r.head, err = checkpoint.ReadHead(head, r.b.head()); err != nil {
 		return badCheckpoint(-1, err)
@@ -105,7 +104,6 @@ func (r *resumption) checkSeats(g *checkpoint.Game) error {
 	return nil
 }
 
-// create loads the opponents and creates the agents of all games.
 func (r *resumption) create() (err error) {
 	used := map[uint16]bool{}
 	for _, g := range r.games {

@@ -84,7 +84,6 @@ func (g *Game) Append(dst []byte, kind uint64) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[first:], castagnoli))
 }
 
-// appendPart appends a named part.
 func appendPart(dst []byte, name string, data []byte) []byte {
 	dst = append(append(dst, uint8(len(name))), name...)
 	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(data))), data...)
@@ -148,7 +147,6 @@ func Parse(b []byte, kind uint64) (*Game, error) {
 	return g, nil
 }
 
-// parse1 reads a game of version 1.
 func parse1(c *cursor, kind uint64) (*Game, error) {
 	if c.word() != kind && !c.bad {
 		return nil, errKind

@@ -135,7 +135,6 @@ func (r *Replies) busy(n int64) error {
 	return wire.Exceeds("max_replies", r.most, r.building+n, "--max-replies").Recode(wire.Busy, 50)
 }
 
-// await waits until w has its room.
 func (r *Replies) await(ctx context.Context, w *waiter) error {
 	limit, tick := time.NewTimer(r.patience), time.NewTicker(stall/8)
 	defer limit.Stop()

@@ -17,9 +17,8 @@ import (
 	"blockyard/rpc/server/limits"
 )
 
-// bufferSize is the size of a connection's socket buffers. It is small enough that the pages of a slab
-// move from one core to another within the cache: with 4 MiB, slabs of 1 to 6 MB take a third more
-// processor time.
+// bufferSize is the size of a connection's socket buffers. It is small enough that the pages of a slab move from one
+// core to another within the cache: with 4 MiB, slabs of 1 to 6 MB take a third more processor time.
 const bufferSize = 256 << 10
 
 // Listen listens on "unix:PATH", "tcp:HOST:PORT" or "tls:HOST:PORT", which needs credentials. On an
