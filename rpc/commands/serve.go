@@ -233,8 +233,7 @@ type service struct {
 // is a token.
 func (c *serveCmd) services(srv *server.Server, text, shown func(net.Listener) error) (all []service) {
 	for _, a := range c.Listen {
-		all = append(all, service{a, srv.Serve,
-			func(r *ready, l net.Listener) { r.Ready = append(r.Ready, listen.Name(l)) }})
+		all = append(all, service{a, srv.Serve, func(r *ready, l net.Listener) { r.Ready = append(r.Ready, listen.Name(l)) }})
 	}
 	if c.OpenEnv != "" {
 		all = append(all, service{c.openEnvAddress(), text,

@@ -91,7 +91,7 @@ func decode(what string, b []byte, into any, strict bool) error {
 	}
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
-		err = fmt.Errorf("%s is a %s, want %s", kind.Field, kind.Value, wanted(kind.Type.String()))
+		err = fmt.Errorf("%s is a %s, want %s", kind.Field, kind.Value, wanted[kind.Type.Kind()])
 	}
 	if err != nil {
 		return invalid(fmt.Errorf("%s: %s", what, strings.TrimPrefix(err.Error(), "json: ")))
@@ -99,22 +99,10 @@ func decode(what string, b []byte, into any, strict bool) error {
 	return nil
 }
 
-// wanted says in JSON's terms what a Go type reads.
-func wanted(kind string) string {
-	switch kind {
-	case "uint64":
-		return "a whole number, at least 0"
-	case "int":
-		return "a whole number"
-	case "string":
-		return "a string"
-	case "bool":
-		return "true or false"
-	}
-	if strings.HasPrefix(kind, "[]") {
-		return "a list"
-	}
-	return "an object"
+// wanted says in JSON's terms what a kind of Go reads.
+var wanted = map[reflect.Kind]string{
+	reflect.Uint64: "a whole number, at least 0", reflect.Int: "a whole number", reflect.String: "a string",
+	reflect.Bool: "true or false", reflect.Slice: "a list", reflect.Struct: "an object", reflect.Map: "an object",
 }
 
 // A failure is an error with what the standard says of it, over HTTP and over a WebSocket.
@@ -195,26 +183,23 @@ func (s *Server) schemas() object {
 }
 
 func (s *Server) openAPI() object {
-	body := func(schema any) object {
-		return object{"content": object{"application/json": object{"schema": schema}}}
+	content := func(schema any) object { return object{"application/json": object{"schema": schema}} }
+	refused := object{"description": "The request was refused.", "content": content(schemaOf[struct {
+		Detail string `json:"detail" jsonschema:"What was wrong."`
+	}]("Error", false))}
+	does := func(summary string, schema any) object {
+		ok := object{"description": summary, "content": content(schema)}
+		return object{"summary": summary, "responses": object{"200": ok, "4XX": refused, "503": refused}}
 	}
-	answer := func(description string, schema any) object {
-		ok, refused := body(schema), body(schemaOf[struct {
-			Detail string `json:"detail" jsonschema:"What was wrong."`
-		}]("Error", false))
-		ok["description"], refused["description"] = description, "The request was refused."
-		return object{"200": ok, "4XX": refused, "503": refused}
-	}
-	get := func(summary string, schema any) object {
-		return object{"get": object{"summary": summary, "responses": answer(summary, schema)}}
-	}
+	get := func(summary string, schema any) object { return object{"get": does(summary, schema)} }
 	post := func(summary string, q, schema any) object {
-		return object{"post": object{"summary": summary, "requestBody": body(q), "responses": answer(summary, schema)}}
+		out := does(summary, schema)
+		out["requestBody"] = object{"content": content(q)}
+		return object{"post": out}
 	}
 	plain := object{"type": "object"}
-	state := get("The state of an episode.", schemaOf[state]("State", true))
-	state["get"].(object)["parameters"] = []object{{"name": "episode_id", "in": "query",
-		"schema": object{"type": "string"}}}
+	state := does("The state of an episode.", schemaOf[state]("State", true))
+	state["parameters"] = []object{{"name": "episode_id", "in": "query", "schema": object{"type": "string"}}}
 	return object{
 		"openapi": "3.1.0",
 		// The version is that of the standard's API, by which its validator chooses what to check.
@@ -224,7 +209,7 @@ func (s *Server) openAPI() object {
 			"/health":   get("Whether the server works.", plain),
 			"/metadata": get("What the environment is.", plain),
 			"/schema":   get("JSON schemas of action, observation and state.", plain),
-			"/state":    state,
+			"/state":    object{"get": state},
 			"/reset":    post("Begin an episode.", schemaOf[resetOptions]("Reset", true), schemaOf[result]("Result", false)),
 			"/step":     post("Play a move.", schemaOf[stepRequest]("Step", true), schemaOf[result]("Result", false)),
 			"/mcp":      post("The tools, by MCP or plain JSON-RPC.", plain, plain),

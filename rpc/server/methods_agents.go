@@ -38,9 +38,9 @@ func readMixture(where string, v any) (all []batch.Choice, err error) {
 	list, ok := v.([]any)
 	switch {
 	case !ok:
-		return nil, wire.Errorf(wire.BadParams, "%s is %T, want a spec or an array of [spec, weight]", where, v)
+		return nil, badParams("%s is %T, want a spec or an array of [spec, weight]", where, v)
 	case len(list) == 0:
-		return nil, wire.Errorf(wire.BadParams, "%s is an empty mixture, want at least one opponent", where)
+		return nil, badParams("%s is an empty mixture, want at least one opponent", where)
 	case len(list) > checkpoint.MostChoices:
 		refused := wire.Exceeds("opponents of a seat", checkpoint.MostChoices, int64(len(list)), "")
 		refused.Msg = where + ": " + refused.Msg
@@ -49,16 +49,15 @@ func readMixture(where string, v any) (all []batch.Choice, err error) {
 	for k, v := range list {
 		pair, _ := v.([]any)
 		if len(pair) != 2 {
-			return nil, wire.Errorf(wire.BadParams, "%s, entry %d: want [spec, weight]", where, k+1)
+			return nil, badParams("%s, entry %d: want [spec, weight]", where, k+1)
 		}
 		spec, ok := pair[0].(string)
 		weight, isNumber := number(pair[1])
 		switch {
 		case !ok || len(spec) > checkpoint.MostSpec:
-			return nil, wire.Errorf(wire.BadParams, "%s, entry %d: the spec is not a string of at most %d bytes",
-				where, k+1, checkpoint.MostSpec)
+			return nil, badParams("%s, entry %d: the spec is not a string of at most %d bytes", where, k+1, checkpoint.MostSpec)
 		case !isNumber:
-			return nil, wire.Errorf(wire.BadParams, "%s, entry %d, %.64q: the weight is not a number", where, k+1, spec)
+			return nil, badParams("%s, entry %d, %.64q: the weight is not a number", where, k+1, spec)
 		}
 		all = append(all, batch.Choice{Spec: spec, Weight: weight})
 	}
@@ -84,7 +83,7 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 		return err
 	}
 	if len(opponents) == 0 {
-		return wire.Errorf(wire.BadParams, "set_opponents: no seat is named, want at least one")
+		return badParams("set_opponents: no seat is named, want at least one")
 	}
 	seats, err := readMixtures("set_opponents", opponents)
 	if err != nil {
@@ -130,15 +129,15 @@ func (s *session) upload(f *wire.Frame, g *env.Game) error {
 	}
 	name := bots.ContentName(data)
 	if len(spec) > checkpoint.MostSpec || !strings.Contains(spec, "weights="+name) {
-		return wire.Errorf(wire.BadParams, "upload: the %d bytes are %s, but the spec is %.160q: name them there, "+
+		return badParams("upload: the %d bytes are %s, but the spec is %.160q: name them there, "+
 			"or read the file again if it has changed", len(data), name, spec)
 	}
 	_, used, err := s.agents.Create(g, spec, false, batch.Weights{name: data})
 	if err != nil {
-		return wire.Errorf(wire.BadParams, "upload: %v", err)
+		return badParams("upload: %v", err)
 	}
 	if len(used) == 0 {
-		return wire.Errorf(wire.BadParams, "upload: %.160q does not load the weights", spec)
+		return badParams("upload: %.160q does not load the weights", spec)
 	}
 	if s.agents.Uploads[name] == nil {
 		if err := s.tab.Add(int64(len(data)) + uploadMemory); err != nil {
@@ -157,7 +156,7 @@ func (s *session) dropUpload(f *wire.Frame) error {
 	}
 	data := s.agents.Uploads[name]
 	if data == nil {
-		return wire.Errorf(wire.BadParams, "drop_upload: %.100q: %v", name, batch.ErrNotUploaded)
+		return badParams("drop_upload: %.100q: %v", name, batch.ErrNotUploaded)
 	}
 	_ = s.tab.Add(-int64(len(data)) - uploadMemory)
 	delete(s.agents.Uploads, name)
@@ -199,12 +198,12 @@ func (s *session) rollout(f *wire.Frame, h *handle) error {
 func (o *rolloutOptions) check(h *handle, steps int64) error {
 	switch {
 	case o.Keep != "all" && o.Keep != "last":
-		return wire.Errorf(wire.BadParams, `rollout: keep is %.32q, want "all" or "last"`, o.Keep)
+		return badParams(`rollout: keep is %.32q, want "all" or "last"`, o.Keep)
 	case o.Slot != nil && o.Keep != "all":
-		return wire.Errorf(wire.BadParams,
+		return badParams(
 			`rollout: keep is "last" and slot is given: slots hold every step, so leave out one of the two`)
 	case o.Slot != nil && (*o.Slot < 0 || *o.Slot > int64(len(h.Slots))-steps):
-		return wire.Errorf(wire.BadParams, "rollout: slots %d to %d, but the handle has %d: call share first",
+		return badParams("rollout: slots %d to %d, but the handle has %d: call share first",
 			*o.Slot, *o.Slot+steps-1, len(h.Slots))
 	case o.Slot != nil:
 		for _, p := range h.Slots[*o.Slot : *o.Slot+steps] {

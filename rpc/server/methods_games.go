@@ -73,7 +73,7 @@ func (s *session) text(f *wire.Frame, g *env.Game) error {
 		return err
 	}
 	if len(actions)%2 != 0 {
-		return wire.Errorf(wire.BadParams, "text: actions has %d bytes, want 2 per action", len(actions))
+		return badParams("text: actions has %d bytes, want 2 per action", len(actions))
 	}
 	texts := make([]string, 0, len(actions)/2)
 	for i, a := range words[env.Action](actions) {
@@ -81,7 +81,7 @@ func (s *session) text(f *wire.Frame, g *env.Game) error {
 		case a == env.None:
 			texts = append(texts, none)
 		case int(a) >= g.Actions:
-			return wire.Errorf(wire.BadParams, "text: actions[%d] is %d, want 0 to %d", i, a, g.Actions-1)
+			return badParams("text: actions[%d] is %d, want 0 to %d", i, a, g.Actions-1)
 		default:
 			texts = append(texts, g.Text(a))
 		}
@@ -110,7 +110,7 @@ func (s *session) parse(f *wire.Frame, g *env.Game) error {
 			a, err = env.None, nil
 		}
 		if err != nil {
-			return wire.Errorf(wire.BadParams, "parse: texts[%d] %.40q is no action of %s: want a text such as %q",
+			return badParams("parse: texts[%d] %.40q is no action of %s: want a text such as %q",
 				i, text, g.Name, g.Text(env.Action(g.Actions/3))).With("index", i)
 		}
 		actions = append(actions, a)

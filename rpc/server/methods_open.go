@@ -62,7 +62,9 @@ func (s *session) open(f *wire.Frame, g *env.Game) error {
 	s.next++
 	h := &handle{Batch: b, session: s.id, took: quickStep, alone: len(o.Opponents) == 0} // until it is known
 	s.handles[b.ID] = h
-	s.srv.register(h, s.token)
+	s.srv.mu.Lock()
+	s.srv.open[h] = s.token
+	s.srv.mu.Unlock()
 	s.sizeSteps()
 	if err := s.reply(f.ID, h.facts()); err != nil {
 		s.closeHandle(b.ID)
@@ -91,7 +93,7 @@ func announce(l *batch.Layout) (out []map[string]any) {
 // config converts the options to a vec.Config without agents.
 func (o *openOptions) config(g *env.Game) (c vec.Config, err error) {
 	bad := func(what string, v int64, low, high int) error {
-		return wire.Errorf(wire.BadParams, "open: %s is %d, want %d to %d", what, v, low, high)
+		return badParams("open: %s is %d, want %d to %d", what, v, low, high)
 	}
 	switch {
 	case o.NumEnvs < 1 || o.NumEnvs > vec.MaxEnvs:
@@ -114,7 +116,7 @@ func (o *openOptions) seeds() (vec.Seeds, error) {
 
 func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
 	if len(b) != 8*envs {
-		return vec.Seeds{}, wire.Errorf(wire.BadParams, "%s: seeds has %d bytes, want %d: 8 for each of the %d games",
+		return vec.Seeds{}, badParams("%s: seeds has %d bytes, want %d: 8 for each of the %d games",
 			method, len(b), 8*envs, envs)
 	}
 	return vec.List(words[uint64](b)), nil
@@ -134,8 +136,7 @@ func (s *session) canShare(method string) error {
 	if s.shares() {
 		return nil
 	}
-	return wire.Errorf(wire.BadParams, "%s: this connection cannot share memory: connect over a unix socket on Linux",
-		method)
+	return badParams("%s: this connection cannot share memory: connect over a unix socket on Linux", method)
 }
 
 // share allocates slots in shared memory and sends its file descriptor with the response.

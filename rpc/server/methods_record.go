@@ -60,12 +60,12 @@ func (h *handle) names(given map[int64]string) ([]string, error) {
 	for seat, name := range given {
 		switch {
 		case seat < 0 || seat >= int64(h.Config.Seats):
-			return nil, wire.Errorf(wire.BadParams, "record: players names seat %d, want 0 to %d", seat, h.Config.Seats-1)
+			return nil, badParams("record: players names seat %d, want 0 to %d", seat, h.Config.Seats-1)
 		case !h.Env.Driven().Has(int(seat)):
-			return nil, wire.Errorf(wire.BadParams,
+			return nil, badParams(
 				"record: players names seat %d, which the server plays: its record has the spec of the opponent", seat)
 		case !printable(name):
-			return nil, wire.Errorf(wire.BadParams, "record: players: the name of seat %d is %.40q, want 1 to %d bytes of text",
+			return nil, badParams("record: players: the name of seat %d is %.40q, want 1 to %d bytes of text",
 				seat, name, mostName)
 		}
 		names[seat] = name
@@ -86,7 +86,7 @@ func (s *session) records(f *wire.Frame, h *handle) error {
 	}
 	r := h.Recorder
 	if r == nil {
-		return wire.Errorf(wire.BadParams, "records: handle %d is not being recorded: call record first", h.ID)
+		return badParams("records: handle %d is not being recorded: call record first", h.ID)
 	}
 	if o.Stop && !r.Stopped() {
 		h.StopRecording()
@@ -115,7 +115,7 @@ func (s *session) view(f *wire.Frame) error {
 		return err
 	}
 	if !printable(o.Name) {
-		return wire.Errorf(wire.BadParams, "view: name is %.40q, want 1 to %d bytes of text", o.Name, mostName)
+		return badParams("view: name is %.40q, want 1 to %d bytes of text", o.Name, mostName)
 	}
 	// A page being built takes about as much memory as the largest response.
 	if err := s.sender.Reserve(s.ctx, s.srv.limits.MaxReply); err != nil {
@@ -123,14 +123,14 @@ func (s *session) view(f *wire.Frame) error {
 	}
 	rec, err := oneRecord(lines)
 	if err != nil {
-		return wire.Errorf(wire.BadParams, "view: %v", err)
+		return badParams("view: %v", err)
 	}
 	page, err := viewer.HTML(s.ctx, rec, o.Name)
 	switch {
 	case s.ctx.Err() != nil:
 		return wire.Errorf(wire.Draining, "view: the session ended")
 	case err != nil:
-		return wire.Errorf(wire.BadParams, "view: %v", err)
+		return badParams("view: %v", err)
 	}
 	if err := s.srv.ledger.Fits(len(page)); err != nil {
 		return err

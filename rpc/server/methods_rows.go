@@ -76,7 +76,7 @@ func (s *Server) featuresOf(g *env.Game, method string) (*features.Set, error) {
 	if have := s.c.Features(g); have != nil {
 		return have, nil
 	}
-	return nil, wire.Errorf(wire.BadParams, "%s: %s defines no features", method, g.Name).With("game", g.Name)
+	return nil, badParams("%s: %s defines no features", method, g.Name).With("game", g.Name)
 }
 
 // featureNames replies with what a file of weights for a game says in its metadata.
@@ -135,7 +135,7 @@ func (s *session) render(f *wire.Frame, h *handle) error {
 	case "frame":
 		return s.reply(f.ID, frameFields(&frame))
 	}
-	return wire.Errorf(wire.BadParams, `render: mode is %.32q, want "text", "ansi" or "frame"`, o.Mode)
+	return badParams(`render: mode is %.32q, want "text", "ansi" or "frame"`, o.Mode)
 }
 
 func frameFields(frame *env.Frame) wire.Fields {

@@ -25,16 +25,15 @@ func (h *handle) gamesIn(method, name string, b []byte, once bool) ([]int, error
 		return all, nil
 	}
 	if len(b)%4 != 0 || len(b)/4 > n {
-		return nil, wire.Errorf(wire.BadParams, "%s: %s has %d bytes, want 4 for each of at most %d games",
-			method, name, len(b), n)
+		return nil, badParams("%s: %s has %d bytes, want 4 for each of at most %d games", method, name, len(b), n)
 	}
 	list, seen := make([]int, len(b)/4), make([]bool, n)
 	for k, v := range words[uint32](b) {
 		switch {
 		case v >= uint32(n):
-			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d, want 0 to %d", method, name, v, n-1)
+			return nil, badParams("%s: %s names game %d, want 0 to %d", method, name, v, n-1)
 		case seen[v] && once:
-			return nil, wire.Errorf(wire.BadParams, "%s: %s names game %d twice", method, name, v)
+			return nil, badParams("%s: %s names game %d twice", method, name, v)
 		}
 		list[k], seen[v] = int(v), true
 	}
@@ -116,7 +115,7 @@ func (s *session) restore(f *wire.Frame, h *handle) error {
 		return err
 	}
 	if len(states) != len(list)*h.StateLen() {
-		return wire.Errorf(wire.BadParams, "restore: states has %d bytes, want %d: %d for each of %d games",
+		return badParams("restore: states has %d bytes, want %d: %d for each of %d games",
 			len(states), len(list)*h.StateLen(), h.StateLen(), len(list))
 	}
 	var o putOptions
@@ -139,7 +138,7 @@ func (s *session) clone(f *wire.Frame, h *handle) error {
 		return err
 	}
 	if len(src) != len(dst) {
-		return wire.Errorf(wire.BadParams, "clone: src has %d games and dst %d, want as many", len(src), len(dst))
+		return badParams("clone: src has %d games and dst %d, want as many", len(src), len(dst))
 	}
 	var o putOptions
 	if err := o.read(f, h); err != nil {
@@ -212,7 +211,7 @@ func (s *session) weights(f *wire.Frame, h *handle) error {
 	}
 	data := h.Weights(name)
 	if data == nil {
-		return wire.Errorf(wire.BadParams, "weights: no agent of handle %d was loaded from %.80q", h.ID, name)
+		return badParams("weights: no agent of handle %d was loaded from %.80q", h.ID, name)
 	}
 	if err := s.reserve(len(data)); err != nil {
 		return err

@@ -21,8 +21,7 @@ func (s *session) step(f *wire.Frame, h *handle) error {
 		return err
 	}
 	if len(raw) != 2*h.Rows {
-		return wire.Errorf(wire.BadParams, "step: %d bytes of actions, want %d: 2 for each of the %d rows",
-			len(raw), 2*h.Rows, h.Rows)
+		return badParams("step: %d bytes of actions, want %d: 2 for each of the %d rows", len(raw), 2*h.Rows, h.Rows)
 	}
 	copy(memory.Bytes(h.Actions), raw)
 	return s.play(f, h, h.Own)
@@ -31,7 +30,7 @@ func (s *session) step(f *wire.Frame, h *handle) error {
 // stepSlot is step with the actions and the slab in a slot.
 func (s *session) stepSlot(f *wire.Frame, h *handle) error {
 	if len(h.Slots) == 0 {
-		return wire.Errorf(wire.BadParams, "step_slot: the handle has no slots: call share first")
+		return badParams("step_slot: the handle has no slots: call share first")
 	}
 	slot := f.Int(1, "slot", 0, int64(len(h.Slots)-1))
 	if err := f.Err(); err != nil {
@@ -99,7 +98,7 @@ func (s *session) reset(f *wire.Frame, h *handle) error {
 	var seeds *vec.Seeds
 	switch {
 	case o.Seed != nil && o.Seeds != nil:
-		return wire.Errorf(wire.BadParams, "reset: seed and seeds are both given, want one of them")
+		return badParams("reset: seed and seeds are both given, want one of them")
 	case o.Seed != nil:
 		from := vec.From(uint64(*o.Seed) + h.First)
 		seeds = &from
@@ -128,15 +127,14 @@ func (h *handle) mask(b []byte) ([]bool, error) {
 		return nil, nil
 	}
 	if len(b) != h.Config.Envs {
-		return nil, wire.Errorf(wire.BadParams, "reset: mask has %d bytes, want one for each of the %d games",
-			len(b), h.Config.Envs)
+		return nil, badParams("reset: mask has %d bytes, want one for each of the %d games", len(b), h.Config.Envs)
 	}
 	mask := make([]bool, len(b))
 	for i := range b {
 		mask[i] = b[i] != 0
 	}
 	if !slices.Contains(mask, true) {
-		return nil, wire.Errorf(wire.BadParams, "reset: mask selects no game, want at least one byte that is not 0")
+		return nil, badParams("reset: mask selects no game, want at least one byte that is not 0")
 	}
 	return mask, nil
 }
@@ -175,7 +173,7 @@ func (h *handle) lastFields(last *batch.Last, list []int, buf []byte) wire.Field
 // pushFinal makes every step that ends games be followed by a notification with their last observations.
 func (s *session) pushFinal(f *wire.Frame, h *handle) error {
 	if h.Config.Autoreset != vec.SameStep {
-		return wire.Errorf(wire.BadParams, "push_final: the autoreset mode is %v, want SameStep", h.Config.Autoreset)
+		return badParams("push_final: the autoreset mode is %v, want SameStep", h.Config.Autoreset)
 	}
 	h.pushes = true
 	return s.reply(f.ID, true)
@@ -229,8 +227,7 @@ func (h *handle) readLogs(f *wire.Frame, list []int) ([]vec.Log, error) {
 		return nil, err
 	}
 	if len(lengths) != 4*len(list) {
-		return nil, wire.Errorf(wire.BadParams, "replay: lengths has %d bytes, want 4 for each of %d games",
-			len(lengths), len(list))
+		return nil, badParams("replay: lengths has %d bytes, want 4 for each of %d games", len(lengths), len(list))
 	}
 	counts, steps := words[uint32](lengths), 0
 	for _, n := range counts {
@@ -241,7 +238,7 @@ func (h *handle) readLogs(f *wire.Frame, list []int) ([]vec.Log, error) {
 		move = 2 * vec.MovesLen
 	}
 	if len(actions) != steps*row || len(moves) != steps*move {
-		return nil, wire.Errorf(wire.BadParams, "replay: %d bytes of actions and %d of moves, want %d and %d: %d and %d "+
+		return nil, badParams("replay: %d bytes of actions and %d of moves, want %d and %d: %d and %d "+
 			"for each of %d steps", len(actions), len(moves), steps*row, steps*move, row, move, steps)
 	}
 	logs := make([]vec.Log, 0, len(list))

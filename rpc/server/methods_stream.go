@@ -25,17 +25,15 @@ func (s *session) send(f *wire.Frame, h *handle) error {
 	}
 	n := len(envs) / 4
 	if len(envs)%4 != 0 || n > h.Config.Envs {
-		return wire.Errorf(wire.BadParams, "send: envs has %d bytes, want 4 for each of at most %d games",
-			len(envs), h.Config.Envs)
+		return badParams("send: envs has %d bytes, want 4 for each of at most %d games", len(envs), h.Config.Envs)
 	}
 	if want := 2 * n * h.Env.Rows(); len(actions) != want {
-		return wire.Errorf(wire.BadParams, "send: %d bytes of actions, want %d: 2 for each row of the %d games",
-			len(actions), want, n)
+		return badParams("send: %d bytes of actions, want %d: 2 for each row of the %d games", len(actions), want, n)
 	}
 	st.Envs = st.Envs[:n]
 	for k := range st.Envs {
 		if st.Envs[k] = binary.LittleEndian.Uint32(envs[4*k:]); int(st.Envs[k]) >= h.Config.Envs {
-			return wire.Errorf(wire.BadParams, "send: envs names game %d, want 0 to %d", st.Envs[k], h.Config.Envs-1)
+			return badParams("send: envs names game %d, want 0 to %d", st.Envs[k], h.Config.Envs-1)
 		}
 	}
 	copy(memory.Bytes(st.Actions), actions)
@@ -49,7 +47,7 @@ func (s *session) send(f *wire.Frame, h *handle) error {
 // sendRefusal is the error for a request whose games cannot be sent: one that names games wrongly is malformed.
 func sendRefusal(err error) error {
 	if errors.Is(err, vec.ErrMisuse) {
-		return wire.Errorf(wire.BadParams, "send: %v", err)
+		return badParams("send: %v", err)
 	}
 	return refused("send", err)
 }
@@ -76,7 +74,7 @@ func (s *session) recv(f *wire.Frame, h *handle) error {
 			return err
 		}
 		if slot >= int64(len(h.Slots)) {
-			return wire.Errorf(wire.BadParams, "recv: slot %d, but the handle has %d: call share first", slot, len(h.Slots))
+			return badParams("recv: slot %d, but the handle has %d: call share first", slot, len(h.Slots))
 		}
 		to = h.Slots[slot]
 		most = min(most, int64(to.Games))
@@ -161,8 +159,7 @@ func (h *handle) pause(f *wire.Frame) error {
 	case sent == 0 || need == anything || (need == idle || need == saved) && h.namesIdle(f):
 		return nil
 	case need == received || need == saved:
-		return wire.Errorf(wire.BadParams, "%s: %d games were sent and have not been received: call recv first",
-			f.Method, sent)
+		return badParams("%s: %d games were sent and have not been received: call recv first", f.Method, sent)
 	}
 	h.Stream.Settle()
 	return nil

@@ -104,6 +104,11 @@ func (s *session) extend() {
 	}
 }
 
+// badParams is the error for a request whose params are wrong.
+func badParams(format string, args ...any) *wire.Error {
+	return wire.Errorf(wire.BadParams, format, args...)
+}
+
 // refusal converts an error of a method into an error for the client. Those of package vec that blame
 // no action are failures of agents.
 func refusal(method []byte, err error) *wire.Error {

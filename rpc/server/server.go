@@ -268,9 +268,9 @@ func (s *Server) Counts() Counts {
 	c := Counts{
 		Requests: s.requests.Load(), Steps: s.steps.Load(), SeatSteps: s.rows.Load(), Illegal: s.illegal.Load(),
 		Decisions: s.decisions.Load(), Received: s.received.Load(), Sent: s.sent.Load(), Durations: s.took.read(),
-		RequestMemory: s.buffers.Taken(), RequestMemoryLimit: s.buffers.Most(), ReplyMemory: s.ledger.Building(),
-		Open: s.ledger.Open(),
+		ReplyMemory: s.ledger.Building(), Open: s.ledger.Open(),
 	}
+	c.RequestMemory, c.RequestMemoryLimit = s.buffers.Pool()
 	for _, code := range wire.Codes() {
 		c.Errors = append(c.Errors, ErrorCount{strconv.Itoa(code), wire.Errorf(code, "").Name, s.failures[code].Load()})
 	}

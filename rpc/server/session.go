@@ -271,7 +271,9 @@ type handle struct {
 func (s *session) closeHandle(id uint32) {
 	h := s.handles[id]
 	delete(s.handles, id)
-	s.srv.unregister(h)
+	s.srv.mu.Lock()
+	delete(s.srv.open, h)
+	s.srv.mu.Unlock()
 	if err := h.Close(); err != nil {
 		s.srv.log.Warn("close", "session", s.id, "handle", id, "err", err)
 	}

@@ -78,19 +78,6 @@ func (s *Server) handlesOf(token *limits.Holder) (all []*handle) {
 	return all
 }
 
-// register makes a handle known to Watch; unregister ends that.
-func (s *Server) register(h *handle, owner *limits.Holder) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open[h] = owner
-}
-
-func (s *Server) unregister(h *handle) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.open, h)
-}
-
 // showWatched copies the games that somebody watches. The goroutine that answers calls it after every request of the
 // handle. Games in flight keep their last copies.
 func (h *handle) showWatched() {

@@ -101,12 +101,17 @@ func (a *Agents) load(tab *limits.Tab, g *env.Game, spec string, own bool, need 
 	return f, used, err
 }
 
+// badParams is the error for a request whose params are wrong.
+func badParams(format string, args ...any) *wire.Error {
+	return wire.Errorf(wire.BadParams, format, args...)
+}
+
 // refused is an error that names what could not be loaded, unless it is one for clients already.
 func refused(what string, err error) error {
 	if known := (*wire.Error)(nil); err == nil || errors.As(err, &known) {
 		return err
 	}
-	return wire.Errorf(wire.BadParams, "%s: %v", what, err)
+	return badParams("%s: %v", what, err)
 }
 
 // accountAgents accounts for n bytes that the agents of a spec take. Its error names the spec.

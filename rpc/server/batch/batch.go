@@ -95,7 +95,7 @@ func New(g *env.Game, c vec.Config, o Options, agents *Agents, tab *limits.Tab) 
 		return nil, err
 	}
 	if b.Env, err = vec.New(g, c); err != nil {
-		return nil, wire.Errorf(wire.BadParams, "open: %v", err)
+		return nil, badParams("open: %v", err)
 	}
 	b.Config = b.Env.Config()
 	b.Rows = c.Envs * b.Env.Rows()

@@ -42,8 +42,7 @@ type Choice struct {
 
 func newOpponents(b *Batch, c *vec.Config, seats map[int][]Choice) (*Opponents, error) {
 	if n := len(seats); n >= c.Seats {
-		return nil, wire.Errorf(wire.BadParams, "open: opponents has %d of %d seats: leave at least one to the client",
-			n, c.Seats)
+		return nil, badParams("open: opponents has %d of %d seats: leave at least one to the client", n, c.Seats)
 	}
 	l := &Opponents{b: b, numbers: map[string]int{}, mixtures: make([]vec.Mixture, c.Seats),
 		workers: workers(c), agents: c.Envs * len(seats)}
@@ -63,7 +62,7 @@ func (l *Opponents) with(method string, seats map[int][]Choice) (_ *Opponents, e
 	}()
 	for _, seat := range slices.Sorted(maps.Keys(seats)) {
 		if seat < 0 || seat >= len(n.mixtures) {
-			return nil, wire.Errorf(wire.BadParams, "%s: opponents names seat %d, want 0 to %d", method, seat, len(n.mixtures)-1)
+			return nil, badParams("%s: opponents names seat %d, want 0 to %d", method, seat, len(n.mixtures)-1)
 		}
 		mixture := make(vec.Mixture, len(seats[seat]))
 		for k, c := range seats[seat] {
@@ -74,7 +73,7 @@ func (l *Opponents) with(method string, seats map[int][]Choice) (_ *Opponents, e
 			mixture[k] = vec.Choice{Agent: n.known[id].factory, Weight: c.Weight, ID: uint16(id)}
 		}
 		if err := mixture.Check(); err != nil {
-			return nil, wire.Errorf(wire.BadParams, "%s: opponents[%d]: %v", method, seat, err)
+			return nil, badParams("%s: opponents[%d]: %v", method, seat, err)
 		}
 		n.mixtures[seat] = mixture
 	}
@@ -176,7 +175,7 @@ func (l *Opponents) fit(first int) error {
 func (b *Batch) SetOpponents(seats map[int][]Choice) (first int, err error) {
 	for seat := range seats {
 		if seat >= 0 && b.Env.Driven().Has(seat) && seat < b.Config.Seats {
-			return 0, wire.Errorf(wire.BadParams,
+			return 0, badParams(
 				"set_opponents: seat %d is played by the client, want seats that open gave opponents", seat)
 		}
 	}
@@ -225,7 +224,7 @@ func (l *Opponents) repeatable(method string) error {
 				}
 			}
 			if err != nil {
-				return wire.Errorf(wire.BadParams, "%s: log: the opponent %.80q of seat %d cannot be replayed elsewhere: %v",
+				return badParams("%s: log: the opponent %.80q of seat %d cannot be replayed elsewhere: %v",
 					method, l.known[c.ID].spec, seat, err)
 			}
 		}

@@ -84,8 +84,7 @@ func (b *Batch) To(method string, slot *int64) (*Place, error) {
 		return b.Own, nil
 	}
 	if *slot < 0 || *slot >= int64(len(b.Slots)) {
-		return nil, wire.Errorf(wire.BadParams, "%s: slot %d, but the handle has %d: call share first",
-			method, *slot, len(b.Slots))
+		return nil, badParams("%s: slot %d, but the handle has %d: call share first", method, *slot, len(b.Slots))
 	}
 	return b.Slots[*slot], b.Slots[*slot].Whole(method)
 }
@@ -97,7 +96,7 @@ func (b *Batch) Lend(slab unsafe.Pointer) (slot uint32, err error) {
 		return slot, nil
 	}
 	if uintptr(slab)%8 != 0 {
-		return 0, wire.Errorf(wire.BadParams, "step: the slab is at %p: align it to 8 bytes", slab)
+		return 0, badParams("step: the slab is at %p: align it to 8 bytes", slab)
 	}
 	p, err := b.place(unsafe.Slice((*byte)(slab), len(b.Own.Slab)))
 	if err != nil {
@@ -116,8 +115,7 @@ func (p *Place) Whole(method string) error {
 	if p.batch != nil {
 		return nil
 	}
-	return wire.Errorf(wire.BadParams, "%s: the slot holds %d games, want one for all of them: share without games",
-		method, p.Games)
+	return badParams("%s: the slot holds %d games, want one for all of them: share without games", method, p.Games)
 }
 
 // A Layout says where the fields of a slab are.
@@ -153,7 +151,7 @@ func (b *Batch) layOut(fields []string, packed bool) error {
 		case name == "mask":
 			names = append(names, "legal")
 		case name != "planes" && !slices.Contains(always, name):
-			return wire.Errorf(wire.BadParams, "open: fields names %.32q: want planes, globals, mask or seat", name)
+			return badParams("open: fields names %.32q: want planes, globals, mask or seat", name)
 		}
 	}
 	l, err := b.Env.Layout(names...)

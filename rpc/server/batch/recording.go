@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"blockyard/rpc/server/games"
-	"blockyard/rpc/wire"
 )
 
 // Bounds on a recording, and its memory by default.
@@ -26,16 +25,15 @@ type RecordOptions struct {
 // Record starts to record episodes. Those in progress are not recorded.
 func (b *Batch) Record(o RecordOptions) error {
 	if b.Recorder != nil {
-		return wire.Errorf(wire.BadParams, "record: handle %d is being recorded: call records with stop until waiting is 0",
-			b.ID)
+		return badParams("record: handle %d is being recorded: call records with stop until waiting is 0", b.ID)
 	}
 	if o.Every < 1 {
-		return wire.Errorf(wire.BadParams, "record: every is %d, want 1 to %d", o.Every, math.MaxInt64)
+		return badParams("record: every is %d, want 1 to %d", o.Every, math.MaxInt64)
 	}
 	memory := min(recordMemory+gameMemory*(int64(b.Config.Envs)/o.Every+1), mostRecords)
 	if o.Memory != nil {
 		if memory = *o.Memory; memory < leastRecords || memory > mostRecords {
-			return wire.Errorf(wire.BadParams, "record: memory is %d, want %d to %d", memory, leastRecords, mostRecords)
+			return badParams("record: memory is %d, want %d to %d", memory, leastRecords, mostRecords)
 		}
 	}
 	what := games.Options{Game: b.Game, Envs: b.Config.Envs, First: b.First, Every: uint64(o.Every), Memory: memory,

@@ -9,7 +9,6 @@ import (
 	"blockyard/env/vec"
 	"blockyard/rpc/server/checkpoint"
 	"blockyard/rpc/server/games"
-	"blockyard/rpc/wire"
 )
 
 // A resumption has the games that are being resumed and the agents that will play in them.
@@ -211,11 +210,11 @@ func (b *Batch) recordings(lines []byte, list []int) ([]games.Recording, error) 
 	case len(lines) == 0:
 		return nil, nil
 	case b.Recorder == nil || b.Recorder.Stopped():
-		return nil, wire.Errorf(wire.BadParams, "resume: drafts: handle %d is not being recorded: call record first", b.ID)
+		return nil, badParams("resume: drafts: handle %d is not being recorded: call record first", b.ID)
 	}
 	all, err := games.ReadInProgress(lines, list, b.Config.Seats)
 	if err != nil {
-		return nil, wire.Errorf(wire.BadParams, "resume: drafts, %v", err)
+		return nil, badParams("resume: drafts, %v", err)
 	}
 	return all, nil
 }

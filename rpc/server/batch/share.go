@@ -100,7 +100,7 @@ func (b *Batch) ShareFinal() (*Shared, error) {
 		return nil, err
 	}
 	if b.Stream != nil {
-		return nil, wire.Errorf(wire.BadParams, "share_final: games have been sent already: call it before send")
+		return nil, badParams("share_final: games have been sent already: call it before send")
 	}
 	s, err := b.newShared("share_final", int64(up(l.Len, pageSize)), 0)
 	if err != nil {
@@ -122,8 +122,7 @@ func (b *Batch) ShareFinal() (*Shared, error) {
 // FinalHere returns where in this process the last observations of ended games are, while the batch is open.
 func (b *Batch) FinalHere() (*Layout, unsafe.Pointer, error) {
 	if b.Config.Autoreset != vec.SameStep {
-		return nil, nil, wire.Errorf(wire.BadParams, "share_final: the autoreset mode is %v, want SameStep",
-			b.Config.Autoreset)
+		return nil, nil, badParams("share_final: the autoreset mode is %v, want SameStep", b.Config.Autoreset)
 	}
 	l, err := b.Env.Layout(b.finalNames()...)
 	return &Layout{Layout: l}, unsafe.Pointer(unsafe.SliceData(b.final.FinalPlanes)), err // the first field

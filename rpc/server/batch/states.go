@@ -215,7 +215,7 @@ func (b *Batch) save(i int) (*checkpoint.Game, error) {
 func memoryOf(a env.Agent, who, spec string) ([]byte, error) {
 	memory, err := vec.Memory(a)
 	if err != nil {
-		return nil, wire.Errorf(wire.BadParams, "checkpoint: %s, %q, cannot be saved: %v", who, spec, err)
+		return nil, badParams("checkpoint: %s, %q, cannot be saved: %v", who, spec, err)
 	}
 	return memory, nil
 }

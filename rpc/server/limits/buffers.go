@@ -16,14 +16,13 @@ import (
 // each other. If that lasts for longer than a request may take to arrive, the session that holds the most loses its
 // connection, not the one that happens to ask.
 type Buffers struct {
-	mu       sync.Mutex
-	share    int64 // bytes that each session has
-	most     int64 // bytes of the pool
-	pool     int64 // bytes taken from it
-	limit    int64 // MaxBuffered, for errors
-	changed  chan struct{}
-	claims   map[*Claim]struct{}
-	arriving map[*Claim]struct{} // those that owe
+	mu      sync.Mutex
+	share   int64 // bytes that each session has
+	most    int64 // bytes of the pool
+	pool    int64 // bytes taken from it
+	limit   int64 // MaxBuffered, for errors
+	changed chan struct{}
+	claims  map[*Claim]struct{}
 }
 
 // A Claim is what a session holds and needs. Buffers.mu guards it, but for what is atomic.
@@ -46,7 +45,7 @@ const shares = 6
 func NewBuffers(l *Limits) *Buffers {
 	share := min(l.MaxBuffered/shares/int64(max(1, l.MaxSessions)), Control)
 	return &Buffers{share: share, most: l.MaxBuffered - share*int64(l.MaxSessions), limit: l.MaxBuffered,
-		changed: make(chan struct{}), claims: map[*Claim]struct{}{}, arriving: map[*Claim]struct{}{}}
+		changed: make(chan struct{}), claims: map[*Claim]struct{}{}}
 }
 
 // Claim returns the claim of a new session. wake is called when the session is cut.
@@ -64,9 +63,6 @@ func (b *Buffers) Drop(c *Claim) {
 	defer b.mu.Unlock()
 	delete(b.claims, c)
 }
-
-// Most returns the size of the pool in bytes: the limit without each session's own share.
-func (b *Buffers) Most() int64 { return b.most }
 
 // Exceeds is the error for a session that holds too much.
 func (b *Buffers) Exceeds() error {
@@ -87,7 +83,6 @@ func (b *Buffers) Grow(c *Claim, n, owed, longest int64) (ok bool, changed chan 
 		return false, b.changed
 	}
 	b.pool += more
-	b.note(c)
 	return true, nil
 }
 
@@ -105,7 +100,6 @@ func (b *Buffers) Settle(c *Claim) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c.owed = 0
-	b.note(c)
 }
 
 // greedier reports whether c holds more than other, or as much and for longer. The caller holds mu.
@@ -139,25 +133,15 @@ func (b *Buffers) CutGreediest(than *Claim) bool {
 	return true
 }
 
-// note keeps arriving as it should be. The caller holds mu.
-func (b *Buffers) note(c *Claim) {
-	if c.owed > 0 {
-		b.arriving[c] = struct{}{}
-	} else {
-		delete(b.arriving, c)
-	}
-}
-
 // beyond is the part of bytes held that comes from the pool.
 func (b *Buffers) beyond(held int64) int64 { return max(0, held-b.share) }
 
 // completes reports whether the pool suffices to complete all requests that are arriving, c's among them, in some
 // order, each answered and its memory given back before the next. The caller holds mu.
 func (b *Buffers) completes(c *Claim) bool {
-	claims := append(make([]*Claim, 0, len(b.arriving)+1), c)
-	free := b.most - b.beyond(c.held)
-	for other := range b.arriving {
-		if other != c {
+	claims, free := []*Claim{c}, b.most-b.beyond(c.held)
+	for other := range b.claims {
+		if other != c && other.owed > 0 {
 			claims, free = append(claims, other), free-b.beyond(other.held)
 		}
 	}
@@ -178,9 +162,9 @@ func (b *Buffers) announce() {
 	b.changed = make(chan struct{})
 }
 
-// Taken returns the bytes taken from the pool.
-func (b *Buffers) Taken() int64 {
+// Pool returns the bytes taken from the pool and its size: the limit without each session's own share.
+func (b *Buffers) Pool() (taken, most int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.pool
+	return b.pool, b.most
 }
