@@ -29,7 +29,6 @@ const (
 
 // crowded are the packages with more files than that, and how many they may have until they are taken apart.
 var crowded = map[string]int{
-	"rpc/server":      17, // a file per kind of method, and the connection below them
 	"agents/commands": 20, // a file per command, and what several of them share
 }
 
@@ -61,8 +60,8 @@ var rooms = map[string][]room{
 		{"main.go", "commands", 30, "starts the program, and holds its version"},
 		{"blockyard", "commands", 35, "the commands of all programs in one, for the Python package"},
 		{"commands", "openenv server client wire", 840, "a file per command"},
-		{"openenv", "server wire", 2340, "the environments over HTTP, WebSocket and MCP, and branches of their games"},
-		{"server", "wire", 6950, "the environments over sockets, shared memory and calls"},
+		{"openenv", "server wire", 2150, "the environments over HTTP, WebSocket and MCP, and branches of their games"},
+		{"server", "wire", 6550, "the environments over sockets, shared memory and calls"},
 		{"client", "wire", 250, "the same calls from Go"},
 		{"library", "client server", 260, "the server as a shared library, for C and Python"},
 		{"wire", "", 900, "messages as bytes"},

@@ -203,7 +203,7 @@ func (g *Games) fill() error {
 func (c *Client) failed() error {
 	head, err := c.r.Peek(8)
 	if err == nil && head[7] != 0xc0 {
-		err = c.receive(nil)
+		return c.receive(nil)
 	}
 	return err
 }

@@ -28,12 +28,6 @@ func (e *entrance) remove(ses *session) {
 	}
 }
 
-func (s *Server) welcome(conn net.Conn, at *entrance) {
-	if ses := s.arrive(conn, at); ses != nil {
-		go ses.run()
-	}
-}
-
 // arrive returns the session of a new connection, which waits at the entrance until admit; nil while shutting down.
 func (s *Server) arrive(conn net.Conn, at *entrance) *session {
 	s.mu.Lock()

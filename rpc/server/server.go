@@ -140,7 +140,9 @@ func (s *Server) Serve(l net.Listener) error {
 		switch {
 		case err == nil:
 			pause = time.Millisecond
-			s.welcome(conn, &at)
+			if ses := s.arrive(conn, &at); ses != nil {
+				go ses.run()
+			}
 		case errors.Is(err, net.ErrClosed) || s.drain.Load():
 			return nil
 		default: // such as too many open files, until sessions end

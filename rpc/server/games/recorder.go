@@ -87,7 +87,7 @@ func (r *Recorder) Begin(i int, episode, seed uint64) bool {
 	}
 	d := &running{episode: episode, size: runningSize + 2*firstChoices}
 	if !r.hold(d.size) {
-		r.drop(1)
+		r.release(0, &r.dropped)
 		return false
 	}
 	d.rec = *record.New(r.Game, seed, r.Players(i))
@@ -104,7 +104,7 @@ func (r *Recorder) Move(i int, acting env.Seats, moves env.Moves) {
 		if d.size+more > r.Largest || !r.hold(more) {
 			d.lost = true
 			d.rec.Choices = nil
-			r.free(d.size - runningSize)
+			r.release(d.size-runningSize, nil)
 			d.size = runningSize
 		} else {
 			d.rec.Choices = slices.Grow(d.rec.Choices, cap(d.rec.Choices))
@@ -120,11 +120,11 @@ func (r *Recorder) Move(i int, acting env.Seats, moves env.Moves) {
 func (r *Recorder) End(i int, last env.State) {
 	d := r.running[i]
 	r.running[i] = nil
-	r.free(d.size)
 	if d.lost {
-		r.drop(1)
+		r.release(d.size, &r.dropped)
 		return
 	}
+	r.release(d.size, nil)
 	d.rec.End(last)
 	d.rec.Meta = map[string]string{
 		"env":     strconv.FormatUint(r.First+uint64(i), 10),
@@ -140,7 +140,7 @@ func (r *Recorder) End(i int, last env.State) {
 	}
 	one := finished{i, bytes.Clone(text.Bytes())}
 	if err != nil || one.size() > r.Largest || !r.hold(one.size()) {
-		r.drop(1)
+		r.release(0, &r.dropped)
 		return
 	}
 	r.mu.Lock()
@@ -153,11 +153,8 @@ var texts = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
 // Drop implements vec.Tracer.
 func (r *Recorder) Drop(i int) {
-	r.free(r.running[i].size)
+	r.release(r.running[i].size, &r.interrupted)
 	r.running[i] = nil
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.interrupted++
 }
 
 // hold counts n more bytes, after dropping finished records if necessary. It returns false if there is no
@@ -176,16 +173,14 @@ func (r *Recorder) hold(n int64) bool {
 	return true
 }
 
-func (r *Recorder) free(n int64) {
+// release counts n bytes less, and one more of some episodes unless that is nil.
+func (r *Recorder) release(n int64, episodes *uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.used -= n
-}
-
-func (r *Recorder) drop(episodes uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.dropped += episodes
+	if episodes != nil {
+		*episodes++
+	}
 }
 
 // Settle queues the records of the last step in the order of the games, whichever worker finished first.
@@ -312,12 +307,12 @@ func (r *Recorder) Continue(all []Recording, trace func(i int) bool) {
 			d.size += 2 * int64(cap(d.rec.Choices))
 		}
 		if !r.hold(d.size) {
-			r.drop(1)
+			r.release(0, &r.dropped)
 			continue
 		}
 		r.running[s.Game] = d
 		if !trace(s.Game) {
-			r.free(d.size)
+			r.release(d.size, nil)
 			r.running[s.Game] = nil
 		}
 	}
