@@ -51,7 +51,7 @@ type Child struct {
 	In *os.File // what the program reads; nil if it reads nothing
 
 	cmd     *exec.Cmd
-	kept    isolation
+	mark    string     // in the environment of what it starts; see contain
 	outs    []*os.File // what it writes
 	readers sync.WaitGroup
 	exited  chan struct{}
@@ -83,7 +83,8 @@ func StartChild(s Spec) (*Child, error) {
 	c := &Child{cmd: exec.Command(s.Argv[0], s.Argv[1:]...), exited: make(chan struct{})}
 	c.cmd.Dir = s.Dir
 	confine(c.cmd)
-	err := c.contain(&s)
+	mark, guest, err := contain(c.cmd, &s)
+	c.mark, c.guest = mark, guest
 	var ends []*os.File           // the child's ends of the pipes
 	var reads []func(r io.Reader) // of c.outs
 	pipe := func() (r, w *os.File) {
@@ -137,17 +138,6 @@ func StartChild(s Spec) (*Child, error) {
 		c.readers.Go(func() { c.watch(s.Memory, s.Excess) })
 	}
 	return c, nil
-}
-
-// contain prepares the program to be kept apart, as s asks for.
-func (c *Child) contain(s *Spec) (err error) {
-	switch {
-	case s.Cage != nil && c.cmd.Err == nil && executable(c.cmd): // otherwise Start says what is wrong
-		c.kept, c.guest, err = isolateIn(c.cmd, s.Cage, s.Memory)
-	case s.Isolate:
-		c.kept = isolate(c.cmd, s.Frames != nil)
-	}
-	return err
 }
 
 // watch kills the program when it takes more than it may. It returns when the program has ended.
@@ -204,9 +194,15 @@ func (c *Child) kill() {
 	signalGroup(c.cmd.Process, true)
 	c.err = errStuck
 	if c.Exit(reapTime) {
-		c.err = c.collect()
+		c.err = nil
+		if c.state == nil { // until now it kept its process ID
+			c.state, c.err = c.cmd.Process.Wait()
+		}
+		if c.err == nil && !c.state.Success() {
+			c.err = &exec.ExitError{ProcessState: c.state}
+		}
 	}
-	c.kept.sweep()
+	sweep(c.mark)
 	if c.guest != nil {
 		c.guest.Leave()
 	}
@@ -218,19 +214,6 @@ func (c *Child) kill() {
 	}
 	c.readers.Wait()
 	c.closeFiles()
-}
-
-// collect waits for the process, which frees its ID, and says how it ended.
-func (c *Child) collect() (err error) {
-	if c.state == nil {
-		if c.state, err = c.cmd.Process.Wait(); err != nil {
-			return fmt.Errorf("wait for the program: %w", err)
-		}
-	}
-	if c.state.Success() {
-		return nil
-	}
-	return &exec.ExitError{ProcessState: c.state}
 }
 
 // CPU is the processor time that the program has used, with the children that it has waited for. It is known after

@@ -1,6 +1,7 @@
 package contest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ func (e *ExternalAgent) Act(ctx context.Context, s env.State, seat int) (env.Act
 		return env.None, nil
 	}
 	if err != nil {
-		return env.None, e.failed(err)
+		return env.None, fmt.Errorf("%s: %w", strings.Join(e.program.Argv, " "), err)
 	}
 	return e.codec.Judge(s, seat, line), nil
 }
@@ -62,23 +63,14 @@ func (e *ExternalAgent) start(ctx context.Context, s env.State, seat int) (err e
 	if e.process, err = e.program.Start(nil); err != nil {
 		return err
 	}
-	greeter, ok := e.codec.(Greeter)
-	if !ok {
-		return nil
-	}
-	lines, limit := greeter.Greet(s, seat)
-	line, _, _, err := e.process.Ask(ctx, lines, limit)
-	if err == nil {
-		err = greeter.Greeted(line)
-	}
-	if err != nil {
-		return e.failed(err)
+	if greeter, ok := e.codec.(Greeter); ok {
+		lines, limit := greeter.Greet(s, seat)
+		line, _, _, err := e.process.Ask(ctx, lines, limit)
+		if err = cmp.Or(err, greeter.Greeted(line)); err != nil {
+			return fmt.Errorf("%s: %w", strings.Join(e.program.Argv, " "), err)
+		}
 	}
 	return nil
-}
-
-func (e *ExternalAgent) failed(err error) error {
-	return fmt.Errorf("%s: %w", strings.Join(e.program.Argv, " "), err)
 }
 
 // Close ends the bot.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -48,46 +49,32 @@ func Namespaces(attr *syscall.SysProcAttr, flags uintptr) {
 	}
 }
 
-// An isolation is what keeps a program's processes together.
-type isolation struct {
-	mark string // in the environment of its processes, where there is no namespace
-}
-
 // adopting makes this process the parent of its descendants' orphans.
 var adopting = sync.OnceFunc(func() {
 	const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
 })
 
-// isolate prepares cmd, which has not started. A plain program keeps its exit status and its other open files, and gets
-// no namespace.
-func isolate(cmd *exec.Cmd, plain bool) isolation {
+// contain prepares cmd, which has not started, to be kept apart as s asks for. A program with Frames keeps its exit
+// status and its other open files, and gets no namespace. What has none gets a mark, by which its processes are found.
+func contain(cmd *exec.Cmd, s *Spec) (mark string, g Guest, err error) {
+	if s.Cage == nil && !s.Isolate || cmd.Err != nil || !executable(cmd) { // Start says what is wrong
+		return "", nil, nil
+	}
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	if !plain && namespace() != 0 && cmd.Err == nil && executable(cmd) { // otherwise Start says what is wrong
-		cmd.Args = append(append(shim[:len(shim):len(shim)], cmd.Path), cmd.Args[1:]...)
-		cmd.Path = shim[0]
+	alone := s.Cage == nil && s.Frames == nil && namespace() != 0
+	if s.Cage != nil {
+		g, alone, err = s.Cage.Enclose(cmd, shim, s.Memory)
+	} else if alone {
+		cmd.Path, cmd.Args = shim[0], slices.Concat(shim, []string{cmd.Path}, cmd.Args[1:])
 		Namespaces(cmd.SysProcAttr, namespace())
-		return isolation{}
 	}
-	return marked(cmd)
-}
-
-// isolateIn is the same in a cage.
-func isolateIn(cmd *exec.Cmd, in Cage, memory int64) (isolation, Guest, error) {
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	guest, alone, err := in.Enclose(cmd, shim, memory)
-	if err != nil || alone {
-		return isolation{}, guest, err
+	if err == nil && !alone {
+		adopting()
+		mark = fmt.Sprintf("BLOCKYARD_CHILD=%d.%x", os.Getpid(), rand.Uint64())
+		cmd.Env = append(cmd.Environ(), mark)
 	}
-	return marked(cmd), guest, nil
-}
-
-// marked gives cmd a mark by which its processes are found.
-func marked(cmd *exec.Cmd) isolation {
-	adopting()
-	mark := fmt.Sprintf("BLOCKYARD_CHILD=%d.%x", os.Getpid(), rand.Uint64())
-	cmd.Env = append(cmd.Environ(), mark)
-	return isolation{mark}
+	return mark, g, err
 }
 
 // executable reports whether there is a program to start.
@@ -101,7 +88,7 @@ func executable(cmd *exec.Cmd) bool {
 }
 
 // startLocked starts cmd from a thread that waits until it has exited, because the thread's end would kill it. It calls
-// exited then.
+// exited then, and leaves cmd to be collected: so its process ID stays valid until its group has been killed.
 func startLocked(cmd *exec.Cmd, exited func(*os.ProcessState)) error {
 	started := make(chan error)
 	go func() {
@@ -110,7 +97,11 @@ func startLocked(cmd *exec.Cmd, exited func(*os.ProcessState)) error {
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			exited(awaitExit(cmd.Process))
+			const byPid, flags = 1, syscall.WEXITED | syscall.WNOWAIT // P_PID of waitid
+			for again := syscall.EINTR; again == syscall.EINTR; {
+				_, _, again = syscall.Syscall6(syscall.SYS_WAITID, byPid, uintptr(cmd.Process.Pid), 0, flags, 0, 0)
+			}
+			exited(nil)
 		}
 	}()
 	return <-started
@@ -119,13 +110,18 @@ func startLocked(cmd *exec.Cmd, exited func(*os.ProcessState)) error {
 // sweepTime bounds the search for orphans.
 const sweepTime = 2 * time.Second
 
-// sweep kills what is left of an isolated program whose group has been killed.
-func (i isolation) sweep() {
-	if i.mark == "" {
+// sweep kills what is left of a program that has a mark, after its group has been killed.
+func sweep(mark string) {
+	if mark == "" {
 		return // its namespace has ended
 	}
 	for until := time.Now().Add(sweepTime); time.Now().Before(until); {
-		left := i.orphans()
+		var left []int
+		processes("environ", func(pid int, text []byte) {
+			if bytes.Contains(text, []byte(mark)) {
+				left = append(left, pid)
+			}
+		})
 		if len(left) == 0 {
 			return
 		}
@@ -133,36 +129,51 @@ func (i isolation) sweep() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 		for _, pid := range left { // collect those that are children of this process by now
-			var status syscall.WaitStatus
-			_, _ = syscall.Wait4(pid, &status, syscall.WNOHANG, nil)
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// orphans returns the processes that carry the mark.
-func (i isolation) orphans() (pids []int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil || !bytes.Contains(text, []byte(i.mark)) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil {
-			pids = append(pids, pid)
+// processes calls each with a file of every process of this machine that has one and lets it be read.
+func processes(file string, each func(pid int, text []byte)) {
+	names, _ := filepath.Glob("/proc/[0-9]*/" + file)
+	for _, name := range names {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if text, unread := os.ReadFile(name); err == nil && unread == nil {
+			each(pid, text)
 		}
 	}
-	return pids
 }
 
-// awaitExit waits for p to end without collecting it, so that its process ID stays valid until
-// its group has been killed.
-func awaitExit(p *os.Process) *os.ProcessState {
-	const byPid = 1 // P_PID of waitid
-	for {
-		_, _, e := syscall.Syscall6(syscall.SYS_WAITID, byPid, uintptr(p.Pid), 0, syscall.WEXITED|syscall.WNOWAIT, 0, 0)
-		if e != syscall.EINTR {
-			return nil
+// usage returns the resident memory, in bytes, and the number of threads of a process, its group, and all that they
+// have started: in a PID namespace, all of it.
+func usage(root int) (memory int64, threads int) {
+	type process struct{ parent, group, threads, pages int }
+	all := map[int]process{}
+	processes("stat", func(pid int, text []byte) {
+		// The second field, a name in brackets, may contain anything. The fields behind it begin with the third, and
+		// fields[21] is the resident memory in pages.
+		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+		if len(fields) >= 22 {
+			number := func(k int) int { n, _ := strconv.Atoi(string(fields[k])); return n }
+			all[pid] = process{number(1), number(2), number(17), number(21)}
+		}
+	})
+	belongs := func(pid int) bool {
+		for range len(all) { // a process ID may have been given anew: parents could form a circle
+			p, ok := all[pid]
+			if !ok || pid == root || p.group == root {
+				return ok
+			}
+			pid = p.parent
+		}
+		return false
+	}
+	for pid, p := range all {
+		if belongs(pid) {
+			memory, threads = memory+int64(p.pages)*int64(os.Getpagesize()), threads+p.threads
 		}
 	}
+	return memory, threads
 }
