@@ -7,8 +7,8 @@
 //   - load.go reads and type-checks the packages; language.go type-checks them again as Lang, and refuses language and
 //     library functions that are newer.
 //   - fold.go removes the branches of if statements that are never taken, because their conditions are constants.
-//   - reach.go finds the declarations that func main needs, and fields.go the fields of structs that these mention;
-//     all others are dropped.
+//   - reach.go finds the declarations that func main needs, and the fields of structs that these mention; all others
+//     are dropped.
 //   - names.go gives every package-level declaration a unique name.
 //   - print.go prints the declarations without comments, as gofmt would.
 //
@@ -55,7 +55,7 @@ func Source(o Options) (src []byte, err error) {
 			p.foldTypes(pkg.TypesInfo, f)
 		}
 	}
-	for _, step := range []func(){p.collect, p.reach, p.checkLibrary, p.checkLanguage} {
+	for _, step := range []func(){p.collect, p.reach, p.checkLanguage} {
 		if step(); p.err != nil {
 			return nil, p.err
 		}

@@ -67,22 +67,21 @@ func spliced(list []ast.Stmt) []ast.Stmt {
 		}
 	}
 	for i, s := range out {
-		if _, ok := s.(*ast.ReturnStmt); ok && !slices.ContainsFunc(out[i+1:], labelled) {
+		if is[*ast.ReturnStmt](s) && !slices.ContainsFunc(out[i+1:], is[*ast.LabeledStmt]) {
 			return out[:i+1]
 		}
 	}
 	return out
 }
 
-func declares(s ast.Stmt) bool {
-	_, decl := s.(*ast.DeclStmt)
-	a, assign := s.(*ast.AssignStmt)
-	return decl || assign && a.Tok == token.DEFINE
+func is[T ast.Stmt](s ast.Stmt) bool {
+	_, ok := s.(T)
+	return ok
 }
 
-func labelled(s ast.Stmt) bool {
-	_, ok := s.(*ast.LabeledStmt)
-	return ok
+func declares(s ast.Stmt) bool {
+	a, assign := s.(*ast.AssignStmt)
+	return is[*ast.DeclStmt](s) || assign && a.Tok == token.DEFINE
 }
 
 // foldTypes removes the default clauses of type switches that no value can take: the switch is over an interface, and
@@ -94,29 +93,22 @@ func (p *program) foldTypes(info *types.Info, f *ast.File) {
 		if !ok {
 			return true
 		}
-		taken := false
-		for _, c := range s.Body.List {
-			for _, x := range c.(*ast.CaseClause).List {
-				taken = taken || p.always(info.TypeOf(operand(s)), info.TypeOf(x))
-			}
+		var operand ast.Expr // of x.(type)
+		switch a := s.Assign.(type) {
+		case *ast.AssignStmt:
+			operand = a.Rhs[0]
+		case *ast.ExprStmt:
+			operand = a.X
 		}
-		if taken {
+		from := info.TypeOf(operand.(*ast.TypeAssertExpr).X)
+		takes := func(x ast.Expr) bool { return p.always(from, info.TypeOf(x)) }
+		if slices.ContainsFunc(s.Body.List, func(c ast.Stmt) bool {
+			return slices.ContainsFunc(c.(*ast.CaseClause).List, takes)
+		}) {
 			s.Body.List = slices.DeleteFunc(s.Body.List, func(c ast.Stmt) bool { return c.(*ast.CaseClause).List == nil })
 		}
 		return true
 	})
-}
-
-// operand returns the expression whose type a switch asks for.
-func operand(s *ast.TypeSwitchStmt) ast.Expr {
-	var x ast.Expr
-	switch a := s.Assign.(type) {
-	case *ast.AssignStmt:
-		x = a.Rhs[0]
-	case *ast.ExprStmt:
-		x = a.X
-	}
-	return x.(*ast.TypeAssertExpr).X
 }
 
 // always reports whether every type of the program that implements the interface from also implements the interface

@@ -6,11 +6,13 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	goversion "go/version"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -58,60 +60,49 @@ func (p *program) checkLanguage() {
 				p.refuse(e.Pos, "%s, and a flattened program is in %s: write it out", e.Msg, Lang)
 			}
 		}
-		l := loops{info: d.pkg.TypesInfo}
-		ast.Inspect(node, l.visit)
-		if l.shared != nil {
-			p.refuse(l.shared.Pos(), "loop variable %s is captured or its address is taken, and in %s all iterations share it: "+
-				"copy it to another variable first", l.shared.Name, Lang)
-		}
+		info := d.pkg.TypesInfo
+		ast.Inspect(node, func(n ast.Node) bool {
+			for _, x := range loopVariables(n) {
+				if id, ok := x.(*ast.Ident); ok && info.Defs[id] != nil && escapes(info, n, info.Defs[id]) {
+					p.refuse(id.Pos(), "loop variable %s is captured or its address is taken, and in %s all iterations share it: "+
+						"copy it to another variable first", id.Name, Lang)
+				}
+			}
+			return true
+		})
 	}
 }
 
-// loops finds a loop variable that can outlive its iteration.
-type loops struct {
-	info   *types.Info
-	shared *ast.Ident
-}
-
-func (l *loops) visit(n ast.Node) bool {
+// loopVariables returns what a loop defines or assigns.
+func loopVariables(n ast.Node) []ast.Expr {
 	switch s := n.(type) {
 	case *ast.RangeStmt:
-		if s.Tok == token.DEFINE {
-			l.check(s, s.Key, s.Value)
-		}
+		return []ast.Expr{s.Key, s.Value}
 	case *ast.ForStmt:
-		if init, ok := s.Init.(*ast.AssignStmt); ok && init.Tok == token.DEFINE {
-			l.check(s, init.Lhs...)
+		if init, ok := s.Init.(*ast.AssignStmt); ok {
+			return init.Lhs
 		}
 	}
-	return l.shared == nil
-}
-
-func (l *loops) check(loop ast.Node, vars ...ast.Expr) {
-	for _, x := range vars {
-		if id, ok := x.(*ast.Ident); ok && l.info.Defs[id] != nil && l.escapes(loop, l.info.Defs[id]) {
-			l.shared = id
-		}
-	}
+	return nil
 }
 
 // escapes reports whether a function literal in loop mentions the variable, or its address is taken.
-func (l *loops) escapes(loop ast.Node, variable types.Object) bool {
+func escapes(info *types.Info, loop ast.Node, variable types.Object) bool {
 	found := false
 	ast.Inspect(loop, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			ast.Inspect(n.Body, func(m ast.Node) bool {
 				id, ok := m.(*ast.Ident)
-				found = found || ok && l.info.Uses[id] == variable
+				found = found || ok && info.Uses[id] == variable
 				return !found
 			})
 		case *ast.UnaryExpr:
-			found = found || n.Op == token.AND && l.partOf(n.X, variable)
+			found = found || n.Op == token.AND && partOf(info, n.X, variable)
 		case *ast.SliceExpr: // of an array: the slice points into the variable
-			found = found || l.isArray(n.X) && l.partOf(n.X, variable)
+			found = found || isArray(info, n.X) && partOf(info, n.X, variable)
 		case *ast.SelectorExpr: // a method with a pointer receiver takes the address
-			if sel := l.info.Selections[n]; sel != nil && sel.Kind() == types.MethodVal && l.partOf(n.X, variable) {
+			if sel := info.Selections[n]; sel != nil && sel.Kind() == types.MethodVal && partOf(info, n.X, variable) {
 				_, byPointer := sel.Obj().(*types.Func).Signature().Recv().Type().(*types.Pointer)
 				found = found || byPointer && !sel.Indirect()
 			}
@@ -121,85 +112,60 @@ func (l *loops) escapes(loop ast.Node, variable types.Object) bool {
 	return found
 }
 
-func (l *loops) isArray(x ast.Expr) bool {
-	_, ok := l.info.TypeOf(x).Underlying().(*types.Array)
+func isArray(info *types.Info, x ast.Expr) bool {
+	_, ok := info.TypeOf(x).Underlying().(*types.Array)
 	return ok
 }
 
 // partOf reports whether x is the variable or inside it. What the variable points to is not.
-func (l *loops) partOf(x ast.Expr, variable types.Object) bool {
-	for {
-		switch n := x.(type) {
-		case *ast.Ident:
-			return l.info.Uses[n] == variable
-		case *ast.ParenExpr:
-			x = n.X
-		case *ast.SelectorExpr:
-			if sel := l.info.Selections[n]; sel == nil || sel.Indirect() {
-				return false
-			}
-			x = n.X
-		case *ast.IndexExpr:
-			if !l.isArray(n.X) {
-				return false
-			}
-			x = n.X
-		default:
-			return false
-		}
+func partOf(info *types.Info, x ast.Expr, variable types.Object) bool {
+	switch n := x.(type) {
+	case *ast.Ident:
+		return info.Uses[n] == variable
+	case *ast.ParenExpr:
+		return partOf(info, n.X, variable)
+	case *ast.SelectorExpr:
+		sel := info.Selections[n]
+		return sel != nil && !sel.Indirect() && partOf(info, n.X, variable)
+	case *ast.IndexExpr:
+		return isArray(info, n.X) && partOf(info, n.X, variable)
 	}
-}
-
-// A stdlibUse is one mention of something in the standard library.
-type stdlibUse struct {
-	obj types.Object
-	pos token.Pos
+	return false
 }
 
 // checkLibrary refuses functions, types and variables that the standard library gained after Lang. It reads the lists
 // of additions in the folder api of the Go distribution. If that folder is missing, nothing is refused; then only a
 // compiler of version Lang can tell.
-func (p *program) checkLibrary() {
+func (p *program) checkLibrary(obj types.Object, pos token.Pos) {
 	since, err := additions()
-	if p.err = err; err != nil {
-		return
-	}
-	for _, u := range p.stdlibUses {
-		if version := since[libraryName(u.obj)]; version != "" {
-			p.refuse(u.pos, "%s came with %s, and a flattened program is in %s: write it out",
-				libraryName(u.obj), version, Lang)
-		}
+	if err != nil {
+		p.refuse(pos, "%w", err)
+	} else if name := libraryName(obj); since[name] != "" {
+		p.refuse(pos, "%s came with %s, and a flattened program is in %s: write it out", name, since[name], Lang)
 	}
 }
 
-// libraryName is "path.Name", or "path.Type.Name" of a method or field.
+// libraryName is "path.Name", or "path.Type.Name" of a method.
 func libraryName(obj types.Object) string {
-	if obj.Pkg() == nil {
-		return obj.Name()
-	}
-	path := obj.Pkg().Path() + "."
+	name := obj.Name()
 	if f, ok := obj.(*types.Func); ok && f.Signature().Recv() != nil {
 		t := f.Signature().Recv().Type()
 		if ptr, ok := t.(*types.Pointer); ok {
 			t = ptr.Elem()
 		}
 		if named, ok := t.(*types.Named); ok {
-			return path + named.Obj().Name() + "." + obj.Name()
+			name = named.Obj().Name() + "." + name
 		}
 	}
-	return path + obj.Name()
+	return obj.Pkg().Path() + "." + name
 }
 
 // addition matches a line such as "pkg strings, func Cut(string, string) (string, string, bool) #46336".
 var addition = regexp.MustCompile(
-	`(?m)^pkg ([^ ,]+)(?: \([^)]*\))?, (func|method|type|var|const) (?:\(\*?(\w+)[^)]*\) )?(\w+)`)
+	`(?m)^pkg ([^ ,]+)(?: \([^)]*\))?, (?:func|method|type|var|const) (?:\(\*?(\w+)[^)]*\) )?(\w+)`)
 
 // additions maps the names that came after Lang to the version that added them.
 var additions = sync.OnceValues(func() (map[string]string, error) {
-	newest, err := strconv.Atoi(strings.TrimPrefix(Lang, "go1."))
-	if err != nil {
-		return nil, err
-	}
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		return nil, fmt.Errorf("go env: %w", err)
@@ -208,28 +174,23 @@ var additions = sync.OnceValues(func() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, since := map[string]bool{}, map[string]string{}
+	since := map[string]string{}
+	slices.SortFunc(files, func(a, b string) int { return goversion.Compare(versionOf(a), versionOf(b)) })
 	for _, file := range files {
-		version := strings.TrimSuffix(filepath.Base(file), ".txt")
-		minor, _ := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(version, "go1"), "."))
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range addition.FindAllStringSubmatch(string(text), -1) {
-			name := m[1] + "." + m[4]
-			if m[3] != "" {
-				name = m[1] + "." + m[3] + "." + m[4]
-			}
-			if minor <= newest {
-				old[name] = true
-			} else if since[name] == "" {
-				since[name] = version
+			name := strings.TrimPrefix(m[2]+"."+m[3], ".")
+			if name = m[1] + "." + name; since[name] == "" {
+				since[name] = versionOf(file)
 			}
 		}
 	}
-	for name := range old {
-		delete(since, name)
-	}
+	maps.DeleteFunc(since, func(_, version string) bool { return goversion.Compare(version, Lang) <= 0 })
 	return since, nil
 })
+
+// versionOf is the version of a list, such as go1.18 of go1.18.txt.
+func versionOf(list string) string { return strings.TrimSuffix(filepath.Base(list), ".txt") }

@@ -9,6 +9,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -24,16 +25,18 @@ type program struct {
 
 	decls map[types.Object]*decl // every package-level object and method of pkgs
 	order []*decl                // in source order, dependencies first
-	live  map[types.Object]bool  // objects that main needs, and fields that they mention
 
-	reflects bool // a needed declaration uses a package that finds fields by reflection
+	live      map[types.Object]bool // objects that main needs
+	mentioned map[any]bool          // keys of parts: fields, and names of methods that are called through interfaces
+	waiting   map[any][]part        // parts of needed types, until they are mentioned
+	walked    map[ast.Node]bool
+	named     []*types.TypeName  // needed types of the module
+	ifaces    []*types.Interface // needed interfaces, of the module and of the standard library
+	reflects  bool               // a needed declaration uses a package that finds fields by reflection
 
-	called map[string]bool // names of methods that are called through interfaces of the module
-
-	names      map[types.Object]string // package-level objects: the name in the flattened program
-	imports    map[string]string       // standard packages in use: import path → name in the flattened program
-	stdlibUses []stdlibUse
-	newer      []types.Error // where Lang's compiler refuses a source file
+	names   map[types.Object]string // package-level objects: the name in the flattened program
+	imports map[string]string       // standard packages in use: import path → name in the flattened program
+	newer   []types.Error           // where Lang's compiler refuses a source file
 
 	err error // the first refusal
 }
@@ -112,22 +115,17 @@ func load(o Options) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newProgram(cfg.Fset, paths, loaded), nil
-}
-
-func newProgram(fset *token.FileSet, paths []string, loaded []*packages.Package) *program {
-	p := &program{fset: fset, info: map[*types.Package]*types.Info{}, decls: map[types.Object]*decl{},
-		live: map[types.Object]bool{}, called: map[string]bool{},
-		names: map[types.Object]string{}, imports: map[string]string{}}
-	byPath := map[string]*packages.Package{}
-	for _, pkg := range loaded {
-		byPath[pkg.PkgPath] = pkg
-		p.info[pkg.Types] = pkg.TypesInfo
+	p := &program{
+		fset: cfg.Fset, info: map[*types.Package]*types.Info{}, decls: map[types.Object]*decl{},
+		live: map[types.Object]bool{}, mentioned: map[any]bool{}, waiting: map[any][]part{}, walked: map[ast.Node]bool{},
+		names: map[types.Object]string{}, imports: map[string]string{},
 	}
 	for _, path := range paths {
-		p.pkgs = append(p.pkgs, byPath[path])
+		pkg := loaded[slices.IndexFunc(loaded, func(l *packages.Package) bool { return l.PkgPath == path })]
+		p.pkgs = append(p.pkgs, pkg)
+		p.info[pkg.Types] = pkg.TypesInfo
 	}
-	return p
+	return p, nil
 }
 
 func firstError(pkgs []*packages.Package) (err error) {
@@ -167,23 +165,18 @@ func (p *program) collect() {
 					}
 					p.add(&decl{pkg: pkg, fn: d}, d.Name)
 				case *ast.GenDecl:
-					p.collectGroup(pkg, d, embeds)
+					group := d.Tok == token.CONST && inSequence(d)
+					for _, s := range d.Specs {
+						switch s := s.(type) {
+						case *ast.TypeSpec:
+							p.add(&decl{pkg: pkg, gen: d, spec: s}, s.Name)
+						case *ast.ValueSpec:
+							embed := embeds && d.Tok == token.VAR && len(s.Values) == 0
+							p.add(&decl{pkg: pkg, gen: d, spec: s, group: group, embed: embed}, s.Names...)
+						}
+					}
 				}
 			}
-		}
-	}
-}
-
-func (p *program) collectGroup(pkg *packages.Package, g *ast.GenDecl, embeds bool) {
-	group := g.Tok == token.CONST && inSequence(g)
-	for _, s := range g.Specs {
-		d := &decl{pkg: pkg, gen: g, spec: s, group: group}
-		switch s := s.(type) {
-		case *ast.TypeSpec:
-			p.add(d, s.Name)
-		case *ast.ValueSpec:
-			d.embed = embeds && g.Tok == token.VAR && len(s.Values) == 0
-			p.add(d, s.Names...)
 		}
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // name gives every needed package-level object a unique name in the flattened program. Of several objects with one
@@ -21,7 +19,7 @@ func (p *program) name() {
 	local, ambiguous := map[string]bool{}, map[types.Object]bool{}
 	for _, d := range p.order {
 		if p.kept(d) {
-			findNames(d, local, p.decls, ambiguous)
+			p.findNames(d, local, ambiguous)
 		}
 	}
 	p.nameImports(taken, local)
@@ -66,7 +64,7 @@ func (p *program) byUse() []types.Object {
 // findNames adds to local the names that are declared inside d: no package-level object may be renamed to one of
 // them. It adds to ambiguous the objects of other packages whose bare names mean something else where d mentions
 // them.
-func findNames(d *decl, local map[string]bool, decls map[types.Object]*decl, ambiguous map[types.Object]bool) {
+func (p *program) findNames(d *decl, local map[string]bool, ambiguous map[types.Object]bool) {
 	info, own := d.pkg.TypesInfo, d.pkg.Types.Scope()
 	ast.Inspect(d.node(), func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -76,7 +74,7 @@ func findNames(d *decl, local map[string]bool, decls map[types.Object]*decl, amb
 			}
 		case *ast.SelectorExpr:
 			x, ok := n.X.(*ast.Ident)
-			if !ok || decls[info.Uses[n.Sel]] == nil {
+			if !ok || p.decls[info.Uses[n.Sel]] == nil {
 				break
 			}
 			scope := own.Innermost(n.Pos())
@@ -95,12 +93,10 @@ func findNames(d *decl, local map[string]bool, decls map[types.Object]*decl, amb
 // prefixed is the name of o with the name of its package in front.
 func prefixed(o types.Object) string {
 	pkg := o.Pkg().Name()
-	r, n := utf8.DecodeRuneInString(o.Name())
-	rest := string(unicode.ToUpper(r)) + o.Name()[n:]
 	if o.Exported() {
-		return strings.ToUpper(pkg[:1]) + pkg[1:] + rest
+		pkg = strings.ToUpper(pkg[:1]) + pkg[1:]
 	}
-	return pkg + rest
+	return pkg + strings.ToUpper(o.Name()[:1]) + o.Name()[1:]
 }
 
 // nameImports chooses the name under which each standard package is imported.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/ast/astutil"
+	"golang.org/x/tools/go/packages"
 )
 
 // sectionMark opens the part of a flattened program that comes from one package.
@@ -28,11 +29,19 @@ func (p *program) print(header []string) ([]byte, error) {
 		out.WriteString("\n")
 	}
 	out.WriteString("package main\n")
-	p.printImports(&out)
-	for _, pkg := range p.pkgs {
-		if err := p.printPackage(&out, pkg.Types); err != nil {
-			return nil, err
+	var imports []string
+	for path, name := range p.imports {
+		line := strconv.Quote(path)
+		if base := path[strings.LastIndex(path, "/")+1:]; base != name {
+			line = name + " " + line
 		}
+		imports = append(imports, line)
+	}
+	if slices.Sort(imports); len(imports) > 0 {
+		out.WriteString("\nimport (\n" + strings.Join(imports, "\n") + "\n)\n")
+	}
+	if err := p.printDecls(&out); err != nil {
+		return nil, err
 	}
 	src, err := format.Source(out.Bytes())
 	if err == nil {
@@ -47,31 +56,17 @@ func (p *program) print(header []string) ([]byte, error) {
 // emptyLine matches empty lines inside a declaration. They are removed; those in front of declarations stay.
 var emptyLine = regexp.MustCompile(`\n\n+([\t)}])`)
 
-func (p *program) printImports(out *bytes.Buffer) {
-	var lines []string
-	for path, name := range p.imports {
-		line := strconv.Quote(path)
-		if base := path[strings.LastIndex(path, "/")+1:]; base != name {
-			line = name + " " + line
-		}
-		lines = append(lines, line)
-	}
-	slices.Sort(lines)
-	if len(lines) > 0 {
-		out.WriteString("\nimport (\n" + strings.Join(lines, "\n") + "\n)\n")
-	}
-}
-
-func (p *program) printPackage(out *bytes.Buffer, pkg *types.Package) error {
-	titled := false
+// printDecls prints the needed declarations, which are in the order of their packages.
+func (p *program) printDecls(out *bytes.Buffer) error {
+	var of *packages.Package
 	done := map[*ast.GenDecl]bool{}
 	for _, d := range p.order {
-		if d.pkg.Types != pkg || !p.kept(d) || d.gen != nil && done[d.gen] {
+		if !p.kept(d) || d.gen != nil && done[d.gen] {
 			continue
 		}
-		if !titled {
-			out.WriteString(sectionMark + strings.TrimPrefix(pkg.Path(), p.pkgs[0].Module.Path+"/") + "\n")
-			titled = true
+		if of != d.pkg {
+			of = d.pkg
+			out.WriteString(sectionMark + strings.TrimPrefix(of.PkgPath, of.Module.Path+"/") + "\n")
 		}
 		node := d.node()
 		if d.fn == nil {
@@ -101,13 +96,9 @@ func (p *program) prune(g *ast.GenDecl) *ast.GenDecl {
 		} else if !d.group {
 			continue
 		}
-		if v, ok := d.spec.(*ast.ValueSpec); ok && !p.kept(d) {
-			for i := range v.Names {
-				v.Names[i] = ast.NewIdent("_")
-			}
-		} else if ok {
+		if v, ok := d.spec.(*ast.ValueSpec); ok {
 			for i, id := range v.Names {
-				if obj := d.pkg.TypesInfo.Defs[id]; obj != nil && !p.live[obj] {
+				if !p.live[d.pkg.TypesInfo.Defs[id]] {
 					v.Names[i] = ast.NewIdent("_")
 				}
 			}
@@ -151,7 +142,7 @@ func (p *program) rename(info *types.Info, node ast.Node) {
 				n.Fields = filter(n.Fields, func(f *ast.Field) bool { return p.keepsField(info, f) })
 			}
 		case *ast.InterfaceType:
-			n.Methods = filter(n.Methods, func(f *ast.Field) bool { return len(f.Names) != 1 || p.called[f.Names[0].Name] })
+			n.Methods = filter(n.Methods, p.keepsMethod)
 		}
 		return true
 	}, nil)
@@ -159,12 +150,8 @@ func (p *program) rename(info *types.Info, node ast.Node) {
 
 // filter returns the fields of a struct, or the methods of an interface, that are kept.
 func filter(fields *ast.FieldList, keep func(*ast.Field) bool) *ast.FieldList {
-	out := &ast.FieldList{Opening: fields.Opening, Closing: fields.Closing}
-	for _, f := range fields.List {
-		if keep(f) {
-			out.List = append(out.List, f)
-		}
-	}
+	out := &ast.FieldList{Opening: fields.Opening, Closing: fields.Closing, List: slices.Clone(fields.List)}
+	out.List = slices.DeleteFunc(out.List, func(f *ast.Field) bool { return !keep(f) })
 	return out
 }
 
