@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -55,7 +56,7 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 	for _, p := range players {
 		bot := &programs.Program{Program: p.Program, Name: strings.TrimPrefix(p.Name, "exec:")}
 		if h.settings["own-dir"] == "true" {
-			bot.Home()
+			bot.Dir = filepath.Dir(bot.Argv[0])
 		}
 		bots = append(bots, bot)
 	}

@@ -38,13 +38,8 @@ type Contest struct {
 
 // NewContest returns a client of the server at url.
 func NewContest(url string, config Config) *Contest {
-	return &Contest{
-		URL: strings.TrimRight(url, "/"), Config: config,
-		HTTP: &http.Client{
-			Timeout:       patience,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-	}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Contest{strings.TrimRight(url, "/"), config, &http.Client{Timeout: patience, CheckRedirect: stay}}
 }
 
 // Practice starts a practice game of the team.
@@ -100,8 +95,7 @@ func (c *Contest) ask(ctx context.Context, path string, req protocol.Request) (*
 	if err != nil {
 		return nil, err
 	}
-	failed, refused := 0, 0
-	for {
+	for failed, refused := 0, 0; ; {
 		reply, again, err := c.post(ctx, path, body)
 		if again > 0 {
 			refused++

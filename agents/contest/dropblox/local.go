@@ -105,21 +105,18 @@ type LocalGame struct {
 
 // Play plays the game. The record of a game that has begun is returned also with an error.
 func (g LocalGame) Play(ctx context.Context) (Result, *Recorder, error) {
-	failed := Result{Reason: Failed}
 	game, err := NewLocal(g.Seed, g.Clock)
-	if err != nil {
-		return failed, nil, err
+	var rec *Recorder
+	if err == nil {
+		g.Game, g.Margin = game, Margin
+		meta := history.Meta{ID: g.ID, Seed: g.Seed, Program: g.Program.Name, Mode: "local", Started: game.Began}
+		g.History, err = history.Create(g.Folders, meta, nil)
 	}
-	g.Game, g.Margin = game, Margin
-	g.History, err = history.Create(g.Folders, history.Meta{
-		ID: g.ID, Seed: g.Seed, Program: g.Program.Name, Mode: "local", Started: game.Began,
-	}, nil)
-	if err != nil {
-		return failed, nil, err
+	if err == nil {
+		rec, err = Record(game, g.Seed, "exec:"+g.Program.Name)
 	}
-	rec, err := Record(game, g.Seed, "exec:"+g.Program.Name)
 	if err != nil {
-		return failed, nil, err
+		return Result{Reason: Failed}, nil, err
 	}
 	r, err := g.Player.Play(ctx)
 	return r, rec, err
@@ -138,30 +135,24 @@ func Record(l *Local, seed, who string) (*Recorder, error) {
 	if !ok {
 		return nil, fmt.Errorf("seed %.20q: want a decimal integer", seed)
 	}
-	r := &Recorder{last: l.Game}
+	r := &Recorder{last: l.Game, rec: record.New(dropblox.Game, 0, []string{who})}
 	if n.Abs(n).IsUint64() {
-		r.rec = record.New(dropblox.Game, n.Uint64(), []string{who})
-	} else { // too large for the seed of a record
-		start, err := env.Encode(nil, &l.Game)
-		if err != nil {
-			return nil, err
-		}
-		r.rec = record.New(dropblox.Game, 0, []string{who})
+		r.rec.Seed = n.Uint64()
+	} else if start, err := env.Encode(nil, &l.Game); err == nil { // too large for the seed of a record
 		r.rec.Start = start
+	} else {
+		return nil, err
 	}
-	l.Watch = r.watch
+	l.Watch = func(s *dropblox.State, commands []dropblox.Command) {
+		r.last = *s
+		r.last.Play(commands)
+		a, ok := s.ActionTo(&r.last)
+		if !ok && r.err == nil {
+			r.err = fmt.Errorf("turn %d: no action does what the commands %v do", s.Turns, commands)
+		}
+		r.rec.Add(s.Acting(), env.Alone(0, a))
+	}
 	return r, nil
-}
-
-// watch records a turn as an action.
-func (r *Recorder) watch(s *dropblox.State, commands []dropblox.Command) {
-	r.last = *s
-	r.last.Play(commands)
-	a, ok := s.ActionTo(&r.last)
-	if !ok && r.err == nil {
-		r.err = fmt.Errorf("turn %d: no action does what the commands %v do", s.Turns, commands)
-	}
-	r.rec.Add(s.Acting(), env.Alone(0, a))
 }
 
 // End returns the record of a game that is over, or was stopped early.

@@ -26,11 +26,10 @@ type Remote struct {
 var _ Game = (*Remote)(nil)
 
 func newRemote(c *Contest, reply *protocol.Reply) (*Remote, error) {
-	r := &Remote{contest: c}
 	if reply.Game == nil {
 		return nil, errors.New("the server's reply holds no game")
 	}
-	r.ID = string(reply.Game.ID)
+	r := &Remote{contest: c, ID: string(reply.Game.ID)}
 	if err := history.CheckID(r.ID); err != nil {
 		return nil, fmt.Errorf("the server's reply: %w", err)
 	}
@@ -76,40 +75,34 @@ func (r *Remote) Submit(ctx context.Context, commands []dropblox.Command) error 
 		moves[k] = c.String()
 	}
 	reply, err := r.contest.ask(ctx, protocol.SubmitMove, protocol.Request{Game: &id, Moves: &moves, MovesMade: &made})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case reply.Ret == protocol.OK:
-		return r.take(reply.Game, state(reply), reply.Seconds)
-	case reply.Code == protocol.OutOfStep && reply.Game != nil && reply.Game.Moves == made+1:
-		// The answer to this very request was lost, and it was sent again.
-		return r.take(reply.Game, state(reply), reply.Seconds)
-	case reply.Code == protocol.GameOver:
-		return r.over(reply, made)
 	}
-	return refused(reply)
+	return r.answered(reply, made)
 }
 
-// state returns the state in a reply, which has two places for it.
-func state(reply *protocol.Reply) json.RawMessage {
+// answered takes the reply to a turn that was submitted after so many.
+func (r *Remote) answered(reply *protocol.Reply, made int) error {
+	state := reply.State // a reply has two places for it
 	if reply.Game != nil && len(reply.Game.State) > 0 {
-		return reply.Game.State
+		state = reply.Game.State
 	}
-	return reply.State
-}
-
-// over handles the reply that the game was over before this turn. Its time has run out, unless
-// the turn was played when it was submitted first.
-func (r *Remote) over(reply *protocol.Reply, made int) error {
-	p, err := dropblox.ParsePosition(state(reply))
+	// The turn was played, but the answer to this very request was lost, and it was sent again.
+	played := reply.Game != nil && reply.Game.Moves == made+1
+	switch {
+	case reply.Ret == protocol.OK, reply.Code == protocol.OutOfStep && played:
+		return r.take(reply.Game, state, reply.Seconds)
+	case reply.Code != protocol.GameOver:
+		return refused(reply)
+	}
+	p, err := dropblox.ParsePosition(state)
 	if err != nil {
 		return fmt.Errorf("the server's reply: %w", err)
 	}
 	p.Failed = true
-	r.game = p
-	r.expired = true
-	if reply.Game != nil && reply.Game.Moves == made+1 {
-		r.turns, r.expired = made+1, false
+	r.game, r.expired = p, !played
+	if played {
+		r.turns = made + 1
 	}
 	return nil
 }

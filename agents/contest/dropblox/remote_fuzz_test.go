@@ -38,12 +38,7 @@ func FuzzRemote(f *testing.F) {
 		if reply, err = protocol.ReadReply(strings.NewReader(second)); err != nil {
 			return
 		}
-		if reply.Ret == protocol.OK {
-			err = r.take(reply.Game, state(reply), reply.Seconds)
-		} else {
-			err = r.over(reply, r.turns)
-		}
-		if err == nil {
+		if r.answered(reply, r.turns) == nil {
 			shown(t, r)
 		}
 	})

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"blockyard/datasets/program/disk"
 	"blockyard/env/dropblox"
 )
@@ -32,6 +34,21 @@ type Meta struct {
 	Reason  string    `json:"reason,omitempty"` // why the game ended; left out during the game
 	Cut     bool      `json:"cut,omitempty"`    // the space was used up: later states and moves are missing
 }
+
+// ErrFull says that the space for histories is used up.
+var ErrFull = errors.New("the space for histories is used up")
+
+// A file takes whole blocks of the disk, and a folder one for itself and one for meta.
+const (
+	blockSize  = 4096
+	folderSize = 2 // blocks
+)
+
+// A Budget is the space on disk for one or more histories, in blocks that are acquired and never released.
+type Budget = semaphore.Weighted
+
+// NewBudget returns a budget of so many bytes.
+func NewBudget(bytes int64) *Budget { return semaphore.NewWeighted(bytes / blockSize) }
 
 // A Folder is the history of one game. A nil Folder writes nothing. It is not safe for
 // concurrent use.
@@ -68,8 +85,8 @@ func Create(root string, meta Meta, space *Budget) (*Folder, error) {
 	if err := CheckID(meta.ID); err != nil {
 		return nil, err
 	}
-	if err := space.take(0, folderSize); err != nil {
-		return nil, err
+	if space != nil && !space.TryAcquire(folderSize) {
+		return nil, ErrFull
 	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, err
@@ -121,9 +138,9 @@ func (f *Folder) add(name string, text []byte) error {
 	if f == nil || f.Meta.Cut {
 		return nil
 	}
-	if err := f.space.take(len(text), 1); err != nil {
+	if f.space != nil && !f.space.TryAcquire(max(1, int64(len(text)+blockSize-1)/blockSize)) {
 		f.Meta.Cut = true
-		return err
+		return ErrFull
 	}
 	return f.write(name, text)
 }

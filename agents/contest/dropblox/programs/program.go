@@ -11,7 +11,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -28,9 +27,6 @@ type Program struct {
 	// goroutine, but never after Turn has returned. It may be nil.
 	Foreign func(line string)
 }
-
-// Home makes the program run in its own folder.
-func (p *Program) Home() { p.Dir = filepath.Dir(p.Argv[0]) }
 
 // Limits of one turn's output. A program that exceeds MaxCommands or maxOutput is ended.
 const (

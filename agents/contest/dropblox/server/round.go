@@ -72,9 +72,7 @@ func (s *Server) compete(team string) (*protocol.Reply, error) {
 	case r.over:
 		return fail(protocol.NoSuchGame, "the competition is over"), nil
 	case r.games == nil:
-		r.waiting[team] = now
-		s.schedule(now)
-		return wait(s.untilRound(now)), nil
+		return wait(s.gather(team, now)), nil
 	}
 	g := r.games[team]
 	if g == nil {
@@ -96,26 +94,20 @@ func wait(d time.Duration) *protocol.Reply {
 	return &protocol.Reply{Ret: protocol.Wait, WaitTime: &seconds}
 }
 
-// schedule sets the time of the round if enough teams are waiting.
-func (s *Server) schedule(now time.Time) {
+// gather notes that a team waits, and sets the time of the round if enough teams do. It returns how long the team should
+// wait before it asks again, so that all teams ask when the round begins.
+func (s *Server) gather(team string, now time.Time) time.Duration {
 	r := &s.round
-	if !r.begins.IsZero() {
-		return
-	}
-	maps.DeleteFunc(r.waiting, func(_ string, asked time.Time) bool { return now.Sub(asked) > waitingTime })
-	if len(r.waiting) >= s.c.Players {
+	r.waiting[team] = now
+	if r.begins.IsZero() {
+		maps.DeleteFunc(r.waiting, func(_ string, asked time.Time) bool { return now.Sub(asked) > waitingTime })
+		if len(r.waiting) < s.c.Players {
+			return askAgain
+		}
 		r.begins = now.Add(s.c.Notice)
 		s.c.Log.Info("round is scheduled", "round", r.number, "in", s.c.Notice)
 	}
-}
-
-// untilRound returns how long a waiting team should wait before it asks again, so that all
-// teams ask when the round begins.
-func (s *Server) untilRound(now time.Time) time.Duration {
-	if left := s.round.begins.Sub(now); !s.round.begins.IsZero() && left < askAgain {
-		return max(left, minWait)
-	}
-	return askAgain
+	return min(max(r.begins.Sub(now), minWait), askAgain)
 }
 
 // advanceRound begins or closes the round if its time has come, and returns a closed round.

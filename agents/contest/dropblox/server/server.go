@@ -10,21 +10,28 @@ package server
 import (
 	"cmp"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"blockyard/agents/contest/dropblox"
+	"blockyard/agents/contest/dropblox/history"
 	"blockyard/agents/contest/dropblox/protocol"
 	"blockyard/agents/contest/dropblox/teams"
 )
 
-// Limits on the practice games of a team.
+// Limits of a team, beside those of Config.
 const (
-	running = 4 // at the same time; one more ends the oldest
-	kept    = 8 // in all, finished games included
+	running       = 4        // practice games at the same time; one more ends the oldest
+	kept          = 8        // practice games in all, finished ones included
+	practiceBurst = 10       // practice games that it may start at once
+	requestRate   = 1000     // requests per second
+	roundHistory  = 64 << 20 // bytes on disk for the history of a game of a round
 )
 
 // Config configures a contest.
@@ -104,16 +111,15 @@ func (s *Server) create(team string) (*protocol.Reply, error) {
 	}
 	s.mu.Lock()
 	s.games[g.id] = g
-	list := append(slices.Clone(s.practice[team]), g) // the oldest first, as are its parts
+	list := append(slices.Clone(s.practice[team]), g) // the oldest first
 	going := slices.DeleteFunc(slices.Clone(list), func(g *game) bool { return !g.running(now) })
-	over := slices.DeleteFunc(slices.Clone(list), func(g *game) bool { return slices.Contains(going, g) })
-	for ; len(going) > running; going = going[1:] {
-		going[0].close(dropblox.Stopped)
-		over = append(over, going[0])
+	if len(list) > kept { // not all of them go on
+		k := slices.IndexFunc(list, func(g *game) bool { return !slices.Contains(going, g) })
+		delete(s.games, list[k].id)
+		list = slices.Delete(list, k, k+1)
 	}
-	for ; len(going)+len(over) > kept; over = over[1:] {
-		delete(s.games, over[0].id)
-		list = slices.DeleteFunc(list, func(g *game) bool { return g == over[0] })
+	if len(going) > running {
+		going[0].close(dropblox.Stopped)
 	}
 	s.practice[team] = list
 	s.mu.Unlock()
@@ -177,4 +183,73 @@ func (s *Server) tell(r *Round) {
 		defer s.out.Unlock()
 		s.c.Round(*r)
 	}
+}
+
+// take takes a token of a limit. It returns 0, or how long it takes until there is one.
+func take(l *rate.Limiter, now time.Time) time.Duration {
+	r := l.ReserveN(now, 1)
+	wait := r.DelayFrom(now)
+	if wait > 0 {
+		r.CancelAt(now)
+	}
+	return wait
+}
+
+// An allowance is what a team has used.
+type allowance struct {
+	requests, practice *rate.Limiter
+	history            *history.Budget // of its practice games
+}
+
+// allowance returns a team's.
+func (s *Server) allowance(team string) *allowance {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.allowances[team]
+	if a == nil {
+		a = &allowance{
+			requests: rate.NewLimiter(requestRate, requestRate),
+			practice: rate.NewLimiter(rate.Limit(float64(s.c.Practice)/60), practiceBurst),
+			history:  history.NewBudget(s.c.HistoryBytes),
+		}
+		s.allowances[team] = a
+	}
+	return a
+}
+
+// Counts are what a server has done since its start and what goes on now.
+type Counts struct {
+	Teams         int
+	Running       int         // games of practice and of rounds that are not over
+	Practice      int         // practice games begun
+	Competition   int         // games of rounds begun
+	Turns         int         // turns played
+	Rounds        int         // rounds that are over
+	Requests      map[int]int // by status of the reply
+	HistoryErrors int         // games whose history could not be written
+}
+
+// Counts returns what the server has done. It may be called at any time.
+func (s *Server) Counts() Counts {
+	now := s.now()
+	s.mu.Lock()
+	running := 0
+	for _, g := range s.games {
+		if g.running(now) {
+			running++
+		}
+	}
+	s.mu.Unlock()
+	s.counting.Lock()
+	defer s.counting.Unlock()
+	c := s.counts
+	c.Teams, c.Running, c.Requests = s.c.Teams.Len(), running, maps.Clone(c.Requests)
+	return c
+}
+
+// count changes the counts.
+func (s *Server) count(change func(*Counts)) {
+	s.counting.Lock()
+	defer s.counting.Unlock()
+	change(&s.counts)
 }

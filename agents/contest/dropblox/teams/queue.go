@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -40,7 +41,7 @@ func (q *queue) enter(ctx context.Context, from, team string) error {
 	if !q.busy {
 		q.next()
 	} else if len(q.waiting) > maxWaiting {
-		q.take(q.crowding()).called <- ErrBusy
+		q.refuse()
 	}
 	q.mu.Unlock()
 	select {
@@ -49,12 +50,9 @@ func (q *queue) enter(ctx context.Context, from, team string) error {
 	case <-ctx.Done():
 	}
 	q.mu.Lock()
-	k := slices.Index(q.waiting, t)
-	if k >= 0 {
-		q.take(k)
-	}
+	waited := q.remove(t)
 	q.mu.Unlock()
-	if k < 0 && <-t.called == nil {
+	if !waited && <-t.called == nil {
 		q.leave()
 	}
 	return ctx.Err()
@@ -75,48 +73,47 @@ func (q *queue) next() {
 	if !q.busy {
 		return
 	}
-	best := 0
-	for k, t := range q.waiting {
-		b := q.waiting[best]
-		address, bestAddress := q.last[[2]string{t.from}], q.last[[2]string{b.from}]
-		if address < bestAddress || address == bestAddress && t.from == b.from && q.last[t.key()] < q.last[b.key()] {
-			best = k
-		}
-	}
-	t := q.take(best)
+	first := slices.MinFunc(q.waiting, func(a, b *ticket) int { return compare(q.last, a, b) })
+	q.remove(first)
 	if q.last == nil {
 		q.last = map[[2]string]uint64{}
 	}
 	q.turns++
-	q.last[[2]string{t.from}], q.last[t.key()] = q.turns, q.turns
-	t.called <- nil
+	q.last[[2]string{first.from}], q.last[first.key()] = q.turns, q.turns
+	first.called <- nil
+}
+
+// refuse refuses the last ticket of the address that has most of them, for the team that has most of these. The caller
+// holds q.mu.
+func (q *queue) refuse() {
+	count := map[[2]string]uint64{}
+	last := q.waiting[0]
+	for _, t := range q.waiting {
+		count[[2]string{t.from}]++
+		count[t.key()]++
+	}
+	for _, t := range q.waiting {
+		if compare(count, t, last) >= 0 {
+			last = t
+		}
+	}
+	q.remove(last)
+	last.called <- ErrBusy
+}
+
+// compare compares two tickets by what is known of their addresses, then of their addresses and teams.
+func compare(known map[[2]string]uint64, a, b *ticket) int {
+	return cmp.Or(cmp.Compare(known[[2]string{a.from}], known[[2]string{b.from}]), cmp.Compare(known[a.key()], known[b.key()]))
 }
 
 // key is that of an address and a team. The 1 tells it from that of the address.
 func (t *ticket) key() [2]string { return [2]string{t.from, "1" + t.team} }
 
-// take removes a ticket. The caller holds q.mu.
-func (q *queue) take(k int) *ticket {
-	t := q.waiting[k]
-	q.waiting = slices.Delete(q.waiting, k, k+1)
-	return t
-}
-
-// crowding is the index of the last ticket of the address that has most of them, for the team that
-// has most of these. The caller holds q.mu.
-func (q *queue) crowding() int {
-	count := map[[2]string]int{}
-	for _, t := range q.waiting {
-		count[[2]string{t.from}]++
-		count[t.key()]++
+// remove takes a ticket from those that wait, and reports whether it was one. The caller holds q.mu.
+func (q *queue) remove(t *ticket) bool {
+	k := slices.Index(q.waiting, t)
+	if k >= 0 {
+		q.waiting = slices.Delete(q.waiting, k, k+1)
 	}
-	most := 0
-	for k, t := range q.waiting {
-		m := q.waiting[most]
-		address, mostAddress := count[[2]string{t.from}], count[[2]string{m.from}]
-		if address > mostAddress || address == mostAddress && count[t.key()] >= count[m.key()] {
-			most = k
-		}
-	}
-	return most
+	return k >= 0
 }
