@@ -35,14 +35,14 @@ func BenchmarkProcess(b *testing.B) {
 func BenchmarkLibrary(b *testing.B) {
 	l, err := load(benchSolver(b))
 	require.NoError(b, err)
-	require.NoError(b, l.begin(""))
+	require.Zero(b, l.answer(&request{Function: "wt_open"}))
 	var e wintetris.Engine
 	e.Start(1)
 	b.ReportAllocs()
 	for b.Loop() {
-		l.set(&request{Field: e.Field, Now: e.Piece, Next: e.Upcoming()})
-		if l.ask() < 0 {
-			b.Fatal(l.why())
+		a := l.answer(&request{Function: "wt_update", Field: e.Field, Now: e.Piece, Next: e.Upcoming()})
+		if a.Code < 0 {
+			b.Fatal(a.Text)
 		}
 	}
 }

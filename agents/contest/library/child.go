@@ -1,12 +1,14 @@
 package library
 
 import (
+	"cmp"
 	"encoding/gob"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"strings"
+	"unsafe"
 
 	"blockyard/env/ansi"
 	"blockyard/env/wintetris"
@@ -60,12 +62,12 @@ func (l *library) answer(q *request) (a Answer) {
 		if l.solver != 0 {
 			l.end()
 		}
-		if err := l.begin(q.Options); err != nil {
-			return Answer{Code: -1, Text: err.Error()}
-		}
+		a = l.begin(q.Options)
 	case "wt_update":
 		l.set(q)
-		if a.Code = l.ask(); a.Code < 0 {
+		a.Code = l.call(l.update, uintptr(l.solver), uintptr(unsafe.Pointer(&l.f)), uintptr(unsafe.Pointer(&l.current)),
+			uintptr(unsafe.Pointer(&l.next)), l.fresh)
+		if a.Code < 0 {
 			a.Text = l.why()
 		}
 	case "wt_close":
@@ -99,11 +101,7 @@ var codeNames = map[int32]string{-1: "bad handle", -2: "bad argument", -3: "inte
 
 // Error implements error.
 func (a *Answer) Error() string {
-	name, known := codeNames[a.Code]
-	if !known {
-		name = "unknown failure"
-	}
-	text := fmt.Sprintf("wt_update answered %d (%s)", a.Code, name)
+	text := fmt.Sprintf("wt_update answered %d (%s)", a.Code, cmp.Or(codeNames[a.Code], "unknown failure"))
 	if a.Text != "" {
 		text += ": " + a.Text
 	}

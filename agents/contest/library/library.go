@@ -1,3 +1,18 @@
+// Package library plays WinTetris with a solver in a shared library, through the C interface of
+// agents/submit/wintetris/wintetris.h.
+//
+// The library runs in a child process: this program, started with ServeArgument. A library that
+// crashes, hangs, exits or corrupts memory therefore ends one game and not the series. Parent and
+// child exchange messages over two pipes, which adds some tens of microseconds to a call. The child
+// loads the library without cgo and makes all calls from one thread.
+//
+// # Limits
+//
+// In every tick of the game the library is asked for its inputs, as bits. An answer that comes
+// after Config.Limit counts as no input. The call goes on, and until it returns, further ticks
+// are late as well. If a piece's first tick was late, the next call is marked as the piece's
+// first tick. A call that takes longer than Config.Patience is a Fault, as is the end of the
+// process; the next game starts a new process.
 package library
 
 import (
@@ -82,16 +97,16 @@ func (l *library) call(function uintptr, args ...uintptr) int32 {
 }
 
 // begin opens a solver.
-func (l *library) begin(options string) error {
+func (l *library) begin(options string) Answer {
 	text := append([]byte(options), 0)
 	var pin runtime.Pinner
 	pin.Pin(&text[0])
 	defer pin.Unpin()
 	r, _, _ := purego.SyscallN(l.open, uintptr(unsafe.Pointer(&text[0])))
 	if l.solver = int64(r); r == 0 {
-		return fmt.Errorf("wt_open: %s", l.why())
+		return Answer{Code: -1, Text: "wt_open: " + l.why()}
 	}
-	return nil
+	return Answer{}
 }
 
 // set converts the arguments of wt_update.
@@ -115,12 +130,6 @@ func flat(b wintetris.Block) block {
 	}
 }
 
-// ask calls wt_update with what set has converted.
-func (l *library) ask() int32 {
-	return l.call(l.update, uintptr(l.solver), uintptr(unsafe.Pointer(&l.f)), uintptr(unsafe.Pointer(&l.current)),
-		uintptr(unsafe.Pointer(&l.next)), l.fresh)
-}
-
 // end closes the solver.
 func (l *library) end() int32 {
 	code := l.call(l.close, uintptr(l.solver))
@@ -134,12 +143,12 @@ func (l *library) why() string {
 	var pin runtime.Pinner
 	pin.Pin(&buf[0])
 	defer pin.Unpin()
-	n := l.call(l.lastError, uintptr(l.solver), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)))
-	if n < 0 {
+	switch n := l.call(l.lastError, uintptr(l.solver), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf))); {
+	case n < 0:
 		return fmt.Sprintf("no reason is given: wt_last_error answered %d", n)
-	}
-	if n == 0 {
+	case n == 0:
 		return "no reason is given"
+	default:
+		return printable(buf[:min(int(n), len(buf)-1)])
 	}
-	return printable(buf[:min(int(n), len(buf)-1)])
 }

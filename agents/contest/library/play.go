@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,19 +56,7 @@ func (p *Player) Play(ctx context.Context, seed uint64) (Result, error) {
 	r := Result{Seed: seed}
 	var stop error
 	for e.Over == wintetris.Running && stop == nil && (p.Cap == 0 || int(e.Lines) < p.Cap) {
-		var bits wintetris.Bits
-		asked := time.Now()
-		if bits, stop = p.ask(ctx, &e, &r); stop != nil {
-			break
-		}
-		took := time.Since(asked)
-		r.clock(took, e.Level())
-		if p.Each != nil {
-			stop = p.Each(ctx, &e, bits, took)
-		}
-		if stop == nil {
-			e.Tick(bits)
-		}
+		stop = p.tick(ctx, &e, &r)
 	}
 	if e.Ticks > 0 {
 		r.MeanMS /= float64(e.Ticks)
@@ -88,6 +77,31 @@ func (p *Player) Play(ctx context.Context, seed uint64) (Result, error) {
 	return r, stop
 }
 
+// tick plays a tick, and counts its time and whether it had an answer.
+func (p *Player) tick(ctx context.Context, e *wintetris.Engine, r *Result) error {
+	asked := time.Now()
+	bits, err := p.process.Update(ctx, &e.Field, e.Piece, e.Upcoming(), e.New)
+	var answer *Answer
+	switch {
+	case errors.Is(err, contest.ErrLate):
+		r.Late++
+	case errors.As(err, &answer):
+		r.Failures++
+		r.Failure = cmp.Or(r.Failure, answer.Error())
+	case err != nil:
+		return err
+	}
+	took := time.Since(asked)
+	r.clock(took, e.Level())
+	if p.Each != nil {
+		if err := p.Each(ctx, e, bits, took); err != nil {
+			return err
+		}
+	}
+	e.Tick(bits)
+	return nil
+}
+
 // clock counts the time of an answer at a level.
 func (r *Result) clock(took time.Duration, level int) {
 	ms := 1000 * took.Seconds()
@@ -96,26 +110,6 @@ func (r *Result) clock(took time.Duration, level int) {
 	if ms > wintetris.TickMS(level) {
 		r.Hung++
 	}
-}
-
-// ask returns a tick's bits and counts ticks without an answer.
-func (p *Player) ask(ctx context.Context, e *wintetris.Engine, r *Result) (wintetris.Bits, error) {
-	bits, err := p.process.Update(ctx, &e.Field, e.Piece, e.Upcoming(), e.New)
-	var answer *Answer
-	switch {
-	case err == nil:
-		return bits, nil
-	case errors.Is(err, contest.ErrLate):
-		r.Late++
-		return 0, nil
-	case errors.As(err, &answer):
-		r.Failures++
-		if r.Failure == "" {
-			r.Failure = answer.Error()
-		}
-		return 0, nil
-	}
-	return 0, err
 }
 
 // open opens a solver, in a new process if there is none that works.
@@ -199,11 +193,10 @@ func (t *Report) String() string {
 			r.Score, r.Conflicts, r.Blocked, r.MeanMS, r.LongestMS, r.Hung, r.Late, r.Failures, r.End)
 	}
 	for _, r := range t.Games {
-		if r.Failure != "" {
-			fmt.Fprintf(&b, "seed %d: %s\n", r.Seed, r.Failure)
-		}
-		if r.Fault != "" {
-			fmt.Fprintf(&b, "seed %d: %s\n", r.Seed, r.Fault)
+		for _, why := range []string{r.Failure, r.Fault} {
+			if why != "" {
+				fmt.Fprintf(&b, "seed %d: %s\n", r.Seed, why)
+			}
 		}
 	}
 	if len(t.Games) > 0 {

@@ -30,7 +30,15 @@ type Table struct {
 	mu      sync.RWMutex
 	last    int64
 	open    map[int64]*entry
-	failure atomic.Pointer[string] // of Open
+	failure failure // of Open
+}
+
+// A failure is the text of an error, or "".
+type failure struct{ atomic.Value }
+
+func (f *failure) String() string {
+	text, _ := f.Load().(string)
+	return text
 }
 
 type entry struct {
@@ -38,7 +46,7 @@ type entry struct {
 	solver  wintetris.Solver // nil after a failure, until the next call
 	closed  bool
 	options string
-	failure atomic.Pointer[string]
+	failure failure
 }
 
 // NewTable returns an empty table, which creates solvers with newSolver. If a solver or
@@ -66,10 +74,7 @@ func (t *Table) Open(options string) int64 {
 }
 
 // FailOpen records why a solver could not be opened.
-func (t *Table) FailOpen(err error) {
-	text := err.Error()
-	t.failure.Store(&text)
-}
+func (t *Table) FailOpen(err error) { t.failure.Store(err.Error()) }
 
 func (t *Table) make(options string) (solver wintetris.Solver, err error) {
 	defer func() {
@@ -144,18 +149,14 @@ func (t *Table) Close(handle int64) int32 {
 // LastError returns the last error of a solver, or of Open for handle 0; "" if there is none.
 // ok is false if there is no such solver.
 func (t *Table) LastError(handle int64) (text string, ok bool) {
-	p := t.failure.Load()
-	if handle != 0 {
-		e := t.find(handle)
-		if e == nil {
-			return "", false
-		}
-		p = e.failure.Load()
+	if handle == 0 {
+		return t.failure.String(), true
 	}
-	if p == nil {
-		return "", true
+	e := t.find(handle)
+	if e == nil {
+		return "", false
 	}
-	return *p, true
+	return e.failure.String(), true
 }
 
 func (t *Table) find(handle int64) *entry {
@@ -165,8 +166,7 @@ func (t *Table) find(handle int64) *entry {
 }
 
 func (e *entry) fail(c Code, err error) int32 {
-	text := err.Error()
-	e.failure.Store(&text)
+	e.failure.Store(err.Error())
 	return int32(c)
 }
 

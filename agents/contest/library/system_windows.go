@@ -8,8 +8,7 @@ import (
 
 const framesOnStdout = true
 
-// childPipes uses standard input and output for the frames. What a library prints goes to
-// standard error instead.
+// childPipes uses standard input and output for the frames. What a library prints goes to standard error instead.
 func childPipes() (in, out *os.File, err error) {
 	in, out = os.Stdin, os.Stdout
 	if err := windows.SetStdHandle(windows.STD_OUTPUT_HANDLE, windows.Handle(os.Stderr.Fd())); err != nil {
@@ -17,4 +16,13 @@ func childPipes() (in, out *os.File, err error) {
 	}
 	os.Stdin, os.Stdout = nil, os.Stderr
 	return in, out, nil
+}
+
+func dlopen(file string) (uintptr, error) {
+	h, err := windows.LoadLibrary(file)
+	return uintptr(h), err
+}
+
+func dlsym(handle uintptr, name string) (uintptr, error) {
+	return windows.GetProcAddress(windows.Handle(handle), name)
 }
