@@ -1,6 +1,132 @@
 package contest
 
-import "time"
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"blockyard/env"
+)
+
+// A Contest is what a host has to know of a game's contest besides the rules of the game.
+type Contest struct {
+	About   string   // for those who host it: what loses a game, and what is special about the contest
+	Options []Option // what a host may set
+	Losses  []string // reasons of an Outcome for which the loser is to blame, such as "illegal"
+	Uploads Uploads
+	// Open returns how games of g are played. It is nil if the programs are started anew for every turn, which
+	// type series.Seeds does.
+	Open func(g *env.Game, s Settings) (*Setup, error)
+}
+
+// Uploads are the forms in which a contest took programs, beside those in which all do.
+type Uploads struct {
+	Program string         // name of a file that is started whatever its language, such as dropblox_ai; "" for none
+	Kit     []string       // names of files that contestants got, which are no part of a bot, such as client.py
+	Class   *regexp.Regexp // what a file in Python has that Wrapper runs; nil for none
+	Wrapper string         // a program in Python that takes such a file as its argument
+}
+
+// An Option is a setting of a contest. Every host has a flag of its name.
+type Option struct {
+	Name    string   // of the flag
+	Takes   string   // what stands behind the flag, such as TIME, N or FILE; "" with Choices and for a switch (on)
+	Choices []string // the words that it takes, the default first; nil for any text
+	Default string   // without Choices; "" for none
+	Help    string
+	Empty   bool // whether the empty text has a meaning
+	Clock   bool // a tournament may change it too, as it may every part of the contest's clock
+	// Variant marks an option that names a variant of the game, as GAME:VALUE, or GAME:NAME=VALUE if it takes a file.
+	Variant bool
+}
+
+// Settings are the values of a contest's options by their names, as text.
+type Settings map[string]string
+
+// Settings returns the settings of a contest from the options that a user has given. The error names an option that the
+// contest does not have, or a word that an option does not take.
+func (c *Contest) Settings(given Settings) (Settings, error) {
+	out := Settings{}
+	var names []string
+	for _, o := range c.Options {
+		names = append(names, "--"+o.Name)
+		value, ok := given[o.Name]
+		switch {
+		case !ok && o.Choices != nil:
+			value = o.Choices[0]
+		case !ok:
+			value = o.Default
+		case o.Choices != nil && !slices.Contains(o.Choices, value):
+			return nil, fmt.Errorf("--%s %.40s: want %s", o.Name, value, strings.Join(o.Choices, " or "))
+		}
+		out[o.Name] = value
+	}
+	for name := range given {
+		if _, ok := out[name]; !ok {
+			slices.Sort(names)
+			return nil, fmt.Errorf("--%s is no option of this contest, which has %s", name, strings.Join(names, " "))
+		}
+	}
+	return out, nil
+}
+
+// Game returns the name of the game to play: name, or its variant that an option names.
+func (c *Contest) Game(name string, given Settings) (string, error) {
+	base, variant, _ := strings.Cut(name, ":")
+	for _, o := range c.Options {
+		value, ok := given[o.Name]
+		if !o.Variant || !ok {
+			continue
+		}
+		if o.Takes == "FILE" {
+			value = o.Name + "=" + value
+		} else if !slices.Contains(o.Choices, value) {
+			return "", fmt.Errorf("--%s %.40s: want %s", o.Name, value, strings.Join(o.Choices, " or "))
+		}
+		if variant != "" && variant != value {
+			return "", fmt.Errorf("--%s %s conflicts with %s: leave one of them out", o.Name, given[o.Name], name)
+		}
+		if o.Choices == nil || value != o.Choices[0] {
+			base += ":" + value
+		}
+		return base, nil
+	}
+	return name, nil
+}
+
+// Number returns the setting of an option that takes a whole number of at least least. Without a value it is 0.
+func (s Settings) Number(name string, least int) (int, error) {
+	if s[name] == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(s[name])
+	if err != nil || n < least {
+		return 0, fmt.Errorf("--%s %.40s: want a whole number from %d", name, s[name], least)
+	}
+	return n, nil
+}
+
+// Time returns the setting of an option that takes a time of at least least.
+func (s Settings) Time(name string, least time.Duration) (time.Duration, error) {
+	d, err := time.ParseDuration(s[name])
+	if err != nil || d < least {
+		return 0, fmt.Errorf("--%s %.40s: want a time of at least %v, such as 500ms", name, s[name], least)
+	}
+	return d, nil
+}
+
+// A Setup is how the games of a contest are played.
+type Setup struct {
+	Games       int  // how many to play, if the settings say so; otherwise 0
+	NewSeeds    bool // every game has a seed of its own; otherwise the games with the same bots in all seats share one
+	AllSeatings bool // every order of the bots; otherwise every bot is in every seat once
+	// New returns the host of a game that begins in s, without Start and Log. It calls moves with who acts and what they
+	// do, before every step of the game. It may change s, and then returns true.
+	New func(s env.State, moves func(acting env.Seats, m env.Moves)) (h Host, changed bool, err error)
+}
 
 // A Referee conducts one game for a Host: it knows the rules of the game, the text of the
 // contest's protocol, and what the contest does about each fault of a bot. The Host knows
