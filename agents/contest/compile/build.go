@@ -133,17 +133,17 @@ func (c *compiler) build() error {
 		}
 	}
 	l, files, err := c.detect()
-	if err == nil {
+	if c.err = err; err == nil {
 		c.language = l.Name
-		err = l.build(c, l, files)
+		l.build(c, l, files)
 	}
-	if why := new(Refusal); errors.As(err, &why) && why.lost {
+	if why := new(Refusal); errors.As(c.err, &why) && why.lost {
 		if script, ok := c.mark([]string{"run.sh", "start.sh", "bot.sh"}); ok {
-			c.language = ""
-			return c.script(script)
+			c.language, c.err = "", nil
+			c.script(script)
 		}
 	}
-	return err
+	return c.err
 }
 
 // sourceRoot is the folder of the sources: an archive often holds a single folder.
@@ -175,6 +175,14 @@ type compiler struct {
 	cage     *cage.Cage // of tools; nil for none
 	language string     // as found
 	program  contest.Program
+	err      error // of the first step that has failed; no further tool is run then
+}
+
+// fail keeps the error of a step, unless an earlier one has failed.
+func (c *compiler) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
 }
 
 // begin says how the bot is started: a command, in the folder of a file.
@@ -183,26 +191,27 @@ func (c *compiler) begin(file string, argv ...string) {
 }
 
 // try runs commands until one succeeds. The error is that of the first.
-func (c *compiler) try(commands ...[]string) (first error) {
-	for _, argv := range commands {
-		err := c.run(argv...)
-		if err == nil || c.ctx.Err() != nil {
-			return err
-		}
-		if first == nil {
-			first = err
-		}
+func (c *compiler) try(commands ...[]string) {
+	if c.err != nil {
+		return
 	}
-	return first
+	for _, argv := range commands {
+		err := c.in(".", argv...)
+		if err == nil || c.ctx.Err() != nil {
+			c.err = err
+			return
+		}
+		c.fail(err)
+	}
 }
 
 // maxOutput is how much of a tool's output is kept.
 const maxOutput = 64 << 10
 
-// run runs a tool in the folder of the sources. The error is a *Refusal if the tool fails or takes too long.
-func (c *compiler) run(argv ...string) error { return c.in(".", argv...) }
+// run runs a tool in the folder of the sources, if nothing has failed.
+func (c *compiler) run(argv ...string) { c.try(argv) }
 
-// in runs a tool in a folder below that.
+// in runs a tool in a folder below that. The error is a *Refusal if the tool fails or takes too long.
 func (c *compiler) in(dir string, argv ...string) error {
 	var out, log bytes.Buffer // tsc and dotnet say on standard output what is wrong
 	var excess error

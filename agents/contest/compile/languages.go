@@ -25,8 +25,8 @@ type language struct {
 	build     builder
 }
 
-// A builder compiles files of a language, if need be, and says how the program is started.
-type builder func(c *compiler, l *language, files []string) error
+// A builder compiles files of a language, if need be, and says how the program is started. See compiler.err.
+type builder func(c *compiler, l *language, files []string)
 
 // usual are the names, without ending and in small letters, of files to start.
 var usual = []string{"main", "bot", "mybot", "index", "app", "__main__", "run", "botrun", "botstarter", "program"}
@@ -80,11 +80,12 @@ func called(name string) *language {
 }
 
 // tool returns the first of several programs that this machine has.
-func tool(what string, names ...string) (string, error) {
+func (c *compiler) tool(what string, names ...string) string {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
+			return path
 		}
 	}
-	return "", refuse("needs %s, which this machine does not have: %s is not found", what, strings.Join(names, " or "))
+	c.fail(refuse("needs %s, which this machine does not have: %s is not found", what, strings.Join(names, " or ")))
+	return names[0]
 }

@@ -29,22 +29,18 @@ func beside(main string, files []string) []string {
 	return files
 }
 
-func golang(c *compiler, l *language, files []string, tool, main string) error {
-	if err := c.shareGo(tool); err != nil {
-		return err
-	}
+func golang(c *compiler, l *language, files []string, tool, main string) {
+	c.fail(c.shareGo(tool))
 	mark, ok := c.above(main, "go.mod")
 	home := mark
 	if !ok {
 		home, mark = main, "go.mod"
-		if err := c.run(tool, "mod", "init", c.goModule(files)); err != nil {
-			return err
-		}
+		c.run(tool, "mod", "init", c.goModule(files))
 	}
 	binary := filepath.Join(c.dir, "bot.host")
 	c.begin(home, binary)
 	pkg := strings.TrimPrefix(strings.TrimPrefix(path.Dir(main), path.Dir(mark)), "/")
-	return c.run(tool, "build", "-C", path.Dir(mark), "-o", binary, "./"+pkg)
+	c.run(tool, "build", "-C", path.Dir(mark), "-o", binary, "./"+pkg)
 }
 
 // goModule is the path under which a program without go.mod imports its own folders, such as github.com/me/bot.
@@ -61,27 +57,22 @@ func (c *compiler) goModule(files []string) string {
 	return "bot"
 }
 
-func rust(c *compiler, l *language, files []string) error {
-	if mark, ok := c.mark(l.Marks); ok {
-		cargo, err := tool("Rust", "cargo")
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(c.dir, ".host-build")
-		err = c.run(cargo, "build", "--release", "--offline", "--manifest-path", mark, "--target-dir", target)
-		if err != nil {
-			return err
-		}
-		return c.product(mark, ".host-build/release")
+func rust(c *compiler, l *language, files []string) {
+	mark, ok := c.mark(l.Marks)
+	if !ok {
+		started(toBinary)(c, l, files)
+		return
 	}
-	return started(toBinary)(c, l, files)
+	target := filepath.Join(c.dir, ".host-build")
+	c.run(c.tool("Rust", "cargo"), "build", "--release", "--offline", "--manifest-path", mark, "--target-dir", target)
+	c.product(mark, ".host-build/release")
 }
 
 // toBinary compiles the file to start, whose compiler finds the others.
-func toBinary(c *compiler, l *language, files []string, tool, main string) error {
+func toBinary(c *compiler, l *language, files []string, tool, main string) {
 	binary := filepath.Join(c.dir, "bot.host")
 	c.begin(main, binary)
-	return c.run(slices.Concat([]string{tool}, l.Flags, []string{"-o", binary, main})...)
+	c.run(slices.Concat([]string{tool}, l.Flags, []string{"-o", binary, main})...)
 }
 
 var (
@@ -89,7 +80,7 @@ var (
 	cabalFolders = regexp.MustCompile(`(?mi)^\s*hs-source-dirs:\s*(\S.*)$`)
 )
 
-func haskell(c *compiler, l *language, files []string) error {
+func haskell(c *compiler, l *language, files []string) {
 	in := *l
 	if mark, ok := c.mark([]string{"*.cabal"}); ok {
 		said := c.text(mark)
@@ -107,7 +98,7 @@ func haskell(c *compiler, l *language, files []string) error {
 			in.Flags = append(slices.Clone(in.Flags), "-i"+path.Dir(name))
 		}
 	}
-	return started(toBinary)(c, &in, files)
+	started(toBinary)(c, &in, files)
 }
 
 var jvmPackage = regexp.MustCompile(`(?m)^\s*package\s+([\w.]+)\s*;?`)
@@ -122,10 +113,9 @@ func (c *compiler) inPackage(main, class string) string {
 
 // onJVM starts a class. By default the JVM writes warnings to standard output, where they would be answers, such as
 // one that another JVM with the same number of its process holds the file of its performance counters.
-func (c *compiler) onJVM(main string, args ...string) error {
-	run, err := tool("Java", "java")
+func (c *compiler) onJVM(main string, args ...string) {
+	run := c.tool("Java", "java")
 	c.begin(main, append([]string{run, "-XX:-UsePerfData", "-Xlog:disable", "-Xlog:all=warning:stderr"}, args...)...)
-	return err
 }
 
 // classPath is the folder of the classes, those of resources, and every library, as absolute paths.
@@ -141,17 +131,15 @@ func (c *compiler) classPath() string {
 }
 
 // java compiles all files, or else, if one of them is no part of the bot and fails, those that the first needs.
-func java(c *compiler, l *language, files []string, javac, main string) error {
+func java(c *compiler, l *language, files []string, javac, main string) {
 	class := c.inPackage(main, strings.TrimSuffix(path.Base(main), path.Ext(main)))
-	if err := c.onJVM(c.projectOf(main), "-cp", c.classPath(), class); err != nil {
-		return err
-	}
+	c.onJVM(c.projectOf(main), "-cp", c.classPath(), class)
 	root := path.Dir(main)
 	for range strings.Count(class, ".") {
 		root = path.Dir(root)
 	}
 	base := slices.Concat([]string{javac}, l.Flags, []string{"-cp", c.classPath()})
-	return c.try(slices.Concat(base, files), slices.Concat(base, []string{"-sourcepath", root, main}))
+	c.try(slices.Concat(base, files), slices.Concat(base, []string{"-sourcepath", root, main}))
 }
 
 // projectOf is the build file of a program for the JVM, whose folder it is started in, or the top.
@@ -162,24 +150,16 @@ func (c *compiler) projectOf(main string) string {
 	return "."
 }
 
-func kotlin(c *compiler, l *language, files []string, kotlinc, main string) error {
+func kotlin(c *compiler, l *language, files []string, kotlinc, main string) {
 	name := strings.TrimSuffix(path.Base(main), path.Ext(main))
 	class := c.inPackage(main, strings.ToUpper(name[:1])+name[1:]+"Kt")
-	if err := c.onJVM(c.projectOf(main), "-cp", filepath.Join(c.dir, "bot.host.jar"), class); err != nil {
-		return err
-	}
-	return c.run(slices.Concat([]string{kotlinc}, l.Flags, files)...)
+	c.onJVM(c.projectOf(main), "-cp", filepath.Join(c.dir, "bot.host.jar"), class)
+	c.run(slices.Concat([]string{kotlinc}, l.Flags, files)...)
 }
 
-func scala(c *compiler, l *language, files []string, scalac, main string) error {
-	run, err := tool("Scala", "scala")
-	if err != nil {
-		return err
-	}
-	out := filepath.Join(c.dir, "classes.host")
-	if err := c.root.MkdirAll("classes.host", 0o755); err != nil {
-		return err
-	}
+func scala(c *compiler, l *language, files []string, scalac, main string) {
+	const out = "classes.host"
+	c.fail(c.root.MkdirAll(out, 0o755))
 	class := strings.TrimSuffix(path.Base(main), path.Ext(main))
 	text := c.text(main)
 	if at := l.Main.FindStringIndex(text); at != nil { // the object that this is part of
@@ -187,8 +167,8 @@ func scala(c *compiler, l *language, files []string, scalac, main string) error 
 			class = m[1]
 		}
 	}
-	c.begin(c.projectOf(main), run, "-cp", out, c.inPackage(main, class))
-	return c.run(slices.Concat([]string{scalac}, l.Flags, files)...)
+	c.begin(c.projectOf(main), c.tool("Scala", "scala"), "-cp", filepath.Join(c.dir, out), c.inPackage(main, class))
+	c.run(slices.Concat([]string{scalac}, l.Flags, files)...)
 }
 
 // What a project file of C# says.
@@ -217,40 +197,35 @@ func (c *compiler) project(main string, files []string) (mark string, own []stri
 	return mark, own
 }
 
-func csharp(c *compiler, l *language, files []string) error {
+func csharp(c *compiler, l *language, files []string) {
 	// A project that makes a program comes before tests and libraries.
 	starts, _ := narrow(files, func(name string) bool {
 		mark, ok := c.above(name, aProject...)
 		return ok && exeOutput.MatchString(c.text(mark)) && !testKit.MatchString(c.text(mark))
 	})
-	compiler, main, err := c.toolAndStart(l, starts)
-	if err != nil {
-		return err
+	compiler, main := c.tool(l.Name, l.Tools...), c.start(l, starts)
+	if c.err != nil {
+		return
 	}
 	mark, own := c.project(main, files)
 	if path.Base(compiler) == "mcs" {
-		mono, err := tool("Mono", "mono")
-		if err != nil {
-			return err
-		}
 		argv := []string{compiler, "-optimize", "-unsafe", "-langversion:latest", "-out:bot.host.exe"}
 		for _, m := range systemDLL.FindAllStringSubmatch(c.text(mark), -1) {
 			argv = append(argv, "-r:"+m[1])
 		}
-		c.begin(mark, mono, filepath.Join(c.dir, "bot.host.exe"))
-		return c.try(slices.Concat(argv, own), slices.Concat(argv, beside(main, own)))
+		c.begin(mark, c.tool("Mono", "mono"), filepath.Join(c.dir, "bot.host.exe"))
+		c.try(slices.Concat(argv, own), slices.Concat(argv, beside(main, own)))
+		return
 	}
 	if mark == "" {
 		const project = `<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><OutputType>Exe</OutputType>` +
 			`<TargetFramework>net8.0</TargetFramework></PropertyGroup></Project>`
 		mark = "bot.csproj"
-		if err := c.root.WriteFile(mark, []byte(project), 0o644); err != nil {
-			return err
-		}
+		c.fail(c.root.WriteFile(mark, []byte(project), 0o644))
 	}
 	name := strings.TrimSuffix(path.Base(mark), ".csproj")
 	c.begin(mark, compiler, filepath.Join(c.dir, "out.host", name+".dll"))
-	return c.run(compiler, "build", mark, "--configuration", "Release", "--output", filepath.Join(c.dir, "out.host"))
+	c.run(compiler, "build", mark, "--configuration", "Release", "--output", filepath.Join(c.dir, "out.host"))
 }
 
 // common are packages that most programs import.

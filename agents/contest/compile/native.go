@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"debug/elf"
 	"errors"
 	"io"
@@ -16,23 +17,22 @@ import (
 )
 
 // native builds with the author's build file, or else, or if that fails, with the compiler alone.
-func native(c *compiler, l *language, files []string) error {
-	tool, err := tool(l.Name, l.Tools...)
-	if err != nil {
-		return err
+func native(c *compiler, l *language, files []string) {
+	tool := c.tool(l.Name, l.Tools...)
+	if c.err != nil {
+		return
 	}
 	first := c.trueNames()
 	for _, mark := range c.buildFiles() {
-		if err := c.byBuildFile(mark); err == nil {
-			return nil
-		} else if first == nil {
-			first = err
+		if c.byBuildFile(mark); c.err == nil {
+			return
 		}
+		first, c.err = cmp.Or(first, c.err), nil
 	}
-	if err = c.alone(l, files, append([]string{tool}, l.Flags...)); err != nil && first != nil {
-		return first
+	c.alone(l, files, append([]string{tool}, l.Flags...))
+	if c.err != nil && first != nil {
+		c.err = first
 	}
-	return err
 }
 
 // buildFiles are those of make and CMake in the fewest folders whose tools are here.
@@ -50,46 +50,41 @@ func (c *compiler) buildFiles() (marks []string) {
 }
 
 // byBuildFile builds with make or cmake.
-func (c *compiler) byBuildFile(mark string) error {
+func (c *compiler) byBuildFile(mark string) {
 	dir := path.Dir(mark)
 	_, err := c.executables(dir, true)
-	switch {
-	case err != nil:
-	case path.Base(mark) == "CMakeLists.txt":
+	c.fail(err)
+	if path.Base(mark) == "CMakeLists.txt" {
 		const out = ".host-build"
-		err = c.run("cmake", "-S", dir, "-B", out, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY="+
+		c.run("cmake", "-S", dir, "-B", out, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY="+
 			filepath.Join(c.dir, dir, ".host-bin"))
-		if err == nil {
-			err = c.run("cmake", "--build", out)
-		}
-	default:
-		if err = c.unixLines(mark); err == nil {
-			err = c.run("make", "-C", dir)
-		}
+		c.run("cmake", "--build", out)
+	} else {
+		c.unixLines(mark)
+		c.run("make", "-C", dir)
 	}
-	if err != nil {
-		return err
-	}
-	return c.product(mark, dir)
+	c.product(mark, dir)
 }
 
 // product makes the executable that a build has left below a folder the program.
-func (c *compiler) product(mark, dir string) error {
-	found, err := c.executables(dir, false)
-	if err != nil {
-		return err
+func (c *compiler) product(mark, dir string) {
+	if c.err != nil {
+		return
 	}
+	found, err := c.executables(dir, false)
 	if k := slices.IndexFunc(found, c.isUsual); k >= 0 {
 		found = found[k : k+1]
 	}
-	switch len(found) {
-	case 0:
-		return refuse("%s builds no executable; say what to run in bot.toml", mark)
-	case 1:
+	switch {
+	case err != nil:
+		c.err = err
+	case len(found) == 0:
+		c.err = refuse("%s builds no executable; say what to run in bot.toml", mark)
+	case len(found) > 1:
+		c.err = refuse("%s builds %d executables: %s; say which to run in bot.toml", mark, len(found), some(found))
+	default:
 		c.begin(mark, filepath.Join(c.dir, found[0]))
-		return nil
 	}
-	return refuse("%s builds %d executables: %s; say which to run in bot.toml", mark, len(found), some(found))
 }
 
 // executables lists the programs in machine code below a folder, or removes them.
@@ -174,7 +169,7 @@ func (c *compiler) trueNames() (err error) {
 
 // alone compiles all files but those that others include, and those with another main. If that fails, it leaves out
 // what is not in the folder of the file to start.
-func (c *compiler) alone(l *language, files, compiler []string) error {
+func (c *compiler) alone(l *language, files, compiler []string) {
 	inside := map[string]bool{}
 	for _, s := range c.seen {
 		for _, m := range include.FindAllStringSubmatch(c.text(s.name), -1) {
@@ -182,9 +177,9 @@ func (c *compiler) alone(l *language, files, compiler []string) error {
 		}
 	}
 	units, _ := narrow(files, func(name string) bool { return !inside[path.Base(name)] })
-	main, err := c.start(l, units)
-	if err != nil {
-		return err
+	main := c.start(l, units)
+	if c.err != nil {
+		return
 	}
 	c.begin(main, filepath.Join(c.dir, "bot.host"))
 	others := c.matching(units, l.Main)
@@ -202,5 +197,5 @@ func (c *compiler) alone(l *language, files, compiler []string) error {
 			tries = append(tries, slices.Concat(base, files, []string{"-lm", standard}))
 		}
 	}
-	return c.try(tries...)
+	c.try(tries...)
 }

@@ -1,13 +1,13 @@
 package compile
 
 import (
-	"errors"
 	"fmt"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -68,20 +68,19 @@ func (c *compiler) said() (ok bool, err error) {
 			return false, refuse("bot.toml: run = %q: there is no such file after the build", says.Run)
 		}
 		if !machineCode(argv[0]) {
-			err = c.unixLines(file)
+			c.unixLines(file)
 		}
-		return true, errors.Join(err, c.root.Chmod(file, 0o755))
+		c.fail(c.root.Chmod(file, 0o755))
 	}
-	return true, nil
+	return c.err == nil, c.err
 }
 
 // unixLines takes carriage returns from the lines of a script, where they would be part of words.
-func (c *compiler) unixLines(name string) error {
+func (c *compiler) unixLines(name string) {
 	text := strings.TrimPrefix(c.text(name), "\ufeff")
-	if !strings.Contains(text, "\r\n") && text == c.text(name) {
-		return nil
+	if c.err == nil && (strings.Contains(text, "\r\n") || text != c.text(name)) {
+		c.err = c.root.WriteFile(name, []byte(strings.ReplaceAll(text, "\r\n", "\n")), 0o755)
 	}
-	return c.root.WriteFile(name, []byte(strings.ReplaceAll(text, "\r\n", "\n")), 0o755)
 }
 
 // interpreters are what the first line of a script may name, by how the name begins.
@@ -116,14 +115,12 @@ func (c *compiler) uploaded() (ok bool, err error) {
 		c.begin(found[0], name)
 		return true, c.root.Chmod(found[0], 0o755)
 	}
-	if makefile, ok := c.above(found[0], "[Mm]akefile"); ok {
-		if make, err := tool("make", "make"); err == nil {
-			if err := c.run(make, "-C", path.Dir(makefile)); err != nil {
-				return false, err
-			}
-		}
+	makefile, ok := c.above(found[0], "[Mm]akefile")
+	if make, err := exec.LookPath("make"); ok && err == nil {
+		c.run(make, "-C", path.Dir(makefile))
 	}
-	return true, c.script(found[0])
+	c.script(found[0])
+	return true, c.err
 }
 
 // startsJava is a script that starts a program in Java.
@@ -131,10 +128,8 @@ var startsJava = regexp.MustCompile(`(?m)\bjava\b.*-(cp|classpath)|\bjava [A-Z]|
 
 // script starts a script with the interpreter that its first line names. Classes of Java beside it, which it starts,
 // are compiled where they are.
-func (c *compiler) script(mark string) error {
-	if err := c.unixLines(mark); err != nil {
-		return err
-	}
+func (c *compiler) script(mark string) {
+	c.unixLines(mark)
 	text := c.text(mark)
 	first, _, _ := strings.Cut(text, "\n")
 	words := strings.Fields(strings.TrimPrefix(first, "#!"))
@@ -156,29 +151,20 @@ func (c *compiler) script(mark string) error {
 	}
 	run, err := exec.LookPath(words[0])
 	if err != nil || len(names) > 1 {
-		if run, err = tool(path.Base(words[0])+" (the first line of "+mark+")", names...); err != nil {
-			return err
-		}
+		run = c.tool(path.Base(words[0])+" (the first line of "+mark+")", names...)
 	}
 	if c.language == "" {
 		c.language = path.Base(run)
 	}
 	c.begin(mark, append(append([]string{run}, words[1:]...), path.Base(mark))...)
 	if strings.HasPrefix(names[0], "python") {
-		if err := c.checkPython(run, []string{mark}, func(old string) { c.program.Argv[0] = old }); err != nil {
-			return err
-		}
+		c.checkPython(run, []string{mark}, func(python string) { c.program.Argv[0] = python })
 	}
 	sources, _ := filepath.Glob(filepath.Join(c.program.Dir, "*.java"))
-	if len(sources) == 0 || !startsJava.MatchString(text) {
-		return nil
+	if len(sources) > 0 && startsJava.MatchString(text) {
+		c.run(slices.Concat([]string{c.tool("Java", "javac"), "-nowarn", "-encoding", "UTF-8", "-cp", c.classPath(), "-d",
+			c.program.Dir}, sources)...)
 	}
-	javac, err := tool("Java", "javac")
-	if err != nil {
-		return err
-	}
-	flags := []string{javac, "-nowarn", "-encoding", "UTF-8", "-cp", c.classPath(), "-d", c.program.Dir}
-	return c.run(append(flags, sources...)...)
 }
 
 // jar starts a Java archive that says which class begins, if there is just one and no source.
@@ -196,5 +182,6 @@ func (c *compiler) jar() (ok bool, err error) {
 		return false, nil
 	}
 	c.language = "Java"
-	return true, c.onJVM(jars[0], "-jar", path.Base(jars[0]))
+	c.onJVM(jars[0], "-jar", path.Base(jars[0]))
+	return true, c.err
 }

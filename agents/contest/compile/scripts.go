@@ -3,6 +3,7 @@ package compile
 import (
 	"encoding/json"
 	"errors"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -22,58 +23,56 @@ var (
 )
 
 // interpreted is a program that is started as it is.
-func interpreted(c *compiler, l *language, files []string, run, main string) error {
+func interpreted(c *compiler, l *language, files []string, run, main string) {
 	c.begin(main, run, path.Base(main))
-	if l.Flags == nil {
-		return nil
+	if l.Flags != nil {
+		c.run(slices.Concat([]string{run}, l.Flags, []string{main})...)
 	}
-	return c.run(append([]string{run}, append(slices.Clone(l.Flags), main)...)...)
 }
 
-func python(c *compiler, l *language, files []string) error {
-	run, err := tool(l.Name, l.Tools...)
-	if err != nil {
-		return err
-	}
+func python(c *compiler, l *language, files []string) {
+	run := c.tool(l.Name, l.Tools...)
 	main, wrapped := c.wrapped(files)
 	if main == "" {
-		if main, err = c.start(l, files); err != nil {
-			return err
-		}
+		main = c.start(l, files)
 	}
 	checked, _ := narrow(files, func(name string) bool { return name == main || c.takenIn(name, files) })
-	argv := func(python string) {
+	c.checkPython(run, checked, func(python string) {
 		folder := path.Dir(main)
 		if c.isFile(path.Join(folder, "__init__.py")) && path.Base(main) == "__main__.py" {
 			c.begin(folder, python, "-u", "-m", path.Base(folder))
 			return
 		}
-		c.begin(main, append([]string{python, "-u"}, append(wrapped, path.Base(main))...)...)
-	}
-	argv(run)
-	return c.checkPython(run, checked, argv)
+		c.begin(main, slices.Concat([]string{python, "-u"}, wrapped, []string{path.Base(main)})...)
+	})
 }
 
-// checkPython reads files with an interpreter. If they are for Python 2, again says to start them with that one.
-func (c *compiler) checkPython(run string, files []string, again func(old string)) error {
-	err := c.run(append([]string{run, "-m", "py_compile"}, files...)...)
-	refusal := new(Refusal)
-	refused := errors.As(err, &refusal) && oldPython.MatchString(refusal.Output)
-	if !refused && (err != nil || len(c.matching(files, newPython)) == 0 || len(c.matching(files, bothPythons)) > 0) {
-		return err
+// checkPython reads files with an interpreter, and says to start them with it. If they are for Python 2, it says to
+// start them with that one.
+func (c *compiler) checkPython(run string, files []string, start func(python string)) {
+	if c.err != nil {
+		return
 	}
-	old, missing := tool("Python 2", "python2", "python2.7")
-	if missing == nil && c.run(old, "-c", "pass") == nil {
-		c.language = "Python 2"
-		again(old)
-		return c.run(append([]string{old, "-m", "py_compile"}, files...)...)
+	start(run)
+	c.run(append([]string{run, "-m", "py_compile"}, files...)...)
+	refusal := new(Refusal)
+	refused := errors.As(c.err, &refusal) && oldPython.MatchString(refusal.Output)
+	if !refused && (c.err != nil || len(c.matching(files, newPython)) == 0 || len(c.matching(files, bothPythons)) > 0) {
+		return
+	}
+	for _, name := range []string{"python2", "python2.7"} {
+		if old, err := exec.LookPath(name); err == nil && c.in(".", old, "-c", "pass") == nil {
+			c.language, c.err = "Python 2", nil
+			start(old)
+			c.run(append([]string{old, "-m", "py_compile"}, files...)...)
+			return
+		}
 	}
 	if refused {
 		c.language = "Python 2"
 		refusal.Why = "is written for Python 2, which this machine does not have: " +
 			strings.TrimPrefix(refusal.Why, "does not compile: ")
 	}
-	return err
 }
 
 // wrapped returns the only file with a class that the contest runs, and the program that runs it.
@@ -95,18 +94,16 @@ func (c *compiler) wrapped(files []string) (main string, wrapper []string) {
 // startScript is "node FILE" in a package.json.
 var startScript = regexp.MustCompile(`^node\s+(--?\S+\s+)*([^\s-]\S*)$`)
 
-func javascript(c *compiler, l *language, files []string) error {
-	node, err := tool(l.Name, l.Tools...)
-	if err != nil {
-		return err
-	}
+func javascript(c *compiler, l *language, files []string) {
+	node := c.tool(l.Name, l.Tools...)
 	if mark, ok := c.mark(l.Marks); ok {
 		var says struct {
 			Main    string
 			Scripts struct{ Start string }
 		}
 		if err := json.Unmarshal([]byte(c.text(mark)), &says); err != nil {
-			return refuse("%s is no JSON: %v", mark, err)
+			c.fail(refuse("%s is no JSON: %v", mark, err))
+			return
 		}
 		names := []string{says.Main, says.Main + ".js", says.Main + "/index.js"}
 		if m := startScript.FindStringSubmatch(says.Scripts.Start); m != nil && m[2] != "." {
@@ -116,24 +113,24 @@ func javascript(c *compiler, l *language, files []string) error {
 			main := path.Join(path.Dir(mark), name)
 			if !strings.HasPrefix(name, "/") && c.isFile(main) {
 				c.begin(mark, node, strings.TrimPrefix(main, path.Dir(mark)+"/"))
-				return c.run(node, "--check", main)
+				c.run(node, "--check", main)
+				return
 			}
 		}
 	}
-	return started(interpreted)(c, l, files)
+	started(interpreted)(c, l, files)
 }
 
 // typescript is translated as a whole. An error of types, such as one of a missing @types/node, does not stop it.
-func typescript(c *compiler, l *language, files []string, tsc, main string) error {
-	node, err := tool("Node.js", "node", "nodejs")
-	if err != nil {
-		return err
+func typescript(c *compiler, l *language, files []string, tsc, main string) {
+	node := c.tool("Node.js", "node", "nodejs")
+	if c.err != nil {
+		return
 	}
 	script := strings.TrimSuffix(main, ".ts") + ".js"
-	err = c.run(slices.Concat([]string{tsc}, l.Flags, []string{main})...)
-	if err != nil && !c.isFile(script) {
-		return err
+	if c.run(slices.Concat([]string{tsc}, l.Flags, []string{main})...); c.isFile(script) {
+		c.err = nil
 	}
 	c.begin(main, node, path.Base(script))
-	return c.run(node, "--check", script)
+	c.run(node, "--check", script)
 }

@@ -199,13 +199,14 @@ func highest(names []string) []string {
 
 // start returns the file with which a program begins: the only one that can, or the one of a usual name in the fewest
 // folders, or one that no other takes in, with a usual sign of such files, in the fewest folders.
-func (c *compiler) start(l *language, files []string) (string, error) {
+func (c *compiler) start(l *language, files []string) string {
 	if len(files) == 1 {
-		return files[0], nil
+		return files[0]
 	}
 	found := c.matching(files, l.Main)
 	if len(found) == 0 {
-		return "", lost("none of its %d source files has %s: %s", len(files), l.Needs, some(files))
+		c.fail(lost("none of its %d source files has %s: %s", len(files), l.Needs, some(files)))
+		return ""
 	}
 	found, _ = narrow(found, func(name string) bool { return !aside.MatchString(name) })
 	if named, ok := narrow(found, c.isUsual); ok {
@@ -222,10 +223,10 @@ func (c *compiler) start(l *language, files []string) (string, error) {
 		found = signed
 	}
 	if found = highest(found); len(found) > 1 {
-		return "", lost("%d of its %d source files can be the one to start: %s; call one main%s at the top, "+
-			"or say so in bot.toml", len(found), len(files), some(found), l.Endings[0])
+		c.fail(lost("%d of its %d source files can be the one to start: %s; call one main%s at the top, "+
+			"or say so in bot.toml", len(found), len(files), some(found), l.Endings[0]))
 	}
-	return found[0], nil
+	return found[0]
 }
 
 // takenIn reports whether another file imports or includes a file.
@@ -239,23 +240,13 @@ func (c *compiler) takenIn(name string, files []string) bool {
 }
 
 // started returns what builds with the tool of a language, once the file with which the program begins is found.
-func started(build func(c *compiler, l *language, files []string, tool, main string) error) builder {
-	return func(c *compiler, l *language, files []string) error {
-		tool, main, err := c.toolAndStart(l, files)
-		if err != nil {
-			return err
+func started(build func(c *compiler, l *language, files []string, tool, main string)) builder {
+	return func(c *compiler, l *language, files []string) {
+		tool, main := c.tool(l.Name, l.Tools...), c.start(l, files)
+		if c.err == nil {
+			build(c, l, files, tool, main)
 		}
-		return build(c, l, files, tool, main)
 	}
-}
-
-// toolAndStart returns the tool of a language, and the file with which the program begins.
-func (c *compiler) toolAndStart(l *language, files []string) (found, main string, err error) {
-	if found, err = tool(l.Name, l.Tools...); err != nil {
-		return "", "", err
-	}
-	main, err = c.start(l, files)
-	return found, main, err
 }
 
 // some names at most five files.
