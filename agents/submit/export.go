@@ -61,7 +61,8 @@ func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, e
 	if _, err := exec.LookPath("go"); err != nil {
 		report += "not compiled and not tested: there is no Go here\n"
 	} else {
-		bar := answers()
+		bar := program.NewBar(os.Stderr, false, -1, "answers")
+		bar.Describef("the bot answers stored games")
 		replayed, err := check(ctx, b.Game, f.Source, func(trial.Answer) { _ = bar.Add(1) })
 		_ = bar.Finish()
 		if err != nil {
@@ -72,8 +73,8 @@ func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, e
 			replayed.Logs, replayed.Answers, replayed.Mean.Seconds()*1000, replayed.Longest.Seconds()*1000)
 	}
 	if e.Zip {
-		packed, err := Zip(f.Source)
 		upload := strings.TrimSuffix(out, filepath.Ext(out)) + ".zip"
+		packed, err := Zip(f.Source)
 		if err == nil {
 			err = save(upload, packed)
 		}
@@ -93,24 +94,16 @@ func save(path string, data []byte) error {
 // describe is the report about a file.
 func (f *File) describe(b Bot, out string) string {
 	weights := "hand-tuned"
-	switch {
-	case b.Net != nil && f.Bits == netpack.Exact:
-		weights = fmt.Sprintf("net %s, exact", Hash(b.Net))
-	case b.Net != nil:
-		weights = fmt.Sprintf("net %s, rounded to %d bits each", Hash(b.Net), f.Bits)
-	}
 	if b.Net != nil {
-		weights += fmt.Sprintf("\nroom: %d characters for a network: %s", f.Room, fitting(b.Net, f.Room))
+		weights = "exact"
+		if f.Bits != netpack.Exact {
+			weights = fmt.Sprintf("rounded to %d bits each", f.Bits)
+		}
+		weights = fmt.Sprintf("net %s, %s\nroom: %d characters for a network: %s", Hash(b.Net), weights, f.Room,
+			fitting(b.Net, f.Room))
 	}
 	return fmt.Sprintf("%s: %d of at most %d characters, Go %s\nweights: %s\n",
 		out, len(f.Source), MaxChars, flatten.Lang[2:], weights)
-}
-
-// answers is a progress bar of the answers of a replay, whose number is not known before.
-func answers() program.Bar {
-	bar := program.NewBar(os.Stderr, false, -1, "answers")
-	bar.Describef("the bot answers stored games")
-	return bar
 }
 
 // check tests a bot as its contest would: it compiles the source alone, then replays the contest to it. It calls each,

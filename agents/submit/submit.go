@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -75,20 +76,36 @@ func (b Bot) Source() (f *File, err error) {
 	return b.fill(src)
 }
 
-// fill puts the network, if there is one, into the flattened program.
-func (b Bot) fill(src string) (f *File, err error) {
-	f = new(File)
+// fill puts the network, if there is one, into the flattened program, with as many bits per weight as fit into the room
+// that the code leaves.
+func (b Bot) fill(src string) (*File, error) {
+	f := &File{Source: []byte(src)}
 	if b.Net != nil {
-		if f.Bits, f.Room, src, err = b.build(src); err != nil {
-			return nil, err
+		all := textLen(widths(b.Net), netpack.Exact)
+		f.Source = b.with(src, netpack.Exact)
+		f.Room = MaxChars - (len(f.Source) - all)
+		f.Bits = min(netpack.Exact, netpack.Exact*f.Room/all+1) // the first tries may be a few characters too long
+		for len(f.Source) > MaxChars || f.Bits > fewestBits && len(f.Source) > MaxChars-spare {
+			if f.Bits--; f.Bits < fewestBits {
+				return nil, fmt.Errorf("the network takes %d characters with all its bits and %d with %d bits per weight, "+
+					"but %d characters of code leave %d: train one with %s", all, textLen(widths(b.Net), fewestBits),
+					fewestBits, MaxChars-f.Room, f.Room, fitting(b.Net, f.Room))
+			}
+			f.Source = b.with(src, f.Bits)
 		}
 	}
-	if n := utf8.RuneCountInString(src); n > MaxChars {
+	if n := utf8.RuneCount(f.Source); n > MaxChars {
 		return nil, fmt.Errorf("%d characters, %d more than the limit of %d (%s)",
-			n, n-MaxChars, MaxChars, flatten.Sizes([]byte(src)))
+			n, n-MaxChars, MaxChars, flatten.Sizes(f.Source))
 	}
-	f.Source = []byte(src)
 	return f, nil
+}
+
+// with returns a program with the network in so many bits per weight.
+func (b Bot) with(src string, bits int) []byte {
+	text, _ := netpack.Encode(b.Net, bits) // the numbers of bits that are tried are valid
+	name := fmt.Sprintf("net %s, %d bits a weight", Hash(b.Net), bits)
+	return []byte(strings.NewReplacer(textMark, text, headerMark, name).Replace(src))
 }
 
 // program returns the flattened program: made of the sources or, in an installation without them, by WritePrograms.
@@ -137,10 +154,7 @@ func WritePrograms(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for _, e := range bots.All {
-		if e.Submission == nil || e.Submission.Folder == "" {
-			continue
-		}
+	for _, e := range submitted() {
 		for _, learned := range []bool{false, true} {
 			src, err := Bot{Game: e.Game, Ply: e.Submission.MaxPly}.flatten(e.Submission, learned)
 			if err == nil {
@@ -206,45 +220,9 @@ func (b Bot) flatten(s *entry.Submission, learned bool) (string, error) {
 	return string(src), err
 }
 
-// build puts the network into a flattened program, with as many bits per weight as fit into the room that the code
-// leaves.
-func (b Bot) build(src string) (bits, room int, out string, err error) {
-	exact, err := netpack.Encode(b.Net, netpack.Exact)
-	if err != nil {
-		return 0, 0, "", err
-	}
-	bits = netpack.Exact
-	out = b.with(src, exact, bits)
-	room = MaxChars - (len(out) - len(exact))
-	if most := netpack.Exact*room/len(exact) + 1; most < bits { // the first tries may be a few characters too long
-		bits = most
-	}
-	for len(out) > MaxChars || bits > fewestBits && len(out) > MaxChars-spare {
-		if bits--; bits < fewestBits {
-			return 0, 0, "", fmt.Errorf("the network takes %d characters with all its bits and %d with %d bits per weight, "+
-				"but %d characters of code leave %d: train one with %s", len(exact), textLen(widths(b.Net), fewestBits),
-				fewestBits, MaxChars-room, room, fitting(b.Net, room))
-		}
-		text, err := netpack.Encode(b.Net, bits)
-		if err != nil {
-			return 0, 0, "", err
-		}
-		out = b.with(src, text, bits)
-	}
-	return bits, room, out, nil
-}
-
-func (b Bot) with(src, text string, bits int) string {
-	name := fmt.Sprintf("net %s, %d bits a weight", Hash(b.Net), bits)
-	return strings.NewReplacer(textMark, text, headerMark, name).Replace(src)
-}
-
 // Hash identifies a network by its weights.
 func Hash(net *mlp.Net) string {
-	text, err := netpack.Encode(net, netpack.Exact)
-	if err != nil {
-		return "?"
-	}
+	text, _ := netpack.Encode(net, netpack.Exact)
 	return fmt.Sprintf("%.6x", sha256.Sum256([]byte(text)))
 }
 
@@ -254,19 +232,25 @@ func lookup(name string) (*env.Game, *entry.Entry, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var known []string
-	for _, e := range bots.All {
-		switch s := e.Submission; {
-		case s == nil:
-		case e.Game == name && s.Folder != "":
-			return g, e, nil
-		case e.Game == name:
-			return nil, nil, fmt.Errorf("%s has no bot in one file: %s", name, s.Build)
-		case s.Folder != "":
-			known = append(known, e.Game)
+	e := bots.Of(g)
+	if s := e.Submission; e.Game == name && s != nil {
+		if s.Folder == "" {
+			err = fmt.Errorf("%s has no bot in one file: %s", name, s.Build)
 		}
+		return g, e, err
+	}
+	var known []string
+	for _, e := range submitted() {
+		known = append(known, e.Game)
 	}
 	return nil, nil, fmt.Errorf("%s has no bot in one file: want %s", name, strings.Join(known, ", "))
+}
+
+// submitted are the games whose contests take a source file.
+func submitted() []*entry.Entry {
+	return slices.DeleteFunc(slices.Clone(bots.All), func(e *entry.Entry) bool {
+		return e.Submission == nil || e.Submission.Folder == ""
+	})
 }
 
 // ply checks a search depth and replaces 0 by the default, the greatest: a deeper bot is stronger.

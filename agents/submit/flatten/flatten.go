@@ -9,8 +9,7 @@
 //   - fold.go removes the branches of if statements that are never taken, because their conditions are constants.
 //   - reach.go finds the declarations that func main needs, and the fields of structs that these mention; all others
 //     are dropped.
-//   - names.go gives every package-level declaration a unique name.
-//   - print.go prints the declarations without comments, as gofmt would.
+//   - print.go gives every package-level declaration a unique name and prints it without comments, as gofmt would.
 //
 // Assembly, embedded files, packages of other modules and init functions, which one package would run at another time
 // than several packages do, are refused too. Every refusal names the place.
