@@ -2,8 +2,6 @@ package compile
 
 import (
 	"archive/zip"
-	"compress/bzip2"
-	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -145,26 +143,29 @@ func (u *unpacker) other(ctx context.Context, path string) error {
 		return err
 	}
 	defer f.Close()
-	var plain io.Reader = f
 	lower := strings.ToLower(path)
-	switch {
-	case strings.HasSuffix(lower, ".7z"):
+	if strings.HasSuffix(lower, ".7z") {
 		return u.extract(ctx, f, formats.SevenZip{})
-	case strings.HasSuffix(lower, "gz"):
-		plain, err = gzip.NewReader(f)
-	case strings.HasSuffix(lower, "bz2"):
-		plain = bzip2.NewReader(f)
-	case strings.HasSuffix(lower, "xz"):
-		plain, err = formats.Xz{}.OpenReader(f)
 	}
-	if err != nil {
-		kind := map[bool]string{true: "a gzip", false: "an xz"}[strings.HasSuffix(lower, "gz")]
-		return refuse("not %s archive: %v", kind, err)
+	var plain io.Reader = f
+	for _, c := range compressions {
+		if !strings.HasSuffix(lower, c.ending) {
+			continue
+		}
+		if plain, err = c.format.OpenReader(f); err != nil {
+			return refuse("not %s archive: %v", c.name, err)
+		}
 	}
 	// What is not kept of an archive, such as folders and links, counts too.
 	plain = io.LimitReader(plain, 2*u.limit.Size+int64(u.limit.Files)*1024)
 	return u.extract(ctx, plain, formats.Tar{})
 }
+
+// compressions are how a tar archive may be compressed.
+var compressions = []struct {
+	ending, name string
+	format       formats.Decompressor
+}{{"gz", "a gzip", formats.Gz{}}, {"bz2", "a bzip2", formats.Bz2{}}, {"xz", "an xz", formats.Xz{}}}
 
 // extract reads an archive of a kind that names its files one after the other.
 func (u *unpacker) extract(ctx context.Context, in io.Reader, format formats.Extractor) error {

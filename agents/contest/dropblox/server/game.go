@@ -23,18 +23,12 @@ type game struct {
 	state  dropblox.State
 	reason dropbloxcontest.Reason // why it is over; "" while it goes on
 	folder *history.Folder        // nil after an error
-	failed func(error)            // is called with an error of the folder
+	server *Server                // counts an error of the folder
 }
 
 // newGame creates a team's game of a seed. Its history takes space from the budget.
 func (s *Server) newGame(team, mode, seed string, began time.Time, space *history.Budget) (*game, error) {
-	g := &game{
-		id: rand.Text()[:12], team: team, began: began, clock: s.c.Clock,
-	}
-	g.failed = func(err error) {
-		s.count(func(c *Counts) { c.HistoryErrors++ })
-		s.c.Log.Warn("the game goes on without further history", "game", g.id, "team", team, "err", err)
-	}
+	g := &game{id: rand.Text()[:12], team: team, began: began, clock: s.c.Clock, server: s}
 	if err := g.state.ResetSeed(seed); err != nil {
 		return nil, err
 	}
@@ -55,7 +49,8 @@ func (g *game) wrote(err error) {
 	if !errors.Is(err, history.ErrFull) {
 		g.folder = nil
 	}
-	g.failed(err)
+	g.server.count(func(c *Counts) { c.HistoryErrors++ })
+	g.server.c.Log.Warn("the game goes on without further history", "game", g.id, "team", g.team, "err", err)
 }
 
 func (g *game) save() { g.wrote(g.folder.State(int(g.state.Turns), dropbloxcontest.JSON(&g.state))) }

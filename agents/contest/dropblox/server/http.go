@@ -30,31 +30,27 @@ const (
 // games. The error is the listener's.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := web.NewServer(s, web.Limits{Read: readTime, Write: writeTime, HeaderBytes: 16 << 10, PerMember: maxPerTeam})
+	defer h.Stop()
+	defer s.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- h.Serve(l) }()
 	clock := time.NewTicker(tickTime)
 	defer clock.Stop()
 	var over <-chan time.Time
-	done := s.done
-	for {
+	for done := s.done; ; {
 		select {
 		case <-clock.C:
 			s.Tick()
-			continue
 		case <-done:
 			over, done = time.After(lingerTime), nil
-			continue
 		case err := <-ended:
-			s.Close()
 			return err
 		case <-over:
+			return nil
 		case <-ctx.Done():
+			return nil
 		}
-		break
 	}
-	s.Close()
-	h.Stop()
-	return nil
 }
 
 // ServeHTTP implements http.Handler.

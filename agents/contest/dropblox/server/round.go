@@ -94,8 +94,8 @@ func wait(d time.Duration) *protocol.Reply {
 	return &protocol.Reply{Ret: protocol.Wait, WaitTime: &seconds}
 }
 
-// gather notes that a team waits, and sets the time of the round if enough teams do. It returns how long the team should
-// wait before it asks again, so that all teams ask when the round begins.
+// gather notes that a team waits, and sets the time of the round if enough teams do. It returns how long the team
+// should wait before it asks again, so that all teams ask when the round begins.
 func (s *Server) gather(team string, now time.Time) time.Duration {
 	r := &s.round
 	r.waiting[team] = now

@@ -169,7 +169,8 @@ func (q *queue) refuse() {
 
 // compare compares two tickets by what is known of their addresses, then of their addresses and teams.
 func compare(known map[[2]string]uint64, a, b *ticket) int {
-	return cmp.Or(cmp.Compare(known[[2]string{a.from}], known[[2]string{b.from}]), cmp.Compare(known[a.key()], known[b.key()]))
+	byAddress := cmp.Compare(known[[2]string{a.from}], known[[2]string{b.from}])
+	return cmp.Or(byAddress, cmp.Compare(known[a.key()], known[b.key()]))
 }
 
 // key is that of an address and a team. The 1 tells it from that of the address.
