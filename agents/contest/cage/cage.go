@@ -4,6 +4,7 @@
 package cage
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -177,7 +178,7 @@ const walkShare = 50
 // no limit of the system counts that.
 type guest struct {
 	limits  Limits
-	scratch string   // a folder for its temporary files
+	scratch string   // a folder for its temporary files, in its own folder if it may write there
 	folders []string // which it may write
 	bytes   int64    // what was in them
 	files   int
@@ -188,17 +189,16 @@ var _ contest.Cage = (*Cage)(nil)
 
 // Enclose implements contest.Cage.
 func (c *Cage) Enclose(cmd *exec.Cmd, before []string, memory int64) (contest.Guest, bool, error) {
-	in := *c
+	in, own := *c, ""
 	in.Memory = memory
-	g := &guest{limits: in.Limits}
-	var err error
-	if g.scratch, err = in.makeScratch(); err != nil {
+	if in.writable() {
+		own = in.Own
+	}
+	scratch, err := os.MkdirTemp(own, "tmp-")
+	if err != nil {
 		return nil, false, err
 	}
-	g.folders = []string{g.scratch}
-	if in.writable() {
-		g.folders = []string{in.Own}
-	}
+	g := &guest{limits: in.Limits, scratch: scratch, folders: []string{cmp.Or(own, scratch)}}
 	g.bytes, g.files = size(noLimit, g.folders...)
 	alone, err := in.wrap(cmd, before, g.scratch)
 	if err != nil {
@@ -213,15 +213,6 @@ const noLimit = 1 << 40
 // writable reports whether the cage's own folder may be written: nothing in it is hidden.
 func (c *Cage) writable() bool {
 	return c.Own != "" && !slices.ContainsFunc(c.Hidden, func(h string) bool { return within(h, c.Own) })
-}
-
-// makeScratch makes a folder for the temporary files of a program, in its own folder if it may write there.
-func (c *Cage) makeScratch() (string, error) {
-	dir := ""
-	if c.writable() {
-		dir = c.Own
-	}
-	return os.MkdirTemp(dir, "tmp-")
 }
 
 // Leave removes the temporary files.

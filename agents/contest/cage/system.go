@@ -43,16 +43,13 @@ var passed = []string{
 // readable returns what every contained program may read here.
 var readable = sync.OnceValue(func() (list []string) {
 	home, _ := os.UserHomeDir()
-	add := func(path string) {
-		if found, err := filepath.Glob(path); err == nil {
-			list = append(list, found...)
-		}
-	}
-	for _, path := range system {
-		add(path)
-	}
+	patterns := slices.Clone(system)
 	for _, path := range tools {
-		add(filepath.Join(home, path))
+		patterns = append(patterns, filepath.Join(home, path))
+	}
+	for _, pattern := range patterns {
+		found, _ := filepath.Glob(pattern) // all patterns are valid, but for an odd home folder
+		list = append(list, found...)
 	}
 	for _, bin := range filepath.SplitList(os.Getenv("PATH")) {
 		if filepath.IsAbs(bin) && !private(bin) {
@@ -81,19 +78,16 @@ func program(path string) (list []string) {
 	if found, err := exec.LookPath(path); err == nil {
 		path = found
 	}
-	for _, path := range []string{path, resolved(path)} {
+	paths := []string{path}
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		paths = append(paths, to)
+	}
+	for _, path := range paths {
 		if path, err := filepath.Abs(path); err == nil && filepath.Dir(path) != path {
 			list = append(append(list, path), installation(filepath.Dir(path))...)
 		}
 	}
 	return list
-}
-
-func resolved(path string) string {
-	if to, err := filepath.EvalSymlinks(path); err == nil {
-		return to
-	}
-	return path
 }
 
 // environment is what a contained program gets of ours, with a home and a folder for temporary files of its own.

@@ -60,21 +60,17 @@ var builds = map[string]builder{
 
 // languageOf is the language of a source file, nil if it has none.
 func languageOf(name string) *language {
-	for k := range languages {
-		isCode := !strings.HasSuffix(name, ".d.ts") // which only declares what others have
-		if isCode && slices.Contains(languages[k].Endings, strings.ToLower(path.Ext(name))) {
-			return &languages[k]
-		}
+	if strings.HasSuffix(name, ".d.ts") { // it only declares what others have
+		return nil
 	}
-	return nil
+	ending := strings.ToLower(path.Ext(name))
+	return languageThat(func(l language) bool { return slices.Contains(l.Endings, ending) })
 }
 
-// called is the language of a name.
-func called(name string) *language {
-	for k := range languages {
-		if strings.EqualFold(languages[k].Name, name) {
-			return &languages[k]
-		}
+// languageThat is the first language that is meant, nil if none is.
+func languageThat(is func(l language) bool) *language {
+	if k := slices.IndexFunc(languages, is); k >= 0 {
+		return &languages[k]
 	}
 	return nil
 }

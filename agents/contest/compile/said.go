@@ -43,7 +43,8 @@ func (c *compiler) said() (ok bool, err error) {
 	}
 	c.language = says.Language
 	if says.Run == "" && says.Build == "" {
-		if c.forced = called(c.language); c.forced == nil {
+		c.forced = languageThat(func(l language) bool { return strings.EqualFold(l.Name, c.language) })
+		if c.forced == nil {
 			return false, refuse(`bot.toml: want run = "COMMAND", or the language of the list`)
 		}
 		return false, nil

@@ -46,7 +46,7 @@ type Result struct {
 func (p *Player) Play(ctx context.Context) (Result, error) {
 	r := Result{}
 	if p.Console != nil && p.Program.Foreign == nil {
-		p.Program.Foreign = p.Console.foreign
+		p.Program.Foreign = func(line string) { p.Console.line("", "INVALID COMMAND: "+line) }
 		defer func() { p.Program.Foreign = nil }()
 	}
 	err := p.play(ctx, &r)
@@ -128,9 +128,6 @@ func (c *Console) line(colour, text string) {
 }
 
 const red, cyan = "31", "36"
-
-// foreign prints a line of output that is not a command.
-func (c *Console) foreign(line string) { c.line("", "INVALID COMMAND: "+line) }
 
 // received prints the commands of a turn.
 func (c *Console) received(t programs.Turn) {
