@@ -115,13 +115,11 @@ func (r *Result) clock(took time.Duration, level int) {
 // open opens a solver, in a new process if there is none that works.
 func (p *Player) open(ctx context.Context) (err error) {
 	if p.process != nil && p.process.dead == nil {
-		err = p.process.Open(ctx, p.Options)
-		if err == nil || p.process.dead == nil {
+		if err = p.process.Open(ctx, p.Options); err == nil || p.process.dead == nil {
 			return err
 		}
 	}
 	if p.process, err = Start(ctx, p.Config); err != nil {
-		p.process = nil
 		return err
 	}
 	return p.process.Open(ctx, p.Options)

@@ -115,13 +115,13 @@ func (p *Process) listen(r io.Reader) {
 	}
 }
 
-// send asks the process to call a function.
-func (p *Process) send(q request) error {
+// call asks the process to call a function, and waits for the answer as await does.
+func (p *Process) call(ctx context.Context, q request, limit time.Duration) (Answer, error) {
 	p.last, p.since, p.out = q, time.Now(), true
 	if p.asks.Encode(&p.last) != nil {
-		return p.fail(p.ended())
+		return Answer{}, p.fail(p.ended())
 	}
-	return nil
+	return p.await(ctx, limit)
 }
 
 // await waits for the outstanding answer, at most for limit if that is not 0, and until patience ends.
@@ -174,10 +174,7 @@ func (p *Process) Open(ctx context.Context, options string) error {
 		}
 	}
 	p.owed = false
-	if err := p.send(request{Function: "wt_open", Options: options}); err != nil {
-		return err
-	}
-	a, err := p.await(ctx, 0)
+	a, err := p.call(ctx, request{Function: "wt_open", Options: options}, 0)
 	if err == nil && a.Code < 0 {
 		err = errors.New(a.Text)
 	}
@@ -204,15 +201,12 @@ func (p *Process) Update(
 	}
 	q := request{Function: "wt_update", Field: *f, Now: now, Next: next, Fresh: fresh || p.owed}
 	p.owed = false
-	if err := p.send(q); err != nil {
-		return 0, err
+	a, err := p.call(ctx, q, limit)
+	if err == nil && a.Code < 0 {
+		err = &a
 	}
-	a, err := p.await(ctx, limit)
-	switch {
-	case err != nil:
+	if err != nil {
 		return 0, err
-	case a.Code < 0:
-		return 0, &a
 	}
 	return wintetris.Bits(a.Code), nil
 }
@@ -222,10 +216,10 @@ func (p *Process) Close() error {
 	if p.dead != nil {
 		return nil
 	}
-	if !p.out && p.send(request{Function: "wt_close"}) == nil {
+	if !p.out {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		_, _ = p.await(ctx, 0)
+		_, _ = p.call(ctx, request{Function: "wt_close"}, 0)
 	}
 	p.dead = errors.New("closed")
 	_ = p.stop()

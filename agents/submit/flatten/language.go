@@ -54,7 +54,7 @@ func (p *program) checkLanguage() {
 		if !p.kept(d) {
 			continue
 		}
-		node := d.node()
+		node := d.node
 		for _, e := range p.newer {
 			if node.Pos() <= e.Pos && e.Pos < node.End() {
 				p.refuse(e.Pos, "%s, and a flattened program is in %s: write it out", e.Msg, Lang)

@@ -1,7 +1,7 @@
 package flatten
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -51,20 +51,11 @@ func (p *program) refuse(pos token.Pos, format string, args ...any) {
 // A decl is one declaration: a function, a method, or one spec of a group.
 type decl struct {
 	pkg   *packages.Package
-	fn    *ast.FuncDecl // nil for a spec
-	gen   *ast.GenDecl  // the group of a spec
-	spec  ast.Spec
+	node  ast.Node     // an *ast.FuncDecl or an ast.Spec
+	gen   *ast.GenDecl // the group of a spec; nil for a function
 	objs  []types.Object
 	group bool // a constant whose value depends on its place in its group (iota, repeated values)
 	embed bool // a variable that may be an embedded file
-}
-
-// node is the syntax of the declaration.
-func (d *decl) node() ast.Node {
-	if d.fn != nil {
-		return d.fn
-	}
-	return d.spec
 }
 
 func load(o Options) (*program, error) {
@@ -131,9 +122,7 @@ func load(o Options) (*program, error) {
 func firstError(pkgs []*packages.Package) (err error) {
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		for _, e := range p.Errors {
-			if err == nil {
-				err = errors.New(e.Error())
-			}
+			err = cmp.Or(err, error(e))
 		}
 	})
 	return err
@@ -163,16 +152,16 @@ func (p *program) collect() {
 					if d.Recv == nil && d.Name.Name == "init" {
 						p.refuse(d.Pos(), "func init: initialize the variables where they are declared")
 					}
-					p.add(&decl{pkg: pkg, fn: d}, d.Name)
+					p.add(&decl{pkg: pkg, node: d}, d.Name)
 				case *ast.GenDecl:
 					group := d.Tok == token.CONST && inSequence(d)
 					for _, s := range d.Specs {
 						switch s := s.(type) {
 						case *ast.TypeSpec:
-							p.add(&decl{pkg: pkg, gen: d, spec: s}, s.Name)
+							p.add(&decl{pkg: pkg, gen: d, node: s}, s.Name)
 						case *ast.ValueSpec:
 							embed := embeds && d.Tok == token.VAR && len(s.Values) == 0
-							p.add(&decl{pkg: pkg, gen: d, spec: s, group: group, embed: embed}, s.Names...)
+							p.add(&decl{pkg: pkg, gen: d, node: s, group: group, embed: embed}, s.Names...)
 						}
 					}
 				}

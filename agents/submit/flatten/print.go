@@ -2,6 +2,7 @@ package flatten
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -69,15 +70,15 @@ func (p *program) printDecls(out *bytes.Buffer) error {
 			of = d.pkg
 			out.WriteString(sectionMark + strings.TrimPrefix(of.PkgPath, of.Module.Path+"/") + "\n")
 		}
-		node := d.node()
-		if d.fn == nil {
+		node := d.node
+		if d.gen != nil {
 			done[d.gen] = true
 			node = p.prune(d.gen)
 		}
 		p.rename(d.pkg.TypesInfo, node)
 		out.WriteString("\n")
 		if err := format.Node(out, p.fset, node); err != nil {
-			return fmt.Errorf("%s: %w", p.at(d.node().Pos()), err)
+			return fmt.Errorf("%s: %w", p.at(d.node.Pos()), err)
 		}
 		out.WriteString("\n")
 	}
@@ -97,14 +98,14 @@ func (p *program) prune(g *ast.GenDecl) *ast.GenDecl {
 		} else if !d.group {
 			continue
 		}
-		if v, ok := d.spec.(*ast.ValueSpec); ok {
+		if v, ok := d.node.(*ast.ValueSpec); ok {
 			for i, id := range v.Names {
 				if !p.live[d.pkg.TypesInfo.Defs[id]] {
 					v.Names[i] = ast.NewIdent("_")
 				}
 			}
 		}
-		out.Specs = append(out.Specs, d.spec)
+		out.Specs = append(out.Specs, d.node.(ast.Spec))
 	}
 	out.Specs = out.Specs[:last]
 	if len(out.Specs) == 1 {
@@ -162,9 +163,6 @@ func (p *program) renamed(info *types.Info, id *ast.Ident) string {
 	if obj == nil {
 		obj = info.Defs[id]
 	}
-	if name, ok := p.names[obj]; ok && obj != nil {
-		return name
-	}
 	// An embedded field has the name of its type.
 	if v, ok := obj.(*types.Var); ok && v.Embedded() {
 		t := types.Unalias(v.Type())
@@ -172,12 +170,10 @@ func (p *program) renamed(info *types.Info, id *ast.Ident) string {
 			t = types.Unalias(ptr.Elem())
 		}
 		if named, ok := t.(*types.Named); ok {
-			if name, ok := p.names[named.Obj()]; ok {
-				return name
-			}
+			obj = named.Obj()
 		}
 	}
-	return id.Name
+	return cmp.Or(p.names[obj], id.Name)
 }
 
 // name gives every needed package-level object a unique name in the flattened program. Of several objects with one
@@ -237,7 +233,7 @@ func (p *program) byUse() []types.Object {
 // them.
 func (p *program) findNames(d *decl, local map[string]bool, ambiguous map[types.Object]bool) {
 	info, own := d.pkg.TypesInfo, d.pkg.Types.Scope()
-	ast.Inspect(d.node(), func(n ast.Node) bool {
+	ast.Inspect(d.node, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Ident:
 			if obj := info.Defs[n]; obj != nil && obj.Parent() != own {

@@ -55,11 +55,11 @@ func (p *program) mark(obj types.Object) {
 		return
 	}
 	p.live[obj] = true
-	switch {
-	case d.fn != nil && d.fn.Body == nil:
-		p.refuse(d.fn.Pos(), "%s has no body in Go: build tags %s must select one", obj.Name(), buildTags)
+	switch fn, ok := d.node.(*ast.FuncDecl); {
+	case ok && fn.Body == nil:
+		p.refuse(fn.Pos(), "%s has no body in Go: build tags %s must select one", obj.Name(), buildTags)
 	case d.embed:
-		p.refuse(d.spec.Pos(), "%s may be an embedded file, which one source file cannot have", obj.Name())
+		p.refuse(d.node.Pos(), "%s may be an embedded file, which one source file cannot have", obj.Name())
 	case d.group: // it is printed whole
 		for _, s := range d.gen.Specs {
 			p.walk(d.pkg, s)
@@ -75,7 +75,7 @@ func (p *program) mark(obj types.Object) {
 	for _, o := range d.objs {
 		p.live[o] = true
 	}
-	p.walk(d.pkg, d.node())
+	p.walk(d.pkg, d.node)
 }
 
 // walk marks everything that node mentions.
