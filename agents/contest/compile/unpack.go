@@ -87,24 +87,21 @@ func (u *unpacker) put(name string, r io.Reader, executable bool) error {
 }
 
 func (u *unpacker) folder(path string) error {
-	return filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+	files := os.DirFS(path)
+	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err // folders follow from their files; links and devices are left out
 		}
-		f, err := os.Open(name)
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		f, err := files.Open(name)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
-			return err
-		}
-		local, err := filepath.Rel(path, name)
-		if err != nil {
-			return err
-		}
-		return u.put(local, f, info.Mode()&0o100 != 0)
+		return u.put(name, f, info.Mode()&0o100 != 0)
 	})
 }
 

@@ -76,13 +76,18 @@ func (t *Table) Open(options string) int64 {
 // FailOpen records why a solver could not be opened.
 func (t *Table) FailOpen(err error) { t.failure.Store(err.Error()) }
 
-func (t *Table) make(options string) (solver wintetris.Solver, err error) {
+func (t *Table) make(options string) (wintetris.Solver, error) {
+	return guarded("making the solver failed", func() (wintetris.Solver, error) { return t.new(options) })
+}
+
+// guarded calls f. If f panics, the error begins with what.
+func guarded[T any](what string, f func() (T, error)) (out T, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("making the solver failed: %v", r)
+			err = fmt.Errorf("%s: %v", what, r)
 		}
 	}()
-	return t.new(options)
+	return f()
 }
 
 // Update returns a solver's bits, or a negative code.
@@ -105,22 +110,14 @@ func (t *Table) Update(handle int64, q *Request) int32 {
 			return e.fail(Internal, err)
 		}
 	}
-	bits, err := ask(e.solver, &f, now, next, q.NewPiece)
+	bits, err := guarded("the solver failed", func() (wintetris.Bits, error) {
+		return e.solver.Update(&f, now, next, q.NewPiece), nil
+	})
 	if err != nil {
 		e.solver = nil
 		return e.fail(Internal, err)
 	}
 	return int32(bits)
-}
-
-func ask(s wintetris.Solver, f *wintetris.Field, now, next wintetris.Block, fresh bool) (
-	bits wintetris.Bits, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the solver failed: %v", r)
-		}
-	}()
-	return s.Update(f, now, next, fresh), nil
 }
 
 // Refuse records why the arguments of a call are invalid, and returns the code.
