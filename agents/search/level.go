@@ -113,3 +113,74 @@ func (l *level) best() int {
 	}
 	return at
 }
+
+// A LeafEvaluator is an Evaluator that can also value the positions that actions lead to without making them. The last
+// ply of a search needs nothing but their values.
+type LeafEvaluator interface {
+	Evaluator
+	// EvaluateLeaves writes to out[i] the value for seat of the position that its action legal[i] in s leads to, the
+	// same bits as Evaluate. It appends to rest the indices of actions that it leaves out, in ascending order: those
+	// that end the game, and any others. The draws of s are forced to be 0. len(out) ≥ len(legal). EvaluateLeaves
+	// must not change or keep s.
+	EvaluateLeaves(s env.State, seat int, legal []env.Action, out []float32, rest []int) []int
+}
+
+// leaves is expand and evaluate for positions that the search does not go on from: it makes only those that e leaves
+// to it, and these alone are live.
+func (l *level) leaves(e Evaluator, s env.State, seat, ply int) {
+	if direct {
+		if d, ok := e.(LeafEvaluator); ok {
+			l.list(s, seat)
+			l.rest = d.EvaluateLeaves(s, seat, l.legal, l.value, l.rest[:0])
+			l.live = 0
+			for _, i := range l.rest {
+				l.child(i, s, seat, ply)
+			}
+			l.evaluate(e, seat)
+			return
+		}
+	}
+	l.expand(s, seat, ply)
+	l.evaluate(e, seat)
+}
+
+// A Guard knows which actions may lose at once to what other seats do in the same step. A search of a seat's own
+// actions does not see that.
+type Guard interface {
+	// Risky sets out[i] if seat may have lost in children[i], the positions that its actions in s lead to, after what
+	// the other seats can do in s. len(out) == len(children) ≥ 1. Risky must not change or keep the positions.
+	Risky(s env.State, seat int, children []env.State, out []bool)
+}
+
+// exclude takes the live children that are risky out of the search, unless all are. It reports whether there are any.
+func (l *level) exclude(g Guard, s env.State, seat int) bool {
+	if g == nil || l.live == 0 {
+		return false
+	}
+	for len(l.risky) < l.live {
+		l.risky = append(l.risky, false)
+	}
+	risky := l.risky[:l.live]
+	for k := range risky {
+		risky[k] = false
+	}
+	g.Risky(s, seat, l.states[:l.live], risky)
+	kept := 0
+	for k, r := range risky {
+		if r {
+			continue
+		}
+		l.states[kept], l.states[k] = l.states[k], l.states[kept]
+		risky[kept], risky[k] = risky[k], risky[kept]
+		l.slot[kept], l.slot[k] = l.slot[k], l.slot[kept]
+		kept++
+	}
+	if kept == 0 || kept == l.live {
+		return false
+	}
+	for k := kept; k < l.live; k++ {
+		l.value[l.slot[k]] = -Win // excluded
+	}
+	l.live = kept
+	return true
+}

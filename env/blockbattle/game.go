@@ -1,6 +1,8 @@
 package blockbattle
 
 import (
+	_ "embed"
+
 	"blockyard/env"
 	"blockyard/env/falling"
 )
@@ -127,3 +129,8 @@ func Box(piece, rot int) (side int, cells []falling.Cell) {
 	p := &pieces[piece]
 	return p.Size, p.Cells[rot]
 }
+
+// Rulebook is the rules of the game for people, as Markdown.
+//
+//go:embed RULES.md
+var Rulebook string

@@ -2,6 +2,7 @@ package blocking
 
 import (
 	"crypto/sha1"
+	_ "embed"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -213,3 +214,8 @@ func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
 		f.Boards[0].Set(x+int(c.X), y+int(c.Y), ghost)
 	}
 }
+
+// Rulebook is the rules of the game for people, as Markdown.
+//
+//go:embed RULES.md
+var Rulebook string

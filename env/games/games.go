@@ -4,7 +4,11 @@ package games
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"slices"
 	"strings"
+	"sync"
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
@@ -57,4 +61,104 @@ func Names(list []*env.Game) (names []string) {
 		names = append(names, g.Name)
 	}
 	return names
+}
+
+// Rules returns the rules of a game for people, as Markdown: the RULES.md of its folder, which also describes the
+// variants. It returns "" for a game that is not part of this repository.
+func Rules(g *env.Game) string {
+	name, _, _ := strings.Cut(g.Name, ":")
+	return map[string]string{
+		blockbattle.Game.Name: blockbattle.Rulebook, tetrisduel.Game.Name: tetrisduel.Rulebook,
+		blocking.Game.Name: blocking.Rulebook, wintetris.Game.Name: wintetris.Rulebook,
+		dropblox.Game.Name: dropblox.Rulebook,
+	}[name]
+}
+
+// places name the players of a game for people, by seat.
+var places = [env.MaxSeats]string{"first", "second", "third", "fourth"}
+
+// Describe is a drawn position of g in plain text for a seat, or for nobody if there is no such seat, after a sentence
+// about the turn.
+func Describe(g *env.Game, frame *env.Frame, seats, seat int, turn string) string {
+	who := ""
+	if seats > 1 && seat < seats {
+		who = fmt.Sprintf("you are the %s of %d players. ", places[seat], seats)
+	}
+	return fmt.Sprintf("%s: %s%s\n%s%s", g.ID, who, turn, frame, trayText(frame))
+}
+
+// trayText shows the trays that no seat owns, such as the next pieces. Those of a seat are in the notes.
+func trayText(frame *env.Frame) string {
+	var out strings.Builder
+	for _, t := range frame.Trays {
+		if t.Seat == env.Everybody && len(t.Pieces) > 0 {
+			pieces := env.Frame{Boards: t.Pieces}
+			fmt.Fprintf(&out, "%s:\n%s", t.Name, strings.TrimLeft(pieces.String(), "\n"))
+		}
+	}
+	return out.String()
+}
+
+// shapes begins the names of Blocking with other shapes: a hash of the shapes follows, or in what people
+// write, a file of them.
+const shapes = "blocking:shapes="
+
+// tabled holds the games with a table that were met so far, by name. blocking.Use limits their number.
+var tabled sync.Map
+
+// Open finds the game that a command line names: as Lookup does, or "blocking:shapes=FILE", Blocking with
+// the shapes of a file of 21 lines. The result's name has a hash of the shapes instead of the file, so that
+// it names the same game everywhere. Do not call Open with names that others sent.
+func Open(name string) (*env.Game, error) {
+	g, err := Lookup(name)
+	file, ok := strings.CutPrefix(name, shapes)
+	if err == nil || !ok {
+		return g, err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: want blocking:shapes=FILE, a file of 21 shapes: %w", name, err)
+	}
+	defer f.Close()
+	if g, err = read(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return g, nil
+}
+
+// Recorded finds the game of a record, which has the game's name and its Game.Table. The table of a
+// variant that is not known yet is taken from the record. It returns an error if table is another one than
+// the name says.
+func Recorded(name string, table []string) (*env.Game, error) {
+	g, err := Lookup(name)
+	if err != nil && strings.HasPrefix(name, shapes) {
+		if len(table) == 0 {
+			return nil, fmt.Errorf("%s: the record has no table, want the 21 lines of its shapes", name)
+		}
+		g, err = read(strings.NewReader(strings.Join(table, "\n")))
+		if err != nil {
+			return nil, fmt.Errorf("%s: table of the record: %w", name, err)
+		}
+		if g.Name != name {
+			return nil, fmt.Errorf("%s: the table of the record is that of %s: one of the two was changed", name, g.Name)
+		}
+	}
+	if err == nil && !slices.Equal(table, g.Table) {
+		return nil, fmt.Errorf("%s: the record has another table than its name says: one of the two was changed", name)
+	}
+	return g, err
+}
+
+// read returns Blocking with the shapes in r, always the same game for the same shapes.
+func read(r io.Reader) (*env.Game, error) {
+	list, err := blocking.ReadShapes(r)
+	if err != nil {
+		return nil, err
+	}
+	g, err := blocking.With(blocking.NewTable(list))
+	if err != nil || g == blocking.Game {
+		return g, err
+	}
+	first, _ := tabled.LoadOrStore(g.Name, g)
+	return first.(*env.Game), nil
 }

@@ -1,6 +1,10 @@
 package wintetris
 
-import "blockyard/env"
+import (
+	_ "embed"
+
+	"blockyard/env"
+)
 
 // A Mode says what an action is.
 type Mode uint8
@@ -112,3 +116,8 @@ func (s *State) Check() error {
 		"Piece is %v, want it on empty cells at or below y %d", s.Piece, at.Y)
 	return c.Err
 }
+
+// Rulebook is the rules of the game for people, as Markdown.
+//
+//go:embed RULES.md
+var Rulebook string

@@ -4,6 +4,7 @@
 package blockbattlebot
 
 import (
+	"cmp"
 	"embed"
 	"io"
 
@@ -47,4 +48,97 @@ var Entry = &entry.Entry{
 	Submission: &entry.Submission{
 		Folder: "agents/submit/programs/blockbattle", MaxPly: 4, Start: entry.Lines, Replay: Replay(0),
 	},
+}
+
+// hosted is the contest of Block Battle: rules §8 (protocol), §9 (time) and §13 (profiles).
+var hosted = &contest.Contest{
+	About: `A late answer is discarded and counts as no moves. A bot that exits, or is ended, makes no more
+moves, but does not lose the game for that. Both bots get the same pieces and answer at the same
+time, so deterministic bots play the same game again if only their seats are swapped: by default,
+every game has a new seed. --profile names the rules; the default depends on the game's name:
+document for blockbattle, port for blockbattle:port.`,
+	Options: []contest.Option{
+		{Name: "dialect", Choices: []string{"auto", "classic", "port", "beta"}, Clock: true,
+			Help: "Dialect of the protocol; auto is that of the game's name, port for blockbattle:port. beta is for " +
+				"bots of the first rules: time_bank, and no skips."},
+		{Name: "profile", Choices: []string{"document", "classic", "port"}, Variant: true, Help: "Rules."},
+		{Name: "timebank", Takes: "TIME", Default: "10s", Clock: true, Help: "Time bank at the start, and its upper limit."},
+		{Name: "time-per-move", Takes: "TIME", Default: "500ms", Clock: true,
+			Help: "Time added to the bank after every answer."},
+		{Name: "timeouts", Takes: "N", Help: "Time-outs that end a bot. By default 2; by --profile classic 3, by port 1."},
+		{Name: "new-seed", Choices: []string{"game", "pair"}, Help: "A new seed for every game, or every pair of games."},
+	},
+	Open: setUp,
+}
+
+// timeouts are the time-outs that end a bot, by the profile of the rules.
+var timeouts = map[*env.Game]int{blockbattle.Game: 2, blockbattle.ClassicGame: 3, blockbattle.PortGame: 1}
+
+var dialects = map[string]Dialect{"classic": ClassicDialect, "port": PortDialect, "beta": BetaDialect}
+
+// others says which dialects a bot may know that does not answer this one.
+var others = map[Dialect]string{
+	ClassicDialect: "it never answers: is it for --dialect port (action move), or beta (time_bank, no skips)?",
+	PortDialect:    "it never answers: is it for --dialect classic (action moves)?",
+	BetaDialect:    "it never answers: is it for --dialect classic (timebank, skips), or port (action move)?",
+}
+
+func setUp(g *env.Game, s contest.Settings) (*contest.Setup, error) {
+	bank, err1 := s.Time("timebank", 1)
+	move, err2 := s.Time("time-per-move", 0)
+	ends, err3 := s.Number("timeouts", 0)
+	if err := cmp.Or(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	limits := contest.Limits{Bank: bank, PerMove: move, Timeouts: cmp.Or(ends, timeouts[g])}
+	dialect := dialects[s["dialect"]]
+	if s["dialect"] == "auto" && g == blockbattle.PortGame {
+		dialect = PortDialect
+	}
+	return &contest.Setup{
+		NewSeeds: s["new-seed"] == "game",
+		New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool, error) {
+			ref := &Referee{Dialect: dialect, State: state.(*blockbattle.State), Limits: limits}
+			ref.Watch = func(_ *blockbattle.State, m env.Moves) { moves(3, m) }
+			return contest.Host{Referee: ref, Limits: limits, MustStart: true, Hint: others[dialect]}, false, nil
+		},
+	}, nil
+}
+
+// styles are opponents of other styles, for gates, training and ladders: the hand-tuned evaluator with other weights.
+var styles = []entry.Other{
+	// combo clears rows round after round.
+	style("combo", func(w *Weights) {
+		w[Combo] *= 8
+	}),
+	// tspin builds places for T-spins.
+	style("tspin", func(w *Weights) {
+		for _, t := range []Term{Slots, Singles, Notches, Halves} {
+			w[t] += 20
+		}
+		w[Doubles] *= 2
+	}),
+	// quad keeps one column open for clears of four rows.
+	style("quad", func(w *Weights) {
+		w[Ready] += 20
+		w[Quad] *= 8
+	}),
+	// skipper plays a skip as soon as it has one.
+	style("skipper", func(w *Weights) {
+		w[Skips] = -40
+	}),
+	// digger keeps its board low and clean and hardly attacks.
+	style("digger", func(w *Weights) {
+		w[Cells] = -6
+		for _, t := range []Term{Points, Sent, Doubles, Pressed} {
+			w[t] /= 4
+		}
+	}),
+}
+
+// style returns an agent that plays with the tuned weights after change.
+func style(name string, change func(*Weights)) entry.Other {
+	w := Tuned
+	change(&w)
+	return entry.Other{Name: name, New: func() entry.Judge { return &Hand{Weights: w} }}
 }

@@ -6,6 +6,7 @@ package tetrisduelbot
 import (
 	"embed"
 	"io"
+	"regexp"
 
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/bots/features"
@@ -13,6 +14,7 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
+	"blockyard/env/tetrisduel"
 )
 
 //go:embed weights features.txt
@@ -37,5 +39,50 @@ var Entry = &entry.Entry{
 	Submission: &entry.Submission{
 		Folder: "agents/submit/programs/tetrisduel", MaxPly: search.MaxPly, Start: entry.Lines,
 		Replay: Replay(1, DefaultTime),
+	},
+}
+
+// original runs a bot of the original engine: a class Player in Python.
+//
+//go:embed pybot.py
+var original string
+
+// hosted is the contest of the Tetris duel: rules §8 (protocol) and §9 (time).
+var hosted = &contest.Contest{
+	About: `A bot loses the game at once by an illegal placement (illegal), if its process ends
+(exception), if its time is used up (timeout) or if it does not get ready (missing). The bot that won more games
+wins the match; at equal games, the one with more time left. It matters who begins, so by default both games of a
+pair have the same seed, and each bot begins one of them. A match of the original tournament was --pairs 10. An
+original Python bot, a file with class Player, is handed in as it is.`,
+	Options: []contest.Option{
+		{Name: "budget", Takes: "TIME", Default: "20s", Clock: true, Help: "Time of a bot for all answers of a game."},
+		{Name: "moves", Choices: []string{"on", "off"}, Help: "Whether requests list the legal placements."},
+		{Name: "tie", Choices: []string{"draw", "time"}, Clock: true,
+			Help: "At equal points: a draw, or less time used wins."},
+		{Name: "pairs", Takes: "N", Help: "Number of pairs of games, instead of --games."},
+		{Name: "new-seed", Choices: []string{"pair", "game"}, Help: "A new seed for every pair of games, or every game."},
+	},
+	Uploads: contest.Uploads{Class: regexp.MustCompile(`(?m)^class\s+Player\b`), Wrapper: original},
+	Losses:  []string{tetrisduel.Illegal.String(), Exception, Timeout, Missing},
+	Open: func(_ *env.Game, s contest.Settings) (*contest.Setup, error) {
+		budget, err := s.Time("budget", 1)
+		if err != nil {
+			return nil, err
+		}
+		pairs, err := s.Number("pairs", 1)
+		if err != nil {
+			return nil, err
+		}
+		return &contest.Setup{
+			Games:    2 * pairs,
+			NewSeeds: s["new-seed"] == "game",
+			New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool, error) {
+				ref := &Referee{
+					State: state.(*tetrisduel.State), Time: budget, NoList: s["moves"] == "off", TieByTime: s["tie"] == "time",
+				}
+				ref.Watch = func(s *tetrisduel.State, a env.Action) { moves(s.Acting(), env.Alone(s.Mover(), a)) }
+				return contest.Host{Referee: ref, Limits: contest.TotalBudget(budget)}, false, nil
+			},
+		}, nil
 	},
 }
