@@ -10,6 +10,7 @@ type Landing struct {
 	TSpin   bool // judged by rules §6.2
 	Skipped bool // the piece was discarded at X, Y, Rot
 	Loose   bool // the answer ended above the resting place and the piece fell
+	Played  int  // tokens of the answer up to the one that locked or skipped the piece
 }
 
 // done is an executed token with the box before and after it.
@@ -124,7 +125,8 @@ func (w *walker) land(r *run, rules Rules) Landing {
 	for !w.locked {
 		w.down()
 	}
-	l := Landing{Piece: w.piece, Rot: w.at.o, X: w.at.x, Y: w.at.y, Skipped: r.skipped, Loose: w.at.y != y}
+	l := Landing{Piece: w.piece, Rot: w.at.o, X: w.at.x, Y: w.at.y, Skipped: r.skipped, Loose: w.at.y != y,
+		Played: len(r.trace)}
 	l.TSpin = l.Piece == T && !r.skipped && !l.Loose && len(r.trace) >= 2 &&
 		corners(&w.side.Cells, l.X, l.Y) == 3 && spun(r.trace, w.at, r.surplus, rules)
 	return l

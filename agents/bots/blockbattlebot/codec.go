@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sort"
 	"strings"
-	"time"
 
 	"blockyard/agents/contest"
 	"blockyard/env"
@@ -42,7 +40,7 @@ var _ contest.Codec = (*Codec)(nil)
 type received struct {
 	names   [2]string // by seat
 	me      string
-	perMove time.Duration
+	perMove int32 // milliseconds
 
 	round       int32
 	piece, next int // -1 before they were received
@@ -100,7 +98,7 @@ func readAnswer(d Dialect, s *blockbattle.State, seat int, line string) answer {
 	}
 	side := &s.Sides[seat]
 	a.land, _ = blockbattle.Execute(side, int(s.Piece), tokens, s.Rules)
-	used := executed(side, int(s.Piece), tokens, s.Rules)
+	used := a.land.Played
 	switch {
 	case used > 0 && tokens[used-1] == blockbattle.Skip && !a.land.Skipped:
 		a.remark("skip, with none in stock")
@@ -128,42 +126,12 @@ func parts(line string) int { return strings.Count(strings.TrimRight(line, ","),
 
 func blank(odd []string) bool { return len(odd) > 0 && odd[len(odd)-1] == "" }
 
-// executed is how many of tokens are played before the piece rests or a skip ends the
-// answer. That a piece is still free is seen from a skip, which then is granted.
-func executed(side *blockbattle.Side, piece int, tokens []blockbattle.Token, rules blockbattle.Rules) int {
-	probe := *side
-	probe.Skips = 1
-	skip := 0
-	for skip < len(tokens) && tokens[skip] != blockbattle.Skip {
-		skip++
-	}
-	rested := sort.Search(skip, func(i int) bool {
-		try := append(append([]blockbattle.Token(nil), tokens[:i+1]...), blockbattle.Skip)
-		land, _ := blockbattle.Execute(&probe, piece, try, rules)
-		return !land.Skipped
-	})
-	if rested < len(tokens) {
-		rested++
-	}
-	return rested
-}
-
 // Cells of a field string (rules §2).
 const (
 	cellEmpty   = '0'
 	cellFalling = '1'
 	cellBlock   = '2'
 	cellSolid   = '3'
-)
-
-// fresh has the cells of row 0 that a piece covers at spawn, bit x for column x; the rest
-// of it is above the board (rules §3). spawnX is the column of its box's left edge.
-var (
-	fresh = [blockbattle.Pieces]uint16{
-		blockbattle.I: 15 << 3, blockbattle.J: 7 << 3, blockbattle.L: 7 << 3, blockbattle.O: 3 << 4,
-		blockbattle.S: 3 << 3, blockbattle.T: 7 << 3, blockbattle.Z: 3 << 4,
-	}
-	spawnX = [blockbattle.Pieces]int{3, 3, 3, 4, 3, 3, 3}
 )
 
 const fieldLen = 2*blockbattle.Width*blockbattle.Height - 1
@@ -177,34 +145,21 @@ func readField(side *blockbattle.Side, text string) error {
 	next := blockbattle.Side{}
 	for i := 0; i < fieldLen; i++ {
 		x, y := i/2%blockbattle.Width, i/2/blockbattle.Width
-		if i%2 == 1 {
-			want := byte(',')
-			if x == blockbattle.Width-1 {
-				want = ';'
+		switch c := text[i]; {
+		case i%2 == 1:
+			if end := x == blockbattle.Width-1; end && c != ';' || !end && c != ',' {
+				return fmt.Errorf("%q after row %d, column %d", c, y, x)
 			}
-			if text[i] != want {
-				return fmt.Errorf("%q after row %d, column %d", text[i], y, x)
-			}
-			continue
-		}
-		switch text[i] {
-		case cellEmpty, cellFalling:
-			if next.Solid > 0 {
-				return errors.New("a cell below or beside solid ones is not solid")
-			}
-		case cellBlock:
-			if next.Solid > 0 {
-				return errors.New("a block below or beside solid cells")
-			}
+		case c < cellEmpty || c > cellSolid:
+			return fmt.Errorf("%q in row %d, column %d", c, y, x)
+		case c == cellSolid && x == 0:
+			next.Solid++
+		case c == cellSolid && text[i-2] != cellSolid:
+			return errors.New("a row that is solid only in part")
+		case c != cellSolid && next.Solid > 0:
+			return errors.New("a cell below or beside solid ones is not solid")
+		case c == cellBlock:
 			next.Cells.Set(x, y)
-		case cellSolid:
-			if x == 0 {
-				next.Solid++
-			} else if text[i-2] != cellSolid {
-				return errors.New("a row that is solid only in part")
-			}
-		default:
-			return fmt.Errorf("%q in row %d, column %d", text[i], y, x)
 		}
 	}
 	side.Cells, side.Solid = next.Cells, next.Solid
@@ -227,9 +182,10 @@ func appendField(dst []byte, side *blockbattle.Side, piece int) []byte {
 		}
 		dst[len(dst)-1] = ';'
 	}
-	for x := 0; x < blockbattle.Width; x++ {
-		if fresh[piece]>>uint(x)&1 != 0 {
-			dst[at+2*x] = cellFalling
+	_, cells := blockbattle.Box(piece, 0)
+	for _, c := range cells {
+		if c.Y == 1 { // in the row below the top edge of the box, which is above the board (rules §3)
+			dst[at+2*(blockbattle.SpawnX(piece)+int(c.X))] = cellFalling
 		}
 	}
 	return dst[:len(dst)-1]

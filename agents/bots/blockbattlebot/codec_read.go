@@ -79,9 +79,7 @@ func (c *Codec) setting(words []string) {
 	case "your_bot":
 		c.received.me = value
 	case "time_per_move":
-		ms := int32(c.received.perMove / time.Millisecond)
-		c.count(&ms, words[0], value)
-		c.received.perMove = time.Duration(ms) * time.Millisecond
+		c.count(&c.received.perMove, words[0], value)
 	case "field_width":
 		c.mustBe(words[0], value, blockbattle.Width)
 	case "field_height":
@@ -206,7 +204,7 @@ func (c *Codec) action(words []string) (contest.Turn, bool) {
 	if words[0] == "move" {
 		c.Dialect = PortDialect
 	}
-	t := contest.Turn{PerMove: c.received.perMove}
+	t := contest.Turn{PerMove: time.Duration(c.received.perMove) * time.Millisecond}
 	if len(words) > 1 {
 		if n, err := strconv.Atoi(words[1]); err == nil && n > 0 && n <= greatest {
 			t.Budget = time.Duration(n) * time.Millisecond

@@ -45,7 +45,7 @@ func (d Dialect) request(s *blockbattle.State, seat int, bank time.Duration) []s
 		"update game round " + strconv.Itoa(int(s.Round)),
 		"update game this_piece_type " + letter(s.Piece),
 		"update game next_piece_type " + letter(s.Next),
-		"update game this_piece_position " + strconv.Itoa(spawnX[s.Piece]) + ",-1",
+		"update game this_piece_position " + strconv.Itoa(blockbattle.SpawnX(int(s.Piece))) + ",-1",
 	}
 	if d == PortDialect {
 		lines = append(append(lines, d.side(s, 0)...), d.side(s, 1)...)
