@@ -47,15 +47,15 @@ func ParseAnswer(line string, dst []Token) (tokens []Token, odd []string) {
 	if parts == "" || strings.EqualFold(line, "no_moves") {
 		return dst, nil
 	}
-	for i, rest, more := 0, parts, true; more && i < MaxTokens; i++ {
-		var part string
-		part, rest, more = cut(rest)
-		if part == "" {
+	for i, part := range strings.SplitN(parts, ",", MaxTokens+1) {
+		t, ok := ParseToken(part)
+		switch {
+		case i == MaxTokens:
+		case part == "":
 			return dst, append(odd, part)
-		}
-		if t, ok := ParseToken(part); ok {
+		case ok:
 			dst = append(dst, t)
-		} else {
+		default:
 			odd = append(odd, part)
 		}
 	}
@@ -70,9 +70,7 @@ func ParsePortAnswer(line string, dst []Token) (tokens []Token, odd []string) {
 		return append(dst, Down), nil
 	}
 	tokens = dst
-	for rest, more := line, true; more; {
-		var part string
-		part, rest, more = cut(rest)
+	for _, part := range strings.Split(line, ",") {
 		t, ok := ParseToken(part)
 		if strings.EqualFold(part, "pass") {
 			t, ok = Down, true
@@ -83,13 +81,6 @@ func ParsePortAnswer(line string, dst []Token) (tokens []Token, odd []string) {
 		tokens = append(tokens, t)
 	}
 	return tokens, nil
-}
-
-func cut(s string) (part, rest string, more bool) {
-	if i := strings.IndexByte(s, ','); i >= 0 {
-		return s[:i], s[i+1:], true
-	}
-	return s, "", false
 }
 
 // SkipAction discards the piece. Ids below it are resting places; see the package comment.
@@ -116,11 +107,8 @@ func (s *State) Landing(seat int, a env.Action) Landing {
 	if a == SkipAction {
 		return Landing{Piece: piece, X: SpawnX(piece), Y: -1, Skipped: true}
 	}
-	w := walker{side: &s.Sides[seat], piece: piece, at: box{SpawnX(piece), -1, 0}}
-	for !w.locked {
-		w.down()
-	}
-	return Landing{Piece: piece, X: w.at.x, Y: w.at.y, Loose: w.at.y != -1}
+	land, _ := Execute(&s.Sides[seat], piece, nil, s.Rules)
+	return land
 }
 
 // ActionOf returns the id of a landing. It is a legal action in the round of the landing.

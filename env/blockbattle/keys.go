@@ -18,17 +18,27 @@ func (s *State) Tokens(seat int, a env.Action, dst []Token) (tokens []Token, ok 
 	if a == env.None {
 		return dst, true
 	}
-	f := finder{state: s, side: &s.Sides[seat], want: a}
-	f.from = make(map[pose]step, 512)
-	start := pose{at: box{SpawnX(int(s.Piece)), -1, 0}}
-	f.from[start] = step{}
-	for queue := []pose{start}; len(queue) > 0; queue = queue[1:] {
+	type pose struct { // a place of the box, and, if a turn led there, the orientation before that sequence of turns
+		at     box
+		turned bool
+		before int
+	}
+	type answer struct {
+		pose
+		tokens []Token
+	}
+	start := answer{pose: pose{at: box{SpawnX(int(s.Piece)), -1, 0}}}
+	seen := map[pose]bool{start.pose: true}
+	for queue := []answer{start}; len(queue) > 0; queue = queue[1:] {
 		p := queue[0]
-		if path, ok := f.ends(p); ok {
-			return append(dst, path...), true
+		way := p.tokens[:len(p.tokens):len(p.tokens)]
+		if s.over(seat, p.at, a) {
+			if way, ok := s.finish(seat, way, a); ok {
+				return append(dst, way...), true
+			}
 		}
 		for t := Left; t <= TurnRight; t++ {
-			w := walker{side: f.side, piece: int(s.Piece), at: p.at}
+			w := walker{side: &s.Sides[seat], piece: int(s.Piece), at: p.at}
 			if w.do(t) || w.locked {
 				continue
 			}
@@ -39,73 +49,34 @@ func (s *State) Tokens(seat int, a env.Action, dst []Token) (tokens []Token, ok 
 					next.before = p.before
 				}
 			}
-			if _, seen := f.from[next]; !seen {
-				f.from[next] = step{p, t}
-				queue = append(queue, next)
+			if !seen[next] {
+				seen[next] = true
+				queue = append(queue, answer{next, append(way, t)})
 			}
 		}
 	}
 	return dst, false
 }
 
-// A pose is a place of the box. If a turn led there, it includes the orientation before that
-// sequence of turns.
-type pose struct {
-	at     box
-	turned bool
-	before int
+// over reports whether a piece that falls from a box comes to rest where a puts it.
+func (s *State) over(seat int, at box, a env.Action) bool {
+	w := walker{side: &s.Sides[seat], piece: int(s.Piece), at: at}
+	w.do(Drop)
+	return ActionOf(Landing{Piece: w.piece, Rot: w.at.o, X: w.at.x, Y: w.at.y})%spinBase == a%spinBase
 }
 
-// A step is the last step of the shortest way to a pose.
-type step struct {
-	from  pose
-	token Token
-}
-
-// A finder searches for the shortest answer that plays one action.
-type finder struct {
-	state *State
-	side  *Side
-	want  env.Action
-	from  map[pose]step
-}
-
-// ends tries the endings that make the tokens to p an answer that plays the wanted action.
-func (f *finder) ends(p pose) ([]Token, bool) {
-	piece := int(f.state.Piece)
-	w := walker{side: f.side, piece: piece, at: p.at}
-	for !w.locked {
-		w.down()
-	}
-	there := ActionOf(Landing{Piece: piece, Rot: w.at.o, X: w.at.x, Y: w.at.y})
-	if there%spinBase != f.want%spinBase {
-		return nil, false
-	}
-	way := f.way(p)
+// finish tries the endings that make the tokens that led over the place of a an answer that plays a. Without one, the
+// piece is left to fall.
+func (s *State) finish(seat int, way []Token, a env.Action) ([]Token, bool) {
 	for _, end := range [][]Token{{Drop}, nil, {Left}, {Right}, {TurnLeft}, {TurnRight}, {TurnLeft, TurnRight}} {
-		tokens := append(way[:len(way):len(way)], end...)
-		if len(tokens) > MaxTokens {
-			continue
-		}
-		if land, _ := Execute(f.side, piece, tokens, f.state.Rules); !land.Loose && ActionOf(land) == f.want {
+		tokens := append(way, end...)
+		land, _ := Execute(&s.Sides[seat], int(s.Piece), tokens, s.Rules)
+		if len(tokens) <= MaxTokens && !land.Loose && ActionOf(land) == a {
 			return tokens, true
 		}
 	}
-	// Otherwise an answer without its last token, which leaves the piece to fall, may do.
-	if land, _ := Execute(f.side, piece, way, f.state.Rules); len(way) <= MaxTokens && ActionOf(land) == f.want {
-		return way, true
-	}
-	return nil, false
-}
-
-// way returns the tokens that led to p.
-func (f *finder) way(p pose) []Token {
-	var out []Token
-	start := pose{at: box{SpawnX(int(f.state.Piece)), -1, 0}}
-	for ; p != start; p = f.from[p].from {
-		out = append([]Token{f.from[p].token}, out...)
-	}
-	return out
+	land, _ := Execute(&s.Sides[seat], int(s.Piece), way, s.Rules)
+	return way, len(way) <= MaxTokens && ActionOf(land) == a
 }
 
 // Write joins tokens to an answer line without its line feed: "no_moves" for no tokens.
@@ -113,9 +84,9 @@ func Write(tokens []Token) string {
 	if len(tokens) == 0 {
 		return "no_moves"
 	}
-	line := tokens[0].String()
-	for _, t := range tokens[1:] {
+	line := ""
+	for _, t := range tokens {
 		line += "," + t.String()
 	}
-	return line
+	return line[1:]
 }

@@ -155,7 +155,9 @@ func (s *State) deal(rep *Report) {
 
 // lose records a loss and updates Winner (rules §12, item 16).
 func (s *State) lose(seat int, p Phase, rep *Report) {
-	s.Sides[seat].lose(p)
+	if side := &s.Sides[seat]; side.Lost == NotLost { // the first phase counts
+		side.Lost = p
+	}
 	switch other := int8(1 - seat); {
 	case s.Rules&DrawBySet != 0:
 		s.Winner = other
@@ -241,14 +243,7 @@ func (s *State) Threat(seat int, legal []env.Action) int {
 	most := 0
 	for _, a := range legal {
 		side, land := s.Sides[seat], s.Landing(seat, a)
-		if side.lock(&land) {
-			continue
-		}
-		rows := side.clear()
-		empty := (rows > 0 || s.Rules&PCNeedsClear == 0) && side.Cells.Any() == 0
-		before := int(side.Points) / PerGarbage
-		side.Award(rows, empty, &land, s.Rules)
-		if sent := int(side.Points)/PerGarbage - before; sent > most {
+		if sent, over := side.settle(&land, s.Rules); !over && sent > most {
 			most = sent
 		}
 	}

@@ -74,14 +74,11 @@ func (s *State) After(seat int, a env.Action) {
 	s.Begin()
 	land := s.Landing(seat, a)
 	me := &s.Sides[seat]
-	if me.lock(&land) {
+	sent, over := me.settle(&land, s.Rules)
+	if over {
 		s.lose(seat, LostOverflow, nil)
 	}
-	rows := me.clear()
-	before := int(me.Points) / PerGarbage
-	empty := (rows > 0 || s.Rules&PCNeedsClear == 0) && me.Cells.Any() == 0
-	me.Award(rows, empty, &land, s.Rules)
-	pending := int(s.Sides[1-seat].Pending) + int(me.Points)/PerGarbage - before
+	pending := int(s.Sides[1-seat].Pending) + sent
 	if pending > Height {
 		pending = Height
 	}
@@ -183,6 +180,15 @@ func (s *Side) lock(l *Landing) (over bool) {
 	return over
 }
 
+// settle locks a piece, clears full rows and scores them. It returns how many garbage rows that sends, and whether a
+// part of the piece is above the board.
+func (s *Side) settle(l *Landing, rules Rules) (sent int, over bool) {
+	over = s.lock(l)
+	rows, before := s.clear(), int(s.Points)/PerGarbage
+	s.Award(rows, s.Cells.Any() == 0, l, rules)
+	return int(s.Points)/PerGarbage - before, over
+}
+
 // clear removes full rows and returns their number.
 func (s *Side) clear() int {
 	full := s.Cells.Full(Width) & s.rows()
@@ -201,13 +207,6 @@ func (s *Side) raise(k int) (rows int, fits bool) {
 	}
 	s.Cells.Raise(k)
 	return k, fits
-}
-
-// lose records the first phase in which the side lost.
-func (s *Side) lose(p Phase) {
-	if s.Lost == NotLost {
-		s.Lost = p
-	}
 }
 
 // SpawnHits reports whether a block is in the way of a new piece (rules §3).
