@@ -188,36 +188,33 @@ func Key(seed string) ([]uint32, error) {
 	return key, nil
 }
 
-// These keep, for scores, what takes many divisions and square roots to compute: as bits, 0 if not yet computed.
+// These keep, for scores, what takes many divisions and square roots to compute.
 var (
-	meanSizes   [1024]uint32
-	firstLevels [1024]uint64
+	meanSizes   memo
+	firstLevels memo
 )
 
-// meanSize is MeanSize as a float32.
-func meanSize(score int) float32 {
-	if uint(score) >= uint(len(meanSizes)) {
-		return float32(MeanSize(score))
+// A memo keeps the values of a function of a score: as bits, 0 if not yet computed.
+type memo [1024]uint64
+
+func (m *memo) of(score int, compute func(score int) float64) float64 {
+	if uint(score) >= uint(len(m)) {
+		return compute(score)
 	}
-	m := &meanSizes[score]
-	if v := atomic.LoadUint32(m); v != 0 {
-		return math.Float32frombits(v)
+	v := atomic.LoadUint64(&m[score])
+	if v == 0 {
+		v = math.Float64bits(compute(score))
+		atomic.StoreUint64(&m[score], v)
 	}
-	v := float32(MeanSize(score))
-	atomic.StoreUint32(m, math.Float32bits(v))
-	return v
+	return math.Float64frombits(v)
 }
+
+// meanSize is MeanSize as a float32.
+func meanSize(score int) float32 { return float32(meanSizes.of(score, MeanSize)) }
 
 // firstLevel is the number that the first of a draw's two numbers must exceed for level 0.
 func firstLevel(score int) float64 {
-	if uint(score) >= uint(len(firstLevels)) {
+	return firstLevels.of(score, func(score int) float64 {
 		return float64(ratio(score) * sigma(float64(2*(score-levelStep))/levelStep))
-	}
-	m := &firstLevels[score]
-	if v := atomic.LoadUint64(m); v != 0 {
-		return math.Float64frombits(v)
-	}
-	v := float64(ratio(score) * sigma(float64(2*(score-levelStep))/levelStep))
-	atomic.StoreUint64(m, math.Float64bits(v))
-	return v
+	})
 }

@@ -2,6 +2,7 @@ package dropblox
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -45,7 +46,7 @@ func (p *Position) Restore(s *State) error {
 	s.Failed = !b.Fits(&s.Taken)
 	now := s.Position()
 	if now.Failed = p.Failed; now != *p || s.Failed && !p.Failed {
-		return fmt.Errorf("dropblox: want every block as the table has it, where it appears, and with room for it")
+		return errors.New("dropblox: want every block as the table has it, where it appears, and with room for it")
 	}
 	return s.Check()
 }
@@ -57,8 +58,7 @@ func (p *Position) AppendJSON(dst []byte) []byte {
 	if p.Failed {
 		status = "failed"
 	}
-	block := p.Block.toJSON()
-	out := jsonPosition{State: &status, Score: &p.Score, Block: &block}
+	out := jsonPosition{State: status, Score: &p.Score, Block: p.Block.toJSON()}
 	for k := range p.Preview {
 		out.Preview = append(out.Preview, p.Preview[k].toJSON())
 	}
@@ -94,10 +94,10 @@ func AppendMoves(dst []byte, commands []Command) []byte {
 // missing key.
 type (
 	jsonPosition struct {
-		State   *string
+		State   string
 		Preview []jsonBlock
 		Score   *int
-		Block   *jsonBlock
+		Block   jsonBlock
 		Bitmap  [][]uint16
 	}
 	jsonBlock struct {
@@ -126,16 +126,11 @@ func ParsePosition(text []byte) (*Position, error) {
 }
 
 func (in *jsonPosition) read(p *Position) error {
-	for k, found := range [...]bool{
-		in.State != nil, in.Score != nil, in.Bitmap != nil, in.Block != nil, in.Preview != nil,
-	} {
-		if !found {
-			return fmt.Errorf("no %q", [...]string{"state", "score", "bitmap", "block", "preview"}[k])
-		}
-	}
 	switch {
-	case *in.State != "playing" && *in.State != "failed":
-		return fmt.Errorf(`state is %.20q, want "playing" or "failed"`, *in.State)
+	case in.State != "playing" && in.State != "failed":
+		return fmt.Errorf(`state is %.20q, want "playing" or "failed"`, in.State)
+	case in.Score == nil:
+		return errors.New(`no "score"`)
 	case *in.Score < 0 || *in.Score > maxPoints:
 		return fmt.Errorf("score is %d, want 0 to %d", *in.Score, maxPoints)
 	case len(in.Bitmap) != Rows:
@@ -143,7 +138,7 @@ func (in *jsonPosition) read(p *Position) error {
 	case len(in.Preview) != Preview:
 		return fmt.Errorf("preview has %d blocks, want %d", len(in.Preview), Preview)
 	}
-	p.Failed, p.Score = *in.State == "failed", *in.Score
+	p.Failed, p.Score = in.State == "failed", *in.Score
 	for i, row := range in.Bitmap {
 		if len(row) != Cols {
 			return fmt.Errorf("bitmap row %d has %d squares, want %d", i, len(row), Cols)

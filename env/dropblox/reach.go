@@ -60,7 +60,7 @@ func (rest *Poses) mask(mask []byte) {
 // placement p, and reports whether there is one. Of lists of equal length it returns the first in
 // the order of the commands.
 func (s *Shape) Path(taken *Field, p Placement, dst []Command) ([]Command, bool) {
-	var fit, goal Poses
+	var fit Poses
 	if p.R < 0 || p.R >= Turns || p.J < 0 || p.J >= Cols || p.I < 0 || p.I >= Rows {
 		return dst, false
 	}
@@ -68,7 +68,6 @@ func (s *Shape) Path(taken *Field, p Placement, dst []Command) ([]Command, bool)
 	for r := s.cycle; r < Turns; r++ {
 		fit[r] = fit[r-s.cycle]
 	}
-	s.goals(&fit, p, &goal)
 	start := int(Placement{0, int(s.Spawn.J), int(s.Spawn.I)}.Action())
 	if !fit.has(At(env.Action(start))) {
 		return dst, false
@@ -78,7 +77,7 @@ func (s *Shape) Path(taken *Field, p Placement, dst []Command) ([]Command, bool)
 	for head := 0; head < w.n; head++ {
 		at := int(w.queue[head])
 		here := At(env.Action(at))
-		if goal.has(here) {
+		if s.lands(&fit, here, p) {
 			return w.commands(start, at, dst), true
 		}
 		for c, by := range steps {
@@ -97,23 +96,16 @@ var steps = [...]Placement{Left: {J: -1}, Right: {J: 1}, Up: {I: -1}, Down: {I: 
 // has reports whether p is in the set. Rows off the board are not.
 func (s *Poses) has(p Placement) bool { return s[p.R][p.J]>>uint(p.I)&1 != 0 }
 
-// goals finds the poses from which a drop leads to the squares of p.
-func (s *Shape) goals(fit *Poses, p Placement, goal *Poses) {
-	want := &s.Turn[p.R]
-	for r := range s.Turn {
-		t := &s.Turn[r]
-		if t.Column != want.Column {
-			continue
-		}
-		i := p.I + int(want.Low.I) - int(t.Low.I)
-		j := p.J + int(want.Low.J) - int(t.Low.J)
-		if j < 0 || j >= Cols || i < 0 || i >= Rows || fit[r][j]>>uint(i)&1 == 0 || fit[r][j]>>uint(i+1)&1 != 0 {
-			continue
-		}
-		for ; i >= 0 && fit[r][j]>>uint(i)&1 != 0; i-- {
-			goal[r][j] |= 1 << uint(i)
-		}
+// lands reports whether a drop from a pose of fit leaves the shape on the squares of p.
+func (s *Shape) lands(fit *Poses, from, p Placement) bool {
+	t, want := &s.Turn[from.R], &s.Turn[p.R]
+	if t.Column != want.Column || from.J+int(t.Low.J) != p.J+int(want.Low.J) {
+		return false
 	}
+	for fit.has(Placement{from.R, from.J, from.I + 1}) {
+		from.I++
+	}
+	return from.I+int(t.Low.I) == p.I+int(want.Low.I)
 }
 
 // A walk is a breadth-first search over poses, which are identified by their action ids.

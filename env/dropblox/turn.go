@@ -46,10 +46,7 @@ func (s *State) Turn(words ...string) Played {
 		out.Applied = append(out.Applied, became)
 	}
 	out.Moved = b
-	s.Begin()
-	out.Fall = b.Drop(&s.Taken)
-	out.Rows = s.settle(int(b.Type), b.Center, b.Cells())
-	s.End()
+	out.Fall, out.Rows = s.drop(&b)
 	return out
 }
 
@@ -62,11 +59,17 @@ func (s *State) Play(commands []Command) (rows int) {
 	for _, c := range commands {
 		c.Carry(&b, &s.Taken)
 	}
+	_, rows = s.drop(&b)
+	return rows
+}
+
+// drop ends a turn with the block where the commands have led it.
+func (s *State) drop(b *Block) (fall, rows int) {
 	s.Begin()
-	b.Drop(&s.Taken)
+	fall = b.Drop(&s.Taken)
 	rows = s.settle(int(b.Type), b.Center, b.Cells())
 	s.End()
-	return rows
+	return fall, rows
 }
 
 // ActionTo returns the legal action that leads to the same board as the turn of commands that led to after.

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"blockyard/agents/search"
+	"blockyard/env"
 	"blockyard/env/dropblox"
 )
 
@@ -138,9 +139,7 @@ func placement(action int32) dropblox.Placement {
 	if action < 0 {
 		return dropblox.Placement{}
 	}
-	const turn = dropblox.Cols * dropblox.Rows
-	row, column := int(action)%dropblox.Rows, int(action)/dropblox.Rows%dropblox.Cols
-	return dropblox.Placement{R: int(action) / turn, J: column, I: row}
+	return dropblox.At(env.Action(action))
 }
 
 // Leaf returns the board that the line last chosen leads to; ok is false if that line ends
