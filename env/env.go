@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"sync/atomic"
 )
 
 // MaxSeats is the largest number of seats that a game can have.
@@ -87,6 +88,26 @@ type Game struct {
 	New   func(seats int) State          // a new position after Reset(0); MinSeats ≤ seats ≤ MaxSeats
 	Text  func(a Action) string          // an action for people: "r2 x4 y17 spin"
 	Parse func(s string) (Action, error) // the inverse of Text
+}
+
+// Parser returns a Game.Parse for the actions below n: the inverse of text. bad is the format of its error, with the
+// text as argument.
+func Parser(n Action, text func(a Action) string, bad string) func(s string) (Action, error) {
+	var known atomic.Value // a map[string]Action, made when the first text is read
+	return func(s string) (Action, error) {
+		ids, ok := known.Load().(map[string]Action)
+		if !ok {
+			ids = map[string]Action{}
+			for a := Action(0); a < n; a++ {
+				ids[text(a)] = a
+			}
+			known.Store(ids) // the same, whoever else makes it
+		}
+		if a, ok := ids[s]; ok {
+			return a, nil
+		}
+		return None, fmt.Errorf(bad, s)
+	}
 }
 
 // Globals returns the number of globals in an observation.

@@ -147,18 +147,4 @@ func Text(a env.Action) string {
 }
 
 // Parse implements env.Game.
-func Parse(text string) (env.Action, error) {
-	var spin, rot, x, y int
-	fmt.Sscanf(text, "r%d x%d y%d", &rot, &x, &y)
-	if strings.HasSuffix(text, " spin") {
-		spin = 1
-	}
-	a := action(spin, rot, x, y)
-	if text == "skip" {
-		a = SkipAction
-	}
-	if a < actions && Text(a) == text {
-		return a, nil
-	}
-	return env.None, fmt.Errorf("blockbattle: action %q: want skip, or rR xX yY with or without spin", text)
-}
+var Parse = env.Parser(actions, Text, "blockbattle: action %q: want skip, or rR xX yY with or without spin")

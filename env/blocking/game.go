@@ -45,7 +45,8 @@ func newGame(name, id string, t *Table, table uint8) *env.Game {
 		GlobalRanges: allGlobals.Ranges,
 		New:          func(seats int) env.State { return New(seats, table) },
 		Text:         t.Text,
-		Parse:        t.Parse,
+		Parse: env.Parser(env.Action(t.Actions), t.Text,
+			"blocking: placement %q: want a form and its corner, such as Q01 at 4,5"),
 	}
 }
 
@@ -60,23 +61,6 @@ func New(seats int, table uint8) *State {
 func (t *Table) Text(a env.Action) string {
 	o, x, y := t.Placement(a)
 	return fmt.Sprintf("%c%d%d at %d,%d", 'A'+o.Letter, o.Flip, o.Turn, x, y)
-}
-
-// Parse is the inverse of Text.
-func (t *Table) Parse(text string) (env.Action, error) {
-	form, at, _ := strings.Cut(text, " at ")
-	for i := range t.Oriented {
-		o := &t.Oriented[i]
-		if form != fmt.Sprintf("%c%d%d", 'A'+o.Letter, o.Flip, o.Turn) {
-			continue
-		}
-		var x, y int
-		fmt.Sscanf(at, "%d,%d", &x, &y)
-		if a := o.Base + env.Action(y*(Size+1-o.W)+x); int(a) < t.Actions && t.Text(a) == text {
-			return a, nil
-		}
-	}
-	return env.None, fmt.Errorf("blocking: placement %q: want a form and its corner, such as Q01 at 4,5", text)
 }
 
 const (

@@ -1,9 +1,9 @@
 package blocking
 
 import (
-	"bufio"
 	"fmt"
 	"io"
+	"math/bits"
 	"strings"
 )
 
@@ -64,38 +64,43 @@ T 3 3 ##..##.#.
 U 3 3 .#.###.#.
 `
 
-// ReadShapes reads 21 lines "letter cols rows string" in any order. It returns an error that names
-// the line if a letter is outside A..U or defined twice, the string has another length than
-// cols*rows, the shape has no square or more than five, or its squares are not connected by sides.
+// ReadShapes reads 21 lines of ParseShapes, one for each letter.
 func ReadShapes(r io.Reader) (shapes [Letters]Shape, err error) {
-	lines := bufio.NewScanner(r)
-	n, seen := 0, 0
-	for lines.Scan() {
-		n++
-		if strings.TrimSpace(lines.Text()) == "" {
-			continue
-		}
-		letter, s, err := ParseShape(lines.Text())
-		if err != nil {
-			return shapes, fmt.Errorf("shapes, line %d: %w", n, err)
-		}
-		if shapes[letter].Cols != 0 {
-			return shapes, fmt.Errorf("shapes, line %d: %c is defined twice", n, 'A'+letter)
-		}
-		shapes[letter] = s
-		seen++
-	}
-	if err := lines.Err(); err != nil {
+	const most = 1 << 16 // bytes
+	text, err := io.ReadAll(io.LimitReader(r, most))
+	if err != nil {
 		return shapes, fmt.Errorf("shapes: %w", err)
 	}
-	if seen != Letters {
-		return shapes, fmt.Errorf("shapes: %d of %d letters are defined", seen, Letters)
+	shapes, defined, err := ParseShapes(strings.Split(string(text), "\n"))
+	if n := bits.OnesCount32(defined); err == nil && n != Letters {
+		err = fmt.Errorf("shapes: %d of %d letters are defined", n, Letters)
 	}
-	return shapes, nil
+	return shapes, err
 }
 
-// ParseShape reads one line of ReadShapes.
-func ParseShape(line string) (letter int, s Shape, err error) {
+// ParseShapes reads lines "letter cols rows string" in any order, and returns as bits which letters they define. It
+// returns an error that names the line if a letter is outside A..U or defined twice, the string has another length than
+// cols*rows, the shape has no square or more than five, or its squares are not connected by sides.
+func ParseShapes(lines []string) (shapes [Letters]Shape, defined uint32, err error) {
+	for n, line := range lines {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		letter, s, err := parseShape(line)
+		if err == nil && defined>>uint(letter)&1 != 0 {
+			err = fmt.Errorf("%c is defined twice", 'A'+letter)
+		}
+		if err != nil {
+			return shapes, defined, fmt.Errorf("shapes, line %d: %w", n+1, err)
+		}
+		shapes[letter] = s
+		defined |= 1 << uint(letter)
+	}
+	return shapes, defined, nil
+}
+
+// parseShape reads one line.
+func parseShape(line string) (letter int, s Shape, err error) {
 	var name string
 	if n, err := fmt.Sscanf(line, "%s %d %d %s", &name, &s.Cols, &s.Rows, &s.Text); n != 4 || err != nil {
 		return 0, s, fmt.Errorf("%q: want letter cols rows string", line)

@@ -27,23 +27,13 @@ var Game = &env.Game{
 	GlobalRanges: allGlobals.Ranges,
 	New:          func(seats int) env.State { return env.Start(&State{}, seats, 1, 1) },
 	Text:         Text,
-	Parse:        Parse,
+	Parse:        env.Parser(numActions, Text, "dropblox: placement %q: want row 0..32, column 0..11, turns 0..3"),
 }
 
 // Text returns an action as "row column turns" of the block's centre.
 func Text(a env.Action) string {
 	p := At(a)
 	return fmt.Sprintf("%d %d %d", p.I, p.J, p.R)
-}
-
-// Parse is the inverse of Text.
-func Parse(text string) (env.Action, error) {
-	var p Placement
-	fmt.Sscanf(text, "%d %d %d", &p.I, &p.J, &p.R)
-	if a := p.Action(); a < numActions && Text(a) == text {
-		return a, nil
-	}
-	return env.None, fmt.Errorf("dropblox: placement %q: want row 0..32, column 0..11, turns 0..3", text)
 }
 
 var allGlobals = func() (g env.Globals) {

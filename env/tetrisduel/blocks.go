@@ -71,32 +71,6 @@ var twins = func() (out [Kinds][Directions]twin) {
 	return out
 }()
 
-// An extent is how far a block's cells reach from its centre.
-type extent struct{ left, right, up, down int }
-
-var extents = func() (out [Kinds][Directions]extent) {
-	for k := range offsets {
-		for d := range offsets[k] {
-			for _, c := range offsets[k][d] {
-				e, x, up := &out[k][d], int(c.X), int(-c.Y)
-				if -x > e.left {
-					e.left = -x
-				}
-				if x > e.right {
-					e.right = x
-				}
-				if up > e.up {
-					e.up = up
-				}
-				if -up > e.down {
-					e.down = -up
-				}
-			}
-		}
-	}
-	return out
-}()
-
 // permutations holds the orders of a bag (a package in the rules) in lexicographic order. A draw
 // is an index into it.
 var permutations = func() (out [5040][Kinds]uint8) {

@@ -37,14 +37,7 @@ func Text(a env.Action) string {
 }
 
 // Parse is the inverse of Text.
-func Parse(text string) (env.Action, error) {
-	var p Placement
-	fmt.Sscanf(text, "%d %d %d", &p.Y, &p.X, &p.D)
-	if a := p.Action(); a < Actions && Text(a) == text {
-		return a, nil
-	}
-	return env.None, fmt.Errorf("tetrisduel: placement %q: want y x d with y 0..14, x 0..9, d 0..3", text)
-}
+var Parse = env.Parser(Actions, Text, "tetrisduel: placement %q: want y x d with y 0..14, x 0..9, d 0..3")
 
 const trayAhead = 4 // blocks after the current one in the tray
 

@@ -73,17 +73,23 @@ var forms = func() (out [Kinds]block) {
 	for k := range out {
 		for d := range out[k] {
 			f := &out[k][d]
-			e := &extents[k][d]
 			for i, c := range offsets[k][d] {
 				f.cells[i].at, f.cells[i].down = uint8(c.X+2), uint8(c.Y+1)
 				if c.Y == -2 { // always in column 0
 					f.cells[i].at, f.cells[i].down = 5, 0
 				}
 			}
-			for x := e.left; x+e.right < Width; x++ {
-				for y := 0; y+e.down < Reachable; y++ {
-					f.walls.add(x, y)
-					if y >= e.up {
+			for x := 0; x < Width; x++ {
+				for y := 0; y < Reachable; y++ {
+					walls, inside := true, true
+					for _, c := range offsets[k][d] {
+						walls = walls && x+int(c.X) >= 0 && x+int(c.X) < Width && y+int(c.Y) < Reachable
+						inside = inside && y+int(c.Y) >= 0
+					}
+					if walls {
+						f.walls.add(x, y)
+					}
+					if walls && inside {
 						f.inside.add(x, y)
 					}
 				}

@@ -165,11 +165,9 @@ func (e *Env) Opponent(i, seat int) uint16 {
 
 // showOpponents writes the IDs of environment i's agents to ids, [N, S], unless it is nil.
 func (e *Env) showOpponents(i int, ids []uint16) {
-	if ids == nil {
-		return
-	}
-	for seat := range e.c.Seats {
-		ids[i*e.c.Seats+seat] = e.Opponent(i, seat)
+	row := part(ids, i, e.c.Seats)
+	for seat := range row {
+		row[seat] = e.Opponent(i, seat)
 	}
 }
 

@@ -147,10 +147,7 @@ func (e *Env) showMoves(w *worker, i int, moves []uint16) {
 
 // showResult writes the results of environment i's episode, if it has ended, to results, [N, S], unless it is nil.
 func (e *Env) showResult(s env.State, sl *slot, i int, results []float32) {
-	if results == nil {
-		return
-	}
-	row := results[i*e.c.Seats : (i+1)*e.c.Seats]
+	row := part(results, i, e.c.Seats)
 	clear(row)
 	for seat := range row {
 		if sl.ended() {

@@ -154,16 +154,18 @@ func (e *Env) observe(w *worker, i int, j *job) error {
 	e.account(s, sl, i, out, nil)
 	e.show(w, s, sl, i, &j.rows)
 	e.showOpponents(i, out.Opponent)
-	if out.Illegal != nil {
-		clear(out.Illegal[i*e.rows : (i+1)*e.rows])
-	}
-	if out.Moves != nil {
-		clear(out.Moves[i*MovesLen : (i+1)*MovesLen])
-	}
-	if out.Result != nil {
-		clear(out.Result[i*e.c.Seats : (i+1)*e.c.Seats])
-	}
+	clear(part(out.Illegal, i, e.rows))
+	clear(part(out.Moves, i, MovesLen))
+	clear(part(out.Result, i, e.c.Seats))
 	return nil
+}
+
+// part returns the n elements of environment i in a slab, or none if there is no slab.
+func part[T any](slab []T, i, n int) []T {
+	if slab == nil {
+		return nil
+	}
+	return slab[i*n : (i+1)*n]
 }
 
 // account writes environment i's flags, scores and rewards. before holds the scores before
@@ -176,15 +178,10 @@ func (e *Env) account(s env.State, sl *slot, i int, out *Batch, before *[env.Max
 	if out.Truncated != nil {
 		out.Truncated[i] = bit(sl.cut)
 	}
-	if out.Score != nil {
-		for seat := range seats {
-			out.Score[i*seats+seat] = int32(s.Score(seat))
-		}
+	scores, row := part(out.Score, i, seats), part(out.Reward, i, seats)
+	for seat := range scores {
+		scores[seat] = int32(s.Score(seat))
 	}
-	if out.Reward == nil {
-		return
-	}
-	row := out.Reward[i*seats : (i+1)*seats]
 	for seat := range row {
 		switch {
 		case before == nil:

@@ -36,7 +36,8 @@ func game(name, id string, mode Mode) *env.Game {
 		GlobalRanges: of.Ranges,
 		New:          func(seats int) env.State { return env.Start(&State{Mode: mode}, seats, 1, 1) },
 		Text:         placeText,
-		Parse:        parser(actions, placeText, "resting place", "rR xX with R 0..3, X -2..8"),
+		Parse: env.Parser(actions, placeText,
+			"wintetris: resting place %.40q: want rR xX with R 0..3, X -2..8"),
 	}
 	switch mode {
 	case Instant:
@@ -45,7 +46,8 @@ func game(name, id string, mode Mode) *env.Game {
 		g.Actions, g.MaxLegal = bitSets, bitSets
 		g.Planes.C, g.PlaneNames = 2, []string{"filled", "piece"}
 		g.Text = tickText
-		g.Parse = parser(bitSets, tickText, "bits", "wait, or left, right, cw, ccw, drop joined by +")
+		g.Parse = env.Parser(bitSets, tickText,
+			"wintetris: bits %.40q: want wait, or left, right, cw, ccw, drop joined by +")
 	}
 	return g
 }
@@ -68,18 +70,6 @@ func tickText(a env.Action) string {
 		}
 	}
 	return strings.Join(on, "+")
-}
-
-// parser returns the inverse of text for the actions below n.
-func parser(n env.Action, text func(env.Action) string, what, want string) func(string) (env.Action, error) {
-	return func(s string) (env.Action, error) {
-		for a := range n {
-			if text(a) == s {
-				return a, nil
-			}
-		}
-		return env.None, fmt.Errorf("wintetris: %s %.40q: want %s", what, s, want)
-	}
 }
 
 const (

@@ -44,8 +44,6 @@ type received struct {
 	used              [env.MaxSeats]uint32
 }
 
-var _ contest.Codec = (*Codec)(nil)
-
 // NewCodec returns a codec that has seen nothing.
 func NewCodec() *Codec { return &Codec{} }
 
@@ -148,18 +146,9 @@ func (t *received) understand(shapes []string, letters string) error {
 	if t.letters, err = blocking.ParseLetters(letters, t.seats); err != nil {
 		return err
 	}
-	var defined [blocking.Letters]blocking.Shape
-	seen := uint32(0)
-	for _, line := range shapes {
-		l, s, err := blocking.ParseShape(line)
-		if err != nil {
-			return err
-		}
-		if seen>>uint(l)&1 != 0 {
-			return fmt.Errorf("shape %c is defined twice", 'A'+l)
-		}
-		defined[l] = s
-		seen |= 1 << uint(l)
+	defined, seen, err := blocking.ParseShapes(shapes)
+	if err != nil {
+		return err
 	}
 	if t.letters&^seen != 0 {
 		return fmt.Errorf("letters %s have no shape", blocking.LetterText(t.letters&^seen))
@@ -238,28 +227,26 @@ func paint(s *blocking.State, rows []string) error {
 // Answer implements contest.Codec: the listed code of a, or the first of the list if a is
 // None or not in it.
 func (c *Codec) Answer(_ env.State, seat int, a env.Action) string {
-	answer := "-" // no list was sent
-	for i := len(c.listed) - 1; i >= 0; i-- {
-		if i == 0 {
-			answer = c.listed[0]
+	table := c.table
+	if table == nil { // nothing is known of the game
+		table = blocking.DefaultTable
+	}
+	answer, found := "-", false // no list was sent
+	for i, listed := range c.listed {
+		code, err := table.ParseCode(listed)
+		if found = err == nil && a != env.None && table.Action(code) == a; found || i == 0 {
+			answer = listed
 		}
-		if c.table == nil || a == env.None {
-			continue
-		}
-		if code, err := c.table.ParseCode(c.listed[i]); err == nil && c.table.Action(code) == a {
-			answer = c.listed[i]
+		if found {
 			break
 		}
 	}
-	if c.table != nil {
-		code, err := c.table.ParseCode(answer)
-		if c.Notes != nil && a != env.None && (err != nil || c.table.Action(code) != a) {
-			fmt.Fprintf(c.Notes, "action %d is not in the list of this request: the answer is its first placement, %s\n",
-				a, answer)
-		}
-		if err == nil {
-			c.received.used[seat&(env.MaxSeats-1)] |= 1 << uint(code.L)
-		}
+	if c.Notes != nil && a != env.None && !found {
+		fmt.Fprintf(c.Notes, "action %d is not in the list of this request: the answer is its first placement, %s\n",
+			a, answer)
+	}
+	if code, err := table.ParseCode(answer); err == nil {
+		c.received.used[seat&(env.MaxSeats-1)] |= 1 << uint(code.L)
 	}
 	return answer
 }

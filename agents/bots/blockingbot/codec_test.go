@@ -109,12 +109,11 @@ func TestBothEndsAgree(t *testing.T) {
 
 // sameIn is action a of s as an action of got, whose table may number forms otherwise.
 func sameIn(got, s *blocking.State, a env.Action) env.Action {
-	o, x, y := s.Table().Placement(a)
-	b, err := got.Table().Parse(fmt.Sprintf("%c%d%d at %d,%d", 'A'+o.Letter, o.Flip, o.Turn, x, y))
+	code, err := got.Table().ParseCode(s.Answer(int(s.Turn), a))
 	if err != nil {
 		panic(err)
 	}
-	return b
+	return got.Table().Action(code)
 }
 
 func TestBotAnswersWhateverItHears(t *testing.T) {

@@ -50,14 +50,7 @@ func game(name, id string, seats, rows int, turns bool) *env.Game {
 func Text(a env.Action) string { return fmt.Sprintf("card %d take %d", a/cards+1, a%cards+1) }
 
 // Parse reads what Text writes.
-func Parse(s string) (env.Action, error) {
-	for a := range env.Action(cards * cards) {
-		if Text(a) == s {
-			return a, nil
-		}
-	}
-	return env.None, fmt.Errorf("toy: %q is no action, want one like %q", s, Text(0))
-}
+var Parse = env.Parser(cards*cards, Text, "toy: %q is no action, want one like \""+Text(0)+"\"")
 
 // A State is a position of either game.
 type State struct {
@@ -70,8 +63,6 @@ type State struct {
 	Points [env.MaxSeats]uint8
 	Last   [env.MaxSeats]uint8 // number last chosen, 0 for none
 }
-
-var _ env.State = (*State)(nil)
 
 // Reset implements env.State.
 func (s *State) Reset(seed uint64) {
