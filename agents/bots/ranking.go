@@ -27,8 +27,6 @@ type Ranking struct {
 	rest   [search.MaxPly]env.Agent // searches by plies, made when they are needed
 }
 
-var _ entry.Ranker = (*Ranking)(nil)
-
 // newRanking returns the ranking of g with the evaluator e that belongs to the search search.New(g, e, o).
 func newRanking(g *env.Game, e search.Evaluator, o search.Options) (*Ranking, error) {
 	if _, err := search.New(g, e, o); err != nil {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"blockyard/agents/contest"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
@@ -33,8 +32,6 @@ type Codec struct {
 	received received
 	opened   bool // the referee's end has sent the settings
 }
-
-var _ contest.Codec = (*Codec)(nil)
 
 // received is what the bot's end has read so far.
 type received struct {

@@ -156,7 +156,7 @@ func TestHostSaysWhatTheClassicEngineSaid(t *testing.T) {
 			}
 			state := turns[0].state
 			ref := &Referee{Dialect: ClassicDialect, State: &state, Limits: limits}
-			ref.Deal = func(s *blockbattle.State) {
+			ref.Watch = func(s *blockbattle.State, _ env.Moves) {
 				if i := int(s.Round) - 1; i < len(draws) {
 					s.Force(draws[i])
 				}
@@ -223,7 +223,7 @@ func TestHostSaysWhatThePortSaid(t *testing.T) {
 		}
 	}
 	limits := contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond, Timeouts: 1}
-	ref := &Referee{Dialect: PortDialect, State: state, Limits: limits, Deal: func(s *blockbattle.State) {
+	ref := &Referee{Dialect: PortDialect, State: state, Limits: limits, Watch: func(s *blockbattle.State, _ env.Moves) {
 		r := g.Rounds[s.Round-1]
 		var draws []uint16
 		for seat := range r.P {

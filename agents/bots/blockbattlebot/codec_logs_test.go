@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/bots/blockbattlebot/logs"
 	"blockyard/agents/contest"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
@@ -28,7 +27,7 @@ type heard struct {
 }
 
 // hear reads a whole log with the bot's end.
-func hear(t testing.TB, l logs.Log) (settings []string, turns []heard) {
+func hear(t testing.TB, l protocolLog) (settings []string, turns []heard) {
 	var notes strings.Builder
 	c := NewCodec(ClassicDialect, &notes)
 	in := bufio.NewReader(strings.NewReader(toBot(&l)))
@@ -47,25 +46,25 @@ func hear(t testing.TB, l logs.Log) (settings []string, turns []heard) {
 	at, lines := -1, []string(nil)
 	for _, e := range l.Lines {
 		switch {
-		case e.Who == "host" && strings.HasPrefix(e.Text, "settings "):
-			settings = append(settings, e.Text)
-		case e.Who == "host":
-			lines = append(lines, e.Text)
-			if strings.HasPrefix(e.Text, "action ") {
+		case e[0] == "host" && strings.HasPrefix(e[1], "settings "):
+			settings = append(settings, e[1])
+		case e[0] == "host":
+			lines = append(lines, e[1])
+			if strings.HasPrefix(e[1], "action ") {
 				at++
 				turns[at].lines, lines = lines, nil
 			}
-		case e.Who == "bot":
-			turns[at].reply, turns[at].late = e.Text, false
+		case e[0] == "bot":
+			turns[at].reply, turns[at].late = e[1], false
 		case at >= 0:
-			turns[at].notes = append(turns[at].notes, e.Text)
+			turns[at].notes = append(turns[at].notes, e[1])
 		}
 	}
 	return settings, turns
 }
 
-func allLogs(t testing.TB) []logs.Log {
-	all, err := logs.All()
+func allLogs(t testing.TB) []protocolLog {
+	all, err := readLogs()
 	require.NoError(t, err)
 	require.Len(t, all, 9)
 	return all
@@ -217,20 +216,20 @@ func TestMovesReadBack(t *testing.T) {
 }
 
 // toBot is everything that the host of a log wrote, as a bot reads it.
-func toBot(l *logs.Log) string {
+func toBot(l *protocolLog) string {
 	var b strings.Builder
 	for _, e := range l.Lines {
-		if e.Who == "host" {
-			b.WriteString(e.Text + "\n")
+		if e[0] == "host" {
+			b.WriteString(e[1] + "\n")
 		}
 	}
 	return b.String()
 }
 
 // requests counts the answers that the host of a log asked for.
-func requests(l *logs.Log) (n int) {
+func requests(l *protocolLog) (n int) {
 	for _, e := range l.Lines {
-		if e.Who == "host" && strings.HasPrefix(e.Text, "action ") {
+		if e[0] == "host" && strings.HasPrefix(e[1], "action ") {
 			n++
 		}
 	}

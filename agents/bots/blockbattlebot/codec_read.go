@@ -32,17 +32,10 @@ func (c *Codec) ReadTurn(r *bufio.Reader, s env.State) (contest.Turn, error) {
 		if len(words) == 0 {
 			continue
 		}
-		switch words[0] {
-		case "settings":
-			c.setting(words[1:])
-		case "update":
-			c.update(words[1:])
-		case "action":
-			if t, asked := c.action(words[1:]); asked {
-				return t, c.settle(s.(*blockbattle.State), t.Seat)
-			}
-		default:
-			c.note("unknown line %.60q", line)
+		if words[0] != "action" {
+			c.told(words)
+		} else if t, asked := c.action(words[1:]); asked {
+			return t, c.settle(s.(*blockbattle.State), t.Seat)
 		}
 	}
 }
@@ -62,31 +55,38 @@ func (c *Codec) amiss(format string, args ...interface{}) {
 	}
 }
 
-func (c *Codec) setting(words []string) {
-	if len(words) != 2 {
-		c.note("unknown setting %.60q", words)
-		return
-	}
-	value := words[1]
-	switch words[0] {
-	case "player_names":
+// told takes a line that is no request: a key of one to three words, and a value.
+func (c *Codec) told(words []string) {
+	t := &c.received
+	last := len(words) - 1
+	value := words[last]
+	switch key := strings.Join(words[:last], " "); key {
+	case "settings player_names":
 		names := strings.Split(value, ",")
 		if len(names) != 2 || names[0] == names[1] || names[0] == "" || names[1] == "" {
 			c.note("player_names %.60q are not two", value)
 			return
 		}
-		copy(c.received.names[:], names)
-	case "your_bot":
-		c.received.me = value
-	case "time_per_move":
-		c.count(&c.received.perMove, words[0], value)
-	case "field_width":
-		c.mustBe(words[0], value, blockbattle.Width)
-	case "field_height":
-		c.mustBe(words[0], value, blockbattle.Height)
-	case "timebank", "time_bank", "max_rounds":
+		copy(t.names[:], names)
+	case "settings your_bot":
+		t.me = value
+	case "settings time_per_move":
+		c.count(&t.perMove, key, value)
+	case "settings field_width":
+		c.mustBe(key, value, blockbattle.Width)
+	case "settings field_height":
+		c.mustBe(key, value, blockbattle.Height)
+	case "update game round":
+		c.count(&t.round, key, value)
+	case "update game this_piece_type":
+		t.piece = c.piece(key, value)
+	case "update game next_piece_type":
+		t.next = c.piece(key, value)
+	case "settings timebank", "settings time_bank", "settings max_rounds", "update game this_piece_position":
 	default:
-		c.note("unknown setting %.60q", words)
+		if len(words) != 4 || words[0] != "update" || words[1] == "game" || !c.side(words[1], words[2], value) {
+			c.note("unknown line %.60q", words)
+		}
 	}
 }
 
@@ -137,27 +137,19 @@ func (c *Codec) seat(name string) (int, bool) {
 	return 0, false
 }
 
-func (c *Codec) update(words []string) {
-	if len(words) != 3 {
-		c.note("unknown update %.60q", words)
-		return
-	}
-	who, key, value := words[0], words[1], words[2]
-	if who == "game" {
-		c.updateGame(key, value)
-		return
-	}
+// side takes what a line tells about a player's side; known is false for a key that it does not know.
+func (c *Codec) side(who, key, value string) (known bool) {
 	seat, ok := c.seat(who)
 	if !ok {
 		c.note("an update of %.40q, who does not play", who)
-		return
+		return true
 	}
 	side := &c.received.sides[seat]
 	switch key {
 	case "field":
 		if err := readField(side, value); err != nil {
 			c.amiss("field of %.40s: %v", who, err)
-			return
+			return true
 		}
 		c.received.fields[seat] = true
 	case "row_points":
@@ -167,22 +159,9 @@ func (c *Codec) update(words []string) {
 	case "skips":
 		c.count(&side.Skips, key, value)
 	default:
-		c.note("unknown update %.60q", words)
+		return false
 	}
-}
-
-func (c *Codec) updateGame(key, value string) {
-	switch key {
-	case "round":
-		c.count(&c.received.round, key, value)
-	case "this_piece_type":
-		c.received.piece = c.piece(key, value)
-	case "next_piece_type":
-		c.received.next = c.piece(key, value)
-	case "this_piece_position":
-	default:
-		c.note("unknown update of the game %.40q", key)
-	}
+	return true
 }
 
 func (c *Codec) piece(key, value string) int {

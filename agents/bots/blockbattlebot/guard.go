@@ -3,7 +3,6 @@ package blockbattlebot
 import (
 	"math/bits"
 
-	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
@@ -11,8 +10,6 @@ import (
 // A Guard calls the placements risky after which a seat would not survive the most garbage that the opponent can send
 // with its piece of the same round. It is a search.Guard.
 type Guard struct{ legal []env.Action }
-
-var _ search.Guard = (*Guard)(nil)
 
 // NewGuard returns a Guard.
 func NewGuard() *Guard { return new(Guard) }

@@ -3,12 +3,9 @@ package blockbattlebot
 import (
 	"math/bits"
 
-	"blockyard/agents/bots/features"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
-
-var _ features.LeafReader = (*FeatureReader)(nil)
 
 // A decision makes the boards that the actions of one seat in one position lead to. The rules make only those of
 // unusual actions.

@@ -1,60 +1,36 @@
-// Package logs contains games that two contest engines played with bots: every line in both
-// directions. Tests of both sides of the protocol and of bots to be submitted replay them.
-package logs
+package blockbattlebot
 
 import (
 	"bytes"
 	"compress/gzip"
 	_ "embed" // for the logs
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 )
 
-//go:embed protocol_logs.jsonl.gz
-var packed []byte
+// protocolLogs are games that two contest engines played with bots: every line in both directions. Tests of both sides
+// of the protocol and of bots to be submitted replay them.
+//
+//go:embed logs/protocol_logs.jsonl.gz
+var protocolLogs []byte
 
-// A Log is one game as one bot saw it.
-type Log struct {
-	Dialect string  `json:"dialect"` // classic or port
-	Game    string  `json:"game"`
-	Player  string  `json:"player"`
-	Lines   []Entry `json:"log"`
+// A protocolLog is one game as one bot saw it.
+type protocolLog struct {
+	Dialect string      // classic or port
+	Game    string      // its name
+	Lines   [][2]string `json:"log"` // who wrote each, host (to the bot), bot, or note (the host's own remark); its text
 }
 
-// An Entry is one line.
-type Entry struct {
-	Who  string // host (to the bot), bot, or note (the host's own remark)
-	Text string
-}
-
-// UnmarshalJSON reads a pair of strings.
-func (e *Entry) UnmarshalJSON(text []byte) error {
-	var pair [2]string
-	if err := json.Unmarshal(text, &pair); err != nil {
-		return err
+// readLogs returns the logs.
+func readLogs() (logs []protocolLog, err error) {
+	z, err := gzip.NewReader(bytes.NewReader(protocolLogs))
+	for d := json.NewDecoder(z); err == nil && d.More(); {
+		var l protocolLog
+		err = d.Decode(&l)
+		logs = append(logs, l)
 	}
-	e.Who, e.Text = pair[0], pair[1]
-	return nil
-}
-
-// All returns the logs.
-func All() ([]Log, error) {
-	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, fmt.Errorf("protocol logs: %w", err)
 	}
-	var out []Log
-	for d := json.NewDecoder(z); ; {
-		var l Log
-		err := d.Decode(&l)
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("protocol logs: %w", err)
-		}
-		out = append(out, l)
-	}
+	return logs, nil
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/agents/bots/blockbattlebot/logs"
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/trial"
 	"blockyard/env"
@@ -21,18 +20,14 @@ type Referee struct {
 	Dialect Dialect
 	State   *blockbattle.State
 	Limits  contest.Limits // which the bots are given
-	// Deal, if set, is called before a round is closed, to force its draws.
-	Deal func(s *blockbattle.State)
 	// Watch, if set, is called with the position and the joint move of every round, before
-	// it is played: the answers as actions.
+	// it is played: the answers as actions. It may force the draws of the round.
 	Watch func(s *blockbattle.State, m env.Moves)
 
 	greeted [2]bool
 	lands   [2]blockbattle.Landing
 	report  blockbattle.Report
 }
-
-var _ contest.Referee = (*Referee)(nil)
 
 // Names implements contest.Referee.
 func (r *Referee) Names() []string { return r.Dialect.Names() }
@@ -96,9 +91,6 @@ func (r *Referee) Close() []contest.Comment {
 		}
 		r.Watch(r.State, m)
 	}
-	if r.Deal != nil {
-		r.Deal(r.State)
-	}
 	r.report.Losses = r.report.Losses[:0]
 	r.State.Play(&r.lands, &r.report)
 	return nil
@@ -122,7 +114,7 @@ func (r *Referee) Outcome() contest.Outcome {
 // to every request within the time that the log shows, or within bank if that is not 0.
 func Replay(bank time.Duration) trial.Script {
 	return func() (games []trial.Game, err error) {
-		all, err := logs.All()
+		all, err := readLogs()
 		for _, l := range all {
 			games = append(games, func(ctx context.Context, t *trial.Trial) error { return replayLog(ctx, t, l, bank) })
 		}
@@ -130,7 +122,7 @@ func Replay(bank time.Duration) trial.Script {
 	}
 }
 
-func replayLog(ctx context.Context, t *trial.Trial, l logs.Log, bank time.Duration) error {
+func replayLog(ctx context.Context, t *trial.Trial, l protocolLog, bank time.Duration) error {
 	bot, err := t.Start()
 	if err != nil {
 		return err
@@ -139,15 +131,16 @@ func replayLog(ctx context.Context, t *trial.Trial, l logs.Log, bank time.Durati
 	codec := NewCodec(ClassicDialect, nil)
 	s := blockbattle.Game.New(2).(*blockbattle.State)
 	var lines []string
-	for _, e := range l.Lines {
-		if e.Who != "host" {
+	for _, written := range l.Lines {
+		who, text := written[0], written[1]
+		if who != "host" {
 			continue
 		}
-		request := strings.HasPrefix(e.Text, "action ")
+		request := strings.HasPrefix(text, "action ")
 		if request && bank > 0 {
-			e.Text = fmt.Sprintf("action moves %d", bank.Milliseconds())
+			text = fmt.Sprintf("action moves %d", bank.Milliseconds())
 		}
-		if lines = append(lines, e.Text); !request {
+		if lines = append(lines, text); !request {
 			continue
 		}
 		turn, err := codec.ReadTurn(bufio.NewReader(strings.NewReader(strings.Join(lines, "\n")+"\n")), s)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"strings"
 
 	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
@@ -71,20 +72,11 @@ func (b *Baseline) Parse(text []byte) ([]float32, error) {
 
 // Format writes weights, one for each term, as Parse reads them, one term per line.
 func (b *Baseline) Format(weights []float32) []byte {
-	var text bytes.Buffer
+	lines := make([]string, len(weights))
 	for t, v := range weights {
-		sep := ",\n"
-		if t == 0 {
-			sep = "{\n"
-		}
-		number, err := json.Marshal(v)
-		if err != nil { // not a number
-			number = []byte("null")
-		}
-		fmt.Fprintf(&text, "%s  %q: %s", sep, b.Terms[t], number)
+		lines[t] = fmt.Sprintf("  %q: %v", b.Terms[t], v)
 	}
-	text.WriteString("\n}\n")
-	return text.Bytes()
+	return []byte("{\n" + strings.Join(lines, ",\n") + "\n}\n")
 }
 
 // LoadNet reads a network for g from a safetensors file, or the shipped one if path is

@@ -45,8 +45,6 @@ func NewCodec(ready io.Writer) *Codec {
 	return &Codec{ready: ready, time: DefaultTime, own: env.None}
 }
 
-var _ contest.Codec = (*Codec)(nil)
-
 // ReadTurn implements contest.Codec.
 func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error) {
 	for {
@@ -198,13 +196,12 @@ func parseBoard(lines []string) (f falling.Field, err error) {
 		if len(line) != tetrisduel.Width {
 			return f, fmt.Errorf("board row %d: %d cells, want %d", y, len(line), tetrisduel.Width)
 		}
-		for x := 0; x < tetrisduel.Width; x++ {
-			switch line[x] {
-			case '#':
+		if strings.Trim(line, "#.") != "" {
+			return f, fmt.Errorf("board row %d: %q", y, line)
+		}
+		for x, c := range line {
+			if c == '#' {
 				f.Set(x, y)
-			case '.':
-			default:
-				return f, fmt.Errorf("board row %d: %q", y, line)
 			}
 		}
 	}

@@ -95,21 +95,19 @@ func End(s *tetrisduel.State, winner int, reason string) string {
 // integers, separated by blanks, that are a legal placement.
 func Judge(s *tetrisduel.State, line string) (a env.Action, ok bool) {
 	words := strings.Fields(line)
-	var v [3]int
+	var p tetrisduel.Placement
+	v := [...]*int{&p.Y, &p.X, &p.D}
 	if len(words) != len(v) {
 		return env.None, false
 	}
-	limits := [...]int{tetrisduel.Reachable, tetrisduel.Width, tetrisduel.Directions}
 	for i, w := range words {
 		n, err := strconv.Atoi(w)
-		if err != nil || n < 0 || n >= limits[i] {
+		if *v[i] = n; err != nil {
 			return env.None, false
 		}
-		v[i] = n
 	}
-	p := tetrisduel.Placement{Y: v[0], X: v[1], D: v[2]}
 	for _, l := range s.Legal(s.Mover(), nil) {
-		if l == p.Action() {
+		if tetrisduel.At(l) == p {
 			return l, true
 		}
 	}

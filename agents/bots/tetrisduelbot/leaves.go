@@ -1,17 +1,13 @@
 package tetrisduelbot
 
 import (
-	"blockyard/agents/bots/features"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/falling"
 	"blockyard/env/tetrisduel"
 )
 
-var (
-	_ features.LeafReader  = (*FeatureReader)(nil)
-	_ search.LeafEvaluator = (*Hand)(nil)
-)
+var _ search.LeafEvaluator = (*Hand)(nil)
 
 // A decision measures the boards that the actions of one seat in one position lead to. Most of them are the board of
 // the position with four more cells; only the others are made by the rules.

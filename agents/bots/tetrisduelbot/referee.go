@@ -1,6 +1,7 @@
 package tetrisduelbot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -66,8 +67,6 @@ const (
 	telling // both bots the result
 )
 
-var _ contest.Referee = (*Referee)(nil)
-
 // Names implements contest.Referee.
 func (r *Referee) Names() []string { return []string{"player1", "player2"} }
 
@@ -95,11 +94,7 @@ func (r *Referee) Round() (title string, seats []int) {
 func (r *Referee) Request(seat int, left time.Duration) contest.Request {
 	switch r.phase {
 	case greeting:
-		limit := r.Ready
-		if limit == 0 {
-			limit = ReadyTime
-		}
-		return contest.Request{Lines: Greeting(r.State, seat, r.Time), Limit: limit}
+		return contest.Request{Lines: Greeting(r.State, seat, r.Time), Limit: cmp.Or(r.Ready, ReadyTime)}
 	case telling:
 		return contest.Request{Lines: []string{End(r.State, r.winner, r.reason)}, Last: true}
 	}
@@ -144,11 +139,8 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 func (r *Referee) finish() {
 	r.winner, r.reason = int(r.State.Winner), r.State.Reason.String()
 	if r.State.Reason == tetrisduel.Limit && r.winner == contest.Nobody && r.TieByTime {
-		switch d := r.used[0] - r.used[1]; {
-		case d < 0:
-			r.winner = 0
-		case d > 0:
-			r.winner = 1
+		if d := cmp.Compare(r.used[0], r.used[1]); d != 0 {
+			r.winner = (1 + d) / 2
 		}
 	}
 }

@@ -35,8 +35,6 @@ type Solver struct {
 	worth [wintetris.MaxMoves]float64
 }
 
-var _ wintetris.Solver = (*Solver)(nil)
-
 // MaxParts is the most parts a solver splits its work into.
 const MaxParts = 100
 

@@ -94,8 +94,6 @@ type referee struct {
 	cards int
 }
 
-var _ contest.Referee = (*referee)(nil)
-
 // Names implements contest.Referee.
 func (r *referee) Names() []string { return []string{"one", "two", "three"}[:r.state.Seats] }
 
