@@ -29,23 +29,13 @@ func With(t *Table) (*env.Game, error) {
 
 func newGame(name, id string, t *Table, table uint8) *env.Game {
 	return &env.Game{
-		Name:         name,
-		ID:           id,
-		Title:        "Blocking",
-		Rules:        1,
-		MinSeats:     2,
-		MaxSeats:     4,
-		Rows:         1,
-		Actions:      t.Actions,
-		MaxLegal:     2048,
-		Planes:       env.Shape{C: numPlanes, H: Size, W: Size},
-		PlaneMax:     1,
-		PlaneNames:   []string{"own", "second", "third", "fourth", "connected"},
-		GlobalNames:  allGlobals.Names,
-		GlobalRanges: allGlobals.Ranges,
-		New:          func(seats int) env.State { return New(seats, table) },
-		Text:         t.Text,
-		Parse: env.Parser(env.Action(t.Actions), t.Text,
+		Name: name, ID: id, Title: "Blocking", Rules: 1,
+		MinSeats: 2, MaxSeats: 4, Rows: 1, Actions: t.Actions, MaxLegal: 2048,
+		Planes: env.Shape{C: numPlanes, H: Size, W: Size}, PlaneMax: 1,
+		PlaneNames:  []string{"own", "second", "third", "fourth", "connected"},
+		GlobalNames: allGlobals.Names, GlobalRanges: allGlobals.Ranges,
+		New:  func(seats int) env.State { return New(seats, table) },
+		Text: t.Text, Parse: env.Parser(env.Action(t.Actions), t.Text,
 			"blocking: placement %q: want a form and its corner, such as Q01 at 4,5"),
 	}
 }

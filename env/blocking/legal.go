@@ -134,22 +134,14 @@ func (s *State) Answer(seat int, a env.Action) string {
 
 // codes appends the codes of one letter whose placement is in left, and removes these placements from left.
 func (t *Table) codes(out []Code, letter int, connected *Board, left map[env.Action]bool) []Code {
-	for c := (Code{L: letter}); c.F < 2; c.F++ {
-		for c.R = 0; c.R < 4; c.R++ {
-			out = t.collect(out, c, connected, left)
-		}
-	}
-	return out
-}
-
-// collect is codes for one flip and rotation.
-func (t *Table) collect(out []Code, c Code, connected *Board, left map[env.Action]bool) []Code {
-	for c.Y = 0; c.Y < Size; c.Y++ {
-		for c.X = 0; c.X < Size; c.X++ {
-			if !connected.Has(c.X, c.Y) {
+	for form := 0; form < 8; form++ {
+		for cell := 0; cell < Size*Size; cell++ {
+			x, y := cell%Size, cell/Size
+			if !connected.Has(x, y) {
 				continue
 			}
-			for c.N = 1; c.N <= len(t.Shapes[c.L].Squares); c.N++ {
+			for n := range t.Shapes[letter].Squares {
+				c := Code{X: x, Y: y, L: letter, F: form / 4, R: form % 4, N: n + 1}
 				if a := t.Action(c); a != env.None && left[a] {
 					delete(left, a)
 					out = append(out, c)

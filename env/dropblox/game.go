@@ -11,23 +11,13 @@ import (
 
 // Game is Dropblox.
 var Game = &env.Game{
-	Name:         "dropblox",
-	ID:           "Dropblox-v0",
-	Title:        "Dropblox",
-	Rules:        1,
-	MinSeats:     1,
-	MaxSeats:     1,
-	Rows:         1,
-	Actions:      numActions,
-	MaxLegal:     maxLegal,
-	Planes:       env.Shape{C: 1 + Known, H: Rows, W: Cols},
-	PlaneMax:     1,
-	PlaneNames:   []string{"taken", "block", "preview1", "preview2", "preview3", "preview4", "preview5"},
-	GlobalNames:  allGlobals.Names,
-	GlobalRanges: allGlobals.Ranges,
-	New:          func(seats int) env.State { return env.Start(&State{}, seats, 1, 1) },
-	Text:         Text,
-	Parse:        env.Parser(numActions, Text, "dropblox: placement %q: want row 0..32, column 0..11, turns 0..3"),
+	Name: "dropblox", ID: "Dropblox-v0", Title: "Dropblox", Rules: 1,
+	MinSeats: 1, MaxSeats: 1, Rows: 1, Actions: numActions, MaxLegal: maxLegal,
+	Planes: env.Shape{C: 1 + Known, H: Rows, W: Cols}, PlaneMax: 1,
+	PlaneNames:  []string{"taken", "block", "preview1", "preview2", "preview3", "preview4", "preview5"},
+	GlobalNames: allGlobals.Names, GlobalRanges: allGlobals.Ranges,
+	New:  func(seats int) env.State { return env.Start(&State{}, seats, 1, 1) },
+	Text: Text, Parse: env.Parser(numActions, Text, "dropblox: placement %q: want row 0..32, column 0..11, turns 0..3"),
 }
 
 // Text returns an action as "row column turns" of the block's centre.

@@ -11,23 +11,12 @@ import (
 
 // Game is the Tetris duel.
 var Game = &env.Game{
-	Name:         "tetrisduel",
-	ID:           "TetrisDuel-v0",
-	Title:        "Tetris Duel",
-	Rules:        1,
-	MinSeats:     2,
-	MaxSeats:     2,
-	Rows:         1,
-	Actions:      Actions,
-	MaxLegal:     maxLegal,
-	Planes:       env.Shape{C: 1, H: Height, W: Width},
-	PlaneMax:     1,
-	PlaneNames:   []string{"filled"},
-	GlobalNames:  allGlobals.Names,
-	GlobalRanges: allGlobals.Ranges,
-	New:          func(seats int) env.State { return env.Start(&State{}, seats, 2, 2) },
-	Text:         Text,
-	Parse:        Parse,
+	Name: "tetrisduel", ID: "TetrisDuel-v0", Title: "Tetris Duel", Rules: 1,
+	MinSeats: 2, MaxSeats: 2, Rows: 1, Actions: Actions, MaxLegal: maxLegal,
+	Planes: env.Shape{C: 1, H: Height, W: Width}, PlaneMax: 1, PlaneNames: []string{"filled"},
+	GlobalNames: allGlobals.Names, GlobalRanges: allGlobals.Ranges,
+	New:  func(seats int) env.State { return env.Start(&State{}, seats, 2, 2) },
+	Text: Text, Parse: Parse,
 }
 
 // Text returns an action as "y x d".

@@ -144,7 +144,13 @@ func (s *State) Place(a env.Action) (peace, battle int) {
 		s.Flag = false
 	}
 	if s.Turn == HalfTurns {
-		s.limit()
+		winner := Nobody
+		if d := s.Points[0] - s.Points[1]; d > 0 {
+			winner = 0
+		} else if d < 0 {
+			winner = 1
+		}
+		s.end(Limit, winner)
 		return peace, battle
 	}
 	s.Turn++
@@ -152,16 +158,6 @@ func (s *State) Place(a env.Action) (peace, battle int) {
 		s.end(Overflow, int8(seat))
 	}
 	return peace, battle
-}
-
-func (s *State) limit() {
-	winner := Nobody
-	if s.Points[0] > s.Points[1] {
-		winner = 0
-	} else if s.Points[1] > s.Points[0] {
-		winner = 1
-	}
-	s.end(Limit, winner)
 }
 
 func (s *State) end(r Reason, winner int8) { s.Reason, s.Winner = r, winner }

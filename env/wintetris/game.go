@@ -20,23 +20,12 @@ var TickGame = game("wintetris:tick", "WinTetrisTick-v0", Ticks)
 func game(name, id string, mode Mode) *env.Game {
 	of := globals(mode == Ticks)
 	g := &env.Game{
-		Name:         name,
-		ID:           id,
-		Title:        "WinTetris",
-		Rules:        1,
-		MinSeats:     1,
-		MaxSeats:     1,
-		Rows:         1,
-		Actions:      actions,
-		MaxLegal:     MaxMoves,
-		Planes:       env.Shape{C: 1, H: Height, W: Width},
-		PlaneMax:     1,
-		PlaneNames:   []string{"filled"},
-		GlobalNames:  of.Names,
-		GlobalRanges: of.Ranges,
-		New:          func(seats int) env.State { return env.Start(&State{Mode: mode}, seats, 1, 1) },
-		Text:         placeText,
-		Parse: env.Parser(actions, placeText,
+		Name: name, ID: id, Title: "WinTetris", Rules: 1,
+		MinSeats: 1, MaxSeats: 1, Rows: 1, Actions: actions, MaxLegal: MaxMoves,
+		Planes: env.Shape{C: 1, H: Height, W: Width}, PlaneMax: 1, PlaneNames: []string{"filled"},
+		GlobalNames: of.Names, GlobalRanges: of.Ranges,
+		New:  func(seats int) env.State { return env.Start(&State{Mode: mode}, seats, 1, 1) },
+		Text: placeText, Parse: env.Parser(actions, placeText,
 			"wintetris: resting place %.40q: want rR xX with R 0..3, X -2..8"),
 	}
 	switch mode {

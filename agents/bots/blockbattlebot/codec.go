@@ -80,17 +80,18 @@ func readAnswer(d Dialect, s *blockbattle.State, seat int, line string) answer {
 	} else {
 		tokens, odd = blockbattle.ParseAnswer(line, tokens)
 	}
+	blank := false
 	for _, part := range odd {
-		if part == "" {
+		if blank = part == ""; blank {
 			a.remark("an empty part ends the answer")
 		} else {
-			a.remark("unknown token %s", shortened(part))
+			a.remark("unknown token %.40q", part)
 		}
 	}
 	if d == PortDialect && len(odd) > 0 {
 		a.remark("the whole answer is void")
 	}
-	if d != PortDialect && len(odd) < blockbattle.MaxTokens && parts(line) > blockbattle.MaxTokens && !blank(odd) {
+	if d != PortDialect && len(odd) < blockbattle.MaxTokens && parts(line) > blockbattle.MaxTokens && !blank {
 		a.remark("more than %d tokens: the rest is not read", blockbattle.MaxTokens)
 	}
 	side := &s.Sides[seat]
@@ -111,17 +112,8 @@ func (a *answer) remark(format string, args ...interface{}) {
 	a.remarks = append(a.remarks, fmt.Sprintf(format, args...))
 }
 
-func shortened(part string) string {
-	if len(part) > 40 {
-		return fmt.Sprintf("%.40q…", part)
-	}
-	return fmt.Sprintf("%q", part)
-}
-
 // parts counts the parts of an answer line, empty ones at its end left out.
 func parts(line string) int { return strings.Count(strings.TrimRight(line, ","), ",") + 1 }
-
-func blank(odd []string) bool { return len(odd) > 0 && odd[len(odd)-1] == "" }
 
 // Cells of a field string (rules §2).
 const (

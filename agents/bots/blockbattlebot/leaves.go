@@ -191,23 +191,18 @@ func (h *Hand) EvaluateLeaves(state env.State, seat int, legal []env.Action, out
 	var at [8]int // the actions whose terms are set
 	n := 0
 	for i, a := range legal {
-		side, sent, ok := h.leaf.after(a, &h.boards, n)
-		if !ok {
+		if side, sent, ok := h.leaf.after(a, &h.boards, n); ok {
+			h.stock(n, side, sent)
+			at[n], n = i, n+1
+		} else {
 			rest = append(rest, i)
-			continue
 		}
-		h.stock(n, side, sent)
-		if at[n], n = i, n+1; n == len(at) {
-			for k, v := range h.sums(n) {
-				out[at[k]] = v
+		if n == len(at) || n > 0 && i+1 == len(legal) {
+			sums := h.sums(n)
+			for k, i := range at[:n] {
+				out[i] = sums[k&7]
 			}
 			n = 0
-		}
-	}
-	if n > 0 {
-		sums := h.sums(n)
-		for k := 0; k < n; k++ {
-			out[at[k]] = sums[k]
 		}
 	}
 	return rest

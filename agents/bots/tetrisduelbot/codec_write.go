@@ -48,7 +48,11 @@ func Request(s *tetrisduel.State, left time.Duration, list bool) []string {
 	} {
 		line += " " + strconv.Itoa(n)
 	}
-	lines := []string{line, lastLine(s.Last[1-seat])}
+	last := noPlacement
+	if a := s.Last[1-seat]; a != env.None {
+		last = tetrisduel.Text(a)
+	}
+	lines := []string{line, wordLast + " " + last}
 	board := s.Board(seat)
 	lines = append(lines, boardLines(&board)...)
 	if !list {
@@ -60,13 +64,6 @@ func Request(s *tetrisduel.State, left time.Duration, list bool) []string {
 		lines = append(lines, tetrisduel.Text(p.Action()))
 	}
 	return lines
-}
-
-func lastLine(a env.Action) string {
-	if a == env.None {
-		return wordLast + " " + noPlacement
-	}
-	return wordLast + " " + tetrisduel.Text(a)
 }
 
 func boardLines(f *falling.Field) []string {

@@ -137,22 +137,19 @@ func (h *Hand) EvaluateLeaves(state env.State, seat int, legal []env.Action, out
 	var at [8]int // the actions whose terms are set
 	n := 0
 	for i, a := range legal {
-		s, opp, ok := r.leaf.after(r, a)
-		if !ok {
+		if s, opp, ok := r.leaf.after(r, a); ok {
+			h.fill(n, s, &r.own, opp)
+			at[n], n = i, n+1
+		} else {
 			rest = append(rest, i)
-			continue
 		}
-		h.fill(n, s, &r.own, opp)
-		if at[n], n = i, n+1; n == len(at) {
-			for k, v := range h.sums(&r.leaf.made) {
-				out[at[k]] = v
+		if n == len(at) || n > 0 && i+1 == len(legal) {
+			sums := h.sums(&r.leaf.made)
+			for k, i := range at[:n] {
+				out[i] = sums[k&7]
 			}
 			n = 0
 		}
-	}
-	sums := h.sums(&r.leaf.made)
-	for k := 0; k < n; k++ {
-		out[at[k]] = sums[k]
 	}
 	return rest
 }
