@@ -2,6 +2,12 @@ package dropbloxbot
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"blockyard/agents/search"
@@ -106,4 +112,109 @@ func (Leftmost) Act(_ context.Context, state env.State, _ int) (env.Action, erro
 	}
 	b.Drop(&s.Taken)
 	return dropblox.Placement{J: int(b.Center.J), I: int(b.Center.I)}.Action(), nil
+}
+
+// startup is what a process costs its host beside the search: starting it, reading the
+// state, ending it.
+const startup = 8 * time.Millisecond
+
+// Answer is a program's turn in the contest (rules §8.1): it reads the two arguments, begun
+// being when the process started, searches as long as the clock allows, and writes the
+// commands to out, each in a write of its own. The error of arguments that are none leaves
+// the block to drop where it appears, and so do a game that is over and a block without room.
+func Answer(b *Beam, args []string, begun time.Time, out io.Writer) error {
+	if len(args) != 2 {
+		return fmt.Errorf("dropblox: %d arguments, want two: the state as JSON and the seconds left", len(args))
+	}
+	position, err := dropblox.ParsePosition([]byte(args[0]))
+	if err != nil {
+		return err
+	}
+	seconds, err := strconv.ParseFloat(strings.TrimSpace(args[1]), 64)
+	if err != nil || math.IsNaN(seconds) {
+		return fmt.Errorf("dropblox: %.20q is not a number of seconds", args[1])
+	}
+	if position.Failed {
+		return nil
+	}
+	p := &Problem{Field: position.Field(), Points: int32(position.Score)}
+	p.Blocks[0] = position.Block
+	copy(p.Blocks[1:], position.Preview[:])
+	left := time.Duration(math.Max(0, math.Min(seconds, 3600)) * float64(time.Second))
+	at, ok := choose(b, p, search.Until(begun.Add(Budget(position.Score, left)-startup)))
+	if !ok {
+		return nil
+	}
+	shape := dropblox.NewShape(&p.Blocks[0])
+	way, found := shape.Path(&p.Field, at, nil)
+	if !found {
+		return errors.New("dropblox: no commands lead to the place chosen")
+	}
+	for _, c := range way {
+		if _, err := io.WriteString(out, c.String()+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose returns the placement of a turn. A calm turn does not need all of its time, which is left for later ones.
+func choose(b *Beam, p *Problem, c search.Clock) (at dropblox.Placement, ok bool) {
+	if p.Points > calm {
+		return b.Fit(p, c)
+	}
+	at, _, ok = b.Choose(p, Width, c)
+	return at, ok
+}
+
+// Turns left at a score, as games go: about turnsAPoint a point up to about lastScore, and
+// never fewer than fewest.
+const (
+	lastScore   = 620
+	turnsAPoint = 1.8
+	fewest      = 90
+)
+
+// Up to calm no game is lost, however little a program thinks, and from grave on any turn may be
+// the one that decides it.
+const (
+	calm, grave = 450, 520
+	calmCare    = 0.05
+)
+
+// care is the relative time weight of a turn at a score: 1 where the game is at stake.
+func care(score int) float64 {
+	switch {
+	case score <= calm:
+		return calmCare
+	case score >= grave:
+		return 1
+	}
+	return calmCare + (1-calmCare)*float64(score-calm)/(grave-calm)
+}
+
+// enough is the time below which also a calm turn is played too badly: less than a turn of a game of
+// 300 seconds gets. A game with a shorter clock shares it evenly, up to so much for a turn.
+const enough = 40 * time.Millisecond
+
+// Budget is how long a program may think about this turn with so much left of the game's
+// clock: a share of it, so that it never runs out.
+func Budget(score int, left time.Duration) time.Duration {
+	if left < 0 {
+		return 0
+	}
+	turns, even := 0.0, 0.0 // left in the game, each with its weight, and each counted as one
+	for s := score; s < lastScore; s++ {
+		turns += turnsAPoint * care(s)
+		even += turnsAPoint
+	}
+	least := time.Duration(float64(left) / math.Max(even, fewest))
+	if least > enough {
+		least = enough
+	}
+	share := time.Duration(float64(left) * care(score) / math.Max(turns, fewest))
+	if share < least {
+		return least
+	}
+	return share
 }

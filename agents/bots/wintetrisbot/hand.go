@@ -3,6 +3,9 @@ package wintetrisbot
 import (
 	"math/bits"
 
+	"blockyard/agents/bots/features"
+	"blockyard/agents/mlp"
+	"blockyard/env"
 	"blockyard/env/wintetris"
 )
 
@@ -101,3 +104,168 @@ func (h *Hand) One(f *wintetris.Field, b wintetris.Block) float64 {
 func between(rows uint64) uint64 { return rows << 1 & (rows >> 1) &^ rows }
 
 func count(cells uint64) float64 { return float64(bits.OnesCount64(cells)) }
+
+// Len is how many features there are.
+const Len = 3*wintetris.Width - 2 + 9
+
+// steepest is what a step from a column to the next counts at most.
+const steepest = 6
+
+// A FeatureReader is a features.Reader. It keeps nothing.
+type FeatureReader struct{}
+
+// Shared implements features.Reader: there are no such features.
+func (FeatureReader) Shared(env.State, int, []float32) {}
+
+// Own implements features.Reader.
+func (FeatureReader) Own(s env.State, _ int, out []float32) {
+	Features(&s.(*wintetris.State).Field, out)
+}
+
+// Features writes the features of f to out, which has length Len; each is about -1 to 2.
+//
+// Heights and the steps between neighbours, signed and not, come first. A hole is an empty cell
+// below a filled one of its column; it is buried by as many rows as the column rises above it.
+// Changes are those between filled and empty along rows, walls being filled, and down columns, the
+// floor being filled. The k-th cell of a well, an open cell between filled ones or a wall, counts
+// k. The peak is the highest column, the heap all of them, the tower what rises above row 10.
+func Features(f *wintetris.Field, out []float32) {
+	h := f.Heights()
+	withHeights(f, &h, out)
+}
+
+// withHeights is Features where the heights of the columns are known.
+func withHeights(f *wintetris.Field, h *[wintetris.Width]int8, out []float32) {
+	out = out[:Len]
+	heap, peak := 0, 0
+	for x, v := range h {
+		out[x] = float32(v) * 0.1
+		heap += int(v)
+		peak = max(peak, int(v))
+		if x > 0 {
+			d := min(max(int(v)-int(h[x-1]), -steepest), steepest)
+			out[9+x], out[18+x] = float32(d)*0.25, float32(max(d, -d))*0.25
+		}
+	}
+	s := scan(f, h, peak)
+	rest := out[28:]
+	rest[0] = float32(s.holes) * 0.1
+	rest[1] = float32(s.buried) * 0.03
+	rest[2] = float32(s.holeRows) * 0.2
+	rest[3] = float32(s.rowChanges) * 0.03
+	rest[4] = float32(s.columnChanges) * 0.03
+	rest[5] = float32(s.wells) * 0.05
+	rest[6] = float32(peak) * 0.1
+	rest[7] = float32(heap) * 0.01
+	rest[8] = float32(max(peak-10, 0)) * 0.2
+}
+
+// sums are what is counted row by row.
+type sums struct{ holes, buried, holeRows, rowChanges, columnChanges, wells int }
+
+// scan counts rows 0 to peak-1, all that are not empty, from the top.
+func scan(f *wintetris.Field, h *[wintetris.Width]int8, peak int) (s sums) {
+	const all = 1<<wintetris.Width - 1
+	above, covered, wells := uint16(0), uint16(0), uint16(0)
+	var deep [wintetris.Width]int8 // of the well that goes on in a column
+	for y := peak - 1; y >= 0; y-- {
+		row := f[y]
+		s.columnChanges += bits.OnesCount16(row ^ above)
+		walled := row<<1 | 1 | 1<<(wintetris.Width+1)
+		s.rowChanges += bits.OnesCount16((walled ^ walled>>1) & (all<<1 | 1))
+		if holes := covered &^ row; holes != 0 {
+			s.holeRows++
+			s.holes += bits.OnesCount16(holes)
+			for ; holes != 0; holes &= holes - 1 {
+				s.buried += int(h[bits.TrailingZeros16(holes)]) - y - 1
+			}
+		}
+		covered |= row
+		was := wells
+		wells = walled & (walled >> 2) & all &^ covered
+		for w := wells; w != 0; w &= w - 1 {
+			x := bits.TrailingZeros16(w)
+			if was>>uint(x)&1 == 0 {
+				deep[x] = 0
+			}
+			deep[x]++
+			s.wells += int(deep[x])
+		}
+		above = row
+	}
+	s.columnChanges += bits.OnesCount16(^above & all)
+	return s
+}
+
+// What the net gives is the worth of a field: the rows completed from there on, each
+// counting Unit, and by Discount less for every piece it is later.
+const (
+	Discount = 0.97
+	Unit     = 0.1
+)
+
+// lost is the worth of a field in which the next piece cannot be put, or there is none.
+const lost = -1000
+
+// A Learned is a Rater by a trained net: the rows of the placement, those of the best one
+// after it, and the worth of the field then. It belongs to one solver.
+type Learned struct {
+	net  *mlp.Net
+	next [wintetris.MaxMoves]wintetris.Block
+	rows [wintetris.MaxMoves]float32 // completed by a placement of the next piece
+	x    [wintetris.MaxMoves * Len]float32
+	v    [wintetris.MaxMoves]float32
+}
+
+// NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may
+// be used at the same time.
+func NewLearned(net *mlp.Net) (*Learned, error) {
+	if err := features.Check(net, Len); err != nil {
+		return nil, err
+	}
+	return &Learned{net: net}, nil
+}
+
+// Rate implements Rater.
+func (l *Learned) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64) {
+	at := wintetris.Spawn(next)
+	for i, m := range moves {
+		g := *f
+		rows := g.Put(m)
+		out[i] = lost
+		if g.Fits(at) {
+			out[i] = Unit*float64(rows) + Discount*l.best(&g, at)
+		}
+	}
+}
+
+// best is what the next piece's best placement brings.
+func (l *Learned) best(g *wintetris.Field, at wintetris.Block) float64 {
+	n, heights := 0, g.Heights()
+	for _, q := range g.Distinct(at, l.next[:0]) {
+		if !q.Inside() {
+			continue
+		}
+		h := *g
+		rows := h.Put(q)
+		if x := l.x[n*Len : (n+1)*Len]; rows > 0 {
+			Features(&h, x)
+		} else {
+			tall := heights
+			for _, c := range q.Cells() { // mostly on top of its columns, near the ceiling below something
+				tall[c[0]] = max(tall[c[0]], int8(c[1]+1))
+			}
+			withHeights(&h, &tall, x)
+		}
+		l.rows[n] = float32(rows)
+		n++
+	}
+	l.net.Forward(l.x[:n*Len], n, l.v[:n])
+	best := float64(lost)
+	for k, v := range l.v[:n] {
+		if w := Unit*float64(l.rows[k]) + Discount*float64(v); w > best {
+			best = w
+		}
+	}
+	return best
+}
