@@ -20,9 +20,8 @@ func Encode(dst []byte, s State) ([]byte, error) {
 // EncodedLen returns how many bytes Encode appends for s.
 func EncodedLen(s State) int { return binary.Size(s) }
 
-// Decode sets s to the position that Encode wrote. It returns an error, and leaves s
-// unchanged, if src has the wrong length or Check refuses the position. scratch is a State of
-// the same type to decode into.
+// Decode sets s to the position that Encode wrote. It returns an error, and leaves s unchanged, if src has the wrong
+// length or Check refuses the position. scratch is a State of the same type to decode into.
 func Decode(s, scratch State, src []byte) error {
 	if want := binary.Size(s); len(src) != want {
 		return fmt.Errorf("decode %T: %d bytes, want %d", s, len(src), want)

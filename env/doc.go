@@ -1,7 +1,6 @@
-// Package env is the contract that every block game of this module keeps: what an action, a
-// position (State), a game and an agent are. It imports the standard library only, so that
-// the rules of a game compile into a contest bot with nothing around them. Package env/vec
-// steps many games at once and env/games lists all of them.
+// Package env is the contract that every block game of this module keeps: what an action, a position (State), a game
+// and an agent are. It imports the standard library only, so that the rules of a game compile into a contest bot with
+// nothing around them. Package env/vec steps many games at once and env/games lists all of them.
 //
 // # Glossary
 //
@@ -37,9 +36,8 @@
 //
 // # Coordinates
 //
-// A board has H rows and W columns. Row 0 is the top row and column 0 the left column,
-// unless a game's own documentation says otherwise. Planes are row-major: cell (x, y) of
-// plane c is element (c*H+y)*W+x.
+// A board has H rows and W columns. Row 0 is the top row and column 0 the left column, unless a game's own
+// documentation says otherwise. Planes are row-major: cell (x, y) of plane c is element (c*H+y)*W+x.
 //
 // # Adding a game
 //
@@ -54,10 +52,9 @@
 // TestSixthGame of package rpc/commands adds the games of envtest/toy in this way,
 // with agents/bots/entry/toybot as their Entry, and runs all programs.
 //
-// For a game that is part of the repository, tests also ask for its rules, env/<game>/RULES.md with
-// the sections of the others, and for a recorded game in datasets/games, and "make sign" asks for its
-// lines in agents/signatures.txt. The Gymnasium ids are written by
-// "python rpc/python/environments.py --write".
+// For a game that is part of the repository, tests also ask for its rules, env/<game>/RULES.md with the sections of
+// the others, and for a recorded game in datasets/games, and "make sign" asks for its lines in agents/signatures.txt.
+// The Gymnasium ids are written by "python rpc/python/environments.py --write".
 //
 // Some things are work of their own, and a game may go without: weights of a trained network
 // (agents/bots/<game>bot/weights) and what speeds up its training (train/games), a contest (a codec,

@@ -142,10 +142,9 @@ func Start(s State, seats, low, high int) State {
 	return s
 }
 
-// A State is a position. It is a pointer to a struct of exported fields of fixed size,
-// without pointers, slices, maps, strings or platform-sized integers. A copy is therefore
-// one assignment, equality is ==, and Encode works for every game. A State is not safe for
-// concurrent use. Package env/envtest checks every promise made here.
+// A State is a position. It is a pointer to a struct of exported fields of fixed size, without pointers, slices,
+// maps, strings or platform-sized integers. A copy is therefore one assignment, equality is ==, and Encode works for
+// every game. A State is not safe for concurrent use. Package env/envtest checks every promise made here.
 //
 // A State may also implement Afterstater, Hasher, Masker, Marker and Answerer.
 type State interface {
@@ -169,8 +168,7 @@ type State interface {
 	SeatCount() int
 	// Acting returns the seats that must choose now. It is empty when the game is over.
 	Acting() Seats
-	// Legal appends seat's legal actions to dst in ascending order: at least one if seat is
-	// acting, none otherwise.
+	// Legal appends seat's legal actions to dst in ascending order: at least one if seat is acting, none otherwise.
 	Legal(seat int, dst []Action) []Action
 	// Step plays one choice per acting seat, each legal or None. It does not check them; see Apply.
 	Step(m Moves)
@@ -187,13 +185,11 @@ type State interface {
 	Show(f *Frame)
 }
 
-// An Afterstater is a State in which several seats act at once, so that an afterstate is not
-// a position of the game.
+// An Afterstater is a State in which several seats act at once, so that an afterstate is not a position of the game.
 type Afterstater interface {
-	// After turns the position into seat's afterstate: seat plays the legal action a and the
-	// other seats do nothing. The position is then seat's next decision, so a search can call
-	// Legal(seat) and After again. The draws can be forced. An afterstate is only for
-	// evaluation: Step must not be called on it.
+	// After turns the position into seat's afterstate: seat plays the legal action a and the other seats do nothing. The
+	// position is then seat's next decision, so a search can call Legal(seat) and After again. The draws can be forced.
+	// An afterstate is only for evaluation: Step must not be called on it.
 	After(seat int, a Action)
 }
 
@@ -216,9 +212,8 @@ type Hasher interface {
 
 // A Masker is a State that can write its legal actions as bits, faster than listing and packing them.
 type Masker interface {
-	// MaskLegal sets, for each legal action a of seat, bit a&7 of byte a>>3 of mask. The seat
-	// is acting. The caller passes an empty mask whose length is that of Game.MaskLen rounded
-	// up to a multiple of 8.
+	// MaskLegal sets, for each legal action a of seat, bit a&7 of byte a>>3 of mask. The seat is acting. The caller
+	// passes an empty mask whose length is that of Game.MaskLen rounded up to a multiple of 8.
 	MaskLegal(seat int, mask []byte)
 }
 
@@ -255,10 +250,9 @@ func (g *Globals) Add(r Range, names ...string) {
 
 // An Agent chooses actions. It belongs to one game in progress and is not safe for concurrent use.
 type Agent interface {
-	// Act returns a legal action for seat, which is acting. s is a copy in which everything
-	// hidden from the seat has been redrawn (see View). The agent may play on it during the
-	// call but must not keep it. ctx carries the time limit: an agent that runs out of time
-	// returns the best action it has found so far.
+	// Act returns a legal action for seat, which is acting. s is a copy in which everything hidden from the seat has
+	// been redrawn (see View). The agent may play on it during the call but must not keep it. ctx carries the time
+	// limit: an agent that runs out of time returns the best action it has found so far.
 	Act(ctx context.Context, s State, seat int) (Action, error)
 }
 

@@ -108,8 +108,7 @@ func (f *Frame) Fact(seat int, name string, value any) {
 	f.Facts = append(f.Facts, Fact{seat, name, fmt.Sprint(value)})
 }
 
-// Add appends a piece of n cells, all drawn as c. Cell k is at column and row at(k), counted
-// from any origin.
+// Add appends a piece of n cells, all drawn as c. Cell k is at column and row at(k), counted from any origin.
 func (t *Tray) Add(c Cell, n int, at func(k int) (x, y int)) {
 	if n == 0 {
 		return

@@ -150,10 +150,9 @@ func searcher(g *env.Game, s *entry.Search, judge maker, o entry.Options) (Facto
 	return waver(func(uint64) (env.Agent, error) { return &pooledAgent{pool: p, limit: o.Time}, nil }, o.Eps), nil
 }
 
-// A pool holds searches that are not choosing at the moment. A search carries nothing over
-// from one choice to the next, so that any will do: a thousand games need no more searches,
-// each with its memory of positions, than the cores that play them. The garbage collector may
-// take those that are not used.
+// A pool holds searches that are not choosing at the moment. A search carries nothing over from one choice to the
+// next, so that any will do: a thousand games need no more searches, each with its memory of positions, than the
+// cores that play them. The garbage collector may take those that are not used.
 type pool struct {
 	create func() (env.Agent, error)
 	idle   sync.Pool // of env.Agent

@@ -1,8 +1,7 @@
-// Package blockbattle is AI Block Battle. Two players, each with a board of 10x20 cells, get
-// the same falling pieces at the same time. Clearing rows scores points; every three points
-// push a garbage row into the other player's board; every 15 rounds a solid row, which cannot
-// be cleared, rises under both boards until a player tops out. RULES.md has the
-// rules and the protocol; "rules §n" in comments is its section n.
+// Package blockbattle is AI Block Battle. Two players, each with a board of 10x20 cells, get the same falling pieces
+// at the same time. Clearing rows scores points; every three points push a garbage row into the other player's board;
+// every 15 rounds a solid row, which cannot be cleared, rises under both boards until a player tops out. RULES.md has
+// the rules and the protocol; "rules §n" in comments is its section n.
 //
 // # Coordinates
 //
@@ -56,9 +55,8 @@
 //
 // # Score, result and end
 //
-// Score is row_points, the running total. Result is 1 for the winner, -1 for the loser and 0
-// for a draw. A player loses in one of four phases: spawn, overflow, garbage or solid (rules
-// §7). Solid rows end every game.
+// Score is row_points, the running total. Result is 1 for the winner, -1 for the loser and 0 for a draw. A player
+// loses in one of four phases: spawn, overflow, garbage or solid (rules §7). Solid rows end every game.
 //
 // # Variants
 //

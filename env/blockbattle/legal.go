@@ -54,8 +54,7 @@ func (s *State) MaskLegal(seat int, mask []byte) {
 	}
 }
 
-// legal finds the resting places that some answer leads to and returns how many elements of legal it
-// has set.
+// legal finds the resting places that some answer leads to and returns how many elements of legal it has set.
 func (s *State) legal(seat int, legal *places) int {
 	side, piece := &s.Sides[seat], int(s.Piece)
 	p := &pieces[piece]
@@ -94,11 +93,10 @@ func (s *Side) flood(p *falling.Piece, free, reach *[4]falling.Boxes) {
 	}
 }
 
-// spins replaces reach by the boxes that a T-spin can end in (rules §6.2), and reports whether
-// there are any. Without the rule NetTurn, any resting place with blocks in three corners of the
-// box qualifies, because an answer can end with a turn and its reverse, or with a blocked turn.
-// With NetTurn, the T must have come to the place in another orientation, by a shift or a step
-// down, and have been turned there.
+// spins replaces reach by the boxes that a T-spin can end in (rules §6.2), and reports whether there are any. Without
+// the rule NetTurn, any resting place with blocks in three corners of the box qualifies, because an answer can end
+// with a turn and its reverse, or with a blocked turn. With NetTurn, the T must have come to the place in another
+// orientation, by a shift or a step down, and have been turned there.
 func (s *Side) spins(free, reach *[4]falling.Boxes, rules Rules) bool {
 	three := falling.Of(&s.Cells)
 	found := uint64(0)
@@ -140,9 +138,8 @@ func (s *Side) spins(free, reach *[4]falling.Boxes, rules Rules) bool {
 	return found != 0
 }
 
-// within removes from reach the boxes that need more than MaxTokens tokens. It is a breadth-first
-// search on whole words, one token per wave. Locking takes no token: a piece left where it
-// rests locks by itself.
+// within removes from reach the boxes that need more than MaxTokens tokens. It is a breadth-first search on whole
+// words, one token per wave. Locking takes no token: a piece left where it rests locks by itself.
 func within(p *falling.Piece, free, reach *[4]falling.Boxes) {
 	var seen, wave, next [4]falling.Boxes
 	seen[0] = p.Start

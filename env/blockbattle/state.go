@@ -67,9 +67,8 @@ func (s *State) Step(m env.Moves) {
 	s.Play(&lands, nil)
 }
 
-// After implements env.Afterstater. The seat's rows are cleared and scored, its solid row rises
-// and the next piece appears. Garbage that the seat sends becomes Pending on the opponent's side,
-// whose board does not change.
+// After implements env.Afterstater. The seat's rows are cleared and scored, its solid row rises and the next piece
+// appears. Garbage that the seat sends becomes Pending on the opponent's side, whose board does not change.
 func (s *State) After(seat int, a env.Action) {
 	s.Begin()
 	land := s.Landing(seat, a)
@@ -163,8 +162,7 @@ func (s *Side) floor() int { return Height - int(s.Solid) }
 // rows returns the rows of the board that are not solid, as bits.
 func (s *Side) rows() uint64 { return 1<<uint(s.floor()) - 1 }
 
-// lock writes a landed piece into the board and reports whether a part of it is above the board
-// (rules §5.2).
+// lock writes a landed piece into the board and reports whether a part of it is above the board (rules §5.2).
 func (s *Side) lock(l *Landing) (over bool) {
 	if l.Skipped {
 		return false

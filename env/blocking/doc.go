@@ -1,7 +1,6 @@
-// Package blocking is CodinGame's Blocking, a game of the Blokus family. Two to four players
-// lay polyominoes on one board of 13x13 cells. Each new piece must touch the player's own
-// pieces at a corner and never along a side. Every square counts one point. RULES.md
-// has the rules and the protocol; "rules §n" in comments is its section n.
+// Package blocking is CodinGame's Blocking, a game of the Blokus family. Two to four players lay polyominoes on one
+// board of 13x13 cells. Each new piece must touch the player's own pieces at a corner and never along a side. Every
+// square counts one point. RULES.md has the rules and the protocol; "rules §n" in comments is its section n.
 //
 // # Coordinates
 //
@@ -21,10 +20,9 @@
 //	base[o] + y*(14-w) + x   lay oriented piece o, with the top left corner of its w x h box at
 //	                         (x, y)
 //
-// Oriented pieces are numbered by letter, then by the first (flip, rotation) that shows the
-// form. Table.Oriented lists them with their base, so that a policy network can read an id as
-// [91, 13, 13] = [o, y, x]. At most 2048 actions are legal at once (at most 633 were seen).
-// None is a fault that eliminates the seat.
+// Oriented pieces are numbered by letter, then by the first (flip, rotation) that shows the form. Table.Oriented
+// lists them with their base, so that a policy network can read an id as [91, 13, 13] = [o, y, x]. At most 2048
+// actions are legal at once (at most 633 were seen). None is a fault that eliminates the seat.
 //
 // # Observation
 //

@@ -2,11 +2,10 @@ package blocking
 
 import "math/bits"
 
-// A fit is an oriented piece with one of its squares on a given cell, the anchor. Whether it is
-// legal follows from the cells near the anchor, its window: those within four steps by sides. The
-// window has parts of eight cells each. A table says for each part, and each set of free cells in
-// it, which fits cover no other cells of the part. A few lookups thus find all placements that
-// cover the anchor.
+// A fit is an oriented piece with one of its squares on a given cell, the anchor. Whether it is legal follows from
+// the cells near the anchor, its window: those within four steps by sides. The window has parts of eight cells each.
+// A table says for each part, and each set of free cells in it, which fits cover no other cells of the part. A few
+// lookups thus find all placements that cover the anchor.
 
 // blockLen is how many fits a block has. The default table has 414, others up to 840.
 const blockLen = 512
@@ -31,9 +30,8 @@ type block struct {
 // fitIDs holds a number for each fit.
 type fitIDs [blockLen / 64][64]uint16
 
-// order sorts fits by the sides at which the piece continues from the anchor: 1 up, 2 right, 4 down,
-// 8 left. At most anchors, cells of the seat leave two of them, so that fits that are legal at
-// the same anchor are close together.
+// order sorts fits by the sides at which the piece continues from the anchor: 1 up, 2 right, 4 down, 8 left. At most
+// anchors, cells of the seat leave two of them, so that fits that are legal at the same anchor are close together.
 var order = [16]int{0, 2, 6, 4, 12, 8, 9, 1, 3, 5, 10, 7, 14, 13, 11, 15}
 
 // newBlocks returns the fits of a table.

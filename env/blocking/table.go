@@ -153,11 +153,10 @@ func (t *Table) Action(c Code) env.Action {
 
 // tables holds the shape tables in use, by State.TableID.
 //
-// A State must be flat: it is copied by assignment, compared with == and encoded field by
-// field. It therefore holds no pointer to its table but the table's id, a number that CopyFrom,
-// Hide, Encode and Decode treat like any other field. The id is derived from the definitions,
-// so that two processes that use the same table agree on it. Readers load an entry without a
-// lock, and an entry never changes once it is set, so Use may run beside games in progress.
+// A State must be flat: it is copied by assignment, compared with == and encoded field by field. It therefore holds
+// no pointer to its table but the table's id, a number that CopyFrom, Hide, Encode and Decode treat like any other
+// field. The id is derived from the definitions, so that two processes that use the same table agree on it. Readers
+// load an entry without a lock, and an entry never changes once it is set, so Use may run beside games in progress.
 var tables = func() (out [256]atomic.Value) {
 	out[0].Store(DefaultTable)
 	return out

@@ -13,8 +13,7 @@ func Draw(p, u float64, score int) int { return int(u * float64(limits[levelAt(p
 // Level bounds (rules §11.2).
 const ratioLow, ratioHigh, ratioStep, levelStep = 0.1, 0.9, 480, 60
 
-// sigma is a curve of the rules from 0 to 1. Every product and sum is rounded separately, so that
-// all machines agree.
+// sigma is a curve of the rules from 0 to 1. Every product and sum is rounded separately, so that all machines agree.
 func sigma(x float64) float64 { return (x/math.Sqrt(float64(x*x)+1) + 1) / 2 }
 
 // ratio returns the r of the rules at a score.

@@ -5,11 +5,10 @@ import (
 	"sort"
 )
 
-// An outline is a block of 6 to 10 squares, in a box that is not wider than high, as one number.
-// From the highest bit down it holds the offset of the block's first column plus 8 (4 bits) and,
-// for each of five columns, 10 bits that are set where a square is missing, from the top row down.
-// Outlines compare in the order of the block table (rules §3.3), in which the first square that only
-// one of two blocks has makes that block the smaller one.
+// An outline is a block of 6 to 10 squares, in a box that is not wider than high, as one number. From the highest bit
+// down it holds the offset of the block's first column plus 8 (4 bits) and, for each of five columns, 10 bits that
+// are set where a square is missing, from the top row down. Outlines compare in the order of the block table (rules
+// §3.3), in which the first square that only one of two blocks has makes that block the smaller one.
 type outline uint64
 
 // A figure is a set of squares, as columns of bits, in a box of w columns and h rows.

@@ -90,8 +90,7 @@ func AppendMoves(dst []byte, commands []Command) []byte {
 	return append(dst, "["+strings.Join(words, ", ")+"]"...)
 }
 
-// The contest's form of a position (rules §8.2), with the keys in its order. A nil pointer is a
-// missing key.
+// The contest's form of a position (rules §8.2), with the keys in its order. A nil pointer is a missing key.
 type (
 	jsonPosition struct {
 		State   string
@@ -108,10 +107,9 @@ type (
 	jsonCell struct{ I, J *int8 }
 )
 
-// ParsePosition reads a position in the contest's form. Keys may be in any order, and unknown
-// keys are ignored. Every block must have 1 to MaxSize squares in a box of at most MaxSize rows
-// and columns that contains its centre. ParsePosition does not look the block up in the table,
-// so that a program can play blocks that it does not know.
+// ParsePosition reads a position in the contest's form. Keys may be in any order, and unknown keys are ignored. Every
+// block must have 1 to MaxSize squares in a box of at most MaxSize rows and columns that contains its centre.
+// ParsePosition does not look the block up in the table, so that a program can play blocks that it does not know.
 func ParsePosition(text []byte) (*Position, error) {
 	var in jsonPosition
 	p := &Position{}

@@ -56,9 +56,8 @@ func (rest *Poses) mask(mask []byte) {
 	binary.LittleEndian.PutUint64(mask, word)
 }
 
-// Path appends the shortest list of commands after which a drop leaves the shape on the squares of
-// placement p, and reports whether there is one. Of lists of equal length it returns the first in
-// the order of the commands.
+// Path appends the shortest list of commands after which a drop leaves the shape on the squares of placement p, and
+// reports whether there is one. Of lists of equal length it returns the first in the order of the commands.
 func (s *Shape) Path(taken *Field, p Placement, dst []Command) ([]Command, bool) {
 	var fit Poses
 	if p.R < 0 || p.R >= Turns || p.J < 0 || p.J >= Cols || p.I < 0 || p.I >= Rows {

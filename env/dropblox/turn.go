@@ -23,9 +23,8 @@ const (
 	Dropped // the word "drop", which ends the list
 )
 
-// Turn plays a turn from a list of words (rules §5). It carries out the commands one by one and
-// skips words that are not commands; "drop" or the end of the list drops the block. Nothing
-// happens if the game is over.
+// Turn plays a turn from a list of words (rules §5). It carries out the commands one by one and skips words that are
+// not commands; "drop" or the end of the list drops the block. Nothing happens if the game is over.
 func (s *State) Turn(words ...string) Played {
 	if s.Failed {
 		return Played{Moved: s.Block(0)}

@@ -90,9 +90,8 @@ func (b *Boxes) Beside(of *Boxes) {
 	b[3] = w3<<21 | w2>>42 | w3>>21
 }
 
-// Reach finds the boxes of each orientation of p that cover no filled cell (free) and those of them
-// that shifts, turns and steps down lead to from p.Start (reach). Rows from floor on are filled. The
-// start must be free.
+// Reach finds the boxes of each orientation of p that cover no filled cell (free) and those of them that shifts,
+// turns and steps down lead to from p.Start (reach). Rows from floor on are filled. The start must be free.
 //
 // Every box in reach can be reached with at most steps shifts and turns, not counting steps down.
 func (p *Piece) Reach(board *Field, floor int, free, reach *[4]Boxes) (steps int) {
@@ -136,8 +135,7 @@ func (p *Piece) free(occ *Boxes, free *[4]Boxes) {
 	}
 }
 
-// flood extends reach until nothing changes. It returns a bound on the number of shifts and turns
-// that this took.
+// flood extends reach until nothing changes. It returns a bound on the number of shifts and turns that this took.
 func (p *Piece) flood(free, reach *[4]Boxes) (steps int) {
 	for before := -1; steps != before; {
 		before = steps
@@ -181,9 +179,8 @@ const MaxWidth = 12
 // A Field is a board as columns of bits: bit y of Field[x] is the cell in column x, row y,
 // with row 0 on top. Columns beyond the board's width stay zero.
 //
-// With columns instead of rows, frequent operations take a few word operations per column:
-// falling is one addition (see Fall), heights and holes are bit counts, a rising row is a
-// shift, and full rows are one AND.
+// With columns instead of rows, frequent operations take a few word operations per column: falling is one addition
+// (see Fall), heights and holes are bit counts, a rising row is a shift, and full rows are one AND.
 type Field [MaxWidth]uint64
 
 // At reports whether the cell in column x, row y is filled.

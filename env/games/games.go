@@ -126,9 +126,8 @@ func Open(name string) (*env.Game, error) {
 	return g, nil
 }
 
-// Recorded finds the game of a record, which has the game's name and its Game.Table. The table of a
-// variant that is not known yet is taken from the record. It returns an error if table is another one than
-// the name says.
+// Recorded finds the game of a record, which has the game's name and its Game.Table. The table of a variant that is
+// not known yet is taken from the record. It returns an error if table is another one than the name says.
 func Recorded(name string, table []string) (*env.Game, error) {
 	g, err := Lookup(name)
 	if err != nil && strings.HasPrefix(name, shapes) {

@@ -71,8 +71,7 @@ var twins = func() (out [Kinds][Directions]twin) {
 	return out
 }()
 
-// permutations holds the orders of a bag (a package in the rules) in lexicographic order. A draw
-// is an index into it.
+// permutations holds the orders of a bag (a package in the rules) in lexicographic order. A draw is an index into it.
 var permutations = func() (out [5040][Kinds]uint8) {
 	n := 0
 	var fill func(i int, left uint8)

@@ -22,10 +22,9 @@
 //	d*150 + x*15 + y   the block's centre comes to rest in row y (0..14) and column x, turned
 //	                   to direction d, in the mover's frame: row-major [4,10,15] = [d, x, y]
 //
-// Of placements that cover the same cells only the one with the smallest direction is legal. At
-// most 300 are legal (each direction and column has a gap below each resting place; random
-// boards have at most about 80). A seat without a legal placement has lost by overflow before
-// it is asked. None loses by illegal, as a wrong answer does.
+// Of placements that cover the same cells only the one with the smallest direction is legal. At most 300 are legal
+// (each direction and column has a gap below each resting place; random boards have at most about 80). A seat without
+// a legal placement has lost by overflow before it is asked. None loses by illegal, as a wrong answer does.
 //
 // # Observation
 //

@@ -188,8 +188,7 @@ func (b *block) distinct(rest *[Directions]places) {
 	}
 }
 
-// open reports whether a block can come to rest anywhere. It tries straight falls first, which
-// nearly always succeed.
+// open reports whether a block can come to rest anywhere. It tries straight falls first, which nearly always succeed.
 func (b *block) open(cells *places) bool {
 	var o occupied
 	o.fill(cells)
@@ -226,9 +225,8 @@ func At(a env.Action) Placement {
 	return Placement{rest % Reachable, rest / Reachable, int(a) / (Reachable * Width)}
 }
 
-// Placements appends to dst, in ascending order, the ids of the places where block kind (0..6) can
-// come to rest on a board in the mover's frame (rules §4). Unless repeat is true, it lists
-// placements that cover the same cells once.
+// Placements appends to dst, in ascending order, the ids of the places where block kind (0..6) can come to rest on a
+// board in the mover's frame (rules §4). Unless repeat is true, it lists placements that cover the same cells once.
 func Placements(board *falling.Field, kind int, repeat bool, dst []env.Action) []env.Action {
 	var rest [Directions]places
 	cells := pack(board)

@@ -10,9 +10,8 @@ import (
 	"blockyard/env"
 )
 
-// A snapshot is, in little-endian order: seed, episode and random generator (8 bytes each),
-// steps (4 bytes), flags (1), three zeros, the seat of each row (env.MaxSeats bytes), and the
-// position as env.Encode writes it.
+// A snapshot is, in little-endian order: seed, episode and random generator (8 bytes each), steps (4 bytes), flags
+// (1), three zeros, the seat of each row (env.MaxSeats bytes), and the position as env.Encode writes it.
 const (
 	stepsAt = 24
 	flagsAt = 28
@@ -151,9 +150,8 @@ func (e *Env) sample(_ *worker, i int, j *job) error {
 	return nil
 }
 
-// Reseed gives environment i another future: everything that none of the driven seats may
-// know is redrawn from seed, and so are later episodes and random choices. What the driven
-// seats observe does not change.
+// Reseed gives environment i another future: everything that none of the driven seats may know is redrawn from seed,
+// and so are later episodes and random choices. What the driven seats observe does not change.
 func (e *Env) Reseed(i int, seed uint64) error {
 	if err := e.usable(i); err != nil {
 		return err

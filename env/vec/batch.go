@@ -164,9 +164,8 @@ func view[T float32 | int32 | uint16](part []byte) []T {
 // NoSeat in Batch.Seat marks a row that need not act.
 const NoSeat = 0xFF
 
-// A Batch is where a step writes its results: flat, row-major slabs that the caller owns. In
-// the shapes below N is Envs, R is Rows and S is Seats; a slab has exactly that many elements.
-// A nil slab is not written and costs nothing.
+// A Batch is where a step writes its results: flat, row-major slabs that the caller owns. In the shapes below N is
+// Envs, R is Rows and S is Seats; a slab has exactly that many elements. A nil slab is not written and costs nothing.
 type Batch struct {
 	Planes     []uint8   // [N*R, C, H, W]
 	Globals    []float32 // [N*R, Game.Globals()]

@@ -43,9 +43,8 @@ const (
 	// NextStep: the step after the end ignores the environment's actions, starts the next
 	// episode and returns its first observation with reward 0 and no flag set.
 	NextStep Autoreset = iota
-	// SameStep: the step that ends an episode also starts the next one. Observations are those
-	// of the new episode; reward and flags are those of the old one, whose last observation is
-	// in the Final slabs.
+	// SameStep: the step that ends an episode also starts the next one. Observations are those of the new episode;
+	// reward and flags are those of the old one, whose last observation is in the Final slabs.
 	SameStep
 	// Disabled: stepping an environment whose episode has ended returns ErrNeedsReset.
 	Disabled
@@ -204,9 +203,8 @@ func (c *Config) RowsOf(g *env.Game) int {
 	return c.Driven().Len()
 }
 
-// Seeds says how a Reset seeds the environments. With the zero value each environment keeps
-// its seed and starts its next episode; an environment that was never seeded takes a random
-// seed from the operating system.
+// Seeds says how a Reset seeds the environments. With the zero value each environment keeps its seed and starts its
+// next episode; an environment that was never seeded takes a random seed from the operating system.
 type Seeds struct {
 	set   bool
 	first uint64

@@ -34,9 +34,8 @@
 //
 // # Randomness
 //
-// Everything random in an environment follows from its seed: episode 0 is Reset(seed), episode
-// k is Reset(Derive(seed, k)), and agents, the draws from a Mixture and random choices use streams
-// derived from the same seed. The result depends neither on the number of workers nor on the other
-// environments. One Env of 4096 environments seeded with s produces the same bytes as four of 1024
-// seeded with s, s+1024, s+2048 and s+3072.
+// Everything random in an environment follows from its seed: episode 0 is Reset(seed), episode k is
+// Reset(Derive(seed, k)), and agents, the draws from a Mixture and random choices use streams derived from the same
+// seed. The result depends neither on the number of workers nor on the other environments. One Env of 4096
+// environments seeded with s produces the same bytes as four of 1024 seeded with s, s+1024, s+2048 and s+3072.
 package vec

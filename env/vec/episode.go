@@ -227,9 +227,8 @@ func (e *Env) askAgents(w *worker, i int, set env.Seats, moves *env.Moves) error
 // A Tracer is told every move of the episodes that it chooses, from Reset to the end. Its methods are
 // called from several goroutines at once, but never twice at once for one environment.
 type Tracer interface {
-	// Begin is called when environment i starts an episode of the given number with Reset(seed): after
-	// its agents have been prepared and before anybody moves. The other methods are called for that
-	// episode only if Begin returns true.
+	// Begin is called when environment i starts an episode of the given number with Reset(seed): after its agents have
+	// been prepared and before anybody moves. The other methods are called for that episode only if Begin returns true.
 	Begin(i int, episode, seed uint64) bool
 	// Move is called before every Step of the game, with the moves of all acting seats.
 	Move(i int, acting env.Seats, moves env.Moves)

@@ -66,8 +66,7 @@ func (e *Env) allows(row int, a env.Action) bool {
 	return int(a) < e.g.Actions && e.masks[row*e.stride+int(a>>3)]>>(a&7)&1 != 0
 }
 
-// random returns one of the row's legal actions, chosen uniformly by the random bits r, or None
-// if it has none.
+// random returns one of the row's legal actions, chosen uniformly by the random bits r, or None if it has none.
 func (e *Env) random(row int, r uint64) env.Action {
 	mask := e.mask(row)
 	n := 0

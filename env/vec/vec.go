@@ -124,10 +124,9 @@ func (e *Env) Counted() (illegal, decisions uint64) {
 // Driven returns the seats for which the caller chooses actions.
 func (e *Env) Driven() env.Seats { return e.driven }
 
-// Reset starts a new episode in the environments that mask selects (nil selects all), seeded
-// by seeds. It writes the observations of all environments to out, with reward 0; the
-// environments that were not selected keep their flags. It returns an error and changes
-// nothing if mask or seeds do not have Envs elements, or mask selects no environment.
+// Reset starts a new episode in the environments that mask selects (nil selects all), seeded by seeds. It writes the
+// observations of all environments to out, with reward 0; the environments that were not selected keep their flags.
+// It returns an error and changes nothing if mask or seeds do not have Envs elements, or mask selects no environment.
 func (e *Env) Reset(seeds Seeds, mask []bool, out *Batch) error {
 	if err := e.checkReset(seeds, mask, out); err != nil {
 		return err

@@ -44,9 +44,8 @@
 //
 // # Draws
 //
-// A draw is the kind of a piece, 0..6: two in Reset and one for every piece that locks. The
-// generator is that of the rules (rules §11), so a seed gives the sequence of the rules. Pieces
-// after the next one are hidden.
+// A draw is the kind of a piece, 0..6: two in Reset and one for every piece that locks. The generator is that of the
+// rules (rules §11), so a seed gives the sequence of the rules. Pieces after the next one are hidden.
 //
 // # Score, result and end
 //

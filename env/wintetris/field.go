@@ -146,8 +146,7 @@ func target(b Block, a env.Action) Block {
 // A layout is a set of resting places: bit x-minX of element r is column x in rotation r.
 type layout [Rotations]uint16
 
-// open holds, by kind, the resting places in an empty field; openOnce those of them that cover
-// different cells.
+// open holds, by kind, the resting places in an empty field; openOnce those of them that cover different cells.
 var open, openOnce = func() (all, once [Kinds]layout) {
 	var f Field
 	for k := range all {

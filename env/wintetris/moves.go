@@ -55,8 +55,7 @@ func (f *Field) fits(s *shape, y int) uint32 {
 	return ^hit
 }
 
-// Distinct is Moves without entries that cover the same cells as an earlier entry. b must be where
-// it appears.
+// Distinct is Moves without entries that cover the same cells as an earlier entry. b must be where it appears.
 func (f *Field) Distinct(b Block, dst []Block) []Block {
 	if f.Low(openFrom) {
 		return f.openMoves(b, true, dst)

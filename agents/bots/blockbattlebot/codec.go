@@ -256,8 +256,7 @@ func (c *Codec) Request(s env.State, t contest.Turn) (lines []string) {
 	return append(lines, c.Dialect.request(s.(*blockbattle.State), t.Seat, t.Budget)...)
 }
 
-// Judge implements contest.Codec. An answer is never refused: the rules make a move of every
-// line.
+// Judge implements contest.Codec. An answer is never refused: the rules make a move of every line.
 func (c *Codec) Judge(s env.State, seat int, answer string) env.Action {
 	a, _ := Judge(c.Dialect, s.(*blockbattle.State), seat, answer)
 	return a

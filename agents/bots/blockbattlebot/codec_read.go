@@ -107,8 +107,7 @@ func (c *Codec) count(n *int32, key, value string) {
 	*n = int32(v)
 }
 
-// seat finds whose name it is. A bot that was not given the names takes the first it reads
-// for its own.
+// seat finds whose name it is. A bot that was not given the names takes the first it reads for its own.
 func (c *Codec) seat(name string) (int, bool) {
 	t := &c.received
 	if t.names[0] == "" && t.names[1] == "" {

@@ -1,6 +1,5 @@
-// Package blockbattlebot plays AI Block Battle (package env/blockbattle): the features of a
-// position, evaluators, and the protocol of the contest. "Rules §n" in comments is section n of
-// env/blockbattle/RULES.md.
+// Package blockbattlebot plays AI Block Battle (package env/blockbattle): the features of a position, evaluators, and
+// the protocol of the contest. "Rules §n" in comments is section n of env/blockbattle/RULES.md.
 package blockbattlebot
 
 import (

@@ -82,9 +82,8 @@ func capped(n, most int32) int32 {
 	return n
 }
 
-// threat is about how many rows a side with this board can send with its next piece, if
-// that piece suits: the best clear its board is ready for, with its combo and its points
-// over.
+// threat is about how many rows a side with this board can send with its next piece, if that piece suits: the best
+// clear its board is ready for, with its combo and its points over.
 func threat(s *shape, side *blockbattle.Side) int {
 	gain := 0
 	switch {
@@ -102,8 +101,7 @@ func threat(s *shape, side *blockbattle.Side) int {
 	return int((uint32(side.Points)%blockbattle.PerGarbage + uint32(gain) + uint32(side.Combo)) / blockbattle.PerGarbage)
 }
 
-// An opponent describes the board of the other seat at one decision: what a seat's own choices do
-// not change.
+// An opponent describes the board of the other seat at one decision: what a seat's own choices do not change.
 type opponent struct {
 	shape  shape
 	threat int // rows it may send next
@@ -111,8 +109,7 @@ type opponent struct {
 	known  bool // side has been measured
 }
 
-// measure reads the opponent of seat, from the position of a decision or from any of its
-// afterstates.
+// measure reads the opponent of seat, from the position of a decision or from any of its afterstates.
 func (o *opponent) measure(s *blockbattle.State, seat int) {
 	side := &s.Sides[1-seat]
 	if o.known && o.side == *side { // as in most decisions of a search

@@ -170,10 +170,9 @@ func size(n int) int {
 	return (n ^ sign) - sign
 }
 
-// Terms6 is a search.Evaluator made of the six terms of WinTetris's demo solver. It serves as
-// an opponent to measure other agents by. The original rates a placement; here the same terms
-// rate the board it leads to, so that the sum over a line of placements differs from the
-// original's sum by what is the same for all lines:
+// Terms6 is a search.Evaluator made of the six terms of WinTetris's demo solver. It serves as an opponent to measure
+// other agents by. The original rates a placement; here the same terms rate the board it leads to, so that the sum
+// over a line of placements differs from the original's sum by what is the same for all lines:
 //
 //	holes made    empty cells right below a taken one, -500 each
 //	slots filled  worth nothing, as given

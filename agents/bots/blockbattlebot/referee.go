@@ -32,8 +32,7 @@ type Referee struct {
 // Names implements contest.Referee.
 func (r *Referee) Names() []string { return r.Dialect.Names() }
 
-// Round implements contest.Referee: player 1 is asked first, but neither learns the other's
-// answer.
+// Round implements contest.Referee: player 1 is asked first, but neither learns the other's answer.
 func (r *Referee) Round() (title string, seats []int) {
 	if !r.State.Over {
 		return fmt.Sprintf("Turn %d, round %d", r.State.Round-1, r.State.Round), []int{0, 1}

@@ -8,9 +8,8 @@ import (
 	"blockyard/env/falling"
 )
 
-// A shape describes one board by counts. A column's open cells are the empty
-// ones with nothing above them; a hole is any other empty cell. Rows are those above the
-// solid ones: the lowest is on the floor.
+// A shape describes one board by counts. A column's open cells are the empty ones with nothing above them; a hole is
+// any other empty cell. Rows are those above the solid ones: the lowest is on the floor.
 type shape struct {
 	words   [4]uint64 // the board, as lanes gives it
 	floor   int       // how many rows are not solid
@@ -41,9 +40,8 @@ type shape struct {
 	halves  int // of those, the ones whose lower row lacks nothing else
 }
 
-// Boards are read three columns at a time: column 4j+k is lane j, of 21 bits, of word k,
-// so that the column to the right of every lane of a word is the same lane of the next.
-// Lanes of columns 10 and 11 are wall.
+// Boards are read three columns at a time: column 4j+k is lane j, of 21 bits, of word k, so that the column to the
+// right of every lane of a word is the same lane of the next. Lanes of columns 10 and 11 are wall.
 const (
 	lane  = 21
 	each  = 1 | 1<<lane | 1<<(2*lane)                 // bit 0 of every lane
@@ -193,9 +191,8 @@ func (s *shape) gaps(e0, e1, e2, e3 uint64) (one, three uint64) {
 	return one, three
 }
 
-// A notch counts the places for a T pointing down: a pit with an open column, whose
-// shoulders are taken cells in the pit's lowest row. Bit y of a word stands for the row
-// of the T's bar.
+// A notch counts the places for a T pointing down: a pit with an open column, whose shoulders are taken cells in the
+// pit's lowest row. Bit y of a word stands for the row of the T's bar.
 type notch struct {
 	low, both uint64 // rows above one that lacks one cell; rows that lack three
 

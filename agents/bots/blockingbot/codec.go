@@ -20,10 +20,9 @@ const (
 	LaterTime = 200 * time.Millisecond
 )
 
-// A Codec is Blocking's dialogue, both ends (rules §8), an agents/contest.Codec. It belongs
-// to one game. The bot's end takes the shapes from the start of the game, and its answers from
-// the list in each request. If it cannot understand the rest of a request, it answers with the
-// first placement of the list.
+// A Codec is Blocking's dialogue, both ends (rules §8), an agents/contest.Codec. It belongs to one game. The bot's
+// end takes the shapes from the start of the game, and its answers from the list in each request. If it cannot
+// understand the rest of a request, it answers with the first placement of the list.
 type Codec struct {
 	Notes io.Writer // gets remarks of the bot's end; may be nil
 
@@ -50,8 +49,7 @@ func NewCodec() *Codec { return &Codec{} }
 // most is how many lines a list may have.
 const most = 4096
 
-// ReadTurn implements contest.Codec. Its error ends the match where it is not known any
-// more what a line stands for.
+// ReadTurn implements contest.Codec. Its error ends the match where it is not known any more what a line stands for.
 func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error) {
 	if !c.opened {
 		start := reader{in: r}
@@ -123,8 +121,7 @@ func (r *reader) lines(n int) (lines []string) {
 // list reads a count and as many lines.
 func (r *reader) list() []string { return r.lines(r.count("the length of a list", most)) }
 
-// readStart reads what comes once (rules §8.1). What it says may be odd, as long as it is
-// clear where it ends.
+// readStart reads what comes once (rules §8.1). What it says may be odd, as long as it is clear where it ends.
 func (c *Codec) readStart(r *reader) {
 	const top = 1000 // of every number
 	shapes := r.lines(r.count("the number of shapes", top))
@@ -224,8 +221,7 @@ func paint(s *blocking.State, rows []string) error {
 	return nil
 }
 
-// Answer implements contest.Codec: the listed code of a, or the first of the list if a is
-// None or not in it.
+// Answer implements contest.Codec: the listed code of a, or the first of the list if a is None or not in it.
 func (c *Codec) Answer(_ env.State, seat int, a env.Action) string {
 	table := c.table
 	if table == nil { // nothing is known of the game

@@ -72,8 +72,7 @@ func (c *Codec) seen(s *blocking.State, seat int) (moves []string) {
 	return moves
 }
 
-// codeWithin finds a code for letter l that is legal for the seat in s and whose cells are all
-// in a set.
+// codeWithin finds a code for letter l that is legal for the seat in s and whose cells are all in a set.
 func codeWithin(s *blocking.State, seat, l int, set *blocking.Board) (blocking.Code, bool) {
 	for c := (blocking.Code{L: l}); c.Y < blocking.Size; c.Y++ {
 		for c.X = 0; c.X < blocking.Size; c.X++ {

@@ -63,8 +63,7 @@ func (r *FeatureReader) Shared(s env.State, _ int, out []float32) {
 	out[s.(*blocking.State).Seats-2] = 1
 }
 
-// rival is the strongest of the others by squares laid and cells in reach, the first to
-// move of equals.
+// rival is the strongest of the others by squares laid and cells in reach, the first to move of equals.
 func (r *FeatureReader) rival(s *blocking.State, seat int) int {
 	best, most := -1, 0
 	for k := 1; k < int(s.Seats); k++ {
@@ -80,8 +79,7 @@ func (r *FeatureReader) rival(s *blocking.State, seat int) int {
 	return best
 }
 
-// side writes the sideLen features of a seat, and returns how many cells it reaches as
-// soon as another.
+// side writes the sideLen features of a seat, and returns how many cells it reaches as soon as another.
 func (r *FeatureReader) side(s *blocking.State, seat, other int, out []float32) (tied int) {
 	d := &r.m.sides[seat]
 	left, fit, most, fives := 0, 0, 0, 0
@@ -144,8 +142,7 @@ var logs = func() (out [2048]float32) {
 	return out
 }()
 
-// rest writes what there is beside seat and rival: means over the others, and the share
-// of them that is stuck.
+// rest writes what there is beside seat and rival: means over the others, and the share of them that is stuck.
 func (r *FeatureReader) rest(s *blocking.State, seat, rival int, out []float32) {
 	out = out[:4]
 	for i := range out {

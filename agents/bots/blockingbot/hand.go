@@ -1,6 +1,5 @@
-// Package blockingbot plays Blocking (package env/blocking): the features of a position,
-// evaluators, and the protocol of the contest. "Rules §n" in comments is section n of
-// env/blocking/RULES.md.
+// Package blockingbot plays Blocking (package env/blocking): the features of a position, evaluators, and the protocol
+// of the contest. "Rules §n" in comments is section n of env/blocking/RULES.md.
 package blockingbot
 
 import (

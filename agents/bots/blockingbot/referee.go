@@ -24,9 +24,8 @@ var faults = map[contest.Fault]string{
 	contest.Missing: Missing, contest.Late: Timeout, contest.Gone: Exit, contest.TooLong: Illegal,
 }
 
-// A Referee conducts one game of Blocking between two to four programs, as
-// agents/contest.Referee, by the contest's protocol (rules §8). A bot's first fault
-// eliminates it.
+// A Referee conducts one game of Blocking between two to four programs, as agents/contest.Referee, by the contest's
+// protocol (rules §8). A bot's first fault eliminates it.
 type Referee struct {
 	State *blocking.State // after Reset
 	// Watch gets every position with the action played in it, env.None for a fault. It may be nil.

@@ -114,8 +114,7 @@ func (Leftmost) Act(_ context.Context, state env.State, _ int) (env.Action, erro
 	return dropblox.Placement{J: int(b.Center.J), I: int(b.Center.I)}.Action(), nil
 }
 
-// startup is what a process costs its host beside the search: starting it, reading the
-// state, ending it.
+// startup is what a process costs its host beside the search: starting it, reading the state, ending it.
 const startup = 8 * time.Millisecond
 
 // Answer is a program's turn in the contest (rules §8.1): it reads the two arguments, begun
@@ -167,8 +166,7 @@ func choose(b *Beam, p *Problem, c search.Clock) (at dropblox.Placement, ok bool
 	return at, ok
 }
 
-// Turns left at a score, as games go: about turnsAPoint a point up to about lastScore, and
-// never fewer than fewest.
+// Turns left at a score, as games go: about turnsAPoint a point up to about lastScore, and never fewer than fewest.
 const (
 	lastScore   = 620
 	turnsAPoint = 1.8

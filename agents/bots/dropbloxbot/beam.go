@@ -52,9 +52,8 @@ type Rater interface {
 // MaxWidth bounds a Beam.
 const MaxWidth = 20000
 
-// A Beam searches the known blocks one after the other: of all boards that placements of
-// the next block lead to from the boards kept, it keeps the best, each once. It is not safe
-// for concurrent use.
+// A Beam searches the known blocks one after the other: of all boards that placements of the next block lead to from
+// the boards kept, it keeps the best, each once. It is not safe for concurrent use.
 type Beam struct {
 	rater  Rater
 	shapes [dropblox.Known]dropblox.Shape
@@ -142,8 +141,7 @@ func placement(action int32) dropblox.Placement {
 	return dropblox.At(env.Action(action))
 }
 
-// Leaf returns the board that the line last chosen leads to; ok is false if that line ends
-// the game.
+// Leaf returns the board that the line last chosen leads to; ok is false if that line ends the game.
 func (b *Beam) Leaf() (leaf *Board, ok bool) {
 	if b.over {
 		return nil, false

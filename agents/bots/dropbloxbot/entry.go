@@ -1,6 +1,5 @@
-// Package dropbloxbot plays Dropblox (package env/dropblox): a beam search over the
-// six blocks that are known, with a hand-tuned rating of boards or a learned one. "Rules §n"
-// in comments is section n of env/dropblox/RULES.md.
+// Package dropbloxbot plays Dropblox (package env/dropblox): a beam search over the six blocks that are known, with a
+// hand-tuned rating of boards or a learned one. "Rules §n" in comments is section n of env/dropblox/RULES.md.
 package dropbloxbot
 
 import (

@@ -7,8 +7,7 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// What the features distinguish: rows that lack up to so many squares, and slots of up to so
-// many columns.
+// What the features distinguish: rows that lack up to so many squares, and slots of up to so many columns.
 const (
 	lacking = 4
 	windows = 4
@@ -32,24 +31,21 @@ func (FeatureReader) Own(state env.State, _ int, out []float32) {
 	Features(&s.Taken, int(s.Points), out)
 }
 
-// Features writes the features of a board at a score to out, which has length Len; each is about
-// -1 to 2.
+// Features writes the features of a board at a score to out, which has length Len; each is about -1 to 2.
 //
-// Edges, holes and wells are those of the hand-tuned rating, less what an empty board has.
-// Covers are taken squares above the lowest hole of their column; covered is columns with
-// holes; beside is holes with an open square next to them. The peak is the highest column,
-// the heap all heights together, the middle the highest of the columns where blocks appear,
-// the tower and the alarm the rows of the peak above 14 and above 19. Bumps are the steps between
+// Edges, holes and wells are those of the hand-tuned rating, less what an empty board has. Covers are taken squares
+// above the lowest hole of their column; covered is columns with holes; beside is holes with an open square next to
+// them. The peak is the highest column, the heap all heights together, the middle the highest of the columns where
+// blocks appear, the tower and the alarm the rows of the peak above 14 and above 19. Bumps are the steps between
 // columns; cliffs the part of each step above 3.
 //
 // Blocks drawn at the score have a mean size; small and large are the chances that one is
 // drawn among those of up to five, and of up to ten squares.
 //
-// A row is short of k if k squares are missing and all are open from above. Rows but for k
-// have up to k squares missing, holes or not. A slot of k is a run of rows that miss squares
-// in the same k neighbouring columns alone, all open from above: of the longest it counts
-// how many rows there are, what removing them at once would earn, and the squares missing.
-// Heights of columns and the steps between them, signed and not, come last.
+// A row is short of k if k squares are missing and all are open from above. Rows but for k have up to k squares
+// missing, holes or not. A slot of k is a run of rows that miss squares in the same k neighbouring columns alone, all
+// open from above: of the longest it counts how many rows there are, what removing them at once would earn, and the
+// squares missing. Heights of columns and the steps between them, signed and not, come last.
 func Features(f *Field, points int, out []float32) {
 	var p parent
 	p.count(f)
@@ -104,9 +100,8 @@ var drawnAt = func() (out [highScore + 1][4]float32) {
 // at a score: the points that the game still brings.
 const Unit = 0.01
 
-// prior is how much of the classic terms is added to that. Among boards that a network values
-// alike, a search prefers those that it overrates; these terms keep the search to boards like
-// those that the network was trained on.
+// prior is how much of the classic terms is added to that. Among boards that a network values alike, a search prefers
+// those that it overrates; these terms keep the search to boards like those that the network was trained on.
 const prior = 0.0005
 
 // A Learned is a Rater by a trained net: the points of a line, the worth of the board it

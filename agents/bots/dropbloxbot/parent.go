@@ -263,10 +263,9 @@ func pair(a, b column) uint64 {
 // longestSlot bounds the rows that a slot counts.
 const longestSlot = 9
 
-// slots sets, for windows of 1, 2, … neighbouring columns, how many rows the longest slot
-// has, what removing them at once would make, and how many squares are missing in it. Of
-// slots as long the one that lacks the fewest counts, and in one place the lowest. rows are those that can be in
-// a slot; it returns those that are in one.
+// slots sets, for windows of 1, 2, … neighbouring columns, how many rows the longest slot has, what removing them at
+// once would make, and how many squares are missing in it. Of slots as long the one that lacks the fewest counts, and
+// in one place the lowest. rows are those that can be in a slot; it returns those that are in one.
 func (c *counts) slots(f *Field, rows uint64) (in uint64) {
 	const n = dropblox.Cols
 	out := c[slotsAt : slotsAt+3*windows]

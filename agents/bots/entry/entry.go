@@ -83,8 +83,7 @@ type Other struct {
 // A Search selects actions by looking ahead, with options from a spec.
 type Search struct {
 	Options []Option
-	// New returns an agent. Unless the search is Stateful, one agent may choose for several
-	// games in turn.
+	// New returns an agent. Unless the search is Stateful, one agent may choose for several games in turn.
 	New      func(g *env.Game, j Judge, o Options) (env.Agent, error)
 	Stateful bool
 	// Memory is the most that one of these agents takes without its judge, in bytes.
@@ -157,8 +156,7 @@ func (e *Entry) FeaturesOf(g *env.Game) *features.Set {
 	return &e.Learned.Features
 }
 
-// Evaluator returns the evaluator of net, or the tuned baseline if net is nil, for the searches
-// of package search.
+// Evaluator returns the evaluator of net, or the tuned baseline if net is nil, for the searches of package search.
 func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
 	var j Judge
 	var err error

@@ -41,8 +41,7 @@ func (b *Baseline) LoadFrom(read Reader, path string) ([]float32, error) {
 	return w, nil
 }
 
-// Parse reads a JSON object that gives each term, by name, its weight: a number within
-// ±MaxWeight.
+// Parse reads a JSON object that gives each term, by name, its weight: a number within ±MaxWeight.
 func (b *Baseline) Parse(text []byte) ([]float32, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	var byName map[string]*float64

@@ -100,8 +100,7 @@ func (c *Codec) blocks(digits string) {
 	}
 }
 
-// turn reads a request, of which rest is the end of the first line, and makes s its
-// position.
+// turn reads a request, of which rest is the end of the first line, and makes s its position.
 func (c *Codec) turn(r *bufio.Reader, rest string, s *tetrisduel.State) (contest.Turn, error) {
 	t := contest.Turn{Seat: c.seat, Budget: c.time}
 	var lines []string

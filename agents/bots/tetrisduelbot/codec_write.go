@@ -12,8 +12,7 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// Greeting returns the lines for a seat at the start of a game. The bot then answers that it is
-// ready.
+// Greeting returns the lines for a seat at the start of a game. The bot then answers that it is ready.
 func Greeting(s *tetrisduel.State, seat int, budget time.Duration) []string {
 	digits := make([]byte, tetrisduel.HalfTurns)
 	for t := range digits {

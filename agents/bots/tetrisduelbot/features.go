@@ -45,8 +45,7 @@ func ownUnits() (out []float32) {
 	return append(out, 1./20, 1./5, fine, 1, 1./5, 1./5, 1, 1./5, 1./5, 1, 1./5, fine)
 }
 
-// half writes the counts of one seat's view, halfLen of them; blocks are the kinds it
-// plays next, -1 after the last.
+// half writes the counts of one seat's view, halfLen of them; blocks are the kinds it plays next, -1 after the last.
 func half(s *shape, blocks *[soon]int, out []int32) {
 	out = out[:halfLen]
 	rest := features.Columns(rows, s.top[:], out)

@@ -118,9 +118,8 @@ func (s *Solver) twice(i int) bool {
 	return false
 }
 
-// An Agent plays any variant of WinTetris by a Solver: in wintetris:tick it answers every
-// tick, elsewhere it names the place the solver steers for. It is not safe for concurrent
-// use, and in wintetris:tick it belongs to one game.
+// An Agent plays any variant of WinTetris by a Solver: in wintetris:tick it answers every tick, elsewhere it names
+// the place the solver steers for. It is not safe for concurrent use, and in wintetris:tick it belongs to one game.
 type Agent struct {
 	solver *Solver
 	value  float64
