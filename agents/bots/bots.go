@@ -146,7 +146,7 @@ func searcher(g *env.Game, s *entry.Search, judge maker, o entry.Options) (Facto
 		return waver(func(uint64) (env.Agent, error) { return create() }, o.Eps), nil
 	}
 	p := &pool{create: create}
-	p.put(first)
+	p.idle.Put(first)
 	return waver(func(uint64) (env.Agent, error) { return &pooledAgent{pool: p, limit: o.Time}, nil }, o.Eps), nil
 }
 
@@ -158,16 +158,6 @@ type pool struct {
 	idle   sync.Pool // of env.Agent
 }
 
-// take returns an idle search, or a new one if there is none.
-func (p *pool) take() (env.Agent, error) {
-	if a, ok := p.idle.Get().(env.Agent); ok {
-		return a, nil
-	}
-	return p.create()
-}
-
-func (p *pool) put(a env.Agent) { p.idle.Put(a) }
-
 // A pooledAgent takes a search from a pool for each choice.
 type pooledAgent struct {
 	pool  *pool
@@ -177,11 +167,14 @@ type pooledAgent struct {
 
 // Act implements env.Agent.
 func (a *pooledAgent) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	inner, err := a.pool.take()
-	if err != nil {
-		return env.None, err
+	inner, idle := a.pool.idle.Get().(env.Agent)
+	if !idle {
+		var err error
+		if inner, err = a.pool.create(); err != nil {
+			return env.None, err
+		}
 	}
-	defer a.pool.put(inner)
+	defer a.pool.idle.Put(inner)
 	if a.limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, a.limit)

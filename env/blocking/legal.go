@@ -234,9 +234,6 @@ func (s *State) Judge(seat int, line string) (a env.Action, legal bool) {
 		return env.None, false
 	}
 	a = s.Table().Action(c)
-	if a == env.None {
-		return env.None, false
-	}
 	for _, l := range s.Legal(seat, nil) {
 		if l == a {
 			return a, true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"sort"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -124,11 +125,9 @@ func (t *Table) ParseCode(line string) (Code, error) {
 		return c, bad
 	}
 	for i, to := range []*int{&c.X, &c.Y} {
-		if f := fields[i]; len(f) == 0 || len(f) > 2 || strings.Trim(f, "0123456789") != "" {
-			return c, bad
-		}
-		for _, d := range fields[i] {
-			*to = *to*10 + int(d-'0')
+		n, err := strconv.ParseUint(fields[i], 10, 8)
+		if *to = int(n); err != nil || len(fields[i]) > 2 {
+			return Code{}, bad
 		}
 	}
 	code := fields[2]

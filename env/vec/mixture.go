@@ -49,16 +49,6 @@ type seatPool struct {
 	sums    []float64 // of the weights up to and including each choice
 }
 
-func newSeatPool(m Mixture) seatPool {
-	p := seatPool{choices: slices.Clone(m)}
-	sum := 0.0
-	for _, c := range m {
-		sum += c.Weight
-		p.sums = append(p.sums, sum)
-	}
-	return p
-}
-
 // draw chooses by 64 random bits. Only a product and comparisons of float64 decide, so that the result
 // is the same on every processor.
 func (p *seatPool) draw(r uint64) *Choice {
@@ -116,10 +106,13 @@ func checkMixtures(mixtures []Mixture, seats int) error {
 
 func (e *Env) setMixtures(mixtures []Mixture) {
 	for seat, m := range mixtures {
-		e.pools[seat] = newSeatPool(m)
+		p, sum := seatPool{choices: slices.Clone(m)}, 0.0
 		for _, c := range m {
+			sum += c.Weight
+			p.sums = append(p.sums, sum)
 			e.count(c.ID)
 		}
+		e.pools[seat] = p
 	}
 }
 

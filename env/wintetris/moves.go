@@ -165,8 +165,3 @@ func Toward(now, target Block) Bits {
 type Solver interface {
 	Update(f *Field, now, next Block, fresh bool) Bits
 }
-
-// Ask plays one tick with the bits of the solver; see Tick.
-func (e *Engine) Ask(s Solver) (locked bool) {
-	return e.Tick(s.Update(&e.Field, e.Piece, e.Upcoming(), e.New))
-}

@@ -215,33 +215,26 @@ func listFits() (out [4][]fit) {
 	for k := 0; k < kinds; k++ {
 		var seen []fit
 		for d := 0; d < tetrisduel.Directions; d++ {
-			for _, at := range tetrisduel.Cells(k, d) {
-				f := fit{kind: uint8(k)}
-				from, length := at.X, 0
-				for _, c := range tetrisduel.Cells(k, d) {
+			cells := tetrisduel.Cells(k, d) // by row, then column
+			left, first := cells[0].X, cells[0].Y
+			for _, c := range cells {
+				if c.X < left {
+					left = c.X
+				}
+			}
+			for i, at := range cells {
+				if i > 0 && cells[i-1].Y == at.Y {
+					continue // the row has been looked at
+				}
+				f, length := fit{kind: uint8(k), left: left - at.X, first: first - at.Y}, 0
+				for _, c := range cells {
 					if c.Y == at.Y {
 						length++
-						if c.X < from {
-							from = c.X
-						}
 					}
-				}
-				f.left, f.first = 9, 9
-				for _, c := range tetrisduel.Cells(k, d) {
-					if c.X-from < f.left {
-						f.left = c.X - from
-					}
-					if c.Y-at.Y < f.first {
-						f.first = c.Y - at.Y
-					}
-				}
-				for _, c := range tetrisduel.Cells(k, d) {
-					x, y := c.X-from, c.Y-at.Y-f.first
-					if y >= f.height {
-						f.height = y + 1
-					}
-					f.cells |= 1 << uint(16*(x-f.left)+y)
-					f.runs[y] |= 1 << uint(8+x)
+					x, y := c.X-left, c.Y-first
+					f.height = y + 1
+					f.cells |= 1 << uint(16*x+y)
+					f.runs[y] |= 1 << uint(8+c.X-at.X)
 				}
 				if !known(seen, &f) {
 					seen = append(seen, f)

@@ -55,7 +55,7 @@ func TestSolverSurvivesItsHost(t *testing.T) {
 	e := wintetris.Engine{Strict: true}
 	e.Start(10)
 	for e.Over == wintetris.Running {
-		e.Ask(s)
+		ask(&e, s)
 	}
 	require.Equal(t, wintetris.BlockOut, e.Over)
 	require.EqualValues(t, 15, e.Lines)
@@ -84,7 +84,7 @@ func TestShippedNetFits(t *testing.T) {
 	e.Start(77)
 	s := NewSolver(l, wintetris.Parts)
 	for e.Over == wintetris.Running && e.Lines < 400 { // what hand reaches on average
-		e.Ask(s)
+		ask(&e, s)
 	}
 	require.GreaterOrEqual(t, e.Lines, int32(400))
 }

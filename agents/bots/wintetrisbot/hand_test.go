@@ -68,7 +68,7 @@ func TestFirstPiecesOfSeed1(t *testing.T) {
 	s := NewSolver(NewHand(Demo), wintetris.Parts)
 	for n := 1; n <= 30; n++ {
 		ticks := 1
-		for ; !e.Ask(s); ticks++ {
+		for ; !ask(&e, s); ticks++ {
 		}
 		target, value, ok := s.Target()
 		require.True(t, ok)
@@ -84,7 +84,7 @@ func TestFirstPiecesOfSeed1(t *testing.T) {
 func play(e *wintetris.Engine, seed uint64, s wintetris.Solver) {
 	e.Start(seed)
 	for e.Over == wintetris.Running {
-		e.Ask(s)
+		ask(e, s)
 	}
 }
 
@@ -186,4 +186,9 @@ func TestRatingAgainstItsTwin(t *testing.T) {
 			}
 		}
 	}
+}
+
+// ask plays one tick with the bits of the solver.
+func ask(e *wintetris.Engine, s wintetris.Solver) (locked bool) {
+	return e.Tick(s.Update(&e.Field, e.Piece, e.Upcoming(), e.New))
 }

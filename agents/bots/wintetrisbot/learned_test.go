@@ -190,7 +190,7 @@ func BenchmarkPieces(b *testing.B) {
 					seed++
 					e.Start(seed)
 				}
-				for e.Over == wintetris.Running && !e.Ask(s) {
+				for e.Over == wintetris.Running && !ask(&e, s) {
 				}
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pieces/s")

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"blockyard/agents/search"
 	"blockyard/env"
@@ -149,15 +148,19 @@ func (a *Agent) Act(ctx context.Context, state env.State, _ int) (env.Action, er
 // Value is what the place steered for is worth, in the units of the rater.
 func (a *Agent) Value() float32 { return float32(a.value) }
 
-// An Agent can go on elsewhere: it is a vec.Resumable. In wintetris:tick its memory is what its solver knows of
-// the piece in play, in little-endian order: number of parts rated and index of the best place (2 bytes each; 0xFFFF
-// is none), its value (8), kind of the piece (1), and rotation, column and row of every place (3). In the
-// other games every choice follows from the position, so that it has none.
+// A memory is what the solver knows of the piece in play, in little-endian order; the rotation, column and row of every
+// place follow, a byte each. With it an Agent can go on elsewhere: it is a vec.Resumable. Only wintetris:tick needs
+// one; in the other games every choice follows from the position.
+type memory struct {
+	Part  uint16 // parts rated
+	Best  int16  // index of the best place; -1 is none
+	Value float64
+	Kind  uint8
+}
 
-const (
-	placesAt = 13 // offset of the first place
-	placeLen = 3
-)
+const placeLen = 3
+
+var placesAt = binary.Size(memory{}) // offset of the first place
 
 // AppendMemory appends what the solver knows of the piece in play.
 func (a *Agent) AppendMemory(dst []byte) ([]byte, error) {
@@ -165,14 +168,12 @@ func (a *Agent) AppendMemory(dst []byte) ([]byte, error) {
 	if !a.ticks {
 		return dst, nil
 	}
-	dst = binary.LittleEndian.AppendUint16(dst, uint16(s.part))
-	dst = binary.LittleEndian.AppendUint16(dst, uint16(s.best))
-	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(s.value))
-	dst = append(dst, s.moves[0].Kind)
+	is := memory{uint16(s.part), int16(s.best), s.value, s.moves[0].Kind}
+	dst, err := binary.Append(dst, binary.LittleEndian, is)
 	for _, m := range s.moves[:s.n] {
 		dst = append(dst, m.Rot, uint8(m.X), uint8(m.Y))
 	}
-	return dst, nil
+	return dst, err
 }
 
 // RestoreMemory reads what AppendMemory wrote.
@@ -181,32 +182,31 @@ func (a *Agent) RestoreMemory(src []byte) error {
 	if len(src) == 0 {
 		return nil
 	}
+	var is memory
 	n := (len(src) - placesAt) / placeLen
-	if len(src) < placesAt || len(src) != placesAt+n*placeLen || n > wintetris.MaxMoves {
+	if _, err := binary.Decode(src, binary.LittleEndian, &is); err != nil || len(src) != placesAt+n*placeLen ||
+		n > wintetris.MaxMoves {
 		return fmt.Errorf("solver: memory of %d bytes, want 0, or %d and %d for each of up to %d places",
 			len(src), placesAt, placeLen, wintetris.MaxMoves)
 	}
-	part, best := int(binary.LittleEndian.Uint16(src)), int(int16(binary.LittleEndian.Uint16(src[2:])))
-	if part > s.parts || best < -1 || best >= n {
+	if int(is.Part) > s.parts || is.Best < -1 || int(is.Best) >= n {
 		return fmt.Errorf("solver: memory with %d parts rated and place %d the best, want up to %d and -1 to %d",
-			part, best, s.parts, n-1)
+			is.Part, is.Best, s.parts, n-1)
+	}
+	if is.Kind >= wintetris.Kinds {
+		return fmt.Errorf("solver: memory of a piece of kind %d, want 0 to %d", is.Kind, wintetris.Kinds-1)
 	}
 	var moves [wintetris.MaxMoves]wintetris.Block
+	moves[0].Kind = is.Kind
 	for i := range moves[:n] {
 		p := src[placesAt+i*placeLen:]
-		m := wintetris.Block{Kind: src[placesAt-1], Rot: p[0], X: int8(p[1]), Y: int8(p[2])}
-		if m.Kind >= wintetris.Kinds || m.Rot >= wintetris.Rotations || m.Y > wintetris.Height ||
-			!new(wintetris.Field).Fits(m) {
+		m := wintetris.Block{Kind: is.Kind, Rot: p[0], X: int8(p[1]), Y: int8(p[2])}
+		if m.Rot >= wintetris.Rotations || m.Y > wintetris.Height || !new(wintetris.Field).Fits(m) {
 			return errors.New("solver: memory with a place outside of the field")
 		}
 		moves[i] = m
 	}
-	if n == 0 && src[placesAt-1] >= wintetris.Kinds {
-		return fmt.Errorf("solver: memory of a piece of kind %d, want 0 to %d", src[placesAt-1], wintetris.Kinds-1)
-	}
-	s.part, s.best, s.n, s.moves = part, best, n, moves
-	s.value = math.Float64frombits(binary.LittleEndian.Uint64(src[4:]))
-	s.moves[0].Kind = src[placesAt-1]
+	s.part, s.best, s.n, s.moves, s.value = int(is.Part), int(is.Best), n, moves, is.Value
 	a.ticks = true
 	return nil
 }

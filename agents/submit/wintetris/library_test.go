@@ -110,7 +110,7 @@ func inProcess(seed uint64, r wintetrisbot.Rater, parts int) string {
 	var e wintetris.Engine
 	s := wintetrisbot.NewSolver(r, parts)
 	for e.Start(seed); e.Over == wintetris.Running; {
-		e.Ask(s)
+		ask(&e, s)
 	}
 	return fmt.Sprintf("seed %d lines %d level %d pieces %d ticks %d score %d conflicts %d blocked %d",
 		seed, e.Lines, e.Level(), e.Pieces, e.Ticks, e.Points, e.Conflicts, e.Blocked)
@@ -302,4 +302,9 @@ func BenchmarkCall(b *testing.B) {
 	_, err := fmt.Sscanf(out[strings.Index(out, "cost"):], "cost %f", &each)
 	require.NoError(b, err, out)
 	b.ReportMetric(each, "cpu-ns/call")
+}
+
+// ask plays one tick with the bits of the solver.
+func ask(e *wintetris.Engine, s wintetris.Solver) (locked bool) {
+	return e.Tick(s.Update(&e.Field, e.Piece, e.Upcoming(), e.New))
 }
