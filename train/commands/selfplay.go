@@ -10,14 +10,18 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
 	"blockyard/datasets/program"
+	"blockyard/datasets/program/disk"
 	"blockyard/datasets/program/ops"
+	"blockyard/train/cluster"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -167,4 +171,99 @@ func (c *selfplayCmd) algorithm(g *games.Game) (selfplay.Algorithm, error) {
 	}
 	config, err := c.Phases.Config(g, &c.AnyGame)
 	return config, cmp.Or(err, c.Single.Refuse())
+}
+
+// startLearner lets worker processes play for the run, if --cluster is given; otherwise the session is nil.
+func startLearner(
+	ctx context.Context, flags *broker.Flags, verify float64, run *selfplay.Run, folder string, log *slog.Logger,
+) (*fleet.Session, error) {
+	if !(verify >= 0 && verify <= 1) {
+		return nil, fmt.Errorf("--verify %v: want 0 to 1", verify)
+	}
+	if !flags.Cluster.On {
+		return nil, nil
+	}
+	site, err := flags.Open(folder, "blockyard learner", log)
+	if err != nil {
+		return nil, err
+	}
+	l, err := cluster.NewLearner(ctx, site, run, cluster.LearnerOptions{
+		Folder: folder, Limits: fleet.DefaultLimits, Verify: verify, Log: log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, site.Close(false))
+	}
+	run.Remote = l
+	fmt.Printf("run %s waits for workers; on each machine: %s\n", l.Run(), site.Join)
+	return &fleet.Session{Server: l.Server, Site: site, Out: os.Stdout}, nil
+}
+
+// clusterMetrics are the state of a cluster as Prometheus reads it; none without one.
+func clusterMetrics(l *fleet.Session) []ops.Collector {
+	if l == nil {
+		return nil
+	}
+	return []ops.Collector{ops.Metrics("blockyard_cluster_", func(m *ops.Scrape) {
+		s := l.Status()
+		m.Add("open_tasks", "Tasks that have no result yet.", s.Open)
+		m.Add("queued_tasks", "Tasks that no worker has yet.", s.Queued)
+		m.Add("unread_results", "Results that the learner has not taken yet: its lag.", s.Unread)
+		m.Add("workers", "Workers that were ever seen.", len(s.Workers))
+		for _, w := range s.Workers {
+			m.Add("tasks_total", "Results counted, by worker.", w.Tasks, "worker", w.Name)
+			m.Add("games_total", "Games that ended, by worker.", w.Games, "worker", w.Name)
+			m.Add("dropped_results_total", "Results that came late or twice, by worker.", w.Dropped, "worker", w.Name)
+			m.Add("busy_seconds_total", "Time of playing, of all goroutines of a worker.", w.Busy, "worker", w.Name)
+		}
+	})}
+}
+
+// trust lets the gates of a run use what --gate-against of this command line names. Whatever else the run's folder
+// names is foreign: agents of this program, with weights that lie in the folder.
+func (c *selfplayCmd) trust(settings selfplay.Algorithm) {
+	config, ok := settings.(*phases.Config)
+	if !ok {
+		return
+	}
+	folder := func(name string) ([]byte, error) { return mlp.ReadFile(weightsFile(c.Out, name)) }
+	config.GateText = func(name string) bots.Text {
+		if slices.Contains(c.Phases.GateAgainst, name) {
+			return bots.Own(name).With(folder)
+		}
+		return bots.Foreign(name, folder)
+	}
+}
+
+// keepWeights copies the weights that --gate-against names into the folder of a new run, whose settings then name them
+// by content.
+func (c *selfplayCmd) keepWeights(g *games.Game, settings selfplay.Algorithm) error {
+	config, ok := settings.(*phases.Config)
+	if !ok {
+		return nil
+	}
+	config.GateAgainst = slices.Clone(config.GateAgainst) // the flag keeps what the user wrote
+	for k, text := range config.GateAgainst {
+		a, err := bots.Parse(g.Rules, bots.Own(text))
+		if err != nil {
+			return fmt.Errorf("--gate-against: %w", err)
+		}
+		spec, name, data, err := a.Portable()
+		switch {
+		case errors.Is(err, bots.ErrUntrusted): // a program, which the user names again to resume
+		case err != nil:
+			return err
+		case name != "":
+			err := cmp.Or(os.MkdirAll(c.Out, 0o755), disk.WriteText(weightsFile(c.Out, name), 0o644, string(data)))
+			if err != nil {
+				return err
+			}
+			config.GateAgainst[k] = strings.TrimSuffix(text, a.Spec) + spec
+		}
+	}
+	return nil
+}
+
+// weightsFile is where the folder of a run has weights that are named by content.
+func weightsFile(dir, name string) string {
+	return filepath.Join(dir, "sha256-"+strings.TrimPrefix(name, bots.ContentPrefix)+".weights")
 }

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"blockyard/agents/bots"
@@ -176,3 +177,65 @@ func merge(t *Game, add Game) *Game {
 
 // below draws a number from 0 to n-1.
 func below(r *env.Rand, n int) int { return int(r.Next() >> 33 % uint64(n)) }
+
+// Opponent returns a new evaluator of an agent that a network in training can play against: the baseline ("hand") or
+// another evaluator of the game's entry. An error lists their names.
+func (g *Game) Opponent(name string) (search.Evaluator, error) {
+	if name == "hand" {
+		return g.Hand(), nil
+	}
+	known := []string{"hand"}
+	if g.entry != nil {
+		for _, other := range g.entry.Others {
+			e, ok := other.New().(search.Evaluator)
+			if ok && other.Name == name {
+				return e, nil
+			}
+			if ok {
+				known = append(known, other.Name)
+			}
+		}
+	}
+	return nil, fmt.Errorf("unknown opponent %.40q; there are %s", name, strings.Join(known, ", "))
+}
+
+// mirrorColumns makes a Mirror for features named "… height X", "… step X" (the signed step from column X-1 to X) and
+// "… step size X", and for pairs of features that change places. All others are the same on both sides.
+func mirrorColumns(names []string, width int, pairs ...[2]string) func([]float32) {
+	index := map[string]int{}
+	for i, n := range names {
+		index[n] = i
+	}
+	from, sign := make([]int, len(names)), make([]float32, len(names))
+	for i, n := range names {
+		from[i], sign[i] = i, 1
+		cut := strings.LastIndexByte(n, ' ')
+		if cut < 0 {
+			continue
+		}
+		x, err := strconv.Atoi(n[cut+1:])
+		if err != nil {
+			continue
+		}
+		switch what := n[:cut]; {
+		case strings.HasSuffix(what, " height"):
+			from[i] = index[fmt.Sprintf("%s %d", what, width-1-x)]
+		case strings.HasSuffix(what, " step"):
+			from[i], sign[i] = index[fmt.Sprintf("%s %d", what, width-x)], -1
+		case strings.HasSuffix(what, " step size"):
+			from[i] = index[fmt.Sprintf("%s %d", what, width-x)]
+		}
+	}
+	for _, p := range pairs {
+		from[index[p[0]]], from[index[p[1]]] = index[p[1]], index[p[0]]
+	}
+	return func(row []float32) {
+		for i, j := range from { // pairs change places
+			if j < i {
+				row[i], row[j] = sign[i]*row[j], sign[j]*row[i]
+			} else if j == i {
+				row[i] *= sign[i]
+			}
+		}
+	}
+}

@@ -5,10 +5,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/klauspost/compress/zstd"
+
 	"blockyard/agents/mlp"
+	"blockyard/env"
 	"blockyard/train/games"
 )
 
@@ -158,4 +162,132 @@ func (r *Run) UntilGate(end float64) int {
 		later.Counts.Iterations++
 	}
 	return n
+}
+
+// A Result is what came of a task but for the notes, which are tensors beside it.
+type Result struct {
+	Iteration int
+	Slot      int
+	End       GameSlot // where the slot stands afterwards
+	Ended     int
+	Moves     int
+	Visited   uint64
+}
+
+// resultKey is the entry of a result's metadata that holds its fields.
+const resultKey = "result"
+
+// mostResult is how many bytes a result may have before it is compressed.
+const mostResult = 64 << 20
+
+// More than half of the features of a position are 0, so results are compressed. The same result gives the same bytes.
+var (
+	squeeze, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	expand, _  = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(mostResult), zstd.WithDecoderConcurrency(1))
+)
+
+// AppendResult appends a result to dst as the file that ReadResult reads: safetensors, compressed by zstd.
+func AppendResult(dst []byte, r *Result, tensors []mlp.Tensor) ([]byte, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := mlp.WriteTensors(&b, tensors, map[string]string{resultKey: string(text)}); err != nil {
+		return nil, err
+	}
+	return squeeze.EncodeAll(b.Bytes(), dst), nil
+}
+
+// ReadResult reads what AppendResult wrote. It refuses a file with any defect.
+func ReadResult(file []byte) (_ *Result, _ []mlp.Tensor, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("not a result: %w", err)
+		}
+	}()
+	plain, err := expand.DecodeAll(file, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	tensors, meta, err := mlp.ParseTensors(plain)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := new(Result)
+	if err := json.Unmarshal([]byte(meta[resultKey]), r); err != nil {
+		return nil, nil, err
+	}
+	if min(r.Iteration, r.Slot, r.Ended, r.Moves, r.End.Age) < 0 {
+		return nil, nil, errors.New("a number is below 0")
+	}
+	for _, t := range tensors {
+		for _, v := range t.Data {
+			if v-v != 0 {
+				return nil, nil, fmt.Errorf("the number %v is not finite", v)
+			}
+		}
+	}
+	return r, tensors, nil
+}
+
+// The self-test plays selfTestSteps steps from selfTestSeed.
+const (
+	selfTestSteps = 24
+	selfTestSeed  = 0x73656c66
+)
+
+// SelfTest plays a short rollout of the kind of ro by a fixed net and returns the SHA-256 of its result, in
+// hexadecimal. Processes that return the same value evaluate, sample and move alike, to the last bit. If the settings
+// name opponents, there is a rollout against each.
+func SelfTest(g *games.Game, a Algorithm, ro Rollout) (string, error) {
+	p, err := NewPlayer(g, a)
+	if err != nil {
+		return "", err
+	}
+	net, err := selfTestNet(append([]int{len(g.Features)}, append(a.Common().Hidden, 1)...))
+	if err != nil {
+		return "", err
+	}
+	test := Rollout{Kind: ro.Kind, Baseline: ro.Baseline, Steps: selfTestSteps, Late: .5, Versus: .5}
+	opponents := a.Common().Opponents
+	s := newSlot(g, a.Common().OpponentNames(), 0)
+	s.Rand.Seed(selfTestSeed)
+	sum := sha256.New()
+	for k := range max(1, len(opponents)) {
+		s.start(&test)
+		if len(opponents) > 0 {
+			s.Opponent = [env.MaxSeats]uint8{uint8(k + 1)}
+		}
+		start, err := s.Save()
+		if err != nil {
+			return "", err
+		}
+		file, _, err := p.Play(context.Background(), &Task{Rollout: test, Net: "self-test", Start: start}, net)
+		if err != nil {
+			return "", err
+		}
+		sum.Write(file)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// selfTestNet returns a net of layers of the given sizes whose weights are uniform in a range that shrinks with
+// the size of the layer.
+func selfTestNet(sizes []int) (*mlp.Net, error) {
+	var r env.Rand
+	r.Seed(selfTestSeed)
+	draw := func(n, in int) []float32 {
+		x := make([]float32, n)
+		for k := range x {
+			x[k] = (float32(r.Next()>>40)/(1<<23) - 1) / float32(in)
+		}
+		return x
+	}
+	var layers []mlp.Layer
+	for k, out := range sizes[1:] {
+		in := sizes[k]
+		layers = append(layers, mlp.Layer{In: in, Out: out, W: draw(in*out, in), B: draw(out, 1)})
+	}
+	return mlp.New(layers)
 }
