@@ -74,25 +74,6 @@ func (l *lease) take(ctx context.Context, alone bool) error {
 	return err
 }
 
-// hold renews the lease until ctx ends. It returns why the lease is lost, nil if ctx ended first. It calls away when
-// the lease could not be renewed, and returns its error.
-func (l *lease) hold(ctx context.Context, away func(error) error) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-l.clock.after(leaseFor / 4):
-		}
-		err := l.write(ctx, nil)
-		if err != nil && !errors.Is(err, ErrDriven) {
-			err = away(err)
-		}
-		if err != nil && ctx.Err() == nil {
-			return err
-		}
-	}
-}
-
 // write renews the lease, and changes the entry if change is not nil. The error wraps ErrDriven if another process has
 // the lease; others may pass.
 func (l *lease) write(ctx context.Context, change func(*Run)) error {
@@ -126,13 +107,6 @@ func (l *lease) write(ctx context.Context, change func(*Run)) error {
 		l.revision, l.renewed = revision, began
 	}
 	return err
-}
-
-// lastRenewed is when the lease was last renewed.
-func (l *lease) lastRenewed() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.renewed
 }
 
 // held returns nil if the lease cannot have run out. It renews one that could have.

@@ -72,24 +72,23 @@ func (s *Server) take(msg jetstream.Msg) {
 		s.options.Log.Warn("a message that is no result was dropped", "error", err)
 		return
 	}
+	s.mu.Lock()
+	j := s.jobs[m.Job]
+	s.mu.Unlock()
 	excluded := s.roster.excluded(m.Worker)
-	if m.State == failed && !excluded {
-		s.roster.trouble(Trouble{Job: m.Job, Worker: m.Worker, Error: string(msg.Data())})
-		return
-	}
-	j := s.job(m.Job)
-	if j == nil || m.State == failed {
-		s.roster.dropped(m.Worker)
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if excluded {
-		s.roster.dropped(m.Worker)
-		j.lost = true
+	switch {
+	case m.State == failed && !excluded:
+		s.roster.trouble(Trouble{Job: m.Job, Worker: m.Worker, Error: string(msg.Data())})
 		return
-	}
-	if m.State == exceeded {
+	case j == nil || excluded:
+		s.roster.dropped(m.Worker)
+		if j != nil && m.State != failed {
+			j.lost = true
+		}
+		return
+	case m.State == exceeded:
 		s.giveUp(ctx, j)
 		return
 	}
@@ -133,28 +132,6 @@ func (s *Server) exclude(ctx context.Context, worker string, j *Job, why error) 
 	j.lost = true
 }
 
-// requeueLost queues the jobs again whose results came from excluded workers. However many these send, the queue has
-// about as many messages as there are jobs.
-func (s *Server) requeueLost() {
-	s.taking.Lock()
-	defer s.taking.Unlock()
-	s.mu.Lock()
-	open := slices.Collect(maps.Values(s.jobs))
-	s.mu.Unlock()
-	lost := slices.DeleteFunc(slices.Clone(open), func(j *Job) bool { return !j.lost })
-	if len(lost) == 0 {
-		return
-	}
-	info, err := s.queues.jobs.Info(s.ctx)
-	if err != nil || int(info.NumPending)+info.NumAckPending >= len(open) {
-		return
-	}
-	for _, j := range lost {
-		j.lost = false
-		s.queue(s.ctx, j)
-	}
-}
-
 // again queues a job whose result was lost once more, or gives it up. The caller holds taking.
 func (s *Server) again(ctx context.Context, j *Job) {
 	if j.faults++; j.faults >= s.run.Limits.Deliveries {
@@ -166,7 +143,7 @@ func (s *Server) again(ctx context.Context, j *Job) {
 
 // queue queues a job again. The caller holds taking.
 func (s *Server) queue(ctx context.Context, j *Job) {
-	j.tries++
+	j.tries, j.lost = j.tries+1, false
 	if err := s.publish(ctx, jobMessage{j.ID, j.tries, JSON(j.Spec)}); err != nil {
 		s.Fail(err)
 	}
@@ -202,42 +179,44 @@ func (s *Server) giveUp(ctx context.Context, j *Job) {
 	s.Fail(reason)
 }
 
-// watch queues jobs again that the broker has lost.
+// watch queues jobs again: those whose results came from excluded workers, and all that the broker has lost.
 func (s *Server) watch() {
-	wait := s.run.Limits.AckWait
-	for began := time.Now(); pause(s.ctx, min(look, wait)); s.requeueLost() {
-		if time.Since(began) >= wait {
-			began = time.Now()
-			s.requeue(3 * wait)
-		}
+	for wait := s.run.Limits.AckWait; pause(s.ctx, min(look, wait)); {
+		s.requeue(3 * wait)
 	}
 }
 
-// requeue queues all jobs again if no result came for a time and the queue is empty.
+// requeue queues all jobs again if no result came for a time and the queue is empty. Otherwise it queues those whose
+// results came from excluded workers: however many these send, the queue has about as many messages as there are jobs.
 func (s *Server) requeue(after time.Duration) {
 	s.taking.Lock()
 	defer s.taking.Unlock()
-	if time.Since(s.last) < after {
-		return
-	}
-	info, err := s.queues.jobs.Info(s.ctx)
-	if err != nil || info.NumPending > 0 || info.NumAckPending > 0 {
-		return
-	}
-	s.last = time.Now()
 	s.mu.Lock()
 	open := slices.Collect(maps.Values(s.jobs))
 	s.mu.Unlock()
-	for _, j := range open {
-		s.again(s.ctx, j)
+	if len(open) == 0 {
+		s.last = time.Now()
 	}
-}
-
-// job returns a job without a result; nil if there is none.
-func (s *Server) job(id string) *Job {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.jobs[id]
+	lost := slices.DeleteFunc(slices.Clone(open), func(j *Job) bool { return !j.lost })
+	idle := time.Since(s.last) >= after
+	if len(lost) == 0 && !idle {
+		return
+	}
+	info, err := s.queues.jobs.Info(s.ctx)
+	if err != nil {
+		return
+	}
+	queued := int(info.NumPending) + info.NumAckPending
+	if idle && queued == 0 {
+		s.last = time.Now()
+		for _, j := range open {
+			s.again(s.ctx, j)
+		}
+	} else if queued < len(open) {
+		for _, j := range lost {
+			s.queue(s.ctx, j)
+		}
+	}
 }
 
 // pause waits for a time; false if ctx ended before.

@@ -46,9 +46,6 @@ type Server struct {
 	taking sync.Mutex // held while a result is dealt with
 	last   time.Time  // of the last result
 
-	confirmed time.Time // the last renewal of the lease that away knows of
-	silent    int       // renewals since then that had no answer
-
 	mu      sync.Mutex
 	jobs    map[string]*Job // without a result
 	counted int
@@ -85,29 +82,17 @@ func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server,
 	}
 	s.roster = newRoster(run.ID, o.Log)
 	s.options.Log = s.roster.log
-	if err := s.start(); err != nil {
-		return nil, errors.Join(err, s.Close(false))
-	}
-	return s, nil
-}
-
-// start begins to take results and to hold the lease.
-func (s *Server) start() error {
 	taking, err := s.queues.results.Consume(s.take, jetstream.PullMaxMessages(256))
+	if err == nil {
+		context.AfterFunc(s.ctx, taking.Stop)
+		err = s.roster.listen(s.ctx, site.Conn, s.Status)
+	}
 	if err != nil {
-		return explain(err)
+		return nil, errors.Join(explain(err), s.Close(false))
 	}
-	context.AfterFunc(s.ctx, taking.Stop)
-	if err := s.roster.listen(s.ctx, s.site.Conn, s.Status); err != nil {
-		return err
-	}
-	s.running.Go(func() {
-		if err := s.lease.hold(s.ctx, s.away); err != nil {
-			s.fail(err)
-		}
-	})
+	s.running.Go(s.hold)
 	s.running.Go(s.watch)
-	return nil
+	return s, nil
 }
 
 // Open lets workers in. What they need besides jobs, such as objects, must be there.
@@ -170,21 +155,26 @@ func (s *Server) Check(ctx context.Context) error {
 // mostSilent is how many renewals in a row a broker that is connected may leave without an answer: half a minute.
 const mostSilent = 4
 
-// away is called when the lease could not be renewed. It returns an error if waiting does not help: the broker is
-// connected, and has confirmed nothing for a while.
-func (s *Server) away(err error) error {
-	s.options.Log.Warn("the broker does not confirm messages, trying again", "error", err)
-	if broken := s.site.Check(); broken != nil {
-		return broken
+// hold renews the lease until the run is closed. It ends the run if another process has the lease, or if waiting for
+// the broker does not help: it is connected, and has confirmed nothing for a while.
+func (s *Server) hold() {
+	for silent := 0; pause(s.ctx, leaseFor/4); {
+		err := s.lease.write(s.ctx, nil)
+		switch {
+		case err == nil:
+			silent = 0
+		case errors.Is(err, ErrDriven):
+			s.fail(err)
+		default:
+			s.options.Log.Warn("the broker does not confirm messages, trying again", "error", err)
+			if silent++; !s.site.IsConnected() {
+				silent = 1
+			}
+			if silent > mostSilent || s.site.Check() != nil {
+				s.fail(s.Explain(err))
+			}
+		}
 	}
-	renewed := s.lease.lastRenewed()
-	if !s.site.IsConnected() || renewed != s.confirmed {
-		s.confirmed, s.silent = renewed, 0
-	}
-	if s.silent++; s.silent > mostSilent {
-		return explain(err)
-	}
-	return nil
 }
 
 // Explain says what the user can do about an error of the broker.
