@@ -93,7 +93,7 @@ func (s *site) learner(t *testing.T, r *selfplay.Run, folder string) *Learner {
 	own := broker.ClientFlags{Creds: filepath.Join(s.folder, "learner.nk")}
 	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.connectAs(t, own)}, r, LearnerOptions{Folder: folder, Limits: limits, Log: quiet})
 	require.NoError(t, err)
-	r.Remote = l
+	r.Remote = l.Play
 	return l
 }
 

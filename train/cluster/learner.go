@@ -28,7 +28,7 @@ type LearnerOptions struct {
 	Log    *slog.Logger
 }
 
-// A Learner plays the rollouts of a run by workers. It implements selfplay.Remote.
+// A Learner plays the rollouts of a run by workers.
 type Learner struct {
 	*fleet.Server
 

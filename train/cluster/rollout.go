@@ -10,7 +10,7 @@ import (
 	"blockyard/train/selfplay"
 )
 
-// Play implements selfplay.Remote.
+// Play plays a rollout by workers; see selfplay.Run.Remote.
 func (l *Learner) Play(ctx context.Context, r *selfplay.Run, ro selfplay.Rollout) ([]*selfplay.Slot, error) {
 	if err := l.Check(ctx); err != nil {
 		return nil, err

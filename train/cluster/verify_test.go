@@ -83,7 +83,7 @@ func TestLyingWorkers(t *testing.T) {
 			l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, run,
 				LearnerOptions{Folder: t.TempDir(), Limits: fleet.Limits{AckWait: time.Minute, Deliveries: 2}, Verify: c.verify, Log: quiet})
 			require.NoError(t, err)
-			run.Remote = l
+			run.Remote = l.Play
 			played := make(chan error, 1)
 			go func() { played <- run.Go(t.Context(), nil) }()
 			err = fleet.Work(t.Context(), s.connect(t), fleet.WorkerOptions{Name: "liar", Threads: 1,
@@ -111,7 +111,7 @@ func TestHonestWorkersAreVerified(t *testing.T) {
 	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, together,
 		LearnerOptions{Folder: t.TempDir(), Limits: limits, Verify: 1, Log: quiet})
 	require.NoError(t, err)
-	together.Remote = l
+	together.Remote = l.Play
 	left := s.work(t, t.Context(), "honest")
 	require.NoError(t, together.Go(t.Context(), nil))
 	require.Positive(t, l.verify.spent)

@@ -193,7 +193,7 @@ func startLearner(
 	if err != nil {
 		return nil, errors.Join(err, site.Close(false))
 	}
-	run.Remote = l
+	run.Remote = l.Play
 	fmt.Printf("run %s waits for workers; on each machine: %s\n", l.Run(), site.Join)
 	return &fleet.Session{Server: l.Server, Site: site, Out: os.Stdout}, nil
 }

@@ -76,8 +76,8 @@ type Run struct {
 	Options Options
 	Workers int // goroutines that play; they do not influence the outcome
 
-	// Remote, if set, plays the rollouts instead of this process's goroutines.
-	Remote Remote
+	// Remote, if set, plays the rollouts in other processes: in copies of the run's slots, which it returns.
+	Remote func(context.Context, *Run, Rollout) ([]*Slot, error)
 	// OnGate, if set, is called after some games of a gate. Calls do not overlap.
 	OnGate func(done, of int)
 
@@ -94,12 +94,6 @@ type Run struct {
 	policies  []Policy // one per worker, of a kind
 	kind      string
 	now       func() time.Time
-}
-
-// A Remote plays rollouts in other processes.
-type Remote interface {
-	// Play plays a rollout in copies of the run's slots and returns these. It leaves the run alone.
-	Play(ctx context.Context, r *Run, ro Rollout) ([]*Slot, error)
 }
 
 // Counts are what a run has done so far.

@@ -138,7 +138,7 @@ func (s *Slot) newRecord(seed uint64, late, baseline bool) *record.Record {
 func (r *Run) Play(ctx context.Context, ro Rollout) error {
 	ro.record = r.recording.out != nil
 	if r.Remote != nil {
-		slots, err := r.Remote.Play(ctx, r, ro)
+		slots, err := r.Remote(ctx, r, ro)
 		if err != nil {
 			return err
 		}

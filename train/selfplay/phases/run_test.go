@@ -15,7 +15,6 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/selfplay/selfplaytest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -112,27 +111,6 @@ func TestSameSeedSameRun(t *testing.T) {
 		requireSame(t, runs[0], runs[2])
 		require.NotEqual(t, runs[0].Net().Tensors(), runs[3].Net().Tensors(), name)
 		require.NotEqual(t, runs[0].Best.Tensors(), runs[3].Best.Tensors(), name)
-	}
-}
-
-// A rollout whose slots are played through tasks and results, as in another process, in any order, is
-// that of the same process.
-func TestTasksPlayTheSame(t *testing.T) {
-	for _, c := range []Config{small(7), backed(7), opposed(7)} {
-		whole := open(t, c, 1)
-		require.NoError(t, whole.Go(t.Context(), nil))
-		apart := open(t, c, 1)
-		other := c
-		player, err := selfplay.NewPlayer(games.BlockBattle, &other)
-		require.NoError(t, err)
-		remote := &selfplaytest.Loopback{Player: player}
-		for i := range apart.Slots {
-			remote.Order = append(remote.Order, len(apart.Slots)-1-i)
-		}
-		apart.Remote = remote
-		require.NoError(t, apart.Go(t.Context(), nil))
-		require.NotZero(t, remote.Bytes)
-		requireSame(t, whole, apart)
 	}
 }
 

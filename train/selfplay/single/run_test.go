@@ -12,7 +12,6 @@ import (
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
-	"blockyard/train/selfplay/selfplaytest"
 )
 
 func tiny() Config {
@@ -54,23 +53,6 @@ func TestWorkersChangeNothing(t *testing.T) {
 	same(t, one, three)
 	require.Equal(t, 2, one.Counts.Gated)
 	require.NotZero(t, one.Counts.Games)
-}
-
-// A rollout whose slots are played through tasks and results is that of the same process, by choices
-// and by plans.
-func TestTasksPlayTheSame(t *testing.T) {
-	for _, g := range []*games.Game{games.WinTetris, games.Dropblox} {
-		c := tiny()
-		c.Keep, c.Warm, c.Iterations = 2, 0.5, 4
-		whole, apart := open(t, g, c, 1), open(t, g, c, 1)
-		require.NoError(t, whole.Go(t.Context(), nil))
-		other := c
-		player, err := selfplay.NewPlayer(g, &other)
-		require.NoError(t, err)
-		apart.Remote = &selfplaytest.Loopback{Player: player, Order: []int{5, 3, 4, 0, 1, 2}}
-		require.NoError(t, apart.Go(t.Context(), nil))
-		same(t, whole, apart)
-	}
 }
 
 func TestAResumedRunGoesOnAsBefore(t *testing.T) {
