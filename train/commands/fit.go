@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 
-	"blockyard/agents/mlp"
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/train/games"
@@ -136,19 +135,14 @@ func each(ctx context.Context, name string, f func(*record.Record) error) error 
 // trainer starts from random weights or from a net.
 func (c *fit) trainer(g *games.Game) (*network.Trainer, error) {
 	sizes := slices.Concat([]int{len(g.Features)}, c.Hidden, []int{1})
-	var from *mlp.Net
+	config := network.Config{Sizes: sizes, Batch: c.Batch, Seed: c.Seed}
 	if c.From != "" {
 		var err error
-		if from, err = g.Load(c.From); err != nil {
+		if config.From, err = g.Load(c.From); err != nil {
 			return nil, err
 		}
-		sizes = network.Sizes(from)
 	}
-	t, err := network.New(network.Config{Sizes: sizes, Batch: c.Batch, Seed: c.Seed})
-	if err == nil && from != nil {
-		err = t.SetNet(from)
-	}
-	return t, err
+	return network.New(config)
 }
 
 // fit passes over the rows and prints the loss of each pass. When ctx ends it stops after

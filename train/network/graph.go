@@ -56,7 +56,7 @@ func build(c Config, weights [][]float32) (r *graph, err error) {
 		if i+2 == len(sizes) {
 			below = 1
 		}
-		h = G.Must(G.ApplyOp(newLayer(fmt.Sprintf("layer %d", i), batch, sizes[i], sizes[i+1], below, i == 0), h, w, b))
+		h = G.Must(G.ApplyOp(layer(fmt.Sprintf("layer %d", i), batch, sizes[i], sizes[i+1], below, i == 0), h, w, b))
 	}
 	y, share := column(g, "y", batch, 1, r.y), column(g, "share", batch, 1, r.share)
 	var l *G.Node
@@ -66,7 +66,7 @@ func build(c Config, weights [][]float32) (r *graph, err error) {
 	case Square:
 		l = G.Must(G.Square(G.Must(G.Sub(h, y))))
 	case Choice:
-		log := G.Must(G.ApplyOp(&preference{newOp("preference", 1, batch, 1), c.Group, float32(c.Temperature)}, h))
+		log := G.Must(G.ApplyOp(preference(batch, c.Group, float32(c.Temperature)), h))
 		l = G.Must(G.Neg(G.Must(G.HadamardProd(y, log))))
 	default:
 		return nil, fmt.Errorf("trainer: no loss named %q", c.Loss)
@@ -81,32 +81,12 @@ func build(c Config, weights [][]float32) (r *graph, err error) {
 	return r, nil
 }
 
-// An adam is Adam (Kingma and Ba 2015), whose state can be read and put back, which that of gorgonia's own cannot.
-type adam struct {
-	steps int
-	m, v  [][]float32 // running means of gradients and their squares, one pair per weight tensor
-}
-
+// The constants of Adam (Kingma and Ba 2015). Its state can be read and put back, which that of gorgonia's own cannot.
 const (
 	beta1   = 0.9
 	beta2   = 0.999
 	epsilon = 1e-8
 )
-
-// step moves the weights of nodes at a learning rate and clears their gradients.
-func (a *adam) step(weights [][]float32, nodes G.Nodes, rate float64) error {
-	a.steps++
-	c1 := 1 / (1 - math.Pow(beta1, float64(a.steps)))
-	c2 := 1 / (1 - math.Pow(beta2, float64(a.steps)))
-	for i, w := range weights {
-		grad, err := nodes[i].Grad()
-		if err != nil {
-			return fmt.Errorf("trainer: gradient %d: %w", i, err)
-		}
-		update(w, grad.Data().([]float32), a.m[i], a.v[i], float32(rate*c1), float32(c2))
-	}
-	return nil
-}
 
 // update moves weights w by Adam's rule from their gradients g, which it clears.
 func update(w, g, m, v []float32, rate, c2 float32) {

@@ -4,6 +4,7 @@
 package network
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -15,10 +16,11 @@ import (
 
 // A Config holds the settings of a Trainer.
 type Config struct {
-	Sizes []int  // inputs, hidden layers, 1
-	Batch int    // rows of a full batch; learning is fastest at 256 and more
-	Loss  Loss   // Logistic if empty
-	Seed  uint64 // of the initial weights
+	Sizes []int    // inputs, hidden layers, 1
+	From  *mlp.Net // to begin with, instead of random weights; if set, Sizes are its own
+	Batch int      // rows of a full batch; learning is fastest at 256 and more
+	Loss  Loss     // Logistic if empty
+	Seed  uint64   // of the initial weights
 
 	Without []int // inputs that do not count: in the rows they are taken for 0, and so are their weights
 
@@ -31,14 +33,16 @@ type Config struct {
 type Trainer struct {
 	config  Config
 	graph   *graph
-	adam    adam
 	weights [][]float32 // what the graph computes with: [in][out], [1][out], by layers
+	steps   int         // of Adam
+	m, v    [][]float32 // its running means of gradients and their squares, one pair per weight tensor
 }
 
-// New returns a trainer with random initial weights.
+// New returns a trainer.
 func New(c Config) (*Trainer, error) {
-	if c.Loss == "" {
-		c.Loss = Logistic
+	c.Loss = cmp.Or(c.Loss, Logistic)
+	if c.From != nil {
+		c.Sizes = Sizes(c.From)
 	}
 	if len(c.Sizes) < 2 || slices.Min(c.Sizes) < 1 || c.Sizes[len(c.Sizes)-1] != 1 || c.Batch < 1 {
 		return nil, fmt.Errorf("trainer: sizes %v and batches of %d, want at least two sizes, the last 1", c.Sizes, c.Batch)
@@ -63,11 +67,13 @@ func New(c Config) (*Trainer, error) {
 	}
 	t.blank()
 	for _, w := range t.weights {
-		t.adam.m = append(t.adam.m, make([]float32, len(w)))
-		t.adam.v = append(t.adam.v, make([]float32, len(w)))
+		t.m = append(t.m, make([]float32, len(w)))
+		t.v = append(t.v, make([]float32, len(w)))
 	}
 	var err error
-	t.graph, err = build(c, t.weights)
+	if t.graph, err = build(c, t.weights); err == nil && c.From != nil {
+		err = t.SetNet(c.From)
+	}
 	return t, err
 }
 
@@ -93,9 +99,18 @@ func (t *Trainer) Fit(x, y []float32, rate float64) (float64, error) {
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
 		return 0, errors.New("trainer: the loss is no longer a finite number")
 	}
-	err := t.adam.step(t.weights, t.graph.weights, rate)
+	t.steps++
+	c1 := 1 / (1 - math.Pow(beta1, float64(t.steps)))
+	c2 := 1 / (1 - math.Pow(beta2, float64(t.steps)))
+	for i, w := range t.weights {
+		grad, err := t.graph.weights[i].Grad()
+		if err != nil {
+			return 0, fmt.Errorf("trainer: gradient %d: %w", i, err)
+		}
+		update(w, grad.Data().([]float32), t.m[i], t.v[i], float32(rate*c1), float32(c2))
+	}
 	t.graph.vm.Reset() // without it the next run would be none
-	return cost, err
+	return cost, nil
 }
 
 // run fills the batch, pads it with rows that count for nothing, and computes it.
@@ -145,10 +160,10 @@ func (t *Trainer) SetNet(n *mlp.Net) error {
 		copy(t.weights[2*i+1], l.B)
 	}
 	t.blank()
-	t.adam.steps = 0
-	for i := range t.adam.m {
-		clear(t.adam.m[i])
-		clear(t.adam.v[i])
+	t.steps = 0
+	for i := range t.m {
+		clear(t.m[i])
+		clear(t.v[i])
 	}
 	return nil
 }
@@ -175,7 +190,7 @@ func turn(a []float32, rows, cols int) []float32 {
 
 // tensors are the weights and the optimiser's means, in the trainer's own memory.
 func (t *Trainer) tensors() (all []mlp.Tensor) {
-	for k, data := range [][][]float32{t.weights, t.adam.m, t.adam.v} {
+	for k, data := range [][][]float32{t.weights, t.m, t.v} {
 		kind := []string{"weights", "adam.mean", "adam.square"}[k]
 		for i, d := range data {
 			all = append(all, mlp.Tensor{Name: fmt.Sprintf("%s.%d", kind, i), Shape: []int{len(d)}, Data: d})
@@ -191,7 +206,7 @@ func (t *Trainer) State() ([]mlp.Tensor, int) {
 	for i := range all {
 		all[i].Data = slices.Clone(all[i].Data)
 	}
-	return all, t.adam.steps
+	return all, t.steps
 }
 
 // SetState restores the State of a trainer of the same sizes; training continues bit for bit.
@@ -207,6 +222,6 @@ func (t *Trainer) SetState(tensors []mlp.Tensor, steps int) error {
 		}
 		copy(x.Data, from)
 	}
-	t.adam.steps = steps
+	t.steps = steps
 	return nil
 }

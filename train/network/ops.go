@@ -12,33 +12,37 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// An op is what the operations of a layer have in common. gorgonia's own make a new tensor for each intermediate result
-// and need several operations for an activation; these keep their result from one run to the next.
+// An op is an operation of the graph, of matrices to a matrix. gorgonia's own make a new tensor for each intermediate
+// result and need several operations for an activation; these keep their result from one run to the next.
 type op struct {
-	name   string // of one operation of one graph
-	inputs int
-	shape  tensor.Shape
-	out    *tensor.Dense
-	data   []float32 // of out
+	name  string // of one operation of one graph
+	in    [][]float32
+	shape tensor.Shape
+	out   *tensor.Dense
+	data  []float32 // of out
+
+	do   func(out []float32, in [][]float32)
+	wrt  []bool // inputs that have gradients
+	diff func(in G.Nodes, y, dy *G.Node) (grads G.Nodes, err error)
 }
 
-func newOp(name string, inputs, rows, cols int) op {
-	o := op{name: name, inputs: inputs, shape: tensor.Shape{rows, cols}, data: make([]float32, rows*cols)}
+func newOp(name string, inputs, rows, cols int, do func(out []float32, in [][]float32)) *op {
+	o := &op{name: name, in: make([][]float32, inputs), shape: tensor.Shape{rows, cols}, do: do}
+	o.data = make([]float32, rows*cols)
 	o.out = tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(o.data))
 	return o
 }
 
-func (o *op) Arity() int { return o.inputs }
-
 // Type implements gorgonia.Op: matrices to a matrix.
 func (o *op) Type() hm.Type {
-	types := make([]hm.Type, o.inputs+1)
+	types := make([]hm.Type, len(o.in)+1)
 	for i := range types {
 		types[i] = G.TensorType{Dims: 2, Of: tensor.Float32}
 	}
 	return hm.NewFnType(types...)
 }
 
+func (o *op) Arity() int                                     { return len(o.in) }
 func (o *op) InferShape(...G.DimSizer) (tensor.Shape, error) { return o.shape, nil }
 func (o *op) ReturnsPtr() bool                               { return true }
 func (o *op) CallsExtern() bool                              { return false }
@@ -53,143 +57,76 @@ func (o *op) Hashcode() uint32 {
 	return h.Sum32()
 }
 
-func floats(v G.Value) []float32 { return v.Data().([]float32) }
-
-// A layer computes y = f(x·W + b), where f is LeakyReLU, or nothing in the last layer.
-type layer struct {
-	op
-	rows, in, size int
-	slope          float32 // of f below 0; 1 in the last layer
-	first          bool    // x is the input of the net, whose gradient nobody needs
-	multiplier     multiplier
+func (o *op) Do(in ...G.Value) (G.Value, error) {
+	for i, v := range in {
+		o.in[i] = v.Data().([]float32)
+	}
+	o.do(o.data, o.in)
+	return o.out, nil
 }
 
-func newLayer(name string, rows, in, size int, slope float32, first bool) *layer {
-	return &layer{op: newOp(name, 3, rows, size), rows: rows, in: in, size: size, slope: slope, first: first}
-}
+func (o *op) DiffWRT(int) []bool                                 { return o.wrt }
+func (o *op) SymDiff(in G.Nodes, y, dy *G.Node) (G.Nodes, error) { return o.diff(in, y, dy) }
 
-// Do implements gorgonia.Op, of x [rows][in], W [in][size] and b [1][size].
-func (l *layer) Do(in ...G.Value) (G.Value, error) {
-	l.multiplier.multiply(l.data, dense(floats(in[0]), l.rows, l.in), dense(floats(in[1]), l.in, l.size))
-	activate(l.data, floats(in[2]), l.slope)
-	return l.out, nil
-}
-
-// DiffWRT implements gorgonia.SDOp.
-func (l *layer) DiffWRT(int) []bool { return []bool{!l.first, true, true} }
-
-// SymDiff implements gorgonia.SDOp: the gradients of x, W and b from that of y.
-func (l *layer) SymDiff(in G.Nodes, y, dy *G.Node) (grads G.Nodes, err error) {
-	named := func(what string, inputs, rows, cols int) op { return newOp(l.name+" "+what, inputs, rows, cols) }
-	dz := dy
-	if l.slope != 1 {
-		if dz, err = G.ApplyOp(&before{named("dz", 2, l.rows, l.size), l.slope}, y, dy); err != nil {
-			return nil, err
+// layer is y = f(x·W + b), of x [rows][width], W [width][size] and b [1][size]. f is LeakyReLU with a slope below 0,
+// which is 1 in the last layer; first says that x is the input of the net, whose gradient nobody needs.
+func layer(name string, rows, width, size int, slope float32, first bool) *op {
+	var m multiplier
+	y := newOp(name, 3, rows, size, func(y []float32, v [][]float32) {
+		m.multiply(y, dense(v[0], rows, width), dense(v[1], width, size))
+		activate(y, v[2], slope)
+	})
+	y.wrt = []bool{!first, true, true}
+	y.diff = func(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
+		dz, grads := dy, make(G.Nodes, 3)
+		if slope != 1 {
+			before := newOp(name+" dz", 2, rows, size, func(dz []float32, v [][]float32) { backward(dz, v[0], v[1], slope) })
+			dz = G.Must(G.ApplyOp(before, y, dy))
 		}
-	}
-	grads = make(G.Nodes, 3)
-	if !l.first {
-		dx := &product{op: named("dx", 2, l.rows, l.in), a: [2]int{l.rows, l.size}, b: [2]int{l.in, l.size}, turnB: true}
-		if grads[0], err = G.ApplyOp(dx, dz, in[1]); err != nil {
-			return nil, err
+		if !first {
+			dx := newOp(name+" dx", 2, rows, width, func(dx []float32, v [][]float32) {
+				m.multiply(dx, dense(v[0], rows, size), dense(v[1], width, size).t())
+			})
+			grads[0] = G.Must(G.ApplyOp(dx, dz, in[1]))
 		}
+		dw := newOp(name+" dW", 2, width, size, func(dw []float32, v [][]float32) {
+			m.multiply(dw, dense(v[0], rows, width).t(), dense(v[1], rows, size))
+		})
+		db := newOp(name+" db", 1, 1, size, func(db []float32, v [][]float32) { sumRows(db, v[0]) })
+		grads[1], grads[2] = G.Must(G.ApplyOp(dw, in[0], dz)), G.Must(G.ApplyOp(db, dz))
+		return grads, nil
 	}
-	dw := &product{op: named("dW", 2, l.in, l.size), a: [2]int{l.rows, l.in}, b: [2]int{l.rows, l.size}, turnA: true}
-	if grads[1], err = G.ApplyOp(dw, in[0], dz); err != nil {
-		return nil, err
-	}
-	grads[2], err = G.ApplyOp(&total{named("db", 1, 1, l.size)}, dz)
-	return grads, err
+	return y
 }
 
-// before computes the gradient before an activation, of its result and the gradient after it.
-type before struct {
-	op
-	slope float32
-}
-
-func (b *before) Do(in ...G.Value) (G.Value, error) {
-	backward(b.data, floats(in[0]), floats(in[1]), b.slope)
-	return b.out, nil
-}
-
-// product multiplies two matrices, transposed where turnA and turnB ask for it.
-type product struct {
-	op
-	a, b         [2]int // rows and columns as they lie in memory
-	turnA, turnB bool
-	multiplier   multiplier
-}
-
-func (p *product) Do(in ...G.Value) (G.Value, error) {
-	a, b := dense(floats(in[0]), p.a[0], p.a[1]), dense(floats(in[1]), p.b[0], p.b[1])
-	if p.turnA {
-		a = a.t()
-	}
-	if p.turnB {
-		b = b.t()
-	}
-	p.multiplier.multiply(p.data, a, b)
-	return p.out, nil
-}
-
-// total adds up the rows of a matrix.
-type total struct{ op }
-
-func (s *total) Do(in ...G.Value) (G.Value, error) {
-	sumRows(s.data, floats(in[0]))
-	return s.out, nil
-}
-
-// A preference computes the logarithms of the softmax of x over a temperature, in a column of groups of so many rows.
-type preference struct {
-	op
-	group       int
-	temperature float32
-}
-
-func (p *preference) Do(in ...G.Value) (G.Value, error) {
-	x := floats(in[0])
-	for at := 0; at < len(x); at += p.group {
-		top, sum := slices.Max(x[at:at+p.group]), 0.
-		for _, v := range x[at : at+p.group] {
-			sum += math.Exp(float64((v - top) / p.temperature))
+// preference is the logarithms of the softmax of x over a temperature, in a column of groups of so many rows.
+func preference(rows, group int, temperature float32) *op {
+	y := newOp("preference", 1, rows, 1, func(y []float32, v [][]float32) {
+		for at := 0; at < rows; at += group {
+			x := v[0][at : at+group]
+			top, sum := slices.Max(x), 0.
+			for _, v := range x {
+				sum += math.Exp(float64((v - top) / temperature))
+			}
+			log := float32(math.Log(sum))
+			for i, v := range x {
+				y[at+i] = (v-top)/temperature - log
+			}
 		}
-		log := float32(math.Log(sum))
-		for i, v := range x[at : at+p.group] {
-			p.data[at+i] = (v-top)/p.temperature - log
+	})
+	dx := newOp("preference dx", 2, rows, 1, func(dx []float32, v [][]float32) {
+		for at := 0; at < rows; at += group {
+			y, dy, sum := v[0][at:at+group], v[1][at:at+group], float32(0)
+			for _, d := range dy {
+				sum += d
+			}
+			for i, d := range dy {
+				p := float32(math.Exp(float64(y[i])))
+				dx[at+i] = (d - float32(p*sum)) / temperature
+			}
 		}
-	}
-	return p.out, nil
-}
-
-// DiffWRT implements gorgonia.SDOp.
-func (p *preference) DiffWRT(int) []bool { return []bool{true} }
-
-// SymDiff implements gorgonia.SDOp.
-func (p *preference) SymDiff(_ G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	dx, err := G.ApplyOp(&beforePreference{newOp(p.name+" dx", 2, len(p.data), 1), p.group, p.temperature}, y, dy)
-	return G.Nodes{dx}, err
-}
-
-// beforePreference computes the gradient before a preference, of its result and the gradient after it.
-type beforePreference struct {
-	op
-	group       int
-	temperature float32
-}
-
-func (b *beforePreference) Do(in ...G.Value) (G.Value, error) {
-	y, dy := floats(in[0]), floats(in[1])
-	for at := 0; at < len(y); at += b.group {
-		sum := float32(0)
-		for _, d := range dy[at : at+b.group] {
-			sum += d
-		}
-		for i, d := range dy[at : at+b.group] {
-			p := float32(math.Exp(float64(y[at+i])))
-			b.data[at+i] = (d - float32(p*sum)) / b.temperature
-		}
-	}
-	return b.out, nil
+	})
+	y.wrt = []bool{true}
+	y.diff = func(_ G.Nodes, y, dy *G.Node) (G.Nodes, error) { return G.Nodes{G.Must(G.ApplyOp(dx, y, dy))}, nil }
+	return y
 }
