@@ -50,17 +50,17 @@ func OpenFolder(dir string, run *Run) (*Folder, error) {
 // After is to be called after each step and each gate.
 func (f *Folder) After(gated bool) error {
 	now := time.Now()
+	var err error
 	if gated {
-		if err := f.saveNet(now); err != nil {
-			return err
-		}
+		err = f.saveNet(now)
 	}
-	if now.Sub(f.noted) > noteEvery {
-		if err := f.note(now); err != nil {
-			return err
-		}
+	if err == nil && now.Sub(f.noted) > noteEvery {
+		err = f.note(now)
 	}
-	if gated || now.Sub(f.saved) > saveEvery || f.run.recording.due() {
+	if err != nil {
+		return err
+	}
+	if gated || now.Sub(f.saved) > saveEvery || f.run.recording.choices > mostChoices {
 		f.saved = now
 		return f.save()
 	}

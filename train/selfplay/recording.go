@@ -97,9 +97,6 @@ func text(rec *record.Record) string {
 	return string(b)
 }
 
-// due reports whether the run should be saved for the sake of its games.
-func (c *recording) due() bool { return c.choices > mostChoices }
-
 // flush writes the games of a run that has just been saved.
 func (c *recording) flush() error {
 	if c.out == nil || c.broken != nil || len(c.games) == 0 {
@@ -113,14 +110,6 @@ func (c *recording) flush() error {
 		c.At, c.games, c.choices = c.At+len(c.games), nil, 0
 	}
 	return c.broken
-}
-
-// close closes the file.
-func (c *recording) close() error {
-	if c.out == nil {
-		return nil
-	}
-	return c.out.Close()
 }
 
 // saveGames adds the games that may be missing in the file and those in progress to a state.

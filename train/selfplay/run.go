@@ -154,7 +154,13 @@ func newRun(g *games.Game, a Algorithm, workers int) *Run {
 }
 
 // Close frees what the learner holds and closes the file of records.
-func (r *Run) Close() error { return errors.Join(r.Learner.Close(), r.recording.close()) }
+func (r *Run) Close() error {
+	err := r.Learner.Close()
+	if out := r.recording.out; out != nil {
+		err = errors.Join(err, out.Close())
+	}
+	return err
+}
 
 // Net is the net that is gated and saved, as of the last fit.
 func (r *Run) Net() *mlp.Net { return r.Learner.Net() }
@@ -173,17 +179,9 @@ func (r *Run) Shuffle() *rand.Rand {
 // Step plays one rollout and learns from it.
 func (r *Run) Step() error { return r.step(context.Background()) }
 
-// cpuTime returns the CPU time of this process so far, or 0 if it is not known.
-func cpuTime() time.Duration {
-	used, err := program.CPU()
-	if err != nil {
-		return 0
-	}
-	return used
-}
-
 func (r *Run) step(ctx context.Context) error {
-	began, used := r.now(), cpuTime()
+	began := r.now()
+	used, _ := program.CPU() // 0 if it is not known
 	next, err := r.algorithm.Next(r, r.Learner)
 	if err != nil {
 		return err
@@ -200,7 +198,8 @@ func (r *Run) step(ctx context.Context) error {
 	r.Fitted += r.now().Sub(played)
 	r.Counts.Iterations++
 	r.Counts.Spent += r.now().Sub(began)
-	r.Counts.CPU += cpuTime() - used
+	now, _ := program.CPU()
+	r.Counts.CPU += now - used
 	return nil
 }
 

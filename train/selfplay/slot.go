@@ -93,21 +93,15 @@ func (s *Slot) start(ro *Rollout) {
 	s.Opponent = [env.MaxSeats]uint8{}
 	if !ro.Baseline && s.Chance(ro.Versus) {
 		seat := s.Rand.Next() % uint64(s.game.Rules.MinSeats)
-		s.Opponent[seat] = s.drawOpponent()
+		s.Opponent[seat] = 1
+		if n := uint64(len(s.opponents)); n > 1 { // one is not drawn
+			s.Opponent[seat] += uint8(s.Rand.Next() % n)
+		}
 	}
 	s.record = nil
 	if ro.record {
 		s.record = s.newRecord(seed, late, ro.Baseline)
 	}
-}
-
-// drawOpponent returns the number of an opponent. It draws nothing if there is only one.
-func (s *Slot) drawOpponent() uint8 {
-	n := uint64(len(s.opponents))
-	if n == 1 {
-		return 1
-	}
-	return uint8(s.Rand.Next()%n) + 1
 }
 
 // newRecord returns the record of a game that has just been started, or nil if its start cannot be encoded.
@@ -152,7 +146,20 @@ func (r *Run) Play(ctx context.Context, ro Rollout) error {
 		for i, s := range r.Slots {
 			before[i] = s.clone()
 		}
-		r.Parallel(len(policies), len(r.Slots), func(worker, i int) { r.Slots[i].play(ctx, policies[worker], &ro) })
+		next := make(chan *Slot, len(r.Slots))
+		for _, s := range r.Slots {
+			next <- s
+		}
+		close(next)
+		var playing sync.WaitGroup
+		for _, p := range policies {
+			playing.Go(func() {
+				for s := range next {
+					s.play(ctx, p, &ro)
+				}
+			})
+		}
+		playing.Wait()
 		if err := ctx.Err(); err != nil {
 			r.Slots = before
 			return err
@@ -187,24 +194,6 @@ func (r *Run) Policies(ro *Rollout) ([]Policy, error) {
 		p.Start(ro)
 	}
 	return r.policies, nil
-}
-
-// Parallel calls do for i from 0 to n-1, each on one of the workers.
-func (r *Run) Parallel(workers, n int, do func(worker, i int)) {
-	next := make(chan int, n)
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	var running sync.WaitGroup
-	for w := range workers {
-		running.Go(func() {
-			for i := range next {
-				do(w, i)
-			}
-		})
-	}
-	running.Wait()
 }
 
 // clone returns a slot that goes on as s does. It has no notes.

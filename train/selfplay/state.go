@@ -16,7 +16,6 @@ import (
 	"blockyard/datasets/program/disk"
 	"blockyard/env"
 	"blockyard/train/games"
-	"blockyard/train/network"
 )
 
 // A State is a saved run: tensors, and the other fields as JSON in the metadata "run" of
@@ -80,7 +79,7 @@ func (r *Run) Save(path string) error {
 		return err
 	}
 	if r.Best != nil {
-		s.AddNet(bestPrefix, r.Best)
+		s.Add(bestPrefix, r.Best.Tensors())
 	}
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -144,7 +143,7 @@ func (r *Run) restore(s *State) (err error) {
 	r.Counts, r.Curve = s.Counts.Counts, s.Curve
 	r.Counts.Visited += s.Counts.Seen
 	if len(s.Under(bestPrefix)) > 0 {
-		if r.Best, err = s.AnyNet(bestPrefix, len(r.Game.Features)); err != nil {
+		if r.Best, err = s.Net(bestPrefix, len(r.Game.Features)); err != nil {
 			return err
 		}
 	}
@@ -196,9 +195,6 @@ func (s *Slot) restore(x GameSlot) error {
 // The names of a net's tensors in a state file begin with a prefix of its own.
 const bestPrefix = "best."
 
-// AddNet adds a net under a prefix.
-func (s *State) AddNet(prefix string, n *mlp.Net) { s.Add(prefix, n.Tensors()) }
-
 // Add adds tensors under a prefix.
 func (s *State) Add(prefix string, tensors []mlp.Tensor) {
 	for _, t := range tensors {
@@ -207,20 +203,8 @@ func (s *State) Add(prefix string, tensors []mlp.Tensor) {
 	}
 }
 
-// Net reads the net under a prefix, of the given layer sizes.
-func (s *State) Net(prefix string, sizes []int) (*mlp.Net, error) {
-	n, err := s.AnyNet(prefix, sizes[0])
-	if err != nil {
-		return nil, err
-	}
-	if got := network.Sizes(n); !slices.Equal(got, sizes) {
-		return nil, fmt.Errorf("the net %q has layers of sizes %v, want %v", prefix, got, sizes)
-	}
-	return n, nil
-}
-
-// AnyNet reads the net under a prefix, with so many inputs, one output and any hidden layers.
-func (s *State) AnyNet(prefix string, inputs int) (*mlp.Net, error) {
+// Net reads the net under a prefix, with so many inputs, one output and any hidden layers.
+func (s *State) Net(prefix string, inputs int) (*mlp.Net, error) {
 	found := s.Under(prefix)
 	if len(found) == 0 {
 		return nil, fmt.Errorf("the saved run has no net %q", prefix)

@@ -63,15 +63,25 @@ func NewPlayer(g *games.Game, a Algorithm) (*Player, error) {
 	return &Player{game: g, algorithm: a, slot: slot, policies: map[string]Policy{}}, nil
 }
 
-// Play plays a task by its net and returns the result as a file that Decode reads. The same task
-// gives the same bytes on every machine that computes alike. If ctx ends, there is no result but its error.
+// Play plays a task by its net and returns the result as a file that Decode reads. The same task gives the same bytes on
+// every machine that computes alike. If ctx ends, there is no result but its error.
 func (p *Player) Play(ctx context.Context, t *Task, net *mlp.Net) ([]byte, *Result, error) {
 	if n := t.Rollout.Steps; n < 1 || n > 1<<20 {
 		return nil, nil, fmt.Errorf("a rollout of %d steps, want 1 to %d", n, 1<<20)
 	}
-	policy, err := p.policy(t, net)
+	ro := t.Rollout
+	ro.Net, ro.record = net, false
+	if net == nil || net.In() != len(p.game.Features) || net.Out() != 1 {
+		return nil, nil, errors.New("the net does not fit the game")
+	}
+	policy, err := p.policy(&ro)
 	if err != nil {
 		return nil, nil, err
+	}
+	now := ro
+	if now.Net = nil; p.rollout != now || p.net != t.Net {
+		policy.Start(&ro)
+		p.rollout, p.net = now, t.Net
 	}
 	s := p.slot
 	s.Index = t.Slot
@@ -91,28 +101,15 @@ func (p *Player) Play(ctx context.Context, t *Task, net *mlp.Net) ([]byte, *Resu
 	return file, r, err
 }
 
-// policy returns the policy of the task's kind, started with its rollout.
-func (p *Player) policy(t *Task, net *mlp.Net) (Policy, error) {
-	ro := t.Rollout
-	ro.Net, ro.record = nil, false
-	policy, ok := p.policies[ro.Kind]
-	if ok && p.rollout == ro && p.net == t.Net {
+// policy returns the policy of the rollout's kind.
+func (p *Player) policy(ro *Rollout) (policy Policy, err error) {
+	if policy = p.policies[ro.Kind]; policy != nil {
 		return policy, nil
 	}
-	started := ro
-	if started.Net = net; net == nil || net.In() != len(p.game.Features) || net.Out() != 1 {
-		return nil, errors.New("the net does not fit the game")
-	}
-	if !ok {
-		var err error
-		if policy, err = p.algorithm.Policy(p.game, &started); err != nil {
-			return nil, err
-		}
+	if policy, err = p.algorithm.Policy(p.game, ro); err == nil {
 		p.policies[ro.Kind] = policy
 	}
-	policy.Start(&started)
-	p.rollout, p.net = ro, t.Net
-	return policy, nil
+	return policy, err
 }
 
 // Decode reads the result of a task, whose Rollout has its net, as a slot that has been played. A
@@ -134,12 +131,9 @@ func (p *Player) Decode(t *Task, file []byte) (*Slot, error) {
 	if err := s.restore(x.End); err != nil {
 		return nil, err
 	}
-	policy, ok := p.policies[t.Rollout.Kind]
-	if !ok {
-		if policy, err = p.algorithm.Policy(p.game, &t.Rollout); err != nil {
-			return nil, err
-		}
-		p.policies[t.Rollout.Kind] = policy
+	policy, err := p.policy(&t.Rollout)
+	if err != nil {
+		return nil, err
 	}
 	policy.Begin(s)
 	if err := s.Notes.SetTensors(tensors); err != nil {
@@ -156,12 +150,12 @@ func (r *Run) UntilGate(end float64) int {
 		return 1
 	}
 	later := Run{Options: r.Options, Counts: r.Counts}
-	n := 0
-	for n == 0 || !later.GateDue() && later.Progress() < end {
-		n++
+	for n := 0; ; n++ {
+		if n > 0 && (later.GateDue() || later.Progress() >= end) {
+			return n
+		}
 		later.Counts.Iterations++
 	}
-	return n
 }
 
 // A Result is what came of a task but for the notes, which are tensors beside it.
@@ -245,7 +239,7 @@ func SelfTest(g *games.Game, a Algorithm, ro Rollout) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	net, err := selfTestNet(append([]int{len(g.Features)}, append(a.Common().Hidden, 1)...))
+	net, err := selfTestNet(a.Common().Sizes(g))
 	if err != nil {
 		return "", err
 	}

@@ -2,8 +2,8 @@ package selfplay
 
 import (
 	"cmp"
-	"errors"
-	"math/rand/v2"
+	"fmt"
+	"slices"
 
 	"blockyard/agents/mlp"
 	"blockyard/train/network"
@@ -22,7 +22,6 @@ type Value struct {
 
 	Run   *Run
 	saved string // what the mean's tensors in a state begin with; those of the trainer have no prefix
-	sizes []int  // of the layers
 }
 
 // NewValue begins with the net from, or with random weights if from is nil. The sizes of c are set here: those of from,
@@ -30,24 +29,16 @@ type Value struct {
 // tensors begin with in a saved run.
 func NewValue(r *Run, c network.Config, saved string, from *mlp.Net) (*Value, error) {
 	c.Sizes, c.Seed, c.Batch = r.Options.Sizes(r.Game), r.Options.Seed, cmp.Or(c.Batch, r.Options.Batch)
-	if from != nil {
-		c.Sizes = network.Sizes(from)
-	}
+	c.From = from
 	var err error
 	if c.Without, err = r.Options.unused(r.Game); err != nil {
 		return nil, err
 	}
-	t, err := network.New(c)
-	if err != nil {
+	v := &Value{Rows: rows.Rows{Game: r.Game}, Run: r, saved: saved}
+	if v.Trainer, err = network.New(c); err != nil {
 		return nil, err
 	}
-	v := &Value{Trainer: t, Rows: rows.Rows{Game: r.Game}, Run: r, saved: saved, sizes: c.Sizes}
-	if from != nil {
-		err = t.SetNet(from)
-	}
-	if err == nil {
-		v.Now, err = t.Net()
-	}
+	v.Now, err = v.Trainer.Net()
 	v.Mean = v.Now
 	return v, err
 }
@@ -61,9 +52,19 @@ func (v *Value) Close() error { return v.Trainer.Close() }
 // Net is the mean.
 func (v *Value) Net() *mlp.Net { return v.Mean }
 
-// Pass fits Rows once, in the order that shuffle gives them, and returns the mean loss.
-func (v *Value) Pass(shuffle *rand.Rand, rate float64) (float64, error) {
-	return v.Rows.Pass(v.Trainer, shuffle, v.Run.Options.Batch, rate)
+// Learn fits Rows so many times at a learning rate, each time in another order. The loss of the first pass counts.
+func (v *Value) Learn(passes int, rate float64) error {
+	counts, shuffle := &v.Run.Counts, v.Run.Shuffle()
+	for pass := range passes {
+		loss, err := v.Rows.Pass(v.Trainer, shuffle, v.Run.Options.Batch, rate)
+		if err != nil {
+			return err
+		}
+		if pass == 0 && v.Rows.Len() > 0 {
+			counts.Loss = loss
+		}
+	}
+	return nil
 }
 
 // Fitted is to be called after the n-th fit. It updates Now and Mean.
@@ -101,7 +102,7 @@ func (v *Value) Save(s *State) {
 	tensors, steps := v.Trainer.State()
 	s.Steps = steps
 	s.Add("", tensors)
-	s.AddNet(v.saved, v.Mean)
+	s.Add(v.saved, v.Mean.Tensors())
 }
 
 // Restore sets what Save added.
@@ -109,8 +110,15 @@ func (v *Value) Restore(s *State) error {
 	if err := v.Trainer.SetState(s.Tensors, s.Steps); err != nil {
 		return err
 	}
-	var errs [2]error
-	v.Now, errs[0] = v.Trainer.Net()
-	v.Mean, errs[1] = s.Net(v.saved, v.sizes)
-	return errors.Join(errs[:]...)
+	var err error
+	if v.Now, err = v.Trainer.Net(); err != nil {
+		return err
+	}
+	if v.Mean, err = s.Net(v.saved, v.Now.In()); err != nil {
+		return err
+	}
+	if got, want := network.Sizes(v.Mean), network.Sizes(v.Now); !slices.Equal(got, want) {
+		return fmt.Errorf("the net %q has layers of sizes %v, want %v", v.saved, got, want)
+	}
+	return nil
 }

@@ -27,9 +27,9 @@ func newBackup(r *selfplay.Run, c *Config, from *mlp.Net) (*backupLearner, error
 	return &backupLearner{staged: l}, err
 }
 
-func (l *backupLearner) restore(s *selfplay.State) error {
+func (l *backupLearner) Restore(s *selfplay.State) error {
 	l.average = s.Backup.Average
-	return l.staged.restore(s)
+	return l.staged.Restore(s)
 }
 
 func (l *backupLearner) Save(s *selfplay.State) {
@@ -37,7 +37,6 @@ func (l *backupLearner) Save(s *selfplay.State) {
 	s.Backup.Average = l.average
 }
 
-// Gated implements selfplay.Learner.
 func (l *backupLearner) Gated() error {
 	l.average = 0
 	return l.staged.Gated()
@@ -47,17 +46,10 @@ func (l *backupLearner) Rollout() selfplay.Rollout { return l.rollout(backupKind
 
 func (l *backupLearner) Fit() error {
 	l.collect()
-	counts, shuffle := &l.Run.Counts, l.Run.Shuffle()
-	for pass := range passes {
-		loss, err := l.Pass(shuffle, l.rate())
-		if err != nil {
-			return err
-		}
-		if pass == 0 && l.Rows.Len() > 0 {
-			counts.Loss = loss
-		}
+	if err := l.Learn(passes, l.rate()); err != nil {
+		return err
 	}
-	counts.Rows += l.Rows.Len()
+	l.Run.Counts.Rows += l.Rows.Len()
 	l.fits++
 	return l.Fitted(l.fits)
 }

@@ -16,7 +16,6 @@ type backupPolicy struct {
 	scratch env.State      // where it is played
 }
 
-// Begin implements selfplay.Policy.
 func (p *backupPolicy) Begin(s *selfplay.Slot) {
 	n, ok := s.Notes.(*samples)
 	if !ok {
@@ -26,7 +25,6 @@ func (p *backupPolicy) Begin(s *selfplay.Slot) {
 	n.x, n.base, n.change = n.x[:0], n.base[:0], n.change[:0]
 }
 
-// Choose implements selfplay.Policy.
 func (p *backupPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	if s.Opponent[seat] > 0 {
 		return p.opponent(s, seat)

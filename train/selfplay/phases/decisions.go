@@ -33,7 +33,6 @@ func (d *decisions) packed() int {
 	return (env.EncodedLen(d.game.Rules.New(d.game.Rules.MinSeats)) + 2) / 3
 }
 
-// Tensors implements selfplay.Notes.
 func (d *decisions) Tensors() []mlp.Tensor {
 	var positions, pairs, targets []float32
 	for _, x := range d.list {

@@ -91,7 +91,8 @@ func bestScore(curve []selfplay.Point) (score float64) {
 // opponents are the matches of a gate against others than nets of the run. Their first player is missing.
 func (c *Config) opponents(g *games.Game) ([]match.Match, error) {
 	if len(c.GateAgainst) == 0 {
-		return []match.Match{{Units: c.GatePairs, Players: []match.Player{{}, Hand(g, c.GatePly)}}}, nil
+		hand := searcher(g, "hand", c.GatePly, func() (search.Evaluator, error) { return g.Hand(), nil })
+		return []match.Match{{Units: c.GatePairs, Players: []match.Player{{}, hand}}}, nil
 	}
 	var list []match.Match
 	for i, name := range c.GateAgainst {
@@ -117,31 +118,29 @@ func (c *Config) opponent(g *games.Game, name string) (match.Player, error) {
 	if err == nil && plain && a.Kind == bots.Ours && a.Spec != "random" && a.Spec != "first" {
 		a, err = bots.Parse(g.Rules, bots.Foreign(fmt.Sprintf("%s:ply=%d", name, c.GatePly), nil))
 	}
-	if err != nil {
-		return match.Player{}, fmt.Errorf("gate against %s: %w", name, err)
+	var p match.Player
+	if err == nil {
+		p.Name, _ = bots.Alias(name)
+		p.New, err = a.Factory()
 	}
-	f, err := a.Factory()
 	if err != nil {
-		return match.Player{}, fmt.Errorf("gate against %s: %w", name, err)
+		err = fmt.Errorf("gate against %s: %w", name, err)
 	}
-	shown, _ := bots.Alias(name)
-	return match.Player{Name: shown, New: f}, nil
+	return p, err
 }
 
 // Net is the player that evaluates with net and searches ply plies.
 func Net(g *games.Game, net *mlp.Net, ply int) match.Player {
-	return match.Player{Name: "learned", New: func(uint64) (env.Agent, error) {
-		e, err := g.Learned(net.Clone())
+	return searcher(g, "learned", ply, func() (search.Evaluator, error) { return g.Learned(net.Clone()) })
+}
+
+// searcher is a player that searches ply plies with an evaluator.
+func searcher(g *games.Game, name string, ply int, evaluator func() (search.Evaluator, error)) match.Player {
+	return match.Player{Name: name, New: func(uint64) (env.Agent, error) {
+		e, err := evaluator()
 		if err != nil {
 			return nil, err
 		}
 		return search.New(g.Rules, e, search.Options{Ply: ply, Outcomes: g.Outcomes})
-	}}
-}
-
-// Hand is the player that evaluates with the game's baseline.
-func Hand(g *games.Game, ply int) match.Player {
-	return match.Player{Name: "hand", New: func(uint64) (env.Agent, error) {
-		return search.New(g.Rules, g.Hand(), search.Options{Ply: ply, Outcomes: g.Outcomes})
 	}}
 }

@@ -2,7 +2,6 @@ package phases
 
 import (
 	"cmp"
-	"iter"
 	"math"
 
 	"blockyard/agents/mlp"
@@ -31,19 +30,6 @@ func newLambda(r *selfplay.Run, c *Config, from *mlp.Net) (*lambdaLearner, error
 	return &lambdaLearner{v, c}, err
 }
 
-// restoreLambda returns the learner that Save added to a state.
-func restoreLambda(r *selfplay.Run, c *Config, s *selfplay.State) (*lambdaLearner, error) {
-	mean, err := s.AnyNet(netPrefix, len(r.Game.Features))
-	if err != nil {
-		return nil, err
-	}
-	l, err := newLambda(r, c, mean)
-	if err != nil {
-		return nil, err
-	}
-	return l, l.Restore(s)
-}
-
 func (l *lambdaLearner) Rollout() selfplay.Rollout {
 	o := l.Run.Options
 	return selfplay.Rollout{Kind: lambdaKind, Net: l.Mean, Steps: o.Rounds, Late: o.Late, Versus: l.config.Versus}
@@ -52,16 +38,11 @@ func (l *lambdaLearner) Rollout() selfplay.Rollout {
 // Fit implements selfplay.Learner: one pass over the rows of the rollout.
 func (l *lambdaLearner) Fit() error {
 	l.collect()
-	counts := &l.Run.Counts
-	loss, err := l.Pass(l.Run.Shuffle(), l.rate())
-	if err != nil {
+	if err := l.Learn(1, l.rate()); err != nil {
 		return err
 	}
-	if l.Rows.Len() > 0 {
-		counts.Loss = loss
-	}
-	counts.Rows += l.Rows.Len()
-	return l.Fitted(counts.Iterations + 1)
+	l.Run.Counts.Rows += l.Rows.Len()
+	return l.Fitted(l.Run.Counts.Iterations + 1)
 }
 
 // rate falls until the backup begins.
@@ -80,24 +61,17 @@ func fall(from, to, since, until, progress float64) float64 {
 func (l *lambdaLearner) collect() {
 	l.Rows.Cut(0)
 	n := len(l.Run.Game.Features)
-	for notes := range l.notes() {
+	for _, slot := range l.Run.Slots {
+		notes, ok := slot.Notes.(*notes)
+		if !ok {
+			continue
+		}
 		for seat := range notes.seats {
 			p := &notes.seats[seat]
 			for i, y := range l.targets(p) {
 				if y == y { // something is known
 					l.Rows.X, l.Rows.Y = append(l.Rows.X, p.X[i*n:(i+1)*n]...), append(l.Rows.Y, y)
 				}
-			}
-		}
-	}
-}
-
-// notes yields the notes of the slots, in order.
-func (l *lambdaLearner) notes() iter.Seq[*notes] {
-	return func(yield func(*notes) bool) {
-		for _, s := range l.Run.Slots {
-			if n, ok := s.Notes.(*notes); ok && !yield(n) {
-				return
 			}
 		}
 	}
@@ -142,7 +116,6 @@ func returns(steps []afterstate.Step, lambda float64, y []float32) {
 // A lambdaPolicy plays the net's best choice and notes it.
 type lambdaPolicy struct{ policy }
 
-// Begin implements selfplay.Policy.
 func (p *lambdaPolicy) Begin(s *selfplay.Slot) {
 	all, ok := s.Notes.(*notes)
 	if !ok {
@@ -173,7 +146,6 @@ func (p *lambdaPolicy) outcome(s env.State, seat int) float32 {
 	return (1 + s.Result(seat)) / 2
 }
 
-// Choose implements selfplay.Policy.
 func (p *lambdaPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	if s.Opponent[seat] > 0 {
 		return p.opponent(s, seat)

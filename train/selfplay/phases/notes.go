@@ -23,7 +23,6 @@ type samples struct {
 	change   []float32 // what the further search says, less the value
 }
 
-// Tensors implements selfplay.Notes.
 func (s *samples) Tensors() []mlp.Tensor {
 	n := len(s.base)
 	return []mlp.Tensor{
@@ -33,7 +32,6 @@ func (s *samples) Tensors() []mlp.Tensor {
 	}
 }
 
-// SetTensors implements selfplay.Notes.
 func (s *samples) SetTensors(tensors []mlp.Tensor) error {
 	t := selfplay.ByName(tensors)
 	n := t.Rows("base")
@@ -44,7 +42,6 @@ func (s *samples) SetTensors(tensors []mlp.Tensor) error {
 // lengthsTensor is the tensor of the lengths of the seats' paths.
 const lengthsTensor = "lengths"
 
-// Tensors implements selfplay.Notes.
 func (n *notes) Tensors() []mlp.Tensor {
 	tensors, lengths := afterstate.Pack(n.seats[:], n.features)
 	data := make([]float32, len(lengths))
@@ -54,7 +51,6 @@ func (n *notes) Tensors() []mlp.Tensor {
 	return append([]mlp.Tensor{{Name: lengthsTensor, Shape: []int{len(data)}, Data: data}}, tensors...)
 }
 
-// SetTensors implements selfplay.Notes.
 func (n *notes) SetTensors(tensors []mlp.Tensor) error {
 	t := selfplay.ByName(tensors)
 	var lengths []int

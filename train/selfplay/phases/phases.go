@@ -55,41 +55,38 @@ func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	}
 }
 
-// Start implements selfplay.Algorithm. If from is nil TD(λ) begins with random weights.
-func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
-	if _, err := c.opponents(r.Game); err != nil {
-		return nil, err
-	}
-	if c.Backup == 0 || c.Results > 0 {
-		return newLambda(r, c, from)
-	}
-	if from == nil {
-		return nil, errors.New("a backup needs a net to start from: give --results a share above 0, or name one with --from")
-	}
-	return c.backup(r, from)
+// A learner is a selfplay.Learner that Restore of the algorithm can fill.
+type learner interface {
+	selfplay.Learner
+	Restore(s *selfplay.State) error
 }
 
-// backup begins fitted value iteration with a net.
-func (c *Config) backup(r *selfplay.Run, from *mlp.Net) (interface {
-	selfplay.Learner
-	restore(*selfplay.State) error
-}, error,
-) {
-	if hasDraws(r.Game) {
+// learner begins TD(λ) or a backup with a net; only TD(λ) can do without one.
+func (c *Config) learner(r *selfplay.Run, backup bool, from *mlp.Net) (learner, error) {
+	switch {
+	case !backup:
+		return newLambda(r, c, from)
+	case from == nil:
+		return nil, errors.New("a backup needs a net to start from: give --results a share above 0, or name one with --from")
+	case hasDraws(r.Game):
 		return newSiblings(r, c, from)
 	}
 	return newBackup(r, c, from)
 }
 
+// Start implements selfplay.Algorithm. If from is nil TD(λ) begins with random weights.
+func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
+	if _, err := c.opponents(r.Game); err != nil {
+		return nil, err
+	}
+	return c.learner(r, c.Backup > 0 && c.Results == 0, from)
+}
+
 // Next implements selfplay.Algorithm.
 func (c *Config) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
-	p := r.Progress()
-	if l, ok := last.(*lambdaLearner); ok && c.Backup > 0 && p >= c.Results {
-		b, err := c.backup(r, l.Net())
-		if err := errors.Join(err, l.Close()); err != nil {
-			return nil, err
-		}
-		return b, nil
+	if l, ok := last.(*lambdaLearner); ok && c.Backup > 0 && r.Progress() >= c.Results {
+		next, err := c.learner(r, true, l.Net())
+		return next, errors.Join(err, l.Close())
 	}
 	return last, nil
 }
@@ -99,13 +96,24 @@ func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, 
 	if _, err := c.opponents(r.Game); err != nil {
 		return nil, err
 	}
-	if s.Version < firstVersion {
+	backup, prefix := s.Backup != nil, netPrefix
+	switch {
+	case s.Version < firstVersion:
 		return nil, errors.New("a run of an earlier trainer: continue it with the program that saved it")
+	case backup && c.Backup == 0:
+		return nil, errors.New("the saved run has a backup, but its settings have none")
+	case backup:
+		prefix = basePrefix
 	}
-	if s.Backup != nil {
-		return c.restoreBackup(r, s)
+	from, err := s.Net(prefix, len(r.Game.Features))
+	if err != nil {
+		return nil, err
 	}
-	return restoreLambda(r, c, s)
+	l, err := c.learner(r, backup, from)
+	if err != nil {
+		return nil, err
+	}
+	return l, l.Restore(s)
 }
 
 // firstVersion is the first version of saved runs that have these algorithms.
@@ -155,14 +163,9 @@ type policy struct {
 	config *Config
 }
 
-// Start implements selfplay.Policy.
 func (p *policy) Start(ro *selfplay.Rollout) { p.Net = ro.Net.Clone() }
-
-// End implements selfplay.Policy.
-func (p *policy) End(*selfplay.Slot) {}
-
-// Cut implements selfplay.Policy.
-func (p *policy) Cut(*selfplay.Slot) {}
+func (p *policy) End(*selfplay.Slot)         {}
+func (p *policy) Cut(*selfplay.Slot)         {}
 
 // opponent is the choice of a seat that an opponent plays against the learner.
 func (p *policy) opponent(s *selfplay.Slot, seat int) env.Action {
@@ -188,29 +191,13 @@ func newStaged(r *selfplay.Run, c *Config, n network.Config, from *mlp.Net) (sta
 	return staged{Value: v, config: c, base: from}, err
 }
 
-// restoreBackup returns the learner whose Save made a state.
-func (c *Config) restoreBackup(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, error) {
-	if c.Backup == 0 {
-		return nil, errors.New("the saved run has a backup, but its settings have none")
-	}
-	base, err := s.AnyNet(basePrefix, len(r.Game.Features))
-	if err != nil {
-		return nil, err
-	}
-	l, err := c.backup(r, base)
-	if err != nil {
-		return nil, err
-	}
-	return l, l.restore(s)
-}
-
-func (l *staged) restore(s *selfplay.State) error {
+func (l *staged) Restore(s *selfplay.State) error {
 	l.fits = s.Backup.Fits
-	return l.Restore(s)
+	return l.Value.Restore(s)
 }
 
 func (l *staged) Save(s *selfplay.State) {
-	s.AddNet(basePrefix, l.base)
+	s.Add(basePrefix, l.base.Tensors())
 	l.Value.Save(s)
 	s.Backup = &selfplay.BackupState{Fits: l.fits}
 }

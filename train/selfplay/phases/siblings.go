@@ -34,8 +34,8 @@ func newSiblings(r *selfplay.Run, c *Config, from *mlp.Net) (*siblingLearner, er
 		stage: decisions{game: r.Game, siblings: c.Samples}}, err
 }
 
-func (l *siblingLearner) restore(s *selfplay.State) error {
-	return errors.Join(l.stage.SetTensors(s.Under(stagePrefix)), l.staged.restore(s))
+func (l *siblingLearner) Restore(s *selfplay.State) error {
+	return errors.Join(l.stage.SetTensors(s.Under(stagePrefix)), l.staged.Restore(s))
 }
 
 func (l *siblingLearner) Save(s *selfplay.State) {
@@ -43,7 +43,6 @@ func (l *siblingLearner) Save(s *selfplay.State) {
 	l.staged.Save(s)
 }
 
-// Gated implements selfplay.Learner.
 func (l *siblingLearner) Gated() error {
 	l.stage.list = nil
 	return l.staged.Gated()

@@ -59,12 +59,10 @@ func (p *siblingPolicy) Start(ro *selfplay.Rollout) {
 	}
 }
 
-// Begin implements selfplay.Policy.
 func (p *siblingPolicy) Begin(s *selfplay.Slot) {
 	s.Notes = &decisions{game: p.Game, siblings: p.config.Samples}
 }
 
-// TakeVisited implements selfplay.Policy.
 func (p *siblingPolicy) TakeVisited() uint64 {
 	n := p.visited + p.Search.TakeVisited()
 	p.visited = 0

@@ -93,13 +93,10 @@ func (l *learner) Rollout() selfplay.Rollout {
 
 func (l *learner) Fit() error {
 	l.collect()
-	counts := &l.Run.Counts
-	loss, err := l.Pass(l.Run.Shuffle(), l.rate())
-	if err != nil {
+	if err := l.Learn(1, l.rate()); err != nil {
 		return err
 	}
-	counts.Loss = loss
-	return l.Fitted(counts.Iterations + 1)
+	return l.Fitted(l.Run.Counts.Iterations + 1)
 }
 
 // collect turns what was noted into rows. The current net evaluates older rollouts again.

@@ -54,13 +54,10 @@ func (p *policy) TakeVisited() uint64 {
 	return n + p.Search.TakeVisited()
 }
 
-// Begin implements selfplay.Policy.
 func (p *policy) Begin(s *selfplay.Slot) { s.Notes = &steps{features: len(p.Game.Features)} }
 
-// Cut implements selfplay.Policy.
 func (p *policy) Cut(s *selfplay.Slot) { s.Notes.(*steps).Cut() }
 
-// End implements selfplay.Policy.
 func (p *policy) End(s *selfplay.Slot) {
 	notes := s.Notes.(*steps)
 	notes.End(p.reward(s.State.Score(0) - notes.points))
@@ -166,7 +163,6 @@ func returns(steps []afterstate.Step, lambda, discount float32, y []float32, ok 
 // keptValues is the tensor of the values. Those of steps in a state file are computed again.
 const keptValues = "kept.values"
 
-// Tensors implements selfplay.Notes.
 func (s *steps) Tensors() []mlp.Tensor {
 	tensors, _ := afterstate.Pack([]afterstate.Path{s.Path}, s.features)
 	values := make([]float32, len(s.Steps))
@@ -176,7 +172,6 @@ func (s *steps) Tensors() []mlp.Tensor {
 	return append(tensors, mlp.Tensor{Name: keptValues, Shape: []int{len(values)}, Data: values})
 }
 
-// SetTensors implements selfplay.Notes.
 func (s *steps) SetTensors(tensors []mlp.Tensor) error {
 	t := selfplay.ByName(tensors)
 	n := t.Rows(keptValues)
