@@ -299,7 +299,6 @@ type sparingHandler struct {
 	left  atomic.Int64 // lines left out since the last one
 }
 
-// Handle implements slog.Handler.
 func (h *sparingHandler) Handle(ctx context.Context, r slog.Record) error {
 	if !h.lines.AllowN(h.now(), 1) {
 		h.left.Add(1)

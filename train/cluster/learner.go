@@ -33,8 +33,11 @@ type Learner struct {
 	*fleet.Server
 
 	run    *selfplay.Run
-	player *selfplay.Player // decodes results
-	verify verifier
+	player *selfplay.Player // decodes results, and plays some of them again
+
+	verify    float64 // share of the results of slots that are played again, 0 to 1
+	verifying time.Duration
+	began     time.Time
 
 	mu      sync.Mutex
 	sent    map[place]*sentTask // until their iteration is over
@@ -69,7 +72,7 @@ func NewLearner(ctx context.Context, site *broker.Site, r *selfplay.Run, o Learn
 		return nil, err
 	}
 	l := &Learner{run: r, sent: map[place]*sentTask{}, arrived: make(chan struct{}, 1),
-		checks: map[selfplay.Rollout]string{}}
+		checks: map[selfplay.Rollout]string{}, verify: o.Verify, began: time.Now()}
 	settings, err := json.Marshal(r.Settings())
 	if err != nil {
 		return nil, err
@@ -77,7 +80,6 @@ func NewLearner(ctx context.Context, site *broker.Site, r *selfplay.Run, o Learn
 	if l.player, err = selfplay.NewPlayer(r.Game, r.Settings()); err != nil {
 		return nil, err
 	}
-	l.verify = verifier{share: o.Verify, player: l.player, began: time.Now()}
 	l.Server, err = fleet.Serve(ctx, site, fleet.Run{
 		ID: id, Kind: Kind, Game: r.Game.Rules.Name, Limits: o.Limits, Facts: facts(r.Game), Spec: settings,
 	}, fleet.Options{
@@ -109,7 +111,7 @@ func (l *Learner) take(s *sentTask, r *fleet.Result) (games, moves int, err erro
 	for k, file := range files {
 		slot, err := l.player.Decode(&s.tasks[k], file)
 		if err == nil {
-			err = l.verify.check(&s.tasks[k], file)
+			err = l.check(&s.tasks[k], file)
 		}
 		if err != nil {
 			return 0, 0, err

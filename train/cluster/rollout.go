@@ -89,8 +89,9 @@ func (l *Learner) send(ctx context.Context, tasks []selfplay.Task) error {
 			rest = append(rest, t)
 			continue
 		}
-		if old := s.tasks[t.Slot-s.tasks[0].Slot]; old.Net != t.Net || !sameRollout(old.Rollout, t.Rollout) ||
-			old.Start.State != t.Start.State {
+		old, ro := s.tasks[t.Slot-s.tasks[0].Slot], t.Rollout
+		ro.Ahead, ro.Net = old.Rollout.Ahead, old.Rollout.Net
+		if old.Net != t.Net || old.Rollout != ro || old.Start.State != t.Start.State {
 			l.mu.Unlock()
 			return fmt.Errorf("iteration %d of slot %d was played ahead in another way", t.Iteration, t.Slot)
 		}
@@ -100,11 +101,6 @@ func (l *Learner) send(ctx context.Context, tasks []selfplay.Task) error {
 	jobs = append(jobs, l.extend()...)
 	l.mu.Unlock()
 	return l.Submit(ctx, jobs...)
-}
-
-func sameRollout(a, b selfplay.Rollout) bool {
-	a.Ahead, b.Ahead, a.Net, b.Net = 0, 0, nil, nil
-	return a == b
 }
 
 // collect returns the slots of an iteration once all results are there, and forgets their tasks.
@@ -129,32 +125,22 @@ func (l *Learner) collect(iteration, slots int) ([]*selfplay.Slot, error) {
 	return all, nil
 }
 
-// A verifier plays a share of the results again. Which ones, no worker can know; the run does not depend on it.
-type verifier struct {
-	share  float64 // of the results of slots, 0 to 1
-	player *selfplay.Player
-
-	began time.Time
-	spent time.Duration
-}
-
 // mostVerifying is the share of its time that a learner verifies at most, unless it verifies everything: with many
 // workers, whose results it would keep waiting, it verifies fewer.
 const mostVerifying = 0.2
 
-// check returns an error if the result of a task differs from what this process plays.
-func (v *verifier) check(t *selfplay.Task, file []byte) error {
-	if v.share < 1 && (rand.Float64() >= v.share || float64(v.spent) > mostVerifying*float64(time.Since(v.began))) {
+// check plays a share of the results again and returns an error if the result of a task differs from that. Which ones,
+// no worker can know; the run does not depend on it.
+func (l *Learner) check(t *selfplay.Task, file []byte) error {
+	busy := float64(l.verifying) > mostVerifying*float64(time.Since(l.began))
+	if l.verify < 1 && (rand.Float64() >= l.verify || busy) {
 		return nil
 	}
 	began := time.Now()
-	ours, _, err := v.player.Play(context.Background(), t, t.Rollout.Net)
-	v.spent += time.Since(began)
-	if err != nil {
-		return err
+	ours, _, err := l.player.Play(context.Background(), t, t.Rollout.Net)
+	l.verifying += time.Since(began)
+	if err == nil && !bytes.Equal(ours, file) {
+		err = fmt.Errorf("slot %d differs from what the learner plays", t.Slot)
 	}
-	if !bytes.Equal(ours, file) {
-		return fmt.Errorf("slot %d differs from what the learner plays", t.Slot)
-	}
-	return nil
+	return err
 }

@@ -27,12 +27,17 @@ func (t *taskSpec) task(k int) *selfplay.Task {
 	return &selfplay.Task{Iteration: t.Iteration, Slot: t.First + k, Rollout: t.Rollout, Net: t.Net, Start: t.Starts[k]}
 }
 
-// parseTask reads a task. Unknown fields are errors: they may change what is played.
-func parseTask(data []byte) (*taskSpec, error) {
-	t := new(taskSpec)
+// decode reads JSON. Unknown fields are errors: they may change what is played.
+func decode(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	if err := d.Decode(t); err != nil {
+	return d.Decode(into)
+}
+
+// parseTask reads a task.
+func parseTask(data []byte) (*taskSpec, error) {
+	t := new(taskSpec)
+	if err := decode(data, t); err != nil {
 		return nil, fmt.Errorf("not a task: %w", err)
 	}
 	if n := len(t.Starts); t.Iteration < 0 || t.First < 0 || n < 1 || n > mostSlots {

@@ -114,7 +114,7 @@ func TestHonestWorkersAreVerified(t *testing.T) {
 	together.Remote = l.Play
 	left := s.work(t, t.Context(), "honest")
 	require.NoError(t, together.Go(t.Context(), nil))
-	require.Positive(t, l.verify.spent)
+	require.Positive(t, l.verifying)
 	require.Equal(t, weights(t, alone.Net()), weights(t, together.Net()))
 	require.NoError(t, l.Close(true))
 	require.NoError(t, <-left)

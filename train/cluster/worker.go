@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,8 +9,7 @@ import (
 
 	"blockyard/agents/fleet"
 	"blockyard/agents/mlp"
-	"blockyard/env/games"
-	task "blockyard/train/games"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
 )
 
@@ -22,7 +20,7 @@ const Kind = "rollouts"
 type guest struct {
 	run      *fleet.Run
 	get      fleet.Get
-	game     *task.Game
+	game     *games.Game
 	settings selfplay.Algorithm
 
 	mu     sync.Mutex
@@ -35,46 +33,38 @@ const mostNets = 2
 
 // Open returns the fleet.Kind by which workers play rollouts. algorithm returns empty settings for a game, to be filled
 // with those of the run.
-func Open(algorithm func(*task.Game) selfplay.Algorithm) fleet.Kind {
+func Open(algorithm func(*games.Game) selfplay.Algorithm) fleet.Kind {
 	return func(_ context.Context, r *fleet.Run, get fleet.Get) (fleet.NewPlayer, error) {
-		rules, err := games.Open(r.Game)
+		g, err := games.Open(r.Game)
 		if err != nil {
 			return nil, fmt.Errorf("run %s: %w: run the same program as the learner", r.ID, err)
-		}
-		g, err := task.Of(rules)
-		if err != nil {
-			return nil, fmt.Errorf("run %s: %w", r.ID, err)
 		}
 		if err := r.Agree(facts(g)); err != nil {
 			return nil, err
 		}
 		w := &guest{run: r, get: get, game: g, settings: algorithm(g),
 			checks: map[selfplay.Rollout]string{}, nets: map[string]*mlp.Net{}}
-		d := json.NewDecoder(bytes.NewReader(r.Spec))
-		d.DisallowUnknownFields()
-		if err := d.Decode(w.settings); err != nil {
+		if err := decode(r.Spec, w.settings); err != nil {
 			return nil, fmt.Errorf("settings of run %s: %w: run the same program as the learner", r.ID, err)
 		}
 		if _, err := selfplay.NewPlayer(g, w.settings); err != nil {
 			return nil, fmt.Errorf("run %s: %w", r.ID, err)
 		}
-		return w.newPlayer, nil
+		return func() (fleet.Player, error) {
+			p, err := selfplay.NewPlayer(g, w.settings)
+			return func(ctx context.Context, text json.RawMessage) (*fleet.Result, error) {
+				return w.play(ctx, p, text)
+			}, err
+		}, nil
 	}
 }
 
 // facts are what a worker must have like the learner.
-func facts(g *task.Game) map[string]string {
+func facts(g *games.Game) map[string]string {
 	return map[string]string{
 		"rules of " + g.Rules.Name + " in version":       strconv.Itoa(g.Rules.Rules),
 		"features of " + g.Rules.Name + " with the hash": fleet.Hash(g.Features),
 	}
-}
-
-func (w *guest) newPlayer() (fleet.Player, error) {
-	p, err := selfplay.NewPlayer(w.game, w.settings)
-	return func(ctx context.Context, text json.RawMessage) (*fleet.Result, error) {
-		return w.play(ctx, p, text)
-	}, err
 }
 
 // play plays a task.

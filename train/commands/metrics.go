@@ -25,7 +25,6 @@ type snapshot struct {
 	speed          float64
 	gate           *selfplay.Point // the last one; nil before the first
 	kept           int             // gates whose net became the best
-	solo           bool            // the game has one seat
 }
 
 // speedWindow is the training time over which the speed is measured.
@@ -44,8 +43,7 @@ func (m *monitor) after() {
 		m.speed = float64(r.Counts.Games-m.window.Games) / spent.Seconds()
 		m.window = r.Counts
 	}
-	s := &snapshot{Counts: r.Counts, played: r.Played, fitted: r.Fitted, progress: r.Progress(), speed: m.speed,
-		solo: r.Game.Solo != nil}
+	s := &snapshot{Counts: r.Counts, played: r.Played, fitted: r.Fitted, progress: r.Progress(), speed: m.speed}
 	for k := range r.Curve {
 		s.gate = &r.Curve[k] // gates never change
 		if s.gate.Kept {
@@ -75,7 +73,7 @@ func (m *monitor) metrics() ops.Collector {
 			s.speed)
 		switch g := s.gate; {
 		case g == nil:
-		case s.solo:
+		case m.run.Game.Solo != nil: // the game has one seat
 			a.Add("gate_points", "Points per game at the last gate, in games of one seat.", g.PerGame)
 		default:
 			a.Add("gate_score_ratio", "Score of the last gate against the baseline, 0 to 1.", g.Score)

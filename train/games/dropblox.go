@@ -33,7 +33,6 @@ func newDropbloxPlanner(net *mlp.Net, width int) Planner {
 	return &dropbloxPlanner{dropbloxbot.NewBeam(r), width}
 }
 
-// Plan implements Planner.
 func (p *dropbloxPlanner) Plan(s env.State, x []float32) (env.Action, int, bool) {
 	at, _, ok := p.beam.Choose(dropbloxbot.Of(s.(*dropblox.State)), p.width, search.Clock{})
 	if !ok {

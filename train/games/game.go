@@ -185,15 +185,13 @@ func (g *Game) Opponent(name string) (search.Evaluator, error) {
 		return g.Hand(), nil
 	}
 	known := []string{"hand"}
-	if g.entry != nil {
-		for _, other := range g.entry.Others {
-			e, ok := other.New().(search.Evaluator)
-			if ok && other.Name == name {
-				return e, nil
-			}
-			if ok {
-				known = append(known, other.Name)
-			}
+	for _, other := range g.entry.Others {
+		e, ok := other.New().(search.Evaluator)
+		if ok && other.Name == name {
+			return e, nil
+		}
+		if ok {
+			known = append(known, other.Name)
 		}
 	}
 	return nil, fmt.Errorf("unknown opponent %.40q; there are %s", name, strings.Join(known, ", "))
