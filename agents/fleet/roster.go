@@ -160,12 +160,10 @@ func (r *roster) hello(h WorkerRow) {
 		r.log.Warn("a worker was refused", "worker", h.Name, "reason", h.Why)
 	case !known && after == Playing:
 		r.log.Info("a worker joined", "worker", h.Name, "threads", h.Threads)
+		return
 	case after == Left && before != Left:
 		r.log.Info("a worker left", "worker", h.Name)
 	default:
-		return
-	}
-	if after == Playing {
 		return
 	}
 	if text, all := allRefused(r.rows()); all {
@@ -273,12 +271,12 @@ func Progress(rows []WorkerRow) string {
 	if text, all := allRefused(rows); all {
 		return text
 	}
+	if len(rows) == 0 {
+		return "no workers yet"
+	}
 	var parts []string
 	for _, w := range rows {
 		parts = append(parts, fmt.Sprintf("%s %d", w.Name, w.Games))
-	}
-	if len(parts) == 0 {
-		return "no workers yet"
 	}
 	return fmt.Sprintf("%d workers (%s games)", len(parts), strings.Join(parts, ", "))
 }

@@ -173,17 +173,11 @@ func getAll(ctx context.Context, kv jetstream.KeyValue) (all []*entry, err error
 		return nil, nil
 	}
 	for _, key := range keys {
-		run, ok := strings.CutPrefix(key, runKey(""))
-		if !ok {
-			continue
-		}
-		r, err := get(ctx, kv, run)
-		if errors.Is(err, ErrNoRun) {
-			continue // it was removed in between
-		} else if err != nil {
+		switch r, err := get(ctx, kv, strings.TrimPrefix(key, runKey(""))); {
+		case errors.Is(err, ErrNoRun): // it was removed in between
+		case err != nil:
 			return nil, err
-		}
-		if r.State != "" {
+		case r.State != "":
 			all = append(all, r)
 		}
 	}

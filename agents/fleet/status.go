@@ -42,14 +42,11 @@ func Ask(ctx context.Context, nc *nats.Conn) (all []Status, quiet map[string]str
 	for _, r := range runs {
 		if r.State != Running {
 			quiet[r.ID] = r.Game + ", " + r.State
-			continue
-		}
-		s, err := ask(ctx, nc, r.ID)
-		if err != nil {
+		} else if s, err := ask(ctx, nc, r.ID); err != nil {
 			quiet[r.ID] = fmt.Sprintf("%s, its process does not answer: %v", r.Game, err)
-			continue
+		} else {
+			all = append(all, s)
 		}
-		all = append(all, s)
 	}
 	return all, quiet, err
 }

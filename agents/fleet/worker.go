@@ -78,12 +78,9 @@ func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions) error {
 	if err = w.work(ctx); ctx.Err() != nil {
 		err = nil
 	}
-	switch {
-	case w.run == nil:
-		return err
-	case errors.Is(err, ErrRefused):
+	if errors.Is(err, ErrRefused) {
 		w.hello(Refused, err.Error())
-	default:
+	} else {
 		w.hello(Left, "")
 	}
 	_ = nc.FlushTimeout(time.Second) // the server would notice by itself, a little later
@@ -104,17 +101,13 @@ func (w *worker) work(ctx context.Context) error {
 			return nil
 		case run != nil:
 			w.run, w.Run = run, run.ID
-			played, err := w.epoch(ctx)
-			if err != nil {
+			if played, err := w.epoch(ctx); err != nil {
 				return err
-			}
-			if played {
+			} else if played {
 				continue
 			}
 		}
-		if w.run != nil {
-			w.hello(Playing, "")
-		}
+		w.hello(Playing, "")
 		pause(ctx, look)
 	}
 	return nil
@@ -226,7 +219,11 @@ func (w *worker) follow(ctx context.Context) error {
 	return nil
 }
 
+// hello tells the run's process the state of this worker, once the run is found.
 func (w *worker) hello(state, why string) {
+	if w.run == nil {
+		return
+	}
 	h := WorkerRow{Name: w.Name, Threads: w.Threads, State: state, Why: why}
 	_ = w.nc.Publish(subject(w.run.ID, "hello"), JSON(h)) // the next one may arrive
 }
@@ -251,9 +248,7 @@ func (w *worker) play(ctx context.Context, queue jetstream.Consumer, players New
 				return fmt.Errorf("%w: %w", ErrRefused, err)
 			}
 		}
-		end := w.alive(msg)
 		id, err := w.one(ctx, player, msg)
-		end()
 		switch {
 		case err == nil:
 			_ = msg.Ack() // if it is lost, the job is done once more and its result dropped
@@ -274,20 +269,16 @@ func (w *worker) play(ctx context.Context, queue jetstream.Consumer, players New
 	}
 }
 
-// alive tells the broker that the job is being done, until end is called.
-func (w *worker) alive(msg jetstream.Msg) (end func()) {
-	ctx, stop := context.WithCancel(context.Background())
+// one does a job and publishes its result. Meanwhile it tells the broker that the job is being done.
+func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id string, err error) {
+	done, stop := context.WithCancel(context.Background())
+	defer stop()
 	every := w.run.Limits.AckWait / 3
 	go func() {
-		for pause(ctx, every) {
+		for pause(done, every) {
 			_ = msg.InProgress() // if it is lost, the next one may not be
 		}
 	}()
-	return stop
-}
-
-// one does a job and publishes its result.
-func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
