@@ -41,7 +41,14 @@ func (c *join) Run(ctx context.Context) error {
 		c.Name = fmt.Sprintf("%.40s-%d", host, os.Getpid())
 	}
 	log, counts := c.Logger(os.Stderr), new(fleet.WorkerCounts)
-	site, err := c.Start(log, workerMetrics(counts))
+	site, err := c.Start(log, ops.Metrics("blockyard_worker_", func(m *ops.Scrape) {
+		m.Add("tasks_total", "Tasks played whose result was stored.", counts.Tasks.Load())
+		m.Add("failed_tasks_total", "Tasks that could not be played.", counts.Failed.Load())
+		m.Add("games_total", "Games that ended.", counts.Games.Load())
+		m.Add("choices_total", "Choices made.", counts.Moves.Load())
+		m.Add("busy_seconds_total", "Time of playing, of all goroutines.", float64(counts.Busy.Load())/1e6)
+		m.Add("queued_tasks", "Tasks that waited in the queue when the last one was played.", counts.Queued.Load())
+	}))
 	if err != nil {
 		return err
 	}
@@ -80,10 +87,15 @@ func (c *join) connect(ctx context.Context, log *slog.Logger) (*broker.Conn, err
 		if !said {
 			log.Info("waiting for the broker", "address", c.Address)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
+		second(ctx)
+	}
+}
+
+// second waits for a second, or until ctx ends.
+func second(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Second):
 	}
 }
 
@@ -95,10 +107,7 @@ func (c *join) wait(ctx context.Context, nc *broker.Conn, giveUp context.CancelC
 		} else if time.Since(last) > c.Patience {
 			giveUp(fmt.Errorf("%w: no connection to %s for %v", errAway, c.Address, c.Patience))
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
+		second(ctx)
 	}
 }
 
@@ -108,18 +117,6 @@ func emptySettings(g *games.Game) selfplay.Algorithm {
 		return new(single.Config)
 	}
 	return new(phases.Config)
-}
-
-// workerMetrics are what a worker has done as Prometheus reads it.
-func workerMetrics(c *fleet.WorkerCounts) ops.Collector {
-	return ops.Metrics("blockyard_worker_", func(m *ops.Scrape) {
-		m.Add("tasks_total", "Tasks played whose result was stored.", c.Tasks.Load())
-		m.Add("failed_tasks_total", "Tasks that could not be played.", c.Failed.Load())
-		m.Add("games_total", "Games that ended.", c.Games.Load())
-		m.Add("choices_total", "Choices made.", c.Moves.Load())
-		m.Add("busy_seconds_total", "Time of playing, of all goroutines.", float64(c.Busy.Load())/1e6)
-		m.Add("queued_tasks", "Tasks that waited in the queue when the last one was played.", c.Queued.Load())
-	})
 }
 
 type clusterCmd struct {

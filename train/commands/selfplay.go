@@ -65,7 +65,7 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, run.Close()) }()
 	log, seen := c.Logger(os.Stderr), newMonitor(run)
-	learner, err := startLearner(ctx, &c.Broker, c.Verify, run, c.Out, log)
+	learner, err := c.startLearner(ctx, run, log)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,9 @@ func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 	state := filepath.Join(c.Out, selfplay.StateFile)
 	if c.Resume {
 		settings := emptySettings(g)
-		c.trust(settings)
+		if config, ok := settings.(*phases.Config); ok {
+			c.trust(config)
+		}
 		run, err := selfplay.Resume(g, state, settings, int(c.Workers))
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w: --resume continues the run in --out; leave it out to begin one", err)
@@ -152,15 +154,17 @@ func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 			return nil, err
 		}
 	}
-	config, err := c.algorithm(g)
+	settings, err := c.algorithm(g)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.keepWeights(g, config); err != nil {
-		return nil, err
+	if config, ok := settings.(*phases.Config); ok {
+		if err := c.keepWeights(g, config); err != nil {
+			return nil, err
+		}
+		c.trust(config)
 	}
-	c.trust(config)
-	return selfplay.New(g, config, from, int(c.Workers))
+	return selfplay.New(g, settings, from, int(c.Workers))
 }
 
 // algorithm returns the algorithm that trains a game, with the settings that the flags ask for.
@@ -174,21 +178,19 @@ func (c *selfplayCmd) algorithm(g *games.Game) (selfplay.Algorithm, error) {
 }
 
 // startLearner lets worker processes play for the run, if --cluster is given; otherwise the session is nil.
-func startLearner(
-	ctx context.Context, flags *broker.Flags, verify float64, run *selfplay.Run, folder string, log *slog.Logger,
-) (*fleet.Session, error) {
-	if !(verify >= 0 && verify <= 1) {
-		return nil, fmt.Errorf("--verify %v: want 0 to 1", verify)
+func (c *selfplayCmd) startLearner(ctx context.Context, run *selfplay.Run, log *slog.Logger) (*fleet.Session, error) {
+	if !(c.Verify >= 0 && c.Verify <= 1) {
+		return nil, fmt.Errorf("--verify %v: want 0 to 1", c.Verify)
 	}
-	if !flags.Cluster.On {
+	if !c.Broker.Cluster.On {
 		return nil, nil
 	}
-	site, err := flags.Open(folder, "blockyard learner", log)
+	site, err := c.Broker.Open(c.Out, "blockyard learner", log)
 	if err != nil {
 		return nil, err
 	}
 	l, err := cluster.NewLearner(ctx, site, run, cluster.LearnerOptions{
-		Folder: folder, Limits: fleet.DefaultLimits, Verify: verify, Log: log,
+		Folder: c.Out, Limits: fleet.DefaultLimits, Verify: c.Verify, Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, site.Close(false))
@@ -220,11 +222,7 @@ func clusterMetrics(l *fleet.Session) []ops.Collector {
 
 // trust lets the gates of a run use what --gate-against of this command line names. Whatever else the run's folder
 // names is foreign: agents of this program, with weights that lie in the folder.
-func (c *selfplayCmd) trust(settings selfplay.Algorithm) {
-	config, ok := settings.(*phases.Config)
-	if !ok {
-		return
-	}
+func (c *selfplayCmd) trust(config *phases.Config) {
 	folder := func(name string) ([]byte, error) { return mlp.ReadFile(weightsFile(c.Out, name)) }
 	config.GateText = func(name string) bots.Text {
 		if slices.Contains(c.Phases.GateAgainst, name) {
@@ -236,11 +234,7 @@ func (c *selfplayCmd) trust(settings selfplay.Algorithm) {
 
 // keepWeights copies the weights that --gate-against names into the folder of a new run, whose settings then name them
 // by content.
-func (c *selfplayCmd) keepWeights(g *games.Game, settings selfplay.Algorithm) error {
-	config, ok := settings.(*phases.Config)
-	if !ok {
-		return nil
-	}
+func (c *selfplayCmd) keepWeights(g *games.Game, config *phases.Config) error {
 	config.GateAgainst = slices.Clone(config.GateAgainst) // the flag keeps what the user wrote
 	for k, text := range config.GateAgainst {
 		a, err := bots.Parse(g.Rules, bots.Own(text))
@@ -253,8 +247,10 @@ func (c *selfplayCmd) keepWeights(g *games.Game, settings selfplay.Algorithm) er
 		case err != nil:
 			return err
 		case name != "":
-			err := cmp.Or(os.MkdirAll(c.Out, 0o755), disk.WriteText(weightsFile(c.Out, name), 0o644, string(data)))
-			if err != nil {
+			if err := os.MkdirAll(c.Out, 0o755); err != nil {
+				return err
+			}
+			if err := disk.WriteText(weightsFile(c.Out, name), 0o644, string(data)); err != nil {
 				return err
 			}
 			config.GateAgainst[k] = strings.TrimSuffix(text, a.Spec) + spec

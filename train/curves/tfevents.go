@@ -34,9 +34,7 @@ type Event struct {
 }
 
 // A Writer appends events to a file.
-type Writer struct {
-	f *os.File
-}
+type Writer struct{ f *os.File }
 
 // Create starts a new event file in folder dir. TensorBoard reads all event files of a folder as one run.
 func Create(dir string, now time.Time) (*Writer, error) {

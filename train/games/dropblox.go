@@ -16,34 +16,28 @@ var Dropblox = merge(New(dropblox.Game, dropbloxbot.Entry), Game{
 	Solo:   &Solo{Discount: 1, Unit: dropbloxbot.Unit, Planner: newDropbloxPlanner},
 })
 
-// A dropbloxPlanner plans for all known blocks.
-type dropbloxPlanner struct {
-	beam  *dropbloxbot.Beam
-	width int
-}
-
-func newDropbloxPlanner(net *mlp.Net, width int) Planner {
-	if net == nil {
-		return &dropbloxPlanner{dropbloxbot.NewBeam(&dropbloxbot.Hand{Weights: dropbloxbot.Classic}), width}
+// newDropbloxPlanner plans for all known blocks.
+func newDropbloxPlanner(net *mlp.Net, width int) Plan {
+	var rater dropbloxbot.Rater = &dropbloxbot.Hand{Weights: dropbloxbot.Classic}
+	if net != nil {
+		var err error
+		if rater, err = dropbloxbot.NewLearned(net); err != nil {
+			panic(err) // the trainer only makes nets over these features
+		}
 	}
-	r, err := dropbloxbot.NewLearned(net)
-	if err != nil {
-		panic(err) // the trainer only makes nets over these features
+	beam := dropbloxbot.NewBeam(rater)
+	return func(s env.State, x []float32) (env.Action, int, bool) {
+		at, _, ok := beam.Choose(dropbloxbot.Of(s.(*dropblox.State)), width, search.Clock{})
+		if !ok {
+			return env.None, 0, false
+		}
+		leaf, ok := beam.Leaf()
+		if !ok {
+			return at.Action(), 0, false
+		}
+		dropbloxbot.Features(&leaf.Field, int(leaf.Points), x)
+		return at.Action(), int(leaf.Points), true
 	}
-	return &dropbloxPlanner{dropbloxbot.NewBeam(r), width}
-}
-
-func (p *dropbloxPlanner) Plan(s env.State, x []float32) (env.Action, int, bool) {
-	at, _, ok := p.beam.Choose(dropbloxbot.Of(s.(*dropblox.State)), p.width, search.Clock{})
-	if !ok {
-		return env.None, 0, false
-	}
-	leaf, ok := p.beam.Leaf()
-	if !ok {
-		return at.Action(), 0, false
-	}
-	dropbloxbot.Features(&leaf.Field, int(leaf.Points), x)
-	return at.Action(), int(leaf.Points), true
 }
 
 // raiseDropblox starts at a score of 250 to 649, where blocks grow, with blocks drawn for that

@@ -47,7 +47,7 @@ func TestDropbloxIsPlayedByTheNet(t *testing.T) {
 		s.Reset(3)
 		x := make([]float32, len(w))
 		for range 5 {
-			act, points, ok := a.Plan(&s, x)
+			act, points, ok := a(&s, x)
 			require.True(t, ok)
 			require.GreaterOrEqual(t, points, int(s.Points))
 			require.NotZero(t, x[peak])

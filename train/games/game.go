@@ -60,17 +60,14 @@ type Solo struct {
 	Discount float64 // per choice
 	Unit     float64 // reward of a point of Score
 	// Planner, if set, makes the policy that replaces greedy choices in training; by the
-	// baseline evaluator if net is nil. A wider planner compares more plans.
-	Planner func(net *mlp.Net, width int) Planner
+	// baseline evaluator if net is nil. A wider one compares more plans.
+	Planner func(net *mlp.Net, width int) Plan
 }
 
-// A Planner is a policy that searches by a net. Training then learns the values of the
-// positions in which its plans end, because these are what it evaluates.
-type Planner interface {
-	// Plan returns what to choose in s. It writes the features of the position where the plan ends to x and returns
-	// the points there; ok is false, and x untouched, if every plan ends the game.
-	Plan(s env.State, x []float32) (a env.Action, points int, ok bool)
-}
+// A Plan is a policy that searches by a net. It returns what to choose in s. It writes the features of the position where
+// the plan ends to x and returns the points there; ok is false, and x untouched, if every plan ends the game. Training
+// learns the values of the positions in which plans end, because these are what the search evaluates.
+type Plan func(s env.State, x []float32) (a env.Action, points int, ok bool)
 
 // Facts are what a file of weights for the game says about itself.
 func (g *Game) Facts(notes map[string]string) mlp.Facts {

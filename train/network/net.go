@@ -188,23 +188,14 @@ func turn(a []float32, rows, cols int) []float32 {
 	return out
 }
 
-// tensors are the weights and the optimiser's means, in the trainer's own memory.
-func (t *Trainer) tensors() (all []mlp.Tensor) {
+// State returns all that is needed to continue training, in the trainer's own memory: the weights and Adam's moment
+// estimates as tensors, and the number of steps taken.
+func (t *Trainer) State() (all []mlp.Tensor, steps int) {
 	for k, data := range [][][]float32{t.weights, t.m, t.v} {
 		kind := []string{"weights", "adam.mean", "adam.square"}[k]
 		for i, d := range data {
 			all = append(all, mlp.Tensor{Name: fmt.Sprintf("%s.%d", kind, i), Shape: []int{len(d)}, Data: d})
 		}
-	}
-	return all
-}
-
-// State returns all that is needed to continue training: the weights and Adam's moment estimates,
-// as tensors, and the number of steps taken.
-func (t *Trainer) State() ([]mlp.Tensor, int) {
-	all := t.tensors()
-	for i := range all {
-		all[i].Data = slices.Clone(all[i].Data)
 	}
 	return all, t.steps
 }
@@ -215,7 +206,8 @@ func (t *Trainer) SetState(tensors []mlp.Tensor, steps int) error {
 	for _, x := range tensors {
 		byName[x.Name] = x.Data
 	}
-	for _, x := range t.tensors() {
+	all, _ := t.State()
+	for _, x := range all {
 		from := byName[x.Name]
 		if len(from) != len(x.Data) {
 			return fmt.Errorf("trainer: the state has %d numbers as %s, want %d", len(from), x.Name, len(x.Data))

@@ -151,8 +151,8 @@ func (r *Run) restoreGames(s *State) error {
 	if c.File != filepath.Base(c.File) || c.At < 0 || !fs.ValidPath(c.File) {
 		return fmt.Errorf("games recorded in %.80q from game %d on: out of range", c.File, c.At)
 	}
-	named := ByName(s.Tensors)
-	numbers := named.Take(gamesTensor, named.Rows(gamesTensor))
+	named := Named{Tensors: s.Tensors}
+	numbers := named.Take(gamesTensor, -1)
 	b := make([]byte, len(numbers))
 	for i, v := range numbers {
 		if !(v >= 0 && v <= 255) {
@@ -161,7 +161,7 @@ func (r *Run) restoreGames(s *State) error {
 		b[i] = byte(v)
 	}
 	in, err := record.NewReader(gamesTensor, bytes.NewReader(b))
-	if err = errors.Join(err, named.Err()); err != nil {
+	if err = errors.Join(err, named.Err); err != nil {
 		return err
 	}
 	in.Limit(int64(max(1, len(b))), "it is compressed")

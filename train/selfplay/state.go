@@ -231,50 +231,37 @@ func (s *State) Under(prefix string) []mlp.Tensor {
 	return all
 }
 
-// Named are tensors by name, to be taken apart. The first error stands for all: after it, Take returns nothing.
+// Named are tensors, to be taken apart by name. The first error stands for all: after it, Take returns nothing.
 type Named struct {
-	tensors map[string]mlp.Tensor
-	err     error
+	Tensors []mlp.Tensor
+	Err     error
 }
 
-// ByName returns tensors by name.
-func ByName(tensors []mlp.Tensor) *Named {
-	n := &Named{tensors: map[string]mlp.Tensor{}}
-	for _, t := range tensors {
-		n.tensors[t.Name] = t
-	}
-	return n
-}
-
-// Rows returns the length of a tensor's first axis, 0 if there is no such tensor.
-func (n *Named) Rows(name string) int {
-	if t, ok := n.tensors[name]; ok && len(t.Shape) > 0 {
-		return t.Shape[0]
-	}
-	return 0
-}
-
-// Take returns the numbers of a tensor, which must have the given shape. One of no numbers may be missing.
+// Take returns the numbers of a tensor, which must have the given shape, of which the first length may be -1 for any.
+// One of no numbers may be missing.
 func (n *Named) Take(name string, shape ...int) []float32 {
-	size := 1
-	for _, d := range shape {
-		size *= d
+	var t mlp.Tensor
+	i := slices.IndexFunc(n.Tensors, func(t mlp.Tensor) bool { return t.Name == name })
+	if i >= 0 {
+		t = n.Tensors[i]
 	}
-	t, ok := n.tensors[name]
-	if !ok && size == 0 {
+	if shape[0] < 0 {
+		shape[0] = 0
+		if len(t.Shape) > 0 {
+			shape[0] = t.Shape[0]
+		}
+	}
+	if i < 0 && slices.Contains(shape, 0) {
 		return nil
 	}
-	if !slices.Equal(t.Shape, shape) {
-		if n.err == nil {
-			n.err = fmt.Errorf("the tensor %q has the shape %v, want %v", name, t.Shape, shape)
-		}
+	if n.Err == nil && !slices.Equal(t.Shape, shape) {
+		n.Err = fmt.Errorf("the tensor %q has the shape %v, want %v", name, t.Shape, shape)
+	}
+	if n.Err != nil {
 		return nil
 	}
 	return t.Data
 }
-
-// Err returns the first error.
-func (n *Named) Err() error { return n.err }
 
 // sumKey is the entry of a state file's metadata that holds the file's checksum: the SHA-256 of all its bytes, with
 // zeros in the place of the checksum, in hexadecimal. States of version 1 and older have none.

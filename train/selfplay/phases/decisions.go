@@ -59,11 +59,12 @@ func (d *decisions) Tensors() []mlp.Tensor {
 
 // SetTensors implements selfplay.Notes. It plays the pairs: whoever reads rows later need not check anything.
 func (d *decisions) SetTensors(tensors []mlp.Tensor) error {
-	t, words, wide := selfplay.ByName(tensors), d.packed(), 1+2*d.siblings
-	n := t.Rows("positions")
-	positions, pairs, targets := t.Take("positions", n, words), t.Take("pairs", n, wide), t.Take("targets", n, d.siblings)
-	if err := t.Err(); err != nil {
-		return err
+	t, words, wide := selfplay.Named{Tensors: tensors}, d.packed(), 1+2*d.siblings
+	positions := t.Take("positions", -1, words)
+	n := len(positions) / words
+	pairs, targets := t.Take("pairs", n, wide), t.Take("targets", n, d.siblings)
+	if t.Err != nil {
+		return t.Err
 	}
 	size, r := env.EncodedLen(d.game.Rules.New(d.game.Rules.MinSeats)), newSiblingReader(d.game)
 	d.list = nil

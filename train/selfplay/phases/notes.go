@@ -33,10 +33,10 @@ func (s *samples) Tensors() []mlp.Tensor {
 }
 
 func (s *samples) SetTensors(tensors []mlp.Tensor) error {
-	t := selfplay.ByName(tensors)
-	n := t.Rows("base")
-	s.x, s.base, s.change = t.Take("x", n, s.features), t.Take("base", n), t.Take("change", n)
-	return t.Err()
+	t := selfplay.Named{Tensors: tensors}
+	s.base = t.Take("base", -1)
+	s.x, s.change = t.Take("x", len(s.base), s.features), t.Take("change", len(s.base))
+	return t.Err
 }
 
 // lengthsTensor is the tensor of the lengths of the seats' paths.
@@ -52,13 +52,13 @@ func (n *notes) Tensors() []mlp.Tensor {
 }
 
 func (n *notes) SetTensors(tensors []mlp.Tensor) error {
-	t := selfplay.ByName(tensors)
+	t := selfplay.Named{Tensors: tensors}
 	var lengths []int
 	for _, v := range t.Take(lengthsTensor, len(n.seats)) {
 		lengths = append(lengths, int(v))
 	}
-	if err := t.Err(); err != nil {
-		return err
+	if t.Err != nil {
+		return t.Err
 	}
 	paths, err := afterstate.Unpack(tensors, lengths, n.features)
 	copy(n.seats[:], paths)

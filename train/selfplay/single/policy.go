@@ -15,8 +15,8 @@ import (
 type policy struct {
 	*afterstate.Search
 	config *Config
-	plan   games.Planner // nil if the game has none
-	x      []float32     // features of the position in which a plan ends
+	plan   games.Plan // nil if the game has none
+	x      []float32  // features of the position in which a plan ends
 	plans  uint64
 }
 
@@ -38,12 +38,12 @@ func (c *Config) newPolicy(g *games.Game, ro *selfplay.Rollout) *policy {
 // Start implements selfplay.Policy. If the game has a planner, it plans by the net, or by the baseline evaluator.
 func (p *policy) Start(ro *selfplay.Rollout) {
 	p.Net = ro.Net.Clone()
-	if solo := p.Game.Solo; solo.Planner == nil {
-		return
-	} else if ro.Baseline {
-		p.plan = solo.Planner(nil, p.config.Width)
-	} else {
-		p.plan = solo.Planner(ro.Net.Clone(), p.config.Width)
+	if planner := p.Game.Solo.Planner; planner != nil {
+		net := ro.Net.Clone()
+		if ro.Baseline {
+			net = nil
+		}
+		p.plan = planner(net, p.config.Width)
 	}
 }
 
@@ -110,7 +110,7 @@ func (p *policy) follow(s *selfplay.Slot) env.Action {
 		return legal[s.Rand.Next()%uint64(len(legal))]
 	}
 	p.plans++
-	a, reached, ok := p.plan.Plan(s.State, p.x)
+	a, reached, ok := p.plan(s.State, p.x)
 	if ok {
 		var value [1]float32
 		p.Net.Forward(p.x, 1, value[:])
@@ -127,7 +127,7 @@ func (p *policy) follow(s *selfplay.Slot) env.Action {
 func (p *policy) Act(_ context.Context, s env.State, _ int) (env.Action, error) {
 	if p.plan != nil {
 		p.plans++
-		if a, _, _ := p.plan.Plan(s, p.x); a != env.None {
+		if a, _, _ := p.plan(s, p.x); a != env.None {
 			return a, nil
 		}
 	}
@@ -173,13 +173,12 @@ func (s *steps) Tensors() []mlp.Tensor {
 }
 
 func (s *steps) SetTensors(tensors []mlp.Tensor) error {
-	t := selfplay.ByName(tensors)
-	n := t.Rows(keptValues)
-	values := t.Take(keptValues, n)
-	if err := t.Err(); err != nil {
-		return err
+	t := selfplay.Named{Tensors: tensors}
+	values := t.Take(keptValues, -1)
+	if t.Err != nil {
+		return t.Err
 	}
-	all, err := afterstate.Unpack(tensors, []int{n}, s.features)
+	all, err := afterstate.Unpack(tensors, []int{len(values)}, s.features)
 	if err != nil {
 		return err
 	}
