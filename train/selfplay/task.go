@@ -63,8 +63,8 @@ func NewPlayer(g *games.Game, a Algorithm) (*Player, error) {
 	return &Player{game: g, algorithm: a, slot: slot, policies: map[string]Policy{}}, nil
 }
 
-// Play plays a task by its net and returns the result as a file that Decode reads. The same task gives the same bytes on
-// every machine that computes alike. If ctx ends, there is no result but its error.
+// Play plays a task by its net and returns the result as a file that Decode reads. The same task gives the same bytes
+// on every machine that computes alike. If ctx ends, there is no result but its error.
 func (p *Player) Play(ctx context.Context, t *Task, net *mlp.Net) ([]byte, *Result, error) {
 	if n := t.Rollout.Steps; n < 1 || n > 1<<20 {
 		return nil, nil, fmt.Errorf("a rollout of %d steps, want 1 to %d", n, 1<<20)
