@@ -18,8 +18,7 @@ import (
 // A recorder is a stub whose rollouts end some games, and begin some late and with opponents.
 type recorder struct{ stub }
 
-func (s *recorder) Start(*Run, *mlp.Net) (Learner, error) { return s, nil }
-func (s *recorder) Restore(*Run, *State) (Learner, error) { return s, nil }
+func (s *recorder) Start(*Run, *mlp.Net, *State) (Learner, error) { return s, nil }
 func (s *recorder) Rollout() Rollout {
 	return Rollout{Net: s.net, Steps: 9, Late: .5, Versus: .5}
 }

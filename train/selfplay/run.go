@@ -40,8 +40,9 @@ type Learner interface {
 	Gated() error
 	// Net is the net that gates evaluate and save. It never changes; Fit makes a new one.
 	Net() *mlp.Net
-	// Save adds what Restore of the algorithm needs.
+	// Save adds what Restore needs, which makes a learner that has just been started the one that was saved.
 	Save(s *State)
+	Restore(s *State) error
 	// Close frees the trainers.
 	Close() error
 }
@@ -49,12 +50,11 @@ type Learner interface {
 // An Algorithm is a learner, or several with a share of the budget each, and an evaluation.
 // It is a pointer to all settings, which are saved with the run as JSON, and embeds Options.
 type Algorithm interface {
-	// Start returns the learner of a new run. It begins with the net from, or by its own rule if from is nil.
-	Start(r *Run, from *mlp.Net) (Learner, error)
+	// Start returns the learner of a new run, or the one to be restored if the run was saved. A new one begins with the
+	// net from, or by its own rule if from is nil.
+	Start(r *Run, from *mlp.Net, saved *State) (Learner, error)
 	// Next returns the learner of the next rollout: last, or the one that takes over from last at the run's progress.
 	Next(r *Run, last Learner) (Learner, error)
-	// Restore returns the learner of a saved run.
-	Restore(r *Run, s *State) (Learner, error)
 	// Policy returns a new policy of the rollout's kind. It depends on nothing but the settings, the
 	// game and the rollout.
 	Policy(g *games.Game, ro *Rollout) (Policy, error)
@@ -129,7 +129,7 @@ func New(g *games.Game, a Algorithm, from *mlp.Net, workers int) (*Run, error) {
 			"set the hidden ones alike", g.Rules.Name, network.Sizes(from), want)
 	}
 	var err error
-	if r.Learner, err = a.Start(r, from); err != nil {
+	if r.Learner, err = a.Start(r, from, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
 	ro := r.Learner.Rollout()

@@ -20,9 +20,9 @@ type quitter struct {
 	cancel       context.CancelFunc
 }
 
-func (q *quitter) Start(*Run, *mlp.Net) (Learner, error)       { return q, nil }
-func (q *quitter) Rollout() Rollout                            { return Rollout{Net: q.net, Steps: 1000} }
-func (q *quitter) Policy(*task.Game, *Rollout) (Policy, error) { return quitterPolicy{q: q}, nil }
+func (q *quitter) Start(*Run, *mlp.Net, *State) (Learner, error) { return q, nil }
+func (q *quitter) Rollout() Rollout                              { return Rollout{Net: q.net, Steps: 1000} }
+func (q *quitter) Policy(*task.Game, *Rollout) (Policy, error)   { return quitterPolicy{q: q}, nil }
 
 type quitterPolicy struct {
 	stubPolicy

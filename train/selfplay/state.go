@@ -134,8 +134,10 @@ func Resume(g *games.Game, path string, a Algorithm, workers int) (_ *Run, err e
 	if err := r.restore(s); err != nil {
 		return nil, err
 	}
-	r.Learner, err = a.Restore(r, s)
-	return r, err
+	if r.Learner, err = a.Start(r, nil, s); err != nil {
+		return nil, err
+	}
+	return r, r.Learner.Restore(s)
 }
 
 // restore fills in all but the learner.

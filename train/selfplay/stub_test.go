@@ -26,17 +26,17 @@ type stub struct {
 
 func (s *stub) now() time.Time { return s.clock }
 
-func (s *stub) Start(*Run, *mlp.Net) (Learner, error)       { return s, nil }
-func (s *stub) Next(_ *Run, l Learner) (Learner, error)     { return l, nil }
-func (s *stub) Restore(*Run, *State) (Learner, error)       { return s, nil }
-func (s *stub) Notes(*Run) map[string]string                { return map[string]string{} }
-func (s *stub) Stage(*Run) string                           { return "stub" }
-func (s *stub) Gated() error                                { return nil }
-func (s *stub) Net() *mlp.Net                               { return s.net }
-func (s *stub) Save(*State)                                 {}
-func (s *stub) Close() error                                { return nil }
-func (s *stub) Rollout() Rollout                            { return Rollout{Net: s.net, Steps: 1} }
-func (s *stub) Policy(*task.Game, *Rollout) (Policy, error) { return stubPolicy{}, nil }
+func (s *stub) Start(*Run, *mlp.Net, *State) (Learner, error) { return s, nil }
+func (s *stub) Next(_ *Run, l Learner) (Learner, error)       { return l, nil }
+func (s *stub) Restore(*State) error                          { return nil }
+func (s *stub) Notes(*Run) map[string]string                  { return map[string]string{} }
+func (s *stub) Stage(*Run) string                             { return "stub" }
+func (s *stub) Gated() error                                  { return nil }
+func (s *stub) Net() *mlp.Net                                 { return s.net }
+func (s *stub) Save(*State)                                   {}
+func (s *stub) Close() error                                  { return nil }
+func (s *stub) Rollout() Rollout                              { return Rollout{Net: s.net, Steps: 1} }
+func (s *stub) Policy(*task.Game, *Rollout) (Policy, error)   { return stubPolicy{}, nil }
 
 // A stubPolicy plays the first legal action and notes nothing.
 type stubPolicy struct{}

@@ -3,8 +3,6 @@ package phases
 import (
 	"math"
 
-	"blockyard/agents/mlp"
-	"blockyard/train/network"
 	"blockyard/train/selfplay"
 )
 
@@ -19,12 +17,6 @@ const (
 type backupLearner struct {
 	staged
 	average float64 // running mean of what a ply more changes
-}
-
-// newBackup begins with a net.
-func newBackup(r *selfplay.Run, c *Config, from *mlp.Net) (*backupLearner, error) {
-	l, err := newStaged(r, c, network.Config{Loss: network.Square}, from)
-	return &backupLearner{staged: l}, err
 }
 
 func (l *backupLearner) Restore(s *selfplay.State) error {

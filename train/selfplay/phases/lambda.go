@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"math"
 
-	"blockyard/agents/mlp"
 	"blockyard/env"
-	"blockyard/train/network"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
 )
@@ -22,12 +20,6 @@ const (
 type lambdaLearner struct {
 	*selfplay.Value
 	config *Config
-}
-
-// newLambda begins with a net, or with random weights if from is nil.
-func newLambda(r *selfplay.Run, c *Config, from *mlp.Net) (*lambdaLearner, error) {
-	v, err := selfplay.NewValue(r, network.Config{}, netPrefix, from)
-	return &lambdaLearner{v, c}, err
 }
 
 func (l *lambdaLearner) Rollout() selfplay.Rollout {

@@ -55,31 +55,51 @@ func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	}
 }
 
-// A learner is a selfplay.Learner that Restore of the algorithm can fill.
-type learner interface {
-	selfplay.Learner
-	Restore(s *selfplay.State) error
-}
-
 // learner begins TD(λ) or a backup with a net; only TD(λ) can do without one.
-func (c *Config) learner(r *selfplay.Run, backup bool, from *mlp.Net) (learner, error) {
+func (c *Config) learner(r *selfplay.Run, backup bool, from *mlp.Net) (selfplay.Learner, error) {
+	var n network.Config
+	siblings := backup && hasDraws(r.Game)
 	switch {
-	case !backup:
-		return newLambda(r, c, from)
-	case from == nil:
+	case backup && from == nil:
 		return nil, errors.New("a backup needs a net to start from: give --results a share above 0, or name one with --from")
-	case hasDraws(r.Game):
-		return newSiblings(r, c, from)
+	case siblings:
+		n = network.Config{Loss: network.Choice, Batch: c.perStep() * c.Samples, Group: c.Samples, Temperature: sharpness}
+	case backup:
+		n.Loss = network.Square
 	}
-	return newBackup(r, c, from)
+	v, err := selfplay.NewValue(r, n, netPrefix, from)
+	s := staged{Value: v, config: c, base: from}
+	switch {
+	case siblings:
+		return &siblingLearner{s, newSiblingReader(r.Game), decisions{game: r.Game, siblings: c.Samples}}, err
+	case backup:
+		return &backupLearner{staged: s}, err
+	}
+	return &lambdaLearner{v, c}, err
 }
 
 // Start implements selfplay.Algorithm. If from is nil TD(λ) begins with random weights.
-func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
+func (c *Config) Start(r *selfplay.Run, from *mlp.Net, saved *selfplay.State) (selfplay.Learner, error) {
 	if _, err := c.opponents(r.Game); err != nil {
 		return nil, err
 	}
-	return c.learner(r, c.Backup > 0 && c.Results == 0, from)
+	backup := c.Backup > 0 && c.Results == 0
+	if saved != nil {
+		prefix := netPrefix
+		switch backup = saved.Backup != nil; {
+		case saved.Version < firstVersion:
+			return nil, errors.New("a run of an earlier trainer: continue it with the program that saved it")
+		case backup && c.Backup == 0:
+			return nil, errors.New("the saved run has a backup, but its settings have none")
+		case backup:
+			prefix = basePrefix
+		}
+		var err error
+		if from, err = saved.Net(prefix, len(r.Game.Features)); err != nil {
+			return nil, err
+		}
+	}
+	return c.learner(r, backup, from)
 }
 
 // Next implements selfplay.Algorithm.
@@ -89,31 +109,6 @@ func (c *Config) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner,
 		return next, errors.Join(err, l.Close())
 	}
 	return last, nil
-}
-
-// Restore implements selfplay.Algorithm.
-func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, error) {
-	if _, err := c.opponents(r.Game); err != nil {
-		return nil, err
-	}
-	backup, prefix := s.Backup != nil, netPrefix
-	switch {
-	case s.Version < firstVersion:
-		return nil, errors.New("a run of an earlier trainer: continue it with the program that saved it")
-	case backup && c.Backup == 0:
-		return nil, errors.New("the saved run has a backup, but its settings have none")
-	case backup:
-		prefix = basePrefix
-	}
-	from, err := s.Net(prefix, len(r.Game.Features))
-	if err != nil {
-		return nil, err
-	}
-	l, err := c.learner(r, backup, from)
-	if err != nil {
-		return nil, err
-	}
-	return l, l.Restore(s)
 }
 
 // firstVersion is the first version of saved runs that have these algorithms.
@@ -183,12 +178,6 @@ type staged struct {
 	config *Config
 	base   *mlp.Net
 	fits   int // of this stage
-}
-
-// newStaged begins with a net.
-func newStaged(r *selfplay.Run, c *Config, n network.Config, from *mlp.Net) (staged, error) {
-	v, err := selfplay.NewValue(r, n, netPrefix, from)
-	return staged{Value: v, config: c, base: from}, err
 }
 
 func (l *staged) Restore(s *selfplay.State) error {

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"blockyard/agents/mlp"
-	"blockyard/train/network"
 	"blockyard/train/selfplay"
 )
 
@@ -24,15 +22,6 @@ type siblingLearner struct {
 
 // perStep is how many decisions a step of the optimiser takes.
 func (c *Config) perStep() int { return max(1, c.Batch/c.Samples) }
-
-// newSiblings begins with a net.
-func newSiblings(r *selfplay.Run, c *Config, from *mlp.Net) (*siblingLearner, error) {
-	l, err := newStaged(r, c, network.Config{
-		Loss: network.Choice, Batch: c.perStep() * c.Samples, Group: c.Samples, Temperature: sharpness,
-	}, from)
-	return &siblingLearner{staged: l, reader: newSiblingReader(r.Game),
-		stage: decisions{game: r.Game, siblings: c.Samples}}, err
-}
 
 func (l *siblingLearner) Restore(s *selfplay.State) error {
 	return errors.Join(l.stage.SetTensors(s.Under(stagePrefix)), l.staged.Restore(s))

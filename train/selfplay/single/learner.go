@@ -47,11 +47,7 @@ func (c *Config) Next(_ *selfplay.Run, last selfplay.Learner) (selfplay.Learner,
 }
 
 // Start implements selfplay.Algorithm. The net has random weights if from is nil.
-func (c *Config) Start(r *selfplay.Run, from *mlp.Net) (selfplay.Learner, error) {
-	return c.newLearner(r, from)
-}
-
-func (c *Config) newLearner(r *selfplay.Run, from *mlp.Net) (*learner, error) {
+func (c *Config) Start(r *selfplay.Run, from *mlp.Net, _ *selfplay.State) (selfplay.Learner, error) {
 	v, err := selfplay.NewValue(r, network.Config{Loss: network.Square}, meanPrefix, from)
 	if err != nil {
 		return nil, err
@@ -60,17 +56,12 @@ func (c *Config) newLearner(r *selfplay.Run, from *mlp.Net) (*learner, error) {
 	return &learner{Value: v, config: c}, nil
 }
 
-// Restore implements selfplay.Algorithm.
-func (c *Config) Restore(r *selfplay.Run, s *selfplay.State) (selfplay.Learner, error) {
-	l, err := c.newLearner(r, nil)
-	if err != nil {
-		return nil, err
-	}
+func (l *learner) Restore(s *selfplay.State) (err error) {
 	if err := l.Value.Restore(s); err != nil {
-		return nil, err
+		return err
 	}
-	l.kept, err = afterstate.Unpack(s.Tensors, s.Kept, len(r.Game.Features))
-	return l, err
+	l.kept, err = afterstate.Unpack(s.Tensors, s.Kept, len(l.Run.Game.Features))
+	return err
 }
 
 func (l *learner) Save(s *selfplay.State) {
