@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
@@ -159,4 +160,38 @@ func (p *lambdaPolicy) note(s *selfplay.Slot, seat, i int) {
 	if k, own := p.Root.Find(i), p.Game.Own; k >= 0 {
 		s.Notes.(*notes).seats[seat].Add(afterstate.Step{}, p.Root.X[k*own:(k+1)*own], p.Root.Shared)
 	}
+}
+
+// notes are what the seats that learn saw in one slot's rollout.
+type notes struct {
+	features int
+	// The reward of the choice that ends a game is its result as a chance of winning, and there are no others. Values
+	// are chances, too; the learner sets them.
+	seats [env.MaxSeats]afterstate.Path
+}
+
+// lengthsTensor is the tensor of the lengths of the seats' paths.
+const lengthsTensor = "lengths"
+
+func (n *notes) Tensors() []mlp.Tensor {
+	tensors, lengths := afterstate.Pack(n.seats[:], n.features)
+	data := make([]float32, len(lengths))
+	for seat, steps := range lengths {
+		data[seat] = float32(steps)
+	}
+	return append([]mlp.Tensor{{Name: lengthsTensor, Shape: []int{len(data)}, Data: data}}, tensors...)
+}
+
+func (n *notes) SetTensors(tensors []mlp.Tensor) error {
+	t := selfplay.Named{Tensors: tensors}
+	var lengths []int
+	for _, v := range t.Take(lengthsTensor, len(n.seats)) {
+		lengths = append(lengths, int(v))
+	}
+	if t.Err != nil {
+		return t.Err
+	}
+	paths, err := afterstate.Unpack(tensors, lengths, n.features)
+	copy(n.seats[:], paths)
+	return err
 }
