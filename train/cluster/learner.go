@@ -73,11 +73,11 @@ func NewLearner(ctx context.Context, site *broker.Site, r *selfplay.Run, o Learn
 	}
 	l := &Learner{run: r, sent: map[place]*sentTask{}, arrived: make(chan struct{}, 1),
 		checks: map[selfplay.Rollout]string{}, verify: o.Verify, began: time.Now()}
-	settings, err := json.Marshal(r.Settings())
+	settings, err := json.Marshal(r.Settings)
 	if err != nil {
 		return nil, err
 	}
-	if l.player, err = selfplay.NewPlayer(r.Game, r.Settings()); err != nil {
+	if l.player, err = selfplay.NewPlayer(r.Game, r.Settings); err != nil {
 		return nil, err
 	}
 	l.Server, err = fleet.Serve(ctx, site, fleet.Run{

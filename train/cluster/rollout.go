@@ -67,7 +67,7 @@ func (l *Learner) prepare(ctx context.Context, ro selfplay.Rollout) error {
 	if _, ok := l.checks[kind]; ok {
 		return nil
 	}
-	sum, err := selfplay.SelfTest(l.run.Game, l.run.Settings(), ro)
+	sum, err := selfplay.SelfTest(l.run.Game, l.run.Settings, ro)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.checks[kind] = sum

@@ -154,7 +154,7 @@ func (c *fit) fit(ctx context.Context, t *network.Trainer, train, held *rows.Set
 			return nil
 		}
 		rate := c.Rate * (1 - 0.95*float64(epoch)/float64(c.Epochs))
-		loss, err := train.Pass(t, shuffle, c.Batch, rate)
+		loss, err := train.Pass(t.Fit, shuffle, c.Batch, rate)
 		if err != nil {
 			return err
 		}

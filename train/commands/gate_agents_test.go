@@ -83,7 +83,7 @@ func TestGateWeightsLieInTheFolder(t *testing.T) {
 	settings := new(phases.Config)
 	run, err := (&selfplayCmd{Out: dir, Resume: true, Workers: 1}).open(games.BlockBattle)
 	require.NoError(t, err)
-	text, err := json.Marshal(run.Settings())
+	text, err := json.Marshal(run.Settings)
 	require.NoError(t, err)
 	require.NoError(t, run.Close())
 	require.NoError(t, json.Unmarshal(text, settings))

@@ -53,9 +53,10 @@ func (p *progress) after(gated bool) {
 	if s := (c.Spent - b.Spent).Seconds(); s > 0 {
 		games, positions := float64(c.Games-b.Games)/s, float64(c.Moves-b.Moves)/s
 		visited, score := float64(c.Visited-b.Visited)/s, p.run.LastScore()
+		stage := p.run.Settings.Stage(p.run)
 		text := fmt.Sprintf("%s: %.0f games/s  %.1fk positions/s  %.2fM evaluations/s  loss %.4f  %s",
-			p.run.Stage(), games, positions/1e3, visited/1e6, c.Loss, score)
-		attributes := []any{"stage", p.run.Stage(), "games_per_second", games, "positions_per_second", positions,
+			stage, games, positions/1e3, visited/1e6, c.Loss, score)
+		attributes := []any{"stage", stage, "games_per_second", games, "positions_per_second", positions,
 			"evaluations_per_second", visited, "loss", c.Loss, "score", score}
 		if workers := p.workers(); workers != "" {
 			text, attributes = text+"  "+workers, append(attributes, "workers", workers)

@@ -78,7 +78,7 @@ func TestBlockingWithOtherShapes(t *testing.T) {
 	require.NoError(t, err)
 	require.Same(t, rules, g.Rules)
 	require.Equal(t, Blocking.Features, g.Features)
-	require.Equal(t, "blocking", g.Facts(nil).Game)
+	require.Equal(t, "blocking", g.entry.Facts(g.Rules, nil).Game)
 	require.Same(t, blocking.Game, Blocking.Rules)
 	s := rules.New(2)
 	var r env.Rand

@@ -41,8 +41,7 @@ type Game struct {
 	Hand func() search.Evaluator
 	// Learned creates the evaluator that plays by a network.
 	Learned func(*mlp.Net) (search.Evaluator, error)
-	// Chance, if set, is the target that a finished game gives a seat, 0 to 1. By default it
-	// is the seat's Result on that scale.
+	// Chance is the target that a finished game gives a seat, 0 to 1: by default the seat's Result on that scale.
 	Chance func(s env.State, seat int) float32
 	// Damage turns a fresh position into a late or a hard one, at random by r alone. Check
 	// accepts the position, and its game is not over.
@@ -69,18 +68,13 @@ type Solo struct {
 // learns the values of the positions in which plans end, because these are what the search evaluates.
 type Plan func(s env.State, x []float32) (a env.Action, points int, ok bool)
 
-// Facts are what a file of weights for the game says about itself.
-func (g *Game) Facts(notes map[string]string) mlp.Facts {
-	return g.entry.Facts(g.Rules, notes)
-}
-
 // Save writes a network for the game, and what is to be noted about it, to a file. If it fails, an existing file is
 // unchanged.
 func (g *Game) Save(path string, n *mlp.Net, notes map[string]string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return disk.Write(path, 0o644, func(w io.Writer) error { return mlp.Write(w, n, g.Facts(notes)) })
+	return disk.Write(path, 0o644, func(w io.Writer) error { return mlp.Write(w, n, g.entry.Facts(g.Rules, notes)) })
 }
 
 // Load reads a network for the game from a file, or the shipped one if path is empty.
@@ -155,6 +149,7 @@ func New(g *env.Game, e *entry.Entry) *Game {
 			return hand
 		},
 		Learned: e.Evaluator,
+		Chance:  func(s env.State, seat int) float32 { return (1 + s.Result(seat)) / 2 },
 		Damage:  func(env.State, *env.Rand) {},
 	}
 	if g.MaxSeats == 1 {
@@ -165,7 +160,10 @@ func New(g *env.Game, e *entry.Entry) *Game {
 
 // merge gives t what a game adds to it.
 func merge(t *Game, add Game) *Game {
-	t.Chance, t.Damage, t.Mirror = add.Chance, add.Damage, add.Mirror
+	t.Damage, t.Mirror = add.Damage, add.Mirror
+	if add.Chance != nil {
+		t.Chance = add.Chance
+	}
 	if add.Solo != nil {
 		t.Solo = add.Solo
 	}

@@ -126,7 +126,7 @@ func (f *Folder) write(now time.Time, step int, values map[string]float64) error
 func (f *Folder) saveNet(now time.Time) error {
 	r := f.run
 	p := r.Curve[len(r.Curve)-1]
-	notes := r.algorithm.Notes(r)
+	notes := r.Settings.Notes(r)
 	notes["seed"] = strconv.FormatUint(r.Options.Seed, 10)
 	notes["iterations"], notes["rows"] = strconv.Itoa(p.Iterations), strconv.Itoa(p.Rows)
 	names := []string{fmt.Sprintf("net-%03d.safetensors", r.Counts.Gated)}

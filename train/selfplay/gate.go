@@ -61,7 +61,7 @@ func (r *Run) Done() bool { return r.Progress() >= 1 && !r.GateDue() }
 func (r *Run) gate(ctx context.Context) (bool, error) {
 	began, c := r.now(), r.Counts
 	p := Point{Iterations: c.Iterations, Rows: c.Rows, Loss: c.Loss, Seconds: c.Spent.Seconds(), CPU: c.CPU.Seconds()}
-	if ok, err := r.algorithm.Gate(ctx, r, &p); err != nil || !ok {
+	if ok, err := r.Settings.Gate(ctx, r, &p); err != nil || !ok {
 		return false, err
 	}
 	if p.Kept {

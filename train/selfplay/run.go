@@ -72,9 +72,10 @@ type Algorithm interface {
 
 // A Run is a training run in progress.
 type Run struct {
-	Game    *games.Game
-	Options Options
-	Workers int // goroutines that play; they do not influence the outcome
+	Game     *games.Game
+	Settings Algorithm
+	Options  Options // of Settings
+	Workers  int     // goroutines that play; they do not influence the outcome
 
 	// Remote, if set, plays the rollouts in other processes: in copies of the run's slots, which it returns.
 	Remote func(context.Context, *Run, Rollout) ([]*Slot, error)
@@ -89,7 +90,6 @@ type Run struct {
 
 	Played, Fitted time.Duration // wall-clock time of rollouts and of fits in this process
 
-	algorithm Algorithm
 	recording recording
 	policies  []Policy // one per worker, of a kind
 	kind      string
@@ -144,7 +144,7 @@ func newRun(g *games.Game, a Algorithm, workers int) *Run {
 	if g.Solo != nil {
 		stream = soloStream
 	}
-	r := &Run{Game: g, Options: o, Workers: max(1, workers), algorithm: a, now: time.Now}
+	r := &Run{Game: g, Options: o, Workers: max(1, workers), Settings: a, now: time.Now}
 	for i := range o.Games {
 		s := newSlot(g, o.OpponentNames(), i)
 		s.Rand.Seed(env.Derive(o.Seed^stream, uint64(i)))
@@ -165,12 +165,6 @@ func (r *Run) Close() error {
 // Net is the net that is gated and saved, as of the last fit.
 func (r *Run) Net() *mlp.Net { return r.Learner.Net() }
 
-// Stage names the current part of the run.
-func (r *Run) Stage() string { return r.algorithm.Stage(r) }
-
-// Settings are those of the run's algorithm.
-func (r *Run) Settings() Algorithm { return r.algorithm }
-
 // Shuffle returns the generator that orders the rows of this iteration.
 func (r *Run) Shuffle() *rand.Rand {
 	return rand.New(rand.NewPCG(r.Options.Seed^rowStream, uint64(r.Counts.Iterations)))
@@ -182,7 +176,7 @@ func (r *Run) Step() error { return r.step(context.Background()) }
 func (r *Run) step(ctx context.Context) error {
 	began := r.now()
 	used, _ := program.CPU() // 0 if it is not known
-	next, err := r.algorithm.Next(r, r.Learner)
+	next, err := r.Settings.Next(r, r.Learner)
 	if err != nil {
 		return err
 	}

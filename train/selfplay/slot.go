@@ -184,7 +184,7 @@ func (r *Run) Policies(ro *Rollout) ([]Policy, error) {
 		r.policies, r.kind = nil, ro.Kind
 	}
 	for len(r.policies) < r.Workers {
-		p, err := r.algorithm.Policy(r.Game, ro)
+		p, err := r.Settings.Policy(r.Game, ro)
 		if err != nil {
 			return nil, err
 		}

@@ -64,7 +64,7 @@ type GameSlot struct {
 // Save writes the run as it stands between two steps. A run that Resume reads continues as this one would have.
 func (r *Run) Save(path string) error {
 	s := &State{
-		Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules, Config: r.algorithm, Version: stateVersion,
+		Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules, Config: r.Settings, Version: stateVersion,
 		Counts: stateCounts{Counts: r.Counts}, Curve: r.Curve,
 	}
 	for _, x := range r.Slots {

@@ -56,7 +56,7 @@ func (v *Value) Net() *mlp.Net { return v.Mean }
 func (v *Value) Learn(passes int, rate float64) error {
 	counts, shuffle := &v.Run.Counts, v.Run.Shuffle()
 	for pass := range passes {
-		loss, err := v.Rows.Pass(v.Trainer, shuffle, v.Run.Options.Batch, rate)
+		loss, err := v.Rows.Pass(v.Trainer.Fit, shuffle, v.Run.Options.Batch, rate)
 		if err != nil {
 			return err
 		}

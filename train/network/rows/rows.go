@@ -35,14 +35,11 @@ func (s *Rows) Row(i int) []float32 {
 // Cut keeps the first n rows.
 func (s *Rows) Cut(n int) { s.X, s.Y = s.X[:n*len(s.Game.Features)], s.Y[:n] }
 
-// A Fitter takes one step on a batch at a learning rate and returns its loss, as network.Trainer does.
-type Fitter interface {
-	Fit(x, y []float32, rate float64) (float64, error)
-}
-
 // Pass fits all rows once, in batches and random order, and returns the mean loss, 0 if there are none. It mirrors
-// half of the rows if the game has mirror images.
-func (s *Rows) Pass(t Fitter, r *rand.Rand, batch int, rate float64) (float64, error) {
+// half of the rows if the game has mirror images. fit takes a step on a batch, as network.Trainer.Fit does.
+func (s *Rows) Pass(
+	fit func(x, y []float32, rate float64) (float64, error), r *rand.Rand, batch int, rate float64,
+) (float64, error) {
 	s.order = s.order[:0]
 	for i := range s.Y {
 		s.order = append(s.order, i)
@@ -60,7 +57,7 @@ func (s *Rows) Pass(t Fitter, r *rand.Rand, batch int, rate float64) (float64, e
 			}
 		}
 		// A last short batch takes a step of its own size, not a full one.
-		loss, err := t.Fit(s.bx, s.by, rate*float64(len(rows))/float64(batch))
+		loss, err := fit(s.bx, s.by, rate*float64(len(rows))/float64(batch))
 		if err != nil {
 			return 0, err
 		}

@@ -108,7 +108,7 @@ func TestPassFitsEveryRowOnce(t *testing.T) {
 		rows.Y = append(rows.Y, float32(i))
 	}
 	k := &keeper{seen: map[float32]int{}}
-	loss, err := rows.Pass(k, rand.New(rand.NewPCG(1, 1)), 4, 0.5)
+	loss, err := rows.Pass(k.Fit, rand.New(rand.NewPCG(1, 1)), 4, 0.5)
 	require.NoError(t, err)
 	require.Equal(t, []int{4, 4, 2}, k.rows)
 	require.Equal(t, []float64{.5, .5, .25}, k.rates)

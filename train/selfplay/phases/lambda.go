@@ -126,17 +126,9 @@ func (p *lambdaPolicy) End(s *selfplay.Slot) {
 	all := s.Notes.(*notes)
 	for seat := range all.seats {
 		if path := &all.seats[seat]; len(path.Steps) > 0 {
-			path.End(p.outcome(s.State, seat))
+			path.End(p.Game.Chance(s.State, seat))
 		}
 	}
-}
-
-// outcome is what seat learns from a finished game, as a chance of winning.
-func (p *lambdaPolicy) outcome(s env.State, seat int) float32 {
-	if p.Game.Chance != nil {
-		return p.Game.Chance(s, seat)
-	}
-	return (1 + s.Result(seat)) / 2
 }
 
 func (p *lambdaPolicy) Choose(s *selfplay.Slot, seat int) env.Action {

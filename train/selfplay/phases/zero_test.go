@@ -55,7 +55,7 @@ func TestStagesFromZero(t *testing.T) {
 			before = r.Net()
 			return nil
 		}
-		names = append(names, r.Stage())
+		names = append(names, r.Settings.Stage(r))
 		if b, ok := r.Learner.(*siblingLearner); ok {
 			require.Same(t, before, b.base)
 		}
