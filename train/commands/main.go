@@ -10,8 +10,6 @@ import (
 	"blockyard/agents/fleet/broker"
 	"blockyard/datasets/program"
 	"blockyard/train/selfplay"
-	"blockyard/train/selfplay/phases"
-	"blockyard/train/selfplay/single"
 )
 
 // table lists the commands.
@@ -34,7 +32,7 @@ func Main() int {
 // Program is the program.
 func Program() *program.Program {
 	return &program.Program{Name: "train", Commands: new(table), Options: []kong.Option{broker.Helps,
-		selfplay.FlagHelp, phases.FlagHelp, single.FlagHelp},
+		selfplay.FlagHelp},
 		About: "Train networks by self-play or from records. Every command takes --help."}
 }
 

@@ -38,7 +38,7 @@ type Flags struct {
 //go:embed flags.toml
 var flagTexts string
 
-// FlagHelp are the help texts of Flags.
+// FlagHelp are the help texts of Flags, and of those of each algorithm.
 var FlagHelp = program.Texts(flagTexts)
 
 // Apply sets the options for which flags were given. With a budget of time there is a gate per minute at most by

@@ -1,16 +1,13 @@
 package phases
 
 import (
-	_ "embed"
 	"fmt"
-
-	"blockyard/datasets/program"
 
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 )
 
-// Flags are the flags of a new run in a game of several seats.
+// Flags are the flags of a new run in a game of several seats. Their help texts are in selfplay.FlagHelp.
 type Flags struct {
 	Results     *float64 `help:"${results}" placeholder:"SHARE" group:"Games of several seats"`
 	Backup      *float64 `help:"${backup}" placeholder:"SHARE" group:"Games of several seats"`
@@ -25,12 +22,6 @@ type Flags struct {
 	Look       *int     `help:"${look}" placeholder:"N" group:"With --backup"`
 	RateBackup *float64 `help:"${rate_backup}" placeholder:"X" group:"With --backup"`
 }
-
-//go:embed flags.toml
-var flagTexts string
-
-// FlagHelp are the help texts of Flags.
-var FlagHelp = program.Texts(flagTexts)
 
 // Parts of a run that flags are for.
 const (

@@ -1,16 +1,13 @@
 package single
 
 import (
-	_ "embed"
 	"errors"
-
-	"blockyard/datasets/program"
 
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 )
 
-// Flags are the flags of a new run in a game of one seat.
+// Flags are the flags of a new run in a game of one seat. Their help texts are in selfplay.FlagHelp.
 type Flags struct {
 	Discount  *float64 `help:"${discount}" placeholder:"X" group:"TD(λ)"`
 	Keep      *int     `help:"${keep}" placeholder:"N" group:"Games of one seat"`
@@ -18,12 +15,6 @@ type Flags struct {
 	GateGames *int     `help:"${gate_games}" placeholder:"N" group:"Games of one seat"`
 	GateSteps *int     `help:"${gate_steps}" placeholder:"N" group:"Games of one seat"`
 }
-
-//go:embed flags.toml
-var flagTexts string
-
-// FlagHelp are the help texts of Flags.
-var FlagHelp = program.Texts(flagTexts)
 
 // Parts of a run that flags are for.
 const (
