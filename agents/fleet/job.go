@@ -62,19 +62,15 @@ func parseJob(data []byte) (*jobMessage, error) {
 	return m, nil
 }
 
-// LargeResult is the size in bytes above which a result travels as an object, which costs more than a message.
-const LargeResult = broker.LargestMessage / 2
-
-// resultHeader holds a resultMessage as JSON.
-const resultHeader = "Blockyard-Result"
-
-// mostBusy bounds what a worker may say that a job took, in microseconds: a day.
-const mostBusy = 24 * 3600 * 1000 * 1000
-
-// The states of a result that is none.
 const (
-	failed   = "failed"   // the content says why
-	exceeded = "exceeded" // the job was given out too often
+	// LargeResult is the size in bytes above which a result travels as an object, which costs more than a message.
+	LargeResult = broker.LargestMessage / 2
+
+	resultHeader = "Blockyard-Result"      // holds a resultMessage as JSON
+	mostBusy     = 24 * 3600 * 1000 * 1000 // bounds what a worker may say that a job took, in microseconds: a day
+
+	failed   = "failed"   // state of a result that is none: the content says why
+	exceeded = "exceeded" // another one: the job was given out too often
 )
 
 // A resultMessage is the result of a job on its way, but for its content.

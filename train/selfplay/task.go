@@ -168,11 +168,10 @@ type Result struct {
 	Visited   uint64
 }
 
-// resultKey is the entry of a result's metadata that holds its fields.
-const resultKey = "result"
-
-// mostResult is how many bytes a result may have before it is compressed.
-const mostResult = 64 << 20
+const (
+	resultKey  = "result" // the entry of a result's metadata that holds its fields
+	mostResult = 64 << 20 // bytes of a result before it is compressed
+)
 
 // More than half of the features of a position are 0, so results are compressed. The same result gives the same bytes.
 var (

@@ -76,14 +76,6 @@ func pack(g *env.Game, name, text string, files *[][]byte) (player, error) {
 	return p, nil
 }
 
-// open returns the player, whose weights get returns by the SHA-256 of their object.
-func (p *player) open(g *env.Game, get func(name string) ([]byte, error)) (match.Player, error) {
-	f, err := bots.New(g, bots.Foreign(p.Spec, func(name string) ([]byte, error) {
-		return get(strings.TrimPrefix(name, bots.ContentPrefix))
-	}))
-	return match.Player{Name: p.Name, New: f}, err
-}
-
 // facts are what a worker must have like the process of the match.
 func facts(g *env.Game) (map[string]string, error) {
 	e := bots.Of(g)
@@ -152,12 +144,13 @@ func Open(ctx context.Context, r *fleet.Run, get fleet.Get) (fleet.NewPlayer, er
 		return nil, fmt.Errorf("match %s: %d players, want 1 or 2", r.ID, len(s.Players))
 	}
 	m := &match.Match{Rules: g, Seats: s.Seats, Cap: s.Cap, Steps: s.Steps}
+	weights := func(name string) ([]byte, error) { return get(ctx, strings.TrimPrefix(name, bots.ContentPrefix)) }
 	for _, p := range s.Players {
-		to, err := p.open(g, func(name string) ([]byte, error) { return get(ctx, name) })
+		f, err := bots.New(g, bots.Foreign(p.Spec, weights))
 		if err != nil {
 			return nil, fmt.Errorf("match %s: %w", r.ID, err)
 		}
-		m.Players = append(m.Players, to)
+		m.Players = append(m.Players, match.Player{Name: p.Name, New: f})
 	}
 	check, err := selfTest(ctx, m)
 	if err == nil {

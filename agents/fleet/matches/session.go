@@ -34,11 +34,10 @@ type session struct {
 	match *match.Match
 }
 
-// mostUnits are under way at a time.
-const mostUnits = 4096
-
-// logEvery is how often a session logs what its workers have done.
-const logEvery = 10 * time.Second
+const (
+	mostUnits = 4096             // are under way at a time
+	logEvery  = 10 * time.Second // what workers have done
+)
 
 // Start lets workers play m, if --cluster is given: it sets m.Remote and m.Workers. The texts are those of A, and of B
 // if there is a B, on this command line. What people should know goes to out. The caller must Close the session.
