@@ -143,18 +143,18 @@ func (p *Player) Decode(t *Task, file []byte) (*Slot, error) {
 	return s, nil
 }
 
-// UntilGate returns how many rollouts, at least one, are certain to be played before the next gate,
-// and before the progress end. It is 1 under a budget of time.
-func (r *Run) UntilGate(end float64) int {
+// UntilGate returns how many rollouts, at least one, are certain to be played before the next gate, and before the
+// budget ends. It is 1 under a budget of time.
+func (r *Run) UntilGate() int {
 	if r.Options.For > 0 {
 		return 1
 	}
 	later := Run{Options: r.Options, Counts: r.Counts}
-	for n := 0; ; n++ {
-		if n > 0 && (later.GateDue() || later.Progress() >= end) {
+	for n := 1; ; n++ {
+		later.Counts.Iterations++
+		if later.GateDue() || later.Progress() >= 1 {
 			return n
 		}
-		later.Counts.Iterations++
 	}
 }
 

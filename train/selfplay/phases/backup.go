@@ -99,16 +99,12 @@ func (p *backupPolicy) Begin(s *selfplay.Slot) {
 	n.x, n.base, n.change = n.x[:0], n.base[:0], n.change[:0]
 }
 
+// Choose plays for seat two plies deep: of the Width best first choices, the one with the best second choice. Among
+// these it samples positions to learn from.
 func (p *backupPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	if s.Opponent[seat] > 0 {
 		return p.opponent(s, seat)
 	}
-	return p.chooseTwoPly(s, seat)
-}
-
-// chooseTwoPly plays for seat two plies deep: of the Width best first choices, the one with
-// the best second choice. Among these it samples positions to learn from.
-func (p *backupPolicy) chooseTwoPly(s *selfplay.Slot, seat int) env.Action {
 	p.Evaluate(&p.Root, s.State, seat)
 	first := afterstate.Best(p.Root.Worth)
 	if first < 0 || p.Root.Live == 0 || p.Root.Worth[first] >= afterstate.Certain {
@@ -116,7 +112,10 @@ func (p *backupPolicy) chooseTwoPly(s *selfplay.Slot, seat int) env.Action {
 	}
 	p.Rank()
 	n := min(p.Width, len(p.Order))
-	sampled := p.spread(s, n)
+	var sampled [65]int // how often each first choice is; a sample costs no more than a second choice does
+	for range p.config.Samples {
+		sampled[s.Rand.Next()%uint64(min(n, len(sampled)-1))]++
+	}
 	top := float32(0)
 	for q, k := range p.Order[:n] {
 		i := p.Root.Choice[k]
@@ -141,15 +140,6 @@ func (p *backupPolicy) chooseTwoPly(s *selfplay.Slot, seat int) env.Action {
 	return p.Root.Legal[first]
 }
 
-// spread spreads the samples of a decision over its first n choices. A choice may have several: a sample costs no more
-// than a second choice does.
-func (p *backupPolicy) spread(s *selfplay.Slot, n int) (sampled [65]int) {
-	for range p.config.Samples {
-		sampled[s.Rand.Next()%uint64(min(n, len(sampled)-1))]++
-	}
-	return sampled
-}
-
 // backupSample notes one of the second choices in Leaf: the best or, half of the time, any.
 func (p *backupPolicy) backupSample(s *selfplay.Slot, seat int) {
 	if p.Leaf.Live == 0 {
@@ -166,9 +156,6 @@ func (p *backupPolicy) backupSample(s *selfplay.Slot, seat int) {
 	n.base = append(n.base, base)
 	n.change = append(n.change, p.playOn(p.Leaf.States[k], seat, max(1, p.config.Look))-base)
 }
-
-// clamp bounds the worth of a position in a target.
-func clamp(worth float32) float32 { return min(max(worth, -maxWorth), maxWorth) }
 
 // playOn lets both seats play on from leaf for look plies, each by the choice that the net prefers. It returns the mean
 // worth to seat of what is reached.
@@ -191,7 +178,7 @@ func (p *backupPolicy) playOn(leaf env.State, seat, look int) float32 {
 		first := afterstate.Best(p.third.Worth)
 		worth := float32(-maxWorth) // a seat that has to choose and cannot has lost
 		if first >= 0 {
-			worth = clamp(p.third.Worth[first])
+			worth = min(max(p.third.Worth[first], -maxWorth), maxWorth)
 		}
 		if mover != seat {
 			worth = -worth

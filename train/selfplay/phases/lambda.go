@@ -70,19 +70,17 @@ func (l *lambdaLearner) collect() {
 	}
 }
 
-// targets has the mean net evaluate a path's steps and returns their λ-returns, NaN where nothing is known.
+// targets has the mean net evaluate a path's steps, as chances, and returns their λ-returns, NaN where nothing is known.
 func (l *lambdaLearner) targets(p *afterstate.Path) []float32 {
 	p.Evaluate(l.Mean)
 	for i := range p.Steps {
-		p.Steps[i].Value = odds(p.Steps[i].Value)
+		odds := float64(p.Steps[i].Value) // their logarithm
+		p.Steps[i].Value = float32(1 / (1 + math.Exp(-odds)))
 	}
 	targets := make([]float32, len(p.Steps))
 	returns(p.Steps, l.config.Lambda, targets)
 	return targets
 }
-
-// odds turns log odds into a chance.
-func odds(z float32) float32 { return float32(1 / (1 + math.Exp(-float64(z)))) }
 
 // returns writes the λ-return of every step of a path into y, given the steps' values.
 // Steps whose successors the end of the rollout cut off get NaN: nothing is known about them.
@@ -142,16 +140,10 @@ func (p *lambdaPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	if s.Chance(p.config.Explore) {
 		i = p.Random(i, &s.Rand)
 	}
-	p.note(s, seat, i)
-	return p.Root.Legal[i]
-}
-
-// note appends the row of the choice i of Root to seat's path. A choice that ends the game has no row: a net is never
-// asked about finished games.
-func (p *lambdaPolicy) note(s *selfplay.Slot, seat, i int) {
-	if k, own := p.Root.Find(i), p.Game.Own; k >= 0 {
+	if k, own := p.Root.Find(i), p.Game.Own; k >= 0 { // a net is never asked about finished games
 		s.Notes.(*notes).seats[seat].Add(afterstate.Step{}, p.Root.X[k*own:(k+1)*own], p.Root.Shared)
 	}
+	return p.Root.Legal[i]
 }
 
 // notes are what the seats that learn saw in one slot's rollout.

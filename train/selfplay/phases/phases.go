@@ -36,6 +36,7 @@ import (
 	"strconv"
 
 	"blockyard/agents/mlp"
+	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/train/games"
 	"blockyard/train/network"
@@ -133,7 +134,11 @@ func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, e
 	}
 	switch ro.Kind {
 	case siblingKind:
-		return newSiblingPolicy(c, s)
+		e, err := g.Learned(ro.Net)
+		if _, ok := e.(search.LeafEvaluator); err == nil && !ok {
+			err = errors.New("the evaluator of " + g.Rules.Name + " values no leaves")
+		}
+		return &siblingPolicy{policy: policy{s, c}, after: g.Rules.New(g.Rules.MinSeats)}, err
 	case backupKind:
 		return &backupPolicy{policy: policy{s, c}, scratch: g.Rules.New(g.Rules.MinSeats)}, nil
 	case lambdaKind:
@@ -211,7 +216,7 @@ func (l *staged) rollout(kind string) selfplay.Rollout {
 	o := l.Run.Options
 	return selfplay.Rollout{
 		Kind: kind, Net: l.base, Steps: max(1, o.Rounds/shorter), Late: o.Late, Versus: l.config.Versus,
-		Ahead: l.Run.UntilGate(1) - 1, // the base stands still
+		Ahead: l.Run.UntilGate() - 1, // the base stands still
 	}
 }
 

@@ -2,7 +2,6 @@ package phases
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"slices"
 
@@ -21,9 +20,9 @@ const (
 // A siblingPolicy plays two plies deep and notes decisions. The siblings of one are pairs of actions in a row: the best
 // pair of each of the best first actions, the next best pairs of all, and some at random.
 type siblingPolicy struct {
-	policy        // its search is that of opponents
-	eval          search.LeafEvaluator
-	states        []env.State // the positions after the first actions
+	policy                             // its search is that of opponents
+	eval          search.LeafEvaluator // values the ends of pairs without making them
+	states        []env.State          // the positions after the first actions
 	first, second []env.Action
 	pairs         []pair
 	chosen        []pair
@@ -40,16 +39,6 @@ type pair struct {
 	taken  bool
 	action [2]env.Action
 	value  float32
-}
-
-// newSiblingPolicy makes a policy for a game whose evaluator values the ends of pairs without making them.
-func newSiblingPolicy(c *Config, s *afterstate.Search) (*siblingPolicy, error) {
-	rules := s.Game.Rules
-	e, err := s.Game.Learned(s.Net)
-	if _, ok := e.(search.LeafEvaluator); err == nil && !ok {
-		err = errors.New("the evaluator of " + rules.Name + " values no leaves")
-	}
-	return &siblingPolicy{policy: policy{s, c}, after: rules.New(rules.MinSeats)}, err
 }
 
 // Start implements selfplay.Policy. A net that fits once fits again: all have the same layers at their ends.
