@@ -63,9 +63,9 @@ type Solo struct {
 	Planner func(net *mlp.Net, width int) Plan
 }
 
-// A Plan is a policy that searches by a net. It returns what to choose in s. It writes the features of the position where
-// the plan ends to x and returns the points there; ok is false, and x untouched, if every plan ends the game. Training
-// learns the values of the positions in which plans end, because these are what the search evaluates.
+// A Plan is a policy that searches by a net. It returns what to choose in s. It writes the features of the position
+// where the plan ends to x and returns the points there; ok is false, and x untouched, if every plan ends the game.
+// Training learns the values of the positions in which plans end, because these are what the search evaluates.
 type Plan func(s env.State, x []float32) (a env.Action, points int, ok bool)
 
 // Save writes a network for the game, and what is to be noted about it, to a file. If it fails, an existing file is

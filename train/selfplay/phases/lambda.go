@@ -70,7 +70,7 @@ func (l *lambdaLearner) collect() {
 	}
 }
 
-// targets has the mean net evaluate a path's steps, as chances, and returns their λ-returns, NaN where nothing is known.
+// targets has the mean net evaluate a path's steps, as chances. It returns their λ-returns, NaN for what is not known.
 func (l *lambdaLearner) targets(p *afterstate.Path) []float32 {
 	p.Evaluate(l.Mean)
 	for i := range p.Steps {
