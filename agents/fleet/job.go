@@ -50,7 +50,6 @@ func (m *jobMessage) messageID() string { return m.ID + "-" + strconv.Itoa(m.Try
 
 var goodID = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 
-// parseJob reads the message of a job.
 func parseJob(data []byte) (*jobMessage, error) {
 	m := new(jobMessage)
 	if err := json.Unmarshal(data, m); err != nil {
@@ -84,7 +83,6 @@ type resultMessage struct {
 
 func (r *resultMessage) header() nats.Header { return nats.Header{resultHeader: {string(JSON(r))}} }
 
-// parseResult reads the header of a result.
 func parseResult(h nats.Header) (*resultMessage, error) {
 	r := new(resultMessage)
 	if err := json.Unmarshal([]byte(h.Get(resultHeader)), r); err != nil {

@@ -38,7 +38,6 @@ func (s *Server) Withdraw(j *Job) {
 	}
 }
 
-// publish puts a job into the queue.
 func (s *Server) publish(ctx context.Context, m jobMessage) error {
 	for {
 		_, err := s.js.Publish(ctx, queueSubject(&s.run, "tasks"), JSON(m), jetstream.WithMsgID(m.messageID()))

@@ -136,7 +136,6 @@ func (r *roster) exclude(name, why string) (all map[string]string) {
 	return all
 }
 
-// excluded reports whether a worker is excluded.
 func (r *roster) excluded(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,7 +143,6 @@ func (r *roster) excluded(name string) bool {
 	return w != nil && w.excluded
 }
 
-// hello takes a sign of life into account.
 func (r *roster) hello(h WorkerRow) {
 	r.mu.Lock()
 	_, known := r.all[h.Name]
@@ -186,7 +184,6 @@ func allRefused(rows []WorkerRow) (text string, all bool) {
 		len(refused), others, last.Name, last.Why), true
 }
 
-// trouble takes a report into account.
 func (r *roster) trouble(t Trouble) {
 	t.Error = ansi.Plain(t.Error, mostText)
 	r.log.Warn("a job failed", "job", t.Job, "worker", t.Worker, "error", t.Error)
@@ -195,14 +192,12 @@ func (r *roster) trouble(t Trouble) {
 	r.troubles = append(r.troubles[max(0, len(r.troubles)-mostTroubles+1):], t)
 }
 
-// reports returns what workers said of a job.
 func (r *roster) reports(job string) []Trouble {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(r.troubles), func(t Trouble) bool { return t.Job != job })
 }
 
-// counted adds a result that counts.
 func (r *roster) counted(worker string, games, moves int, busy time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

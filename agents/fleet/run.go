@@ -263,7 +263,6 @@ func Ask(ctx context.Context, nc *nats.Conn) (all []Status, quiet map[string]str
 	return all, quiet, err
 }
 
-// ask returns the status of a run.
 func ask(ctx context.Context, nc *nats.Conn, run string) (s Status, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // a process that has just gone never answers
 	defer cancel()

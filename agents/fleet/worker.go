@@ -113,12 +113,10 @@ func (w *worker) work(ctx context.Context) error {
 	return nil
 }
 
-// passing reports whether an error may pass.
 func passing(err error) bool {
 	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// look returns the run if it is there.
 func (w *worker) look(ctx context.Context) (run *entry, err error) {
 	w.kv, err = openRuns(ctx, w.js, false)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {

@@ -94,14 +94,12 @@ func NewLearner(ctx context.Context, site *broker.Site, r *selfplay.Run, o Learn
 	return l, nil
 }
 
-// iteration is the one that is waited for.
 func (l *Learner) iteration() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.waiting
 }
 
-// take takes the results of a task.
 func (l *Learner) take(s *sentTask, r *fleet.Result) (games, moves int, err error) {
 	files, err := unpackResults(r.Data, len(s.tasks))
 	if err != nil {

@@ -69,7 +69,6 @@ func facts(g *games.Game) map[string]string {
 	}
 }
 
-// play plays a task.
 func (w *guest) play(ctx context.Context, p *selfplay.Player, text []byte) (*fleet.Result, error) {
 	t, err := parseTask(text)
 	if err != nil {
@@ -140,7 +139,6 @@ type taskSpec struct {
 	Starts    []selfplay.GameSlot `json:"starts"` // of the slots from First on
 }
 
-// task returns the task of the k-th slot.
 func (t *taskSpec) task(k int) *selfplay.Task {
 	return &selfplay.Task{Iteration: t.Iteration, Slot: t.First + k, Rollout: t.Rollout, Net: t.Net, Start: t.Starts[k]}
 }
@@ -152,7 +150,6 @@ func decode(data []byte, into any) error {
 	return d.Decode(into)
 }
 
-// parseTask reads a task.
 func parseTask(data []byte) (*taskSpec, error) {
 	t := new(taskSpec)
 	if err := decode(data, t); err != nil {

@@ -67,7 +67,6 @@ func (p *progress) after(gated bool) {
 	}
 }
 
-// gated shows the last gate.
 func (p *progress) gated() {
 	p.clear()
 	p.printed = p.now()
@@ -103,7 +102,6 @@ func (p *progress) show(text, msg string, attributes ...any) {
 	}
 }
 
-// clear removes the bar.
 func (p *progress) clear() {
 	if p.bar.ProgressBar != nil {
 		_ = p.bar.Clear() // a terminal that cannot be written to

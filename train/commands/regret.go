@@ -196,7 +196,6 @@ func (c *regret) make(ctx context.Context) error {
 	return disk.Write(c.File, 0o644, func(out io.Writer) error { return json.NewEncoder(out).Encode(l) })
 }
 
-// valueAll asks a teacher about a decision.
 func valueAll(ctx context.Context, teacher entry.Ranker, s env.State, seat int) (d valued, err error) {
 	if d.State, err = env.Encode(nil, s); err != nil {
 		return d, err

@@ -124,7 +124,6 @@ func (c *selfplayCmd) train(
 	return err
 }
 
-// open begins a new run or continues a saved one.
 func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 	state := filepath.Join(c.Out, selfplay.StateFile)
 	if c.Resume {

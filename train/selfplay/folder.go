@@ -72,7 +72,6 @@ func (f *Folder) After(gated bool) error {
 	return nil
 }
 
-// save saves the run, and then its games.
 func (f *Folder) save() error {
 	if err := f.run.Save(f.path(StateFile)); err != nil {
 		return err

@@ -144,7 +144,6 @@ func (r *Run) LastGate() string {
 	return text
 }
 
-// thousands writes a large number short.
 func thousands(n int) string {
 	if n < 1e6 {
 		return fmt.Sprintf("%.1fk", float64(n)/1e3)

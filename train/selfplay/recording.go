@@ -36,7 +36,6 @@ const (
 	mostChoices = 1 << 20  // of games that are not in the file: then the run is saved
 )
 
-// add takes a game that has ended.
 func (c *recording) add(rec *record.Record) {
 	c.games = append(c.games, rec)
 	c.choices += len(rec.Choices)

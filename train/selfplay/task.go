@@ -101,7 +101,6 @@ func (p *Player) Play(ctx context.Context, t *Task, net *mlp.Net) ([]byte, *Resu
 	return file, r, err
 }
 
-// policy returns the policy of the rollout's kind.
 func (p *Player) policy(ro *Rollout) (policy Policy, err error) {
 	if policy = p.policies[ro.Kind]; policy != nil {
 		return policy, nil

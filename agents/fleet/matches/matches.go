@@ -159,7 +159,6 @@ func Open(ctx context.Context, r *fleet.Run, get fleet.Get) (fleet.NewPlayer, er
 	return func() (fleet.Player, error) { return unitPlayer(m), nil }, err
 }
 
-// unitPlayer plays units of a match.
 func unitPlayer(m *match.Match) fleet.Player {
 	return func(ctx context.Context, text json.RawMessage) (*fleet.Result, error) {
 		var u match.Unit

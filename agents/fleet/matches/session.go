@@ -74,7 +74,6 @@ func (f *Flags) Start(ctx context.Context, m *match.Match, texts []string, out i
 	return s.Session, nil
 }
 
-// serve announces the match.
 func serve(ctx context.Context, site *broker.Site, m *match.Match, texts []string, o fleet.Options,
 	limits fleet.Limits) (*session, error) {
 	sp := spec{Table: m.Rules.Table, Seats: m.GameSeats(), Cap: m.Cap, Steps: m.Steps}

@@ -68,7 +68,6 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 	return true, nil
 }
 
-// against lists the names of GateAgainst.
 func (c *Config) against() string {
 	var names []string
 	for _, text := range c.GateAgainst {

@@ -64,7 +64,6 @@ func Default(g *games.Game) Config {
 	return c
 }
 
-// discount is γ in a game.
 func (c *Config) discount(g *games.Game) float64 { return cmp.Or(c.Discount, g.Solo.Discount) }
 
 // maxRows bounds the rows of all rollouts that are kept.
