@@ -17,11 +17,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
+	"blockyard/agents/contest/dropblox"
+	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
+	"blockyard/agents/match/series"
 	"blockyard/datasets/record"
 	"blockyard/env"
 )
@@ -152,4 +157,107 @@ func (t *Tournament) changed() error {
 		return nil
 	}
 	return t.Changed(t)
+}
+
+// Dropblox is the contest of Dropblox: the entrants of a game play the same seed, one after the other, and the higher
+// score wins. The record is that of the winner.
+type Dropblox struct{ series.Rounds }
+
+var _ Contest = (*Dropblox)(nil)
+
+// testTurns and testClock bound the test of an entrant. If the clock of its games is shorter, that bounds it too.
+const (
+	testTurns = 3
+	testClock = 20 * time.Second
+)
+
+// Test plays a few turns: the entrant must end in time and write at least one command.
+func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
+	game, err := dropblox.NewLocal("1", min(d.Game.Clock, testClock))
+	if err != nil {
+		return err
+	}
+	words, commands, foreign := &contest.Tail{}, 0, ""
+	program := e.Turns()
+	program.Errors = words
+	program.Foreign = func(line string) { foreign = line }
+	for range testTurns {
+		now := game.Status()
+		limit := now.Left - dropblox.Margin
+		t, err := program.Turn(ctx, now.State, limit)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return &Fault{Why: "does not start: " + err.Error()}
+		case t.Ending == programs.Late:
+			why := fmt.Sprintf("does not end within the time of a turn (%v)", limit.Round(time.Second))
+			return &Fault{Why: why, Words: words.String()}
+		case t.Ending == programs.Flooded:
+			return &Fault{Why: "writes too much", Words: words.String()}
+		}
+		commands += len(t.Commands)
+		if err := game.Submit(ctx, t.Commands); err != nil {
+			return err
+		}
+	}
+	if commands > 0 {
+		return nil
+	}
+	f := &Fault{Why: fmt.Sprintf("writes no command in %d turns", testTurns), Words: words.String()}
+	if foreign != "" {
+		f.Why += fmt.Sprintf(", but %.60q", foreign)
+	}
+	return f
+}
+
+// Turns is the entrant's program for a turn.
+func (e *Entrant) Turns() programs.Program { return programs.Program{Program: e.Program, Name: e.Name} }
+
+// Lines is a contest between programs that talk in lines.
+type Lines struct {
+	series.Lines
+	Rival contest.Program // plays against an entrant in its test: any program that obeys the rules
+}
+
+var _ Contest = (*Lines)(nil)
+
+// Test plays a game against Rival.
+func (l *Lines) Test(ctx context.Context, e *Entrant) error {
+	words := &contest.Tail{}
+	m, g := l.Lines, match.Played{Seed: "1", Seats: make([]int, l.Rules.MinSeats)}
+	for seat := range g.Seats {
+		g.Seats[seat] = seat
+	}
+	m.Log, m.Errors = nil, words
+	m.Player = func(number int) contest.Player {
+		if number == 0 {
+			return e.Player()
+		}
+		return contest.Player{Program: l.Rival, Name: "first", Agent: "first"}
+	}
+	_, err := m.Play(ctx, &g)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return &Fault{Why: "does not start: " + err.Error()}
+	}
+	t, fault := g.Tallies[0], g.Fault(0)
+	if fault != "" {
+		fault = strings.Join(append([]string{fault}, t.Habits()...), ": ")
+	}
+	switch {
+	case t.Answers == 0 && fault != "":
+		fault = "never answers: " + fault
+	case t.Answers == 0:
+		fault = strings.Join(append([]string{"never answers"}, t.Odd...), ": ")
+	case fault != "":
+		fault = fmt.Sprintf("fails after %d answers: %s", t.Answers, fault)
+	case 2*t.Remarks > t.Answers:
+		fault = fmt.Sprintf("answers nonsense: %d faults in %d answers, such as %s", t.Remarks, t.Answers, t.Example)
+	default:
+		return nil
+	}
+	return &Fault{Why: fault, Words: words.String()}
 }
