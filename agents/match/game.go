@@ -101,14 +101,16 @@ func start(g Game) (*play, error) {
 // step gets the actions of the acting seats and plays the joint move, if there is no error.
 func (p *play) step(ctx context.Context, acting env.Seats) error {
 	m := env.NoMoves
-	var values [env.MaxSeats]float32
+	var values [env.MaxSeats]float32 // of the acting seats, in their order
+	n := 0
 	for set := acting; set != 0; set = set.Rest() {
 		seat := set.First()
 		a, err := p.ask(ctx, seat)
 		if err != nil {
 			return fmt.Errorf("%s: seat %d (%s): step %d: %w", p.Rules.Name, seat+1, p.Names[seat], p.steps, err)
 		}
-		m[seat], values[seat] = a, p.value(seat)
+		m[seat], values[n] = a, p.value(seat)
+		n++
 	}
 	if p.Watch != nil {
 		if err := p.Watch(p.state, m); err != nil {
@@ -116,9 +118,7 @@ func (p *play) step(ctx context.Context, acting env.Seats) error {
 		}
 	}
 	p.rec.Add(acting, m)
-	for set := acting; set != 0; set = set.Rest() {
-		p.rec.Values = append(p.rec.Values, values[set.First()])
-	}
+	p.rec.Values = append(p.rec.Values, values[:n]...)
 	p.state.Step(m)
 	p.steps++
 	return nil
@@ -134,17 +134,14 @@ func (p *play) ask(ctx context.Context, seat int) (env.Action, error) {
 	if err == nil {
 		err = ctx.Err() // an action found after the caller cancelled is not the agent's best
 	}
-	if err != nil {
+	if err != nil || a == env.None {
 		return env.None, err
 	}
-	if a == env.None {
-		return a, nil
-	}
 	p.legal = p.state.Legal(seat, p.legal[:0])
-	if slices.Contains(p.legal, a) {
+	switch {
+	case slices.Contains(p.legal, a):
 		return a, nil
-	}
-	if int(a) < p.Rules.Actions {
+	case int(a) < p.Rules.Actions:
 		return a, fmt.Errorf("%w: %s", env.ErrIllegal, p.Rules.Text(a))
 	}
 	return a, fmt.Errorf("%w: %d, of %d actions", env.ErrIllegal, a, p.Rules.Actions)
@@ -152,16 +149,13 @@ func (p *play) ask(ctx context.Context, seat int) (env.Action, error) {
 
 // value is the value that the agent of seat reports for its last action, 0 if it reports none.
 func (p *play) value(seat int) float32 {
-	r, ok := p.Agents[seat].(search.Reporter)
-	if !ok {
-		return 0
+	if r, ok := p.Agents[seat].(search.Reporter); ok {
+		if v := r.Value(); !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0) {
+			p.reported = true
+			return v
+		}
 	}
-	v := r.Value()
-	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-		return 0
-	}
-	p.reported = true
-	return v
+	return 0
 }
 
 // Stopped reports whether err only says that a context ended.

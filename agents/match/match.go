@@ -60,99 +60,103 @@ type Match struct {
 	Steps int   // in a game of one seat: actions after which a game is stopped; 0 for no limit
 }
 
+// A Unit is some games that are played with the same seed.
+type Unit struct {
+	Index int         `json:"index"` // in the match
+	Seed  uint64      `json:"seed"`
+	Games [][]Entrant `json:"games"`           // per game, who has each seat
+	Start []byte      `json:"start,omitempty"` // see Game.Start
+}
+
+// An Entrant is the player of one seat in one game of a unit.
+type Entrant struct {
+	Player int    `json:"player,omitempty"` // in Match.Players
+	Stream uint64 `json:"stream"`           // tells apart the seeds of the unit's agents
+}
+
 // Play plays the match.
 func (m Match) Play(ctx context.Context) (*Report, error) {
 	if err := m.check(); err != nil {
 		return &Report{}, err
 	}
-	r := &matchRun{Match: m}
-	err := r.play(ctx)
-	return r.report(ctx.Err() != nil), err
-}
-
-// A matchRun is a match in progress.
-type matchRun struct {
-	Match
-	units   int // that were played
-	played  []Played
-	pairs   Pairs // of two players
-	total   int   // score of the first player alone
-	verdict Verdict
-}
-
-func (r *matchRun) play(ctx context.Context) error {
-	play := r.PlayUnit
-	if r.Remote != nil {
-		play = r.Remote
-	}
-	work := func(ctx context.Context, i int) (_ []*record.Record, err error) {
-		u := r.unit(r.Skip + i)
-		if u.Start, err = r.Book.start(r.Rules, r.GameSeats(), u.Index, u.Seed); err != nil {
-			return nil, err
+	var played []Played
+	var pairs Pairs
+	var failed error
+	units, total, verdict := 0, 0, Undecided
+	for records, err := range InOrder(ctx, m.Workers, m.Units, m.work) {
+		for k := 0; k < len(records) && err == nil && m.Record != nil; k++ {
+			err = m.Record(records[k])
 		}
-		return play(ctx, u)
-	}
-	for records, err := range InOrder(ctx, r.Workers, r.Units, work) {
-		for k := 0; k < len(records) && err == nil && r.Record != nil; k++ {
-			err = r.Record(records[k])
+		if failed = err; failed != nil {
+			break
 		}
-		if err != nil {
-			return err
+		games, halves := m.count(m.unit(m.Skip+units), records, len(played))
+		played = append(played, games...)
+		units++
+		text := ""
+		switch m.GameSeats() {
+		case 1:
+			total += records[0].Scores[0]
+			text = fmt.Sprintf("mean %.0f", float64(total)/float64(units))
+		case 2:
+			pairs[halves]++
+			text = fmt.Sprintf("score %.1f %%", 100*pairs.Score())
+			if m.SPRT != nil {
+				verdict = m.SPRT.Verdict(pairs)
+			}
 		}
-		text := r.add(records)
-		if r.Progress != nil {
-			r.Progress(len(r.played), text)
+		if m.Progress != nil {
+			m.Progress(len(played), text)
 		}
-		if r.verdict == AcceptH0 || r.verdict == AcceptH1 {
+		if verdict != Undecided {
 			break
 		}
 	}
-	return nil
+	return m.report(played, pairs, ctx.Err() != nil), failed
 }
 
-// add counts the games of the next unit and says in a few words how the first player does.
-func (r *matchRun) add(records []*record.Record) string {
-	u := r.unit(r.Skip + r.units)
-	r.units++
-	halves := 0
+// work plays unit i of those that are not skipped.
+func (m Match) work(ctx context.Context, i int) (_ []*record.Record, err error) {
+	u := m.unit(m.Skip + i)
+	if u.Start, err = m.Book.start(m.Rules, m.GameSeats(), u.Index, u.Seed); err != nil {
+		return nil, err
+	}
+	if m.Remote != nil {
+		return m.Remote(ctx, u)
+	}
+	return m.PlayUnit(ctx, u)
+}
+
+// count returns the games of a unit, numbered from first on, and the half points of the first player in games of two.
+func (m Match) count(u Unit, records []*record.Record, first int) (games []Played, halves int) {
 	for k, rec := range records {
-		p := Played{Unit: u.Index, Number: len(r.played), Seed: strconv.FormatUint(rec.Seed, 10)}
+		p := Played{Unit: u.Index, Number: first + k, Seed: strconv.FormatUint(rec.Seed, 10)}
 		for _, e := range u.Games[k] {
 			p.Seats = append(p.Seats, e.Player)
 		}
 		p.note(rec)
-		r.played = append(r.played, p)
-		if len(p.Ranks) == 2 { // the first has seat k
+		games = append(games, p)
+		if len(p.Ranks) == 2 { // the first player has seat k
 			halves += 1 + p.Ranks[1-k] - p.Ranks[k]
 		}
 	}
-	switch r.GameSeats() {
-	case 1:
-		r.total += records[0].Scores[0]
-		return fmt.Sprintf("mean %.0f", float64(r.total)/float64(r.units))
-	case 2:
-		if r.pairs[halves]++; r.SPRT != nil {
-			r.verdict = r.SPRT.Verdict(r.pairs)
-		}
-		return fmt.Sprintf("score %.1f %%", 100*r.pairs.Score())
-	}
-	return ""
+	return games, halves
 }
 
 // report sums up the games so far.
-func (r *matchRun) report(stopped bool) *Report {
+func (m Match) report(played []Played, pairs Pairs, stopped bool) *Report {
 	var players []Standing
-	for k, p := range r.Players {
+	for k, p := range m.Players {
 		players = append(players, Standing{Name: p.Name, Number: k})
 	}
-	out := NewReport(r.Rules, strconv.FormatUint(r.Seed, 10), players)
-	out.Add(r.played)
+	out := NewReport(m.Rules, strconv.FormatUint(m.Seed, 10), players)
+	out.Add(played)
 	out.Rate()
-	out.Seats, out.Stopped = r.GameSeats(), stopped
-	out.Limit(map[string]int{"skip": r.Skip, "cap": r.Cap, "steps": r.Steps})
-	if r.SPRT != nil {
-		m, llr := &out.Meetings[0], r.SPRT.LLR(r.pairs)
-		m.LLR, m.Verdict, out.test = &llr, r.SPRT.Verdict(r.pairs), r.SPRT
+	out.Seats, out.Stopped = m.GameSeats(), stopped
+	out.Limit(map[string]int{"skip": m.Skip, "cap": m.Cap, "steps": m.Steps})
+	if m.SPRT != nil {
+		meeting := &out.Meetings[0]
+		meeting.LLR, meeting.Verdict, out.test = new(m.SPRT.LLR(pairs)), m.SPRT.Verdict(pairs), m.SPRT
 	}
 	return out
 }
@@ -177,30 +181,11 @@ func (m Match) check() error {
 	return nil
 }
 
-// A Unit is some games that are played with the same seed.
-type Unit struct {
-	Index int         `json:"index"` // in the match
-	Seed  uint64      `json:"seed"`
-	Games [][]Entrant `json:"games"`           // per game, who has each seat
-	Start []byte      `json:"start,omitempty"` // see Game.Start
-}
-
-// An Entrant is the player of one seat in one game of a unit.
-type Entrant struct {
-	Player int    `json:"player,omitempty"` // in Match.Players
-	Stream uint64 `json:"stream"`           // tells apart the seeds of the unit's agents
-}
-
 // Name is the name of an entrant in records.
 func (m Match) Name(e Entrant) string { return m.Players[e.Player].Name }
 
 // GameSeats is the number of seats of every game.
-func (m Match) GameSeats() int {
-	if m.Rules.MaxSeats == 1 {
-		return max(1, m.Seats)
-	}
-	return max(2, m.Seats)
-}
+func (m Match) GameSeats() int { return max(min(2, m.Rules.MaxSeats), m.Seats) }
 
 // unit returns a unit of the match, but for its first position.
 func (m Match) unit(i int) Unit {
@@ -247,7 +232,11 @@ func (m Match) PlayUnit(ctx context.Context, u Unit) (games []*record.Record, er
 
 // game plays one game with new agents and closes those that can be closed.
 func (m Match) game(ctx context.Context, u Unit, lineup []Entrant) (rec *record.Record, err error) {
-	g := Game{Rules: m.Rules, Seed: u.Seed, Start: u.Start, Enough: m.limit()}
+	steps := 0
+	g := Game{Rules: m.Rules, Seed: u.Seed, Start: u.Start, Enough: func(s env.State) bool {
+		steps++
+		return m.Cap > 0 && s.Score(0) >= m.Cap || m.Steps > 0 && steps > m.Steps
+	}}
 	defer func() { err = errors.Join(err, Close(g.Agents)) }()
 	for _, e := range lineup {
 		p := m.Players[e.Player]
@@ -258,15 +247,6 @@ func (m Match) game(ctx context.Context, u Unit, lineup []Entrant) (rec *record.
 		g.Names, g.Agents = append(g.Names, p.Name), append(g.Agents, a)
 	}
 	return Play(ctx, g)
-}
-
-// limit stops one game at Cap or after Steps.
-func (m Match) limit() func(env.State) bool {
-	steps := 0
-	return func(s env.State) bool {
-		steps++
-		return m.Cap > 0 && s.Score(0) >= m.Cap || m.Steps > 0 && steps > m.Steps
-	}
 }
 
 // Agents plays games of one or two seats between agents, as those of a Match.

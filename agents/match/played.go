@@ -91,16 +91,6 @@ func Letter(player int) string {
 	return Letter(player/26-1) + Letter(player%26)
 }
 
-// voids lists the games that do not count, and why.
-func voids(played []Played) (out []string) {
-	for _, g := range played {
-		if g.Void != "" {
-			out = append(out, fmt.Sprintf("game %d: %s", g.Number+1, g.Void))
-		}
-	}
-	return out
-}
-
 // Prove returns an error unless a record replays, through the rules of g, to the points and ranks of a game. Where the
 // rules place no seat of two before the other, because they drew or the game was stopped, decided says whether the
 // contest may have done so, for example because of the loser's fault.

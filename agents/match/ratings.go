@@ -1,7 +1,6 @@
 package match
 
 import (
-	"cmp"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -42,15 +41,6 @@ func NewResults(n int) *Results { return &Results{n, make([]Counts, n*n)} }
 func (r *Results) Add(a, b, half int) {
 	r.meet[a*r.n+b].Count(half)
 	r.meet[b*r.n+a].Count(2 - half)
-}
-
-// AddRanks adds a game in which every two of some players have met, with their ranks from 1.
-func (r *Results) AddRanks(players, ranks []int) {
-	for i, a := range players {
-		for j, b := range players[:i] {
-			r.Add(a, b, 1+cmp.Compare(ranks[j], ranks[i]))
-		}
-	}
 }
 
 // Meeting returns the results of a player against another one.

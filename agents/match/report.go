@@ -2,6 +2,7 @@ package match
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 
 	"blockyard/env"
@@ -72,17 +73,22 @@ func (s *sample) means() (means []float64, all float64) {
 
 // A meet is what a Meeting is made of.
 type meet struct {
-	halves, difference sample // halves are the half points that the first has won
+	shares, difference sample // shares are the points of games that the first has won: 0, 0.5 or 1
 	later              []float64
-	pairs              bool // all games are of two
+	tables             bool // some games are of more than two
 }
 
 // NewReport returns the report of no games between players, of which Name, Number and Language are set.
 func NewReport(g *env.Game, seed string, players []Standing) *Report {
 	r := &Report{Game: g.Name, Seed: seed, Players: players, Meetings: []Meeting{}, index: map[int]int{},
 		meet: map[[2]int]*meet{}, all: NewResults(len(players))}
-	for k, p := range players {
+	for k := range players {
+		p := &players[k]
+		p.Ends, p.Faults = map[string]int{}, map[string]int{}
 		r.index[p.Number] = k
+	}
+	if len(players) == 2 { // their meeting is there also without a game
+		r.meet[[2]int{0, 1}] = &meet{}
 	}
 	return r
 }
@@ -104,9 +110,9 @@ func (r *Report) Between(a, b int) Counts { return r.all.Meeting(r.index[a], r.i
 
 // Add counts games. It may be called once.
 func (r *Report) Add(played []Played) {
-	r.Void = voids(played)
 	for _, g := range played {
 		if g.Void != "" {
+			r.Void = append(r.Void, fmt.Sprintf("game %d: %s", g.Number+1, g.Void))
 			continue
 		}
 		r.Games++
@@ -127,15 +133,11 @@ func (r *Report) Add(played []Played) {
 		p := &r.Players[k]
 		p.Counts = r.all.Of(k)
 		p.Score = p.Share()
-		if r.Seats == 1 {
-			p.finish(true, len(r.Players))
-		} else {
-			p.finish(false, r.Seats)
-		}
+		p.finish(r.Seats, len(r.Players))
 	}
 	for a := range r.Players {
 		for b := a + 1; b < len(r.Players); b++ {
-			if m := r.meet[[2]int{a, b}]; m != nil || len(r.Players) == 2 {
+			if m := r.meet[[2]int{a, b}]; m != nil {
 				r.Meetings = append(r.Meetings, r.meeting(a, b, m))
 			}
 		}
@@ -160,11 +162,11 @@ func (r *Report) compare(g *Played) {
 			r.all.Add(a, b, half)
 			m := r.meet[[2]int{a, b}]
 			if m == nil {
-				m = &meet{pairs: true}
+				m = &meet{}
 				r.meet[[2]int{a, b}] = m
 			}
-			m.halves.add(g.Unit, float64(half))
-			m.pairs = m.pairs && len(g.Seats) == 2 && r.Seats > 1
+			m.shares.add(g.Unit, float64(half)/2)
+			m.tables = m.tables || len(g.Seats) > 2
 			if r.Seats > 1 {
 				continue
 			}
@@ -181,33 +183,27 @@ func known(values []float64) *Estimate {
 	if len(values) == 0 {
 		return nil
 	}
-	e := MeanOf(values)
-	return &e
+	return new(MeanOf(values))
 }
 
-// meeting returns the results of the player in place a against that in place b; m is nil if they have not met.
+// meeting returns the results of the player in place a against that in place b.
 func (r *Report) meeting(a, b int, m *meet) Meeting {
-	out := Meeting{A: r.Players[a].Name, B: r.Players[b].Name, Counts: r.all.Meeting(a, b)}
-	out.Score = Estimate{0.5, 0, 1}
-	if m == nil {
-		m = &meet{pairs: r.Seats != 1}
-	}
-	if shares, _ := m.halves.means(); len(shares) > 0 {
-		for k := range shares {
-			shares[k] /= 2
-		}
-		out.Score = shareOf(shares, nil)
+	out := Meeting{A: r.Players[a].Name, B: r.Players[b].Name, Counts: r.all.Meeting(a, b), Score: Estimate{0.5, 0, 1}}
+	if shares, _ := m.shares.means(); len(shares) > 0 {
+		out.Score = meanWithin(shares, nil, 0, 1)
 		out.Score.Value = out.Share()
 	}
-	var pairs Pairs
-	for _, u := range m.halves.units {
-		if u.n == 2 && m.pairs { // a last game alone is left out
-			pairs[int(u.total)]++
+	if !m.tables && r.Seats != 1 {
+		var pairs Pairs
+		for _, u := range m.shares.units {
+			if u.n == 2 { // a last game alone is left out
+				pairs[int(2*u.total)]++
+			}
 		}
-	}
-	if m.pairs && (pairs.N() > 0 || out.Total() == 0) {
-		out.Pairs = &pairs
-		out.Score.Low, out.Score.High = pairs.Interval()
+		if pairs.N() > 0 || out.Total() == 0 {
+			out.Pairs = &pairs
+			out.Score.Low, out.Score.High = pairs.Interval()
+		}
 	}
 	differences, _ := m.difference.means()
 	out.Difference, out.Later = known(differences), known(m.later)

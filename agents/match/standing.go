@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"slices"
 
 	"blockyard/agents/contest"
@@ -26,7 +27,8 @@ type Standing struct {
 	Program  *Answers       `json:"program,omitempty"`
 
 	ranks, points sample
-	scores, after []float64
+	scores        []int
+	after         []float64
 }
 
 // Points are the points of the contest in all games of a player. A game that was stopped counts with its score so far.
@@ -54,24 +56,27 @@ type Answers struct {
 	Odd      []string `json:"odd,omitempty"`    // about its output, each once, with an answer that had a remark
 }
 
+// answers are how the player answered; none if it is no program.
+func (s *Standing) answers() *Answers { return cmp.Or(s.Program, &Answers{}) }
+
 // add counts a game in which the player had a seat.
 func (s *Standing) add(g *Played, seat int) {
 	if slices.Index(g.Seats, g.Seats[seat]) == seat { // once, also with several seats
 		s.Games++
 		s.Turns += g.Rounds
 		if g.Reason != "" {
-			s.Ends = counted(s.Ends, g.Reason)
+			s.Ends[g.Reason]++
 		}
 	}
 	if g.Points != nil {
 		s.points.add(g.Unit, float64(g.Points[seat]))
-		s.scores = append(s.scores, float64(g.Points[seat]))
+		s.scores = append(s.scores, g.Points[seat])
 	}
 	switch fault := g.Fault(seat); {
 	case fault != "":
-		s.Faults = counted(s.Faults, fault)
+		s.Faults[fault]++
 	case g.Faults == nil && g.Ranks[seat] > 1 && g.Reason != "":
-		s.Faults = counted(s.Faults, g.Reason)
+		s.Faults[g.Reason]++
 	}
 	if seat < len(g.After) && g.After[seat] > 0 {
 		s.after = append(s.after, g.After[seat])
@@ -93,14 +98,6 @@ func (s *Standing) add(g *Played, seat int) {
 	}
 }
 
-func counted(m map[string]int, word string) map[string]int {
-	if m == nil {
-		m = map[string]int{}
-	}
-	m[word]++
-	return m
-}
-
 func (p *Answers) add(t *contest.Tally) {
 	p.Answers += t.Answers
 	p.Timeouts += t.Timeouts
@@ -109,16 +106,19 @@ func (p *Answers) add(t *contest.Tally) {
 		p.Ended++
 	}
 	if t.Limits.OneBudget() {
-		left := t.Left.Seconds()
-		if p.LeftS != nil {
-			left += *p.LeftS
+		if p.LeftS == nil {
+			p.LeftS = new(0.)
 		}
-		p.LeftS = &left
+		*p.LeftS += t.Left.Seconds()
 	}
 }
 
-// finish makes estimates of the sums.
-func (s *Standing) finish(alone bool, lowest int) {
+// finish makes estimates of the sums of games of this many seats. In games of one seat all players are ranked.
+func (s *Standing) finish(seats, players int) {
+	lowest := seats
+	if seats == 1 {
+		lowest = players
+	}
 	if means, all := s.ranks.means(); len(means) > 0 {
 		s.Rank = meanWithin(means, nil, 1, float64(lowest))
 		s.Rank.Value = all
@@ -138,14 +138,13 @@ func (s *Standing) finish(alone bool, lowest int) {
 	p.Mean.Value = all
 	slices.Sort(s.scores)
 	n := len(s.scores)
-	p.Worst, p.Best = int(s.scores[0]), int(s.scores[n-1])
-	p.Median = (s.scores[(n-1)/2] + s.scores[n/2]) / 2
+	p.Worst, p.Best = s.scores[0], s.scores[n-1]
+	p.Median = float64(s.scores[(n-1)/2]+s.scores[n/2]) / 2
 	for _, v := range s.scores {
-		p.Total += int(v)
+		p.Total += v
 	}
-	if alone {
-		each := perEvent(p.Total, n-s.Ends[Limit])
-		p.PerEnd = &each
+	if seats == 1 {
+		p.PerEnd = new(perEvent(p.Total, n-s.Ends[Limit]))
 	}
 	s.Points = p
 }

@@ -16,35 +16,24 @@ type Estimate struct {
 	High  float64 `json:"high"`
 }
 
-// halfWidth is half the width of the interval of Student's t for the mean of the samples, of which there are at least
-// two. Weights say how often each sample occurs; nil means once.
-func halfWidth(samples, weights []float64) float64 {
-	n := count(samples, weights)
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
-	return t * math.Sqrt(stat.Variance(samples, weights)/n)
-}
-
-// count is the number of samples.
-func count(samples, weights []float64) float64 {
-	if weights == nil {
-		return float64(len(samples))
-	}
-	return floats.Sum(weights)
-}
-
-// meanWithin estimates a mean that is known to lie from low to high. The interval is cut off at these bounds, which
-// are the whole interval if there are fewer than two samples.
+// meanWithin estimates a mean that is known to lie from low to high. Weights say how often each sample occurs; nil means
+// once. The interval, by Student's t, is cut off at these bounds, which are the whole interval if there are fewer than
+// two samples.
 //
 // If all n samples are equal, their variance is 0 and says nothing. Other values then have a probability of at most
 // q = 1 - 0.025^(1/n), since otherwise n equal samples in a row would have one below 2.5 %. The interval allows for
 // that probability at one bound or the other.
 func meanWithin(samples, weights []float64, low, high float64) Estimate {
 	e := Estimate{stat.Mean(samples, weights), low, high}
-	n := count(samples, weights)
+	n := float64(len(samples))
+	if weights != nil {
+		n = floats.Sum(weights)
+	}
 	switch q := 1 - math.Pow(0.025, 1/n); {
 	case n < 2:
 	case !equal(samples, weights):
-		half := halfWidth(samples, weights)
+		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
+		half := t * math.Sqrt(stat.Variance(samples, weights)/n)
 		e.Low, e.High = max(low, e.Value-half), min(high, e.Value+half)
 	case math.IsInf(low, 0) || math.IsInf(high, 0):
 		e.Low, e.High = e.Value, e.Value
@@ -79,9 +68,6 @@ func MeanOf(samples []float64) Estimate {
 	}
 	return meanWithin(samples, nil, math.Inf(-1), math.Inf(1))
 }
-
-// shareOf estimates the mean of scores from 0 to 1.
-func shareOf(scores, weights []float64) Estimate { return meanWithin(scores, weights, 0, 1) }
 
 // perEvent estimates the mean distance between events, given their number in total, with the exact interval of a
 // Poisson count. Without an event, Value is a lower bound at 95 % and High is 0, which means none.
@@ -184,11 +170,10 @@ func constrained(w [5]float64, mean float64) [5]float64 {
 		}
 	}
 	theta := (low + high) / 2
-	var q [5]float64
 	for i := range w {
-		q[i] = w[i] / (1 + theta*(float64(i)/4-mean))
+		w[i] /= 1 + theta*(float64(i)/4-mean)
 	}
-	return q
+	return w
 }
 
 // Pairs counts pairs of games by the half points that the first player won in both games together: Pairs[0] lost
@@ -196,25 +181,14 @@ func constrained(w [5]float64, mean float64) [5]float64 {
 type Pairs [5]int
 
 // N is the number of pairs.
-func (p Pairs) N() int {
-	n := 0
-	for _, c := range p {
-		n += c
-	}
-	return n
-}
+func (p Pairs) N() int { return p[0] + p[1] + p[2] + p[3] + p[4] }
 
 // Score is the mean score per game, from 0 to 1: wins and half the draws. It is ½ if there is no pair.
 func (p Pairs) Score() float64 {
-	n := p.N()
-	if n == 0 {
+	if p.N() == 0 {
 		return 0.5
 	}
-	sum := 0
-	for i, c := range p {
-		sum += i * c
-	}
-	return float64(sum) / float64(4*n)
+	return float64(p[1]+2*p[2]+3*p[3]+4*p[4]) / float64(4*p.N())
 }
 
 // Interval is the 95 % confidence interval of the score, within [0, 1]: mean ± t·s/√n, where s is the standard
@@ -226,7 +200,7 @@ func (p Pairs) Interval() (low, high float64) {
 	for i, c := range p {
 		weights[i] = float64(c)
 	}
-	e := shareOf([]float64{0, 0.25, 0.5, 0.75, 1}, weights)
+	e := meanWithin([]float64{0, 0.25, 0.5, 0.75, 1}, weights, 0, 1)
 	return e.Low, e.High
 }
 

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -20,19 +21,10 @@ const mostText = 1000
 // in the order of the command line.
 func (r *Report) String() string {
 	var b strings.Builder
-	b.WriteString(r.Game)
-	if f := r.Settings["format"]; f != "" {
-		b.WriteString(", " + f)
-	}
-	fmt.Fprintf(&b, ", seed %s: %d games", r.Seed, r.Games)
-	if r.Games < r.Expected {
-		fmt.Fprintf(&b, " of %d; run the same command again to go on", r.Expected)
-	}
-	b.WriteString(r.limits())
-	if r.Stopped {
-		b.WriteString(", stopped early")
-	}
-	b.WriteString("\n")
+	format := r.Settings["format"]
+	fmt.Fprintf(&b, "%s%s, seed %s: %d games%s%s%s\n", r.Game, cell(format != "", ", %s", format), r.Seed, r.Games,
+		cell(r.Games < r.Expected, " of %d; run the same command again to go on", r.Expected),
+		r.limits(), cell(r.Stopped, ", stopped early"))
 	if r.Played != nil {
 		for _, p := range r.Players {
 			fmt.Fprintf(&b, "%s: %s\n", Letter(p.Number), p.Name)
@@ -45,10 +37,8 @@ func (r *Report) String() string {
 		b.WriteString("\n" + r.games() + r.said())
 	}
 	for _, p := range r.Players {
-		if p.Program != nil {
-			for _, text := range p.Program.Odd {
-				fmt.Fprintf(&b, "%s: %s\n", r.called(&p), ansi.Plain(text, mostText))
-			}
+		for _, text := range p.answers().Odd {
+			fmt.Fprintf(&b, "%s: %s\n", r.called(&p), ansi.Plain(text, mostText))
 		}
 	}
 	for _, text := range r.Void {
@@ -86,19 +76,8 @@ func (r *Report) table() string {
 // cells are the heads and the texts of a player's cells.
 func (r *Report) cells(place int, s *Standing) [][2]string {
 	listed, alone := r.Played != nil, r.Seats == 1
-	var p Points
-	if s.Points != nil {
-		p = *s.Points
-	}
-	var a Answers
-	if s.Program != nil {
-		a = *s.Program
-	}
+	p, a := cmp.Or(s.Points, &Points{}), s.answers()
 	counted := a.Answers+a.Timeouts+a.Remarks+a.Ended > 0
-	left := ""
-	if a.LeftS != nil {
-		left = fmt.Sprintf("%.1f", *a.LeftS)
-	}
 	return [][2]string{
 		{"place", cell(!listed, "%d", place)}, // a list of games goes with the order of the command line
 		{"player", r.called(s)},
@@ -122,7 +101,7 @@ func (r *Report) cells(place int, s *Standing) [][2]string {
 		{"ended", cell(counted, "%d", a.Ended)},
 		{"ms per answer", cell(a.Answers > 0, "%.1f", a.AnswerMS)},
 		{"longest ms", cell(counted, "%.1f", a.MostMS)},
-		{"s left", left},
+		{"s left", cell(a.LeftS != nil, "%.1f", *cmp.Or(a.LeftS, new(0.)))},
 		{"ends", cell(alone && listed, "%s", list(s.Ends))},
 		{"faults", list(s.Faults)},
 	}
@@ -165,11 +144,8 @@ func numbers(v []int) string { return strings.Trim(fmt.Sprint(v), "[]") }
 func (r *Report) said() string {
 	var b strings.Builder
 	if r.Distinct > 0 {
-		fmt.Fprintf(&b, "distinct games: %d of %d", r.Distinct, r.Games)
-		if r.Distinct < r.Games {
-			b.WriteString("; the others repeat one of them move for move (--new-seed game: a new seed for every game)")
-		}
-		b.WriteString("\n")
+		fmt.Fprintf(&b, "distinct games: %d of %d%s\n", r.Distinct, r.Games, cell(r.Distinct < r.Games,
+			"; the others repeat one of them move for move (--new-seed game: a new seed for every game)"))
 	}
 	for _, p := range r.Players {
 		if p.Reached != nil {
@@ -243,7 +219,7 @@ func (v Versus) String() string {
 pairs   %d lost, %d at ½, %d at 1, %d at 1½, %d won
 score   %.2f %%, 95 %% interval %.2f to %.2f
 Elo     %+.0f, 95 %% interval %+.0f to %+.0f
-`, v.Game, m.A, m.B, v.Seed, early(v.Stopped), v.Games, m.Wins, m.Draws, m.Losses,
+`, v.Game, m.A, m.B, v.Seed, v.early(), v.Games, m.Wins, m.Draws, m.Losses,
 		m.Pairs[0], m.Pairs[1], m.Pairs[2], m.Pairs[3], m.Pairs[4],
 		100*m.Score.Value, 100*m.Score.Low, 100*m.Score.High, m.Elo.Value, m.Elo.Low, m.Elo.High)
 	if m.LLR != nil {
@@ -254,22 +230,19 @@ Elo     %+.0f, 95 %% interval %+.0f to %+.0f
 	return text
 }
 
-func early(stopped bool) string {
-	if stopped {
-		return "stopped early\n"
-	}
-	return ""
-}
+// early says whether the match was stopped.
+func (v Versus) early() string { return cell(v.Stopped, "stopped early\n") }
 
 // sets is the text of games of more than two seats.
 func (v Versus) sets() string {
 	a, b := v.Players[0], v.Players[1]
+	pointsA, pointsB := cmp.Or(a.Points, &Points{}), cmp.Or(b.Points, &Points{})
 	return fmt.Sprintf(`%s for %d: one %s among %s, seed %s
 %sgames   %d in %d sets, first in %d
 rank    %.3f, 95 %% interval %.3f to %.3f; the others %.3f
 points  %.2f; the others %.2f
-`, v.Game, v.Seats, a.Name, b.Name, v.Seed, early(v.Stopped), v.Games, v.Units, a.First,
-		a.Rank.Value, a.Rank.Low, a.Rank.High, b.Rank.Value, mean(a.Points), mean(b.Points))
+`, v.Game, v.Seats, a.Name, b.Name, v.Seed, v.early(), v.Games, v.Units, a.First,
+		a.Rank.Value, a.Rank.Low, a.Rank.High, b.Rank.Value, pointsA.Mean.Value, pointsB.Mean.Value)
 }
 
 // alone is the text of games of one seat.
@@ -279,7 +252,7 @@ func (v Versus) alone() string {
 	if len(v.Players) > 1 {
 		fmt.Fprintf(&b, " and %s, each alone", v.Players[1].Name)
 	}
-	fmt.Fprintf(&b, ", seed %s, %d games%s\n%s", v.Seed, v.Units, v.limits(), early(v.Stopped))
+	fmt.Fprintf(&b, ", seed %s, %d games%s\n%s", v.Seed, v.Units, v.limits(), v.early())
 	for _, p := range v.Players {
 		b.WriteString(p.Name + "\n")
 		if p.Points == nil {
@@ -317,14 +290,6 @@ func (r *Report) limits() (text string) {
 		}
 	}
 	return text
-}
-
-// mean is the mean of points, 0 without a game.
-func mean(p *Points) float64 {
-	if p == nil {
-		return 0
-	}
-	return p.Mean.Value
 }
 
 // Draw writes a picture of the ratings with their 95 % intervals as SVG, the strongest at the top.
