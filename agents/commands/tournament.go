@@ -212,7 +212,7 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 		e := t.Entrants[k]
 		err := e.Prepare(ctx, c.Out, limits, int64(c.Memory)<<20, t.Entrants)
 		if err == nil && e.Refused == "" && !tested {
-			err = e.Check(ctx, t.Runner.(tournament.Contest))
+			err = t.Runner.(tournament.Contest).Test(ctx, e)
 		}
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", e.Name, err)

@@ -44,10 +44,9 @@ func Submissions(g *env.Game, dir string) (list []*bots.Agent, err error) {
 	return list, nil
 }
 
-// mostName is how many bytes of a name are shown, mostReason how many of the reason why an entrant is refused.
 const (
-	mostName   = 80
-	mostReason = 1000
+	mostName   = 80   // bytes of a name that are shown
+	mostReason = 1000 // bytes of the reason why an entrant is refused, or a game does not count
 )
 
 // Enter returns an entrant for each agent. Their names differ. Prepare makes them ready to play.
@@ -82,18 +81,15 @@ func fingerprint(path string) (string, error) {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
-		local, err := filepath.Rel(path, name)
-		if err != nil {
-			return err
-		}
 		f, err := os.Open(name)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
+		local, err := filepath.Rel(path, name)
 		fmt.Fprintf(sum, "%q\n", filepath.ToSlash(local))
-		_, err = io.Copy(sum, f)
-		return err
+		_, e := io.Copy(sum, f)
+		return errors.Join(err, e)
 	})
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }
@@ -105,17 +101,16 @@ func (e *Entrant) contain(dir string, rivals []*Entrant) {
 	own := cage.Named(e.Program.Argv, e.Program.Dir)
 	for _, r := range rivals {
 		var files []string
-		switch {
-		case r.from.Kind == bots.Submission:
+		submitted := r.from.Kind == bots.Submission
+		if submitted {
 			files = []string{r.from.Spec}
-		case r != e && r.from.Kind == bots.Program:
-			if p, err := r.from.Program(); err == nil {
-				files = cage.Named(p.Argv, p.Dir)
-			}
+		} else if r != e && r.from.Kind == bots.Program {
+			p, _ := r.from.Program() // without a command, no file is named
+			files = cage.Named(p.Argv, p.Dir)
 		}
 		for _, file := range files {
-			if info, err := os.Stat(file); err == nil && (!info.IsDir() || r.from.Kind == bots.Submission) &&
-				!slices.Contains(own, file) {
+			info, err := os.Stat(file)
+			if err == nil && (!info.IsDir() || submitted) && !slices.Contains(own, file) {
 				hidden = append(hidden, file)
 			}
 		}
@@ -134,7 +129,7 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 			return err
 		}
 		if !info.IsDir() && !info.Mode().IsRegular() {
-			e.refuse("neither a file nor a folder; links are not followed")
+			e.refuse("neither a file nor a folder; links are not followed", "")
 			return nil
 		}
 		if err := cage.Remove(into); err != nil {
@@ -144,8 +139,7 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 	err := e.from.Prepare(ctx, into, l)
 	e.Language = e.from.Language
 	if refusal := new(compile.Refusal); errors.As(err, &refusal) {
-		e.refuse(refusal.Why)
-		e.Output = refusal.Output
+		e.refuse(refusal.Why, refusal.Output)
 		return nil
 	}
 	if err == nil {
@@ -161,16 +155,9 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 		e.contain(dir, rivals)
 	}
 	if err := contest.Find(e.Program.Argv); err != nil {
-		e.refuse(err.Error())
+		e.refuse(err.Error(), "")
 	}
 	return nil
-}
-
-// refuse notes why an entrant does not take part.
-func (e *Entrant) refuse(why string) {
-	if e.Refused = ansi.Plain(why, mostReason); !strings.HasSuffix(e.Refused, compile.Page) {
-		e.Refused += "; see " + compile.Page
-	}
 }
 
 // folderName is a name as one part of a path.
@@ -181,15 +168,4 @@ func folderName(name string) string {
 		}
 		return r
 	}, strings.TrimLeft(name, "."))
-}
-
-// Check tests an entrant that is ready. If the test finds a fault, Refused says so, and the error is nil.
-func (e *Entrant) Check(ctx context.Context, c Contest) error {
-	err := c.Test(ctx, e)
-	if fault := new(Fault); errors.As(err, &fault) {
-		e.refuse(fault.Why)
-		e.Output = fault.Words
-		return nil
-	}
-	return err
 }

@@ -65,16 +65,11 @@ func OpenJournal(dir string) (*Journal, error) {
 	}
 	j := &Journal{dir: dir}
 	j.head, j.headErr = readHead(filepath.Join(dir, headFile))
-	lines, err := disk.OpenJournal(filepath.Join(dir, journalFile), j.read)
-	switch {
-	case errors.Is(err, disk.ErrHeld):
-		return nil, fmt.Errorf("another process plays in %s: wait for it or choose another folder (%w)",
-			dir, err)
-	case err != nil:
-		return nil, err
+	var err error
+	if j.lines, err = disk.OpenJournal(filepath.Join(dir, journalFile), j.read); errors.Is(err, disk.ErrHeld) {
+		err = fmt.Errorf("another process plays in %s: wait for it or choose another folder (%w)", dir, err)
 	}
-	j.lines = lines
-	return j, nil
+	return j, err
 }
 
 // Begin writes what is played, and by whom. If the journal has games, it compares instead: the tournament must be the
@@ -143,15 +138,9 @@ func resume(path string, text []byte, now head) error {
 	if err := json.Unmarshal(text, &was); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	byPrint := func(list []*Entrant) (all []string) {
-		for _, e := range list {
-			all = append(all, e.Name+" "+e.Print)
-		}
-		return all
-	}
-	if a, b := byPrint(was.Entrants), byPrint(now.Entrants); !slices.Equal(a, b) {
-		return fmt.Errorf("%s is of other entrants, or one of them has changed: name another folder (--out)",
-			path)
+	same := func(a, b *Entrant) bool { return a.Name == b.Name && a.Print == b.Print }
+	if !slices.EqualFunc(was.Entrants, now.Entrants, same) {
+		return fmt.Errorf("%s is of other entrants, or one of them has changed: name another folder (--out)", path)
 	}
 	for k, e := range now.Entrants {
 		e.Refused, e.Output = was.Entrants[k].Refused, was.Entrants[k].Output
@@ -195,8 +184,7 @@ func (j *Journal) check(c *Config, entrants []*Entrant) error {
 
 // complete returns an error unless a game has points, a rank and times for every seat; without times if it is trusted.
 func complete(p *match.Played, trusted bool) error {
-	seats := len(p.Seats)
-	times := seats
+	seats, times := len(p.Seats), len(p.Seats)
 	if trusted {
 		times = 0
 	}
@@ -205,10 +193,8 @@ func complete(p *match.Played, trusted bool) error {
 		return fmt.Errorf("%d points, %d ranks, %d and %d times and %d faults, want %d of each", len(p.Points),
 			len(p.Ranks), len(p.UsedMS), len(p.MostMS), len(p.Faults), seats)
 	}
-	for _, rank := range p.Ranks {
-		if rank < 1 || rank > seats {
-			return fmt.Errorf("rank %d, want 1 to %d", rank, seats)
-		}
+	if slices.Min(p.Ranks) < 1 || slices.Max(p.Ranks) > seats {
+		return fmt.Errorf("ranks %v, want 1 to %d", p.Ranks, seats)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ var pageStyle string
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"inc":     func(n int) int { return n + 1 },
 	"percent": func(s match.Standing) string { return fmt.Sprintf("%.1f %%", 100*s.Score) },
-	"points":  func(s match.Standing) int { return total(&s) },
+	"points":  total,
 	"faults": func(s match.Standing) (n int) {
 		for _, games := range s.Faults {
 			n += games
@@ -37,6 +37,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 		return n
 	},
 	"bound": func(elo float64) int { return int(max(-590, min(590, elo))) },
+	"cross": cross,
 }).Parse(pageText))
 
 // replayFile is the name of a game's replay in the tournament's folder.
@@ -52,14 +53,8 @@ type view struct {
 	Live  bool   // games are being played
 	Odd   bool   // something is odd about an entrant's output
 	Style template.CSS
-	Cross []crossRow
 	Final []finalMatch
 	Games []gameRow
-}
-
-type crossRow struct {
-	Name  string
-	Cells []crossCell
 }
 
 type crossCell struct{ Text, Title, Class string }
@@ -91,10 +86,7 @@ func (t *Tournament) WritePage(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "replays"), 0o755); err != nil {
 		return err
 	}
-	title := t.Rules.Title
-	if title == "" {
-		title = t.Rules.Name
-	}
+	title := cmp.Or(t.Rules.Title, t.Rules.Name)
 	if _, variant, ok := strings.Cut(t.Rules.Name, ":"); ok {
 		title += ", " + variant
 	}
@@ -103,7 +95,6 @@ func (t *Tournament) WritePage(dir string) error {
 	v.Odd = slices.ContainsFunc(v.Players, func(s match.Standing) bool {
 		return s.Program != nil && len(s.Program.Odd) > 0
 	})
-	v.Cross = cross(v.Report.Report)
 	for _, g := range t.Played[len(t.rows):] {
 		row, err := t.gameRow(dir, g)
 		if err != nil {
@@ -124,12 +115,11 @@ func (t *Tournament) gameRow(dir string, g match.Played) (gameRow, error) {
 	row.Log = filepath.ToSlash(LogFile(g.Number))
 	best := slices.Min(g.Ranks)
 	for seat, e := range g.Seats {
-		s := side{Name: t.Entrants[e].Name, Score: strconv.Itoa(g.Points[seat])}
+		s := side{Name: t.Entrants[e].Name, Score: strconv.Itoa(g.Points[seat]), Fault: g.Fault(seat)}
 		if seat < len(g.Names) {
 			s.Seat = g.Names[seat]
 		}
 		s.Won = g.Ranks[seat] == best && slices.Max(g.Ranks) > best
-		s.Fault = g.Fault(seat)
 		row.Sides = append(row.Sides, s)
 	}
 	record := filepath.Join(dir, RecordFile(g.Number))
@@ -154,25 +144,17 @@ func (t *Tournament) gameRow(dir string, g match.Played) (gameRow, error) {
 	return row, nil
 }
 
-// cross is the crosstable, in the order of the table.
-func cross(r *match.Report) (out []crossRow) {
-	for _, a := range r.Players {
-		row := crossRow{Name: a.Name}
-		for _, b := range r.Players {
-			c := r.Between(a.Number, b.Number)
-			cell := crossCell{Title: fmt.Sprintf("%s against %s", a.Name, b.Name)}
-			switch {
-			case a.Number == b.Number:
-				cell = crossCell{Class: "self"}
-			case c.Total() > 0:
-				cell.Text = fmt.Sprintf("%g/%d", c.Points(), c.Total())
-				cell.Class = [...]string{"loss", "draw", "win"}[1+cmp.Compare(c.Wins, c.Losses)]
-			}
-			row.Cells = append(row.Cells, cell)
-		}
-		out = append(out, row)
+// cross is a cell of the crosstable: how a did against b.
+func cross(r *Report, a, b match.Standing) crossCell {
+	if a.Number == b.Number {
+		return crossCell{Class: "self"}
 	}
-	return out
+	cell := crossCell{Title: fmt.Sprintf("%s against %s", a.Name, b.Name)}
+	if c := r.Between(a.Number, b.Number); c.Total() > 0 {
+		cell.Text = fmt.Sprintf("%g/%d", c.Points(), c.Total())
+		cell.Class = [...]string{"loss", "draw", "win"}[1+cmp.Compare(c.Wins, c.Losses)]
+	}
+	return cell
 }
 
 // finals lists the meetings of the finals so far.
@@ -181,10 +163,10 @@ func (t *Tournament) finals() (out []finalMatch) {
 	if from < 0 {
 		return nil
 	}
-	plan := newPlan(&t.Config, takingPart(t.Entrants))
+	in := takingPart(t.Entrants)
 	for games := range slices.Chunk(t.Played[from:], t.Finals) {
 		a, b := games[0].Seats[0], games[0].Seats[1]
-		c, over := plan.versus(games, a, b), len(games) == t.Finals
+		c, over := t.table(in, nil, games).Between(a, b), len(games) == t.Finals
 		out = append(out, finalMatch{games[0].Stage, []side{
 			{Name: t.Entrants[a].Name, Score: fmt.Sprintf("%g", c.Points()), Won: over && c.Wins >= c.Losses},
 			{Name: t.Entrants[b].Name, Score: fmt.Sprintf("%g", float64(c.Total())-c.Points()), Won: over && c.Wins < c.Losses},

@@ -3,6 +3,7 @@ package tournament
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -119,21 +120,24 @@ func (p *plan) rounds() int {
 	case p.c.Format == RoundRobin:
 		return n
 	default:
-		k := 2
-		for 1<<(k-2) < n {
-			k++
-		}
-		return k
+		return 2 + bits.Len(uint(n-1))
 	}
 }
 
-// round lists the meetings of round k.
-func (p *plan) round(k int, played []match.Played) []meeting {
-	order := p.shuffled(k)
+// round lists the meetings of round k: the entrants sit at tables in a random order. Those for whom no table is left sit
+// out.
+func (p *plan) round(k int, played []match.Played) (all []meeting) {
+	order := slices.Clone(p.in)
+	rng := rand.New(rand.NewPCG(p.c.Seed, uint64(k)))
+	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	if p.c.Format == Swiss {
 		order = p.swiss(order, played)
 	}
-	return p.tables(fmt.Sprintf("round %d", k+1), order)
+	for len(order) >= p.c.Seats {
+		all = append(all, meeting{fmt.Sprintf("round %d", k+1), order[:p.c.Seats], p.c.Games})
+		order = order[p.c.Seats:]
+	}
+	return all
 }
 
 // everyone lists a meeting of every two entrants or, in games of one seat, one of each.
@@ -146,23 +150,6 @@ func (p *plan) everyone() (all []meeting) {
 		for _, b := range p.in[:i] {
 			all = append(all, meeting{"round robin", []int{b, a}, p.c.Games})
 		}
-	}
-	return all
-}
-
-// shuffled returns the entrants in the random order of round k.
-func (p *plan) shuffled(k int) []int {
-	order := slices.Clone(p.in)
-	rng := rand.New(rand.NewPCG(p.c.Seed, uint64(k)))
-	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	return order
-}
-
-// tables seats the entrants at tables in the given order. Those for whom no table is left sit out.
-func (p *plan) tables(name string, order []int) (all []meeting) {
-	for len(order) >= p.c.Seats {
-		all = append(all, meeting{name, order[:p.c.Seats], p.c.Games})
-		order = order[p.c.Seats:]
 	}
 	return all
 }
@@ -191,10 +178,9 @@ func (p *plan) swiss(order []int, played []match.Played) []int {
 			return slices.Contains(g.Seats, a) && slices.Contains(g.Seats, b)
 		})
 	}
-	idle := order[len(order)&^1:]
-	tries := maxTries
-	if paired, ok := pairUp(order[:len(order)&^1], met, &tries); ok {
-		return append(paired, idle...)
+	even, tries := len(order)&^1, maxTries
+	if paired, ok := pairUp(order[:even], met, &tries); ok {
+		return append(paired, order[even:]...)
 	}
 	return order
 }
@@ -223,14 +209,9 @@ func pairUp(order []int, met func(a, b int) bool, tries *int) ([]int, bool) {
 	return nil, false
 }
 
-// versus returns the results of an entrant against another one in some games.
-func (p *plan) versus(played []match.Played, a, b int) match.Counts {
-	return p.c.table(p.in, nil, played).Between(a, b)
-}
-
 // winner returns who of two won more in some games; a if both won the same.
 func (p *plan) winner(played []match.Played, a, b int) int {
-	if c := p.versus(played, a, b); c.Losses > c.Wins {
+	if c := p.c.table(p.in, nil, played).Between(a, b); c.Losses > c.Wins {
 		return b
 	}
 	return a

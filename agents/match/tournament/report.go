@@ -84,16 +84,11 @@ func (c *Config) table(in []int, entrants []*Entrant, played []match.Played) *ma
 // better orders standings: by score, then by rating, then by points.
 func better(a, b match.Standing) int {
 	return cmp.Or(cmp.Compare(b.Share(), a.Share()), cmp.Compare(b.Elo.Value, a.Elo.Value),
-		cmp.Compare(total(&b), total(&a)))
+		cmp.Compare(total(b), total(a)))
 }
 
 // total is the points of an entrant in all its games.
-func total(s *match.Standing) int {
-	if s.Points == nil {
-		return 0
-	}
-	return s.Points.Total
-}
+func total(s match.Standing) int { return cmp.Or(s.Points, &match.Points{}).Total }
 
 // standings returns the standings of all entrants that take part, best first. The places that final games decide
 // come before all others.

@@ -23,12 +23,14 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
+	"blockyard/agents/contest/compile"
 	"blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/ansi"
 )
 
 // An Entrant is a program that takes part, or wants to.
@@ -49,6 +51,17 @@ func (e *Entrant) Player() contest.Player {
 	return contest.Player{Program: e.Program, Name: e.Name, Agent: e.Agent}
 }
 
+// Turns is the entrant's program for a turn.
+func (e *Entrant) Turns() programs.Program { return programs.Program{Program: e.Program, Name: e.Name} }
+
+// refuse notes why an entrant does not take part, and what it has written.
+func (e *Entrant) refuse(why, output string) {
+	if e.Refused = ansi.Plain(why, mostReason); !strings.HasSuffix(e.Refused, compile.Page) {
+		e.Refused += "; see " + compile.Page
+	}
+	e.Output = output
+}
+
 // takingPart lists the entrants that passed the test.
 func takingPart(entrants []*Entrant) (in []int) {
 	for k, e := range entrants {
@@ -62,17 +75,9 @@ func takingPart(entrants []*Entrant) (in []int) {
 // A Contest plays the games of entrants who are tested first.
 type Contest interface {
 	match.Runner
-	// Test plays a game with an entrant and returns what it finds wrong, as a *Fault.
+	// Test plays a game with an entrant that is ready. If it finds something wrong, Refused says so.
 	Test(ctx context.Context, e *Entrant) error
 }
-
-// A Fault is why an entrant does not take part.
-type Fault struct {
-	Why   string
-	Words string // the last lines of its standard error
-}
-
-func (f *Fault) Error() string { return f.Why }
 
 // final reports whether p is a game of the finals.
 func final(p match.Played) bool {
@@ -110,10 +115,16 @@ type Tournament struct {
 
 // Play plays the games that are missing.
 func (t *Tournament) Play(ctx context.Context) error {
+	err := t.play(ctx)
+	t.Over, t.Stopped = err == nil, err != nil
+	return errors.Join(err, t.changed())
+}
+
+func (t *Tournament) play(ctx context.Context) error {
 	in := takingPart(t.Entrants)
 	if least := max(2, t.Seats); len(in) < least {
-		return errors.Join(fmt.Errorf("%d of %d entrants passed the test, want at least %d: the table says why",
-			len(in), len(t.Entrants), least), t.stop())
+		return fmt.Errorf("%d of %d entrants passed the test, want at least %d: the table says why",
+			len(in), len(t.Entrants), least)
 	}
 	t.Played = t.Journal.Played
 	plan := newPlan(&t.Config, in)
@@ -121,12 +132,7 @@ func (t *Tournament) Play(ctx context.Context) error {
 	if err := t.changed(); err != nil { // a page without games
 		return err
 	}
-	next := func() []match.Played { return plan.next(t.Played) }
-	if err := match.Run(ctx, t.Workers, t.Runner, next, t.keep); err != nil {
-		return errors.Join(err, t.stop())
-	}
-	t.Over = true
-	return t.changed()
+	return match.Run(ctx, t.Workers, t.Runner, func() []match.Played { return plan.next(t.Played) }, t.keep)
 }
 
 // keep keeps a game in the journal and counts it.
@@ -143,12 +149,6 @@ func (t *Tournament) keep(g *match.Played, rec *record.Record, err error) error 
 	prove(g, &t.Config, t.Entrants, t.Journal.dir)
 	g.Tallies = nil // they are not in the journal
 	t.Played = append(t.Played, *g)
-	return t.changed()
-}
-
-// stop notes that no further games are played, and calls Changed.
-func (t *Tournament) stop() error {
-	t.Stopped = true
 	return t.changed()
 }
 
@@ -185,34 +185,35 @@ func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
 		now := game.Status()
 		limit := now.Left - dropblox.Margin
 		t, err := program.Turn(ctx, now.State, limit)
+		why := ""
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			return &Fault{Why: "does not start: " + err.Error()}
+			why = "does not start: " + err.Error()
 		case t.Ending == programs.Late:
-			why := fmt.Sprintf("does not end within the time of a turn (%v)", limit.Round(time.Second))
-			return &Fault{Why: why, Words: words.String()}
+			why = fmt.Sprintf("does not end within the time of a turn (%v)", limit.Round(time.Second))
 		case t.Ending == programs.Flooded:
-			return &Fault{Why: "writes too much", Words: words.String()}
+			why = "writes too much"
+		}
+		if why != "" {
+			e.refuse(why, words.String())
+			return nil
 		}
 		commands += len(t.Commands)
 		if err := game.Submit(ctx, t.Commands); err != nil {
 			return err
 		}
 	}
-	if commands > 0 {
-		return nil
+	if commands == 0 {
+		why := fmt.Sprintf("writes no command in %d turns", testTurns)
+		if foreign != "" {
+			why += fmt.Sprintf(", but %.60q", foreign)
+		}
+		e.refuse(why, words.String())
 	}
-	f := &Fault{Why: fmt.Sprintf("writes no command in %d turns", testTurns), Words: words.String()}
-	if foreign != "" {
-		f.Why += fmt.Sprintf(", but %.60q", foreign)
-	}
-	return f
+	return nil
 }
-
-// Turns is the entrant's program for a turn.
-func (e *Entrant) Turns() programs.Program { return programs.Program{Program: e.Program, Name: e.Name} }
 
 // Lines is a contest between programs that talk in lines.
 type Lines struct {
@@ -241,7 +242,8 @@ func (l *Lines) Test(ctx context.Context, e *Entrant) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		return &Fault{Why: "does not start: " + err.Error()}
+		e.refuse("does not start: "+err.Error(), "")
+		return nil
 	}
 	t, fault := g.Tallies[0], g.Fault(0)
 	if fault != "" {
@@ -259,5 +261,6 @@ func (l *Lines) Test(ctx context.Context, e *Entrant) error {
 	default:
 		return nil
 	}
-	return &Fault{Why: fault, Words: words.String()}
+	e.refuse(fault, words.String())
+	return nil
 }
