@@ -56,7 +56,7 @@ func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(con.Print(c.JSON, &positionText{p, r, place}), replayed(r))
+		return replayed(con.Print(c.JSON, &positionText{p, r, place}), r)
 	}
 	bar := con.Progress(c.Quiet || c.JSON, r.Len(), "turns")
 	defer bar.Close()
@@ -65,15 +65,15 @@ func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(con.Print(c.JSON, &gameText{g, place, c.Moves}), replayed(r))
+	return replayed(con.Print(c.JSON, &gameText{g, place, c.Moves}), r)
 }
 
-// replayed returns why a game does not replay to its recorded end, or nil.
-func replayed(r *playback.Timeline) error {
+// replayed adds to an error why a game does not replay to its recorded end.
+func replayed(err error, r *playback.Timeline) error {
 	if r.Err() != nil {
-		return fmt.Errorf("the record does not replay: %w", r.Err())
+		err = errors.Join(err, fmt.Errorf("the record does not replay: %w", r.Err()))
 	}
-	return nil
+	return err
 }
 
 // web serves the viewer's page until ctx is done.
@@ -187,7 +187,7 @@ func writeSeat(b *strings.Builder, s *analysis.Seat) {
 	if s.Note != "" {
 		fmt.Fprintf(b, "\n%s", s.Note)
 	}
-	rows := [][]string{{"", "rank", "move", "value", "lost", "expected next"}}
+	rows := []string{"\trank\tmove\tvalue\tlost\texpected next"}
 	list := s.Moves
 	if s.Played != nil && s.Played.Rank > len(list) {
 		list = append(slices.Clone(list), *s.Played)
@@ -199,12 +199,13 @@ func writeSeat(b *strings.Builder, s *analysis.Seat) {
 		}
 		var next []string
 		for _, p := range m.Line {
-			next = append(next, p.Text)
 			if p.Seat != s.Seat {
-				next[len(next)-1] = fmt.Sprintf("(seat %d) %s", p.Seat+1, p.Text)
+				p.Text = fmt.Sprintf("(seat %d) %s", p.Seat+1, p.Text)
 			}
+			next = append(next, p.Text)
 		}
-		rows = append(rows, []string{mark, strconv.Itoa(m.Rank), m.Text, m.Worth, m.Lost, strings.Join(next, "; ")})
+		line := strings.Join(next, "; ")
+		rows = append(rows, fmt.Sprintf("%s\t%d\t%s\t%s\t%s\t%s", mark, m.Rank, m.Text, m.Worth, m.Lost, line))
 	}
 	b.WriteByte('\n')
 	if len(rows) > 1 {
@@ -228,24 +229,22 @@ func (t *gameText) String() string {
 		b.WriteString("stopped early\n")
 	}
 	b.WriteByte('\n')
-	rows := [][]string{{"player", "decisions", "best move", "mean loss"}}
+	rows := []string{"player\tdecisions\tbest move\tmean loss"}
 	for _, p := range t.Players {
 		share := "-"
 		if p.Decisions > 0 {
 			share = fmt.Sprintf("%.0f %%", 100*float64(p.Best)/float64(p.Decisions))
 		}
-		name := fmt.Sprintf("%s (seat %d)", p.Player, p.Seat+1)
-		rows = append(rows, []string{name, strconv.Itoa(p.Decisions), share, fmt.Sprintf("%.3g", p.MeanLoss)})
+		rows = append(rows, fmt.Sprintf("%s (seat %d)\t%d\t%s\t%.3g", p.Player, p.Seat+1, p.Decisions, share, p.MeanLoss))
 	}
 	writeTable(&b, rows)
 	worst := slices.Clone(t.Decisions)
 	slices.SortStableFunc(worst, func(x, y analysis.Decision) int { return cmp.Compare(y.Loss, x.Loss) })
-	rows = [][]string{{"turn", "player", "played", "rank", "value", "lost", "best"}}
+	rows = []string{"turn\tplayer\tplayed\trank\tvalue\tlost\tbest"}
 	for _, d := range worst[:min(t.most, len(worst))] {
 		if d.Loss > 0 {
-			name := fmt.Sprintf("%s (seat %d)", d.Player, d.Seat+1)
-			rank := fmt.Sprintf("%d of %d", d.Rank, d.Legal)
-			rows = append(rows, []string{strconv.Itoa(d.Turn), name, d.Played, rank, d.Worth, d.Lost, d.Best})
+			rows = append(rows, fmt.Sprintf("%d\t%s (seat %d)\t%s\t%d of %d\t%s\t%s\t%s",
+				d.Turn, d.Player, d.Seat+1, d.Played, d.Rank, d.Legal, d.Worth, d.Lost, d.Best))
 		}
 	}
 	if len(rows) > 1 {
@@ -255,11 +254,11 @@ func (t *gameText) String() string {
 	return b.String()
 }
 
-// writeTable prints rows of cells in columns.
-func writeTable(b *strings.Builder, rows [][]string) {
+// writeTable prints rows in columns, whose cells have tabs between them.
+func writeTable(b *strings.Builder, rows []string) {
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		fmt.Fprintln(w, strings.TrimRight(strings.Join(row, "\t"), "\t"))
+		fmt.Fprintln(w, strings.TrimRight(row, "\t"))
 	}
 	w.Flush()
 }

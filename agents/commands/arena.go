@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,37 +89,32 @@ func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*
 
 // match is the match that the flags describe. forget removes what its agents were compiled to, also after an error.
 func (c *arenaCmd) match(ctx context.Context) (m match.Match, forget func(), err error) {
-	m = match.Match{
-		Units: c.Games, Seed: c.Seed, Workers: c.Workers, Seats: c.Seats, Skip: c.Skip, Cap: c.Cap, Steps: c.Steps,
-	}
 	forget = func() {}
 	g, err := games.Open(c.Game)
 	if err != nil {
 		return m, forget, err
 	}
 	if c.Seats == 0 && g.MinSeats > 2 {
-		c.Seats, m.Seats = g.MinSeats, g.MinSeats
+		c.Seats = g.MinSeats
 	}
-	if err := c.check(g); err != nil {
+	each := 1 // games of a unit
+	if g.MaxSeats > 1 {
+		each = max(2, c.Seats)
+	}
+	if err := c.check(g, each); err != nil {
 		return m, forget, err
 	}
-	switch {
-	case c.Seats > 2:
-		m.Units = c.Games / c.Seats
-	case g.MaxSeats > 1:
-		m.Units = c.Games / 2
+	m = match.Match{
+		Rules: g, Units: c.Games / each, Seed: c.Seed, Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)),
+		Seats: c.Seats, Skip: c.Skip, Cap: c.Cap, Steps: c.Steps,
 	}
-	if m.Workers == 0 {
-		m.Workers = runtime.GOMAXPROCS(0)
-	}
-	m.Rules = g
 	if c.SPRT != "" {
 		if m.SPRT, err = parseSPRT(c.SPRT); err != nil {
 			return m, forget, err
 		}
 	}
 	if c.Book != "" {
-		if m.Book, err = match.ReadBook(ctx, c.Book, g, max(2, c.Seats), c.BookAt); err != nil {
+		if m.Book, err = match.ReadBook(ctx, c.Book, g, each, c.BookAt); err != nil {
 			return m, forget, fmt.Errorf("--book: %w", err)
 		}
 	}
@@ -134,40 +130,32 @@ func (c *arenaCmd) texts() []string {
 	return []string{c.A, c.B}
 }
 
-// check returns an error if the flags do not fit the game.
-func (c *arenaCmd) check(g *env.Game) error {
-	if c.Workers < 0 {
+// check returns an error if the flags do not fit the game, in which a unit has so many games.
+func (c *arenaCmd) check(g *env.Game, each int) error {
+	switch alone := g.MaxSeats == 1; {
+	case c.Workers < 0:
 		return fmt.Errorf("--workers %d: want a number from 1, or 0 for one per core", c.Workers)
-	}
-	if g.MaxSeats == 1 {
-		switch {
-		case c.SPRT != "":
-			return errors.New("--sprt is for two seats")
-		case c.Book != "":
-			return errors.New("--book is for two or more seats")
-		case c.Seats > 1:
-			return fmt.Errorf("--seats %d: the game is for one", c.Seats)
-		case c.Games < 1:
-			return fmt.Errorf("--games %d: want a number from 1", c.Games)
-		case c.Cap < 0 || c.Skip < 0 || c.Steps < 0:
-			return fmt.Errorf("--cap %d, --skip %d, --steps %d: want none below 0", c.Cap, c.Skip, c.Steps)
-		}
+	case c.SPRT != "" && each != 2:
+		return errors.New("--sprt is for two seats")
+	case c.Book != "" && alone:
+		return errors.New("--book is for two or more seats")
+	case c.Seats > 1 && alone:
+		return fmt.Errorf("--seats %d: the game is for one", c.Seats)
+	case c.Games < 1 && alone:
+		return fmt.Errorf("--games %d: want a number from 1", c.Games)
+	case alone && (c.Cap < 0 || c.Skip < 0 || c.Steps < 0):
+		return fmt.Errorf("--cap %d, --skip %d, --steps %d: want none below 0", c.Cap, c.Skip, c.Steps)
+	case alone:
 		return nil
-	}
-	switch {
 	case c.B == "":
 		return errors.New("missing flags: --b=AGENT")
 	case c.Cap != 0 || c.Skip != 0 || c.Steps != 0:
 		return fmt.Errorf("--cap, --skip and --steps are for games of one seat, %s has more", c.Game)
-	case c.Seats > 2 && c.SPRT != "":
-		return errors.New("--sprt is for two seats")
-	case c.Seats > 2 && (c.Seats < g.MinSeats || c.Seats > g.MaxSeats):
-		return fmt.Errorf("--seats %d: %s is for %d to %d", c.Seats, g.Name, g.MinSeats, g.MaxSeats)
-	case c.Seats > 2 && (c.Games < c.Seats || c.Games%c.Seats != 0):
-		return fmt.Errorf("--games %d: games come in sets in which A has every seat once: want a multiple of %d",
-			c.Games, c.Seats)
-	case c.Seats <= 2 && (c.Games < 2 || c.Games%2 != 0):
-		return fmt.Errorf("--games %d: games come in pairs: want an even number from 2", c.Games)
+	case each < g.MinSeats || each > g.MaxSeats:
+		return fmt.Errorf("--seats %d: %s is for %d to %d", each, g.Name, g.MinSeats, g.MaxSeats)
+	case c.Games < each || c.Games%each != 0:
+		return fmt.Errorf("--games %d: A has every seat equally often: want an even number or, with more than two seats, "+
+			"a multiple of --seats", c.Games)
 	}
 	return nil
 }
@@ -183,10 +171,9 @@ func players(ctx context.Context, g *env.Game, texts ...string) (list []match.Pl
 	}
 	makers, forget, err := factories(ctx, agents, false)
 	for k, f := range makers {
-		a := agents[k]
-		p := match.Player{Name: a.Recorded(), New: f}
-		if a.Name != a.Spec {
-			p.Spec = a.Spec
+		p := match.Player{Name: agents[k].Recorded(), New: f}
+		if agents[k].Name != agents[k].Spec {
+			p.Spec = agents[k].Spec
 		}
 		list = append(list, p)
 	}

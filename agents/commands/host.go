@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
@@ -16,7 +18,6 @@ import (
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env"
-	"blockyard/env/games"
 )
 
 type hostCmd struct {
@@ -39,7 +40,7 @@ func (*hostCmd) Help() string { return "\n" + aboutContests("") }
 
 // Run plays the match.
 func (c *hostCmd) Run(ctx context.Context, con *console) error {
-	g, rules, settings, err := c.contest()
+	g, rules, settings, err := c.contest(c.Game)
 	if err != nil {
 		return program.Usage(err)
 	}
@@ -100,28 +101,6 @@ func (c *hostCmd) players(ctx context.Context, agents []*bots.Agent) (list []con
 	return list, forget, nil
 }
 
-// contest returns the game, its contest and the settings that the flags ask for.
-func (c *hostCmd) contest() (*env.Game, *contest.Contest, contest.Settings, error) {
-	g, err := games.Open(c.Game)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	rules, err := hosted(g)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	given := c.given()
-	settings, err := rules.Settings(given)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	name, err := rules.Game(c.Game, given)
-	if err == nil {
-		g, err = games.Open(name)
-	}
-	return g, rules, settings, err
-}
-
 // series is the match that the flags ask for, how its games are played, and the agents that play.
 func (c *hostCmd) series(con *console, g *env.Game, rules *contest.Contest,
 	settings contest.Settings) (*series.Series, *series.Lines, []*bots.Agent, error) {
@@ -170,8 +149,5 @@ func (c *hostCmd) log(name func(*match.Played) string) func(*match.Played) strin
 // times says how often a flag is wanted.
 func times(least, most int) string {
 	words := []string{"", "once", "twice", "three times", "four times"}
-	if least == most {
-		return words[least]
-	}
-	return words[least] + " to " + words[most]
+	return strings.Join(slices.Compact([]string{words[least], words[most]}), " to ")
 }

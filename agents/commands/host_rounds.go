@@ -28,18 +28,16 @@ var defaultProgram = map[bool]string{true: "dropblox_ai.bat", false: "dropblox_a
 
 // A roundsHost plays a contest whose programs are started for every turn.
 type roundsHost struct {
-	hostCmd
+	*hostCmd
 	seeds    []string
-	count    int // of games
 	workers  int
 	game     dropbloxcontest.LocalGame // its clock and its limits
 	settings contest.Settings
-	given    contest.Settings
 }
 
 // rounds plays the game or the games.
 func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, settings contest.Settings) error {
-	h := &roundsHost{hostCmd: *c, settings: settings, given: c.given(), count: 1}
+	h := &roundsHost{hostCmd: c, settings: settings}
 	if err := h.check(); err != nil {
 		return program.Usage(err)
 	}
@@ -63,7 +61,7 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 	switch {
 	case h.Mode != "local":
 		return h.remote(ctx, con, bots[0])
-	case len(bots) > 1 || len(h.seeds) > 1 || h.count > 1 || h.JSON:
+	case len(bots) > 1 || len(h.seeds) > 1 || h.JSON:
 		return h.series(ctx, con, g, bots)
 	}
 	return h.local(ctx, con, bots[0])
@@ -72,67 +70,44 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 // check checks the flags and sets the list of seeds.
 func (h *roundsHost) check() error {
 	h.Mode = cmp.Or(h.Mode, "local")
-	remote := h.Mode != "local"
-	var errs [3]error
+	remote, seeds, count := h.Mode != "local", h.settings["seeds"] != "", *cmp.Or(h.Games, new(1))
+	twice := h.Number != "" && h.Seed != ""
+	h.Seed = cmp.Or(h.Seed, h.Number)
+	var errs [2]error
 	h.workers, errs[0] = h.settings.Number("workers", 1)
 	h.game, errs[1] = series.LocalGame(h.settings)
-	if h.Games != nil {
-		if h.count = *h.Games; h.count < 1 {
-			errs[2] = fmt.Errorf("--games %d: want a number from 1", h.count)
-		}
-	}
-	if err := errors.Join(errs[:]...); err != nil {
+	switch err := errors.Join(errs[:]...); {
+	case err != nil:
 		return err
-	}
-	if h.settings["seeds"] != "" {
-		h.seeds = strings.Split(h.settings["seeds"], ",")
-	}
-	switch {
-	case h.Number != "" && h.Seed != "":
+	case count < 1:
+		return fmt.Errorf("--games %d: want a number from 1", count)
+	case twice:
 		return errors.New("the seed is given twice: want it as an argument or with --seed")
-	case h.Seed == "":
-		h.Seed = h.Number
-	}
-	switch {
 	case h.Mode != "local" && h.Mode != "practice" && h.Mode != "compete":
 		return fmt.Errorf("mode %.40q: want local, practice or compete", h.Mode)
-	case len(h.seeds) > 0 && (h.Seed != "" || h.count != 1):
+	case seeds && (h.Seed != "" || count != 1):
 		return errors.New("--seeds does not go with another seed or --games")
-	case remote && (h.Seed != "" || len(h.seeds) > 0 || h.count > 1 || len(h.Bot) > 1),
+	case remote && (h.Seed != "" || seeds || count > 1 || len(h.Bot) > 1),
 		remote && (h.JSON || h.Record != "" || h.game.Turns > 0 || h.game.Points > 0):
 		return fmt.Errorf("%s takes one program and no seed, --games, --turns, --points, --record or --json", h.Mode)
 	case remote && h.settings["server"] == "":
 		return fmt.Errorf("%s needs --server=URL", h.Mode)
 	}
-	if err := h.listSeeds(); err != nil {
-		return err
-	}
 	if len(h.Bot) == 0 {
 		h.Bot = []string{defaultProgram}
 	}
-	return nil
-}
-
-// listSeeds sets the seeds to the seeds to play.
-func (h *roundsHost) listSeeds() error {
-	if len(h.seeds) == 0 {
-		first := strings.TrimSpace(h.Seed)
-		if first == "" {
-			first = dropbloxcontest.RandomSeed()
-		}
-		h.seeds = []string{first}
+	texts := strings.Split(h.settings["seeds"], ",")
+	if !seeds {
+		texts = []string{cmp.Or(strings.TrimSpace(h.Seed), dropbloxcontest.RandomSeed())}
 	}
-	for i, text := range h.seeds {
+	for _, text := range texts {
 		n, ok := new(big.Int).SetString(strings.TrimSpace(text), 10)
 		if !ok || n.BitLen() > 10_000 {
 			return fmt.Errorf("seed %.40q: want a whole number", text)
 		}
-		h.seeds[i] = n.String()
-		if h.count > 1 {
-			for len(h.seeds) < h.count {
-				h.seeds = append(h.seeds, n.Add(n, big.NewInt(1)).String())
-			}
-			break
+		for range count {
+			h.seeds = append(h.seeds, n.String())
+			n.Add(n, big.NewInt(1))
 		}
 	}
 	return nil
@@ -140,7 +115,7 @@ func (h *roundsHost) listSeeds() error {
 
 // history is the folder for the games' folders: the one asked for, or otherwise.
 func (h *roundsHost) history(otherwise string) string {
-	if dir, ok := h.given["history"]; ok {
+	if dir, ok := h.given()["history"]; ok {
 		return dir
 	}
 	return otherwise

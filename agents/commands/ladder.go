@@ -33,10 +33,7 @@ type ladderCmd struct {
 }
 
 // The files of a ladder besides its journal.
-const (
-	ladderReport  = "ladder.json"
-	ladderPicture = "ladder.svg"
-)
+const ladderReport, ladderPicture = "ladder.json", "ladder.svg"
 
 // Run plays the ladder and prints the table.
 func (c *ladderCmd) Run(ctx context.Context, con *console) error {
@@ -88,30 +85,22 @@ func (c *ladderCmd) ladder() (*tournament.Tournament, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tournament.Tournament{Config: tournament.Config{
-		Rules: g, Format: tournament.Ladder, Trusted: true, Seed: c.Seed, Workers: c.Workers,
-		Seats: min(2, g.MaxSeats), Games: min(2, g.MaxSeats), Rounds: c.Games,
-	}}
-	if t.Seats == 2 {
-		t.Rounds = c.Games / 2
-	}
+	seats := min(2, g.MaxSeats)
 	switch {
-	case c.Games < 1 || t.Seats == 2 && c.Games%2 != 0:
+	case c.Games < 1 || c.Games%seats != 0:
 		return nil, fmt.Errorf("--games %d: want at least 1, and an even number unless the game has one seat", c.Games)
 	case c.Workers < 0 || c.Cap < 0 || c.Steps < 0:
 		return nil, fmt.Errorf("--workers %d, --cap %d, --steps %d: want none below 0", c.Workers, c.Cap, c.Steps)
-	case t.Seats == 2 && (c.Cap != 0 || c.Steps != 0):
+	case seats == 2 && (c.Cap != 0 || c.Steps != 0):
 		return nil, fmt.Errorf("--cap and --steps are for games of one seat, %s has more", g.Name)
 	case g.MinSeats > 2:
 		return nil, fmt.Errorf("%s has no game of two seats", g.Name)
 	}
-	if c.Workers == 0 {
-		t.Workers = runtime.GOMAXPROCS(0)
-	}
-	if c.Out == "" {
-		c.Out = filepath.Join("runs", "ladder-"+strings.NewReplacer(":", "-", "/", "-").Replace(g.Name))
-	}
-	return t, nil
+	c.Out = cmp.Or(c.Out, filepath.Join("runs", "ladder-"+strings.NewReplacer(":", "-", "/", "-").Replace(g.Name)))
+	return &tournament.Tournament{Config: tournament.Config{
+		Rules: g, Format: tournament.Ladder, Trusted: true, Seed: c.Seed, Seats: seats, Games: seats,
+		Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Rounds: c.Games / seats,
+	}}, nil
 }
 
 // write writes the report and its picture to the folder.

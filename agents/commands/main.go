@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/agents/contest/library"
 	"blockyard/agents/fleet/broker"
 	"blockyard/datasets/program"
 )
@@ -41,14 +42,15 @@ var help embed.FS
 
 // Main runs the command line of this process and returns its exit status.
 func Main() int {
-	if status, asked := servePlugin(os.Args[1:]); asked {
-		return status
+	if ServesPlugin() {
+		_ = library.Serve(os.Args[2]) // tells errors to the parent
+		return 1
 	}
 	return Program().Main()
 }
 
 // ServesPlugin reports whether this process is a child of play --plugin, which runs the solver's library for it.
-func ServesPlugin() bool { return forPlugin(os.Args[1:]) }
+func ServesPlugin() bool { return len(os.Args) == 3 && os.Args[1] == library.ServeArgument }
 
 // Program returns the program with its commands.
 func Program() *program.Program {

@@ -18,11 +18,8 @@ import (
 
 // TestMain lets the tests' own program be the process that a solver's library runs in, and the bot of an agent.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "bot" {
+	if ServesPlugin() || len(os.Args) > 1 && os.Args[1] == "bot" {
 		os.Exit(Main())
-	}
-	if status, asked := servePlugin(os.Args[1:]); asked {
-		os.Exit(status)
 	}
 	compiletest.Run(m)
 }

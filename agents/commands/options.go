@@ -9,8 +9,10 @@ import (
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/bots/entry"
 	"blockyard/agents/contest"
 	"blockyard/env"
+	"blockyard/env/games"
 )
 
 // contestFlags are the options of all contests as flags of a command. The values point to structs that newContestFlags
@@ -25,10 +27,7 @@ func newContestFlags(clock bool) contestFlags {
 	var names []string
 	help, games := map[string][]string{}, map[string][]string{} // by name
 	first := map[string]contest.Option{}
-	for _, e := range bots.All {
-		if e.Host == nil {
-			continue
-		}
+	for _, e := range hosted() {
 		for _, o := range e.Host.Options {
 			if clock && !o.Clock {
 				continue
@@ -96,18 +95,39 @@ func (c *contestFlags) given() contest.Settings {
 	return out
 }
 
-// hosted returns the contest of a game, or an error that lists the games with one.
-func hosted(g *env.Game) (*contest.Contest, error) {
-	if c := bots.Of(g).Host; c != nil {
-		return c, nil
+// contest returns a game, its contest and the settings that the flags ask for, which may choose a variant of the game.
+func (c *contestFlags) contest(game string) (*env.Game, *contest.Contest, contest.Settings, error) {
+	g, err := games.Open(game)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	var known []string
-	for _, e := range bots.All {
-		if e.Host != nil {
+	rules := bots.Of(g).Host
+	if rules == nil {
+		var known []string
+		for _, e := range hosted() {
 			known = append(known, e.Game)
 		}
+		return nil, nil, nil, fmt.Errorf("%s has no contest between programs: want one of %s", g.Name, strings.Join(known, ", "))
 	}
-	return nil, fmt.Errorf("%s has no contest between programs: want one of %s", g.Name, strings.Join(known, ", "))
+	settings, err := rules.Settings(c.given())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	name, err := rules.Game(game, c.given())
+	if err == nil {
+		g, err = games.Open(name)
+	}
+	return g, rules, settings, err
+}
+
+// hosted lists the games that have a contest between programs.
+func hosted() (list []*entry.Entry) {
+	for _, e := range bots.All {
+		if e.Host != nil {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // printHelp prints the help of a command, without the options of other games if the command line names one.
@@ -134,8 +154,8 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 // aboutContests describes the contests, or that of a game, for the help of a command that hosts them.
 func aboutContests(game string) string {
 	var b strings.Builder
-	for _, e := range bots.All {
-		if e.Host != nil && (game == "" || e.Game == game) {
+	for _, e := range hosted() {
+		if game == "" || e.Game == game {
 			fmt.Fprintf(&b, "\n%s: %s\n", e.Game, strings.TrimSpace(e.Host.About))
 		}
 	}

@@ -1,10 +1,12 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,8 +59,8 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	people := c.people(con, g.Rules)
-	defer people.close()
+	people := &people{cmd: c, con: con, player: human.Player{Game: g.Rules, Out: con.Out}, restore: func() {}}
+	defer func() { people.restore() }()
 	if g.Agents, err = seated(makers, g.Names, c.Seed); err != nil {
 		return err
 	}
@@ -70,11 +72,11 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 			}
 		}
 	}
-	if c.Show && !people.here() {
+	if c.Show && people.player.Keys == nil {
 		g.Watch = c.watch(ctx, con.Out, g.Rules)
 	}
 	rec, err := match.Play(ctx, g)
-	people.close()
+	people.restore()
 	if err != nil && !match.Stopped(err) && !errors.Is(err, human.ErrQuit) {
 		return err
 	}
@@ -102,15 +104,12 @@ func (c *playCmd) match() (m match.Game, agents []*bots.Agent, err error) {
 	if err := c.ab(g); err != nil {
 		return m, nil, err
 	}
-	names, seats := c.Agent, c.Seats
-	if seats == 0 {
-		seats = max(len(names), g.MinSeats)
-	}
+	names, seats := c.Agent, cmp.Or(c.Seats, max(len(c.Agent), g.MinSeats))
 	if seats < g.MinSeats || seats > g.MaxSeats {
 		return m, nil, fmt.Errorf("%s: %d seats, want %d to %d", g.Name, seats, g.MinSeats, g.MaxSeats)
 	}
-	for len(c.Agent) == 1 && len(names) < seats {
-		names = append(names, c.Agent[0])
+	if len(names) == 1 {
+		names = slices.Repeat(names, seats)
 	}
 	if len(names) != seats {
 		return m, nil, fmt.Errorf("%s: %d agents for %d seats", g.Name, len(names), seats)
@@ -140,14 +139,8 @@ func (c *playCmd) ab(g *env.Game) error {
 	case len(c.Agent) > 0:
 		return errors.New("--agent does not go with --a and --b: name every seat with one or the other")
 	}
-	seats := max(c.Seats, g.MinSeats)
-	if c.B == "" {
-		c.B = "learned"
-	}
-	c.Agent = []string{c.A}
-	for len(c.Agent) < seats {
-		c.Agent = append(c.Agent, c.B)
-	}
+	others := slices.Repeat([]string{cmp.Or(c.B, "learned")}, max(c.Seats, g.MinSeats)-1)
+	c.Agent = append([]string{c.A}, others...)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"golang.org/x/term"
 
@@ -24,19 +25,10 @@ func isPerson(text string) bool {
 
 // people are the persons of a game, who share a terminal.
 type people struct {
+	cmd     *playCmd
 	con     *console
-	player  human.Player
-	speed   float64
-	speeds  error // of the flag
-	seated  bool
-	restore func()
-}
-
-// people returns nobody yet; see sit.
-func (c *playCmd) people(con *console, g *env.Game) *people {
-	p := &people{con: con, restore: func() {}, player: human.Player{Game: g, Out: con.Out}}
-	p.speed, p.speeds = c.humanSpeed()
-	return p
+	player  human.Player // has Keys if there is a person
+	restore func()       // gives the terminal back; may be called again
 }
 
 // humanSpeed is the speed of a person's clock.
@@ -50,52 +42,39 @@ func (c *playCmd) humanSpeed() (float64, error) {
 	return *c.Speed, nil
 }
 
-// here reports whether a person takes part.
-func (p *people) here() bool { return p.seated }
-
 // sit returns the agent of a person. The first one makes the terminal pass on single keys.
 func (p *people) sit() (env.Agent, error) {
-	ticks := p.player.Game.Name == wintetris.TickGame.Name
-	switch {
-	case p.speeds != nil:
-		return nil, p.speeds
-	case !p.seated:
-		if err := p.open(); err != nil {
-			return nil, err
-		}
+	speed, err := p.cmd.humanSpeed()
+	if err == nil && p.player.Keys == nil {
+		err = p.open()
 	}
-	switch {
+	switch ticks := p.player.Game.Name == wintetris.TickGame.Name; {
+	case err != nil:
+		return nil, err
 	case ticks && !p.player.Raw:
 		return nil, errors.New("WinTetris is played with keys, in real time: this needs a terminal")
 	case ticks:
-		return p.player.Ticker(p.speed), nil
+		return p.player.Ticker(speed), nil
 	}
 	return &p.player, nil
 }
 
 func (p *people) open() error {
-	p.seated = true
 	if program.Terminal(p.con.In) && program.Terminal(p.con.Out) {
 		fd := int(p.con.In.(*os.File).Fd())
 		old, err := term.MakeRaw(fd)
 		if err != nil {
 			return err
 		}
-		p.restore = func() {
+		p.restore = sync.OnceFunc(func() {
 			_ = term.Restore(fd, old)
 			fmt.Fprintln(p.con.Out)
-		}
+		})
 		p.player.Raw, p.player.Colour = true, os.Getenv("NO_COLOR") == ""
 		p.player.Out = carriage{p.con.Out}
 	}
 	p.player.Keys = human.NewKeys(p.con.In, p.player.Raw)
 	return nil
-}
-
-// close gives the terminal back. It may be called again.
-func (p *people) close() {
-	p.restore()
-	p.restore = func() {}
 }
 
 // carriage adds the carriage returns that a terminal needs that passes on single keys.

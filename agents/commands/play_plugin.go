@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,19 +33,6 @@ type pluginFlags struct {
 	Quiet    bool           `short:"q" help:"With --plugin: nothing on standard error."`
 }
 
-// forPlugin returns whether args ask to run a library for the parent process.
-func forPlugin(args []string) bool { return len(args) == 2 && args[0] == library.ServeArgument }
-
-// servePlugin runs a library for the parent process if args ask for it. Errors go to
-// the parent.
-func servePlugin(args []string) (status int, asked bool) {
-	if !forPlugin(args) {
-		return 0, false
-	}
-	_ = library.Serve(args[1])
-	return 1, true
-}
-
 // plugged plays the games of a library and prints what they came to. A fault is an error.
 func (c *playCmd) plugged(ctx context.Context, con *console) error {
 	p, err := c.player(con)
@@ -71,31 +59,23 @@ func (c *playCmd) plugged(ctx context.Context, con *console) error {
 	return report.Fault()
 }
 
-// speed is the speed of the clock: by default that of the rules where the game is shown, and none elsewhere.
-func (c *playCmd) speed() float64 {
-	switch {
-	case c.Speed != nil:
-		return *c.Speed
-	case c.Show:
-		return 1
-	}
-	return 0
-}
-
 // follow makes p show and record its game, at the speed of the clock.
 func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 	who, file := bots.Alias(c.Plugin)
 	if who == file {
 		who = "plugin:" + file
 	}
-	state := wintetris.TickGame.New(1).(*wintetris.State)
+	speed := 0. // of the clock: by default that of the rules where the game is shown, and none elsewhere
+	if c.Show || c.Speed != nil {
+		speed = *cmp.Or(c.Speed, new(1.))
+	}
+	state := wintetris.TickGame.New(1)
 	state.Reset(c.Seed)
 	rec := record.New(wintetris.TickGame, c.Seed, []string{who})
 	live, begun := program.Terminal(con.Out), time.Now()
 	var f env.Frame
 	p.Each = func(ctx context.Context, e *wintetris.Engine, b wintetris.Bits, took time.Duration) error {
 		a := env.Action(b) & env.Action(wintetris.TickGame.Actions-1)
-		tick := human.TickTime(e.Level(), c.speed())
 		if c.Show {
 			f.Reset()
 			state.Show(&f)
@@ -109,8 +89,8 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 				return err
 			}
 		}
-		if c.speed() > 0 {
-			if err := contest.Sleep(ctx, tick-time.Since(begun)); err != nil {
+		if speed > 0 {
+			if err := contest.Sleep(ctx, human.TickTime(e.Level(), speed)-time.Since(begun)); err != nil {
 				return err
 			}
 			begun = time.Now()
@@ -133,16 +113,8 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 
 // player is the library as it is asked for.
 func (c *playCmd) player(con *console) (*library.Player, error) {
-	limit, patience := 1000, 10*time.Second
-	if c.Patience != nil {
-		patience = *c.Patience
-	}
-	if c.LimitMS != nil {
-		limit = *c.LimitMS
-	}
-	if c.Games == 0 {
-		c.Games = 1
-	}
+	limit, patience := *cmp.Or(c.LimitMS, new(1000)), *cmp.Or(c.Patience, new(10*time.Second))
+	c.Games = cmp.Or(c.Games, 1)
 	switch {
 	case c.Game != wintetris.Game.Name && c.Game != wintetris.TickGame.Name:
 		return nil, fmt.Errorf("--plugin is for %s, not %s", wintetris.Game.Name, c.Game)

@@ -3,6 +3,7 @@ package commands
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -33,7 +34,7 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	token := webplay.NewToken()
+	token := rand.Text() // cannot be guessed
 	listener, err := web.Listen(c.Listen, "/#"+token, c.Open, con.Out, con.Err)
 	if err != nil {
 		return err

@@ -69,10 +69,12 @@ func starterContest(t *testing.T, game, dir string, entrants ...*tournament.Entr
 	g, err := games.Lookup(game)
 	require.NoError(t, err)
 	c := tournamentCmd{Game: game, Out: dir, Seats: 2}
-	made := &tournament.Tournament{Entrants: entrants}
-	_, err = c.contest(made, g, map[string]contest.Settings{
+	made, rules := &tournament.Tournament{Config: tournament.Config{Rules: g}, Entrants: entrants}, bots.Of(g).Host
+	settings, err := rules.Settings(map[string]contest.Settings{
 		"blockbattle": {"timebank": "1m"}, "tetrisduel": {"budget": "1m"}, "blocking": {"first-time": "1m", "time": "1m"},
 	}[game])
+	require.NoError(t, err)
+	_, err = c.setRunner(made, rules, settings)
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, tournament.LogsDir), 0o755))
 	return made.Runner.(tournament.Contest), g

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,6 @@ import (
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/web"
 	"blockyard/env"
-	"blockyard/env/games"
 )
 
 type tournamentCmd struct {
@@ -47,23 +47,14 @@ type tournamentCmd struct {
 
 // Run plays the tournament.
 func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
-	g, err := games.Open(c.Game)
+	t, settings, err := c.tournament()
+	if err == nil {
+		err = c.Isolate.Check()
+	}
 	if err != nil {
 		return program.Usage(err)
 	}
-	config, err := c.config(g)
-	if err != nil {
-		return program.Usage(err)
-	}
-	t := &tournament.Tournament{Config: *config}
-	settings, err := c.contest(t, g, c.given())
-	if err != nil {
-		return program.Usage(err)
-	}
-	if err := c.Isolate.Check(); err != nil {
-		return program.Usage(err)
-	}
-	entries, err := c.entries(g)
+	entries, err := c.entries(t.Rules)
 	if err != nil {
 		return program.Usage(err)
 	}
@@ -122,33 +113,31 @@ func (c *tournamentCmd) serve(ctx context.Context, con *console, ended chan<- er
 	return nil
 }
 
-func (c *tournamentCmd) config(g *env.Game) (*tournament.Config, error) {
-	if c.Seats == 0 {
-		c.Seats = 2
+// tournament is what the flags describe, with the settings of agents host as text.
+func (c *tournamentCmd) tournament() (*tournament.Tournament, string, error) {
+	g, rules, settings, err := c.contest(c.Game)
+	if err != nil {
+		return nil, "", err
 	}
-	most := max(g.MaxSeats, 2)
-	switch {
+	c.Seats = cmp.Or(c.Seats, 2)
+	switch most := max(g.MaxSeats, 2); {
 	case c.Games < 1 || c.Workers < 1:
-		return nil, errors.New("--games and --workers count from 1")
+		return nil, "", errors.New("--games and --workers count from 1")
 	case c.Rounds < 0 || c.Finals < 0 || c.Memory < 0 || c.MaxSize < 1 || c.BuildTime <= 0:
-		return nil, errors.New("--rounds, --finals and --memory are not negative, --max-size and --build-time above 0")
+		return nil, "", errors.New("--rounds, --finals and --memory are not negative, --max-size and --build-time above 0")
 	case c.Seats < 2 || c.Seats > most:
-		return nil, fmt.Errorf("--seats %d: a game of %s has 2 to %d", c.Seats, g.Name, most)
+		return nil, "", fmt.Errorf("--seats %d: a game of %s has 2 to %d", c.Seats, g.Name, most)
 	}
-	return &tournament.Config{Format: c.Format, Seats: c.Seats, Games: c.Games, Rounds: c.Rounds, Finals: c.Finals,
-		Seed: c.Seed, Workers: c.Workers, Rules: g, Isolate: c.Isolate}, nil
+	t := &tournament.Tournament{Config: tournament.Config{Format: c.Format, Seats: c.Seats, Games: c.Games,
+		Rounds: c.Rounds, Finals: c.Finals, Seed: c.Seed, Workers: c.Workers, Rules: g, Isolate: c.Isolate}}
+	said, err := c.setRunner(t, rules, settings)
+	return t, said, err
 }
 
-// contest sets the contest of a game, with the settings of agents host, and returns the settings as text.
-func (c *tournamentCmd) contest(t *tournament.Tournament, g *env.Game, given contest.Settings) (string, error) {
-	rules, err := hosted(g)
-	if err != nil {
-		return "", err
-	}
-	settings, err := rules.Settings(given)
-	if err != nil {
-		return "", err
-	}
+// setRunner sets how the games of a contest are played, and returns the settings as text.
+func (c *tournamentCmd) setRunner(t *tournament.Tournament, rules *contest.Contest, settings contest.Settings) (
+	string, error) {
+	g := t.Rules
 	log := func(p *match.Played) string { return filepath.Join(c.Out, tournament.LogFile(p.Number)) }
 	if rules.Open == nil {
 		game, err := series.LocalGame(settings)
@@ -171,7 +160,7 @@ func (c *tournamentCmd) contest(t *tournament.Tournament, g *env.Game, given con
 	p, err := rival.Program()
 	t.Runner = &tournament.Lines{Rival: p, Lines: series.Lines{Rules: g, Setup: setup, Log: log, Strict: true,
 		Losses: rules.Losses, Player: func(number int) contest.Player { return t.Entrants[number].Player() }}}
-	return settingsText(rules, given), err
+	return settingsText(rules, c.given()), err
 }
 
 // entries returns what the command line names.
@@ -186,10 +175,7 @@ func (c *tournamentCmd) entries(g *env.Game) (list []*bots.Agent, err error) {
 		return nil, err
 	}
 	for _, a := range named {
-		if a.Kind == bots.Submission {
-			continue
-		}
-		if _, err := a.Program(); err != nil {
+		if _, err := a.Program(); err != nil && a.Kind != bots.Submission {
 			return nil, err
 		}
 	}

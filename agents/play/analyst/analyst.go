@@ -90,13 +90,8 @@ func (a *Analyst) Analyse(ctx context.Context, r analysis.Request) (*analysis.Po
 	}
 	first, _ := bots.Alias(a.First)
 	spec := cmp.Or(r.Agent, first)
-	if spec == "" {
-		names := a.Agents(g.Name)
-		if len(names) == 0 {
-			_, err := bots.NewRanker(g, a.words("hand"))
-			return nil, err
-		}
-		spec = names[0]
+	if spec == "" { // the error of hand says why no agent of the game gives values
+		spec = slices.Concat(a.Agents(g.Name), []string{"hand"})[0]
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -221,17 +216,17 @@ func decided(v float32) (plies int, won, ok bool) {
 // worth is a value for people.
 func (d *decision) worth(v float32) string {
 	if plies, won, ok := decided(v); ok {
-		end := "loses in "
+		end, unit := "loses", "plies"
 		switch {
 		case d.game.MaxSeats == 1:
-			end = "ends the game in "
+			end = "ends the game"
 		case won:
-			end = "wins in "
+			end = "wins"
 		}
 		if plies == 1 {
-			return end + "1 ply"
+			unit = "ply"
 		}
-		return fmt.Sprintf("%s%d plies", end, plies)
+		return fmt.Sprintf("%s in %d %s", end, plies, unit)
 	}
 	if d.ranker.Odds {
 		return fmt.Sprintf("wins %.1f %%", 100*chance(v))

@@ -23,7 +23,7 @@ func (a *Analyst) Game(ctx context.Context, r *playback.Timeline, agent string, 
 	for seat, name := range r.Rec.Agents {
 		out.Players = append(out.Players, analysis.Player{Seat: seat, Player: name})
 	}
-	losses := make([]sum, len(out.Players))
+	valued := make([]int, len(out.Players)) // decisions whose losses have a mean
 	for n := range r.Len() {
 		p, err := a.At(ctx, r, n, agent)
 		if ctx.Err() != nil && (err == nil || match.Stopped(err)) {
@@ -49,30 +49,16 @@ func (a *Analyst) Game(ctx context.Context, r *playback.Timeline, agent string, 
 			if m.Loss == 0 {
 				who.Best++
 			}
-			losses[s.Seat].add(m, &best)
+			const limit = float64(search.Limit) // beyond it is the end of a game, which no mean can hold
+			if max(m.Value, best.Value) <= limit && min(m.Value, best.Value) >= -limit {
+				valued[s.Seat]++
+				who.MeanLoss += m.Loss
+			}
 		}
 		done(n + 1)
 	}
-	for seat := range losses {
-		out.Players[seat].MeanLoss = losses[seat].mean()
+	for seat, n := range valued {
+		out.Players[seat].MeanLoss /= float64(max(n, 1))
 	}
 	return out, nil
 }
-
-// A sum adds up losses.
-type sum struct {
-	n     int
-	total float64
-}
-
-// add adds a loss, unless one of the values is the end of a game, which no mean can hold.
-func (s *sum) add(played, best *analysis.Move) {
-	limit := float64(search.Limit)
-	if max(played.Value, best.Value) > limit || min(played.Value, best.Value) < -limit {
-		return
-	}
-	s.n++
-	s.total += played.Loss
-}
-
-func (s *sum) mean() float64 { return s.total / float64(max(s.n, 1)) }

@@ -3,10 +3,12 @@
 package human
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -75,10 +77,8 @@ func (p *Player) read(line string) (a env.Action, done bool, err error) {
 		p.note = err.Error()
 		return env.None, false, nil
 	}
-	for _, l := range p.legal {
-		if l == a {
-			return a, true, nil
-		}
+	if slices.Contains(p.legal, a) {
+		return a, true, nil
 	}
 	p.note = fmt.Sprintf("%s is not legal now; ? lists the legal moves", p.Game.Text(a))
 	return env.None, false, nil
@@ -124,59 +124,40 @@ func (p *Player) unghost() {
 
 // Keys passes on what a person types, key by key on a raw terminal, and line by line otherwise.
 type Keys struct {
-	in   io.Reader
-	raw  bool
-	once sync.Once
-	got  chan string
-	err  error // set before got is closed
+	read func()      // begins to read
+	got  chan string // closed at the end of the input
 }
 
-// NewKeys returns the keys that are read from in: single ones if it is a raw terminal, lines otherwise.
-func NewKeys(in io.Reader, raw bool) *Keys { return &Keys{in: in, raw: raw, got: make(chan string)} }
+// NewKeys returns the keys that are read from in: single ones if it is a raw terminal, lines otherwise. A line of more
+// than bufio.MaxScanTokenSize bytes ends the input.
+func NewKeys(in io.Reader, raw bool) *Keys {
+	k := &Keys{got: make(chan string)}
+	typed := bufio.NewScanner(in)
+	if raw {
+		typed.Split(splitKeys)
+	}
+	k.read = sync.OnceFunc(func() {
+		go func() {
+			defer close(k.got)
+			for typed.Scan() {
+				k.got <- typed.Text()
+			}
+		}()
+	})
+	return k
+}
 
 // Next waits for the next key or line. At the end of the input the error is ErrQuit.
 func (k *Keys) Next(ctx context.Context) (string, error) {
-	k.once.Do(func() { go k.read() })
+	k.read()
 	select {
 	case text, ok := <-k.got:
 		if !ok {
-			return "", k.err
+			return "", ErrQuit
 		}
 		return text, nil
 	case <-ctx.Done():
 		return "", ctx.Err()
-	}
-}
-
-// maxLine is the longest line that is read.
-const maxLine = 4096
-
-func (k *Keys) read() {
-	defer close(k.got)
-	buf, line := make([]byte, 64), []byte(nil)
-	for {
-		n, err := k.in.Read(buf)
-		if k.raw {
-			for _, key := range split(string(buf[:n])) {
-				k.got <- key
-			}
-		} else {
-			for _, c := range buf[:n] {
-				if c == '\n' {
-					k.got <- string(line)
-					line = line[:0]
-				} else if len(line) < maxLine {
-					line = append(line, c)
-				}
-			}
-		}
-		if err != nil {
-			if len(line) > 0 {
-				k.got <- string(line)
-			}
-			k.err = ErrQuit
-			return
-		}
 	}
 }
 
@@ -188,18 +169,16 @@ var names = map[string]string{
 	"\x1b": "escape",
 }
 
-// split splits what a terminal sends into keys: names for the known ones, single characters otherwise.
-func split(text string) (keys []string) {
-	for len(text) > 0 {
-		n := 1
-		if len(text) >= 3 && (text[:2] == "\x1b[" || text[:2] == "\x1bO") {
-			n = 3
-		}
-		key := text[:n]
-		if name, ok := names[key]; ok {
-			key = name
-		}
-		keys, text = append(keys, key), text[n:]
+// splitKeys is a bufio.SplitFunc for what a terminal sends: names for the known keys, single characters otherwise.
+func splitKeys(sent []byte, _ bool) (n int, key []byte, err error) {
+	if len(sent) == 0 {
+		return 0, nil, nil
 	}
-	return keys
+	if n = 1; len(sent) >= 3 && (string(sent[:2]) == "\x1b[" || string(sent[:2]) == "\x1bO") {
+		n = 3
+	}
+	if name, ok := names[string(sent[:n])]; ok {
+		return n, []byte(name), nil
+	}
+	return n, sent[:n], nil
 }

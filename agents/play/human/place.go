@@ -35,22 +35,21 @@ func (p *Player) spots(s env.State, seat int) []spot {
 
 // measure sets left, depth and shape from the first board that has a ghost.
 func (at *spot) measure(boards []env.Board) {
-	for k := range boards {
-		b := &boards[k]
-		left, top, bottom := b.W, b.H, 0
+	for _, b := range boards {
+		var cells []int
+		left := b.W
 		for i, c := range b.Cells {
 			if c.Kind == env.CellGhost {
-				left, top, bottom = min(left, i%b.W), min(top, i/b.W), max(bottom, i/b.W)
+				cells, left = append(cells, i), min(left, i%b.W)
 			}
 		}
-		if left == b.W {
+		if len(cells) == 0 {
 			continue
 		}
-		at.left, at.depth, at.shape = left, bottom, ""
-		for i, c := range b.Cells {
-			if c.Kind == env.CellGhost {
-				at.shape += fmt.Sprintf("%d,%d ", i%b.W-left, i/b.W-top)
-			}
+		top := cells[0] / b.W
+		at.left, at.depth, at.shape = left, cells[len(cells)-1]/b.W, ""
+		for _, i := range cells {
+			at.shape += fmt.Sprintf("%d,%d ", i%b.W-left, i/b.W-top)
 		}
 		return
 	}

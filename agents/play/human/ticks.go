@@ -1,6 +1,7 @@
 package human
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,10 +38,7 @@ func (p *Player) Ticker(speed float64) *Ticker {
 
 // TickTime returns how long a tick lasts at a level and a speed, which is as in Ticker.
 func TickTime(level int, speed float64) time.Duration {
-	if speed == 0 {
-		speed = 1
-	}
-	return time.Duration(wintetris.TickMS(level) / speed * float64(time.Millisecond))
+	return time.Duration(wintetris.TickMS(level) / cmp.Or(speed, 1) * float64(time.Millisecond))
 }
 
 // ticksHelp says what the keys do.
@@ -82,7 +80,7 @@ func (t *Ticker) tick(ctx context.Context, state *wintetris.State, seat int) (en
 			return env.Action(pressed), nil
 		case err != nil:
 			return env.None, err
-		case leaves(key):
+		case key == "q" || key == "quit":
 			return env.None, ErrQuit
 		case key == "p":
 			if err := t.pause(ctx, state, seat); err != nil {
@@ -90,7 +88,7 @@ func (t *Ticker) tick(ctx context.Context, state *wintetris.State, seat int) (en
 			}
 			return t.tick(ctx, state, seat)
 		}
-		pressed = press(pressed, bits[key])
+		pressed = pressed&^opposite[bits[key]] | bits[key]
 		if pressed&wintetris.Drop != 0 {
 			return env.Action(pressed), nil // a drop ends the tick at once
 		}
@@ -103,18 +101,14 @@ func (t *Ticker) pause(ctx context.Context, s env.State, seat int) error {
 		return err
 	}
 	key, err := t.Next(ctx)
-	if err == nil && leaves(key) {
+	if key == "q" || key == "quit" {
 		err = ErrQuit
 	}
 	return err
 }
-
-func leaves(key string) bool { return key == "q" || key == "quit" }
 
 // opposite is the bit that each bit excludes. Of two such keys in a tick, the later one counts.
 var opposite = map[wintetris.Bits]wintetris.Bits{
 	wintetris.Left: wintetris.Right, wintetris.Right: wintetris.Left,
 	wintetris.CW: wintetris.CCW, wintetris.CCW: wintetris.CW,
 }
-
-func press(pressed, key wintetris.Bits) wintetris.Bits { return pressed&^opposite[key] | key }

@@ -20,16 +20,11 @@ const firstVersion, lastVersion = -1, 1 << 40
 // Answers returns the answers to all that the page of the table asks.
 func (t *Table) Answers() ask.Answers {
 	return ask.Answers{
-		"GET /api/position": t.position, "GET /api/hints": t.hints,
-		"POST /api/choose": func(_ context.Context, r *ask.Request) ([]byte, error) {
-			return obey(r, func(o order) error { return t.choose(o.Version, env.Action(o.Action)) })
-		},
-		"POST /api/key": func(_ context.Context, r *ask.Request) ([]byte, error) {
-			return obey(r, func(o order) error { return t.press(o.Key) })
-		},
-		"POST /api/again": func(_ context.Context, r *ask.Request) ([]byte, error) {
-			return obey(r, func(o order) error { return t.restart(o.Version) })
-		},
+		"GET /api/position": t.position,
+		"GET /api/hints":    t.hints,
+		"POST /api/choose":  obey(func(o order) error { return t.choose(o.Version, env.Action(o.Action)) }),
+		"POST /api/key":     obey(func(o order) error { return t.press(o.Key) }),
+		"POST /api/again":   obey(func(o order) error { return t.restart(o.Version) }),
 	}
 }
 
@@ -50,19 +45,21 @@ type order struct {
 	Key     string `json:"key"`
 }
 
-// obey reads the body of a POST and gives it to do. An order that comes too late is a conflict.
-func obey(r *ask.Request, do func(order) error) ([]byte, error) {
-	var o order
-	if err := json.Unmarshal(r.Body, &o); err != nil {
-		return nil, ask.Bad("body: %w", err)
+// obey answers a POST: it gives the body to do. An order that comes too late is a conflict.
+func obey(do func(order) error) func(context.Context, *ask.Request) ([]byte, error) {
+	return func(_ context.Context, r *ask.Request) ([]byte, error) {
+		var o order
+		if err := json.Unmarshal(r.Body, &o); err != nil {
+			return nil, ask.Bad("body: %w", err)
+		}
+		if o.Action < 0 || o.Action >= int(env.None) {
+			return nil, ask.Bad("action %d: want 0 to %d", o.Action, env.None-1)
+		}
+		if err := do(o); err != nil {
+			return nil, ask.Status(ask.Conflict, err)
+		}
+		return ask.JSON(struct{}{})
 	}
-	if o.Action < 0 || o.Action >= int(env.None) {
-		return nil, ask.Bad("action %d: want 0 to %d", o.Action, env.None-1)
-	}
-	if err := do(o); err != nil {
-		return nil, ask.Status(ask.Conflict, err)
-	}
-	return ask.JSON(struct{}{})
 }
 
 // hints responds with the best moves of the person who has to choose.

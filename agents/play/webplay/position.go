@@ -98,18 +98,14 @@ func (t *Table) change() {
 	}
 }
 
-// ask shows a position in which a person has to choose for a seat.
-func (t *Table) ask(s env.State, seat int) {
+// show shows a position in which a person has to choose for a seat, or nobody for -1. In a game that is played by ticks,
+// the clock runs, or is paused until a key is pressed.
+func (t *Table) show(s env.State, seat int, paused bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.now.Paused = paused
 	t.set(s, seat)
-}
-
-// show shows a position in which no person has to choose.
-func (t *Table) show(s env.State) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.set(s, -1)
+	return nil
 }
 
 // watch keeps the actions that are played, and shows the last position; see match.Game.

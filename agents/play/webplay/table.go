@@ -87,7 +87,7 @@ func (t *Table) play(ctx context.Context, seed uint64) (*record.Record, error) {
 	for seat := range agents {
 		switch {
 		case t.Persons.Has(seat) && t.ticks():
-			agents[seat] = &human.Ticker{Next: t.key, Show: t.tick, Speed: t.Speed, Wait: true}
+			agents[seat] = &human.Ticker{Next: t.key, Show: t.show, Speed: t.Speed, Wait: true}
 		case t.Persons.Has(seat):
 			agents[seat] = &person{t}
 		default:
@@ -102,7 +102,7 @@ type person struct{ *Table }
 
 // Act implements env.Agent.
 func (p *person) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	p.ask(s, seat)
+	_ = p.show(s, seat, false)
 	select {
 	case a := <-p.chosen:
 		return a, nil
@@ -120,7 +120,7 @@ type opponent struct {
 // Act implements env.Agent.
 func (o *opponent) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	if s.Acting()&o.table.Persons == 0 {
-		o.table.show(s)
+		_ = o.table.show(s, -1, false)
 	}
 	return o.Agent.Act(ctx, s, seat)
 }
@@ -152,15 +152,6 @@ func (t *Table) press(key string) error {
 	return nil
 }
 
-// tick shows a position in which the clock runs, or waits for a key.
-func (t *Table) tick(s env.State, seat int, paused bool) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.now.Paused = paused
-	t.set(s, seat)
-	return nil
-}
-
 // Errors of choices.
 var (
 	errStale = errors.New("the position has changed since: look again")
@@ -177,15 +168,13 @@ func (t *Table) choose(version int, a env.Action) error {
 	case t.now.Seat < 0 || version == 0:
 		return errEarly
 	}
-	for _, m := range t.now.Moves {
-		if m.Action == a {
-			t.now.Seat, t.now.Moves = -1, nil
-			t.change()
-			t.chosen <- a // it has room for one, and this is the only one of the position
-			return nil
-		}
+	if !slices.ContainsFunc(t.now.Moves, func(m viewer.Mark) bool { return m.Action == a }) {
+		return fmt.Errorf("action %d is not legal in this position", a)
 	}
-	return fmt.Errorf("action %d is not legal in this position", a)
+	t.now.Seat, t.now.Moves = -1, nil
+	t.change()
+	t.chosen <- a // it has room for one, and this is the only one of the position
+	return nil
 }
 
 // restart ends the game in progress, if it still is, and begins the next.
