@@ -76,7 +76,6 @@ func replayed(err error, r *playback.Timeline) error {
 	return err
 }
 
-// web serves the viewer's page until ctx is done.
 func (c *analyzeCmd) web(ctx context.Context, con *console) error {
 	a := &analyst.Analyst{Moves: c.Moves, First: c.Agent}
 	site := viewer.Site{Games: c.Records, Listen: c.Listen, Open: c.Open, Analyst: a}
@@ -122,7 +121,6 @@ func (c *analyzeCmd) place(text string) (p recordPlace, err error) {
 	return p, nil
 }
 
-// open reads the game.
 func (p *recordPlace) open(ctx context.Context) (*playback.Timeline, error) {
 	rec, more, err := viewer.ReadGame(ctx, p.file, p.game, 0)
 	if err != nil {
@@ -169,7 +167,6 @@ func (t *positionText) String() string {
 	return b.String()
 }
 
-// writeSeat prints what a seat could have played.
 func writeSeat(b *strings.Builder, s *analysis.Seat) {
 	fmt.Fprintf(b, "\n%s (seat %d), %d legal moves", s.Player, s.Seat+1, s.Legal)
 	if s.Ranked < s.Legal {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"blockyard/agents/bots"
-	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/matches"
 	"blockyard/agents/match"
 	"blockyard/datasets/program"
@@ -55,7 +54,12 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 	var result match.Versus
 	o := output{record: c.Record, seed: strconv.FormatUint(c.Seed, 10), quiet: c.Quiet}
 	err := playGames(ctx, con, o, c.Games, func(w *record.Writer, bar program.Bar) (games int, failed error) {
-		workers, err := c.workers(ctx, con, &m)
+		level := slog.LevelInfo
+		if c.Quiet {
+			level = slog.LevelWarn
+		}
+		log := slog.New(slog.NewTextHandler(con.Err, &slog.HandlerOptions{Level: level}))
+		workers, err := c.Remote.Start(ctx, &m, c.texts(), con.Err, log) // none without --cluster
 		if err != nil {
 			return 0, err
 		}
@@ -75,16 +79,6 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 		return err
 	}
 	return con.Print(c.JSON, result)
-}
-
-// workers lets worker processes play, if --cluster is given.
-func (c *arenaCmd) workers(ctx context.Context, con *console, m *match.Match) (*fleet.Session, error) {
-	level := slog.LevelInfo
-	if c.Quiet {
-		level = slog.LevelWarn
-	}
-	log := slog.New(slog.NewTextHandler(con.Err, &slog.HandlerOptions{Level: level}))
-	return c.Remote.Start(ctx, m, c.texts(), con.Err, log)
 }
 
 // match is the match that the flags describe. forget removes what its agents were compiled to, also after an error.
@@ -122,7 +116,6 @@ func (c *arenaCmd) match(ctx context.Context) (m match.Match, forget func(), err
 	return m, forget, err
 }
 
-// texts are A, and B if there is a B.
 func (c *arenaCmd) texts() []string {
 	if c.B == "" {
 		return []string{c.A}

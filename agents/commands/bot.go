@@ -66,7 +66,6 @@ func endingWith(ctx context.Context, r io.Reader) io.Reader {
 	return in
 }
 
-// agent returns the agent that the flags name.
 func (c *botCmd) agent(g *env.Game, con *console) (*bots.Agent, error) {
 	if c.Agent != "" {
 		return bots.Parse(g, bots.Own(c.Agent))

@@ -50,11 +50,11 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 	if rules.Open == nil {
 		return c.rounds(ctx, con, g, settings)
 	}
-	s, lines, agents, err := c.series(con, g, rules, settings)
+	s, lines, err := c.series(con, g, rules, settings)
 	if err != nil {
 		return program.Usage(err)
 	}
-	players, forget, err := c.players(ctx, agents)
+	players, forget, err := c.players(ctx, g)
 	defer forget()
 	if err != nil {
 		return err
@@ -63,15 +63,16 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 		s.Names = append(s.Names, p.Name)
 	}
 	lines.Player = func(number int) contest.Player { return players[number] }
-	return c.play(ctx, con, s, func(program.Bar) match.Runner { return lines })
+	return c.play(ctx, con, s)
 }
 
-// play plays the games and prints the result.
-func (c *hostCmd) play(ctx context.Context, con *console, s *series.Series,
-	runner func(program.Bar) match.Runner) error {
+func (c *hostCmd) play(ctx context.Context, con *console, s *series.Series) error {
 	o := output{c.Record, c.Log, s.Seed, c.Quiet || c.JSON}
 	err := playGames(ctx, con, o, len(s.Games), func(w *record.Writer, bar program.Bar) (int, error) {
-		s.Record, s.Done, s.Runner = w, bar.Set, runner(bar)
+		s.Record, s.Done = w, bar.Set
+		if r, ok := s.Runner.(*series.Rounds); ok {
+			r.Tell = bar.Describef
+		}
 		return s.Play(ctx)
 	})
 	if err != nil {
@@ -82,7 +83,11 @@ func (c *hostCmd) play(ctx context.Context, con *console, s *series.Series,
 
 // players prepares the agents of --bot and returns how they play. A program plays in a cage, or a submission out of the
 // one in which it would, as --isolate says. forget removes what was compiled for them, also after an error.
-func (c *hostCmd) players(ctx context.Context, agents []*bots.Agent) (list []contest.Player, forget func(), err error) {
+func (c *hostCmd) players(ctx context.Context, g *env.Game) (list []contest.Player, forget func(), err error) {
+	agents, err := contestants(g, c.Bot)
+	if err != nil {
+		return nil, func() {}, program.Usage(err)
+	}
 	if forget, err = bots.PrepareAll(ctx, agents...); err != nil {
 		return nil, forget, err
 	}
@@ -101,30 +106,27 @@ func (c *hostCmd) players(ctx context.Context, agents []*bots.Agent) (list []con
 	return list, forget, nil
 }
 
-// series is the match that the flags ask for, how its games are played, and the agents that play.
+// series is the match that the flags ask for, without its players, and how its games are played.
 func (c *hostCmd) series(con *console, g *env.Game, rules *contest.Contest,
-	settings contest.Settings) (*series.Series, *series.Lines, []*bots.Agent, error) {
+	settings contest.Settings) (*series.Series, *series.Lines, error) {
 	n := len(c.Bot)
 	switch {
 	case c.Mode != "" || c.Number != "":
-		return nil, nil, nil, fmt.Errorf("%q: want --bot before each bot, and --seed before a seed", c.Mode)
+		return nil, nil, fmt.Errorf("%q: want --bot before each bot, and --seed before a seed", c.Mode)
 	case n < g.MinSeats || n > g.MaxSeats:
-		return nil, nil, nil, fmt.Errorf("%d bots, want --bot %s", n, times(g.MinSeats, g.MaxSeats))
+		return nil, nil, fmt.Errorf("%d bots, want --bot %s", n, times(g.MinSeats, g.MaxSeats))
 	}
 	setup, err := rules.Open(g, settings)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	count := cmp.Or(setup.Games, 2)
-	if c.Games != nil {
-		count = *c.Games
-	}
+	count := *cmp.Or(c.Games, new(cmp.Or(setup.Games, 2)))
 	if count < 1 || c.Games != nil && setup.Games > 0 {
-		return nil, nil, nil, errors.New("--games: want a number from 1, and one flag that says how many")
+		return nil, nil, errors.New("--games: want a number from 1, and one flag that says how many")
 	}
 	seed, err := strconv.ParseUint(cmp.Or(c.Seed, "1"), 10, 64)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("--seed %.40s: want a whole number from 0 to 2^64-1", c.Seed)
+		return nil, nil, fmt.Errorf("--seed %.40s: want a whole number from 0 to 2^64-1", c.Seed)
 	}
 	lines := &series.Lines{Rules: g, Setup: setup, Log: c.log(func(p *match.Played) string {
 		return fmt.Sprintf("game-%03d", p.Number+1)
@@ -132,10 +134,8 @@ func (c *hostCmd) series(con *console, g *env.Game, rules *contest.Contest,
 	if !c.Quiet && !c.JSON {
 		lines.Errors = con.Err
 	}
-	s := &series.Series{Rules: g, Seed: strconv.FormatUint(seed, 10)}
-	s.Games = series.Seated(count, series.Seatings(n, setup.AllSeatings), seed, setup.NewSeeds)
-	agents, err := contestants(g, c.Bot)
-	return s, lines, agents, err
+	games := series.Seated(count, series.Seatings(n, setup.AllSeatings), seed, setup.NewSeeds)
+	return &series.Series{Rules: g, Seed: strconv.FormatUint(seed, 10), Games: games, Runner: lines}, lines, nil
 }
 
 // log returns the file for the log of a game with this name, nil if no logs are wanted.

@@ -35,17 +35,12 @@ type roundsHost struct {
 	settings contest.Settings
 }
 
-// rounds plays the game or the games.
 func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, settings contest.Settings) error {
 	h := &roundsHost{hostCmd: c, settings: settings}
 	if err := h.check(); err != nil {
 		return program.Usage(err)
 	}
-	agents, err := contestants(g, h.Bot)
-	if err != nil {
-		return program.Usage(err)
-	}
-	players, forget, err := h.players(ctx, agents)
+	players, forget, err := h.players(ctx, g)
 	defer forget()
 	if err != nil {
 		return program.Usage(err)
@@ -121,7 +116,6 @@ func (h *roundsHost) history(otherwise string) string {
 	return otherwise
 }
 
-// local plays one game on this machine.
 func (h *roundsHost) local(ctx context.Context, con *console, bot *programs.Program) error {
 	seed := h.seeds[0]
 	if h.Seed == "" {
@@ -145,7 +139,6 @@ func (h *roundsHost) local(ctx context.Context, con *console, bot *programs.Prog
 	})
 }
 
-// remote plays one game at a contest's server.
 func (h *roundsHost) remote(ctx context.Context, con *console, bot *programs.Program) error {
 	team, err := dropbloxcontest.ReadConfig(h.settings["config"])
 	if err != nil {
@@ -193,20 +186,17 @@ func (h *roundsHost) ended(con *console, r dropbloxcontest.Result, err error) er
 // series plays every seed with every program and prints the result.
 func (h *roundsHost) series(ctx context.Context, con *console, g *env.Game, bots []*programs.Program) error {
 	h.game.Folders = h.history("")
-	s := &series.Series{Rules: g, Seed: h.seeds[0], Games: series.Alone(len(bots), h.seeds), Workers: h.workers}
+	s := &series.Series{Rules: g, Seed: h.seeds[0], Games: series.Alone(len(bots), h.seeds), Workers: h.workers,
+		Settings: map[string]string{}}
 	for _, b := range bots {
 		s.Names = append(s.Names, b.Name)
 	}
-	s.Settings = map[string]string{}
 	for _, name := range []string{"seconds", "turns", "points"} {
 		if v := h.settings[name]; v != "" && v != "0" {
 			s.Settings[name] = v
 		}
 	}
-	r := &series.Rounds{Game: h.game, Program: func(number int) programs.Program { return *bots[number] }}
-	r.Log = h.log(func(p *match.Played) string { return match.Letter(p.Seats[0]) + strconv.Itoa(p.Unit+1) })
-	return h.play(ctx, con, s, func(bar program.Bar) match.Runner {
-		r.Tell = bar.Describef
-		return r
-	})
+	log := h.log(func(p *match.Played) string { return match.Letter(p.Seats[0]) + strconv.Itoa(p.Unit+1) })
+	s.Runner = &series.Rounds{Game: h.game, Log: log, Program: func(number int) programs.Program { return *bots[number] }}
+	return h.play(ctx, con, s)
 }

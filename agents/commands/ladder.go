@@ -103,7 +103,6 @@ func (c *ladderCmd) ladder() (*tournament.Tournament, error) {
 	}}, nil
 }
 
-// write writes the report and its picture to the folder.
 func (c *ladderCmd) write(r *match.Report) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"blockyard/datasets/program"
 )
 
-// table lists the commands.
 type table struct {
 	program.Flag
 	Arena      arenaCmd      `cmd:"" help:"Play many paired games between two agents and say which is stronger."`

@@ -24,31 +24,32 @@ type contestFlags struct {
 // newContestFlags returns flags for the options of all contests, or for those of their clocks. Contests share the flag
 // of an option with the same name.
 func newContestFlags(clock bool) contestFlags {
-	var names []string
-	help, games := map[string][]string{}, map[string][]string{} // by name
-	first := map[string]contest.Option{}
+	type flag struct {
+		contest.Option
+		help, games []string // of each contest with this option
+	}
+	var flags []flag
 	for _, e := range hosted() {
 		for _, o := range e.Host.Options {
 			if clock && !o.Clock {
 				continue
 			}
-			if _, known := first[o.Name]; !known {
-				names, first[o.Name] = append(names, o.Name), o
+			k := slices.IndexFunc(flags, func(f flag) bool { return f.Name == o.Name })
+			if k < 0 {
+				k, flags = len(flags), append(flags, flag{Option: o})
 			}
-			help[o.Name] = append(help[o.Name], describe(o))
-			games[o.Name] = append(games[o.Name], e.Game)
+			flags[k].help, flags[k].games = append(flags[k].help, describe(o)), append(flags[k].games, e.Game)
 		}
 	}
 	var fields []reflect.StructField
-	for k, name := range names {
-		o := first[name]
-		if len(games[name]) > 1 {
-			for k, game := range games[name] {
-				help[name][k] = game + ": " + help[name][k]
+	for k, o := range flags {
+		for k, game := range o.games {
+			if len(o.games) > 1 {
+				o.help[k] = game + ": " + o.help[k]
 			}
 		}
-		kind, tag := reflect.TypeFor[*string](), fmt.Sprintf(`name:%q help:%q group:%q`, name,
-			strings.Join(help[name], " "), strings.Join(games[name], ", "))
+		kind, tag := reflect.TypeFor[*string](), fmt.Sprintf(`name:%q help:%q group:%q`, o.Name,
+			strings.Join(o.help, " "), strings.Join(o.games, ", "))
 		switch {
 		case o.Takes == "" && o.Choices == nil:
 			kind = reflect.TypeFor[*bool]()
@@ -67,7 +68,6 @@ func newContestFlags(clock bool) contestFlags {
 	return contestFlags{kong.Plugins{reflect.New(reflect.StructOf(fields)).Interface()}}
 }
 
-// describe is the help text of an option.
 func describe(o contest.Option) string {
 	text := o.Help
 	switch {

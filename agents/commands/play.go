@@ -147,7 +147,6 @@ func (c *playCmd) ab(g *env.Game) error {
 // watch returns a function that shows each position and the actions chosen in it: on a terminal in place, otherwise
 // one below the other.
 func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.State, env.Moves) error {
-	live := program.Terminal(w)
 	var f env.Frame
 	return func(s env.State, m env.Moves) error {
 		f.Reset()
@@ -159,18 +158,22 @@ func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.
 			}
 			f.Note(fmt.Sprintf("seat %d plays %s", seat+1, text))
 		}
-		text := f.String() + "\n"
-		if live {
-			text = "\x1b[H\x1b[2J" + text
-		}
-		if _, err := io.WriteString(w, text); err != nil || !live {
+		if err := showFrame(w, f.String()+"\n"); err != nil || !program.Terminal(w) {
 			return err
 		}
 		return contest.Sleep(ctx, c.Pause)
 	}
 }
 
-// appendTo appends a game to a file of records.
+// showFrame shows a position, on a terminal in the place of the one before.
+func showFrame(w io.Writer, text string) error {
+	if program.Terminal(w) {
+		text = "\x1b[H\x1b[2J" + text
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
 func appendTo(path string, rec *record.Record) error {
 	w, err := record.Append(path)
 	if err != nil {
@@ -183,7 +186,6 @@ func appendTo(path string, rec *record.Record) error {
 	return w.Close()
 }
 
-// ending prints how a game ended, one line per seat.
 func ending(w io.Writer, rec *record.Record) error {
 	var b strings.Builder
 	if rec.Stopped {

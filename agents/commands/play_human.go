@@ -38,7 +38,6 @@ type people struct {
 	restore func()       // gives the terminal back; may be called again
 }
 
-// humanSpeed is the speed of a person's clock.
 func (c *playCmd) humanSpeed() (float64, error) {
 	if c.Speed == nil {
 		return 1, nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -72,7 +71,7 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 	state := wintetris.TickGame.New(1)
 	state.Reset(c.Seed)
 	rec := record.New(wintetris.TickGame, c.Seed, []string{who})
-	live, begun := program.Terminal(con.Out), time.Now()
+	begun := time.Now()
 	var f env.Frame
 	p.Each = func(ctx context.Context, e *wintetris.Engine, b wintetris.Bits, took time.Duration) error {
 		a := env.Action(b) & env.Action(wintetris.TickGame.Actions-1)
@@ -82,10 +81,10 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 			f.Note(fmt.Sprintf("tick %d: %s, after %.2f ms of %.0f", e.Ticks+1, wintetris.TickGame.Text(a),
 				1000*took.Seconds(), wintetris.TickMS(e.Level())))
 			text := f.String() + "\n"
-			if live {
-				text = "\x1b[H\x1b[2J" + ansi.Frame(&f)
+			if program.Terminal(con.Out) {
+				text = ansi.Frame(&f)
 			}
-			if _, err := io.WriteString(con.Out, text); err != nil {
+			if err := showFrame(con.Out, text); err != nil {
 				return err
 			}
 		}

@@ -23,7 +23,6 @@ import (
 	"blockyard/datasets/program/ops"
 )
 
-// serveTable lists the servers.
 type serveTable struct {
 	Dropblox serveDropbloxCmd `cmd:"" help:"Run a Dropblox contest: practice games, and rounds of all teams."`
 }

@@ -49,7 +49,6 @@ func (c *signCmd) Run(ctx context.Context, con *console) error {
 // end.
 const signSteps = 2000
 
-// signature prints the line of one player of g.
 func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int) error {
 	f, err := bots.New(g, bots.Foreign(name, nil))
 	if errors.Is(err, mlp.ErrNotShipped) {

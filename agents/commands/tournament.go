@@ -77,9 +77,11 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	}
 	served := make(chan error, 1)
 	if c.Listen != "" {
-		if err := c.serve(ctx, con, served); err != nil {
+		l, err := web.Listen(c.Listen, "/", false, con.Err, con.Err)
+		if err != nil {
 			return program.Usage(err)
 		}
+		go func() { served <- web.Serve(ctx, l, tournament.Handler(c.Out), web.Limits{}) }()
 	}
 	bar := con.Progress(c.Quiet || c.JSON, 0, "games")
 	defer bar.Close()
@@ -101,16 +103,6 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 		err = <-served
 	}
 	return err
-}
-
-// serve serves the page until ctx ends, and then sends an error or nil to ended.
-func (c *tournamentCmd) serve(ctx context.Context, con *console, ended chan<- error) error {
-	l, err := web.Listen(c.Listen, "/", false, con.Err, con.Err)
-	if err != nil {
-		return err
-	}
-	go func() { ended <- web.Serve(ctx, l, tournament.Handler(c.Out), web.Limits{}) }()
-	return nil
 }
 
 // tournament is what the flags describe, with the settings of agents host as text.
@@ -163,7 +155,6 @@ func (c *tournamentCmd) setRunner(t *tournament.Tournament, rules *contest.Conte
 	return settingsText(rules, c.given()), err
 }
 
-// entries returns what the command line names.
 func (c *tournamentCmd) entries(g *env.Game) (list []*bots.Agent, err error) {
 	if c.Dir != "" {
 		if list, err = tournament.Submissions(g, c.Dir); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"blockyard/datasets/record"
@@ -31,17 +30,13 @@ func ReadBook(ctx context.Context, path string, g *env.Game, seats int, share fl
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	in.Use(ctx)
-	for n := 1; ; n++ {
-		rec, err := in.Read()
-		switch {
-		case errors.Is(err, io.EOF) && len(b) == 0:
-			return nil, fmt.Errorf("%s: no game with a position to begin with", path)
-		case errors.Is(err, io.EOF):
-			return b, nil
-		case err != nil:
+	n := 0
+	for rec, err := range in.All() {
+		if n++; err == nil && n > MaxBook {
+			err = fmt.Errorf("%s: more than %d games", path, MaxBook)
+		}
+		if err != nil {
 			return nil, err
-		case n > MaxBook:
-			return nil, fmt.Errorf("%s: more than %d games", path, MaxBook)
 		}
 		start, err := position(g, seats, rec, share)
 		if err != nil {
@@ -51,6 +46,10 @@ func ReadBook(ctx context.Context, path string, g *env.Game, seats int, share fl
 			b = append(b, start)
 		}
 	}
+	if len(b) == 0 {
+		return nil, fmt.Errorf("%s: no game with a position to begin with", path)
+	}
+	return b, nil
 }
 
 // position encodes the position of a game after a share of its steps; nil if nobody acts there.

@@ -36,9 +36,20 @@ const viewStream = 0x76696577
 // its seat; it may be the error of ctx. The record then holds the game so far, marked as stopped. Play does not Close
 // the agents.
 func Play(ctx context.Context, g Game) (*record.Record, error) {
-	p, err := start(g)
-	if err != nil {
-		return nil, err
+	n := len(g.Agents)
+	switch {
+	case n < g.Rules.MinSeats || n > g.Rules.MaxSeats:
+		return nil, fmt.Errorf("%s: %d agents: want %d to %d", g.Rules.Name, n, g.Rules.MinSeats, g.Rules.MaxSeats)
+	case len(g.Names) != n:
+		return nil, fmt.Errorf("%s: %d names for %d agents", g.Rules.Name, len(g.Names), n)
+	}
+	p := &play{Game: g, rec: record.New(g.Rules, g.Seed, g.Names), state: g.Rules.New(n), view: g.Rules.New(n)}
+	p.state.Reset(g.Seed)
+	var err error
+	if p.rec.Start = g.Start; len(g.Start) > 0 {
+		if err = env.Decode(p.state, p.view, g.Start); err != nil {
+			return nil, err
+		}
 	}
 	for acting := p.state.Acting(); acting != 0; acting = p.state.Acting() {
 		if g.Enough != nil && g.Enough(p.state) {
@@ -77,25 +88,6 @@ type play struct {
 	legal    []env.Action
 	steps    uint64
 	reported bool // an agent reported the value of its search
-}
-
-func start(g Game) (*play, error) {
-	n := len(g.Agents)
-	if n < g.Rules.MinSeats || n > g.Rules.MaxSeats {
-		return nil, fmt.Errorf("%s: %d agents: want %d to %d", g.Rules.Name, n, g.Rules.MinSeats, g.Rules.MaxSeats)
-	}
-	if len(g.Names) != n {
-		return nil, fmt.Errorf("%s: %d names for %d agents", g.Rules.Name, len(g.Names), n)
-	}
-	p := &play{
-		Game: g, rec: record.New(g.Rules, g.Seed, g.Names),
-		state: g.Rules.New(n), view: g.Rules.New(n),
-	}
-	if p.state.Reset(g.Seed); len(g.Start) == 0 {
-		return p, nil
-	}
-	p.rec.Start = g.Start
-	return p, env.Decode(p.state, p.view, g.Start)
 }
 
 // step gets the actions of the acting seats and plays the joint move, if there is no error.

@@ -143,7 +143,6 @@ func (m Match) count(u Unit, records []*record.Record, first int) (games []Playe
 	return games, halves
 }
 
-// report sums up the games so far.
 func (m Match) report(played []Played, pairs Pairs, stopped bool) *Report {
 	var players []Standing
 	for k, p := range m.Players {

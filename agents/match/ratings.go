@@ -61,10 +61,20 @@ func (r *Results) Elo() []Estimate {
 	if r.n == 0 {
 		return nil
 	}
-	games, score := r.withPrior()
+	games, score := mat.NewDense(r.n, r.n, nil), make([]float64, r.n)
+	prior := 1 / float64(max(r.n-1, 1))
+	for i := range r.n {
+		score[i] = r.Of(i).Points()
+		for j := range r.n {
+			if i != j {
+				games.Set(i, j, float64(r.Meeting(i, j).Total())+prior)
+				score[i] += prior / 2
+			}
+		}
+	}
 	elo := make([]float64, r.n)
 	for range 500 {
-		if r.improve(elo, games, score) < 1e-6 {
+		if improve(elo, games, score) < 1e-6 {
 			break
 		}
 	}
@@ -78,25 +88,8 @@ func (r *Results) Elo() []Estimate {
 	return out
 }
 
-// withPrior returns the number of games of every two players and the points of every player, with the draws that are
-// added.
-func (r *Results) withPrior() (*mat.Dense, []float64) {
-	games, score := mat.NewDense(r.n, r.n, nil), make([]float64, r.n)
-	prior := 1 / float64(max(r.n-1, 1))
-	for i := range r.n {
-		score[i] = r.Of(i).Points()
-		for j := range r.n {
-			if i != j {
-				games.Set(i, j, float64(r.Meeting(i, j).Total())+prior)
-				score[i] += prior / 2
-			}
-		}
-	}
-	return games, score
-}
-
 // improve takes a Newton step for every player in turn, moves the mean to 0 and returns the largest step.
-func (r *Results) improve(elo []float64, games *mat.Dense, score []float64) float64 {
+func improve(elo []float64, games *mat.Dense, score []float64) float64 {
 	change := 0.0
 	for i := range elo {
 		gap, slope := score[i], 0.0
@@ -115,7 +108,7 @@ func (r *Results) improve(elo []float64, games *mat.Dense, score []float64) floa
 	}
 	mean := 0.0
 	for _, v := range elo {
-		mean += v / float64(r.n)
+		mean += v / float64(len(elo))
 	}
 	for i := range elo {
 		elo[i] -= mean

@@ -144,7 +144,6 @@ func (r *Report) Add(played []Played) {
 	}
 }
 
-// compare compares the players of a game.
 func (r *Report) compare(g *Played) {
 	for i, number := range g.Seats {
 		a := r.index[number]

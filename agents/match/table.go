@@ -115,7 +115,6 @@ func cell(shown bool, format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// games lists the games.
 func (r *Report) games() string {
 	seats := "seats"
 	if len(r.Played) > 0 && r.Played[0].Names != nil {
@@ -137,7 +136,6 @@ func (r *Report) games() string {
 	return align(rows)
 }
 
-// numbers writes numbers with spaces between.
 func numbers(v []int) string { return strings.Trim(fmt.Sprint(v), "[]") }
 
 // said is what the games say about the players.
@@ -181,7 +179,6 @@ func (e Estimate) text(n int, verb string) string {
 	return fmt.Sprintf(verb+" ("+verb+" to "+verb+")", e.Value, e.Low, e.High)
 }
 
-// list lists how often each word occurs.
 func list(counts map[string]int) string {
 	var parts []string
 	for _, word := range slices.Sorted(maps.Keys(counts)) {
@@ -190,7 +187,6 @@ func list(counts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// align writes rows of cells in columns.
 func align(rows [][]string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -233,7 +229,6 @@ Elo     %+.0f, 95 %% interval %+.0f to %+.0f
 // early says whether the match was stopped.
 func (v Versus) early() string { return cell(v.Stopped, "stopped early\n") }
 
-// sets is the text of games of more than two seats.
 func (v Versus) sets() string {
 	a, b := v.Players[0], v.Players[1]
 	pointsA, pointsB := cmp.Or(a.Points, &Points{}), cmp.Or(b.Points, &Points{})
@@ -245,7 +240,6 @@ points  %.2f; the others %.2f
 		a.Rank.Value, a.Rank.Low, a.Rank.High, b.Rank.Value, pointsA.Mean.Value, pointsB.Mean.Value)
 }
 
-// alone is the text of games of one seat.
 func (v Versus) alone() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", v.Game, v.Players[0].Name)

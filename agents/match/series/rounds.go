@@ -48,7 +48,6 @@ func (r *Rounds) Play(ctx context.Context, g *match.Played) (rec *record.Record,
 	return rec, nil
 }
 
-// play plays the game of one seat.
 func (r *Rounds) play(ctx context.Context, g *match.Played, seat int, log *os.File) (*record.Record, error) {
 	program := r.Program(g.Seats[seat])
 	who, game := match.Letter(g.Seats[seat]), r.Game

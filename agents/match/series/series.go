@@ -54,8 +54,7 @@ func Seatings(n int, all bool) (out [][]int) {
 	}
 	for _, shorter := range Seatings(n-1, true) {
 		for at := range n {
-			order := append(append(append([]int{}, shorter[:at]...), n-1), shorter[at:]...)
-			out = append(out, order)
+			out = append(out, slices.Insert(slices.Clone(shorter), at, n-1))
 		}
 	}
 	return out
@@ -93,7 +92,13 @@ func (s *Series) Play(ctx context.Context) (kept int, err error) {
 	next := func() []match.Played { return s.Games[len(s.played):] }
 	err = match.Run(ctx, s.Workers, s.Runner, next, func(g *match.Played, rec *record.Record, err error) error {
 		if rec != nil && s.Record != nil {
-			if why := s.proven(g, rec, err == nil); why != nil {
+			var why error
+			if err == nil {
+				why = match.Prove(s.Rules, rec, g.Points, g.Ranks, func(int, int) bool { return true })
+			} else { // as far as it was played
+				why = record.Check(s.Rules, rec)
+			}
+			if why != nil {
 				g.Void = why.Error()
 			} else if e := s.Record.Write(rec); e != nil {
 				return errors.Join(err, e)
@@ -115,14 +120,6 @@ func (s *Series) Play(ctx context.Context) (kept int, err error) {
 		err = nil
 	}
 	return kept, err
-}
-
-// proven returns an error unless a record replays to what came of its game, as far as it was played.
-func (s *Series) proven(g *match.Played, rec *record.Record, over bool) error {
-	if !over {
-		return record.Check(s.Rules, rec)
-	}
-	return match.Prove(s.Rules, rec, g.Points, g.Ranks, func(int, int) bool { return true })
 }
 
 // fingerprint is a hash of a game: its seed, and who chose what in every step. Two games in which the players have

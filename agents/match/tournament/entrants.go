@@ -122,7 +122,7 @@ func (e *Entrant) contain(dir string, rivals []*Entrant) {
 // where it does not see its rivals, unless l.Open is set. If its author has to change something, Refused says so, and
 // the error is nil.
 func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, memory int64, rivals []*Entrant) error {
-	into := filepath.Join(dir, BuildDir, folderName(e.Name))
+	into := filepath.Join(dir, BuildDir, noFile.ReplaceAllString(strings.TrimLeft(e.Name, "."), "_"))
 	if e.from.Kind == bots.Submission {
 		info, err := os.Lstat(e.from.Spec)
 		if err != nil {
@@ -160,12 +160,5 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 	return nil
 }
 
-// folderName is a name as one part of a path.
-func folderName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
-			return '_'
-		}
-		return r
-	}, strings.TrimLeft(name, "."))
-}
+// noFile are the characters that cannot stand in the name of a file.
+var noFile = regexp.MustCompile(`[/\\:*?"<>|\x00-\x1f]`)

@@ -104,7 +104,6 @@ func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) (err er
 	return nil
 }
 
-// read reads a line of the journal.
 func (j *Journal) read(n int, line []byte) error {
 	var p match.Played
 	if err := json.Unmarshal(line, &p); err != nil || p.Number != n {
@@ -213,7 +212,6 @@ func prove(p *match.Played, c *Config, entrants []*Entrant, dir string) {
 	}
 }
 
-// readRecord reads the record of a game.
 func readRecord(path string) (*record.Record, error) {
 	in, err := record.Open(path)
 	if errors.Is(err, os.ErrNotExist) {

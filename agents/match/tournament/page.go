@@ -71,12 +71,9 @@ type side struct {
 }
 
 type gameRow struct {
-	Number              int
-	Stage               string
+	match.Played
 	Sides               []side
-	Rounds              int
-	Reason, Void        string
-	Replay, Log, Record string
+	Replay, Log, Record string // files in the tournament's folder
 }
 
 // replayTime is how long the page of a replay may take.
@@ -112,8 +109,7 @@ func (t *Tournament) WritePage(dir string) error {
 }
 
 func (t *Tournament) gameRow(dir string, g match.Played) (gameRow, error) {
-	row := gameRow{Number: g.Number, Stage: g.Stage, Rounds: g.Rounds, Reason: g.Reason, Void: g.Void}
-	row.Log = filepath.ToSlash(LogFile(g.Number))
+	row := gameRow{Played: g, Log: filepath.ToSlash(LogFile(g.Number))}
 	best := slices.Min(g.Ranks)
 	for seat, e := range g.Seats {
 		s := side{Name: t.Entrants[e].Name, Score: strconv.Itoa(g.Points[seat]), Fault: g.Fault(seat)}
@@ -158,7 +154,6 @@ func cross(r *Report, a, b match.Standing) crossCell {
 	return cell
 }
 
-// finals lists the meetings of the finals so far.
 func (t *Tournament) finals() (out []finalMatch) {
 	from := slices.IndexFunc(t.Played, final)
 	if from < 0 {

@@ -26,9 +26,8 @@ type Analyst struct {
 	Moves int    // how many of the best moves a Seat lists; 0 means 5
 	First string // the agent that the user names, which Agents lists first; may be empty
 
-	names sync.Map // of a game's agents: []string by the game's name
-
-	mu      sync.Mutex // one analysis at a time
+	one     sync.Mutex // one analysis at a time
+	mu      sync.Mutex // of the fields below
 	rankers map[string]*bots.Ranker
 }
 
@@ -39,9 +38,6 @@ const maxRankers = 16
 
 // Agents implements analysis.Analyst. The default is the trained network, or the baseline if none is shipped.
 func (a *Analyst) Agents(game string) (names []string) {
-	if known, ok := a.names.Load(game); ok {
-		return known.([]string)
-	}
 	g, err := games.Lookup(game)
 	if err != nil {
 		return nil
@@ -51,29 +47,26 @@ func (a *Analyst) Agents(game string) (names []string) {
 		if name == "" || slices.Contains(names, name) {
 			continue
 		}
-		if _, err := bots.NewRanker(g, a.words(name)); err == nil {
+		if _, err := a.ranker(g, name); err == nil {
 			names = append(names, name)
 		}
 	}
-	a.names.Store(game, names)
 	return names
 }
 
-// words are the text of the agent with this name. Only First is the user's; a page asks for any.
-func (a *Analyst) words(name string) bots.Text {
-	if first, _ := bots.Alias(a.First); name == first {
-		return bots.Own(a.First)
-	}
-	return bots.Foreign(name, nil)
-}
-
-// ranker returns what values actions as the agent of a spec does.
+// ranker returns what values actions as the agent of a spec does. Only First is text of the user; a page asks for any.
 func (a *Analyst) ranker(g *env.Game, spec string) (*bots.Ranker, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	key := g.Name + " " + spec
 	if r := a.rankers[key]; r != nil {
 		return r, nil
 	}
-	r, err := bots.NewRanker(g, a.words(spec))
+	text := bots.Foreign(spec, nil)
+	if first, _ := bots.Alias(a.First); spec == first {
+		text = bots.Own(a.First)
+	}
+	r, err := bots.NewRanker(g, text)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +88,8 @@ func (a *Analyst) Analyse(ctx context.Context, r analysis.Request) (*analysis.Po
 	if spec == "" { // the error of hand says why no agent of the game gives values
 		spec = slices.Concat(a.Agents(g.Name), []string{"hand"})[0]
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.one.Lock()
+	defer a.one.Unlock()
 	ranker, err := a.ranker(g, spec)
 	if err != nil {
 		return nil, err
@@ -264,12 +257,10 @@ func chance(v float32) float64 { return 1 / (1 + math.Exp(-float64(v))) }
 // signed is a number with its sign and three significant digits or more.
 func signed(v float32) string {
 	digits := 0
-	if size := math.Abs(float64(v)); size < 1 {
-		digits = 3
-	} else if size < 10 {
-		digits = 2
-	} else if size < 1000 {
-		digits = 1
+	for _, limit := range []float64{1000, 10, 1} {
+		if math.Abs(float64(v)) < limit {
+			digits++
+		}
 	}
 	return fmt.Sprintf("%+.*f", digits, v)
 }

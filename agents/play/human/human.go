@@ -115,7 +115,6 @@ func (p *Player) show(s env.State, seat int, a env.Action) error {
 	return err
 }
 
-// unghost empties the cells of ghosts in the frame.
 func (p *Player) unghost() {
 	for k := range p.frame.Boards {
 		p.frame.Boards[k].Unghost()

@@ -163,19 +163,20 @@ func (t *Table) after(ctx context.Context, version int) Position {
 	}
 }
 
-// request is what the analyst needs to know of the position of that version.
-func (t *Table) request(version int) (s env.State, rec *record.Record, seat, turn int, err error) {
+// request is what the analyst needs to know of the position of that version, and who has to choose.
+func (t *Table) request(version int) (r analysis.Request, seat int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case version != t.now.Version:
-		return nil, nil, 0, 0, errStale
+		return r, 0, errStale
 	case t.now.Seat < 0:
-		return nil, nil, 0, 0, errEarly
+		return r, 0, errEarly
 	}
-	s = t.Rules.New(len(t.Names))
+	s := t.Rules.New(len(t.Names))
 	s.CopyFrom(t.state)
-	return s, record.New(t.Rules, t.Seed, t.Names), t.now.Seat, t.turn, nil
+	rec := record.New(t.Rules, t.Seed, t.Names)
+	return analysis.Request{Record: rec, Turn: t.turn, State: s, Moves: env.NoMoves}, t.now.Seat, nil
 }
 
 // agents lists those that can give hints.
@@ -247,13 +248,12 @@ func (t *Table) hints(ctx context.Context, r *ask.Request) ([]byte, error) {
 	if agents := t.agents(); !slices.Contains(agents, agent) {
 		return nil, ask.Bad("agent %.80q: want one of %q", agent, agents)
 	}
-	state, rec, seat, turn, err := t.request(version)
+	position, seat, err := t.request(version)
 	if err != nil {
 		return nil, ask.Status(ask.Conflict, err)
 	}
-	got, err := t.Analyst.Analyse(ctx, analysis.Request{
-		Record: rec, Turn: turn, State: state, Moves: env.NoMoves, Agent: agent,
-	})
+	position.Agent = agent
+	got, err := t.Analyst.Analyse(ctx, position)
 	if err != nil {
 		return nil, err
 	}
