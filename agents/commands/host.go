@@ -5,14 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
+	dropbloxcontest "blockyard/agents/contest/dropblox"
+	"blockyard/agents/contest/dropblox/history"
+	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/datasets/program"
@@ -150,4 +156,182 @@ func (c *hostCmd) log(name func(*match.Played) string) func(*match.Played) strin
 func times(least, most int) string {
 	words := []string{"", "once", "twice", "three times", "four times"}
 	return strings.Join(slices.Compact([]string{words[least], words[most]}), " to ")
+}
+
+// defaultProgram is the program that the original client plays with.
+var defaultProgram = map[bool]string{true: "dropblox_ai.bat", false: "dropblox_ai"}[runtime.GOOS == "windows"]
+
+// A roundsHost plays a contest whose programs are started for every turn.
+type roundsHost struct {
+	*hostCmd
+	seeds    []string
+	workers  int
+	game     dropbloxcontest.LocalGame // its clock and its limits
+	settings contest.Settings
+}
+
+func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, settings contest.Settings) error {
+	h := &roundsHost{hostCmd: c, settings: settings}
+	if err := h.check(); err != nil {
+		return program.Usage(err)
+	}
+	players, forget, err := h.players(ctx, g)
+	defer forget()
+	if err != nil {
+		return program.Usage(err)
+	}
+	var bots []*programs.Program
+	for _, p := range players {
+		bot := &programs.Program{Program: p.Program, Name: strings.TrimPrefix(p.Name, "exec:")}
+		if h.settings["own-dir"] == "true" {
+			bot.Dir = filepath.Dir(bot.Argv[0])
+		}
+		bots = append(bots, bot)
+	}
+	switch {
+	case h.Mode != "local":
+		return h.remote(ctx, con, bots[0])
+	case len(bots) > 1 || len(h.seeds) > 1 || h.JSON:
+		return h.series(ctx, con, g, bots)
+	}
+	return h.local(ctx, con, bots[0])
+}
+
+// check checks the flags and sets the list of seeds.
+func (h *roundsHost) check() error {
+	h.Mode = cmp.Or(h.Mode, "local")
+	remote, seeds, count := h.Mode != "local", h.settings["seeds"] != "", *cmp.Or(h.Games, new(1))
+	twice := h.Number != "" && h.Seed != ""
+	h.Seed = cmp.Or(h.Seed, h.Number)
+	var errs [2]error
+	h.workers, errs[0] = h.settings.Number("workers", 1)
+	h.game, errs[1] = series.LocalGame(h.settings)
+	switch err := errors.Join(errs[:]...); {
+	case err != nil:
+		return err
+	case count < 1:
+		return fmt.Errorf("--games %d: want a number from 1", count)
+	case twice:
+		return errors.New("the seed is given twice: want it as an argument or with --seed")
+	case h.Mode != "local" && h.Mode != "practice" && h.Mode != "compete":
+		return fmt.Errorf("mode %.40q: want local, practice or compete", h.Mode)
+	case seeds && (h.Seed != "" || count != 1):
+		return errors.New("--seeds does not go with another seed or --games")
+	case remote && (h.Seed != "" || seeds || count > 1 || len(h.Bot) > 1),
+		remote && (h.JSON || h.Record != "" || h.game.Turns > 0 || h.game.Points > 0):
+		return fmt.Errorf("%s takes one program and no seed, --games, --turns, --points, --record or --json", h.Mode)
+	case remote && h.settings["server"] == "":
+		return fmt.Errorf("%s needs --server=URL", h.Mode)
+	}
+	if len(h.Bot) == 0 {
+		h.Bot = []string{defaultProgram}
+	}
+	texts := strings.Split(h.settings["seeds"], ",")
+	if !seeds {
+		texts = []string{cmp.Or(strings.TrimSpace(h.Seed), dropbloxcontest.RandomSeed())}
+	}
+	for _, text := range texts {
+		n, ok := new(big.Int).SetString(strings.TrimSpace(text), 10)
+		if !ok || n.BitLen() > 10_000 {
+			return fmt.Errorf("seed %.40q: want a whole number", text)
+		}
+		for range count {
+			h.seeds = append(h.seeds, n.String())
+			n.Add(n, big.NewInt(1))
+		}
+	}
+	return nil
+}
+
+// history is the folder for the games' folders: the one asked for, or otherwise.
+func (h *roundsHost) history(otherwise string) string {
+	if dir, ok := h.given()["history"]; ok {
+		return dir
+	}
+	return otherwise
+}
+
+func (h *roundsHost) local(ctx context.Context, con *console, bot *programs.Program) error {
+	seed := h.seeds[0]
+	if h.Seed == "" {
+		fmt.Fprintln(con.Out, "Seed:", seed)
+	}
+	bot.Errors = con.Err
+	g := h.game
+	g.Program, g.Console, g.ID, g.Seed, g.Folders = bot, h.console(con), "0", seed, h.history("history")
+	o := output{record: h.Record, seed: seed, quiet: true}
+	return playGames(ctx, con, o, 1, func(w *record.Writer, _ program.Bar) (int, error) {
+		r, rec, err := g.Play(ctx)
+		err = h.ended(con, r, err)
+		if w == nil || rec == nil {
+			return 0, err
+		}
+		kept, e := rec.End(r.Reason)
+		if e == nil {
+			e = w.Write(kept)
+		}
+		return 1, errors.Join(err, e)
+	})
+}
+
+func (h *roundsHost) remote(ctx context.Context, con *console, bot *programs.Program) error {
+	team, err := dropbloxcontest.ReadConfig(h.settings["config"])
+	if err != nil {
+		return program.Usage(err)
+	}
+	server := dropbloxcontest.NewContest(h.settings["server"], team)
+	var game *dropbloxcontest.Remote
+	if h.Mode == "practice" {
+		game, err = server.Practice(ctx)
+	} else {
+		game, err = server.Compete(ctx, func() { fmt.Fprintln(con.Out, "waiting for the competition to begin") })
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(con.Out, "Game:", game.ID)
+	meta := history.Meta{ID: game.ID, Program: bot.Name, Team: team.Team, Mode: h.Mode, Started: time.Now()}
+	f, err := history.Create(h.history("history"), meta, nil)
+	if err != nil {
+		return err
+	}
+	bot.Errors = con.Err
+	p := dropbloxcontest.Player{
+		Program: bot, Game: game, History: f, Console: h.console(con), Margin: dropbloxcontest.Margin,
+	}
+	r, err := p.Play(ctx)
+	return h.ended(con, r, err)
+}
+
+func (h *roundsHost) console(con *console) *dropbloxcontest.Console {
+	return &dropbloxcontest.Console{W: con.Out, Colour: program.Terminal(con.Out)}
+}
+
+// ended prints the result of a game, or says how far it came.
+func (h *roundsHost) ended(con *console, r dropbloxcontest.Result, err error) error {
+	if r.Reason == dropbloxcontest.Stopped {
+		return fmt.Errorf("stopped after %d turns with %d points", r.Turns, r.Score)
+	}
+	if err == nil {
+		h.console(con).Results(r)
+	}
+	return err
+}
+
+// series plays every seed with every program and prints the result.
+func (h *roundsHost) series(ctx context.Context, con *console, g *env.Game, bots []*programs.Program) error {
+	h.game.Folders = h.history("")
+	s := &series.Series{Rules: g, Seed: h.seeds[0], Games: series.Alone(len(bots), h.seeds), Workers: h.workers,
+		Settings: map[string]string{}}
+	for _, b := range bots {
+		s.Names = append(s.Names, b.Name)
+	}
+	for _, name := range []string{"seconds", "turns", "points"} {
+		if v := h.settings[name]; v != "" && v != "0" {
+			s.Settings[name] = v
+		}
+	}
+	log := h.log(func(p *match.Played) string { return match.Letter(p.Seats[0]) + strconv.Itoa(p.Unit+1) })
+	s.Runner = &series.Rounds{Game: h.game, Log: log, Program: func(number int) programs.Program { return *bots[number] }}
+	return h.play(ctx, con, s)
 }
