@@ -28,9 +28,7 @@ const (
 )
 
 // crowded are the packages with more files than that, and how many they may have until they are taken apart.
-var crowded = map[string]int{
-	"agents/commands": 20, // a file per command, and what several of them share
-}
+var crowded = map[string]int{}
 
 // rooms are the folders with many packages, and what may stand in each. A reader who lists a folder knows every name.
 var rooms = map[string][]room{

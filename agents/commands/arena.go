@@ -146,9 +146,10 @@ func (c *arenaCmd) check(g *env.Game, each int) error {
 		return fmt.Errorf("--cap, --skip and --steps are for games of one seat, %s has more", c.Game)
 	case each < g.MinSeats || each > g.MaxSeats:
 		return fmt.Errorf("--seats %d: %s is for %d to %d", each, g.Name, g.MinSeats, g.MaxSeats)
+	case each == 2 && (c.Games < 2 || c.Games%2 != 0):
+		return fmt.Errorf("--games %d: games come in pairs: want an even number from 2", c.Games)
 	case c.Games < each || c.Games%each != 0:
-		return fmt.Errorf("--games %d: A has every seat equally often: want an even number or, with more than two seats, "+
-			"a multiple of --seats", c.Games)
+		return fmt.Errorf("--games %d: A has every seat equally often: want a multiple of %d", c.Games, each)
 	}
 	return nil
 }

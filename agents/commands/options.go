@@ -107,7 +107,8 @@ func (c *contestFlags) contest(game string) (*env.Game, *contest.Contest, contes
 		for _, e := range hosted() {
 			known = append(known, e.Game)
 		}
-		return nil, nil, nil, fmt.Errorf("%s has no contest between programs: want one of %s", g.Name, strings.Join(known, ", "))
+		err := fmt.Errorf("%s has no contest between programs: want one of %s", g.Name, strings.Join(known, ", "))
+		return nil, nil, nil, err
 	}
 	settings, err := rules.Settings(c.given())
 	if err != nil {

@@ -124,8 +124,7 @@ func (p *plan) rounds() int {
 	}
 }
 
-// round lists the meetings of round k: the entrants sit at tables in a random order. Those for whom no table is left sit
-// out.
+// round lists the meetings of round k, at tables in a random order. Those for whom no table is left sit out.
 func (p *plan) round(k int, played []match.Played) (all []meeting) {
 	order := slices.Clone(p.in)
 	rng := rand.New(rand.NewPCG(p.c.Seed, uint64(k)))
