@@ -16,8 +16,8 @@ type Estimate struct {
 	High  float64 `json:"high"`
 }
 
-// meanWithin estimates a mean that lies from low to high. Weights say how often each sample occurs; nil means once. The
-// interval, by Student's t, is cut off at these bounds, which are the whole interval if there are fewer than two samples.
+// meanWithin estimates a mean that lies from low to high. Weights say how often each sample occurs; nil means once.
+// The interval, by Student's t, is cut off at these bounds, and is all between them for fewer than two samples.
 //
 // If all n samples are equal, their variance is 0 and says nothing. Other values then have a probability of at most
 // q = 1 - 0.025^(1/n), since otherwise n equal samples in a row would have one below 2.5 %. The interval allows for

@@ -103,8 +103,8 @@ func (t *Table) change() {
 	}
 }
 
-// show shows a position in which a person has to choose for a seat, or nobody for -1. In a game that is played by ticks,
-// the clock runs, or is paused until a key is pressed.
+// show shows a position in which a person has to choose for a seat, or nobody for -1. In a game that is played by
+// ticks, the clock runs, or is paused until a key is pressed.
 func (t *Table) show(s env.State, seat int, paused bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
