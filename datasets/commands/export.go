@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"blockyard/datasets/export"
@@ -132,14 +133,14 @@ func whole(final string, write func(folder string) error) error {
 
 // sweep removes the temporary folders that killed exports to final left behind. The caller holds the lock of final.
 func sweep(final string) error {
-	above, prefix := filepath.Dir(final), "."+filepath.Base(final)+"."
+	above, name := filepath.Dir(final), filepath.Base(final)
 	entries, err := os.ReadDir(above)
 	if err != nil {
 		return err
 	}
+	temporary := regexp.MustCompile(`^\.` + regexp.QuoteMeta(name) + `\.\d+$`) // MkdirTemp appends digits
 	for _, e := range entries {
-		digits, ok := strings.CutPrefix(e.Name(), prefix) // MkdirTemp appends digits
-		if ok && e.IsDir() && digits != "" && strings.Trim(digits, "0123456789") == "" {
+		if e.IsDir() && temporary.MatchString(e.Name()) {
 			if err := os.RemoveAll(filepath.Join(above, e.Name())); err != nil {
 				return err
 			}

@@ -109,16 +109,15 @@ var (
 func hideSecrets(args []string) []string {
 	args = slices.Clone(args)
 	for k, arg := range args {
-		if match := secretFlag.FindStringSubmatch(arg); match != nil {
-			switch {
-			case match[2] == "=":
-				args[k] = match[1] + "=***"
-			case k+1 < len(args):
-				args[k+1] = "***"
-			}
-			continue
+		match := secretFlag.FindStringSubmatch(arg)
+		switch {
+		case match == nil:
+			args[k] = secretUser.ReplaceAllString(arg, "://***@")
+		case match[2] == "=":
+			args[k] = match[1] + "=***"
+		case k+1 < len(args):
+			args[k+1] = "***"
 		}
-		args[k] = secretUser.ReplaceAllString(arg, "://***@")
 	}
 	return args
 }

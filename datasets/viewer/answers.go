@@ -62,13 +62,13 @@ func Answers(l *Library, analyst analysis.Analyst) ask.Answers {
 }
 
 type list struct {
-	Total   int      `json:"total"` // games that match
-	All     int      `json:"all"`
-	From    int      `json:"from"`
-	Reading bool     `json:"reading"`
-	Notes   []string `json:"notes,omitempty"`
-	Games   []*entry `json:"games"`
-	Kinds   kinds    `json:"kinds"` // of the games listed, by name
+	Total   int             `json:"total"` // games that match
+	All     int             `json:"all"`
+	From    int             `json:"from"`
+	Reading bool            `json:"reading"`
+	Notes   []string        `json:"notes,omitempty"`
+	Games   []*entry        `json:"games"`
+	Kinds   map[string]kind `json:"kinds"` // of the games listed, by name
 }
 
 func (s *answering) games(_ context.Context, q *ask.Request) ([]byte, error) {
@@ -79,7 +79,8 @@ func (s *answering) games(_ context.Context, q *ask.Request) ([]byte, error) {
 	l := s.library
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := list{From: from, Reading: !l.refresh(time.Now().Add(pause)), Notes: l.notes, Games: []*entry{}, Kinds: kinds{}}
+	out := list{From: from, Reading: !l.refresh(time.Now().Add(pause)), Notes: l.notes}
+	out.Games, out.Kinds = []*entry{}, map[string]kind{}
 	all := l.list()
 	out.All = len(all)
 	words := strings.Fields(strings.ToLower(short(q.Get("q"), 200)))
@@ -89,7 +90,10 @@ func (s *answering) games(_ context.Context, q *ask.Request) ([]byte, error) {
 		}
 		if out.Total++; out.Total > from && len(out.Games) < count {
 			out.Games = append(out.Games, e)
-			out.Kinds[e.Game] = l.kinds.of(e.Game)
+			if _, known := l.kinds[e.Game]; !known {
+				l.kinds[e.Game] = kindOf(e.Game)
+			}
+			out.Kinds[e.Game] = l.kinds[e.Game]
 		}
 	}
 	return ask.JSON(&out)

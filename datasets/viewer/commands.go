@@ -34,8 +34,6 @@ type commands struct {
 	block dropblox.Block
 }
 
-func newCommands(r *recordReplay) *commands { return &commands{recordReplay: r, at: -1, live: r.cut} }
-
 func (c *commands) advance(deadline time.Time) {
 	c.recordReplay.advance(deadline)
 	for n := 0; n < 8 || time.Now().Before(deadline); n++ {

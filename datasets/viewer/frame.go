@@ -249,15 +249,3 @@ func sign(s env.State) (best *Board) {
 	}
 	return best
 }
-
-// kinds are the kinds of the games listed, each made once.
-type kinds map[string]kind
-
-func (k kinds) of(name string) kind {
-	got, ok := k[name]
-	if !ok {
-		got = kindOf(name)
-		k[name] = got
-	}
-	return got
-}

@@ -39,7 +39,7 @@ type Library struct {
 	notes   []string // what was left out, for the page
 	walked  time.Time
 	byID    map[string]*entry
-	kinds   kinds // of the games that were asked for
+	kinds   map[string]kind // of the games that were asked for
 }
 
 // A dir is a history folder with its entry.
@@ -51,7 +51,7 @@ type dir struct {
 
 // NewLibrary lists the games in files of records, history folders, and folders of these. Every path must exist.
 func NewLibrary(paths []string) (*Library, error) {
-	l := &Library{kinds: kinds{}}
+	l := &Library{kinds: map[string]kind{}}
 	for _, path := range paths {
 		st, err := os.Stat(path)
 		if err != nil {

@@ -77,9 +77,9 @@ func (e *entry) html(ctx context.Context) (string, error) {
 		about.Error = fmt.Sprintf("The game continues: this page has only its first %d frames.", maxStaticFrames)
 	}
 	about.Reading, about.Live = false, false
-	kind := kindOf(e.Game)
-	out := stored{Game: details{Game: *e, Kind: kind, Replay: about, Gen: "0"},
-		Games: list{Total: 1, All: 1, Games: []*entry{e}, Kinds: kinds{e.Game: kind}}}
+	kinds := map[string]kind{e.Game: kindOf(e.Game)}
+	out := stored{Game: details{Game: *e, Kind: kinds[e.Game], Replay: about, Gen: "0"},
+		Games: list{Total: 1, All: 1, Games: []*entry{e}, Kinds: kinds}}
 	data, err := out.pack(ctx, replay)
 	if err != nil {
 		return "", err

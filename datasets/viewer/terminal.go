@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,12 +12,11 @@ import (
 	"blockyard/datasets/record"
 )
 
-// ReadHistory returns the game of a history folder as a record. If the files of a turn cannot be read, the record ends
+// readHistory returns the game of a history folder as a record. If the files of a turn cannot be read, the record ends
 // before it, and the error says why; without a first turn there is no record.
-func ReadHistory(ctx context.Context, path string) (*record.Record, error) {
+func readHistory(ctx context.Context, path string) (*record.Record, error) {
 	d := dir{folder: folder{path, filepath.ToSlash(path)}}
-	d.look()
-	if d.entry == nil {
+	if d.look(); d.entry == nil {
 		return nil, fmt.Errorf("%s: not found, want a history folder", path)
 	}
 	h, err := openHistory(&d.folder, d.entry.Players[0])
@@ -28,12 +28,12 @@ func ReadHistory(ctx context.Context, path string) (*record.Record, error) {
 }
 
 // ReadGame returns game n, from 1, of a file of records, or the game of a history folder, and whether other games
-// follow it. It reads at most so many bytes of a file, uncompressed; with 0 jsonl.MaxBytes. As of ReadHistory,
+// follow it. It reads at most so many bytes of a file, uncompressed; with 0 jsonl.MaxBytes. As of readHistory,
 // there may be both a record and an error.
 func ReadGame(ctx context.Context, path string, n int, most int64) (rec *record.Record, more bool, err error) {
 	switch {
 	case IsHistory(path) && n == 1:
-		rec, err = ReadHistory(ctx, path)
+		rec, err = readHistory(ctx, path)
 		return rec, false, err
 	case IsHistory(path):
 		return nil, false, fmt.Errorf("%s: no game %d, want 1: a history folder has one game", path, n)
@@ -67,7 +67,7 @@ func Newest(below string) (string, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		return path, nil
 	}
-	path = newest(below, func(path, _ string, history bool) int64 {
+	path = newest(below, func(path string, history bool) int64 {
 		if history {
 			path = filepath.Join(path, "state0")
 		}
@@ -85,15 +85,12 @@ func Newest(below string) (string, error) {
 // NewestHistory returns the history folder below a folder whose game began last. It returns an error
 // if there is none.
 func NewestHistory(below string) (string, error) {
-	path := newest(below, func(path, shown string, history bool) int64 {
-		d := dir{folder: folder{path, shown}}
-		if history {
-			d.look()
-		}
-		if d.entry == nil {
+	path := newest(below, func(path string, history bool) int64 {
+		st, err := os.Stat(path)
+		if !history || err != nil {
 			return 0
 		}
-		return d.entry.Time
+		return cmp.Or(startOf(filepath.Base(path)), st.ModTime().UnixMilli())
 	})
 	if path == "" {
 		return "", fmt.Errorf("%s: no history folder here or below, want one with a file state0", below)
@@ -102,10 +99,10 @@ func NewestHistory(below string) (string, error) {
 }
 
 // newest returns the file of records or history folder at the latest time; "" if no time is above 0.
-func newest(below string, timeOf func(path, shown string, history bool) int64) (path string) {
+func newest(below string, timeOf func(path string, history bool) int64) (path string) {
 	last := int64(0)
-	(&Library{}).find(folder{path: below}, func(at, shown string, history bool) {
-		if when := timeOf(at, shown, history); when > last {
+	(&Library{}).find(folder{path: below}, func(at, _ string, history bool) {
+		if when := timeOf(at, history); when > last {
 			path, last = at, when
 		}
 	})

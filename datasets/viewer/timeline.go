@@ -51,7 +51,7 @@ func (e *entry) replay(ctx context.Context) (replay, error) {
 		return nil, err
 	}
 	if _, ok := p.timeline.Game.New(p.timeline.Rec.Seats).(*dropblox.State); ok {
-		return newCommands(p), nil
+		return &commands{recordReplay: p, at: -1, live: p.cut}, nil
 	}
 	return p, nil
 }
