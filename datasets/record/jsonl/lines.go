@@ -70,17 +70,7 @@ func Open(path string) (*Reader, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		return nil, fmt.Errorf("%s is a folder, want a file: datasets view --web shows the games of a folder", path)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	r, err := New(path, f)
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	r.closer = f
-	return r, nil
+	return open(path, path, 0)
 }
 
 // OpenAt opens the regular file at path behind its first lines, which have so many bytes uncompressed. A shorter file
@@ -89,6 +79,14 @@ func OpenAt(name, path string, lines int, bytes int64) (*Reader, error) {
 	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: want a regular file", name)
 	}
+	r, err := open(name, path, bytes)
+	if err == nil {
+		r.line, r.offset = lines, bytes
+	}
+	return r, err
+}
+
+func open(name, path string, bytes int64) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -96,7 +94,7 @@ func OpenAt(name, path string, lines int, bytes int64) (*Reader, error) {
 	r, err := New(name, f)
 	if err == nil && r.zipped {
 		r.skip = bytes
-	} else if err == nil {
+	} else if err == nil && bytes > 0 {
 		_, err = f.Seek(bytes, io.SeekStart)
 		r.source.Reader = f
 	}
@@ -104,7 +102,7 @@ func OpenAt(name, path string, lines int, bytes int64) (*Reader, error) {
 		f.Close()
 		return nil, err
 	}
-	r.closer, r.line, r.offset = f, lines, bytes
+	r.closer = f
 	return r, nil
 }
 
