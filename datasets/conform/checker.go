@@ -131,17 +131,6 @@ type Series[G any] struct {
 	lost bool // see Require
 }
 
-// begin opens the game of a line. If another game is still open, that is a difference.
-func (s *Series[G]) begin(t *Tally, v Values) *G {
-	if s.game != nil {
-		t.At("game %s", s.id)
-		Same(t, "the next game begins before its end", true, false)
-	}
-	*s = Series[G]{game: new(G), id: v.ID()}
-	t.enter(s.id)
-	return s.game
-}
-
 // play runs the check of a line, unless the game cannot be replayed further.
 func (s *Series[G]) play(check func()) {
 	if s.lost {
@@ -153,11 +142,17 @@ func (s *Series[G]) play(check func()) {
 	}
 }
 
-// Opening is the kind of the first line of a game. begin fills in a new G.
+// Opening is the kind of the first line of a game. begin fills in a new G. If another game is still open, that is a
+// difference.
 func Opening[G, T any](s *Series[G], begin func(*Tally, *G, Values, *T)) Kind {
 	return Tagged("game", "game", func(t *Tally, v Values, inputs *T) {
-		g := s.begin(t, v)
-		s.play(func() { begin(t, g, v, inputs) })
+		if s.game != nil {
+			t.At("game %s", s.id)
+			Same(t, "the next game begins before its end", true, false)
+		}
+		*s = Series[G]{game: new(G), id: v.ID()}
+		t.enter(s.id)
+		s.play(func() { begin(t, s.game, v, inputs) })
 	})
 }
 

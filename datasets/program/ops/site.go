@@ -66,7 +66,7 @@ type Site struct {
 	unready  atomic.Pointer[string] // why /readyz refuses; nil if it does not
 }
 
-func newSite(l net.Listener, log *slog.Logger, all []Collector) (*Site, error) {
+func newSite(log *slog.Logger, all []Collector) (*Site, error) {
 	registry := prometheus.NewRegistry() // of its own: nothing that a library registers by itself
 	all = append([]Collector{
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -77,7 +77,7 @@ func newSite(l net.Listener, log *slog.Logger, all []Collector) (*Site, error) {
 		}
 	}
 	warnings := slog.NewLogLogger(log.Handler(), slog.LevelWarn)
-	s := &Site{listener: l, ended: make(chan error, 1)}
+	s := &Site{ended: make(chan error, 1)}
 	s.Unready("starting")
 	mux := http.NewServeMux()
 	page := func(path string, answer http.HandlerFunc) {
@@ -97,7 +97,6 @@ func newSite(l net.Listener, log *slog.Logger, all []Collector) (*Site, error) {
 	}))
 	s.server = web.NewServer(mux, web.Limits{Read: 5 * time.Second, Write: 30 * time.Second, HeaderBytes: 16 << 10,
 		Strangers: 64, Log: log})
-	go func() { s.ended <- s.server.Serve(l) }()
 	return s, nil
 }
 
@@ -173,15 +172,15 @@ func (f *Flags) Start(log *slog.Logger, collectors ...Collector) (*Site, error) 
 		return nil, fmt.Errorf("--http %s: %w: want HOST:PORT, such as 127.0.0.1:9090 for this machine alone "+
 			"or 0.0.0.0:9090 for every network", f.HTTP, err)
 	}
-	l, err := net.Listen("tcp", f.HTTP)
+	s, err := newSite(log, collectors)
+	if err == nil {
+		s.listener, err = net.Listen("tcp", f.HTTP)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--http %s: %w", f.HTTP, err)
 	}
-	s, err := newSite(l, log, collectors)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("--http %s: %w", f.HTTP, err), l.Close())
-	}
-	if !web.OnLoopback(l.Addr()) {
+	go func() { s.ended <- s.server.Serve(s.listener) }()
+	if !web.OnLoopback(s.listener.Addr()) {
 		log.Warn("anyone who reaches this address can read the metrics", "http", s.URL())
 	}
 	log.Info("health checks and metrics", "http", s.URL())
