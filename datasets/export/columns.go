@@ -2,6 +2,7 @@ package export
 
 import (
 	"os"
+	"slices"
 	"strings"
 
 	"blockyard/env"
@@ -27,9 +28,8 @@ type columns struct {
 }
 
 func newColumns(name string, all []column) *columns {
-	root, byPath := parquet.Group{}, map[string]column{}
+	root := parquet.Group{}
 	for _, c := range all {
-		byPath[c.path] = c
 		group, leaf, nested := strings.Cut(c.path, ".")
 		if !nested {
 			root[c.path] = c.node
@@ -40,15 +40,8 @@ func newColumns(name string, all []column) *columns {
 		}
 		root[group].(parquet.Group)[leaf] = c.node
 	}
-	out := &columns{schema: parquet.NewSchema(name, root), open: map[*os.File]bool{}}
-	for _, path := range out.schema.Columns() {
-		c, ok := byPath[path[0]]
-		if !ok {
-			c = byPath[path[0]+"."+path[1]]
-		}
-		out.ordered = append(out.ordered, c)
-	}
-	return out
+	slices.SortFunc(all, func(a, b column) int { return strings.Compare(a.path, b.path) }) // as in a parquet.Group
+	return &columns{schema: parquet.NewSchema(name, root), ordered: all, open: map[*os.File]bool{}}
 }
 
 type table struct {
