@@ -23,7 +23,7 @@ var owners = map[string]string{
 	"agents/commands match":       "--agent, --a and --b of agents play",
 	"agents/commands agent":       "--agent of agents bot",
 	"agents/fleet/matches pack":   "what agents arena has parsed before as its own, read again for workers",
-	"agents/play/analyst words":   "--agent of agents analyze; whatever a page asks for is foreign",
+	"agents/play/analyst ranker":  "--agent of agents analyze; whatever a page asks for is foreign",
 	"agents/commands contestants": "--bot of agents host, arguments of agents tournament",
 	"rpc/commands openEnv":        "--opponents of serve",
 	"rpc/server/batch text":       "a client's own request, if the server was started with --trust-specs",
