@@ -171,7 +171,7 @@ func (j *Journal) check(c *Config, entrants []*Entrant) error {
 					g.Number, p.Stage, p.Seed, p.Seats, g.Stage, g.Seed, g.Seats)
 			}
 			p.Unit = g.Unit
-			if err := complete(p, c.Trusted); err != nil {
+			if err := complete(p, c.Format == Ladder); err != nil {
 				return fmt.Errorf("line %d: %w", at+k+1, err)
 			}
 			prove(p, c, entrants, j.dir)
@@ -200,7 +200,7 @@ func complete(p *match.Played, trusted bool) error {
 
 // prove makes a game void unless the record in the folder dir proves its result.
 func prove(p *match.Played, c *Config, entrants []*Entrant, dir string) {
-	if c.Trusted {
+	if c.Format == Ladder {
 		return
 	}
 	rec, err := readRecord(filepath.Join(dir, RecordFile(p.Number)))

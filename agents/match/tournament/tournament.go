@@ -87,7 +87,7 @@ func final(p match.Played) bool {
 // Config says how a tournament is played.
 type Config struct {
 	Rules   *env.Game
-	Format  Format
+	Format  Format    // the results of a Ladder count without records that prove them
 	Seats   int       // of a game
 	Games   int       // of a meeting of the same entrants
 	Rounds  int       // 0 chooses by the number of entrants; a Ladder may go on with more. See plan.rounds
@@ -95,7 +95,6 @@ type Config struct {
 	Seed    uint64    // of the whole tournament
 	Workers int       // games at the same time
 	Isolate cage.Mode // how the programs of others are contained, for reports; "" if there are none
-	Trusted bool      // results count without records that prove them
 }
 
 // A Tournament is a tournament in progress.
@@ -137,7 +136,7 @@ func (t *Tournament) play(ctx context.Context) error {
 
 // keep keeps a game in the journal and counts it.
 func (t *Tournament) keep(g *match.Played, rec *record.Record, err error) error {
-	if t.Trusted {
+	if t.Format == Ladder {
 		rec = nil
 	}
 	if err == nil {
