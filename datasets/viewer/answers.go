@@ -141,11 +141,7 @@ func (s *answering) frames(ctx context.Context, q *ask.Request) ([]byte, error) 
 	defer f.mu.Unlock()
 	out := chunk{From: from, Gen: f.gen, Frames: []Frame{}}
 	for n := from; n < min(from+count, f.replay.info().Frames) && ctx.Err() == nil; n++ {
-		frame, err := f.replay.frame(n)
-		if err != nil {
-			return nil, err
-		}
-		out.Frames = append(out.Frames, frame)
+		out.Frames = append(out.Frames, f.replay.frame(n))
 	}
 	return ask.JSON(&out)
 }
@@ -161,23 +157,8 @@ func (p *recordReplay) position(n int) (analysis.Request, error) {
 	return analysis.Request{Record: r.Rec, Turn: n, State: s, Moves: r.Moves()}, nil
 }
 
-func (p *recordReplay) marked(n, seat int, a env.Action) (Frame, error) {
-	if err := p.legal(n, seat, a); err != nil {
-		return Frame{}, err
-	}
+func (p *recordReplay) marked(_, seat int, a env.Action) (Frame, error) {
 	return p.paint(env.Alone(seat, a)), nil
-}
-
-// legal goes to turn n and returns an error if the seat cannot play a there.
-func (p *recordReplay) legal(n, seat int, a env.Action) error {
-	r, err := p.position(n)
-	switch {
-	case err != nil:
-		return err
-	case seat >= r.Record.Seats || !slices.Contains(r.State.Legal(seat, nil), a):
-		return fmt.Errorf("turn %d: action %d is not legal for seat %d", n, a, seat)
-	}
-	return nil
 }
 
 // marked responds with the frame of a turn that shows another action.
@@ -189,7 +170,15 @@ func (s *answering) marked(ctx context.Context, q *ask.Request) ([]byte, error) 
 		return nil, err
 	}
 	defer f.mu.Unlock()
-	frame, err := f.replay.marked(turn, seat, env.Action(action))
+	a := env.Action(action)
+	r, err := f.replay.position(turn)
+	if err == nil && (seat >= r.Record.Seats || !slices.Contains(r.State.Legal(seat, nil), a)) {
+		err = fmt.Errorf("turn %d: action %d is not legal for seat %d", turn, a, seat)
+	}
+	if err != nil {
+		return nil, err
+	}
+	frame, err := f.replay.marked(turn, seat, a)
 	if err != nil {
 		return nil, err
 	}

@@ -22,10 +22,11 @@ type replay interface {
 	advance(deadline time.Time)
 	info() info
 	// frame paints frame n, below info().Frames.
-	frame(n int) (Frame, error)
+	frame(n int) Frame
 	// position returns turn n of a record, to be analysed.
 	position(n int) (analysis.Request, error)
-	// marked paints turn n of a record with a legal action of a seat instead of those played.
+	// marked paints turn n of a record, at which position has just been, with a legal action of a seat instead of those
+	// played.
 	marked(n, seat int, a env.Action) (Frame, error)
 }
 

@@ -41,40 +41,33 @@ var (
 )
 
 // inline returns the page with data about the game id in the element "own".
-func inline(id, data string) (string, error) {
-	text, err := Standalone("index.html", `<script type="application/octet-stream" id="own" data-game="`+
+func inline(id, data string) string {
+	text := Standalone("index.html", `<script type="application/octet-stream" id="own" data-game="`+
 		html.EscapeString(id)+`">`+data+"</script>\n<script>\n"+answers+"</script>\n")
-	return strings.Replace(text, "<title>", ownPolicy+"<title>", 1), err
+	return strings.Replace(text, "<title>", ownPolicy+"<title>", 1)
 }
 
 // Standalone returns a page of PageFiles with its programs and styles in it. before is HTML that comes before the
 // programs, such as another one that answers them.
-func Standalone(name, before string) (string, error) {
-	text, err := pageFile(name)
-	if err != nil {
-		return "", err
-	}
-	start := pageScript.FindStringSubmatch(text)[1]
+func Standalone(name, before string) string {
+	text := pageFile(name)
 	b := bundler{done: map[string]bool{}}
-	if err := b.add(start); err != nil {
-		return "", err
-	}
+	b.add(pageScript.FindStringSubmatch(text)[1])
 	text = pageIcon.ReplaceAllLiteralString(text, "")
 	text = pageScript.ReplaceAllLiteralString(text, "")
 	for _, m := range pageStyle.FindAllStringSubmatch(text, -1) {
-		style, err := pageFile(m[1])
-		if err != nil {
-			return "", err
-		}
-		text = strings.Replace(text, m[0], "<style>\n"+style+"</style>", 1)
+		text = strings.Replace(text, m[0], "<style>\n"+pageFile(m[1])+"</style>", 1)
 	}
 	end := before + "<script>\nconst modules = {};\n" + b.out.String() + "</script>\n</body>"
-	return strings.Replace(text, "</body>", end, 1), nil
+	return strings.Replace(text, "</body>", end, 1)
 }
 
-func pageFile(name string) (string, error) {
+func pageFile(name string) string {
 	text, err := page.ReadFile(path.Join("page", name))
-	return string(text), err
+	if err != nil {
+		panic(err) // the folder is compiled in
+	}
+	return string(text)
 }
 
 // A bundler puts the modules of the page into one program: each becomes a function that stores its exports in modules,
@@ -84,19 +77,14 @@ type bundler struct {
 	done map[string]bool
 }
 
-func (b *bundler) add(name string) error {
+func (b *bundler) add(name string) {
 	if b.done[name] {
-		return nil
+		return
 	}
 	b.done[name] = true
-	text, err := pageFile(name)
-	if err != nil {
-		return err
-	}
+	text := pageFile(name)
 	for _, m := range importLine.FindAllStringSubmatch(text, -1) {
-		if err := b.add(m[4]); err != nil {
-			return err
-		}
+		b.add(m[4])
 	}
 	text = importLine.ReplaceAllStringFunc(text, func(line string) string {
 		m := importLine.FindStringSubmatch(line)
@@ -112,5 +100,4 @@ func (b *bundler) add(name string) error {
 	}
 	text = exportWord.ReplaceAllString(text, "$1 $2")
 	fmt.Fprintf(&b.out, "(() => {\n%s\nmodules[%q] = {%s};\n})();\n", text, name, strings.Join(names, ", "))
-	return nil
 }

@@ -51,7 +51,7 @@ func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
 				s.Step(m)
 			}
 			list = append(list, map[string]any{"id": fmt.Sprint("1.1.", k), "game": g.Name, "title": g.Title,
-				"players": players, "frame": painter.Position(s, players, turn)})
+				"players": players, "frame": painter.Position(s, players, turn, true)})
 		}
 		web.Answer(w, map[string]any{"games": list, "handles": 1, "envs": 1024, "waiting": false})
 		return nil

@@ -16,19 +16,9 @@ type Painter struct {
 }
 
 // Position returns the frame of a position. names has the player of every seat, turn is the number of the position.
-func (p *Painter) Position(s env.State, names []string, turn int) Frame {
-	p.frame.Reset()
-	s.Show(&p.frame)
-	return p.finish(s, names, turn)
-}
-
-// Choosing is Position without ghosts, so that the page can draw those of Marks.
-func (p *Painter) Choosing(s env.State, names []string, turn int) Frame {
-	p.show(s)
-	return p.finish(s, names, turn)
-}
-
-func (p *Painter) finish(s env.State, names []string, turn int) Frame {
+// Without ghosts, the page can draw those of Marks.
+func (p *Painter) Position(s env.State, names []string, turn int, ghosts bool) Frame {
+	p.show(s, ghosts)
 	p.Colours.Colour(&p.frame)
 	out := frameOf(&p.frame, s, turn)
 	if s.Acting() == 0 {
@@ -37,11 +27,11 @@ func (p *Painter) finish(s env.State, names []string, turn int) Frame {
 	return out
 }
 
-// show draws the position without ghosts.
-func (p *Painter) show(s env.State) {
+// show draws the position, with its ghosts or without.
+func (p *Painter) show(s env.State, ghosts bool) {
 	p.frame.Reset()
 	s.Show(&p.frame)
-	for k := range p.frame.Boards {
+	for k := 0; k < len(p.frame.Boards) && !ghosts; k++ {
 		p.frame.Boards[k].Unghost()
 	}
 }
@@ -61,7 +51,7 @@ type Mark struct {
 // Marks returns what each legal action of an acting seat fills, in ascending order of the actions. If the game does not
 // draw effects of actions, no mark has cells.
 func (p *Painter) Marks(g *env.Game, s env.State, seat int) []Mark {
-	p.show(s)
+	p.show(s, false)
 	drawn := make([][]env.Cell, len(p.frame.Boards))
 	for k, b := range p.frame.Boards {
 		drawn[k] = slices.Clone(b.Cells)
@@ -156,7 +146,7 @@ func (l *LastMoves) Play(g *env.Game, s env.State, m env.Moves) {
 		seat := set.First()
 		mark := Mark{}
 		if slices.Contains(s.Legal(seat, nil), m[seat]) {
-			l.painter.show(s)
+			l.painter.show(s, false)
 			mark = l.painter.mark(g, s, seat, m[seat])
 		}
 		l.marks[seat] = mark
@@ -176,7 +166,7 @@ func (l *LastMoves) Marks() []Mark {
 
 // filled are the rows of each of Frame.Boards.
 func (l *LastMoves) filled(s env.State) (out [][]string) {
-	l.painter.show(s)
+	l.painter.show(s, false)
 	f := &l.painter.frame
 	for k := range f.Boards {
 		if isTray(f, k) {

@@ -2,7 +2,6 @@ package viewer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +24,6 @@ type held struct {
 	replay replay
 	entry  *entry
 	shown  entry // for the page
-	err    error
 }
 
 // open returns the replay of a request, locked, after it has read for a while.
@@ -58,21 +56,13 @@ func (s *answering) hold(ctx context.Context, e *entry) (*held, error) {
 	s.library.mu.Unlock()
 	h := s.find(&now)
 	h.mu.Lock()
-	if h.replay == nil && h.err == nil {
-		h.entry = &now
-		h.replay, h.err = now.replay(ctx)
-	}
-	if err := h.err; errors.Is(err, context.Canceled) { // only this request has ended
-		h.err = nil
-		h.mu.Unlock()
-		return nil, err
-	}
-	if h.err != nil {
-		h.mu.Unlock()
-		s.mu.Lock() // the next request tries again
-		defer s.mu.Unlock()
-		s.held = slices.DeleteFunc(s.held, func(other *held) bool { return other == h })
-		return nil, h.err
+	if h.replay == nil {
+		replay, err := now.replay(ctx)
+		if err != nil { // the next request tries again
+			h.mu.Unlock()
+			return nil, err
+		}
+		h.replay, h.entry = replay, &now
 	}
 	h.entry.changed, h.entry.open, h.shown = now.changed, now.open, now
 	return h, nil

@@ -84,7 +84,7 @@ func (e *entry) html(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return inline(e.ID, data)
+	return inline(e.ID, data), nil
 }
 
 // A stored game is what the server would answer about it, except the frames.
@@ -105,14 +105,8 @@ func (g *stored) pack(ctx context.Context, game replay) (string, error) {
 	frames := json.NewEncoder(zip)
 	between := string(about[:len(about)-1]) + `,"frames":[`
 	for n := range g.Game.Replay.Frames { // one after the other: together they may be large
-		frame, err := game.frame(n)
-		if err == nil {
-			_, err = io.WriteString(zip, between)
-		}
-		if err == nil {
-			err = frames.Encode(frame)
-		}
-		if err = errors.Join(err, ctx.Err()); err != nil {
+		_, err := io.WriteString(zip, between)
+		if err = errors.Join(err, frames.Encode(game.frame(n)), ctx.Err()); err != nil {
 			return "", fmt.Errorf("frame %d: %w", n, err)
 		}
 		between = ","

@@ -82,8 +82,7 @@ func Newest(below string) (string, error) {
 	return path, nil
 }
 
-// NewestHistory returns the history folder below a folder whose game began last. It returns an error
-// if there is none.
+// NewestHistory returns the history folder below a folder whose game began last. It returns an error if there is none.
 func NewestHistory(below string) (string, error) {
 	path := newest(below, func(path string, history bool) int64 {
 		st, err := os.Stat(path)

@@ -181,9 +181,9 @@ func (p *recordReplay) info() info {
 	return out
 }
 
-func (p *recordReplay) frame(n int) (Frame, error) {
+func (p *recordReplay) frame(n int) Frame {
 	p.timeline.Seek(n)
-	return p.paint(p.timeline.Moves()), nil
+	return p.paint(p.timeline.Moves())
 }
 
 // paint paints the current position with these actions.

@@ -68,9 +68,7 @@ func write(program, support, folder string) error {
 	}
 	own := fmt.Sprintf("<style>\n%s</style>\n<script src=\"program.js\"></script>\n<script>\n%s</script>\n", style, script)
 	for name, source := range map[string]string{"index.html": "play.html", "watch.html": "index.html"} {
-		if files[name], err = viewer.Standalone(source, own); err != nil {
-			return err
-		}
+		files[name] = viewer.Standalone(source, own)
 	}
 	for name, text := range files {
 		path := filepath.Join(folder, name)

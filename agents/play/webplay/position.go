@@ -60,13 +60,16 @@ func (t *Table) set(s env.State, seat int) {
 		t.state = t.Rules.New(len(t.Names))
 	}
 	t.settle(s)
-	env.View(t.state, s, t.viewer(seat), env.Derive(t.Seed, uint64(t.turn)))
+	sees := max(seat, 0) // the person who has to choose, or else the first one
+	if seat < 0 && t.Persons != 0 {
+		sees = t.Persons.First()
+	}
+	env.View(t.state, s, sees, env.Derive(t.Seed, uint64(t.turn)))
 	t.now.Seat, t.now.Moves = seat, nil
-	if seat >= 0 && !t.ticks() {
-		t.now.Frame = t.painter.Choosing(t.state, t.Names, t.turn)
+	choosing := seat >= 0 && !t.ticks()
+	t.now.Frame = t.painter.Position(t.state, t.Names, t.turn, !choosing)
+	if choosing {
 		t.now.Moves = t.painter.Marks(t.Rules, t.state, seat)
-	} else {
-		t.now.Frame = t.painter.Position(t.state, t.Names, t.turn)
 	}
 	t.marks.Follow(s)
 	t.now.Last = t.marks.Marks()[:len(t.Names)]
@@ -84,14 +87,6 @@ func (t *Table) settle(s env.State) {
 		t.painter.Colours.Settle(s)
 		t.settled = t.turn
 	}
-}
-
-// viewer is the seat that may see what is shown: the person who has to choose, or else the first one.
-func (t *Table) viewer(seat int) int {
-	if seat >= 0 || t.Persons == 0 {
-		return max(seat, 0)
-	}
-	return t.Persons.First()
 }
 
 // change tells all who wait for it that the position has changed.

@@ -103,7 +103,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 		}
 		out.Games = append(out.Games, Picture{
 			ID: fmt.Sprintf("%d.%d.%d", g.Session, g.Handle, g.Env), Game: g.Game.Name, Title: title,
-			Players: g.Players, Frame: h.painter.Position(g.State, g.Players, g.Steps),
+			Players: g.Players, Frame: h.painter.Position(g.State, g.Players, g.Steps, true),
 		})
 	}
 	web.Answer(w, out)
