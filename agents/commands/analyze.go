@@ -151,7 +151,6 @@ type positionText struct {
 	place    recordPlace
 }
 
-// String implements fmt.Stringer.
 func (t *positionText) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, game %d of %s, turn %d of %d\n", t.place.file, t.place.game, t.Game, t.Turn, t.timeline.Len()-1)
@@ -217,7 +216,6 @@ type gameText struct {
 	most  int
 }
 
-// String implements fmt.Stringer.
 func (t *gameText) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, game %d of %s, %d turns\n", t.place.file, t.place.game, t.Game.Game, t.Turns)

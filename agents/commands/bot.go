@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -52,18 +51,7 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 		Codec: codec(g, con.Out, con.Err), Agent: agent,
 		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.Err,
 	}
-	return bot.Play(ctx, endingWith(ctx, con.In), con.Out)
-}
-
-// endingWith returns what reads r, but ends when ctx does, also while r has nothing to read.
-func endingWith(ctx context.Context, r io.Reader) io.Reader {
-	in, out := io.Pipe()
-	go func() {
-		_, err := io.Copy(out, r)
-		_ = out.CloseWithError(err)
-	}()
-	context.AfterFunc(ctx, func() { _ = out.Close() })
-	return in
+	return bot.Play(ctx, program.Until(ctx, con.In, nil), con.Out)
 }
 
 func (c *botCmd) agent(g *env.Game, con *console) (*bots.Agent, error) {

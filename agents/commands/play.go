@@ -94,7 +94,7 @@ func (c *playCmd) match() (m match.Game, agents []*bots.Agent, err error) {
 		return m, nil, errors.New("--options, --games, --strict, --cap-lines, --limit-ms, --patience, --json " +
 			"and --quiet need --plugin")
 	}
-	if isPerson(c.A) && c.Game == wintetris.Game.Name {
+	if _, a := bots.Alias(c.A); a == bots.Person && c.Game == wintetris.Game.Name {
 		c.Game = wintetris.TickGame.Name // a person plays with keys, tick by tick
 	}
 	g, err := games.Open(c.Game)

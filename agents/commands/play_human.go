@@ -6,9 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"strings"
 	"sync"
 
 	"golang.org/x/term"
@@ -23,12 +21,6 @@ import (
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )
-
-// isPerson reports whether the text of an agent is a person, with an alias or without.
-func isPerson(text string) bool {
-	_, agent := bots.Alias(text)
-	return agent == bots.Person
-}
 
 // people are the persons of a game, who share a terminal.
 type people struct {
@@ -77,21 +69,10 @@ func (p *people) open() error {
 			fmt.Fprintln(p.con.Out)
 		})
 		p.player.Raw, p.player.Colour = true, os.Getenv("NO_COLOR") == ""
-		p.player.Out = carriage{p.con.Out}
+		p.player.Out = program.Raw{To: p.con.Out}
 	}
 	p.player.Keys = human.NewKeys(p.con.In, p.player.Raw)
 	return nil
-}
-
-// carriage adds the carriage returns that a terminal needs that passes on single keys.
-type carriage struct{ w io.Writer }
-
-// Write implements io.Writer.
-func (c carriage) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(c.w, strings.ReplaceAll(string(b), "\n", "\r\n")); err != nil {
-		return 0, err
-	}
-	return len(b), nil
 }
 
 // webFlags are what play takes for a person in a web browser.

@@ -45,8 +45,7 @@ func (c *signCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// signSteps is the number of actions after which a game of one seat is stopped: with a good player it might never
-// end.
+// signSteps is the number of actions after which a game of one seat is stopped: with a good player it might never end.
 const signSteps = 2000
 
 func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int) error {

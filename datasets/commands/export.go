@@ -219,8 +219,9 @@ func (c *exportCmd) file(ctx context.Context, std *program.Console, w *export.Wa
 		defer f.Close()
 		in, name = f, file
 	}
-	sum := sha256.New()
-	in = io.TeeReader(patient{ctx, in}, io.MultiWriter(sum, bar))
+	sum, until := sha256.New(), program.Until(ctx, in, context.Canceled)
+	defer until.Close()
+	in = io.TeeReader(until, io.MultiWriter(sum, bar))
 	r, err := record.NewReader(name, in)
 	if err != nil {
 		return src, err
@@ -259,34 +260,4 @@ func (c *exportCmd) bar(std *program.Console) program.Bar {
 		total += info.Size()
 	}
 	return program.NewBar(std.Err, c.Quiet, int(total), "bytes")
-}
-
-// A patient reader waits for data, or for the end of its context, which a pipe does not hear.
-type patient struct {
-	ctx context.Context
-	in  io.Reader
-}
-
-// Read implements io.Reader. After an end of the context, a read of the source may still wait; p is then
-// not written to.
-func (r patient) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	type result struct {
-		text []byte
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
-		text := make([]byte, len(p))
-		n, err := r.in.Read(text)
-		done <- result{text[:n], err}
-	}()
-	select {
-	case got := <-done:
-		return copy(p, got.text), got.err
-	case <-r.ctx.Done():
-		return 0, r.ctx.Err()
-	}
 }

@@ -67,8 +67,11 @@ func (c *viewCmd) Run(std *program.Console) error {
 	}
 	name := fmt.Sprintf("%s#%d", path, n)
 	if st, err := os.Stat(c.Games[0]); err == nil && st.IsDir() {
-		if path, err = newestIn(std, c.Games[0]); err != nil {
-			return err
+		if path = c.Games[0]; !viewer.IsHistory(path) {
+			if path, err = viewer.NewestHistory(c.Games[0]); err != nil {
+				return fmt.Errorf("%w; a folder of records is shown with --web", err)
+			}
+			fmt.Fprintf(std.Err, "showing %s, the newest in %s\n", filepath.ToSlash(path), c.Games[0])
 		}
 		name = filepath.ToSlash(path)
 	}
@@ -106,19 +109,6 @@ func (c *viewCmd) show(std *program.Console, rec *record.Record, name string) er
 		return err
 	}
 	return r.Err()
-}
-
-// newestIn returns a history folder, or the newest one in a folder, and says which.
-func newestIn(std *program.Console, folder string) (string, error) {
-	if viewer.IsHistory(folder) {
-		return folder, nil
-	}
-	newest, err := viewer.NewestHistory(folder)
-	if err != nil {
-		return "", fmt.Errorf("%w; a folder of records is shown with --web", err)
-	}
-	fmt.Fprintf(std.Err, "showing %s, the newest in %s\n", filepath.ToSlash(newest), folder)
-	return newest, nil
 }
 
 // web serves the page until the process is interrupted.
@@ -225,7 +215,7 @@ func (v *screen) interact(std *program.Console) error {
 	defer func() { _ = term.Restore(fd, old) }()
 	fmt.Fprint(std.Out, altScreen)
 	defer fmt.Fprint(std.Out, mainScreen)
-	return v.browse(std.In, rawLines{std.Out})
+	return v.browse(std.In, program.Raw{To: std.Out})
 }
 
 // browse shows positions as keys ask for, until the key to quit or the end of in.
@@ -266,11 +256,3 @@ var turns = map[string]int{
 
 // far is more turns than a game has.
 const far = 1 << 30
-
-// rawLines adds the carriage returns that a terminal in raw mode needs.
-type rawLines struct{ w io.Writer }
-
-func (r rawLines) Write(p []byte) (int, error) {
-	_, err := io.WriteString(r.w, strings.ReplaceAll(string(p), "\n", "\r\n"))
-	return len(p), err
-}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/datasets/program"
 	"blockyard/datasets/record/jsonl"
 	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer"
@@ -86,7 +87,7 @@ func TestBrowseFollowsKeys(t *testing.T) {
 	var out bytes.Buffer
 	v := &screen{timeline: r, name: "x", colour: true}
 	pressed := keys{" ", "\x1b[C", "\x1b[D", "\x1b[B", "G", " ", "\x1b[A", "g", "?", "q", " "}
-	require.NoError(t, v.browse(&pressed, rawLines{&out}))
+	require.NoError(t, v.browse(&pressed, program.Raw{To: &out}))
 	require.Equal(t, keys{" "}, pressed, "q leaves")
 	var at []string
 	for _, screen := range strings.Split(out.String(), clearScreen)[1:] {

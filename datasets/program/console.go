@@ -1,10 +1,12 @@
 package program
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -52,6 +54,27 @@ func (con *Console) Progress(quiet bool, total int, unit string) Bar {
 func Terminal(stream any) bool {
 	f, ok := stream.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Raw adds the carriage returns that a terminal in raw mode needs.
+type Raw struct{ To io.Writer }
+
+// Write implements io.Writer.
+func (r Raw) Write(b []byte) (int, error) {
+	_, err := io.WriteString(r.To, strings.ReplaceAll(string(b), "\n", "\r\n"))
+	return len(b), err
+}
+
+// Until returns what in has to read, and the error end from when ctx has ended, also while in has nothing to read, as a
+// pipe. An error of nil is io.EOF. Who closes the reader lets go of in.
+func Until(ctx context.Context, in io.Reader, end error) io.ReadCloser {
+	read, write := io.Pipe()
+	go func() {
+		_, err := io.Copy(write, in)
+		_ = write.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { _ = write.CloseWithError(end) })
+	return read
 }
 
 // A Bar is a progress bar.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"sync"
 )
 
@@ -24,7 +25,11 @@ func Acquire(path string) (release func() error, err error) {
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 		}
 		if !replaced(f, path) {
-			return func() error { return errors.Join(remove(path), f.Close()) }, nil
+			if runtime.GOOS == "windows" { // it removes no open file, and one without a lock is harmless
+				return f.Close, nil
+			}
+			// Removed while it is locked, so that nobody locks a file that is about to go.
+			return func() error { return errors.Join(os.Remove(path), f.Close()) }, nil
 		}
 		if err := f.Close(); err != nil { // its last holder removed it just before it was locked here
 			return nil, err

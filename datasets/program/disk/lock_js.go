@@ -7,5 +7,3 @@ import (
 
 // A web page has no disk to share.
 func lock(*os.File) error { return errors.ErrUnsupported }
-
-func remove(path string) error { return os.Remove(path) }

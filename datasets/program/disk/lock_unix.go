@@ -16,6 +16,3 @@ func lock(f *os.File) error {
 	}
 	return err
 }
-
-// remove removes the file while it is locked, so that nobody locks a file that is about to go.
-func remove(path string) error { return os.Remove(path) }

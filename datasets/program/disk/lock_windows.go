@@ -15,6 +15,3 @@ func lock(f *os.File) error {
 	}
 	return err
 }
-
-// remove does nothing: Windows does not remove an open file, and a file without a lock is harmless.
-func remove(string) error { return nil }

@@ -29,7 +29,6 @@ type metrics struct {
 // Describe implements Collector. It says nothing, because which labels there are is only known at a scrape.
 func (*metrics) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements Collector.
 func (m *metrics) Collect(to chan<- prometheus.Metric) { m.add(&Scrape{m.prefix, to}) }
 
 // A Scrape takes the values of metrics.

@@ -16,10 +16,9 @@
 //
 // # Metrics
 //
-// Names are blockyard_PROGRAM_WHAT_UNIT. The unit is a base unit of Prometheus (seconds, bytes, ratio) or the
-// noun that is counted (steps, games); counters end in _total. Package opstest checks names and help texts.
-// Values are read when Prometheus asks, from counters that the program keeps anyway, so that metrics cost
-// nothing between two scrapes.
+// Names are blockyard_PROGRAM_WHAT_UNIT. The unit is a base unit of Prometheus (seconds, bytes, ratio) or the noun that
+// is counted (steps, games); counters end in _total. Package opstest checks names and help texts. Values are read when
+// Prometheus asks, from counters that the program keeps anyway, so that metrics cost nothing between two scrapes.
 //
 // # Security
 //
@@ -91,22 +90,20 @@ func newSite(log *slog.Logger, all []Collector) (*Site, error) {
 		_, _ = io.WriteString(w, "/healthz\n/readyz\n/metrics\n")
 	})
 	page("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
-	page("/readyz", s.readyz)
+	page("/readyz", func(w http.ResponseWriter, _ *http.Request) {
+		answer := "ok"
+		if why := s.unready.Load(); why != nil {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			answer = *why
+		}
+		_, _ = fmt.Fprintln(w, answer)
+	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog: warnings, MaxRequestsInFlight: mostScrapes, Timeout: scrapeTime,
 	}))
 	s.server = web.NewServer(mux, web.Limits{Read: 5 * time.Second, Write: 30 * time.Second, HeaderBytes: 16 << 10,
 		Strangers: 64, Log: log})
 	return s, nil
-}
-
-func (s *Site) readyz(w http.ResponseWriter, _ *http.Request) {
-	if why := s.unready.Load(); why != nil {
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = fmt.Fprintln(w, *why)
-		return
-	}
-	_, _ = io.WriteString(w, "ok\n")
 }
 
 // Ready makes /readyz answer 200.

@@ -32,11 +32,6 @@ type conn struct {
 	used   uint64 // the clock at the member's last request; for a stranger, when it was accepted
 }
 
-func newDoor(l net.Listener, limits Limits) *door {
-	return &door{Listener: l, limits: limits, conns: map[*conn]bool{}}
-}
-
-// Accept implements net.Listener.
 func (d *door) Accept() (net.Conn, error) {
 	inner, err := d.Listener.Accept()
 	if err != nil {
@@ -67,7 +62,6 @@ func addressOf(a net.Addr) string {
 	return ip.String()
 }
 
-// Close implements net.Conn.
 func (c *conn) Close() error {
 	c.door.mu.Lock()
 	delete(c.door.conns, c)

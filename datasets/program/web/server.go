@@ -34,15 +34,6 @@ type Limits struct {
 	Log         *slog.Logger  // gets warnings; the standard logger of package log
 }
 
-// orDefault returns l with the defaults in place of zeros.
-func (l Limits) orDefault() Limits {
-	l.Header, l.Read = cmp.Or(l.Header, 10*time.Second), cmp.Or(l.Read, time.Minute)
-	l.Write, l.Idle = cmp.Or(l.Write, 2*time.Minute), cmp.Or(l.Idle, 2*time.Minute)
-	l.HeaderBytes, l.Strangers = cmp.Or(l.HeaderBytes, 32<<10), cmp.Or(l.Strangers, 256)
-	l.Members, l.PerMember = cmp.Or(l.Members, 1024), cmp.Or(l.PerMember, 16)
-	return l
-}
-
 // A Server answers HTTP requests within limits. One connection too many is accepted, and an older one is closed, so
 // clients that hold connections open keep nobody out.
 type Server struct {
@@ -51,8 +42,11 @@ type Server struct {
 }
 
 // NewServer returns a server. Serve starts it.
-func NewServer(handler http.Handler, limits Limits) *Server {
-	l := limits.orDefault()
+func NewServer(handler http.Handler, l Limits) *Server {
+	l.Header, l.Read = cmp.Or(l.Header, 10*time.Second), cmp.Or(l.Read, time.Minute)
+	l.Write, l.Idle = cmp.Or(l.Write, 2*time.Minute), cmp.Or(l.Idle, 2*time.Minute)
+	l.HeaderBytes, l.Strangers = cmp.Or(l.HeaderBytes, 32<<10), cmp.Or(l.Strangers, 256)
+	l.Members, l.PerMember = cmp.Or(l.Members, 1024), cmp.Or(l.PerMember, 16)
 	s := &Server{limits: l, http: &http.Server{
 		ReadHeaderTimeout: l.Header, ReadTimeout: max(l.Read, 0), WriteTimeout: max(l.Write, 0), IdleTimeout: l.Idle,
 		MaxHeaderBytes: l.HeaderBytes,
@@ -70,7 +64,8 @@ func NewServer(handler http.Handler, limits Limits) *Server {
 
 // Serve answers requests on a listener until Close or Stop; the error is then nil.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(newDoor(l, s.limits)); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+	door := &door{Listener: l, limits: s.limits, conns: map[*conn]bool{}}
+	if err := s.http.Serve(door); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 		return err
 	}
 	return nil
