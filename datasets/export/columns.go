@@ -72,7 +72,6 @@ func (c *columns) close(f *os.File) error {
 	return f.Close()
 }
 
-// Discard implements Sink.
 func (c *columns) Discard() {
 	for f := range c.open {
 		_ = c.close(f)

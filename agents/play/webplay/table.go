@@ -100,7 +100,6 @@ func (t *Table) play(ctx context.Context, seed uint64) (*record.Record, error) {
 // person is the agent of the seats for which persons choose.
 type person struct{ *Table }
 
-// Act implements env.Agent.
 func (p *person) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	_ = p.show(s, seat, false)
 	select {
@@ -117,7 +116,6 @@ type opponent struct {
 	table *Table
 }
 
-// Act implements env.Agent.
 func (o *opponent) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	if s.Acting()&o.table.Persons == 0 {
 		_ = o.table.show(s, -1, false)

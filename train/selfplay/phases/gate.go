@@ -41,7 +41,12 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 	for _, m := range matches {
 		games += 2 * m.Units
 	}
-	p.VersusBest, p.Kept, p.Against = 0.5, true, c.against()
+	var against []string
+	for _, text := range c.GateAgainst {
+		name, _ := bots.Alias(text)
+		against = append(against, name)
+	}
+	p.VersusBest, p.Kept, p.Against = 0.5, true, strings.Join(against, ", ")
 	var pairs match.Pairs
 	for i, m := range matches {
 		m.Rules, m.Workers, m.Players[0] = r.Game.Rules, r.Workers, Net(r.Game, net, ply)
@@ -66,15 +71,6 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 		}
 	}
 	return true, nil
-}
-
-func (c *Config) against() string {
-	var names []string
-	for _, text := range c.GateAgainst {
-		name, _ := bots.Alias(text)
-		names = append(names, name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // bestScore is the score that the best net so far had at its gate.
