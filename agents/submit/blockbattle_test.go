@@ -105,7 +105,7 @@ func askSeeded(t *testing.T, tr *trial.Trial, n int) error {
 			lines := ref.Request(0, ample).Lines
 			line, _, _, err := bot.Ask(t.Context(), lines, ample)
 			require.NoError(t, err)
-			a, odd := blockbattlebot.Judge(blockbattlebot.ClassicDialect, ref.State, 0, line)
+			a, odd := blockbattlebot.Judge(blockbattle.ClassicDialect, ref.State, 0, line)
 			require.Empty(t, odd)
 			require.Contains(t, ref.State.Legal(0, nil), a)
 			tr.Answered(ref.State, 0, a)

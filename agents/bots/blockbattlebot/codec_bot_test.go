@@ -28,7 +28,7 @@ func talk(t testing.TB, text string, agent env.Agent) (answers []string, notes s
 	t.Helper()
 	var out, noted bytes.Buffer
 	b := contest.Bot{
-		Codec: NewCodec(ClassicDialect, &noted), Agent: agent, Notes: &noted,
+		Codec: NewCodec(blockbattle.ClassicDialect, &noted), Agent: agent, Notes: &noted,
 		State: blockbattle.Game.New(2), View: blockbattle.Game.New(2),
 	}
 	require.NoError(t, b.Play(t.Context(), strings.NewReader(text), &out))
@@ -44,9 +44,8 @@ func talk(t testing.TB, text string, agent env.Agent) (answers []string, notes s
 func dialogue(changes ...string) string {
 	s := blockbattle.Game.New(2).(*blockbattle.State)
 	s.Reset(4)
-	d := ClassicDialect
-	limits := contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond}
-	lines := append(d.settings(0, limits), d.request(s, 0, limits.Bank)...)
+	d := blockbattle.ClassicDialect
+	lines := append(d.Settings(0, 10_000, 500), d.Request(s, 0, 10_000)...)
 	var out []string
 	for _, l := range lines {
 		for i := 0; i+1 < len(changes); i += 2 {
@@ -156,9 +155,9 @@ func TestBotGivesItsAgentADeadlineWithinTheBank(t *testing.T) {
 // The port tells a bot its own values under the opponent's name; the bot plays on.
 func TestBotLearnsTheDialectFromTheRequest(t *testing.T) {
 	s := blockbattle.Game.New(2).(*blockbattle.State)
-	for _, d := range []Dialect{ClassicDialect, PortDialect} {
+	for _, d := range []blockbattle.Dialect{blockbattle.ClassicDialect, blockbattle.PortDialect} {
 		for seat := range 2 {
-			lines := append(d.settings(seat, contest.Limits{Bank: time.Second}), d.request(s, seat, time.Second)...)
+			lines := append(d.Settings(seat, 1000, 0), d.Request(s, seat, 1000)...)
 			c := NewCodec(1-d, nil)
 			got := blockbattle.Game.New(2)
 			in := strings.NewReader(strings.Join(lines, "\n") + "\n")

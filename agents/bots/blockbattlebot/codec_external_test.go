@@ -17,7 +17,7 @@ import (
 // Somebody else's program plays as an agent, in both dialects.
 func TestExternalPlays(t *testing.T) {
 	script := `while read -r who x; do case "$who" in action) echo left,left,drop;; esac; done`
-	for _, d := range []Dialect{ClassicDialect, PortDialect} {
+	for _, d := range []blockbattle.Dialect{blockbattle.ClassicDialect, blockbattle.PortDialect} {
 		bot := contest.External(NewCodec(d, nil), contest.Program{Argv: []string{"/bin/sh", "-c", script}})
 		s := blockbattle.Game.New(2).(*blockbattle.State)
 		s.Reset(5)
@@ -36,7 +36,7 @@ func TestExternalPlays(t *testing.T) {
 }
 
 func TestExternalThatIsLatePlaysNone(t *testing.T) {
-	bot := contest.External(NewCodec(ClassicDialect, nil), contest.Program{Argv: []string{"/bin/sh", "-c", "sleep 60"}})
+	bot := contest.External(NewCodec(blockbattle.ClassicDialect, nil), contest.Program{Argv: []string{"/bin/sh", "-c", "sleep 60"}})
 	defer bot.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()

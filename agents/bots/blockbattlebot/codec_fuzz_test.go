@@ -76,7 +76,7 @@ func FuzzHostEnd(f *testing.F) {
 		s := states[int(at)%len(states)]
 		s.Rules = rules[int(at)%3]
 		before := s
-		d := Dialect(int(at) / 2 % 2)
+		d := blockbattle.Dialect(int(at) / 2 % 2)
 		a, remarks := Judge(d, &s, 0, line)
 		require.Equal(t, before, s)
 		require.Contains(t, s.Legal(0, nil), a, "%q", line)
@@ -101,18 +101,18 @@ func FuzzField(f *testing.F) {
 	for _, l := range allLogs(f)[:2] {
 		_, turns := hear(f, l)
 		for i := 0; i < len(turns); i += 31 {
-			f.Add(string(appendField(nil, &turns[i].state.Sides[0], int(turns[i].state.Piece))))
+			f.Add(turns[i].state.Sides[0].Field(int(turns[i].state.Piece)))
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var side, again blockbattle.Side
-		if readField(&side, text) != nil {
+		if side.ReadField(text) != nil {
 			require.Equal(t, again, side)
 			return
 		}
-		written := string(appendField(nil, &side, blockbattle.O))
-		require.Len(t, written, fieldLen)
-		require.NoError(t, readField(&again, written))
+		written := side.Field(blockbattle.O)
+		require.Len(t, written, blockbattle.FieldLen)
+		require.NoError(t, again.ReadField(written))
 		for x := range again.Cells { // the fresh piece hides what lies under it
 			again.Cells[x] |= side.Cells[x] & 1
 		}

@@ -144,9 +144,9 @@ func TestHostSaysWhatTheClassicEngineSaid(t *testing.T) {
 			opponent, draws := &scripted{}, [][]uint16{}
 			for i := 0; i+1 < len(turns); i++ {
 				s := &turns[i].state
-				ours := readAnswer(ClassicDialect, s, 0, "").land
+				ours := readAnswer(blockbattle.ClassicDialect, s, 0, "").land
 				if !turns[i].late {
-					ours = readAnswer(ClassicDialect, s, 0, turns[i].reply).land
+					ours = readAnswer(blockbattle.ClassicDialect, s, 0, turns[i].reply).land
 				}
 				a, d := guess(t, s, &turns[i+1].state, ours)
 				tokens, ok := s.Tokens(1, a, nil)
@@ -155,7 +155,7 @@ func TestHostSaysWhatTheClassicEngineSaid(t *testing.T) {
 				draws = append(draws, d)
 			}
 			state := turns[0].state
-			ref := &Referee{Dialect: ClassicDialect, State: &state, Limits: limits}
+			ref := &Referee{Dialect: blockbattle.ClassicDialect, State: &state, Limits: limits}
 			ref.Watch = func(s *blockbattle.State, _ env.Moves) {
 				if i := int(s.Round) - 1; i < len(draws) {
 					s.Force(draws[i])
@@ -223,7 +223,7 @@ func TestHostSaysWhatThePortSaid(t *testing.T) {
 		}
 	}
 	limits := contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond, Timeouts: 1}
-	ref := &Referee{Dialect: PortDialect, State: state, Limits: limits, Watch: func(s *blockbattle.State, _ env.Moves) {
+	ref := &Referee{Dialect: blockbattle.PortDialect, State: state, Limits: limits, Watch: func(s *blockbattle.State, _ env.Moves) {
 		r := g.Rounds[s.Round-1]
 		var draws []uint16
 		for seat := range r.P {

@@ -29,7 +29,7 @@ type heard struct {
 // hear reads a whole log with the bot's end.
 func hear(t testing.TB, l protocolLog) (settings []string, turns []heard) {
 	var notes strings.Builder
-	c := NewCodec(ClassicDialect, &notes)
+	c := NewCodec(blockbattle.ClassicDialect, &notes)
 	in := bufio.NewReader(strings.NewReader(toBot(&l)))
 	s := blockbattle.Game.New(2).(*blockbattle.State)
 	for {
@@ -42,7 +42,7 @@ func hear(t testing.TB, l protocolLog) (settings []string, turns []heard) {
 	}
 	require.Empty(t, notes.String())
 	require.Len(t, turns, requests(&l))
-	require.Equal(t, l.Dialect == "port", c.Dialect == PortDialect)
+	require.Equal(t, l.Dialect == "port", c.Dialect == blockbattle.PortDialect)
 	at, lines := -1, []string(nil)
 	for _, e := range l.Lines {
 		switch {
@@ -76,16 +76,16 @@ func TestCodecReadsAndWritesTheLogs(t *testing.T) {
 	for _, l := range allLogs(t) {
 		t.Run(l.Game, func(t *testing.T) {
 			settings, turns := hear(t, l)
-			d := ClassicDialect
+			d := blockbattle.ClassicDialect
 			if l.Dialect == "port" {
-				d = PortDialect
+				d = blockbattle.PortDialect
 			}
 			limits := contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond}
-			require.Equal(t, settings, d.settings(0, limits))
+			require.Equal(t, settings, d.Settings(0, limits.Bank.Milliseconds(), limits.PerMove.Milliseconds()))
 			for i, h := range turns {
 				require.Equal(t, 0, h.turn.Seat)
 				require.Equal(t, limits.PerMove, h.turn.PerMove)
-				require.Equal(t, h.lines, d.request(&h.state, 0, h.turn.Budget), "request %d", i+1)
+				require.Equal(t, h.lines, d.Request(&h.state, 0, h.turn.Budget.Milliseconds()), "request %d", i+1)
 			}
 		})
 	}
@@ -96,9 +96,9 @@ func TestCodecReadsAndWritesTheLogs(t *testing.T) {
 func TestRecordedAnswersLeadToTheNextRequest(t *testing.T) {
 	for _, l := range allLogs(t) {
 		t.Run(l.Game, func(t *testing.T) {
-			d, rules := ClassicDialect, blockbattle.Classic
+			d, rules := blockbattle.ClassicDialect, blockbattle.Classic
 			if l.Dialect == "port" {
-				d, rules = PortDialect, blockbattle.Port
+				d, rules = blockbattle.PortDialect, blockbattle.Port
 			}
 			_, turns := hear(t, l)
 			for i := 0; i+1 < len(turns); i++ {
@@ -182,7 +182,7 @@ func TestRemarksAreThoseOfTheLogs(t *testing.T) {
 				}
 				h.state.Rules = blockbattle.Classic
 				var got []string
-				for _, r := range readAnswer(ClassicDialect, &h.state, 0, h.reply).remarks {
+				for _, r := range readAnswer(blockbattle.ClassicDialect, &h.state, 0, h.reply).remarks {
 					if r != "an empty part ends the answer" { // the engine keeps silent
 						got = append(got, r)
 					}
@@ -201,7 +201,7 @@ func TestMovesReadBack(t *testing.T) {
 		for i := 0; i < len(turns); i += 5 {
 			s := &turns[i].state
 			for _, a := range append(s.Legal(0, nil), env.None) {
-				c := NewCodec(ClassicDialect, nil)
+				c := NewCodec(blockbattle.ClassicDialect, nil)
 				line := c.Answer(s, 0, a)
 				got := c.Judge(s, 0, line)
 				if a == env.None {

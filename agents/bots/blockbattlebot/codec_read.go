@@ -146,7 +146,7 @@ func (c *Codec) side(who, key, value string) (known bool) {
 	side := &c.received.sides[seat]
 	switch key {
 	case "field":
-		if err := readField(side, value); err != nil {
+		if err := side.ReadField(value); err != nil {
 			c.amiss("field of %.40s: %v", who, err)
 			return true
 		}
@@ -178,9 +178,9 @@ func (c *Codec) action(words []string) (contest.Turn, bool) {
 		c.note("unknown request %.60q", words)
 		return contest.Turn{}, false
 	}
-	c.Dialect = ClassicDialect
+	c.Dialect = blockbattle.ClassicDialect
 	if words[0] == "move" {
-		c.Dialect = PortDialect
+		c.Dialect = blockbattle.PortDialect
 	}
 	t := contest.Turn{PerMove: time.Duration(c.received.perMove) * time.Millisecond}
 	if len(words) > 1 {

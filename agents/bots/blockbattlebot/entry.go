@@ -38,9 +38,9 @@ var Entry = &entry.Entry{
 	Guard:    func() search.Guard { return NewGuard() },
 	Host:     hosted,
 	Codec: func(g *env.Game, _, notes io.Writer) contest.Codec {
-		dialect := ClassicDialect
+		dialect := blockbattle.ClassicDialect
 		if g == blockbattle.PortGame {
-			dialect = PortDialect
+			dialect = blockbattle.PortDialect
 		}
 		return NewCodec(dialect, notes)
 	},
@@ -73,13 +73,15 @@ document for blockbattle, port for blockbattle:port.`,
 // timeouts are the time-outs that end a bot, by the profile of the rules.
 var timeouts = map[*env.Game]int{blockbattle.Game: 2, blockbattle.ClassicGame: 3, blockbattle.PortGame: 1}
 
-var dialects = map[string]Dialect{"classic": ClassicDialect, "port": PortDialect, "beta": BetaDialect}
+var dialects = map[string]blockbattle.Dialect{
+	"classic": blockbattle.ClassicDialect, "port": blockbattle.PortDialect, "beta": blockbattle.BetaDialect,
+}
 
 // others says which dialects a bot may know that does not answer this one.
-var others = map[Dialect]string{
-	ClassicDialect: "it never answers: is it for --dialect port (action move), or beta (time_bank, no skips)?",
-	PortDialect:    "it never answers: is it for --dialect classic (action moves)?",
-	BetaDialect:    "it never answers: is it for --dialect classic (timebank, skips), or port (action move)?",
+var others = map[blockbattle.Dialect]string{
+	blockbattle.ClassicDialect: "it never answers: is it for --dialect port (action move), or beta (time_bank, no skips)?",
+	blockbattle.PortDialect:    "it never answers: is it for --dialect classic (action moves)?",
+	blockbattle.BetaDialect:    "it never answers: is it for --dialect classic (timebank, skips), or port (action move)?",
 }
 
 func setUp(g *env.Game, s contest.Settings) (*contest.Setup, error) {
@@ -92,7 +94,7 @@ func setUp(g *env.Game, s contest.Settings) (*contest.Setup, error) {
 	limits := contest.Limits{Bank: bank, PerMove: move, Timeouts: cmp.Or(ends, timeouts[g])}
 	dialect := dialects[s["dialect"]]
 	if s["dialect"] == "auto" && g == blockbattle.PortGame {
-		dialect = PortDialect
+		dialect = blockbattle.PortDialect
 	}
 	return &contest.Setup{
 		NewSeeds: s["new-seed"] == "game",

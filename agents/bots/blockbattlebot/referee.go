@@ -17,7 +17,7 @@ import (
 // A Referee conducts one game of Block Battle, as agents/contest.Referee. A bot that is late
 // or answers nonsense plays on; its piece drops where it is.
 type Referee struct {
-	Dialect Dialect
+	Dialect blockbattle.Dialect
 	State   *blockbattle.State
 	Limits  contest.Limits // which the bots are given
 	// Watch, if set, is called with the position and the joint move of every round, before
@@ -49,10 +49,10 @@ func (r *Referee) Round() (title string, seats []int) {
 
 // Request implements contest.Referee; the first one begins with the settings.
 func (r *Referee) Request(seat int, left time.Duration) contest.Request {
-	lines := r.Dialect.request(r.State, seat, left)
+	lines := r.Dialect.Request(r.State, seat, left.Milliseconds())
 	if !r.greeted[seat] {
 		r.greeted[seat] = true
-		lines = append(r.Dialect.settings(seat, r.Limits), lines...)
+		lines = append(r.Dialect.Settings(seat, r.Limits.Bank.Milliseconds(), r.Limits.PerMove.Milliseconds()), lines...)
 	}
 	return contest.Request{Lines: lines}
 }
@@ -127,7 +127,7 @@ func replayLog(ctx context.Context, t *trial.Trial, l protocolLog, bank time.Dur
 		return err
 	}
 	defer bot.Close()
-	codec := NewCodec(ClassicDialect, nil)
+	codec := NewCodec(blockbattle.ClassicDialect, nil)
 	s := blockbattle.Game.New(2).(*blockbattle.State)
 	var lines []string
 	for _, written := range l.Lines {
@@ -147,7 +147,7 @@ func replayLog(ctx context.Context, t *trial.Trial, l protocolLog, bank time.Dur
 			return fmt.Errorf("log %s: %w", l.Game, err)
 		}
 		line, cut, _, err := bot.Ask(ctx, lines, turn.Budget)
-		a, odd := Judge(ClassicDialect, s, turn.Seat, line)
+		a, odd := Judge(blockbattle.ClassicDialect, s, turn.Seat, line)
 		switch {
 		case err != nil:
 		case cut:

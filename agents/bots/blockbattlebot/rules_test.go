@@ -24,7 +24,7 @@ func (dropper) Close() error { return nil }
 // TestRulesDialogue hosts the game of each dialogue of RULES.md: the host sends what they show.
 func TestRulesDialogue(t *testing.T) {
 	book := rulebook.Open(t, "../../../env/blockbattle")
-	for name, d := range map[string]Dialect{"dialogue": ClassicDialect, "dialogue-port": PortDialect} {
+	for name, d := range map[string]blockbattle.Dialect{"dialogue": blockbattle.ClassicDialect, "dialogue-port": blockbattle.PortDialect} {
 		for _, block := range book.Blocks(t, name) {
 			ctx, end := context.WithCancel(t.Context())
 			s := &rulebook.Script{T: t, Lines: rulebook.Dialogue(t, block), Late: contest.ErrLate, End: end}

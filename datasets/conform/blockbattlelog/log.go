@@ -13,6 +13,7 @@ import (
 // A dialogue is the content of a log: the settings, and the lines of every turn.
 type dialogue struct {
 	port     bool
+	dialect  blockbattle.Dialect
 	rules    blockbattle.Rules // of the engine that wrote the log
 	me       int               // the receiver's seat
 	name     string
@@ -41,13 +42,6 @@ var engines = map[string]blockbattle.Rules{"classic": blockbattle.Classic, "port
 // noTurn is a turn before its first line.
 var noTurn = turn{piece: -1, next: -1}
 
-func (d *dialogue) names() [2]string {
-	if d.port {
-		return [2]string{"player0", "player1"}
-	}
-	return [2]string{"player1", "player2"}
-}
-
 // parseLog reads a log. Wrong lines are not an error here: the comparison finds them.
 func parseLog(rec *logRecord) *dialogue {
 	rules, ok := engines[rec.Dialect]
@@ -55,8 +49,11 @@ func parseLog(rec *logRecord) *dialogue {
 	if !ok {
 		conform.Malformed("log of %s: dialect %q, want classic or port", d.name, rec.Dialect)
 	}
-	names := d.names()
-	if d.me = slices.Index(names[:], rec.Player); d.me < 0 {
+	if d.port {
+		d.dialect = blockbattle.PortDialect
+	}
+	names := d.dialect.Names()
+	if d.me = slices.Index(names, rec.Player); d.me < 0 {
 		conform.Malformed("log of %s: player %q, want one of %v", d.name, rec.Player, names)
 	}
 	now := noTurn
@@ -112,7 +109,7 @@ func (d *dialogue) read(t *turn, text string) (request bool) {
 		}
 		return false
 	}
-	for seat, name := range d.names() {
+	for seat, name := range d.dialect.Names() {
 		if name != words[1] {
 			continue
 		}
@@ -126,9 +123,7 @@ func (d *dialogue) read(t *turn, text string) (request bool) {
 		case "skips":
 			side.Skips = count
 		case "field":
-			var board blockbattle.Side
-			board, t.bad[seat] = parseProtocolField(words[3])
-			side.Cells, side.Solid = board.Cells, board.Solid
+			t.bad[seat] = side.ReadField(words[3])
 		}
 	}
 	return false
@@ -164,7 +159,7 @@ func (d *dialogue) checkTimes(t *conform.Tally) {
 }
 
 func (d *dialogue) at(t *conform.Tally, now *turn, what string) {
-	t.At("log of %s, %s, round %d%s", d.name, d.names()[d.me], now.round, what)
+	t.At("log of %s, %s, round %d%s", d.name, d.dialect.Names()[d.me], now.round, what)
 	for _, a := range now.answers {
 		t.Note(fmt.Sprintf("answer %q", a))
 	}
@@ -172,49 +167,23 @@ func (d *dialogue) at(t *conform.Tally, now *turn, what string) {
 
 // checkSettings compares the settings, whose order is the dialect's.
 func (d *dialogue) checkSettings(t *conform.Tally) {
-	names := d.names()
-	players := "settings player_names " + names[0] + "," + names[1]
-	me := "settings your_bot " + names[d.me]
-	bank := fmt.Sprintf("settings timebank %d", d.bank)
-	perMove := fmt.Sprintf("settings time_per_move %d", d.perMove)
-	width, height := "settings field_width 10", "settings field_height 20"
-	want, got := []string{bank, perMove, players, me, width, height}, d.settings
+	got := d.settings
 	if d.port {
-		want = []string{players, me, bank, perMove, height, width}
 		got = slices.DeleteFunc(got, func(line string) bool { // sent only if there is a limit
 			return strings.HasPrefix(line, "settings max_rounds ")
 		})
 	}
 	t.At("log of %s, settings", d.name)
-	sameLines(t, got, want)
+	sameLines(t, got, d.dialect.Settings(d.me, int64(d.bank), int64(d.perMove)))
 }
 
 // expect returns the lines of a turn that our side would send, in the dialect's order.
 func (d *dialogue) expect(s *blockbattle.State, time int) []string {
-	piece := int(s.Piece)
-	out := []string{
-		fmt.Sprintf("update game round %d", s.Round),
-		fmt.Sprintf("update game this_piece_type %c", blockbattle.Letters[piece]),
-		fmt.Sprintf("update game next_piece_type %c", blockbattle.Letters[s.Next]),
-		fmt.Sprintf("update game this_piece_position %d,-1", blockbattle.SpawnX(piece)),
+	shown := *s
+	if d.port { // it sends the receiver's own values for both players
+		shown.Sides[1-d.me] = s.Sides[d.me]
 	}
-	about := func(name string, side *blockbattle.Side, keys ...string) {
-		values := map[string]any{"row_points": side.Points, "combo": side.Combo, "skips": side.Skips,
-			"field": commas(field(side, piece))}
-		for _, key := range keys {
-			out = append(out, fmt.Sprintf("update %s %s %v", name, key, values[key]))
-		}
-	}
-	names := d.names()
-	if d.port { // the port sends the receiver's own values for both players
-		for _, name := range names {
-			about(name, &s.Sides[d.me], "row_points", "combo", "skips", "field")
-		}
-		return append(out, fmt.Sprintf("action move %d", time))
-	}
-	about(names[d.me], &s.Sides[d.me], "row_points", "combo", "skips", "field")
-	about(names[1-d.me], &s.Sides[1-d.me], "field", "row_points", "combo", "skips")
-	return append(out, fmt.Sprintf("action moves %d", time))
+	return d.dialect.Request(&shown, d.me, int64(time))
 }
 
 func sameLines(t *conform.Tally, recorded, ours []string) {

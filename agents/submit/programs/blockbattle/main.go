@@ -18,7 +18,7 @@ func main() {
 	program.Check(err)
 	// The search needs only these facts about the game; all of them would make the file longer.
 	g := &env.Game{Name: "blockbattle", MinSeats: 2, MaxSeats: 2, New: position}
-	program.Play(g, blockbattlebot.NewCodec(blockbattlebot.ClassicDialect, os.Stderr), agent(g, e))
+	program.Play(g, blockbattlebot.NewCodec(blockbattle.ClassicDialect, os.Stderr), agent(g, e))
 }
 
 // agent is the search, with a guard against the opponent's strongest attack. If time runs out, it plays the best
