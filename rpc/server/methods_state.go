@@ -5,13 +5,11 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// selected reads the set of games in param i: nil is all, in order. If once, no game may repeat.
-func (h *handle) selected(f *wire.Frame, i int, name string, once bool) ([]int, error) {
-	b := f.Bin(i, name)
-	if err := f.Err(); err != nil {
-		return nil, err
-	}
-	return h.gamesIn(string(f.Method), name, b, once)
+// selected reads the set of games in param i: nil is all, in order. If once, no game may repeat. See Err of the frame.
+func (h *handle) selected(f *wire.Frame, i int, name string, once bool) []int {
+	list, err := h.gamesIn(string(f.Method), name, f.Bin(i, name), once)
+	f.Fail(err)
+	return list
 }
 
 // gamesIn reads a set of games: nil is all, in order. If once, no game may repeat.
@@ -42,11 +40,9 @@ func (h *handle) gamesIn(method, name string, b []byte, once bool) ([]int, error
 
 // begunGames reads the set of games in param 1, each once. They must have been reset.
 func (h *handle) begunGames(f *wire.Frame) ([]int, error) {
-	list, err := h.selected(f, 1, "games", true)
-	if err == nil {
-		err = h.Awake(string(f.Method))
-	}
-	return list, err
+	list := h.selected(f, 1, "games", true)
+	f.Fail(h.Awake(string(f.Method)))
+	return list, f.Err()
 }
 
 // fitting reads the games in param 1, of which the response has size bytes each, and returns the first of
@@ -106,21 +102,14 @@ func (s *session) put(f *wire.Frame, h *handle, list []int, o putOptions) error 
 }
 
 func (s *session) restore(f *wire.Frame, h *handle) error {
-	list, err := h.selected(f, 1, "games", true)
-	if err != nil {
-		return err
-	}
-	states := f.Bin(2, "states")
-	if err := f.Err(); err != nil {
+	list, states := h.selected(f, 1, "games", true), f.Bin(2, "states")
+	var o putOptions
+	if err := o.read(f, h); err != nil {
 		return err
 	}
 	if len(states) != len(list)*h.StateLen() {
 		return badParams("restore: states has %d bytes, want %d: %d for each of %d games",
 			len(states), len(list)*h.StateLen(), h.StateLen(), len(list))
-	}
-	var o putOptions
-	if err := o.read(f, h); err != nil {
-		return err
 	}
 	if err := h.Restore(list, states); err != nil {
 		return err
@@ -129,20 +118,13 @@ func (s *session) restore(f *wire.Frame, h *handle) error {
 }
 
 func (s *session) clone(f *wire.Frame, h *handle) error {
-	src, err := h.selected(f, 1, "src", false)
-	if err != nil {
-		return err
-	}
-	dst, err := h.selected(f, 2, "dst", true)
-	if err != nil {
+	src, dst := h.selected(f, 1, "src", false), h.selected(f, 2, "dst", true)
+	var o putOptions
+	if err := o.read(f, h); err != nil {
 		return err
 	}
 	if len(src) != len(dst) {
 		return badParams("clone: src has %d games and dst %d, want as many", len(src), len(dst))
-	}
-	var o putOptions
-	if err := o.read(f, h); err != nil {
-		return err
 	}
 	if err := h.Awake("clone"); err != nil {
 		return err
@@ -181,10 +163,7 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 
 // resume continues games of a checkpoint: all of them or, after an error, none.
 func (s *session) resume(f *wire.Frame, h *handle) error {
-	list, err := h.selected(f, 1, "games", true)
-	if err != nil {
-		return err
-	}
+	list := h.selected(f, 1, "games", true)
 	head, games := f.Bin(2, "head"), f.Bin(3, "the games of the checkpoint")
 	var o struct {
 		Slot   *int64 `msgpack:"slot"`

@@ -59,6 +59,16 @@ func (s *session) recv(f *wire.Frame, h *handle) error {
 	least := f.Int(1, "least", 1, n)
 	most := f.Int(2, "most", least, n)
 	wait := f.Int(3, "wait_ms", 0, mostWait)
+	var to *batch.Place
+	if !f.Absent(4) {
+		slot := f.Int(4, "slot", 0, batch.MostSlots-1)
+		if slot < int64(len(h.Slots)) {
+			to = h.Slots[slot]
+			most = min(most, int64(to.Games))
+		} else {
+			f.Fail(badParams("recv: slot %d, but the handle has %d: call share first", slot, len(h.Slots)))
+		}
+	}
 	if err := f.Err(); err != nil {
 		return err
 	}
@@ -67,18 +77,6 @@ func (s *session) recv(f *wire.Frame, h *handle) error {
 		return err
 	}
 	most = min(most, int64(st.Fits))
-	var to *batch.Place
-	if !f.Absent(4) {
-		slot := f.Int(4, "slot", 0, batch.MostSlots-1)
-		if err := f.Err(); err != nil {
-			return err
-		}
-		if slot >= int64(len(h.Slots)) {
-			return badParams("recv: slot %d, but the handle has %d: call share first", slot, len(h.Slots))
-		}
-		to = h.Slots[slot]
-		most = min(most, int64(to.Games))
-	}
 	s.await(st, int(min(least, most)), time.Duration(wait)*time.Millisecond)
 	if err := st.Receive(int(most)); err != nil {
 		return refused(string(f.Method), err)

@@ -2,8 +2,8 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -88,55 +88,55 @@ type Fields []any
 
 // AppendRequest appends a request with the params that the msgpack library encodes.
 func AppendRequest(dst []byte, id uint32, method string, params ...any) ([]byte, error) {
-	var out encoder
-	out.tail = appendHead(dst, 0x94, Request, id)
+	out := encoder{tail: appendHead(dst, 0x94, Request, id)}
 	if params == nil {
 		params = []any{}
 	}
-	err := errors.Join(out.plain(method), out.plain(params))
-	return out.tail, err
+	out.plain(method)
+	out.plain(params)
+	return out.tail, out.err
 }
 
 // Result returns the bytes of a successful response as pieces to be sent one after the other.
 func Result(id uint32, result any) ([][]byte, error) {
 	out := encoder{tail: append(appendHead(nil, 0x94, Response, id), 0xc0)}
-	fields, ok := result.(Fields)
-	if !ok {
-		err := out.plain(result)
-		return out.flush(), err
+	if fields, ok := result.(Fields); ok {
+		out.fields(fields)
+	} else {
+		out.plain(result)
 	}
-	err := out.fields(fields)
-	return out.flush(), err
+	return out.flush()
 }
 
 // Notify returns the bytes of the notification method, with the params h, id and result, as pieces to be sent one after
 // the other.
 func Notify(method string, h, id uint32, result Fields) ([][]byte, error) {
 	out := encoder{tail: []byte{0x93, Notification}}
-	err := out.plain(method)
+	out.plain(method)
 	out.tail = append(out.tail, 0x93)
-	err = errors.Join(err, out.plain(h), out.plain(id), out.fields(result))
-	return out.flush(), err
+	out.plain(h)
+	out.plain(id)
+	out.fields(result)
+	return out.flush()
 }
 
 // fields appends a map.
-func (out *encoder) fields(fields Fields) error {
+func (out *encoder) fields(fields Fields) {
 	if len(fields)%2 != 0 {
-		return fmt.Errorf("a result of %d names and values, want pairs", len(fields))
+		out.err = fmt.Errorf("a result of %d names and values, want pairs", len(fields))
 	}
 	if pairs := len(fields) / 2; pairs < 16 {
 		out.tail = append(out.tail, 0x80|byte(pairs)) // fixmap
 	} else {
 		out.tail = append(out.tail, 0xde, byte(pairs>>8), byte(pairs)) // map 16
 	}
-	for k, v := range fields {
+	for _, v := range fields {
 		if b, ok := v.([]byte); ok {
 			out.bin(b)
-		} else if err := out.plain(v); err != nil {
-			return fmt.Errorf("field %v: %w", fields[k&^1], err)
+		} else {
+			out.plain(v)
 		}
 	}
-	return nil
 }
 
 // Failure returns the bytes of a response with an error.
@@ -145,16 +145,15 @@ func Failure(id uint32, e *Error) ([]byte, error) {
 	if e.Data == nil {
 		e.Data = map[string]any{}
 	}
-	if err := out.plain(e); err != nil {
-		return nil, err
-	}
-	return append(out.tail, 0xc0), nil
+	out.plain(e)
+	return append(out.tail, 0xc0), out.err
 }
 
-// An encoder builds a message in pieces.
+// An encoder builds a message in pieces. It keeps the first error.
 type encoder struct {
 	done [][]byte
 	tail []byte
+	err  error
 }
 
 func (out *encoder) bin(b []byte) {
@@ -167,25 +166,22 @@ func (out *encoder) bin(b []byte) {
 	out.tail = nil
 }
 
-func (out *encoder) plain(v any) error {
+func (out *encoder) plain(v any) {
 	buf := bytes.NewBuffer(out.tail)
 	e := msgpack.GetEncoder()
 	defer msgpack.PutEncoder(e)
 	e.Reset(buf)
 	e.SetSortMapKeys(true)
 	e.UseCompactInts(true)
-	if err := e.Encode(v); err != nil {
-		return err
-	}
+	out.err = cmp.Or(out.err, e.Encode(v))
 	out.tail = buf.Bytes()
-	return nil
 }
 
-func (out *encoder) flush() [][]byte {
+func (out *encoder) flush() ([][]byte, error) {
 	if len(out.tail) > 0 {
 		out.done = append(out.done, out.tail)
 	}
-	return out.done
+	return out.done, out.err
 }
 
 // Error codes. The hundreds digit is the category: 1 protocol, 2 authentication, 3 request,

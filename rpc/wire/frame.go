@@ -9,6 +9,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -121,6 +122,9 @@ func (f *Frame) Err() error {
 	f.err = nil
 	return err
 }
+
+// Fail has Err return an error, unless there is one already.
+func (f *Frame) Fail(err error) { f.err = cmp.Or(f.err, err) }
 
 // Int returns param i, which must be an integer from low to high; see Err.
 func (f *Frame) Int(i int, name string, low, high int64) int64 {

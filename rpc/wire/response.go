@@ -20,20 +20,14 @@ func ReadResponse(r *bufio.Reader, into any) (id uint32, failure *Error, err err
 	if err != nil {
 		return 0, nil, err
 	}
+	t, _ := readToken(b)
+	if kind := b[min(t.head, len(b)-1)]; t.count != 4 || kind != Response {
+		return 0, nil, fmt.Errorf("received an array of %d elements that begins with %d, want a response (4 and 1)",
+			t.count, kind)
+	}
 	d := msgpack.GetDecoder()
 	defer msgpack.PutDecoder(d)
-	d.Reset(bytes.NewReader(b))
-	n, err := d.DecodeArrayLen()
-	if err != nil {
-		return 0, nil, err
-	}
-	kind, err := d.DecodeInt()
-	if err != nil {
-		return 0, nil, err
-	}
-	if n != 4 || kind != Response {
-		return 0, nil, fmt.Errorf("received an array of %d elements that begins with %d, want a response (4 and 1)", n, kind)
-	}
+	d.Reset(bytes.NewReader(b[t.head+1:]))
 	if id, err = d.DecodeUint32(); err != nil {
 		return 0, nil, err
 	}

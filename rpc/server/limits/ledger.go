@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"crypto/sha256"
 	"strings"
 	"sync"
 
@@ -54,14 +55,17 @@ type Open struct {
 
 // A TokenCount is what all sessions with a token have open. Tokens without a name are left out.
 type TokenCount struct {
-	Name           string
-	Sessions, Envs int
-	Memory         int64 // bytes
+	Name string
+	Use
 }
 
 // NewLedger returns a ledger in which nothing is open.
 func NewLedger(l Limits, tokens []Token) *Ledger {
-	return &Ledger{limits: l, holders: newHolders(tokens), Replies: newReplies(&l)}
+	ledger := &Ledger{limits: l, Replies: newReplies(&l)}
+	for _, t := range tokens {
+		ledger.holders = append(ledger.holders, &Holder{Token: t, sum: sha256.Sum256([]byte(t.Secret))})
+	}
+	return ledger
 }
 
 // Open returns what is open.
@@ -71,7 +75,7 @@ func (l *Ledger) Open() Open {
 	out := Open{Use: l.open}
 	for _, h := range l.holders {
 		if h.Name() != "" {
-			out.Tokens = append(out.Tokens, TokenCount{h.Name(), h.open.Sessions, h.open.Envs, h.open.Memory})
+			out.Tokens = append(out.Tokens, TokenCount{h.Name(), h.open})
 		}
 	}
 	return out

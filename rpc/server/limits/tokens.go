@@ -19,8 +19,8 @@ type Token struct {
 	Name   string // in stats, errors and the log; may be "" for the only token of a server
 	Secret string
 
-	MaxSessions int   // connections
-	MaxEnvs     int   // open games
+	MaxSessions int64 // connections
+	MaxEnvs     int64 // open games
 	MaxMemory   int64 // estimated bytes of open games and uploaded weights
 }
 
@@ -74,24 +74,17 @@ func ParseTokens(text string) ([]Token, error) {
 // set sets a limit from "max_envs=100".
 func (t *Token) set(option string) error {
 	name, value, _ := strings.Cut(option, "=")
-	var most int64 = math.MaxInt
-	if name == "max_memory" {
-		most = math.MaxInt64
-	}
+	limits := map[string]*int64{"max_sessions": &t.MaxSessions, "max_envs": &t.MaxEnvs, "max_memory": &t.MaxMemory}
+	limit := limits[name]
 	n, err := strconv.ParseInt(value, 10, 64)
-	value = value[:min(len(value), 20)] // shorter than a token, which it may contain
-	switch bad := err != nil || n < 1 || n > most; {
-	case name != "max_sessions" && name != "max_envs" && name != "max_memory": // it may be part of a token
+	switch {
+	case limit == nil: // the name may be part of a token
 		return fmt.Errorf("want max_sessions=N, max_envs=N or max_memory=BYTES after the token, which has no blanks")
-	case bad:
-		return fmt.Errorf("%s is %q, want a whole number from 1 to %d", name, value, most)
-	case name == "max_sessions":
-		t.MaxSessions = int(n)
-	case name == "max_envs":
-		t.MaxEnvs = int(n)
-	default:
-		t.MaxMemory = n
+	case err != nil || n < 1:
+		value = value[:min(len(value), 20)] // shorter than a token, which it may contain
+		return fmt.Errorf("%s is %q, want a whole number from 1 to %d", name, value, math.MaxInt64)
 	}
+	*limit = n
 	return nil
 }
 
@@ -101,14 +94,6 @@ type Holder struct {
 	Token
 	sum  [sha256.Size]byte // of the secret
 	open Use
-}
-
-func newHolders(tokens []Token) []*Holder {
-	var all []*Holder
-	for _, t := range tokens {
-		all = append(all, &Holder{Token: t, sum: sha256.Sum256([]byte(t.Secret))})
-	}
-	return all
 }
 
 // Recognize returns the holder of a secret, nil if clients need no token. The time it takes does not depend on the
@@ -139,8 +124,8 @@ func (h *Holder) room(u Use) error {
 		return nil
 	}
 	b := exceeded(
-		bound{"max_sessions", int64(h.open.Sessions), int64(u.Sessions), cmp.Or(int64(h.MaxSessions), math.MaxInt64)},
-		bound{"max_envs", int64(h.open.Envs), int64(u.Envs), cmp.Or(int64(h.MaxEnvs), math.MaxInt64)},
+		bound{"max_sessions", int64(h.open.Sessions), int64(u.Sessions), cmp.Or(h.MaxSessions, math.MaxInt64)},
+		bound{"max_envs", int64(h.open.Envs), int64(u.Envs), cmp.Or(h.MaxEnvs, math.MaxInt64)},
 		bound{"max_memory", h.open.Memory, u.Memory, cmp.Or(h.MaxMemory, math.MaxInt64)},
 	)
 	if b == nil {
@@ -163,8 +148,8 @@ func (h *Holder) Name() string {
 func (l *Ledger) For(h *Holder) Limits {
 	out := l.limits
 	if h != nil {
-		out.MaxSessions = min(out.MaxSessions, cmp.Or(h.MaxSessions, math.MaxInt))
-		out.MaxEnvs = min(out.MaxEnvs, cmp.Or(h.MaxEnvs, math.MaxInt))
+		out.MaxSessions = int(min(int64(out.MaxSessions), cmp.Or(h.MaxSessions, math.MaxInt64)))
+		out.MaxEnvs = int(min(int64(out.MaxEnvs), cmp.Or(h.MaxEnvs, math.MaxInt64)))
 		out.MaxMemory = min(out.MaxMemory, cmp.Or(h.MaxMemory, math.MaxInt64))
 	}
 	return out
