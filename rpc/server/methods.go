@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -163,14 +164,8 @@ func (s *session) hello(f *wire.Frame) error {
 
 // dotted returns a protocol version as text: "2.0".
 func dotted[T int | int64](version []T) string {
-	if len(version) == 0 {
-		return "of no version"
-	}
-	parts := make([]string, len(version))
-	for k, v := range version {
-		parts[k] = fmt.Sprint(v)
-	}
-	return strings.Join(parts, ".")
+	text := strings.ReplaceAll(fmt.Sprint(version), " ", ".")
+	return cmp.Or(strings.Trim(text, "[]"), "of no version")
 }
 
 // of is the answer of a method whose param 0 names a game.

@@ -189,10 +189,17 @@ func (s *session) rollout(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	if o.Slot != nil {
-		return s.rolloutSlots(f, h, p, h.Slots[*o.Slot:*o.Slot+steps])
+	if o.Slot == nil {
+		return s.rolloutAway(f, h, p, int(steps), o.Keep == "all")
 	}
-	return s.rolloutAway(f, h, p, int(steps), o.Keep == "all")
+	for _, at := range h.Slots[*o.Slot : *o.Slot+steps] { // each step and its actions to one slot
+		if err := h.Play(p, at); err != nil {
+			return err
+		}
+		s.stepped(h, h.Rows)
+		copy(at.Actions, memory.Bytes(h.Actions))
+	}
+	return s.reply(f.ID, wire.Fields{"steps", steps})
 }
 
 func (o *rolloutOptions) check(h *handle, steps int64) error {
@@ -213,18 +220,6 @@ func (o *rolloutOptions) check(h *handle, steps int64) error {
 		}
 	}
 	return nil
-}
-
-// rolloutSlots writes each step and its actions to one slot.
-func (s *session) rolloutSlots(f *wire.Frame, h *handle, p *batch.Policy, slots []*batch.Place) error {
-	for _, at := range slots {
-		if err := h.Play(p, at); err != nil {
-			return err
-		}
-		s.stepped(h, h.Rows)
-		copy(at.Actions, memory.Bytes(h.Actions))
-	}
-	return s.reply(f.ID, wire.Fields{"steps", len(slots)})
 }
 
 // rolloutAway responds with the slabs and actions of all steps, or of the last step.

@@ -47,9 +47,12 @@ func (s *session) open(f *wire.Frame, g *env.Game) error {
 	if most := s.srv.limits.MaxEnvs; c.Envs > most {
 		return wire.Exceeds("max_envs", int64(most), int64(c.Envs), "--max-envs")
 	}
-	what := batch.Options{ID: s.next + 1, Fields: o.Fields, Packed: o.Packed, Log: o.Log, First: uint64(o.First)}
-	if what.Seeds, err = o.seeds(); err != nil {
-		return err
+	what := batch.Options{ID: s.next + 1, Fields: o.Fields, Packed: o.Packed, Log: o.Log, First: uint64(o.First),
+		Seeds: vec.From(uint64(o.Seed + o.First))}
+	if o.Seeds != nil {
+		if what.Seeds, err = seedList("open", o.Seeds, c.Envs); err != nil {
+			return err
+		}
 	}
 	if what.Seats, err = readMixtures("open", o.Opponents); err != nil {
 		return err
@@ -105,13 +108,6 @@ func (o *openOptions) config(g *env.Game) (c vec.Config, err error) {
 	}
 	return vec.Config{Envs: int(o.NumEnvs), Seats: cmp.Or(int(o.Seats), g.MinSeats), Rows: o.Rows,
 		Autoreset: o.Autoreset, StepLimit: int(o.MaxSteps), Reward: o.Reward, Illegal: o.Illegal}, nil
-}
-
-func (o *openOptions) seeds() (vec.Seeds, error) {
-	if o.Seeds == nil {
-		return vec.From(uint64(o.Seed + o.First)), nil
-	}
-	return seedList("open", o.Seeds, int(o.NumEnvs))
 }
 
 func seedList(method string, b []byte, envs int) (vec.Seeds, error) {

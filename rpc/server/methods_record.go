@@ -10,7 +10,6 @@ import (
 
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
-	"blockyard/rpc/server/batch"
 	"blockyard/rpc/wire"
 )
 
@@ -35,17 +34,15 @@ func (s *session) record(f *wire.Frame, h *handle) error {
 	if err := f.Options(1, &o); err != nil {
 		return err
 	}
-	what := batch.RecordOptions{Every: o.Every, Memory: o.Memory}
-	var err error
-	if what.Names, err = h.names(o.Players); err != nil {
+	names, err := h.names(o.Players)
+	if err != nil {
 		return err
 	}
-	if o.Games != nil {
-		if what.Games, err = h.gamesIn("record", "games", o.Games, true); err != nil {
-			return err
-		}
+	list, err := h.gamesIn("record", "games", o.Games, true)
+	if err != nil {
+		return err
 	}
-	if err := h.Record(what); err != nil {
+	if err := h.Record(o.Every, list, names, o.Memory); err != nil {
 		return err
 	}
 	return s.reply(f.ID, true)

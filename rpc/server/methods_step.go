@@ -160,14 +160,7 @@ func (s *session) final(f *wire.Frame, h *handle) error {
 	if err := s.reserve(len(list) * each); err != nil {
 		return err
 	}
-	return s.reply(f.ID, h.lastFields(last, list, make([]byte, len(list)*each)))
-}
-
-// lastFields is the result of final for some of the games that ended, written to buf.
-func (h *handle) lastFields(last *batch.Last, list []int, buf []byte) wire.Fields {
-	l := last.Of(list, buf)
-	return wire.Fields{"envs", l.Envs, "planes", l.Planes, "globals", l.Globals, "mask", l.Mask, "seat", l.Seat,
-		"scores", l.Scores, "lengths", l.Lengths, "opponents", l.Opponents, "ended", len(h.Ended)}
+	return s.reply(f.ID, last.Of(list, make([]byte, len(list)*each)))
 }
 
 // pushFinal makes every step that ends games be followed by a notification with their last observations.
@@ -194,7 +187,7 @@ func (s *session) showEnds(id uint32, h *handle, p *batch.Place) error {
 	buf := pushes.Get().(*[]byte)
 	defer pushes.Put(buf)
 	*buf = slices.Grow((*buf)[:0], len(list)*each)
-	pushed, err := wire.Notify("final", h.ID, id, h.lastFields(last, list, *buf))
+	pushed, err := wire.Notify("final", h.ID, id, last.Of(list, *buf))
 	if err != nil {
 		return err
 	}

@@ -37,19 +37,15 @@ func (s *session) send(f *wire.Frame, h *handle) error {
 		}
 	}
 	copy(memory.Bytes(st.Actions), actions)
-	if err := st.Begin(); err != nil {
-		return sendRefusal(err)
+	err = st.Begin()
+	switch {
+	case errors.Is(err, vec.ErrMisuse): // it names games wrongly
+		return badParams("send: %v", err)
+	case err != nil:
+		return refused("send", err)
 	}
 	s.writeOne(wire.AppendDone(s.brief[:0], f.ID))
 	return nil
-}
-
-// sendRefusal is the error for a request whose games cannot be sent: one that names games wrongly is malformed.
-func sendRefusal(err error) error {
-	if errors.Is(err, vec.ErrMisuse) {
-		return badParams("send: %v", err)
-	}
-	return refused("send", err)
 }
 
 // recv returns the games that are done. It waits for least of them, but not longer than wait_ms, nor when no more

@@ -165,13 +165,8 @@ func (s *Server) Idle() time.Duration {
 
 // AwaitIdle waits until no session is left or ctx ends.
 func (s *Server) AwaitIdle(ctx context.Context) {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
 	for ctx.Err() == nil && s.Idle() == 0 {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-		}
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 

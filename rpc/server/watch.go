@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"blockyard/env"
-	"blockyard/rpc/server/limits"
 )
 
 // MaxWatched is the largest number of games that Watch returns.
@@ -45,7 +44,14 @@ func (s *Server) Watch(secret string, count int) (Watched, error) {
 	if err != nil {
 		return Watched{}, err
 	}
-	all := s.handlesOf(token)
+	var all []*handle
+	s.mu.Lock()
+	for h, owner := range s.open {
+		if owner == token {
+			all = append(all, h)
+		}
+	}
+	s.mu.Unlock()
 	out := Watched{Handles: len(all), Known: true}
 	slices.SortFunc(all, func(a, b *handle) int {
 		return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.ID, b.ID))
@@ -65,17 +71,6 @@ func (s *Server) Watch(secret string, count int) (Watched, error) {
 		h.toWatch.Store(&watchedGames{wanted: share})
 	}
 	return out, nil
-}
-
-func (s *Server) handlesOf(token *limits.Holder) (all []*handle) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for h, owner := range s.open {
-		if owner == token {
-			all = append(all, h)
-		}
-	}
-	return all
 }
 
 // showWatched copies the games that somebody watches. The goroutine that answers calls it after every request of the

@@ -68,7 +68,7 @@ func TestTheTabIsEvenAfterwards(t *testing.T) {
 	require.Equal(t, 1, l.Open().Handles)
 	require.Equal(t, 4, l.Open().Envs)
 	require.Equal(t, b.Memory(), l.Open().Memory)
-	require.NoError(t, b.Record(RecordOptions{Every: 1}))
+	require.NoError(t, b.Record(1, nil, nil, nil))
 	require.Greater(t, l.Open().Memory, int64(recordMemory))
 	require.NoError(t, b.Close())
 	require.Equal(t, even, l.Open())

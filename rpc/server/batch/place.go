@@ -210,19 +210,15 @@ func (b *Batch) Last() *Last {
 	return l
 }
 
-// Size is how many bytes LastGames has per game.
+// Size is how many bytes Of writes per game.
 func (l *Last) Size() int {
 	all := len(l.planes) + len(l.globals) + len(l.legal) + len(l.seat) + len(l.score) + len(l.opponents)
 	return all/l.b.Config.Envs + 4 + 4
 }
 
-// LastGames are the last observations of some games that ended, one after the other in each field.
-type LastGames struct {
-	Envs, Planes, Globals, Mask, Seat, Scores, Lengths, Opponents []byte
-}
-
-// Of returns those of some games, written to buf, which has room for Size bytes for each of them.
-func (l *Last) Of(list []int, buf []byte) LastGames {
+// Of returns those of some games, one after the other in each field. They are written to buf, which has room for Size
+// bytes for each of them.
+func (l *Last) Of(list []int, buf []byte) wire.Fields {
 	buf = buf[:0]
 	from := func(at int) []byte { return buf[at:len(buf):len(buf)] }
 	for _, i := range list {
@@ -240,6 +236,7 @@ func (l *Last) Of(list []int, buf []byte) LastGames {
 		}
 		return from(at)
 	}
-	return LastGames{Envs: envs, Lengths: lengths, Planes: of(l.planes), Globals: of(l.globals), Mask: of(l.legal),
-		Seat: of(l.seat), Scores: of(l.score), Opponents: of(l.opponents)}
+	return wire.Fields{"envs", envs, "planes", of(l.planes), "globals", of(l.globals), "mask", of(l.legal),
+		"seat", of(l.seat), "scores", of(l.score), "lengths", lengths, "opponents", of(l.opponents),
+		"ended", len(l.b.Ended)}
 }

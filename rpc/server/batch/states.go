@@ -245,36 +245,26 @@ const (
 	mostRecords  = 1 << 30
 )
 
-// RecordOptions say which episodes are recorded.
-type RecordOptions struct {
-	Every  int64    // one of so many episodes
-	Games  []int    // nil for all
-	Names  []string // of who plays the driven seats, by seat
-	Memory *int64   // bytes; nil for the default
-}
-
-// Record starts to record episodes. Those in progress are not recorded.
-func (b *Batch) Record(o RecordOptions) error {
+// Record starts to record one of every so many episodes of the games in list, but none in progress. names are those of
+// who plays the driven seats, by seat; most is the memory in bytes, nil for the default.
+func (b *Batch) Record(every int64, list []int, names []string, most *int64) error {
 	if b.Recorder != nil {
 		return badParams("record: handle %d is being recorded: call records with stop until waiting is 0", b.ID)
 	}
-	if o.Every < 1 {
-		return badParams("record: every is %d, want 1 to %d", o.Every, math.MaxInt64)
+	if every < 1 {
+		return badParams("record: every is %d, want 1 to %d", every, math.MaxInt64)
 	}
-	memory := min(recordMemory+gameMemory*(int64(b.Config.Envs)/o.Every+1), mostRecords)
-	if o.Memory != nil {
-		if memory = *o.Memory; memory < leastRecords || memory > mostRecords {
+	memory := min(recordMemory+gameMemory*(int64(b.Config.Envs)/every+1), mostRecords)
+	if most != nil {
+		if memory = *most; memory < leastRecords || memory > mostRecords {
 			return badParams("record: memory is %d, want %d to %d", memory, leastRecords, mostRecords)
 		}
 	}
-	what := games.Options{Game: b.Game, Envs: b.Config.Envs, First: b.First, Every: uint64(o.Every), Memory: memory,
-		Largest: min(memory, int64(b.tab.Room())),
-		Players: func(i int) []string { return b.Players(i, o.Names) }}
-	if o.Games != nil {
-		what.Chosen = make([]bool, b.Config.Envs)
-		for _, i := range o.Games {
-			what.Chosen[i] = true
-		}
+	what := games.Options{Game: b.Game, Envs: b.Config.Envs, First: b.First, Every: uint64(every), Memory: memory,
+		Largest: min(memory, int64(b.tab.Room())), Chosen: make([]bool, b.Config.Envs),
+		Players: func(i int) []string { return b.Players(i, names) }}
+	for _, i := range list {
+		what.Chosen[i] = true
 	}
 	r := games.NewRecorder(what)
 	if err := b.tab.Add(r.Size()); err != nil {
