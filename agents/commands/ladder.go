@@ -3,7 +3,6 @@ package commands
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -76,7 +75,8 @@ func (c *ladderCmd) Run(ctx context.Context, con *console) error {
 	bar.Close()
 	report := t.Report().Report
 	report.Limit(map[string]int{"cap": c.Cap, "steps": c.Steps})
-	return errors.Join(err, c.write(report), made.Close(c.Out), con.Print(c.JSON, report))
+	return errors.Join(err, disk.WriteJSON(filepath.Join(c.Out, ladderReport), report),
+		disk.Write(filepath.Join(c.Out, ladderPicture), 0o644, report.Draw), made.Close(c.Out), con.Print(c.JSON, report))
 }
 
 // ladder is the ladder that the flags describe, without its agents.
@@ -101,15 +101,4 @@ func (c *ladderCmd) ladder() (*tournament.Tournament, error) {
 		Rules: g, Format: tournament.Ladder, Seed: c.Seed, Seats: seats, Games: seats,
 		Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Rounds: c.Games / seats,
 	}}, nil
-}
-
-func (c *ladderCmd) write(r *match.Report) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return errors.Join(
-		disk.WriteText(filepath.Join(c.Out, ladderReport), 0o644, string(text)+"\n"),
-		disk.Write(filepath.Join(c.Out, ladderPicture), 0o644, r.Draw),
-	)
 }

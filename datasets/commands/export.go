@@ -195,17 +195,13 @@ func (c *exportCmd) write(ctx context.Context, std *program.Console, g *env.Game
 		return err
 	}
 	_ = bar.Clear()
-	fmt.Fprintf(std.Out, "%s: %d games, %d choices%s\n", final, w.Games, w.Rows, leftOut(to))
-	return nil
-}
-
-func leftOut(to export.Sink) string {
-	m, ok := to.(*export.Minari)
-	if !ok || m.Missing+m.Long == 0 {
-		return ""
+	leftOut := ""
+	if m, ok := to.(*export.Minari); ok && m.Missing+m.Long > 0 {
+		leftOut = fmt.Sprintf(", %d episodes; left out: %d with a decision without an action, %d too long",
+			m.Episodes, m.Missing, m.Long)
 	}
-	return fmt.Sprintf(", %d episodes; left out: %d with a decision without an action, %d too long",
-		m.Episodes, m.Missing, m.Long)
+	fmt.Fprintf(std.Out, "%s: %d games, %d choices%s\n", final, w.Games, w.Rows, leftOut)
+	return nil
 }
 
 func (c *exportCmd) file(ctx context.Context, std *program.Console, w *export.Walker, bar program.Bar,

@@ -88,8 +88,15 @@ func NewMinari(folder, id string, g *env.Game) (*Minari, error) {
 func (m *Minari) Row(r *Row) error {
 	e := m.seats[r.Seat]
 	if e == nil {
-		var err error
-		if e, err = m.begin(r); err != nil {
+		e = &minariEpisode{
+			folder: filepath.Join(m.folder, fmt.Sprintf(".seat%d", r.Seat)),
+			about:  map[string]any{"seed": r.Seed, "seat": r.Seat, "policy": r.Policy, "game": r.Game},
+		}
+		err := os.MkdirAll(e.folder, 0o755)
+		if err == nil {
+			e.table, err = m.create(filepath.Join(e.folder, "part-0.parquet"), parquet.MaxRowsPerRowGroup(minariSteps+1))
+		}
+		if err != nil {
 			return err
 		}
 		m.seats[r.Seat] = e
@@ -106,19 +113,6 @@ func (m *Minari) Row(r *Row) error {
 	}
 	e.steps++
 	return m.write(e.table, r)
-}
-
-func (m *Minari) begin(first *Row) (*minariEpisode, error) {
-	e := &minariEpisode{
-		folder: filepath.Join(m.folder, fmt.Sprintf(".seat%d", first.Seat)),
-		about:  map[string]any{"seed": first.Seed, "seat": first.Seat, "policy": first.Policy, "game": first.Game},
-	}
-	if err := os.MkdirAll(e.folder, 0o755); err != nil {
-		return nil, err
-	}
-	var err error
-	e.table, err = m.create(filepath.Join(e.folder, "part-0.parquet"), parquet.MaxRowsPerRowGroup(minariSteps+1))
-	return e, err
 }
 
 func (m *Minari) spoil(e *minariEpisode) error {

@@ -149,14 +149,6 @@ func (s *Shards) closeFile() error {
 	return err
 }
 
-// Close ends the last file and writes the card; sources are the files that were exported.
-func (s *Shards) Close(sources []Source) error {
-	if err := s.closeFile(); err != nil {
-		return err
-	}
-	return s.card(sources)
-}
-
 // A Source is an exported file of records.
 type Source struct {
 	File   string `json:"file"`
@@ -191,10 +183,12 @@ func (s *Shards) about() About {
 //go:embed cards/shards.md
 var shardsCard string
 
-// card writes README.md and meta/info.json.
-func (s *Shards) card(sources []Source) error {
-	g := s.game
-	about := s.about()
+// Close ends the last file and writes README.md and meta/info.json; sources are the files that were exported.
+func (s *Shards) Close(sources []Source) error {
+	if err := s.closeFile(); err != nil {
+		return err
+	}
+	g, about := s.game, s.about()
 	shape := strings.ReplaceAll(fmt.Sprint(about.Shape), " ", ", ")
 	text := fmt.Sprintf(shardsCard, g.ID, s.games, s.rows, g.PackedLen(), shape, g.CellBits(), g.Globals(), g.MaskLen())
 	if err := os.WriteFile(filepath.Join(s.folder, "README.md"), []byte(text), 0o644); err != nil {

@@ -62,7 +62,7 @@ func (r *Run) Open(folder string) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return r.write(path)
+	return disk.WriteJSON(path, r)
 }
 
 // Close writes run.json of a folder, with the time that the process took.
@@ -74,7 +74,7 @@ func (r *Run) WriteBeside(file string) error { return r.finish(file + "." + RunF
 func (r *Run) finish(path string) error {
 	seconds := float64(time.Since(r.begin).Milliseconds()) / 1000
 	r.Seconds = &seconds
-	return r.write(path)
+	return disk.WriteJSON(path, r)
 }
 
 // ReadRun reads what Close and WriteBeside write.
@@ -88,14 +88,6 @@ func ReadRun(path string) (*Run, error) {
 		return nil, fmt.Errorf("%s, which says how results were made, cannot be read: move it away (%w)", path, err)
 	}
 	return &r, nil
-}
-
-func (r *Run) write(path string) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return disk.WriteText(path, 0o644, string(text)+"\n")
 }
 
 var (

@@ -86,10 +86,7 @@ func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) (err er
 	path := filepath.Join(j.dir, headFile)
 	switch {
 	case errors.Is(j.headErr, os.ErrNotExist) || j.headErr == nil && len(j.Played) == 0:
-		var text []byte
-		if text, err = json.MarshalIndent(now, "", "  "); err == nil {
-			err = disk.WriteText(path, 0o644, string(text)+"\n")
-		}
+		err = disk.WriteJSON(path, now)
 	case j.headErr == nil:
 		err = resume(path, j.head, now)
 	default:

@@ -205,11 +205,20 @@ type Report struct {
 	Refused []*Entrant `json:"refused"`       // entrants that do not take part
 }
 
-// Report returns how the tournament stands.
+// Report returns how the tournament stands. The places that final games decide come before all others.
 func (t *Tournament) Report() *Report {
-	r := &Report{
-		Report: t.standings(), Over: t.Over, Isolate: string(t.Isolate), Missing: []string{}, Refused: []*Entrant{},
-	}
+	in := takingPart(t.Entrants)
+	r := &Report{Report: t.table(in, t.Entrants, t.Played), Over: t.Over, Isolate: string(t.Isolate),
+		Missing: []string{}, Refused: []*Entrant{}}
+	r.Rate()
+	order := newPlan(&t.Config, in).decided(t.Played)
+	slices.SortStableFunc(r.Players, func(a, b match.Standing) int {
+		i, j := slices.Index(order, a.Number), slices.Index(order, b.Number)
+		if i >= 0 || j >= 0 {
+			return cmp.Compare(uint(i), uint(j)) // -1 goes last
+		}
+		return better(a, b)
+	})
 	if r.Expected = t.Expected; t.Format != Ladder {
 		r.Settings = map[string]string{"format": string(t.Format)}
 	}
@@ -274,20 +283,3 @@ func better(a, b match.Standing) int {
 
 // total is the points of an entrant in all its games.
 func total(s match.Standing) int { return cmp.Or(s.Points, &match.Points{}).Total }
-
-// standings returns the standings of all entrants that take part, best first. The places that final games decide
-// come before all others.
-func (t *Tournament) standings() *match.Report {
-	in := takingPart(t.Entrants)
-	r := t.table(in, t.Entrants, t.Played)
-	r.Rate()
-	order := newPlan(&t.Config, in).decided(t.Played)
-	slices.SortStableFunc(r.Players, func(a, b match.Standing) int {
-		i, j := slices.Index(order, a.Number), slices.Index(order, b.Number)
-		if i >= 0 || j >= 0 {
-			return cmp.Compare(uint(i), uint(j)) // -1 goes last
-		}
-		return better(a, b)
-	})
-	return r
-}

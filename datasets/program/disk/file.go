@@ -3,6 +3,7 @@
 package disk
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -22,6 +23,15 @@ func WriteText(path string, mode fs.FileMode, text string) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})
+}
+
+// WriteJSON is Write of a value as JSON for people.
+func WriteJSON(path string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteText(path, 0o644, string(text)+"\n")
 }
 
 // Publish is Write of a text, but does not wait for the disk: after a power failure the file may be empty.

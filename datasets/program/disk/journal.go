@@ -68,9 +68,6 @@ func (j *Journal) read(each func(n int, line []byte) error) error {
 	}
 }
 
-// Lines returns how many lines the journal has.
-func (j *Journal) Lines() int { return j.lines }
-
 // Append writes v as the next line and returns when it is on the disk.
 func (j *Journal) Append(v any) error {
 	text, err := json.Marshal(v)

@@ -21,11 +21,11 @@ func lines(t *testing.T, path string, appended ...any) (all []string) {
 		return nil
 	})
 	require.NoError(t, err)
-	require.Equal(t, len(all), j.Lines())
+	require.Equal(t, len(all), j.lines)
 	for _, v := range appended {
 		require.NoError(t, j.Append(v))
 	}
-	require.Equal(t, len(all)+len(appended), j.Lines())
+	require.Equal(t, len(all)+len(appended), j.lines)
 	require.NoError(t, j.Close())
 	return all
 }

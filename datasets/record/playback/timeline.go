@@ -147,22 +147,16 @@ func (r *Timeline) Seek(n int) {
 		r.here.ply, r.here.paint = from.ply, from.paint.clone()
 		r.at = n / r.spacing * r.spacing
 	}
-	for r.at < n {
-		r.step()
+	for s := r.here.state; r.at < n; {
+		m := r.moves[r.at]
+		r.here.paint.Place(s, m)
+		r.here.ply += s.Acting().Len()
+		if r.at++; r.at < len(r.Rec.Draws) { // the draws of a game that was played elsewhere
+			s.Force(r.Rec.Draws[r.at])
+		}
+		s.Step(m)
+		r.here.paint.Settle(s)
 	}
-}
-
-func (r *Timeline) step() {
-	s, m := r.here.state, r.moves[r.at]
-	r.here.paint.Place(s, m)
-	r.here.ply += s.Acting().Len()
-	r.at++
-	// Force the draws of a game that was played elsewhere.
-	if r.at < len(r.Rec.Draws) {
-		s.Force(r.Rec.Draws[r.at])
-	}
-	s.Step(m)
-	r.here.paint.Settle(s)
 }
 
 // At is the number of the current position, from 0.
