@@ -106,8 +106,24 @@ func board(b *env.Board, top int) Board {
 func frameOf(f *env.Frame, s env.State, turn int) Frame {
 	out := Frame{Label: fmt.Sprintf("Turn %d", turn), Turn: turn}
 	out.paint(f)
-	out.seats(s)
-	out.describe(f)
+	acting := s.Acting()
+	for seat := range s.SeatCount() {
+		p := Seat{Score: s.Score(seat), Turn: acting.Has(seat)}
+		if acting == 0 {
+			p.Result = new(s.Result(seat))
+		}
+		out.Seats = append(out.Seats, p)
+	}
+	if len(f.Facts) == 0 {
+		out.Notes = slices.Clone(f.Notes)
+	}
+	for _, fact := range f.Facts {
+		if into := (Fact{fact.Name, fact.Value}); fact.Seat == env.Everybody {
+			out.Facts = append(out.Facts, into)
+		} else {
+			out.Seats[fact.Seat].Facts = append(out.Seats[fact.Seat].Facts, into)
+		}
+	}
 	return out
 }
 
@@ -155,18 +171,6 @@ func trim(b *env.Board) (Board, bool) {
 	return board(&t.Pieces[0], 0), true
 }
 
-func (out *Frame) seats(s env.State) {
-	acting := s.Acting()
-	for seat := range s.SeatCount() {
-		p := Seat{Score: s.Score(seat), Turn: acting.Has(seat)}
-		if acting == 0 {
-			result := s.Result(seat)
-			p.Result = &result
-		}
-		out.Seats = append(out.Seats, p)
-	}
-}
-
 // actions adds to the players of r's current position what they play, and what the search thought of it.
 func (out *Frame) actions(r *playback.Timeline) {
 	for seat := range out.Seats {
@@ -178,20 +182,6 @@ func (out *Frame) actions(r *playback.Timeline) {
 		}
 		if v, ok := r.Value(seat); ok {
 			p.Value = &v
-		}
-	}
-}
-
-// describe sets the facts of f, or its notes if it has none. There must be seats already.
-func (out *Frame) describe(f *env.Frame) {
-	if len(f.Facts) == 0 {
-		out.Notes = slices.Clone(f.Notes)
-	}
-	for _, fact := range f.Facts {
-		if into := (Fact{fact.Name, fact.Value}); fact.Seat == env.Everybody {
-			out.Facts = append(out.Facts, into)
-		} else {
-			out.Seats[fact.Seat].Facts = append(out.Seats[fact.Seat].Facts, into)
 		}
 	}
 }

@@ -42,15 +42,6 @@ func (s *answering) open(ctx context.Context, q *ask.Request) (*held, error) {
 	if e == nil {
 		return nil, ask.Status(ask.NotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
 	}
-	f, err := s.hold(ctx, e)
-	if err == nil {
-		f.replay.advance(time.Now().Add(pause))
-	}
-	return f, err
-}
-
-// hold returns the entry's replay, locked.
-func (s *answering) hold(ctx context.Context, e *entry) (*held, error) {
 	s.library.mu.Lock()
 	now := *e
 	s.library.mu.Unlock()
@@ -65,6 +56,7 @@ func (s *answering) hold(ctx context.Context, e *entry) (*held, error) {
 		h.replay, h.entry = replay, &now
 	}
 	h.entry.changed, h.entry.open, h.shown = now.changed, now.open, now
+	h.replay.advance(time.Now().Add(pause))
 	return h, nil
 }
 

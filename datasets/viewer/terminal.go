@@ -12,29 +12,23 @@ import (
 	"blockyard/datasets/record"
 )
 
-// readHistory returns the game of a history folder as a record. If the files of a turn cannot be read, the record ends
-// before it, and the error says why; without a first turn there is no record.
-func readHistory(ctx context.Context, path string) (*record.Record, error) {
-	d := dir{folder: folder{path, filepath.ToSlash(path)}}
-	if d.look(); d.entry == nil {
-		return nil, fmt.Errorf("%s: not found, want a history folder", path)
-	}
-	h, err := openHistory(&d.folder, d.entry.Players[0])
-	if err != nil {
-		return nil, err
-	}
-	h.grow(ctx)
-	return h.rec, h.err
-}
-
 // ReadGame returns game n, from 1, of a file of records, or the game of a history folder, and whether other games
-// follow it. It reads at most so many bytes of a file, uncompressed; with 0 jsonl.MaxBytes. As of readHistory,
-// there may be both a record and an error.
+// follow it. It reads at most so many bytes of a file, uncompressed; with 0 jsonl.MaxBytes. If the files of a
+// turn of a history folder cannot be read, the record ends before it, and the error says why; without a first turn there
+// is no record.
 func ReadGame(ctx context.Context, path string, n int, most int64) (rec *record.Record, more bool, err error) {
 	switch {
 	case IsHistory(path) && n == 1:
-		rec, err = readHistory(ctx, path)
-		return rec, false, err
+		d := dir{folder: folder{path, filepath.ToSlash(path)}}
+		if d.look(); d.entry == nil {
+			return nil, false, fmt.Errorf("%s: not found, want a history folder", path)
+		}
+		h, err := openHistory(&d.folder, d.entry.Players[0])
+		if err != nil {
+			return nil, false, err
+		}
+		h.grow(ctx)
+		return h.rec, false, h.err
 	case IsHistory(path):
 		return nil, false, fmt.Errorf("%s: no game %d, want 1: a history folder has one game", path, n)
 	case IsHistory(filepath.Dir(path)):
