@@ -119,8 +119,8 @@ func Resume(g *games.Game, path string, a Algorithm, workers int) (_ *Run, err e
 			"continue it with the program that saved it, or a newer one", s.Version, stateVersion)
 	}
 	if _, sealed := meta[sumKey]; sealed || s.Version > 1 {
-		if err := intact(data); err != nil {
-			return nil, err
+		if at, sum := checksum(data); at < 0 || string(data[at:at+len(sum)]) != sum {
+			return nil, errDamaged
 		}
 	}
 	if s.Game != g.Rules.Name || s.Rules != g.Rules.Rules {
@@ -282,14 +282,6 @@ func Seal(file []byte) error {
 		return errors.New("not a saved run: no place for a checksum")
 	}
 	copy(file[at:], sum)
-	return nil
-}
-
-// intact returns an error if the checksum of a state file does not match its bytes.
-func intact(file []byte) error {
-	if at, sum := checksum(file); at < 0 || string(file[at:at+len(sum)]) != sum {
-		return errDamaged
-	}
 	return nil
 }
 
