@@ -134,11 +134,6 @@ const objectBytes = 256 << 20
 // ErrNoObject says that there is no such object, perhaps not any more.
 var ErrNoObject = errors.New("there is no such object")
 
-func openObjects(ctx context.Context, js jetstream.JetStream, run string) (*Objects, error) {
-	store, err := js.ObjectStore(ctx, objectsBucket(run))
-	return &Objects{store}, explain(err)
-}
-
 func createObjects(ctx context.Context, js jetstream.JetStream, run string) (*Objects, error) {
 	store, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
 		Bucket: objectsBucket(run), Description: "nets, weights and large results", MaxBytes: objectBytes,

@@ -146,9 +146,11 @@ func (w *worker) open(ctx context.Context) (players NewPlayer, err error) {
 	if err := r.admit(w.Name); err != nil {
 		return nil, err
 	}
-	if w.objects, err = openObjects(ctx, w.js, r.ID); err != nil {
-		return nil, err
+	store, err := w.js.ObjectStore(ctx, objectsBucket(r.ID))
+	if err != nil {
+		return nil, explain(err)
 	}
+	w.objects = &Objects{store}
 	switch kind := w.Kinds[r.Kind]; {
 	case r.Version != Version:
 		err = r.differ("format version", fmt.Sprint(r.Version), fmt.Sprint(Version))

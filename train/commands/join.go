@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"blockyard/agents/contest"
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/fleet/matches"
@@ -87,15 +88,7 @@ func (c *join) connect(ctx context.Context, log *slog.Logger) (*broker.Conn, err
 		if !said {
 			log.Info("waiting for the broker", "address", c.Address)
 		}
-		second(ctx)
-	}
-}
-
-// second waits for a second, or until ctx ends.
-func second(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(time.Second):
+		_ = contest.Sleep(ctx, time.Second)
 	}
 }
 
@@ -107,7 +100,7 @@ func (c *join) wait(ctx context.Context, nc *broker.Conn, giveUp context.CancelC
 		} else if time.Since(last) > c.Patience {
 			giveUp(fmt.Errorf("%w: no connection to %s for %v", errAway, c.Address, c.Patience))
 		}
-		second(ctx)
+		_ = contest.Sleep(ctx, time.Second)
 	}
 }
 
