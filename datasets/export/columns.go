@@ -117,15 +117,6 @@ var valueColumn = column{path: "value", node: parquet.Optional(parquet.Leaf(parq
 		return number(r.Value)
 	}}
 
-// pack writes cells with so many bits each, the lowest bits of a byte first.
-func pack(dst, cells []uint8, bits int) {
-	clear(dst)
-	per := 8 / bits
-	for k, c := range cells {
-		dst[k/per] |= c << (k % per * bits)
-	}
-}
-
 // setMask writes legal actions as bits, the lowest bit of a byte first.
 func setMask(dst []uint8, legal []env.Action) {
 	clear(dst)

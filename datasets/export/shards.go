@@ -113,7 +113,11 @@ func (s *Shards) Row(r *Row) error {
 	if err != nil {
 		return err
 	}
-	pack(s.obs, r.Planes, s.game.CellBits())
+	clear(s.obs)
+	per, bits := 8/s.game.CellBits(), s.game.CellBits()
+	for k, c := range r.Planes { // the lowest bits of a byte first
+		s.obs[k/per] |= c << (k % per * bits)
+	}
 	if err := s.write(s.table, r); err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"text/tabwriter"
 
 	"blockyard/agents/bots"
-	"blockyard/agents/bots/entry"
 	"blockyard/agents/match"
 	"blockyard/datasets/program/disk"
 	"blockyard/env"
@@ -175,9 +174,17 @@ func (c *regret) make(ctx context.Context) error {
 				continue
 			}
 			env.View(view, s, set.First(), rand.Next())
-			d, err := valueAll(ctx, teacher, view, set.First())
+			position, err := env.Encode(nil, view)
 			if err != nil {
 				return err
+			}
+			list, err := teacher.Rank(ctx, view, set.First(), env.None)
+			if err != nil {
+				return err
+			}
+			d := valued{State: position, Seat: set.First()}
+			for _, x := range list {
+				d.Actions, d.Values = append(d.Actions, x.Action), append(d.Values, x.Value)
 			}
 			if len(d.Actions) > 1 {
 				l.Decisions = append(l.Decisions, d)
@@ -194,16 +201,4 @@ func (c *regret) make(ctx context.Context) error {
 		}
 	}
 	return disk.Write(c.File, 0o644, func(out io.Writer) error { return json.NewEncoder(out).Encode(l) })
-}
-
-func valueAll(ctx context.Context, teacher entry.Ranker, s env.State, seat int) (d valued, err error) {
-	if d.State, err = env.Encode(nil, s); err != nil {
-		return d, err
-	}
-	list, err := teacher.Rank(ctx, s, seat, env.None)
-	for _, x := range list {
-		d.Actions, d.Values = append(d.Actions, x.Action), append(d.Values, x.Value)
-	}
-	d.Seat = seat
-	return d, err
 }
