@@ -13,9 +13,9 @@ import (
 )
 
 // ReadGame returns game n, from 1, of a file of records, or the game of a history folder, and whether other games
-// follow it. It reads at most so many bytes of a file, uncompressed; with 0 jsonl.MaxBytes. If the files of a
-// turn of a history folder cannot be read, the record ends before it, and the error says why; without a first turn there
-// is no record.
+// follow it. It reads at most so many bytes of a file, uncompressed; with 0 jsonl.MaxBytes. If the files of a turn of
+// a history folder cannot be read, the record ends before it, and the error says why; without a first turn there is no
+// record.
 func ReadGame(ctx context.Context, path string, n int, most int64) (rec *record.Record, more bool, err error) {
 	switch {
 	case IsHistory(path) && n == 1:
