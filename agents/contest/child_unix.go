@@ -12,8 +12,7 @@ import (
 // Further limits on what a child may do belong here.
 func confine(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// giveFrames makes the pipes of frames the files 3 and 4, so that what a program prints goes
-// elsewhere.
+// giveFrames makes the pipes of frames the files 3 and 4, so that what a program prints goes elsewhere.
 func giveFrames(cmd *exec.Cmd, in, out *os.File) { cmd.ExtraFiles = []*os.File{in, out} }
 
 // signalGroup kills p's process group and p itself, which may have left the group. With kill

@@ -1,5 +1,4 @@
-// Package contest implements both sides of a contest between programs that exchange lines of
-// text:
+// Package contest implements both sides of a contest between programs that exchange lines of text:
 //
 //   - The bot's side: Bot reads requests, asks an agent for an action and writes its answer.
 //     A game supplies a Codec, which translates between the protocol and positions.
@@ -21,8 +20,7 @@ import (
 	"blockyard/env"
 )
 
-// MaxLine is the longest line that either side reads, in bytes. The rest of a longer line is
-// discarded.
+// MaxLine is the longest line that either side reads, in bytes. The rest of a longer line is discarded.
 const MaxLine = 16 << 10
 
 // A Turn is a request to move.
@@ -36,9 +34,8 @@ type Turn struct {
 // A Codec implements the protocol of one contest for both sides: what one side writes, the
 // other reads as the same observation or action. It keeps the state of one game in progress.
 type Codec interface {
-	// ReadTurn reads up to and including the next request and updates s. The error io.EOF
-	// ends the match. ErrOutOfSync means that the request must be answered although s may be
-	// wrong; Turn.Seat then is the best guess.
+	// ReadTurn reads up to and including the next request and updates s. The error io.EOF ends the match. ErrOutOfSync
+	// means that the request must be answered although s may be wrong; Turn.Seat then is the best guess.
 	ReadTurn(r *bufio.Reader, s env.State) (Turn, error)
 	// Answer returns the bot's answer, a line: the legal action a, or no move for env.None.
 	Answer(s env.State, seat int, a env.Action) string
@@ -82,12 +79,11 @@ func Word(line string) (word, rest string) {
 // reserve is how many answers' gain the rest of a bank should keep, for answers that a busy machine delays.
 const reserve = 5
 
-// Allowance returns the time that an agent should take for an answer: four fifths of the time
-// that the bank gains per answer, and a tenth of the rest of the bank. For every answer of the
-// reserve it is a tenth of the gain less. If the number of answers is known, there is no reserve,
-// and the share of the rest is nine tenths of an equal one. The allowance is at most a third of
-// the bank, or half if the bank is for this answer alone, because the pipe and the operating
-// system need time too. If the bank is unknown, it is 100 ms.
+// Allowance returns the time that an agent should take for an answer: four fifths of the time that the bank gains per
+// answer, and a tenth of the rest of the bank. For every answer of the reserve it is a tenth of the gain less. If the
+// number of answers is known, there is no reserve, and the share of the rest is nine tenths of an equal one. The
+// allowance is at most a third of the bank, or half if the bank is for this answer alone, because the pipe and the
+// operating system need time too. If the bank is unknown, it is 100 ms.
 func Allowance(t Turn) time.Duration {
 	if t.Budget <= 0 {
 		return 100 * time.Millisecond
@@ -123,9 +119,8 @@ type Bot struct {
 	turns uint64
 }
 
-// Play reads requests from r and writes the agent's answers to w until r ends, which is no
-// error. It notes everything unexpected, and answers it with a safe move: the first legal one,
-// or none.
+// Play reads requests from r and writes the agent's answers to w until r ends, which is no error. It notes everything
+// unexpected, and answers it with a safe move: the first legal one, or none.
 func (b *Bot) Play(ctx context.Context, r io.Reader, w io.Writer) error {
 	in := bufio.NewReaderSize(r, MaxLine)
 	for ctx.Err() == nil {

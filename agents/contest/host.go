@@ -164,8 +164,7 @@ func (h *Host) log(k Kind, seat int, text string) {
 	}
 }
 
-// turn asks a seat and gives its reply to the referee. The error is that of ctx; all other
-// failures are the bot's.
+// turn asks a seat and gives its reply to the referee. The error is that of ctx; all other failures are the bot's.
 func (h *Host) turn(ctx context.Context, seat int) error {
 	s := &h.seats[seat]
 	reply := Reply{Fault: Out, Bank: &s.Bank}

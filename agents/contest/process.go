@@ -32,8 +32,7 @@ var (
 	ErrGone = errors.New("the program has ended") // or closed its output
 )
 
-// A Process is a bot: a program that reads requests of one or more lines and answers each
-// with one line.
+// A Process is a bot: a program that reads requests of one or more lines and answers each with one line.
 type Process struct {
 	child  *Child
 	answer chan struct{} // signalled when line is set or the output ends
@@ -52,9 +51,8 @@ type Process struct {
 	last    Tail // of standard error
 }
 
-// Ask writes lines and then waits, for at most limit, for the first line that begins and ends
-// after that. Earlier output is discarded. cut says that the line was longer than MaxLine. The
-// error is ErrLate, ErrGone or that of ctx.
+// Ask writes lines and then waits, for at most limit, for the first line that begins and ends after that. Earlier
+// output is discarded. cut says that the line was longer than MaxLine. The error is ErrLate, ErrGone or that of ctx.
 func (p *Process) Ask(ctx context.Context, lines []string, limit time.Duration) (
 	line string, cut bool, elapsed time.Duration, err error) {
 	select {
@@ -244,8 +242,7 @@ const special = "\"'`$|&;<>()*?[]#~=%{}\\\n"
 // CPU is the processor time that the bot has used, with the children that it has waited for. It is known after Close.
 func (p *Process) CPU() time.Duration { return p.child.CPU() }
 
-// Command splits a command line into arguments. A line with characters that are special to a
-// shell is run by one.
+// Command splits a command line into arguments. A line with characters that are special to a shell is run by one.
 func Command(line string) []string {
 	if strings.ContainsAny(line, special) {
 		return shell(line)

@@ -128,9 +128,8 @@ type Setup struct {
 	New func(s env.State, moves func(acting env.Seats, m env.Moves)) (h Host, changed bool, err error)
 }
 
-// A Referee conducts one game for a Host: it knows the rules of the game, the text of the
-// contest's protocol, and what the contest does about each fault of a bot. The Host knows
-// time and processes. A Referee belongs to one goroutine.
+// A Referee conducts one game for a Host: it knows the rules of the game, the text of the contest's protocol, and what
+// the contest does about each fault of a bot. The Host knows time and processes. A Referee belongs to one goroutine.
 type Referee interface {
 	// Names returns what the log calls the seats.
 	Names() []string

@@ -6,11 +6,10 @@ import (
 	"blockyard/env"
 )
 
-// Expectimax is an agent that searches three or four of its own actions ahead. TwoPly finds the best pairs of
-// actions. For each of them and each value of the draw after the first action, all equally likely, Expectimax
-// searches every third action. The value of a first action is the mean, over the draws, of its best pair. This is
-// exact for games in which the first draw of an afterstate is the piece that the seat places two actions later and
-// changes nothing before.
+// Expectimax is an agent that searches three or four of its own actions ahead. TwoPly finds the best pairs of actions.
+// For each of them and each value of the draw after the first action, all equally likely, Expectimax searches every
+// third action. The value of a first action is the mean, over the draws, of its best pair. This is exact for games in
+// which the first draw of an afterstate is the piece that the seat places two actions later and changes nothing before.
 //
 // With a fourth ply, it also averages over the draw after the second action. It then knows both draws, as it will in
 // play, and searches the fourth action after each of the few third actions that are best at one ply.

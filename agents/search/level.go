@@ -2,9 +2,8 @@ package search
 
 import "blockyard/env"
 
-// A level is the memory for one ply of a search: the legal actions of one seat in one position, the positions they
-// lead to (children) and their values. A child is live if its game is not finished. The memory grows and never
-// shrinks.
+// A level is the memory for one ply of a search: the legal actions of one seat in one position, the positions they lead
+// to (children) and their values. A child is live if its game is not finished. The memory grows and never shrinks.
 type level struct {
 	game  *env.Game
 	legal []env.Action // ascending

@@ -8,18 +8,16 @@ import (
 )
 
 // Minimax is an agent for positions of two seats that take turns. It looks several plies ahead, its own and the
-// opponent's. At every level it goes on from the actions that are best at one ply, at most width of them, and cuts
-// off what cannot change the result (alpha-beta). The value for one seat is taken to be minus the value for the
-// other. A seat may have several turns in a row while the other one passes. If more than two play, Minimax is a
-// Reply.
+// opponent's. At every level it goes on from the actions that are best at one ply, at most width of them, and cuts off
+// what cannot change the result (alpha-beta). The value for one seat is taken to be minus the value for the other. A
+// seat may have several turns in a row while the other one passes. If more than two play, Minimax is a Reply.
 //
 // With a deadline, it deepens iteratively: two plies, then three, and so on, each time in the order of the previous
 // values. When the time is up, it plays the best of the actions that it has searched to the current depth, or the
 // best of the previous depth if there is none. Such a search is quick if it may look further than exactPly: it is
 // narrower the deeper it looks, and goes on from a position only if no action that was best elsewhere is good enough.
 //
-// It keeps what it has found out about positions from one choice to the next. Unless it is quick, this only saves
-// time.
+// It keeps what it has found out about positions from one choice to the next. Unless it is quick, this only saves time.
 type Minimax struct {
 	reported
 	eval  Evaluator

@@ -27,8 +27,7 @@ import (
 	"blockyard/env"
 )
 
-// An Evaluator says how good positions are for a seat. It belongs to one agent and need not be safe for concurrent
-// use.
+// An Evaluator says how good positions are for a seat. It belongs to one agent and need not be safe for concurrent use.
 type Evaluator interface {
 	// Evaluate writes the value of states[i] for seat into out[i]: higher is better, 0 is even. All states of one
 	// call are the children of one position, reached by actions of one seat; everything that this seat's action does

@@ -54,8 +54,7 @@ func (c *Contest) Practice(ctx context.Context) (*Remote, error) {
 	return newRemote(c, reply)
 }
 
-// Compete waits for the team's game of the next round. waiting is called once if the team has
-// to wait; it may be nil.
+// Compete waits for the team's game of the next round. waiting is called once if the team has to wait; it may be nil.
 func (c *Contest) Compete(ctx context.Context, waiting func()) (*Remote, error) {
 	for {
 		reply, err := c.ask(ctx, protocol.GetCompete, protocol.Request{})
@@ -178,8 +177,7 @@ func ReadConfig(path string) (Config, error) {
 	return c, err
 }
 
-// parseConfig reads the team's name and password, one per line. It ignores space around them
-// and further lines.
+// parseConfig reads the team's name and password, one per line. It ignores space around them and further lines.
 func parseConfig(text string) (c Config, err error) {
 	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 	if len(lines) < 2 {

@@ -145,8 +145,7 @@ func (c *Console) made(s Status) {
 	c.line("", fmt.Sprintf("moves_made: %d score: %d seconds_remaining: %s", s.Turns, s.Score, left))
 }
 
-// Results prints the result of a game. As in the original, the number of turns leaves out the
-// last one.
+// Results prints the result of a game. As in the original, the number of turns leaves out the last one.
 func (c *Console) Results(r Result) {
 	c.line("", fmt.Sprintf("Game over! Your score was: %d", r.Score))
 	c.line("", fmt.Sprintf("RESULTS: %d", r.Score))

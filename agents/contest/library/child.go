@@ -26,8 +26,7 @@ func Serve(file string) error {
 	if err != nil {
 		return err
 	}
-	// Requests are read in a goroutine of their own, so that a child in an endless call notices
-	// the end of its parent.
+	// Requests are read in a goroutine of their own, so that a child in an endless call notices the end of its parent.
 	requests := make(chan *request)
 	go func() {
 		for from := gob.NewDecoder(in); ; {

@@ -8,11 +8,10 @@
 //
 // # Limits
 //
-// In every tick of the game the library is asked for its inputs, as bits. An answer that comes
-// after Config.Limit counts as no input. The call goes on, and until it returns, further ticks
-// are late as well. If a piece's first tick was late, the next call is marked as the piece's
-// first tick. A call that takes longer than Config.Patience is a Fault, as is the end of the
-// process; the next game starts a new process.
+// In every tick of the game the library is asked for its inputs, as bits. An answer that comes after Config.Limit
+// counts as no input. The call goes on, and until it returns, further ticks are late as well. If a piece's first tick
+// was late, the next call is marked as the piece's first tick. A call that takes longer than Config.Patience is a
+// Fault, as is the end of the process; the next game starts a new process.
 package library
 
 import (

@@ -253,8 +253,7 @@ func (p *Process) ended() error {
 // mostPrinted is the number of bytes of output that are passed on.
 const mostPrinted = 1 << 20
 
-// An output is what a process prints: it is passed on, and the first line that reports a crash is
-// kept.
+// An output is what a process prints: it is passed on, and the first line that reports a crash is kept.
 type output struct {
 	to    io.Writer // nil discards it
 	mu    sync.Mutex

@@ -111,8 +111,7 @@ func (p *program) foldTypes(info *types.Info, f *ast.File) {
 	})
 }
 
-// always reports whether every type of the program that implements the interface from also implements the interface
-// to.
+// always reports whether every type of the program that implements the interface from also implements the interface to.
 func (p *program) always(from, to types.Type) bool {
 	all, ok := from.Underlying().(*types.Interface)
 	one, ok2 := to.Underlying().(*types.Interface)

@@ -228,9 +228,8 @@ func (p *program) byUse() []types.Object {
 	return objs
 }
 
-// findNames adds to local the names that are declared inside d: no package-level object may be renamed to one of
-// them. It adds to ambiguous the objects of other packages whose bare names mean something else where d mentions
-// them.
+// findNames adds to local the names that are declared inside d: no package-level object may be renamed to one of them.
+// It adds to ambiguous the objects of other packages whose bare names mean something else where d mentions them.
 func (p *program) findNames(d *decl, local map[string]bool, ambiguous map[types.Object]bool) {
 	info, own := d.pkg.TypesInfo, d.pkg.Types.Scope()
 	ast.Inspect(d.node, func(n ast.Node) bool {

@@ -117,8 +117,7 @@ func block(name string, b *C.wt_block) (handles.Block, error) {
 	return handles.Block{Kind: int32(b.kind), Rotation: int32(b.rotation), X: int32(b.x), Y: int32(b.y)}, nil
 }
 
-// sized reports whether a struct's size is ours, or that of a later version with members
-// added at the end.
+// sized reports whether a struct's size is ours, or that of a later version with members added at the end.
 func sized(size C.uint32_t, want, align uintptr) bool {
 	return uintptr(size) >= want && size <= maxStruct && uintptr(size)%align == 0
 }

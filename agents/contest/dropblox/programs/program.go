@@ -2,9 +2,8 @@
 // with the state as JSON and the remaining seconds as arguments, and writes one command per
 // line. Rules §8 and §9 say when a turn ends and which output counts.
 //
-// A program cannot block its host or make it use unlimited memory: the time, the number of
-// commands and the size of the output are limited, and the program's process group is killed
-// at the end of the turn.
+// A program cannot block its host or make it use unlimited memory: the time, the number of commands and the size of the
+// output are limited, and the program's process group is killed at the end of the turn.
 package programs
 
 import (
@@ -102,9 +101,8 @@ type Turn struct {
 	Elapsed  time.Duration // until its processes had ended
 }
 
-// Turn runs the program for one turn, with the state as JSON and the time left as arguments,
-// for at most that time. The error says that the program could not be started, or is that of
-// ctx; no process is left in either case.
+// Turn runs the program for one turn, with the state as JSON and the time left as arguments, for at most that time. The
+// error says that the program could not be started, or is that of ctx; no process is left in either case.
 func (p *Program) Turn(ctx context.Context, state []byte, left time.Duration) (Turn, error) {
 	if err := ctx.Err(); err != nil {
 		return Turn{Ending: Stopped}, err

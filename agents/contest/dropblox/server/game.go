@@ -77,8 +77,7 @@ func (g *game) finish(why dropbloxcontest.Reason) {
 	g.wrote(g.folder.End(int(g.state.Turns), g.state.Score(0), string(why)))
 }
 
-// move plays a turn. By the rules, words that are not commands are skipped, and "drop" ends the
-// list.
+// move plays a turn. By the rules, words that are not commands are skipped, and "drop" ends the list.
 func (g *game) move(list []string) {
 	var commands []dropblox.Command
 	for _, word := range list {

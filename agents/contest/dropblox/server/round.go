@@ -110,8 +110,7 @@ func (s *Server) gather(team string, now time.Time) time.Duration {
 	return min(max(r.begins.Sub(now), minWait), askAgain)
 }
 
-// advanceRound begins or closes the round if its time has come, and returns a closed round.
-// The caller holds s.mu.
+// advanceRound begins or closes the round if its time has come, and returns a closed round. The caller holds s.mu.
 func (s *Server) advanceRound(now time.Time) *Round {
 	r := &s.round
 	if r.over || r.begins.IsZero() || now.Before(r.begins) {

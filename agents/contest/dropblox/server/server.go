@@ -1,6 +1,5 @@
-// Package server implements the server of a Dropblox contest (rules §15). A team
-// can play practice games at any time, and all teams play the rounds of the competition, with
-// the same blocks at the same time.
+// Package server implements the server of a Dropblox contest (rules §15). A team can play practice games at any time,
+// and all teams play the rounds of the competition, with the same blocks at the same time.
 //
 // Every reply is JSON. Its status is 200, with ok, wait or fail in the key ret; 401 for a wrong name or password; 429
 // for one request too many, with the seconds to wait in the header Retry-After; and another 4xx for an invalid request,

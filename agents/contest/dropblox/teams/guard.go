@@ -14,10 +14,9 @@ import (
 
 // A Guard checks names and passwords. It is safe for concurrent use.
 //
-// The slow hash is computed once per team: a correct password is remembered under a fast keyed
-// hash, so that checking it takes no time during a game. Other passwords are checked one at a
-// time, in turn by address and team, so that guessing neither slows down the teams nor keeps
-// them from their first login.
+// The slow hash is computed once per team: a correct password is remembered under a fast keyed hash, so that checking
+// it takes no time during a game. Other passwords are checked one at a time, in turn by address and team, so that
+// guessing neither slows down the teams nor keeps them from their first login.
 type Guard struct {
 	teams map[string]Team
 	decoy Team

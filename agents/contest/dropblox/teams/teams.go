@@ -1,5 +1,4 @@
-// Package teams stores the teams of a contest in a file of names and hashed passwords, and
-// checks passwords.
+// Package teams stores the teams of a contest in a file of names and hashed passwords, and checks passwords.
 //
 // A line is NAME:pbkdf2-sha256:ITERATIONS:SALT:HASH, with salt and hash in base64. Empty lines
 // and lines that begin with # are ignored.
@@ -146,8 +145,7 @@ func ReadFile(path string) ([]Team, error) {
 	return Read(path, f)
 }
 
-// Put adds a team to a file, which it creates if need be, or changes the team's password. It
-// keeps all other lines.
+// Put adds a team to a file, which it creates if need be, or changes the team's password. It keeps all other lines.
 func Put(path, name, password string) error {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -55,8 +55,7 @@ func NewTable(newSolver func(options string) (wintetris.Solver, error)) *Table {
 	return &Table{new: newSolver, open: make(map[int64]*entry)}
 }
 
-// Open creates a solver and returns its handle, or 0; LastError(0) then says why. Handles are
-// never reused.
+// Open creates a solver and returns its handle, or 0; LastError(0) then says why. Handles are never reused.
 func (t *Table) Open(options string) int64 {
 	solver, err := t.make(options)
 	if err == nil {
@@ -170,8 +169,7 @@ func (e *entry) fail(c Code, err error) int32 {
 // Cells is the number of cells of a field.
 const Cells = wintetris.Width * wintetris.Height
 
-// A Block is a piece in the caller's terms: the left column and top row of its box. Rows count
-// from the top.
+// A Block is a piece in the caller's terms: the left column and top row of its box. Rows count from the top.
 type Block struct{ Kind, Rotation, X, Y int32 }
 
 // A Request holds the arguments of Update: the settled cells, row by row from the top, 0 for
