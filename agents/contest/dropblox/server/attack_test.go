@@ -31,7 +31,7 @@ func attacked(t *testing.T, c Config) (s *Server, address string) {
 		c.Teams = guard()
 	}
 	c.Clock = time.Minute
-	s = New(c)
+	s = newServer(c)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, l) }()
@@ -220,7 +220,7 @@ func TestPracticeIsPaced(t *testing.T) {
 		require.True(t, seconds >= 1 && seconds <= 2, seconds)
 		require.Contains(t, reply.Reason, "more than 30 practice games per minute of team blue: try again in ")
 	}
-	permitted := practiceBurst + int(time.Since(began).Minutes()*DefaultPractice) + 1
+	permitted := practiceBurst + int(time.Since(began).Minutes()*perMinute) + 1
 	list, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(list), permitted)

@@ -44,7 +44,7 @@ func open(t *testing.T, c Config) (*Server, string, func()) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	c.Teams = guard()
-	s := New(c)
+	s := newServer(c)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, l) }()
@@ -204,7 +204,7 @@ func TestClientRepeatsItself(t *testing.T) {
 	for name, how := range map[string]int{"connection": 1, "error": http.StatusBadGateway} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := New(Config{Teams: guard(), Clock: time.Minute})
+			s := newServer(Config{Teams: guard(), Clock: time.Minute})
 			url := weak(t, s, func(n int32, path string) int {
 				if path == protocol.SubmitMove && n == 2 {
 					return how
@@ -223,7 +223,7 @@ func TestClientRepeatsItself(t *testing.T) {
 
 func TestClientGivesUp(t *testing.T) {
 	t.Parallel()
-	s := New(Config{Teams: guard(), Clock: time.Minute})
+	s := newServer(Config{Teams: guard(), Clock: time.Minute})
 	asked := int32(0)
 	url := weak(t, s, func(n int32, _ string) int {
 		asked = n
@@ -245,7 +245,7 @@ func TestClientGivesUp(t *testing.T) {
 // A client that asks too often waits and asks again, more often than after an error.
 func TestClientWaitsAsTold(t *testing.T) {
 	t.Parallel()
-	s := New(Config{Teams: guard(), Clock: time.Minute})
+	s := newServer(Config{Teams: guard(), Clock: time.Minute})
 	var asked atomic.Int32
 	url := weak(t, s, func(n int32, _ string) int {
 		if asked.Store(n); n <= 3 {
@@ -262,7 +262,7 @@ func TestClientWaitsAsTold(t *testing.T) {
 
 // What a server says is checked before it is believed.
 func TestClientOfAStrangeServer(t *testing.T) {
-	s := New(Config{Teams: guard(), Clock: time.Minute})
+	s := newServer(Config{Teams: guard(), Clock: time.Minute})
 	state := func() string {
 		r, err := s.create("blue")
 		require.NoError(t, err)

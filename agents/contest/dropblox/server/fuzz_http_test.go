@@ -20,7 +20,7 @@ import (
 func FuzzHTTP(f *testing.F) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(f, err)
-	s := New(Config{Teams: guard(), Clock: time.Minute, Rounds: 1_000_000, Notice: time.Millisecond, Practice: 1e9})
+	s := newServer(Config{Teams: guard(), Clock: time.Minute, Rounds: 1_000_000, Notice: time.Millisecond, Practice: 1e9})
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(f.Context(), l) }()
 	f.Cleanup(func() { require.NoError(f, <-ended) })

@@ -117,7 +117,7 @@ func (s *Server) advanceRound(now time.Time) *Round {
 		return nil
 	}
 	if r.games == nil {
-		r.seed, r.games = s.c.Seed(), map[string]*game{}
+		r.seed, r.games = s.seed(), map[string]*game{}
 		for _, g := range r.last {
 			delete(s.games, g.id)
 		}

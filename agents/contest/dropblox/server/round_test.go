@@ -73,11 +73,12 @@ func TestRound(t *testing.T) {
 // get other blocks.
 func TestRoundsFollowEachOther(t *testing.T) {
 	seeds := []string{"1", "2"}
-	h := newHall(t, Config{Players: 2, Rounds: 2, Seed: func() string {
+	h := newHall(t, Config{Players: 2, Rounds: 2})
+	h.seed = func() string {
 		s := seeds[0]
 		seeds = seeds[1:]
 		return s
-	}})
+	}
 	var first []string
 	for n := range 2 {
 		h.waits(blue)

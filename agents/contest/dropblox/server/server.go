@@ -7,7 +7,6 @@
 package server
 
 import (
-	"cmp"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -39,31 +38,25 @@ type Config struct {
 	Clock   time.Duration // of a game
 	History string        // folder for the games; "" keeps none
 	Rounds  int           // of the competition; 0 is no limit
-	Players int           // number of waiting teams that begins a round
+	Players int           // number of waiting teams that begins a round, 1 or more
 	Start   time.Time     // when the first round begins in any case, if not zero
 	Notice  time.Duration // time between the arrival of the last team and the round
-	Seed    func() string // returns the seed of a round; nil draws from -2^31 to 2^31-1
-	// Practice is the number of practice games that a team may start per minute, DefaultPractice
-	// if 0. It may start some more at once that are missing later.
+	// Practice is the number of practice games that a team may start per minute. It may start some more at once that are
+	// missing later.
 	Practice int
-	// HistoryBytes is the space on disk for the histories of a team's practice games, in all,
-	// DefaultHistoryBytes if 0. Further games have no history.
+	// HistoryBytes is the space on disk for the histories of a team's practice games, in all. Further games have no
+	// history.
 	HistoryBytes int64
 	// Round is called after every round, from several goroutines, one at a time. It may be nil.
 	Round func(Round)
-	Log   *slog.Logger // other events; nil for none
+	Log   *slog.Logger // other events
 }
-
-// The default limits of a team.
-const (
-	DefaultPractice     = 30
-	DefaultHistoryBytes = 1 << 30
-)
 
 // A Server runs a contest. It is safe for concurrent use.
 type Server struct {
 	c    Config
 	now  func() time.Time
+	seed func() string // of a round
 	done chan struct{} // closed after the last round
 
 	mu       sync.Mutex
@@ -81,24 +74,14 @@ type Server struct {
 
 // New returns a server. Call Serve, or Tick about ten times per second.
 func New(c Config) *Server {
-	if c.Seed == nil {
-		c.Seed = randomSeed
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	c.Players = max(1, c.Players)
-	c.Practice = cmp.Or(c.Practice, DefaultPractice)
-	c.HistoryBytes = cmp.Or(c.HistoryBytes, DefaultHistoryBytes)
 	return &Server{
-		c: c, now: time.Now, done: make(chan struct{}), games: map[string]*game{}, practice: map[string][]*game{},
-		allowances: map[string]*allowance{},
-
-		round:  round{number: 1, begins: c.Start, waiting: map[string]time.Time{}},
-		counts: Counts{Requests: map[int]int{}},
+		c: c, now: time.Now, seed: randomSeed, done: make(chan struct{}),
+		games: map[string]*game{}, practice: map[string][]*game{}, allowances: map[string]*allowance{},
+		round: round{number: 1, begins: c.Start, waiting: map[string]time.Time{}}, counts: Counts{Requests: map[int]int{}},
 	}
 }
 
+// randomSeed draws from -2^31 to 2^31-1.
 func randomSeed() string { return strconv.Itoa(int(int32(rand.Uint32()))) }
 
 // create starts a practice game.

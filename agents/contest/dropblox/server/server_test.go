@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -45,6 +46,18 @@ var guard = sync.OnceValue(func() *teams.Guard {
 	return teams.NewGuard(list)
 })
 
+// perMinute is how many practice games a team may start in most tests.
+const perMinute = 30
+
+// newServer is New with limits where c has none, and without a log if it has none.
+func newServer(c Config) *Server {
+	c.Players = max(1, c.Players)
+	c.Practice = cmp.Or(c.Practice, perMinute)
+	c.HistoryBytes = cmp.Or(c.HistoryBytes, 1<<30)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	return New(c)
+}
+
 func newHall(t *testing.T, c Config) *hall {
 	h := &hall{t: t, at: time.Unix(1_700_000_000, 0), dir: filepath.Join(t.TempDir(), "history")}
 	c.Teams, c.History = guard(), h.dir
@@ -52,7 +65,7 @@ func newHall(t *testing.T, c Config) *hall {
 		c.Clock = 300 * time.Second
 	}
 	c.Round = func(r Round) { h.rounds = append(h.rounds, r) }
-	h.Server = New(c)
+	h.Server = newServer(c)
 	h.Server.now = func() time.Time {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -276,7 +289,7 @@ func FuzzRequests(f *testing.F) {
 	f.Add(uint8(1), good+`}`)
 	f.Add(uint8(2), good+`, "game_id": "GAME", "move_list": ["left", "drop"], "moves_made": 0}`)
 	f.Add(uint8(2), `{"team_name": "blue", "password": "b", "game_id": 3, "move_list": null, "moves_made": 1e3}`)
-	s := New(Config{Teams: guard(), Clock: time.Minute, Rounds: 1000, Notice: time.Millisecond, Practice: 1e9})
+	s := newServer(Config{Teams: guard(), Clock: time.Minute, Rounds: 1000, Notice: time.Millisecond, Practice: 1e9})
 	f.Fuzz(func(t *testing.T, which uint8, body string) {
 		path := []string{protocol.CreatePractice, protocol.GetCompete, protocol.SubmitMove, "/" + "x"}[which%4]
 		s.mu.Lock()
