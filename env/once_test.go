@@ -28,7 +28,7 @@ var once = []struct{ what, who, why string }{
 	{"type Ledger", "rpc/server/limits", "what clients take is counted in one place"},
 	{"type Timeline", "datasets/record/playback", "the positions of a recorded game have one name"},
 	{"type Text", "agents/bots", "who wrote the text of an agent is part of its type"},
-	{"type Program", "datasets/program agents/contest agents/contest/dropblox/programs", "a command line, and a bot as it is started"},
+	{"type Program", "datasets/program agents/contest agents/contest/dropblox", "a command line, and a bot as it is started"},
 	{"github.com/alecthomas/kong.Parse", "datasets/program", "usage errors and exit statuses are those of every program"},
 }
 

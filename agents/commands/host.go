@@ -17,8 +17,6 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
 	dropbloxcontest "blockyard/agents/contest/dropblox"
-	"blockyard/agents/contest/dropblox/history"
-	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/datasets/program"
@@ -180,9 +178,9 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 	if err != nil {
 		return program.Usage(err)
 	}
-	var bots []*programs.Program
+	var bots []*dropbloxcontest.Program
 	for _, p := range players {
-		bot := &programs.Program{Program: p.Program, Name: strings.TrimPrefix(p.Name, "exec:")}
+		bot := &dropbloxcontest.Program{Program: p.Program, Name: strings.TrimPrefix(p.Name, "exec:")}
 		if h.settings["own-dir"] == "true" {
 			bot.Dir = filepath.Dir(bot.Argv[0])
 		}
@@ -251,7 +249,7 @@ func (h *roundsHost) history(otherwise string) string {
 	return otherwise
 }
 
-func (h *roundsHost) local(ctx context.Context, con *console, bot *programs.Program) error {
+func (h *roundsHost) local(ctx context.Context, con *console, bot *dropbloxcontest.Program) error {
 	seed := h.seeds[0]
 	if h.Seed == "" {
 		fmt.Fprintln(con.Out, "Seed:", seed)
@@ -274,7 +272,7 @@ func (h *roundsHost) local(ctx context.Context, con *console, bot *programs.Prog
 	})
 }
 
-func (h *roundsHost) remote(ctx context.Context, con *console, bot *programs.Program) error {
+func (h *roundsHost) remote(ctx context.Context, con *console, bot *dropbloxcontest.Program) error {
 	team, err := dropbloxcontest.ReadConfig(h.settings["config"])
 	if err != nil {
 		return program.Usage(err)
@@ -290,8 +288,8 @@ func (h *roundsHost) remote(ctx context.Context, con *console, bot *programs.Pro
 		return err
 	}
 	fmt.Fprintln(con.Out, "Game:", game.ID)
-	meta := history.Meta{ID: game.ID, Program: bot.Name, Team: team.Team, Mode: h.Mode, Started: time.Now()}
-	f, err := history.Create(h.history("history"), meta, nil)
+	meta := dropbloxcontest.Meta{ID: game.ID, Program: bot.Name, Team: team.Team, Mode: h.Mode, Started: time.Now()}
+	f, err := dropbloxcontest.CreateFolder(h.history("history"), meta, nil)
 	if err != nil {
 		return err
 	}
@@ -319,7 +317,7 @@ func (h *roundsHost) ended(con *console, r dropbloxcontest.Result, err error) er
 }
 
 // series plays every seed with every program and prints the result.
-func (h *roundsHost) series(ctx context.Context, con *console, g *env.Game, bots []*programs.Program) error {
+func (h *roundsHost) series(ctx context.Context, con *console, g *env.Game, bots []*dropbloxcontest.Program) error {
 	h.game.Folders = h.history("")
 	s := &series.Series{Rules: g, Seed: h.seeds[0], Games: series.Alone(len(bots), h.seeds), Workers: h.workers,
 		Settings: map[string]string{}}
@@ -332,6 +330,7 @@ func (h *roundsHost) series(ctx context.Context, con *console, g *env.Game, bots
 		}
 	}
 	log := h.log(func(p *match.Played) string { return match.Letter(p.Seats[0]) + strconv.Itoa(p.Unit+1) })
-	s.Runner = &series.Rounds{Game: h.game, Log: log, Program: func(number int) programs.Program { return *bots[number] }}
+	program := func(number int) dropbloxcontest.Program { return *bots[number] }
+	s.Runner = &series.Rounds{Game: h.game, Log: log, Program: program}
 	return h.play(ctx, con, s)
 }

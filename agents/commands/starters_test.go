@@ -15,7 +15,6 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile"
 	dropbloxcontest "blockyard/agents/contest/dropblox"
-	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/record"
@@ -154,9 +153,9 @@ func TestDropbloxStarters(t *testing.T) {
 	s := g.New(1).(*rules.State)
 	s.Reset(7)
 	for turn := range 6 {
-		var want programs.Turn
+		var want dropbloxcontest.Turn
 		for k, e := range list {
-			p := programs.Program{Name: e.Name, Program: e.Program}
+			p := dropbloxcontest.Program{Name: e.Name, Program: e.Program}
 			got, err := p.Turn(t.Context(), dropbloxcontest.JSON(s), time.Minute)
 			require.NoError(t, err)
 			if k == 0 {

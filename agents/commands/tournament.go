@@ -13,7 +13,7 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
-	"blockyard/agents/contest/dropblox/programs"
+	dropbloxcontest "blockyard/agents/contest/dropblox"
 	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/agents/match/tournament"
@@ -138,7 +138,7 @@ func (c *tournamentCmd) setRunner(t *tournament.Tournament, rules *contest.Conte
 			said += " --turns " + settings["turns"]
 		}
 		t.Runner = &tournament.Dropblox{Rounds: series.Rounds{Game: game, Log: log, Foreign: true,
-			Program: func(number int) programs.Program { return t.Entrants[number].Turns() }}}
+			Program: func(number int) dropbloxcontest.Program { return t.Entrants[number].Turns() }}}
 		return said, err
 	}
 	setup, err := rules.Open(g, settings)

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"time"
 
-	"blockyard/agents/contest/dropblox/history"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/dropblox"
@@ -109,8 +108,8 @@ func (g LocalGame) Play(ctx context.Context) (Result, *Recorder, error) {
 	var rec *Recorder
 	if err == nil {
 		g.Game, g.Margin = game, Margin
-		meta := history.Meta{ID: g.ID, Seed: g.Seed, Program: g.Program.Name, Mode: "local", Started: game.Began}
-		g.History, err = history.Create(g.Folders, meta, nil)
+		meta := Meta{ID: g.ID, Seed: g.Seed, Program: g.Program.Name, Mode: "local", Started: game.Began}
+		g.History, err = CreateFolder(g.Folders, meta, nil)
 	}
 	if err == nil {
 		rec, err = Record(game, g.Seed, "exec:"+g.Program.Name)

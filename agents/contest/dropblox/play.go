@@ -2,8 +2,8 @@
 // measures its time. Its console lines and its history folder are those of the contest's original client. The two
 // kinds of Game are Local, on this machine, and Remote, at a contest's server.
 //
-// Its packages: programs runs one turn of a program; history writes a game's folder; protocol defines the messages
-// between server and clients; teams stores names and passwords; server implements the contest's server.
+// Its packages: protocol defines the messages between server and clients; teams stores names and passwords; server
+// implements the contest's server.
 package dropblox
 
 import (
@@ -15,20 +15,20 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/agents/contest/dropblox/history"
-	"blockyard/agents/contest/dropblox/programs"
+	"blockyard/agents/contest"
+	"blockyard/env/dropblox"
 )
 
 // A Player plays a game with a program.
 type Player struct {
-	Program *programs.Program
+	Program *Program
 	Game    Game
-	History *history.Folder // nil writes no history
-	Console *Console        // nil prints nothing
-	Margin  time.Duration   // subtracted from the time that the program gets
-	Turns   int             // the game ends after this many; 0 is no limit
-	Points  int             // the game ends at this score; 0 is no limit
-	Each    func(t Result)  // called after every turn; may be nil
+	History *Folder        // nil writes no history
+	Console *Console       // nil prints nothing
+	Margin  time.Duration  // subtracted from the time that the program gets
+	Turns   int            // the game ends after this many; 0 is no limit
+	Points  int            // the game ends at this score; 0 is no limit
+	Each    func(t Result) // called after every turn; may be nil
 }
 
 // A Result is how far a game has come.
@@ -130,7 +130,7 @@ func (c *Console) line(colour, text string) {
 const red, cyan = "31", "36"
 
 // received prints the commands of a turn.
-func (c *Console) received(t programs.Turn) {
+func (c *Console) received(t Turn) {
 	c.line(red, "Terminating process")
 	var commands []string
 	for _, command := range t.Commands {
@@ -173,3 +173,146 @@ const (
 
 // RandomSeed returns a random 64-bit seed in decimal.
 func RandomSeed() string { return strconv.FormatUint(rand.Uint64(), 10) }
+
+// A Program says how to start a player; Argv[0] is absolute. It is started for every turn, with the state as JSON and
+// the remaining seconds as further arguments, and writes one command per line. Rules §8 and §9 say when a turn ends and
+// which output counts.
+//
+// A program cannot block its host or make it use unlimited memory: the time, the number of commands and the size of the
+// output are limited, and the program's process group is killed at the end of the turn.
+type Program struct {
+	contest.Program
+	Name   string    // as the user gave it
+	Errors io.Writer // gets standard error, up to a limit in every turn; nil discards it
+	// Foreign is called with every line of output that is not a command, from another
+	// goroutine, but never after Turn has returned. It may be nil.
+	Foreign func(line string)
+}
+
+// Limits of one turn's output. A program that exceeds MaxCommands or maxOutput is ended.
+const (
+	MaxCommands = 1 << 16  // commands
+	maxOutput   = 16 << 20 // bytes in all
+	maxShown    = 64 << 10 // bytes of lines that are not commands
+)
+
+// An output parses a program's output.
+type output struct {
+	foreign  func(line string) // gets the lines that are not commands; may be nil
+	commands []dropblox.Command
+	flooded  bool
+
+	lines dropblox.Output
+	total int
+	shown int
+}
+
+// read reads to the end, or up to the limits.
+func (o *output) read(r io.Reader) {
+	buf := make([]byte, 4096)
+	for !o.flooded {
+		n, err := r.Read(buf)
+		if o.total += n; o.total > maxOutput {
+			o.flooded = true
+		}
+		o.lines.Write(buf[:n], o.line)
+		if err != nil {
+			break
+		}
+	}
+	o.lines.Close(o.line)
+}
+
+func (o *output) line(text string) {
+	c, ok := dropblox.ParseCommand(text)
+	switch {
+	case ok && len(o.commands) < MaxCommands:
+		o.commands = append(o.commands, c)
+	case ok:
+		o.flooded = true
+	case o.foreign != nil && o.shown <= maxShown:
+		o.foreign(text)
+		if o.shown += len(text) + 1; o.shown > maxShown {
+			o.foreign("(more of this is not shown)")
+		}
+	}
+}
+
+const (
+	exitTime  = time.Second            // to end by itself after closing its output: a busy machine takes its time
+	Grace     = 500 * time.Millisecond // between being asked to end and being killed
+	maxErrors = 1 << 20                // bytes of standard error that are passed on in a turn
+)
+
+// An Ending says why a turn was over.
+type Ending int
+
+// The endings.
+const (
+	Exited    Ending = iota // the program ended
+	Closed                  // it closed its output but did not exit
+	Late                    // its time had run out
+	Flooded                 // it wrote too much
+	Cancelled               // ctx ended
+)
+
+// A Turn is the result of one turn.
+type Turn struct {
+	Commands []dropblox.Command
+	Ending   Ending
+	Elapsed  time.Duration // until its processes had ended
+}
+
+// Turn runs the program for one turn, with the state as JSON and the time left as arguments, for at most that time. The
+// error says that the program could not be started, or is that of ctx; no process is left in either case.
+func (p *Program) Turn(ctx context.Context, state []byte, left time.Duration) (Turn, error) {
+	if err := ctx.Err(); err != nil {
+		return Turn{Ending: Cancelled}, err
+	}
+	began := time.Now()
+	out := output{foreign: p.Foreign}
+	closed := make(chan struct{})
+	spec := contest.Spec{
+		Argv: append(append([]string{}, p.Argv...), string(state), Seconds(left)), Dir: p.Dir,
+		Memory: p.Memory, Isolate: true, Cage: p.Cage,
+		Stdout: func(r io.Reader) {
+			out.read(r)
+			close(closed)
+		},
+	}
+	if p.Errors != nil {
+		spec.Stderr = contest.PassOn(p.Errors, maxErrors)
+	}
+	child, err := contest.StartChild(spec)
+	if err != nil {
+		return Turn{}, fmt.Errorf("program %s: %w", p.Name, err)
+	}
+	clock := time.NewTimer(left - time.Since(began))
+	defer clock.Stop()
+	var t Turn
+	select {
+	case <-child.Exited():
+		t.Ending = Exited
+	case <-closed:
+		t.Ending = Closed
+		if out.flooded {
+			t.Ending = Flooded
+		} else if child.Exit(exitTime) {
+			t.Ending = Exited
+		}
+	case <-clock.C:
+		t.Ending = Late
+	case <-ctx.Done():
+		t.Ending, err = Cancelled, ctx.Err()
+	}
+	if t.Ending != Exited {
+		child.Terminate()
+		child.Exit(Grace)
+	}
+	_ = child.Kill() // the exit status has no meaning
+	t.Commands, t.Elapsed = out.commands, time.Since(began)
+	return t, err
+}
+
+// Seconds formats the time left as a program gets it: a JSON number with a decimal point.
+func Seconds(left time.Duration) string { return strconv.FormatFloat(left.Seconds(), 'f', 6, 64) }

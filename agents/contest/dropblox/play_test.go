@@ -18,17 +18,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest"
-	"blockyard/agents/contest/dropblox/history"
-	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/env/dropblox"
 )
 
 // script makes an executable shell script that runs in a folder of its own.
-func script(t *testing.T, text string) *programs.Program {
+func script(t *testing.T, text string) *Program {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dropblox_ai")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
-	return &programs.Program{Program: contest.Program{Argv: []string{path}, Dir: filepath.Dir(path)}, Name: path}
+	return &Program{Program: contest.Program{Argv: []string{path}, Dir: filepath.Dir(path)}, Name: path}
 }
 
 // An original is a game of the original client, file by file.
@@ -54,7 +52,7 @@ func readOriginal(t *testing.T, name string) *original {
 }
 
 // program is one that says what was said in the game.
-func (o *original) program(t *testing.T) *programs.Program {
+func (o *original) program(t *testing.T) *Program {
 	t.Helper()
 	p := script(t, `read -r n <turn; cat said$n; echo $((n+1)) >turn; [ $# = 2 ]`)
 	require.NoError(t, os.WriteFile(filepath.Join(p.Dir, "turn"), []byte("0\n"), 0o600))
@@ -90,7 +88,7 @@ func TestHistoryOfTheOriginal(t *testing.T) {
 			require.NoError(t, err)
 			rec, err := Record(game, strconv.Itoa(o.Seed), "x")
 			require.NoError(t, err)
-			folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began}, nil)
+			folder, err := CreateFolder(t.TempDir(), Meta{ID: "0", Started: game.Began}, nil)
 			require.NoError(t, err)
 			var out bytes.Buffer
 			player := Player{Program: p, Game: game, History: folder, Console: &Console{W: &out}, Margin: Margin}
@@ -128,7 +126,7 @@ func play(t *testing.T, text string, clock, margin time.Duration) (Result, map[s
 	p := script(t, text)
 	game, err := NewLocal("5", clock)
 	require.NoError(t, err)
-	folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began}, nil)
+	folder, err := CreateFolder(t.TempDir(), Meta{ID: "0", Started: game.Began}, nil)
 	require.NoError(t, err)
 	var out bytes.Buffer
 	player := Player{Program: p, Game: game, History: folder, Console: &Console{W: &out}, Margin: margin}
@@ -208,7 +206,7 @@ func TestPointLimit(t *testing.T) {
 func TestStop(t *testing.T) {
 	game, err := NewLocal("123456789012345678901234567890", time.Minute)
 	require.NoError(t, err)
-	folder, err := history.Create(t.TempDir(), history.Meta{ID: "0", Started: game.Began}, nil)
+	folder, err := CreateFolder(t.TempDir(), Meta{ID: "0", Started: game.Began}, nil)
 	require.NoError(t, err)
 	rec, err := Record(game, "123456789012345678901234567890", "x")
 	require.NoError(t, err)
@@ -253,7 +251,7 @@ func TestProgramThatIsGone(t *testing.T) {
 func TestConsoleColours(t *testing.T) {
 	var out bytes.Buffer
 	c := &Console{W: &out, Colour: true}
-	c.received(programs.Turn{Commands: []dropblox.Command{dropblox.Left, dropblox.Up}})
+	c.received(Turn{Commands: []dropblox.Command{dropblox.Left, dropblox.Up}})
 	const want = "\x1b[31mTerminating process\x1b[0m\n\x1b[36mcommands received: ['left', 'up']\x1b[0m\n"
 	require.Equal(t, want, out.String())
 }

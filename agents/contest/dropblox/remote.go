@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"blockyard/agents/contest/dropblox/history"
 	"blockyard/agents/contest/dropblox/protocol"
 	"blockyard/env/dropblox"
 )
@@ -30,7 +29,7 @@ func newRemote(c *Contest, reply *protocol.Reply) (*Remote, error) {
 		return nil, errors.New("the server's reply holds no game")
 	}
 	r := &Remote{contest: c, ID: string(reply.Game.ID)}
-	if err := history.CheckID(r.ID); err != nil {
+	if err := CheckID(r.ID); err != nil {
 		return nil, fmt.Errorf("the server's reply: %w", err)
 	}
 	return r, r.take(reply.Game, reply.Game.State, reply.Seconds)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/contest/dropblox/history"
 	"blockyard/agents/contest/dropblox/protocol"
 	"blockyard/env/dropblox"
 )
@@ -33,7 +32,7 @@ func FuzzRemote(f *testing.F) {
 		if err != nil {
 			return
 		}
-		require.NoError(t, history.CheckID(r.ID))
+		require.NoError(t, CheckID(r.ID))
 		shown(t, r)
 		if reply, err = protocol.ReadReply(strings.NewReader(second)); err != nil {
 			return

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/env/dropblox"
 	"blockyard/env/envtest/rulebook"
 )
@@ -21,7 +20,7 @@ func TestRulesDialogue(t *testing.T) {
 	lines := rulebook.Dialogue(t, book.Blocks(t, "dialogue")[0])
 	for turn := 0; len(lines) > 0; turn++ {
 		require.False(t, lines[0].Bot || lines[1].Bot, "turn %d: want two arguments", turn)
-		arguments := []string{string(l.Status().State), programs.Seconds(Clock - Margin - 40*time.Millisecond*time.Duration(turn+1))}
+		arguments := []string{string(l.Status().State), Seconds(Clock - Margin - 40*time.Millisecond*time.Duration(turn+1))}
 		for k, a := range arguments {
 			want, cut := strings.CutSuffix(lines[k].Text, "…")
 			require.True(t, cut && strings.HasPrefix(a, want), "turn %d: %.100s, want %s", turn, a, lines[k].Text)

@@ -15,7 +15,6 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/dropblox"
-	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -174,7 +173,7 @@ func (l *gameLog) close() error {
 // other, and the record is that of the one with the most points.
 type Rounds struct {
 	Game    dropblox.LocalGame // of every player and seed: its clock, its limits and the folder of its history
-	Program func(number int) programs.Program
+	Program func(number int) dropblox.Program
 	Log     func(g *match.Played) string
 	Foreign bool                          // the log has only the end of what a program writes to standard error
 	Tell    func(format string, a ...any) // says how the games get on; may be called at any time, and may be nil

@@ -25,7 +25,6 @@ import (
 	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
 	"blockyard/agents/contest/dropblox"
-	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/datasets/record"
@@ -52,7 +51,7 @@ func (e *Entrant) Player() contest.Player {
 }
 
 // Turns is the entrant's program for a turn.
-func (e *Entrant) Turns() programs.Program { return programs.Program{Program: e.Program, Name: e.Name} }
+func (e *Entrant) Turns() dropblox.Program { return dropblox.Program{Program: e.Program, Name: e.Name} }
 
 // refuse notes why an entrant does not take part, and what it has written.
 func (e *Entrant) refuse(why, output string) {
@@ -190,9 +189,9 @@ func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
 			return ctx.Err()
 		case err != nil:
 			why = "does not start: " + err.Error()
-		case t.Ending == programs.Late:
+		case t.Ending == dropblox.Late:
 			why = fmt.Sprintf("does not end within the time of a turn (%v)", limit.Round(time.Second))
-		case t.Ending == programs.Flooded:
+		case t.Ending == dropblox.Flooded:
 			why = "writes too much"
 		}
 		if why != "" {

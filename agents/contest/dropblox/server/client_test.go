@@ -21,17 +21,15 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/dropblox"
-	"blockyard/agents/contest/dropblox/history"
-	"blockyard/agents/contest/dropblox/programs"
 	"blockyard/agents/contest/dropblox/protocol"
 )
 
 // script makes an executable shell script.
-func script(t *testing.T, text string) *programs.Program {
+func script(t *testing.T, text string) *dropblox.Program {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dropblox_ai")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
-	return &programs.Program{Program: contest.Program{Argv: []string{path}}, Name: path}
+	return &dropblox.Program{Program: contest.Program{Argv: []string{path}}, Name: path}
 }
 
 func client(url string, who [2]string) *dropblox.Contest {
@@ -77,7 +75,7 @@ func TestTwoTeamsCompete(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			f, err := history.Create(filepath.Join(root, "client"), history.Meta{ID: game.ID, Started: time.Now()}, nil)
+			f, err := dropblox.CreateFolder(filepath.Join(root, "client"), dropblox.Meta{ID: game.ID, Started: time.Now()}, nil)
 			if err != nil {
 				t.Error(err)
 				return

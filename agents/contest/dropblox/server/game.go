@@ -8,7 +8,6 @@ import (
 	"time"
 
 	dropbloxcontest "blockyard/agents/contest/dropblox"
-	"blockyard/agents/contest/dropblox/history"
 	"blockyard/agents/contest/dropblox/protocol"
 	"blockyard/env/dropblox"
 )
@@ -21,20 +20,20 @@ type game struct {
 
 	mu     sync.Mutex
 	state  dropblox.State
-	reason dropbloxcontest.Reason // why it is over; "" while it goes on
-	folder *history.Folder        // nil after an error
-	server *Server                // counts an error of the folder
+	reason dropbloxcontest.Reason  // why it is over; "" while it goes on
+	folder *dropbloxcontest.Folder // nil after an error
+	server *Server                 // counts an error of the folder
 }
 
 // newGame creates a team's game of a seed. Its history takes space from the budget.
-func (s *Server) newGame(team, mode, seed string, began time.Time, space *history.Budget) (*game, error) {
+func (s *Server) newGame(team, mode, seed string, began time.Time, space *dropbloxcontest.Budget) (*game, error) {
 	g := &game{id: rand.Text()[:12], team: team, began: began, clock: s.c.Clock, server: s}
 	if err := g.state.ResetSeed(seed); err != nil {
 		return nil, err
 	}
-	meta := history.Meta{ID: g.id, Seed: seed, Team: team, Mode: mode, Started: began}
+	meta := dropbloxcontest.Meta{ID: g.id, Seed: seed, Team: team, Mode: mode, Started: began}
 	var err error
-	g.folder, err = history.Create(s.c.History, meta, space)
+	g.folder, err = dropbloxcontest.CreateFolder(s.c.History, meta, space)
 	g.wrote(err)
 	g.save()
 	return g, nil
@@ -46,7 +45,7 @@ func (g *game) wrote(err error) {
 	if err == nil {
 		return
 	}
-	if !errors.Is(err, history.ErrFull) {
+	if !errors.Is(err, dropbloxcontest.ErrFull) {
 		g.folder = nil
 	}
 	g.server.count(func(c *Counts) { c.HistoryErrors++ })

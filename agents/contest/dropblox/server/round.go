@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"blockyard/agents/contest/dropblox"
-	"blockyard/agents/contest/dropblox/history"
 	"blockyard/agents/contest/dropblox/protocol"
 )
 
@@ -77,7 +76,7 @@ func (s *Server) compete(team string) (*protocol.Reply, error) {
 	g := r.games[team]
 	if g == nil {
 		var err error
-		if g, err = s.newGame(team, "compete", r.seed, r.begins, history.NewBudget(roundHistory)); err != nil {
+		if g, err = s.newGame(team, "compete", r.seed, r.begins, dropblox.NewBudget(roundHistory)); err != nil {
 			return nil, err
 		}
 		r.games[team], s.games[g.id] = g, g

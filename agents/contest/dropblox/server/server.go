@@ -18,7 +18,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"blockyard/agents/contest/dropblox"
-	"blockyard/agents/contest/dropblox/history"
 	"blockyard/agents/contest/dropblox/protocol"
 	"blockyard/agents/contest/dropblox/teams"
 )
@@ -180,7 +179,7 @@ func take(l *rate.Limiter, now time.Time) time.Duration {
 // An allowance is what a team has used.
 type allowance struct {
 	requests, practice *rate.Limiter
-	history            *history.Budget // of its practice games
+	history            *dropblox.Budget // of its practice games
 }
 
 // allowance returns a team's.
@@ -192,7 +191,7 @@ func (s *Server) allowance(team string) *allowance {
 		a = &allowance{
 			requests: rate.NewLimiter(requestRate, requestRate),
 			practice: rate.NewLimiter(rate.Limit(float64(s.c.Practice)/60), practiceBurst),
-			history:  history.NewBudget(s.c.HistoryBytes),
+			history:  dropblox.NewBudget(s.c.HistoryBytes),
 		}
 		s.allowances[team] = a
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package programs
+package dropblox
 
 import (
 	"bytes"
@@ -14,17 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/contest"
 	"blockyard/env/dropblox"
 )
-
-// script makes an executable shell script.
-func script(t *testing.T, text string) *Program {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "dropblox_ai")
-	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
-	return &Program{Program: contest.Program{Argv: []string{path}, Dir: filepath.Dir(path)}, Name: path}
-}
 
 // spell is a list of commands in words.
 func spell(list []dropblox.Command) string {
@@ -183,7 +174,7 @@ func TestTurnStops(t *testing.T) {
 	defer cancel()
 	got, err := script(t, `echo left; exec sleep 600`).Turn(ctx, nil, 10*hang)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.Equal(t, Stopped, got.Ending)
+	require.Equal(t, Cancelled, got.Ending)
 	require.Less(t, got.Elapsed, hang)
 	got, err = script(t, `touch ran`).Turn(ctx, nil, 10*hang)
 	require.ErrorIs(t, err, context.DeadlineExceeded)

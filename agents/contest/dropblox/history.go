@@ -1,8 +1,4 @@
-// Package history writes the history of a Dropblox game: a folder with one file for each state
-// and each move (rules §13) and a file meta.
-//
-// Files are written under a temporary name and renamed, so the folder can be read at any time during the game.
-package history
+package dropblox
 
 import (
 	"encoding/json"
@@ -49,7 +45,9 @@ type Budget = semaphore.Weighted
 // NewBudget returns a budget of so many bytes.
 func NewBudget(bytes int64) *Budget { return semaphore.NewWeighted(bytes / blockSize) }
 
-// A Folder is the history of one game. A nil Folder writes nothing. It is not safe for concurrent use.
+// A Folder is the history of one game: a folder with one file for each state and each move (rules §13) and a file meta.
+// Files are written under a temporary name and renamed, so it can be read at any time during the game. A nil Folder
+// writes nothing. It is not safe for concurrent use.
 type Folder struct {
 	Path  string
 	Meta  Meta
@@ -72,10 +70,11 @@ func CheckID(id string) error {
 	return nil
 }
 
-// Create creates the folder <root>/<id>_<start in whole seconds of Unix time> and writes meta. If the folder already
-// exists, the name has the next free second instead. An empty root keeps no history: the folder is nil. The folder
-// takes its space from a budget; nil is no limit. If the space is used up, there is no folder and the error is ErrFull.
-func Create(root string, meta Meta, space *Budget) (*Folder, error) {
+// CreateFolder creates the folder <root>/<id>_<start in whole seconds of Unix time> and writes meta. If the folder
+// already exists, the name has the next free second instead. An empty root keeps no history: the folder is nil. The
+// folder takes its space from a budget; nil is no limit. If the space is used up, there is no folder and the error is
+// ErrFull.
+func CreateFolder(root string, meta Meta, space *Budget) (*Folder, error) {
 	if root == "" {
 		return nil, nil
 	}

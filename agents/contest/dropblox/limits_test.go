@@ -1,4 +1,4 @@
-package programs
+package dropblox
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 
 // TestRulesLimits compares the limits of a program with rules §9.
 func TestRulesLimits(t *testing.T) {
-	text := rulebook.Open(t, "../../../../env/dropblox").Section("9").Text
+	text := rulebook.Open(t, "../../../env/dropblox").Section("9").Text
 	for said, so := range map[string]bool{
 		"65,536 commands": MaxCommands == 65536, "16 MiB": maxOutput == 16<<20, "64 KiB": maxShown == 64<<10,
 		"4,096 bytes": dropblox.MaxLine == 4096, "1 MiB": maxErrors == 1<<20,

@@ -1,4 +1,4 @@
-package history
+package dropblox
 
 import (
 	"encoding/json"
@@ -17,7 +17,7 @@ func TestFolder(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "deep", "history")
 	start := time.Unix(1360540800, 999_000_000)
 	meta := Meta{ID: "0", Seed: "-77", Program: "./dropblox_ai", Mode: "local", Started: start.UTC()}
-	f, err := Create(root, meta, nil)
+	f, err := CreateFolder(root, meta, nil)
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join(root, "0_1360540800"), f.Path)
 	require.NoError(t, f.State(0, []byte("{}")))
@@ -48,7 +48,7 @@ func TestFolder(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"turns":2,"score":7,"reason":"blocked"`)
 
-	again, err := Create(root, meta, nil)
+	again, err := CreateFolder(root, meta, nil)
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join(root, "0_1360540801"), again.Path)
 }
@@ -63,14 +63,14 @@ func TestNoFolder(t *testing.T) {
 func TestCreateRefuses(t *testing.T) {
 	root := t.TempDir()
 	for _, id := range []string{"", "..", "a/b", "a b", "é", strings.Repeat("a", MaxID+1)} {
-		_, err := Create(root, Meta{ID: id}, nil)
+		_, err := CreateFolder(root, Meta{ID: id}, nil)
 		require.ErrorContains(t, err, "game id")
 	}
 	file := filepath.Join(root, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	_, err := Create(file, Meta{ID: "0"}, nil)
+	_, err := CreateFolder(file, Meta{ID: "0"}, nil)
 	require.Error(t, err)
-	f, err := Create(root, Meta{ID: "0"}, nil)
+	f, err := CreateFolder(root, Meta{ID: "0"}, nil)
 	require.NoError(t, err)
 	require.NoError(t, os.RemoveAll(f.Path))
 	require.Error(t, f.State(0, nil))
@@ -80,11 +80,11 @@ func TestCreateRefuses(t *testing.T) {
 func TestBudget(t *testing.T) {
 	root := t.TempDir()
 	space := NewBudget(10 * blockSize)
-	f, err := Create(root, Meta{ID: "0"}, space)
+	f, err := CreateFolder(root, Meta{ID: "0"}, space)
 	require.NoError(t, err)
 	require.NoError(t, f.State(0, make([]byte, 2*blockSize+1)))
 	require.NoError(t, f.Move(0, nil))
-	g, err := Create(root, Meta{ID: "1"}, space)
+	g, err := CreateFolder(root, Meta{ID: "1"}, space)
 	require.NoError(t, err)
 	require.NoError(t, g.State(0, []byte("{}")))
 	require.NoError(t, f.State(1, nil))
@@ -95,7 +95,7 @@ func TestBudget(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(f.Path, "meta"))
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"score":5,"reason":"time","cut":true`)
-	_, err = Create(root, Meta{ID: "2"}, space)
+	_, err = CreateFolder(root, Meta{ID: "2"}, space)
 	require.ErrorIs(t, err, ErrFull)
 	list, err := os.ReadDir(root)
 	require.NoError(t, err)
