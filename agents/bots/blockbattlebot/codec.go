@@ -45,22 +45,19 @@ func (c *Codec) Answer(s env.State, seat int, a env.Action) string {
 	return s.(*blockbattle.State).Answer(seat, a)
 }
 
-// An answer is where a bot's line, split into tokens that are executed, puts the piece (rules §4.3, §4.4).
-type answer struct {
-	land    blockbattle.Landing
-	remarks []string
-}
-
 // Judge reads seat's answer line in position s, which stays as it is: the action it comes
 // to, and what is odd about it.
 func Judge(d blockbattle.Dialect, s *blockbattle.State, seat int, line string) (a env.Action, remarks []string) {
-	got := readAnswer(d, s, seat, line)
-	return blockbattle.ActionOf(got.land), got.remarks
+	land, remarks := readAnswer(d, s, seat, line)
+	return blockbattle.ActionOf(land), remarks
 }
 
-// readAnswer plays a line on seat's board, which stays as it is.
-func readAnswer(d blockbattle.Dialect, s *blockbattle.State, seat int, line string) answer {
-	var a answer
+// readAnswer plays a line, split into tokens, on seat's board, which stays as it is: where the piece comes to rest
+// (rules §4.3, §4.4).
+func readAnswer(d blockbattle.Dialect, s *blockbattle.State, seat int, line string) (
+	land blockbattle.Landing, remarks []string,
+) {
+	remark := func(format string, args ...interface{}) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
 	var buf [blockbattle.MaxTokens]blockbattle.Token
 	tokens := buf[:0]
 	var odd []string
@@ -72,33 +69,28 @@ func readAnswer(d blockbattle.Dialect, s *blockbattle.State, seat int, line stri
 	blank := false
 	for _, part := range odd {
 		if blank = part == ""; blank {
-			a.remark("an empty part ends the answer")
+			remark("an empty part ends the answer")
 		} else {
-			a.remark("unknown token %.40q", part)
+			remark("unknown token %.40q", part)
 		}
 	}
 	if d == blockbattle.PortDialect && len(odd) > 0 {
-		a.remark("the whole answer is void")
+		remark("the whole answer is void")
 	}
 	if d != blockbattle.PortDialect && len(odd) < blockbattle.MaxTokens && parts(line) > blockbattle.MaxTokens && !blank {
-		a.remark("more than %d tokens: the rest is not read", blockbattle.MaxTokens)
+		remark("more than %d tokens: the rest is not read", blockbattle.MaxTokens)
 	}
-	side := &s.Sides[seat]
-	a.land, _ = blockbattle.Execute(side, int(s.Piece), tokens, s.Rules)
-	used := a.land.Played
+	land, _ = blockbattle.Execute(&s.Sides[seat], int(s.Piece), tokens, s.Rules)
+	used := land.Played
 	switch {
-	case used > 0 && tokens[used-1] == blockbattle.Skip && !a.land.Skipped:
-		a.remark("skip, with none in stock")
-	case used < len(tokens) && !a.land.Skipped:
-		a.remark("the piece has come to rest: the rest of the tokens is not played")
-	case a.land.Loose:
-		a.remark("the piece was left in the air: it falls")
+	case used > 0 && tokens[used-1] == blockbattle.Skip && !land.Skipped:
+		remark("skip, with none in stock")
+	case used < len(tokens) && !land.Skipped:
+		remark("the piece has come to rest: the rest of the tokens is not played")
+	case land.Loose:
+		remark("the piece was left in the air: it falls")
 	}
-	return a
-}
-
-func (a *answer) remark(format string, args ...interface{}) {
-	a.remarks = append(a.remarks, fmt.Sprintf(format, args...))
+	return land, remarks
 }
 
 // parts counts the parts of an answer line, empty ones at its end left out.

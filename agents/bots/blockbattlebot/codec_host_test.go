@@ -144,9 +144,9 @@ func TestHostSaysWhatTheClassicEngineSaid(t *testing.T) {
 			opponent, draws := &scripted{}, [][]uint16{}
 			for i := 0; i+1 < len(turns); i++ {
 				s := &turns[i].state
-				ours := readAnswer(blockbattle.ClassicDialect, s, 0, "").land
+				ours, _ := readAnswer(blockbattle.ClassicDialect, s, 0, "")
 				if !turns[i].late {
-					ours = readAnswer(blockbattle.ClassicDialect, s, 0, turns[i].reply).land
+					ours, _ = readAnswer(blockbattle.ClassicDialect, s, 0, turns[i].reply)
 				}
 				a, d := guess(t, s, &turns[i+1].state, ours)
 				tokens, ok := s.Tokens(1, a, nil)

@@ -106,7 +106,7 @@ func TestRecordedAnswersLeadToTheNextRequest(t *testing.T) {
 				s.Rules = rules
 				land, _ := blockbattle.Execute(&s.Sides[0], int(s.Piece), nil, rules)
 				if !turns[i].late {
-					land = readAnswer(d, &s, 0, turns[i].reply).land
+					land, _ = readAnswer(d, &s, 0, turns[i].reply)
 				}
 				s.After(0, blockbattle.ActionOf(land))
 				got := s.Sides[0]
@@ -182,7 +182,8 @@ func TestRemarksAreThoseOfTheLogs(t *testing.T) {
 				}
 				h.state.Rules = blockbattle.Classic
 				var got []string
-				for _, r := range readAnswer(blockbattle.ClassicDialect, &h.state, 0, h.reply).remarks {
+				_, remarks := readAnswer(blockbattle.ClassicDialect, &h.state, 0, h.reply)
+				for _, r := range remarks {
 					if r != "an empty part ends the answer" { // the engine keeps silent
 						got = append(got, r)
 					}

@@ -73,9 +73,9 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 		remarks = []string{fmt.Sprintf("the answer is longer than %d bytes: the rest is not read", contest.MaxLine)}
 		fallthrough
 	case contest.NoFault:
-		a := readAnswer(r.Dialect, r.State, seat, reply.Line)
-		r.lands[seat] = a.land
-		return append(remarks, a.remarks...), false
+		land, odd := readAnswer(r.Dialect, r.State, seat, reply.Line)
+		r.lands[seat] = land
+		return append(remarks, odd...), false
 	}
 	r.lands[seat], _ = blockbattle.Execute(&r.State.Sides[seat], int(r.State.Piece), nil, r.State.Rules)
 	return remarks, out
