@@ -303,5 +303,7 @@ func BenchmarkOwnFeatures(b *testing.B) {
 
 // fill writes all features of s as seat sees it.
 func fill(s *blockbattle.State, seat int, out []float32) {
-	Entry.Learned.Features.Row(new(FeatureReader), s, seat, out)
+	r := new(FeatureReader)
+	r.Shared(s, seat, out[OwnLen:])
+	r.Own(s, seat, out[:OwnLen])
 }

@@ -275,5 +275,6 @@ func TestPlacer(t *testing.T) {
 
 // fill writes all features of s as seat sees it.
 func fill(r *FeatureReader, s *blocking.State, seat int, out []float32) {
-	Entry.Learned.Features.Row(r, s, seat, out)
+	r.Shared(s, seat, out[OwnLen:])
+	r.Own(s, seat, out[:OwnLen])
 }

@@ -42,12 +42,6 @@ type Reader interface {
 	Own(s env.State, seat int, out []float32)
 }
 
-// Row writes all features of one afterstate to out, of length len(f.Names).
-func (f *Set) Row(r Reader, s env.State, seat int, out []float32) {
-	r.Shared(s, seat, out[f.Own:])
-	r.Own(s, seat, out[:f.Own])
-}
-
 // A Learned is a search.Evaluator: a value network over features. What the afterstates of one
 // decision share enters the first layer once for all of them. It belongs to one agent.
 type Learned struct {

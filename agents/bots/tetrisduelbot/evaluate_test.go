@@ -245,5 +245,7 @@ func BenchmarkEvaluate(b *testing.B) {
 
 // fill writes all features of s as the seat that has just moved sees it.
 func fill(s *tetrisduel.State, out []float32) {
-	Entry.Learned.Features.Row(new(FeatureReader), s, moved(s), out)
+	r := new(FeatureReader)
+	r.Shared(s, moved(s), out[OwnLen:])
+	r.Own(s, moved(s), out[:OwnLen])
 }
