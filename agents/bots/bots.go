@@ -27,10 +27,9 @@
 //	digger                      Block Battle: keeps its board low and clean and hardly attacks
 //	left                        Dropblox: moves every block as far to the left as it goes
 //
-// Every agent but random and first takes the option eps, such as eps=0.3: the probability, above 0 and up to 1, that
-// it plays a legal action at random instead, all equally likely. That makes weaker opponents of strong ones.
-// Every search takes the option weights, a file instead of the shipped or tuned weights.
-// The other options depend on the search:
+// Every agent but random and first takes the option eps, such as eps=0.3: the probability, above 0 and up to 1, that it
+// plays a legal action at random instead, all equally likely. That makes weaker opponents of strong ones. Every search
+// takes the option weights, a file instead of the shipped or tuned weights. The other options depend on the search:
 //
 //	                  option  meaning
 //	package search    ply     choices to look ahead: 1, 2 (the default), 3 or 4; up to 6, or with

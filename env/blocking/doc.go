@@ -42,8 +42,7 @@
 //
 // # Score, result and end
 //
-// Score is the number of squares laid, or -1 once eliminated. Result is the mean over the
-// other seats of 1, 0 or -1 for more, equal or fewer points at the end. The game ends when no
-// seat can place a piece (blocked), when the only seat that still can is ahead of all others
-// (decided), or when at most one seat is left (elimination). Rules version 1.
+// Score is the number of squares laid, or -1 once eliminated. Result is the mean over the other seats of 1, 0 or -1 for
+// more, equal or fewer points at the end. The game ends when no seat can place a piece (blocked), when the only seat
+// that still can is ahead of all others (decided), or when at most one seat is left (elimination). Rules version 1.
 package blocking

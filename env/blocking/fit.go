@@ -155,8 +155,7 @@ type Survey struct {
 	Cover   Board  // cells that some placement covers
 }
 
-// Survey returns what can be placed of some letters, on allowed cells and at least one connected
-// cell; see State.Open.
+// Survey returns what can be placed of some letters, on allowed cells and at least one connected cell; see State.Open.
 func (t *Table) Survey(allowed, connected *Board, letters uint32) (out Survey) {
 	var s scan
 	var cover rows

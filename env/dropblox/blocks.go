@@ -14,8 +14,7 @@ type Field = falling.Field
 // Turns is the number of quarter turns.
 const Turns = 4
 
-// A Shape is a block prepared for a search: its four turns, and which of them cover the same
-// squares as an earlier one.
+// A Shape is a block prepared for a search: its four turns, and which of them cover the same squares as an earlier one.
 type Shape struct {
 	Size  int
 	Spawn Cell // centre where the block appears

@@ -8,8 +8,7 @@
 //	    the rest
 //	j   column, 0 (left) to 11 (right)
 //
-// A block's place is the cell of its centre and its quarter turns clockwise, 0..3. Its squares
-// are at centre + offset.
+// A block's place is the cell of its centre and its quarter turns clockwise, 0..3. Its squares are at centre + offset.
 //
 // # Seats and turns
 //

@@ -51,8 +51,7 @@ func (p *Position) Restore(s *State) error {
 	return s.Check()
 }
 
-// AppendJSON appends the position exactly as the contest writes it (rules §8.2): one line of ASCII
-// without a line end.
+// AppendJSON appends the position exactly as the contest writes it (rules §8.2): one line of ASCII without a line end.
 func (p *Position) AppendJSON(dst []byte) []byte {
 	status := "playing"
 	if p.Failed {

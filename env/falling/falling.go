@@ -1,6 +1,5 @@
-// Package falling holds what falling-block games share: boards as columns of bits, and the
-// search for the places that a piece can reach. Board sizes, pieces and spawn points are
-// arguments, so that no game depends on the rules of another.
+// Package falling holds what falling-block games share: boards as columns of bits, and the search for the places that a
+// piece can reach. Board sizes, pieces and spawn points are arguments, so that no game depends on the rules of another.
 package falling
 
 // A Cell is a column and a row in a piece's box, from the top left.

@@ -39,8 +39,7 @@ func (p *places) moved(right int) (out places) {
 	return out
 }
 
-// pack returns the filled cells that the mover's blocks can reach, each one row down, on a board in the
-// mover's frame.
+// pack returns the filled cells that the mover's blocks can reach, each one row down, on a board in the mover's frame.
 func pack(b *falling.Field) places {
 	const w = within
 	return places{

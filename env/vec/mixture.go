@@ -13,9 +13,8 @@ import (
 // NoOpponent in Batch.Opponent stands for a seat without an agent.
 const NoOpponent = 0xFFFF
 
-// A Mixture is the agents that may play a seat. One of them is drawn for each episode, with a
-// probability proportional to its weight. The draw follows from the seed of the environment,
-// the number of the episode and the seat.
+// A Mixture is the agents that may play a seat. One of them is drawn for each episode, with a probability proportional
+// to its weight. The draw follows from the seed of the environment, the number of the episode and the seat.
 type Mixture []Choice
 
 // A Choice is one agent of a Mixture.

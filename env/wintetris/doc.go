@@ -25,11 +25,10 @@
 //	bits         in wintetris:tick: 1 left, 2 right, 4 clockwise, 8 counter-clockwise, 16
 //	             drop; text "left+cw", or "wait" for 0
 //
-// The legal resting places are those of the demo solver's move list (rules §13.1), at most 36,
-// without those that have a cell above the field. At least one is legal. In wintetris:instant,
-// places that cover the same cells are listed once, under the smallest rotation: at most 34. In
-// wintetris:tick all 32 actions are legal. None lets the piece fall by itself until it locks; in
-// wintetris:tick it is action 0, in wintetris:instant it drops the piece where it appears.
+// The legal resting places are those of the demo solver's move list (rules §13.1), at most 36, without those that have
+// a cell above the field. At least one is legal. In wintetris:instant, places that cover the same cells are listed
+// once, under the smallest rotation: at most 34. In wintetris:tick all 32 actions are legal. None lets the piece fall
+// by itself until it locks; in wintetris:tick it is action 0, in wintetris:instant it drops the piece where it appears.
 //
 // # Observation
 //

@@ -44,8 +44,7 @@ func (f *Field) run(b Block) (first, last int8) {
 // margin is added to the column of a box so that it is not negative.
 const margin = 3
 
-// fits returns the columns where a box with its bottom edge in row y, -2 ≤ y ≤ Height, fits: bit
-// x+margin is column x.
+// fits returns the columns where a box with its bottom edge in row y, -2 ≤ y ≤ Height, fits: bit x+margin is column x.
 func (f *Field) fits(s *shape, y int) uint32 {
 	const walls = ^uint32(fullRow << margin)
 	hit := uint32(0)

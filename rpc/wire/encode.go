@@ -46,8 +46,7 @@ func AppendReceived(dst []byte, id uint32, envs []byte, n int) []byte {
 	return dst
 }
 
-// ReadHead reads what PutHead wrote. It returns the length of the slab and whether b is such a head with
-// this id.
+// ReadHead reads what PutHead wrote. It returns the length of the slab and whether b is such a head with this id.
 func ReadHead(b []byte, id uint32) (n int, ok bool) {
 	if len(b) < HeadLen {
 		return 0, false

@@ -128,9 +128,8 @@ func readToken(b []byte) (t token, ok bool) {
 	return token{head: int(k.head), count: n * uint64(k.per)}, true
 }
 
-// kinds describes the values whose first byte is 0xc0 to 0xdf: the length of the head (0 for unused and
-// extension types), the number of bytes after it if that is fixed, and the number of values per element
-// of a container.
+// kinds describes the values whose first byte is 0xc0 to 0xdf: the length of the head (0 for unused and extension
+// types), the number of bytes after it if that is fixed, and the number of values per element of a container.
 var kinds = [32]struct{ head, payload, per uint8 }{
 	0x00: {head: 1}, 0x02: {head: 1}, 0x03: {head: 1}, // nil, false, true
 	0x04: {head: 2}, 0x05: {head: 3}, 0x06: {head: 5}, // bin

@@ -45,8 +45,7 @@ func (c *Codec) Answer(s env.State, seat int, a env.Action) string {
 	return s.(*blockbattle.State).Answer(seat, a)
 }
 
-// Judge reads seat's answer line in position s, which stays as it is: the action it comes
-// to, and what is odd about it.
+// Judge reads seat's answer line in position s, which stays as it is: the action it comes to, and what is odd about it.
 func Judge(d blockbattle.Dialect, s *blockbattle.State, seat int, line string) (a env.Action, remarks []string) {
 	land, remarks := readAnswer(d, s, seat, line)
 	return blockbattle.ActionOf(land), remarks

@@ -30,9 +30,8 @@ var TermNames = [Terms]string{"squares", "corners", "safe", "allowed", "reach1",
 // Weights say what one of each term is worth.
 type Weights [Terms]float32
 
-// A Hand is an agents/search.Evaluator: what a seat has by terms and weights, less what
-// the others have: half the best of them and half their mean, which with two seats is one
-// seat's gain and the other's loss. It belongs to one agent.
+// A Hand is an agents/search.Evaluator: what a seat has by terms and weights, less what the others have: half the best
+// of them and half their mean, which with two seats is one seat's gain and the other's loss. It belongs to one agent.
 type Hand struct {
 	Weights Weights
 	m       analysis

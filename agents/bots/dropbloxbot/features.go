@@ -114,8 +114,7 @@ type Learned struct {
 	whole  parent // for boards that differ from the one before in all columns
 }
 
-// NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may
-// be used at the same time.
+// NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may be used at the same time.
 func NewLearned(net *mlp.Net) (*Learned, error) {
 	if err := features.Check(net, Len); err != nil {
 		return nil, err

@@ -69,8 +69,7 @@ func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error)
 	}
 }
 
-// setting takes a line of the start. What makes no sense is passed over, and shows at the
-// first request at the latest.
+// setting takes a line of the start. What makes no sense is passed over, and shows at the first request at the latest.
 func (c *Codec) setting(word, rest string) {
 	n, err := strconv.Atoi(rest)
 	switch {

@@ -217,8 +217,7 @@ type Learned struct {
 	v    [wintetris.MaxMoves]float32
 }
 
-// NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may
-// be used at the same time.
+// NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may be used at the same time.
 func NewLearned(net *mlp.Net) (*Learned, error) {
 	if err := features.Check(net, Len); err != nil {
 		return nil, err
