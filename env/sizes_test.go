@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -92,6 +93,35 @@ func walkGo(root string, each func(file string, text []byte)) error {
 		each(file, text)
 		return err
 	})
+}
+
+// maxLines is what the Go of all programs may have, so that a reader can hold it.
+const maxLines = 72_000
+
+// helpers are packages for tests of several packages. No program contains them.
+var helpers = []string{
+	"agents/bots/entry/toybot", "agents/contest/compile/compiletest", "datasets/program/ops/opstest",
+	"datasets/program/web/webtest", "env/envtest", "env/envtest/picture", "env/envtest/rulebook",
+}
+
+// TestWhole keeps the whole short: all Go but tests and their helpers.
+func TestWhole(t *testing.T) {
+	watch(t)
+	helps := func(folder string) bool { return slices.Contains(helpers, folder) }
+	for _, p := range list(t, "") {
+		for _, dep := range p.Imports {
+			own, _ := strings.CutPrefix(dep, module+"/")
+			require.False(t, helps(own) && !helps(strings.TrimPrefix(p.ImportPath, module+"/")),
+				"%s imports %s, which is for tests", p.ImportPath, dep)
+		}
+	}
+	n := 0
+	require.NoError(t, walkGo("..", func(file string, text []byte) {
+		if folder, err := filepath.Rel("..", filepath.Dir(file)); err != nil || !helps(filepath.ToSlash(folder)) {
+			n += strings.Count(string(text), "\n")
+		}
+	}))
+	require.LessOrEqual(t, n, maxLines, "Go without tests has %d lines: make something simpler, or take something out", n)
 }
 
 // TestPackageSizes keeps the folder of a package short enough to be read as a table of contents.
