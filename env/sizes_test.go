@@ -116,11 +116,13 @@ func TestWhole(t *testing.T) {
 		}
 	}
 	n := 0
-	require.NoError(t, walkGo("..", func(file string, text []byte) {
-		if folder, err := filepath.Rel("..", filepath.Dir(file)); err != nil || !helps(filepath.ToSlash(folder)) {
-			n += strings.Count(string(text), "\n")
-		}
-	}))
+	for _, root := range []string{"env", "agents", "train", "rpc", "datasets"} { // beside them, runs write what they make
+		require.NoError(t, walkGo(filepath.Join("..", root), func(file string, text []byte) {
+			if folder, err := filepath.Rel("..", filepath.Dir(file)); err != nil || !helps(filepath.ToSlash(folder)) {
+				n += strings.Count(string(text), "\n")
+			}
+		}))
+	}
 	require.LessOrEqual(t, n, maxLines, "Go without tests has %d lines: make something simpler, or take something out", n)
 }
 

@@ -66,7 +66,7 @@ func TestForeignText(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	require.NoError(t, os.WriteFile("bot.py", []byte("print()\n"), 0o644))
-	weights := format(blockbattlebot.Entry.Baseline, blockbattlebot.Tuned[:])
+	weights := blockbattlebot.Entry.Baseline.Format(blockbattlebot.Tuned[:])
 	require.NoError(t, os.WriteFile("w.json", weights, 0o644))
 	came := func(name string) ([]byte, error) {
 		require.True(t, strings.HasPrefix(name, ContentPrefix), name)
@@ -99,7 +99,7 @@ func TestPortable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "w.json")
 	w := blockbattlebot.Tuned
 	w[0] *= 2
-	require.NoError(t, os.WriteFile(path, format(blockbattlebot.Entry.Baseline, w[:]), 0o600))
+	require.NoError(t, os.WriteFile(path, blockbattlebot.Entry.Baseline.Format(w[:]), 0o600))
 	g := blockbattle.Game
 	a, err := Parse(g, Own("me=hand:ply=1,weights="+path))
 	require.NoError(t, err)

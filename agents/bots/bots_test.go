@@ -82,7 +82,7 @@ func TestWeightsAreRead(t *testing.T) {
 	for i := range w {
 		w[i] = -w[i]
 	}
-	require.NoError(t, os.WriteFile(path, format(blockbattlebot.Entry.Baseline, w[:]), 0o600))
+	require.NoError(t, os.WriteFile(path, blockbattlebot.Entry.Baseline.Format(w[:]), 0o600))
 	g := blockbattle.Game
 	tuned, err := New(g, Own("hand:ply=1"))
 	require.NoError(t, err)

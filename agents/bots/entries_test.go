@@ -2,7 +2,6 @@ package bots
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -35,20 +34,11 @@ func TestEntriesAreThoseOfTheGames(t *testing.T) {
 	require.Equal(t, want, have)
 }
 
-// format writes weights, one for each term, as a Baseline reads them, one term per line.
-func format(b *entry.Baseline, weights []float32) []byte {
-	lines := make([]string, len(weights))
-	for t, v := range weights {
-		lines[t] = fmt.Sprintf("  %q: %v", b.Terms[t], v)
-	}
-	return []byte("{\n" + strings.Join(lines, ",\n") + "\n}\n")
-}
-
 func TestWeightsSurviveAFile(t *testing.T) {
 	for _, e := range All {
 		b, path := e.Baseline, filepath.Join(t.TempDir(), "w.json")
 		want := append([]float32{-0.5, entry.MaxWeight}, b.Weights[2:]...)
-		require.NoError(t, os.WriteFile(path, format(b, want), 0o600))
+		require.NoError(t, os.WriteFile(path, b.Format(want), 0o600))
 		got, err := b.Load(path)
 		require.NoError(t, err)
 		require.Equal(t, want, got, e.Game)
@@ -63,7 +53,7 @@ func TestWeightsSurviveAFile(t *testing.T) {
 func TestWeightsAreChecked(t *testing.T) {
 	for _, e := range All {
 		b := e.Baseline
-		good, first, last := string(format(b, b.Weights)), b.Terms[0], b.Terms[len(b.Terms)-1]
+		good, first, last := string(b.Format(b.Weights)), b.Terms[0], b.Terms[len(b.Terms)-1]
 		for name, c := range map[string]struct{ text, says string }{
 			"nothing":      {"", "weights: "},
 			"not a number": {strings.Replace(good, `"`+first+`": `, `"`+first+`": "x`, 1), "weights: "},
@@ -87,7 +77,7 @@ func TestWeightsAreChecked(t *testing.T) {
 
 func FuzzWeights(f *testing.F) {
 	for k, e := range All {
-		f.Add(k, format(e.Baseline, e.Baseline.Weights))
+		f.Add(k, e.Baseline.Format(e.Baseline.Weights))
 	}
 	f.Add(0, []byte(`{"holes": 1}`))
 	f.Fuzz(func(t *testing.T, k int, text []byte) {
@@ -96,7 +86,7 @@ func FuzzWeights(f *testing.F) {
 		if err != nil {
 			return
 		}
-		back, err := b.Parse(format(b, w))
+		back, err := b.Parse(b.Format(w))
 		require.NoError(t, err)
 		require.Equal(t, w, back)
 	})

@@ -65,13 +65,7 @@ func TestAnalyzeAGame(t *testing.T) {
 	require.Regexp(t, `hand:ply=1 \(seat 1\)  \d+ +100 % +0\n`, out, "an agent plays what it thinks best")
 	require.NotContains(t, out, "largest losses")
 	weights, baseline := filepath.Join(t.TempDir(), "w.json"), bots.Of(blockbattle.Game).Baseline
-	terms := map[string]float32{}
-	for k, term := range baseline.Terms {
-		terms[term] = baseline.Weights[k]
-	}
-	saved, err := json.Marshal(terms)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(weights, saved, 0o600))
+	require.NoError(t, os.WriteFile(weights, baseline.Format(baseline.Weights), 0o600))
 	status, out, errs = agents(t.Context(), "analyze "+own+" --agent me=hand:ply=1,weights="+weights)
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "values by me: points of the hand-tuned baseline")

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"strings"
 
 	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
@@ -66,6 +67,15 @@ func (b *Baseline) Parse(text []byte) ([]float32, error) {
 		return nil, fmt.Errorf("weights: no term is named %q", name)
 	}
 	return weights, nil
+}
+
+// Format writes weights, one for each term, as Parse reads them, one term per line.
+func (b *Baseline) Format(weights []float32) []byte {
+	lines := make([]string, len(weights))
+	for t, v := range weights {
+		lines[t] = fmt.Sprintf("  %q: %v", b.Terms[t], v)
+	}
+	return []byte("{\n" + strings.Join(lines, ",\n") + "\n}\n")
 }
 
 // LoadNet reads a network for g from a safetensors file, or the shipped one if path is

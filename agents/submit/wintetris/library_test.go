@@ -154,8 +154,8 @@ func (b build) hostC(t *testing.T) {
 	same(t, output(t, host, b.library, "3", "6", "holes=-400;slots=10;row=150;rows=300;top=-100;bottom=-50;chasms=200"),
 		3, 6, wintetrisbot.NewHand(w), wintetris.Parts)
 	file := filepath.Join(b.dir, "weights.json")
-	text := `{"holes": 0, "slots": 0, "row": 100, "rows": 300, "top": -100, "bottom": -50, "chasms": 0}`
-	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	text := wintetrisbot.Entry.Baseline.Format([]float32{0, 0, 100, 300, -100, -50, 0})
+	require.NoError(t, os.WriteFile(file, text, 0o600))
 	w = wintetrisbot.Weights{-500, 0, 100, 300, -100, -50, 0}
 	out = output(t, host, b.library, "3", "6", "holes=-500;weights="+file)
 	same(t, out, 3, 6, wintetrisbot.NewHand(w), wintetris.Parts)
