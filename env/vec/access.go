@@ -10,17 +10,16 @@ import (
 	"blockyard/env"
 )
 
-// A snapshotHead comes before the position, which is as env.Encode writes it. It is in little-endian order.
-type snapshotHead struct {
-	Root, Episode, Word uint64 // see slot
-	Steps               uint32
-	Flags               [4]uint8 // flagCut and flagLive, and three zeros
-	Seats               [env.MaxSeats]uint8
-}
+// A snapshot is, in little-endian order: seed, episode and random generator (8 bytes each), steps (4 bytes), flags
+// (1), three zeros, the seat of each row (env.MaxSeats bytes), and the position as env.Encode writes it.
+const (
+	stepsAt = 24
+	flagsAt = 28
+	seatsAt = 32
+	headLen = seatsAt + env.MaxSeats
 
-const flagCut, flagLive = 1, 2
-
-var headLen = binary.Size(snapshotHead{})
+	flagCut, flagLive = 1, 2
+)
 
 // SnapshotLen returns the length in bytes of every snapshot.
 func (e *Env) SnapshotLen() int { return headLen + env.EncodedLen(e.states[0]) }
@@ -32,65 +31,63 @@ func (e *Env) Snapshot(i int, dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	sl := &e.slots[i]
-	head := snapshotHead{Root: sl.root, Episode: sl.episode, Word: sl.word, Steps: sl.steps, Seats: sl.seats,
-		Flags: [4]uint8{bit(sl.cut)*flagCut | bit(sl.live)*flagLive}}
+	for _, v := range [...]uint64{sl.root, sl.episode, sl.word} {
+		dst = binary.LittleEndian.AppendUint64(dst, v)
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, sl.steps)
+	dst = append(dst, bit(sl.cut)*flagCut|bit(sl.live)*flagLive, 0, 0, 0)
+	seats := sl.seats
 	if e.players != nil { // they follow from the position
-		head.Seats = emptyRows
+		seats = emptyRows
 	}
-	dst, err := binary.Append(dst, binary.LittleEndian, &head)
-	if err != nil {
-		return dst, err
-	}
+	dst = append(dst, seats[:]...)
 	return env.Encode(dst, e.states[i])
 }
 
 // Restore sets environment i to what Snapshot wrote, with new agents. If src is not a snapshot
 // for this Env, it returns an error and changes nothing.
 func (e *Env) Restore(i int, src []byte) error {
-	head, err := e.decode(i, src)
-	if err != nil {
+	if err := e.decode(i, src); err != nil {
 		return err
 	}
-	return e.put(i, head, func(i int) error { return errors.Join(e.draw(i), e.renewAgents(i)) })
+	return e.put(i, src, func(i int) error { return errors.Join(e.draw(i), e.renewAgents(i)) })
 }
 
 // decode reads the position of a snapshot for environment i into the view of the first worker.
-func (e *Env) decode(i int, src []byte) (head snapshotHead, err error) {
+func (e *Env) decode(i int, src []byte) error {
 	if err := e.usable(i); err != nil {
-		return head, err
+		return err
 	}
 	if want := e.SnapshotLen(); len(src) != want {
-		return head, fmt.Errorf("vec %s: snapshot of %d bytes, want %d", e.g.Name, len(src), want)
+		return fmt.Errorf("vec %s: snapshot of %d bytes, want %d", e.g.Name, len(src), want)
 	}
-	if _, err := binary.Decode(src, binary.LittleEndian, &head); err != nil {
-		return head, err
+	if f := src[flagsAt:seatsAt]; f[0]&^(flagCut|flagLive) != 0 || f[1]|f[2]|f[3] != 0 {
+		return fmt.Errorf("vec %s: snapshot with unknown flags % x", e.g.Name, f)
 	}
-	if f := head.Flags; f != [4]uint8{f[0] & (flagCut | flagLive)} {
-		return head, fmt.Errorf("vec %s: snapshot with unknown flags % x", e.g.Name, f)
-	}
-	for r, seat := range head.Seats {
+	for r, seat := range src[seatsAt:headLen] {
 		if seat != NoSeat && (r >= e.rows || seat >= env.MaxSeats || !e.driven.Has(int(seat))) {
-			return head, fmt.Errorf("vec %s: snapshot with seat %d in row %d, which is not driven here", e.g.Name, seat, r)
+			return fmt.Errorf("vec %s: snapshot with seat %d in row %d, which is not driven here", e.g.Name, seat, r)
 		}
 	}
 	s := e.pool.workers[0].view
 	if err := env.Decode(s, s, src[headLen:]); err != nil {
-		return head, fmt.Errorf("vec %s: snapshot: %w", e.g.Name, err)
+		return fmt.Errorf("vec %s: snapshot: %w", e.g.Name, err)
 	}
-	return head, e.fits(i, s)
+	return e.fits(i, s)
 }
 
 // put sets environment i to a snapshot that decode has just read. renew gives it its agents.
-func (e *Env) put(i int, head snapshotHead, renew func(i int) error) error {
+func (e *Env) put(i int, src []byte, renew func(i int) error) error {
 	e.traceDrop(i)
 	e.states[i].CopyFrom(e.pool.workers[0].view)
+	word := func(k int) uint64 { return binary.LittleEndian.Uint64(src[8*k:]) }
 	sl := &e.slots[i]
-	*sl = slot{root: head.Root, episode: head.Episode, word: head.Word, steps: head.Steps,
-		live: head.Flags[0]&flagLive != 0, seats: head.Seats}
+	*sl = slot{root: word(0), episode: word(1), word: word(2), steps: binary.LittleEndian.Uint32(src[stepsAt:]),
+		live: src[flagsAt]&flagLive != 0, seats: [env.MaxSeats]uint8(src[seatsAt:headLen])}
 	if err := e.resume(i, renew); err != nil {
 		return err
 	}
-	sl.cut = head.Flags[0]&flagCut != 0 && !sl.over
+	sl.cut = src[flagsAt]&flagCut != 0 && !sl.over
 	return nil
 }
 

@@ -67,16 +67,12 @@ func (e *Env) Seated(i, seat int) Seated {
 func (e *Env) Live(i int) bool { return e.slots[i].live }
 
 // CheckSnapshot returns the error with which Restore and Resume would refuse src for environment i.
-func (e *Env) CheckSnapshot(i int, src []byte) error {
-	_, err := e.decode(i, src)
-	return err
-}
+func (e *Env) CheckSnapshot(i int, src []byte) error { return e.decode(i, src) }
 
 // Resume is Restore with the agents that are to play on, one for each seat; those of driven seats are nil.
 // Unless it returns an error, the Env owns the agents and has closed those that they replace.
 func (e *Env) Resume(i int, src []byte, agents []Seated) error {
-	head, err := e.decode(i, src)
-	if err != nil {
+	if err := e.decode(i, src); err != nil {
 		return err
 	}
 	if len(agents) != e.c.Seats {
@@ -93,7 +89,7 @@ func (e *Env) Resume(i int, src []byte, agents []Seated) error {
 				e.g.Name, i, seat, a.Choice.ID)
 		}
 	}
-	return e.put(i, head, func(i int) error {
+	return e.put(i, src, func(i int) error {
 		first := i * e.c.Seats
 		err := CloseAgents(e.agents[first : first+e.c.Seats])
 		for seat, a := range agents {
