@@ -188,3 +188,9 @@ def forgive(step, limit):
             if key in level:
                 level[key][~level[f"_{key}"]] = 0
     return (*step[:-1], infos)
+
+
+def test_unknown_arguments_are_named_in_the_words_of_python(server: Server):
+    """TorchRL's GymEnv passes frameskip, and leaves it out after these words."""
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'; want some of"):
+        gymnasium.make("blockyard/WinTetris-v0", address=server.unix, frameskip=1)

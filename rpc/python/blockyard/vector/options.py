@@ -88,7 +88,8 @@ class Options:
         """
         names = [field.name for field in fields(cls)]
         if unknown := sorted(arguments.keys() - set(names)):
-            raise TypeError(f"unexpected arguments {unknown}; want some of {names}")
+            # In Python's words, by which TorchRL's GymEnv knows what it has to leave out.
+            raise TypeError(f"unexpected keyword argument {unknown[0]!r}; want some of {names}")
         return cls(**arguments)
 
     @staticmethod
