@@ -49,8 +49,11 @@ func (s *answering) open(ctx context.Context, q *ask.Request) (*held, error) {
 	h.mu.Lock()
 	if h.replay == nil {
 		replay, err := now.replay(ctx)
-		if err != nil { // the next request tries again
+		if err != nil { // the next request tries again; until then, other games have the room
 			h.mu.Unlock()
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.held = slices.DeleteFunc(s.held, func(other *held) bool { return other == h })
 			return nil, err
 		}
 		h.replay, h.entry = replay, &now
