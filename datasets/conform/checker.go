@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// A Checker checks the lines of one contest's transcripts in order. It has state, because a line may
-// continue the game of the lines before it, so every reading needs a new one.
+// A Checker checks the lines of one reading of transcripts in order: a line may continue the game before it.
 type Checker struct {
 	// Tag is the key whose text says of which kind a line is. Lines of a kind with a Key lack it.
 	Tag   string
@@ -26,8 +25,7 @@ type Kind struct {
 	check func(t *Tally, v Values, line []byte) error
 }
 
-// Tagged is the kind of the lines whose tag is the given text. A check gets the inputs of a replay, which T declares,
-// and compares the other values of the line. Malformed, Valid and Require may end it early.
+// Tagged is the kind of lines with a tag. A check gets the inputs of a replay, T, and compares the other values.
 func Tagged[T any](name, tag string, check func(*Tally, Values, *T)) Kind {
 	return Kind{Name: name, Tag: tag, check: func(t *Tally, v Values, line []byte) error {
 		var inputs T
@@ -131,53 +129,34 @@ type Series[G any] struct {
 	lost bool // see Require
 }
 
-// play runs the check of a line, unless the game cannot be replayed further.
-func (s *Series[G]) play(check func()) {
-	if s.lost {
-		return
-	}
-	err := ending(check)
-	if s.lost = errors.Is(err, errLost); !s.lost {
-		Valid(err)
-	}
-}
-
-// Opening is the kind of the first line of a game. begin fills in a new G. If another game is still open, that is a
-// difference.
-func Opening[G, T any](s *Series[G], begin func(*Tally, *G, Values, *T)) Kind {
-	return Tagged("game", "game", func(t *Tally, v Values, inputs *T) {
-		if s.game != nil {
-			t.At("game %s", s.id)
-			Same(t, "the next game begins before its end", true, false)
-		}
-		*s = Series[G]{game: new(G), id: v.ID()}
-		t.enter(s.id)
-		s.play(func() { begin(t, s.game, v, inputs) })
-	})
-}
-
-// Inner is a kind of line within a game.
-func Inner[G, T any](s *Series[G], name string, check func(*Tally, *G, Values, *T)) Kind {
+// Line is a kind of line of a game. The first one is a "game", for which check fills in a new G; the last one is an
+// "end" and has the same id.
+func Line[G, T any](s *Series[G], name string, check func(*Tally, *G, Values, *T)) Kind {
 	return Tagged(name, name, func(t *Tally, v Values, inputs *T) {
-		if s.game == nil {
-			Malformed("no game has begun")
+		if name == "game" {
+			if s.game != nil {
+				t.At("game %s", s.id)
+				Same(t, "the next game begins before its end", true, false)
+			}
+			*s = Series[G]{game: new(G), id: v.ID()}
 		}
-		t.enter(s.id)
-		s.play(func() { check(t, s.game, v, inputs) })
-	})
-}
-
-// Closing is the kind of the last line of a game, whose id must be that of the first.
-func Closing[G, T any](s *Series[G], end func(*Tally, *G, Values, *T)) Kind {
-	return Tagged("end", "end", func(t *Tally, v Values, inputs *T) {
 		g := s.game
-		if s.game = nil; g == nil {
+		if g == nil {
 			Malformed("no game has begun")
 		}
 		t.enter(s.id)
-		t.At("end")
-		Same(t, "id", v.ID(), s.id)
-		s.play(func() { end(t, g, v, inputs) })
+		if name == "end" {
+			s.game = nil
+			t.At("end")
+			Same(t, "id", v.ID(), s.id)
+		}
+		if s.lost {
+			return
+		}
+		err := ending(func() { check(t, g, v, inputs) })
+		if s.lost = errors.Is(err, errLost); !s.lost {
+			Valid(err)
+		}
 	})
 }
 

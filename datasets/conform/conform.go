@@ -1,11 +1,6 @@
 // Package conform compares the rules of the games with transcripts of other engines, above all the original ones of the
-// contests: it replays a transcript and compares every value that it states with the value that the rules compute.
-//
-// A transcript is a file of JSON lines. The Checker of a game, in a package below this one, says what its lines are.
-// This package reads the files, counts the comparisons and keeps the first difference.
-//
-// Only games with transcripts have a checker: WinTetris has none. The table of checkers is therefore not part of the
-// list of games, but of package datasets/commands.
+// contests: files of JSON lines, whose every value is compared with what the rules compute. The packages below have a
+// Checker for each game that has transcripts; package datasets/commands lists them.
 package conform
 
 import (
@@ -85,8 +80,7 @@ func Read(c *Checker, in *jsonl.Reader) (*Report, error) {
 // parts are the kinds of lines that follow a game's first line.
 var parts = map[string]bool{"turn": true, "skip": true, "end": true}
 
-// String returns the line "FILE: N games, M values compared, K differ" and the first difference below it. If there are
-// games, their further lines are not listed.
+// String returns "FILE: N games, M values compared, K differ" and the first difference. Parts of games are left out.
 func (r *Report) String() string {
 	var kinds []string
 	for kind, n := range r.Kinds {

@@ -35,8 +35,7 @@ func (v Values) Read(key string, into any) {
 	}
 }
 
-// Given compares values, of which it gets the keys and the replayed values in turn. It leaves out those that the
-// transcript does not state or states as null.
+// Given compares values, keys and replayed ones in turn, but those that the transcript does not state or has as null.
 func (v Values) Given(t *Tally, replayed ...any) {
 	for k := 0; k < len(replayed); k += 2 {
 		v.given(t, replayed[k].(string), replayed[k+1])

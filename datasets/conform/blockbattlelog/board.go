@@ -18,8 +18,7 @@ func box(piece, rot int) string {
 	return string(rows[:len(rows)-1])
 }
 
-// field is a side's board as in a transcript: that of the protocol without its commas. The falling piece is painted
-// over it; -1 is none.
+// field is a side's board as in a transcript: that of the protocol without commas; piece -1 is none.
 func field(side *blockbattle.Side, piece int) string {
 	return strings.ReplaceAll(side.Field(piece), ",", "")
 }

@@ -1,19 +1,9 @@
-// Package blockbattlelog compares transcripts of the original engines of AI Block Battle with the rules
-// of package blockbattle. A file has JSON lines of three kinds, which differ in their keys:
-//
-//	game       a whole game of the classic engine or the port: "rounds"
-//	round      a single round of the classic engine from a given position: "in" and "res"
-//	log        the lines that one bot and its host exchanged: "log"
-//
-// A replay takes the pieces, the answers and the hole columns from the transcript and compares every
-// other value. If a transcript of the classic engine also states the outcome of the same answers by the
-// published rules, that is compared too.
-//
-// For a log, every line that the host sent is compared with the line that our side would have sent. The
-// bot's own board, points, combo and skips follow from its answers. The opponent's answers are not in
-// the log, so there must be an answer that explains the change of its board and counters, and the number
-// of garbage rows and their holes must follow from its points. If the game of the log is in one of the
-// files too, all lines are also compared with that game.
+// Package blockbattlelog compares transcripts of the original engines of AI Block Battle with package blockbattle. The
+// kinds of lines differ in their keys: games have "rounds", single rounds of the classic engine "in" and "res", and
+// logs of what a bot and its host exchanged "log". A replay takes the pieces, the answers and the hole columns from the
+// transcript, and compares every other value, also by the published rules where they are stated. Every line of a log's
+// host is compared with ours. The opponent's answers are not in a log: there must be one that explains its board and
+// counters, and the garbage. A log whose game is in one of the files is compared with that too.
 package blockbattlelog
 
 import (
@@ -164,13 +154,11 @@ type (
 	}
 )
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (r *roundRecord) UnmarshalJSON(text []byte) error {
 	type plain roundRecord
 	return errors.Join(json.Unmarshal(text, (*plain)(r)), json.Unmarshal(text, &r.Values))
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (r *playerRecord) UnmarshalJSON(text []byte) error {
 	type plain playerRecord
 	return errors.Join(json.Unmarshal(text, (*plain)(r)), json.Unmarshal(text, &r.Values))

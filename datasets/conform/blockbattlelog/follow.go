@@ -8,8 +8,7 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-// checkTurns replays the game with the bot's answers and compares the lines of every turn with those
-// that our side would have sent.
+// checkTurns replays the game with the bot's answers, and compares the lines of every turn with ours.
 func (d *dialogue) checkTurns(t *conform.Tally) {
 	s := &blockbattle.State{Round: 1, Winner: blockbattle.Nobody, Rules: d.rules}
 	for i := range d.turns {
@@ -35,9 +34,8 @@ func (d *dialogue) checkTurns(t *conform.Tally) {
 	}
 }
 
-// said are the answers that the engine can have used in a turn: the bot's line; an empty one if the host
-// noted a time-out or got no line; and the line of the turn before if an answer was late before, because
-// the classic engine takes a late line as the next answer.
+// said are the answers that the engine can have used in a turn: the bot's line, none after a time-out, or, since the
+// classic engine takes a late line as the next answer, that of the turn before.
 func (d *dialogue) said(i int) []string {
 	out := slices.Clone(d.turns[i].answers)
 	if d.turns[i].late || len(out) == 0 {
@@ -53,8 +51,7 @@ func (d *dialogue) lateBefore(i int) bool {
 	return slices.ContainsFunc(d.turns[:i], func(t turn) bool { return t.late })
 }
 
-// advance plays the turn before turn i. If several lines may have been the answer, it takes the first
-// one that leads to the board of turn i.
+// advance plays the turn before turn i, by the first of its possible answers that leads to the board of turn i.
 func (d *dialogue) advance(t *conform.Tally, s *blockbattle.State, i int) {
 	now := &d.turns[i]
 	var best blockbattle.State
@@ -76,8 +73,7 @@ func (d *dialogue) advance(t *conform.Tally, s *blockbattle.State, i int) {
 	if d.port {
 		return
 	}
-	// The log does not have the opponent's answer, so the replay continues with the opponent's side as
-	// shown. together has looked for an answer that leads to it.
+	// The replay goes on from the opponent's side as shown, as the log does not have its answer; see together.
 	d.at(t, now, ", "+player(1-d.me))
 	them := 1 - d.me
 	explained := s.Sides[them] == now.sides[them]
@@ -85,8 +81,7 @@ func (d *dialogue) advance(t *conform.Tally, s *blockbattle.State, i int) {
 	s.Sides[them] = now.sides[them]
 }
 
-// together plays a round with the opponent's action that leads to the opponent's side in now, and reports
-// whether there is one. An action that ends the game is not one, because the game went on.
+// together plays a round with the action that leads to the opponent's side in now, and does not end the game, if any.
 func (d *dialogue) together(s *blockbattle.State, land blockbattle.Landing, now *turn) bool {
 	them := 1 - d.me
 	start := *s
@@ -113,8 +108,7 @@ func (d *dialogue) together(s *blockbattle.State, land blockbattle.Landing, now 
 	return false
 }
 
-// rowsIn are the holes of the rows above the solid ones, the lowest row first, up to the first row that
-// cannot be a garbage row.
+// rowsIn are the holes of the rows above the solid ones, the lowest first, as long as they can be garbage.
 func rowsIn(side *blockbattle.Side) [][]int {
 	var out [][]int
 	for y := blockbattle.Height - int(side.Solid) - 1; y >= 0; y-- {
@@ -132,8 +126,7 @@ func rowsIn(side *blockbattle.Side) [][]int {
 	return out
 }
 
-// alone plays a round in which only the bot's own side is known. It assumes the smallest number of
-// garbage rows that explains the board in now.
+// alone plays a round by the bot's own side alone, with the fewest garbage rows that explain its board in now.
 func (d *dialogue) alone(s *blockbattle.State, land blockbattle.Landing, now *turn) bool {
 	them, sent := 1-d.me, s.Sides[1-d.me].Points/blockbattle.PerGarbage
 	s.Sides[them] = blockbattle.Side{}
@@ -162,8 +155,7 @@ func (d *dialogue) alone(s *blockbattle.State, land blockbattle.Landing, now *tu
 	return false
 }
 
-// insert adds rows with these holes above the solid ones. It reports whether they have as many holes as
-// the rules want of a sender that has sent total rows, including these.
+// insert adds garbage rows, and reports whether their holes are as many as of a sender of total rows by then.
 func insert(side *blockbattle.Side, rows [][]int, total int) bool {
 	side.Cells.Raise(len(rows))
 	y := blockbattle.Height - int(side.Solid)

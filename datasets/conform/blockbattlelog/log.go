@@ -39,8 +39,7 @@ type turn struct {
 // engines are the rules of the engines, by their names in transcripts.
 var engines = map[string]blockbattle.Rules{"classic": blockbattle.Classic, "port": blockbattle.Port}
 
-// noTurn is a turn before its first line.
-var noTurn = turn{piece: -1, next: -1}
+var noTurn = turn{piece: -1, next: -1} // a turn before its first line
 
 // parseLog reads a log. Wrong lines are not an error here: the comparison finds them.
 func parseLog(rec *logRecord) *dialogue {
@@ -140,8 +139,7 @@ func (all games) checkLog(t *conform.Tally, _ conform.Values, rec *logRecord) {
 	}
 }
 
-// checkTimes compares the time banks with the rule. A bank depends on the time that the bot used, which
-// is not in the log, so it may have any value between two bounds.
+// checkTimes compares the time banks with their bounds: the time that a bot used is not in the log.
 func (d *dialogue) checkTimes(t *conform.Tally) {
 	for i := range d.turns {
 		now := &d.turns[i]

@@ -9,8 +9,7 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-// greatest is the largest counter in a start position. It is small enough that no counter overflows in
-// the round that follows.
+// greatest is the largest counter in a start position, with which none overflows in a round.
 const greatest = 1 << 28
 
 // checkSingle replays a single round of the classic engine from the position in the record.
@@ -130,8 +129,7 @@ var oneSwitch = []struct {
 	{"DRAW_BY_SET", blockbattle.Classic | blockbattle.DrawBySet},
 }
 
-// switches names the switches that change this round of a classic game. It is nil if the published rules
-// have the same outcome.
+// switches names the switches that change this round of a classic game; nil if the published rules do not.
 func switches(s *blockbattle.State, in *inputs) []string {
 	classic := under(blockbattle.Classic, s, in).outcome()
 	if classic == under(blockbattle.Document, s, in).outcome() {

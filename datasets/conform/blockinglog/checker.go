@@ -1,13 +1,7 @@
-// Package blockinglog compares reference cases of Blocking with the rules of package
-// blocking. A file has JSON lines of three kinds, which differ in their keys:
-//
-//	game, turn, skip, end   whole games, line after line: "type"
-//	opening                 a first move and all codes that mean the same: "equivalent"
-//	shape table             each letter with its definition and 8 orientations: "A", "B", …
-//
-// A replay takes the number of players, the letters and the answers from the transcript. It compares every other
-// value: the lines that the player was sent and their order, whether the answer was legal, the cells it covered,
-// scores, the players who were passed over, the end of the game, ranks and the last board.
+// Package blockinglog compares reference cases of Blocking with package blocking: whole games (game, turn, skip and end
+// by "type"), first moves with all codes that mean the same ("equivalent"), and the table of shapes (a key per letter).
+// A replay takes the number of players, the letters and the answers from the transcript, and compares every other
+// value.
 package blockinglog
 
 import (
@@ -24,10 +18,10 @@ import (
 func New() *conform.Checker {
 	games := new(conform.Series[game])
 	return &conform.Checker{Tag: "type", Kinds: []conform.Kind{
-		conform.Opening(games, begin),
-		conform.Inner(games, "turn", turn),
-		conform.Inner(games, "skip", skip),
-		conform.Closing(games, end),
+		conform.Line(games, "game", begin),
+		conform.Line(games, "turn", turn),
+		conform.Line(games, "skip", skip),
+		conform.Line(games, "end", end),
 		conform.Keyed("opening", "equivalent", checkOpening),
 		conform.Keyed("shape table", "A", checkShapes),
 	}}

@@ -1,17 +1,9 @@
-// Package dropbloxlog compares transcripts of the original engine of Dropblox with the rules
-// of package dropblox. A file has JSON lines of these kinds, which differ in their keys:
-//
-//	game, turn, end   whole games, line after line: "kind"
-//	case              one turn from a given position
-//	rng               the first uniform numbers of a seed
-//	blocks            the types drawn from a seed at given scores: a "trajectory"
-//	block             a block of the table: "type", "center" and "offsets" and no "kind"
-//	history           a game as files: the output of the program and the text of every file
-//
-// A replay takes seeds, commands and the program's output from the transcript, and in a case also
-// the board and two blocks. It compares every other value, and the files of a history byte by byte.
-//
-// Boards are lists of rows without the empty rows at the top. Points are [row, column].
+// Package dropbloxlog compares transcripts of the original engine of Dropblox with package dropblox. By "kind", lines
+// are parts of games (game, turn, end), a turn from a position (case), the first uniform numbers of a seed (rng), the
+// types drawn at scores (blocks), a game as files (history), or without a kind a block of the table ("offsets"). A
+// replay takes seeds, commands and output from the transcript, and in a case also the board and two blocks. It compares
+// every other value, and files byte by byte. Boards are lists of rows without the empty ones at the top, points are
+// [row, column].
 package dropbloxlog
 
 import (
@@ -27,9 +19,9 @@ import (
 func New() *conform.Checker {
 	games := new(conform.Series[game])
 	return &conform.Checker{Tag: "kind", Kinds: []conform.Kind{
-		conform.Opening(games, begin),
-		conform.Inner(games, "turn", turn),
-		conform.Closing(games, end),
+		conform.Line(games, "game", begin),
+		conform.Line(games, "turn", turn),
+		conform.Line(games, "end", end),
 		conform.Tagged("case", "case", checkCase),
 		conform.Tagged("seed", "rng", checkUniform),
 		conform.Tagged("draw list", "blocks", checkDraws),
@@ -114,8 +106,7 @@ func generator(s seed) (g dropblox.Twister) {
 	return g
 }
 
-// drawsRecord is the types drawn from a seed: seven at score 0, then at scores that the
-// trajectory gives, "const:c" or "ramp:m" for m times 0, 1, 2, ...
+// drawsRecord is the types drawn from a seed: 7 at score 0, then at scores c ("const:c") or 0, m, 2m… ("ramp:m").
 type drawsRecord struct {
 	Seed       seed   `json:"seed"`
 	Trajectory string `json:"trajectory"`

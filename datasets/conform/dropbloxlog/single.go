@@ -76,8 +76,7 @@ type historyRecord struct {
 	Files  map[string]string `json:"files"`
 }
 
-// firstSeconds is the second argument of the program in the first turn, as the original engine writes
-// it (rules §9): the time limit minus the margin, in seconds.
+// firstSeconds is the second argument of the program in the first turn (rules §9): the limit less the margin.
 const firstSeconds = "299"
 
 func checkHistory(t *conform.Tally, v conform.Values, r *historyRecord) {

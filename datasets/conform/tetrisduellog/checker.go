@@ -1,16 +1,8 @@
-// Package tetrisduellog compares transcripts of the original engine of the Tetris duel with the rules of package
-// tetrisduel. A file has JSON lines of three kinds, which differ in their keys:
-//
-//	game, turn, end   whole games, line after line: "type"
-//	list              a board and a block with all their placements: "all" and "valid"
-//	clear             a board before and after full rows are removed: "before" and "after"
-//
-// A replay takes the blocks and the placements from the transcript. It compares every other value: what the mover was
-// shown, the list of placements in its order, gains, boards, combo, the end of the game and its reason, and the
-// statistics. A wrong answer must be wrong by the rules, and a late answer must be a legal one.
-//
-// Boards are 75 hex digits, three per row. A placement in a list is a hex digit for the row, then
-// the column and the direction.
+// Package tetrisduellog compares transcripts of the original engine of the Tetris duel with package tetrisduel: whole
+// games (game, turn and end by "type"), placements of a block on a board ("valid"), and boards before and after full
+// rows go ("before"). A replay takes the blocks and the placements from the transcript and compares every other value.
+// A wrong answer must be wrong by the rules, and a late one a legal one. Boards are 75 hex digits, three per row; a
+// placement in a list is a hex digit for the row, the column and the direction.
 package tetrisduellog
 
 import (
@@ -29,9 +21,9 @@ import (
 func New() *conform.Checker {
 	games := new(conform.Series[game])
 	return &conform.Checker{Tag: "type", Kinds: []conform.Kind{
-		conform.Opening(games, begin),
-		conform.Inner(games, "turn", turn),
-		conform.Closing(games, end),
+		conform.Line(games, "game", begin),
+		conform.Line(games, "turn", turn),
+		conform.Line(games, "end", end),
 		conform.Keyed("list", "valid", checkList),
 		conform.Keyed("clear", "before", checkClear),
 	}}
@@ -79,11 +71,9 @@ type stats struct {
 	overtakes int
 }
 
-// stealMost is the largest number of the mover's own cells in a battle row that it steals.
-const stealMost = 3
+const stealMost = 3 // the largest number of the mover's own cells in a battle row that it steals
 
-// place updates the cells of both seats for placement p, which is about to be played in s. It returns
-// the number of battle rows that p steals.
+// place updates both seats' cells for p, to be played in s, and returns the battle rows that p steals.
 func (st *stats) place(s *tetrisduel.State, p tetrisduel.Placement) (steals int) {
 	const reachable, peace = 1<<tetrisduel.Reachable - 1, 1<<tetrisduel.Peace - 1
 	seat, kind := s.Mover(), s.Block(int(s.Turn))
@@ -157,7 +147,6 @@ func parseBoard(text string) (f falling.Field) {
 // A boardText is a board in lower case.
 type boardText string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (b *boardText) UnmarshalJSON(text []byte) error {
 	*b = boardText(strings.ToLower(strings.Trim(string(text), `"`)))
 	return nil

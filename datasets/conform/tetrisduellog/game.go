@@ -53,8 +53,7 @@ func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) {
 	}
 	s := &g.state
 	t.At("half-turn %d", r.T)
-	// The state is over when there is no placement, but the transcript still has a half-turn then. So the
-	// list comes from the board.
+	// The state is over when there is no placement, but the transcript has a half-turn: the list is the board's.
 	over := s.Reason == tetrisduel.Limit || g.fault != ""
 	conform.Require(t, "the game goes on", true, !over)
 	seat := s.Mover()
