@@ -27,11 +27,9 @@ const (
 	Human                  // a person
 )
 
-// Person is the text of the agent that is a person.
-const Person = "human"
+const Person = "human" // the text of the agent that is a person
 
-// execPrefix begins the text of an agent that is a program.
-const execPrefix = "exec:"
+const execPrefix = "exec:" // begins the text of an agent that is a program
 
 // An Agent is one that a user names, for one game.
 type Agent struct {
@@ -50,8 +48,7 @@ type Agent struct {
 	text    Text
 }
 
-// Parse reads the text of an agent of g: it reads weights and looks up programs, but starts and compiles nothing. An
-// error says what is wrong and what is known instead; it wraps ErrUntrusted for what foreign text may not name.
+// Parse reads the text of an agent of g and its weights, and looks up programs, but starts and compiles nothing.
 func Parse(g *env.Game, t Text) (_ *Agent, err error) {
 	defer named(t.text, &err)
 	name, spec := Alias(t.text)
@@ -170,8 +167,7 @@ func (a *Agent) read(options string, colon bool) (err error) {
 // its agents are not. Agents that implement io.Closer must be closed after their game.
 type Factory func(seed uint64) (env.Agent, error)
 
-// Factory returns what makes an env.Agent for every game. It fails if the agent cannot play where one action is asked
-// for at a time, or if its options do not go together.
+// Factory fails if the agent cannot play where one action is asked for at a time, or its options do not fit.
 func (a *Agent) Factory() (_ Factory, err error) {
 	defer named(a.Spec, &err)
 	e := Of(a.game)
@@ -207,8 +203,7 @@ func (a *Agent) Player() (contest.Player, error) {
 	return contest.Player{Program: p, Name: a.Name, Agent: a.Recorded()}, err
 }
 
-// Program returns how the agent is started as a program of its contest: for an agent of ours, this executable with the
-// arguments "bot GAME --agent SPEC".
+// Program returns how the agent is started as a program: one of ours is this executable, "bot GAME --agent SPEC".
 func (a *Agent) Program() (contest.Program, error) {
 	switch {
 	case a.Kind == Human:

@@ -149,9 +149,8 @@ func searcher(g *env.Game, s *entry.Search, judge maker, o entry.Options) (Facto
 	return waver(func(uint64) (env.Agent, error) { return &pooledAgent{pool: p, limit: o.Time}, nil }, o.Eps), nil
 }
 
-// A pool holds searches that are not choosing at the moment. A search carries nothing over from one choice to the
-// next, so that any will do: a thousand games need no more searches, each with its memory of positions, than the
-// cores that play them. The garbage collector may take those that are not used.
+// A pool holds searches that are not choosing at the moment. A search carries nothing over from one choice to the next,
+// so a thousand games need no more searches, each with its memory, than the cores that play them.
 type pool struct {
 	create func() (env.Agent, error)
 	idle   sync.Pool // of env.Agent
@@ -164,7 +163,6 @@ type pooledAgent struct {
 	value float32
 }
 
-// Act implements env.Agent.
 func (a *pooledAgent) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	inner, idle := a.pool.idle.Get().(env.Agent)
 	if !idle {
@@ -186,7 +184,6 @@ func (a *pooledAgent) Act(ctx context.Context, s env.State, seat int) (env.Actio
 	return action, err
 }
 
-// Value implements search.Reporter.
 func (a *pooledAgent) Value() float32 { return a.value }
 
 // A pooledAgent can go on elsewhere: it is a vec.Resumable without a memory, because its searches carry

@@ -20,8 +20,7 @@ type judges struct {
 	output string   // what the file of the network says about its output
 }
 
-// sources returns, by the name of an agent, what reads the weights of its judge from a file,
-// or takes the game's own if no file is named.
+// sources returns, by the name of an agent, what reads the weights of its judge: "" is the game's own.
 func (t Text) sources(g *env.Game, e *entry.Entry) map[string]func(file string) (judges, error) {
 	all := map[string]func(string) (judges, error){}
 	for _, other := range e.Others {

@@ -37,7 +37,6 @@ func newRanking(g *env.Game, e search.Evaluator, o search.Options) (*Ranking, er
 		greedy: search.NewGreedy(g, e)}, nil
 }
 
-// Rank implements entry.Ranker.
 func (r *Ranking) Rank(ctx context.Context, s env.State, seat int, also env.Action) ([]entry.Choice, error) {
 	list := r.once(s, seat)
 	if len(list) == 0 || r.o.Ply == 1 {
@@ -191,8 +190,7 @@ func (r *Ranking) agent(s env.State, plies int) (a env.Agent, err error) {
 	return a, err
 }
 
-// zeros are the draws that are forced where a search does not average over draws.
-var zeros [env.MaxDraws]uint16
+var zeros [env.MaxDraws]uint16 // the draws that are forced where a search does not average over draws
 
 // later returns a value that was found one ply further from the root.
 func later(v float32) float32 {
@@ -222,8 +220,7 @@ func NewRanker(g *env.Game, t Text) (*Ranker, error) {
 	return a.Ranker()
 }
 
-// Ranker returns what values the actions of positions as the agent does, which must be one that searches with an
-// evaluator.
+// Ranker returns what values actions as the agent does, which must search with an evaluator.
 func (a *Agent) Ranker() (_ *Ranker, err error) {
 	defer named(a.Spec, &err)
 	e := Of(a.game)
@@ -260,5 +257,4 @@ func (a *Agent) Ranker() (_ *Ranker, err error) {
 // onlyHere is the end of a Unit without a scale of its own.
 const onlyHere = ": higher is better; compare values of one position only"
 
-// logOdds is the note "output" of a network whose output is the log odds of winning.
-const logOdds = "log odds of winning"
+const logOdds = "log odds of winning" // the note "output" of a network whose output is the log odds of winning

@@ -12,21 +12,18 @@ import (
 	"blockyard/agents/mlp"
 )
 
-// A Text names an agent, and says who wrote it: the user of this program (Own), or somebody else (Foreign). Only the
-// user's text may start a program or read a file.
+// A Text names an agent and says who wrote it: only the user's own text may start a program or read a file.
 type Text struct {
 	text    string
 	own     bool
 	weights entry.Reader // those that came along, by ContentName
 }
 
-// Own is text of the user of this program, such as an argument of its command line. It may name programs, files of
-// weights and submissions. TestCallersOfOwn lists who calls it, each with a reason.
+// Own is text of the user of this program, such as an argument. TestCallersOfOwn lists its callers, with reasons.
 func Own(text string) Text { return Text{text: text, own: true} }
 
-// Foreign is text of anybody else: of a client, checkpoint, run folder, record, cluster or submission. It can only name
-// agents of this program. The option weights can only name weights that came along with the text, by content; without
-// any, weights is nil.
+// Foreign is text of anybody else. It only names agents of this program, and weights, by content, that came along with
+// it.
 func Foreign(text string, weights entry.Reader) Text { return Text{text: text, weights: weights} }
 
 // With returns t with weights that came along with it.
@@ -38,8 +35,7 @@ func (t Text) With(weights entry.Reader) Text {
 // String returns the text.
 func (t Text) String() string { return t.text }
 
-// ContentPrefix begins the name of weights that are named by content.
-const ContentPrefix = "sha256:"
+const ContentPrefix = "sha256:" // begins the name of weights that are named by content
 
 var contentName = regexp.MustCompile(`^` + ContentPrefix + `[0-9a-f]{64}$`)
 
@@ -70,9 +66,8 @@ func (t Text) Read(name string) ([]byte, error) {
 	return nil, ErrUntrusted
 }
 
-// Portable returns the spec of an agent with its weights named by content, and those weights: what Foreign reads on
-// another machine as the same agent. name is empty if the agent has no weights of its own. The error for what is no
-// agent of this program wraps ErrUntrusted.
+// Portable returns the spec of an agent and its weights, named by content, as Foreign reads them elsewhere; name is
+// empty without weights. The error for what is no agent of this program wraps ErrUntrusted.
 func (a *Agent) Portable() (spec, name string, data []byte, err error) {
 	if a.Kind != Ours || a.options.Weights == "" {
 		if a.Kind != Ours {

@@ -11,8 +11,7 @@ import (
 	"blockyard/env/vec"
 )
 
-// A wavering agent plays a legal action at random now and then, all equally likely, and otherwise as another agent:
-// the option eps.
+// A wavering agent plays a random legal action now and then, and otherwise as another agent: the option eps.
 type wavering struct {
 	env.Agent
 	eps    float64
@@ -33,7 +32,6 @@ func waver(f Factory, eps float64) Factory {
 	}
 }
 
-// Act implements env.Agent.
 func (w *wavering) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	const scale = 1 << 53 // what a float64 holds exactly
 	if float64(w.chance.Next()>>11) < w.eps*scale {

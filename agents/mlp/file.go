@@ -11,15 +11,13 @@ import (
 	"strconv"
 )
 
-// ErrNotShipped says that a program has no built-in network. It is wrapped by errors about a missing one.
-var ErrNotShipped = errors.New("no weights shipped")
+var ErrNotShipped = errors.New("no weights shipped") // wrapped by errors about a missing built-in network
 
 // Activation names, in the metadata of a file, what a Net computes between its layers: torch.nn.LeakyReLU(0.01).
 const Activation = "leaky_relu 0.01"
 
-// Facts say what a network is for. A file keeps them in its metadata, under the keys game, rules and features (a JSON
-// list of names). The key activation, which a file may leave out, is Activation. Notes are all other keys, such as how
-// the network was trained.
+// Facts say what a network is for: keys game, rules and features (a JSON list of names) of a file's metadata, beside
+// activation, which may be missing. Notes are all other keys.
 type Facts struct {
 	Game     string
 	Rules    int
@@ -61,8 +59,7 @@ func Write(w io.Writer, n *Net, f Facts) error {
 	return WriteTensors(w, n.Tensors(), meta)
 }
 
-// Memory returns the bytes of the weights of n, which its clones share, and those that each clone takes, both with
-// those of a Fixed.
+// Memory returns the bytes of the weights of n, which its clones share, and those of each clone, with a Fixed.
 func (n *Net) Memory() (shared, clone int64) {
 	for i, l := range n.layers {
 		shared += 4 * int64(len(l.W)+len(l.B)+len(n.packed[i].w)+len(n.packed[i].b))

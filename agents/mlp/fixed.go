@@ -28,8 +28,7 @@ type Fixed struct {
 	shared []float32 // the inputs that are not counts; longer before they are set
 }
 
-// mostInput bounds the weighted mean size of the inputs of a Fixed.
-const mostInput = 8
+const mostInput = 8 // bounds the weighted mean size of the inputs of a Fixed
 
 // fixedWeights are the weights of the inputs that are counts, times their units.
 type fixedWeights struct {
@@ -41,11 +40,9 @@ type fixedWeights struct {
 	last  []float32 // the weights of a last layer of one output times 1/one, for vector instructions; nil for other layers
 }
 
-// block64 is how many outputs the kernel takes at a time.
-const block64 = 64
+const block64 = 64 // how many outputs the kernel takes at a time
 
-// Fixed returns an evaluator of n that shares the weights with n and its clones. The first len(units) inputs are counts
-// times units.
+// Fixed returns an evaluator of n that shares its weights; the first len(units) inputs are counts times units.
 func (n *Net) Fixed(units []float32) *Fixed {
 	w := n.fixed(units)
 	f := &Fixed{net: n, w: w, acc: make([]float32, n.AccLen()), more: make([]uint64, w.wide/2)}
@@ -110,8 +107,7 @@ func newFixedWeights(n *Net, units []float32) *fixedWeights {
 	return w
 }
 
-// splitBits is how many bits of a weight the lower half of a split one has.
-const splitBits = 7
+const splitBits = 7 // how many bits of a weight the lower half of a split one has
 
 // splitWeight returns the word whose lower 16 bits and 2^splitBits times the upper ones, both signed, add up to v.
 func splitWeight(v int32) int32 {
@@ -119,8 +115,7 @@ func splitWeight(v int32) int32 {
 	return (v-low)>>splitBits<<16 | low&0xffff
 }
 
-// fixedOne chooses the power of two: the greatest with which neither a sum of the first layer nor a split weight
-// overflows.
+// fixedOne is the greatest power of two with which neither a sum of the first layer nor a split weight overflows.
 func fixedOne(n *Net, units []float32) float64 {
 	l, most, great := &n.layers[0], 0., 0.
 	for o := 0; o < l.Out; o++ {
@@ -205,8 +200,7 @@ func (f *Fixed) sum(shared []float32) {
 	}
 }
 
-// one takes one row in hidden[0] through the other layers: the sums of the first layer, or its outputs if a layer
-// follows that is not single.
+// one takes one row in hidden[0] through the other layers: sums, or outputs before a layer that is not single.
 func (n *Net) one(x []float32) float32 {
 	for i := 1; i < len(n.packed); i++ {
 		p := &n.packed[i]
@@ -253,8 +247,7 @@ const (
 	multiples = 2*times + 1
 )
 
-// changes adds (x - last)·pairs to dst. It takes four multiples at a time, so that dst is read and written once for
-// four of them. list is memory as long as x.
+// changes adds (x - last)·pairs to dst, four multiples at a time. list is memory as long as x.
 func changes(dst []uint64, x, last []int32, pairs []uint64, list []int) {
 	const none = times // where multiple 0 of the first weights is
 	var at [4]int

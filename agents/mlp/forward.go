@@ -6,8 +6,7 @@ import (
 	"math"
 )
 
-// slope is the factor of the leaky ReLU below zero.
-const slope = 0.01
+const slope = 0.01 // the factor of the leaky ReLU below zero
 
 // maxWidth is the most inputs or outputs of a layer, maxDepth the most layers.
 const (
@@ -21,8 +20,7 @@ type Layer struct {
 	W, B    []float32
 }
 
-// A Net is a network with the memory for a forward pass. It is not safe for concurrent use: make a Clone for every
-// goroutine.
+// A Net is a network with the memory for a forward pass. Every goroutine needs a Clone of its own.
 type Net struct {
 	layers []Layer
 	packed []packed
@@ -38,8 +36,7 @@ type packed struct {
 	b             []float32 // [wide]
 }
 
-// blockRows is the number of rows that pass through all layers together.
-const blockRows = 16
+const blockRows = 16 // the number of rows that pass through all layers together
 
 // vectorAdd and vectorDot are addRows and leakyDot in vector instructions, with the same bits; vectorPair is both for
 // a network of 64 hidden units and one output. vectorChange sets the sums of a Fixed, vectorWhole is leakyDot for whole
@@ -118,8 +115,7 @@ func (n *Net) Forward(x []float32, rows int, out []float32) {
 	n.ForwardFrom(n.packed[0].b, x, n.In(), rows, out)
 }
 
-// Base computes the part of the first layer that depends on shared inputs: x holds the inputs from the given index
-// to In, and acc, of length AccLen, is set to the biases plus the products of x with the weights.
+// Base sets acc, of length AccLen, to the biases plus the products of inputs x, from the given index to In.
 func (n *Net) Base(x []float32, from int, acc []float32) {
 	p := &n.packed[0]
 	copy(acc[:p.wide], p.b)
@@ -128,8 +124,7 @@ func (n *Net) Base(x []float32, from int, acc []float32) {
 	}
 }
 
-// ForwardFrom evaluates inputs whose shared part is in acc, from Base: x is [rows][own], the first own inputs of
-// every row. The result is in out, [rows][Out].
+// ForwardFrom evaluates x, [rows][own], the first inputs of each row, into out, [rows][Out]; acc is from Base.
 func (n *Net) ForwardFrom(acc, x []float32, own, rows int, out []float32) {
 	if hasVector && vectorPair != nil && own > 0 && rows > 0 && n.pair() {
 		last := &n.packed[1]
@@ -217,8 +212,7 @@ func (n *Net) add(p *packed, dst, x []float32, from, in, stride, rows int) {
 	addRows(dst, x, w, rows, in, stride, p.wide)
 }
 
-// addRows adds x·w to dst. x has rows of in numbers, stride apart, w is [in][wide], dst is [rows][wide]. wide is a
-// multiple of 8.
+// addRows adds x, rows of in numbers stride apart, times w [in][wide] to dst [rows][wide]; wide is a multiple of 8.
 //
 // It takes the inputs that are not 0 four at a time, so that dst is read and written once for four products; these
 // are added one after the other.
@@ -256,8 +250,7 @@ func addRows(dst, x, w []float32, rows, in, stride, wide int) {
 // slopes are the factors of the leaky ReLU for numbers without and with a sign, which cannot be predicted.
 var slopes = [2]float32{1, slope}
 
-// leakyDot is the sum of w·leaky(h), as eight partial sums that are then added in halves. Both slices have the same
-// length, a multiple of 8.
+// leakyDot is the sum of w·leaky(h), as eight partial sums added in halves. Both have a length of n times 8.
 func leakyDot(h, w []float32) float32 {
 	var s [8]float32
 	for i := 0; i+8 <= len(h) && i+8 <= len(w); i += 8 {

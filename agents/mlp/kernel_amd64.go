@@ -126,8 +126,7 @@ func pairAVX2(acc, x, w, v []float32, bias float32, in int, out []float32) {
 // mostChange is the greatest difference of two counts whose product with 2^splitBits fits into 16 bits.
 const mostChange = 1<<(15-splitBits) - 1
 
-// changeAVX2 sets dst to from plus (x - last)·split. It adds at most mostChange of a difference at a time; rest is
-// memory for what is left.
+// changeAVX2 sets dst to from plus (x - last)·split, at most mostChange at a time; rest is memory.
 func changeAVX2(dst, from, x, last, rest, split []int32) {
 	in, wide := len(x), len(dst)
 	_, _, _ = from[wide-1], last[in-1], split[len(split)-1]

@@ -12,8 +12,7 @@ import (
 	"slices"
 )
 
-// Limits of a safetensors file. They are far above what any network here needs; a malicious file cannot make the
-// reader use much more memory than its own length.
+// Limits of a file, far above what any network needs, so that reading takes little more memory than its length.
 const (
 	maxHeader  = 1 << 20
 	maxFile    = 256 << 20
@@ -73,9 +72,8 @@ func WriteTensors(w io.Writer, tensors []Tensor, meta map[string]string) error {
 	return err
 }
 
-// ParseTensors reads a safetensors file, by WriteTensors or any other writer, that holds only float32. It returns the
-// tensors in the order of their data, and the metadata. It refuses a file with any defect; memory stays within a
-// small multiple of len(file).
+// ParseTensors reads a safetensors file of float32 alone, and refuses any defect. It returns the tensors in the order
+// of their data, and the metadata. Memory stays within a small multiple of len(file).
 func ParseTensors(file []byte) ([]Tensor, map[string]string, error) {
 	bad := func(format string, a ...any) ([]Tensor, map[string]string, error) {
 		return nil, nil, fmt.Errorf("safetensors: "+format, a...)
@@ -124,8 +122,7 @@ func ParseTensors(file []byte) ([]Tensor, map[string]string, error) {
 	return tensors, meta, err
 }
 
-// foreign are the first bytes of other files of weights. No safetensors file begins with them: as the length of its
-// header they would exceed maxHeader.
+// foreign are the first bytes of other files; as lengths of a header they would exceed maxHeader.
 var foreign = map[string]string{
 	"PK\x03\x04":        "a zip archive, such as torch.save (.pt) and numpy.savez (.npz) write",
 	"\x80\x02\x8a\x0a":  "a pickle, as old versions of torch.save (.pt) write",

@@ -3,8 +3,7 @@ package mlp
 // vectorSum is sumEight in vector instructions, with the same bits. It is set as vectorAdd is.
 var vectorSum func(terms [][8]int32, w []float32, out *[8]float32)
 
-// SumEight sets out[k] to the sum of terms[t][k] times w[t] over all t, for eight positions k. Each sum is added in
-// order and rounded after each step, which gives the same bits on every machine. terms is as long as w.
+// SumEight sets out[k] to the sum of terms[t][k]·w[t] over all t, in order, each step rounded to float32.
 func SumEight(terms [][8]int32, w []float32, out *[8]float32) {
 	if hasVector && vectorSum != nil {
 		vectorSum(terms, w, out)

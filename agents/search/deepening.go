@@ -29,8 +29,7 @@ type Deepening struct {
 	draw     [env.MaxDraws]uint16
 }
 
-// deepest is the greatest depth. deepWidth[d] is how many actions it searches after d actions, the last
-// two of a depth excepted: of the last but one tailWidth, of the last one all.
+// deepest is the greatest depth, and deepWidth how many actions it searches, but for the last two of a depth.
 const deepest = 5
 
 var deepWidth = [deepest]int{6, 3, 3}
@@ -49,7 +48,6 @@ func NewDeepening(g *env.Game, e Evaluator, nodes, outcomes int) *Deepening {
 // SetGuard is that of TwoPly, which searches the first two plies.
 func (x *Deepening) SetGuard(g Guard) { x.two.SetGuard(g) }
 
-// Act implements env.Agent.
 func (x *Deepening) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	x.clock, x.cut, x.left = NewClock(ctx), false, x.nodes
 	root := &x.two.root

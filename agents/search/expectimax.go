@@ -28,11 +28,9 @@ type Expectimax struct {
 	draw     [2][env.MaxDraws]uint16 // after the first and the second action; only [0] differs from 0
 }
 
-// tailWidth is the number of third actions after which the fourth is searched.
-const tailWidth = 4
+const tailWidth = 4 // the number of third actions after which the fourth is searched
 
-// NewExpectimax returns an Expectimax of three plies for g with the evaluator e. It goes on from the best width
-// pairs, width ≥ 1, and averages over draws 0 to outcomes-1, outcomes ≥ 1.
+// NewExpectimax returns one of three plies: from the best width ≥ 1 pairs, over draws 0 to outcomes-1, outcomes ≥ 1.
 func NewExpectimax(g *env.Game, e Evaluator, width, outcomes int) *Expectimax {
 	x := &Expectimax{
 		two:  *NewTwoPly(g, e),
@@ -54,7 +52,6 @@ func NewExpectimax4(g *env.Game, e Evaluator, width, outcomes int) *Expectimax {
 // SetGuard is that of TwoPly, which finds the pairs.
 func (x *Expectimax) SetGuard(g Guard) { x.two.SetGuard(g) }
 
-// Act implements env.Agent.
 func (x *Expectimax) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	x.clock, x.cut = NewClock(ctx), false
 	root := &x.two.root

@@ -31,8 +31,7 @@ func (g *Greedy) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 	return g.root.legal[i], nil
 }
 
-// Values returns the legal actions of seat in s and what they are worth at one ply, until the next call. It forces the
-// draws of s.
+// Values returns the legal actions and their worth at one ply, until the next call. It forces the draws of s.
 func (g *Greedy) Values(s env.State, seat int) ([]env.Action, []float32) {
 	g.root.leaves(g.eval, s, seat, 1)
 	return g.root.legal, g.root.value[:len(g.root.legal)]
@@ -51,7 +50,6 @@ func NewRandom(seed uint64) *Random {
 	return r
 }
 
-// Act implements env.Agent.
 func (r *Random) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	r.legal = s.Legal(seat, r.legal[:0])
 	if len(r.legal) == 0 {
@@ -67,7 +65,6 @@ type First struct{ legal []env.Action }
 // NewFirst returns a First.
 func NewFirst() *First { return new(First) }
 
-// Act implements env.Agent.
 func (f *First) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	f.legal = s.Legal(seat, f.legal[:0])
 	if len(f.legal) == 0 {

@@ -28,8 +28,7 @@ func (l *level) open(e Evaluator, s env.State, seat int) error {
 	return nil
 }
 
-// expand makes the children of s by every action of seat, ply plies from the root, and sets the values of those that
-// are finished games. It forces the draws of s.
+// expand makes the children of s, ply plies from the root, values finished ones, and forces the draws of s.
 func (l *level) expand(s env.State, seat, ply int) {
 	l.list(s, seat)
 	l.live = 0
@@ -93,8 +92,7 @@ func (l *level) arrange(byValue bool) {
 	l.order = order
 }
 
-// top returns the value of the best action, ply plies from the root. A seat that must act and has no legal action has
-// lost.
+// top returns the value of the best action, ply plies from the root; a seat without one has lost.
 func (l *level) top(ply int) float32 {
 	if len(l.legal) == 0 {
 		return -Win + float32(ply)
@@ -124,8 +122,7 @@ type LeafEvaluator interface {
 	EvaluateLeaves(s env.State, seat int, legal []env.Action, out []float32, rest []int) []int
 }
 
-// leaves is expand and evaluate for positions that the search does not go on from: it makes only those that e leaves
-// to it, and these alone are live.
+// leaves is expand and evaluate for positions that no search goes on from: only those that e leaves out are made.
 func (l *level) leaves(e Evaluator, s env.State, seat, ply int) {
 	if direct {
 		if d, ok := e.(LeafEvaluator); ok {
@@ -143,8 +140,7 @@ func (l *level) leaves(e Evaluator, s env.State, seat, ply int) {
 	l.evaluate(e, seat)
 }
 
-// A Guard knows which actions may lose at once to what other seats do in the same step. A search of a seat's own
-// actions does not see that.
+// A Guard knows which actions may lose to what others do in the same step, which a search of own actions misses.
 type Guard interface {
 	// Risky sets out[i] if seat may have lost in children[i], the positions that its actions in s lead to, after what
 	// the other seats can do in s. len(out) == len(children) ≥ 1. Risky must not change or keep the positions.

@@ -64,7 +64,6 @@ func NewTwoSeats(g *env.Game, e Evaluator, ply, width int) *Minimax {
 	return m
 }
 
-// Act implements env.Agent.
 func (m *Minimax) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	if m.many != nil && s.SeatCount() > 2 {
 		a, err := m.many.Act(ctx, s, seat)
@@ -223,7 +222,6 @@ func NewReply(g *env.Game, e Evaluator, width int) *Reply {
 	return &Reply{eval: e, width: width, root: level{game: g}, reply: level{game: g}}
 }
 
-// Act implements env.Agent.
 func (r *Reply) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	c := NewClock(ctx)
 	if err := r.root.open(r.eval, s, seat); err != nil {

@@ -23,8 +23,7 @@ type choice struct {
 	value  float32
 }
 
-// bests is how many actions that were best in other positions a node keeps.
-const bests = 8
+const bests = 8 // how many actions that were best in other positions a node keeps
 
 // frontier returns the best action of the seat to move, d plies from the root, at one ply, and its value. A value of
 // beta or more is only a bound. Actions that were best elsewhere come first, in small groups.
@@ -153,8 +152,7 @@ func (m *Minimax) refute(
 	return -2 * Win, env.None
 }
 
-// tries is how many actions refute searches.
-const tries = 2
+const tries = 2 // how many actions refute searches
 
 // wide is how many actions are searched d ≥ 1 plies from the root: fewer and fewer in a quick search.
 func (m *Minimax) wide(d int) int {

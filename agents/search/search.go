@@ -47,7 +47,6 @@ type Reporter interface {
 // reported makes an agent a Reporter.
 type reported struct{ value float32 }
 
-// Value implements Reporter.
 func (r *reported) Value() float32 { return r.value }
 
 const (
@@ -70,8 +69,7 @@ func Clamp(v float32) float32 {
 	return v
 }
 
-// Over returns the value of s for seat if s is a finished game, ply plies from the root. A Result above or below 0
-// gives a value beyond Limit on that side, the further the larger.
+// Over values a finished game, ply plies from the root: beyond Limit on the side of its Result, if that is not 0.
 func Over(s env.State, seat, ply int) (float32, bool) {
 	if s.Acting() != 0 {
 		return 0, false
@@ -86,11 +84,9 @@ func Over(s env.State, seat, ply int) (float32, bool) {
 	return 0, true
 }
 
-// zeros are the draws that a search forces if it does not average over draws.
-var zeros [env.MaxDraws]uint16
+var zeros [env.MaxDraws]uint16 // the draws that a search forces if it does not average over draws
 
-// better reports whether an action of value v should replace the best one so far. An equal value does not; neither
-// does NaN.
+// better reports whether v should replace the best value so far; an equal value and NaN should not.
 func better(v, best float32) bool { return v > best || best != best }
 
 // stuck is the error of an agent whose seat has no legal action.
@@ -98,8 +94,7 @@ func stuck(seat int) error {
 	return fmt.Errorf("seat %d has no legal action", seat)
 }
 
-// MaxPly is the greatest number of plies that a search looks ahead. More than 6 are for a Minimax with a deadline,
-// which then goes as deep as its time allows.
+// MaxPly is the greatest number of plies; more than 6 are for a Minimax with a deadline.
 const MaxPly = 16
 
 // Options select a search. The zero value is the default one.
@@ -201,8 +196,7 @@ func (c *Clock) Timed() bool { return c.timed }
 // Left returns the time until the deadline; there is one.
 func (c *Clock) Left() time.Duration { return time.Until(c.end) }
 
-// Up reports whether the search must stop. It also compares the time itself, because on a busy machine a context may
-// close its channel long after its deadline.
+// Up reports whether the search must stop. A busy machine may close a context's channel long after its deadline.
 func (c *Clock) Up() bool {
 	select {
 	case <-c.done:
@@ -212,8 +206,7 @@ func (c *Clock) Up() bool {
 	}
 }
 
-// spell is how many evaluations a search makes between two looks at the time.
-const spell = 256
+const spell = 256 // how many evaluations a search makes between two looks at the time
 
 // Spend counts n evaluations and reports whether the search must stop, as far as it has looked.
 func (c *Clock) Spend(n int) bool {

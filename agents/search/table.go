@@ -2,8 +2,7 @@ package search
 
 import "blockyard/env"
 
-// A table keeps what a Minimax has found out about positions, by their hashes. A new position takes the place of an
-// older one with the same lower bits.
+// A table keeps what a Minimax knows of positions, by hash; a new one replaces one with the same lower bits.
 type table struct {
 	entries []entry // nil if the game's positions have no hash
 	stamp   uint32  // number of the current iteration
@@ -14,8 +13,7 @@ const (
 	listLen  = 12 // the most actions that an entry lists
 )
 
-// TableMemory is how many bytes a table takes.
-const TableMemory = tableLen * 48
+const TableMemory = tableLen * 48 // how many bytes a table takes
 
 // An entry is what is known about a position.
 type entry struct {

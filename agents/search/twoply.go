@@ -30,7 +30,6 @@ func NewTwoPly(g *env.Game, e Evaluator) *TwoPly {
 // SetGuard excludes first actions that g calls risky, unless all are or what is left loses.
 func (t *TwoPly) SetGuard(g Guard) { t.guard = g }
 
-// Act implements env.Agent.
 func (t *TwoPly) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	c := NewClock(ctx)
 	i, err := t.search(&c, s, seat)
@@ -97,8 +96,7 @@ type pair struct {
 	value  float32
 }
 
-// ahead reports whether p is better than q. Ties are broken by the actions, so that the order of any two pairs is
-// defined.
+// ahead reports whether p is better than q; actions break ties.
 func (p pair) ahead(q pair) bool {
 	if p.value != q.value {
 		return better(p.value, q.value)

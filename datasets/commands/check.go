@@ -29,8 +29,7 @@ type bounds struct {
 	MaxBytes int64 `default:"${max_bytes}" placeholder:"N" help:"Read at most so much of a file, in bytes uncompressed."`
 }
 
-// raise is what to do if a file is longer.
-const raise = "raise --max-bytes"
+const raise = "raise --max-bytes" // what to do if a file is longer
 
 // Validate returns an error for a limit that permits nothing.
 func (b *bounds) Validate() error {

@@ -254,5 +254,4 @@ var turns = map[string]int{
 	"\x1b[F": far, "\x1bOF": far, "\x1b[4~": far, "G": far,
 }
 
-// far is more turns than a game has.
-const far = 1 << 30
+const far = 1 << 30 // more turns than a game has

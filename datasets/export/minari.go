@@ -14,18 +14,15 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// minariVersion is the version of Minari whose format is written.
-const minariVersion = "0.5.3"
+const minariVersion = "0.5.3" // the version of Minari whose format is written
 
-// minariSteps is the longest episode that Minari can read: pyarrow returns rows in batches of 131,072, and
-// the last observation is one more row.
+// minariSteps is the longest episode that Minari reads, in a batch of pyarrow less the last observation.
 const minariSteps = 131071
 
-// Minari writes episodes for Minari's Parquet storage: one folder per episode, with a file that has one row
-// per step and one row for the last observation. An episode is one seat's game. Observations are dicts of
-// planes and globals, actions are ids, and rewards are changes of the result; infos have action_mask and
-// score. Two sorts of episodes are left out: those with a decision without an action, because the action
-// space has no id for it, and those with more than 131,071 steps.
+// Minari writes a folder per episode, one seat's game, for Minari's Parquet storage: a row per step and one for the
+// last observation, Dict(planes, globals). Actions are ids, rewards changes of the result; infos have action_mask and
+// score. Left out are episodes with a decision without an action, which has no id, and those of more than 131,071
+// steps.
 type Minari struct {
 	*columns
 	folder, id string // folder of the data, name of the dataset
@@ -84,7 +81,6 @@ func NewMinari(folder, id string, g *env.Game) (*Minari, error) {
 	return m, os.MkdirAll(m.folder, 0o755)
 }
 
-// Row implements Sink.
 func (m *Minari) Row(r *Row) error {
 	e := m.seats[r.Seat]
 	if e == nil {
@@ -180,8 +176,7 @@ func (m *Minari) Close([]Source) error {
 	})
 }
 
-// observationSpace is the space of observations, Dict(planes, globals), in Minari's format. Like Minari it
-// writes infinite bounds as Infinity, which is not JSON; see finite.
+// observationSpace is in Minari's format, which writes infinite bounds as Infinity, not JSON; see finite.
 func observationSpace(g *env.Game) string {
 	p := g.Planes
 	box := func(dtype, shape, low, high string) string {

@@ -74,7 +74,6 @@ func NewSFT(folder string, g *env.Game) (*SFT, error) {
 	return s, err
 }
 
-// Row implements Sink.
 func (s *SFT) Row(r *Row) error {
 	if r.Action == env.None {
 		return nil
@@ -92,7 +91,6 @@ func (s *SFT) Row(r *Row) error {
 	return errors.Join(s.write(s.table, r), s.json.Encode(&s.row))
 }
 
-// End implements Sink.
 func (s *SFT) End(env.State) error {
 	s.games++
 	return nil

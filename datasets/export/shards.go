@@ -101,7 +101,6 @@ func (s *Shards) flush() error {
 	return s.table.out.Flush()
 }
 
-// Row implements Sink.
 func (s *Shards) Row(r *Row) error {
 	var err error
 	switch {

@@ -1,8 +1,5 @@
-// Package export writes recorded games in formats that training code can read without replaying them:
-// Parquet shards and Minari datasets.
-//
-// A Walker replays records and sends rows to a Sink. A row is one decision of one seat: its observation,
-// legal actions and action, and the change of result and points until its next decision or the end.
+// Package export writes recorded games as Parquet shards, Minari datasets, and text for language models. A Walker
+// replays records and sends rows to a Sink: a decision of a seat, and what changed until its next one.
 package export
 
 import (
@@ -42,8 +39,7 @@ type Row struct {
 	open bool // the outcome is not known yet
 }
 
-// A Sink receives rows, game by game. The rows of a seat come in order of play. Rows of different seats
-// come when the outcome of their decision is known.
+// A Sink receives rows game by game, those of a seat in order of play, each when its outcome is known.
 type Sink interface {
 	Row(r *Row) error
 	// End ends the game with its last position s, which the Sink must not keep.
@@ -54,8 +50,7 @@ type Sink interface {
 	Discard()
 }
 
-// A Walker replays recorded games and sends their decisions to a sink. Its memory does not grow with the
-// length of the games.
+// A Walker sends the decisions of recorded games to a sink, in memory that does not grow with their length.
 type Walker struct {
 	sink Sink
 	game *env.Game

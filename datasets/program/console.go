@@ -59,14 +59,12 @@ func Terminal(stream any) bool {
 // Raw adds the carriage returns that a terminal in raw mode needs.
 type Raw struct{ To io.Writer }
 
-// Write implements io.Writer.
 func (r Raw) Write(b []byte) (int, error) {
 	_, err := io.WriteString(r.To, strings.ReplaceAll(string(b), "\n", "\r\n"))
 	return len(b), err
 }
 
-// Until returns what in has to read, and the error end from when ctx has ended, also while in has nothing to read, as a
-// pipe. An error of nil is io.EOF. Who closes the reader lets go of in.
+// Until reads in until ctx has ended, also while in waits, and then returns the error end; nil is io.EOF.
 func Until(ctx context.Context, in io.Reader, end error) io.ReadCloser {
 	read, write := io.Pipe()
 	go func() {

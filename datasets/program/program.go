@@ -39,8 +39,7 @@ type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
 
-// ErrFound means that a command has found differences and printed them. The exit status is then Failed, and nothing
-// more is printed.
+// ErrFound says that a command has printed differences: the exit status is Failed, and nothing more is printed.
 var ErrFound = errors.New("differences were found")
 
 // A Program is a command line.
@@ -70,8 +69,7 @@ func (p *Program) Main() int {
 	return status
 }
 
-// Run runs a command line and returns the exit status. Methods Run of commands may have parameters of the types
-// context.Context and *Console.
+// Run runs a command line and returns the exit status; commands' Run may take a context.Context and a *Console.
 func (p *Program) Run(ctx context.Context, args []string, con *Console) int {
 	return p.run(args, con, kong.BindTo(ctx, (*context.Context)(nil)))
 }
@@ -132,8 +130,7 @@ func (p *Program) run(args []string, con *Console, context kong.Option) int {
 	}
 }
 
-// refuseEmpty returns an error for a flag that was given an empty value, as by a script whose variable is not set, and
-// does not say with the tag empty that it has a meaning.
+// refuseEmpty refuses an empty value, as of a script's unset variable, of flags without the tag empty.
 func refuseEmpty(command *kong.Context) error {
 	for _, p := range command.Path {
 		if p.Flag == nil || p.Flag.Tag.Has("empty") {
@@ -175,8 +172,7 @@ func help() kong.Option {
 	})
 }
 
-// helpOf returns the help text of a flag or argument with its default. Kong itself shows the default of a flag without
-// a placeholder, as in --games=400.
+// helpOf adds its default to a help text. Kong shows that of a flag without a placeholder itself.
 func helpOf(v *kong.Value) string {
 	text := kong.DefaultHelpValueFormatter(v)
 	if v.Default == "" || v.Flag != nil && v.Flag.PlaceHolder == "" {
@@ -185,8 +181,7 @@ func helpOf(v *kong.Value) string {
 	return text + " Default: " + v.Default + "."
 }
 
-// Longer gives commands their longer descriptions, which are printed with the flags: that of the command "serve tetris"
-// is the file help/serve-tetris.txt. What the method Help of a command returns follows it.
+// Longer gives commands longer descriptions, "serve tetris" that in help/serve-tetris.txt, before their method Help's.
 func Longer(files fs.FS) kong.Option {
 	return kong.PostBuild(func(k *kong.Kong) error {
 		for _, c := range k.Model.Leaves(false) {
@@ -211,8 +206,7 @@ func Texts(text string) kong.Vars {
 	return v
 }
 
-// moment is how long signals after the first one still count as the first: programs such as timeout signal a process
-// and then the group that it is in.
+// moment is how long signals count as the first: timeout signals a process, and then its group.
 const moment = 200 * time.Millisecond
 
 // Context returns a context that ends with the first SIGINT (Ctrl-C) or SIGTERM. One of these signals that comes more

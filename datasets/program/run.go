@@ -20,12 +20,10 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// RunFile is the name of the file that says how results were made, so that they can be made again: in a folder of
-// results, and as an extension beside a single file. The Python package writes the same form.
+// RunFile says how results were made, in their folder or as an extension beside one file, as in Python.
 const RunFile = "run.json"
 
-// maxEarlier bounds Run.Earlier: the oldest processes are forgotten first.
-const maxEarlier = 100
+const maxEarlier = 100 // bounds Run.Earlier: the oldest processes are forgotten first
 
 // A Run is one process that wrote results.
 type Run struct {
@@ -49,8 +47,7 @@ func Begin(name, seed string) *Run {
 	}
 }
 
-// Open writes run.json of a folder of results while they are still being made, and keeps what it said of earlier
-// processes. Close completes the file.
+// Open writes a folder's run.json at the start, with earlier processes. Close completes it.
 func (r *Run) Open(folder string) error {
 	path := filepath.Join(folder, RunFile)
 	last, err := ReadRun(path)
@@ -161,8 +158,7 @@ func (i Info) Line(program string) string {
 		program, i.Version, cmp.Or(i.Commit, "unknown"), cmp.Or(i.Date, "unknown"), i.Go, i.Platform)
 }
 
-// Called returns the name of this program in help and errors: that of its file if it begins with "blockyard", as in
-// releases and in the Python package, otherwise the default.
+// Called returns the name of this program's file if that begins with "blockyard", as in releases, or the default.
 func Called(byDefault string) string {
 	if base := filepath.Base(os.Args[0]); strings.HasPrefix(base, "blockyard") {
 		return strings.TrimSuffix(base, ".exe")

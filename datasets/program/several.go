@@ -21,9 +21,8 @@ type Part struct {
 	Start func() int // runs the program with the command line of this process, and returns its exit status
 }
 
-// Main runs the command line of this process and returns the exit status. The first words are a command, such as
-// "arena"; before it may stand the name of its program, as in "agents arena". Where one command begins with the words
-// of another, as "serve dropblox" with "serve", the longer one counts.
+// Main runs the command line of this process: a command, or a program's name before it. The longer of two commands,
+// such as "serve dropblox" and "serve", counts.
 func (s *Several) Main() int {
 	args := os.Args[1:]
 	if len(args) == 0 || args[0] == "-h" || args[0] == "--help" {
@@ -63,8 +62,7 @@ func (s *Several) find(args []string) (part *Part, named bool) {
 	return part, false
 }
 
-// begun returns how many of args are the words of a command that a struct for kong declares. It reads the struct's tags
-// alone: to make all parsers takes longer than all else that is done before a command runs.
+// begun counts the words of args that are a command in a struct for kong, without making slow parsers.
 func begun(commands reflect.Type, args []string) int {
 	for i := 0; i < commands.NumField() && len(args) > 0; i++ {
 		f := commands.Field(i)

@@ -12,8 +12,7 @@ import (
 	"blockyard/env"
 )
 
-// MaxChoices and MaxDraws are the largest numbers of choices, and of steps with draws, of a game that Read
-// returns. Longer games can be replayed line by line: see Reader.ReadPart and Reader.Replay.
+// Choices, and steps with draws, of a game that Read returns at most. Reader.Replay has longer ones.
 const (
 	MaxChoices = 64 << 20
 	MaxDraws   = 16 << 20
@@ -84,8 +83,7 @@ func fits(choices []env.Action, draws [][]uint16) error {
 	return nil
 }
 
-// ReadPart reads the next line into rec: a whole game or a part of a long one, with More set unless it is
-// the last part. It returns io.EOF at the end of the file.
+// ReadPart reads the next line into rec, a game or a part of a long one, with More unless it is the last; or io.EOF.
 func (r *Reader) ReadPart(rec *Record) error {
 	line, err := r.Next()
 	if err != nil {

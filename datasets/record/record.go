@@ -25,11 +25,9 @@ type Record struct {
 	Results []float32    `json:"results"`           // one per seat, -1 to 1, at the end; all 0 if Stopped
 	Stopped bool         `json:"stopped,omitempty"` // the game was stopped before its end
 
-	// Draws are the random draws of a game that was played elsewhere: Draws[0] those of Reset, Draws[k]
-	// those of the k-th Step. Other draws follow from Seed.
+	// Draws are the random draws of a game played elsewhere, of Reset and of each Step; others follow from Seed.
 	Draws [][]uint16 `json:"draws,omitempty"`
-	// Start is the first position, as env.Encode writes it, of a game that did not start with Reset.
-	// Draws[0] is then ignored.
+	// Start is the first position, by env.Encode, of a game that did not start with Reset; Draws[0] is then ignored.
 	Start []byte `json:"start,omitempty"`
 	// Table is Game.Table: what Game is a hash of, if anything.
 	Table []string `json:"table,omitempty"`
@@ -44,8 +42,7 @@ type Record struct {
 	More bool `json:"more,omitempty"`
 }
 
-// ErrInvalid is wrapped by the errors for malformed records.
-var ErrInvalid = errors.New("invalid record")
+var ErrInvalid = errors.New("invalid record") // wrapped by the errors for malformed records
 
 // New returns the record of a game of g that starts with Reset(seed), with one agent's name per seat.
 func New(g *env.Game, seed uint64, agents []string) *Record {
@@ -67,8 +64,7 @@ func (rec *Record) Join(part *Record) {
 	rec.More, rec.Scores, rec.Results, rec.Stopped = part.More, part.Scores, part.Results, part.Stopped
 }
 
-// AddDraws appends the random draws of the last Reset or Step of s. If it is called after Reset and
-// every Step, the record replays with any random generator.
+// AddDraws appends the draws of the last Reset or Step of s. With all of them, the record needs no generator.
 func (rec *Record) AddDraws(s env.State) {
 	rec.Draws = append(rec.Draws, s.Draws([]uint16{}))
 }
@@ -139,13 +135,11 @@ func (rec *Record) validHead() error {
 // ErrDiffers is wrapped by the error of Check for a game that does not replay as recorded.
 var ErrDiffers = errors.New("the replayed game differs from the record")
 
-// Check replays rec and returns nil if it has g's version of the rules, every action is legal, the
-// actions end with the game, and scores and results are as recorded.
+// Check replays rec: g's rules, legal actions to the end of the game, scores and results as recorded.
 func Check(g *env.Game, rec *Record) error { return NewReplay(g, rec).check() }
 
-// CheckNext checks the next game of r without holding all of it in memory. lookup returns a game by its name and
-// table, as games.Recorded does. The result is the record's first line with the recorded end of the game. io.EOF
-// means that there is no next game; after any other error that is not ErrDiffers, r must not be used.
+// CheckNext is Check for the next game of r, without holding all of it. lookup is games.Recorded. It returns the first
+// line with the recorded end. After io.EOF, and other errors than ErrDiffers, r must not be used.
 func CheckNext(r *Reader, lookup func(name string, table []string) (*env.Game, error)) (*Record, error) {
 	head := new(Record)
 	if err := r.ReadPart(head); err != nil {
@@ -181,8 +175,7 @@ func (rp *Replay) check() error {
 	return rp.Compare()
 }
 
-// Compare compares the position that the replay has reached with the recorded end of the game. An
-// error wraps ErrDiffers.
+// Compare compares the position reached with the recorded end; an error wraps ErrDiffers.
 func (rp *Replay) Compare() error {
 	differs := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", ErrDiffers, fmt.Sprintf(format, args...))

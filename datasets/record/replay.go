@@ -41,8 +41,7 @@ func NewReplay(g *env.Game, rec *Record) *Replay {
 	return rp
 }
 
-// Replay starts a replay of the game whose first line, head, ReadPart has just returned. It reads the
-// game's other lines when it needs them, so that a game of any length fits into memory.
+// Replay starts a replay of the game whose first line ReadPart has just returned, and reads others when needed.
 func (r *Reader) Replay(g *env.Game, head *Record) *Replay {
 	rp := NewReplay(g, head)
 	rp.from = r
@@ -123,9 +122,8 @@ func (rp *Replay) have(ready func() bool) bool {
 
 func (rp *Replay) more() bool { return rp.last.More && rp.from != nil }
 
-// All yields each position with the moves played from it, and the last position with env.NoMoves. It
-// yields the same State each time, and steps it in between. A second loop continues where the first one
-// stopped. All ends early if there is an error; see Err.
+// All yields the State, which it steps, with the moves from each position; env.NoMoves from the last. A second loop
+// goes on where the first stopped. All ends early after an error; see Err.
 func (rp *Replay) All() iter.Seq2[env.State, env.Moves] {
 	return func(yield func(env.State, env.Moves) bool) {
 		for rp.err == nil {
@@ -182,8 +180,7 @@ func (rp *Replay) play(m env.Moves) {
 	rp.values = rp.values[min(n, len(rp.values)):]
 }
 
-// Value is the recorded search value of the k-th acting seat's choice in the position that All
-// yields, if the record has one.
+// Value is the recorded search value of the k-th acting seat's choice, if there is one.
 func (rp *Replay) Value(k int) (v float32, ok bool) {
 	if k >= len(rp.values) {
 		return 0, false

@@ -15,8 +15,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// partChoices is the largest number of choices, and of draws, in one line. Such a line is far shorter than
-// the longest one that a Reader accepts.
+// partChoices bounds the choices, and the draws, of a line, which is then far shorter than Readers accept.
 const partChoices = 1 << 17
 
 // A Writer writes records. Several goroutines may use it at once. The records are in the file after Close.
@@ -33,8 +32,7 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{out: bufio.NewWriter(w)}
 }
 
-// Create creates a file of records, compressed if its name ends in .gz. The file gets its name, and
-// replaces an older file, when Close succeeds.
+// Create creates a file of records, compressed if it ends in .gz, which Close puts in its place.
 func Create(path string) (*Writer, error) { return create(path, strings.HasSuffix(path, ".gz")) }
 
 func create(path string, compressed bool) (*Writer, error) {
@@ -109,8 +107,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// Sync writes all buffered records and waits until they are on the disk. A compressed file then goes on with another
-// member.
+// Sync writes all records to the disk. A compressed file then goes on with another member.
 func (w *Writer) Sync() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,8 +148,7 @@ func (w *Writer) close(keep bool) error {
 	return err
 }
 
-// Append opens a file of records for writing at its end, or creates it. If the last writer was killed in
-// the middle of a record, Append first removes that incomplete record.
+// Append opens a file of records at its end, without a last record that a killed writer left, or creates it.
 func Append(path string) (*Writer, error) {
 	compressed := strings.HasSuffix(path, ".gz")
 	if st, err := os.Stat(path); err == nil && st.Size() > 0 {

@@ -10,15 +10,12 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// commandPace is the duration of a command's frame in milliseconds.
-const commandPace = 40
+const commandPace = 40 // the duration of a command's frame in milliseconds
 
-// window is how many commands of a turn a frame lists before and after the current one.
-const window = 24
+const window = 24 // how many commands of a turn a frame lists before and after the current one
 
-// commands is a record of Dropblox as a replay: a frame before each command of a turn and one after the last
-// (rules §14). The drop has no frame of its own. The commands of a history folder are those that the program gave; for
-// the actions of other records, which are resting places, they are the shortest ones that lead there.
+// commands is a record of Dropblox as a replay: a frame before each command of a turn and one after the last (rules
+// §14), not for the drop. For actions without commands, which only a history folder has, the shortest ones stand.
 type commands struct {
 	*recordReplay
 	starts []int // first frame of each turn, the one before its first command; each command has another one

@@ -25,8 +25,7 @@ type replay interface {
 	frame(n int) Frame
 	// position returns turn n of a record, to be analysed.
 	position(n int) (analysis.Request, error)
-	// marked paints turn n of a record, at which position has just been, with a legal action of a seat instead of those
-	// played.
+	// marked paints turn n, at which position has just been, with a legal action of a seat instead of those played.
 	marked(n, seat int, a env.Action) (Frame, error)
 }
 
@@ -127,8 +126,7 @@ func frameOf(f *env.Frame, s env.State, turn int) Frame {
 	return out
 }
 
-// paint converts everything of f except its notes and facts. Boards after the first whose name begins with "next" hold
-// one piece each and become a tray.
+// paint converts f but for notes and facts; boards named "next…", of one piece, become a tray.
 func (out *Frame) paint(f *env.Frame) {
 	next := Tray{Name: "next", Seat: env.Everybody}
 	for k := range f.Boards {
@@ -186,8 +184,7 @@ func (out *Frame) actions(r *playback.Timeline) {
 	}
 }
 
-// A kind is what the page shows of a game's name in the list and above the boards. All of it
-// follows from the game itself, so that a new game needs nothing here.
+// A kind is what the page shows of a game's name, from the game itself, so that a new one needs nothing here.
 type kind struct {
 	Title string `json:"title"`          // "Block Battle, classic"
 	Unit  string `json:"unit"`           // what a game's length counts: "move" or "turn"
@@ -222,8 +219,7 @@ func kindOf(name string) kind {
 	return out
 }
 
-// sign is the piece with the most cells for its longer side of those that a position shows beside
-// its boards; nil if it shows none.
+// sign is the piece beside a position's boards with the most cells for its longer side; nil if there is none.
 func sign(s env.State) (best *Board) {
 	var f env.Frame
 	s.Show(&f)

@@ -25,15 +25,13 @@ const (
 	maxText  = 4 << 20 // bytes of a state or a move file
 )
 
-// settling is how long an invalid file may be one that is still being written, and quiet how long a
-// running game may take between changes.
+// An invalid file may be still being written for settling; a running game changes within quiet.
 const (
 	settling = 3 * time.Second
 	quiet    = 305 * time.Second
 )
 
-// A history is the game of a history folder as a record. The states say which blocks came, and which action led from
-// one to the next; the moves say with which commands.
+// A history is the game of a history folder as a record: states say which blocks and actions came, moves the commands.
 type history struct {
 	*folder
 	rec   *record.Record
@@ -166,8 +164,7 @@ func (d *folder) changed() time.Time {
 	return time.Time{}
 }
 
-// read creates the entry of a history folder. settled means that its newest state was readable, so that it
-// need not be read again before the folder changes.
+// read creates the entry of a history folder, settled if its newest state could be read.
 func (d *dir) read(changed time.Time) (e *entry, settled bool) {
 	e = &entry{ID: d.shown, Game: "dropblox", Players: []string{"dropblox_ai"},
 		Time: cmp.Or(startOf(filepath.Base(d.path)), changed.UnixMilli()),
@@ -224,8 +221,7 @@ func (d *dir) meta(e *entry) {
 	e.Players = []string{name}
 }
 
-// startOf reads the start of a game from its folder's name, "<id>_<unix time>", and returns it in
-// milliseconds, 0 if the name has none.
+// startOf reads the start of a game, in milliseconds, from its folder's name, "<id>_<unix time>"; 0 without one.
 func startOf(name string) int64 {
 	at := strings.LastIndexByte(name, '_')
 	sec, err := strconv.ParseInt(name[at+1:], 10, 64)

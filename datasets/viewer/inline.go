@@ -13,8 +13,7 @@ import (
 //go:embed page
 var page embed.FS
 
-// PageFiles returns the files of the page. Its stage (stage.js, draw.js), elements (dom.js) and styles serve other
-// pages too.
+// PageFiles returns the files of the page, of which stage.js, draw.js, dom.js and styles serve other pages too.
 func PageFiles() fs.FS {
 	static, err := fs.Sub(page, "page")
 	if err != nil {
@@ -47,8 +46,7 @@ func inline(id, data string) string {
 	return strings.Replace(text, "<title>", ownPolicy+"<title>", 1)
 }
 
-// Standalone returns a page of PageFiles with its programs and styles in it. before is HTML that comes before the
-// programs, such as another one that answers them.
+// Standalone returns a page of PageFiles with its programs and styles in it, behind the HTML before.
 func Standalone(name, before string) string {
 	text := pageFile(name)
 	b := bundler{done: map[string]bool{}}
@@ -70,8 +68,7 @@ func pageFile(name string) string {
 	return string(text)
 }
 
-// A bundler puts the modules of the page into one program: each becomes a function that stores its exports in modules,
-// behind those that it imports.
+// A bundler makes one program of the modules of the page: functions, after those they import, that set modules.
 type bundler struct {
 	out  strings.Builder
 	done map[string]bool

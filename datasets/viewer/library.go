@@ -25,8 +25,7 @@ const (
 	maxDepth   = 12     // folders within folders
 )
 
-// walkEvery is how often folders are searched for new files.
-const walkEvery = time.Second
+const walkEvery = time.Second // how often folders are searched for new files
 
 // A Library is the list of games in some files and folders, which it keeps up to date.
 type Library struct {
@@ -168,8 +167,7 @@ func (l *Library) walk() {
 	}
 }
 
-// find calls found for every file of records and every history folder below root. It skips links and names
-// that begin with a dot.
+// find calls found for every file of records and history folder below root, but links and hidden names.
 func (l *Library) find(root folder, found func(path, shown string, history bool)) {
 	n := 0
 	err := filepath.WalkDir(root.path, func(path string, d fs.DirEntry, err error) error {
@@ -230,8 +228,7 @@ func (d *dir) look() {
 	}
 }
 
-// list returns all entries: games being played first, then those of files in the order of their names, then
-// history folders, the newest first.
+// list returns games being played, then those of files by name, then history folders, the newest first.
 func (l *Library) list() []*entry {
 	var out []*entry
 	for _, f := range l.files {

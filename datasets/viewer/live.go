@@ -19,8 +19,7 @@ import (
 	"blockyard/datasets/program/web/ask"
 )
 
-// A Live shows games of a running server while its clients play them: those that the server shows at its address of
-// serve --watch.
+// A Live shows games while clients play them on a server, as its address of serve --watch tells them.
 type Live struct {
 	Address string // HOST:PORT of --watch
 	Token   string // of the clients whose games are shown; may be empty if the server has no tokens
@@ -40,8 +39,7 @@ const (
 	answerSize = 8 << 20 // bytes
 )
 
-// Serve prints the address of the page on out and serves it until ctx is done. It fails if the server cannot be
-// reached.
+// Serve prints the address of the page on out and serves it until ctx is done. It fails without the server.
 func (l *Live) Serve(ctx context.Context, out, errs io.Writer) error {
 	if got := l.take(ctx, 1); got.status != http.StatusOK && got.status != http.StatusTooManyRequests {
 		return errors.New(got.err())

@@ -8,8 +8,7 @@ import (
 	"blockyard/env"
 )
 
-// A Painter paints positions that need not be of a recorded game, for pages that show them on the stage of the replay
-// page. Its zero value is ready for use. It keeps memory and is not safe for concurrent use.
+// A Painter paints positions, recorded or not, for the stage of pages. It is not safe for concurrent use.
 type Painter struct {
 	Colours playback.Paint // of pieces that have landed, if somebody tells it what is played
 	frame   env.Frame

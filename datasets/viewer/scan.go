@@ -15,8 +15,7 @@ import (
 	"blockyard/env"
 )
 
-// maxName is the largest length of a player's or a game's name in bytes; longer ones are cut.
-const maxName = 120
+const maxName = 120 // the largest length of a player's or a game's name in bytes; longer ones are cut
 
 type file struct {
 	shown, path string

@@ -17,11 +17,9 @@ import (
 	"blockyard/datasets/record"
 )
 
-// maxStaticFrames is the largest number of frames in a page that holds its game itself.
-const maxStaticFrames = 50_000
+const maxStaticFrames = 50_000 // the largest number of frames in a page that holds its game itself
 
-// WriteHTML writes a page that shows one game of a file of records: game number, from 1. The page holds the game, the
-// programs and the styles, so that it needs no server and can be opened from anywhere. It fails if ctx ends.
+// WriteHTML writes a page with game number, from 1, of a file of records, which needs no server, or fails if ctx ends.
 func WriteHTML(ctx context.Context, w io.Writer, file string, number int) error {
 	l, err := NewLibrary([]string{file})
 	if err != nil {
@@ -44,9 +42,8 @@ func WriteHTML(ctx context.Context, w io.Writer, file string, number int) error 
 	return err
 }
 
-// HTML returns the page of WriteHTML for a record, which it calls name. It can also be shown in a frame without an
-// address and without any rights but to run its scripts, as notebooks do. A record that does not replay, or is very
-// long, is shown as far as possible, with the reason. HTML fails if there is no first position, or ctx ends.
+// HTML returns the page of WriteHTML for a record called name, also for a frame that may only run scripts, as in
+// notebooks. A record that does not replay, or is very long, is shown as far as possible, with the reason.
 func HTML(ctx context.Context, rec *record.Record, name string) (string, error) {
 	return entryOf(rec, name).html(ctx)
 }

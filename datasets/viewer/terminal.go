@@ -12,10 +12,8 @@ import (
 	"blockyard/datasets/record"
 )
 
-// ReadGame returns game n, from 1, of a file of records, or the game of a history folder, and whether other games
-// follow it. It reads at most so many bytes of a file, uncompressed; with 0 jsonl.MaxBytes. If the files of a turn of
-// a history folder cannot be read, the record ends before it, and the error says why; without a first turn there is no
-// record.
+// ReadGame returns game n, from 1, of a file of records or a history folder, and whether others follow. It reads at
+// most so many bytes of a file, with 0 jsonl.MaxBytes. The record of a history ends before a turn with an error.
 func ReadGame(ctx context.Context, path string, n int, most int64) (rec *record.Record, more bool, err error) {
 	switch {
 	case IsHistory(path) && n == 1:
@@ -54,8 +52,7 @@ func ReadGame(ctx context.Context, path string, n int, most int64) (rec *record.
 	return rec, !errors.Is(err, io.EOF), nil
 }
 
-// Newest returns what was written last in a folder: its folder "history" if there is one, otherwise the
-// newest file of records or history folder in it or below. It returns an error if there is nothing.
+// Newest returns a folder's "history", or else what was written last below it: a file of records or a history folder.
 func Newest(below string) (string, error) {
 	path := filepath.Join(below, "history")
 	if st, err := os.Stat(path); err == nil && st.IsDir() {

@@ -17,11 +17,9 @@ import (
 	"blockyard/env/games"
 )
 
-// maxChoices is the largest number of choices of a game that are shown.
-const maxChoices = 1 << 20
+const maxChoices = 1 << 20 // the largest number of choices of a game that are shown
 
-// replayPace is the duration of a position's frame in milliseconds.
-const replayPace = 300
+const replayPace = 300 // the duration of a position's frame in milliseconds
 
 // A recordReplay is a record as a replay with one frame per position.
 type recordReplay struct {
@@ -86,13 +84,11 @@ func (p *recordReplay) read(ctx context.Context) error {
 	return nil
 }
 
-// readTime is how long a game may take to be found in its file, and read.
-const readTime = 20 * time.Second
+const readTime = 20 * time.Second // how long a game may take to be found in its file, and read
 
 var errDeep = fmt.Errorf("the game is not reached within %v: uncompress or split the file", readTime)
 
-// load returns the record as far as it is complete. cut means that the file or folder ends before the game does; for
-// size see recordReplay.
+// load returns the record so far, whether it ends before the game does (cut), and recordReplay.size.
 func (p *recordReplay) load(ctx context.Context) (rec *record.Record, cut bool, size int64, err error) {
 	e := p.entry
 	switch {

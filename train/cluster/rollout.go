@@ -127,12 +127,10 @@ func (l *Learner) collect(iteration, slots int) ([]*selfplay.Slot, error) {
 	return all, nil
 }
 
-// mostVerifying is the share of its time that a learner verifies at most, unless it verifies everything: with many
-// workers, whose results it would keep waiting, it verifies fewer.
+// mostVerifying is the share of its time that a learner verifies at most, unless it verifies everything.
 const mostVerifying = 0.2
 
-// check plays a share of the results again and returns an error if the result of a task differs from that. Which ones,
-// no worker can know; the run does not depend on it.
+// check plays a share of the results again, which no worker can know, and refuses one that differs.
 func (l *Learner) check(t *selfplay.Task, file []byte) error {
 	busy := float64(l.verifying) > mostVerifying*float64(time.Since(l.began))
 	if l.verify < 1 && (rand.Float64() >= l.verify || busy) {
@@ -147,8 +145,7 @@ func (l *Learner) check(t *selfplay.Task, file []byte) error {
 	return err
 }
 
-// aheadMost is how many rollouts beyond the one that the learner waits for may be played.
-const aheadMost = 4
+const aheadMost = 4 // how many rollouts beyond the one that the learner waits for may be played
 
 // A place is a slot in an iteration.
 type place struct{ iteration, slot int }
@@ -173,8 +170,7 @@ func (s *sentTask) next(k int) (selfplay.Task, bool) {
 	return t, err == nil
 }
 
-// A cost is what a slot of a task takes. It changes little from result to result: tasks of slots that are played ahead
-// are split but not joined again.
+// A cost is what a slot of a task takes, which changes little from result to result.
 type cost struct {
 	busy  time.Duration // of playing it: the shortest so far, because a busy machine takes longer
 	bytes int           // of its result: the largest so far
@@ -188,11 +184,9 @@ func (c *cost) add(busy time.Duration, bytes, slots int) {
 	c.bytes = max(c.bytes, bytes/slots)
 }
 
-// What a message costs hardly depends on how many slots it has. A task has at most a quarter of a thread's share of the
-// slots, so that all threads are busy until the end of a rollout, and not more than take longTask, because that is
-// what is lost with a worker. It has more if the learner, which takes handling for a task, would be slower than the
-// threads: as many as keep both busy, or, with too many threads for that, those with which as many tasks are played
-// at a time as the learner can handle meanwhile.
+// A task has at most a quarter of a thread's share of the slots, so that all threads are busy until the end of a
+// rollout, and takes longTask at most, which is lost with a worker. It has more if the learner, at handling for a task,
+// would be slower than the threads: as many as keep both busy or, with too many threads, as it can handle meanwhile.
 const (
 	tasksPerThread = 4
 	longTask       = time.Second
@@ -227,8 +221,7 @@ func (l *Learner) group(tasks []selfplay.Task) (jobs []*fleet.Job) {
 	return jobs
 }
 
-// extend returns the tasks that can follow those whose results are there; see Rollout.Ahead. They count as sent. The
-// caller holds mu.
+// extend returns the tasks after those whose results are there (Rollout.Ahead), as sent. The caller holds mu.
 func (l *Learner) extend() []*fleet.Job {
 	var more []selfplay.Task
 	for slot := range l.run.Slots {

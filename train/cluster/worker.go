@@ -15,8 +15,7 @@ import (
 	"blockyard/train/selfplay"
 )
 
-// Kind is the kind of a run whose jobs are rollouts.
-const Kind = "rollouts"
+const Kind = "rollouts" // the kind of a run whose jobs are rollouts
 
 // A guest plays the rollouts of one run in a worker.
 type guest struct {
@@ -30,11 +29,9 @@ type guest struct {
 	nets   map[string]*mlp.Net         // the newest
 }
 
-// mostNets are kept at a time.
-const mostNets = 2
+const mostNets = 2 // kept at a time
 
-// Open returns the fleet.Kind by which workers play rollouts. algorithm returns empty settings for a game, to be filled
-// with those of the run.
+// Open returns the fleet.Kind by which workers play rollouts, with the settings of an algorithm to be filled in.
 func Open(algorithm func(*games.Game) selfplay.Algorithm) fleet.Kind {
 	return func(_ context.Context, r *fleet.Run, get fleet.Get) (fleet.NewPlayer, error) {
 		g, err := games.Open(r.Game)
@@ -126,8 +123,7 @@ func (w *guest) prepare(ctx context.Context, t *taskSpec) (*mlp.Net, error) {
 	return n, nil
 }
 
-// mostSlots is how many slots a task can have.
-const mostSlots = 256
+const mostSlots = 256 // how many slots a task can have
 
 // A taskSpec is a job: a rollout of consecutive slots.
 type taskSpec struct {

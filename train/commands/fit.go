@@ -145,8 +145,7 @@ func (c *fit) trainer(g *games.Game) (*network.Trainer, error) {
 	return network.New(config)
 }
 
-// fit passes over the rows and prints the loss of each pass. When ctx ends it stops after
-// the current pass; the net so far is saved.
+// fit passes over the rows and prints each pass's loss, until ctx ends.
 func (c *fit) fit(ctx context.Context, t *network.Trainer, train, held *rows.Set) error {
 	shuffle := rand.New(rand.NewPCG(c.Seed, 2))
 	for epoch := range c.Epochs {

@@ -75,8 +75,7 @@ func (c *join) Run(ctx context.Context) error {
 	return err
 }
 
-// errAway says that the broker was away for too long.
-var errAway = errors.New("the broker is away")
+var errAway = errors.New("the broker is away") // says that the broker was away for too long
 
 // connect connects to the broker, which may start later than this worker.
 func (c *join) connect(ctx context.Context, log *slog.Logger) (*broker.Conn, error) {

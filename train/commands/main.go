@@ -36,13 +36,11 @@ func Program() *program.Program {
 		About: "Train networks by self-play or from records. Every command takes --help."}
 }
 
-// reserve makes the garbage collector wait until the heap has grown by another 32 MiB at least, unless GOGC is set. A
-// worker holds a few megabytes and makes as much garbage in a moment: without this, collections took a tenth of its CPU
-// time. With more, the pages of a process that runs for seconds cost more than collections. What it returns lets go of
-// that again.
+// reserve makes the garbage collector wait until the heap has grown by another 32 MiB at least, unless GOGC is set: a
+// worker holds little and makes as much garbage in a moment, and collections took a tenth of its CPU time. With more,
+// the pages of a short process cost more than collections.
 //
-// The collector runs when garbage amounts to what is in use. So this counts as in use, but takes no memory: none of its
-// pages is ever written.
+// Collections come when garbage amounts to what is in use. This counts as in use, but its pages are never written.
 func reserve() (release func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}

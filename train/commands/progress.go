@@ -127,8 +127,7 @@ type snapshot struct {
 	kept           int             // gates whose net became the best
 }
 
-// speedWindow is the training time over which the speed is measured.
-const speedWindow = 5 * time.Second
+const speedWindow = 5 * time.Second // the training time over which the speed is measured
 
 func newMonitor(run *selfplay.Run) *monitor {
 	m := &monitor{run: run, window: run.Counts}

@@ -219,8 +219,7 @@ func clusterMetrics(l *fleet.Session) []ops.Collector {
 	})}
 }
 
-// trust lets the gates of a run use what --gate-against of this command line names. Whatever else the run's folder
-// names is foreign: agents of this program, with weights that lie in the folder.
+// trust lets gates use what --gate-against of this command line names; whatever else the run's folder names is foreign.
 func (c *selfplayCmd) trust(config *phases.Config) {
 	folder := func(name string) ([]byte, error) { return mlp.ReadFile(weightsFile(c.Out, name)) }
 	config.GateText = func(name string) bots.Text {
@@ -231,8 +230,7 @@ func (c *selfplayCmd) trust(config *phases.Config) {
 	}
 }
 
-// keepWeights copies the weights that --gate-against names into the folder of a new run, whose settings then name them
-// by content.
+// keepWeights copies the weights of --gate-against into a new run's folder; its settings name them by content.
 func (c *selfplayCmd) keepWeights(g *games.Game, config *phases.Config) error {
 	config.GateAgainst = slices.Clone(config.GateAgainst) // the flag keeps what the user wrote
 	for k, text := range config.GateAgainst {

@@ -14,8 +14,7 @@ var BlockBattle = merge(New(blockbattle.Game, bot.Entry), Game{
 		[2]string{"own J fits", "own L fits"}, [2]string{"own no S", "own no Z"}, [2]string{"own no J", "own no L"}),
 })
 
-// damageBlockBattle advances the clock by up to nine solid rows and fills up to a little over
-// half of each board's remaining rows with garbage rows and random cells.
+// damageBlockBattle adds up to nine solid rows, and garbage and random cells to a little over half of the others.
 func damageBlockBattle(state env.State, r *env.Rand) {
 	s := state.(*blockbattle.State)
 	solid := below(r, 10)

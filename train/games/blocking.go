@@ -14,8 +14,7 @@ var Blocking = merge(New(blocking.Game, blockingbot.Entry), Game{
 	Chance: chanceInBlocking,
 })
 
-// chanceInBlocking is half the result and half a sigmoid of the margin, which says more about
-// a game than its winner: ten squares ahead give 0.96, one square 0.79.
+// chanceInBlocking is half the result and half a sigmoid of the margin: 0.96 for ten squares ahead, 0.79 for one.
 func chanceInBlocking(state env.State, seat int) float32 {
 	s := state.(*blocking.State)
 	best := math.Inf(-1)
@@ -28,8 +27,7 @@ func chanceInBlocking(state env.State, seat int) float32 {
 	return float32(margin)/2 + (1+s.Result(seat))/4
 }
 
-// scatterBlocking makes two of five games ones of three or four seats, and has the seats place
-// up to eight pieces at random, more often few.
+// scatterBlocking makes two of five games ones of 3 or 4 seats, and places up to eight pieces at random.
 func scatterBlocking(state env.State, r *env.Rand) {
 	s := state.(*blocking.State)
 	s.Seats = [...]uint8{2, 2, 2, 3, 4}[below(r, 5)]

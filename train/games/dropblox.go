@@ -8,8 +8,7 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// Dropblox is trained on the plans of a narrow beam search: a board is worth something else
-// to a search of one block than to one of six.
+// Dropblox is trained on the plans of a narrow beam search: boards are worth something else to one of one block.
 var Dropblox = merge(New(dropblox.Game, dropbloxbot.Entry), Game{
 	Damage: raiseDropblox,
 	Mirror: mirrorColumns(dropbloxbot.FeatureNames, dropblox.Cols),
@@ -40,8 +39,7 @@ func newDropbloxPlanner(net *mlp.Net, width int) Plan {
 	}
 }
 
-// raiseDropblox starts at a score of 250 to 649, where blocks grow, with blocks drawn for that
-// score, on up to 12 rows that lack a few squares each.
+// raiseDropblox starts at a score of 250 to 649, with its blocks, on up to 12 rows that lack a few squares each.
 func raiseDropblox(state env.State, r *env.Rand) {
 	s := state.(*dropblox.State)
 	s.Points = int32(250 + below(r, 400))

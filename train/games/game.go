@@ -1,11 +1,7 @@
-// Package games says what training needs to know about each game: its features, its baseline evaluator, how to make
-// an agent of a network. All of that comes from the game's entry in agents/bots, so every game with features can be
-// trained. A file per game adds what makes training faster or stronger: harder starting positions, mirror images,
-// rewards, a planner.
-//
-// A network evaluates afterstates: positions right after a seat's own action. Their features come in two groups:
-// first those that the action can change, then those that all actions of one decision share and that are computed
-// once per decision.
+// Package games says what training needs to know about each game, from the game's entry in agents/bots, so every game
+// with features can be trained. A file per game adds what makes training faster or stronger. A network evaluates
+// afterstates: positions right after a seat's own action. Features that the action can change come first, then those
+// that all actions of one decision share.
 package games
 
 import (
@@ -43,8 +39,7 @@ type Game struct {
 	Learned func(*mlp.Net) (search.Evaluator, error)
 	// Chance is the target that a finished game gives a seat, 0 to 1: by default the seat's Result on that scale.
 	Chance func(s env.State, seat int) float32
-	// Damage turns a fresh position into a late or a hard one, at random by r alone. Check
-	// accepts the position, and its game is not over.
+	// Damage turns a fresh position into a late or hard one that Check accepts and is not over, at random by r alone.
 	Damage func(s env.State, r *env.Rand)
 	// Mirror, if set, turns a row of features into that of the mirror image of the position, which has the same value.
 	Mirror func(row []float32)
@@ -58,18 +53,15 @@ type Game struct {
 type Solo struct {
 	Discount float64 // per choice
 	Unit     float64 // reward of a point of Score
-	// Planner, if set, makes the policy that replaces greedy choices in training; by the
-	// baseline evaluator if net is nil. A wider one compares more plans.
+	// Planner, if set, makes the policy of training, without a net by the baseline. A wider one compares more plans.
 	Planner func(net *mlp.Net, width int) Plan
 }
 
-// A Plan is a policy that searches by a net. It returns what to choose in s. It writes the features of the position
-// where the plan ends to x and returns the points there; ok is false, and x untouched, if every plan ends the game.
-// Training learns the values of the positions in which plans end, because these are what the search evaluates.
+// A Plan returns what to choose in s by a search. It writes the features of the position where the plan ends, which
+// searches evaluate, to x, and returns its points; ok is false if every plan ends the game.
 type Plan func(s env.State, x []float32) (a env.Action, points int, ok bool)
 
-// Save writes a network for the game, and what is to be noted about it, to a file. If it fails, an existing file is
-// unchanged.
+// Save writes a network for the game, with notes, to a file, which is unchanged after an error.
 func (g *Game) Save(path string, n *mlp.Net, notes map[string]string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -80,11 +72,9 @@ func (g *Game) Save(path string, n *mlp.Net, notes map[string]string) error {
 // Load reads a network for the game from a file, or the shipped one if path is empty.
 func (g *Game) Load(path string) (*mlp.Net, error) { return g.entry.LoadNet(g.Rules, path) }
 
-// ErrNone is wrapped if a game cannot be trained.
-var ErrNone = errors.New("there is nothing to train for this game")
+var ErrNone = errors.New("there is nothing to train for this game") // wrapped if a game cannot be trained
 
-// tuned are the games with more than New gives them.
-var tuned = []*Game{BlockBattle, TetrisDuel, Blocking, WinTetris, Dropblox}
+var tuned = []*Game{BlockBattle, TetrisDuel, Blocking, WinTetris, Dropblox} // the games with more than New gives them
 
 // Open returns what training the game of that name needs, such as blockbattle.
 func Open(name string) (*Game, error) {
@@ -138,8 +128,7 @@ func trainable() (list []*env.Game) {
 	return list
 }
 
-// New returns what training g needs, from its entry alone: games start as they always do, and
-// a game of one seat pays its score.
+// New returns what g's entry alone says: games start as always, and one of one seat pays its score.
 func New(g *env.Game, e *entry.Entry) *Game {
 	f := &e.Learned.Features
 	t := &Game{
@@ -173,8 +162,7 @@ func merge(t *Game, add Game) *Game {
 // below draws a number from 0 to n-1.
 func below(r *env.Rand, n int) int { return int(r.Next() >> 33 % uint64(n)) }
 
-// Opponent returns a new evaluator of an agent that a network in training can play against: the baseline ("hand") or
-// another evaluator of the game's entry. An error lists their names.
+// Opponent returns a new evaluator: the baseline ("hand") or another one of the game's entry.
 func (g *Game) Opponent(name string) (search.Evaluator, error) {
 	if name == "hand" {
 		return g.Hand(), nil
@@ -192,8 +180,7 @@ func (g *Game) Opponent(name string) (search.Evaluator, error) {
 	return nil, fmt.Errorf("unknown opponent %.40q; there are %s", name, strings.Join(known, ", "))
 }
 
-// mirrorColumns makes a Mirror for features named "… height X", "… step X" (the signed step from column X-1 to X) and
-// "… step size X", and for pairs of features that change places. All others are the same on both sides.
+// mirrorColumns makes a Mirror for "… height X", "… step X" (signed, from column X-1), "… step size X", and pairs.
 func mirrorColumns(names []string, width int, pairs ...[2]string) func([]float32) {
 	index := map[string]int{}
 	for i, n := range names {

@@ -14,8 +14,7 @@ var TetrisDuel = merge(New(tetrisduel.Game, bot.Entry), Game{
 	Mirror: mirrorDuel(),
 })
 
-// damageTetrisDuel advances the clock to any half-turn, gives both seats points, and fills the
-// middle and some rows at each end except for a few cells per row.
+// damageTetrisDuel sets any half-turn and points, and fills the middle, and rows at each end, but for a few cells.
 func damageTetrisDuel(state env.State, r *env.Rand) {
 	s := state.(*tetrisduel.State)
 	fresh := *s

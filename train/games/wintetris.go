@@ -12,8 +12,7 @@ var WinTetris = merge(New(wintetris.Game, wintetrisbot.Entry), Game{
 	Solo:   &Solo{Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit},
 })
 
-// scatterWinTetris fills up to 13 rows except for a few cells each, or no rows, and drops up to
-// 15 pieces anywhere. That makes towers, shafts and overhangs, which a net does not build itself.
+// scatterWinTetris fills up to 13 rows but for a few cells, or none, and drops up to 15 pieces, for towers and shafts.
 func scatterWinTetris(state env.State, r *env.Rand) {
 	s := state.(*wintetris.State)
 	gaps := 1 + below(r, 4)

@@ -35,8 +35,7 @@ func column(g *G.ExprGraph, name string, rows, cols int, memory []float32) *G.No
 		G.WithValue(tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(memory))))
 }
 
-// build makes the graph of a net of the given sizes over weights, [in][out] and [1][out]
-// by layers. gorgonia panics on a mistake in a graph; here that is an error.
+// build makes the graph of a net over weights, [in][out] and [1][out] by layers. gorgonia panics at mistakes.
 func build(c Config, weights [][]float32) (r *graph, err error) {
 	defer func() {
 		if p := recover(); p != nil {

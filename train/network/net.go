@@ -28,8 +28,7 @@ type Config struct {
 	Temperature float64 // with Choice: of the softmax
 }
 
-// A Trainer fits one net. It is not safe for concurrent use. The same configuration and
-// the same calls give the same weights, bit for bit, on one kind of machine.
+// A Trainer fits one net, bit for bit alike on one kind of machine. It is not safe for concurrent use.
 type Trainer struct {
 	config  Config
 	graph   *graph
@@ -88,9 +87,7 @@ func (t *Trainer) blank() {
 // Close frees the graph.
 func (t *Trainer) Close() error { return t.graph.vm.Close() }
 
-// Fit takes one optimiser step with the given learning rate on up to Batch rows, x [rows][inputs]
-// and targets y [rows], and returns their mean loss before the step. The loss is the mean over the
-// given rows, also if they are fewer than Batch.
+// Fit takes an optimiser step on up to Batch rows, x [rows][inputs] and y [rows]; it returns their mean loss before.
 func (t *Trainer) Fit(x, y []float32, rate float64) (float64, error) {
 	if err := t.run(x, y); err != nil {
 		return 0, err
@@ -188,8 +185,7 @@ func turn(a []float32, rows, cols int) []float32 {
 	return out
 }
 
-// State returns all that is needed to continue training, in the trainer's own memory: the weights and Adam's moment
-// estimates as tensors, and the number of steps taken.
+// State returns the trainer's own weights and moment estimates as tensors, and the number of steps.
 func (t *Trainer) State() (all []mlp.Tensor, steps int) {
 	for k, data := range [][][]float32{t.weights, t.m, t.v} {
 		kind := []string{"weights", "adam.mean", "adam.square"}[k]

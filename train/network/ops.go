@@ -131,8 +131,7 @@ func preference(rows, group int, temperature float32) *op {
 	return y
 }
 
-// slope is that of LeakyReLU below 0, as in mlp.
-const slope = 0.01
+const slope = 0.01 // that of LeakyReLU below 0, as in mlp
 
 // activate adds a bias to each row of y, [rows][len(bias)], and multiplies by slope what is then negative: 1 for none.
 func activate(y, bias []float32, slope float32) {

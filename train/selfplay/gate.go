@@ -9,11 +9,9 @@ import (
 	"blockyard/agents/match"
 )
 
-// gateShare is the part of a budget of time that all gates together may take.
-const gateShare = 0.25
+const gateShare = 0.25 // the part of a budget of time that all gates together may take
 
-// Progress is the share of the budget that is spent, 0 to 1. A budget of time includes the
-// gates, and the last gate begins early enough to end with it.
+// Progress is the share of the budget that is spent, 0 to 1. One of time includes the gates, also the last.
 func (r *Run) Progress() float64 {
 	if o := r.Options; o.For > 0 {
 		last := r.gateTime()
@@ -56,8 +54,7 @@ func (r *Run) gatesDue() int { return int(r.Progress()*float64(r.Options.Gates) 
 // Done reports whether the budget is spent and every gate passed.
 func (r *Run) Done() bool { return r.Progress() >= 1 && !r.GateDue() }
 
-// gate evaluates the net and keeps it if the algorithm says so. It returns false, and
-// changes nothing, if ctx ended before the result was there.
+// gate evaluates the net and keeps it if the algorithm says so. It is false if ctx ended before.
 func (r *Run) gate(ctx context.Context) (bool, error) {
 	began, c := r.now(), r.Counts
 	p := Point{Iterations: c.Iterations, Rows: c.Rows, Loss: c.Loss, Seconds: c.Spent.Seconds(), CPU: c.CPU.Seconds()}
@@ -99,8 +96,7 @@ type Point struct {
 // opponents are those of Score.
 func (p Point) opponents() string { return cmp.Or(p.Against, "hand") }
 
-// value returns the score and its interval, or a bar of no length where there is none. A
-// score of points per game is drawn as at least 1, and so is its interval.
+// value returns the score and its interval, if any. Points per game are drawn as at least 1.
 func (p Point) value() (y, low, high float64) {
 	y, low, high = p.Score, p.Low, p.High
 	if p.PerGame > 0 { // the axis may be logarithmic

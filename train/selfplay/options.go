@@ -13,8 +13,7 @@ import (
 	"blockyard/train/games"
 )
 
-// Options are the settings that every algorithm has. They go into the saved state with the
-// algorithm's own; a run that is resumed keeps them.
+// Options are the settings that every algorithm has, saved with its own. A run that is resumed keeps them.
 type Options struct {
 	Seed   uint64
 	Hidden []int // sizes of the hidden layers
@@ -32,13 +31,11 @@ type Options struct {
 
 	Without []string `json:",omitempty"` // how the names of features begin that nets are not to use
 
-	// Opponents names the agents that have one seat in the share Rollout.Versus of the games, all equally often; see
-	// games.Game.Opponent. None is the baseline alone.
+	// Opponents names who has one seat in the share Rollout.Versus of the games; none is the baseline alone.
 	Opponents []string `json:",omitempty"`
 }
 
-// mostOpponents is how many opponents there can be: a saved slot has a byte for the number of each.
-const mostOpponents = math.MaxUint8
+const mostOpponents = math.MaxUint8 // how many opponents there can be: a saved slot has a byte for the number of each
 
 // OpponentNames are Opponents, or the baseline's name if there are none.
 func (o *Options) OpponentNames() []string {
@@ -122,8 +119,7 @@ func CheckRate(name string, v float64) error {
 	return fmt.Errorf("%s is %v, want a learning rate above 0 and below 1", name, v)
 }
 
-// Flags are the flags of a new run that every algorithm reads. Those of one algorithm are beside it. A flag that is nil
-// or empty was not given: the algorithm's default holds.
+// Flags are the flags of a new run that every algorithm reads; nil or empty means the algorithm's default.
 type Flags struct {
 	FromZero   bool           `help:"Without effect: every run begins from zero." hidden:""`
 	From       string         `help:"${from}" placeholder:"FILE" group:"Any run"`
@@ -150,11 +146,9 @@ type Flags struct {
 //go:embed flags.toml
 var flagTexts string
 
-// FlagHelp are the help texts of Flags, and of those of each algorithm.
-var FlagHelp = program.Texts(flagTexts)
+var FlagHelp = program.Texts(flagTexts) // the help texts of Flags, and of those of each algorithm
 
-// Apply sets the options for which flags were given. With a budget of time there is a gate per minute at most by
-// default, and no budget of iterations.
+// Apply sets the options of given flags. A budget of time has no iterations and by default a gate per minute at most.
 func (f *Flags) Apply(o *Options) {
 	if f.For != nil {
 		o.Gates, o.Iterations = min(o.Gates, max(1, int(*f.For/time.Minute))), 0

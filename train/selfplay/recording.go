@@ -13,9 +13,8 @@ import (
 	"blockyard/env"
 )
 
-// A recording appends the games of a run to a file of records, each exactly once, whenever the process is killed: a
-// saved run holds the games that ended since the save before it, and the file gets them afterwards. A run that is
-// continued looks which of them are in the file.
+// A recording appends the games of a run to a file, each exactly once whenever it is killed: a saved run holds those
+// since the save before, and the file gets them afterwards. A resumed run looks which ones it has.
 type recording struct {
 	RecordingState
 	games   []*record.Record // that ended since the last save, or that a saved run says may be missing in the file
@@ -41,8 +40,7 @@ func (c *recording) add(rec *record.Record) {
 	c.choices += len(rec.Choices)
 }
 
-// RecordTo appends the games of self-play that end from now on to a file, in the order of slots, rollout by rollout.
-// Games in progress that were not recorded from their beginning are left out. Close of the run closes the file.
+// RecordTo appends the games that end from now on to a file, but not those in progress that lack their beginning.
 func (r *Run) RecordTo(path string) error {
 	c, file := &r.recording, filepath.Base(path)
 	if len(c.games) > 0 && file != c.File {

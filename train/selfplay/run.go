@@ -47,16 +47,13 @@ type Learner interface {
 	Close() error
 }
 
-// An Algorithm is a learner, or several with a share of the budget each, and an evaluation.
-// It is a pointer to all settings, which are saved with the run as JSON, and embeds Options.
+// An Algorithm is learners, and an evaluation: a pointer to settings, saved as JSON, which embeds Options.
 type Algorithm interface {
-	// Start returns the learner of a new run, or the one to be restored if the run was saved. A new one begins with the
-	// net from, or by its own rule if from is nil.
+	// Start returns the learner of a new run, from a net if that is not nil, or the one to be restored if saved is not.
 	Start(r *Run, from *mlp.Net, saved *State) (Learner, error)
 	// Next returns the learner of the next rollout: last, or the one that takes over from last at the run's progress.
 	Next(r *Run, last Learner) (Learner, error)
-	// Policy returns a new policy of the rollout's kind. It depends on nothing but the settings, the
-	// game and the rollout.
+	// Policy returns a new policy of the rollout's kind, by settings, game and rollout alone.
 	Policy(g *games.Game, ro *Rollout) (Policy, error)
 	// Gate evaluates the learner's net and sets the scores and Kept of p. It returns false if ctx ended first.
 	Gate(ctx context.Context, r *Run, p *Point) (bool, error)
@@ -197,8 +194,7 @@ func (r *Run) step(ctx context.Context) error {
 	return nil
 }
 
-// Go steps and gates until the budget is spent or ctx ends; then its error is nil and the
-// run can be saved and resumed. after, if set, is called after each step and each gate.
+// Go steps and gates until the budget is spent or ctx ends, which is no error; after is called after each.
 func (r *Run) Go(ctx context.Context, after func(gated bool) error) error {
 	for !r.Done() {
 		if ctx.Err() != nil {

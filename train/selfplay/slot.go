@@ -11,8 +11,7 @@ import (
 	"blockyard/train/games"
 )
 
-// A Rollout is how a fixed number of steps of all games is played. Together with the settings of
-// the algorithm and a slot it says all that the slot's games depend on.
+// A Rollout is how some steps of all games are played; with the settings and a slot, all that these depend on.
 type Rollout struct {
 	Kind     string   // of policy; see Algorithm.Policy
 	Net      *mlp.Net `json:"-"` // that the policy plays by
@@ -22,15 +21,13 @@ type Rollout struct {
 	Baseline bool     // the baseline has all seats
 	Longest  int      // steps after which a game is left for a new one; 0 for never
 
-	// Ahead is how many of the following rollouts are certain to be played in the same way, whatever
-	// is learned from this one.
+	// Ahead is how many of the following rollouts are played in the same way, whatever is learned.
 	Ahead int `json:"-"`
 
 	record bool
 }
 
-// A Policy chooses for one worker. What it notes belongs to the slot, so that the rows of a
-// rollout do not depend on which worker played which game.
+// A Policy chooses for one worker. What it notes belongs to the slot, whoever plays it.
 type Policy interface {
 	// Start sets the net and the settings of the rollouts that follow.
 	Start(ro *Rollout)
@@ -50,8 +47,7 @@ type Policy interface {
 type Notes interface {
 	// Tensors returns all that was noted. They share memory with the notes.
 	Tensors() []mlp.Tensor
-	// SetTensors replaces the notes by what Tensors returned, perhaps in another process. It refuses
-	// what no policy can have noted.
+	// SetTensors replaces the notes by Tensors of perhaps another process, and refuses what no policy notes.
 	SetTensors(tensors []mlp.Tensor) error
 }
 
@@ -177,8 +173,7 @@ func (r *Run) Play(ctx context.Context, ro Rollout) error {
 	return nil
 }
 
-// Policies returns a policy per worker for the rollout. They are those of the last call if that was
-// for the same kind of policy.
+// Policies returns a policy per worker for the rollout, those of the last call if its kind is the same.
 func (r *Run) Policies(ro *Rollout) ([]Policy, error) {
 	if r.kind != ro.Kind {
 		r.policies, r.kind = nil, ro.Kind

@@ -18,8 +18,7 @@ import (
 	"blockyard/train/games"
 )
 
-// A State is a saved run: tensors, and the other fields as JSON in the metadata "run" of
-// their file, beside its checksum.
+// A State is a saved run: tensors, and other fields as JSON in the metadata "run", beside a checksum.
 type State struct {
 	Tensors []mlp.Tensor `json:"-"`
 
@@ -38,8 +37,7 @@ type State struct {
 	Version int `json:"version,omitempty"` // of this format; older states have none
 }
 
-// stateVersion is the version of the format that Save writes. Resume also reads all older ones of games of one seat.
-// Version 2 added the checksum, version 3 siblings.
+// stateVersion is what Save writes; 2 added the checksum, 3 siblings. Games of one seat resume from older ones.
 const stateVersion = 3
 
 // A BackupState is the stage of a fitted value iteration.
@@ -239,8 +237,7 @@ type Named struct {
 	Err     error
 }
 
-// Take returns the numbers of a tensor, which must have the given shape, of which the first length may be -1 for any.
-// One of no numbers may be missing.
+// Take returns a tensor of the given shape, whose first length may be -1 for any. An empty one may be missing.
 func (n *Named) Take(name string, shape ...int) []float32 {
 	var t mlp.Tensor
 	i := slices.IndexFunc(n.Tensors, func(t mlp.Tensor) bool { return t.Name == name })
@@ -265,8 +262,7 @@ func (n *Named) Take(name string, shape ...int) []float32 {
 	return t.Data
 }
 
-// sumKey is the entry of a state file's metadata that holds the file's checksum: the SHA-256 of all its bytes, with
-// zeros in the place of the checksum, in hexadecimal. States of version 1 and older have none.
+// sumKey has the SHA-256 of the file, with zeros in its own place, in hexadecimal; version 1 has none.
 const sumKey = "sha256"
 
 // noSum holds the place of a checksum.

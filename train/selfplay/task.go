@@ -16,8 +16,7 @@ import (
 	"blockyard/train/games"
 )
 
-// A Task is a rollout of one slot, to be played by a Player anywhere. Its result depends on nothing
-// but the task, the settings of the algorithm and the net.
+// A Task is a rollout of one slot. Its result depends on it, the settings and the net alone.
 type Task struct {
 	Iteration int      `json:"iteration"`
 	Slot      int      `json:"slot"`
@@ -26,8 +25,7 @@ type Task struct {
 	Start     GameSlot `json:"start"` // where the slot stands
 }
 
-// NetFile returns a net as the file in which it travels to a Player, and the file's SHA-256 in
-// hexadecimal, which names the net.
+// NetFile returns a net as the file in which it travels, and the file's SHA-256 in hexadecimal.
 func NetFile(n *mlp.Net) (file []byte, id string, err error) {
 	var b bytes.Buffer
 	err = mlp.WriteTensors(&b, n.Tensors(), nil)
@@ -111,8 +109,7 @@ func (p *Player) policy(ro *Rollout) (policy Policy, err error) {
 	return policy, err
 }
 
-// Decode reads the result of a task, whose Rollout has its net, as a slot that has been played. A
-// result that no player can have written is an error.
+// Decode reads the result of a task as a slot that has been played, and refuses what no player writes.
 func (p *Player) Decode(t *Task, file []byte) (*Slot, error) {
 	x, tensors, err := ReadResult(file)
 	if err != nil {
@@ -142,8 +139,7 @@ func (p *Player) Decode(t *Task, file []byte) (*Slot, error) {
 	return s, nil
 }
 
-// UntilGate returns how many rollouts, at least one, are certain to be played before the next gate, and before the
-// budget ends. It is 1 under a budget of time.
+// UntilGate returns how many rollouts, 1 under a budget of time, certainly come before the next gate and the end.
 func (r *Run) UntilGate() int {
 	if r.Options.For > 0 {
 		return 1
@@ -229,9 +225,8 @@ const (
 	selfTestSeed  = 0x73656c66
 )
 
-// SelfTest plays a short rollout of the kind of ro by a fixed net and returns the SHA-256 of its result, in
-// hexadecimal. Processes that return the same value evaluate, sample and move alike, to the last bit. If the settings
-// name opponents, there is a rollout against each.
+// SelfTest returns the SHA-256 of short rollouts by a fixed net, one against each opponent. Processes with the same one
+// evaluate, sample and move alike.
 func SelfTest(g *games.Game, a Algorithm, ro Rollout) (string, error) {
 	p, err := NewPlayer(g, a)
 	if err != nil {
@@ -264,8 +259,7 @@ func SelfTest(g *games.Game, a Algorithm, ro Rollout) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// selfTestNet returns a net of layers of the given sizes whose weights are uniform in a range that shrinks with
-// the size of the layer.
+// selfTestNet returns a net of uniform weights, smaller in larger layers.
 func selfTestNet(sizes []int) (*mlp.Net, error) {
 	var r env.Rand
 	r.Seed(selfTestSeed)

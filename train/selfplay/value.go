@@ -24,9 +24,8 @@ type Value struct {
 	saved string // what the mean's tensors in a state begin with; those of the trainer have no prefix
 }
 
-// NewValue begins with the net from, or with random weights if from is nil. The sizes of c are set here: those of from,
-// or of the run's nets; so are its seed and, unless it has one, its batch. saved is what the names of the mean's
-// tensors begin with in a saved run.
+// NewValue begins with the net from, or random weights if that is nil, at the sizes and seed of the run or from, and
+// its batch by default. saved begins the names of the mean's tensors.
 func NewValue(r *Run, c network.Config, saved string, from *mlp.Net) (*Value, error) {
 	c.Sizes, c.Seed, c.Batch = r.Options.Sizes(r.Game), r.Options.Seed, cmp.Or(c.Batch, r.Options.Batch)
 	c.From = from
@@ -97,7 +96,6 @@ func Blend(before, now *mlp.Net, share float32) (*mlp.Net, error) {
 	return mlp.New(layers)
 }
 
-// Save implements Learner.
 func (v *Value) Save(s *State) {
 	tensors, steps := v.Trainer.State()
 	s.Steps = steps

@@ -31,8 +31,7 @@ func (b *batch) put(k int, w0, w1, w2, w3 uint64, floor int) {
 // vectorCounts are batch.count in vector instructions, the fastest last. It is empty if the machine does not have them.
 var vectorCounts []func(b *batch, terms *[Terms][8]int32, least, n int)
 
-// count sets the terms of n boards that come from the board alone; those of other boards become undefined. least is the
-// room that a side needs.
+// count sets the terms of n boards that come from the board alone, for a side that needs room for least rows.
 func (b *batch) count(terms *[Terms][8]int32, least, n int) {
 	if f := len(vectorCounts); f > 0 {
 		vectorCounts[f-1](b, terms, least, n)
@@ -74,11 +73,9 @@ type table struct {
 	rows   [8][padLen]int32
 }
 
-// vectorRows sets the rows of n positions, given their boards and, side by side, what does not come from the board. It
-// is nil if the machine does not have vector instructions.
+// vectorRows sets the rows of n positions from their boards and what stock has set; nil without such instructions.
 var vectorRows func(t *table, threat, n int)
 
-// Batch implements features.BatchReader.
 func (r *FeatureReader) Batch(legal []env.Action, at *[8]int) (n, used int) {
 	t := &r.table
 	for ; used < len(legal) && n < len(at); used++ {
@@ -101,7 +98,6 @@ func (r *FeatureReader) Batch(legal []env.Action, at *[8]int) (n, used int) {
 	return n, used
 }
 
-// Row implements features.BatchReader.
 func (r *FeatureReader) Row(k int) []int32 { return r.table.rows[k][:OwnLen] }
 
 // stock sets the counts of position k that do not come from its board, as write does.

@@ -10,8 +10,7 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-// A Codec is Block Battle's dialogue, both ends (rules §8, §13.2), an agents/contest.Codec.
-// The bot's end finds out which dialect is spoken. It belongs to one game.
+// A Codec is both ends of the dialogue (rules §8, §13.2) for one game. The bot's end finds out the dialect.
 type Codec struct {
 	// Dialect is what the referee's end speaks, and the bot's end has recognised.
 	Dialect blockbattle.Dialect
@@ -51,8 +50,7 @@ func Judge(d blockbattle.Dialect, s *blockbattle.State, seat int, line string) (
 	return blockbattle.ActionOf(land), remarks
 }
 
-// readAnswer plays a line, split into tokens, on seat's board, which stays as it is: where the piece comes to rest
-// (rules §4.3, §4.4).
+// readAnswer returns where the tokens of a line bring the piece of seat, whose board stays as it is (rules §4.3, §4.4).
 func readAnswer(d blockbattle.Dialect, s *blockbattle.State, seat int, line string) (
 	land blockbattle.Landing, remarks []string,
 ) {
@@ -95,7 +93,6 @@ func readAnswer(d blockbattle.Dialect, s *blockbattle.State, seat int, line stri
 // parts counts the parts of an answer line, empty ones at its end left out.
 func parts(line string) int { return strings.Count(strings.TrimRight(line, ","), ",") + 1 }
 
-// Request implements contest.Codec.
 func (c *Codec) Request(s env.State, t contest.Turn) (lines []string) {
 	if !c.opened {
 		c.opened = true

@@ -16,8 +16,7 @@ import (
 // A number in the dialogue is never greater than this.
 const greatest = 1 << 24
 
-// ReadTurn implements contest.Codec. It takes lines in any order, notes unknown ones, and
-// leaves alone what a line does not mention.
+// ReadTurn takes lines in any order, notes unknown ones, and leaves alone what a line does not mention.
 func (c *Codec) ReadTurn(r *bufio.Reader, s env.State) (contest.Turn, error) {
 	for {
 		line, cut, err := contest.ReadLine(r)

@@ -2,8 +2,7 @@ package blockbattlebot
 
 import "math/bits"
 
-// digLen is how many features say how much covers the topmost hole, and how many cells rows lack.
-const digLen = 26
+const digLen = 26 // how many features say how much covers the topmost hole, and how many cells rows lack
 
 // Where the counts of one kind begin among the digLen: rows without holes and with holes, by how many cells they lack;
 // rows without holes that lack 2, 3 or 4 cells, side by side and not.
@@ -91,8 +90,7 @@ func (s *shape) digs(out []int32) {
 	}
 }
 
-// cover writes the counts about the topmost row with a hole. The rows that cover it begin with the topmost block above
-// one of its holes.
+// cover writes the counts about the topmost row with a hole and the rows that cover it.
 func (s *shape) cover(g *gapRows, h *[4]uint64, top uint, out []int32) {
 	const m = 1<<lane - 1
 	free, cells := uint64(1<<(3*lane)-1), int32(0) // rows open in all columns that have a hole there

@@ -19,8 +19,7 @@ import (
 //go:embed weights features.txt
 var shipped embed.FS
 
-// FeatureNames names the features in order. A file of weights repeats them, so that a network never reads features that
-// it was not trained on.
+// FeatureNames names the features in order, as a file of weights repeats them.
 var FeatureNames = features.Names(shipped)
 
 // Entry is what programs offer for Block Battle. A contest bot reaches nothing of this file.
@@ -106,8 +105,7 @@ func setUp(g *env.Game, s contest.Settings) (*contest.Setup, error) {
 	}, nil
 }
 
-// styles are opponents of other styles, for gates, training and ladders: the hand-tuned evaluator with other
-// weights. Package bots says how they play.
+// styles are the hand-tuned evaluator with other weights. Package bots says how they play.
 var styles = []entry.Other{
 	style("combo", func(w *Weights) {
 		w[Combo] *= 8

@@ -21,8 +21,7 @@ const (
 	Len = OwnLen + ConstLen
 )
 
-// units are those of the OwnLen counts, the first halfLen of them those of the opponent's half too.
-var units = ownUnits()
+var units = ownUnits() // those of the OwnLen counts, the first halfLen of them those of the opponent's half too
 
 func ownUnits() []float32 {
 	out := append(features.ColumnUnits(1./10, 1./3, columns),
@@ -82,8 +81,7 @@ func capped(n, most int32) int32 {
 	return n
 }
 
-// threat is about how many rows a side with this board can send with its next piece, if that piece suits: the best
-// clear its board is ready for, with its combo and its points over.
+// threat is about how many rows a side can send with its next piece, if that piece suits.
 func threat(s *shape, side *blockbattle.Side) int {
 	gain := 0
 	switch {
@@ -135,7 +133,6 @@ func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
 	features.Multiply(r.counts[:], units, out)
 }
 
-// Counts implements features.CountReader.
 func (r *FeatureReader) Counts(state env.State, seat int, out []int32) {
 	s := state.(*blockbattle.State)
 	side := &s.Sides[seat]
@@ -183,8 +180,7 @@ func (r *FeatureReader) Shared(state env.State, seat int, out []float32) {
 	out[4] = float32(capped(s.Round, 200)) * (1. / 100)
 }
 
-// NewLearned returns the evaluator that is net over the features. Its output is the log odds
-// that the seat wins, or anything else that is higher where the seat's position is better.
+// NewLearned returns the evaluator that is net over the features: the log odds that the seat wins, or the like.
 func NewLearned(net *mlp.Net) (*features.Counted, error) {
 	if err := features.Check(net, Len); err != nil {
 		return nil, err

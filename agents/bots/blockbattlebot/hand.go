@@ -68,7 +68,6 @@ type Hand struct {
 // NewHand returns a Hand with the tuned weights.
 func NewHand() *Hand { return &Hand{Weights: Tuned} }
 
-// Evaluate implements search.Evaluator.
 func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	h.opp.measure(states[0].(*blockbattle.State), seat)
 	for i, state := range states {
@@ -145,8 +144,7 @@ func (s *shape) bumps() int {
 	return sum - (s.deepest - l) - (s.deepest-r)*n.steps + size(l-r)
 }
 
-// beside has, for the column of word k and lane j at j*lane+k, those beside it, the same twice at a wall, and how many
-// steps it has besides one.
+// beside has, by its bit in the lanes, the columns beside a column, and how many steps it has besides one.
 var beside = func() (out [64]struct {
 	left, right uint
 	steps       int
@@ -184,7 +182,6 @@ func size(n int) int {
 // It knows nothing of points, combos, garbage or the opponent.
 type Terms6 struct{}
 
-// Evaluate implements search.Evaluator.
 func (Terms6) Evaluate(states []env.State, seat int, out []float32) {
 	for i, s := range states {
 		out[i] = terms6(&s.(*blockbattle.State).Sides[seat])
@@ -209,8 +206,7 @@ func terms6(side *blockbattle.Side) float32 {
 	return float32(-500*holes-400*chasms-500/10*cells) - 225./4*float32(height)
 }
 
-// Tuned are the weights Hand plays with: the mean of several runs of self-play tuning,
-// two plies deep, from different starts.
+// Tuned are the weights Hand plays with: the mean of several runs of self-play tuning, two plies deep.
 var Tuned = Weights{
 	Holes: -3.05, Covers: -0.833, HoleRows: -29.3, Overhangs: 10.9, RowEdges: -3.85, ColEdges: -10.6,
 	Wells: -2.98, Bumps: 0.225, Cells: 3.26, Peak: -0.711, Spawn: -5.55, GapOpen: 8.63,
@@ -219,8 +215,7 @@ var Tuned = Weights{
 	Buried: 21.5, Exposed: -2.6,
 }
 
-// A Guard calls the placements risky after which a seat would not survive the most garbage that the opponent can send
-// with its piece of the same round. It is a search.Guard.
+// A Guard is a search.Guard against the most garbage that the opponent can send with its piece of the same round.
 type Guard struct{ legal []env.Action }
 
 // NewGuard returns a Guard.
@@ -244,8 +239,7 @@ func (g *Guard) Risky(s env.State, seat int, children []env.State, out []bool) {
 	}
 }
 
-// mostGarbage bounds the rows that a side can send in one round: 18 points for an empty board, otherwise 10 and the
-// combo, and the points that it has not turned into rows yet.
+// mostGarbage bounds the rows that a side can send in one round; 18 points are for an empty board.
 func mostGarbage(side *blockbattle.Side) int {
 	gain := 10 + int(side.Combo)
 	if gain < 18 {
@@ -254,8 +248,7 @@ func mostGarbage(side *blockbattle.Side) int {
 	return (gain + blockbattle.PerGarbage - 1) / blockbattle.PerGarbage
 }
 
-// room is how many garbage rows a side certainly survives: the free rows at the top, less the two in which pieces
-// appear.
+// room is how many garbage rows a side certainly survives: free ones, less the two in which pieces appear.
 func room(side *blockbattle.Side) int {
 	free := blockbattle.Height - int(side.Solid)
 	if n := bits.TrailingZeros64(side.Cells.Any()); n < free {

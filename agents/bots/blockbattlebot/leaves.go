@@ -7,8 +7,7 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-// A decision makes the boards that the actions of one seat in one position lead to. The rules make only those of
-// unusual actions.
+// A decision makes the boards that a seat's actions lead to; the rules make only those of unusual actions.
 type decision struct {
 	state *blockbattle.State
 	seat  int
@@ -139,8 +138,7 @@ func (d *decision) after(a env.Action, to *batch, k int) (side *blockbattle.Side
 	return side, sent, true
 }
 
-// award sets clears to the seat's side after action a has cleared rows, and returns how many rows it sends. empty says
-// that no block is left.
+// award sets clears to the seat's side after action a has cleared rows, and returns how many rows it sends.
 func (d *decision) award(a env.Action, rows int, empty bool) int {
 	land := d.state.Landing(d.seat, a)
 	d.clears = d.side
@@ -164,7 +162,6 @@ func (d *decision) byRules(a env.Action, to *batch, k int) (side *blockbattle.Si
 // shifted moves cells whose lowest row is deep so that it is low.
 func shifted(cells uint64, low uint8) uint64 { return bits.RotateLeft64(cells, int(low)-deep) }
 
-// SharedAfter implements features.LeafReader.
 func (r *FeatureReader) SharedAfter(state env.State, seat int, out []float32) {
 	r.leaf.open(state.(*blockbattle.State), seat)
 	r.leaf.made.CopyFrom(state)
@@ -172,7 +169,6 @@ func (r *FeatureReader) SharedAfter(state env.State, seat int, out []float32) {
 	r.Shared(&r.leaf.made, seat, out)
 }
 
-// CountsAfter implements features.LeafReader.
 func (r *FeatureReader) CountsAfter(a env.Action, out []int32) bool {
 	b := &r.table.boards
 	side, sent, ok := r.leaf.after(a, b, 0)
@@ -183,7 +179,6 @@ func (r *FeatureReader) CountsAfter(a env.Action, out []int32) bool {
 	return ok
 }
 
-// EvaluateLeaves implements search.LeafEvaluator.
 func (h *Hand) EvaluateLeaves(state env.State, seat int, legal []env.Action, out []float32, rest []int) []int {
 	s := state.(*blockbattle.State)
 	h.leaf.open(s, seat)

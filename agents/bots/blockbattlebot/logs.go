@@ -8,8 +8,7 @@ import (
 	"fmt"
 )
 
-// protocolLogs are games that two contest engines played with bots: every line in both directions. Tests of both sides
-// of the protocol and of bots to be submitted replay them.
+// protocolLogs are games of two contest engines, every line in both directions, which tests and replays use.
 //
 //go:embed logs/protocol_logs.jsonl.gz
 var protocolLogs []byte

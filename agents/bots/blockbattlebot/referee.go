@@ -14,14 +14,12 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-// A Referee conducts one game of Block Battle, as agents/contest.Referee. A bot that is late
-// or answers nonsense plays on; its piece drops where it is.
+// A Referee conducts one game as contest.Referee. Who is late or answers nonsense plays on: its piece drops.
 type Referee struct {
 	Dialect blockbattle.Dialect
 	State   *blockbattle.State
 	Limits  contest.Limits // which the bots are given
-	// Watch, if set, is called with the position and the joint move of every round, before
-	// it is played: the answers as actions. It may force the draws of the round.
+	// Watch, if set, gets the position and the joint move of every round before it is played, and may force its draws.
 	Watch func(s *blockbattle.State, m env.Moves)
 
 	greeted [2]bool
@@ -29,7 +27,6 @@ type Referee struct {
 	report  blockbattle.Report
 }
 
-// Names implements contest.Referee.
 func (r *Referee) Names() []string { return r.Dialect.Names() }
 
 // Round implements contest.Referee: player 1 is asked first, but neither learns the other's answer.
@@ -57,7 +54,6 @@ func (r *Referee) Request(seat int, left time.Duration) contest.Request {
 	return contest.Request{Lines: lines}
 }
 
-// Answer implements contest.Referee.
 func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out bool) {
 	switch reply.Fault {
 	case contest.Late:
@@ -81,7 +77,6 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 	return remarks, out
 }
 
-// Close implements contest.Referee.
 func (r *Referee) Close() []contest.Comment {
 	if r.Watch != nil {
 		m := env.NoMoves

@@ -166,8 +166,7 @@ func (s *shape) heights(o0, o1, o2, o3 uint64) {
 	s.second = bits.Len32(uint32((many|many>>lane|many>>(2*lane))&m | a&b | (a|b)&c))
 }
 
-// gaps counts rows by how many cells they lack, given the empty cells, and returns the
-// rows that lack exactly one and exactly three.
+// gaps counts rows by the cells they lack, from the empty cells, and returns those that lack one and three.
 func (s *shape) gaps(e0, e1, e2, e3 uint64) (one, three uint64) {
 	const m = 1<<lane - 1
 	// kN: rows that lack at least N cells, first within lanes, then over them.
@@ -212,8 +211,7 @@ func (n *notch) column(pit, l, lo, r, ro uint64) {
 	}
 }
 
-// fitLen is how many features describe which pieces the surface is ready for.
-const fitLen = 13
+const fitLen = 13 // how many features describe which pieces the surface is ready for
 
 // stepSets has, for a step between two columns plus Height, bit 0 of the lane for its kind: flat, up, down, two up, two
 // down. Shifted to the left column, the sets of a surface make one word.

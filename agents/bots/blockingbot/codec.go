@@ -46,8 +46,7 @@ type received struct {
 // NewCodec returns a codec that has seen nothing.
 func NewCodec() *Codec { return &Codec{} }
 
-// most is how many lines a list may have.
-const most = 4096
+const most = 4096 // how many lines a list may have
 
 // ReadTurn implements contest.Codec. Its error ends the match where it is not known any more what a line stands for.
 func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error) {

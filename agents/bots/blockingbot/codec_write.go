@@ -20,8 +20,7 @@ func Greeting(s *blocking.State, seat int) []string {
 	return append(lines, fmt.Sprint(s.Seats), fmt.Sprint(seat), fmt.Sprint(blocking.Size), letters)
 }
 
-// Request returns the lines for a seat at its turn (rules §8.2), with the moves that others made
-// since its last turn, as they wrote them.
+// Request returns the lines for a seat at its turn (rules §8.2), with others' moves since its last turn as written.
 func Request(s *blocking.State, seat int, others []string) []string {
 	rows := s.Rows(seat)
 	lines := append([]string{}, rows[:]...)
@@ -39,8 +38,7 @@ func Move(seat int, answer string) string {
 	return fmt.Sprintf("%d %s", seat, strings.Join(strings.Fields(answer), " "))
 }
 
-// Request implements contest.Codec. It finds the moves of the others by comparing the position
-// with that of the previous turn.
+// Request finds the moves of the others by comparing the position with that of the previous turn.
 func (c *Codec) Request(state env.State, t contest.Turn) (lines []string) {
 	s := state.(*blocking.State)
 	if !c.opened {

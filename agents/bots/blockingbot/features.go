@@ -10,8 +10,7 @@ import (
 	"blockyard/env/blocking"
 )
 
-// Two seats of a position have the same features: the seat's own first, then those of its
-// strongest rival. All are about 0 to 2.
+// The seat's own features come first, then the same ones of its strongest rival. All are about 0 to 2.
 const (
 	sideLen = 20 + 2*blocking.Letters
 	moreLen = 8

@@ -40,7 +40,6 @@ type Hand struct {
 // NewHand returns a Hand with the tuned weights.
 func NewHand() *Hand { return &Hand{Weights: Tuned} }
 
-// Evaluate implements search.Evaluator.
 func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	for i, s := range states {
 		out[i] = h.worth(s.(*blocking.State), seat)
@@ -97,10 +96,8 @@ func (m *analysis) terms(s *blocking.State, seat int, w *Weights) (t [Terms]floa
 // and few for the others. It serves as an opponent to measure other agents by.
 type Greedy struct{ m analysis }
 
-// large is more than any number of placements.
-const large = 4096
+const large = 4096 // more than any number of placements
 
-// Evaluate implements search.Evaluator.
 func (g *Greedy) Evaluate(states []env.State, seat int, out []float32) {
 	for i := range states {
 		s := states[i].(*blocking.State)
@@ -119,15 +116,12 @@ func (g *Greedy) Evaluate(states []env.State, seat int, out []float32) {
 	}
 }
 
-// Tuned are the weights Hand plays with: the best of some thirty tried against each other
-// and against Greedy, one choice deep.
+// Tuned are the weights Hand plays with: the best of some thirty tried one choice deep.
 var Tuned = Weights{Squares: 1, Corners: 0.5, Allowed: 0.2, Reach4: 0.15}
 
-// steps is how far the floods go from a side's connected cells.
-const steps = 5
+const steps = 5 // how far the floods go from a side's connected cells
 
-// A side is what one seat can do with the board. What it may not do any more counts as
-// nothing: a seat that is stuck or eliminated has no connected cells.
+// A side is what one seat can do; a seat that is stuck or eliminated has no connected cells.
 type side struct {
 	allowed   blocking.Board            // free cells that touch none of its own by a side
 	connected blocking.Board            // those of them where a piece can join
@@ -141,8 +135,7 @@ type side struct {
 type analysis struct {
 	sides [env.MaxSeats]side
 
-	// Most placements are far from where the other seats can place, so that what these can do is found in many
-	// positions of a search. It is kept by what it follows from.
+	// Kept by what it follows from: most placements are far from where the other seats can place.
 	kept  [kept]fits
 	table *blocking.Table // they are of
 }
@@ -155,8 +148,7 @@ type fits struct {
 	blocking.Survey
 }
 
-// kept is how many fits an analysis keeps.
-const kept = 256
+const kept = 256 // how many fits an analysis keeps
 
 // flood measures a seat's cells, without looking at its pieces.
 func (m *analysis) flood(s *blocking.State, seat int) { m.spread(s, seat, steps) }
@@ -207,8 +199,7 @@ func slot(near, connected *blocking.Board, may uint32) uint {
 	return uint(h>>40) % kept
 }
 
-// first returns how many cells a seat reaches before all others, and how many as soon as
-// the first of them and no later.
+// first returns how many cells a seat reaches before all others, and how many at the same step as the first of them.
 func (m *analysis) first(s *blocking.State, seat int) (alone, tied int) {
 	var old blocking.Board
 	for k := 0; k <= steps; k++ {
@@ -244,8 +235,7 @@ func (m *analysis) safe(s *blocking.State, seat int) int {
 	return b.Count()
 }
 
-// placer returns who placed last in s, a position that is not over: the seat before the
-// one to move among those that still may be asked. Where only one may, it is that one.
+// placer returns who placed last in s, which is not over: the seat before the mover of those that may be asked.
 func placer(s *blocking.State) int {
 	n := int(s.Seats)
 	for i := int(s.Turn) + n - 1; ; i-- {

@@ -24,8 +24,7 @@ var faults = map[contest.Fault]string{
 	contest.Missing: Missing, contest.Late: Timeout, contest.Gone: Exit, contest.TooLong: Illegal,
 }
 
-// A Referee conducts one game of Blocking between two to four programs, as agents/contest.Referee, by the contest's
-// protocol (rules §8). A bot's first fault eliminates it.
+// A Referee conducts one game as contest.Referee (rules §8). A bot's first fault eliminates it.
 type Referee struct {
 	State *blocking.State // after Reset
 	// Watch gets every position with the action played in it, env.None for a fault. It may be nil.
@@ -43,7 +42,6 @@ func (r *Referee) Host(l contest.Limits, start func(seat int) (contest.Asker, er
 	return contest.Host{Referee: r, Limits: l, Start: start, StartOnTurn: true}
 }
 
-// Names implements contest.Referee.
 func (r *Referee) Names() []string {
 	names := make([]string, r.State.Seats)
 	for seat := range names {
@@ -61,7 +59,6 @@ func (r *Referee) Round() (title string, seats []int) {
 	return fmt.Sprintf("Turn %d", r.turns-1), []int{int(r.State.Turn)}
 }
 
-// Request implements contest.Referee.
 func (r *Referee) Request(seat int, _ time.Duration) contest.Request {
 	lines := Request(r.State, seat, r.others[seat])
 	r.others[seat] = nil
@@ -72,7 +69,6 @@ func (r *Referee) Request(seat int, _ time.Duration) contest.Request {
 	return contest.Request{Lines: lines}
 }
 
-// Answer implements contest.Referee.
 func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out bool) {
 	fault := faults[reply.Fault]
 	r.action = env.None
@@ -94,7 +90,6 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 	return nil, false
 }
 
-// Close implements contest.Referee.
 func (r *Referee) Close() (comments []contest.Comment) {
 	s := r.State
 	seat := int(s.Turn)
@@ -111,7 +106,6 @@ func (r *Referee) Close() (comments []contest.Comment) {
 	return comments
 }
 
-// Outcome implements contest.Referee.
 func (r *Referee) Outcome() contest.Outcome {
 	s := r.State
 	out := contest.Outcome{Winner: contest.Nobody, Reason: s.Reason.String()}

@@ -15,11 +15,9 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// Width is how many boards a Beam keeps by default.
-const Width = 50
+const Width = 50 // how many boards a Beam keeps by default
 
-// An Agent plays by a Beam: of a fixed width, or by Beam.Fit if the width is 0 and the context has a deadline. It is
-// not safe for concurrent use.
+// An Agent plays by a Beam of a fixed width, or by Beam.Fit if that is 0 and there is a deadline.
 type Agent struct {
 	beam    *Beam
 	width   int
@@ -27,15 +25,12 @@ type Agent struct {
 	futures int
 }
 
-// NewAgent returns an Agent. width is how many boards its beam keeps, or 0 for as many as the
-// time allows; depth is how many of the known blocks it searches, or 0 for all; futures is how many futures a
-// lookahead draws after a search of all known blocks, or 0 for none, and needs an Ender. There is no lookahead up to
-// a score of 450, where no game is lost.
+// NewAgent returns an Agent. width is how many boards its beam keeps, 0 for as many as the time allows; depth how many
+// of the known blocks it searches, 0 for all; futures how many futures a lookahead by an Ender draws, 0 for none.
 func NewAgent(r Rater, width, depth, futures int) *Agent {
 	return &Agent{beam: NewBeam(r), width: width, depth: depth, futures: futures}
 }
 
-// Act implements env.Agent.
 func (a *Agent) Act(ctx context.Context, state env.State, _ int) (env.Action, error) {
 	p := Of(state.(*dropblox.State))
 	p.Depth = a.depth
@@ -100,11 +95,9 @@ func (b *Beam) Fit(p *Problem, c search.Clock) (at dropblox.Placement, ok bool) 
 	return better, true
 }
 
-// Leftmost moves every block as far to the left as it goes, without turning it, and drops it there. It is the sample
-// player of the contest: a program that plays as it does reads the state and moves a block as it should.
+// Leftmost is the sample player of the contest: it moves every block as far to the left as it goes, and drops it.
 type Leftmost struct{}
 
-// Act implements env.Agent.
 func (Leftmost) Act(_ context.Context, state env.State, _ int) (env.Action, error) {
 	s := state.(*dropblox.State)
 	b := s.Block(0)
@@ -117,10 +110,9 @@ func (Leftmost) Act(_ context.Context, state env.State, _ int) (env.Action, erro
 // startup is what a process costs its host beside the search: starting it, reading the state, ending it.
 const startup = 8 * time.Millisecond
 
-// Answer is a program's turn in the contest (rules §8.1): it reads the two arguments, begun
-// being when the process started, searches as long as the clock allows, and writes the
-// commands to out, each in a write of its own. The error of arguments that are none leaves
-// the block to drop where it appears, and so do a game that is over and a block without room.
+// Answer is a program's turn in the contest (rules §8.1): it reads the two arguments, begun being when the process
+// started, searches as long as the clock allows, and writes commands to out. After an error the block drops where it
+// appears.
 func Answer(b *Beam, args []string, begun time.Time, out io.Writer) error {
 	if len(args) != 2 {
 		return fmt.Errorf("dropblox: %d arguments, want two: the state as JSON and the seconds left", len(args))
@@ -173,8 +165,7 @@ const (
 	fewest      = 90
 )
 
-// Up to calm no game is lost, however little a program thinks, and from grave on any turn may be
-// the one that decides it.
+// Up to calm no game is lost, however little a program thinks; from grave on any turn may decide it.
 const (
 	calm, grave = 450, 520
 	calmCare    = 0.05
@@ -191,12 +182,10 @@ func care(score int) float64 {
 	return calmCare + (1-calmCare)*float64(score-calm)/(grave-calm)
 }
 
-// enough is the time below which also a calm turn is played too badly: less than a turn of a game of
-// 300 seconds gets. A game with a shorter clock shares it evenly, up to so much for a turn.
+// enough is the time below which also a calm turn is played too badly; short clocks are shared evenly up to it.
 const enough = 40 * time.Millisecond
 
-// Budget is how long a program may think about this turn with so much left of the game's
-// clock: a share of it, so that it never runs out.
+// Budget is how long a program may think about this turn: a share of what is left of the game's clock.
 func Budget(score int, left time.Duration) time.Duration {
 	if left < 0 {
 		return 0

@@ -49,11 +49,9 @@ type Rater interface {
 	Rate(from *Board, kids []Kid, left int, worth []float32)
 }
 
-// MaxWidth bounds a Beam.
-const MaxWidth = 20000
+const MaxWidth = 20000 // bounds a Beam
 
-// A Beam searches the known blocks one after the other: of all boards that placements of the next block lead to from
-// the boards kept, it keeps the best, each once. It is not safe for concurrent use.
+// A Beam searches the known blocks one after the other, and keeps the best boards, each once, after each of them.
 type Beam struct {
 	rater  Rater
 	shapes [dropblox.Known]dropblox.Shape
@@ -149,16 +147,14 @@ func (b *Beam) Leaf() (leaf *Board, ok bool) {
 	return &b.now[0], true
 }
 
-// A lastStand is the line to play if every line ends in a game that is over: the longest,
-// and of those the one with the most points.
+// A lastStand is the line to play if every line ends the game: the longest, and of those the one with most points.
 type lastStand struct {
 	first  int32
 	depth  int
 	points int32
 }
 
-// grow puts block k on every board and keeps the best of what that gives, in order. It
-// reports false, leaving the boards as they were, when c stops the search, but never for the first block.
+// grow puts block k on every board and keeps the best. It reports false, and changes nothing, when c stops it.
 func (b *Beam) grow(k, depth, width int, lost *lastStand, c *search.Clock) bool {
 	b.keep.start(width)
 	for n := range b.now {
@@ -287,5 +283,4 @@ func (b *Beam) follow(k, width int) {
 	b.now, b.next = b.next, b.now
 }
 
-// lowest is below every worth.
-var lowest = float32(math.Inf(-1))
+var lowest = float32(math.Inf(-1)) // below every worth

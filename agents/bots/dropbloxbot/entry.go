@@ -18,8 +18,7 @@ import (
 //go:embed weights features.txt
 var shipped embed.FS
 
-// FeatureNames names the features of a board and its score, in order.
-var FeatureNames = features.Names(shipped)
+var FeatureNames = features.Names(shipped) // names the features of a board and its score, in order
 
 // Entry is what programs offer for Dropblox. A contest bot reaches nothing of this file.
 var Entry = &entry.Entry{

@@ -13,8 +13,7 @@ const (
 	windows = 4
 )
 
-// Len is how many features there are.
-const Len = 21 + 2*lacking + 3*windows + 3*dropblox.Cols - 2
+const Len = 21 + 2*lacking + 3*windows + 3*dropblox.Cols - 2 // how many features there are
 
 // edgeScale and holeScale are what an edge, a square of a well and a hole count.
 const edgeScale, holeScale = 0.03, 0.1
@@ -25,7 +24,6 @@ type FeatureReader struct{}
 // Shared implements features.Reader: there are no such features.
 func (FeatureReader) Shared(env.State, int, []float32) {}
 
-// Own implements features.Reader.
 func (FeatureReader) Own(state env.State, _ int, out []float32) {
 	s := state.(*dropblox.State)
 	Features(&s.Taken, int(s.Points), out)
@@ -56,8 +54,7 @@ func Features(f *Field, points int, out []float32) {
 	copy(out[scoreAt:], drawnAt[inRange(points)][:])
 }
 
-// scoreAt is where the features of the score begin.
-const scoreAt = 17
+const scoreAt = 17 // where the features of the score begin
 
 // units are what one of each count is as a feature.
 var units = func() (out [len(counts{})]float32) {
@@ -73,8 +70,7 @@ var units = func() (out [len(counts{})]float32) {
 	return out
 }()
 
-// Scores that the features distinguish. Below lowScore blocks hardly grow, and what keeps a game
-// going is the same; no game is known to reach highScore.
+// Scores that the features distinguish: below, blocks hardly grow; no game is known to go beyond.
 const lowScore, highScore = 250, 1599
 
 func inRange(points int) int {
@@ -96,8 +92,7 @@ var drawnAt = func() (out [highScore + 1][4]float32) {
 	return out
 }()
 
-// Unit is the value of a point in the units of the network, whose output is the value of a board
-// at a score: the points that the game still brings.
+// Unit is the value of a point in the units of the network, which values the points that the game still brings.
 const Unit = 0.01
 
 // prior is how much of the classic terms is added to that. Among boards that a network values alike, a search prefers
@@ -122,7 +117,6 @@ func NewLearned(net *mlp.Net) (*Learned, error) {
 	return &Learned{net: net}, nil
 }
 
-// Rate implements Rater.
 func (l *Learned) Rate(from *Board, kids []Kid, _ int, worth []float32) {
 	l.Value(from, kids, worth)
 	w := &Classic

@@ -26,14 +26,11 @@ var TermNames = [Terms]string{"landing", "eroded", "row_edges", "column_edges", 
 // Weights say what one of each term is worth.
 type Weights [Terms]float32
 
-// Classic are the six-feature weights known for this family of games.
-var Classic = Weights{-4.5, 3.4, -3.2, -9.35, -7.9, -3.4}
+var Classic = Weights{-4.5, 3.4, -3.2, -9.35, -7.9, -3.4} // the six-feature weights known for this family of games
 
-// A Hand is a Rater: terms times weights. Those of a placement, landing and eroded, are added
-// up along a line; those of a board count where the line leads to.
+// A Hand is a Rater: terms times weights. Landing and eroded are added up along a line, the others count at its end.
 type Hand struct{ Weights Weights }
 
-// Rate implements Rater.
 func (h *Hand) Rate(from *Board, kids []Kid, _ int, worth []float32) {
 	var sums edgeSums
 	sums.set(&from.Field)
@@ -49,8 +46,7 @@ func (h *Hand) Rate(from *Board, kids []Kid, _ int, worth []float32) {
 	}
 }
 
-// within is the rows of the board as bits.
-const within = 1<<dropblox.Rows - 1
+const within = 1<<dropblox.Rows - 1 // the rows of the board as bits
 
 // The counts of a column are packed into words, so that those of a board are sums of words, and those of a board that
 // differs in a few columns are the sums less what these columns had plus what they have. edgesOf packs changes along

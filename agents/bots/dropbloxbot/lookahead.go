@@ -7,8 +7,7 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// MaxFutures bounds the futures of a lookahead.
-const MaxFutures = 4096
+const MaxFutures = 4096 // bounds the futures of a lookahead
 
 const (
 	rivals  = 5  // first placements that a lookahead compares, at most

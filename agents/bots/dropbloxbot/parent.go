@@ -30,8 +30,7 @@ type parent struct {
 	slotted      uint64                    // rows of slots
 }
 
-// left is the index of column 0 in columns and upTo.
-const left = 2
+const left = 2 // the index of column 0 in columns and upTo
 
 // set sets p for a board.
 func (p *parent) set(f *Field) {
@@ -260,8 +259,7 @@ func pair(a, b column) uint64 {
 	return ones(a.taken^b.taken) + ones(a.holes&b.open|a.open&b.holes)<<besideAt
 }
 
-// longestSlot bounds the rows that a slot counts.
-const longestSlot = 9
+const longestSlot = 9 // bounds the rows that a slot counts
 
 // slots sets, for windows of 1, 2, … neighbouring columns, how many rows the longest slot has, what removing them at
 // once would make, and how many squares are missing in it. Of slots as long the one that lacks the fewest counts, and

@@ -58,8 +58,7 @@ func (r *ranker) Rank(ctx context.Context, s env.State, _ int, _ env.Action) ([]
 	return out, nil
 }
 
-// best returns the worth of the best line that begins with kid, whose own worth is given. If c stops it, it returns
-// another number.
+// best returns the worth of the best line that begins with kid, itself of the given worth. c makes it meaningless.
 func (b *Beam) best(kid *Kid, depth, width int, worth float32, c *search.Clock) float32 {
 	b.now = append(b.now[:0], Board{Field: kid.Field, Points: kid.Points, Line: kid.Line, first: -1})
 	if depth > 1 { // the next block must have room

@@ -13,8 +13,7 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// replayTurns is how many turns of each game a replay plays.
-const replayTurns = 20
+const replayTurns = 20 // how many turns of each game a replay plays
 
 // Replay has a bot play the first turns of two games, of seeds first and first+1, as the contest does: it starts the
 // bot anew for every block. The bot must exit without an error and write nothing but legal commands.

@@ -36,8 +36,7 @@ type Entry struct {
 	// Fixed makes agents that play by a rule, by their names: they neither search nor take options.
 	Fixed map[string]func() env.Agent
 
-	// Outcomes is the number of equally likely draws that a third and a fourth ply of package
-	// search distinguish; 0 if the game has no such plies.
+	// Outcomes is the number of equally likely draws of third and fourth plies in package search; 0 without such plies.
 	Outcomes int
 	// Guard, if set, makes a guard for the searches of package search, which use it with the option guard=1.
 	Guard func() search.Guard
@@ -51,8 +50,7 @@ type Entry struct {
 	Submission *Submission
 }
 
-// A Judge evaluates positions for a search: a search.Evaluator for the searches of package
-// search, otherwise the type that Entry.Search expects.
+// A Judge is a search.Evaluator for the searches of package search, otherwise the type that Entry.Search expects.
 type Judge any
 
 // A Baseline is a hand-tuned Judge: the sum of named terms, each times a weight.
@@ -189,8 +187,7 @@ type Option struct {
 	Max  int
 }
 
-// Time is the option "time".
-var Time = Option{Name: timeOption}
+var Time = Option{Name: timeOption} // the option "time"
 
 // Options are the values of the options in a spec; those that it leaves out are zero.
 type Options struct {

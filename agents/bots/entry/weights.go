@@ -15,8 +15,7 @@ import (
 	"blockyard/env"
 )
 
-// MaxWeight is the greatest weight, of either sign, that a file may give a term.
-const MaxWeight = 1000
+const MaxWeight = 1000 // the greatest weight, of either sign, that a file may give a term
 
 // A Reader returns the bytes of a file of weights; mlp.ReadFile is one.
 type Reader func(path string) ([]byte, error)

@@ -6,8 +6,7 @@ import (
 	"blockyard/env"
 )
 
-// A CountReader is a Reader whose own features are counts: whole numbers, each times a unit. Own(...)[i] is
-// float32(count i) times unit i.
+// A CountReader is a Reader whose own features are counts, whole numbers, each times a unit as a float32.
 type CountReader interface {
 	Reader
 	// Counts writes the counts of Own.
@@ -55,13 +54,11 @@ type Counted struct {
 
 var _ search.LeafEvaluator = (*Counted)(nil)
 
-// NewCounted returns a Counted for the features of r, of which the first have these units. See Check for net, Learned
-// for side.
+// NewCounted returns a Counted for the features of r, the first with these units. See Check and Learned.
 func NewCounted(net *mlp.Net, r LeafReader, units []float32, side func(s env.State, seat int) int) *Counted {
 	return &Counted{reader: r, side: side, net: net.Fixed(units), shared: make([]float32, net.In()-len(units))}
 }
 
-// Evaluate implements search.Evaluator.
 func (c *Counted) Evaluate(states []env.State, seat int, out []float32) {
 	c.reader.Shared(states[0], seat, c.shared)
 	c.net.Share(c.shared)

@@ -42,14 +42,12 @@ type Reader interface {
 	Own(s env.State, seat int, out []float32)
 }
 
-// A Learned is a search.Evaluator: a value network over features. What the afterstates of one
-// decision share enters the first layer once for all of them. It belongs to one agent.
+// A Learned is a search.Evaluator: a value network over features. It belongs to one agent.
 type Learned struct {
 	Net    *mlp.Net // from all features to one value; see Check
 	Reader Reader
 	Own    int // how many features Reader.Own writes
-	// Side returns the seat whose features of s the network reads when the worth of s for seat
-	// is wanted. If that is another seat, s is worth the negative of what the network says.
+	// Side returns the seat whose features of s count for seat; if another, the value is the negative of the network's.
 	Side func(s env.State, seat int) int
 
 	shared []float32
@@ -65,7 +63,6 @@ func Check(net *mlp.Net, inputs int) error {
 	return nil
 }
 
-// Evaluate implements search.Evaluator.
 func (l *Learned) Evaluate(states []env.State, seat int, out []float32) {
 	own, n, net := l.Own, len(states), l.Net
 	l.grow(n)
@@ -89,8 +86,7 @@ func (l *Learned) grow(n int) {
 	}
 }
 
-// stepMax is the greatest step between neighbouring columns that features distinguish.
-const stepMax = 6
+const stepMax = 6 // the greatest step between neighbouring columns that features distinguish
 
 // ColumnUnits are the units of what Columns writes: of a row of height, and of one of a step.
 func ColumnUnits(height, step float32, columns int) (units []float32) {

@@ -28,8 +28,7 @@ const (
 	noPlacement = "-"
 )
 
-// DefaultTime is a bot's budget for a game (rules §9).
-const DefaultTime = 20 * time.Second
+const DefaultTime = 20 * time.Second // a bot's budget for a game (rules §9)
 
 // A Codec is the bot's end of the dialogue of rules §8. It belongs to one game.
 type Codec struct {
@@ -45,7 +44,6 @@ func NewCodec(ready io.Writer) *Codec {
 	return &Codec{ready: ready, time: DefaultTime, own: env.None}
 }
 
-// ReadTurn implements contest.Codec.
 func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error) {
 	for {
 		line, _, err := contest.ReadLine(r)
@@ -81,8 +79,7 @@ func (c *Codec) setting(word, rest string) {
 	}
 }
 
-// maxTime is the greatest budget that is believed, in milliseconds.
-const maxTime = 1 << 31
+const maxTime = 1 << 31 // the greatest budget that is believed, in milliseconds
 
 // blocks takes the sequence; there is none after one that is not made of packages.
 func (c *Codec) blocks(digits string) {
@@ -218,7 +215,6 @@ func parseLast(line string) (env.Action, error) {
 	return tetrisduel.Parse(rest)
 }
 
-// Answer implements contest.Codec.
 func (c *Codec) Answer(_ env.State, _ int, a env.Action) string {
 	if a == env.None {
 		return "none"

@@ -26,14 +26,12 @@ func Greeting(s *tetrisduel.State, seat int, budget time.Duration) []string {
 	}
 }
 
-// ReadyTime is the time that a bot has to answer "ready" (rules §8.1).
-const ReadyTime = 10 * time.Second
+const ReadyTime = 10 * time.Second // the time that a bot has to answer "ready" (rules §8.1)
 
 // Ready reports whether a line is the answer "ready".
 func Ready(line string) bool { return line == wordReady }
 
-// Request returns the lines for the seat to move. left is the rest of its budget. With list,
-// they contain its legal placements.
+// Request returns the lines for the seat to move, with its legal placements if list is set. left is its budget.
 func Request(s *tetrisduel.State, left time.Duration, list bool) []string {
 	seat := s.Mover()
 	flag := 0
@@ -87,8 +85,7 @@ func End(s *tetrisduel.State, winner int, reason string) string {
 	}, " ")
 }
 
-// Judge returns the action that an answer of the seat to move names. ok is false unless the answer is three decimal
-// integers, separated by blanks, that are a legal placement.
+// Judge returns the legal placement that an answer of the seat to move names: three decimals between blanks.
 func Judge(s *tetrisduel.State, line string) (a env.Action, ok bool) {
 	words := strings.Fields(line)
 	var p tetrisduel.Placement
@@ -110,12 +107,10 @@ func Judge(s *tetrisduel.State, line string) (a env.Action, ok bool) {
 	return env.None, false
 }
 
-// Greet implements contest.Greeter.
 func (c *Codec) Greet(s env.State, seat int) (lines []string, limit time.Duration) {
 	return Greeting(s.(*tetrisduel.State), seat, DefaultTime), ReadyTime
 }
 
-// Greeted implements contest.Greeter.
 func (c *Codec) Greeted(line string) error {
 	if !Ready(line) {
 		return fmt.Errorf("said %.40q instead of %s", line, wordReady)

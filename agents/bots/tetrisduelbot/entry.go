@@ -1,6 +1,5 @@
-// Package tetrisduelbot has the agents of the Tetris duel (package env/tetrisduel) and its contest: two evaluators for
-// the searches of package search, Hand and a network over the features of FeatureReader; a bot's side of the protocol,
-// Codec; and the host's, Referee. Entry lists them. "Rules §n" in comments is section n of env/tetrisduel/RULES.md.
+// Package tetrisduelbot has the agents of the Tetris duel (package env/tetrisduel) and both ends of its contest's
+// protocol. "Rules §n" in comments is section n of env/tetrisduel/RULES.md.
 package tetrisduelbot
 
 import (
@@ -20,8 +19,7 @@ import (
 //go:embed weights features.txt
 var shipped embed.FS
 
-// FeatureNames are the names of the features, in order. A file of weights has them too, so that a network never gets
-// features that it was not trained on.
+// FeatureNames are the names of the features, in order, as a file of weights repeats them.
 var FeatureNames = features.Names(shipped)
 
 // Entry lists what this package offers. The source of a contest bot leaves this file out.

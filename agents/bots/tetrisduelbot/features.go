@@ -9,9 +9,8 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// The features describe a position for the seat that has just moved; the opponent is to move. They are the board as
-// each of the two sees it, then what both share, then the time left and the blocks to come. features.txt lists them in
-// order; all are about -2 to 2, most 0 to 1.
+// The features are the board as the seat that has just moved and the other one see it, then what both share, then the
+// time left and the blocks to come (features.txt). All are about -2 to 2.
 const (
 	soon      = 3 // blocks to come of each seat that a half knows of
 	halfLen   = columns + 2*(columns-1) + 24 + 4*soon
@@ -24,11 +23,9 @@ const (
 	Len = OwnLen + ConstLen
 )
 
-// units are those of the OwnLen counts.
-var units = ownUnits()
+var units = ownUnits() // those of the OwnLen counts
 
-// fine is the unit in which fractions are counted.
-const fine = 1. / 1024
+const fine = 1. / 1024 // the unit in which fractions are counted
 
 func ownUnits() (out []float32) {
 	for i := 0; i < 2; i++ {
@@ -98,8 +95,7 @@ func finely(v, most float64) int32 {
 	return int32(math.Floor(math.Max(-most, math.Min(v, most))/fine + 0.5))
 }
 
-// A FeatureReader is a features.LeafReader. It computes the features of the seat that has just moved, whatever seat it
-// is called with. The zero value is ready for use; call Shared first.
+// A FeatureReader is a features.LeafReader for the seat that has just moved, whatever seat it is called with.
 type FeatureReader struct {
 	seat      int
 	own, opp  shape
@@ -160,7 +156,6 @@ func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
 	features.Multiply(r.counts[:], units, out)
 }
 
-// Counts implements features.CountReader.
 func (r *FeatureReader) Counts(state env.State, _ int, out []int32) {
 	s := state.(*tetrisduel.State)
 	r.measure(s)
@@ -220,9 +215,8 @@ func (r *FeatureReader) Shared(state env.State, _ int, out []float32) {
 	}
 }
 
-// NewLearned returns the evaluator that applies net to the features. The output of net is the log odds that the seat
-// that has just moved wins, or another number that is higher in better positions of that seat. The other seat's value
-// is the negative of it.
+// NewLearned returns the evaluator that is net over the features: the log odds that the seat that has just moved wins,
+// or the like. The other seat's value is the negative.
 func NewLearned(net *mlp.Net) (*features.Counted, error) {
 	if err := features.Check(net, Len); err != nil {
 		return nil, err

@@ -11,8 +11,7 @@ import (
 // A Term is a property of a position to which the hand-tuned evaluator gives a weight.
 type Term int
 
-// The terms. The value of each is the seat's number minus the opponent's, so that one seat's gain is the other's loss.
-// Those of the board are counts of shape, for each seat from its own end.
+// The terms: each is the seat's number less the opponent's. Those of the board are counts of shape.
 const (
 	Lead     Term = iota // points
 	Holes                // holes
@@ -47,8 +46,7 @@ var TermNames = [Terms]string{
 // Weights are the values of one unit of each term.
 type Weights [Terms]float32
 
-// A Hand is a search.Evaluator: the sum of the terms times their weights. Over the last half-turns, all terms but
-// points lose weight. It belongs to one agent.
+// A Hand is a search.Evaluator: terms times weights. At the end, all terms but points lose weight.
 type Hand struct {
 	Weights Weights
 	reader  FeatureReader
@@ -59,10 +57,8 @@ type Hand struct {
 // NewHand returns a Hand with the tuned weights.
 func NewHand() *Hand { return &Hand{Weights: Tuned} }
 
-// fade is the number of half-turns at the end in which the terms other than points lose weight.
-const fade = 40
+const fade = 40 // the number of half-turns at the end in which the terms other than points lose weight
 
-// Evaluate implements search.Evaluator.
 func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	h.reader.begin(states[0].(*tetrisduel.State))
 	for i, state := range states {

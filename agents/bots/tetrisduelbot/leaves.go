@@ -9,8 +9,7 @@ import (
 
 var _ search.LeafEvaluator = (*Hand)(nil)
 
-// A decision measures the boards that the actions of one seat in one position lead to. Most of them are the board of
-// the position with four more cells; only the others are made by the rules.
+// A decision measures the boards after one seat's actions; the rules make only those that are unusual.
 type decision struct {
 	state *tetrisduel.State
 	seat  int
@@ -29,8 +28,7 @@ type decision struct {
 	sure  bool           // half is set
 }
 
-// spare is the rows free everywhere that every block has room in.
-const spare = 4
+const spare = 4 // the rows free everywhere that every block has room in
 
 // open prepares the actions of seat in s.
 func (d *decision) open(s *tetrisduel.State, seat int) {
@@ -99,7 +97,6 @@ func (d *decision) start(a env.Action) bool {
 	return d.begun
 }
 
-// SharedAfter implements features.LeafReader.
 func (r *FeatureReader) SharedAfter(state env.State, seat int, out []float32) {
 	r.leaf.open(state.(*tetrisduel.State), seat)
 	r.leaf.made.CopyFrom(state)
@@ -107,7 +104,6 @@ func (r *FeatureReader) SharedAfter(state env.State, seat int, out []float32) {
 	r.Shared(&r.leaf.made, seat, out)
 }
 
-// CountsAfter implements features.LeafReader.
 func (r *FeatureReader) CountsAfter(a env.Action, out []int32) bool {
 	d := &r.leaf
 	s, opp, ok := d.after(r, a)
@@ -127,7 +123,6 @@ func (r *FeatureReader) CountsAfter(a env.Action, out []int32) bool {
 	return true
 }
 
-// EvaluateLeaves implements search.LeafEvaluator.
 func (h *Hand) EvaluateLeaves(state env.State, seat int, legal []env.Action, out []float32, rest []int) []int {
 	r := &h.reader
 	r.leaf.open(state.(*tetrisduel.State), seat)

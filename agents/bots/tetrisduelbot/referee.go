@@ -37,8 +37,7 @@ var notReady = map[contest.Fault]string{
 
 const notListed = "this is not a placement of the list"
 
-// A Referee is the contest.Referee of one game of the Tetris duel between two programs, by the protocol of rules §8.
-// The host's time control must be contest.TotalBudget(Time).
+// A Referee is the contest.Referee of one game (rules §8). The time control must be contest.TotalBudget(Time).
 type Referee struct {
 	State *tetrisduel.State // after Reset
 	Time  time.Duration     // budget of each bot
@@ -67,11 +66,9 @@ const (
 	telling // both bots the result
 )
 
-// Names implements contest.Referee.
 func (r *Referee) Names() []string { return []string{"player1", "player2"} }
 
-// Round implements contest.Referee: the greeting, the half-turns, and a last round in which
-// both bots are told the result.
+// Round is the greeting, a half-turn, or the last round, in which both bots are told the result.
 func (r *Referee) Round() (title string, seats []int) {
 	switch {
 	case r.phase == starting:
@@ -90,7 +87,6 @@ func (r *Referee) Round() (title string, seats []int) {
 	return fmt.Sprintf("Turn %d, half-turn %d", r.State.Turn-1, r.State.Turn), []int{r.State.Mover()}
 }
 
-// Request implements contest.Referee.
 func (r *Referee) Request(seat int, left time.Duration) contest.Request {
 	switch r.phase {
 	case greeting:
@@ -101,7 +97,6 @@ func (r *Referee) Request(seat int, left time.Duration) contest.Request {
 	return contest.Request{Lines: Request(r.State, left, !r.NoList)}
 }
 
-// Answer implements contest.Referee.
 func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out bool) {
 	if r.phase == greeting {
 		if text, bad := notReady[reply.Fault]; bad {
@@ -159,7 +154,6 @@ func (r *Referee) Close() []contest.Comment {
 	return nil
 }
 
-// Outcome implements contest.Referee.
 func (r *Referee) Outcome() contest.Outcome {
 	out := contest.Outcome{Winner: r.winner, Reason: r.reason, Points: []int{r.State.Score(0), r.State.Score(1)}}
 	out.Meta = map[string]string{"reason": r.reason, "winner": fmt.Sprint(r.winner + 1)}

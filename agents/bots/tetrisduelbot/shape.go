@@ -84,8 +84,7 @@ func (s *shape) measure(f *falling.Field) {
 	s.lines(e0, e1, e2, fold(h0|h1|h2))
 }
 
-// lanes is how many there are.
-const lanes = 12
+const lanes = 12 // of a board
 
 // open returns the cells above the topmost taken one of each lane.
 func open(w uint64) uint64 {
@@ -138,8 +137,7 @@ func (s *shape) tops(w0, w1, w2 uint64) {
 // top returns the open cells of lane 0.
 func top(w uint64) int { return bits.TrailingZeros16(uint16(w) | 1<<rows) }
 
-// lines sorts the rows by the cells they lack, given the empty cells and the rows with a hole, and counts what could
-// fill them.
+// lines sorts the rows by the cells they lack, and counts what could fill them.
 func (s *shape) lines(e0, e1, e2, foul uint64) {
 	// kN: rows that lack at least N cells, first within lanes, then over them.
 	k1, k2, k3, k4, k5 := e0|e1|e2, e0&e1|(e0|e1)&e2, e0&e1&e2, uint64(0), uint64(0)
@@ -197,8 +195,7 @@ var spread = func() (out [battleSet + 1]uint64) {
 	return out
 }()
 
-// A fit is a way of filling a run of empty cells with one row of a block: where the block is, seen from the leftmost
-// cell of the run.
+// A fit is a way of filling a run of empty cells with one row of a block, relative to the run's leftmost cell.
 type fit struct {
 	kind   uint8
 	left   int8      // leftmost column of the block
@@ -256,8 +253,7 @@ func known(list []fit, f *fit) bool {
 	return false
 }
 
-// chances examines the rows given as bits, clean ones that lack one to four cells, and
-// notes what each kind of block, dropped straight, could take out.
+// chances notes what each kind of block, dropped straight, takes of the rows few, clean ones that lack 1 to 4.
 func (s *shape) chances(e0, e1, e2, few uint64) {
 	var lack [rows]uint32 // cells that a row lacks, bit x being column x; 0 for all other rows
 	for set := few; set != 0; set &= set - 1 {

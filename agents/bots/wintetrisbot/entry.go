@@ -1,6 +1,5 @@
-// Package wintetrisbot plays WinTetris: the demo solver of the rules (package env/wintetris) with
-// its hand-tuned rating or a trained net in the rating's place. All share the move generator, the
-// placer and the split of the work over ticks. "Rules §n" in comments is section n of env/wintetris/RULES.md.
+// Package wintetrisbot plays WinTetris (package env/wintetris) by its demo solver, with the hand-tuned rating or a
+// trained net. "Rules §n" in comments is section n of env/wintetris/RULES.md.
 package wintetrisbot
 
 import (
@@ -74,8 +73,7 @@ func newRanker(g *env.Game, j entry.Judge, o entry.Options) (entry.Ranker, error
 	return &ranker{NewSolver(j.(Rater), 1)}, nil
 }
 
-// Rank implements entry.Ranker. A place with a cell above the field ends the game; two places that cover the same cells
-// have the same value.
+// Rank values all places. One above the field ends the game; two that cover the same cells have the same value.
 func (r *ranker) Rank(_ context.Context, state env.State, _ int, _ env.Action) (out []entry.Choice, err error) {
 	s := state.(*wintetris.State)
 	r.solver.begin(&s.Field, s.Piece)

@@ -33,8 +33,7 @@ type Weights [Terms]float32
 // Demo are the demo solver's own weights.
 var Demo = Weights{Holes: -500, Slots: 0, Row: 200, Rows: 500, Top: -150, Bottom: -75, Chasms: 400}
 
-// stuck is what the second placement is worth where there is none (rules §13.3).
-const stuck = -1_000_000
+const stuck = -1_000_000 // what the second placement is worth where there is none (rules §13.3)
 
 // A Hand is the demo solver's Rater. It belongs to one solver.
 type Hand struct {
@@ -105,11 +104,9 @@ func between(rows uint64) uint64 { return rows << 1 & (rows >> 1) &^ rows }
 
 func count(cells uint64) float64 { return float64(bits.OnesCount64(cells)) }
 
-// Len is how many features there are.
-const Len = 3*wintetris.Width - 2 + 9
+const Len = 3*wintetris.Width - 2 + 9 // how many features there are
 
-// steepest is what a step from a column to the next counts at most.
-const steepest = 6
+const steepest = 6 // what a step from a column to the next counts at most
 
 // A FeatureReader is a features.Reader. It keeps nothing.
 type FeatureReader struct{}
@@ -117,7 +114,6 @@ type FeatureReader struct{}
 // Shared implements features.Reader: there are no such features.
 func (FeatureReader) Shared(env.State, int, []float32) {}
 
-// Own implements features.Reader.
 func (FeatureReader) Own(s env.State, _ int, out []float32) {
 	Features(&s.(*wintetris.State).Field, out)
 }
@@ -197,18 +193,15 @@ func scan(f *wintetris.Field, h *[wintetris.Width]int8, peak int) (s sums) {
 	return s
 }
 
-// What the net gives is the worth of a field: the rows completed from there on, each
-// counting Unit, and by Discount less for every piece it is later.
+// The net gives the rows completed from a field on, each Unit, and by Discount less for every piece it is later.
 const (
 	Discount = 0.97
 	Unit     = 0.1
 )
 
-// lost is the worth of a field in which the next piece cannot be put, or there is none.
-const lost = -1000
+const lost = -1000 // the worth of a field in which the next piece cannot be put, or there is none
 
-// A Learned is a Rater by a trained net: the rows of the placement, those of the best one
-// after it, and the worth of the field then. It belongs to one solver.
+// A Learned is a Rater by a trained net: rows of two placements, and the worth of the field then. One solver has it.
 type Learned struct {
 	net  *mlp.Net
 	next [wintetris.MaxMoves]wintetris.Block
@@ -225,7 +218,6 @@ func NewLearned(net *mlp.Net) (*Learned, error) {
 	return &Learned{net: net}, nil
 }
 
-// Rate implements Rater.
 func (l *Learned) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64) {
 	at := wintetris.Spawn(next)
 	for i, m := range moves {

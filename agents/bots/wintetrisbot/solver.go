@@ -18,9 +18,8 @@ type Rater interface {
 	Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64)
 }
 
-// A Solver is the demo solver (rules §13): it lists the resting places in a piece's first
-// tick, rates a part of them in each of the first ticks and then steers for the first of the
-// best. It is a wintetris.Solver, plays one game, and is not safe for concurrent use.
+// A Solver is the demo solver (rules §13): it rates a part of the resting places in each of a piece's first ticks, then
+// steers for the first of the best. It plays one game, and is not safe for concurrent use.
 type Solver struct {
 	rater Rater
 	parts int
@@ -34,15 +33,12 @@ type Solver struct {
 	worth [wintetris.MaxMoves]float64
 }
 
-// MaxParts is the most parts a solver splits its work into.
-const MaxParts = 100
+const MaxParts = 100 // the most parts a solver splits its work into
 
-// NewSolver returns a solver that splits its work over 1 to MaxParts ticks; the demo solver's
-// number is wintetris.Parts.
+// NewSolver splits the work over 1 to MaxParts ticks, as wintetris.Parts of the demo solver.
 func NewSolver(r Rater, parts int) *Solver { return &Solver{rater: r, parts: parts, best: -1} }
 
-// Update implements wintetris.Solver: the bits for this tick (rules §13.5). A piece whose first
-// tick the solver has not seen, or which does not fit where it is, is left to itself.
+// Update returns the bits for this tick (rules §13.5). A piece not seen from its first tick is left to itself.
 func (s *Solver) Update(f *wintetris.Field, now, next wintetris.Block, fresh bool) wintetris.Bits {
 	if fresh {
 		s.begin(f, now)
@@ -56,8 +52,7 @@ func (s *Solver) Update(f *wintetris.Field, now, next wintetris.Block, fresh boo
 	return wintetris.Toward(now, s.moves[s.best])
 }
 
-// Choose rates all resting places of a piece at once and returns the first of the best; ok is
-// false if there is none within the field. If c stops it, it chooses from the parts rated so far.
+// Choose rates all resting places at once, or until c stops it, and returns the first of the best within the field.
 func (s *Solver) Choose(f *wintetris.Field, now, next wintetris.Block, c search.Clock) (
 	target wintetris.Block, ok bool,
 ) {
@@ -84,8 +79,7 @@ func (s *Solver) begin(f *wintetris.Field, now wintetris.Block) {
 	}
 }
 
-// rate rates the next part of the list. Places with a cell above the field are no choice; of
-// two that cover the same cells the first is rated, since the other could only be as good.
+// rate rates the next part of the list, without places above the field and those that cover the cells of another.
 func (s *Solver) rate(f *wintetris.Field, next uint8) {
 	k := 0
 	for i := s.part * s.n / s.parts; i < (s.part+1)*s.n/s.parts; i++ {
@@ -117,8 +111,7 @@ func (s *Solver) twice(i int) bool {
 	return false
 }
 
-// An Agent plays any variant of WinTetris by a Solver: in wintetris:tick it answers every tick, elsewhere it names
-// the place the solver steers for. It is not safe for concurrent use, and in wintetris:tick it belongs to one game.
+// An Agent plays any variant by a Solver: ticks in wintetris:tick, elsewhere the place that the solver steers for.
 type Agent struct {
 	solver *Solver
 	value  float64
@@ -148,9 +141,8 @@ func (a *Agent) Act(ctx context.Context, state env.State, _ int) (env.Action, er
 // Value is what the place steered for is worth, in the units of the rater.
 func (a *Agent) Value() float32 { return float32(a.value) }
 
-// A memory is what the solver knows of the piece in play, in little-endian order; the rotation, column and row of every
-// place follow, a byte each. With it an Agent can go on elsewhere: it is a vec.Resumable. Only wintetris:tick needs
-// one; in the other games every choice follows from the position.
+// A memory is what the solver knows of the piece in play, in little-endian order, before 3 bytes for every place:
+// rotation, column, row. An Agent is a vec.Resumable; only wintetris:tick needs a memory.
 type memory struct {
 	Part  uint16 // parts rated
 	Best  int16  // index of the best place; -1 is none

@@ -1,5 +1,4 @@
-// Package chart draws values with their intervals as SVG, in the colours of a light or dark page. A browser has the
-// fonts; a library that draws pixels would put its own into every program.
+// Package chart draws values with their intervals as SVG, for light and dark pages, with a browser's fonts.
 package chart
 
 import (

@@ -11,8 +11,7 @@ import (
 	"path/filepath"
 )
 
-// Write creates or replaces the file at path with what write writes. Until that is on the disk, it is in a temporary
-// file in the same folder. After an error the file at path is as it was.
+// Write replaces the file at path once write's text is on the disk, in a temporary file of the same folder.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	return replace(path, mode, func(f *os.File) error { return errors.Join(write(f), f.Sync()) })
 }
@@ -60,8 +59,7 @@ type File struct {
 	path string // "" after Commit or Discard
 }
 
-// Create creates a File for a path, which does not change before Commit. The first call of a process for a folder also
-// removes the temporary files there whose writers were killed.
+// Create creates a File for a path. A process's first call for a folder removes what killed writers left there.
 func Create(path string, mode fs.FileMode) (*File, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() { // found here, not when all is written
 		return nil, &fs.PathError{Op: "write", Path: path, Err: errors.New("this is a folder, want the name of a file")}

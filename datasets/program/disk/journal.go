@@ -15,8 +15,7 @@ const (
 	maxLines = 1 << 20
 )
 
-// A Journal is a file to which a process appends lines of JSON, each of which is on the disk when Append returns. If
-// the process is killed while it writes a line, the lines before it remain. Only one process has a journal open.
+// A Journal appends lines of JSON, each on the disk when Append returns. One process at a time has it open.
 type Journal struct {
 	path    string
 	file    *os.File
@@ -24,9 +23,8 @@ type Journal struct {
 	lines   int
 }
 
-// OpenJournal opens the journal at path, or creates it, and calls read with every line and its index, from 0. It
-// removes a last line without a line feed. An error about a line names the file and the line, from 1. While another
-// process has the journal open, the error wraps ErrHeld. The caller must Close the journal.
+// OpenJournal opens or creates a journal and calls read with every line and its index. A last line without a line feed
+// is removed. Errors name file and line, from 1; ErrHeld is wrapped while another process has it. Close it.
 func OpenJournal(path string, read func(n int, line []byte) error) (*Journal, error) {
 	release, err := Acquire(path + ".lock")
 	if err != nil {

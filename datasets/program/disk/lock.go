@@ -13,8 +13,7 @@ import (
 // ErrHeld says that another process, or another part of this one, holds a lock. Errors of Acquire wrap it.
 var ErrHeld = errors.New("in use")
 
-// Acquire locks the file path, and creates it with mode 0600 if there is none. It does not wait: if the lock is held,
-// the error wraps ErrHeld. release ends the lock and removes the file, except on Windows.
+// Acquire locks the file path, or wraps ErrHeld if it is held. release also removes it, except on Windows.
 func Acquire(path string) (release func() error, err error) {
 	for {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
@@ -47,8 +46,7 @@ func replaced(f *os.File, path string) bool {
 // temporary are the names of files that are being written. Their writers hold locks on them.
 var temporary = regexp.MustCompile(`^\..+\.[0-9]+\.tmp$`)
 
-// swept is a set of the folders that sweep has seen.
-var swept sync.Map
+var swept sync.Map // a set of the folders that sweep has seen
 
 // createTemp is os.CreateTemp, and locks the file.
 func createTemp(dir, pattern string) (*os.File, error) {

@@ -17,8 +17,7 @@ func Info(name, help string, labels map[string]string) Collector {
 		func() float64 { return 1 })
 }
 
-// Metrics returns the metrics that add adds at every scrape. Their names begin with prefix. Goroutines of the site
-// call add, which should read all values from one snapshot, so that they agree with each other.
+// Metrics returns what add adds at a scrape, in goroutines of the site. It should read from one snapshot.
 func Metrics(prefix string, add func(*Scrape)) Collector { return &metrics{prefix, add} }
 
 type metrics struct {
@@ -37,9 +36,8 @@ type Scrape struct {
 	to     chan<- prometheus.Metric
 }
 
-// Add adds the value of a metric: a number, or a time.Duration, which becomes seconds. A name that ends in _total is
-// that of a counter, another one that of a gauge. labels are names and values in turn; a metric with labels is added
-// once for every combination of their values.
+// Add adds the value of a metric: a number, or a time.Duration in seconds; a name in _total is a counter's. labels are
+// names and values in turn.
 func (s *Scrape) Add(name, help string, value any, labels ...string) {
 	kind := prometheus.GaugeValue
 	if strings.HasSuffix(name, "_total") {

@@ -155,8 +155,7 @@ func (f *Flags) Logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, o))
 }
 
-// Start opens the site of --http, and returns nil without that flag. The caller must Close it. /metrics shows
-// the collectors, the Go runtime and the process.
+// Start opens the site of --http, nil without it; Close it. /metrics shows collectors, Go and the process.
 func (f *Flags) Start(log *slog.Logger, collectors ...Collector) (*Site, error) {
 	if f.HTTP == "" {
 		return nil, nil

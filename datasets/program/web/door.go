@@ -8,9 +8,8 @@ import (
 	"sync"
 )
 
-// A door is a listener that accepts at once and bounds the number of open connections: for one too many it closes
-// another one. If that is a stranger's, it is the oldest of the address that has most, and of these preferably one
-// that has sent no whole request. If it is a member's, it is the least recently used one of the member that has most.
+// A door accepts at once and bounds the open connections by closing others: a stranger's, the oldest of the address
+// that has most, rather one without a whole request; a member's, the least recently used of the member that has most.
 type door struct {
 	net.Listener
 	limits Limits
@@ -47,8 +46,7 @@ func (d *door) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// addressOf is the address without its port. Of an IPv6 address it is the network of 64 bits, because one machine may
-// have all of that.
+// addressOf is the address without its port, and for IPv6 the network of 64 bits that one machine may have.
 func addressOf(a net.Addr) string {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {
@@ -75,8 +73,7 @@ func (c *conn) drop() {
 	}
 }
 
-// crowding returns the connection to close if more than limit are open of those in question: the
-// oldest of the largest group, but not the newest of all. The caller holds d.mu.
+// crowding returns what to close if more than limit are open: the oldest of the largest group. The caller holds d.mu.
 func (d *door) crowding(limit int, in func(*conn) bool) *conn {
 	count, all, most := map[string]int{}, 0, ""
 	for c := range d.conns {
@@ -119,8 +116,7 @@ func connOf(r *http.Request) *conn {
 	return c
 }
 
-// Asked notes that a whole request has come, and returns the address that it came from, "" in a test of a handler. The
-// server calls it when a handler returns; a handler that waits calls it before.
+// Asked notes that a whole request has come, before a handler that waits, and returns its address, "" in tests.
 func Asked(r *http.Request) string {
 	c := connOf(r)
 	if c == nil {

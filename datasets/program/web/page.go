@@ -23,8 +23,7 @@ func Protect(h http.Header) {
 	h.Set("Cache-Control", "no-cache")
 }
 
-// OwnHost reports whether a Host header is an IP address, localhost or one of the names of this server. With any other
-// name the request may come from a page of another site whose name resolves to this machine (DNS rebinding).
+// OwnHost reports whether a Host header is an address, localhost or one of our names, against DNS rebinding.
 func OwnHost(host string, names ...string) bool {
 	name, ip := hostOf(host)
 	return ip != nil || slices.ContainsFunc(append([]string{"localhost"}, names...),
@@ -63,7 +62,6 @@ func Answer(w http.ResponseWriter, v any) {
 // A Handler answers a request, or returns an error that ask.Failed turns into the answer.
 type Handler func(http.ResponseWriter, *http.Request) error
 
-// ServeHTTP implements http.Handler.
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := h(w, r); err != nil {
 		respond(w)(ask.Failed(err))

@@ -34,8 +34,7 @@ type Limits struct {
 	Log         *slog.Logger  // gets warnings; the standard logger of package log
 }
 
-// A Server answers HTTP requests within limits. One connection too many is accepted, and an older one is closed, so
-// clients that hold connections open keep nobody out.
+// A Server answers requests within limits. One connection too many closes an older one, and is accepted.
 type Server struct {
 	http   *http.Server
 	limits Limits
@@ -83,8 +82,7 @@ func (s *Server) Stop() {
 // Close ends the server and all connections at once.
 func (s *Server) Close() error { return s.http.Close() }
 
-// Serve serves on listener until ctx is done, which also ends the contexts of requests; those that last a second
-// longer are cut off.
+// Serve serves until ctx is done, which ends the contexts of requests; after another second they are cut off.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits Limits) error {
 	s := NewServer(handler, limits)
 	s.http.BaseContext = func(net.Listener) context.Context { return ctx }

@@ -1,5 +1,4 @@
-// Package jsonl reads files with one JSON value per line, plain or compressed with gzip. It detects
-// compression from the first bytes of a file, not from its name.
+// Package jsonl reads files with one JSON value per line, plain or compressed with gzip, whatever their name.
 package jsonl
 
 import (
@@ -15,8 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// ErrCut means that a file ends in the middle of a line or of its compressed data, because it is still
-// being written or its writer was killed.
+// ErrCut means that a file ends in the middle of a line or of its compressed data: it is not all written.
 var ErrCut = errors.New("the file ends in the middle of a line")
 
 // What a Reader accepts, in bytes of uncompressed data. A small compressed file can hold a great deal.
@@ -26,8 +24,7 @@ const (
 	MaxBytes = 16 << 30 // of a file, unless Limit says otherwise
 )
 
-// size is how many bytes are read at a time.
-const size = 64 << 10
+const size = 64 << 10 // how many bytes are read at a time
 
 // A Reader reads the lines of a file. Its errors name the file and the line.
 type Reader struct {
@@ -128,12 +125,10 @@ func New(name string, in io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Use makes Next return an error that wraps the context's when ctx has ended, after 64 KiB at most. Next can be
-// called again with another context: nothing is lost. A read that waits for data is not interrupted.
+// Use lets the end of ctx end Next, after 64 KiB at most and unless it waits for data. Next can go on with another one.
 func (r *Reader) Use(ctx context.Context) { r.source.ctx = ctx }
 
-// Limit sets how many bytes of the file are read, at least 1, uncompressed and with those that OpenAt has
-// skipped. raise is for the error: what to do to read more, such as "raise --max-bytes".
+// Limit sets how many bytes of the file are read, uncompressed, and how to read more, such as "raise --max-bytes".
 func (r *Reader) Limit(bytes int64, raise string) { r.most, r.raise = bytes, raise }
 
 // Next returns the next line that is not blank, without its line end. The line is valid until the next call. At the

@@ -7,13 +7,10 @@ import (
 	"blockyard/env"
 )
 
-// settled is the ink of cells whose piece a game does not remember.
-const settled = 8
+const settled = 8 // the ink of cells whose piece a game does not remember
 
-// A Paint tracks the colours of settled cells through the positions of one game. The rules only know whether a cell is
-// filled, but people like to see the pieces. A Paint matches the rows of a board in one position with those of the next
-// by their contents, without knowing what the game did: completed rows are gone, and rows pushed in from below are new
-// and have no colour.
+// A Paint tracks the colours of settled cells, which the rules forget, through the positions of one game: it matches
+// the rows of a board with the next ones by their contents. Rows pushed in from below have no colour.
 type Paint struct {
 	boards []grid
 	frame  env.Frame // scratch
@@ -88,8 +85,7 @@ func (p *Paint) Colour(f *env.Frame) {
 	}
 }
 
-// show paints s into the scratch frame and makes the grids match its boards. If the boards have changed, it
-// drops all colours.
+// show paints s into the scratch frame. If its boards are not those of the grids, it drops all colours.
 func (p *Paint) show(s env.State) {
 	f := &p.frame
 	f.Reset()
@@ -111,8 +107,7 @@ func (p *Paint) show(s env.State) {
 	}
 }
 
-// follow updates g to the board b of the next position. It assumes that the pieces landed as marked, or
-// else, if that explains b better, that they did not.
+// follow updates g to the next board. Pieces landed as marked or, if that explains b better, did not.
 func (g *grid) follow(b *env.Board) {
 	is := Rows(g.w, g.h, func(k int) byte {
 		switch c := b.Cells[k]; {
@@ -132,9 +127,8 @@ func (g *grid) follow(b *env.Board) {
 	g.ink = ink
 }
 
-// carry copies colours to the rows of is from the matching old rows. Matches keep the order of the rows
-// and as many cells as possible. With grown, an old row also matches a row that has additional cells,
-// those of the piece. plain counts the cells that get no colour.
+// carry copies colours from the old rows that Align finds, with grown also from those with fewer cells, without the
+// piece. plain counts the cells that get no colour.
 func (g *grid) carry(from []uint8, is []string, grown bool) (ink []uint8, plain int) {
 	was := Rows(g.w, g.h, func(k int) byte {
 		if from[k] != 0 {
@@ -165,8 +159,7 @@ func (g *grid) carry(from []uint8, is []string, grown bool) (ink []uint8, plain 
 	return ink, plain
 }
 
-// grow matches the rows that have no match: with the old row at the same distance from the next matched
-// row, if cells were only added to it.
+// grow matches a row without a match with the old row as far from the next match, if cells were only added.
 func grow(was, is []string, pairs []int) {
 	next := len(was) // the old row that matches the row below
 	for y := len(is) - 1; y >= 0; y-- {
@@ -212,9 +205,8 @@ func Rows(w, h int, cell func(k int) byte) []string {
 	return out
 }
 
-// Align returns, for every row of is, the matching row of was, or -1. A row has 'x' for a filled cell, '.' for an empty
-// one, and in is '?' for a cell that could be either. Matches keep the order of the rows, matched rows are equal, and
-// together they have as many filled cells as possible.
+// Align returns the row of was that each row of is matches, or -1. 'x' is a filled cell, '.' an empty one, '?' in is
+// either. Matches keep their order, are equal, and have as many filled cells as possible.
 func Align(was, is []string) []int {
 	out := make([]int, len(is))
 	if slices.EqualFunc(was, is, fits) {

@@ -16,9 +16,8 @@ const (
 	maxSamples   = 1024 // of the scores
 )
 
-// A Timeline is a recorded game with random access. Advance replays it once from start to end; Seek goes to
-// any position that Advance has reached. The timeline keeps only some of the positions, so its memory grows
-// by about ten bytes per choice.
+// A Timeline is a recorded game with random access: Advance replays it once, Seek goes to any position reached. It
+// keeps some of the positions, so its memory grows by about ten bytes per choice.
 type Timeline struct {
 	Game *env.Game
 	Rec  *record.Record
@@ -46,8 +45,7 @@ type mark struct {
 	paint Paint
 }
 
-// hearEvery is the time between two looks at a context.
-const hearEvery = 20 * time.Millisecond
+const hearEvery = 20 * time.Millisecond // the time between two looks at a context
 
 // New returns a timeline for rec, a game of g, with no positions yet.
 func New(g *env.Game, rec *record.Record) *Timeline {
@@ -70,8 +68,7 @@ func Whole(ctx context.Context, g *env.Game, rec *record.Record) (*Timeline, err
 	return r, nil
 }
 
-// Advance replays until deadline, or to the end if deadline is zero, and reports whether it has reached the
-// end. Every call advances by at least a few positions.
+// Advance replays until deadline, if that is not zero, by a few positions at least, and reports the end.
 func (r *Timeline) Advance(deadline time.Time) (done bool) {
 	if r.done {
 		return true
@@ -189,8 +186,7 @@ func (r *Timeline) Value(seat int) (v float32, ok bool) {
 	return 0, false
 }
 
-// Show paints the current position as the game does, adds the cells that the actions from it will fill,
-// and paints settled cells in the colours of their pieces.
+// Show paints the current position, what the actions from it fill, and settled cells in their pieces' colours.
 func (r *Timeline) Show(f *env.Frame) { r.ShowMoves(f, r.Moves()) }
 
 // ShowMoves is Show with other legal actions instead of those that were played.

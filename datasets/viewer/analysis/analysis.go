@@ -1,5 +1,4 @@
-// Package analysis describes what the seats of a recorded position could have played. It only has the types: package
-// agents/play/analyst fills them, the viewer shows them, and both write them as JSON.
+// Package analysis has the types that say what seats could have played, for package agents/play/analyst and pages.
 package analysis
 
 import (

@@ -1,5 +1,4 @@
-// Package rows holds the training data of a network: each row is the features of an afterstate and the target of its
-// value. Rows holds them and fits a network to them; a Set makes them of recorded games, whose results are the targets.
+// Package rows holds training rows, features of an afterstate and a target, and makes some of recorded games (Set).
 package rows
 
 import (
@@ -35,8 +34,7 @@ func (s *Rows) Row(i int) []float32 {
 // Cut keeps the first n rows.
 func (s *Rows) Cut(n int) { s.X, s.Y = s.X[:n*len(s.Game.Features)], s.Y[:n] }
 
-// Pass fits all rows once, in batches and random order, and returns the mean loss, 0 if there are none. It mirrors
-// half of the rows if the game has mirror images. fit takes a step on a batch, as network.Trainer.Fit does.
+// Pass fits all rows once, in random order and half of them mirrored if the game can be, and returns the mean loss.
 func (s *Rows) Pass(
 	fit func(x, y []float32, rate float64) (float64, error), r *rand.Rand, batch int, rate float64,
 ) (float64, error) {
@@ -91,14 +89,12 @@ func New(g *games.Game) *Set {
 	return &Set{Rows: Rows{Game: g}, reader: g.Reader(), after: g.Rules.New(g.Rules.MinSeats)}
 }
 
-// ErrTooLarge says that the rows take more than Set.MaxBytes.
-var ErrTooLarge = errors.New("too many rows")
+var ErrTooLarge = errors.New("too many rows") // says that the rows take more than Set.MaxBytes
 
 // Size returns the number of bytes that the rows take.
 func (s *Rows) Size() int { return 4 * (len(s.X) + len(s.Y)) }
 
-// Add appends the rows of one game, none if the game was stopped early. A record that does not replay is an error, and
-// so are more bytes than MaxBytes; then none of its rows are kept.
+// Add appends the rows of one game, none if it was stopped early or after an error, also of more than MaxBytes.
 func (s *Set) Add(rec *record.Record) error {
 	if rec.Stopped {
 		return nil

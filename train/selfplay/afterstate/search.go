@@ -1,6 +1,5 @@
-// Package afterstate evaluates the actions of one decision (Search). It plays out each legal action and lets a network,
-// or the game's baseline evaluator, evaluate the position right after it, the afterstate. A Path keeps the afterstates
-// that a seat chose, to learn from.
+// Package afterstate evaluates the actions of one decision (Search) by their afterstates, the positions right after
+// each, by a network or the game's baseline. A Path keeps those that a seat chose, to learn from.
 //
 // The worth of an action is the value of its afterstate. An action that ends the game is not evaluated: its worth is
 // Certain times the result, so a win is worth more than any value of a network, and a loss less.
@@ -17,14 +16,11 @@ import (
 	"blockyard/train/games"
 )
 
-// Certain is the worth of a won game.
-const Certain = 1e6
+const Certain = 1e6 // the worth of a won game
 
-// exploreAmong is how many of the best choices Random chooses from.
-const exploreAmong = 6
+const exploreAmong = 6 // how many of the best choices Random chooses from
 
-// A Ply holds the afterstates of one decision. Those of finished games have their worth in
-// Worth and are left out of States.
+// A Ply holds the afterstates of one decision; those of finished games are left out of States.
 type Ply struct {
 	Legal  []env.Action
 	Worth  []float32   // per legal action
@@ -134,8 +130,7 @@ func (c *Search) BestWorth(l *Ply, s env.State, seat int) float32 {
 	return -Certain
 }
 
-// Opponent returns the index in Root.Legal of the choice that the k-th of Opponents prefers, counted from 1; -1 if
-// there is no choice.
+// Opponent returns the index in Root.Legal of what the k-th of Opponents prefers, from 1; -1 if there is no choice.
 func (c *Search) Opponent(s env.State, seat, k int) int {
 	l := &c.Root
 	c.Open(l, s, seat)

@@ -80,8 +80,7 @@ func (l *backupLearner) rate() float64 {
 	return l.config.RateBackup * (0.02 + 0.98*(1+math.Cos(math.Pi*l.part()))/2)
 }
 
-// maxWorth is what a finished game counts in a target, up or down.
-const maxWorth = 8
+const maxWorth = 8 // what a finished game counts in a target, up or down
 
 // A backupPolicy plays two plies deep, in a game of turns, and searches some of the positions it meets further.
 type backupPolicy struct {
@@ -99,8 +98,7 @@ func (p *backupPolicy) Begin(s *selfplay.Slot) {
 	n.x, n.base, n.change = n.x[:0], n.base[:0], n.change[:0]
 }
 
-// Choose plays for seat two plies deep: of the Width best first choices, the one with the best second choice. Among
-// these it samples positions to learn from.
+// Choose plays two plies deep, of the Width best first choices, and samples positions to learn from.
 func (p *backupPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 	if s.Opponent[seat] > 0 {
 		return p.opponent(s, seat)
@@ -157,8 +155,7 @@ func (p *backupPolicy) backupSample(s *selfplay.Slot, seat int) {
 	n.change = append(n.change, p.playOn(p.Leaf.States[k], seat, max(1, p.config.Look))-base)
 }
 
-// playOn lets both seats play on from leaf for look plies, each by the choice that the net prefers. It returns the mean
-// worth to seat of what is reached.
+// playOn lets both seats play on from leaf, by the net, and returns the mean worth to seat over look plies.
 func (p *backupPolicy) playOn(leaf env.State, seat, look int) float32 {
 	s := p.scratch
 	s.CopyFrom(leaf)

@@ -31,10 +31,9 @@ type Config struct {
 	GatePairs int // pairs of games per gate and opponent
 	GatePly   int // how many plies both sides search in a gate
 
-	// GateAgainst names agents that gates play against in place of the baseline evaluator, for GatePairs in all. A net
-	// is then kept only if it also scores no less against them than the best net did: nets that are nearly the same
-	// split most of their games, and opponents of other styles show what that hides. They are checked where a run
-	// starts or is resumed: workers, which play no gates, need not know them.
+	// GateAgainst names agents that gates play, GatePairs in all, in place of the baseline. A net is then kept only if it
+	// also scores no less against them than the best net did: nets that are nearly the same split their games. They are
+	// checked where a run starts or resumes; workers need not know them.
 	GateAgainst []string
 	// GateText says whose text an entry of GateAgainst is; nil means that all are foreign and name no weights.
 	GateText func(name string) bots.Text `json:"-"`
@@ -44,7 +43,6 @@ type Config struct {
 	GateElo float64
 }
 
-// Check implements selfplay.Algorithm.
 func (c *Config) Check(g *games.Game) error {
 	if all := c.Results + c.Backup; all != 0 && !(c.Backup > 0 && math.Abs(all-1) < 1e-9) {
 		return fmt.Errorf("results %v and backup %v: results come before a backup, want 1 in all", c.Results, c.Backup)
@@ -91,13 +89,11 @@ func takesTurns(g *games.Game) bool { return g.Rules.Rows == 1 && g.Rules.MinSea
 // hasDraws reports whether g is a game whose random draws a search can enumerate, in which seats act at once.
 func hasDraws(g *games.Game) bool { return g.Outcomes > 0 && !takesTurns(g) }
 
-// Default is the recipe of a game. It begins with random weights; the baseline evaluator is only the opponent in gates.
-// What there is of human knowledge are the features.
+// Default is the recipe of a game. It begins with random weights; features are its only human knowledge.
 //
-// The first part of the budget learns from the results of games. The rest is a backup from that net, a stage per gate.
-// Games of more than two seats have no backup, and learn from results alone, as do games without draws that a search
-// can enumerate whose seats do not take turns. Many legal actions make decisions expensive, so there are fewer of them,
-// and more steps of the optimiser for each.
+// The first part of the budget learns from results, the rest is a backup from that net, a stage per gate. There is none
+// in games of more than two seats, or without draws or turns that a search can use. With many legal actions there are
+// fewer decisions, and more steps of the optimiser for each.
 func Default(g *games.Game) Config {
 	c := Config{
 		Options: selfplay.Options{
@@ -155,8 +151,7 @@ func (c *Config) parts() map[string]selfplay.Part {
 	}
 }
 
-// Config returns the settings of the run of a game of several seats that the flags ask for: those of Default where they
-// leave them open.
+// Config returns the settings that the flags ask for, by default those of Default.
 func (f *Flags) Config(g *games.Game, run *selfplay.Flags) (*Config, error) {
 	c := Default(g)
 	switch { // what one share leaves is the other

@@ -16,13 +16,11 @@ import (
 
 const gateStream = 0x67617465
 
-// testPairs is how many times GatePairs the sequential test of a gate may take. Nets of neighbouring stages split most
-// pairs, so that only many pairs tell which one is stronger.
+// testPairs is how many times GatePairs the test may take: nets of neighbouring stages split most pairs.
 const testPairs = 4
 
-// Gate implements selfplay.Algorithm. It plays the net against the baseline evaluator, or the agents of GateAgainst,
-// and against the best net so far, in pairs of games on seeds used for nothing else, the same for
-// every gate. It keeps the better net: the winner of the last match, whether a sequential test ended it or not.
+// Gate plays the net against the baseline, or GateAgainst, and the best net so far, on the same seeds for every gate.
+// It keeps the winner of the last match.
 func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
 	net, ply := r.Net().Clone(), c.GatePly
 	matches, err := c.opponents(r.Game)

@@ -44,8 +44,7 @@ func (l *lambdaLearner) rate() float64 {
 	return fall(c.RateFrom, c.RateTo, 0, cmp.Or(c.Results, 1), l.Run.Progress())
 }
 
-// fall is a learning rate that falls along half a cosine, from one rate at the progress
-// since to another at the progress until.
+// fall is a learning rate that falls along half a cosine between two progresses.
 func fall(from, to, since, until, progress float64) float64 {
 	return to + (from-to)*(1+math.Cos(math.Pi*(progress-since)/(until-since+1e-9)))/2
 }
@@ -82,12 +81,10 @@ func (l *lambdaLearner) targets(p *afterstate.Path) []float32 {
 	return targets
 }
 
-// returns writes the λ-return of every step of a path into y, given the steps' values.
-// Steps whose successors the end of the rollout cut off get NaN: nothing is known about them.
+// returns writes the λ-returns of a path, given its values, into y, with NaN for what the end of a rollout cut off.
 //
-// Random choices are treated like any other. Both seats make them, so that the value is
-// that of a game between players who err now and then, even at the start. Returns that
-// stopped at the agent's own errors, but not at the opponent's, would make every position look good.
+// Random choices are like any other: both seats err now and then. Returns that stopped at the agent's errors, but not
+// at the opponent's, would make every position look good.
 func returns(steps []afterstate.Step, lambda float64, y []float32) {
 	ahead := math.NaN() // the return of the next step
 	for i := len(steps) - 1; i >= 0; i-- {
@@ -149,13 +146,11 @@ func (p *lambdaPolicy) Choose(s *selfplay.Slot, seat int) env.Action {
 // notes are what the seats that learn saw in one slot's rollout.
 type notes struct {
 	features int
-	// The reward of the choice that ends a game is its result as a chance of winning, and there are no others. Values
-	// are chances, too; the learner sets them.
+	// The last choice is rewarded by the result as a chance of winning. Values are chances that the learner sets.
 	seats [env.MaxSeats]afterstate.Path
 }
 
-// lengthsTensor is the tensor of the lengths of the seats' paths.
-const lengthsTensor = "lengths"
+const lengthsTensor = "lengths" // the tensor of the lengths of the seats' paths
 
 func (n *notes) Tensors() []mlp.Tensor {
 	tensors, lengths := afterstate.Pack(n.seats[:], n.features)

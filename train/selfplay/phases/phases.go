@@ -44,7 +44,6 @@ import (
 	"blockyard/train/selfplay/afterstate"
 )
 
-// Notes implements selfplay.Algorithm.
 func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	output := "log odds of winning"
 	if _, ok := r.Learner.(*lambdaLearner); !ok {
@@ -103,7 +102,6 @@ func (c *Config) Start(r *selfplay.Run, from *mlp.Net, saved *selfplay.State) (s
 	return c.learner(r, backup, from)
 }
 
-// Next implements selfplay.Algorithm.
 func (c *Config) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
 	if l, ok := last.(*lambdaLearner); ok && c.Backup > 0 && r.Progress() >= c.Results {
 		next, err := c.learner(r, true, l.Net())
@@ -112,8 +110,7 @@ func (c *Config) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner,
 	return last, nil
 }
 
-// firstVersion is the first version of saved runs that have these algorithms.
-const firstVersion = 3
+const firstVersion = 3 // the first version of saved runs that have these algorithms
 
 // The kinds of policies.
 const (
@@ -122,7 +119,6 @@ const (
 	lambdaKind  = "lambda"
 )
 
-// Policy implements selfplay.Algorithm.
 func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, error) {
 	s := afterstate.New(g, ro.Net, c.DeepWidth)
 	for _, name := range c.OpponentNames() {
@@ -147,7 +143,6 @@ func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, e
 	return nil, fmt.Errorf("no policy of kind %q: want %s, %s or %s", ro.Kind, siblingKind, backupKind, lambdaKind)
 }
 
-// Stage implements selfplay.Algorithm.
 func (c *Config) Stage(r *selfplay.Run) string {
 	if _, ok := r.Learner.(*lambdaLearner); ok {
 		return "results of games"
@@ -176,8 +171,7 @@ func (p *policy) opponent(s *selfplay.Slot, seat int) env.Action {
 	return p.Action(i)
 }
 
-// A staged is what the learners of a backup share: a net in training, and the base, which plays, says what the targets
-// are, and stands still until a gate ends the stage.
+// A staged is what backups share: a net in training, and the base, which plays, values, and stands still in a stage.
 type staged struct {
 	*selfplay.Value
 	config *Config
@@ -196,9 +190,8 @@ func (l *staged) Save(s *selfplay.State) {
 	s.Backup = &selfplay.BackupState{Fits: l.fits}
 }
 
-// Gated implements selfplay.Learner: it begins a stage with the net as the base, or with the best net so far if a
-// sequential test has decided against the net: what it learned is lost then, and other games are played. Without that
-// test a gate is too short to tell.
+// Gated begins a stage from the net or, if a sequential test has decided against it, from the best net so far; without
+// one, a gate is too short to tell.
 func (l *staged) Gated() error {
 	l.base, l.fits = l.Mean, 0
 	best := l.Run.Best
@@ -208,8 +201,7 @@ func (l *staged) Gated() error {
 	return l.Trainer.SetNet(l.base)
 }
 
-// shorter is how many times fewer steps than one of TD(λ) a rollout has: each of its decisions costs a search.
-const shorter = 16
+const shorter = 16 // how many times fewer steps than one of TD(λ) a rollout has: each of its decisions costs a search
 
 // rollout is one by policies of a kind.
 func (l *staged) rollout(kind string) selfplay.Rollout {

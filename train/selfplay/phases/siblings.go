@@ -44,8 +44,7 @@ func (l *siblingLearner) Gated() error {
 
 func (l *siblingLearner) Rollout() selfplay.Rollout { return l.rollout(siblingKind) }
 
-// refit is the share of the decisions of the stage so far that each fit takes, drawn at random. Runs that were saved
-// without Often took a tenth; a budget of time does not say how long a stage is.
+// refit is the share of the stage's decisions that each fit takes; 0.1 in older runs and for a budget of time.
 func (c *Config) refit() float64 {
 	if rollouts := c.Iterations / c.Gates; rollouts > 0 && c.Often > 0 {
 		return min(1, float64(2*c.Often)/float64(rollouts))
@@ -53,8 +52,7 @@ func (c *Config) refit() float64 {
 	return 0.1
 }
 
-// Fit implements selfplay.Learner. It takes a share of the decisions of the stage, so that the steps of a rollout grow
-// with the decisions there are.
+// Fit takes a share of the stage's decisions, so that a rollout's steps grow with them.
 func (l *siblingLearner) Fit() error {
 	for _, slot := range l.Run.Slots {
 		if n, ok := slot.Notes.(*decisions); ok {
@@ -218,8 +216,7 @@ func newSiblingReader(g *games.Game) *siblingReader {
 	return r
 }
 
-// noDraws are draws forced to be 0.
-var noDraws [env.MaxDraws]uint16
+var noDraws [env.MaxDraws]uint16 // draws forced to be 0
 
 // rows writes the features of all siblings of d, [siblings][features].
 func (r *siblingReader) rows(d *decision, x []float32) error {

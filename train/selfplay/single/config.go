@@ -29,8 +29,7 @@ import (
 	"blockyard/train/selfplay"
 )
 
-// A Config holds all settings of a run. It implements selfplay.Algorithm. A gate is the evaluation
-// of the current net that decides whether it becomes the best one.
+// A Config holds all settings of a run. It implements selfplay.Algorithm.
 type Config struct {
 	selfplay.Options
 
@@ -46,8 +45,7 @@ type Config struct {
 	GateSteps int     // choices after which such a game is stopped
 }
 
-// Default is the recipe of a game, of some minutes on one core. It begins with random weights, and the baseline
-// evaluator plans nothing.
+// Default is the recipe of a game, some minutes on one core, from random weights and without plans of the baseline.
 func Default(g *games.Game) Config {
 	c := Config{
 		Options: selfplay.Options{
@@ -66,10 +64,8 @@ func Default(g *games.Game) Config {
 
 func (c *Config) discount(g *games.Game) float64 { return cmp.Or(c.Discount, g.Solo.Discount) }
 
-// maxRows bounds the rows of all rollouts that are kept.
-const maxRows = 1 << 19
+const maxRows = 1 << 19 // bounds the rows of all rollouts that are kept
 
-// Check implements selfplay.Algorithm.
 func (c *Config) Check(g *games.Game) error {
 	if g.Solo == nil || g.Rules.MaxSeats != 1 {
 		return errors.New("not a game of one seat that says what its points are worth")
@@ -143,8 +139,7 @@ const (
 	planner = "games with a planner (Dropblox)"
 )
 
-// Validate returns an error for a discount of 0, which stands for the game's own in a Config. The command line calls
-// it.
+// Validate refuses a discount of 0, which stands for the game's own in a Config, for the command line.
 func (f *Flags) Validate() error {
 	if f.Discount != nil && *f.Discount == 0 {
 		return errors.New("--discount is 0, want more than 0, up to 1")

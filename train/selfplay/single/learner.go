@@ -13,15 +13,13 @@ import (
 
 const meanPrefix = "mean."
 
-// A learner is a value net in training, and the steps of the rollouts that it keeps. The
-// net as of the last fit plays, the mean is gated and saved.
+// A learner is a net in training, which plays as of the last fit, and the steps that it keeps. Gates get the mean.
 type learner struct {
 	*selfplay.Value
 	config *Config
 	kept   []afterstate.Path // of the last rollouts, the oldest first
 }
 
-// Notes implements selfplay.Algorithm.
 func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	return map[string]string{
 		"lambda":   strconv.FormatFloat(c.Lambda, 'g', -1, 64),
@@ -30,7 +28,6 @@ func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	}
 }
 
-// Stage implements selfplay.Algorithm.
 func (c *Config) Stage(r *selfplay.Run) string {
 	switch {
 	case r.Game.Solo.Planner == nil:
@@ -41,7 +38,6 @@ func (c *Config) Stage(r *selfplay.Run) string {
 	return "points, the net plans"
 }
 
-// Next implements selfplay.Algorithm.
 func (c *Config) Next(_ *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
 	return last, nil
 }

@@ -20,10 +20,8 @@ type policy struct {
 	plans  uint64
 }
 
-// kind is the only kind of policy.
-const kind = "single"
+const kind = "single" // the only kind of policy
 
-// Policy implements selfplay.Algorithm.
 func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, error) {
 	if ro.Kind != kind {
 		return nil, fmt.Errorf("no policy of kind %q: want %s", ro.Kind, kind)
@@ -86,8 +84,7 @@ func (p *policy) Choose(s *selfplay.Slot, _ int) env.Action {
 	return p.Root.Legal[p.Root.Choice[k]]
 }
 
-// greedy returns the live afterstate of the best choice, the first of equals, and the
-// choice's reward; -1 if the game ends with every choice.
+// greedy returns the live afterstate of the best choice and its reward; -1 if every choice ends the game.
 func (p *policy) greedy(s env.State) (best int, reward float32) {
 	p.Evaluate(&p.Root, s, 0)
 	best = -1

@@ -40,7 +40,6 @@ func numbers(s *toy.State, seat *int) []any {
 	return list
 }
 
-// Request implements contest.Codec.
 func (codec) Request(state env.State, t contest.Turn) []string {
 	line := "card"
 	for _, n := range numbers(state.(*toy.State), &t.Seat) {
@@ -68,7 +67,6 @@ func (codec) ReadTurn(r *bufio.Reader, state env.State) (t contest.Turn, err err
 	return t, nil
 }
 
-// Answer implements contest.Codec.
 func (codec) Answer(_ env.State, _ int, a env.Action) string {
 	if a == env.None {
 		return "0"
@@ -76,7 +74,6 @@ func (codec) Answer(_ env.State, _ int, a env.Action) string {
 	return strconv.Itoa(int(a)%3 + 1)
 }
 
-// Judge implements contest.Codec.
 func (c codec) Judge(s env.State, seat int, answer string) env.Action {
 	for _, a := range s.Legal(seat, nil) {
 		if c.Answer(s, seat, a) == answer {
@@ -94,10 +91,8 @@ type referee struct {
 	cards int
 }
 
-// Names implements contest.Referee.
 func (r *referee) Names() []string { return []string{"one", "two", "three"}[:r.state.Seats] }
 
-// Round implements contest.Referee.
 func (r *referee) Round() (title string, seats []int) {
 	r.now = env.NoMoves
 	for set := r.state.Acting(); set != 0; set = set.Rest() {
@@ -106,12 +101,10 @@ func (r *referee) Round() (title string, seats []int) {
 	return "", seats
 }
 
-// Request implements contest.Referee.
 func (r *referee) Request(seat int, left time.Duration) contest.Request {
 	return contest.Request{Lines: codec{}.Request(r.state, contest.Turn{Seat: seat, Budget: left})}
 }
 
-// Answer implements contest.Referee.
 func (r *referee) Answer(seat int, reply contest.Reply) (remarks []string, out bool) {
 	if reply.Fault == contest.NoFault {
 		r.now[seat] = codec{}.Judge(r.state, seat, reply.Line)
@@ -122,7 +115,6 @@ func (r *referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 	return remarks, reply.Fault == contest.Gone || reply.Fault == contest.Missing
 }
 
-// Close implements contest.Referee.
 func (r *referee) Close() []contest.Comment {
 	r.moves(r.state.Acting(), r.now)
 	r.state.Step(r.now)
@@ -130,7 +122,6 @@ func (r *referee) Close() []contest.Comment {
 	return nil
 }
 
-// Outcome implements contest.Referee.
 func (r *referee) Outcome() contest.Outcome {
 	o := contest.Outcome{Winner: contest.Nobody, Reason: "cards"}
 	for seat := range int(r.state.Seats) {

@@ -35,7 +35,6 @@ var Entry = &entry.Entry{
 // hand is the baseline evaluator: the weights of a seat's points and of its lead.
 type hand struct{ points, lead float32 }
 
-// Evaluate implements search.Evaluator.
 func (h hand) Evaluate(states []env.State, seat int, out []float32) {
 	for i, s := range states {
 		own, lead := standing(s.(*toy.State), seat)
@@ -60,12 +59,10 @@ var featureNames = []string{"points", "lead", "took 1", "took 2", "took 3", "car
 // A reader reads the features: all but the number of cards change with a seat's choice.
 type reader struct{}
 
-// Shared implements features.Reader.
 func (reader) Shared(s env.State, _ int, out []float32) {
 	out[0] = float32(s.(*toy.State).Played) / toy.Length
 }
 
-// Own implements features.Reader.
 func (reader) Own(state env.State, seat int, out []float32) {
 	s := state.(*toy.State)
 	points, lead := standing(s, seat)

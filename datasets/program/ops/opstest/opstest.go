@@ -41,8 +41,7 @@ func Get(t *testing.T, url string) (status int, body string) {
 	return r.StatusCode, string(b)
 }
 
-// Scrape reads /metrics of the site at a URL with Prometheus' own parser. It fails the test if a metric of
-// Blockyard has no help text or a name without a unit, or if promlint objects to one.
+// Scrape reads /metrics of a site, and fails the test if a metric of ours has no help, no unit, or other problems.
 func Scrape(t *testing.T, url string) Page {
 	t.Helper()
 	status, body := Get(t, url+"/metrics")
@@ -102,8 +101,7 @@ func (page Page) Missing(text []byte, prefix string) (all []string) {
 	return all
 }
 
-// Value returns the value of the counter or gauge with these label values, in the order of their label names. It
-// fails the test if there is none.
+// Value returns the counter or gauge with these label values, in the order of their names, or fails the test.
 func (page Page) Value(t *testing.T, name string, labels ...string) float64 {
 	t.Helper()
 	require.Contains(t, page, name)

@@ -23,8 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Patience is how long the browser may take to come to what is expected of it.
-const Patience = 2 * time.Minute
+const Patience = 2 * time.Minute // how long the browser may take to come to what is expected of it
 
 // chromium finds the browser. Pages are not tested without one, so there must be one.
 func chromium(t *testing.T) string {
