@@ -59,14 +59,12 @@ func Parse(g *env.Game, t Text) (_ *Agent, err error) {
 	return a, a.parse()
 }
 
-// named adds the text of an agent to an error about it.
 func named(text string, err *error) {
 	if *err != nil {
 		*err = fmt.Errorf("agent %.80q: %w", text, *err)
 	}
 }
 
-// New parses text and returns its Factory.
 func New(g *env.Game, t Text) (Factory, error) {
 	a, err := Parse(g, t)
 	if err != nil {
@@ -75,7 +73,6 @@ func New(g *env.Game, t Text) (Factory, error) {
 	return a.Factory()
 }
 
-// parse reads Spec.
 func (a *Agent) parse() error {
 	known, options, colon := strings.Cut(a.Spec, ":")
 	switch own := a.text.own; {
@@ -146,7 +143,6 @@ func (a *Agent) find(command string) (err error) {
 	return err
 }
 
-// read reads the options of an agent of ours, and its weights.
 func (a *Agent) read(options string, colon bool) (err error) {
 	e := Of(a.game)
 	source, searches := a.text.sources(a.game, e)[a.name]

@@ -65,7 +65,6 @@ import (
 	"blockyard/env"
 )
 
-// All has the entry of every game.
 var All = []*entry.Entry{
 	blockbattlebot.Entry,
 	tetrisduelbot.Entry,
@@ -198,7 +197,6 @@ func (a *pooledAgent) AppendMemory(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// RestoreMemory reads what AppendMemory wrote.
 func (a *pooledAgent) RestoreMemory(src []byte) error {
 	if len(src) != 0 {
 		return fmt.Errorf("a search with a memory of %d bytes, want none", len(src))

@@ -38,7 +38,11 @@ func newRanking(g *env.Game, e search.Evaluator, o search.Options) (*Ranking, er
 }
 
 func (r *Ranking) Rank(ctx context.Context, s env.State, seat int, also env.Action) ([]entry.Choice, error) {
-	list := r.once(s, seat)
+	legal, values := r.greedy.Values(s, seat)
+	list := make([]entry.Choice, len(legal))
+	for i, a := range legal {
+		list[i] = entry.Choice{Action: a, Value: values[i]}
+	}
 	if len(list) == 0 || r.o.Ply == 1 {
 		return list, nil
 	}
@@ -59,24 +63,6 @@ func (r *Ranking) Rank(ctx context.Context, s env.State, seat int, also env.Acti
 	return list, nil
 }
 
-// once returns the values of all actions at one ply.
-func (r *Ranking) once(s env.State, seat int) []entry.Choice {
-	legal, values := r.greedy.Values(s, seat)
-	list := make([]entry.Choice, len(legal))
-	for i, a := range legal {
-		list[i] = entry.Choice{Action: a, Value: values[i]}
-	}
-	return list
-}
-
-// after returns a new position: s after seat's action a, with the draws that are forced in s.
-func (r *Ranking) after(s env.State, seat int, a env.Action) env.State {
-	child := r.game.New(s.SeatCount())
-	child.CopyFrom(s)
-	env.After(child, seat, a)
-	return child
-}
-
 // value returns the value of a: with three plies or more of seat's own, the mean over the draws that follow it.
 func (r *Ranking) value(ctx context.Context, s env.State, seat int, a env.Action) (float32, error) {
 	draws := 1
@@ -91,7 +77,10 @@ func (r *Ranking) value(ctx context.Context, s env.State, seat int, a env.Action
 		forced := zeros
 		forced[0] = uint16(draw)
 		s.Force(forced[:])
-		v, err := r.child(ctx, r.after(s, seat, a), seat)
+		child := r.game.New(s.SeatCount())
+		child.CopyFrom(s)
+		env.After(child, seat, a)
+		v, err := r.child(ctx, child, seat)
 		if err != nil {
 			return 0, err
 		}
@@ -211,7 +200,6 @@ type Ranker struct {
 	Odds bool
 }
 
-// NewRanker parses text and returns the Ranker of the agent.
 func NewRanker(g *env.Game, t Text) (*Ranker, error) {
 	a, err := Parse(g, t)
 	if err != nil {

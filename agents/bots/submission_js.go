@@ -1,6 +1,4 @@
 package bots
 
-// A web page has no files that could be sources.
-func isSubmission(string) bool { return false }
-
+func isSubmission(string) bool  { return false } // a web page has no files that could be sources
 func nameOf(path string) string { return path }

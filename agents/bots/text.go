@@ -26,13 +26,11 @@ func Own(text string) Text { return Text{text: text, own: true} }
 // it.
 func Foreign(text string, weights entry.Reader) Text { return Text{text: text, weights: weights} }
 
-// With returns t with weights that came along with it.
 func (t Text) With(weights entry.Reader) Text {
 	t.weights = weights
 	return t
 }
 
-// String returns the text.
 func (t Text) String() string { return t.text }
 
 const ContentPrefix = "sha256:" // begins the name of weights that are named by content

@@ -62,7 +62,6 @@ func (w *wavering) AppendMemory(dst []byte) ([]byte, error) {
 	return inner.AppendMemory(dst)
 }
 
-// RestoreMemory reads what AppendMemory wrote.
 func (w *wavering) RestoreMemory(src []byte) error {
 	inner, ok := w.Agent.(vec.Resumable)
 	if !ok || len(src) < 16 {

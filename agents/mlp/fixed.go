@@ -139,7 +139,6 @@ func fixedOne(n *Net, units []float32) float64 {
 	return math.Ldexp(1, e)
 }
 
-// whole rounds v.
 func whole(v float64) int32 { return int32(math.Floor(v + 0.5)) }
 
 // Counts returns the memory for the counts of the next row. Its contents are undefined: set all of them.
@@ -228,7 +227,6 @@ func (n *Net) one(x []float32) float32 {
 	return x[0]
 }
 
-// change sets h in plain Go.
 func (f *Fixed) change() {
 	for i := range f.more {
 		f.more[i] = 0
@@ -291,7 +289,6 @@ func changes(dst []uint64, x, last []int32, pairs []uint64, list []int) {
 	}
 }
 
-// addFour adds four rows of pairs to dst.
 func addFour(dst []uint64, at *[4]int, pairs []uint64) {
 	n := len(dst)
 	a, b := pairs[at[0]*n:][:len(dst)], pairs[at[1]*n:][:len(dst)]

@@ -91,15 +91,10 @@ func Trusted(layers []Layer) *Net {
 	return n
 }
 
-// Layers returns the layers of n, which must not be changed.
-func (n *Net) Layers() []Layer { return n.layers }
-
-// In and Out are the numbers of inputs and outputs.
-func (n *Net) In() int  { return n.layers[0].In }
-func (n *Net) Out() int { return n.layers[len(n.layers)-1].Out }
-
-// AccLen is the length of the slice that Base writes.
-func (n *Net) AccLen() int { return n.packed[0].wide }
+func (n *Net) Layers() []Layer { return n.layers } // which must not be changed
+func (n *Net) In() int         { return n.layers[0].In }
+func (n *Net) Out() int        { return n.layers[len(n.layers)-1].Out }
+func (n *Net) AccLen() int     { return n.packed[0].wide } // of the slice that Base writes
 
 // Clone returns a network that shares only the weights with n.
 func (n *Net) Clone() *Net {

@@ -41,7 +41,6 @@ func NewExpectimax(g *env.Game, e Evaluator, width, outcomes int) *Expectimax {
 	return x
 }
 
-// NewExpectimax4 returns an Expectimax of four plies.
 func NewExpectimax4(g *env.Game, e Evaluator, width, outcomes int) *Expectimax {
 	x := NewExpectimax(g, e, width, outcomes)
 	x.tail = NewTwoPly(g, e)

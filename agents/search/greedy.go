@@ -15,7 +15,6 @@ type Greedy struct {
 	root level
 }
 
-// NewGreedy returns a Greedy for g with the evaluator e.
 func NewGreedy(g *env.Game, e Evaluator) *Greedy {
 	return &Greedy{eval: e, root: level{game: g}}
 }
@@ -62,7 +61,6 @@ func (r *Random) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 // First is an agent that plays the legal action with the lowest id.
 type First struct{ legal []env.Action }
 
-// NewFirst returns a First.
 func NewFirst() *First { return new(First) }
 
 func (f *First) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
@@ -80,7 +78,6 @@ func (r *Random) AppendMemory(dst []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(dst, r.rand.Word), nil
 }
 
-// RestoreMemory reads what AppendMemory wrote.
 func (r *Random) RestoreMemory(src []byte) error {
 	if len(src) != 8 {
 		return fmt.Errorf("random: memory of %d bytes, want 8", len(src))
@@ -92,7 +89,6 @@ func (r *Random) RestoreMemory(src []byte) error {
 // AppendMemory appends nothing: every choice follows from the position.
 func (f *First) AppendMemory(dst []byte) ([]byte, error) { return dst, nil }
 
-// RestoreMemory reads what AppendMemory wrote.
 func (f *First) RestoreMemory(src []byte) error {
 	if len(src) != 0 {
 		return fmt.Errorf("first: memory of %d bytes, want none", len(src))

@@ -1,13 +1,6 @@
 // Package search chooses actions by looking ahead, in any game, through env.State alone. An Evaluator says how good a
 // position is.
 //
-//	Greedy      1 ply: the action with the best afterstate
-//	TwoPly      2 plies: every pair of own actions (seats act at once or alone)
-//	Expectimax  3 or 4 plies: the best pairs, then the mean over the coming draws
-//	Deepening   3 to 5 plies, one after the other, until a number of positions is evaluated
-//	Reply       2 plies: own action, best reply of the next seat (seats take turns)
-//	Minimax     3 to 16 plies with alpha-beta, for two seats that take turns
-//
 // New chooses the search that fits a game and a number of plies. Random and First need no evaluator.
 //
 // Every search is deterministic. Among equally good actions it plays the one with the lowest id. A draw that a search
@@ -89,7 +82,6 @@ var zeros [env.MaxDraws]uint16 // the draws that a search forces if it does not 
 // better reports whether v should replace the best value so far; an equal value and NaN should not.
 func better(v, best float32) bool { return v > best || best != best }
 
-// stuck is the error of an agent whose seat has no legal action.
 func stuck(seat int) error {
 	return fmt.Errorf("seat %d has no legal action", seat)
 }
@@ -181,20 +173,14 @@ type Clock struct {
 	count int // evaluations since Spend last looked at the time
 }
 
-// NewClock returns a Clock that stops a search when ctx ends.
 func NewClock(ctx context.Context) Clock {
 	end, timed := ctx.Deadline()
 	return Clock{end: end, timed: timed, done: ctx.Done()}
 }
 
-// Until returns a Clock that stops a search at end.
-func Until(end time.Time) Clock { return Clock{end: end, timed: true} }
-
-// Timed reports whether there is a deadline.
-func (c *Clock) Timed() bool { return c.timed }
-
-// Left returns the time until the deadline; there is one.
-func (c *Clock) Left() time.Duration { return time.Until(c.end) }
+func Until(end time.Time) Clock      { return Clock{end: end, timed: true} }
+func (c *Clock) Timed() bool         { return c.timed }           // there is a deadline
+func (c *Clock) Left() time.Duration { return time.Until(c.end) } // time until the deadline; there is one
 
 // Up reports whether the search must stop. A busy machine may close a context's channel long after its deadline.
 func (c *Clock) Up() bool {

@@ -22,7 +22,6 @@ type TwoPly struct {
 	pairs bestPairs
 }
 
-// NewTwoPly returns a TwoPly for g with the evaluator e.
 func NewTwoPly(g *env.Game, e Evaluator) *TwoPly {
 	return &TwoPly{eval: e, root: level{game: g}, leaf: level{game: g}}
 }

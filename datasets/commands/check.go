@@ -31,7 +31,6 @@ type bounds struct {
 
 const raise = "raise --max-bytes" // what to do if a file is longer
 
-// Validate returns an error for a limit that permits nothing.
 func (b *bounds) Validate() error {
 	if b.MaxBytes < 1 {
 		return fmt.Errorf("--max-bytes %d: want at least 1", b.MaxBytes)
@@ -69,7 +68,6 @@ func (c *checkCmd) Run(std *program.Console) error {
 	return found
 }
 
-// file checks one file and prints what differs.
 func (c *checkCmd) file(out io.Writer, file string) (played, differ int, err error) {
 	r, err := c.open(file)
 	if err != nil {

@@ -26,10 +26,8 @@ var flagTexts string
 //go:embed help
 var help embed.FS
 
-// Main runs the command line of this process and returns its exit status.
 func Main() int { return Program().Main() }
 
-// Program is the program.
 func Program() *program.Program {
 	return &program.Program{Name: "datasets", Commands: new(verbs),
 		About: "Check, view, summarise and export recorded games, " +

@@ -111,7 +111,6 @@ func (c *viewCmd) show(std *program.Console, rec *record.Record, name string) er
 	return r.Err()
 }
 
-// web serves the page until the process is interrupted.
 func (c *viewCmd) web(std *program.Console) error {
 	if c.From != 0 && len(c.Games) != 1 {
 		return errors.New("--from with several games: name one game")
@@ -140,7 +139,6 @@ const (
 	mainScreen  = "\x1b[?25h\x1b[?1049l"
 )
 
-// A screen shows a timeline in a terminal.
 type screen struct {
 	timeline *playback.Timeline
 	name     string
@@ -205,7 +203,6 @@ func (v *screen) printAll(std *program.Console) error {
 	return nil
 }
 
-// interact shows the timeline on a terminal and restores the terminal afterwards.
 func (v *screen) interact(std *program.Console) error {
 	fd := int(std.In.(*os.File).Fd())
 	old, err := term.MakeRaw(fd)

@@ -17,7 +17,6 @@ type Checker struct {
 	Index func(line []byte)
 }
 
-// A Kind is one kind of line.
 type Kind struct {
 	Name  string // for reports: "game"
 	Tag   string // the text of the checker's Tag; "" for a line that is recognised by Key
@@ -69,7 +68,6 @@ func (c *Checker) Check(t *Tally, line []byte) (kind string, err error) {
 	return "", c.unknown()
 }
 
-// unknown is the error for a line of no kind. It lists the kinds.
 func (c *Checker) unknown() error {
 	var tags, want []string
 	for _, k := range c.Kinds {

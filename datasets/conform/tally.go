@@ -7,7 +7,6 @@ import (
 	"reflect"
 )
 
-// A Tally counts comparisons.
 type Tally struct {
 	Compared, Differ int
 	First            string // the first difference with its place and both values
@@ -79,7 +78,6 @@ func (t *Tally) At(format string, args ...any) {
 // Note adds a line, such as the input at this place, to print with a difference there.
 func (t *Tally) Note(line string) { t.notes = append(t.notes, line) }
 
-// Same compares one value.
 func Same[T comparable](t *Tally, key string, recorded, replayed T) bool {
 	t.Compared++
 	if recorded == replayed {

@@ -96,7 +96,6 @@ func (s *SFT) End(env.State) error {
 	return nil
 }
 
-// Close ends the files and writes the card.
 func (s *SFT) Close([]Source) error {
 	err := errors.Join(s.table.out.Close(), s.close(s.table.File), s.close(s.lines))
 	card := fmt.Sprintf(sftCard, s.game.ID, s.games, s.rows)

@@ -152,7 +152,6 @@ func (s *Shards) closeFile() error {
 	return err
 }
 
-// A Source is an exported file of records.
 type Source struct {
 	File   string `json:"file"`
 	Games  int64  `json:"games"`

@@ -62,7 +62,6 @@ type Walker struct {
 	seats [env.MaxSeats]Row // the last decision of each
 }
 
-// NewWalker returns a Walker for games of g.
 func NewWalker(g *env.Game, sink Sink) *Walker {
 	w := &Walker{sink: sink, game: g}
 	for k := range w.seats {

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/term"
 )
 
-// A Console is what a command reads and writes.
 type Console struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -36,7 +35,6 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Print writes a result as one line of JSON or as text.
 func (con *Console) Print(asJSON bool, result fmt.Stringer) error {
 	if asJSON {
 		return json.NewEncoder(con.Out).Encode(result)
@@ -50,7 +48,6 @@ func (con *Console) Progress(quiet bool, total int, unit string) Bar {
 	return NewBar(con.Err, quiet, total, unit)
 }
 
-// Terminal reports whether a stream is a terminal.
 func Terminal(stream any) bool {
 	f, ok := stream.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -75,7 +72,6 @@ func Until(ctx context.Context, in io.Reader, end error) io.ReadCloser {
 	return read
 }
 
-// A Bar is a progress bar.
 type Bar struct{ *progressbar.ProgressBar }
 
 // NewBar starts a progress bar up to total units, such as "games" or "bytes"; total is -1 if it is not known. Without a

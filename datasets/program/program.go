@@ -42,7 +42,6 @@ func (u usageError) Unwrap() error { return u.error }
 // ErrFound says that a command has printed differences: the exit status is Failed, and nothing more is printed.
 var ErrFound = errors.New("differences were found")
 
-// A Program is a command line.
 type Program struct {
 	Name     string        // in help and errors; Called may replace it
 	About    string        // what --help says of the program

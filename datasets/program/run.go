@@ -74,7 +74,6 @@ func (r *Run) finish(path string) error {
 	return disk.WriteJSON(path, r)
 }
 
-// ReadRun reads what Close and WriteBeside write.
 func ReadRun(path string) (*Run, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

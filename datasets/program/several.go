@@ -15,7 +15,6 @@ type Several struct {
 	Parts []Part
 }
 
-// A Part is a program within Several.
 type Part struct {
 	*Program
 	Start func() int // runs the program with the command line of this process, and returns its exit status

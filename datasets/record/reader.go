@@ -40,7 +40,6 @@ func Open(path string) (*Reader, error) { return reader(jsonl.Open(path)) }
 // NewReader returns a Reader for r; errors call it name.
 func NewReader(name string, r io.Reader) (*Reader, error) { return reader(jsonl.New(name, r)) }
 
-// ReadLines returns a Reader for the records in lines.
 func ReadLines(lines *jsonl.Reader) *Reader { return &Reader{Reader: lines} }
 
 func reader(lines *jsonl.Reader, err error) (*Reader, error) {
@@ -50,7 +49,6 @@ func reader(lines *jsonl.Reader, err error) (*Reader, error) {
 	return ReadLines(lines), nil
 }
 
-// Read returns the next game, or io.EOF.
 func (r *Reader) Read() (*Record, error) {
 	rec := new(Record)
 	if err := r.ReadPart(rec); err != nil {

@@ -13,7 +13,6 @@ import (
 	"blockyard/env"
 )
 
-// A Record is one recorded game.
 type Record struct {
 	Game    string       `json:"game"`              // Game.Name, with its variant
 	Rules   int          `json:"rules"`             // Game.Rules when it was played

@@ -188,14 +188,10 @@ func (rp *Replay) Value(k int) (v float32, ok bool) {
 	return rp.values[k], true
 }
 
-// State is the current position.
 func (rp *Replay) State() env.State { return rp.state }
 
 // Last reports whether no choices follow the current position.
 func (rp *Replay) Last() bool { return len(rp.choices) == 0 && !rp.more() || rp.state.Acting() == 0 }
 
-// Ply is the number of choices before the current position.
-func (rp *Replay) Ply() int { return rp.ply }
-
-// Err is the error that ended the replay early, or nil.
-func (rp *Replay) Err() error { return rp.err }
+func (rp *Replay) Ply() int   { return rp.ply } // number of choices before the current position
+func (rp *Replay) Err() error { return rp.err } // error that ended the replay early, or nil

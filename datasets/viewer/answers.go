@@ -99,7 +99,6 @@ func (s *answering) games(_ context.Context, q *ask.Request) ([]byte, error) {
 	return ask.JSON(&out)
 }
 
-// details is the response to /api/game.
 type details struct {
 	Game   entry    `json:"game"`
 	Kind   kind     `json:"kind"`
@@ -125,7 +124,6 @@ func (s *answering) game(ctx context.Context, q *ask.Request) ([]byte, error) {
 	return ask.JSON(&out)
 }
 
-// chunk is the response to /api/frames.
 type chunk struct {
 	From   int     `json:"from"`
 	Gen    string  `json:"gen"`

@@ -16,7 +16,6 @@ import (
 	"blockyard/env/games"
 )
 
-// A replay is a game as frames.
 type replay interface {
 	// advance reads until deadline, and checks whether a game that is being written has grown.
 	advance(deadline time.Time)
@@ -57,7 +56,6 @@ type Frame struct {
 	Red    bool     `json:"red,omitempty"`   // tint the boards
 }
 
-// A Seat is a player in a frame.
 type Seat struct {
 	Score  int      `json:"score"`
 	Act    string   `json:"act,omitempty"`    // the action about to be played
@@ -68,7 +66,6 @@ type Seat struct {
 	Facts  []Fact   `json:"facts,omitempty"`
 }
 
-// A Fact is a named value.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`

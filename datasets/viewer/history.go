@@ -59,7 +59,6 @@ func openHistory(f *folder, player string) (*history, error) {
 	return h, err
 }
 
-// note notes whether the game is over in the position that state has come to.
 func (h *history) note(p *dropblox.Position) {
 	h.over, h.late = p.Failed, p.Failed && !h.state.Failed
 	h.rec.End(&h.state)
@@ -186,7 +185,6 @@ func (d *dir) read(changed time.Time) (e *entry, settled bool) {
 	return e, true
 }
 
-// states counts the states of the folder, from state0 without a gap.
 func (d *dir) states() (n int) {
 	for n < maxTurns && regular(filepath.Join(d.path, fmt.Sprintf("state%d", n))) {
 		n++

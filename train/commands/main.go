@@ -12,7 +12,6 @@ import (
 	"blockyard/train/selfplay"
 )
 
-// table lists the commands.
 type table struct {
 	program.Flag
 	Selfplay selfplayCmd `cmd:"" help:"Train a network by self-play."`
@@ -23,13 +22,11 @@ type table struct {
 	Fit      fit         `cmd:"" help:"Fit a network to recorded games."`
 }
 
-// Main runs the command line of this process and returns its exit status.
 func Main() int {
 	defer reserve()()
 	return Program().Main()
 }
 
-// Program is the program.
 func Program() *program.Program {
 	return &program.Program{Name: "train", Commands: new(table), Options: []kong.Option{broker.Helps,
 		selfplay.FlagHelp},

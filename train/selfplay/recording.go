@@ -94,7 +94,6 @@ func text(rec *record.Record) string {
 	return string(b)
 }
 
-// flush writes the games of a run that has just been saved.
 func (c *recording) flush() error {
 	if c.out == nil || c.broken != nil || len(c.games) == 0 {
 		return c.broken

@@ -1,18 +1,12 @@
-// Package selfplay runs a training by self-play, whatever the algorithm.
+// Package selfplay runs a training by self-play, whatever the algorithm: a Run plays a rollout, fits the network to what
+// was noted and, at a gate, evaluates and saves it, until its budget of rollouts or of time is spent. A Folder holds
+// its files, a State all that it needs to continue. Algorithms are packages phases and single.
 //
-// A Run repeats: play a rollout, fit the network to what was noted, and at a gate, evaluate the network and save it.
-// It ends when its budget of rollouts or of time is spent. A Folder holds its files; a State holds all that a run
-// needs to continue. What is learned from a rollout is up to an Algorithm: package phases for games of several seats,
-// single for games of one.
-//
-// A rollout is a fixed number of steps of many games that are played side by side, each in a Slot. Every worker has a
-// Policy, which chooses the actions and notes what is to be learned. After the rollout the Learner fits its networks
-// once.
-//
-// With a budget of rollouts, the result depends neither on clocks nor on the number of workers: every slot has its
-// own random generator, networks do not change during a rollout, and training rows are collected in the order of the
-// slots. The games of a slot depend on nothing but the Rollout and the slot. So a Task, which holds both, can be sent
-// to another process: a Player there returns the same bytes.
+// A rollout is a fixed number of steps of many games side by side, each in a Slot. Every worker has a Policy, which
+// chooses actions and notes what is to be learned; then the Learner fits its networks once. With a budget of rollouts,
+// the result depends neither on clocks nor on workers: every slot has its own random generator, networks do not change
+// during a rollout, and rows are collected in the order of the slots. So a Task, a rollout of one slot, can be sent to
+// another process, where a Player returns the same bytes.
 package selfplay
 
 import (
@@ -93,7 +87,6 @@ type Run struct {
 	now       func() time.Time
 }
 
-// Counts are what a run has done so far.
 type Counts struct {
 	Iterations int           `json:"iterations"`
 	Gated      int           `json:"gated"` // gates passed
@@ -167,7 +160,6 @@ func (r *Run) Shuffle() *rand.Rand {
 	return rand.New(rand.NewPCG(r.Options.Seed^rowStream, uint64(r.Counts.Iterations)))
 }
 
-// Step plays one rollout and learns from it.
 func (r *Run) Step() error { return r.step(context.Background()) }
 
 func (r *Run) step(ctx context.Context) error {

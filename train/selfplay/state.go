@@ -195,7 +195,6 @@ func (s *Slot) restore(x GameSlot) error {
 // The names of a net's tensors in a state file begin with a prefix of its own.
 const bestPrefix = "best."
 
-// Add adds tensors under a prefix.
 func (s *State) Add(prefix string, tensors []mlp.Tensor) {
 	for _, t := range tensors {
 		t.Name = prefix + t.Name

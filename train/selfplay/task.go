@@ -33,7 +33,6 @@ func NetFile(n *mlp.Net) (file []byte, id string, err error) {
 	return b.Bytes(), hex.EncodeToString(sum[:]), err
 }
 
-// ParseNet reads what NetFile returned.
 func ParseNet(file []byte) (*mlp.Net, error) {
 	tensors, _, err := mlp.ParseTensors(file)
 	if err != nil {
@@ -52,7 +51,6 @@ type Player struct {
 	net       string
 }
 
-// NewPlayer returns a player for runs of an algorithm with its settings.
 func NewPlayer(g *games.Game, a Algorithm) (*Player, error) {
 	if err := a.Check(g); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)

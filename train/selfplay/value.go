@@ -45,11 +45,8 @@ func NewValue(r *Run, c network.Config, saved string, from *mlp.Net) (*Value, er
 // Gated implements Learner for those who go on after a gate as before.
 func (v *Value) Gated() error { return nil }
 
-// Close frees the trainer.
-func (v *Value) Close() error { return v.Trainer.Close() }
-
-// Net is the mean.
-func (v *Value) Net() *mlp.Net { return v.Mean }
+func (v *Value) Close() error  { return v.Trainer.Close() }
+func (v *Value) Net() *mlp.Net { return v.Mean } // mean
 
 // Learn fits Rows so many times at a learning rate, each time in another order. The loss of the first pass counts.
 func (v *Value) Learn(passes int, rate float64) error {

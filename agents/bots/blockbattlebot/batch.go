@@ -15,14 +15,12 @@ type batch struct {
 	work [Terms + 4 + 16][8]uint64 // memory of the kernels: sums, open cells and what else they need
 }
 
-// set makes board k that of a field above its solid rows.
 func (b *batch) set(k int, f *falling.Field, solid int) {
 	floor := blockbattle.Height - solid
 	w := lanes(f, floor)
 	b.put(k, w[0], w[1], w[2], w[3], floor)
 }
 
-// put sets board k.
 func (b *batch) put(k int, w0, w1, w2, w3 uint64, floor int) {
 	k &= 7
 	b.w[0][k], b.w[1][k], b.w[2][k], b.w[3][k], b.floor[k] = w0, w1, w2, w3, uint64(floor)
@@ -40,7 +38,6 @@ func (b *batch) count(terms *[Terms][8]int32, least, n int) {
 	b.countPlain(terms, least, n)
 }
 
-// countPlain is count in plain Go.
 func (b *batch) countPlain(terms *[Terms][8]int32, least, n int) {
 	var s shape
 	for k := 0; k < n; k++ {
@@ -49,7 +46,6 @@ func (b *batch) countPlain(terms *[Terms][8]int32, least, n int) {
 	}
 }
 
-// read measures board k.
 func (b *batch) read(k int, s *shape) {
 	k &= 7
 	s.read(b.w[0][k], b.w[1][k], b.w[2][k], b.w[3][k], int(b.floor[k]))

@@ -34,7 +34,6 @@ type received struct {
 	odd         string  // the first thing in this round that made no sense
 }
 
-// NewCodec returns a codec whose referee's end speaks d.
 func NewCodec(d blockbattle.Dialect, notes io.Writer) *Codec {
 	return &Codec{Dialect: d, Notes: notes, received: received{piece: -1, next: -1}}
 }

@@ -171,7 +171,6 @@ func (c *Codec) piece(key, value string) int {
 	return i
 }
 
-// action reads a request.
 func (c *Codec) action(words []string) (contest.Turn, bool) {
 	if len(words) == 0 || words[0] != "move" && words[0] != "moves" {
 		c.note("unknown request %.60q", words)

@@ -28,7 +28,6 @@ type gapRows struct {
 	many uint32
 }
 
-// lacks returns how many cells row y lacks.
 func (g *gapRows) lacks(y uint) int32 {
 	return int32(g.n[0]>>y&1 | g.n[1]>>y&1<<1 | g.n[2]>>y&1<<2 | g.n[3]>>y&1<<3)
 }

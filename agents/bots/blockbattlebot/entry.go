@@ -131,7 +131,6 @@ var styles = []entry.Other{
 	}),
 }
 
-// style returns an agent that plays with the tuned weights after change.
 func style(name string, change func(*Weights)) entry.Other {
 	w := Tuned
 	change(&w)

@@ -45,14 +45,12 @@ const (
 	Terms                 // how many there are
 )
 
-// TermNames names the terms in order: in weight files and tables.
 var TermNames = [Terms]string{
 	"holes", "covers", "hole_rows", "overhangs", "row_edges", "column_edges", "wells", "bumps", "cells",
 	"peak", "spawn", "gap_open", "gap_closed", "ready", "quad", "slots", "singles", "doubles", "notches", "halves",
 	"points", "sent", "combo", "skips", "pressed", "buried", "exposed",
 }
 
-// Weights say what one of each term is worth.
 type Weights [Terms]float32
 
 // A Hand is an agents/search.Evaluator: terms times weights. It belongs to one agent.
@@ -65,7 +63,6 @@ type Hand struct {
 	leaf    decision
 }
 
-// NewHand returns a Hand with the tuned weights.
 func NewHand() *Hand { return &Hand{Weights: Tuned} }
 
 func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
@@ -168,18 +165,10 @@ func size(n int) int {
 	return (n ^ sign) - sign
 }
 
-// Terms6 is a search.Evaluator made of the six terms of WinTetris's demo solver. It serves as an opponent to measure
-// other agents by. The original rates a placement; here the same terms rate the board it leads to, so that the sum
-// over a line of placements differs from the original's sum by what is the same for all lines:
-//
-//	holes made    empty cells right below a taken one, -500 each
-//	slots filled  worth nothing, as given
-//	rows          10 cells less than placed, +500 each
-//	top, bottom   -150 and -75 a row of a piece's highest and lowest cell: together
-//	              -225 a row of its middle, a quarter of that for each of its cells
-//	chasms        empty cells between two taken ones, walls not counting, -400 each
-//
-// It knows nothing of points, combos, garbage or the opponent.
+// Terms6 is a search.Evaluator made of the six terms of WinTetris's demo solver, an opponent to measure others by. The
+// original rates a placement. Here a board is rated, with the same differences between lines: -500 for an empty cell
+// right below a taken one, -50 for a cell (a row is 10 cells less for +500), -400 for an empty cell between two taken
+// ones, -225/4 for every row of height of a cell, and nothing for points, combos, garbage or the opponent.
 type Terms6 struct{}
 
 func (Terms6) Evaluate(states []env.State, seat int, out []float32) {
@@ -218,7 +207,6 @@ var Tuned = Weights{
 // A Guard is a search.Guard against the most garbage that the opponent can send with its piece of the same round.
 type Guard struct{ legal []env.Action }
 
-// NewGuard returns a Guard.
 func NewGuard() *Guard { return new(Guard) }
 
 // Risky implements search.Guard. It lists the opponent's placements only if some stack is high enough to matter.

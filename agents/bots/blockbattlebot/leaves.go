@@ -71,7 +71,6 @@ func listSpots() *[blockbattle.Pieces][blockbattle.SkipAction]spot {
 	return out
 }
 
-// open prepares the actions of seat in s.
 func (d *decision) open(s *blockbattle.State, seat int) {
 	d.state, d.seat = s, seat
 	side := &s.Sides[seat]
@@ -147,7 +146,6 @@ func (d *decision) award(a env.Action, rows int, empty bool) int {
 	return int(d.clears.Points)/blockbattle.PerGarbage - int(d.side.Points)/blockbattle.PerGarbage
 }
 
-// byRules is after for any action.
 func (d *decision) byRules(a env.Action, to *batch, k int) (side *blockbattle.Side, sent int, ok bool) {
 	d.made.CopyFrom(d.state)
 	d.made.After(d.seat, a)

@@ -20,7 +20,6 @@ type protocolLog struct {
 	Lines   [][2]string `json:"log"` // who wrote each, host (to the bot), bot, or note (the host's own remark); its text
 }
 
-// readLogs returns the logs.
 func readLogs() (logs []protocolLog, err error) {
 	z, err := gzip.NewReader(bytes.NewReader(protocolLogs))
 	for d := json.NewDecoder(z); err == nil && d.More(); {

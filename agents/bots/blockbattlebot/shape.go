@@ -134,7 +134,6 @@ func depths(a, b, c, d uint64) int {
 	return n
 }
 
-// tops counts the open cells of each column.
 func (s *shape) tops() (t [columns]int) {
 	const m = 1<<lane - 1
 	o0, o1, o2, o3 := s.open[0], s.open[1], s.open[2], s.open[3]
@@ -145,12 +144,10 @@ func (s *shape) tops() (t [columns]int) {
 	return t
 }
 
-// top counts the open cells of column x.
 func (s *shape) top(x uint) int {
 	return bits.Len32(uint32(s.open[x&3] >> (x / 4 * lane) & (1<<lane - 1)))
 }
 
-// heights compares the columns.
 func (s *shape) heights(o0, o1, o2, o3 uint64) {
 	const m = 1<<lane - 1
 	// Open cells are runs from row 0 on, so AND and OR are the least and the greatest.

@@ -43,7 +43,6 @@ type received struct {
 	used              [env.MaxSeats]uint32
 }
 
-// NewCodec returns a codec that has seen nothing.
 func NewCodec() *Codec { return &Codec{} }
 
 const most = 4096 // how many lines a list may have
@@ -117,7 +116,6 @@ func (r *reader) lines(n int) (lines []string) {
 	return lines
 }
 
-// list reads a count and as many lines.
 func (r *reader) list() []string { return r.lines(r.count("the length of a list", most)) }
 
 // readStart reads what comes once (rules §8.1). What it says may be odd, as long as it is clear where it ends.
@@ -202,7 +200,6 @@ func (c *Codec) position(s *blocking.State, rows, others []string) error {
 	return s.Check()
 }
 
-// paint reads the rows of a board.
 func paint(s *blocking.State, rows []string) error {
 	for y, row := range rows {
 		if row = strings.TrimSpace(row); len(row) != blocking.Size {

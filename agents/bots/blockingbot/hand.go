@@ -24,10 +24,8 @@ const (
 	Terms               // how many there are
 )
 
-// TermNames names the terms in order: in weight files and tables.
 var TermNames = [Terms]string{"squares", "corners", "safe", "allowed", "reach1", "reach2", "reach4", "first"}
 
-// Weights say what one of each term is worth.
 type Weights [Terms]float32
 
 // A Hand is an agents/search.Evaluator: what a seat has by terms and weights, less what the others have: half the best
@@ -37,7 +35,6 @@ type Hand struct {
 	m       analysis
 }
 
-// NewHand returns a Hand with the tuned weights.
 func NewHand() *Hand { return &Hand{Weights: Tuned} }
 
 func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {

@@ -37,7 +37,6 @@ type Referee struct {
 	action  env.Action // of the turn
 }
 
-// Host returns a contest.Host of a game with this referee and time control.
 func (r *Referee) Host(l contest.Limits, start func(seat int) (contest.Asker, error)) contest.Host {
 	return contest.Host{Referee: r, Limits: l, Start: start, StartOnTurn: true}
 }

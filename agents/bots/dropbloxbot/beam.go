@@ -69,7 +69,6 @@ type Beam struct {
 	ahead  *lookahead
 }
 
-// NewBeam returns a Beam that rates boards with rater.
 func NewBeam(rater Rater) *Beam { return &Beam{rater: rater} }
 
 // A Problem is the input of a Beam: the board, the score and the known blocks.
@@ -80,7 +79,6 @@ type Problem struct {
 	Depth  int // blocks to search, 1 to Known; 0 is all
 }
 
-// Of returns the problem of a game.
 func Of(s *dropblox.State) *Problem {
 	p := &Problem{Field: s.Taken, Points: s.Points}
 	for k := range p.Blocks {
@@ -183,7 +181,6 @@ func (b *Beam) grow(k, depth, width int, lost *lastStand, c *search.Clock) bool 
 	return true
 }
 
-// place lists the placements of block k on a board.
 func (b *Beam) place(k int, from *Board) {
 	shape := &b.shapes[k]
 	b.kids = b.kids[:0]

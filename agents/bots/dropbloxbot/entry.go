@@ -45,7 +45,6 @@ var Entry = &entry.Entry{
 	},
 }
 
-// newAgent returns a beam search whose judge is a Rater.
 func newAgent(_ *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
 	width, depth, futures := o.Numbers["width"], o.Numbers["depth"], o.Numbers["futures"]
 	switch _, ends := j.(Ender); {

@@ -20,10 +20,8 @@ const (
 	Terms                // how many there are
 )
 
-// TermNames names the terms in order: in weight files and tables.
 var TermNames = [Terms]string{"landing", "eroded", "row_edges", "column_edges", "holes", "wells"}
 
-// Weights say what one of each term is worth.
 type Weights [Terms]float32
 
 var Classic = Weights{-4.5, 3.4, -3.2, -9.35, -7.9, -3.4} // the six-feature weights known for this family of games

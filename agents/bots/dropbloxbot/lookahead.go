@@ -173,7 +173,6 @@ func (l *lookahead) value(boards []Board, c *search.Clock) (worth float32, done 
 	return b.keep.best, true
 }
 
-// best returns the rival with the greatest mean.
 func (l *lookahead) best() int {
 	best, most := 0, math.Inf(-1)
 	for i := 0; i < l.count; i++ {

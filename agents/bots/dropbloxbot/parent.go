@@ -32,7 +32,6 @@ type parent struct {
 
 const left = 2 // the index of column 0 in columns and upTo
 
-// set sets p for a board.
 func (p *parent) set(f *Field) {
 	p.count(f)
 	for j := range f[:dropblox.Cols] {
@@ -132,7 +131,6 @@ func (c *counts) step(j, difference int) uint64 {
 	return t.pair
 }
 
-// set sets the counts of what is added up over columns and rows.
 func (c *counts) set(s *sums, rows *rowSet, peak, middle int) {
 	c[0] = int16(s.pairs) - 2*dropblox.Rows
 	c[1] = int16(s.inside) - dropblox.Cols
@@ -165,7 +163,6 @@ type rowSet struct {
 	used  uint64              // rows with taken squares
 }
 
-// add adds a column.
 func (r *rowSet) add(c column) {
 	missing := within &^ c.taken
 	r.lacks[4] |= r.lacks[3] & missing
@@ -180,7 +177,6 @@ func (r *rowSet) add(c column) {
 // slots returns the rows that can be in a slot.
 func (r *rowSet) slots() uint64 { return r.used &^ r.holed &^ r.lacks[windows] }
 
-// join adds the columns of s.
 func (r *rowSet) join(s *rowSet) {
 	a, b := &r.lacks, &s.lacks
 	a[4] |= b[4] | a[3]&b[0] | a[2]&b[1] | a[1]&b[2] | a[0]&b[3]

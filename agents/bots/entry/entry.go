@@ -102,13 +102,11 @@ type Ranker interface {
 	Line(ctx context.Context, s env.State, seat int, a env.Action) ([]Ply, error)
 }
 
-// A Choice is an action and its value.
 type Choice struct {
 	Action env.Action
 	Value  float32
 }
 
-// A Ply is an action of a seat.
 type Ply struct {
 	Seat   int
 	Action env.Action
@@ -132,7 +130,6 @@ func Base(g *env.Game) string {
 	return base
 }
 
-// Names lists the game's own agents.
 func (e *Entry) Names() (names []string) {
 	if e.Baseline != nil {
 		names = append(names, "hand")
@@ -250,7 +247,6 @@ func (o *Options) parse(options []Option, key, value string) (err error) {
 	return err
 }
 
-// number reads a whole number from 1 to most.
 func number(text string, most int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {

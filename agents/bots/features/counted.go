@@ -35,7 +35,6 @@ type BatchReader interface {
 	Row(k int) []int32
 }
 
-// Multiply writes counts times units to out.
 func Multiply(counts []int32, units, out []float32) {
 	for i, n := range counts {
 		out[i] = float32(n) * units[i]

@@ -13,7 +13,6 @@ import (
 	"blockyard/env"
 )
 
-// A Set is the features of one game.
 type Set struct {
 	Names []string // in order, as a file of weights repeats them
 	// Own is how many of them differ between the afterstates of one decision. They come
@@ -79,7 +78,6 @@ func (l *Learned) Evaluate(states []env.State, seat int, out []float32) {
 	}
 }
 
-// grow makes room for n positions.
 func (l *Learned) grow(n int) {
 	if len(l.x) < n*l.Own {
 		l.x, l.shared, l.acc = make([]float32, n*l.Own), make([]float32, l.Net.In()-l.Own), make([]float32, l.Net.AccLen())
@@ -148,7 +146,6 @@ func Over(n, limit int) int {
 	return 0
 }
 
-// OverSquared returns the square of Over.
 func OverSquared(n, limit int) int {
 	n = Over(n, limit)
 	return n * n

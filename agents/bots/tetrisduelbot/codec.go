@@ -185,7 +185,6 @@ func numbers(text string, n int) ([]int, error) {
 	return out, nil
 }
 
-// parseBoard reads the rows of a board.
 func parseBoard(lines []string) (f falling.Field, err error) {
 	for y, line := range lines {
 		if len(line) != tetrisduel.Width {
@@ -203,7 +202,6 @@ func parseBoard(lines []string) (f falling.Field, err error) {
 	return f, nil
 }
 
-// parseLast reads the opponent's last placement.
 func parseLast(line string) (env.Action, error) {
 	word, rest := contest.Word(line)
 	if word != wordLast {

@@ -28,7 +28,6 @@ func Greeting(s *tetrisduel.State, seat int, budget time.Duration) []string {
 
 const ReadyTime = 10 * time.Second // the time that a bot has to answer "ready" (rules §8.1)
 
-// Ready reports whether a line is the answer "ready".
 func Ready(line string) bool { return line == wordReady }
 
 // Request returns the lines for the seat to move, with its legal placements if list is set. left is its budget.

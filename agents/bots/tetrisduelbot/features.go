@@ -105,7 +105,6 @@ type FeatureReader struct {
 	counts    [OwnLen]int32
 }
 
-// moved returns the seat that has just moved in s.
 func moved(s *tetrisduel.State) int { return 1 - s.Mover() }
 
 // begin reads what the afterstates of one decision share, from any of them.
@@ -125,7 +124,6 @@ func blockAt(s *tetrisduel.State, t int) int {
 	return s.Block(t)
 }
 
-// measure fills in both shapes.
 func (r *FeatureReader) measure(s *tetrisduel.State) {
 	turned := tetrisduel.Turned(&s.Cells)
 	own, opp := &s.Cells, &turned

@@ -37,13 +37,11 @@ const (
 	Terms                // how many there are
 )
 
-// TermNames are the names of the terms in files of weights and tables, in order.
 var TermNames = [Terms]string{
 	"lead", "holes", "covers", "row_edges", "column_edges", "wells", "bumps", "open", "heap", "peak", "danger",
 	"clean1", "clean2", "clean3", "clean4", "calm", "kinds", "now", "next", "later", "carry",
 }
 
-// Weights are the values of one unit of each term.
 type Weights [Terms]float32
 
 // A Hand is a search.Evaluator: terms times weights. At the end, all terms but points lose weight.
@@ -54,7 +52,6 @@ type Hand struct {
 	worth   [8]float32      // of those
 }
 
-// NewHand returns a Hand with the tuned weights.
 func NewHand() *Hand { return &Hand{Weights: Tuned} }
 
 const fade = 40 // the number of half-turns at the end in which the terms other than points lose weight

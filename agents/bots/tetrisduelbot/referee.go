@@ -56,7 +56,6 @@ type Referee struct {
 	used   [2]time.Duration
 }
 
-// A phase is a part of a game.
 type phase int
 
 const (

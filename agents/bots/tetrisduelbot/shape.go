@@ -243,7 +243,6 @@ func listFits() (out [4][]fit) {
 	return out
 }
 
-// known reports whether f is in list already.
 func known(list []fit, f *fit) bool {
 	for i := range list {
 		if list[i] == *f {

@@ -46,7 +46,6 @@ var Entry = &entry.Entry{
 		"go build -buildmode=c-shared -o libwintetris_solver.so ./agents/submit/wintetris"},
 }
 
-// newAgent returns a solver whose judge is a Rater.
 func newAgent(g *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
 	parts := o.Numbers["parts"]
 	switch {

@@ -24,7 +24,6 @@ const (
 	Terms              // how many there are
 )
 
-// TermNames names the terms in order: in weight files and tables.
 var TermNames = [Terms]string{"holes", "slots", "row", "rows", "top", "bottom", "chasms"}
 
 // Weights say what one of each term is worth. Whole numbers give whole ratings.
@@ -41,7 +40,6 @@ type Hand struct {
 	second  [wintetris.MaxMoves]wintetris.Block
 }
 
-// NewHand returns a Hand with these weights.
 func NewHand(w Weights) *Hand {
 	h := &Hand{}
 	for t, v := range w {

@@ -118,7 +118,6 @@ type Agent struct {
 	ticks  bool // it has answered a tick, so that the solver follows a piece
 }
 
-// NewAgent returns an Agent that plays by s.
 func NewAgent(s *Solver) *Agent { return &Agent{solver: s} }
 
 // Act implements env.Agent. With no place to steer for the answer is env.None, or no bits.
@@ -154,7 +153,6 @@ const placeLen = 3
 
 var placesAt = binary.Size(memory{}) // offset of the first place
 
-// AppendMemory appends what the solver knows of the piece in play.
 func (a *Agent) AppendMemory(dst []byte) ([]byte, error) {
 	s := a.solver
 	if !a.ticks {
@@ -168,7 +166,6 @@ func (a *Agent) AppendMemory(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
-// RestoreMemory reads what AppendMemory wrote.
 func (a *Agent) RestoreMemory(src []byte) error {
 	s := a.solver
 	if len(src) == 0 {

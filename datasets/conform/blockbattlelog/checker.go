@@ -1,9 +1,11 @@
-// Package blockbattlelog compares transcripts of the original engines of AI Block Battle with package blockbattle. The
-// kinds of lines differ in their keys: games have "rounds", single rounds of the classic engine "in" and "res", and
-// logs of what a bot and its host exchanged "log". A replay takes the pieces, the answers and the hole columns from the
-// transcript, and compares every other value, also by the published rules where they are stated. Every line of a log's
-// host is compared with ours. The opponent's answers are not in a log: there must be one that explains its board and
-// counters, and the garbage. A log whose game is in one of the files is compared with that too.
+// Package blockbattlelog compares transcripts of the original engines of AI Block Battle with package blockbattle. A
+// file has JSON lines of three kinds: whole games ("rounds"), single rounds of the classic engine from a position ("in"
+// and "res"), and logs of what a bot and its host exchanged ("log").
+//
+// A replay takes the pieces, the answers and the hole columns from the transcript, and compares every other value, also
+// by the published rules where they are stated. Of a log, every line of the host is compared with ours. The opponent's
+// answers are not in it: there must be one that explains its board and counters, and the garbage. A log whose game is
+// in one of the files is compared with that too.
 package blockbattlelog
 
 import (
@@ -18,7 +20,6 @@ import (
 // games are the whole games found in any file, by id: the logs of their bots are compared with them.
 type games map[string]*seen
 
-// New returns a checker of AI Block Battle transcripts.
 func New() *conform.Checker {
 	all := games{}
 	return &conform.Checker{Index: all.index, Kinds: []conform.Kind{

@@ -14,7 +14,6 @@ import (
 	"blockyard/env/blocking"
 )
 
-// New returns a checker of Blocking reference cases.
 func New() *conform.Checker {
 	games := new(conform.Series[game])
 	return &conform.Checker{Tag: "type", Kinds: []conform.Kind{

@@ -15,7 +15,6 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// New returns a checker of Dropblox transcripts.
 func New() *conform.Checker {
 	games := new(conform.Series[game])
 	return &conform.Checker{Tag: "kind", Kinds: []conform.Kind{

@@ -17,7 +17,6 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// New returns a checker of Tetris duel transcripts.
 func New() *conform.Checker {
 	games := new(conform.Series[game])
 	return &conform.Checker{Tag: "type", Kinds: []conform.Kind{
@@ -152,7 +151,6 @@ func (b *boardText) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// textOf is the inverse of parseBoard.
 func textOf(f *falling.Field) boardText {
 	var b strings.Builder
 	for y := 0; y < tetrisduel.Height; y++ {

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// A Point is a value and its interval.
 type Point struct{ At, Value, Low, High float64 }
 
 // A Line is a series of points, each further along than the one before.
@@ -26,7 +25,6 @@ type Lines struct {
 	Series            []Line
 }
 
-// A Row is a named value and its interval.
 type Row struct {
 	Name             string
 	Value, Low, High float64
@@ -104,7 +102,6 @@ func across(b *strings.Builder, x axis, foot float64, label string) {
 	text(b, (x.begin+x.end)/2, foot+36, "middle", label)
 }
 
-// SVG draws the series.
 func (l *Lines) SVG() string {
 	var b strings.Builder
 	const height = 400

@@ -16,7 +16,6 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	return replace(path, mode, func(f *os.File) error { return errors.Join(write(f), f.Sync()) })
 }
 
-// WriteText is Write of a text.
 func WriteText(path string, mode fs.FileMode, text string) error {
 	return Write(path, mode, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)

@@ -30,7 +30,6 @@ func (*metrics) Describe(chan<- *prometheus.Desc) {}
 
 func (m *metrics) Collect(to chan<- prometheus.Metric) { m.add(&Scrape{m.prefix, to}) }
 
-// A Scrape takes the values of metrics.
 type Scrape struct {
 	prefix string
 	to     chan<- prometheus.Metric

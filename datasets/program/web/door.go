@@ -150,7 +150,6 @@ func Known(r *http.Request, member string) {
 	victim.drop()
 }
 
-// Stranger reports whether the connection of a request is a stranger's.
 func Stranger(r *http.Request) bool {
 	c := connOf(r)
 	if c == nil {

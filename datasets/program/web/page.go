@@ -53,7 +53,6 @@ func OnLoopback(a net.Addr) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// Answer responds with v as JSON.
 func Answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone

@@ -40,7 +40,6 @@ type Server struct {
 	limits Limits
 }
 
-// NewServer returns a server. Serve starts it.
 func NewServer(handler http.Handler, l Limits) *Server {
 	l.Header, l.Read = cmp.Or(l.Header, 10*time.Second), cmp.Or(l.Read, time.Minute)
 	l.Write, l.Idle = cmp.Or(l.Write, 2*time.Minute), cmp.Or(l.Idle, 2*time.Minute)
@@ -107,7 +106,6 @@ func Listen(address, path string, open bool, out, errs io.Writer) (net.Listener,
 	return l, nil
 }
 
-// reachable is the address of a listener as this machine can reach it.
 func reachable(a net.Addr) string {
 	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))

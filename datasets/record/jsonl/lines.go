@@ -213,17 +213,10 @@ func (r *Reader) read() ([]byte, error) {
 // Cut reports whether the last line that Next returned ends the file without a line end. It may then be incomplete.
 func (r *Reader) Cut() bool { return r.cut }
 
-// Compressed reports whether the file is compressed.
 func (r *Reader) Compressed() bool { return r.zipped }
-
-// Line is the number of the last line that Next returned, from 1.
-func (r *Reader) Line() int { return r.line }
-
-// Offset is the number of uncompressed bytes of the lines read so far.
-func (r *Reader) Offset() int64 { return r.offset }
-
-// Name is the file's name.
-func (r *Reader) Name() string { return r.name }
+func (r *Reader) Line() int        { return r.line }   // number of the last line that Next returned, from 1
+func (r *Reader) Offset() int64    { return r.offset } // number of uncompressed bytes of the lines read so far
+func (r *Reader) Name() string     { return r.name }
 
 // Errorf returns an error that begins with the file and the line.
 func (r *Reader) Errorf(format string, args ...any) error {

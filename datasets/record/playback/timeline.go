@@ -120,17 +120,10 @@ func (r *Timeline) keep(s env.State) {
 	r.marks, r.spacing = everyOther(r.marks), 2*r.spacing
 }
 
-// Len is the number of positions reached.
-func (r *Timeline) Len() int { return r.reached }
-
-// Done reports whether Advance has reached the end.
-func (r *Timeline) Done() bool { return r.done }
-
-// Err is the first error or difference of the replay so far, or nil.
-func (r *Timeline) Err() error { return r.err }
-
-// Scores are the scores up to the position of Advance.
-func (r *Timeline) Scores() *Scores { return &r.scores }
+func (r *Timeline) Len() int        { return r.reached } // number of positions reached
+func (r *Timeline) Done() bool      { return r.done }    // Advance has reached the end
+func (r *Timeline) Err() error      { return r.err }     // first error or difference of the replay so far, or nil
+func (r *Timeline) Scores() *Scores { return &r.scores } // scores up to the position of Advance
 
 // Seek goes to position n, or to the nearest one reached. There must be at least one.
 func (r *Timeline) Seek(n int) {

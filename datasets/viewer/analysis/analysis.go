@@ -17,7 +17,6 @@ type Position struct {
 	Seats []Seat `json:"seats"` // those that had to choose
 }
 
-// A Seat is a seat that had to choose.
 type Seat struct {
 	Seat   int    `json:"seat"`           // from 0
 	Player string `json:"player"`         // its name in the record
@@ -40,7 +39,6 @@ type Move struct {
 	Line   []Ply      `json:"line"`   // what the search expects next: the principal variation, without the move itself
 }
 
-// A Ply is an action of a principal variation.
 type Ply struct {
 	Seat   int        `json:"seat"`
 	Action env.Action `json:"action"`

@@ -1,32 +1,13 @@
 // Package phases trains a network for a game of several seats. Two algorithms run one after the other, each for its
-// share of the budget:
+// share of the budget: TD(λ) on afterstates, from the results of games and random weights, and then a backup, fitted
+// value iteration from that network. A gate plays the network against the baseline evaluator, or other agents, and
+// against the best network so far. train/README.md describes both algorithms.
 //
-//	results  TD(λ) from random weights
-//	backup   fitted value iteration, from the network of results
-//
-// A gate plays the network against the baseline evaluator, or other agents, and against the best network so far.
-//
-// # TD(λ) on afterstates
-//
-// In each step, every seat that learns plays the action whose afterstate the network values most. The features of
-// that afterstate become a row. Its target is the λ-return: (1-λ) times the network's value of the seat's next
-// afterstate plus λ times the target of the next row; the last target is the game's result. The rows of a rollout are
-// shuffled, fitted once and dropped.
-//
-// # Fitted value iteration
-//
-// The network of the last gate stays fixed and plays two plies deep. The network in training is fitted to what a search
-// of the fixed network finds one ply further. At the next gate, it becomes the fixed one.
-//
-// One more ply changes the values of all positions alike, but only differences between actions matter to play. In games
-// with random draws, the rows are therefore the siblings of a decision: 24 pairs of actions of one seat in a position.
-// The target of a sibling is the fixed network's value after the best third action, the mean over all draws. The loss
-// compares siblings: it is the cross entropy between the softmax of the targets and that of the network's values, at
-// one temperature. What all siblings share has no effect on it, and bad siblings hardly have one. Each row is fitted
-// several times.
-//
-// In games of turns, the rows are single replies. Their targets are the fixed network's values plus the change that
-// playing on makes, less the running mean of all changes (relative value iteration).
+// In a backup the network of the last gate, the base, stays fixed and plays two plies deep. The network in training is
+// fitted to what a search of the base finds one ply further; at the next gate, it becomes the base. In games with random
+// draws, rows are the siblings of a decision, whose loss is the cross entropy between the softmax of the targets and
+// that of the values. In games of turns, they are single replies, whose targets are the base's values plus the change
+// that playing on makes, less the running mean of all changes.
 package phases
 
 import (

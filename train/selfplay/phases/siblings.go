@@ -25,7 +25,6 @@ type siblingLearner struct {
 	stage  decisions // all so far
 }
 
-// perStep is how many decisions a step of the optimiser takes.
 func (c *Config) perStep() int { return max(1, c.Batch/c.Samples) }
 
 func (l *siblingLearner) Restore(s *selfplay.State) error {
@@ -200,7 +199,6 @@ func (d *decisions) SetTensors(tensors []mlp.Tensor) error {
 	return nil
 }
 
-// A siblingReader makes rows of decisions.
 type siblingReader struct {
 	game            *games.Game
 	features        features.Reader

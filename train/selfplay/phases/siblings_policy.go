@@ -199,7 +199,6 @@ func (p *siblingPolicy) note(s *selfplay.Slot, seat int) {
 	notes.list = append(notes.list, d)
 }
 
-// center subtracts the mean from each.
 func center(values []float32) {
 	sum := float32(0)
 	for _, v := range values {

@@ -1,20 +1,12 @@
-// Package single trains a value network for a game of one seat, by TD(λ) on the points that its
-// actions score: V of an afterstate is the expected sum of all later rewards, discounted by γ per
-// action. The reward of an action is its points times the game's unit.
-//
-// The network plays greedily: it selects the action with the highest reward plus discounted V. The
-// target G of an afterstate follows from the next action, its reward r and its afterstate:
+// Package single trains a value network for a game of one seat, by TD(λ) on the points that its actions score, each
+// times the game's unit. The network plays greedily, by the reward plus the discounted value of the afterstate. The
+// target of an afterstate follows from the next action, its reward r and its afterstate:
 //
 //	G = r + γ·((1-λ)·V(next) + λ·G(next)),   0 beyond the end of a game
 //
-// A chosen afterstate is a training row once, or, with Keep above 1, in several iterations; the
-// current network then computes V(next) again. Random pieces provide exploration. Some games start from
-// a damaged position, and a game that gets too long is replaced by a new one.
-//
-// If the game has a planner, V is trained on the positions in which its plans end. A search evaluates those
-// positions, which differ from the ones that games pass through. For two consecutive plans, r is the reward that the
-// second promises beyond the first. A search finds the positions that a network overestimates, so the network has to
-// learn from plans that were made with it. At first it may learn from plans of the baseline evaluator.
+// With Keep above 1, an afterstate is a row in several iterations, for which V(next) is computed again. If the game has
+// a planner, rows are the positions in which plans end, which a search evaluates, and r is what the second of two
+// plans promises beyond the first. train/README.md says more.
 package single
 
 import (

@@ -53,8 +53,7 @@ func (p *policy) TakeVisited() uint64 {
 }
 
 func (p *policy) Begin(s *selfplay.Slot) { s.Notes = &steps{features: len(p.Game.Features)} }
-
-func (p *policy) Cut(s *selfplay.Slot) { s.Notes.(*steps).Cut() }
+func (p *policy) Cut(s *selfplay.Slot)   { s.Notes.(*steps).Cut() }
 
 func (p *policy) End(s *selfplay.Slot) {
 	notes := s.Notes.(*steps)

@@ -55,7 +55,6 @@ func Scrape(t *testing.T, url string) Page {
 	return page
 }
 
-// Parse reads metrics in Prometheus' text format.
 func Parse(t *testing.T, text string) Page {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.UTF8Validation)

@@ -19,7 +19,6 @@ const (
 	Unprocessable = 422 // every other error
 )
 
-// A Request is what a page asks.
 type Request struct {
 	url.Values
 	Body []byte // of a POST

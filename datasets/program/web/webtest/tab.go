@@ -71,7 +71,6 @@ func Open(t *testing.T, handler http.Handler) *Tab {
 	return b
 }
 
-// Forget forgets the requests so far.
 func (b *Tab) Forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -110,7 +109,6 @@ func (b *Tab) Clean() {
 	}
 }
 
-// Do performs actions.
 func (b *Tab) Do(actions ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	ctx, stop := context.WithTimeout(b.Ctx, 2*Patience)
@@ -147,7 +145,6 @@ func (b *Tab) Text(script string) string {
 	return out
 }
 
-// Await waits until a script is true.
 func (b *Tab) Await(script string) {
 	b.Helper()
 	ctx, stop := context.WithTimeout(b.Ctx, Patience)
@@ -167,7 +164,6 @@ func (b *Tab) Await(script string) {
 	}
 }
 
-// Press presses keys, one after the other.
 func (b *Tab) Press(keys ...string) {
 	b.Helper()
 	for _, k := range keys {
