@@ -209,3 +209,68 @@ func (s *answering) analysis(ctx context.Context, q *ask.Request) ([]byte, error
 	}
 	return ask.JSON(out)
 }
+
+// maxReplays is how many games are kept open. The least recently used one is closed first.
+const maxReplays = 6
+
+// A held is an open replay. One request at a time uses it.
+type held struct {
+	id     string
+	gen    string
+	mu     sync.Mutex
+	replay replay
+	entry  *entry
+	shown  entry // for the page
+}
+
+// open returns the replay of a request, locked, after it has read for a while.
+func (s *answering) open(ctx context.Context, q *ask.Request) (*held, error) {
+	if err := q.Err(); err != nil {
+		return nil, err
+	}
+	id := q.Get("id")
+	e := s.library.game(id)
+	for k := 0; e == nil && k < 20 && ctx.Err() == nil; k++ { // perhaps the list has not been read yet
+		done := s.library.Refresh(time.Now().Add(pause))
+		if e = s.library.game(id); done {
+			break
+		}
+	}
+	if e == nil {
+		return nil, ask.Status(ask.NotFound, fmt.Errorf("there is no game %q in the list", short(id, 200)))
+	}
+	s.library.mu.Lock()
+	now := *e
+	s.library.mu.Unlock()
+	h := s.find(&now)
+	h.mu.Lock()
+	if h.replay == nil {
+		replay, err := now.replay(ctx)
+		if err != nil { // the next request tries again; until then, other games have the room
+			h.mu.Unlock()
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.held = slices.DeleteFunc(s.held, func(other *held) bool { return other == h })
+			return nil, err
+		}
+		h.replay, h.entry = replay, &now
+	}
+	h.entry.changed, h.entry.open, h.shown = now.changed, now.open, now
+	h.replay.advance(time.Now().Add(pause))
+	return h, nil
+}
+
+// find returns the replay of an entry, an empty one if it is not open.
+func (s *answering) find(e *entry) *held {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gen := fmt.Sprintf("%d.%d", e.version, e.offset)
+	h := &held{id: e.ID, gen: gen}
+	if k := slices.IndexFunc(s.held, func(h *held) bool { return h.id == e.ID && h.gen == gen }); k >= 0 {
+		h = s.held[k]
+		s.held = slices.Delete(s.held, k, k+1)
+	}
+	s.held = append(s.held, h)
+	s.held = s.held[max(0, len(s.held)-maxReplays):]
+	return h
+}
