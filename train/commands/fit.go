@@ -60,14 +60,7 @@ func (c *fit) Run(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "%d rows to fit, %d held back\n", train.Len(), held.Len())
-	sizes := slices.Concat([]int{len(g.Features)}, c.Hidden, []int{1})
-	config := network.Config{Sizes: sizes, Batch: c.Batch, Seed: c.Seed}
-	if c.From != "" {
-		if config.From, err = g.Load(c.From); err != nil {
-			return err
-		}
-	}
-	t, err := network.New(config)
+	t, err := c.trainer(g)
 	if err != nil {
 		return err
 	}
@@ -137,6 +130,19 @@ func each(ctx context.Context, name string, f func(*record.Record) error) error 
 		}
 	}
 	return nil
+}
+
+// trainer starts from random weights or from a net.
+func (c *fit) trainer(g *games.Game) (*network.Trainer, error) {
+	sizes := slices.Concat([]int{len(g.Features)}, c.Hidden, []int{1})
+	config := network.Config{Sizes: sizes, Batch: c.Batch, Seed: c.Seed}
+	if c.From != "" {
+		var err error
+		if config.From, err = g.Load(c.From); err != nil {
+			return nil, err
+		}
+	}
+	return network.New(config)
 }
 
 // fit passes over the rows and prints each pass's loss, until ctx ends.
