@@ -144,15 +144,13 @@ func (a *Agent) find(command string) (err error) {
 }
 
 func (a *Agent) read(options string, colon bool) (err error) {
-	e := Of(a.game)
-	source, searches := a.text.sources(a.game, e)[a.name]
-	switch {
-	case searches:
-		if a.options, err = searchOf(e).ParseOptions(options); err == nil {
-			a.judges, err = source(a.options.Weights)
-		}
+	switch e := Of(a.game); {
 	case e.Fixed[a.name] != nil:
 		a.options, err = entry.ParseEps(options)
+	case a.name != "random" && a.name != "first":
+		if a.options, err = searchOf(e).ParseOptions(options); err == nil {
+			a.judges, err = a.text.judges(a.game, e, a.name, a.options.Weights)
+		}
 	case colon:
 		err = fmt.Errorf("%s takes no options", a.name)
 	}

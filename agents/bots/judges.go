@@ -3,6 +3,7 @@ package bots
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/mlp"
@@ -20,31 +21,22 @@ type judges struct {
 	output string   // what the file of the network says about its output
 }
 
-// sources returns, by the name of an agent, what reads the weights of its judge: "" is the game's own.
-func (t Text) sources(g *env.Game, e *entry.Entry) map[string]func(file string) (judges, error) {
-	all := map[string]func(string) (judges, error){}
-	for _, other := range e.Others {
-		all[other.Name] = func(file string) (judges, error) {
-			if file != "" {
-				return judges{}, fmt.Errorf("option weights: %s has no weights to read", other.Name)
-			}
-			return judges{create: func() (entry.Judge, error) { return other.New(), nil }}, nil
-		}
+// judges returns those of an agent that searches, with weights from a file, or the game's own if none is named.
+func (t Text) judges(g *env.Game, e *entry.Entry, agent, file string) (judges, error) {
+	switch agent {
+	case "hand":
+		w, err := e.Baseline.LoadFrom(t.Read, file)
+		return judges{create: func() (entry.Judge, error) { return e.Baseline.New(w), nil }}, err
+	case "learned":
+		net, facts, err := e.ReadNet(g, t.Read, file)
+		create := func() (entry.Judge, error) { return e.Learned.New(net.Clone()) }
+		return judges{create: create, net: net, output: facts.Notes["output"]}, err
 	}
-	if e.Baseline != nil {
-		all["hand"] = func(file string) (judges, error) {
-			w, err := e.Baseline.LoadFrom(t.Read, file)
-			return judges{create: func() (entry.Judge, error) { return e.Baseline.New(w), nil }}, err
-		}
+	if file != "" {
+		return judges{}, fmt.Errorf("option weights: %s has no weights to read", agent)
 	}
-	if e.Learned != nil {
-		all["learned"] = func(file string) (judges, error) {
-			net, facts, err := e.ReadNet(g, t.Read, file)
-			create := func() (entry.Judge, error) { return e.Learned.New(net.Clone()) }
-			return judges{create: create, net: net, output: facts.Notes["output"]}, err
-		}
-	}
-	return all
+	i := slices.IndexFunc(e.Others, func(o entry.Other) bool { return o.Name == agent })
+	return judges{create: func() (entry.Judge, error) { return e.Others[i].New(), nil }}, nil
 }
 
 // Bytes, estimated generously. TestMemoryIsStated compares what is stated with what agents take.

@@ -32,17 +32,13 @@ func (a *Agent) Prepare(ctx context.Context, into string, l compile.Limits) erro
 	if a.Kind != Submission || a.program.Argv != nil {
 		return nil
 	}
-	bot, err := compile.Submission(ctx, a.Spec, into, a.uploads(), l)
+	var uploads contest.Uploads // the forms in which the game's contest took programs
+	if host := Of(a.game).Host; host != nil {
+		uploads = host.Uploads
+	}
+	bot, err := compile.Submission(ctx, a.Spec, into, uploads, l)
 	a.Language, a.program = bot.Language, bot.Program
 	return err
-}
-
-// uploads are the forms in which the game's contest took programs.
-func (a *Agent) uploads() contest.Uploads {
-	if host := Of(a.game).Host; host != nil {
-		return host.Uploads
-	}
-	return contest.Uploads{}
 }
 
 // PrepareAll prepares some agents in a temporary folder, which forget removes, also after an error.

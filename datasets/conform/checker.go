@@ -142,7 +142,8 @@ func Line[G, T any](s *Series[G], name string, check func(*Tally, *G, Values, *T
 		if g == nil {
 			Malformed("no game has begun")
 		}
-		t.enter(s.id)
+		t.game = "game " + s.id
+		t.At("")
 		if name == "end" {
 			s.game = nil
 			t.At("end")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 type Tally struct {
@@ -36,32 +37,23 @@ func (v Values) Read(key string, into any) {
 
 // Given compares values, keys and replayed ones in turn, but those that the transcript does not state or has as null.
 func (v Values) Given(t *Tally, replayed ...any) {
-	for k := 0; k < len(replayed); k += 2 {
-		v.given(t, replayed[k].(string), replayed[k+1])
+	for pair := range slices.Chunk(replayed, 2) {
+		key, value := pair[0].(string), pair[1]
+		if !v.Has(key) || string(v[key]) == "null" {
+			continue
+		}
+		into := reflect.New(reflect.TypeOf(value))
+		if err := json.Unmarshal(v[key], into.Interface()); err != nil {
+			t.malformed = cmp.Or(t.malformed, fmt.Errorf("%s: %w", key, err))
+			continue
+		}
+		t.Compared++
+		recorded := into.Elem()
+		empty := recorded.Kind() == reflect.Slice && recorded.Len() == 0 && reflect.ValueOf(value).Len() == 0
+		if !empty && !reflect.DeepEqual(recorded.Interface(), value) {
+			t.differs(key, recorded.Interface(), value)
+		}
 	}
-}
-
-func (v Values) given(t *Tally, key string, replayed any) {
-	if !v.Has(key) || string(v[key]) == "null" {
-		return
-	}
-	into := reflect.New(reflect.TypeOf(replayed))
-	if err := json.Unmarshal(v[key], into.Interface()); err != nil {
-		t.malformed = cmp.Or(t.malformed, fmt.Errorf("%s: %w", key, err))
-		return
-	}
-	t.Compared++
-	recorded := into.Elem()
-	empty := recorded.Kind() == reflect.Slice && recorded.Len() == 0 && reflect.ValueOf(replayed).Len() == 0
-	if !empty && !reflect.DeepEqual(recorded.Interface(), replayed) {
-		t.differs(key, recorded.Interface(), replayed)
-	}
-}
-
-// enter says that the comparisons that follow are about a game.
-func (t *Tally) enter(id string) {
-	t.game = "game " + id
-	t.At("")
 }
 
 // Under puts a prefix before the keys that differ, until the function that it returns is called.

@@ -86,7 +86,8 @@ func (p *Program) parser(con *Console, more ...kong.Option) (*kong.Kong, error) 
 	info, name := Read(), Called(p.Name)
 	info.Version = cmp.Or(p.Version, info.Version)
 	options := []kong.Option{
-		kong.Name(name), kong.Description(p.About), kong.Vars{"version": info.Line(name)}, help(),
+		kong.Name(name), kong.Description(p.About), kong.Vars{"version": info.Line(name)},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.ValueFormatter(helpOf), // every default once
 		kong.Writers(con.Out, con.Err), kong.WithHyphenPrefixedParameters(true), kong.Bind(con),
 	}
 	return kong.New(p.Commands, slices.Concat(options, p.Options, more)...)
@@ -161,14 +162,6 @@ func helpFor(program string, err error) string {
 	}
 	slices.Sort(known)
 	return fmt.Sprintf("the flags of %s are %s", command.FullPath(), strings.Join(known, " "))
-}
-
-// help is how the programs print their help: commands without their flags, and every default value once.
-func help() kong.Option {
-	return kong.OptionFunc(func(k *kong.Kong) error {
-		compact := kong.ConfigureHelp(kong.HelpOptions{Compact: true})
-		return errors.Join(compact.Apply(k), kong.ValueFormatter(helpOf).Apply(k))
-	})
 }
 
 // helpOf adds its default to a help text. Kong shows that of a flag without a placeholder itself.

@@ -69,7 +69,8 @@ func TestHelp(t *testing.T) {
 		Mode  string `arg:"" optional:"" help:"local or remote." default:"local"`
 	}
 	var out bytes.Buffer
-	parser, err := kong.New(&flags, help(), kong.Writers(&out, &out), kong.Exit(func(int) {}))
+	parser, err := kong.New(&flags, kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.ValueFormatter(helpOf),
+		kong.Writers(&out, &out), kong.Exit(func(int) {}))
 	require.NoError(t, err)
 	_, _ = parser.Parse([]string{"--help"})
 	for _, want := range []string{

@@ -244,10 +244,8 @@ func (c *selfplayCmd) keepWeights(g *games.Game, config *phases.Config) error {
 		case err != nil:
 			return err
 		case name != "":
-			if err := os.MkdirAll(c.Out, 0o755); err != nil {
-				return err
-			}
-			if err := disk.WriteText(weightsFile(c.Out, name), 0o644, string(data)); err != nil {
+			err := os.MkdirAll(c.Out, 0o755)
+			if err = cmp.Or(err, disk.WriteText(weightsFile(c.Out, name), 0o644, string(data))); err != nil {
 				return err
 			}
 			config.GateAgainst[k] = strings.TrimSuffix(text, a.Spec) + spec

@@ -7,11 +7,11 @@ import (
 )
 
 // BlockBattle is AI Block Battle by the published rules.
-var BlockBattle = merge(New(blockbattle.Game, bot.Entry), Game{
-	Damage: damageBlockBattle,
+var BlockBattle = tune(New(blockbattle.Game, bot.Entry), func(t *Game) {
+	t.Damage = damageBlockBattle
 	// Pieces change places. The bumps stay, although of several lowest columns they leave out the leftmost.
-	Mirror: mirrorColumns(bot.FeatureNames, blockbattle.Width, [2]string{"own S fits", "own Z fits"},
-		[2]string{"own J fits", "own L fits"}, [2]string{"own no S", "own no Z"}, [2]string{"own no J", "own no L"}),
+	t.Mirror = mirrorColumns(bot.FeatureNames, blockbattle.Width, [2]string{"own S fits", "own Z fits"},
+		[2]string{"own J fits", "own L fits"}, [2]string{"own no S", "own no Z"}, [2]string{"own no J", "own no L"})
 })
 
 // damageBlockBattle adds up to nine solid rows, and garbage and random cells to a little over half of the others.

@@ -9,9 +9,8 @@ import (
 )
 
 // Blocking is the game for two to four seats. One net serves all; gates are games of two.
-var Blocking = merge(New(blocking.Game, blockingbot.Entry), Game{
-	Damage: scatterBlocking,
-	Chance: chanceInBlocking,
+var Blocking = tune(New(blocking.Game, blockingbot.Entry), func(t *Game) {
+	t.Damage, t.Chance = scatterBlocking, chanceInBlocking
 })
 
 // chanceInBlocking is half the result and half a sigmoid of the margin: 0.96 for ten squares ahead, 0.79 for one.

@@ -9,10 +9,9 @@ import (
 )
 
 // Dropblox is trained on the plans of a narrow beam search: boards are worth something else to one of one block.
-var Dropblox = merge(New(dropblox.Game, dropbloxbot.Entry), Game{
-	Damage: raiseDropblox,
-	Mirror: mirrorColumns(dropbloxbot.FeatureNames, dropblox.Cols),
-	Solo:   &Solo{Discount: 1, Unit: dropbloxbot.Unit, Planner: newDropbloxPlanner},
+var Dropblox = tune(New(dropblox.Game, dropbloxbot.Entry), func(t *Game) {
+	t.Damage, t.Mirror = raiseDropblox, mirrorColumns(dropbloxbot.FeatureNames, dropblox.Cols)
+	t.Solo = &Solo{Discount: 1, Unit: dropbloxbot.Unit, Planner: newDropbloxPlanner}
 })
 
 // newDropbloxPlanner plans for all known blocks.

@@ -147,15 +147,9 @@ func New(g *env.Game, e *entry.Entry) *Game {
 	return t
 }
 
-// merge gives t what a game adds to it.
-func merge(t *Game, add Game) *Game {
-	t.Damage, t.Mirror = add.Damage, add.Mirror
-	if add.Chance != nil {
-		t.Chance = add.Chance
-	}
-	if add.Solo != nil {
-		t.Solo = add.Solo
-	}
+// tune gives t what a game adds to it.
+func tune(t *Game, add func(t *Game)) *Game {
+	add(t)
 	return t
 }
 

@@ -9,9 +9,8 @@ import (
 )
 
 // TetrisDuel is the Tetris duel.
-var TetrisDuel = merge(New(tetrisduel.Game, bot.Entry), Game{
-	Damage: damageTetrisDuel,
-	Mirror: mirrorDuel(),
+var TetrisDuel = tune(New(tetrisduel.Game, bot.Entry), func(t *Game) {
+	t.Damage, t.Mirror = damageTetrisDuel, mirrorDuel()
 })
 
 // damageTetrisDuel sets any half-turn and points, and fills the middle, and rows at each end, but for a few cells.

@@ -7,9 +7,8 @@ import (
 )
 
 // WinTetris is trained on lines, with the clock's obstacles in the way of every piece.
-var WinTetris = merge(New(wintetris.Game, wintetrisbot.Entry), Game{
-	Damage: scatterWinTetris,
-	Solo:   &Solo{Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit},
+var WinTetris = tune(New(wintetris.Game, wintetrisbot.Entry), func(t *Game) {
+	t.Damage, t.Solo = scatterWinTetris, &Solo{Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit}
 })
 
 // scatterWinTetris fills up to 13 rows but for a few cells, or none, and drops up to 15 pieces, for towers and shafts.

@@ -62,14 +62,11 @@ func (f *Folder) After(gated bool) error {
 	if err == nil && now.Sub(f.noted) > noteEvery {
 		err = f.note(now)
 	}
-	if err != nil {
-		return err
-	}
-	if gated || now.Sub(f.saved) > saveEvery || f.run.recording.choices > mostChoices {
+	if err == nil && (gated || now.Sub(f.saved) > saveEvery || f.run.recording.choices > mostChoices) {
 		f.saved = now
-		return f.save()
+		err = f.save()
 	}
-	return nil
+	return err
 }
 
 func (f *Folder) save() error {

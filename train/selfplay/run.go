@@ -1,6 +1,6 @@
-// Package selfplay runs a training by self-play, whatever the algorithm: a Run plays a rollout, fits the network to what
-// was noted and, at a gate, evaluates and saves it, until its budget of rollouts or of time is spent. A Folder holds
-// its files, a State all that it needs to continue. Algorithms are packages phases and single.
+// Package selfplay runs a training by self-play, whatever the algorithm: a Run plays a rollout, fits the network to
+// what was noted and, at a gate, evaluates and saves it, until its budget of rollouts or of time is spent. A Folder
+// holds its files, a State all that it needs to continue. Algorithms are packages phases and single.
 //
 // A rollout is a fixed number of steps of many games side by side, each in a Slot. Every worker has a Policy, which
 // chooses actions and notes what is to be learned; then the Learner fits its networks once. With a budget of rollouts,

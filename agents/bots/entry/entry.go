@@ -161,11 +161,8 @@ func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
 	case net != nil && e.Learned != nil:
 		j, err = e.Learned.New(net)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if judge, ok := j.(search.Evaluator); ok {
-		return judge, nil
+	if judge, ok := j.(search.Evaluator); ok || err != nil {
+		return judge, err
 	}
 	return nil, fmt.Errorf("%s has no such evaluator for the searches of package search", e.Game)
 }

@@ -4,10 +4,10 @@
 // against the best network so far. train/README.md describes both algorithms.
 //
 // In a backup the network of the last gate, the base, stays fixed and plays two plies deep. The network in training is
-// fitted to what a search of the base finds one ply further; at the next gate, it becomes the base. In games with random
-// draws, rows are the siblings of a decision, whose loss is the cross entropy between the softmax of the targets and
-// that of the values. In games of turns, they are single replies, whose targets are the base's values plus the change
-// that playing on makes, less the running mean of all changes.
+// fitted to what a search of the base finds one ply further; at the next gate, it becomes the base. In games with
+// random draws, rows are the siblings of a decision, whose loss is the cross entropy between the softmax of the targets
+// and that of the values. In games of turns, they are single replies, whose targets are the base's values plus the
+// change that playing on makes, less the running mean of all changes.
 package phases
 
 import (
