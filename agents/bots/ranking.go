@@ -33,8 +33,7 @@ func newRanking(g *env.Game, e search.Evaluator, o search.Options) (*Ranking, er
 		return nil, err
 	}
 	o.Ply, o.Width = cmp.Or(o.Ply, 2), cmp.Or(o.Width, 12)
-	return &Ranking{game: g, eval: e, o: o, turns: g.MaxSeats > 1 && g.Rows == 1,
-		greedy: search.NewGreedy(g, e)}, nil
+	return &Ranking{game: g, eval: e, o: o, turns: g.MaxSeats > 1 && g.Rows == 1, greedy: search.NewGreedy(g, e)}, nil
 }
 
 func (r *Ranking) Rank(ctx context.Context, s env.State, seat int, also env.Action) ([]entry.Choice, error) {

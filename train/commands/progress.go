@@ -168,8 +168,7 @@ func (m *monitor) metrics() ops.Collector {
 		a.Add("kept_gates_total", "Gates whose net became the best one.", s.kept)
 		a.Add("progress_ratio", "Share of the budget that is spent.", s.progress)
 		a.Add("loss", "Loss of the last rollout, without a unit.", s.Loss)
-		a.Add("games_per_second", "Games of self-play per second of training, over the last five seconds or more.",
-			s.speed)
+		a.Add("games_per_second", "Games of self-play per second of training, over the last five seconds or more.", s.speed)
 		switch g := s.gate; {
 		case g == nil:
 		case m.run.Game.Solo != nil: // the game has one seat
@@ -178,8 +177,7 @@ func (m *monitor) metrics() ops.Collector {
 			a.Add("gate_score_ratio", "Score of the last gate against the baseline, 0 to 1.", g.Score)
 			a.Add("gate_low_score_ratio", "Lower end of the 95 % interval of the score.", g.Low)
 			a.Add("gate_high_score_ratio", "Upper end of the 95 % interval of the score.", g.High)
-			a.Add("gate_versus_best_ratio", "Score of the last gate against the best net before it, 0 to 1.",
-				g.VersusBest)
+			a.Add("gate_versus_best_ratio", "Score of the last gate against the best net before it, 0 to 1.", g.VersusBest)
 		}
 	})
 }

@@ -128,9 +128,7 @@ func (p *played) compare(t *conform.Tally, seat int, r *playerRecord) {
 		conform.Same(t, "holes", holesText(r.Holes), holesText(replayed))
 	}
 	after := &p.after[seat]
-	r.Given(t,
-		"pts", int(after.Points), "combo", int(after.Combo), "skips", int(after.Skips),
-		"end", field(after, -1))
+	r.Given(t, "pts", int(after.Points), "combo", int(after.Combo), "skips", int(after.Skips), "end", field(after, -1))
 }
 
 // columns are the columns of a row's holes, in ascending order.
