@@ -16,10 +16,8 @@ import (
 	"blockyard/env"
 )
 
-// A Kind says what an agent is made of.
 type Kind int
 
-// The kinds of agents.
 const (
 	Ours       Kind = iota // one of Names, with options
 	Program                // an external program

@@ -82,7 +82,6 @@ func Of(g *env.Game) *entry.Entry {
 	return &entry.Entry{Game: name}
 }
 
-// Features returns the features of g, or nil if it defines none.
 func Features(g *env.Game) *features.Set { return Of(g).FeaturesOf(g) }
 
 // Names lists the agents of g that Parse knows by name, those of every game first.

@@ -58,7 +58,6 @@ func (r *Random) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 	return r.legal[r.rand.Draw(uint32(len(r.legal)))], nil
 }
 
-// First is an agent that plays the legal action with the lowest id.
 type First struct{ legal []env.Action }
 
 func NewFirst() *First { return new(First) }
@@ -73,7 +72,6 @@ func (f *First) Act(ctx context.Context, s env.State, seat int) (env.Action, err
 
 // Random and First can go on elsewhere: they are vec.Resumable.
 
-// AppendMemory appends the state of the generator.
 func (r *Random) AppendMemory(dst []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(dst, r.rand.Word), nil
 }

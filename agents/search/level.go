@@ -69,7 +69,6 @@ func (l *level) next() env.State {
 	return l.states[l.live]
 }
 
-// evaluate sets the values of the live children.
 func (l *level) evaluate(e Evaluator, seat int) {
 	if l.live == 0 {
 		return

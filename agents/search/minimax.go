@@ -184,14 +184,12 @@ func (l *level) finished() float32 {
 	return best
 }
 
-// drop excludes the actions from order[n] on.
 func (l *level) drop(n int) {
 	for _, k := range l.order[n:] {
 		l.value[l.slot[k]] = -2 * Win
 	}
 }
 
-// rank sorts the live children by the values of their actions.
 func (l *level) rank() {
 	for n := range l.order {
 		for j := n; j > 0 && l.value[l.slot[l.order[j]]] > l.value[l.slot[l.order[j-1]]]; j-- {

@@ -89,7 +89,6 @@ func (c *viewCmd) Run(std *program.Console) error {
 	return nil
 }
 
-// show shows one game, which is called name, in the terminal.
 func (c *viewCmd) show(std *program.Console, rec *record.Record, name string) error {
 	g, err := games.Recorded(rec.Game, rec.Table)
 	if err != nil {
@@ -132,7 +131,6 @@ func (c *viewCmd) live(std *program.Console) error {
 	return page.Serve(ctx, std.Out, std.Err)
 }
 
-// Control sequences of a terminal.
 const (
 	clearScreen = "\x1b[H\x1b[2J"
 	altScreen   = "\x1b[?1049h\x1b[?25l"

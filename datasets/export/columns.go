@@ -58,7 +58,6 @@ func (c *columns) create(path string, options ...parquet.WriterOption) (*table, 
 	return &table{f, parquet.NewGenericWriter[any](f, options...)}, nil
 }
 
-// createFile creates a file, which close or Discard closes.
 func (c *columns) createFile(path string) (*os.File, error) {
 	f, err := os.Create(path)
 	if err == nil {
@@ -108,7 +107,6 @@ func globals(r *Row) (n int, at func(i int) parquet.Value) {
 	return len(r.Globals), func(i int) parquet.Value { return number(r.Globals[i]) }
 }
 
-// valueColumn is the search's evaluation of the action.
 var valueColumn = column{path: "value", node: parquet.Optional(parquet.Leaf(parquet.FloatType)),
 	value: func(r *Row) parquet.Value {
 		if !r.HasValue {

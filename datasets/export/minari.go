@@ -161,7 +161,6 @@ func (m *Minari) end(e *minariEpisode, last *Row) error {
 	return nil
 }
 
-// Close writes the metadata of the dataset.
 func (m *Minari) Close([]Source) error {
 	g := m.game
 	spec := fmt.Sprintf(`{"id": "blockyard/%[1]s", "entry_point": "blockyard.single:BlockEnv", "reward_threshold": null, `+

@@ -93,17 +93,13 @@ func NewBar(out io.Writer, quiet bool, total int, unit string) Bar {
 	return Bar{progressbar.NewOptions(total, options...)}
 }
 
-// Set shows that n units are done.
 func (b Bar) Set(n int) { _ = b.ProgressBar.Set(n) } // an error of a terminal that cannot be written to
 
-// Describef shows a text before the bar.
 func (b Bar) Describef(format string, args ...any) { b.Describe(fmt.Sprintf(format, args...)) }
 
-// Show is Describe and Set.
 func (b Bar) Show(n int, text string) {
 	b.Describe(text)
 	b.Set(n)
 }
 
-// Close removes the bar.
 func (b Bar) Close() { _ = b.Finish() }

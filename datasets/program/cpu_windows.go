@@ -6,7 +6,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// CPU returns the total CPU time of this process so far.
 func CPU() (time.Duration, error) {
 	var created, ended, kernel, user windows.Filetime
 	if err := windows.GetProcessTimes(windows.CurrentProcess(), &created, &ended, &kernel, &user); err != nil {

@@ -25,7 +25,6 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// The exit statuses of a program.
 const (
 	Done   = 0
 	Failed = 1 // or differences were found

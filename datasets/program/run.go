@@ -122,7 +122,6 @@ type Info struct {
 	Platform string `json:"platform"`         // such as "linux/amd64"
 }
 
-// Read returns where this program comes from.
 func Read() Info {
 	i := Info{cmp.Or(version, "devel"), commit, date, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	if build, ok := debug.ReadBuildInfo(); ok && i.Commit == "" {

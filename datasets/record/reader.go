@@ -116,7 +116,6 @@ func (r *Reader) ReadPart(rec *Record) error {
 	return nil
 }
 
-// end returns the error for the end of the input.
 func (r *Reader) end(err error) error {
 	if errors.Is(err, io.EOF) && r.open {
 		err = r.Errorf("%w: the rest of a long game is missing", ErrPartial)

@@ -39,7 +39,6 @@ type info struct {
 	Scores  [][]int `json:"scores,omitempty"` // of each seat, sampled at equal distances
 }
 
-// A Frame is what the page draws.
 type Frame struct {
 	Label  string   `json:"label"`           // "Turn 3"
 	Moves  []string `json:"moves,omitempty"` // commands of the turn, around the current one

@@ -19,7 +19,6 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// Limits of a history folder.
 const (
 	maxTurns = 1 << 20
 	maxText  = 4 << 20 // bytes of a state or a move file
@@ -64,7 +63,6 @@ func (h *history) note(p *dropblox.Position) {
 	h.rec.End(&h.state)
 }
 
-// grow reads the turns that have been played since.
 func (h *history) grow(ctx context.Context) {
 	for h.err = nil; h.err == nil && !h.over && len(h.words) < maxTurns; {
 		words, err := h.commands(len(h.words))

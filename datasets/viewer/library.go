@@ -19,7 +19,6 @@ import (
 	"blockyard/datasets/record/jsonl"
 )
 
-// Limits of a list.
 const (
 	maxEntries = 100_000
 	maxFiles   = 10_000 // files of records and history folders
@@ -42,7 +41,6 @@ type Library struct {
 	kinds   map[string]kind // of the games that were asked for
 }
 
-// A dir is a history folder with its entry.
 type dir struct {
 	folder
 	changed time.Time
@@ -207,7 +205,6 @@ func (l *Library) note(format string, args ...any) {
 	}
 }
 
-// look updates the entry of a history folder.
 func (d *dir) look() {
 	st, err := os.Stat(d.path)
 	if err != nil {

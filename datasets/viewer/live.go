@@ -32,7 +32,6 @@ type Live struct {
 	until time.Time
 }
 
-// Limits of Live.
 const (
 	refreshed  = 250 * time.Millisecond // how long an answer of the server is kept, for all pages together
 	mostGames  = 64

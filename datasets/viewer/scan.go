@@ -170,7 +170,6 @@ func (f *file) entry(game string) *entry {
 		file: f.shown, path: f.path, number: n, line: f.line + 1, offset: f.offset, version: f.version}
 }
 
-// enter creates the entry of the game whose first line is h.
 func (f *file) enter(h *head) (*entry, error) {
 	rec := record.Record{Game: h.Game, Seats: h.Seats, Agents: h.Agents, Scores: h.Scores, Results: h.Results}
 	if h.More && h.Seats > 0 && h.Seats <= env.MaxSeats {

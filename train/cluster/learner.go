@@ -29,7 +29,6 @@ import (
 	"blockyard/train/selfplay"
 )
 
-// LearnerOptions are the settings of a Learner.
 type LearnerOptions struct {
 	Folder string // of the run: holds its id, and files of tasks that nobody can play
 	Limits fleet.Limits
@@ -37,7 +36,6 @@ type LearnerOptions struct {
 	Log    *slog.Logger
 }
 
-// A Learner plays the rollouts of a run by workers.
 type Learner struct {
 	*fleet.Server
 

@@ -147,7 +147,6 @@ func (l *Learner) check(t *selfplay.Task, file []byte) error {
 
 const aheadMost = 4 // how many rollouts beyond the one that the learner waits for may be played
 
-// A place is a slot in an iteration.
 type place struct{ iteration, slot int }
 
 // A sentTask is a task that was published, and its results once they are there.

@@ -17,7 +17,6 @@ import (
 
 const Kind = "rollouts" // the kind of a run whose jobs are rollouts
 
-// A guest plays the rollouts of one run in a worker.
 type guest struct {
 	run      *fleet.Run
 	get      fleet.Get

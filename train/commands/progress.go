@@ -152,7 +152,6 @@ func (m *monitor) after() {
 	m.last.Store(s)
 }
 
-// metrics are the run as Prometheus reads it.
 func (m *monitor) metrics() ops.Collector {
 	return ops.Metrics("blockyard_train_", func(a *ops.Scrape) {
 		s := m.last.Load()

@@ -19,7 +19,6 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A Scalar is one point of one curve.
 type Scalar struct {
 	Tag   string
 	Value float32
@@ -33,7 +32,6 @@ type Event struct {
 	Scalars []Scalar
 }
 
-// A Writer appends events to a file.
 type Writer struct{ f *os.File }
 
 // Create starts a new event file in folder dir. TensorBoard reads all event files of a folder as one run.
@@ -61,7 +59,6 @@ func (w *Writer) Write(e Event) error {
 	return err
 }
 
-// Close closes the file.
 func (w *Writer) Close() error { return w.f.Close() }
 
 func encode(e Event) []byte {

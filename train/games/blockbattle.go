@@ -6,7 +6,6 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-// BlockBattle is AI Block Battle by the published rules.
 var BlockBattle = tune(New(blockbattle.Game, bot.Entry), func(t *Game) {
 	t.Damage = damageBlockBattle
 	// Pieces change places. The bumps stay, although of several lowest columns they leave out the leftmost.

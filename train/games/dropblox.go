@@ -64,5 +64,4 @@ func raiseDropblox(state env.State, r *env.Rand) {
 	}
 }
 
-// uniform is a number in [0, 1).
 func uniform(r *env.Rand) float64 { return float64(r.Next()>>11) / (1 << 53) }

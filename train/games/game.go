@@ -153,7 +153,6 @@ func tune(t *Game, add func(t *Game)) *Game {
 	return t
 }
 
-// below draws a number from 0 to n-1.
 func below(r *env.Rand, n int) int { return int(r.Next() >> 33 % uint64(n)) }
 
 // Opponent returns a new evaluator: the baseline ("hand") or another one of the game's entry.

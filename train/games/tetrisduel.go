@@ -8,7 +8,6 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// TetrisDuel is the Tetris duel.
 var TetrisDuel = tune(New(tetrisduel.Game, bot.Entry), func(t *Game) {
 	t.Damage, t.Mirror = damageTetrisDuel, mirrorDuel()
 })

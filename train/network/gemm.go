@@ -12,11 +12,8 @@ type matrix struct {
 	rs, cs     int
 }
 
-// dense is a matrix stored row by row.
 func dense(data []float32, rows, cols int) matrix { return matrix{data, rows, cols, cols, 1} }
-
-// t is the transpose.
-func (a matrix) t() matrix { return matrix{a.data, a.cols, a.rows, a.cs, a.rs} }
+func (a matrix) t() matrix                        { return matrix{a.data, a.cols, a.rows, a.cs, a.rs} } // transpose
 
 const (
 	tileRows = 6

@@ -14,7 +14,6 @@ import (
 	"blockyard/agents/mlp"
 )
 
-// A Config holds the settings of a Trainer.
 type Config struct {
 	Sizes []int    // inputs, hidden layers, 1
 	From  *mlp.Net // to begin with, instead of random weights; if set, Sizes are its own
@@ -37,7 +36,6 @@ type Trainer struct {
 	m, v    [][]float32 // its running means of gradients and their squares, one pair per weight tensor
 }
 
-// New returns a trainer.
 func New(c Config) (*Trainer, error) {
 	c.Loss = cmp.Or(c.Loss, Logistic)
 	if c.From != nil {
@@ -84,7 +82,6 @@ func (t *Trainer) blank() {
 	}
 }
 
-// Close frees the graph.
 func (t *Trainer) Close() error { return t.graph.vm.Close() }
 
 // Fit takes an optimiser step on up to Batch rows, x [rows][inputs] and y [rows]; it returns their mean loss before.
@@ -174,7 +171,6 @@ func Sizes(n *mlp.Net) []int {
 	return sizes
 }
 
-// turn transposes a [rows][cols] matrix.
 func turn(a []float32, rows, cols int) []float32 {
 	out := make([]float32, len(a))
 	for r := range rows {

@@ -29,7 +29,6 @@ const (
 	noteEvery = 2 * time.Second
 )
 
-// A Folder keeps the files of a run up to date.
 type Folder struct {
 	dir    string
 	run    *Run
@@ -99,7 +98,6 @@ func (f *Folder) Summary() string {
 
 func (f *Folder) path(name string) string { return filepath.Join(f.dir, name) }
 
-// note writes the loss and the speed since the last note.
 func (f *Folder) note(now time.Time) error {
 	c, b := f.run.Counts, f.before
 	f.noted, f.before = now, c

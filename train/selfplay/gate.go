@@ -74,7 +74,6 @@ func (r *Run) gate(ctx context.Context) (bool, error) {
 	return true, r.Learner.Gated()
 }
 
-// A Point is what one gate found.
 type Point struct {
 	Iterations int     `json:"iterations"`
 	Rows       int     `json:"rows"`
@@ -93,7 +92,6 @@ type Point struct {
 	CPU        float64 `json:"cpu,omitempty"`         // seconds of CPU time of training so far; 0 if not known
 }
 
-// opponents are those of Score.
 func (p Point) opponents() string { return cmp.Or(p.Against, "hand") }
 
 // value returns the score and its interval, if any. Points per game are drawn as at least 1.
@@ -108,7 +106,6 @@ func (p Point) value() (y, low, high float64) {
 	return y, min(y, low), max(y, high)
 }
 
-// LastScore is the score of the last gate.
 func (r *Run) LastScore() string {
 	if len(r.Curve) == 0 {
 		return "no gate yet"
@@ -120,7 +117,6 @@ func (r *Run) LastScore() string {
 	return fmt.Sprintf("vs %s %.1f%%", p.opponents(), 100*p.Score)
 }
 
-// LastGate sums up the last gate in a line.
 func (r *Run) LastGate() string {
 	p := r.Curve[len(r.Curve)-1]
 	text := fmt.Sprintf("gate %d of %d: %d games, %s rows, loss %.4f, ", r.Counts.Gated, r.Options.Gates,

@@ -52,23 +52,19 @@ func (o Options) Check() error {
 			return fmt.Errorf("hidden layer is %d, want 1 to 1024", h)
 		}
 	}
-	if (o.Iterations > 0) == (o.For > 0) || o.Iterations < 0 || o.For < 0 {
-		return fmt.Errorf("a budget of %d iterations and %v: set one of the two, above 0", o.Iterations, o.For)
-	}
-	if n := len(o.Opponents); n > mostOpponents {
-		return fmt.Errorf("%d opponents, want at most %d", n, mostOpponents)
-	}
+	n := len(o.Opponents)
 	return cmp.Or(
+		check((o.Iterations > 0) != (o.For > 0) && o.Iterations >= 0 && o.For >= 0,
+			"a budget of %d iterations and %v: set one of the two, above 0", o.Iterations, o.For),
+		check(n <= mostOpponents, "%d opponents, want at most %d", n, mostOpponents),
 		CheckCount("batch", o.Batch, 1<<20), CheckCount("games", o.Games, 1<<20), CheckCount("rounds", o.Rounds, 1<<20),
 		CheckCount("mean", o.Mean, 1<<20), CheckCount("gates", o.Gates, 1<<20),
 		CheckShare("explore", o.Explore), CheckShare("late", o.Late),
 	)
 }
 
-// Common returns o. An algorithm has it by embedding Options.
 func (o *Options) Common() *Options { return o }
 
-// Sizes are the layer sizes of a run's nets.
 func (o Options) Sizes(g *games.Game) []int {
 	return append(append([]int{len(g.Features)}, o.Hidden...), 1)
 }
@@ -95,28 +91,23 @@ func (o Options) unused(g *games.Game) (numbers []int, err error) {
 	return numbers, nil
 }
 
-// CheckShare requires 0 to 1.
+func check(ok bool, format string, args ...any) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
 func CheckShare(name string, v float64) error {
-	if v >= 0 && v <= 1 {
-		return nil
-	}
-	return fmt.Errorf("%s is %v, want 0 to 1", name, v)
+	return check(v >= 0 && v <= 1, "%s is %v, want 0 to 1", name, v)
 }
 
-// CheckCount requires 1 to most.
 func CheckCount(name string, v, most int) error {
-	if v >= 1 && v <= most {
-		return nil
-	}
-	return fmt.Errorf("%s is %d, want 1 to %d", name, v, most)
+	return check(v >= 1 && v <= most, "%s is %d, want 1 to %d", name, v, most)
 }
 
-// CheckRate requires a learning rate above 0 and below 1.
 func CheckRate(name string, v float64) error {
-	if v > 0 && v < 1 {
-		return nil
-	}
-	return fmt.Errorf("%s is %v, want a learning rate above 0 and below 1", name, v)
+	return check(v > 0 && v < 1, "%s is %v, want a learning rate above 0 and below 1", name, v)
 }
 
 // Flags are the flags of a new run that every algorithm reads; nil or empty means the algorithm's default.

@@ -61,7 +61,6 @@ type Algorithm interface {
 	Check(g *games.Game) error
 }
 
-// A Run is a training run in progress.
 type Run struct {
 	Game     *games.Game
 	Settings Algorithm

@@ -40,7 +40,6 @@ type State struct {
 // stateVersion is what Save writes; 2 added the checksum, 3 siblings. Games of one seat resume from older ones.
 const stateVersion = 3
 
-// A BackupState is the stage of a fitted value iteration.
 type BackupState struct {
 	Average float64 `json:"drift"` // of what a ply more changes
 	Fits    int     `json:"fits"`
@@ -158,7 +157,6 @@ func (r *Run) restore(s *State) (err error) {
 	return r.restoreGames(s)
 }
 
-// Save returns where the slot stands between two rollouts.
 func (s *Slot) Save() (GameSlot, error) {
 	b, err := env.Encode(nil, s.State)
 	who := slices.Clone(s.Opponent[:])
@@ -218,7 +216,6 @@ func (s *State) Net(prefix string, inputs int) (*mlp.Net, error) {
 	return n, nil
 }
 
-// Under returns the tensors with a prefix, without it.
 func (s *State) Under(prefix string) []mlp.Tensor {
 	var all []mlp.Tensor
 	for _, t := range s.Tensors {
@@ -264,7 +261,6 @@ func (n *Named) Take(name string, shape ...int) []float32 {
 // sumKey has the SHA-256 of the file, with zeros in its own place, in hexadecimal; version 1 has none.
 const sumKey = "sha256"
 
-// noSum holds the place of a checksum.
 var noSum = strings.Repeat("0", 2*sha256.Size)
 
 var errDamaged = errors.New("the checksum does not match: the file was changed after the run was saved. " +

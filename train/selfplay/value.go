@@ -100,7 +100,6 @@ func (v *Value) Save(s *State) {
 	s.Add(v.saved, v.Mean.Tensors())
 }
 
-// Restore sets what Save added.
 func (v *Value) Restore(s *State) error {
 	if err := v.Trainer.SetState(s.Tensors, s.Steps); err != nil {
 		return err

@@ -61,7 +61,6 @@ const (
 	padLen = (OwnLen + 7) &^ 7
 )
 
-// A table is the counts of up to eight positions.
 type table struct {
 	boards batch
 	terms  [Terms][8]int32

@@ -21,7 +21,6 @@ type Codec struct {
 	opened   bool // the referee's end has sent the settings
 }
 
-// received is what the bot's end has read so far.
 type received struct {
 	names   [2]string // by seat
 	me      string

@@ -198,7 +198,6 @@ func (c *Codec) action(words []string) (contest.Turn, bool) {
 	return t, true
 }
 
-// settle makes s the position that was received, or says why it cannot be.
 func (c *Codec) settle(s *blockbattle.State, seat int) error {
 	t := &c.received
 	odd := t.odd

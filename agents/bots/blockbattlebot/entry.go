@@ -19,7 +19,6 @@ import (
 //go:embed weights features.txt
 var shipped embed.FS
 
-// FeatureNames names the features in order, as a file of weights repeats them.
 var FeatureNames = features.Names(shipped)
 
 // Entry is what programs offer for Block Battle. A contest bot reaches nothing of this file.

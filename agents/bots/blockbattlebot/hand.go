@@ -10,7 +10,6 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-// A Term is one number that the hand-tuned evaluator weighs.
 type Term int
 
 // The terms. Those of the board are counts of shape, those in stock come from the side.
@@ -79,7 +78,6 @@ func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	}
 }
 
-// sums returns the worths of n positions.
 func (h *Hand) sums(n int) *[8]float32 {
 	h.boards.count(&h.terms, h.opp.threat+3, n)
 	mlp.SumEight(h.terms[:], h.Weights[:], &h.worth)
@@ -159,7 +157,6 @@ var beside = func() (out [64]struct {
 	return out
 }()
 
-// size returns n without its sign.
 func size(n int) int {
 	sign := n >> (bits.UintSize - 1)
 	return (n ^ sign) - sign

@@ -170,7 +170,6 @@ func replayLog(ctx context.Context, t *trial.Trial, l protocolLog, bank time.Dur
 //go:embed logs/protocol_logs.jsonl.gz
 var protocolLogs []byte
 
-// A protocolLog is one game as one bot saw it.
 type protocolLog struct {
 	Dialect string      // classic or port
 	Game    string      // its name

@@ -34,7 +34,6 @@ type Codec struct {
 	board    [env.MaxSeats]blocking.Board // as the host's end has shown them
 }
 
-// received is what the start of a game says.
 type received struct {
 	seats, seat, size int
 	letters           uint32
@@ -131,7 +130,6 @@ func (c *Codec) readStart(r *reader) {
 	}
 }
 
-// understand puts the shapes of the game in use.
 func (t *received) understand(shapes []string, letters string) error {
 	if t.size != blocking.Size || t.seat >= t.seats {
 		return fmt.Errorf("player %d of %d on a board of size %d", t.seat, t.seats, t.size)
@@ -156,7 +154,6 @@ func (t *received) understand(shapes []string, letters string) error {
 	return err
 }
 
-// position makes s the position that a request shows.
 func (c *Codec) position(s *blocking.State, rows, others []string) error {
 	t := &c.received
 	if t.odd != nil {

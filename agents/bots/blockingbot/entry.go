@@ -17,7 +17,6 @@ import (
 //go:embed weights features.txt
 var shipped embed.FS
 
-// FeatureNames names the features in order, as a file of weights repeats them.
 var FeatureNames = features.Names(shipped)
 
 // Entry is what programs offer for Blocking. A contest bot reaches nothing of this file.

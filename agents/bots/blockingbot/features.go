@@ -173,7 +173,6 @@ func wait(s *blocking.State, seat int) int {
 	return n
 }
 
-// use finds the classes of a table's letters.
 func (r *FeatureReader) use(t *blocking.Table) {
 	if r.table == t {
 		return

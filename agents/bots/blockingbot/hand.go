@@ -8,10 +8,8 @@ import (
 	"blockyard/env/blocking"
 )
 
-// A Term is one number of a seat that the hand-tuned evaluator weighs.
 type Term int
 
-// The terms.
 const (
 	Squares Term = iota // laid
 	Corners             // connected cells
@@ -137,7 +135,6 @@ type analysis struct {
 	table *blocking.Table // they are of
 }
 
-// fits is where a seat's pieces fit.
 type fits struct {
 	near, connected blocking.Board // the cells that pieces may cover, and those that they must
 	may             uint32         // the letters of the pieces

@@ -18,7 +18,6 @@ const Len = 21 + 2*lacking + 3*windows + 3*dropblox.Cols - 2 // how many feature
 // edgeScale and holeScale are what an edge, a square of a well and a hole count.
 const edgeScale, holeScale = 0.03, 0.1
 
-// A FeatureReader is a features.Reader. It keeps nothing.
 type FeatureReader struct{}
 
 // Shared implements features.Reader: there are no such features.

@@ -6,10 +6,8 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// A Term is one number that the hand-tuned rating weighs.
 type Term int
 
-// The terms: the classic six.
 const (
 	Landing  Term = iota // height of the block's middle where it came to rest
 	Eroded               // rows removed times squares of the block in them

@@ -14,7 +14,6 @@ type choice struct {
 	line   float32
 }
 
-// A keeper keeps the best of many choices.
 type keeper struct {
 	list  []choice
 	most  int     // choices kept: more than the width, since some lead to the same board

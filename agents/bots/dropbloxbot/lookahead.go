@@ -24,7 +24,6 @@ type Ender interface {
 	Ended(b *Board) float32
 }
 
-// A lookahead is the memory of Beam.Lookahead.
 type lookahead struct {
 	beam    *Beam // continues lines in a future
 	draws   dropblox.Twister

@@ -207,7 +207,6 @@ type column struct {
 	height             int
 }
 
-// columnOf returns the column of these taken squares.
 func columnOf(taken uint64) (c column) {
 	c.taken, c.open = taken, open(taken)
 	c.holes = within &^ (taken | c.open)
@@ -215,12 +214,10 @@ func columnOf(taken uint64) (c column) {
 	return c
 }
 
-// squares returns what a column contributes to sums.squares.
 func (c column) squares() uint64 {
 	return uint64(c.height*c.height)<<squareOf + uint64(c.height) + ones(c.taken)<<takenAt
 }
 
-// inside returns what a column contributes to sums.inside.
 func (c column) inside() uint64 {
 	n := ones(c.taken^(c.taken>>1|1<<(dropblox.Rows-1))) + ones(c.holes)<<holesAt
 	if c.holes != 0 {

@@ -130,7 +130,6 @@ var stepSizes = func() (out [128][2]int8) {
 	return out
 }()
 
-// Yes returns 1 for true and 0 for false.
 func Yes(b bool) int32 {
 	if b {
 		return 1

@@ -127,7 +127,6 @@ func (c *Codec) turn(r *bufio.Reader, rest string, s *tetrisduel.State) (contest
 	return t, nil
 }
 
-// position fills in s from the lines of a request.
 func (c *Codec) position(s *tetrisduel.State, rest string, lines []string) (left time.Duration, err error) {
 	if len(c.deal) != tetrisduel.Packages {
 		return 0, fmt.Errorf("no sequence of %d blocks in packages was announced", tetrisduel.HalfTurns)

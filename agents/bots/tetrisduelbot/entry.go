@@ -19,7 +19,6 @@ import (
 //go:embed weights features.txt
 var shipped embed.FS
 
-// FeatureNames are the names of the features, in order, as a file of weights repeats them.
 var FeatureNames = features.Names(shipped)
 
 // Entry lists what this package offers. The source of a contest bot leaves this file out.

@@ -79,7 +79,6 @@ func half(s *shape, blocks *[soon]int, out []int32) {
 	}
 }
 
-// within keeps v between -most and most.
 func within(v, most int32) int32 {
 	if v > most {
 		return most

@@ -8,7 +8,6 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// A Term is a property of a position to which the hand-tuned evaluator gives a weight.
 type Term int
 
 // The terms: each is the seat's number less the opponent's. Those of the board are counts of shape.

@@ -30,7 +30,6 @@ type decision struct {
 
 const spare = 4 // the rows free everywhere that every block has room in
 
-// open prepares the actions of seat in s.
 func (d *decision) open(s *tetrisduel.State, seat int) {
 	d.state, d.seat, d.kind = s, seat, s.Block(int(s.Turn))
 	d.board, d.other = s.Cells, tetrisduel.Turned(&s.Cells)

@@ -129,7 +129,6 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 	return nil, false
 }
 
-// finish sets the result of a game that was played to its end.
 func (r *Referee) finish() {
 	r.winner, r.reason = int(r.State.Winner), r.State.Reason.String()
 	if r.State.Reason == tetrisduel.Limit && r.winner == contest.Nobody && r.TieByTime {

@@ -12,7 +12,6 @@ import (
 // A Term is one of the numbers that the demo solver's rating weighs (rules §13.2).
 type Term int
 
-// The terms, as they count.
 const (
 	Holes  Term = iota // a cell with an empty one right below
 	Slots              // a cell with filled ones on both sides
@@ -106,7 +105,6 @@ const Len = 3*wintetris.Width - 2 + 9 // how many features there are
 
 const steepest = 6 // what a step from a column to the next counts at most
 
-// A FeatureReader is a features.Reader. It keeps nothing.
 type FeatureReader struct{}
 
 // Shared implements features.Reader: there are no such features.

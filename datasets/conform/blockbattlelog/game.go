@@ -65,7 +65,6 @@ func (g *game) replay() {
 	}
 }
 
-// at names a player's round as the place of the comparisons that follow.
 func (g *game) at(r *roundRecord, seat int) {
 	g.t.At("game %s, round %d, %s", id(g.rec.ID), r.Round, player(seat))
 	if out := r.P[seat].Out; out != nil {

@@ -103,7 +103,6 @@ func draws(trial *blockbattle.Report, holes [2][][]int, next int) []uint16 {
 	return out[:min(len(out), env.MaxDraws)]
 }
 
-// compare compares the stated values of one player's round.
 func (p *played) compare(t *conform.Tally, seat int, r *playerRecord) {
 	land, rep := &p.lands[seat], &p.rep.Sides[seat]
 	var words []string

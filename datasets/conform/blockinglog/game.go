@@ -30,7 +30,6 @@ func begin(t *conform.Tally, g *game, _ conform.Values, r *gameRecord) {
 	conform.Require(t, "letters", r.Letters, blocking.LetterText(g.state.Letters))
 }
 
-// turnRecord has the inputs of a turn: the player and the answer.
 type turnRecord struct {
 	P     int     `json:"p"`
 	Out   *string `json:"out"`

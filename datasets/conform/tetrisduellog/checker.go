@@ -143,7 +143,6 @@ func parseBoard(text string) (f falling.Field) {
 	return f
 }
 
-// A boardText is a board in lower case.
 type boardText string
 
 func (b *boardText) UnmarshalJSON(text []byte) error {

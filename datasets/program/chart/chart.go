@@ -16,7 +16,6 @@ type Line struct {
 	Points []Point
 }
 
-// Lines are series over a common axis.
 type Lines struct {
 	Title, Across, Up string  // what the picture shows, and what its axes do
 	From, To          float64 // ends of the upward axis

@@ -8,7 +8,6 @@ import (
 	"blockyard/env"
 )
 
-// A Position is the analysis of one position of a recorded game.
 type Position struct {
 	Game  string `json:"game"`
 	Turn  int    `json:"turn"`  // number of the position in its record, from 0
@@ -45,7 +44,6 @@ type Ply struct {
 	Text   string     `json:"text"`
 }
 
-// A Request asks for the analysis of a position.
 type Request struct {
 	Record *record.Record
 	Turn   int       // number of the position
@@ -61,7 +59,6 @@ type Analyst interface {
 	Agents(game string) []string
 }
 
-// A Game is the analysis of a whole recorded game.
 type Game struct {
 	Game      string     `json:"game"`
 	Agent     string     `json:"agent"` // see Position
@@ -81,7 +78,6 @@ type Player struct {
 	MeanLoss  float64 `json:"mean_loss"` // without decisions that end the game
 }
 
-// A Decision is one choice of a seat.
 type Decision struct {
 	Turn   int     `json:"turn"`
 	Seat   int     `json:"seat"`

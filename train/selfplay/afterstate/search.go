@@ -100,7 +100,6 @@ func (c *Search) Evaluate(l *Ply, s env.State, seat int) {
 	}
 }
 
-// read fills in the features of l's afterstates.
 func (c *Search) read(l *Ply, seat int) {
 	own := c.Game.Own
 	if need := l.Live * own; len(l.X) < need {

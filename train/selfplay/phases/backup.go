@@ -16,7 +16,6 @@ const (
 	averageOver = 200 // fits that the average change is taken over
 )
 
-// A backupLearner learns from single replies, in a game of turns.
 type backupLearner struct {
 	staged
 	average float64 // running mean of what a ply more changes

@@ -122,12 +122,10 @@ func (c *Config) opponent(g *games.Game, name string) (match.Player, error) {
 	return p, err
 }
 
-// Net is the player that evaluates with net and searches ply plies.
 func Net(g *games.Game, net *mlp.Net, ply int) match.Player {
 	return searcher(g, "learned", ply, func() (search.Evaluator, error) { return g.Learned(net.Clone()) })
 }
 
-// searcher is a player that searches ply plies with an evaluator.
 func searcher(g *games.Game, name string, ply int, evaluator func() (search.Evaluator, error)) match.Player {
 	return match.Player{Name: name, New: func(uint64) (env.Agent, error) {
 		e, err := evaluator()

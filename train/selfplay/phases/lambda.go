@@ -49,7 +49,6 @@ func fall(from, to, since, until, progress float64) float64 {
 	return to + (from-to)*(1+math.Cos(math.Pi*(progress-since)/(until-since+1e-9)))/2
 }
 
-// collect turns the paths of all slots into rows with targets.
 func (l *lambdaLearner) collect() {
 	l.Rows.Cut(0)
 	n := len(l.Run.Game.Features)
@@ -101,7 +100,6 @@ func returns(steps []afterstate.Step, lambda float64, y []float32) {
 	}
 }
 
-// A lambdaPolicy plays the net's best choice and notes it.
 type lambdaPolicy struct{ policy }
 
 func (p *lambdaPolicy) Begin(s *selfplay.Slot) {

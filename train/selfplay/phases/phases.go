@@ -93,7 +93,6 @@ func (c *Config) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner,
 
 const firstVersion = 3 // the first version of saved runs that have these algorithms
 
-// The kinds of policies.
 const (
 	siblingKind = "siblings"
 	backupKind  = "backup"
@@ -133,7 +132,6 @@ func (c *Config) Stage(r *selfplay.Run) string {
 	return fmt.Sprintf("search backup %d of %d", min(max(1, r.Counts.Gated-first+1), of), of)
 }
 
-// A policy is what all policies have in common.
 type policy struct {
 	*afterstate.Search
 	config *Config

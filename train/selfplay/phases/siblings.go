@@ -18,7 +18,6 @@ const (
 	meanOver  = 8   // weights are averaged over this part of a stage, its last
 )
 
-// A siblingLearner learns from the decisions of its stage.
 type siblingLearner struct {
 	staged
 	reader *siblingReader
@@ -271,7 +270,6 @@ func (r *siblingReader) check(d *decision) error {
 
 var errNoChoice = errors.New("the seat has no such choice")
 
-// can reports whether seat may choose a in s.
 func (r *siblingReader) can(s env.State, seat int, a env.Action) bool {
 	if seat >= env.MaxSeats || !s.Acting().Has(seat) {
 		return false

@@ -21,7 +21,6 @@ import (
 	"blockyard/train/selfplay"
 )
 
-// A Config holds all settings of a run. It implements selfplay.Algorithm.
 type Config struct {
 	selfplay.Options
 
@@ -139,7 +138,6 @@ func (f *Flags) Validate() error {
 	return nil
 }
 
-// Config returns the settings of the run of a game of one seat that the flags ask for.
 func (f *Flags) Config(g *games.Game, run *selfplay.Flags) (*Config, error) {
 	c := Default(g)
 	run.Apply(&c.Options)

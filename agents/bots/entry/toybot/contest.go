@@ -31,7 +31,6 @@ var hosted = &contest.Contest{
 // take.
 type codec struct{}
 
-// numbers are what a line has, in order.
 func numbers(s *toy.State, seat *int) []any {
 	list := []any{seat, &s.Played, &s.Card}
 	for k := range int(s.Seats) {
@@ -83,7 +82,6 @@ func (c codec) Judge(s env.State, seat int, answer string) env.Action {
 	return env.None
 }
 
-// A referee is the host's side of one game.
 type referee struct {
 	state *toy.State
 	moves func(env.Seats, env.Moves)

@@ -14,7 +14,6 @@ import (
 	"io"
 )
 
-// Entry is what programs offer for the toy games. No network is shipped for them.
 var Entry = &entry.Entry{
 	Game: "toy",
 	Baseline: &entry.Baseline{Terms: []string{"points", "lead"}, Weights: []float32{0.25, 1},
@@ -42,7 +41,6 @@ func (h hand) Evaluate(states []env.State, seat int, out []float32) {
 	}
 }
 
-// standing returns a seat's points and its lead on the best of the others.
 func standing(s *toy.State, seat int) (points, lead float32) {
 	points = float32(s.Points[seat])
 	best := float32(0)

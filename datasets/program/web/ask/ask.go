@@ -57,7 +57,6 @@ func (a Answers) Answer(ctx context.Context, what string, r *Request) (status in
 	return 200, text
 }
 
-// JSON returns v as JSON.
 func JSON(v any) ([]byte, error) { return json.Marshal(v) }
 
 // Failed returns the status and the text of an error.
