@@ -54,12 +54,12 @@ func TestHostBlocking(t *testing.T) {
 		for _, bots := range seatings {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "games.jsonl.gz")
-			status, out, errs := hostBlocking(t, bots, "--early-end", early, "--games", "4", "--json", "--record", file, "--log", dir)
+			status, out, errs := hostBlocking(t, bots, "--early-end", early, "--games", "2", "--json", "--record", file, "--log", dir)
 			require.Zero(t, status, errs)
 			require.Empty(t, errs)
 			var got match.Report
 			require.NoError(t, json.Unmarshal([]byte(out), &got))
-			require.Equal(t, 4, got.Games)
+			require.Equal(t, 2, got.Games)
 			require.Less(t, got.Players[0].Rank.Value, got.Players[1].Rank.Value)
 			for i, b := range got.Players {
 				require.Empty(t, b.Faults, "bot %d", i)
@@ -68,7 +68,7 @@ func TestHostBlocking(t *testing.T) {
 			require.Equal(t, len(bots) == 2, got.Winner != "")
 			require.Equal(t, got.Played[0].Seed, got.Played[1].Seed, "equal letters in every seating")
 			require.NotEqual(t, got.Played[0].Seats, got.Played[1].Seats)
-			checkRecords(t, file, 4)
+			checkRecords(t, file, 2)
 			log, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
 			require.NoError(t, err)
 			for _, want := range []string{

@@ -110,11 +110,11 @@ func sortedNames(r *tournament.Report) (names []string) {
 // gets the table of one that was not disturbed.
 func TestTournamentGoesOnAfterAKill(t *testing.T) {
 	dir := t.TempDir()
-	args := []string{"hand:ply=1", "first", "random", "hand:ply=1,width=4", "--games", "4", "--finals", "4", "--format", "swiss"}
+	args := []string{"hand:ply=1", "first", "random", "hand:ply=1,width=4", "--games", "2", "--finals", "2", "--format", "swiss"}
 	want := playTournament(t, append(args, "--out", filepath.Join(dir, "whole"))...)
 	out := filepath.Join(dir, "killed")
 	journal := filepath.Join(out, "journal.jsonl")
-	for _, games := range []int{3, 11} {
+	for _, games := range []int{2, 6} {
 		killTournament(t, games, out, append([]string{"blockbattle"}, args...)...)
 		f, err := os.OpenFile(journal, os.O_APPEND|os.O_WRONLY, 0)
 		require.NoError(t, err)

@@ -68,7 +68,7 @@ func (s *side) actions(i int, dst []env.Action) []env.Action {
 // Environments stepped in any order, a few at a time, write the same bytes as all of them in step.
 func TestStreamSameBytes(t *testing.T) {
 	seed := envtest.Seed(t)
-	const envs, steps = 7, 60
+	const envs, steps = 7, 40
 	for _, g := range allGames() {
 		for name, c := range twinConfigs(g) {
 			if c.Autoreset == vec.Disabled {

@@ -105,7 +105,7 @@ func TestTrace(t *testing.T) {
 				require.NoError(t, plain.Reset(vec.From(seed), nil, want))
 				require.Len(t, n.pages, c.Envs)
 				ended := 0
-				for range 150 {
+				for range 60 {
 					if c.Autoreset == vec.Disabled && n.resetEnded(t, e, out) {
 						n.resetEnded(t, plain, want)
 					}

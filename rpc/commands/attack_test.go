@@ -26,7 +26,7 @@ import (
 // --max-memory and a tenth more, or 64 MiB. Games fill half of the limit. Then several clients at once call each method
 // with its largest arguments, and do not read the answers. A method without an attack fails the test.
 func TestMemoryUnderAttack(t *testing.T) {
-	const limit, clients = 256 << 20, 4
+	const limit, clients = 128 << 20, 4
 	path := filepath.Join(t.TempDir(), "s")
 	p := serve(t, "--listen", "unix:"+path, "--max-memory", fmt.Sprint(limit))
 	watch := watchMemory(t, p.Process.Pid)

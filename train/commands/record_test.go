@@ -22,8 +22,8 @@ func TestKillsLoseNoGame(t *testing.T) {
 	dir := t.TempDir()
 	args := func(name string, more ...string) []string {
 		return append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name),
-			"--record", filepath.Join(dir, name+".jsonl"), "--backup=0.2", "--games=4", "--rounds=24", "--iterations=40",
-			"--batch=32", "--hidden=6", "--gates=8", "--gate-pairs=1", "--gate-ply=1"}, more...)
+			"--record", filepath.Join(dir, name+".jsonl"), "--backup=0.2", "--games=4", "--rounds=10", "--iterations=4",
+			"--batch=32", "--hidden=6", "--gates=3", "--gate-pairs=1", "--gate-ply=1"}, more...)
 	}
 	require.NoError(t, command(t, args("whole")...))
 	want := recordedIn(t, filepath.Join(dir, "whole.jsonl"))

@@ -9,7 +9,7 @@ import socket
 import ssl
 import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
@@ -28,6 +28,18 @@ os.environ.setdefault("RAY_raylet_start_wait_time_s", "240")
 ROOT = Path(__file__).resolve().parents[3]
 GAME = "BlockBattle-v0"
 MODES = ["NextStep", "SameStep", "Disabled"]
+
+
+def pairs(first: Iterable[Any], second: Iterable[Any]) -> list[Any]:
+    """Return every pair as parameters of a test. Those marked slow are not needed to see each value once."""
+    second = list(second)
+    return [
+        pytest.param(
+            *(a if isinstance(a, tuple) else (a,)), b, marks=[pytest.mark.slow] if (i + j) % len(second) else []
+        )
+        for i, a in enumerate(first)
+        for j, b in enumerate(second)
+    ]
 
 
 def script(path: Path) -> Any:

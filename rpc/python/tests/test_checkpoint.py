@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import GAME, MODES, Server, random_actions, serving
+from conftest import GAME, MODES, Server, pairs, random_actions, serving
 
 import blockyard
 
@@ -70,8 +70,7 @@ def options_of(game):
     return seats, [None, "random", "hand:ply=1", "learned:ply=1", {"random": 1, "first": 1, "hand:ply=1": 2}]
 
 
-@pytest.mark.parametrize("game", blockyard.ENV_IDS)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("game", "mode"), pairs(blockyard.ENV_IDS, MODES))
 def test_goes_on_exactly(server: Server, other: Server, game, mode):
     seats, opponents = options_of(game)
     targets = [

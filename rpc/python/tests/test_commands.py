@@ -183,7 +183,8 @@ def test_from_the_wheel_alone(tmp_path):
     subprocess.run([sys.executable, "-m", *(["uv", "venv", "-q"] if uv else ["venv"]), str(folder)], check=True)
     install = [sys.executable, "-m", "uv", "pip", "install", "-q", "--python", python] if uv else []
     env = {k: v for k, v in os.environ.items() if not k.startswith(("BLOCKYARD", "PYTHON"))}
-    installed = ran(str(ROOT), command=install or [python, "-m", "pip", "install", "-q"], env=env, timeout=600)
+    built = next(Path(sys.prefix).glob("wheel/blockyard-*.whl"), ROOT)  # `make .venv/test` leaves it there
+    installed = ran(str(built), command=install or [python, "-m", "pip", "install", "-q"], env=env, timeout=600)
     assert installed.returncode == 0, installed.stderr
     script, kwargs = [str(folder / "bin" / "blockyard")], {"env": env, "cwd": tmp_path}
     for command in (script, [python, "-m", "blockyard"]):

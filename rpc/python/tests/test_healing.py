@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import GAME, Server, copied, random_actions
+from conftest import GAME, MODES, Server, copied, pairs, random_actions
 from mortal import dying, mortals
 from test_checkpoint import go_on, same
 
@@ -52,8 +52,7 @@ def played(env, steps, events=None):
     return hashes, env.opponent_stats()
 
 
-@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
-@pytest.mark.parametrize("game", WAYS)
+@pytest.mark.parametrize(("game", "mode"), pairs(WAYS, MODES))
 def test_nothing_changes(server: Server, two, caplog, game, mode):
     a, b = two
     options = WAYS[game] | {"seed": 4, "autoreset_mode": mode}

@@ -7,7 +7,7 @@ import signal
 
 import numpy as np
 import pytest
-from conftest import Server
+from conftest import Server, pairs
 from mortal import dying, mortals
 from test_checkpoint import digest
 from test_healing import WAYS, losses
@@ -51,8 +51,7 @@ def played(pool, steps, events=None, chance=0):
     return seen, pool.opponent_stats() if pool.opponent_specs else None
 
 
-@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
-@pytest.mark.parametrize("game", WAYS)
+@pytest.mark.parametrize(("game", "mode"), pairs(WAYS, ["SameStep", "NextStep"]))
 def test_nothing_changes(server: Server, two, caplog, game, mode):
     a, b = two
     options = WAYS[game] | {"seed": 4, "autoreset_mode": mode}

@@ -7,7 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from conftest import Server
+from conftest import MODES, Server, pairs
 
 import blockyard
 
@@ -53,19 +53,21 @@ def test_a_league_as_a_stranger_writes_it(server: Server):
         assert not infos["opponent"].any()
 
 
-@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
 @pytest.mark.parametrize("how", [{}, {"reward": "score", "packed": True, "transport": "socket"}, {"illegal": "error"}])
 @pytest.mark.parametrize(
-    ("game", "opponents", "seats"),
-    [
-        (GAME, [1], 2),
-        (GAME, [0], 2),
-        ("TetrisDuel-v0", [1], 2),
-        ("TetrisDuel-v0", [0], 2),
-        ("Blocking-v0", [0], 2),
-        ("Blocking-v0", [1, 2, 3], 4),
-        ("Blocking-v0", [0, 2], 4),
-    ],
+    ("game", "opponents", "seats", "mode"),
+    pairs(
+        [
+            (GAME, [1], 2),
+            (GAME, [0], 2),
+            ("TetrisDuel-v0", [1], 2),
+            ("TetrisDuel-v0", [0], 2),
+            ("Blocking-v0", [0], 2),
+            ("Blocking-v0", [1, 2, 3], 4),
+            ("Blocking-v0", [0, 2], 4),
+        ],
+        MODES,
+    ),
 )
 def test_the_trainer_sees_what_it_sees_of_the_server(server: Server, game, opponents, seats, mode, how):
     """Every byte of observations, rewards, flags and infos; the policy plays as the server's agent does."""

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import MODES, Server, assert_same, random_actions
+from conftest import MODES, Server, assert_same, pairs, random_actions
 
 import blockyard
 from blockyard.pettingzoo import BlockAEC, aec_env
@@ -60,8 +60,7 @@ class AsAgents:
 
 
 @pytest.mark.parametrize("reward", ["result", "score"])
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("game", "seats"), SEATS)
+@pytest.mark.parametrize(("game", "seats", "mode"), pairs(SEATS, MODES))
 def test_rows_are_what_agents_see(server: Server, game, seats, mode, reward):
     """Transition by transition, the rows of a game and PettingZoo's agents are the same, and so are their returns."""
     games, how = 3, {"seats": seats, "address": server.unix, "reward": reward}
@@ -148,8 +147,9 @@ def test_waiting_rows_have_one_action(server: Server, game, seats):
         assert env.stats()["env"] == {"actions": 40 * 5, "illegal": 0}
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("game", "seats"), [(g, 0) for g in blockyard.ENV_IDS] + [("Blocking-v0", 4)])
+@pytest.mark.parametrize(
+    ("game", "seats", "mode"), pairs([(g, 0) for g in blockyard.ENV_IDS] + [("Blocking-v0", 4)], MODES)
+)
 def test_no_mask_is_ever_empty(server: Server, game, seats, mode):
     """The two ways in which masks are used run in every game and mode, through terminated and truncated episodes."""
     play_by_masks(server, game, seats, mode, 300)

@@ -21,7 +21,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 @pytest.mark.parametrize(
     ("script", "args"),
     [
-        ("ppo_selfplay.py", ["--updates", "16"]),
+        pytest.param("ppo_selfplay.py", ["--updates", "16"], marks=pytest.mark.slow),
         pytest.param("sb3_selfplay.py", [], marks=pytest.mark.slow),
         pytest.param("pettingzoo_selfplay.py", [], marks=pytest.mark.slow),
     ],
