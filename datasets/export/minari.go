@@ -1,7 +1,6 @@
 package export
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -175,7 +174,7 @@ func (m *Minari) Close([]Source) error {
 	})
 }
 
-// observationSpace is in Minari's format, which writes infinite bounds as Infinity, not JSON; see finite.
+// observationSpace is in Minari's format, which writes infinite bounds as Infinity, not JSON.
 func observationSpace(g *env.Game) string {
 	p := g.Planes
 	box := func(dtype, shape, low, high string) string {
@@ -197,10 +196,4 @@ func nested(value string, sizes ...int) string {
 		value = "[" + strings.TrimSuffix(strings.Repeat(value+", ", sizes[k]), ", ") + "]"
 	}
 	return value
-}
-
-// finite makes a space valid JSON: infinite bounds become strings.
-func finite(space string) json.RawMessage {
-	space = strings.ReplaceAll(space, "-Infinity", `"-inf"`)
-	return json.RawMessage(strings.ReplaceAll(space, "Infinity", `"inf"`))
 }

@@ -176,10 +176,11 @@ type About struct {
 
 func (s *Shards) about() About {
 	g := s.game
+	space := strings.NewReplacer("-Infinity", `"-inf"`, "Infinity", `"inf"`).Replace(observationSpace(g)) // is JSON
 	return About{Game: g.Name, ID: g.ID, Rules: g.Rules,
 		Shape: [3]int{g.Planes.C, g.Planes.H, g.Planes.W}, CellBits: g.CellBits(),
 		Planes: g.PlaneNames, Globals: g.GlobalNames, Actions: g.Actions, None: 65535,
-		Observed: finite(observationSpace(g)), Chosen: json.RawMessage(actionSpace(g)), Revision: program.Read().Commit}
+		Observed: json.RawMessage(space), Chosen: json.RawMessage(actionSpace(g)), Revision: program.Read().Commit}
 }
 
 //go:embed cards/shards.md

@@ -145,16 +145,6 @@ func (l *Learner) taken() {
 	}
 }
 
-// split puts the slots of a task that failed too often into tasks of their own, to find the one that fails.
-func (l *Learner) split(s *sentTask) (parts []*fleet.Job) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for k := range s.tasks {
-		parts = append(parts, l.job(&sentTask{tasks: s.tasks[k : k+1], check: s.check}))
-	}
-	return parts
-}
-
 // job returns a task as a job. Its slots count as sent. The caller holds mu.
 func (l *Learner) job(s *sentTask) *fleet.Job {
 	first := &s.tasks[0]
@@ -168,7 +158,14 @@ func (l *Learner) job(s *sentTask) *fleet.Job {
 	j.Take = func(r *fleet.Result) (games, moves int, err error) { return l.take(s, r) }
 	if n := len(s.tasks); n > 1 {
 		j.ID += fmt.Sprintf("-%d", n)
-		j.Split = func() []*fleet.Job { return l.split(s) }
+		j.Split = func() (parts []*fleet.Job) { // a task that failed too often, to find the slot that fails
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			for k := range s.tasks {
+				parts = append(parts, l.job(&sentTask{tasks: s.tasks[k : k+1], check: s.check}))
+			}
+			return parts
+		}
 	}
 	return j
 }

@@ -23,23 +23,19 @@ func scatterWinTetris(state env.State, r *env.Rand) {
 		s.Field[y] = row
 	}
 	var legal []env.Action
-	from := below(r, 6) // above 0: pieces come down near each other, so that towers grow
+	from := below(r, 6) // above 0: pieces come down in one of the six places from there on, so that towers grow
 	for n := 1 + below(r, 15); n > 0; n-- {
 		legal = s.Legal(0, legal[:0])
+		first, many := 0, len(legal)
+		if from > 0 && many >= 12 {
+			first, many = from, 6
+		}
 		next := *s
-		next.Step(env.Alone(0, legal[place(r, len(legal), from)]))
+		next.Step(env.Alone(0, legal[first+below(r, many)]))
 		if next.Acting() == 0 {
 			break
 		}
 		*s = next
 	}
 	s.Lines, s.Points, s.Pieces, s.Ticks, s.Blocked = 0, 0, 0, 0, 0
-}
-
-// place draws one of n places: any if from is 0, else one of the six from there on.
-func place(r *env.Rand, n, from int) int {
-	if from == 0 || n < 12 {
-		return below(r, n)
-	}
-	return from + below(r, 6)
 }

@@ -42,19 +42,16 @@ func (s *Scrape) Add(name, help string, value any, labels ...string) {
 	if strings.HasSuffix(name, "_total") {
 		kind = prometheus.CounterValue
 	}
+	number := reflect.ValueOf(value).Convert(reflect.TypeFor[float64]()).Float()
+	if d, ok := value.(time.Duration); ok {
+		number = d.Seconds()
+	}
 	var names, values []string
 	for k := 0; k < len(labels); k += 2 {
 		names, values = append(names, labels[k]), append(values, labels[k+1])
 	}
 	desc := prometheus.NewDesc(s.prefix+name, help, names, nil)
-	s.to <- prometheus.MustNewConstMetric(desc, kind, number(value), values...)
-}
-
-func number(value any) float64 {
-	if d, ok := value.(time.Duration); ok {
-		return d.Seconds()
-	}
-	return reflect.ValueOf(value).Convert(reflect.TypeFor[float64]()).Float()
+	s.to <- prometheus.MustNewConstMetric(desc, kind, number, values...)
 }
 
 // AddDurations adds a histogram of count durations, sum in all. buckets says how many are at most so many seconds.

@@ -40,7 +40,9 @@ func (l *backupLearner) Rollout() selfplay.Rollout { return l.rollout(backupKind
 
 func (l *backupLearner) Fit() error {
 	l.collect()
-	if err := l.Learn(passes, l.rate()); err != nil {
+	// almost nothing at the end of each stage, along half a cosine
+	rate := l.config.RateBackup * (0.02 + 0.98*(1+math.Cos(math.Pi*l.part()))/2)
+	if err := l.Learn(passes, rate); err != nil {
 		return err
 	}
 	l.Run.Counts.Rows += l.Rows.Len()
@@ -72,11 +74,6 @@ func (l *backupLearner) collect() {
 	for i, g := range changes {
 		l.Rows.Y[i] += min(max(g-float32(l.average), -maxChange), maxChange)
 	}
-}
-
-// rate falls in each stage to almost nothing, along half a cosine.
-func (l *backupLearner) rate() float64 {
-	return l.config.RateBackup * (0.02 + 0.98*(1+math.Cos(math.Pi*l.part()))/2)
 }
 
 const maxWorth = 8 // what a finished game counts in a target, up or down

@@ -41,12 +41,12 @@ func (l *lambdaLearner) Fit() error {
 // rate falls until the backup begins.
 func (l *lambdaLearner) rate() float64 {
 	c := l.config
-	return fall(c.RateFrom, c.RateTo, 0, cmp.Or(c.Results, 1), l.Run.Progress())
+	return fall(c.RateFrom, c.RateTo, cmp.Or(c.Results, 1), l.Run.Progress())
 }
 
-// fall is a learning rate that falls along half a cosine between two progresses.
-func fall(from, to, since, until, progress float64) float64 {
-	return to + (from-to)*(1+math.Cos(math.Pi*(progress-since)/(until-since+1e-9)))/2
+// fall is a learning rate that falls along half a cosine until a progress.
+func fall(from, to, until, progress float64) float64 {
+	return to + (from-to)*(1+math.Cos(math.Pi*progress/(until+1e-9)))/2
 }
 
 func (l *lambdaLearner) collect() {

@@ -59,7 +59,9 @@ func (l *siblingLearner) Fit() error {
 	}
 	counts, shuffle := &l.Run.Counts, l.Run.Shuffle()
 	take := shuffle.Perm(len(l.stage.list))[:int(math.Ceil(l.config.refit()*float64(len(l.stage.list))))]
-	loss, rows, rate := 0., 0, l.rate()
+	loss, rows, part := 0., 0, l.part()
+	// almost nothing at the end of each stage, along half a cosine over the steps of the optimiser
+	rate := fall(l.config.RateBackup, l.config.RateBackup/50, 1, part*part)
 	for len(take) > 0 {
 		n := min(l.config.perStep(), len(take))
 		of, err := l.step(take[:n], func() bool { return shuffle.Uint32()&1 != 0 }, rate)
@@ -107,12 +109,6 @@ func appendChoice(y, targets []float32) []float32 {
 		y = append(y, float32(math.Exp(float64(t-top)/sharpness)/sum))
 	}
 	return y
-}
-
-// rate falls in each stage to almost nothing, along half a cosine over the steps of the optimiser.
-func (l *siblingLearner) rate() float64 {
-	part := l.part()
-	return fall(l.config.RateBackup, l.config.RateBackup/50, 0, 1, part*part)
 }
 
 // A decision is what siblings are made of: a position, the seat that chooses, and for each sibling two actions of the

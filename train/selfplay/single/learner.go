@@ -80,7 +80,9 @@ func (l *learner) Rollout() selfplay.Rollout {
 
 func (l *learner) Fit() error {
 	l.collect()
-	if err := l.Learn(1, l.rate()); err != nil {
+	c := l.config
+	rate := c.RateEnd + (c.Rate-c.RateEnd)*(1+math.Cos(math.Pi*l.Run.Progress()))/2
+	if err := l.Learn(1, rate); err != nil {
 		return err
 	}
 	return l.Fitted(l.Run.Counts.Iterations + 1)
@@ -114,9 +116,4 @@ func (l *learner) collect() {
 			}
 		}
 	}
-}
-
-func (l *learner) rate() float64 {
-	c := l.config
-	return c.RateEnd + (c.Rate-c.RateEnd)*(1+math.Cos(math.Pi*l.Run.Progress()))/2
 }
