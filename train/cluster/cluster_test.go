@@ -232,10 +232,10 @@ func TestCredentials(t *testing.T) {
 	require.ErrorContains(t, connect(), "refuses the credentials in "+client.Creds)
 	client.Creds = "no-such-file"
 	require.ErrorContains(t, connect(), "--creds: open no-such-file")
-	client.Creds = "doc.go"
-	require.ErrorContains(t, connect(), "doc.go holds neither a key nor NATS credentials")
-	_, err = broker.NewKey("doc.go")
-	require.ErrorContains(t, err, "doc.go: not a key of this program")
+	client.Creds = "learner.go"
+	require.ErrorContains(t, connect(), "learner.go holds neither a key nor NATS credentials")
+	_, err = broker.NewKey("learner.go")
+	require.ErrorContains(t, err, "learner.go: not a key of this program")
 }
 
 // A broker says what is wrong with its settings.
@@ -244,7 +244,7 @@ func TestBrokerSettings(t *testing.T) {
 	for says, f := range map[string]broker.Flags{
 		"want HOST:PORT":               {Listen: ":4222"},
 		"choose another with --listen": {Listen: strings.TrimPrefix(s.Address, "nats://")},
-		"TLS":                          {Listen: "127.0.0.1:0", TLSCert: "doc.go", TLSKey: "doc.go"},
+		"TLS":                          {Listen: "127.0.0.1:0", TLSCert: "learner.go", TLSKey: "learner.go"},
 	} {
 		_, err := f.Open(t.TempDir(), "test", quiet)
 		require.ErrorContains(t, err, says)
