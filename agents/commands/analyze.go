@@ -89,7 +89,6 @@ func (c *analyzeCmd) web(ctx context.Context, con *console) error {
 	return site.Serve(ctx, con.Out, con.Err)
 }
 
-// A recordPlace is a turn of a game in a file of records.
 type recordPlace struct {
 	file string
 	game int  // from 1
@@ -144,7 +143,6 @@ func (p *recordPlace) open(ctx context.Context) (*playback.Timeline, error) {
 	return r, nil
 }
 
-// A positionText is the analysis of a turn; String is for people.
 type positionText struct {
 	*analysis.Position
 	timeline *playback.Timeline
@@ -209,7 +207,6 @@ func writeSeat(b *strings.Builder, s *analysis.Seat) {
 	}
 }
 
-// A gameText is the analysis of a game; String is for people.
 type gameText struct {
 	*analysis.Game
 	place recordPlace

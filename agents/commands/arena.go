@@ -174,7 +174,6 @@ func players(ctx context.Context, g *env.Game, texts ...string) (list []match.Pl
 	return list, forget, err
 }
 
-// parseSPRT reads "ELO0,ELO1" or "ELO0,ELO1,ALPHA,BETA".
 func parseSPRT(text string) (*match.SPRT, error) {
 	t := &match.SPRT{Alpha: 0.05, Beta: 0.05}
 	into := []*float64{&t.Elo0, &t.Elo1, &t.Alpha, &t.Beta}

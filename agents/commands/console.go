@@ -15,7 +15,6 @@ import (
 // A console is what a command reads and writes. Run methods may ask for it.
 type console = program.Console
 
-// An output says what a command that plays many games leaves behind besides its result.
 type output struct {
 	record string // file for the records of the games; empty for none
 	log    string // folder of logs; empty for none

@@ -150,7 +150,6 @@ func (c *hostCmd) log(name func(*match.Played) string) func(*match.Played) strin
 	return func(p *match.Played) string { return filepath.Join(c.Log, name(p)+".log") }
 }
 
-// times says how often a flag is wanted.
 func times(least, most int) string {
 	words := []string{"", "once", "twice", "three times", "four times"}
 	return strings.Join(slices.Compact([]string{words[least], words[most]}), " to ")
@@ -195,7 +194,6 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 	return h.local(ctx, con, bots[0])
 }
 
-// check checks the flags and sets the list of seeds.
 func (h *roundsHost) check() error {
 	h.Mode = cmp.Or(h.Mode, "local")
 	remote, seeds, count := h.Mode != "local", h.settings["seeds"] != "", *cmp.Or(h.Games, new(1))
@@ -241,7 +239,6 @@ func (h *roundsHost) check() error {
 	return nil
 }
 
-// history is the folder for the games' folders: the one asked for, or otherwise.
 func (h *roundsHost) history(otherwise string) string {
 	if dir, ok := h.given()["history"]; ok {
 		return dir
@@ -305,7 +302,6 @@ func (h *roundsHost) console(con *console) *dropbloxcontest.Console {
 	return &dropbloxcontest.Console{W: con.Out, Colour: program.Terminal(con.Out)}
 }
 
-// ended prints the result of a game, or says how far it came.
 func (h *roundsHost) ended(con *console, r dropbloxcontest.Result, err error) error {
 	if r.Reason == dropbloxcontest.Stopped {
 		return fmt.Errorf("stopped after %d turns with %d points", r.Turns, r.Score)

@@ -31,7 +31,6 @@ type ladderCmd struct {
 	Quiet   bool     `short:"q" help:"Print no progress bar."`
 }
 
-// The files of a ladder besides its journal.
 const ladderReport, ladderPicture = "ladder.json", "ladder.svg"
 
 // Run plays the ladder and prints the table.

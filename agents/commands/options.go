@@ -81,7 +81,6 @@ func describe(o contest.Option) string {
 	return text
 }
 
-// given returns the options that the command line has set, by their names.
 func (c *contestFlags) given() contest.Settings {
 	out := contest.Settings{}
 	for _, p := range c.Options {
@@ -121,7 +120,6 @@ func (c *contestFlags) contest(game string) (*env.Game, *contest.Contest, contes
 	return g, rules, settings, err
 }
 
-// hosted lists the games that have a contest between programs.
 func hosted() (list []*entry.Entry) {
 	for _, e := range bots.All {
 		if e.Host != nil {
@@ -152,7 +150,6 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 	return kong.DefaultHelpPrinter(o, ctx)
 }
 
-// aboutContests describes the contests, or that of a game, for the help of a command that hosts them.
 func aboutContests(game string) string {
 	var b strings.Builder
 	for _, e := range hosted() {
@@ -163,7 +160,6 @@ func aboutContests(game string) string {
 	return b.String()
 }
 
-// settingsText is the settings that a user has given, as text for a journal.
 func settingsText(c *contest.Contest, given contest.Settings) string {
 	var said []string
 	for _, o := range c.Options {

@@ -127,7 +127,6 @@ func (c *playCmd) match() (m match.Game, agents []*bots.Agent, err error) {
 	return m, agents, nil
 }
 
-// ab sets Agent from --a and --b.
 func (c *playCmd) ab(g *env.Game) error {
 	switch {
 	case c.A == "" && c.B == "" && len(c.Agent) == 0:

@@ -22,7 +22,6 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// people are the persons of a game, who share a terminal.
 type people struct {
 	cmd     *playCmd
 	con     *console
@@ -75,7 +74,6 @@ func (p *people) open() error {
 	return nil
 }
 
-// webFlags are what play takes for a person in a web browser.
 type webFlags struct {
 	Web    bool   `help:"Play in a web browser: print the address of the page and serve it until interrupted."`
 	Listen string `placeholder:"HOST:PORT" help:"Address for --web; port 0 selects a free port. Default: 127.0.0.1:0."`
@@ -85,7 +83,6 @@ type webFlags struct {
 // played is the file in which games of --web are recorded by default.
 const played = "played.jsonl"
 
-// web serves the page on which persons play, until ctx is done.
 func (c *playCmd) web(ctx context.Context, con *console) error {
 	t, forget, err := c.table(ctx)
 	defer forget()

@@ -19,7 +19,6 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// pluginFlags are what play takes for a solver in a shared library.
 type pluginFlags struct {
 	Plugin   string         `placeholder:"FILE" help:"WinTetris: play with the solver in this library, or NAME=FILE."`
 	Options  string         `placeholder:"TEXT" help:"With --plugin: options to open the solver with."`
@@ -110,7 +109,6 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 	}
 }
 
-// player is the library as it is asked for.
 func (c *playCmd) player(con *console) (*library.Player, error) {
 	limit, patience := *cmp.Or(c.LimitMS, new(1000)), *cmp.Or(c.Patience, new(10*time.Second))
 	c.Games = cmp.Or(c.Games, 1)

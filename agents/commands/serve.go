@@ -93,7 +93,6 @@ func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 	return s.Serve(ctx, l)
 }
 
-// add adds a team to the file, or changes its password.
 func (c *serveDropbloxCmd) add(con *console) error {
 	if err := teams.CheckName(*c.Add); err != nil {
 		return program.Usage(err)
@@ -127,7 +126,6 @@ func readPassword(con *console) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// contestMetrics are the counts of a contest's server as operators see them.
 func contestMetrics(s *server.Server) ops.Collector {
 	return ops.Metrics("blockyard_contest_", func(m *ops.Scrape) {
 		c := s.Counts()

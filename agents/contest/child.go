@@ -16,7 +16,6 @@ const (
 	drainTime   = 250 * time.Millisecond // to read what is left, if other processes hold the pipe open
 )
 
-// errStuck says that the operating system did not end a program in time.
 var errStuck = errors.New("the program was killed but has not ended")
 
 // A Spec says how to start a child process.
@@ -225,7 +224,6 @@ func (c *Child) CPU() time.Duration {
 	return c.state.UserTime() + c.state.SystemTime()
 }
 
-// closeFiles closes the pipes; Close of a nil file does nothing.
 func (c *Child) closeFiles() {
 	for _, f := range append(c.outs, c.In) {
 		f.Close()

@@ -27,5 +27,4 @@ func signalGroup(p *os.Process, kill bool) {
 	}
 }
 
-// shell returns the command that runs a line of shell.
 func shell(line string) []string { return []string{"/bin/sh", "-c", line} }

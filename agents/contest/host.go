@@ -116,7 +116,6 @@ func (h *Host) Play(ctx context.Context) ([]Tally, error) {
 	return tallies, err
 }
 
-// odd notes what is odd about a bot's output.
 func (s *seatState) odd(h *Host, seat int, text string) {
 	h.log(Remark, seat, text)
 	if !slices.Contains(s.Odd, text) {

@@ -77,7 +77,6 @@ func contain(cmd *exec.Cmd, s *Spec) (mark string, g Guest, err error) {
 	return mark, g, err
 }
 
-// executable reports whether there is a program to start.
 func executable(cmd *exec.Cmd) bool {
 	path := cmd.Path
 	if !filepath.IsAbs(path) {
@@ -107,7 +106,6 @@ func startLocked(cmd *exec.Cmd, exited func(*os.ProcessState)) error {
 	return <-started
 }
 
-// sweepTime bounds the search for orphans.
 const sweepTime = 2 * time.Second
 
 // sweep kills what is left of a program that has a mark, after its group has been killed.

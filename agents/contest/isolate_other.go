@@ -29,5 +29,4 @@ func startLocked(cmd *exec.Cmd, exited func(*os.ProcessState)) error {
 
 func sweep(string) {}
 
-// usage returns 0: what a program uses is known on Linux only.
 func usage(int) (memory int64, threads int) { return 0, 0 }

@@ -137,7 +137,6 @@ type chunks struct {
 	err     error
 }
 
-// Read implements io.Reader.
 func (c *chunks) Read(b []byte) (n int, err error) {
 	n, c.err = c.r.Read(b)
 	c.p.mu.Lock()
@@ -288,7 +287,6 @@ func (p *Process) complaint() string {
 	return fmt.Sprintf("; standard error ends: %q", strings.ReplaceAll(text, "\n", " / "))
 }
 
-// ending says how a program has ended, from what Child.Kill returns.
 func ending(err error) string {
 	exit := new(exec.ExitError)
 	if err == nil || !errors.As(err, &exit) {
@@ -309,7 +307,6 @@ type Tail struct {
 
 const tailLen = 2 << 10
 
-// Write implements io.Writer.
 func (t *Tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -37,7 +37,6 @@ var _ env.Agent = (*ExternalAgent)(nil)
 // nothing else may use. Close the agent after use.
 func External(c Codec, p Program) *ExternalAgent { return &ExternalAgent{codec: c, program: p} }
 
-// Act implements env.Agent.
 func (e *ExternalAgent) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	if e.process == nil {
 		if err := e.start(ctx, s, seat); err != nil {
@@ -59,7 +58,6 @@ func (e *ExternalAgent) Act(ctx context.Context, s env.State, seat int) (env.Act
 	return e.codec.Judge(s, seat, line), nil
 }
 
-// start starts the bot and waits until it is ready.
 func (e *ExternalAgent) start(ctx context.Context, s env.State, seat int) (err error) {
 	if e.process, err = e.program.Start(nil); err != nil {
 		return err

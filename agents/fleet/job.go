@@ -38,7 +38,6 @@ type Result struct {
 	Busy         time.Duration // that it took; only the Server sets it
 }
 
-// A jobMessage is a job on its way.
 type jobMessage struct {
 	ID   string          `json:"id"`
 	Try  int             `json:"try"`
@@ -72,7 +71,6 @@ const (
 	exceeded = "exceeded" // another one: the job was given out too often
 )
 
-// A resultMessage is the result of a job on its way, but for its content.
 type resultMessage struct {
 	Job    string `json:"job"`
 	Worker string `json:"worker"`

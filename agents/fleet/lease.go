@@ -32,7 +32,6 @@ type clock struct {
 
 var monotonic = clock{time.Now, time.After}
 
-// leaseFor is how long a lease lasts without being renewed.
 const leaseFor = 10 * time.Second
 
 // ErrDriven says that another process drives the run.

@@ -26,7 +26,6 @@ const (
 	serverName    = "server"
 )
 
-// queues are the streams of one epoch, and how they are read.
 type queues struct{ jobs, results jetstream.Consumer }
 
 // queueOf is the rest of the name of a queue after that of its run.
@@ -86,7 +85,6 @@ func removeQueues(ctx context.Context, js jetstream.JetStream, run string, befor
 	return errors.Join(err, names.Err())
 }
 
-// ignore returns err unless it is the one that is expected.
 func ignore(err, expected error) error {
 	if errors.Is(err, expected) {
 		return nil
@@ -128,7 +126,6 @@ func explain(err error) error {
 // Objects are the nets, the weights and the large results of a run, named by the SHA-256 of their bytes in hexadecimal.
 type Objects struct{ store jetstream.ObjectStore }
 
-// objectBytes bounds the objects of a run.
 const objectBytes = 256 << 20
 
 // ErrNoObject says that there is no such object, perhaps not any more.

@@ -140,7 +140,6 @@ func (s *Server) again(ctx context.Context, j *Job) {
 	s.queue(ctx, j)
 }
 
-// queue queues a job again. The caller holds taking.
 func (s *Server) queue(ctx context.Context, j *Job) {
 	j.tries, j.lost = j.tries+1, false
 	if err := s.publish(ctx, jobMessage{j.ID, j.tries, JSON(j.Spec)}); err != nil {

@@ -62,7 +62,6 @@ const (
 	mostText     = 2000 // bytes of a reason
 )
 
-// A roster is what the process of a run knows of its workers.
 type roster struct {
 	run string
 	log *slog.Logger
@@ -215,7 +214,6 @@ func (r *roster) dropped(worker string) {
 	r.of(worker).Dropped++
 }
 
-// rows returns the workers in the order of their names.
 func (r *roster) rows() (all []WorkerRow) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -177,7 +177,6 @@ func (r *Report) compare(g *Played) {
 	}
 }
 
-// known estimates the mean of values; nil if there is none.
 func known(values []float64) *Estimate {
 	if len(values) == 0 {
 		return nil

@@ -59,7 +59,6 @@ type Answers struct {
 	Odd      []string `json:"odd,omitempty"`    // about its output, each once, with an answer that had a remark
 }
 
-// answers are how the player answered; none if it is no program.
 func (s *Standing) answers() *Answers { return cmp.Or(s.Program, &Answers{}) }
 
 // add counts a game in which the player had a seat.

@@ -42,7 +42,6 @@ func meanWithin(samples, weights []float64, low, high float64) Estimate {
 	return e
 }
 
-// equal reports whether all samples that occur are equal.
 func equal(samples, weights []float64) bool {
 	first := math.NaN()
 	for i, v := range samples {

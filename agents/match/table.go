@@ -14,7 +14,6 @@ import (
 	"blockyard/env/ansi"
 )
 
-// mostText is how many bytes of a text about a program are shown.
 const mostText = 1000
 
 // String is a table of the players, in their order. If the report lists its games, they follow, and players are letters
@@ -47,7 +46,6 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// called is what the tables call a player.
 func (r *Report) called(p *Standing) string {
 	if r.Played != nil {
 		return Letter(p.Number)
@@ -73,7 +71,6 @@ func (r *Report) table() string {
 	return align(rows)
 }
 
-// cells are the heads and the texts of a player's cells.
 func (r *Report) cells(place int, s *Standing) [][2]string {
 	listed, alone := r.Played != nil, r.Seats == 1
 	p, a := cmp.Or(s.Points, &Points{}), s.answers()
@@ -201,7 +198,6 @@ func align(rows [][]string) string {
 // result of the first against the other instead of a table.
 type Versus struct{ *Report }
 
-// String implements fmt.Stringer.
 func (v Versus) String() string {
 	switch {
 	case v.Seats == 1:
@@ -226,7 +222,6 @@ Elo     %+.0f, 95 %% interval %+.0f to %+.0f
 	return text
 }
 
-// early says whether the match was stopped.
 func (v Versus) early() string { return cell(v.Stopped, "stopped early\n") }
 
 func (v Versus) sets() string {
@@ -273,7 +268,6 @@ func (v Versus) alone() string {
 	return b.String()
 }
 
-// limits says what limited the games.
 func (r *Report) limits() (text string) {
 	for _, limit := range [][2]string{
 		{"skip", " after the first %s"}, {"cap", ", stopped at score %s"}, {"steps", ", stopped after %s choices"},

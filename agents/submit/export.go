@@ -86,12 +86,10 @@ func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, e
 	return report, save(out, f.Source)
 }
 
-// save writes a file, and makes its folder.
 func save(path string, data []byte) error {
 	return cmp.Or(os.MkdirAll(filepath.Dir(path), 0o755), disk.WriteText(path, 0o644, string(data)))
 }
 
-// describe is the report about a file.
 func (f *File) describe(b Bot, out string) string {
 	weights := "hand-tuned"
 	if b.Net != nil {
@@ -221,7 +219,6 @@ func units(net *mlp.Net, room, bits int) int {
 	}
 }
 
-// fitting says how many hidden units fit into room characters.
 func fitting(net *mlp.Net, room int) string {
 	rounded := fmt.Sprintf("at most %d hidden units", units(net, room, fewestBits))
 	if n := len(net.Layers()) - 1; n > 1 {

@@ -246,7 +246,6 @@ func lookup(name string) (*env.Game, *entry.Entry, error) {
 	return nil, nil, fmt.Errorf("%s has no bot in one file: want %s", name, strings.Join(known, ", "))
 }
 
-// submitted are the games whose contests take a source file.
 func submitted() []*entry.Entry {
 	return slices.DeleteFunc(slices.Clone(bots.All), func(e *entry.Entry) bool {
 		return e.Submission == nil || e.Submission.Folder == ""

@@ -187,7 +187,6 @@ type guest struct {
 
 var _ contest.Cage = (*Cage)(nil)
 
-// Enclose implements contest.Cage.
 func (c *Cage) Enclose(cmd *exec.Cmd, before []string, memory int64) (contest.Guest, bool, error) {
 	in, own := *c, ""
 	in.Memory = memory
@@ -207,7 +206,6 @@ func (c *Cage) Enclose(cmd *exec.Cmd, before []string, memory int64) (contest.Gu
 	return g, alone, err
 }
 
-// noLimit is more than any folder has of files.
 const noLimit = 1 << 40
 
 // writable reports whether the cage's own folder may be written: nothing in it is hidden.

@@ -27,7 +27,6 @@ func init() {
 	}
 }
 
-// enter puts up the walls and becomes the program.
 func enter(text string) error {
 	var o order
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
@@ -49,7 +48,6 @@ func enter(text string) error {
 // all are the namespaces that a contained program gets where they are permitted.
 const all = unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
 
-// A ground is what this kernel has.
 type ground struct {
 	spaces  uintptr
 	missing []string // walls
@@ -114,7 +112,6 @@ func (c *Cage) wrap(cmd *exec.Cmd, before []string, temporary string) (alone boo
 	return alone, o.command(cmd)
 }
 
-// command makes cmd the process that follows the order.
 func (o *order) command(cmd *exec.Cmd) error {
 	text, err := json.Marshal(o)
 	if err != nil {

@@ -42,7 +42,6 @@ var refused = map[string][]string{
 const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// policy is the filter of system calls on this processor.
 func policy(here *arch.Info) seccomp.Policy {
 	deny := seccomp.SyscallGroup{Action: seccomp.ActionErrno | seccomp.Action(unix.EPERM)}
 	for _, names := range refused {

@@ -19,7 +19,6 @@ var system = []string{
 	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/terminfo", "/etc/timezone", "/var/lib/ghc",
 }
 
-// devices may be read and written.
 var devices = []string{"/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"}
 
 // tools are the parts of programming languages that are often installed below the home folder: what may be read there.
@@ -40,7 +39,6 @@ var passed = []string{
 	"PYTHON*", "SHELL", "TERM", "TZ", "USER", "VIRTUAL_ENV",
 }
 
-// readable returns what every contained program may read here.
 var readable = sync.OnceValue(func() (list []string) {
 	home, _ := os.UserHomeDir()
 	patterns := slices.Clone(system)

@@ -39,7 +39,6 @@ var walls = []wall{
 	{"no sockets, ptrace, mounts, keys or io_uring (seccomp)", func(*order) error { return filterCalls() }},
 }
 
-// An order is what a process is told that contains itself.
 type order struct {
 	Argv   []string // the program; nil only tries the walls
 	Read   []string // files and folders that it may read
@@ -61,7 +60,6 @@ func (o *order) build() (missing []string, err error) {
 	return missing, nil
 }
 
-// errLacks says that the kernel does not have or permit a wall.
 var errLacks = errors.New("not permitted here")
 
 func hasSpace(space uintptr) func(o *order) error {
@@ -113,7 +111,6 @@ func readOnly(o *order) error {
 	return os.Chdir(here)
 }
 
-// ownProc shows the program the processes of its own namespace. Containers often do not permit that.
 func ownProc(o *order) error {
 	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 	if o.Spaces&unix.CLONE_NEWNS == 0 || unix.Mount("proc", "/proc", "proc", flags, "") != nil {
@@ -122,7 +119,6 @@ func ownProc(o *order) error {
 	return nil
 }
 
-// closeFiles closes what the host has open, apart from the standard files, when the program begins.
 func closeFiles(*order) error {
 	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return nil
@@ -178,7 +174,6 @@ func unprivileged(*order) error {
 	return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 }
 
-// landlocked leaves the program the files that it is given.
 func landlocked(o *order) error {
 	abi, err := landlockVersion()
 	if err != nil || abi < 1 {

@@ -47,7 +47,6 @@ const Page = "agents/SUBMISSIONS.md"
 
 func refuse(format string, args ...any) error { return &Refusal{Why: fmt.Sprintf(format, args...)} }
 
-// lost refuses a submission in which the file to start is not found.
 func lost(format string, args ...any) error {
 	return &Refusal{Why: fmt.Sprintf(format, args...), lost: true}
 }
@@ -64,12 +63,10 @@ func Is(path string) bool {
 	return err == nil && (info.IsDir() || archive(path) || languageOf(path) != nil)
 }
 
-// archive reports whether a file is an archive, by its name.
 func archive(path string) bool {
 	return slices.ContainsFunc(archives, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) })
 }
 
-// archives are the endings of the archives that are read.
 var archives = []string{".zip", ".jar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".7z"}
 
 // Name returns the name of a submission: its file's name without the ending.
@@ -125,7 +122,6 @@ func Submission(ctx context.Context, path, into string, uploads contest.Uploads,
 	return Bot{c.language, c.program}, err
 }
 
-// build finds what the bot is, compiles it and sets how it is started.
 func (c *compiler) build() error {
 	for _, way := range []func() (bool, error){c.said, c.uploaded, c.jar} {
 		if done, err := way(); done || err != nil {
@@ -162,7 +158,6 @@ func sourceRoot(dir string) (string, error) {
 	return sourceRoot(inner)
 }
 
-// A compiler finds a submission's language and runs its tools.
 type compiler struct {
 	ctx     context.Context
 	dir     string   // of the sources
@@ -205,7 +200,6 @@ func (c *compiler) try(commands ...[]string) {
 	}
 }
 
-// maxOutput is how much of a tool's output is kept.
 const maxOutput = 64 << 10
 
 // run runs a tool in the folder of the sources, if nothing has failed.

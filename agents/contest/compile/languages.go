@@ -11,7 +11,6 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// A language says how a bot is found, compiled and started.
 type language struct {
 	Name      string
 	Endings   []string       // of its source files
@@ -58,7 +57,6 @@ var builds = map[string]builder{
 	"C++": native, "C": native,
 }
 
-// languageOf is the language of a source file, nil if it has none.
 func languageOf(name string) *language {
 	if strings.HasSuffix(name, ".d.ts") { // it only declares what others have
 		return nil
@@ -67,7 +65,6 @@ func languageOf(name string) *language {
 	return languageThat(func(l language) bool { return slices.Contains(l.Endings, ending) })
 }
 
-// languageThat is the first language that is meant, nil if none is.
 func languageThat(is func(l language) bool) *language {
 	if k := slices.IndexFunc(languages, is); k >= 0 {
 		return &languages[k]

@@ -21,7 +21,6 @@ func (c *compiler) above(name string, patterns ...string) (mark string, ok bool)
 	return mark, ok
 }
 
-// beside returns the files in the folder of a file and below it.
 func beside(main string, files []string) []string {
 	files, _ = narrow(files, func(name string) bool {
 		return path.Dir(main) == "." || strings.HasPrefix(name, path.Dir(main)+"/")
@@ -103,7 +102,6 @@ func haskell(c *compiler, l *language, files []string) {
 
 var jvmPackage = regexp.MustCompile(`(?m)^\s*package\s+([\w.]+)\s*;?`)
 
-// inPackage is a class of a file by its full name.
 func (c *compiler) inPackage(main, class string) string {
 	if m := jvmPackage.FindStringSubmatch(c.text(main)); m != nil {
 		return m[1] + "." + class
@@ -228,7 +226,6 @@ func csharp(c *compiler, l *language, files []string) {
 	c.run(compiler, "build", mark, "--configuration", "Release", "--output", filepath.Join(c.dir, "out.host"))
 }
 
-// common are packages that most programs import.
 var common = []string{"bufio", "encoding/json", "fmt", "math/rand/v2", "os", "sort", "strconv", "strings", "time"}
 
 // shareGo lets a contained build read the caches of this user, so that it does not compile the standard library anew.

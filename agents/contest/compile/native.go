@@ -49,7 +49,6 @@ func (c *compiler) buildFiles() (marks []string) {
 	return marks
 }
 
-// byBuildFile builds with make or cmake.
 func (c *compiler) byBuildFile(mark string) {
 	dir := path.Dir(mark)
 	_, err := c.executables(dir, true)
@@ -107,7 +106,6 @@ func (c *compiler) executables(dir string, remove bool) (list []string, err erro
 	return list, err
 }
 
-// machineCode reports whether a file is a program of Linux, macOS or Windows, and no library or object.
 func machineCode(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".so", ".o", ".obj", ".dll", ".dylib", ".a":

@@ -15,7 +15,6 @@ import (
 	"blockyard/agents/contest"
 )
 
-// A saying is what an author says in bot.toml.
 type saying struct{ Build, Run, Language string }
 
 func readSaying(text string) (says saying, err error) {
@@ -124,7 +123,6 @@ func (c *compiler) uploaded() (ok bool, err error) {
 	return true, c.err
 }
 
-// startsJava is a script that starts a program in Java.
 var startsJava = regexp.MustCompile(`(?m)\bjava\b.*-(cp|classpath)|\bjava [A-Z]|['"]java['"]`)
 
 // script starts a script with the interpreter that its first line names. Classes of Java beside it, which it starts,

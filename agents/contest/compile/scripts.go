@@ -22,7 +22,6 @@ var (
 	bothPythons = regexp.MustCompile(`NameError|ImportError|version_info|\bsix\b|\b(raw_input|xrange|unicode)\s*=`)
 )
 
-// interpreted is a program that is started as it is.
 func interpreted(c *compiler, l *language, files []string, run, main string) {
 	c.begin(main, run, path.Base(main))
 	if l.Flags != nil {
@@ -91,7 +90,6 @@ func (c *compiler) wrapped(files []string) (main string, wrapper []string) {
 	return found[0], []string{filepath.Join(c.dir, name)}
 }
 
-// startScript is "node FILE" in a package.json.
 var startScript = regexp.MustCompile(`^node\s+(--?\S+\s+)*([^\s-]\S*)$`)
 
 func javascript(c *compiler, l *language, files []string) {

@@ -56,13 +56,11 @@ func look(root string, kit []string) (list []source, err error) {
 
 func depth(name string) int { return strings.Count(name, "/") }
 
-// stem is a file's name without folders and ending, in small letters.
 func stem(name string) string {
 	base := strings.ToLower(path.Base(name))
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 
-// names are those of files to start, the contest's own first.
 func (c *compiler) names() []string {
 	if own := strings.ToLower(c.uploads.Program); own != "" {
 		return append([]string{own}, usual...)
@@ -70,7 +68,6 @@ func (c *compiler) names() []string {
 	return usual
 }
 
-// isUsual reports whether a file or folder has a name that bots begin with.
 func (c *compiler) isUsual(name string) bool { return slices.Contains(c.names(), stem(name)) }
 
 // detect returns the language of the bot: that of a build file at the top, of a file with a usual name there, of the
@@ -131,7 +128,6 @@ func (c *compiler) detect() (*language, []string, error) {
 // makesCode is what a Makefile of a program in C or C++ mentions; others may have one to start or to pack their bot.
 var makesCode = regexp.MustCompile(`\b(cc|gcc|g\+\+|c\+\+|clang)\b|\$[({](CC|CXX)[)}]|\.(o|obj|c|cc|cpp|cxx)\b`)
 
-// marks reports whether a build file tells a language.
 func (c *compiler) marks(mark string) bool {
 	return !strings.EqualFold(path.Base(mark), "Makefile") || makesCode.MatchString(c.text(mark))
 }
@@ -146,12 +142,10 @@ func (c *compiler) mark(patterns []string) (string, bool) {
 	return "", false
 }
 
-// matches reports whether a file's name without folders matches a pattern.
 func matches(name string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, path.Base(name)); return ok })
 }
 
-// isFile reports whether a file is there, and no folder or pipe.
 func (c *compiler) isFile(name string) bool {
 	info, err := c.root.Stat(name)
 	return err == nil && info.Mode().IsRegular()
@@ -167,7 +161,6 @@ func (c *compiler) text(name string) string {
 	return string(text)
 }
 
-// matching returns the files whose text matches.
 func (c *compiler) matching(files []string, pattern *regexp.Regexp) (out []string) {
 	for _, name := range files {
 		if pattern == nil || pattern.MatchString(c.text(name)) {
@@ -249,7 +242,6 @@ func started(build func(c *compiler, l *language, files []string, tool, main str
 	}
 }
 
-// some names at most five files.
 func some(files []string) string {
 	const most = 5
 	if len(files) > most {

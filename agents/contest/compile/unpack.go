@@ -14,7 +14,6 @@ import (
 	formats "github.com/mholt/archives"
 )
 
-// An unpacker writes files below a folder, within limits.
 type unpacker struct {
 	into  string
 	limit Limits
@@ -22,7 +21,6 @@ type unpacker struct {
 	size  int64
 }
 
-// unpack copies a submission's files below the folder into.
 func unpack(ctx context.Context, path, into string, l Limits) error {
 	u := &unpacker{into: into, limit: l}
 	info, err := os.Stat(path)
@@ -133,7 +131,6 @@ func (u *unpacker) zip(path string) error {
 
 var errEncrypted = refuse("the archive is encrypted: hand it in without a password")
 
-// other reads archives of all kinds but .zip.
 func (u *unpacker) other(ctx context.Context, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -158,13 +155,11 @@ func (u *unpacker) other(ctx context.Context, path string) error {
 	return u.extract(ctx, plain, formats.Tar{})
 }
 
-// compressions are how a tar archive may be compressed.
 var compressions = []struct {
 	ending, name string
 	format       formats.Decompressor
 }{{"gz", "a gzip", formats.Gz{}}, {"bz2", "a bzip2", formats.Bz2{}}, {"xz", "an xz", formats.Xz{}}}
 
-// extract reads an archive of a kind that names its files one after the other.
 func (u *unpacker) extract(ctx context.Context, in io.Reader, format formats.Extractor) error {
 	err := format.Extract(ctx, in, func(_ context.Context, file formats.FileInfo) error {
 		if !file.Mode().IsRegular() || file.LinkTarget != "" {
@@ -188,7 +183,6 @@ func (u *unpacker) extract(ctx context.Context, in io.Reader, format formats.Ext
 	}
 }
 
-// damaged makes a Refusal of an error of reading an archive.
 func damaged(err error) error {
 	if refusal := new(Refusal); errors.As(err, &refusal) {
 		return refusal

@@ -81,7 +81,6 @@ func (c *Contest) Compete(ctx context.Context, waiting func()) (*Remote, error) 
 	}
 }
 
-// refused returns the error of a negative reply.
 func refused(r *protocol.Reply) error {
 	return fmt.Errorf("the server refuses: %.200q (code %d)", r.Reason, r.Code)
 }
@@ -146,7 +145,6 @@ func (c *Contest) post(ctx context.Context, path string, body []byte) (
 	return reply, never, nil
 }
 
-// whenAgain returns when to send a request again that was answered by an error.
 func whenAgain(r *http.Response) time.Duration {
 	if r.StatusCode == http.StatusTooManyRequests {
 		seconds, _ := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 16)
@@ -177,7 +175,6 @@ func ReadConfig(path string) (Config, error) {
 	return c, err
 }
 
-// parseConfig reads the team's name and password, one per line. It ignores space around them and further lines.
 func parseConfig(text string) (c Config, err error) {
 	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 	if len(lines) < 2 {

@@ -129,7 +129,6 @@ func (f *Folder) writeMeta() error {
 	return f.write("meta", text)
 }
 
-// add writes the file of a state or a move if there is space for it.
 func (f *Folder) add(name string, text []byte) error {
 	if f == nil || f.Meta.Cut {
 		return nil

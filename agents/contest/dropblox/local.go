@@ -53,14 +53,12 @@ func NewLocal(seed string, clock time.Duration) (*Local, error) {
 	return l, nil
 }
 
-// Status implements Game.
 func (l *Local) Status() Status {
 	return Status{
 		JSON(&l.Game), int(l.Game.Turns), l.Game.Score(0), l.Game.Failed, why(l.expired), l.Clock - time.Since(l.Began),
 	}
 }
 
-// why returns why a game is over.
 func why(expired bool) Reason {
 	if expired {
 		return Time
@@ -74,7 +72,6 @@ func JSON(s *dropblox.State) []byte {
 	return p.AppendJSON(make([]byte, 0, 4096))
 }
 
-// Submit implements Game.
 func (l *Local) Submit(_ context.Context, commands []dropblox.Command) error {
 	if time.Since(l.Began) > l.Clock {
 		l.Expire()
@@ -87,7 +84,6 @@ func (l *Local) Submit(_ context.Context, commands []dropblox.Command) error {
 	return nil
 }
 
-// Expire implements Game.
 func (l *Local) Expire() {
 	l.expired = true
 	l.Game.Expire()

@@ -129,7 +129,6 @@ func (c *Console) line(colour, text string) {
 
 const red, cyan = "31", "36"
 
-// received prints the commands of a turn.
 func (c *Console) received(t Turn) {
 	c.line(red, "Terminating process")
 	var commands []string
@@ -196,7 +195,6 @@ const (
 	maxShown    = 64 << 10 // bytes of lines that are not commands
 )
 
-// An output parses a program's output.
 type output struct {
 	foreign  func(line string) // gets the lines that are not commands; may be nil
 	commands []dropblox.Command
@@ -207,7 +205,6 @@ type output struct {
 	shown int
 }
 
-// read reads to the end, or up to the limits.
 func (o *output) read(r io.Reader) {
 	buf := make([]byte, 4096)
 	for !o.flooded {

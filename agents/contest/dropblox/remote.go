@@ -35,10 +35,8 @@ func newRemote(c *Contest, reply *protocol.Reply) (*Remote, error) {
 	return r, r.take(reply.Game, reply.Game.State, reply.Seconds)
 }
 
-// maxTurns is the largest number of turns that is accepted from a server.
 const maxTurns = 1 << 30
 
-// take updates the game from a reply.
 func (r *Remote) take(g *protocol.Game, state json.RawMessage, seconds *float64) error {
 	if g == nil || string(g.ID) != r.ID || g.Moves < 0 || g.Moves > maxTurns {
 		return fmt.Errorf("the server's reply holds no game %s", r.ID)
@@ -58,7 +56,6 @@ func (r *Remote) take(g *protocol.Game, state json.RawMessage, seconds *float64)
 	return nil
 }
 
-// Status implements Game.
 func (r *Remote) Status() Status {
 	state := r.game.AppendJSON(make([]byte, 0, 4096))
 	return Status{state, r.turns, r.game.Score, r.game.Failed, why(r.expired), time.Until(r.ends)}
@@ -67,7 +64,6 @@ func (r *Remote) Status() Status {
 // Expire implements Game. The server ends the game by itself.
 func (r *Remote) Expire() { r.game.Failed, r.expired = true, true }
 
-// Submit implements Game.
 func (r *Remote) Submit(ctx context.Context, commands []dropblox.Command) error {
 	id, moves, made := protocol.ID(r.ID), make([]string, len(commands)), r.turns
 	for k, c := range commands {

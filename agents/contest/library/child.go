@@ -40,7 +40,6 @@ func Serve(file string) error {
 	return answer(file, requests, out)
 }
 
-// answer answers requests until an error.
 func answer(file string, requests <-chan *request, out io.Writer) error {
 	to := gob.NewEncoder(out)
 	lib, err := load(file)
@@ -95,10 +94,8 @@ type Answer struct {
 	Failed bool   // the process cannot go on: Text says why
 }
 
-// The error codes of wt_update.
 var codeNames = map[int32]string{-1: "bad handle", -2: "bad argument", -3: "internal error"}
 
-// Error implements error.
 func (a *Answer) Error() string {
 	text := fmt.Sprintf("wt_update answered %d (%s)", a.Code, cmp.Or(codeNames[a.Code], "unknown failure"))
 	if a.Text != "" {

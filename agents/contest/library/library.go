@@ -28,7 +28,6 @@ import (
 // ABI is the version of the interface.
 const ABI = 1
 
-// A field is wt_field.
 type field struct {
 	size          uint32
 	width, height int32
@@ -60,7 +59,6 @@ type library struct {
 	fresh         uintptr // 1 in a piece's first tick
 }
 
-// load opens a shared library and finds the functions of the interface in it.
 func load(file string) (*library, error) {
 	if unsafe.Sizeof(uintptr(0)) != 8 {
 		return nil, errors.New("load: a 64-bit machine is needed") // a handle travels in one register
@@ -89,13 +87,11 @@ func load(file string) (*library, error) {
 	return l, nil
 }
 
-// call calls a function that returns an int32.
 func (l *library) call(function uintptr, args ...uintptr) int32 {
 	r, _, _ := purego.SyscallN(function, args...)
 	return int32(r)
 }
 
-// begin opens a solver.
 func (l *library) begin(options string) Answer {
 	text := append([]byte(options), 0)
 	var pin runtime.Pinner
@@ -108,7 +104,6 @@ func (l *library) begin(options string) Answer {
 	return Answer{}
 }
 
-// set converts the arguments of wt_update.
 func (l *library) set(q *request) {
 	for y := range wintetris.Height {
 		row := l.cells[(wintetris.Height-1-y)*wintetris.Width:][:wintetris.Width]
@@ -129,7 +124,6 @@ func flat(b wintetris.Block) block {
 	}
 }
 
-// end closes the solver.
 func (l *library) end() int32 {
 	code := l.call(l.close, uintptr(l.solver))
 	l.solver = 0

@@ -77,7 +77,6 @@ func (p *Player) Play(ctx context.Context, seed uint64) (Result, error) {
 	return r, stop
 }
 
-// tick plays a tick, and counts its time and whether it had an answer.
 func (p *Player) tick(ctx context.Context, e *wintetris.Engine, r *Result) error {
 	asked := time.Now()
 	bits, err := p.process.Update(ctx, &e.Field, e.Piece, e.Upcoming(), e.New)
@@ -102,7 +101,6 @@ func (p *Player) tick(ctx context.Context, e *wintetris.Engine, r *Result) error
 	return nil
 }
 
-// clock counts the time of an answer at a level.
 func (r *Result) clock(took time.Duration, level int) {
 	ms := 1000 * took.Seconds()
 	r.MeanMS += ms

@@ -25,7 +25,6 @@ import (
 // A Fault says why the library's process can no longer be used.
 type Fault struct{ Why string }
 
-// Error implements error.
 func (f *Fault) Error() string { return f.Why }
 
 // Config says how a library is run.
@@ -155,7 +154,6 @@ func (p *Process) await(ctx context.Context, limit time.Duration) (Answer, error
 	}
 }
 
-// fail ends the process; every later call returns err.
 func (p *Process) fail(err error) error {
 	p.dead = err
 	_ = p.stop()
@@ -226,7 +224,6 @@ func (p *Process) Close() error {
 	return nil
 }
 
-// stop ends the process and all that it has started, and says how it ended.
 func (p *Process) stop() error {
 	go func() { // discard further answers, so that listen ends
 		for range p.answers {
@@ -250,7 +247,6 @@ func (p *Process) ended() error {
 	return &Fault{fmt.Sprintf("%s in %s", kind, p.last.Function)}
 }
 
-// mostPrinted is the number of bytes of output that are passed on.
 const mostPrinted = 1 << 20
 
 // An output is what a process prints: it is passed on, and the first line that reports a crash is kept.

@@ -12,7 +12,6 @@ import (
 // framesOnStdout says whether the frames take the place of standard output. Here they are files 3 and 4.
 const framesOnStdout = false
 
-// childPipes returns the files that contest.Spec.Frames opens in the child.
 func childPipes() (in, out *os.File, err error) {
 	syscall.CloseOnExec(3)
 	syscall.CloseOnExec(4)

@@ -90,7 +90,6 @@ func (t *Trial) Start() (contest.Asker, error) {
 	return &subject{p, t}, nil
 }
 
-// A lateAnswer is an answer that took longer than it may.
 type lateAnswer struct{ elapsed, limit time.Duration }
 
 // A load is how much the processors of this machine have to do.
@@ -100,7 +99,6 @@ type load struct {
 	cores   int
 }
 
-// machineLoad measures the load of this machine, where the operating system tells it.
 func machineLoad() load {
 	l := load{cores: runtime.NumCPU()}
 	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
@@ -134,7 +132,6 @@ type subject struct {
 	trial *Trial
 }
 
-// Ask implements contest.Asker.
 func (b *subject) Ask(ctx context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
 	line, cut, elapsed, err := b.Asker.Ask(ctx, lines, limit)
 	b.trial.Wrote(line, elapsed)
@@ -145,7 +142,6 @@ func (b *subject) Ask(ctx context.Context, lines []string, limit time.Duration) 
 	return line, cut, elapsed, err
 }
 
-// Close implements contest.Asker.
 func (b *subject) Close() error {
 	err := b.Asker.Close()
 	if p, ok := b.Asker.(*contest.Process); ok {
@@ -186,11 +182,9 @@ func (t *Trial) Host(ctx context.Context, h contest.Host, own int, opponent Oppo
 // An Opponent answers the lines of a request in this process.
 type Opponent func(lines []string) (string, error)
 
-// Ask implements contest.Asker.
 func (o Opponent) Ask(_ context.Context, lines []string, _ time.Duration) (string, bool, time.Duration, error) {
 	line, err := o(lines)
 	return line, false, 0, err
 }
 
-// Close implements contest.Asker.
 func (Opponent) Close() error { return nil }

@@ -139,7 +139,6 @@ type Flag struct {
 // IsBool lets the flag stand alone.
 func (Flag) IsBool() bool { return true }
 
-// Decode implements kong.MapperValue.
 func (f *Flag) Decode(ctx *kong.DecodeContext) error {
 	f.On = true
 	next := ctx.Scan.Peek()

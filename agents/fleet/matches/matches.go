@@ -37,7 +37,6 @@ type spec struct {
 	Steps   int      `json:"steps"`
 }
 
-// A player is one player of a match.
 type player struct {
 	Name string `json:"name"` // in records
 	Spec string `json:"spec"` // with weights named by content

@@ -28,7 +28,6 @@ type Flags struct {
 	Dir string `name:"cluster-dir" help:"Key of the workers, and broker." default:"match" group:"Many machines"`
 }
 
-// A session is a match that workers play.
 type session struct {
 	*fleet.Session
 	match *match.Match

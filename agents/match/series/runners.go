@@ -31,7 +31,6 @@ type Lines struct {
 	Losses []string                     // if Strict: reasons for which who did not win is to blame, such as "illegal"
 }
 
-// Play implements match.Runner.
 func (l *Lines) Play(ctx context.Context, g *match.Played) (rec *record.Record, err error) {
 	seed, err := strconv.ParseUint(g.Seed, 10, 64)
 	if err != nil {
@@ -80,7 +79,6 @@ func (l *Lines) Play(ctx context.Context, g *match.Played) (rec *record.Record, 
 	return rec, errors.Join(err, log.close())
 }
 
-// note sets the results of a game.
 func (l *Lines) note(g *match.Played, o contest.Outcome) {
 	g.Points, g.Ranks, g.Reason, g.Faults = o.Points, o.Ranking(len(g.Seats)), o.Reason, o.Faults
 	for _, t := range g.Tallies {
@@ -116,7 +114,6 @@ func createLog(name func(*match.Played) string, g *match.Played) (*os.File, erro
 	return os.Create(name(g))
 }
 
-// A gameLog is the file with all that was said in one game.
 type gameLog struct {
 	names  []string // of the seats
 	errors io.Writer

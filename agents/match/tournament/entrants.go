@@ -74,7 +74,6 @@ func Enter(agents []*bots.Agent) ([]*Entrant, error) {
 	return all, nil
 }
 
-// fingerprint is the SHA-256 of a submission: of its files and their names.
 func fingerprint(path string) (string, error) {
 	sum := sha256.New()
 	err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
@@ -160,5 +159,4 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 	return nil
 }
 
-// noFile are the characters that cannot stand in the name of a file.
 var noFile = regexp.MustCompile(`[/\\:*?"<>|\x00-\x1f]`)

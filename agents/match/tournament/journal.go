@@ -30,7 +30,6 @@ const (
 	PageFile    = "index.html"
 )
 
-// maxHead is the largest size of a head that is read, in bytes.
 const maxHead = 64 << 20
 
 // A head is what must be the same when a tournament is continued.
@@ -111,7 +110,6 @@ func (j *Journal) read(n int, line []byte) error {
 	return nil
 }
 
-// readHead reads a file that is not too long for the head of a tournament.
 func readHead(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

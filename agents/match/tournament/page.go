@@ -41,12 +41,10 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"cross": cross,
 }).Parse(pageText))
 
-// replayFile is the name of a game's replay in the tournament's folder.
 func replayFile(number int) string {
 	return filepath.Join("replays", fmt.Sprintf("%04d.html", number+1))
 }
 
-// A view is what the page shows.
 type view struct {
 	*Report
 	Title string // of the game, with its variant
@@ -76,7 +74,6 @@ type gameRow struct {
 	Replay, Log, Record string // files in the tournament's folder
 }
 
-// replayTime is how long the page of a replay may take.
 const replayTime = 10 * time.Second
 
 // WritePage writes the page of the tournament to its folder, and the replays that are missing.
@@ -281,5 +278,4 @@ func better(a, b match.Standing) int {
 		cmp.Compare(total(b), total(a)))
 }
 
-// total is the points of an entrant in all its games.
 func total(s match.Standing) int { return cmp.Or(s.Points, &match.Points{}).Total }

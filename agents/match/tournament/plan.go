@@ -50,7 +50,6 @@ func (p *plan) next(played []match.Played) []match.Played {
 	return nil
 }
 
-// expected returns how many games the tournament has.
 func (p *plan) expected(played []match.Played) (n int) {
 	for _, stage := range p.stages() {
 		n += len(p.games(n, stage(played[:min(n, len(played))])))
@@ -208,7 +207,6 @@ func pairUp(order []int, met func(a, b int) bool, tries *int) ([]int, bool) {
 	return nil, false
 }
 
-// winner returns who of two won more in some games; a if both won the same.
 func (p *plan) winner(played []match.Played, a, b int) int {
 	if c := p.c.table(p.in, nil, played).Between(a, b); c.Losses > c.Wins {
 		return b
@@ -239,7 +237,6 @@ func (p *plan) decided(played []match.Played) []int {
 	return append(winners, losers...)
 }
 
-// order lists the entrants from first to last.
 func (p *plan) order(played []match.Played) []int {
 	table := p.c.table(p.in, nil, played).Players
 	slices.SortStableFunc(table, better)

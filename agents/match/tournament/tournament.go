@@ -61,7 +61,6 @@ func (e *Entrant) refuse(why, output string) {
 	e.Output = output
 }
 
-// takingPart lists the entrants that passed the test.
 func takingPart(entrants []*Entrant) (in []int) {
 	for k, e := range entrants {
 		if e.Refused == "" {
@@ -78,7 +77,6 @@ type Contest interface {
 	Test(ctx context.Context, e *Entrant) error
 }
 
-// final reports whether p is a game of the finals.
 func final(p match.Played) bool {
 	return slices.Contains([]string{"semi-final", "third place", "final"}, p.Stage)
 }
@@ -133,7 +131,6 @@ func (t *Tournament) play(ctx context.Context) error {
 	return match.Run(ctx, t.Workers, t.Runner, func() []match.Played { return plan.next(t.Played) }, t.keep)
 }
 
-// keep keeps a game in the journal and counts it.
 func (t *Tournament) keep(g *match.Played, rec *record.Record, err error) error {
 	if t.Format == Ladder {
 		rec = nil

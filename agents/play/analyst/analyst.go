@@ -33,7 +33,6 @@ type Analyst struct {
 
 var _ analysis.Analyst = (*Analyst)(nil)
 
-// maxRankers is how many specs an Analyst keeps ready.
 const maxRankers = 16
 
 // Agents implements analysis.Analyst. The default is the trained network, or the baseline if none is shipped.
@@ -77,7 +76,6 @@ func (a *Analyst) ranker(g *env.Game, spec string) (*bots.Ranker, error) {
 	return r, nil
 }
 
-// Analyse implements analysis.Analyst.
 func (a *Analyst) Analyse(ctx context.Context, r analysis.Request) (*analysis.Position, error) {
 	g, err := games.Recorded(r.Record.Game, r.Record.Table)
 	if err != nil {
@@ -169,7 +167,6 @@ func (d *decision) analyse(ctx context.Context, played env.Action, most int) (an
 	return out, nil
 }
 
-// move describes the choice with this rank.
 func (d *decision) move(ctx context.Context, rank int, c entry.Choice) (analysis.Move, error) {
 	m := analysis.Move{
 		Rank: rank, Action: c.Action, Text: d.game.Text(c.Action), Value: d.value(c.Value), Line: []analysis.Ply{},
@@ -208,7 +205,6 @@ func decided(v float32) (plies int, won, ok bool) {
 	return 0, false, false
 }
 
-// worth is a value for people.
 func (d *decision) worth(v float32) string {
 	if plies, won, ok := decided(v); ok {
 		end, unit := "loses", "plies"
@@ -229,7 +225,6 @@ func (d *decision) worth(v float32) string {
 	return signed(v)
 }
 
-// lost is what an action of value v loses, for people.
 func (d *decision) lost(v float32) string {
 	_, bestWins, bestEnds := decided(d.best)
 	_, wins, ends := decided(v)
@@ -251,7 +246,6 @@ func (d *decision) lost(v float32) string {
 	return signed(v - d.best)
 }
 
-// chance is the probability of winning that belongs to log odds.
 func chance(v float32) float64 { return 1 / (1 + math.Exp(-float64(v))) }
 
 // signed is a number with its sign and three significant digits or more.

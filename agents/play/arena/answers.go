@@ -43,7 +43,6 @@ func newHall() (*hall, error) {
 	return h, err
 }
 
-// play begins games of a person against opponent.
 func (h *hall) play(_ context.Context, r *ask.Request) ([]byte, error) {
 	var order struct {
 		Game string `json:"game"`
@@ -78,7 +77,6 @@ func (h *hall) play(_ context.Context, r *ask.Request) ([]byte, error) {
 	return ask.JSON(struct{}{})
 }
 
-// keep keeps the record of a game.
 func (h *hall) keep(rec *record.Record) error {
 	h.last.Reset()
 	w := record.NewWriter(&h.last)

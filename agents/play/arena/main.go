@@ -79,7 +79,6 @@ func write(program, support, folder string) error {
 	return nil
 }
 
-// pack returns a file, compressed, in base64.
 func pack(path string) (string, error) {
 	plain, err := os.ReadFile(path)
 	if err != nil {

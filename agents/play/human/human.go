@@ -35,7 +35,6 @@ type Player struct {
 
 var _ env.Agent = (*Player)(nil)
 
-// Act implements env.Agent.
 func (p *Player) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	p.legal = s.Legal(seat, p.legal[:0])
 	if p.Raw {
@@ -44,7 +43,6 @@ func (p *Player) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 	return p.byLines(ctx, s, seat)
 }
 
-// byLines asks for a move as text until one is legal.
 func (p *Player) byLines(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	if err := p.show(s, seat, env.None); err != nil {
 		return env.None, err
@@ -84,7 +82,6 @@ func (p *Player) read(line string) (a env.Action, done bool, err error) {
 	return env.None, false, nil
 }
 
-// list is the legal moves as text, in columns.
 func (p *Player) list() string {
 	var b strings.Builder
 	for k, a := range p.legal {
@@ -160,7 +157,6 @@ func (k *Keys) Next(ctx context.Context) (string, error) {
 	}
 }
 
-// names are the names of keys that send several bytes or a control character.
 var names = map[string]string{
 	"\x1b[A": "up", "\x1b[B": "down", "\x1b[C": "right", "\x1b[D": "left",
 	"\x1bOA": "up", "\x1bOB": "down", "\x1bOC": "right", "\x1bOD": "left",
@@ -229,7 +225,6 @@ func (at *spot) measure(boards []env.Board) {
 	}
 }
 
-// keysHelp says what the keys do.
 const keysHelp = "← → column   ↑ turn   ↓ other depth   space place   : type a move   ? all moves   q leave"
 
 // byKeys lets the person move a preview over the legal actions.
@@ -295,7 +290,6 @@ func first(spots []spot) int {
 	return best
 }
 
-// move returns the spot to which a key leads.
 func move(spots []spot, at int, key string) int {
 	now := spots[at]
 	switch key {

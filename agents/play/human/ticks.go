@@ -41,10 +41,8 @@ func TickTime(level int, speed float64) time.Duration {
 	return time.Duration(wintetris.TickMS(level) / cmp.Or(speed, 1) * float64(time.Millisecond))
 }
 
-// ticksHelp says what the keys do.
 const ticksHelp = "← → move   ↑ turn   z turn back   space drop   p pause   q leave"
 
-// bits has the bit of each key.
 var bits = map[string]wintetris.Bits{
 	"left": wintetris.Left, "h": wintetris.Left, "right": wintetris.Right, "l": wintetris.Right, "up": wintetris.CW,
 	"k": wintetris.CW, "x": wintetris.CW, "z": wintetris.CCW, "space": wintetris.Drop, "enter": wintetris.Drop,
@@ -65,7 +63,6 @@ func (t *Ticker) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 	return t.tick(ctx, state, seat)
 }
 
-// tick plays a tick from its beginning.
 func (t *Ticker) tick(ctx context.Context, state *wintetris.State, seat int) (env.Action, error) {
 	if err := t.Show(state, seat, false); err != nil {
 		return env.None, err
@@ -95,7 +92,6 @@ func (t *Ticker) tick(ctx context.Context, state *wintetris.State, seat int) (en
 	}
 }
 
-// pause waits for a key.
 func (t *Ticker) pause(ctx context.Context, s env.State, seat int) error {
 	if err := t.Show(s, seat, true); err != nil {
 		return err

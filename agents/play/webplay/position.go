@@ -34,7 +34,6 @@ type Position struct {
 	Error   string        `json:"error,omitempty"` // why the game ended early
 }
 
-// begin starts to show a new game.
 func (t *Table) begin(seed uint64, stop context.CancelFunc) {
 	s := t.Rules.New(len(t.Names))
 	s.Reset(seed)
@@ -89,7 +88,6 @@ func (t *Table) settle(s env.State) {
 	}
 }
 
-// change tells all who wait for it that the position has changed.
 func (t *Table) change() {
 	t.now.Version++
 	if t.changed != nil {
@@ -129,7 +127,6 @@ func (t *Table) watch(s env.State, m env.Moves) error {
 	return nil
 }
 
-// fail shows why a game ended early.
 func (t *Table) fail(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -174,7 +171,6 @@ func (t *Table) request(version int) (r analysis.Request, seat int, err error) {
 	return analysis.Request{Record: rec, Turn: t.turn, State: s, Moves: env.NoMoves}, t.now.Seat, nil
 }
 
-// agents lists those that can give hints.
 func (t *Table) agents() []string {
 	if t.Analyst == nil || t.ticks() {
 		return nil
@@ -182,7 +178,6 @@ func (t *Table) agents() []string {
 	return t.Analyst.Agents(t.Rules.Name)
 }
 
-// patience is how long a request waits for a change.
 const patience = 20 * time.Second
 
 // These are the range of the versions of a position; -1 is that of a page that has shown none.
@@ -209,7 +204,6 @@ func (t *Table) position(ctx context.Context, r *ask.Request) ([]byte, error) {
 	return ask.JSON(t.after(ctx, after))
 }
 
-// order is the body of a POST.
 type order struct {
 	Version int    `json:"version"`
 	Action  int    `json:"action"`
@@ -233,7 +227,6 @@ func obey(do func(order) error) func(context.Context, *ask.Request) ([]byte, err
 	}
 }
 
-// hints responds with the best moves of the person who has to choose.
 func (t *Table) hints(ctx context.Context, r *ask.Request) ([]byte, error) {
 	version := r.Number("version", firstVersion-1, firstVersion, lastVersion)
 	if err := r.Err(); err != nil {

@@ -74,7 +74,6 @@ func (t *Table) Run(ctx context.Context) error {
 	return nil
 }
 
-// play plays one game. The record is nil if it did not begin.
 func (t *Table) play(ctx context.Context, seed uint64) (*record.Record, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -97,7 +96,6 @@ func (t *Table) play(ctx context.Context, seed uint64) (*record.Record, error) {
 	return match.Play(ctx, match.Game{Rules: t.Rules, Seed: seed, Names: t.Names, Agents: agents, Watch: t.watch})
 }
 
-// person is the agent of the seats for which persons choose.
 type person struct{ *Table }
 
 func (p *person) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
@@ -123,10 +121,8 @@ func (o *opponent) Act(ctx context.Context, s env.State, seat int) (env.Action, 
 	return o.Agent.Act(ctx, s, seat)
 }
 
-// ticks reports whether the game is played in real time, with keys.
 func (t *Table) ticks() bool { return t.Rules.Name == wintetris.TickGame.Name }
 
-// key waits for a key that a person presses.
 func (t *Table) key(ctx context.Context) (string, error) {
 	select {
 	case key := <-t.keys:

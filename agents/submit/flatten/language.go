@@ -17,7 +17,6 @@ import (
 	"sync"
 )
 
-// importerFunc adapts a function to types.Importer.
 type importerFunc func(path string) (*types.Package, error)
 
 func (f importerFunc) Import(path string) (*types.Package, error) { return f(path) }
@@ -73,7 +72,6 @@ func (p *program) checkLanguage() {
 	}
 }
 
-// loopVariables returns what a loop defines or assigns.
 func loopVariables(n ast.Node) []ast.Expr {
 	switch s := n.(type) {
 	case *ast.RangeStmt:

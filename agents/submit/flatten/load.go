@@ -135,7 +135,6 @@ func (p *program) at(pos token.Pos) string {
 	return fmt.Sprintf("%s:%d", filepath.Join(filepath.Base(folder), file), where.Line)
 }
 
-// collect lists the declarations of all packages.
 func (p *program) collect() {
 	for _, pkg := range p.pkgs {
 		for _, f := range pkg.Syntax {

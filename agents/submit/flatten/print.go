@@ -157,7 +157,6 @@ func filter(fields *ast.FieldList, keep func(*ast.Field) bool) *ast.FieldList {
 	return out
 }
 
-// renamed is the new name of an identifier.
 func (p *program) renamed(info *types.Info, id *ast.Ident) string {
 	obj := info.Uses[id]
 	if obj == nil {
@@ -256,7 +255,6 @@ func (p *program) findNames(d *decl, local map[string]bool, ambiguous map[types.
 	})
 }
 
-// prefixed is the name of o with the name of its package in front.
 func prefixed(o types.Object) string {
 	pkg := o.Pkg().Name()
 	if o.Exported() {
@@ -280,7 +278,6 @@ func (p *program) nameImports(taken, local map[string]bool) {
 	}
 }
 
-// kept reports whether any object of d is needed.
 func (p *program) kept(d *decl) bool {
 	return slices.ContainsFunc(d.objs, func(o types.Object) bool { return p.live[o] })
 }

@@ -72,7 +72,6 @@ func Library(t testing.TB, folder, path string, flags ...string) {
 
 var strict = []string{"-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-g0"}
 
-// compiler returns the command that runs a compiler.
 func compiler(t testing.TB, variable, name string, args []string) *exec.Cmd {
 	t.Helper()
 	argv := strings.Fields(cmp.Or(strings.TrimSpace(os.Getenv(variable)), name))

@@ -44,7 +44,6 @@ const (
 // An ID identifies a game. It is written as a string, and read from a string or a number.
 type ID string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (id *ID) UnmarshalJSON(text []byte) error {
 	var s string
 	var n json.Number

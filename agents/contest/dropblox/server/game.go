@@ -12,7 +12,6 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// A game is one team's game.
 type game struct {
 	id, team string
 	began    time.Time
@@ -54,7 +53,6 @@ func (g *game) wrote(err error) {
 
 func (g *game) save() { g.wrote(g.folder.State(int(g.state.Turns), dropbloxcontest.JSON(&g.state))) }
 
-// over reports whether the game is over at that time, and ends it if its clock has run out.
 func (g *game) over(now time.Time) bool {
 	if g.reason == "" && now.Sub(g.began) > g.clock {
 		g.end(dropbloxcontest.Time)
@@ -62,7 +60,6 @@ func (g *game) over(now time.Time) bool {
 	return g.reason != ""
 }
 
-// end ends a running game.
 func (g *game) end(why dropbloxcontest.Reason) {
 	if g.reason == "" {
 		g.state.Expire()
@@ -95,21 +92,18 @@ func (g *game) move(list []string) {
 	}
 }
 
-// close ends the game if it is not over.
 func (g *game) close(why dropbloxcontest.Reason) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.end(why)
 }
 
-// running reports whether the game goes on at that time.
 func (g *game) running(now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.over(now)
 }
 
-// reply returns a reply with the game.
 func (g *game) reply(ret string, now time.Time) *protocol.Reply {
 	left := math.Max(0, math.Ceil((g.clock - now.Sub(g.began)).Seconds()))
 	return &protocol.Reply{
@@ -118,7 +112,6 @@ func (g *game) reply(ret string, now time.Time) *protocol.Reply {
 	}
 }
 
-// submit plays a turn and returns the reply.
 func (g *game) submit(req *protocol.Request, now time.Time) *protocol.Reply {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -136,7 +129,6 @@ func (g *game) submit(req *protocol.Request, now time.Time) *protocol.Reply {
 	return g.reply(protocol.OK, now)
 }
 
-// show returns a reply with the current state.
 func (g *game) show(now time.Time) *protocol.Reply {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -53,7 +53,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, reply := s.answer(w, r)
 	s.count(func(c *Counts) { c.Requests[status]++ })
@@ -70,7 +69,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(append(text, '\n'))
 }
 
-// answer checks a request and returns the status and the reply to it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) (status int, reply *protocol.Reply) {
 	refuse := func(status int, why string) (int, *protocol.Reply) { return status, fail(status, why) }
 	path := r.URL.Path

@@ -57,7 +57,6 @@ type Standing struct {
 	Game   string          `json:"game"`
 }
 
-// compete returns the team's game of the round, or tells it to wait.
 func (s *Server) compete(team string) (*protocol.Reply, error) {
 	now := s.now()
 	s.mu.Lock()
@@ -129,7 +128,6 @@ func (s *Server) advanceRound(now time.Time) *Round {
 	return s.closeRound(dropblox.Time)
 }
 
-// allFinished reports whether all teams that waited or joined have finished.
 func (s *Server) allFinished(now time.Time) bool {
 	r := &s.round
 	if len(r.games) == 0 {

@@ -80,10 +80,8 @@ func New(c Config) *Server {
 	}
 }
 
-// randomSeed draws from -2^31 to 2^31-1.
 func randomSeed() string { return strconv.Itoa(int(int32(rand.Uint32()))) }
 
-// create starts a practice game.
 func (s *Server) create(team string) (*protocol.Reply, error) {
 	now := s.now()
 	g, err := s.newGame(team, "practice", dropblox.RandomSeed(), now, s.allowance(team).history)
@@ -109,7 +107,6 @@ func (s *Server) create(team string) (*protocol.Reply, error) {
 	return g.show(now), nil
 }
 
-// submit plays a turn.
 func (s *Server) submit(req *protocol.Request) *protocol.Reply {
 	s.mu.Lock()
 	g := s.games[string(*req.Game)]
@@ -157,7 +154,6 @@ func (s *Server) Close() {
 	s.tell(closed)
 }
 
-// tell reports a closed round.
 func (s *Server) tell(r *Round) {
 	if r != nil && s.c.Round != nil {
 		s.out.Lock()
@@ -176,7 +172,6 @@ func take(l *rate.Limiter, now time.Time) time.Duration {
 	return wait
 }
 
-// An allowance is what a team has used.
 type allowance struct {
 	requests, practice *rate.Limiter
 	history            *dropblox.Budget // of its practice games
@@ -228,7 +223,6 @@ func (s *Server) Counts() Counts {
 	return c
 }
 
-// count changes the counts.
 func (s *Server) count(change func(*Counts)) {
 	s.counting.Lock()
 	defer s.counting.Unlock()

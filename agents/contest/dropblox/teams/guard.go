@@ -91,7 +91,6 @@ type queue struct {
 	last    map[[2]string]uint64 // the last turn of an address, and of an address and team; 0 is none
 }
 
-// A ticket is a password that waits.
 type ticket struct {
 	from, team string
 	called     chan error // nil: it is its turn; else it may not wait
@@ -123,7 +122,6 @@ func (q *queue) enter(ctx context.Context, from, team string) error {
 	return ctx.Err()
 }
 
-// leave ends the turn.
 func (q *queue) leave() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -68,7 +68,6 @@ func CheckName(name string) error {
 	return nil
 }
 
-// derive returns the hash of a password.
 func (t *Team) derive(password string) []byte {
 	sum, err := pbkdf2.Key(sha256.New, password, t.Salt, t.Iterations, sha256.Size)
 	if err != nil {

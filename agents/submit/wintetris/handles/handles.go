@@ -33,7 +33,6 @@ type Table struct {
 	failure failure // of Open
 }
 
-// A failure is the text of an error, or "".
 type failure struct{ atomic.Value }
 
 func (f *failure) String() string {

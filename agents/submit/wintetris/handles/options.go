@@ -14,10 +14,8 @@ import (
 // MaxOptions is the longest option text, in bytes.
 const MaxOptions = 4096
 
-// maxWeight is the largest absolute value of a weight.
 const maxWeight = 1e6
 
-// settings are parsed options.
 type settings struct {
 	evaluator, weights string
 	parts              int
