@@ -3,14 +3,21 @@
 package commands
 
 import (
+	"context"
 	"embed"
+	"errors"
+	"fmt"
 	"os"
 
 	"github.com/alecthomas/kong"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/contest/library"
 	"blockyard/agents/fleet/broker"
+	"blockyard/agents/match"
 	"blockyard/datasets/program"
+	"blockyard/datasets/record"
+	"blockyard/env"
 )
 
 type table struct {
@@ -57,4 +64,104 @@ func Program() *program.Program {
 	t.Host.contestFlags, t.Tournament.contestFlags = newContestFlags(false), newContestFlags(true)
 	options := []kong.Option{broker.Helps, program.Longer(help), kong.Help(printHelp)}
 	return &program.Program{Name: "agents", About: about, Commands: t, Options: options}
+}
+
+// A console is what a command reads and writes. Run methods may ask for it.
+type console = program.Console
+
+type output struct {
+	record string // file for the records of the games; empty for none
+	log    string // folder of logs; empty for none
+	seed   string // of all games
+	quiet  bool   // no progress bar
+}
+
+// playGames calls play with the file of records, nil if none is wanted, and with a progress bar up to total games.
+// play returns how many games it has completed. The file is kept if there is at least one, or no error; otherwise it
+// is removed. run.json says how the records and logs were made. The end of ctx is no error.
+func playGames(ctx context.Context, con *console, o output, total int,
+	play func(*record.Writer, program.Bar) (int, error)) error {
+	made := program.Begin("agents", o.seed)
+	var file *record.Writer
+	if o.record != "" {
+		var err error
+		if file, err = record.Create(o.record); err != nil {
+			return err
+		}
+		defer file.Discard()
+	}
+	bar := con.Progress(o.quiet, total, "games")
+	defer bar.Close()
+	games, err := play(file, bar)
+	if file != nil && (err == nil || games > 0) {
+		if e := errors.Join(file.Close(), made.WriteBeside(o.record)); e != nil {
+			return e
+		}
+	}
+	if o.log != "" && games > 0 {
+		if e := made.Close(o.log); e != nil {
+			return e
+		}
+	}
+	if o.log != "" && o.record == "" && !o.quiet {
+		fmt.Fprintln(con.Err, "logs are for reading; --record FILE writes games for agents analyze and datasets view")
+	}
+	if ctx.Err() != nil && match.Stopped(err) {
+		return nil
+	}
+	return err
+}
+
+// contestants returns the agents that a user names for a contest. Where programs are started for every turn, agents of
+// ours cannot play, and a program of the same name comes first.
+func contestants(g *env.Game, texts []string) (list []*bots.Agent, err error) {
+	for k, text := range texts {
+		a, err := bots.Parse(g, bots.Own(text))
+		if bots.Of(g).Host.Open == nil && (err != nil || a.Kind == bots.Ours) {
+			if p, e := bots.Parse(g, bots.Own("exec:"+text)); e == nil {
+				p.Name = text
+				a, err = p, nil
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("bot %d: %w", k+1, err)
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// factories returns what makes some agents; nil for a person, if persons may play. It compiles what has to be compiled;
+// forget removes that, also after an error.
+func factories(ctx context.Context, agents []*bots.Agent, persons bool) (
+	makers []bots.Factory, forget func(), err error,
+) {
+	forget, err = bots.PrepareAll(ctx, agents...)
+	for _, a := range agents {
+		var f bots.Factory
+		if err == nil && !(persons && a.Kind == bots.Human) {
+			f, err = a.Factory()
+		}
+		if err != nil {
+			return nil, forget, err
+		}
+		makers = append(makers, f)
+	}
+	return makers, forget, nil
+}
+
+// seated returns the agents of one game, nil where there is no maker.
+func seated(makers []bots.Factory, names []string, seed uint64) ([]env.Agent, error) {
+	out := make([]env.Agent, len(makers))
+	for seat, f := range makers {
+		if f == nil {
+			continue
+		}
+		a, err := f(env.Derive(seed, uint64(seat)))
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", names[seat], err), match.Close(out))
+		}
+		out[seat] = a
+	}
+	return out, nil
 }

@@ -1,19 +1,134 @@
+// Package fleet lets worker processes, on one machine or many, do the jobs of a run. It knows no game: a run has a
+// kind, such as a match (package matches) or rollouts of self-play (package train/cluster), which defines what a job
+// contains and what its result means. Processes exchange jobs and results through a NATS server; see package broker.
+//
+// # Life of a run
+//
+//  1. Announce. The run's process has a Server. It writes the Run to the broker: its kind, spec, facts and limits. The
+//     entry is also a lease: the Server renews it, and whoever continues the run takes it with the next epoch.
+//  2. Self-test. A worker compares the run's facts with its own and plays a self-test. If a byte differs, the worker
+//     is refused, says why, and leaves.
+//  3. Lease of a job. A job lies in a work queue. A worker takes one when it is idle and says that it is alive while
+//     it plays; after Limits.AckWait without that, the job goes to another worker.
+//  4. Result. A job is acknowledged after its result is stored. The Server checks each result and counts one per job.
+//     Results that are late or repeated are dropped. A worker whose result no worker can have played is excluded, and
+//     the job is queued again.
+//  5. Give up. A job that was given out Limits.Deliveries times without a result is split, if its kind can do that.
+//     Otherwise it is written to a file and ends the run.
+//  6. Sweep. A run that is over removes what it has in the broker. What a killed one left there, the next Serve
+//     removes after KeepFor; only the number of its last epoch stays, if the run can be continued.
+//
+// Results do not depend on workers: a job says all that its result depends on, and the kind orders the results. No
+// process reads a clock of another one: times are measured where they are used, or by the broker.
+//
+// # What lies in the broker
+//
+//	blockyard-runs               bucket: the Run of every run
+//	blockyard-RUN-nets           object store: nets, weights and large results, by SHA-256
+//	blockyard-RUN-EPOCH-tasks    work queue: jobs without a result
+//	blockyard-RUN-EPOCH-results  work queue: results that the Server has not taken, or why there are none
+//	blockyard.RUN.hello          signs of life of workers
+//	blockyard.RUN.status         questions for the Status of the run
 package fleet
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"blockyard/agents/fleet/broker"
 )
+
+// A Job is something that a worker can do, on the side of the Server.
+type Job struct {
+	ID   string // within the run: letters, digits and hyphens
+	Spec any    // all that the result depends on, besides the Run and its objects; travels as JSON
+
+	// Take takes a result and returns how many games and choices are in it, or an error if no worker can have played
+	// it: then that worker is excluded from the run, and another one does the job. One call runs at a time. Done is
+	// called when a result has been taken and counted.
+	Take func(*Result) (games, moves int, err error)
+	Done func()
+	// Split, if not nil, returns jobs that take the place of this one when it has failed too often.
+	Split func() []*Job
+
+	tries   int  // how often it was queued
+	faults  int  // how often its result was lost
+	refused int  // how often its result was refused, of one worker each
+	lost    bool // its result came from an excluded worker
+}
+
+// A Result is what came of a job.
+type Result struct {
+	Data         []byte
+	Games, Moves int           // in it; only the worker sets them
+	Busy         time.Duration // that it took; only the Server sets it
+}
+
+type jobMessage struct {
+	ID   string          `json:"id"`
+	Try  int             `json:"try"`
+	Spec json.RawMessage `json:"spec"`
+}
+
+// messageID is what the broker knows a job and its result by, in order to store each once.
+func (m *jobMessage) messageID() string { return m.ID + "-" + strconv.Itoa(m.Try) }
+
+var goodID = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
+
+func parseJob(data []byte) (*jobMessage, error) {
+	m := new(jobMessage)
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, fmt.Errorf("not a job: %w", err)
+	}
+	if !goodID.MatchString(m.ID) {
+		return nil, fmt.Errorf("not a job: its id is %.40q", m.ID)
+	}
+	return m, nil
+}
+
+const (
+	// LargeResult is the size in bytes above which a result travels as an object, which costs more than a message.
+	LargeResult = broker.LargestMessage / 2
+
+	resultHeader = "Blockyard-Result"      // holds a resultMessage as JSON
+	mostBusy     = 24 * 3600 * 1000 * 1000 // bounds what a worker may say that a job took, in microseconds: a day
+
+	failed   = "failed"   // state of a result that is none: the content says why
+	exceeded = "exceeded" // another one: the job was given out too often
+)
+
+type resultMessage struct {
+	Job    string `json:"job"`
+	Worker string `json:"worker"`
+	Object string `json:"object,omitempty"` // that holds the content, if it is large
+	Busy   int64  `json:"busy"`             // microseconds that the job took
+	State  string `json:"state,omitempty"`  // "" for a result
+}
+
+func (r *resultMessage) header() nats.Header { return nats.Header{resultHeader: {string(JSON(r))}} }
+
+func parseResult(h nats.Header) (*resultMessage, error) {
+	r := new(resultMessage)
+	if err := json.Unmarshal([]byte(h.Get(resultHeader)), r); err != nil {
+		return nil, fmt.Errorf("not a result: %w", err)
+	}
+	if !goodID.MatchString(r.Job) || r.Busy < 0 || r.Busy > mostBusy {
+		return nil, fmt.Errorf("not a result: the job %.40q took %d microseconds", r.Job, r.Busy)
+	}
+	return r, CheckName(r.Worker)
+}
 
 // Bounds of the queues. A job is queued Limits.Deliveries times at most. A result may be stored twice, before and after
 // its job is delivered again.
