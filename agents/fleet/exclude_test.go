@@ -97,7 +97,7 @@ func TestJobThatNobodyGetsRight(t *testing.T) {
 func TestTextsOfWorkersAreBounded(t *testing.T) {
 	var log bytes.Buffer
 	now := time.Unix(0, 0)
-	r := newRoster("run", slog.New(slog.NewTextHandler(&log, nil)))
+	r := &roster{run: "run", log: sparing(slog.New(slog.NewTextHandler(&log, nil)), time.Now), all: map[string]*WorkerRow{}}
 	r.log = sparing(slog.New(slog.NewTextHandler(&log, nil)), func() time.Time { return now })
 	for k := range 2 * mostWorkers {
 		r.hello(WorkerRow{Name: fmt.Sprint("w", k), State: Playing})
@@ -118,7 +118,7 @@ func TestTextsOfWorkersAreBounded(t *testing.T) {
 		w.at = time.Now().Add(-2 * silentFor)
 	}
 	r.exclude("w5", "it lies")
-	r.counted("w6", 1, 1, time.Second)
+	r.add("w6", WorkerRow{Tasks: 1, Games: 1, Moves: 1, Busy: time.Second})
 	for _, name := range []string{"w5", "w6"} {
 		r.all[name].at = time.Now().Add(-2 * silentFor)
 	}

@@ -52,7 +52,7 @@ import (
 
 // A Job is something that a worker can do, on the side of the Server.
 type Job struct {
-	ID   string // within the run: letters, digits and hyphens
+	ID   string // within the run; see CheckName
 	Spec any    // all that the result depends on, besides the Run and its objects; travels as JSON
 
 	// Take takes a result and returns how many games and choices are in it, or an error if no worker can have played
@@ -69,7 +69,6 @@ type Job struct {
 	lost    bool // its result came from an excluded worker
 }
 
-// A Result is what came of a job.
 type Result struct {
 	Data         []byte
 	Games, Moves int           // in it; only the worker sets them
@@ -85,14 +84,12 @@ type jobMessage struct {
 // messageID is what the broker knows a job and its result by, in order to store each once.
 func (m *jobMessage) messageID() string { return m.ID + "-" + strconv.Itoa(m.Try) }
 
-var goodID = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
-
 func parseJob(data []byte) (*jobMessage, error) {
 	m := new(jobMessage)
 	if err := json.Unmarshal(data, m); err != nil {
 		return nil, fmt.Errorf("not a job: %w", err)
 	}
-	if !goodID.MatchString(m.ID) {
+	if !goodName.MatchString(m.ID) {
 		return nil, fmt.Errorf("not a job: its id is %.40q", m.ID)
 	}
 	return m, nil
@@ -124,7 +121,7 @@ func parseResult(h nats.Header) (*resultMessage, error) {
 	if err := json.Unmarshal([]byte(h.Get(resultHeader)), r); err != nil {
 		return nil, fmt.Errorf("not a result: %w", err)
 	}
-	if !goodID.MatchString(r.Job) || r.Busy < 0 || r.Busy > mostBusy {
+	if !goodName.MatchString(r.Job) || r.Busy < 0 || r.Busy > mostBusy {
 		return nil, fmt.Errorf("not a result: the job %.40q took %d microseconds", r.Job, r.Busy)
 	}
 	return r, CheckName(r.Worker)
@@ -187,11 +184,12 @@ func removeQueues(ctx context.Context, js jetstream.JetStream, run string, befor
 	names := js.StreamNames(ctx)
 	var all []string
 	for name := range names.Name() {
-		rest, _ := strings.CutPrefix(name, "blockyard-"+run+"-")
-		if m := queueOf.FindStringSubmatch(rest); m != nil {
-			if epoch, _ := strconv.ParseUint(m[1], 10, 64); epoch < before {
-				all = append(all, name)
-			}
+		m := queueOf.FindStringSubmatch(strings.TrimPrefix(name, "blockyard-"+run+"-"))
+		if m == nil {
+			continue
+		}
+		if epoch, _ := strconv.ParseUint(m[1], 10, 64); epoch < before {
+			all = append(all, name)
 		}
 	}
 	for _, name := range all {
@@ -243,7 +241,6 @@ type Objects struct{ store jetstream.ObjectStore }
 
 const objectBytes = 256 << 20
 
-// ErrNoObject says that there is no such object, perhaps not any more.
 var ErrNoObject = errors.New("there is no such object")
 
 func createObjects(ctx context.Context, js jetstream.JetStream, run string) (*Objects, error) {
@@ -257,7 +254,6 @@ func deleteObjects(ctx context.Context, js jetstream.JetStream, run string) erro
 	return ignore(js.DeleteObjectStore(ctx, objectsBucket(run)), jetstream.ErrBucketNotFound)
 }
 
-// ObjectName is the name of an object with these bytes.
 func ObjectName(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])

@@ -34,15 +34,13 @@ var monotonic = clock{time.Now, time.After}
 
 const leaseFor = 10 * time.Second
 
-// ErrDriven says that another process drives the run.
 var ErrDriven = errors.New("another process drives this run")
 
-// take takes the lease. alone says that nobody else can reach the broker, so that a lease of a process that was killed
-// need not run out first.
+// take takes the lease. alone: nobody else can reach the broker, so that the lease of a dead process need not run out.
 func (l *lease) take(ctx context.Context, alone bool) error {
 	old, err := get(ctx, l.kv, l.run.ID)
 	if errors.Is(err, ErrNoRun) {
-		old = &entry{Run: Run{Free: true}}
+		old = &Run{Free: true}
 	} else if err != nil {
 		return err
 	}
@@ -73,8 +71,7 @@ func (l *lease) take(ctx context.Context, alone bool) error {
 	return err
 }
 
-// write renews the lease, and changes the entry if change is not nil. The error wraps ErrDriven if another process has
-// the lease; others may pass.
+// write renews the lease and may change the entry. ErrDriven: another process has it; other errors may pass.
 func (l *lease) write(ctx context.Context, change func(*Run)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

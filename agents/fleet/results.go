@@ -82,7 +82,7 @@ func (s *Server) take(msg jetstream.Msg) {
 		s.roster.trouble(Trouble{Job: m.Job, Worker: m.Worker, Error: string(msg.Data())})
 		return
 	case j == nil || excluded:
-		s.roster.dropped(m.Worker)
+		s.roster.add(m.Worker, WorkerRow{Dropped: 1})
 		if j != nil && m.State != failed {
 			j.lost = true
 		}
@@ -103,7 +103,6 @@ func (s *Server) take(msg jetstream.Msg) {
 	}
 	games, moves, err := j.Take(r)
 	if err != nil {
-		s.roster.trouble(Trouble{Job: j.ID, Worker: m.Worker, Error: err.Error()})
 		s.exclude(ctx, m.Worker, j, err)
 		return
 	}
@@ -112,7 +111,7 @@ func (s *Server) take(msg jetstream.Msg) {
 	delete(s.jobs, j.ID)
 	s.counted++
 	s.mu.Unlock()
-	s.roster.counted(m.Worker, games, moves, r.Busy)
+	s.roster.add(m.Worker, WorkerRow{Tasks: 1, Games: games, Moves: moves, Busy: r.Busy})
 	j.Done()
 }
 
@@ -120,24 +119,25 @@ func (s *Server) take(msg jetstream.Msg) {
 // queued again. The job is given up when that happens with as many workers as it may be given to. The caller holds
 // taking.
 func (s *Server) exclude(ctx context.Context, worker string, j *Job, why error) {
+	s.roster.trouble(Trouble{Job: j.ID, Worker: worker, Error: why.Error()})
 	all := s.roster.exclude(worker, fmt.Sprintf("its result of %s %s: %v", s.options.Noun, j.ID, why))
 	if err := s.lease.write(ctx, func(r *Run) { r.Excluded = all }); err != nil {
 		s.options.Log.Warn("an excluded worker could not be told yet", "worker", worker, "error", err)
 	}
 	if j.refused++; j.refused >= s.run.Limits.Deliveries {
 		s.giveUp(ctx, j)
-		return
+	} else {
+		j.lost = true
 	}
-	j.lost = true
 }
 
 // again queues a job whose result was lost once more, or gives it up. The caller holds taking.
 func (s *Server) again(ctx context.Context, j *Job) {
 	if j.faults++; j.faults >= s.run.Limits.Deliveries {
 		s.giveUp(ctx, j)
-		return
+	} else {
+		s.queue(ctx, j)
 	}
-	s.queue(ctx, j)
 }
 
 func (s *Server) queue(ctx context.Context, j *Job) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -46,7 +47,6 @@ const (
 
 const silentFor = 5 * time.Second
 
-// A Trouble is why a worker could not do a job.
 type Trouble struct {
 	Job    string `json:"task"`
 	Worker string `json:"worker"`
@@ -71,10 +71,6 @@ type roster struct {
 	troubles []Trouble
 }
 
-func newRoster(run string, log *slog.Logger) *roster {
-	return &roster{run: run, log: sparing(log, time.Now), all: map[string]*WorkerRow{}}
-}
-
 // listen hears signs of life and questions for the status, until ctx ends.
 func (r *roster) listen(ctx context.Context, nc *nats.Conn, status func() Status) error {
 	for what, hear := range map[string]nats.MsgHandler{
@@ -97,20 +93,14 @@ func (r *roster) listen(ctx context.Context, nc *nats.Conn, status func() Status
 	return nil
 }
 
-// of returns the row of a worker. One too many takes the place of one that has done nothing and is silent; if there is
-// none, it is not listed. The caller holds mu.
+// of returns a worker's row. One too many replaces a silent one that has done nothing, or is not listed. Holds mu.
 func (r *roster) of(name string) *WorkerRow {
 	w := r.all[name]
 	if w == nil {
 		w = &WorkerRow{Name: name, State: Playing}
-		for old, x := range r.all {
-			if len(r.all) < mostWorkers {
-				break
-			}
-			if x.Tasks == 0 && !x.excluded && time.Since(x.at) > silentFor {
-				delete(r.all, old)
-			}
-		}
+		maps.DeleteFunc(r.all, func(_ string, x *WorkerRow) bool {
+			return len(r.all) >= mostWorkers && x.Tasks == 0 && !x.excluded && time.Since(x.at) > silentFor
+		})
 		if len(r.all) < mostWorkers {
 			r.all[name] = w
 		}
@@ -135,11 +125,11 @@ func (r *roster) exclude(name, why string) (all map[string]string) {
 	return all
 }
 
+// excluded reports whether a worker is excluded.
 func (r *roster) excluded(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w := r.all[name]
-	return w != nil && w.excluded
+	return r.all[name] != nil && r.all[name].excluded
 }
 
 func (r *roster) hello(h WorkerRow) {
@@ -197,59 +187,51 @@ func (r *roster) reports(job string) []Trouble {
 	return slices.DeleteFunc(slices.Clone(r.troubles), func(t Trouble) bool { return t.Job != job })
 }
 
-func (r *roster) counted(worker string, games, moves int, busy time.Duration) {
+// add adds what a worker has done.
+func (r *roster) add(worker string, done WorkerRow) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w := r.of(worker)
-	w.Tasks++
-	w.Games += games
-	w.Moves += moves
-	w.Busy += busy
+	r.of(worker).add(done)
 }
 
-// dropped adds a result that came late or twice.
-func (r *roster) dropped(worker string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.of(worker).Dropped++
+func (w *WorkerRow) add(o WorkerRow) {
+	w.Threads += o.Threads
+	w.Tasks += o.Tasks
+	w.Games += o.Games
+	w.Moves += o.Moves
+	w.Busy += o.Busy
+	w.Dropped += o.Dropped
 }
 
 func (r *roster) rows() (all []WorkerRow) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, w := range r.all {
-		row := *w
-		if row.Seen = time.Since(w.at); row.State == Playing && row.Seen > silentFor {
+	for _, name := range slices.Sorted(maps.Keys(r.all)) {
+		row := *r.all[name]
+		if row.Seen = time.Since(row.at); row.State == Playing && row.Seen > silentFor {
 			row.State = Silent
 		}
 		all = append(all, row)
 	}
-	slices.SortFunc(all, func(a, b WorkerRow) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
-// waitGone waits until no worker plays, for a time at most.
-func (r *roster) waitGone(ctx context.Context, most time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, most)
+// waitGone waits until no worker plays, for three seconds at most.
+func (r *roster) waitGone(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	plays := func(w WorkerRow) bool { return w.State == Playing }
 	for slices.ContainsFunc(r.rows(), plays) && pause(ctx, 20*time.Millisecond) {
 	}
 }
 
-// Table shows workers as a table for people.
 func Table(workers []WorkerRow) string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "worker\tthreads\ttasks\tgames\tchoices\tbusy\tdropped\tstate\t")
 	sum := WorkerRow{Name: "all"}
 	for _, w := range workers {
-		sum.Threads += w.Threads
-		sum.Tasks += w.Tasks
-		sum.Games += w.Games
-		sum.Moves += w.Moves
-		sum.Busy += w.Busy
-		sum.Dropped += w.Dropped
+		sum.add(w)
 	}
 	for _, w := range append(slices.Clip(workers), sum) {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%v\t%d\t%s\t\n", w.Name, w.Threads, w.Tasks, w.Games, w.Moves,

@@ -40,9 +40,11 @@ type Run struct {
 	Free   bool   `json:"free,omitempty"`   // that process has given the run back
 
 	Excluded map[string]string `json:"excluded,omitempty"` // workers that must leave, and why
+
+	revision uint64    // of its entry in the bucket
+	written  time.Time // by the clock of the broker
 }
 
-// Limits are the limits of a run's jobs.
 type Limits struct {
 	AckWait    time.Duration `json:"ack_wait"`   // after which the job of a silent worker is given to another one
 	Deliveries int           `json:"deliveries"` // of a job, before the run gives it up
@@ -58,10 +60,8 @@ const (
 	Done    = "done"
 )
 
-// ErrNoRun says that the broker has no such run.
 var ErrNoRun = errors.New("the broker has no such run")
 
-// ErrRefused says that this worker must not play for the run.
 var ErrRefused = errors.New("this worker is refused")
 
 // admit returns an error, which wraps ErrRefused, if a worker was excluded.
@@ -143,23 +143,16 @@ func openRuns(ctx context.Context, js jetstream.JetStream, create bool) (jetstre
 	})
 }
 
-// An entry is a run as it lies in the bucket.
-type entry struct {
-	Run
-	revision uint64
-	written  time.Time // by the clock of the broker
-}
-
 // get reads a run; ErrNoRun if there is no entry.
-func get(ctx context.Context, kv jetstream.KeyValue, run string) (*entry, error) {
+func get(ctx context.Context, kv jetstream.KeyValue, run string) (*Run, error) {
 	e, err := kv.Get(ctx, runKey(run))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, ErrNoRun
 	} else if err != nil {
 		return nil, err
 	}
-	r := &entry{revision: e.Revision(), written: e.Created()}
-	if err := json.Unmarshal(e.Value(), &r.Run); err != nil {
+	r := &Run{revision: e.Revision(), written: e.Created()}
+	if err := json.Unmarshal(e.Value(), r); err != nil {
 		return nil, fmt.Errorf("run %s: not the description of a run: %w", run, err)
 	}
 	r.ID = run
@@ -167,7 +160,7 @@ func get(ctx context.Context, kv jetstream.KeyValue, run string) (*entry, error)
 }
 
 // getAll reads all runs of which more than the epoch is left.
-func getAll(ctx context.Context, kv jetstream.KeyValue) (all []*entry, err error) {
+func getAll(ctx context.Context, kv jetstream.KeyValue) (all []*Run, err error) {
 	keys, err := kv.Keys(ctx)
 	if errors.Is(err, jetstream.ErrNoKeysFound) {
 		return nil, nil
@@ -210,7 +203,7 @@ func sweep(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, kv jetstr
 }
 
 // remove removes what a run has in the broker, except the number of its epoch if it can be continued.
-func remove(ctx context.Context, js jetstream.JetStream, kv jetstream.KeyValue, r *entry) (err error) {
+func remove(ctx context.Context, js jetstream.JetStream, kv jetstream.KeyValue, r *Run) (err error) {
 	if r.Once {
 		err = kv.Purge(ctx, runKey(r.ID), jetstream.LastRevision(r.revision))
 	} else {
@@ -273,7 +266,7 @@ func ask(ctx context.Context, nc *nats.Conn, run string) (s Status, err error) {
 	return s, json.Unmarshal(reply.Data, &s)
 }
 
-// alive reports whether the process of a run may be alive: false if nobody listens to its subjects.
+// alive reports whether somebody listens to the subjects of a run.
 func alive(ctx context.Context, nc *nats.Conn, run string) bool {
 	_, err := ask(ctx, nc, run)
 	return !errors.Is(err, nats.ErrNoResponders)

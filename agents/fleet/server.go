@@ -17,7 +17,6 @@ import (
 	"blockyard/agents/fleet/broker"
 )
 
-// Options are the settings of a Server.
 type Options struct {
 	Folder    string        // for jobs that nobody can do
 	Noun      string        // for a job, in messages and names of files
@@ -80,8 +79,8 @@ func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server,
 	if s.Objects, err = createObjects(ctx, s.js, run.ID); err != nil {
 		return nil, err
 	}
-	s.roster = newRoster(run.ID, o.Log)
-	s.options.Log = s.roster.log
+	s.options.Log = sparing(o.Log, time.Now)
+	s.roster = &roster{run: run.ID, log: s.options.Log, all: map[string]*WorkerRow{}}
 	taking, err := s.queues.results.Consume(s.take, jetstream.PullMaxMessages(256))
 	if err == nil {
 		context.AfterFunc(s.ctx, taking.Stop)
@@ -107,13 +106,11 @@ func (s *Server) Open(ctx context.Context) error {
 	return nil
 }
 
-// Run is the id of the run.
 func (s *Server) Run() string { return s.run.ID }
 
 // Workers returns what each worker that was ever seen has done.
 func (s *Server) Workers() []WorkerRow { return s.roster.rows() }
 
-// Threads returns how many goroutines of workers play now.
 func (s *Server) Threads() (n int) {
 	for _, w := range s.Workers() {
 		if w.State == Playing {
@@ -123,7 +120,6 @@ func (s *Server) Threads() (n int) {
 	return n
 }
 
-// Status returns the state of the run.
 func (s *Server) Status() Status {
 	s.mu.Lock()
 	st := Status{Run: s.run.ID, Kind: s.run.Kind, Game: s.run.Game, Epoch: s.run.Epoch, Iteration: s.counted,
@@ -188,13 +184,11 @@ func (s *Server) Explain(err error) error {
 	return explain(err)
 }
 
-// Fail ends the run with the first error.
 func (s *Server) Fail(err error) { s.fail(err) }
 
 // Failed is closed when the run has failed; see Err.
 func (s *Server) Failed() <-chan struct{} { return s.ctx.Done() }
 
-// Err returns why the run has failed.
 func (s *Server) Err() error { return context.Cause(s.ctx) }
 
 // Close gives the run back. finished says that it is over, so that workers leave and the queues go.
@@ -202,16 +196,13 @@ func (s *Server) Close(finished bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	var errs []error
-	state := Paused
-	if finished {
-		state = Done
-	}
+	state := map[bool]string{false: Paused, true: Done}[finished]
 	held := s.site.Check() == nil && !errors.Is(s.lease.held(ctx), ErrDriven)
 	if held {
 		errs = append(errs, explain(s.lease.write(ctx, func(r *Run) { r.State = state })))
 	}
 	if held && finished {
-		s.roster.waitGone(ctx, 3*time.Second)
+		s.roster.waitGone(ctx)
 		errs = append(errs, removeQueues(ctx, s.js, s.run.ID, s.run.Epoch+1), deleteObjects(ctx, s.js, s.run.ID))
 	}
 	s.fail(context.Canceled)
@@ -232,7 +223,6 @@ type Session struct {
 	Out  io.Writer // gets what people should know
 }
 
-// Check is that of the Server.
 func (s *Session) Check(ctx context.Context) error {
 	if s == nil {
 		return nil
@@ -240,7 +230,6 @@ func (s *Session) Check(ctx context.Context) error {
 	return s.Server.Check(ctx)
 }
 
-// Progress says in a line what each worker has done.
 func (s *Session) Progress() string {
 	if s == nil {
 		return ""

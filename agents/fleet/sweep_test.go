@@ -38,7 +38,7 @@ func TestSweep(t *testing.T) {
 	other := serve(t, site, squares("alive", DefaultLimits), Options{})
 	before, err := get(ctx, kv, "alive")
 	require.NoError(t, err)
-	entry := func(run string) *entry {
+	entry := func(run string) *Run {
 		e, err := get(ctx, kv, run)
 		require.NoError(t, err)
 		return e
@@ -48,7 +48,7 @@ func TestSweep(t *testing.T) {
 		require.NoError(t, mine.lease.write(ctx, nil))
 		return entry("mine").written.Sub(before.written) > 500*time.Millisecond
 	}, long, 50*time.Millisecond)
-	_, err = kv.Put(ctx, runKey("leased"), JSON(entry("leased").Run))
+	_, err = kv.Put(ctx, runKey("leased"), JSON(entry("leased")))
 	require.NoError(t, err)
 	leave("new", false)
 	keep := func() time.Duration { // separates the two

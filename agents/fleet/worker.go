@@ -21,17 +21,15 @@ import (
 // get reads an object of the run.
 type Kind func(ctx context.Context, r *Run, get Get) (NewPlayer, error)
 
-// Get returns an object by its name; see Objects.Get.
-type Get func(ctx context.Context, name string) ([]byte, error)
-
-// NewPlayer returns a player for one goroutine.
-type NewPlayer func() (Player, error)
+type (
+	Get       func(ctx context.Context, name string) ([]byte, error) // see Objects.Get
+	NewPlayer func() (Player, error)                                 // for one goroutine
+)
 
 // A Player does a job, whose spec is JSON of the run's process. An error that wraps ErrRefused refuses the worker; one
 // that wraps ErrNoObject says that the job is of the past. After another error the player is not used again.
 type Player func(ctx context.Context, spec json.RawMessage) (*Result, error)
 
-// WorkerOptions are the settings of a worker.
 type WorkerOptions struct {
 	Run     string          // id; "" for the only run that is not over
 	Name    string          // of the worker; two workers need two names
@@ -62,7 +60,7 @@ type worker struct {
 	nc      *nats.Conn
 	js      jetstream.JetStream
 	kv      jetstream.KeyValue
-	run     *entry // nil until it is found
+	run     *Run // nil until it is found
 	objects *Objects
 }
 
@@ -117,7 +115,7 @@ func passing(err error) bool {
 	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded)
 }
 
-func (w *worker) look(ctx context.Context) (run *entry, err error) {
+func (w *worker) look(ctx context.Context) (run *Run, err error) {
 	w.kv, err = openRuns(ctx, w.js, false)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		return nil, nil
@@ -142,7 +140,7 @@ func (w *worker) look(ctx context.Context) (run *entry, err error) {
 
 // open checks that this program can play the run.
 func (w *worker) open(ctx context.Context) (players NewPlayer, err error) {
-	r := &w.run.Run
+	r := w.run
 	if err := r.admit(w.Name); err != nil {
 		return nil, err
 	}
@@ -191,10 +189,10 @@ func (w *worker) epoch(ctx context.Context) (played bool, err error) {
 	}
 	playing.Go(func() { stop(w.follow(ctx)) })
 	playing.Wait()
-	if err := context.Cause(ctx); errors.Is(err, ErrRefused) || errors.Is(err, ErrGone) {
-		return true, err
+	if err = context.Cause(ctx); !errors.Is(err, ErrRefused) && !errors.Is(err, ErrGone) {
+		err = nil
 	}
-	return true, nil
+	return true, err
 }
 
 // follow says hello until the run is done or in another epoch, or its process is gone.
@@ -228,8 +226,7 @@ func (w *worker) hello(state, why string) {
 	_ = w.nc.Publish(subject(w.run.ID, "hello"), JSON(h)) // the next one may arrive
 }
 
-// play does one job after the other. It takes the next one when it has done the last, since a job that waits here is
-// missing elsewhere.
+// play does one job after the other. It takes none in advance, since a job that waits here is missing elsewhere.
 func (w *worker) play(ctx context.Context, queue jetstream.Consumer, players NewPlayer) error {
 	jobs, err := queue.Messages(jetstream.PullMaxMessages(1), jetstream.PullExpiry(10*time.Second),
 		jetstream.WithMessagesErrOnMissingHeartbeat(false))
@@ -316,7 +313,7 @@ func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id st
 // publish stores a result, or why there is none. It tries again while the broker cannot be reached. The broker stores
 // one message per id, if that is not empty.
 func (w *worker) publish(ctx context.Context, r resultMessage, data []byte, id string) error {
-	msg := &nats.Msg{Subject: queueSubject(&w.run.Run, "results"), Data: data}
+	msg := &nats.Msg{Subject: queueSubject(w.run, "results"), Data: data}
 	for r.Worker = w.Name; ; pause(ctx, time.Second) {
 		var err error
 		if len(data) > LargeResult && r.Object == "" {

@@ -96,11 +96,8 @@ func (s *Site) embed(f *Flags, keyPath, ownPath string, log *slog.Logger) error 
 		return err
 	}
 	key, err := NewKey(keyPath)
-	if err != nil {
-		return err
-	}
-	own, err := NewKey(ownPath)
-	if err != nil {
+	own, ownErr := NewKey(ownPath)
+	if err = errors.Join(err, ownErr); err != nil {
 		return err
 	}
 	s.release, err = disk.Acquire(s.dir + ".lock")
@@ -127,9 +124,7 @@ func (s *Site) embed(f *Flags, keyPath, ownPath string, log *slog.Logger) error 
 		if err != nil {
 			return fmt.Errorf("broker address: %w: choose another with --listen HOST:PORT; port 0 selects a free one", err)
 		}
-		if err := l.Close(); err != nil {
-			return err
-		}
+		l.Close()
 	}
 	if s.server, err = server.NewServer(o); err != nil {
 		return fmt.Errorf("broker: %w", err)
@@ -229,13 +224,10 @@ func NewKey(path string) (public string, err error) {
 	seed, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		var pair nkeys.KeyPair
-		if pair, err = nkeys.CreateUser(); err != nil {
-			return "", err
+		if pair, err = nkeys.CreateUser(); err == nil {
+			seed, _ = pair.Seed() // a new pair has one
+			err = disk.WriteText(path, 0o600, string(seed)+"\n")
 		}
-		if seed, err = pair.Seed(); err != nil {
-			return "", err
-		}
-		err = disk.WriteText(path, 0o600, string(seed)+"\n")
 	}
 	if err != nil {
 		return "", err
@@ -248,10 +240,8 @@ func NewKey(path string) (public string, err error) {
 	return pair.PublicKey()
 }
 
-// A Conn is a connection to a broker.
 type Conn = nats.Conn
 
-// ErrNoBroker says that no broker answers.
 var ErrNoBroker = nats.ErrNoServers
 
 // Connect connects to the broker at one or more addresses, separated by commas. name is that of this client, for
@@ -323,7 +313,6 @@ type Flags struct {
 	Most int64 `kong:"-"` // bytes that a broker in this process may take on disk; 0: what the disk has
 }
 
-// ClientFlags are the flags of every client of a broker.
 type ClientFlags struct {
 	Creds string `help:"${creds}" placeholder:"FILE" group:"Many machines"`
 	TLSCA string `name:"tls-ca" help:"${tls_ca}" placeholder:"FILE" group:"Many machines"`
@@ -332,7 +321,6 @@ type ClientFlags struct {
 //go:embed flags.toml
 var flagTexts string
 
-// Helps are the help texts of Flags.
 var Helps = program.Texts(flagTexts)
 
 // A Flag is --cluster, which may have a value: the next argument, if it is an address.
@@ -341,7 +329,6 @@ type Flag struct {
 	URL string // "" for a broker in this process
 }
 
-// IsBool lets the flag stand alone.
 func (Flag) IsBool() bool { return true }
 
 func (f *Flag) Decode(ctx *kong.DecodeContext) error {

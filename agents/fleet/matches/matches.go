@@ -34,7 +34,6 @@ import (
 	"blockyard/env/vec"
 )
 
-// Kind is the kind of a run that is a match.
 const Kind = "match"
 
 // A spec is what a worker needs to know of a match, besides the facts.
@@ -70,36 +69,32 @@ func pack(g *env.Game, name, text string, files *[][]byte) (player, error) {
 		*files = append(*files, data)
 	}
 	f, err := agent.Factory()
-	if err != nil {
-		return p, err
+	var made env.Agent
+	if err == nil {
+		made, err = f(0)
 	}
-	made, err := f(0)
-	if err != nil {
-		return p, err
-	}
-	if r, ok := made.(vec.Resumable); ok {
-		if _, err := r.AppendMemory(nil); err != nil {
-			return p, fmt.Errorf("agent %.80q: %w", text, err)
+	if r, ok := made.(vec.Resumable); ok && err == nil {
+		if _, err = r.AppendMemory(nil); err != nil {
+			err = fmt.Errorf("agent %.80q: %w", text, err)
 		}
 	}
-	return p, nil
+	return p, err
 }
 
 // facts are what a worker must have like the process of the match.
 func facts(g *env.Game) (map[string]string, error) {
-	e := bots.Of(g)
 	var file []byte
+	var hand []float32
+	e, features := bots.Of(g), "none"
 	if e.Learned != nil {
 		var err error
 		if file, err = fs.ReadFile(e.Learned.Files, e.Learned.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	var hand []float32
 	if e.Baseline != nil {
 		hand = e.Baseline.Weights
 	}
-	features := "none"
 	if f := bots.Features(g); f != nil {
 		features = fleet.Hash(f.Names)
 	}
@@ -183,7 +178,6 @@ func unitPlayer(m *match.Match) fleet.Player {
 	}
 }
 
-// Flags are the flags of a command that plays a match.
 type Flags struct {
 	broker.Flags
 	Dir string `name:"cluster-dir" help:"Key of the workers, and broker." default:"match" group:"Many machines"`
