@@ -18,7 +18,6 @@ const (
 
 var errStuck = errors.New("the program was killed but has not ended")
 
-// A Spec says how to start a child process.
 type Spec struct {
 	Argv []string
 	Dir  string // working directory; "" is that of this process
@@ -74,7 +73,6 @@ type Guest interface {
 	Leave() // removes what belonged to the program, which has ended
 }
 
-// StartChild starts a program.
 func StartChild(s Spec) (*Child, error) {
 	if len(s.Argv) == 0 {
 		return nil, errors.New("no command")
@@ -175,7 +173,6 @@ func (c *Child) Exit(d time.Duration) bool {
 	}
 }
 
-// Terminate asks the program and its process group to end.
 func (c *Child) Terminate() { signalGroup(c.cmd.Process, false) }
 
 // Kill ends the program, if it still runs, and its process group, waits for the readers of its

@@ -9,7 +9,6 @@ import (
 )
 
 // confine makes cmd the leader of a process group, so that all it starts can be ended with it.
-// Further limits on what a child may do belong here.
 func confine(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // giveFrames makes the pipes of frames the files 3 and 4, so that what a program prints goes elsewhere.

@@ -23,7 +23,6 @@ import (
 // MaxLine is the longest line that either side reads, in bytes. The rest of a longer line is discarded.
 const MaxLine = 16 << 10
 
-// A Turn is a request to move.
 type Turn struct {
 	Seat    int
 	Budget  time.Duration // time left in the time bank; 0 if unknown

@@ -15,7 +15,6 @@ type Asker interface {
 	Close() error
 }
 
-// A Kind says what a line of a game's log is.
 type Kind int
 
 // The kinds of lines.
@@ -268,7 +267,6 @@ func TotalBudget(d time.Duration) Limits { return Limits{Bank: d} }
 // OneBudget reports whether all answers of a game share one time.
 func (l Limits) OneBudget() bool { return l.Bank > 0 && l.PerMove == 0 && l.Most == 0 }
 
-// A Bank is one bot's time in one game.
 type Bank struct {
 	Limits
 	Left     time.Duration // time left, as the next request shows it
@@ -277,7 +275,6 @@ type Bank struct {
 	Longest  time.Duration // for one answer
 }
 
-// NewBank returns a full bank.
 func NewBank(l Limits) Bank { return Bank{Limits: l, Left: l.Bank} }
 
 // Limit is how long the host waits for the next answer.

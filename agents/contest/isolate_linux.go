@@ -144,8 +144,7 @@ func processes(file string, each func(pid int, text []byte)) {
 	}
 }
 
-// usage returns the resident memory, in bytes, and the number of threads of a process, its group, and all that they
-// have started: in a PID namespace, all of it.
+// usage returns the resident bytes and the threads of a process, its group, and all that they have started.
 func usage(root int) (memory int64, threads int) {
 	type process struct{ parent, group, threads, pages int }
 	all := map[int]process{}

@@ -7,8 +7,7 @@ import (
 	"os/exec"
 )
 
-// contain puts a program in its cage. Elsewhere than on Linux, an isolated program is ended with its process group, and
-// what has left the group may remain.
+// contain puts a program in its cage. What has left the program's process group may outlive it here.
 func contain(cmd *exec.Cmd, s *Spec) (mark string, g Guest, err error) {
 	if s.Cage != nil {
 		g, _, err = s.Cage.Enclose(cmd, nil, s.Memory)

@@ -152,8 +152,7 @@ func (c *chunks) Read(b []byte) (n int, err error) {
 	return n, c.err
 }
 
-// passLines calls each for every line of r, cut to maxErrLine bytes, until there were maxErrors
-// bytes, and reads r to its end.
+// passLines calls each for every line of r, cut to maxErrLine bytes, up to maxErrors bytes, and reads r to its end.
 func passLines(r io.Reader, each func(line string)) {
 	limited := &io.LimitedReader{R: r, N: maxErrors}
 	in := bufio.NewReaderSize(limited, maxErrLine)
@@ -195,8 +194,7 @@ func Find(argv []string) error {
 	return err
 }
 
-// lookUp returns the file of a program, which errors call by its name: an executable file, or a command of the search
-// path.
+// lookUp returns the file of a program, which errors call by its name: a file, or a command of the search path.
 func lookUp(name, path string) (string, error) {
 	file, err := exec.LookPath(path)
 	if err == nil {
@@ -317,7 +315,6 @@ func (t *Tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String returns them without space around.
 func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

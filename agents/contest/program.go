@@ -72,7 +72,6 @@ func (e *ExternalAgent) start(ctx context.Context, s env.State, seat int) (err e
 	return nil
 }
 
-// Close ends the bot.
 func (e *ExternalAgent) Close() error {
 	if e.process == nil {
 		return nil
@@ -80,7 +79,6 @@ func (e *ExternalAgent) Close() error {
 	return e.process.Close()
 }
 
-// A Program says how to start a bot.
 type Program struct {
 	Argv   []string
 	Dir    string // working directory; "" is that of this process

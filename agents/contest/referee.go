@@ -118,7 +118,6 @@ func (s Settings) Time(name string, least time.Duration) (time.Duration, error) 
 	return d, nil
 }
 
-// A Setup is how the games of a contest are played.
 type Setup struct {
 	Games       int  // how many to play, if the settings say so; otherwise 0
 	NewSeeds    bool // every game has a seed of its own; otherwise the games with the same bots in all seats share one
@@ -147,7 +146,6 @@ type Referee interface {
 	Outcome() Outcome
 }
 
-// A Request is text for a bot.
 type Request struct {
 	Lines []string
 	// Limit, if not 0, is the time for the answer instead of the bot's bank, which is not charged.
@@ -179,13 +177,11 @@ type Reply struct {
 	Ended   bool  // this time-out was the last that Limits allow: the bot is out of the game
 }
 
-// A Comment is a remark about a seat.
 type Comment struct {
 	Seat int
 	Text string
 }
 
-// Nobody is the winner of a drawn game.
 const Nobody = -1
 
 // An Outcome is how a game ended. Slices are by seat; a contest fills those that it knows.

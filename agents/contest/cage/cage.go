@@ -213,7 +213,6 @@ func (c *Cage) writable() bool {
 	return c.Own != "" && !slices.ContainsFunc(c.Hidden, func(h string) bool { return within(h, c.Own) })
 }
 
-// Leave removes the temporary files.
 func (g *guest) Leave() { _ = Remove(g.scratch) }
 
 // Excess returns what the program takes too much of, "" for nothing.

@@ -67,8 +67,7 @@ func policy(here *arch.Info) seccomp.Policy {
 	return seccomp.Policy{DefaultAction: seccomp.ActionAllow, Syscalls: []seccomp.SyscallGroup{old, deny}}
 }
 
-// filterCalls refuses system calls from now on, in this thread and what it becomes. Those of other processors, which
-// have other numbers, end the program.
+// filterCalls refuses system calls from now on. Those with the numbers of other processors end the program.
 func filterCalls() error {
 	here, err := arch.GetInfo(runtime.GOARCH)
 	if err != nil {

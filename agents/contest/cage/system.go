@@ -21,8 +21,7 @@ var system = []string{
 
 var devices = []string{"/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"}
 
-// tools are the parts of programming languages that are often installed below the home folder: what may be read there.
-// Files with passwords, such as .cargo/credentials.toml, are not among them.
+// tools may be read below the home folder, where languages are often installed; files with passwords are not there.
 var tools = []string{
 	".cargo/bin", ".cargo/config*", ".cargo/env", ".cargo/git", ".cargo/registry", ".rustup/settings.toml",
 	".rustup/toolchains", ".local/bin", ".local/lib", ".pyenv/bin", ".pyenv/libexec", ".pyenv/shims", ".pyenv/version",

@@ -19,8 +19,7 @@ import (
 	"blockyard/agents/contest"
 )
 
-// A wall keeps a contained program from something. Its process puts it up itself, in the order of the list, before it
-// becomes the program.
+// A wall keeps a contained program from something. Its process puts it up before it becomes the program.
 type wall struct {
 	name string // what is contained, as people read it if the wall is missing
 	up   func(o *order) error
@@ -215,8 +214,7 @@ func existing(paths []string) []string {
 // verb is the first argument, in place of a name, of a process that contains itself. The second is its order.
 const verb = "contained by blockyard"
 
-// init runs before the program's own start, on its first thread, so that every program and test that starts bots can
-// contain them.
+// init runs before any main, so that every program and test that starts bots can contain them.
 func init() {
 	if len(os.Args) == 2 && os.Args[0] == verb {
 		fmt.Fprintln(os.Stderr, "cage:", enter(os.Args[1]))
@@ -273,7 +271,6 @@ var here = sync.OnceValue(func() (g ground) {
 	return g
 })
 
-// Possible reports whether there are any walls here.
 func Possible() bool { return here().err == nil }
 
 // Missing lists the walls that are not to be had here.

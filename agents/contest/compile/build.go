@@ -21,7 +21,6 @@ import (
 	"blockyard/env/ansi"
 )
 
-// Limits bound a submission and its compilers.
 type Limits struct {
 	Size   int64         // bytes of a submission, and of all its files when unpacked
 	Files  int           // number of its files
@@ -51,7 +50,6 @@ func lost(format string, args ...any) error {
 	return &Refusal{Why: fmt.Sprintf(format, args...), lost: true}
 }
 
-// A Bot is a submission that is ready to play.
 type Bot struct {
 	Language string
 	Program  contest.Program
@@ -88,21 +86,20 @@ func Submission(ctx context.Context, path, into string, uploads contest.Uploads,
 			err = &Refusal{Why: why.Why + "; see " + Page, Output: why.Output}
 		}
 	}()
-	into, err = filepath.Abs(into)
-	if err != nil {
-		return Bot{}, err
-	}
-	if err := os.MkdirAll(into, 0o755); err != nil {
-		return Bot{}, err
-	}
-	if err := unpack(ctx, path, into, l); err != nil {
-		return Bot{}, err
-	}
 	c := &compiler{limits: l, uploads: uploads}
-	if c.dir, err = sourceRoot(into); err != nil {
-		return Bot{}, err
+	if into, err = filepath.Abs(into); err == nil {
+		err = os.MkdirAll(into, 0o755)
 	}
-	if c.root, err = os.OpenRoot(c.dir); err != nil {
+	if err == nil {
+		err = unpack(ctx, path, into, l)
+	}
+	if err == nil {
+		c.dir, err = sourceRoot(into)
+	}
+	if err == nil {
+		c.root, err = os.OpenRoot(c.dir)
+	}
+	if err != nil {
 		return Bot{}, err
 	}
 	defer c.root.Close()
@@ -214,7 +211,7 @@ func (c *compiler) in(dir string, argv ...string) error {
 		Stdout: contest.PassOn(&out, maxOutput), Stderr: contest.PassOn(&log, maxOutput),
 		Excess: func(why string) { excess = errors.New(why) },
 	}
-	if c.cage != nil {
+	if c.cage != nil { // a nil *cage.Cage would be a cage
 		spec.Cage = c.cage
 	}
 	child, err := contest.StartChild(spec)

@@ -22,10 +22,9 @@ func (c *compiler) above(name string, patterns ...string) (mark string, ok bool)
 }
 
 func beside(main string, files []string) []string {
-	files, _ = narrow(files, func(name string) bool {
+	return narrow(files, func(name string) bool {
 		return path.Dir(main) == "." || strings.HasPrefix(name, path.Dir(main)+"/")
 	})
-	return files
 }
 
 func golang(c *compiler, l *language, files []string, tool, main string) {
@@ -81,20 +80,21 @@ var (
 
 func haskell(c *compiler, l *language, files []string) {
 	in := *l
+	in.Flags = slices.Clone(l.Flags)
 	if mark, ok := c.mark([]string{"*.cabal"}); ok {
 		said := c.text(mark)
 		for _, m := range cabalFolders.FindAllStringSubmatch(said, -1) {
 			for _, dir := range strings.FieldsFunc(m[1], func(r rune) bool { return strings.ContainsRune(", \t\r", r) }) {
-				in.Flags = append(slices.Clone(in.Flags), "-i"+path.Join(path.Dir(mark), dir))
+				in.Flags = append(in.Flags, "-i"+path.Join(path.Dir(mark), dir))
 			}
 		}
 		if m := cabalMain.FindStringSubmatch(said); m != nil {
-			files, _ = narrow(files, func(name string) bool { return path.Base(name) == path.Base(m[1]) })
+			files = narrow(files, func(name string) bool { return path.Base(name) == path.Base(m[1]) })
 		}
 	}
 	for _, name := range files {
 		if c.isUsual(name) {
-			in.Flags = append(slices.Clone(in.Flags), "-i"+path.Dir(name))
+			in.Flags = append(in.Flags, "-i"+path.Dir(name))
 		}
 	}
 	started(toBinary)(c, &in, files)
@@ -109,8 +109,7 @@ func (c *compiler) inPackage(main, class string) string {
 	return class
 }
 
-// onJVM starts a class. By default the JVM writes warnings to standard output, where they would be answers, such as
-// one that another JVM with the same number of its process holds the file of its performance counters.
+// onJVM starts a class. By default the JVM writes warnings to standard output, where they would be answers.
 func (c *compiler) onJVM(main string, args ...string) {
 	run := c.tool("Java", "java")
 	c.begin(main, append([]string{run, "-XX:-UsePerfData", "-Xlog:disable", "-Xlog:all=warning:stderr"}, args...)...)
@@ -119,7 +118,7 @@ func (c *compiler) onJVM(main string, args ...string) {
 // classPath is the folder of the classes, those of resources, and every library, as absolute paths.
 func (c *compiler) classPath() string {
 	list := []string{filepath.Join(c.dir, "classes.host"), c.dir, filepath.Join(c.dir, "src/main/resources")}
-	_ = filepath.WalkDir(c.dir, func(name string, d os.DirEntry, err error) error {
+	_ = filepath.WalkDir(c.dir, func(name string, _ os.DirEntry, err error) error {
 		if err == nil && strings.EqualFold(filepath.Ext(name), ".jar") {
 			list = append(list, name)
 		}
@@ -188,7 +187,7 @@ func (c *compiler) project(main string, files []string) (mark string, own []stri
 	for _, m := range refersTo.FindAllStringSubmatch(c.text(mark), -1) {
 		folders = append(folders, path.Join(path.Dir(mark), path.Dir(strings.ReplaceAll(m[1], `\`, "/"))))
 	}
-	own, _ = narrow(files, func(name string) bool {
+	own = narrow(files, func(name string) bool {
 		of, ok := c.above(name, aProject...)
 		return ok && slices.Contains(folders, path.Dir(of))
 	})
@@ -197,7 +196,7 @@ func (c *compiler) project(main string, files []string) (mark string, own []stri
 
 func csharp(c *compiler, l *language, files []string) {
 	// A project that makes a program comes before tests and libraries.
-	starts, _ := narrow(files, func(name string) bool {
+	starts := narrow(files, func(name string) bool {
 		mark, ok := c.above(name, aProject...)
 		return ok && exeOutput.MatchString(c.text(mark)) && !testKit.MatchString(c.text(mark))
 	})

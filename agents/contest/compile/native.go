@@ -140,8 +140,7 @@ func runsHere(name string) bool {
 // include is a line with which code includes a file, in parts: what leads up from its folder, and the name there.
 var include = regexp.MustCompile(`(?m)^(\s*#\s*include\s*"[./\\]*)([^"\n]+)`)
 
-// trueNames makes code include files by the names that they have: where it was written, capitals may make no
-// difference, and a backslash may part folders.
+// trueNames makes includes name files as they are called: elsewhere capitals and backslashes make no difference.
 func (c *compiler) trueNames() (err error) {
 	names, exact := map[string]string{}, map[string]bool{} // from all folders around a file; by small letters
 	for _, s := range c.seen {
@@ -165,8 +164,7 @@ func (c *compiler) trueNames() (err error) {
 	return err
 }
 
-// alone compiles all files but those that others include, and those with another main. If that fails, it leaves out
-// what is not in the folder of the file to start.
+// alone compiles all that is not included and has no other main; if that fails, only what is beside the main file.
 func (c *compiler) alone(l *language, files, compiler []string) {
 	inside := map[string]bool{}
 	for _, s := range c.seen {
@@ -174,14 +172,14 @@ func (c *compiler) alone(l *language, files, compiler []string) {
 			inside[path.Base(m[2])] = true
 		}
 	}
-	units, _ := narrow(files, func(name string) bool { return !inside[path.Base(name)] })
+	units := narrow(files, func(name string) bool { return !inside[path.Base(name)] })
 	main := c.start(l, units)
 	if c.err != nil {
 		return
 	}
 	c.begin(main, filepath.Join(c.dir, "bot.host"))
 	others := c.matching(units, l.Main)
-	units, _ = narrow(units, func(name string) bool { return name == main || !slices.Contains(others, name) })
+	units = narrow(units, func(name string) bool { return name == main || !slices.Contains(others, name) })
 	base := append(compiler, "-o", "bot.host")
 	for _, s := range c.seen {
 		dir := path.Dir(s.name)

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"fmt"
 	"os/exec"
 	"path"
@@ -29,8 +30,7 @@ func readSaying(text string) (says saying, err error) {
 	return says, nil
 }
 
-// said builds and starts a bot as its author says in bot.toml. ok is false if there is none, or if it says no more than
-// the language.
+// said builds and starts a bot as bot.toml says. ok is false if there is none, or if it says the language only.
 func (c *compiler) said() (ok bool, err error) {
 	mark, found := c.mark([]string{"bot.toml"})
 	if !found {
@@ -41,19 +41,17 @@ func (c *compiler) said() (ok bool, err error) {
 		return false, err
 	}
 	c.language = says.Language
-	if says.Run == "" && says.Build == "" {
+	switch {
+	case says.Run == "" && says.Build != "":
+		return false, refuse(`bot.toml says how to build but not what to run: want run = "COMMAND"`)
+	case says.Run == "":
 		c.forced = languageThat(func(l language) bool { return strings.EqualFold(l.Name, c.language) })
 		if c.forced == nil {
-			return false, refuse(`bot.toml: want run = "COMMAND", or the language of the list`)
+			err = refuse(`bot.toml: want run = "COMMAND", or the language of the list`)
 		}
-		return false, nil
+		return false, err
 	}
-	if says.Run == "" {
-		return false, refuse(`bot.toml says how to build but not what to run: want run = "COMMAND"`)
-	}
-	if c.language == "" {
-		c.language = "bot.toml"
-	}
+	c.language = cmp.Or(c.language, "bot.toml")
 	argv := contest.Command(says.Run)
 	c.begin(mark, argv...)
 	if says.Build != "" {
@@ -107,9 +105,7 @@ func (c *compiler) uploaded() (ok bool, err error) {
 		}
 		return false, nil
 	}
-	found = highest(found)
-	ours := func(name string) bool { return strings.Contains(strings.ToLower(name), runtime.GOOS) }
-	found, _ = narrow(found, ours)
+	found = narrow(highest(found), func(name string) bool { return strings.Contains(strings.ToLower(name), runtime.GOOS) })
 	c.language = c.uploads.Program
 	if name := filepath.Join(c.dir, found[0]); machineCode(name) {
 		c.begin(found[0], name)
@@ -125,8 +121,7 @@ func (c *compiler) uploaded() (ok bool, err error) {
 
 var startsJava = regexp.MustCompile(`(?m)\bjava\b.*-(cp|classpath)|\bjava [A-Z]|['"]java['"]`)
 
-// script starts a script with the interpreter that its first line names. Classes of Java beside it, which it starts,
-// are compiled where they are.
+// script starts a script with the interpreter of its first line, and compiles the Java beside it that it starts.
 func (c *compiler) script(mark string) {
 	c.unixLines(mark)
 	text := c.text(mark)
@@ -152,9 +147,7 @@ func (c *compiler) script(mark string) {
 	if err != nil || len(names) > 1 {
 		run = c.tool(path.Base(words[0])+" (the first line of "+mark+")", names...)
 	}
-	if c.language == "" {
-		c.language = path.Base(run)
-	}
+	c.language = cmp.Or(c.language, path.Base(run))
 	c.begin(mark, append(append([]string{run}, words[1:]...), path.Base(mark))...)
 	if strings.HasPrefix(names[0], "python") {
 		c.checkPython(run, []string{mark}, func(python string) { c.program.Argv[0] = python })

@@ -35,7 +35,7 @@ func python(c *compiler, l *language, files []string) {
 	if main == "" {
 		main = c.start(l, files)
 	}
-	checked, _ := narrow(files, func(name string) bool { return name == main || c.takenIn(name, files) })
+	checked := narrow(files, func(name string) bool { return name == main || c.takenIn(name, files) })
 	c.checkPython(run, checked, func(python string) {
 		folder := path.Dir(main)
 		if c.isFile(path.Join(folder, "__init__.py")) && path.Base(main) == "__main__.py" {
@@ -46,8 +46,7 @@ func python(c *compiler, l *language, files []string) {
 	})
 }
 
-// checkPython reads files with an interpreter, and says to start them with it. If they are for Python 2, it says to
-// start them with that one.
+// checkPython reads files with an interpreter, or with Python 2 if they are for that, and starts them with it.
 func (c *compiler) checkPython(run string, files []string, start func(python string)) {
 	if c.err != nil {
 		return

@@ -29,8 +29,7 @@ type source struct {
 	size int64
 }
 
-// look returns the files that are seen below a folder, those in fewer folders first. Files of the contest's own kit are
-// none of them.
+// look returns the files that are seen below a folder, those in fewer folders first, without the contest's kit.
 func look(root string, kit []string) (list []source, err error) {
 	err = filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error {
 		local, _ := filepath.Rel(root, name)
@@ -90,10 +89,7 @@ func (c *compiler) detect() (*language, []string, error) {
 			f = &found{place: nowhere}
 			all[l] = f
 			if mark, ok := c.mark(l.Marks); ok && c.marks(mark) {
-				f.place = depth(mark)
-				if f.place > 0 {
-					f.place++
-				}
+				f.place = depth(mark) + min(depth(mark), 1)
 			}
 		}
 		f.files = append(f.files, s.name)
@@ -108,21 +104,19 @@ func (c *compiler) detect() (*language, []string, error) {
 	if best != nil && all[best] == nil {
 		return nil, nil, refuse("bot.toml says %s, but no file ends in %s", best.Name, strings.Join(best.Endings, " or "))
 	}
+	var known []string
 	for k := range languages {
 		l := &languages[k]
+		known = append(known, l.Name+" ("+strings.Join(l.Endings, ", ")+")")
 		if f := all[l]; f != nil && c.forced == nil && (best == nil || cmp.Or(cmp.Compare(f.place, all[best].place),
 			cmp.Compare(all[best].bytes, f.bytes)) < 0) {
 			best = l
 		}
 	}
-	if best != nil {
-		return best, all[best].files, nil
+	if best == nil {
+		return nil, nil, lost("holds no source file of %s", strings.Join(known, ", "))
 	}
-	var known []string
-	for _, l := range languages {
-		known = append(known, l.Name+" ("+strings.Join(l.Endings, ", ")+")")
-	}
-	return nil, nil, lost("holds no source file of %s", strings.Join(known, ", "))
+	return best, all[best].files, nil
 }
 
 // makesCode is what a Makefile of a program in C or C++ mentions; others may have one to start or to pack their bot.
@@ -161,33 +155,25 @@ func (c *compiler) text(name string) string {
 	return string(text)
 }
 
-func (c *compiler) matching(files []string, pattern *regexp.Regexp) (out []string) {
-	for _, name := range files {
-		if pattern == nil || pattern.MatchString(c.text(name)) {
-			out = append(out, name)
-		}
-	}
-	return out
+func (c *compiler) matching(files []string, pattern *regexp.Regexp) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(name string) bool {
+		return pattern != nil && !pattern.MatchString(c.text(name))
+	})
 }
 
 // narrow returns the names to keep, or all of them if there are none.
-func narrow(names []string, keep func(name string) bool) (kept []string, some bool) {
-	for _, name := range names {
-		if keep(name) {
-			kept = append(kept, name)
-		}
-	}
+func narrow(names []string, keep func(name string) bool) []string {
+	kept := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !keep(name) })
 	if len(kept) == 0 {
-		return names, false
+		return names
 	}
-	return kept, true
+	return kept
 }
 
 // highest returns the files in the fewest folders.
 func highest(names []string) []string {
 	least := depth(slices.MinFunc(names, func(a, b string) int { return depth(a) - depth(b) }))
-	names, _ = narrow(names, func(name string) bool { return depth(name) == least })
-	return names
+	return narrow(names, func(name string) bool { return depth(name) == least })
 }
 
 // start returns the file with which a program begins: the only one that can, or the one of a usual name in the fewest
@@ -201,16 +187,16 @@ func (c *compiler) start(l *language, files []string) string {
 		c.fail(lost("none of its %d source files has %s: %s", len(files), l.Needs, some(files)))
 		return ""
 	}
-	found, _ = narrow(found, func(name string) bool { return !aside.MatchString(name) })
-	if named, ok := narrow(found, c.isUsual); ok {
-		found = highest(named)
+	found = narrow(found, func(name string) bool { return !aside.MatchString(name) })
+	if slices.ContainsFunc(found, c.isUsual) {
+		found = highest(narrow(found, c.isUsual))
 		if depth(found[0]) == 0 { // the names are in the order of their weight
 			weight := func(name string) int { return slices.Index(c.names(), stem(name)) }
 			found = []string{slices.MinFunc(found, func(a, b string) int { return weight(a) - weight(b) })}
 		}
-		found, _ = narrow(found, func(name string) bool { return c.isUsual(path.Dir(name)) })
+		found = narrow(found, func(name string) bool { return c.isUsual(path.Dir(name)) })
 	} else {
-		found, _ = narrow(found, func(name string) bool { return !c.takenIn(name, files) })
+		found = narrow(found, func(name string) bool { return !c.takenIn(name, files) })
 	}
 	if signed := c.matching(found, l.Sign); len(signed) > 0 {
 		found = signed
@@ -245,7 +231,7 @@ func started(build func(c *compiler, l *language, files []string, tool, main str
 func some(files []string) string {
 	const most = 5
 	if len(files) > most {
-		return strings.Join(files[:most], ", ") + ", …"
+		files = append(slices.Clone(files[:most]), "…")
 	}
 	return strings.Join(files, ", ")
 }

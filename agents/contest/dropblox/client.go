@@ -18,7 +18,6 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// ErrDenied says that the server rejects the team's name or password.
 var ErrDenied = errors.New("wrong team name or password")
 
 // How a client sends requests.
@@ -37,13 +36,11 @@ type Contest struct {
 	HTTP   *http.Client
 }
 
-// NewContest returns a client of the server at url.
 func NewContest(url string, config Config) *Contest {
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Contest{strings.TrimRight(url, "/"), config, &http.Client{Timeout: patience, CheckRedirect: stay}}
 }
 
-// Practice starts a practice game of the team.
 func (c *Contest) Practice(ctx context.Context) (*Remote, error) {
 	reply, err := c.ask(ctx, protocol.CreatePractice, protocol.Request{})
 	if err != nil {
@@ -86,8 +83,7 @@ func refused(r *protocol.Reply) error {
 	return fmt.Errorf("the server refuses: %.200q (code %d)", r.Reason, r.Code)
 }
 
-// ask sends a request. It sends it again after an error of the server or the connection, and when
-// the server says that it was one too many, after the time that it says.
+// ask sends a request, and again after an error of the server or the connection, or when the server says that it may.
 func (c *Contest) ask(ctx context.Context, path string, req protocol.Request) (*protocol.Reply, error) {
 	req.Team, req.Password = c.Config.Team, c.Config.Password
 	body, err := json.Marshal(req)
@@ -113,8 +109,7 @@ func (c *Contest) ask(ctx context.Context, path string, req protocol.Request) (*
 // never says that a request is not to be sent again.
 const never time.Duration = -1
 
-// post sends a request once. again says when to send it again: never, soon (0), or, if it was one
-// too many, after this time.
+// post sends a request once. again is when to send it again: never, soon (0), or after this time.
 func (c *Contest) post(ctx context.Context, path string, body []byte) (
 	reply *protocol.Reply, again time.Duration, err error,
 ) {
@@ -134,7 +129,13 @@ func (c *Contest) post(ctx context.Context, path string, body []byte) (
 	case resp.StatusCode != http.StatusOK:
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
 		err = fmt.Errorf("%s%s: %s: %.200q", c.URL, path, resp.Status, bytes.TrimSpace(text))
-		return nil, whenAgain(resp), err
+		if resp.StatusCode == http.StatusTooManyRequests {
+			seconds, _ := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 16)
+			again = min(max(time.Second, time.Duration(seconds)*time.Second), longestWait)
+		} else if resp.StatusCode < http.StatusInternalServerError {
+			again = never
+		}
+		return nil, again, err
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, protocol.MaxReply))
 	if err != nil {
@@ -146,24 +147,12 @@ func (c *Contest) post(ctx context.Context, path string, body []byte) (
 	return reply, never, nil
 }
 
-func whenAgain(r *http.Response) time.Duration {
-	if r.StatusCode == http.StatusTooManyRequests {
-		seconds, _ := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 16)
-		return min(max(time.Second, time.Duration(seconds)*time.Second), longestWait)
-	}
-	if r.StatusCode >= http.StatusInternalServerError {
-		return 0
-	}
-	return never
-}
-
 // A Config is a team's name and password, the two lines of config.txt.
 type Config struct {
 	Team     string
 	Password string
 }
 
-// ReadConfig reads a config file.
 func ReadConfig(path string) (Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -191,7 +180,6 @@ func parseConfig(text string) (c Config, err error) {
 	return c, nil
 }
 
-// A Remote is a game of a contest's server.
 type Remote struct {
 	ID string
 

@@ -15,7 +15,6 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// Meta is the content of the file meta.
 type Meta struct {
 	Game    string    `json:"game"`              // "dropblox"
 	ID      string    `json:"id"`                // "0" for a game played locally
@@ -30,7 +29,6 @@ type Meta struct {
 	Cut     bool      `json:"cut,omitempty"`    // the space was used up: later states and moves are missing
 }
 
-// ErrFull says that the space for histories is used up.
 var ErrFull = errors.New("the space for histories is used up")
 
 // A file takes whole blocks of the disk, and a folder one for itself and one for meta.
@@ -54,7 +52,6 @@ type Folder struct {
 	space *Budget
 }
 
-// MaxID is the longest game id, in bytes.
 const MaxID = 64
 
 // CheckID returns an error unless an id consists of letters and digits.
@@ -107,7 +104,6 @@ func (f *Folder) State(turn int, state []byte) error {
 	return f.add("state"+strconv.Itoa(turn), state)
 }
 
-// Move writes the commands of a turn.
 func (f *Folder) Move(turn int, commands []dropblox.Command) error {
 	return f.add("move"+strconv.Itoa(turn), dropblox.AppendMoves(nil, commands))
 }

@@ -11,7 +11,6 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// A Game is one game in progress.
 type Game interface {
 	// Status returns how far the game has come.
 	Status() Status
@@ -21,7 +20,6 @@ type Game interface {
 	Expire()
 }
 
-// A Status is how far a game has come.
 type Status struct {
 	State  []byte // as JSON, as the program gets it
 	Turns  int    // played
@@ -31,7 +29,6 @@ type Status struct {
 	Left   time.Duration
 }
 
-// A Local is a game on this machine.
 type Local struct {
 	Game  dropblox.State
 	Began time.Time
@@ -89,7 +86,6 @@ func (l *Local) Expire() {
 	l.Game.Expire()
 }
 
-// A LocalGame describes a game of one program and one seed on this machine.
 type LocalGame struct {
 	Player         // Play sets Game, History and Margin
 	ID      string // in the game's history

@@ -19,7 +19,6 @@ import (
 	"blockyard/env/dropblox"
 )
 
-// A Player plays a game with a program.
 type Player struct {
 	Program *Program
 	Game    Game
@@ -64,8 +63,7 @@ func (p *Player) Play(ctx context.Context) (Result, error) {
 	return r, err
 }
 
-// play plays turn after turn, each in the order of rules §8.4: write the state file, run the
-// program, write the move file, play the commands.
+// play plays turn after turn (rules §8.4): write the state, run the program, write the move, play the commands.
 func (p *Player) play(ctx context.Context, r *Result) error {
 	for turn := p.Game.Status().Turns; ; turn++ {
 		now := p.Game.Status()
@@ -157,7 +155,6 @@ const (
 	Margin = time.Second       // subtracted from the time that a program gets
 )
 
-// A Reason is why a game was over.
 type Reason string
 
 // The reasons.
@@ -170,7 +167,6 @@ const (
 	Failed  Reason = "failed"  // the program could not be run, or the server not be reached
 )
 
-// RandomSeed returns a random 64-bit seed in decimal.
 func RandomSeed() string { return strconv.FormatUint(rand.Uint64(), 10) }
 
 // A Program says how to start a player; Argv[0] is absolute. It is started for every turn, with the state as JSON and
@@ -241,7 +237,6 @@ const (
 	maxErrors = 1 << 20                // bytes of standard error that are passed on in a turn
 )
 
-// An Ending says why a turn was over.
 type Ending int
 
 // The endings.
@@ -253,7 +248,6 @@ const (
 	Cancelled               // ctx ended
 )
 
-// A Turn is the result of one turn.
 type Turn struct {
 	Commands []dropblox.Command
 	Ending   Ending

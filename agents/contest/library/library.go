@@ -19,7 +19,6 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -31,7 +30,6 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// ABI is the version of the interface.
 const ABI = 1
 
 type field struct {
@@ -49,11 +47,9 @@ type block struct {
 const (
 	blockSize = uint32(unsafe.Sizeof(block{}))
 	fieldSize = uint32(unsafe.Sizeof(field{}))
-	maxText   = 512 // bytes of an error text
 )
 
-// A library is a loaded library. It stays loaded until the process ends. Its methods make C
-// calls on the current thread.
+// A library is loaded until the process ends. Its methods make C calls on the current thread.
 type library struct {
 	version, open, update, close, lastError uintptr
 	solver                                  int64 // 0 if none is open
@@ -62,7 +58,8 @@ type library struct {
 	f             field
 	cells         [wintetris.Width * wintetris.Height]uint8 // the top row first
 	current, next block
-	fresh         uintptr // 1 in a piece's first tick
+	text          [512]byte // of an error
+	fresh         uintptr   // 1 in a piece's first tick
 }
 
 func load(file string) (*library, error) {
@@ -138,10 +135,7 @@ func (l *library) end() int32 {
 
 // why returns the text of the solver's last error, or, if none is open, why none could be opened.
 func (l *library) why() string {
-	buf := make([]byte, maxText)
-	var pin runtime.Pinner
-	pin.Pin(&buf[0])
-	defer pin.Unpin()
+	buf := l.text[:]
 	switch n := l.call(l.lastError, uintptr(l.solver), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf))); {
 	case n < 0:
 		return fmt.Sprintf("no reason is given: wt_last_error answered %d", n)
@@ -175,10 +169,6 @@ func Serve(file string) error {
 			requests <- q
 		}
 	}()
-	return answer(file, requests, out)
-}
-
-func answer(file string, requests <-chan *request, out io.Writer) error {
 	to := gob.NewEncoder(out)
 	lib, err := load(file)
 	if err != nil {
@@ -212,8 +202,7 @@ func (l *library) answer(q *request) (a Answer) {
 	return a
 }
 
-// A request asks the child to call a function of the library. Parent and child exchange
-// requests and answers with encoding/gob, over two pipes.
+// A request asks the child to call a function of the library. Both sides talk in encoding/gob, over two pipes.
 type request struct {
 	Function string // wt_open, wt_update or wt_close
 	Options  string // of wt_open

@@ -123,7 +123,6 @@ func (p *Player) open(ctx context.Context) (err error) {
 	return p.process.Open(ctx, p.Options)
 }
 
-// Close ends the process.
 func (p *Player) Close() error {
 	if p.process == nil {
 		return nil
@@ -131,7 +130,6 @@ func (p *Player) Close() error {
 	return p.process.Close()
 }
 
-// A Report is the result of a library's games.
 type Report struct {
 	Plugin  string   `json:"plugin"`
 	Options string   `json:"options"`
@@ -179,7 +177,6 @@ func (t *Report) Fault() error {
 	return nil
 }
 
-// String is a table for people.
 func (t *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%8s %7s %6s %7s %9s %9s %8s %10s %10s %6s %6s %9s  %s\n", "seed", "lines", "level", "pieces",

@@ -27,7 +27,6 @@ type Fault struct{ Why string }
 
 func (f *Fault) Error() string { return f.Why }
 
-// Config says how a library is run.
 type Config struct {
 	File     string        // the library
 	Program  []string      // the command that calls Serve; the file is added. nil means this program with ServeArgument
@@ -232,8 +231,7 @@ func (p *Process) stop() error {
 	return p.child.Kill()
 }
 
-// ended says how a process ended that has closed its pipes. To kill a process that is already exiting does not change
-// its exit status.
+// ended says how a process ended that has closed its pipes. Killing one that exits does not change its status.
 func (p *Process) ended() error {
 	err := p.stop()
 	kind := "the library ended its process"

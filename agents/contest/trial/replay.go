@@ -20,14 +20,12 @@ type Script func() ([]Game, error)
 // A Game plays one test game with the bot of a trial. A breach of the protocol is an error.
 type Game func(ctx context.Context, t *Trial) error
 
-// A Result sums up how a bot answered.
 type Result struct {
 	Logs, Answers int
 	Longest       time.Duration // the first answer of every game included
 	Mean          time.Duration // per answer
 }
 
-// An Answer is one answer of the bot.
 type Answer struct {
 	State   env.State // in which the bot was asked; valid during the call only
 	Seat    int
@@ -64,7 +62,6 @@ func (s Script) Play(ctx context.Context, argv []string, each func(Answer)) (Res
 	return t.Result, nil
 }
 
-// A Trial is a replay in progress.
 type Trial struct {
 	Result
 	Argv      []string // starts the bot
@@ -77,7 +74,6 @@ type Trial struct {
 	waited, cpu time.Duration // for answers of this game, and processor time that the bot used in it
 }
 
-// Start starts the bot.
 func (t *Trial) Start() (contest.Asker, error) {
 	p, err := contest.Program{Argv: t.Argv}.Start(func(line string) {
 		if t.complaint == "" {

@@ -66,14 +66,12 @@ type Request struct {
 	MovesMade *int      `json:"moves_made,omitempty"`
 }
 
-// A Game is a game in a reply.
 type Game struct {
 	ID    ID              `json:"id"`
 	Moves int             `json:"number_moves_made"`
 	State json.RawMessage `json:"game_state"`
 }
 
-// A Reply is any of the replies.
 type Reply struct {
 	Ret      string          `json:"ret"`
 	Game     *Game           `json:"game,omitempty"`
@@ -101,7 +99,6 @@ func ReadRequest(r io.Reader) (*Request, error) {
 	return &req, nil
 }
 
-// CheckMove returns an error if a field for submitting a move is missing.
 func (r *Request) CheckMove() error {
 	switch {
 	case r.Game == nil:
@@ -114,7 +111,6 @@ func (r *Request) CheckMove() error {
 	return nil
 }
 
-// ReadReply reads a reply.
 func ReadReply(r io.Reader) (*Reply, error) {
 	var reply Reply
 	if err := one(io.LimitReader(r, MaxReply), &reply); err != nil {

@@ -34,7 +34,6 @@ type round struct {
 	over    bool             // there are no more rounds
 }
 
-// A Round is the result of a round.
 type Round struct {
 	Number int        `json:"round"`
 	Seed   string     `json:"seed"`
@@ -42,7 +41,6 @@ type Round struct {
 	Ranks  []Standing `json:"ranks"` // the best first
 }
 
-// String is the ranking as a table.
 func (r Round) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "round %d, seed %s\nrank  score  turns  end      game          team\n", r.Number, r.Seed)
@@ -52,7 +50,6 @@ func (r Round) String() string {
 	return b.String()
 }
 
-// A Standing is one team's result of a round.
 type Standing struct {
 	Rank   int                    `json:"rank"` // equal scores have equal ranks
 	Team   string                 `json:"team"`
@@ -97,8 +94,7 @@ func wait(d time.Duration) *protocol.Reply {
 	return &protocol.Reply{Ret: protocol.Wait, WaitTime: &seconds}
 }
 
-// gather notes that a team waits, and sets the time of the round if enough teams do. It returns how long the team
-// should wait before it asks again, so that all teams ask when the round begins.
+// gather notes that a team waits, schedules the round if enough do, and returns when the team should ask again.
 func (s *Server) gather(team string, now time.Time) time.Duration {
 	r := &s.round
 	r.waiting[team] = now
@@ -204,8 +200,7 @@ func (s *Server) newGame(team, mode, seed string, began time.Time, space *dropbl
 	return g, nil
 }
 
-// wrote handles the result of writing to the folder. After an error there is no further history,
-// but the game goes on. If only the space was used up, the folder still gets the result.
+// wrote handles an error of the history: the game goes on without. If the space is used up, the result is still kept.
 func (g *game) wrote(err error) {
 	if err == nil {
 		return

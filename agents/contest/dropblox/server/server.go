@@ -31,7 +31,6 @@ const (
 	roundHistory  = 64 << 20 // bytes on disk for the history of a game of a round
 )
 
-// Config configures a contest.
 type Config struct {
 	Teams   *teams.Guard
 	Clock   time.Duration // of a game
@@ -205,7 +204,6 @@ type Counts struct {
 	HistoryErrors int         // games whose history could not be written
 }
 
-// Counts returns what the server has done. It may be called at any time.
 func (s *Server) Counts() Counts {
 	now := s.now()
 	s.mu.Lock()

@@ -28,7 +28,6 @@ type Guard struct {
 	seen map[string][sha256.Size]byte
 }
 
-// NewGuard returns a guard for these teams.
 func NewGuard(list []Team) *Guard {
 	g := &Guard{teams: map[string]Team{}, seen: map[string][sha256.Size]byte{}}
 	g.decoy = Team{Iterations: 1, Salt: make([]byte, saltLen), Hash: make([]byte, sha256.Size)}
@@ -40,7 +39,6 @@ func NewGuard(list []Team) *Guard {
 	return g
 }
 
-// Len returns the number of teams.
 func (g *Guard) Len() int { return len(g.teams) }
 
 // Check reports whether this is the team's password. For an unknown team it takes as long as
@@ -73,11 +71,9 @@ func (g *Guard) Check(ctx context.Context, from, name, password string) (bool, e
 	return true, nil
 }
 
-// ErrBusy says that too many passwords are waiting to be checked.
 var ErrBusy = errors.New("too many passwords are waiting to be checked")
 
-// maxWaiting is the number of passwords that may wait. One from another address takes the place of
-// the last one from the address that has most of them.
+// maxWaiting passwords may wait. One more takes the place of the last one of the address that has most of them.
 const maxWaiting = 256
 
 // A queue lets one password be checked at a time. Next is the address that has waited longest
@@ -96,8 +92,7 @@ type ticket struct {
 	called     chan error // nil: it is its turn; else it may not wait
 }
 
-// enter waits for the turn of a password from an address for a team. Unless there is an error,
-// which is that of ctx or ErrBusy, leave must be called.
+// enter waits for a password's turn. Unless there is an error, of ctx or ErrBusy, leave must be called.
 func (q *queue) enter(ctx context.Context, from, team string) error {
 	t := &ticket{from, team, make(chan error, 1)}
 	q.mu.Lock()
@@ -146,8 +141,7 @@ func (q *queue) next() {
 	first.called <- nil
 }
 
-// refuse refuses the last ticket of the address that has most of them, for the team that has most of these. The caller
-// holds q.mu.
+// refuse refuses the last ticket of the address, and of its team, that has most of them. The caller holds q.mu.
 func (q *queue) refuse() {
 	count := map[[2]string]uint64{}
 	last := q.waiting[0]

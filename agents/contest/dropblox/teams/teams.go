@@ -42,7 +42,6 @@ type Team struct {
 	Salt, Hash []byte
 }
 
-// New returns a team with a random salt.
 func New(name, password string) (Team, error) {
 	t := Team{Name: name, Iterations: iterations, Salt: make([]byte, saltLen)}
 	if err := CheckName(name); err != nil {
@@ -76,7 +75,6 @@ func (t *Team) derive(password string) []byte {
 	return sum
 }
 
-// String is the team's line.
 func (t *Team) String() string {
 	b := base64.RawStdEncoding.EncodeToString
 	return strings.Join([]string{t.Name, scheme, strconv.Itoa(t.Iterations), b(t.Salt), b(t.Hash)}, ":")
@@ -134,7 +132,6 @@ func parse(line string) (t Team, err error) {
 	return t, nil
 }
 
-// ReadFile reads a file of teams.
 func ReadFile(path string) ([]Team, error) {
 	f, err := os.Open(path)
 	if err != nil {
