@@ -31,7 +31,6 @@ type analyzeCmd struct {
 	Open    bool     `help:"With --web: open the page in the default browser."`
 }
 
-// Run prints the analysis, or serves it.
 func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
 	switch {
 	case c.Web && (c.JSON || c.Game > 0 && len(c.Records) > 1):

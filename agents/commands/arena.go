@@ -40,7 +40,6 @@ type arenaCmd struct {
 	Remote matches.Flags `embed:""`
 }
 
-// Run plays the match and prints the result.
 func (c *arenaCmd) Run(ctx context.Context, con *console) error {
 	m, forget, err := c.match(ctx)
 	defer forget()
@@ -154,8 +153,7 @@ func (c *arenaCmd) check(g *env.Game, each int) error {
 	return nil
 }
 
-// players are the agents of this command line as players of a match. forget removes what was compiled for them, also
-// after an error.
+// players are the agents as players of a match. forget removes what was compiled for them, also after an error.
 func players(ctx context.Context, g *env.Game, texts ...string) (list []match.Player, forget func(), err error) {
 	agents := make([]*bots.Agent, len(texts))
 	for k, text := range texts {

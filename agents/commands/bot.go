@@ -23,7 +23,6 @@ type botCmd struct {
 	Seed  uint64 `default:"1" help:"Seed of the agent's random choices."`
 }
 
-// Run plays until standard input or ctx ends.
 func (c *botCmd) Run(ctx context.Context, con *console) error {
 	g, err := games.Open(c.Game)
 	if err != nil {
@@ -72,7 +71,6 @@ type bundleCmd struct {
 	Hand bool   `help:"Build in the baseline, a hand-tuned evaluator, instead of a network."`
 }
 
-// Run writes the bot.
 func (c *bundleCmd) Run(ctx context.Context, con *console) error {
 	if c.Hand && c.Weights != "" {
 		return program.Usage(errors.New("--hand and --weights do not go together: leave one out"))
@@ -99,5 +97,4 @@ type programsCmd struct {
 	Dir string `arg:"" help:"Folder to write to: bots, beside the executable."`
 }
 
-// Run writes the programs that bundle builds networks into.
 func (c *programsCmd) Run() error { return submit.WritePrograms(c.Dir) }

@@ -42,7 +42,6 @@ type hostCmd struct {
 // Help is what follows the text of help/host.txt.
 func (*hostCmd) Help() string { return "\n" + aboutContests("") }
 
-// Run plays the match.
 func (c *hostCmd) Run(ctx context.Context, con *console) error {
 	g, rules, settings, err := c.contest(c.Game)
 	if err != nil {

@@ -33,7 +33,6 @@ type ladderCmd struct {
 
 const ladderReport, ladderPicture = "ladder.json", "ladder.svg"
 
-// Run plays the ladder and prints the table.
 func (c *ladderCmd) Run(ctx context.Context, con *console) error {
 	t, err := c.ladder()
 	if err != nil {

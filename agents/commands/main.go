@@ -58,7 +58,6 @@ func Main() int {
 // ServesPlugin reports whether this process is a child of play --plugin, which runs the solver's library for it.
 func ServesPlugin() bool { return len(os.Args) == 3 && os.Args[1] == library.ServeArgument }
 
-// Program returns the program with its commands.
 func Program() *program.Program {
 	t := new(table)
 	t.Host.contestFlags, t.Tournament.contestFlags = newContestFlags(false), newContestFlags(true)
@@ -112,8 +111,7 @@ func playGames(ctx context.Context, con *console, o output, total int,
 	return err
 }
 
-// contestants returns the agents that a user names for a contest. Where programs are started for every turn, agents of
-// ours cannot play, and a program of the same name comes first.
+// contestants are a user's agents. Where programs start for every turn, a program comes before an agent of that name.
 func contestants(g *env.Game, texts []string) (list []*bots.Agent, err error) {
 	for k, text := range texts {
 		a, err := bots.Parse(g, bots.Own(text))

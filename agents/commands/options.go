@@ -15,14 +15,12 @@ import (
 	"blockyard/env/games"
 )
 
-// contestFlags are the options of all contests as flags of a command. The values point to structs that newContestFlags
-// makes; kong fills them in.
+// contestFlags are the options of all contests as flags: structs that newContestFlags makes and kong fills in.
 type contestFlags struct {
 	Options kong.Plugins `embed:""`
 }
 
-// newContestFlags returns flags for the options of all contests, or for those of their clocks. Contests share the flag
-// of an option with the same name.
+// newContestFlags returns flags for the options of all contests, or of their clocks; one for options of one name.
 func newContestFlags(clock bool) contestFlags {
 	type flag struct {
 		contest.Option

@@ -36,7 +36,6 @@ type playCmd struct {
 	pluginFlags
 }
 
-// Run plays the game and prints how it ended.
 func (c *playCmd) Run(ctx context.Context, con *console) error {
 	if c.Plugin != "" {
 		if c.webFlags != (webFlags{}) {
@@ -143,8 +142,7 @@ func (c *playCmd) ab(g *env.Game) error {
 	return nil
 }
 
-// watch returns a function that shows each position and the actions chosen in it: on a terminal in place, otherwise
-// one below the other.
+// watch returns a function that shows each position, on a terminal in place, and the actions chosen in it.
 func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.State, env.Moves) error {
 	var f env.Frame
 	return func(s env.State, m env.Moves) error {

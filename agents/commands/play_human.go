@@ -107,8 +107,7 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	return errors.Join(err, <-served)
 }
 
-// table is the game that the flags describe, with persons in a browser. forget removes what its agents were compiled
-// to, also after an error.
+// table is the game of the flags. forget removes what its agents were compiled to, also after an error.
 func (c *playCmd) table(ctx context.Context) (t *webplay.Table, forget func(), err error) {
 	forget = func() {}
 	if c.Show {

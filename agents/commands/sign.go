@@ -22,7 +22,6 @@ type signCmd struct {
 	Games int    `default:"4" help:"Games per line."`
 }
 
-// Run prints the lines.
 func (c *signCmd) Run(ctx context.Context, con *console) error {
 	list := games.All
 	if c.Game != "" {

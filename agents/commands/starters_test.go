@@ -63,7 +63,7 @@ func starters(t *testing.T, game string) (list []*tournament.Entrant) {
 }
 
 // starterContest is the contest of a game, with clocks for a busy machine.
-func starterContest(t *testing.T, game, dir string, entrants ...*tournament.Entrant) (tournament.Contest, *env.Game) {
+func starterContest(t *testing.T, game, dir string, entrants ...*tournament.Entrant) (*tournament.Tournament, *env.Game) {
 	t.Helper()
 	g, err := games.Lookup(game)
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func starterContest(t *testing.T, game, dir string, entrants ...*tournament.Entr
 	_, err = c.setRunner(made, rules, settings)
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, tournament.LogsDir), 0o755))
-	return made.Runner.(tournament.Contest), g
+	return made, g
 }
 
 // TestStarters plays a whole game of every starter against the one in Python, through the contest's own host: none makes
@@ -89,7 +89,7 @@ func TestStarters(t *testing.T) {
 			made, g := starterContest(t, game, t.TempDir(), list...)
 			play := func(number int, seats ...int) (*match.Played, *record.Record) {
 				r := &match.Played{Number: number, Seed: "3", Seats: seats}
-				rec, err := made.Play(t.Context(), r)
+				rec, err := made.Runner.Play(t.Context(), r)
 				require.NoError(t, err)
 				for seat, fault := range r.Faults {
 					require.Empty(t, fault, list[seats[seat]].Name)
@@ -138,7 +138,7 @@ func TestDropbloxStarters(t *testing.T) {
 	}
 	for number, seats := range [][]int{whole, all} {
 		r := &match.Played{Number: number, Seed: "5", Seats: seats}
-		rec, err := made.Play(t.Context(), r)
+		rec, err := made.Runner.Play(t.Context(), r)
 		require.NoError(t, err)
 		require.NoError(t, record.Check(g, rec))
 		for seat, k := range seats {

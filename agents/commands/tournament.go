@@ -45,7 +45,6 @@ type tournamentCmd struct {
 	contestFlags
 }
 
-// Run plays the tournament.
 func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	t, settings, err := c.tournament()
 	if err == nil {
@@ -137,8 +136,11 @@ func (c *tournamentCmd) setRunner(t *tournament.Tournament, rules *contest.Conte
 		if game.Turns > 0 {
 			said += " --turns " + settings["turns"]
 		}
-		t.Runner = &tournament.Dropblox{Rounds: series.Rounds{Game: game, Log: log, Foreign: true,
-			Program: func(number int) dropbloxcontest.Program { return t.Entrants[number].Turns() }}}
+		t.Runner = &series.Rounds{Game: game, Log: log, Foreign: true,
+			Program: func(number int) dropbloxcontest.Program { return t.Entrants[number].Turns() }}
+		t.Test = func(ctx context.Context, e *tournament.Entrant) error {
+			return tournament.TestTurns(ctx, game.Clock, e)
+		}
 		return said, err
 	}
 	setup, err := rules.Open(g, settings)
@@ -150,8 +152,10 @@ func (c *tournamentCmd) setRunner(t *tournament.Tournament, rules *contest.Conte
 		return "", err
 	}
 	p, err := rival.Program()
-	t.Runner = &tournament.Lines{Rival: p, Lines: series.Lines{Rules: g, Setup: setup, Log: log, Strict: true,
-		Losses: rules.Losses, Player: func(number int) contest.Player { return t.Entrants[number].Player() }}}
+	lines := &series.Lines{Rules: g, Setup: setup, Log: log, Strict: true, Losses: rules.Losses,
+		Player: func(number int) contest.Player { return t.Entrants[number].Player() }}
+	t.Runner = lines
+	t.Test = func(ctx context.Context, e *tournament.Entrant) error { return tournament.TestLines(ctx, *lines, p, e) }
 	return settingsText(rules, c.given()), err
 }
 
@@ -189,7 +193,7 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 		e := t.Entrants[k]
 		err := e.Prepare(ctx, c.Out, limits, int64(c.Memory)<<20, t.Entrants)
 		if err == nil && e.Refused == "" && !tested {
-			err = t.Runner.(tournament.Contest).Test(ctx, e)
+			err = t.Test(ctx, e)
 		}
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", e.Name, err)

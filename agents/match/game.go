@@ -29,8 +29,7 @@ type Game struct {
 	Enough func(s env.State) bool
 }
 
-// viewStream separates the seeds of the agents' hidden copies from those of everything else that follows from a
-// game's seed.
+// viewStream separates the seeds of the agents' hidden copies from all others that follow from a game's seed.
 const viewStream = 0x76696577
 
 // Play plays g to its end. An agent sees only its own copy of each position, in which everything hidden from its seat
@@ -157,7 +156,6 @@ func Stopped(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// MaxBook is the largest number of games in a book.
 const MaxBook = 100_000
 
 // A Book is positions that games begin with, as env.Encode writes them. Agents that both play well from the first
@@ -216,8 +214,7 @@ func position(g *env.Game, seats int, rec *record.Record, share float64) ([]byte
 	return env.Encode(nil, line.State())
 }
 
-// start is the first position of a unit: that of the book whose turn it is, with the draws to come made from the
-// unit's seed; nil without a book.
+// start is the first position of a unit, with the draws to come made from the unit's seed; nil without a book.
 func (b Book) start(g *env.Game, seats, unit int, seed uint64) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, nil

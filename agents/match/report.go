@@ -210,7 +210,6 @@ func (r *Report) meeting(a, b int, m *meet) Meeting {
 	return out
 }
 
-// Rate estimates the ratings of the players.
 func (r *Report) Rate() {
 	for k, elo := range r.all.Elo() {
 		r.Players[k].Elo = elo

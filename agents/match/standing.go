@@ -46,7 +46,6 @@ type Points struct {
 	PerEnd *Estimate `json:"per_end,omitempty"`
 }
 
-// Answers are how a program answered.
 type Answers struct {
 	Answers  int      `json:"answers"`
 	Timeouts int      `json:"timeouts"`
@@ -164,7 +163,6 @@ type Counts struct {
 // Count adds a game that won 2, 1 or 0 half points.
 func (c *Counts) Count(halves int) { *[...]*int{&c.Losses, &c.Draws, &c.Wins}[halves]++ }
 
-// Total is the number of games.
 func (c Counts) Total() int { return c.Wins + c.Draws + c.Losses }
 
 // Points are the wins and half the draws.
@@ -179,7 +177,6 @@ type Results struct {
 	meet []Counts // of every two players, n x n, from the view of the first
 }
 
-// NewResults returns no results of n players.
 func NewResults(n int) *Results { return &Results{n, make([]Counts, n*n)} }
 
 // Add adds a game of player a against another one, b, in which a won 2, 1 or 0 half points.

@@ -20,7 +20,6 @@ import (
 	"blockyard/env"
 )
 
-// Lines plays games between programs that talk in lines.
 type Lines struct {
 	Rules  *env.Game
 	Setup  *contest.Setup
@@ -60,7 +59,7 @@ func (l *Lines) Play(ctx context.Context, g *match.Played) (rec *record.Record, 
 		return nil, err
 	}
 	g.Names = host.Referee.Names()
-	log := newLog(g.Names, l.Errors, file)
+	log := &gameLog{names: g.Names, errors: l.Errors, file: file, out: bufio.NewWriter(file), late: map[int]int{}}
 	host.Log = log.line
 	for seat, p := range players {
 		log.line(contest.Note, -1, log.names[seat]+" is "+p.Name)
@@ -122,10 +121,6 @@ type gameLog struct {
 	out    *bufio.Writer
 	over   bool
 	late   map[int]int // lines of standard error after the end of the game, by seat
-}
-
-func newLog(names []string, errors io.Writer, f *os.File) *gameLog {
-	return &gameLog{names: names, errors: errors, file: f, out: bufio.NewWriter(f), late: map[int]int{}}
 }
 
 var marks = map[contest.Kind]string{contest.ToBot: "<", contest.FromBot: ">", contest.Error: "!", contest.Remark: "*",

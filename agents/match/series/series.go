@@ -20,7 +20,6 @@ import (
 	"blockyard/env"
 )
 
-// A Series is a number of games between the same players.
 type Series struct {
 	Rules    *env.Game
 	Seed     string            // of the whole series
@@ -122,8 +121,7 @@ func (s *Series) Play(ctx context.Context) (kept int, err error) {
 	return kept, err
 }
 
-// fingerprint is a hash of a game: its seed, and who chose what in every step. Two games in which the players have
-// different seats are equal if every player made the same choices.
+// fingerprint is a hash of the seed and of who chose what in every step, whatever the seats.
 func (s *Series) fingerprint(rec *record.Record) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	fmt.Fprintln(h, rec.Seed)
@@ -139,7 +137,6 @@ func (s *Series) fingerprint(rec *record.Record) (sum [sha256.Size]byte) {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Report returns the report of the games so far.
 func (s *Series) Report() *match.Report {
 	var players []match.Standing
 	for k, name := range s.Names {
@@ -161,8 +158,7 @@ func (s *Series) Report() *match.Report {
 	return r
 }
 
-// winner is the letter of the player that won a match between two, or none. At equal games it is the one that has used
-// less time, in contests with a time for the whole game.
+// winner is the letter of the player that won a match of two, by games and then by the time left, or none.
 func winner(r *match.Report) string {
 	a, b := &r.Players[0], &r.Players[1]
 	lead := cmp.Compare(a.Wins, a.Losses)

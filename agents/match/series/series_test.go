@@ -1,6 +1,7 @@
 package series
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"os"
@@ -125,7 +126,7 @@ func TestTheEndOfALog(t *testing.T) {
 	f, err := createLog(func(*match.Played) string { return name }, nil)
 	require.NoError(t, err)
 	var shown bytes.Buffer
-	l := newLog([]string{"player1", "player2"}, &shown, f)
+	l := &gameLog{names: []string{"player1", "player2"}, errors: &shown, file: f, out: bufio.NewWriter(f), late: map[int]int{}}
 	l.line(contest.Error, 1, "thinking")
 	l.line(contest.Over, -1, "")
 	l.line(contest.Error, 1, "EOFError")

@@ -93,8 +93,7 @@ func fingerprint(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }
 
-// contain puts the program of an entrant that is a command in a cage, in which it sees nothing of the tournament in dir
-// nor of the other entrants.
+// contain puts a command in a cage in which it sees nothing of the tournament in dir nor of the other entrants.
 func (e *Entrant) contain(dir string, rivals []*Entrant) {
 	hidden := []string{dir}
 	own := cage.Named(e.Program.Argv, e.Program.Dir)

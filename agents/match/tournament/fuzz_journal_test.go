@@ -37,7 +37,7 @@ func FuzzJournal(f *testing.F) {
 		}
 		defer func() { require.NoError(t, j.Close()) }()
 		tour := &Tournament{Config: c, Entrants: entrants, Journal: j, Played: j.Played}
-		p := newPlan(&tour.Config, []int{0, 1, 2, 3})
+		p := &plan{&tour.Config, []int{0, 1, 2, 3}}
 		p.next(tour.Played)
 		p.expected(tour.Played)
 		require.Len(t, tour.Report().Players, 4)
@@ -72,7 +72,7 @@ func configOf(format uint8) Config {
 // journalOf is a journal with all games of a tournament of four entrants, in which the first seat always wins.
 func journalOf(f *testing.F, format uint8) (text string) {
 	c := configOf(format)
-	plan := newPlan(&c, []int{0, 1, 2, 3})
+	plan := &plan{&c, []int{0, 1, 2, 3}}
 	var played []match.Played
 	for next := plan.next(played); len(next) > 0; next = plan.next(played) {
 		for _, g := range next {

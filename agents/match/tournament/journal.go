@@ -75,7 +75,7 @@ func OpenJournal(dir string) (*Journal, error) {
 // same, and its first games must be those of the journal; the entrants get the results of their tests from the journal.
 func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) (err error) {
 	if c.Format == Ladder { // what was played counts
-		round := max(1, len(newPlan(c, takingPart(entrants)).everyone())*c.Games)
+		round := max(1, len((&plan{c, takingPart(entrants)}).everyone())*c.Games)
 		c.Rounds = max(c.Rounds, (len(j.Played)+round-1)/round)
 	}
 	now := head{c.Rules.Name, c.Rules.Rules, c.Format, c.Seats, c.Games, c.Rounds, c.Finals, c.Seed, settings, entrants}
@@ -153,7 +153,7 @@ func (j *Journal) check(c *Config, entrants []*Entrant) error {
 	if len(in) < max(2, c.Seats) && len(j.Played) > 0 {
 		return fmt.Errorf("%d games of %d entrants", len(j.Played), len(in))
 	}
-	plan := newPlan(c, in)
+	plan := &plan{c, in}
 	for at := 0; at < len(j.Played); {
 		games := plan.next(j.Played[:at])
 		if len(games) == 0 {
@@ -242,12 +242,10 @@ func provenBy(p *match.Played, rec *record.Record, g *env.Game, entrants []*Entr
 	})
 }
 
-// RecordFile is the name of a game's record in the tournament's folder.
 func RecordFile(number int) string {
 	return filepath.Join(GamesDir, fmt.Sprintf("%04d.jsonl.gz", number+1))
 }
 
-// LogFile is the name of a game's log in the tournament's folder.
 func LogFile(number int) string { return filepath.Join(LogsDir, fmt.Sprintf("%04d.log", number+1)) }
 
 // Add keeps a finished game and its record, if there is one, and returns when they are on the disk.
@@ -271,5 +269,4 @@ func (j *Journal) Add(p *match.Played, rec *record.Record) error {
 	return j.lines.Append(p)
 }
 
-// Close closes the journal, which another process may then open.
 func (j *Journal) Close() error { return j.lines.Close() }

@@ -208,7 +208,7 @@ func (t *Tournament) Report() *Report {
 	r := &Report{Report: t.table(in, t.Entrants, t.Played), Over: t.Over, Isolate: string(t.Isolate),
 		Missing: []string{}, Refused: []*Entrant{}}
 	r.Rate()
-	order := newPlan(&t.Config, in).decided(t.Played)
+	order := (&plan{&t.Config, in}).decided(t.Played)
 	slices.SortStableFunc(r.Players, func(a, b match.Standing) int {
 		i, j := slices.Index(order, a.Number), slices.Index(order, b.Number)
 		if i >= 0 || j >= 0 {
@@ -230,7 +230,6 @@ func (t *Tournament) Report() *Report {
 	return r
 }
 
-// String returns the table.
 func (r *Report) String() string {
 	var b strings.Builder
 	b.WriteString(r.Report.String())

@@ -12,7 +12,6 @@ import (
 	"blockyard/env"
 )
 
-// A Format says who meets whom.
 type Format string
 
 // The formats.
@@ -28,8 +27,6 @@ type plan struct {
 	in []int // the entrants that take part, in the order of their names
 }
 
-func newPlan(c *Config, in []int) *plan { return &plan{c, in} }
-
 // A meeting is the games of some entrants with each other in one stage: c.Games of them, or c.Finals.
 type meeting struct {
 	stage string
@@ -37,8 +34,7 @@ type meeting struct {
 	games int
 }
 
-// next returns the games that follow the played ones up to the next point at which the plan depends on results; none
-// if the tournament is over.
+// next returns the games up to the next point at which the plan depends on results; none at the end.
 func (p *plan) next(played []match.Played) []match.Played {
 	at := 0
 	for _, stage := range p.stages() {

@@ -45,12 +45,10 @@ type Entrant struct {
 	from    *bots.Agent
 }
 
-// Player is the entrant as a program that plays.
 func (e *Entrant) Player() contest.Player {
 	return contest.Player{Program: e.Program, Name: e.Name, Agent: e.Agent}
 }
 
-// Turns is the entrant's program for a turn.
 func (e *Entrant) Turns() dropblox.Program { return dropblox.Program{Program: e.Program, Name: e.Name} }
 
 // refuse notes why an entrant does not take part, and what it has written.
@@ -70,18 +68,10 @@ func takingPart(entrants []*Entrant) (in []int) {
 	return in
 }
 
-// A Contest plays the games of entrants who are tested first.
-type Contest interface {
-	match.Runner
-	// Test plays a game with an entrant that is ready. If it finds something wrong, Refused says so.
-	Test(ctx context.Context, e *Entrant) error
-}
-
 func final(p match.Played) bool {
 	return slices.Contains([]string{"semi-final", "third place", "final"}, p.Stage)
 }
 
-// Config says how a tournament is played.
 type Config struct {
 	Rules   *env.Game
 	Format  Format    // the results of a Ladder count without records that prove them
@@ -94,13 +84,14 @@ type Config struct {
 	Isolate cage.Mode // how the programs of others are contained, for reports; "" if there are none
 }
 
-// A Tournament is a tournament in progress.
 type Tournament struct {
 	Config
 	Entrants []*Entrant
 	Runner   match.Runner // the number of a player is that of its entrant
 	Journal  *Journal
 	Changed  func(t *Tournament) error // before the first game, after every one and at the end; may be nil
+	// Test plays a game with an entrant that is ready. If it finds something wrong, Refused says so.
+	Test func(ctx context.Context, e *Entrant) error
 
 	Played   []match.Played
 	Expected int       // games, as far as is known
@@ -109,7 +100,6 @@ type Tournament struct {
 	Stopped  bool      // Play has returned before all games were played
 }
 
-// Play plays the games that are missing.
 func (t *Tournament) Play(ctx context.Context) error {
 	err := t.play(ctx)
 	t.Over, t.Stopped = err == nil, err != nil
@@ -123,7 +113,7 @@ func (t *Tournament) play(ctx context.Context) error {
 			len(in), len(t.Entrants), least)
 	}
 	t.Played = t.Journal.Played
-	plan := newPlan(&t.Config, in)
+	plan := &plan{&t.Config, in}
 	t.Expected = plan.expected(t.Played)
 	if err := t.changed(); err != nil { // a page without games
 		return err
@@ -154,21 +144,15 @@ func (t *Tournament) changed() error {
 	return t.Changed(t)
 }
 
-// Dropblox is the contest of Dropblox: the entrants of a game play the same seed, one after the other, and the higher
-// score wins. The record is that of the winner.
-type Dropblox struct{ series.Rounds }
-
-var _ Contest = (*Dropblox)(nil)
-
 // testTurns and testClock bound the test of an entrant. If the clock of its games is shorter, that bounds it too.
 const (
 	testTurns = 3
 	testClock = 20 * time.Second
 )
 
-// Test plays a few turns: the entrant must end in time and write at least one command.
-func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
-	game, err := dropblox.NewLocal("1", min(d.Game.Clock, testClock))
+// TestTurns plays a few turns of a game with this clock: the entrant must end in time and write at least one command.
+func TestTurns(ctx context.Context, clock time.Duration, e *Entrant) error {
+	game, err := dropblox.NewLocal("1", min(clock, testClock))
 	if err != nil {
 		return err
 	}
@@ -210,18 +194,9 @@ func (d *Dropblox) Test(ctx context.Context, e *Entrant) error {
 	return nil
 }
 
-// Lines is a contest between programs that talk in lines.
-type Lines struct {
-	series.Lines
-	Rival contest.Program // plays against an entrant in its test: any program that obeys the rules
-}
-
-var _ Contest = (*Lines)(nil)
-
-// Test plays a game against Rival.
-func (l *Lines) Test(ctx context.Context, e *Entrant) error {
-	words := &contest.Tail{}
-	m, g := l.Lines, match.Played{Seed: "1", Seats: make([]int, l.Rules.MinSeats)}
+// TestLines plays a game of m against a rival: any program that obeys the rules.
+func TestLines(ctx context.Context, m series.Lines, rival contest.Program, e *Entrant) error {
+	words, g := &contest.Tail{}, match.Played{Seed: "1", Seats: make([]int, m.Rules.MinSeats)}
 	for seat := range g.Seats {
 		g.Seats[seat] = seat
 	}
@@ -230,7 +205,7 @@ func (l *Lines) Test(ctx context.Context, e *Entrant) error {
 		if number == 0 {
 			return e.Player()
 		}
-		return contest.Player{Program: l.Rival, Name: "first", Agent: "first"}
+		return contest.Player{Program: rival, Name: "first", Agent: "first"}
 	}
 	_, err := m.Play(ctx, &g)
 	if ctx.Err() != nil {
@@ -241,16 +216,14 @@ func (l *Lines) Test(ctx context.Context, e *Entrant) error {
 		return nil
 	}
 	t, fault := g.Tallies[0], g.Fault(0)
-	if fault != "" {
-		fault = strings.Join(append([]string{fault}, t.Habits()...), ": ")
-	}
+	said := strings.Join(append([]string{fault}, t.Habits()...), ": ")
 	switch {
 	case t.Answers == 0 && fault != "":
-		fault = "never answers: " + fault
+		fault = "never answers: " + said
 	case t.Answers == 0:
 		fault = strings.Join(append([]string{"never answers"}, t.Odd...), ": ")
 	case fault != "":
-		fault = fmt.Sprintf("fails after %d answers: %s", t.Answers, fault)
+		fault = fmt.Sprintf("fails after %d answers: %s", t.Answers, said)
 	case 2*t.Remarks > t.Answers:
 		fault = fmt.Sprintf("answers nonsense: %d faults in %d answers, such as %s", t.Remarks, t.Answers, t.Example)
 	default:
