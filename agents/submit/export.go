@@ -29,7 +29,6 @@ type Export struct {
 	Zip     bool   `help:"Also write the upload, an archive with main.go in it, to the same name ending in .zip."`
 }
 
-// Help is the command's longer description.
 func (*Export) Help() string {
 	return fmt.Sprintf(`The file needs nothing but the standard library and Go %s, and has at most %d characters.
 Before it is written, it is compiled alone, and the program answers stored logs or whole games
@@ -104,8 +103,7 @@ func (f *File) describe(b Bot, out string) string {
 		out, len(f.Source), MaxChars, flatten.Lang[2:], weights)
 }
 
-// check tests a bot as its contest would: it compiles the source alone, then replays the contest to it. It calls each,
-// if that is not nil, with every answer.
+// check compiles the source alone, then replays the contest to it. each gets every answer; it may be nil.
 func check(ctx context.Context, game string, src []byte, each func(trial.Answer)) (r trial.Result, err error) {
 	_, e, err := lookup(game)
 	if err != nil {

@@ -38,7 +38,6 @@ const spare = 5000
 // settings is the file that holds a program's network and search depth.
 const settings = "agents/submit/programs/program/settings.go"
 
-// A Bot says what to write.
 type Bot struct {
 	Game string
 	Net  *mlp.Net // built in; nil for the baseline, a hand-tuned evaluator
@@ -46,7 +45,6 @@ type Bot struct {
 	Dir  string   // a folder inside the module; empty for the current one
 }
 
-// A File is a bot in one source file.
 type File struct {
 	Source []byte
 	Bits   int // kept of each weight; netpack.Exact for all; 0 without a network
@@ -76,8 +74,7 @@ func (b Bot) Source() (f *File, err error) {
 	return b.fill(src)
 }
 
-// fill puts the network, if there is one, into the flattened program, with as many bits per weight as fit into the room
-// that the code leaves.
+// fill puts the network into the flattened program, with as many bits per weight as fit into the room.
 func (b Bot) fill(src string) (*File, error) {
 	f := &File{Source: []byte(src)}
 	if b.Net != nil {

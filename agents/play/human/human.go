@@ -16,7 +16,6 @@ import (
 	"blockyard/env/ansi"
 )
 
-// ErrQuit says that the person has left the game.
 var ErrQuit = errors.New("you left the game")
 
 // A Player is an agent whose actions a person chooses. Several seats of a game may share one.

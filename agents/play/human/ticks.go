@@ -21,7 +21,6 @@ type Ticker struct {
 
 var _ env.Agent = (*Ticker)(nil)
 
-// Ticker returns a Ticker at the player's terminal.
 func (p *Player) Ticker(speed float64) *Ticker {
 	return &Ticker{Next: p.Keys.Next, Speed: speed, Show: func(s env.State, seat int, paused bool) error {
 		if err := p.show(s, seat, env.None); err != nil {

@@ -15,7 +15,6 @@ import (
 	"blockyard/env"
 )
 
-// A Position is what the page shows.
 type Position struct {
 	Version int           `json:"version"` // grows with every change
 	Game    string        `json:"game"`
@@ -96,8 +95,7 @@ func (t *Table) change() {
 	}
 }
 
-// show shows a position in which a person has to choose for a seat, or nobody for -1. In a game that is played by
-// ticks, the clock runs, or is paused until a key is pressed.
+// show shows a position in which a person has to choose for a seat, or nobody for -1. paused is of the clock.
 func (t *Table) show(s env.State, seat int, paused bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

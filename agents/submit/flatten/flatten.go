@@ -33,7 +33,6 @@ import (
 // Lang is the newest language version that a flattened program uses.
 const Lang = "go1.17"
 
-// Options say what to flatten.
 type Options struct {
 	// Package is the import path of the program, such as "blockyard/agents/submit/programs/blockbattle".
 	Package string

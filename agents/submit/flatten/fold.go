@@ -10,8 +10,7 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// foldFile replaces every if statement whose condition is known by the branch that is taken, so that reach does not
-// find what only the other branch needs. See decide.
+// foldFile replaces if statements whose condition is known by the branch that is taken. See decide.
 func foldFile(info *types.Info, f *ast.File) {
 	astutil.Apply(f, nil, func(c *astutil.Cursor) bool {
 		s, ok := c.Node().(*ast.IfStmt)
@@ -43,8 +42,7 @@ func foldFile(info *types.Info, f *ast.File) {
 	})
 }
 
-// decide returns the value of a condition, if it is known: it is a constant, or the first operand of its && or || is
-// known and decides it.
+// decide returns the value of a condition that is a constant, or is decided by the first operand of its && or ||.
 func decide(info *types.Info, cond ast.Expr) (holds, known bool) {
 	if v := info.Types[cond].Value; v != nil && v.Kind() == constant.Bool {
 		return constant.BoolVal(v), true

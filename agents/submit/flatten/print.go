@@ -203,8 +203,7 @@ func (p *program) name() {
 	}
 }
 
-// byUse lists the needed package-level objects: main, then those whose names would cost the most characters with the
-// name of their package in front.
+// byUse lists the needed package-level objects: main, then those that a prefix would make longest in all.
 func (p *program) byUse() []types.Object {
 	uses := map[types.Object]int{}
 	for _, pkg := range p.pkgs {

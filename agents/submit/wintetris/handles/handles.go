@@ -20,7 +20,6 @@ const (
 	Internal    Code = -3 // the solver failed; it may be called again
 )
 
-// MaxOpen is the number of solvers that a table can hold.
 const MaxOpen = 4096
 
 // A Table maps handles to solvers. Its methods are safe for concurrent use; calls of the same
@@ -165,7 +164,6 @@ func (e *entry) fail(c Code, err error) int32 {
 	return int32(c)
 }
 
-// Cells is the number of cells of a field.
 const Cells = wintetris.Width * wintetris.Height
 
 // A Block is a piece in the caller's terms: the left column and top row of its box. Rows count from the top.

@@ -11,7 +11,6 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// MaxOptions is the longest option text, in bytes.
 const MaxOptions = 4096
 
 const maxWeight = 1e6
