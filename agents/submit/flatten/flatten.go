@@ -4,7 +4,7 @@
 //
 // Source works in these steps:
 //
-//   - flatten.go reads and type-checks the packages; language.go type-checks them again as Lang, and refuses language and
+//   - flatten.go reads and type-checks the packages; language.go checks them again as Lang, and refuses language and
 //     library functions that are newer.
 //   - fold.go removes the branches of if statements that are never taken, because their conditions are constants.
 //   - reach.go finds the declarations that func main needs, and the fields of structs that these mention; all others
