@@ -2,8 +2,11 @@ package compile
 
 import (
 	_ "embed"
+	"encoding/json"
+	"errors"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,4 +84,125 @@ func (c *compiler) tool(what string, names ...string) string {
 	}
 	c.fail(refuse("needs %s, which this machine does not have: %s is not found", what, strings.Join(names, " or ")))
 	return names[0]
+}
+
+// oldPython is what Python 3 says of a program for Python 2.
+var oldPython = regexp.MustCompile(`Missing parentheses in call|multiple exception types|TabError|` +
+	`leading zeros|invalid (decimal|hexadecimal) literal|backquote|Did you mean print`)
+
+// newPython is what a program for Python 2 uses although Python 3 can read it, and bothPythons what one for both has.
+var (
+	newPython = regexp.MustCompile(`(?m)\b(raw_input|xrange|unicode)\s*\(|\.(iteritems|has_key)\(|` +
+		`^\s*import (Queue|cPickle)\b`)
+	bothPythons = regexp.MustCompile(`NameError|ImportError|version_info|\bsix\b|\b(raw_input|xrange|unicode)\s*=`)
+)
+
+func interpreted(c *compiler, l *language, files []string, run, main string) {
+	c.begin(main, run, path.Base(main))
+	if l.Flags != nil {
+		c.run(slices.Concat([]string{run}, l.Flags, []string{main})...)
+	}
+}
+
+func python(c *compiler, l *language, files []string) {
+	run := c.tool(l.Name, l.Tools...)
+	main, wrapped := c.wrapped(files)
+	if main == "" {
+		main = c.start(l, files)
+	}
+	checked := narrow(files, func(name string) bool { return name == main || c.takenIn(name, files) })
+	c.checkPython(run, checked, func(python string) {
+		folder := path.Dir(main)
+		if c.isFile(path.Join(folder, "__init__.py")) && path.Base(main) == "__main__.py" {
+			c.begin(folder, python, "-u", "-m", path.Base(folder))
+			return
+		}
+		c.begin(main, slices.Concat([]string{python, "-u"}, wrapped, []string{path.Base(main)})...)
+	})
+}
+
+// checkPython reads files with an interpreter, or with Python 2 if they are for that, and starts them with it.
+func (c *compiler) checkPython(run string, files []string, start func(python string)) {
+	if c.err != nil {
+		return
+	}
+	start(run)
+	c.run(append([]string{run, "-m", "py_compile"}, files...)...)
+	refusal := new(Refusal)
+	refused := errors.As(c.err, &refusal) && oldPython.MatchString(refusal.Output)
+	if !refused && (c.err != nil || len(c.matching(files, newPython)) == 0 || len(c.matching(files, bothPythons)) > 0) {
+		return
+	}
+	for _, name := range []string{"python2", "python2.7"} {
+		if old, err := exec.LookPath(name); err == nil && c.in(".", old, "-c", "pass") == nil {
+			c.language, c.err = "Python 2", nil
+			start(old)
+			c.run(append([]string{old, "-m", "py_compile"}, files...)...)
+			return
+		}
+	}
+	if refused {
+		c.language = "Python 2"
+		refusal.Why = "is written for Python 2, which this machine does not have: " +
+			strings.TrimPrefix(refusal.Why, "does not compile: ")
+	}
+}
+
+// wrapped returns the only file with a class that the contest runs, and the program that runs it.
+func (c *compiler) wrapped(files []string) (main string, wrapper []string) {
+	if c.uploads.Class == nil {
+		return "", nil
+	}
+	found := c.matching(files, c.uploads.Class)
+	if len(found) != 1 || regexp.MustCompile(`sys\.stdin|\binput\s*\(`).MatchString(c.text(found[0])) {
+		return "", nil
+	}
+	const name = ".host/wrapper.py"
+	if c.root.MkdirAll(path.Dir(name), 0o755) != nil || c.root.WriteFile(name, []byte(c.uploads.Wrapper), 0o644) != nil {
+		return "", nil
+	}
+	return found[0], []string{filepath.Join(c.dir, name)}
+}
+
+var startScript = regexp.MustCompile(`^node\s+(--?\S+\s+)*([^\s-]\S*)$`)
+
+func javascript(c *compiler, l *language, files []string) {
+	node := c.tool(l.Name, l.Tools...)
+	if mark, ok := c.mark(l.Marks); ok {
+		var says struct {
+			Main    string
+			Scripts struct{ Start string }
+		}
+		if err := json.Unmarshal([]byte(c.text(mark)), &says); err != nil {
+			c.fail(refuse("%s is no JSON: %v", mark, err))
+			return
+		}
+		names := []string{says.Main, says.Main + ".js", says.Main + "/index.js"}
+		if m := startScript.FindStringSubmatch(says.Scripts.Start); m != nil && m[2] != "." {
+			names = append([]string{m[2], m[2] + ".js", m[2] + "/index.js"}, names...)
+		}
+		for _, name := range names {
+			main := path.Join(path.Dir(mark), name)
+			if !strings.HasPrefix(name, "/") && c.isFile(main) {
+				c.begin(mark, node, strings.TrimPrefix(main, path.Dir(mark)+"/"))
+				c.run(node, "--check", main)
+				return
+			}
+		}
+	}
+	started(interpreted)(c, l, files)
+}
+
+// typescript is translated as a whole. An error of types, such as one of a missing @types/node, does not stop it.
+func typescript(c *compiler, l *language, files []string, tsc, main string) {
+	node := c.tool("Node.js", "node", "nodejs")
+	if c.err != nil {
+		return
+	}
+	script := strings.TrimSuffix(main, ".ts") + ".js"
+	if c.run(slices.Concat([]string{tsc}, l.Flags, []string{main})...); c.isFile(script) {
+		c.err = nil
+	}
+	c.begin(main, node, path.Base(script))
+	c.run(node, "--check", script)
 }
