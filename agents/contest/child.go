@@ -42,9 +42,8 @@ type Spec struct {
 	Frames func(r io.Reader)
 }
 
-// A Child is a supervised program: it has a process group of its own, its outputs are always
-// read, and Kill leaves no process, goroutine or open file behind. It is the only place where
-// this project starts programs that it does not trust.
+// A Child is a supervised program in a process group of its own. Its outputs are always read, and Kill leaves no
+// process, goroutine or file behind. Only here does this project start programs that it does not trust.
 type Child struct {
 	In *os.File // what the program reads; nil if it reads nothing
 
@@ -175,9 +174,8 @@ func (c *Child) Exit(d time.Duration) bool {
 
 func (c *Child) Terminate() { signalGroup(c.cmd.Process, false) }
 
-// Kill ends the program, if it still runs, and its process group, waits for the readers of its
-// output and closes all pipes. It returns nil if the program has exited with status 0, or else
-// how it ended (*exec.ExitError). Kill may be called again, and from several goroutines.
+// Kill ends the program and its group, waits for the readers of its output and closes all pipes. It returns nil after
+// exit status 0, or else how the program ended (*exec.ExitError). It is safe to call again and concurrently.
 func (c *Child) Kill() error {
 	c.once.Do(c.kill)
 	return c.err
@@ -212,8 +210,7 @@ func (c *Child) kill() {
 	c.closeFiles()
 }
 
-// CPU is the processor time that the program has used, with the children that it has waited for. It is known after
-// Kill, and 0 before.
+// CPU is the processor time of the program and the children it has waited for, known after Kill; 0 before.
 func (c *Child) CPU() time.Duration {
 	if c.state == nil {
 		return 0
@@ -227,8 +224,7 @@ func (c *Child) closeFiles() {
 	}
 }
 
-// PassOn returns a function for Spec.Stdout or Spec.Stderr: it copies at most that many bytes to w
-// and discards the rest.
+// PassOn returns a function for Spec.Stdout or Stderr that copies at most so many bytes to w and discards the rest.
 func PassOn(w io.Writer, most int64) func(r io.Reader) {
 	return func(r io.Reader) {
 		_, _ = io.CopyN(w, r, most)

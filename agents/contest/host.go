@@ -246,8 +246,7 @@ func (h *Host) ask(ctx context.Context, seat int, req Request) (r Reply, err err
 	return r, nil
 }
 
-// Limits is the time control of a contest. A bot has a time bank, which an answer uses up
-// and which gains PerMove after every answer.
+// Limits is the time control of a contest: an answer uses up a bot's bank, which gains PerMove after every answer.
 type Limits struct {
 	Bank      time.Duration // at the start
 	PerMove   time.Duration // added after every answer
@@ -280,8 +279,7 @@ func NewBank(l Limits) Bank { return Bank{Limits: l, Left: l.Bank} }
 // Limit is how long the host waits for the next answer.
 func (b *Bank) Limit() time.Duration { return b.Left + b.Tolerance }
 
-// Charge subtracts an answer's time, or counts a time-out, and reports whether the bot has
-// reached the limit of time-outs.
+// Charge subtracts an answer's time, or counts a time-out, and reports whether that was the last one permitted.
 func (b *Bank) Charge(elapsed time.Duration, late bool) (out bool) {
 	elapsed = max(elapsed, 0)
 	b.Used += elapsed

@@ -247,8 +247,7 @@ func Command(line string) []string {
 	return strings.Fields(line)
 }
 
-// Odd says in words for the bot's author what was odd since it last was asked, or why it did not answer: err is that of
-// Ask. How a program has ended is known after its outputs are read.
+// Odd says for the bot's author what was odd since it last was asked, or, by the error of Ask, why it did not answer.
 func (p *Process) Odd(err error) (out []string) {
 	p.mu.Lock()
 	partial, extra, total := p.partial, p.extra, p.total

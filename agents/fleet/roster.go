@@ -19,8 +19,7 @@ import (
 	"blockyard/env/ansi"
 )
 
-// A WorkerRow is what one worker has done for the run, as the process of the run counts. Without counts, it is the
-// worker's sign of life.
+// A WorkerRow is what one worker has done for the run, by the count of the run's process, or a worker's sign of life.
 type WorkerRow struct {
 	Name    string        `json:"name"`
 	Threads int           `json:"threads"` // goroutines that play

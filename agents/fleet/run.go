@@ -177,8 +177,7 @@ func getAll(ctx context.Context, kv jetstream.KeyValue) (all []*Run, err error) 
 	return all, err
 }
 
-// KeepFor is how long a broker keeps what a run has left there whose process is gone. A run that is continued later
-// puts it there again.
+// KeepFor is how long a broker keeps what a run without a process has left; a run that goes on puts it there again.
 const KeepFor = 7 * 24 * time.Hour
 
 // sweep removes the runs that gave no sign of life for a time: nothing was written to the entry, and no process
@@ -229,8 +228,7 @@ type Status struct {
 	Workers   []WorkerRow `json:"workers"`
 }
 
-// Ask returns the status of every run that a broker knows, from the run's own process. Runs whose process does not
-// answer are named with the reason.
+// Ask returns the status of every run of a broker, from its own process, and why the others do not answer.
 func Ask(ctx context.Context, nc *nats.Conn) (all []Status, quiet map[string]string, err error) {
 	js, err := jetstream.New(nc)
 	if err != nil {

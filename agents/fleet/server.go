@@ -139,8 +139,7 @@ func (s *Server) Status() Status {
 	return st
 }
 
-// Check returns an error if the run must not go on, because another process has it or because a job cannot be done.
-// Call it before saving.
+// Check returns why the run must not go on: another process has it, or a job cannot be done. Call it before saving.
 func (s *Server) Check(ctx context.Context) error {
 	if err := s.Err(); err != nil {
 		return err

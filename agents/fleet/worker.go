@@ -64,8 +64,7 @@ type worker struct {
 	objects *Objects
 }
 
-// Work does the jobs of a run until it is over; then its error is nil, as when ctx ends. It waits for a run that is not
-// there yet.
+// Work does the jobs of a run, which it waits for, until the run is over or ctx ends; then its error is nil.
 func Work(ctx context.Context, nc *nats.Conn, o WorkerOptions) error {
 	js, err := jetstream.New(nc)
 	if err = errors.Join(CheckName(o.Name), err); err != nil {

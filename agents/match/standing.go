@@ -10,8 +10,7 @@ import (
 	"blockyard/agents/contest"
 )
 
-// A Standing is how a player did. It has met the other players of every game, and in games of one seat those that
-// played the same seed.
+// A Standing is how a player did against all others of its games; with one seat, against those of the same seed.
 type Standing struct {
 	Name     string         `json:"name"`
 	Number   int            `json:"number"` // on the command line, from 0

@@ -210,8 +210,7 @@ func Expected(elo float64) float64 {
 	return 1 / (1 + math.Pow(10, -elo/400))
 }
 
-// EloWithin is Elo with the score kept half a game of n away from 0 and 1, so that it is finite: n games cannot show
-// a larger difference.
+// EloWithin is Elo with the score kept half a game of n away from 0 and 1: n games cannot show a larger difference.
 func EloWithin(score float64, n int) float64 {
 	edge := 0.5 / float64(max(n, 1))
 	return Elo(min(max(score, edge), 1-edge))

@@ -158,8 +158,7 @@ func Compile(ctx context.Context, src []byte, exe string) error {
 	return nil
 }
 
-// Zip returns src as an upload: an archive with main.go at its top and nothing else. A contest server that builds Go
-// programs finds one package main there.
+// Zip returns src as an upload: an archive with main.go at its top and nothing else, which contest servers build.
 func Zip(src []byte) ([]byte, error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

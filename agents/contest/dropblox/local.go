@@ -195,9 +195,8 @@ type Budget = semaphore.Weighted
 // NewBudget returns a budget of so many bytes.
 func NewBudget(bytes int64) *Budget { return semaphore.NewWeighted(bytes / blockSize) }
 
-// A Folder is the history of one game: a folder with one file for each state and each move (rules §13) and a file meta.
-// Files are written under a temporary name and renamed, so it can be read at any time during the game. A nil Folder
-// writes nothing. It is not safe for concurrent use.
+// A Folder is the history of one game: a folder with a file for each state and each move (rules §13) and a file meta.
+// Files are published whole, so it can be read during the game. A nil Folder writes nothing. Not for concurrent use.
 type Folder struct {
 	Path  string
 	Meta  Meta
@@ -219,10 +218,8 @@ func CheckID(id string) error {
 	return nil
 }
 
-// CreateFolder creates the folder <root>/<id>_<start in whole seconds of Unix time> and writes meta. If the folder
-// already exists, the name has the next free second instead. An empty root keeps no history: the folder is nil. The
-// folder takes its space from a budget; nil is no limit. If the space is used up, there is no folder and the error is
-// ErrFull.
+// CreateFolder creates <root>/<id>_<start in whole seconds of Unix time>, or the next free second, and writes meta. An
+// empty root keeps no history: the folder is nil. A budget (nil: no limit) without space gives no folder and ErrFull.
 func CreateFolder(root string, meta Meta, space *Budget) (*Folder, error) {
 	if root == "" {
 		return nil, nil

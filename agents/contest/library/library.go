@@ -149,9 +149,8 @@ func (l *library) why() string {
 // ServeArgument is the first argument of the child process; the library's file follows.
 const ServeArgument = "plugin-serve"
 
-// Serve runs the child process: it loads a library and answers the parent's requests. When the
-// parent ends, so does the process. Serve returns only after an error, which it has sent to the
-// parent; the process must then exit. Call it from main's goroutine.
+// Serve runs the child process: it loads a library and answers requests until the parent ends. It returns only after an
+// error, which the parent has been sent; the process must then exit. Call it from main's goroutine.
 func Serve(file string) error {
 	runtime.LockOSThread()
 	in, out, err := childPipes()

@@ -12,8 +12,7 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// A Player plays games with a library, starting a new process after a Fault. Close it after
-// use. It is not safe for concurrent use.
+// A Player plays games with a library, in a new process after a Fault. Close it. It is not for concurrent use.
 type Player struct {
 	Config  Config
 	Options string

@@ -159,8 +159,7 @@ func (p *Process) fail(err error) error {
 	return err
 }
 
-// Open closes the solver of the previous game and opens one. The error is a *Fault, or that of
-// ctx, or says why the library refuses the options.
+// Open closes the last game's solver and opens one. The error is a *Fault, that of ctx, or why the options are refused.
 func (p *Process) Open(ctx context.Context, options string) error {
 	if p.dead != nil {
 		return p.dead

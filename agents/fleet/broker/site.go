@@ -54,8 +54,7 @@ const (
 // LargestMessage is what a message may hold, in bytes. Larger nets and results travel as objects.
 const LargestMessage = 1 << 20
 
-// Open connects to the broker of the flags. One in this process has its files, and the key of the workers, in a folder,
-// which one process at a time can use.
+// Open connects to the broker of the flags. One in this process has its files and keys in a folder, which is locked.
 func (f *Flags) Open(folder, name string, log *slog.Logger) (*Site, error) {
 	s := &Site{Address: f.Cluster.URL, dir: filepath.Join(folder, "broker")}
 	client := f.ClientFlags
@@ -145,8 +144,7 @@ func (s *Site) embed(f *Flags, keyPath, ownPath string, log *slog.Logger) error 
 // Embedded reports whether the broker is in this process, and ends with it.
 func (s *Site) Embedded() bool { return s.server != nil }
 
-// Check returns why a broker in this process cannot store messages, nil if it can. The server itself answers nobody
-// then, and stores nothing until it is started again.
+// Check returns why a broker in this process cannot store messages: the server itself answers nobody then.
 func (s *Site) Check() error {
 	if s.server == nil {
 		return nil

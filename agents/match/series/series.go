@@ -35,8 +35,7 @@ type Series struct {
 	prints map[[sha256.Size]byte]bool // of the games played; see fingerprint
 }
 
-// Seatings lists the seatings of n players in games of the same seed: each player in each seat once, or, if all is set,
-// every order of the players.
+// Seatings lists the seatings of n players in games of one seed: each player in each seat once, or all orders.
 func Seatings(n int, all bool) (out [][]int) {
 	if !all {
 		for shift := range n {
@@ -84,8 +83,7 @@ func Alone(players int, seeds []string) (out []match.Played) {
 	return out
 }
 
-// Play plays the games and returns how many of them are in Record. It ends with ctx, without an error; the report then
-// is about the games that ended.
+// Play plays the games and returns how many are in Record. If ctx ends, there is no error, and a report on fewer games.
 func (s *Series) Play(ctx context.Context) (kept int, err error) {
 	s.prints = map[[sha256.Size]byte]bool{}
 	next := func() []match.Played { return s.Games[len(s.played):] }

@@ -26,8 +26,7 @@ import (
 var noEntrant = regexp.MustCompile(`(?i)^(thumbs\.db|desktop\.ini|__MACOSX|` +
 	`(README|LICEN[CS]E|NOTICE|CHANGELOG)(\..*)?|.*\.md)$`)
 
-// Submissions lists the submissions in a folder, in the order of their names. Hidden files and notes such as README.md
-// are left out.
+// Submissions lists the submissions in a folder by their names, without hidden files and notes such as README.md.
 func Submissions(g *env.Game, dir string) (list []*bots.Agent, err error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {

@@ -265,8 +265,7 @@ func (a *Analyst) At(ctx context.Context, r *playback.Timeline, n int, agent str
 	return a.Analyse(ctx, analysis.Request{Record: r.Rec, Turn: r.At(), State: r.State(), Moves: r.Moves(), Agent: agent})
 }
 
-// Game analyses every turn of a game. done is called after every turn with their number. If ctx ends, the result covers
-// the turns before, and there is no error.
+// Game analyses every turn of a game, and calls done with their number. If ctx ends, it covers the turns before.
 func (a *Analyst) Game(ctx context.Context, r *playback.Timeline, agent string, done func(int)) (
 	*analysis.Game, error) {
 	out := &analysis.Game{Game: r.Rec.Game, Players: []analysis.Player{}, Decisions: []analysis.Decision{}}

@@ -246,8 +246,7 @@ const (
 	busyTime   = 2 * time.Second // before a password is sent again
 )
 
-// Serve runs the contest on a listener until ctx or the last round ends, and then ends all
-// games. The error is the listener's.
+// Serve runs the contest until ctx or the last round ends, and then ends all games. The error is the listener's.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := web.NewServer(s, web.Limits{Read: readTime, Write: writeTime, HeaderBytes: 16 << 10, PerMember: maxPerTeam})
 	defer h.Stop()

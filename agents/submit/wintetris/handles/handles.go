@@ -52,8 +52,7 @@ type entry struct {
 	failure failure
 }
 
-// NewTable returns an empty table, which creates solvers with newSolver. If a solver or
-// newSolver panics, only the call fails.
+// NewTable returns an empty table, which creates solvers with newSolver. After a panic of either, only the call fails.
 func NewTable(newSolver func(options string) (wintetris.Solver, error)) *Table {
 	return &Table{new: newSolver, open: make(map[int64]*entry)}
 }
@@ -145,8 +144,7 @@ func (t *Table) Close(handle int64) int32 {
 	return 0
 }
 
-// LastError returns the last error of a solver, or of Open for handle 0; "" if there is none.
-// ok is false if there is no such solver.
+// LastError returns the last error of a solver, or of Open for handle 0, or "". ok is false if there is no such solver.
 func (t *Table) LastError(handle int64) (text string, ok bool) {
 	if handle == 0 {
 		return t.failure.String(), true
@@ -174,8 +172,7 @@ const Cells = wintetris.Width * wintetris.Height
 // A Block is a piece in the caller's terms: the left column and top row of its box. Rows count from the top.
 type Block struct{ Kind, Rotation, X, Y int32 }
 
-// A Request holds the arguments of Update: the settled cells, row by row from the top, 0 for
-// empty; the piece in play and the next one.
+// A Request holds the arguments of Update: settled cells from the top row on, 0 for empty, and two pieces.
 type Request struct {
 	Cells         [Cells]uint8
 	Current, Next Block
