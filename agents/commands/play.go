@@ -45,16 +45,14 @@ type playCmd struct {
 }
 
 func (c *playCmd) Run(ctx context.Context, con *console) error {
-	if c.Plugin != "" {
-		if c.webFlags != (webFlags{}) {
-			return program.Usage(errors.New("--plugin does not go with --web, --listen and --open"))
-		}
+	switch {
+	case c.Plugin != "" && c.webFlags != (webFlags{}):
+		return program.Usage(errors.New("--plugin does not go with --web, --listen and --open"))
+	case c.Plugin != "":
 		return c.plugged(ctx, con)
-	}
-	if c.Web {
+	case c.Web:
 		return c.web(ctx, con)
-	}
-	if c.webFlags != (webFlags{}) {
+	case c.webFlags != (webFlags{}):
 		return program.Usage(errors.New("--listen and --open need --web"))
 	}
 	g, agents, err := c.match()
@@ -87,10 +85,8 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	if err != nil && !match.Stopped(err) && !errors.Is(err, human.ErrQuit) {
 		return err
 	}
-	if c.Record != "" {
-		if err := appendTo(c.Record, rec); err != nil {
-			return err
-		}
+	if err := appendTo(c.Record, rec); err != nil {
+		return err
 	}
 	return ending(con.Out, rec)
 }
@@ -179,7 +175,11 @@ func showFrame(w io.Writer, text string) error {
 	return err
 }
 
+// appendTo adds a game to a file, if there is one.
 func appendTo(path string, rec *record.Record) error {
+	if path == "" {
+		return nil
+	}
 	w, err := record.Append(path)
 	if err != nil {
 		return err
@@ -262,9 +262,6 @@ type webFlags struct {
 	Open   bool   `help:"With --web: open the page in the default browser."`
 }
 
-// played is the file in which games of --web are recorded by default.
-const played = "played.jsonl"
-
 func (c *playCmd) web(ctx context.Context, con *console) error {
 	t, forget, err := c.table(ctx)
 	defer forget()
@@ -298,12 +295,7 @@ func (c *playCmd) table(ctx context.Context) (t *webplay.Table, forget func(), e
 	if c.A == "" && c.B == "" && len(c.Agent) == 0 {
 		c.A = bots.Person
 	}
-	if c.Listen == "" {
-		c.Listen = "127.0.0.1:0"
-	}
-	if c.Record == "" {
-		c.Record = played
-	}
+	c.Listen, c.Record = cmp.Or(c.Listen, "127.0.0.1:0"), cmp.Or(c.Record, "played.jsonl")
 	m, agents, err := c.match()
 	if err != nil {
 		return nil, forget, err

@@ -48,13 +48,13 @@ func (c *playCmd) plugged(ctx context.Context, con *console) error {
 	if err == nil {
 		err = kept()
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = con.Print(c.JSON, report)
 	}
-	if err := con.Print(c.JSON, report); err != nil {
-		return err
+	if err == nil {
+		err = report.Fault()
 	}
-	return report.Fault()
+	return err
 }
 
 // follow makes p show and record its game, at the speed of the clock.
@@ -98,9 +98,6 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 		return nil
 	}
 	return func() error {
-		if c.Record == "" {
-			return nil
-		}
 		rec.End(state)
 		if err := record.Check(wintetris.TickGame, rec); err != nil {
 			return fmt.Errorf("the game as actions: %w", err)

@@ -1,6 +1,7 @@
 package contest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,17 +124,15 @@ func (s *seatState) odd(h *Host, seat int, text string) {
 }
 
 func (h *Host) start(seat int) error {
-	h.seats[seat].started = true
 	bot, err := h.Start(seat)
-	switch {
-	case err == nil:
+	h.seats[seat].started = true
+	if err == nil {
 		h.seats[seat].bot = bot
-	case h.MustStart:
-		return err
-	default:
+	} else if !h.MustStart {
 		h.log(Error, seat, err.Error())
+		err = nil
 	}
-	return nil
+	return err
 }
 
 func (h *Host) rounds(ctx context.Context) error {
@@ -287,11 +286,7 @@ func (b *Bank) Charge(elapsed time.Duration, late bool) (out bool) {
 	if b.Left -= elapsed; late || b.Left < 0 {
 		b.Left = 0
 	}
-	most := b.Most
-	if most == 0 {
-		most = b.Bank
-	}
-	b.Left = min(b.Left+b.PerMove, most)
+	b.Left = min(b.Left+b.PerMove, cmp.Or(b.Most, b.Bank))
 	if late {
 		b.Timeouts++
 	}

@@ -213,11 +213,10 @@ func (o Outcome) Ranking(seats int) []int {
 	if len(o.Ranks) == seats {
 		return o.Ranks
 	}
-	out := make([]int, seats)
+	out := slices.Repeat([]int{2}, seats)
 	for seat := range out {
-		out[seat] = 1
-		if o.Winner != Nobody && o.Winner != seat {
-			out[seat] = 2
+		if o.Winner == Nobody || o.Winner == seat {
+			out[seat] = 1
 		}
 	}
 	return out

@@ -142,15 +142,15 @@ func (r *roster) hello(h WorkerRow) {
 	after := w.State
 	r.mu.Unlock()
 	switch {
-	case after == Refused && before != Refused:
-		r.log.Warn("a worker was refused", "worker", h.Name, "reason", h.Why)
 	case !known && after == Playing:
 		r.log.Info("a worker joined", "worker", h.Name, "threads", h.Threads)
 		return
-	case after == Left && before != Left:
-		r.log.Info("a worker left", "worker", h.Name)
-	default:
+	case after == before || after == Playing:
 		return
+	case after == Refused:
+		r.log.Warn("a worker was refused", "worker", h.Name, "reason", h.Why)
+	default:
+		r.log.Info("a worker left", "worker", h.Name)
 	}
 	if text, all := allRefused(r.rows()); all {
 		r.log.Warn(text)

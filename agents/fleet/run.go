@@ -215,6 +215,12 @@ func remove(ctx context.Context, js jetstream.JetStream, kv jetstream.KeyValue, 
 	return errors.Join(err, removeQueues(ctx, js, r.ID, math.MaxUint64), deleteObjects(ctx, js, r.ID))
 }
 
+func wrongRevision(err error) bool {
+	var api *jetstream.APIError
+	return errors.Is(err, jetstream.ErrKeyExists) ||
+		errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
+}
+
 // A Status is what the process of a run says of it.
 type Status struct {
 	Run       string      `json:"run"`

@@ -62,21 +62,21 @@ func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server,
 	s := &Server{options: o, site: site, jobs: map[string]*Job{}, last: time.Now()}
 	s.ctx, s.fail = context.WithCancelCause(context.Background())
 	var err error
-	if s.js, err = jetstream.New(site.Conn); err != nil {
-		return nil, err
+	if s.js, err = jetstream.New(site.Conn); err == nil {
+		s.kv, err = openRuns(ctx, s.js, true)
 	}
-	if s.kv, err = openRuns(ctx, s.js, true); err != nil {
+	if err != nil {
 		return nil, explain(err)
 	}
-	s.lease = &lease{kv: s.kv, clock: monotonic, run: run}
+	s.lease = &lease{kv: s.kv, clock: clock{time.Now, time.After}, run: run}
 	if err := s.lease.take(ctx, site.Embedded()); err != nil {
 		return nil, err
 	}
 	s.run = s.lease.run
-	if s.queues, err = makeQueues(ctx, s.js, &s.run, o.Jobs, site.Embedded()); err != nil {
-		return nil, err
+	if s.queues, err = makeQueues(ctx, s.js, &s.run, o.Jobs, site.Embedded()); err == nil {
+		s.Objects, err = createObjects(ctx, s.js, run.ID)
 	}
-	if s.Objects, err = createObjects(ctx, s.js, run.ID); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	s.options.Log = sparing(o.Log, time.Now)
@@ -147,9 +147,6 @@ func (s *Server) Check(ctx context.Context) error {
 	return s.Explain(s.lease.held(ctx))
 }
 
-// mostSilent is how many renewals in a row a broker that is connected may leave without an answer: half a minute.
-const mostSilent = 4
-
 // hold renews the lease until the run is closed. It ends the run if another process has the lease, or if waiting for
 // the broker does not help: it is connected, and has confirmed nothing for a while.
 func (s *Server) hold() {
@@ -165,7 +162,7 @@ func (s *Server) hold() {
 			if silent++; !s.site.IsConnected() {
 				silent = 1
 			}
-			if silent > mostSilent || s.site.Check() != nil {
+			if silent > 4 || s.site.Check() != nil { // half a minute without an answer
 				s.fail(s.Explain(err))
 			}
 		}
@@ -265,8 +262,6 @@ type clock struct {
 	after func(time.Duration) <-chan time.Time
 }
 
-var monotonic = clock{time.Now, time.After}
-
 const leaseFor = 10 * time.Second
 
 var ErrDriven = errors.New("another process drives this run")
@@ -349,10 +344,4 @@ func (l *lease) held(ctx context.Context) error {
 		return nil
 	}
 	return l.write(ctx, nil)
-}
-
-func wrongRevision(err error) bool {
-	var api *jetstream.APIError
-	return errors.Is(err, jetstream.ErrKeyExists) ||
-		errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
 }

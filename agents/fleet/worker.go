@@ -316,9 +316,8 @@ func (w *worker) publish(ctx context.Context, r resultMessage, data []byte, id s
 	for r.Worker = w.Name; ; pause(ctx, time.Second) {
 		var err error
 		if len(data) > LargeResult && r.Object == "" {
-			if r.Object, err = w.objects.Put(ctx, data); err == nil {
-				msg.Data = nil
-			}
+			r.Object, err = w.objects.Put(ctx, data)
+			msg.Data = nil
 		}
 		if err == nil {
 			if msg.Header = r.header(); id != "" {

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -210,13 +211,13 @@ func CheckID(id string) error {
 	if id == "" || len(id) > MaxID {
 		return fmt.Errorf("game id of %d characters, want 1 to %d", len(id), MaxID)
 	}
-	for _, c := range []byte(id) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-			return fmt.Errorf("game id %q: want letters and digits", id)
-		}
+	if !goodID.MatchString(id) {
+		return fmt.Errorf("game id %q: want letters and digits", id)
 	}
 	return nil
 }
+
+var goodID = regexp.MustCompile(`^[0-9A-Za-z]+$`)
 
 // CreateFolder creates <root>/<id>_<start in whole seconds of Unix time>, or the next free second, and writes meta. An
 // empty root keeps no history: the folder is nil. A budget (nil: no limit) without space gives no folder and ErrFull.

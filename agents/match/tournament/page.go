@@ -85,8 +85,8 @@ func (t *Tournament) WritePage(dir string) error {
 	if _, variant, ok := strings.Cut(t.Rules.Name, ":"); ok {
 		title += ", " + variant
 	}
-	v := &view{Report: t.Report(), Title: title, Style: template.CSS(pageStyle), Final: t.finals(), Done: len(t.Played)}
-	v.Live = !t.Over && !t.Stopped
+	v := &view{Report: t.Report(), Title: title, Style: template.CSS(pageStyle), Final: t.finals(), Done: len(t.Played),
+		Live: !t.Over && !t.Stopped}
 	v.Odd = slices.ContainsFunc(v.Players, func(s match.Standing) bool {
 		return s.Program != nil && len(s.Program.Odd) > 0
 	})
@@ -205,8 +205,7 @@ type Report struct {
 // Report returns how the tournament stands. The places that final games decide come before all others.
 func (t *Tournament) Report() *Report {
 	in := takingPart(t.Entrants)
-	r := &Report{Report: t.table(in, t.Entrants, t.Played), Over: t.Over, Isolate: string(t.Isolate),
-		Missing: []string{}, Refused: []*Entrant{}}
+	r := &Report{Report: t.table(in, t.Entrants, t.Played), Over: t.Over, Isolate: string(t.Isolate), Missing: []string{}}
 	r.Rate()
 	order := (&plan{&t.Config, in}).decided(t.Played)
 	slices.SortStableFunc(r.Players, func(a, b match.Standing) int {
@@ -222,11 +221,7 @@ func (t *Tournament) Report() *Report {
 	if t.Isolate != cage.Off {
 		r.Missing = append(r.Missing, cage.Missing()...)
 	}
-	for _, e := range t.Entrants {
-		if e.Refused != "" {
-			r.Refused = append(r.Refused, e)
-		}
-	}
+	r.Refused = slices.DeleteFunc(slices.Clone(t.Entrants), func(e *Entrant) bool { return e.Refused == "" })
 	return r
 }
 

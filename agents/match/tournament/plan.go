@@ -172,15 +172,12 @@ func (p *plan) swiss(order []int, played []match.Played) []int {
 			return slices.Contains(g.Seats, a) && slices.Contains(g.Seats, b)
 		})
 	}
-	even, tries := len(order)&^1, maxTries
+	even, tries := len(order)&^1, 100_000 // bounds the search for a round without a repeated meeting
 	if paired, ok := pairUp(order[:even], met, &tries); ok {
 		return append(paired, order[even:]...)
 	}
 	return order
 }
-
-// maxTries bounds the search for a round without a repeated meeting.
-const maxTries = 100_000
 
 // pairUp orders entrants so that the two of each pair have not met: the first one with the next that suits, and the
 // others likewise. It reports false if there is no such order, or none is found within some tries.

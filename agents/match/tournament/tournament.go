@@ -89,7 +89,7 @@ type Tournament struct {
 	Entrants []*Entrant
 	Runner   match.Runner // the number of a player is that of its entrant
 	Journal  *Journal
-	Changed  func(t *Tournament) error // before the first game, after every one and at the end; may be nil
+	Changed  func(t *Tournament) error // before the first game, after every one and at the end
 	// Test plays a game with an entrant that is ready. If it finds something wrong, Refused says so.
 	Test func(ctx context.Context, e *Entrant) error
 
@@ -103,7 +103,7 @@ type Tournament struct {
 func (t *Tournament) Play(ctx context.Context) error {
 	err := t.play(ctx)
 	t.Over, t.Stopped = err == nil, err != nil
-	return errors.Join(err, t.changed())
+	return errors.Join(err, t.Changed(t))
 }
 
 func (t *Tournament) play(ctx context.Context) error {
@@ -115,7 +115,7 @@ func (t *Tournament) play(ctx context.Context) error {
 	t.Played = t.Journal.Played
 	plan := &plan{&t.Config, in}
 	t.Expected = plan.expected(t.Played)
-	if err := t.changed(); err != nil { // a page without games
+	if err := t.Changed(t); err != nil { // a page without games
 		return err
 	}
 	return match.Run(ctx, t.Workers, t.Runner, func() []match.Played { return plan.next(t.Played) }, t.keep)
@@ -134,13 +134,6 @@ func (t *Tournament) keep(g *match.Played, rec *record.Record, err error) error 
 	prove(g, &t.Config, t.Entrants, t.Journal.dir)
 	g.Tallies = nil // they are not in the journal
 	t.Played = append(t.Played, *g)
-	return t.changed()
-}
-
-func (t *Tournament) changed() error {
-	if t.Changed == nil {
-		return nil
-	}
 	return t.Changed(t)
 }
 
