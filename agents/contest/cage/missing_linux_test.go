@@ -22,7 +22,7 @@ func TestMissingWalls(t *testing.T) {
 		missing, err := (&order{}).build()
 		require.NoError(t, err)
 		require.Equal(t, []string{lacking.name}, missing)
-		here = func() ground { return ground{missing: missing} }
+		here = func() ground { return ground{possible: true, missing: missing} }
 		require.True(t, Possible(), "the others stand")
 		require.Equal(t, missing, Missing())
 		require.EqualError(t, Require.Check(), "--isolate require: missing here: "+lacking.name)
@@ -32,7 +32,7 @@ func TestMissingWalls(t *testing.T) {
 	walls[0].up = func(*order) error { return fmt.Errorf("broken") }
 	_, err := (&order{}).build()
 	require.EqualError(t, err, all[0].name+": broken", "a wall that fails is no missing one: the program does not start")
-	here = func() ground { return ground{err: fmt.Errorf("no process can contain itself here")} }
+	here = func() ground { return ground{missing: []string{"no process can contain itself here"}} }
 	require.False(t, Possible())
 	require.ErrorContains(t, Require.Check(), "no process can contain itself here")
 }

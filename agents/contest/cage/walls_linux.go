@@ -244,42 +244,29 @@ func enter(text string) error {
 const all = unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
 
 type ground struct {
-	spaces  uintptr
-	missing []string // walls
-	err     error
+	possible bool // a process can contain itself
+	spaces   uintptr
+	missing  []string // walls
 }
 
 // here finds out once which walls stand here, by putting them up.
-var here = sync.OnceValue(func() (g ground) {
-	g = ground{err: fmt.Errorf("no process can contain itself here")}
+var here = sync.OnceValue(func() ground {
 	for _, spaces := range []uintptr{all | unix.CLONE_NEWUSER, all, unix.CLONE_NEWPID | unix.CLONE_NEWUSER,
 		unix.CLONE_NEWPID, 0} {
 		cmd := exec.Command("/proc/self/exe")
-		o := order{Spaces: spaces, Limits: Bot}
-		if o.command(cmd) != nil {
-			continue
-		}
-		var missing []string
-		out, err := cmd.Output()
-		if err == nil {
-			err = json.Unmarshal(out, &missing)
-		}
-		if err == nil {
-			return ground{spaces: spaces, missing: missing}
+		g, o := ground{possible: true, spaces: spaces}, order{Spaces: spaces, Limits: Bot}
+		o.command(cmd)
+		if out, err := cmd.Output(); err == nil && json.Unmarshal(out, &g.missing) == nil {
+			return g
 		}
 	}
-	return g
+	return ground{missing: []string{"no process can contain itself here"}}
 })
 
-func Possible() bool { return here().err == nil }
+func Possible() bool { return here().possible }
 
 // Missing lists the walls that are not to be had here.
-func Missing() []string {
-	if err := here().err; err != nil {
-		return []string{err.Error()}
-	}
-	return here().missing
-}
+func Missing() []string { return here().missing }
 
 // wrap makes cmd start in the cage; see contest.Cage. Temporary is a folder of its own, which it may write.
 func (c *Cage) wrap(cmd *exec.Cmd, before []string, temporary string) (alone bool, err error) {
@@ -303,14 +290,13 @@ func (c *Cage) wrap(cmd *exec.Cmd, before []string, temporary string) (alone boo
 		o.Read = append(o.Read, without(path, c.Hidden)...)
 	}
 	cmd.Env = environment(temporary, c.Env)
-	return alone, o.command(cmd)
+	o.command(cmd)
+	return alone, nil
 }
 
-func (o *order) command(cmd *exec.Cmd) error {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
+// command makes cmd the process that follows the order.
+func (o *order) command(cmd *exec.Cmd) {
+	text, _ := json.Marshal(o) // it has plain fields
 	cmd.Path, cmd.Args = "/proc/self/exe", []string{verb, string(text)}
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -319,5 +305,4 @@ func (o *order) command(cmd *exec.Cmd) error {
 	if o.Spaces&unix.CLONE_NEWUSER != 0 {
 		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
 	}
-	return nil
 }

@@ -22,7 +22,7 @@ func ladder(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) 
 	t.Helper()
 	a := &match.Agents{Match: match.Match{Rules: g}}
 	tour := &Tournament{Runner: a, Config: Config{Rules: g, Format: Ladder, Rounds: rounds, Seed: 7, Workers: 1,
-		Seats: min(2, g.MaxSeats), Games: min(2, g.MaxSeats)}}
+		Seats: min(2, g.MaxSeats), Games: min(2, g.MaxSeats)}, Changed: func(*Tournament) error { return nil }}
 	if g.MaxSeats == 1 {
 		a.Steps = 30
 	}

@@ -28,7 +28,7 @@ const maxStruct = 4096
 var solvers = handles.NewTable(newSolver)
 
 // guard turns a panic, such as a fault at an address of the caller, into an error code. Exported functions defer it.
-func guard(code *C.int32_t, as handles.Code) {
+func guard(code *C.int32_t, as int32) {
 	if r := recover(); r != nil {
 		*code = C.int32_t(as)
 	}

@@ -15,14 +15,11 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// A Code is an error code for the caller; 0 is none.
-type Code int32
-
-// The error codes.
+// The error codes for the caller; 0 is none.
 const (
-	BadHandle   Code = -1 // no such solver, or it has been closed
-	BadArgument Code = -2
-	Internal    Code = -3 // the solver failed; it may be called again
+	BadHandle   int32 = -1 // no such solver, or it has been closed
+	BadArgument int32 = -2
+	Internal    int32 = -3 // the solver failed; it may be called again
 )
 
 const MaxOpen = 4096
@@ -95,7 +92,7 @@ func guarded[T any](what string, f func() (T, error)) (out T, err error) {
 func (t *Table) Update(handle int64, q *Request) int32 {
 	e := t.find(handle)
 	if e == nil {
-		return int32(BadHandle)
+		return BadHandle
 	}
 	f, now, next, err := q.position()
 	if err != nil {
@@ -104,7 +101,7 @@ func (t *Table) Update(handle int64, q *Request) int32 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return int32(BadHandle)
+		return BadHandle
 	}
 	if e.solver == nil {
 		if e.solver, err = t.make(e.options); err != nil {
@@ -126,7 +123,7 @@ func (t *Table) Refuse(handle int64, err error) int32 {
 	if e := t.find(handle); e != nil {
 		return e.fail(BadArgument, err)
 	}
-	return int32(BadHandle)
+	return BadHandle
 }
 
 // Close closes a solver, after a call in progress. It returns 0 or a code.
@@ -136,7 +133,7 @@ func (t *Table) Close(handle int64) int32 {
 	delete(t.open, handle)
 	t.mu.Unlock()
 	if e == nil {
-		return int32(BadHandle)
+		return BadHandle
 	}
 	e.mu.Lock()
 	e.closed, e.solver = true, nil
@@ -162,9 +159,9 @@ func (t *Table) find(handle int64) *entry {
 	return t.open[handle]
 }
 
-func (e *entry) fail(c Code, err error) int32 {
+func (e *entry) fail(code int32, err error) int32 {
 	e.failure.Store(err.Error())
-	return int32(c)
+	return code
 }
 
 const Cells = wintetris.Width * wintetris.Height
