@@ -34,15 +34,13 @@ const (
 type Host struct {
 	Referee Referee
 	Limits  Limits
-	// Start starts the bot of a seat.
-	Start func(seat int) (Asker, error)
+	Start   func(seat int) (Asker, error) // starts the bot of a seat
 	// StartOnTurn starts a bot when its first request is due, as part of the time for its
 	// answer. Otherwise all bots start before the game.
 	StartOnTurn bool
 	// MustStart makes Play fail if a bot does not start. Otherwise that is a Fault.
 	MustStart bool
-	// Hint is what to check about a bot that never answers; "" for nothing.
-	Hint string
+	Hint      string // what to check about a bot that never answers; "" for nothing
 	// Log receives every line, from the goroutine of Play; seat is -1 for a Note and for Over. It may be nil.
 	Log func(kind Kind, seat int, text string)
 

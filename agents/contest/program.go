@@ -19,8 +19,7 @@ const externalTime = 10 * time.Second
 type Greeter interface {
 	// Greet returns what to send to the bot of a seat, and the time to answer.
 	Greet(s env.State, seat int) (lines []string, limit time.Duration)
-	// Greeted returns an error if line does not say that the bot is ready.
-	Greeted(line string) error
+	Greeted(line string) error // an error if line does not say that the bot is ready
 }
 
 // An ExternalAgent is an env.Agent that asks a bot. The first call of Act starts the bot.

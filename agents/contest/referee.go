@@ -130,8 +130,7 @@ type Setup struct {
 // A Referee conducts one game for a Host: it knows the rules of the game, the text of the contest's protocol, and what
 // the contest does about each fault of a bot. The Host knows time and processes. A Referee belongs to one goroutine.
 type Referee interface {
-	// Names returns what the log calls the seats.
-	Names() []string
+	Names() []string // what the log calls the seats
 	// Round opens the next round: its title in the log, "" for none, and the seats to ask,
 	// in order. The game is over if there are none.
 	Round() (title string, seats []int)
@@ -140,18 +139,15 @@ type Referee interface {
 	// Answer takes a seat's reply and returns what the log should say about it, and whether
 	// the bot takes no further part in the game.
 	Answer(seat int, r Reply) (remarks []string, out bool)
-	// Close ends the round after all answers and returns remarks about its outcome.
-	Close() []Comment
-	// Outcome returns how the game ended, or how it stands so far.
-	Outcome() Outcome
+	Close() []Comment // ends the round after all answers and returns remarks about its outcome
+	Outcome() Outcome // how the game ended, or how it stands so far
 }
 
 type Request struct {
 	Lines []string
 	// Limit, if not 0, is the time for the answer instead of the bot's bank, which is not charged.
 	Limit time.Duration
-	// Last says that no answer is expected.
-	Last bool
+	Last  bool // says that no answer is expected
 }
 
 // A Fault is why a bot has no valid answer.

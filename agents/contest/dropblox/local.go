@@ -21,12 +21,10 @@ import (
 )
 
 type Game interface {
-	// Status returns how far the game has come.
-	Status() Status
+	Status() Status // how far the game has come
 	// Submit plays the commands of a turn. Commands that come too late end the game instead.
 	Submit(ctx context.Context, commands []dropblox.Command) error
-	// Expire ends the game because its time is over.
-	Expire()
+	Expire() // ends the game because its time is over
 }
 
 type Status struct {

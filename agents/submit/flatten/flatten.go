@@ -36,13 +36,11 @@ const Lang = "go1.17"
 type Options struct {
 	// Package is the import path of the program, such as "blockyard/agents/submit/programs/blockbattle".
 	Package string
-	// Dir is a folder inside the module; empty means the current one.
-	Dir string
+	Dir     string // a folder inside the module; empty means the current one
 	// Replace gives source files other content, with the same imports. A key is a file's path below the module's
 	// root, with slashes.
 	Replace map[string][]byte
-	// Header is the opening comment, one element per line, without slashes.
-	Header []string
+	Header  []string // the opening comment, one element per line, without slashes
 }
 
 // Source returns the flattened, gofmt-clean program. It does not compile it.
