@@ -178,11 +178,10 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 	}
 	var bots []*dropbloxcontest.Program
 	for _, p := range players {
-		bot := &dropbloxcontest.Program{Program: p.Program, Name: strings.TrimPrefix(p.Name, "exec:")}
 		if h.settings["own-dir"] == "true" {
-			bot.Dir = filepath.Dir(bot.Argv[0])
+			p.Dir = filepath.Dir(p.Argv[0])
 		}
-		bots = append(bots, bot)
+		bots = append(bots, &dropbloxcontest.Program{Program: p.Program, Name: strings.TrimPrefix(p.Name, "exec:")})
 	}
 	switch {
 	case h.Mode != "local":
@@ -238,6 +237,7 @@ func (h *roundsHost) check() error {
 	return nil
 }
 
+// history is the folder that the user names for the games' folders, or another one.
 func (h *roundsHost) history(otherwise string) string {
 	if dir, ok := h.given()["history"]; ok {
 		return dir
@@ -290,9 +290,7 @@ func (h *roundsHost) remote(ctx context.Context, con *console, bot *dropbloxcont
 		return err
 	}
 	bot.Errors = con.Err
-	p := dropbloxcontest.Player{
-		Program: bot, Game: game, History: f, Console: h.console(con), Margin: dropbloxcontest.Margin,
-	}
+	p := dropbloxcontest.Player{Program: bot, Game: game, History: f, Console: h.console(con), Margin: dropbloxcontest.Margin}
 	r, err := p.Play(ctx)
 	return h.ended(con, r, err)
 }

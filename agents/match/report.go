@@ -95,11 +95,9 @@ func NewReport(g *env.Game, seed string, players []Standing) *Report {
 
 // Limit notes the limits that are not 0.
 func (r *Report) Limit(limits map[string]int) {
+	r.Settings = map[string]string{}
 	for name, n := range limits {
 		if n != 0 {
-			if r.Settings == nil {
-				r.Settings = map[string]string{}
-			}
 			r.Settings[name] = strconv.Itoa(n)
 		}
 	}

@@ -84,9 +84,7 @@ func (s *Standing) add(g *Played, seat int) {
 	if seat >= len(g.UsedMS) {
 		return
 	}
-	if s.Program == nil {
-		s.Program = &Answers{}
-	}
+	s.Program = s.answers()
 	p := s.Program
 	p.UsedMS += g.UsedMS[seat]
 	p.MostMS = max(p.MostMS, g.MostMS[seat])
@@ -106,9 +104,7 @@ func (p *Answers) add(t *contest.Tally) {
 		p.Ended++
 	}
 	if t.Limits.OneBudget() {
-		if p.LeftS == nil {
-			p.LeftS = new(0.)
-		}
+		p.LeftS = cmp.Or(p.LeftS, new(0.))
 		*p.LeftS += t.Left.Seconds()
 	}
 }

@@ -171,11 +171,7 @@ type compiler struct {
 }
 
 // fail keeps the error of a step, unless an earlier one has failed.
-func (c *compiler) fail(err error) {
-	if c.err == nil {
-		c.err = err
-	}
-}
+func (c *compiler) fail(err error) { c.err = cmp.Or(c.err, err) }
 
 // begin says how the bot is started: a command, in the folder of a file.
 func (c *compiler) begin(file string, argv ...string) {

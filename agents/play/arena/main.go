@@ -85,10 +85,7 @@ func pack(path string) (string, error) {
 		return "", err
 	}
 	var packed bytes.Buffer
-	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return "", err
-	}
+	zip, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // there is such a level
 	_, err = zip.Write(plain)
 	err = errors.Join(err, zip.Close())
 	return base64.StdEncoding.EncodeToString(packed.Bytes()), err

@@ -168,10 +168,7 @@ func load(o Options) (*program, error) {
 		return parser.ParseFile(fset, path, text, parser.AllErrors) // without comments
 	}
 	loaded, err := packages.Load(&cfg, paths...)
-	if err == nil {
-		err = firstError(loaded)
-	}
-	if err != nil {
+	if err = cmp.Or(err, firstError(loaded)); err != nil {
 		return nil, err
 	}
 	p := &program{

@@ -289,10 +289,9 @@ func (q *queue) next() {
 	}
 	first := slices.MinFunc(q.waiting, func(a, b *ticket) int { return compare(q.last, a, b) })
 	q.remove(first)
-	if q.last == nil {
+	if q.turns++; q.last == nil {
 		q.last = map[[2]string]uint64{}
 	}
-	q.turns++
 	q.last[[2]string{first.from}], q.last[first.key()] = q.turns, q.turns
 	first.called <- nil
 }
