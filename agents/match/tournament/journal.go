@@ -34,14 +34,9 @@ const maxHead = 64 << 20
 
 // A head is what must be the same when a tournament is continued.
 type head struct {
-	Game     string     `json:"game"`
-	Rules    int        `json:"rules"`
-	Format   Format     `json:"format"`
-	Seats    int        `json:"seats"`
-	Games    int        `json:"games"`
-	Rounds   int        `json:"rounds"`
-	Finals   int        `json:"finals"`
-	Seed     uint64     `json:"seed,string"`
+	Game    string `json:"game"`
+	Version int    `json:"rules"`
+	Config
 	Settings string     `json:"settings"` // of the contest, such as its clock
 	Entrants []*Entrant `json:"entrants"`
 }
@@ -78,7 +73,8 @@ func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) (err er
 		round := max(1, len((&plan{c, takingPart(entrants)}).everyone())*c.Games)
 		c.Rounds = max(c.Rounds, (len(j.Played)+round-1)/round)
 	}
-	now := head{c.Rules.Name, c.Rules.Rules, c.Format, c.Seats, c.Games, c.Rounds, c.Finals, c.Seed, settings, entrants}
+	now := head{c.Rules.Name, c.Rules.Rules, *c, settings, entrants}
+	now.Rules, now.Workers, now.Isolate = nil, 0, "" // they are not in the file
 	if c.Format == Ladder {
 		now.Rounds = 0
 	}

@@ -125,7 +125,8 @@ func TestJournalIsOpenBeforeBotsRun(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, headFile), []byte("{}"), 0o600))
 		return f.Close()
 	}
-	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Runner: fixed{forge}}
+	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Runner: fixed{forge},
+		Changed: func(*Tournament) error { return nil }}
 	for _, name := range []string{"a", "b"} {
 		tour.Entrants = append(tour.Entrants, &Entrant{Name: name, Agent: name})
 	}

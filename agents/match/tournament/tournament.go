@@ -73,15 +73,15 @@ func final(p match.Played) bool {
 }
 
 type Config struct {
-	Rules   *env.Game
-	Format  Format    // the results of a Ladder count without records that prove them
-	Seats   int       // of a game
-	Games   int       // of a meeting of the same entrants
-	Rounds  int       // 0 chooses by the number of entrants; a Ladder may go on with more. See plan.rounds
-	Finals  int       // games of each meeting of the finals; 0 for no finals
-	Seed    uint64    // of the whole tournament
-	Workers int       // games at the same time
-	Isolate cage.Mode // how the programs of others are contained, for reports; "" if there are none
+	Rules   *env.Game `json:"-"`
+	Format  Format    `json:"format"`      // the results of a Ladder count without records that prove them
+	Seats   int       `json:"seats"`       // of a game
+	Games   int       `json:"games"`       // of a meeting of the same entrants
+	Rounds  int       `json:"rounds"`      // 0 chooses by the number of entrants; a Ladder may go on with more
+	Finals  int       `json:"finals"`      // games of each meeting of the finals; 0 for no finals
+	Seed    uint64    `json:"seed,string"` // of the whole tournament
+	Workers int       `json:"-"`           // games at the same time
+	Isolate cage.Mode `json:"-"`           // how the programs of others are contained, for reports; "" if there are none
 }
 
 type Tournament struct {
