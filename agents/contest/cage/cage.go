@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"blockyard/agents/contest"
@@ -233,4 +234,103 @@ func (g *guest) Excess(threads int) string {
 		return fmt.Sprintf("it has made more than %d files", g.limits.Files)
 	}
 	return ""
+}
+
+// system are the folders and files that every contained program may read.
+var system = []string{
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store",
+	"/proc", "/sys/devices/system", "/sys/kernel/mm/transparent_hugepage", "/sys/fs/cgroup",
+	"/etc/alternatives", "/etc/ca-certificates*", "/etc/debian_version", "/etc/dotnet", "/etc/fonts", "/etc/group",
+	"/etc/host.conf", "/etc/hosts", "/etc/java*", "/etc/ld.so.*", "/etc/locale*", "/etc/localtime", "/etc/mime.types",
+	"/etc/mono", "/etc/nsswitch.conf", "/etc/os-release", "/etc/passwd", "/etc/pki/tls/certs", "/etc/python*",
+	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/terminfo", "/etc/timezone", "/var/lib/ghc",
+}
+
+var devices = []string{"/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"}
+
+// tools may be read below the home folder, where languages are often installed; files with passwords are not there.
+var tools = []string{
+	".cargo/bin", ".cargo/config*", ".cargo/env", ".cargo/git", ".cargo/registry", ".rustup/settings.toml",
+	".rustup/toolchains", ".local/bin", ".local/lib", ".pyenv/bin", ".pyenv/libexec", ".pyenv/shims", ".pyenv/version",
+	".pyenv/versions", ".nvm/versions", ".sdkman/candidates", ".dotnet", "go/pkg/mod", "sdk",
+}
+
+// homes are variables that tell tools where they are installed: their own home folder is another one in a cage.
+var homes = map[string]string{"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup", "PYENV_ROOT": ".pyenv"}
+
+// passed are the variables of the environment that contained programs get. A star stands for any ending.
+var passed = []string{
+	"CC", "CONDA_PREFIX", "CXX", "DOTNET_ROOT", "GOAMD64", "GOFLAGS", "GOMAXPROCS", "JAVA_HOME", "LANG", "LC_*",
+	"LD_LIBRARY_PATH", "MKL_NUM_THREADS", "NODE_PATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PATH", "PYENV_VERSION",
+	"PYTHON*", "SHELL", "TERM", "TZ", "USER", "VIRTUAL_ENV",
+}
+
+var readable = sync.OnceValue(func() (list []string) {
+	home, _ := os.UserHomeDir()
+	patterns := slices.Clone(system)
+	for _, path := range tools {
+		patterns = append(patterns, filepath.Join(home, path))
+	}
+	for _, pattern := range patterns {
+		found, _ := filepath.Glob(pattern) // all patterns are valid, but for an odd home folder
+		list = append(list, found...)
+	}
+	for _, bin := range filepath.SplitList(os.Getenv("PATH")) {
+		if filepath.IsAbs(bin) && !private(bin) {
+			list = append(list, bin)
+		}
+		list = append(list, installation(bin)...)
+	}
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(p string) bool {
+		return slices.ContainsFunc(list, func(q string) bool { return q != p && within(p, q) })
+	})
+})
+
+// installation returns the folder of which bin, such as /usr/local/go/bin, is a part.
+func installation(bin string) []string {
+	folder := filepath.Dir(bin)
+	hidden := strings.HasPrefix(filepath.Base(folder), ".") // such as .local and .cargo
+	if filepath.Base(bin) != "bin" || !filepath.IsAbs(bin) || hidden || private(folder) {
+		return nil
+	}
+	return []string{folder}
+}
+
+// program returns what a program that is started by path may need of its installation.
+func program(path string) (list []string) {
+	if found, err := exec.LookPath(path); err == nil {
+		path = found
+	}
+	paths := []string{path}
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		paths = append(paths, to)
+	}
+	for _, path := range paths {
+		if path, err := filepath.Abs(path); err == nil && filepath.Dir(path) != path {
+			list = append(append(list, path), installation(filepath.Dir(path))...)
+		}
+	}
+	return list
+}
+
+// environment is what a contained program gets of ours, with a home and a folder for temporary files of its own.
+func environment(temporary string, more []string) (list []string) {
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if slices.ContainsFunc(passed, func(p string) bool { ok, _ := filepath.Match(p, name); return ok }) {
+			list = append(list, variable)
+		}
+	}
+	home, _ := os.UserHomeDir()
+	for name, folder := range homes {
+		path := filepath.Join(home, folder)
+		if set := os.Getenv(name); set != "" {
+			path = set
+		}
+		if _, err := os.Stat(path); err == nil {
+			list = append(list, name+"="+path)
+		}
+	}
+	return append(append(list, "HOME="+temporary, "TMPDIR="+temporary), more...)
 }
