@@ -170,12 +170,15 @@ func unitPlayer(m *match.Match) fleet.Player {
 			return nil, err
 		}
 		records, err := m.PlayUnit(ctx, u)
-		r := &fleet.Result{Data: fleet.JSON(records), Games: len(records)}
-		for _, g := range records {
-			r.Moves += len(g.Choices)
-		}
-		return r, err
+		return &fleet.Result{Data: fleet.JSON(records), Games: len(records), Moves: choices(records)}, err
 	}
+}
+
+func choices(games []*record.Record) (n int) {
+	for _, g := range games {
+		n += len(g.Choices)
+	}
+	return n
 }
 
 type Flags struct {
@@ -277,10 +280,7 @@ func (s *session) Play(ctx context.Context, u match.Unit) ([]*record.Record, err
 	job := &fleet.Job{ID: strconv.Itoa(u.Index), Spec: u, Done: func() { close(played) }}
 	job.Take = func(r *fleet.Result) (n, moves int, err error) {
 		games, err = s.check(u, r.Data)
-		for _, g := range games {
-			moves += len(g.Choices)
-		}
-		return len(games), moves, err
+		return len(games), choices(games), err
 	}
 	defer s.Withdraw(job)
 	if err := s.Submit(ctx, job); err != nil {
