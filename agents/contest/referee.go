@@ -18,7 +18,7 @@ type Contest struct {
 	Losses  []string // reasons of an Outcome for which the loser is to blame, such as "illegal"
 	Uploads Uploads
 	// Open returns how games of g are played. It is nil if the programs are started anew for every turn, which
-	// type series.Seeds does.
+	// series.Rounds plays.
 	Open func(g *env.Game, s Settings) (*Setup, error)
 }
 
