@@ -290,7 +290,8 @@ func (h *roundsHost) remote(ctx context.Context, con *console, bot *dropbloxcont
 		return err
 	}
 	bot.Errors = con.Err
-	p := dropbloxcontest.Player{Program: bot, Game: game, History: f, Console: h.console(con), Margin: dropbloxcontest.Margin}
+	p := dropbloxcontest.Player{Program: bot, Game: game, History: f, Console: h.console(con),
+		Margin: dropbloxcontest.Margin}
 	r, err := p.Play(ctx)
 	return h.ended(con, r, err)
 }
