@@ -13,15 +13,15 @@ from gymnasium.core import RenderFrame
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from ..formats.arguments import copy_actions
 from ..formats.opponents import Opponents, OpponentStats
 from ..rendering.notebook import game_picture
-from ..vector.batch import Obs
+from ..vector.batch import NO_SEAT, Obs
 from ..vector.env import BlockVectorEnv
 from ..vector.games import Path, RecordOptions, start
 from ..vector.options import RENDER_MODES, Options
 from ..vector.recording import Recording
 from ..vector.results import Afterstates
-from ..vector.single import SingleSteps
 
 # Arguments of make_vec that it does not take, and why.
 _MANY = "it is one game; use blockyard.make_vec"
@@ -73,12 +73,16 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         self.action_space = self.vector.single_action_space
 
     def _prepare(self) -> None:
-        """Prepare to step the vector environment."""
-        v = self.vector
-        self._batch, self._steps = v._batch, SingleSteps(v._requests, v._batch, v._games, v._steps)
+        """Prepare to step the only row always into the same memory."""
+        self._batch = self.vector._batch
+        self._memory = memory = self.vector._transport.ring(1)[0]
+        self._row = np.zeros(1, "<u2") if memory.actions is None else memory.actions
+        self._mask = None if memory.mask is None else memory.mask[0]
+        self._generation, self._acts = -1, False  # of the memory, and whether the row acts in the next step
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_batch", "_steps")}
+        own = ("_batch", "_memory", "_row", "_mask", "_generation", "_acts")
+        return {name: value for name, value in self.__dict__.items() if name not in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Continue as a copy: the vector environment has memory of its own."""
@@ -112,11 +116,46 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             NeedsResetError: the episode is over or was never started.
             TypeError: the action is not an integer.
         """
-        number = operator.index(action)
-        if self._batch.seating is None and self._batch.shaping is None:  # the server plays the seats and rewards them
-            return self._steps.step(number)
-        obs, reward, terminated, truncated, infos = self.vector.step(np.array([number], np.int64))
-        return self._first(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), self._info(infos)
+        number, batch, memory, vector = operator.index(action), self._batch, self._memory, self.vector
+        if batch.seating is not None or batch.shaping is not None:
+            obs, reward, terminated, truncated, infos = vector.step(np.array([number], np.int64))
+            return self._first(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), self._info(infos)
+        # The server plays the other seats and rewards them: what follows is vector.step with integers, in less time.
+        vector._before_step("step")
+        acts = self._acts
+        if batch.memory is not memory or memory.generation != self._generation:
+            acts = batch.memory is not None and bool(batch.complete(batch.memory, False)[0])
+        if 0 <= number < batch.spec.actions:
+            self._row[0] = number
+        else:  # which is an error of a row that acts
+            copy_actions(np.array([number]), self._row, batch.spec.actions, np.array([acts or batch.memory is None]))
+        vector._transport.step(self._row, memory.reuse())
+        vector._show(memory)
+        batch.illegal.count(int(acts), memory.illegal)
+        return self._result()
+
+    def _result(self) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+        """Return what a step into the memory returns, as ``Batch.result`` and ``Batch.infos`` have it."""
+        batch, memory = self._batch, self._memory
+        terminated, truncated = bool(memory.terminated[0]), bool(memory.truncated[0])
+        plays = not terminated and memory.seat[0] != NO_SEAT
+        self._generation, self._acts = memory.generation, plays and not truncated
+        infos: dict[str, Any] = {}
+        if self._mask is not None:
+            if not plays:
+                self._mask[0] = 1  # the mask of such a row is empty
+            infos["action_mask"] = np.unpackbits(self._mask, count=batch.spec.actions, bitorder="little").view(np.bool_)
+        infos["acting"] = self._acts
+        if memory.illegal is not None:
+            infos["illegal"] = bool(memory.illegal[0])
+        assert memory.own_score is not None
+        assert memory.own_reward is not None
+        infos["score"] = memory.own_score[0]
+        if batch.others is not None:
+            infos["opponent"] = memory.arrays["opponent"][0][batch.others]
+        boards = {"planes": memory.planes[0].copy()} if memory.planes is not None else {}
+        observation = boards | {"globals": memory.globals[0].copy()}
+        return observation, float(memory.own_reward[0]), terminated, truncated, infos
 
     @staticmethod
     def _first(obs: Obs) -> Obs:

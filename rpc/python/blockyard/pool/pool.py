@@ -95,7 +95,7 @@ class BlockPool:
             if record is not None:
                 start([env._games for env in self.envs], RecordOptions.of(record))
             if checkpoint is not None:
-                resume([env._checkpoints for env in self.envs], Checkpoint.from_bytes(checkpoint))
+                resume(self.envs, Checkpoint.from_bytes(checkpoint))
         except BaseException:
             self.close()
             raise
@@ -274,7 +274,7 @@ class BlockPool:
         self._check_open("checkpoint")
         if not self._receiver.waits.all() or self._has_action.any():
             raise RuntimeError("checkpoint: steps are under way; call recv until every row waits for an action")
-        return save([env._checkpoints for env in self.envs]).to_bytes()
+        return save(self.envs).to_bytes()
 
     def restore_checkpoint(self, data: bytes) -> None:
         """Continue the games of a checkpoint; recv then returns their observations, with zero rewards and flags.
@@ -282,7 +282,7 @@ class BlockPool:
         Errors are as in :meth:`BlockVectorEnv.restore_checkpoint`; RuntimeError if steps are under way.
         """
         self._refuse_flying("restore_checkpoint")
-        resume([env._checkpoints for env in self.envs], Checkpoint.from_bytes(data))
+        resume(self.envs, Checkpoint.from_bytes(data))
         self.async_reset()
 
     def record(self, path: Path, every: int = 100, **options: Any) -> Recording:

@@ -38,12 +38,10 @@ class Batch:
     """Reads the memory of steps. A row is a seat that the client drives.
 
     Attributes:
-        spec: the game's specification.
-        handle: the layout of the memory.
+        spec, handle: the game's specification, and the layout of the memory.
         players, seats: the driven seats, ascending, and the number of all seats.
         num_games, rows_per_game, num_envs: numbers of games, of rows of each game, and of all rows.
-        packed: whether observations have ``bits`` instead of ``planes``.
-        with_mask: whether infos have ``action_mask``.
+        packed, with_mask: whether observations have ``bits`` instead of ``planes``, and infos ``action_mask``.
         same_step: whether a game that ended is reset in the same step.
         illegal: counts illegal actions.
         varying: whether rows belong to a different seat at each step, as with ``rows="acting"`` in turn-based games.
@@ -107,7 +105,7 @@ class Batch:
         """
         reset = self.same_step
         self.complete(memory, reset)
-        self.illegal.add(acted, memory.illegal)
+        self.illegal.count(0 if acted is None else int(np.count_nonzero(acted)), memory.illegal)
         reward = memory.own_reward
         if reward is None or before is not None:
             reward = self.per_row(memory.reward, before)
@@ -183,9 +181,9 @@ class Batch:
         score = memory.own_score
         if score is None:
             score = self.per_row(memory.score, self.own_index(memory))
-        infos = Infos({"action_mask": None, "_action_mask": valid} if self.with_mask else {})
+        infos = Infos()
         if self.with_mask:
-            infos.set_lazy("action_mask", partial(_masks, memory, memory.generation, self.spec.actions))
+            infos.put_lazy("action_mask", partial(_masks, memory, memory.generation, self.spec.actions), valid)
         infos.put("acting", acting, valid)
         if memory.illegal is not None:
             infos.put("illegal", memory.illegal.copy() if memory.pooled else memory.illegal, valid)
@@ -209,9 +207,9 @@ class Batch:
         """
         rows = self.rows_of(ended)
         final = finals() if not self.shared_final else self._last_rows(self.shared_final, ended, rows)
-        last = Infos({"action_mask": None, "_action_mask": rows} if self.with_mask else {})
+        last = Infos()
         if self.with_mask:
-            last.set_lazy("action_mask", lambda: self._final_masks(final, rows))
+            last.put_lazy("action_mask", lambda: self._final_masks(final, rows), rows)
         last.put("acting", np.zeros(self.num_envs, np.bool_), rows)
         if "illegal" in infos:
             last.put("illegal", infos["illegal"] & rows, rows)
@@ -222,8 +220,7 @@ class Batch:
             opponents = np.zeros_like(infos["opponent"])
             opponents[rows] = self._opponents(final.opponents)
             last.put("opponent", opponents, rows)
-        infos.put("final_obs", None, rows)
-        infos.set_lazy("final_obs", lambda: self._final_obs(final, rows))
+        infos.put_lazy("final_obs", lambda: self._final_obs(final, rows), rows)
         infos.put("final_info", last, rows)
         return final
 
@@ -256,29 +253,25 @@ class Batch:
 
     def final_step(self, answers: list[tuple[dict[str, Any], int]]) -> FinalStep:
         """Return the final positions in answers to ``final``, each with the index of its server's first game."""
-        n = self.rows_per_game
-        keys = ("planes", "globals", "seat", "scores", "lengths", "opponents")
-        joined = {key: b"".join(d[key] for d, _ in answers) for key in keys}
+
+        def joined(key: str, dtype: Any, *shape: int) -> NDArray[Any]:
+            return np.frombuffer(b"".join(d.get(key, b"") for d, _ in answers), dtype).reshape(shape)
+
         games = np.concatenate([np.frombuffer(d["envs"], "<u4").astype(np.int64) + first for d, first in answers])
-        mask = b"".join(d.get("mask", b"") for d, _ in answers)
-        rows = len(games) * n
-        seat = np.tile(np.array(self.players, np.uint8), len(games))
-        if self.varying:
-            seat = np.frombuffer(joined["seat"], np.uint8)
-        last = np.frombuffer(mask, np.uint8).reshape(rows, -1).copy() if mask else None
-        if last is not None:
-            last[~last.any(axis=1), 0] = 1
+        n, rows = len(games), len(games) * self.rows_per_game
+        mask = None
+        if any(d.get("mask") for d, _ in answers):
+            mask = joined("mask", np.uint8, rows, -1).copy()
+            mask[~mask.any(axis=1), 0] = 1
         return FinalStep(
             games,
-            np.frombuffer(joined["planes"], np.uint8).reshape(rows, *self.spec.planes_shape).copy(),
-            np.frombuffer(joined["globals"], "<f4").reshape(rows, len(self.spec.global_names)).copy(),
-            seat,
-            np.frombuffer(joined["scores"], "<i4").reshape(len(games), self.handle.seats),
-            np.frombuffer(joined["lengths"], "<u4"),
-            last,
-            np.frombuffer(joined["opponents"], "<u2").reshape(len(games), self.seats)
-            if self.others is not None
-            else None,
+            joined("planes", np.uint8, rows, *self.spec.planes_shape).copy(),
+            joined("globals", "<f4", rows, len(self.spec.global_names)).copy(),
+            joined("seat", np.uint8, rows) if self.varying else np.tile(np.array(self.players, np.uint8), n),
+            joined("scores", "<i4", n, self.handle.seats),
+            joined("lengths", "<u4", n),
+            mask,
+            None if self.others is None else joined("opponents", "<u2", n, self.seats),
         )
 
 

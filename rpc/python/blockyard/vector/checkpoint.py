@@ -14,90 +14,72 @@ from ..errors import BlockyardError, CheckpointError
 from ..formats.checkpoint_file import Checkpoint, Part, runs, split_games
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
-from .batch import Batch
+from .gym import GymVectorEnv
 from .opponents import OpponentSeats
 from .policies import PolicyGames
-from .policy_opponents import PolicyOpponents
-from .requests import Requests
-from .search import Search
-from .steps import Steps
 
 _PACKAGE = (Path(__file__).parents[1] / "VERSION").read_text(encoding="ascii").strip()
 _MESSAGE = 4096  # bytes of a request besides its games
 
 
-class Checkpoints:
-    """Saves and continues the games of one environment.
+def save(envs: Sequence[GymVectorEnv]) -> Checkpoint:
+    """Return the games of environments whose games follow one another, such as those of a pool."""
+    out = Checkpoint(envs[0].game_spec.name, envs[0]._options.first, _PACKAGE)
+    for env in envs:
+        illegal, games = env._batch.illegal, env._opponents
+        own = {"afterstate_calls": env._afterstate_calls, "actions": illegal.actions, "illegal": illegal.illegal}
+        if isinstance(games, PolicyGames):
+            out.client.append(own | _save_tables(games, out))
+        else:
+            _save_games(env._transport, out)
+            out.client.append(own | games.saved())
+    _head(out)
+    return out
 
-    Attributes:
-        first: number of the first game.
-        game: name of the game, with its variant.
-        count: the number of games.
-        opponents: of the games.
+
+def resume(envs: Sequence[GymVectorEnv], data: Checkpoint) -> None:
+    """Continue the games of a checkpoint in environments whose games follow one another.
+
+    Raise CheckpointError if they do not fit.
     """
+    for name, have, want in (
+        ("game", data.game, envs[0].game_spec.name),
+        ("num_envs", data.games, sum(env.num_games for env in envs)),
+        ("first", data.first, envs[0]._options.first),
+    ):
+        if have != want:
+            raise CheckpointError(
+                f"{name} is {have} in the checkpoint and {want} in this environment: create it with {name}={have!r}"
+            )
+    head = _head(data)
+    left = [game for part in data.parts for game in part.games]
+    for env, own in zip(envs, _per_env(data.client, len(envs)), strict=True):
+        _resume_one(env, data, head, left, own)
 
-    def __init__(
-        self,
-        first: int,
-        requests: Requests,
-        batch: Batch,
-        steps: Steps,
-        search: Search,
-        opponents: OpponentSeats | PolicyOpponents,
-    ) -> None:
-        self.first, self.game, self.count = first, batch.spec.name, batch.num_games
-        self._requests, self._batch, self._steps = requests, batch, steps
-        self._search, self.opponents = search, opponents
 
-    def save(self) -> bytes:
-        """Return all games as bytes; see :meth:`BlockVectorEnv.checkpoint`."""
-        self._requests.check("checkpoint")
-        assert self._batch.current is not None
-        return save([self]).to_bytes()
+def _resume_one(
+    env: GymVectorEnv, data: Checkpoint, head: dict[str, Any], left: list[bytes], own: dict[str, Any]
+) -> None:
+    """Continue the first of the games that are left, which are removed from there, in an environment.
 
-    def restore(self, data: bytes) -> None:
-        """Continue the games of a checkpoint; see :meth:`BlockVectorEnv.restore_checkpoint`."""
-        self._requests.check("restore_checkpoint")
-        resume([self], Checkpoint.from_bytes(data))
-        self._steps.resumed = None
-
-    def add_to(self, out: Checkpoint) -> None:
-        """Add these games to a checkpoint."""
-        transport, illegal = self._requests.transport, self._batch.illegal
-        own: dict[str, Any] = {"afterstate_calls": self._search.afterstate_calls}
-        own |= {"actions": illegal.actions, "illegal": illegal.illegal}
-        if isinstance(transport, PolicyGames):
-            own |= _save_tables(transport, out)
-        else:
-            assert isinstance(self.opponents, OpponentSeats)
-            _save_games(transport, out)
-            own |= self.opponents.saved()
-        out.client.append(own)
-
-    def take_from(self, data: Checkpoint, head: dict[str, Any], games: list[bytes], own: dict[str, Any]) -> None:
-        """Continue some games of a checkpoint.
-
-        Args:
-            data: the checkpoint.
-            head: what the server says of all its games.
-            games: those that are left; these games are removed from it.
-            own: what :meth:`add_to` added for the client.
-        """
-        memory, transport = self._steps.next_memory(), self._requests.transport
-        if isinstance(transport, PolicyGames):
-            _load_tables(transport, data, games, own)
-            transport.write(memory)
-        elif "tables" in own:
-            who = ", ".join(own["tables"]["names"])
-            raise CheckpointError(f"opponents: create the environment with those of the checkpoint: {who:.200}")
-        else:
-            assert isinstance(self.opponents, OpponentSeats)
-            _load_games(transport, memory, self.opponents, data, games)
-            self.opponents.resume(own, head)
-        self._search.afterstate_calls = own["afterstate_calls"]
-        self._batch.illegal.actions, self._batch.illegal.illegal = own["actions"], own["illegal"]
-        self._steps.resume(memory)
-        self._batch.complete(memory, False)
+    Args:
+        head: what the server says of all games.
+        own: what the client kept.
+    """
+    memory, opponents = env._next_memory(), env._opponents
+    if isinstance(opponents, PolicyGames):
+        _load_tables(opponents, data, left, own)
+        opponents.write(memory)
+    elif "tables" in own:
+        who = ", ".join(own["tables"]["names"])
+        raise CheckpointError(f"opponents: create the environment with those of the checkpoint: {who:.200}")
+    else:
+        _load_games(env._transport, memory, opponents, data, left)
+        opponents.resume(own, head)
+    env._afterstate_calls = own["afterstate_calls"]
+    env._batch.illegal.actions, env._batch.illegal.illegal = own["actions"], own["illegal"]
+    env._resume(memory)
+    env._batch.complete(memory, False)
 
 
 def _save_games(transport: SocketTransport, out: Checkpoint) -> None:
@@ -163,15 +145,6 @@ def _load_tables(games: PolicyGames, data: Checkpoint, left: list[bytes], own: d
     games.counts = {int(number): np.array(counts, np.int64) for number, counts in saved["counts"].items()}
 
 
-def save(parts: Sequence[Checkpoints]) -> Checkpoint:
-    """Return the games of environments whose games follow one another, such as those of a pool."""
-    out = Checkpoint(parts[0].game, parts[0].first, _PACKAGE)
-    for games in parts:
-        games.add_to(out)
-    _head(out)
-    return out
-
-
 def _head(data: Checkpoint) -> dict[str, Any]:
     """Return what the server says of all games of a checkpoint.
 
@@ -183,26 +156,6 @@ def _head(data: Checkpoint) -> dict[str, Any]:
             "the environments have different opponents or rollout policies: save each by its own checkpoint()"
         )
     return heads[0]
-
-
-def resume(parts: Sequence[Checkpoints], data: Checkpoint) -> None:
-    """Continue the games of a checkpoint in environments whose games follow one another.
-
-    Raise CheckpointError if they do not fit.
-    """
-    for name, have, want in (
-        ("game", data.game, parts[0].game),
-        ("num_envs", data.games, sum(games.count for games in parts)),
-        ("first", data.first, parts[0].first),
-    ):
-        if have != want:
-            raise CheckpointError(
-                f"{name} is {have} in the checkpoint and {want} in this environment: create it with {name}={have!r}"
-            )
-    head = _head(data)
-    left = [game for part in data.parts for game in part.games]
-    for games, own in zip(parts, _per_env(data.client, len(parts)), strict=True):
-        games.take_from(data, head, left, own)
 
 
 def _send(part: SocketTransport, memory: StepMemory, head: bytes, games: list[bytes]) -> None:

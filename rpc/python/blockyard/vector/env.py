@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, overload
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formats.arguments import Ids
+from ..errors import BlockyardError
+from ..formats.arguments import Ids, game_ids, positive
 from ..formats.checkpoint_file import Checkpoint
+from ..formats.seeding import check_seed
 from ..transport.buffer import RolloutBuffer
 from .batch import Obs
-from .checkpoint import Checkpoints, resume
-from .copies import copying
+from .checkpoint import resume, save
 from .games import Path, RecordOptions, end, start
 from .gym import GymVectorEnv
 from .infos import FinalStep
 from .options import Options
 from .recording import Recording
-from .results import Afterstates, LegalActions, Rollout
-from .search import Search
+from .results import Afterstates, Rollout, join
 
 
 class BlockVectorEnv(GymVectorEnv):
@@ -75,33 +75,21 @@ class BlockVectorEnv(GymVectorEnv):
         Args:
             game, num_envs: as in :func:`blockyard.make_vec`.
             **options: other arguments of :func:`blockyard.make_vec`; and ``client``, a session to use instead of a new
-                connection, and ``first``, the index of the first game, if these games are a part of a larger
-                environment: seeds and draws depend on it.
+                connection, and ``first``, the index of the first game of a part of a larger environment.
         """
         chosen = Options.of(options)
         self._given = (game, num_envs, options)
         super().__init__(game, num_envs, chosen)
-        requests, batch, steps = self._requests, self._batch, self._steps
-        self._search = Search(requests, batch, steps, self._opponents)
-        self._checkpoints = Checkpoints(chosen.first, requests, batch, steps, self._search, self._opponents)
         try:
             if chosen.record is not None:
                 start([self._games], RecordOptions.of(chosen.record))
             if chosen.checkpoint is not None:
-                resume([self._checkpoints], Checkpoint.from_bytes(chosen.checkpoint))
+                resume([self], Checkpoint.from_bytes(chosen.checkpoint))
         except BaseException:
             self.close()
             raise
 
-    # -- legal actions, afterstates -----------------------------------------------------
-
-    def legal_actions(self, env_ids: Ids = None) -> LegalActions:
-        """Return the legal actions of the rows of these games, in CSR form."""
-        return self._search.legal_actions(env_ids)
-
-    def sample_actions(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return a random legal action for every row, int64 (num_envs,); ``ignored_action`` if it need not act."""
-        return self._search.legal_actions(None).sample(rng)
+    # -- afterstates --------------------------------------------------------------------
 
     def afterstates(self, env_ids: Ids = None, *, seed: int | None = None) -> Afterstates:
         """Return the position after each legal action of the rows of these games.
@@ -115,11 +103,15 @@ class BlockVectorEnv(GymVectorEnv):
                 different for every row, and do not depend on the other games in env_ids. None: different draws
                 in each call.
         """
-        return self._search.afterstates(env_ids, seed)
+        self._afterstate_calls += 1
+        options = {"seed": self._afterstate_calls if seed is None else check_seed(seed)}
+        pages = self._requests.pages("afterstates", env_ids, options)
+        return join([Afterstates.of(d, self.game_spec) for d in pages])
 
     def final(self) -> FinalStep:
         """Return the final positions of the games that ended in the last step; call it right after that step."""
-        return self._search.final()
+        self._requests.check("final")
+        return self._batch.final_step(self._transport.finals())
 
     # -- states, rollouts ---------------------------------------------------------------
 
@@ -129,7 +121,8 @@ class BlockVectorEnv(GymVectorEnv):
         A state may be saved to a file and restored by another environment or server with the same game,
         rules version and number of seats. The internal state of the server's opponents is not part of it.
         """
-        return self._search.snapshot(env_ids)
+        self._requests.check("snapshot")
+        return self._transport.states(game_ids(env_ids, self.num_games))
 
     def restore(
         self, states: NDArray[np.uint8], env_ids: Ids = None, *, reseed: int | None = None
@@ -150,7 +143,14 @@ class BlockVectorEnv(GymVectorEnv):
                 than one message.
             ValueError: states has the wrong dtype or shape.
         """
-        self._search.restore(states, env_ids, reseed)
+        ids, width = game_ids(env_ids, self.num_games), self._batch.handle.state_len
+        rows = np.ascontiguousarray(states)
+        if rows.dtype != np.uint8 or rows.shape != (len(ids), width):
+            raise ValueError(f"states: want uint8 ({len(ids)}, {width}), got {rows.dtype} {rows.shape}")
+        self._requests.check("restore")
+        memory = self._next_memory()
+        self._transport.restore(memory, ids, rows, _reseed(reseed))
+        self._take(memory)
         return self._batch.shown()
 
     def clone(self, src: Ids, dst: Ids, *, reseed: int | None = None) -> tuple[Obs, dict[str, Any]]:
@@ -164,7 +164,13 @@ class BlockVectorEnv(GymVectorEnv):
         Returns:
             The observations and infos of all rows.
         """
-        self._search.clone(src, dst, reseed)
+        self._requests.check("clone")
+        source, target = game_ids(src, self.num_games, "src"), game_ids(dst, self.num_games, "dst")
+        if len(source) != len(target):
+            raise ValueError(f"clone: {len(source)} sources for {len(target)} targets, want equal numbers")
+        memory = self._next_memory()
+        self._transport.clone(memory, source, target, _reseed(reseed))
+        self._take(memory)
         return self._batch.shown()
 
     def buffer(self, steps: int) -> RolloutBuffer:
@@ -172,7 +178,7 @@ class BlockVectorEnv(GymVectorEnv):
 
         With shared memory the server writes into it directly, so nothing is copied.
         """
-        return self._search.buffer(steps)
+        return self._transport.buffer(positive("steps", steps))
 
     def rollout(
         self, steps: int | RolloutBuffer, policy: str = "random", *, keep: Literal["all", "last"] = "all"
@@ -193,55 +199,20 @@ class BlockVectorEnv(GymVectorEnv):
             RequestError: the server does not know the policy.
             LimitError: the policy needs more memory than the server allows.
         """
-        return self._search.rollout(steps, policy, keep == "last")
-
-    # -- text ---------------------------------------------------------------------------
-
-    @overload
-    def text(self, actions: int | np.integer[Any]) -> str: ...
-    @overload
-    def text(self, actions: Sequence[int] | NDArray[Any]) -> list[str]: ...
-    def text(self, actions: Any) -> str | list[str]:
-        """Return an action as text, such as ``"r2 x4 y17 spin"``; or a list of texts for several actions.
-
-        Raises:
-            RequestError: an action is outside of the action space.
-        """
-        self._requests.check("text")
-        texts: str | list[str] = self._transport.retry(lambda: self.client.text(self.game_spec.name, actions))
-        return texts
-
-    @overload
-    def parse(self, texts: str) -> int: ...
-    @overload
-    def parse(self, texts: list[str] | tuple[str, ...]) -> NDArray[np.int64]: ...
-    def parse(self, texts: str | list[str] | tuple[str, ...]) -> int | NDArray[np.int64]:
-        """Return the action that a text stands for, the inverse of :meth:`text`; or int64 (n,) for several texts.
-
-        Whether the action is legal now is another question: see ``action_masks``.
-
-        Raises:
-            RequestError: a text is no action; the message shows it, and an example of one that is.
-        """
-        self._requests.check("parse")
-        return self._transport.retry(lambda: self.client.parse(self.game_spec.name, texts))
-
-    def observation_texts(self, env_ids: Ids = None, *, legal: bool = True) -> list[str]:
-        """Return the observation of each row of these games as plain text without colour codes.
-
-        A text says whose turn it is, shows the position and the pieces to come, as far as they are known, and lists
-        the legal actions as :meth:`text` writes them, separated by ``"; "``.
-
-        Args:
-            env_ids: indices of games; None means all.
-            legal: whether to list the legal actions.
-
-        Raises:
-            NeedsResetError: the environment was not reset yet.
-        """
-        self.client.require("parse", "observation_texts")
-        pages = self._requests.pages("observe_text", env_ids, {"legal": bool(legal)})
-        return [text for page in pages for text in page["texts"]]
+        self._requests.check("rollout")
+        policy, transport = self._opponents.send_policy(policy), self._transport
+        if isinstance(steps, RolloutBuffer):
+            count, buffer = steps.steps, steps
+        else:
+            count = positive("steps", steps)
+            if keep == "last" and count > 1:
+                transport.skip(count - 1, policy)
+            buffer = self.buffer(1 if keep == "last" else count)
+        transport.rollout(buffer, policy)
+        for t in range(len(buffer)):
+            self._batch.complete(buffer[t], self._batch.same_step)
+        self._take(buffer.memory(len(buffer) - 1))
+        return Rollout(buffer, count)
 
     # -- recordings, checkpoints ----------------------------------------------------------
 
@@ -316,7 +287,9 @@ class BlockVectorEnv(GymVectorEnv):
                 program (``exec:``).
             RuntimeError: a step is in progress.
         """
-        return self._checkpoints.save()
+        self._requests.check("checkpoint")
+        assert self._batch.current is not None
+        return save([self]).to_bytes()
 
     def restore_checkpoint(self, data: bytes) -> tuple[Obs, dict[str, Any]]:
         """Continue the games of a checkpoint, exactly as the environment that was saved would have.
@@ -336,15 +309,42 @@ class BlockVectorEnv(GymVectorEnv):
             RequestError: the server lacks an opponent, or does not allow it.
             RuntimeError: a step is in progress.
         """
-        self._checkpoints.restore(data)
+        self._requests.check("restore_checkpoint")
+        resume([self], Checkpoint.from_bytes(data))
+        self._resumed = None
         return self._batch.shown()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy: as another environment, whose games continue those of this one."""
-        return copying(self, self._given, self._own_client, self._batch.memory is not None)
+        """Pickle and copy: as another environment, whose games continue those of this one. A recording is not copied.
+
+        Raises:
+            TypeError: it is on a connection that others use too, or its opponents cannot be continued.
+        """
+        game, num_envs, given = self._given
+        how = "save its games with checkpoint() or snapshot(); clone() copies games within an environment"
+        if not self._own_client:
+            raise TypeError(f"an environment on a shared connection cannot be copied or pickled: {how}")
+        options = {key: value for key, value in given.items() if key != "record"}
+        if self._batch.memory is not None:
+            try:
+                options |= {"seed": None, "checkpoint": self.checkpoint()}
+            except (BlockyardError, RuntimeError) as error:
+                raise TypeError(f"this environment cannot be copied or pickled: {error}; {how}") from error
+        return _again, (type(self), game, num_envs, options)
 
     def __enter__(self) -> BlockVectorEnv:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+def _reseed(reseed: int | None) -> dict[str, int]:
+    return {} if reseed is None else {"reseed": check_seed(reseed, "reseed")}
+
+
+def _again(kind: type[BlockVectorEnv], game: str, num_envs: int, options: dict[str, Any]) -> BlockVectorEnv:
+    """Create a copy of an environment; a reset starts new episodes, as it does there."""
+    env = kind(game, num_envs, **options)
+    env._resumed = None
+    return env

@@ -1,169 +1,29 @@
-"""Games on a server as Gymnasium knows vector environments: what is created, reset, stepped, seen and closed."""
+"""What environments show: the current position, opponents, single rows, texts, pictures, counters."""
 
 from __future__ import annotations
 
-import weakref
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
 from gymnasium.core import RenderFrame
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ..formats.arguments import positive
+from ..formats.arguments import Ids
 from ..formats.opponents import Opponents, OpponentStats, has_policies
 from ..formats.packing import unpack
-from ..formats.seeding import Seed, check_seeds
-from ..formats.spec import BatchedActions, GameSpec
-from ..rendering.notebook import game_picture
+from ..rendering.notebook import game_picture, page
 from ..rendering.svg import Svg
-from ..transport.buffer import RolloutBuffer
-from ..transport.over_socket import SocketTransport
 from . import attributes
-from .batch import Batch, Obs, StepResult
-from .checkpoint import Checkpoints
-from .games import Games
-from .illegal import IllegalActions
-from .opening import Opening
-from .opponents import OpponentSeats
-from .options import RENDER_MODES, Options
-from .pictures import FPS, Pictures
+from .opponents import OpponentSeats, free
 from .policies import PolicyGames
-from .policy_opponents import PolicyOpponents
-from .requests import Requests
-from .search import Search
+from .results import LegalActions, join
 from .seating import Seating
-from .shaping import Shaping
-from .steps import Out, Steps
+from .steps import SteppedEnv
 
 
-class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
-    """Many games that a server steps together: what :class:`BlockVectorEnv` has in common with other environments."""
-
-    ignored_action = 0
-    _search: Search
-    _checkpoints: Checkpoints
-    _dropped: Any = None
-
-    def __init__(self, game: str, num_envs: int, options: Options) -> None:
-        """Open the games."""
-        self._own_client = options.client is None
-        self._game, self._options = game, options
-        self._transport: SocketTransport
-        self._opponents: OpponentSeats | PolicyOpponents
-        if has_policies(options.opponents):
-            seating = Seating(game, positive("num_envs", num_envs), options)
-            self._transport, spec = PolicyGames(seating), seating.spec
-        else:
-            opening = Opening(game, options)
-            self._transport, spec = opening.transport(num_envs), opening.spec
-        try:
-            self._build(options, spec, self._transport)
-            if isinstance(self._transport, PolicyGames):
-                self._take(self._transport)
-            else:
-                self._opponents = OpponentSeats(self._requests, self._batch, opening.lineup, opening.user)
-                self._free_when_dropped()
-        except BaseException:
-            self._transport.close(self._own_client)
-            raise
-
-    def _take(self, games: PolicyGames) -> None:
-        """Let policies of this program be opponents in these games."""
-        record = self._games  # the games do not keep the environment alive
-        self._transport = self._requests.transport = games
-        self._batch.handle, self._batch.shared_final, self._batch.seating = games.handle, None, games.seating
-        games.seating.opened = lambda table: record.join(games.parts_of(table))
-        self._opponents = PolicyOpponents(self._requests, games)
-        self._free_when_dropped()
-
-    def _free_when_dropped(self) -> None:
-        """On a session that stays open, free the games when this environment is collected."""
-        if self._dropped is not None:
-            self._dropped.detach()
-        if not self._own_client:
-            free = partial(_free, self._transport, self._opponents.user)
-            self._dropped = weakref.finalize(self, self.client.connection.dropped.append, free)
-            self._dropped.atexit = False
-
-    def _build(self, options: Options, spec: GameSpec, transport: SocketTransport) -> None:
-        """Create the parts, and set the attributes that follow from the game and the options."""
-        handle, mode = transport.handle, options.mode
-        seed, same_step = check_seeds(options.seed, handle.games), mode is AutoresetMode.SAME_STEP
-        how = {"packed": options.packed, "with_mask": options.mask, "same_step": same_step}
-        self._batch = batch = Batch(spec, handle, IllegalActions(options.illegal), **how)
-        batch.shared_final = transport.share_final() if same_step else None
-        batch.shaping = Shaping(spec) if options.reward == "shaped" else None
-        self._requests = Requests(transport)
-        self._games = Games(self._requests, handle.players)
-        self._pictures = Pictures(self._requests, spec, options.render_mode)
-        show = self._pictures.display if options.render_mode == "human" else None
-        slots = None if options.copy else options.slots
-        self._steps = Steps(self._requests, batch, self._games, seed, slots, show)
-        self._added: dict[str, tuple[Any, ...]] = {}  # attributes of rows
-        self._handle, self.client, self.game_spec = handle, transport.client, spec
-        self.autoreset_mode, self.packed, self.render_mode = mode, options.packed, options.render_mode
-        self.num_games, self.seats, self.players = handle.games, handle.seats, handle.players
-        self.rows_per_game, self.num_envs = handle.rows_per_game, handle.rows
-        self.metadata = {"render_modes": RENDER_MODES, "render_fps": FPS, "autoreset_mode": mode}
-        self.single_observation_space = spec.observation_space(options.packed)
-        self.single_action_space = spec.action_space()
-        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = BatchedActions([spec.actions] * self.num_envs)
-
-    # -- playing ----------------------------------------------------------------------
-
-    def reset(self, *, seed: Seed = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
-        """Start new episodes.
-
-        Args:
-            seed: an int s seeds game i with s + i; a list seeds each game separately, with None for a game without a
-                seed. A game without a seed continues its own sequence if it was seeded before; otherwise it is
-                seeded from the operating system's entropy. The first reset of an environment that was created from a
-                checkpoint continues its games instead, whatever the seed.
-            options: ``{"reset_mask": bool (num_envs,)}`` resets only the selected rows. The dict is not modified.
-
-        Returns:
-            The observations of all rows, and infos, which are valid in the rows that were reset.
-
-        Raises:
-            TypeError, ValueError: the seed or the mask is malformed; the message says how.
-        """
-        result = self._steps.reset(seed, options)
-        super().reset(seed=seed if isinstance(seed, int) else None)
-        return result
-
-    def step(self, actions: Any, *, out: Out = None) -> StepResult:
-        """Step every row with an action; return observations, rewards, terminated, truncated and infos; see the class.
-
-        Args:
-            actions: integers (num_envs,). The actions of rows that need not act, such as those of games that
-                NEXT_STEP is about to reset, are ignored.
-            out: where to put the result: ``buffer[t]`` of :meth:`buffer`, or a dict of C-contiguous arrays by
-                field, with the names, dtypes and shapes of ``buffer[t].arrays``; some fields may be left out. step
-                then returns these arrays.
-
-        Raises:
-            IllegalActionError: an action is not legal, with ``illegal="error"``; no game was stepped.
-            NeedsResetError: an episode is over (DISABLED) or was never started; no game was stepped.
-            ServerGoneError: the server exited.
-            TypeError, ValueError: the actions have the wrong dtype or shape.
-        """
-        return self._steps.step(actions, out)
-
-    def step_into(self, buffer: RolloutBuffer, t: int = 0) -> None:
-        """Step with ``buffer.actions[t]`` into its step t, quickly: nothing is checked, returned or counted."""
-        self._steps.into(buffer[t])
-
-    def step_async(self, actions: Any, *, out: Out = None) -> None:
-        """Send the actions of a step without waiting; :meth:`step_wait` returns the result."""
-        self._steps.post(actions, out)
-
-    def step_wait(self) -> StepResult:
-        """Wait for the step that :meth:`step_async` sent, and return what :meth:`step` returns."""
-        return self._steps.wait()
+class GymVectorEnv(SteppedEnv):
+    """Games on a server as Gymnasium knows vector environments: the part of :class:`BlockVectorEnv` that shows them."""
 
     # -- the current position -----------------------------------------------------------
 
@@ -184,6 +44,17 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         Like :attr:`action_masks`, they have only id 0 for a row that need not act.
         """
         return self._batch.current.packed_masks()
+
+    def legal_actions(self, env_ids: Ids = None) -> LegalActions:
+        """Return the legal actions of the rows of these games, in CSR form."""
+        pages = self._requests.pages("legal", env_ids)
+        return join(
+            [LegalActions(np.frombuffer(d["indptr"], "<u4"), np.frombuffer(d["actions"], "<u2")) for d in pages]
+        )
+
+    def sample_actions(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return a random legal action for every row, int64 (num_envs,); ``ignored_action`` if it need not act."""
+        return self.legal_actions().sample(rng)
 
     @property
     def acting(self) -> NDArray[np.bool_]:
@@ -227,11 +98,11 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             RequestError, LimitError: the server refuses a spec, or you drive the seat; nothing has changed.
             TypeError, ValueError, OSError: opponents is malformed, or a file cannot be read.
         """
+        self._requests.check("set_opponents")
         if has_policies(opponents) and isinstance(self._opponents, OpponentSeats):
             self._opponents.check_seats()
             seating = Seating.of(self._game, self._options, self._batch, self._transport, self._opponents)
-            self._take(PolicyGames(seating))
-            self._search.opponents = self._checkpoints.opponents = self._opponents
+            self._take_policies(PolicyGames(seating))
         self._opponents.set(opponents)
 
     def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
@@ -240,6 +111,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         Each finished episode counts once, also in rollouts; episodes that ``reset`` abandons do not count. With
         ``reset=True`` counting starts again from zero.
         """
+        self._requests.check("opponent_stats")
         return self._opponents.stats(reset)
 
     # -- single rows --------------------------------------------------------------------
@@ -272,6 +144,54 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         """
         self._added[name] = attributes.row_values(name, values, self.num_envs)
 
+    # -- text ---------------------------------------------------------------------------
+
+    @overload
+    def text(self, actions: int | np.integer[Any]) -> str: ...
+    @overload
+    def text(self, actions: Sequence[int] | NDArray[Any]) -> list[str]: ...
+    def text(self, actions: Any) -> str | list[str]:
+        """Return an action as text, such as ``"r2 x4 y17 spin"``; or a list of texts for several actions.
+
+        Raises:
+            RequestError: an action is outside of the action space.
+        """
+        self._requests.check("text")
+        texts: str | list[str] = self._transport.retry(lambda: self.client.text(self.game_spec.name, actions))
+        return texts
+
+    @overload
+    def parse(self, texts: str) -> int: ...
+    @overload
+    def parse(self, texts: list[str] | tuple[str, ...]) -> NDArray[np.int64]: ...
+    def parse(self, texts: str | list[str] | tuple[str, ...]) -> int | NDArray[np.int64]:
+        """Return the action that a text stands for, the inverse of :meth:`text`; or int64 (n,) for several texts.
+
+        Whether the action is legal now is another question: see ``action_masks``.
+
+        Raises:
+            RequestError: a text is no action; the message shows it, and an example of one that is.
+        """
+        self._requests.check("parse")
+        return self._transport.retry(lambda: self.client.parse(self.game_spec.name, texts))
+
+    def observation_texts(self, env_ids: Ids = None, *, legal: bool = True) -> list[str]:
+        """Return the observation of each row of these games as plain text without colour codes.
+
+        A text says whose turn it is, shows the position and the pieces to come, as far as they are known, and lists
+        the legal actions as :meth:`text` writes them, separated by ``"; "``.
+
+        Args:
+            env_ids: indices of games; None means all.
+            legal: whether to list the legal actions.
+
+        Raises:
+            NeedsResetError: the environment was not reset yet.
+        """
+        self.client.require("parse", "observation_texts")
+        pages = self._requests.pages("observe_text", env_ids, {"legal": bool(legal)})
+        return [text for page in pages for text in page["texts"]]
+
     # -- pictures -----------------------------------------------------------------------
 
     def render(self) -> tuple[RenderFrame, ...] | None:
@@ -280,22 +200,16 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         ``"ansi"`` gives text, ``"rgb_array"`` uint8 (height, width, 3), each game a request to the server. ``"human"``
         displays the first game after every reset and step.
         """
-        return self._pictures.of_rows()
-
-    def picture(self, game: int = 0, mode: str | None = None) -> Any:
-        """Return a picture of one game.
-
-        Args:
-            game: index of the game, 0 <= game < num_games.
-            mode: ``"text"`` or ``"ansi"`` (text with terminal colours): str; ``"rgb_array"``: uint8 (height, width,
-                3); ``"svg"``: a str that notebooks display as a picture. By default the ``render_mode`` of the
-                environment, or ``"ansi"``.
-        """
-        return self._pictures.of(game, mode)
+        if self.render_mode in (None, "human"):
+            return None
+        return tuple(shown for i in range(self.num_games) for shown in [self.picture(i)] * self.rows_per_game)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook displays; see :class:`Pictures`."""
-        return self._pictures.page(self.autoreset_mode.value)
+        """Return what a notebook displays: the game and its size, and pictures of the first games."""
+        games = "1 game" if self.num_games == 1 else f"{self.num_games:,} games"
+        rows = "" if self.num_envs == self.num_games else f" · {self.num_envs:,} rows"
+        words = f"{games}{rows} · {self.game_spec.actions:,} actions · {self.autoreset_mode.value}"
+        return page(self.game_spec.id, words, self.picture, self.num_games)
 
     def _repr_svg_(self) -> Svg | None:
         """Return a picture of the first game, for viewers without HTML; None if there is none now."""
@@ -315,7 +229,8 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         that were illegal and were replaced; in a curriculum also ``rung``, the place of each game.
         """
         place = self._batch.seating and self._batch.seating.place
-        own = self._batch.illegal.stats() | ({} if place is None else {"rung": place.tolist()})
+        own = {"actions": self._batch.illegal.actions, "illegal": self._batch.illegal.illegal}
+        own |= {} if place is None else {"rung": place.tolist()}
         return self._transport.retry(self.client.stats) | {"env": own}
 
     def ping(self) -> None:
@@ -327,8 +242,7 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self._games.end()
         if self._dropped is not None:
             self._dropped.detach()
-        self._transport.close(self._own_client)
-        self._opponents.close()
+        free(self._transport, self._opponents.user, self._own_client)
         self._requests.closed = True
 
     def __del__(self) -> None:
@@ -341,10 +255,3 @@ class GymVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         state = f"{self.autoreset_mode.value}, {self.transport}" + (", closed" if self.closed else "")
         name = self.spec.id if self.spec else self.game_spec.id
         return f"{type(self).__name__}({name}, {rows}, you drive {players} of {self.seats}, {state})"
-
-
-def _free(transport: SocketTransport, user: object) -> None:
-    """Free the games of an environment that was not closed, on a session that stays open."""
-    transport.close(False)
-    for part in transport.parts:
-        part.release(user)

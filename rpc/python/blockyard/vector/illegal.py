@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +18,18 @@ class IllegalActions:
     ignores its masks trains, but on other moves than it chose.
 
     Attributes:
-        treatment: what the server does with an illegal action: ``"penalty"``, ``"random"`` or ``"error"``.
         actions: number of actions of rows that had to act.
         illegal: number of those that were illegal.
         warn_after: number of illegal actions that causes the warning; None: never.
     """
 
-    def __init__(self, chosen: str | None, warn_after: int = WARN_AFTER) -> None:
+    def __init__(self, chosen: str | None) -> None:
         """Start at 0; chosen is the argument ``illegal``, None if it was left out."""
-        self.treatment = "penalty" if chosen is None else chosen
-        self.warn_after = warn_after if chosen is None else None
+        self.warn_after = WARN_AFTER if chosen is None else None
         self.actions = self.illegal = 0
 
-    def add(self, acting: NDArray[np.bool_] | None, illegal: NDArray[np.bool_] | None) -> None:
-        """Count a step: which rows had to act, and whose action was illegal; None if that is an error."""
-        self.count(0 if acting is None else int(np.count_nonzero(acting)), illegal)
-
     def count(self, actions: int, illegal: NDArray[np.bool_] | None) -> None:
-        """Count a step in which so many rows acted; illegal as in :meth:`add`."""
+        """Count a step in which so many rows acted, and whose action was illegal; None if that is an error."""
         self.actions += actions
         if illegal is not None and (count := int(np.count_nonzero(illegal))):
             self.illegal += count
@@ -45,18 +38,14 @@ class IllegalActions:
                 self._warn()
 
     def _warn(self) -> None:
-        share = self.illegal / max(self.actions, self.illegal)
+        actions = max(self.actions, self.illegal)
         text = (
-            f"{self.illegal:,} of {max(self.actions, self.illegal):,} actions ({share:.0%}) were illegal. Each was "
+            f"{self.illegal:,} of {actions:,} actions ({self.illegal / actions:.0%}) were illegal. Each was "
             "replaced by the contest's penalty for an illegal answer, which costs points or the game. Choose actions "
             'with infos["action_mask"]; or pass illegal="error" to stop at the first, illegal="random" to play a '
             'random legal action instead, illegal="penalty" to keep this without a warning'
         )
         warnings.warn(text, RuntimeWarning, stacklevel=_outside())
-
-    def stats(self) -> dict[str, Any]:
-        """Return the counts as a dict: ``actions``, ``illegal``."""
-        return {"actions": self.actions, "illegal": self.illegal}
 
 
 def _outside() -> int:

@@ -12,6 +12,18 @@ from numpy.typing import NDArray
 _set = dict.__setitem__
 
 
+def _whole(name: str) -> Any:
+    """Return a method of dict that computes all lazy values first."""
+    method = getattr(dict, name)
+
+    def call(self: Infos, *args: Any) -> Any:
+        for key in tuple(self._lazy):
+            self._compute(key)
+        return method(self, *args)
+
+    return call
+
+
 class Infos(dict[str, Any]):
     """A dict of arrays, each with a boolean ``_key`` array beside it, as Gymnasium defines infos.
 
@@ -22,22 +34,19 @@ class Infos(dict[str, Any]):
     # Never modified: instances with lazy values have a dict of their own.
     _lazy: dict[str, Callable[[], Any]] = {}  # noqa: RUF012
 
-    def set_lazy(self, key: str, make: Callable[[], Any]) -> None:
-        """Let make() compute the value of a key when it is first read; the key must already be set."""
-        self._lazy = {**self._lazy, key: make}
-
     def put(self, key: str, value: Any, mask: NDArray[np.bool_]) -> None:
         """Set a value, and the mask of the rows in which it is valid."""
         _set(self, key, value)
         _set(self, "_" + key, mask)
 
+    def put_lazy(self, key: str, make: Callable[[], Any], mask: NDArray[np.bool_]) -> None:
+        """Let make() compute a value when it is first read; mask as in :meth:`put`."""
+        self.put(key, None, mask)
+        self._lazy = {**self._lazy, key: make}
+
     def _compute(self, key: str) -> None:
         if make := self._lazy.pop(key, None):
             _set(self, key, make())
-
-    def _compute_all(self) -> None:
-        for key in tuple(self._lazy):
-            self._compute(key)
 
     def __getitem__(self, key: str) -> Any:
         self._compute(key)
@@ -51,70 +60,34 @@ class Infos(dict[str, Any]):
         self._lazy.pop(key, None)
         super().__delitem__(key)
 
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        """Set several items, as ``dict.update`` does."""
-        for key, value in dict(*args, **kwargs).items():
-            self[key] = value
-
-    def __ior__(self, other: Any) -> Infos:  # type: ignore[override]
-        self.update(other)
-        return self
-
-    def setdefault(self, key: str, default: Any = None) -> Any:
-        """Return the value of key, which is default if it was not there."""
-        self._compute(key)
-        return super().setdefault(key, default)
-
-    def popitem(self) -> tuple[str, Any]:
-        """Remove the last item and return it."""
-        self._compute_all()
-        return super().popitem()
-
-    def clear(self) -> None:
-        """Remove all items."""
-        self._lazy = {}
-        super().clear()
-
     def __iter__(self) -> Iterator[str]:  # overridden so that dict(infos) reads values with __getitem__
         return super().__iter__()
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return the value of key, or default."""
         return self[key] if key in self else default  # noqa: SIM401  (this defines get)
 
     def pop(self, key: str, *default: Any) -> Any:
-        """Remove key and return its value."""
         self._compute(key)
         return super().pop(key, *default)
 
-    def items(self) -> Any:
-        """Return keys and values."""
-        self._compute_all()
-        return super().items()
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        self._compute(key)
+        return super().setdefault(key, default)
 
-    def values(self) -> Any:
-        """Return the values."""
-        self._compute_all()
-        return super().values()
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
 
-    def copy(self) -> dict[str, Any]:
-        """Return an ordinary dict with the same items."""
-        self._compute_all()
-        return dict(super().items())
+    def __ior__(self, other: Any) -> Infos:  # type: ignore[override, misc]
+        self.update(other)
+        return self
 
-    def __eq__(self, other: object) -> bool:
-        self._compute_all()
-        return super().__eq__(other)
+    def clear(self) -> None:
+        self._lazy = {}
+        super().clear()
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __or__(self, other: Any) -> Any:
-        return self.copy() | other
-
-    def __repr__(self) -> str:
-        self._compute_all()
-        return super().__repr__()
+    items, values, copy, popitem = map(_whole, ("items", "values", "copy", "popitem"))
+    __eq__, __ne__, __or__, __repr__ = map(_whole, ("__eq__", "__ne__", "__or__", "__repr__"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (dict, (self.copy(),))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CheckpointError
-from ..formats.opponents import BySeat, Policy, name_of
+from ..formats.opponents import BySeat, Player, Policy
 from ..formats.seeding import derive_seed
 
 _STREAM = 3 << 58  # of the draws of an episode, apart from the server's
@@ -19,36 +19,6 @@ GAMES_TO_MOVE = 10  # on a rung before a game leaves it
 UP, DOWN = 0.6, 0.4  # share of the last games won
 
 Key = tuple[int, ...]  # of a table: the seats that policies play; or -1 and the place in the curriculum
-
-
-class Policies:
-    """The policies that have been opponents, each with a name of its own.
-
-    Attributes:
-        by_name: the policies.
-        specs: names that specs have.
-    """
-
-    def __init__(self) -> None:
-        self.by_name: dict[str, Policy] = {}
-        self.specs = set[str]()
-
-    def check(self, specs: Iterable[str]) -> None:
-        """Note that these are specs; raise ValueError if a policy has the name of one."""
-        self.specs.update(specs)
-        if same := sorted(self.specs & self.by_name.keys()):
-            raise ValueError(f"opponents: {same[0]!r} is a policy and a spec; give the policy another name, as .name")
-
-    def name(self, policy: Policy) -> str:
-        """Return the name of a policy, with a number if another one has it."""
-        for name, known in self.by_name.items():
-            if known is policy:
-                return name
-        first = name_of(policy)
-        names = itertools.chain([first], (f"{first}#{k}" for k in itertools.count(2)))
-        name = next(name for name in names if name not in self.by_name and name not in self.specs)
-        self.by_name[name] = policy
-        return name
 
 
 @dataclass
@@ -66,6 +36,11 @@ class Mixtures:
         self._specs = {s: {p: w for p, w in m.items() if not callable(p)} for s, m in self.by_seat.items()}
         self._always = tuple(s for s in self.by_seat if self._policies[s] and not self._specs[s])
         self._mixed = tuple(s for s in self.by_seat if self._policies[s] and self._specs[s])
+
+    @property
+    def players(self) -> Iterable[Player]:
+        """All that may play."""
+        return itertools.chain(*self.by_seat.values())
 
     @property
     def keys(self) -> Iterator[Key]:
@@ -133,6 +108,11 @@ class Curriculum:
 
     def __post_init__(self) -> None:
         self.last = self.last or [[] for _ in self.place]
+
+    @property
+    def players(self) -> Iterable[Player]:
+        """All that may play."""
+        return self.rungs
 
     @property
     def keys(self) -> Iterator[Key]:

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..errors import BlockyardError
 from ..formats.opponents import UPLOADED, Lineup, Opponents, OpponentStats, opponents_by_seat, read_lineup, read_policy
-from .batch import Batch
-from .requests import Requests
+from ..transport.over_socket import SocketTransport
 
 _WEIGHTS = re.compile(rf"weights=({UPLOADED}[0-9a-f]{{64}})")
 _NONE = np.zeros((4, 0), np.uint64)
@@ -25,18 +24,13 @@ class OpponentSeats:
         policy: the last policy of a rollout; None if there was none.
     """
 
-    def __init__(self, requests: Requests, batch: Batch, lineup: Lineup, user: object) -> None:
-        """Take over the opponents with which the games were opened."""
-        self._requests, self._batch, self.lineup, self.user = requests, batch, lineup, user
-        self._transport, self._known = requests.transport, batch.handle.opponents
+    def __init__(self, transport: SocketTransport, game: str, lineup: Lineup, user: object) -> None:
+        """Take over the opponents with which the games of this name were opened."""
+        self._transport, self._game, self.lineup, self.user = transport, game, lineup, user
+        self._known = transport.handle.opponents
         self.policy: Lineup | None = None
         self._names: dict[str, str] = {}  # what the caller calls a spec of the server
         self._counted = _NONE  # (4, specs): results from before a checkpoint
-
-    def close(self) -> None:
-        """Let sessions that stay open drop the weights that only this environment used."""
-        for part in self._transport.parts:
-            part.release(self.user)
 
     @property
     def specs(self) -> tuple[str, ...]:
@@ -54,10 +48,8 @@ class OpponentSeats:
 
     def set(self, opponents: Opponents) -> None:
         """Replace opponents; see :meth:`BlockVectorEnv.set_opponents`."""
-        self._requests.check("set_opponents")
-        seats, game = self._batch.seats, self._batch.spec.name
         others = self.check_seats()
-        by_seat = opponents_by_seat(opponents, seats, others)
+        by_seat = opponents_by_seat(opponents, self._transport.handle.seats, others)
         if not by_seat:
             raise ValueError(f"set_opponents: got {opponents!r:.100}, want opponents for some of the seats {others}")
         parts = self._transport.parts
@@ -66,7 +58,7 @@ class OpponentSeats:
         changed, first, specs = [], len(self._known), []
         try:
             for part in parts:
-                part.upload(self.user, game, lineup.files)
+                part.upload(self.user, self._game, lineup.files)
             for part in parts:
                 answer = part.call("set_opponents", lineup.wire)
                 changed.append(part)
@@ -79,13 +71,13 @@ class OpponentSeats:
             self.keep_weights()
             raise
         self._known.extend(specs)
-        wire = self.lineup.wire | lineup.wire
-        self.lineup = Lineup(wire, {}, lineup.names)
+        self.lineup = Lineup(self.lineup.wire | lineup.wire, {}, lineup.names)
         self.keep_weights()
 
     def check_seats(self) -> list[int]:
         """Return the seats that have opponents; raise ValueError if there are none."""
-        others = [seat for seat in range(self._batch.seats) if seat not in self._batch.players]
+        handle = self._transport.handle
+        others = [seat for seat in range(handle.seats) if seat not in handle.players]
         if not others:
             raise ValueError("set_opponents: you drive every seat; create the environment with opponents=")
         return others
@@ -104,7 +96,7 @@ class OpponentSeats:
         """Return the spec of a rollout's policy as it is sent, after uploading the weights that it names."""
         sent, lineup = read_policy(policy, "trust_specs" in self._transport.client.features)
         for part in self._transport.parts:
-            part.upload(self.user, self._batch.spec.name, lineup.files)
+            part.upload(self.user, self._game, lineup.files)
         lineup.wire[0] = sent
         self.policy = lineup
         self.keep_weights()
@@ -112,7 +104,6 @@ class OpponentSeats:
 
     def stats(self, reset: bool = False) -> dict[str, OpponentStats]:
         """Return the results against each opponent; see :meth:`BlockVectorEnv.opponent_stats`."""
-        self._requests.check("opponent_stats")
         names = self.specs
         counts = np.zeros((4, len(names)), np.uint64)
         for part in self._transport.parts:
@@ -149,3 +140,10 @@ class OpponentSeats:
         self.keep_weights()
         self.stats(reset=True)
         self._counted = np.array(saved["opponent_stats"], np.uint64).reshape(-1, 4).T
+
+
+def free(transport: SocketTransport, user: object, own_client: bool) -> None:
+    """Free the games of an environment; on a session that stays open, drop the weights that only it used."""
+    transport.close(own_client)
+    for part in transport.parts:
+        part.release(user)

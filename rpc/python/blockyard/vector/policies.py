@@ -9,69 +9,40 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from ..errors import BadStateError, IllegalActionError, NeedsResetError, OpponentError
+from ..errors import BadStateError, IllegalActionError, NeedsResetError, OpponentError, RequestError
+from ..formats.opponents import Lineup, Opponents, OpponentStats
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport, T
-from .named_records import NamedRecords
+from .mixtures import Curriculum, Draws, Mixtures
+from .opponents import free
 from .seating import NOBODY, Ids, Seating
-from .tables import Table
+from .tables import NamedRecords, Table
 
 _FINAL = ("envs", "planes", "globals", "seat", "mask", "scores", "lengths", "opponents")
 Finals = Sequence[tuple[Ids, dict[str, Any]]]
 
 
-class _Step:
-    """What a step returns of all games, summed up over the moves in it."""
-
-    def __init__(self, scores: NDArray[np.int32], rows: int) -> None:
-        """Begin with the points of all seats before."""
-        games = len(scores)
-        self._before, self.score = scores.copy(), scores.copy()
-        self.reward = np.zeros(scores.shape, "<f4")
-        self.terminated, self.truncated = np.zeros(games, np.bool_), np.zeros(games, np.bool_)
-        self._illegal = np.zeros((games, rows), np.bool_)
-
-    @property
-    def over(self) -> NDArray[np.bool_]:
-        """Which games have ended."""
-        return self.terminated | self.truncated
-
-    def take(self, table: Table, games: Ids, first: bool) -> NDArray[np.bool_]:
-        """Add a move of games; return which of them it ended. The trainer has acted in the first only."""
-        memory = table.memory
-        self.reward[games] += memory.reward[games]
-        self.score[games] = memory.score[games]
-        self.terminated[games], self.truncated[games] = memory.terminated[games], memory.truncated[games]
-        if first and memory.illegal is not None:
-            self._illegal[games] = memory.illegal.reshape(len(self.score), -1)[games][:, table.columns]
-        return self.over[games]
-
-    def write(self, memory: StepMemory, points: bool) -> None:
-        """Write it to memory; the rewards are points, or the result."""
-        memory.reward[:] = self.score - self._before if points else self.reward
-        memory.score[self.over] = self.score[self.over]
-        memory.terminated[:], memory.truncated[:] = self.terminated, self.truncated
-        if memory.illegal is not None:
-            memory.illegal[:] = self._illegal.reshape(-1)
-
-
 class PolicyGames(SocketTransport):
-    """Moves the steps of games in which policies of this program are opponents, as if the server played them.
+    """Games in which policies of this program are opponents, as if the server played them.
+
+    It moves their steps, as a transport, and replaces opponents, names them and counts results, as OpponentSeats.
 
     Attributes:
         seating: the games.
         counts: by number of a policy: wins, draws, losses and truncated episodes of the trainer against it.
+        user: as in OpponentSeats.
     """
 
     def __init__(self, seating: Seating) -> None:
         super().__init__(seating.order[0].transport.client, seating.handle)
-        self.seating, self.name = seating, seating.order[0].transport.name
+        self.seating, self.name, self.user = seating, seating.order[0].transport.name, object()
         self.counts: dict[int, NDArray[np.int64]] = {}
-        options, spec = seating.options, seating.spec
-        self._points = (options.reward or spec.reward) == "score"
+        self._points = (seating.options.reward or seating.spec.reward) == "score"
         self._scores = np.zeros((seating.count, self.handle.seats), "<i4")
+        self._sum = StepMemory(self.handle)  # what a step returns, summed up over the moves in it
         self._finals: dict[str, Any] = {}
         self._broken = False
+        self._number(seating.draws)
 
     # -- steps ------------------------------------------------------------------------
 
@@ -95,22 +66,41 @@ class PolicyGames(SocketTransport):
             raise NeedsResetError(text, data={"envs": waiting[:64].tolist()})
         left = going = games[~seating.over[games]]
         self._refuse_illegal(left, own)
-        out, first = _Step(self._scores, own.shape[1]), True
-        finals: list[tuple[Ids, dict[str, Any]]] = []
+        for name in ("reward", "terminated", "truncated", "illegal"):
+            if name in self._sum.arrays:
+                self._sum.arrays[name][:] = 0
+        self._sum.score[:] = self._scores
+        first, finals = True, list[tuple[Ids, dict[str, Any]]]()
         while len(left):
             moves = seating.ask(left, own if first else None)
             self._broken = True  # until the step is done
             seating.send(moves)
             for table, mine, _ in moves:
-                if (over := out.take(table, mine, first)).any():
+                if (over := self._add(table, mine, first)).any():
                     finals.append(table.finals(mine[over]))
-            left, first = left[~out.over[left]], False
+            left, first = left[~self._over[left]], False
             left = left[~seating.trainer_acts(left)]
         self._broken = True
         seating.lengths[going] += 1
-        self._finish(out, finals, waiting)
-        self.write(memory, out)
+        self._finish(finals, waiting)
+        self.write(memory, stepped=True)
         self._broken = False
+
+    def _add(self, table: Table, games: Ids, first: bool) -> NDArray[np.bool_]:
+        """Add a move of games; return which of them it ended. The trainer has acted in the first only."""
+        total, memory = self._sum, table.memory
+        total.reward[games] += memory.reward[games]
+        for name in ("score", "terminated", "truncated"):
+            total.arrays[name][games] = memory.arrays[name][games]
+        if first and total.illegal is not None and memory.illegal is not None:
+            count = self.seating.count
+            total.illegal.reshape(count, -1)[games] = memory.illegal.reshape(count, -1)[games][:, table.columns]
+        return self._over[games]
+
+    @property
+    def _over(self) -> NDArray[np.bool_]:
+        """Which games this step has ended."""
+        return self._sum.terminated | self._sum.truncated
 
     def _check(self) -> None:
         if self._broken:
@@ -133,54 +123,123 @@ class PolicyGames(SocketTransport):
                     data={"row": at, "action": action, "envs": [game]},
                 )
 
-    def _finish(self, out: _Step, finals: Finals, waiting: Ids) -> None:
+    def _finish(self, finals: Finals, waiting: Ids) -> None:
         """Count the episodes that ended, and begin those that a step begins; waiting were over before."""
         seating, self._finals = self.seating, {}
-        if len(ended := np.flatnonzero(out.over)):
-            self._note(ended, out, finals)
-            for table, mine in seating.split(ended):
-                table.ended(mine, seating.same_step)
+        if len(ended := np.flatnonzero(self._over)):
+            self._note(ended, finals)
+            seating.ended(ended)
             seating.over[ended] = not seating.same_step
         if len(begun := ended if seating.same_step else waiting):
             seating.episodes[begun] += 1
             seating.begin(begun)
 
-    def _note(self, ended: Ids, out: _Step, finals: Finals) -> None:
+    def _note(self, ended: Ids, finals: Finals) -> None:
         """Keep the final positions of games, and count their results."""
-        seating, players = self.seating, self.handle.players
+        seating, players, total = self.seating, self.handle.players, self._sum
         order = np.argsort(np.concatenate([games for games, _ in finals]))
         joined = {k: np.concatenate([one[k] for _, one in finals])[order] for k in finals[0][1]}
         sitting = seating.who[ended]
         joined["opponents"] = np.where(sitting != NOBODY, sitting, joined["opponents"])
-        own = {"envs": ended.astype("<u4"), "scores": out.score[ended], "lengths": seating.lengths[ended]}
+        own = {"envs": ended.astype("<u4"), "scores": total.score[ended], "lengths": seating.lengths[ended]}
         self._finals, keys = joined | own, list(seating.tables)
         for game in ended.tolist():
-            result = out.reward[game]
-            if out.terminated[game]:
+            result = total.reward[game]
+            if total.terminated[game]:
                 best = max(x for seat, x in enumerate(result) if seat not in players)
                 seating.draws.ended(game, keys[seating.live[game]], float(np.sign(result[players[0]] - best)))
             for number, theirs in zip(seating.who[game].tolist(), result, strict=True):
                 counts = self.counts.setdefault(number, np.zeros(4, np.int64))
                 for mine in players if number != NOBODY else ():
                     how = 1 + int(result[mine] < theirs) - int(result[mine] > theirs)
-                    counts[3 if out.truncated[game] else how] += 1
+                    counts[3 if total.truncated[game] else how] += 1
 
-    def write(self, memory: StepMemory, out: _Step | None = None) -> None:
-        """Write the trainer's rows of all games, and what a step returned, to memory."""
-        seating = self.seating
+    def write(self, memory: StepMemory, stepped: bool = False) -> None:
+        """Write the trainer's rows of all games to memory, and what a step returns, if there was one."""
+        seating, total = self.seating, self._sum
         for table, mine in seating.split(np.arange(seating.count)):
             table.show(mine, memory)
             who = seating.who[mine]
             memory.arrays["opponent"][mine] = np.where(who != NOBODY, who, table.playing(mine))
-        self._scores[:] = memory.score
-        if out is not None:
-            out.write(memory, self._points)
+        before, self._scores = self._scores, memory.score.copy()
+        if stepped:
+            memory.reward[:] = total.score - before if self._points else total.reward
+            memory.score[self._over] = total.score[self._over]
+            memory.terminated[:], memory.truncated[:] = total.terminated, total.truncated
+            if memory.illegal is not None:
+                memory.illegal[:] = total.illegal
             return
         memory.reward[:] = 0
         for flags in (memory.terminated, memory.truncated):
             flags &= seating.over
         if memory.illegal is not None:
             memory.illegal[:] = False
+
+    # -- opponents ------------------------------------------------------------------------
+
+    def _number(self, draws: Draws) -> None:
+        """Give all who play in these draws numbers, in their order."""
+        for player in draws.players:
+            self.seating.number_of(player)
+        for table in self.seating.order:
+            self.seating.number(table)
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """The opponents so far."""
+        return tuple(self.handle.opponents)
+
+    def set(self, opponents: Opponents) -> None:
+        """Replace opponents; see :meth:`BlockVectorEnv.set_opponents`."""
+        seating = self.seating
+        others = [seat for seat in range(seating.handle.seats) if seat not in seating.handle.players]
+        draws = seating.mixtures(opponents, seating.spec, seating.handle.seats, others)
+        if isinstance(draws, Mixtures):
+            old = seating.draws.by_seat if isinstance(seating.draws, Mixtures) else {}
+            if wrong := sorted(set(draws.by_seat) - set(others)):
+                raise RequestError(f"set_opponents: you drive seat {wrong[0]}, want opponents for some of {others}")
+            draws = Mixtures({**old, **draws.by_seat})
+            if missing := sorted(set(others) - set(draws.by_seat)):
+                raise ValueError(f"set_opponents: after a curriculum, want opponents for all seats, not for {missing}")
+        elif isinstance(seating.draws, Curriculum):
+            draws = seating.draws
+        before, changed = seating.draws, list[tuple[Table, Lineup]]()
+        seating.draws = draws
+        try:
+            for key in draws.keys:
+                by_seat, _ = draws.server(key)
+                if key in seating.tables and by_seat and isinstance(draws, Mixtures):
+                    table = seating.table(key)
+                    changed.append((table, table.opponents.lineup))
+                    table.opponents.set(by_seat)
+                seating.table(key)
+        except BaseException:
+            seating.draws = before
+            for table, lineup in changed:
+                for part in table.transport.parts:
+                    part.call("set_opponents", lineup.wire)
+                table.opponents.lineup = lineup
+            raise
+        for table, _ in changed:  # games that wait there have the opponents of before
+            table.used[seating.live != seating.order.index(table)] = True
+        self._number(draws)
+
+    def stats(self, reset: bool = False) -> dict[str, OpponentStats]:
+        """Return the results against each opponent; see :meth:`BlockVectorEnv.opponent_stats`."""
+        out = {name: OpponentStats() for name in self.specs}
+        for table in self.seating.order:
+            for name, stats in table.opponents.stats(reset).items():
+                out[name] += stats
+        for number, counts in self.counts.items():
+            if number < len(self.specs):
+                out[self.specs[number]] += OpponentStats(*counts.tolist())
+        if reset:
+            self.counts.clear()
+        return out
+
+    def send_policy(self, policy: str) -> str:
+        """Refuse a rollout."""
+        raise RequestError("rollout: the server cannot ask the policies of this program; call step")
 
     # -- the rest of a transport ----------------------------------------------------------
 
@@ -245,5 +304,4 @@ class PolicyGames(SocketTransport):
     def close(self, own_client: bool) -> None:
         for table in reversed(self.seating.order):
             shared = table is not self.seating.order[0] and table.transport.client is self.client
-            table.transport.close(own_client and not shared)
-            table.opponents.close()
+            free(table.transport, table.opponents.user, own_client and not shared)

@@ -15,18 +15,14 @@ class Requests:
 
     Attributes:
         transport: moves the games' steps.
-        pending: whether a step is in progress.
-        closed: whether the environment is closed.
+        pending, closed: whether a step is in progress, and whether the environment is closed.
     """
 
     def __init__(self, transport: SocketTransport) -> None:
         self.transport, self.pending, self.closed = transport, False, False
 
     def check(self, method: str) -> None:
-        """Refuse a method of the environment while a step is in progress.
-
-        Raise RuntimeError if a step is in progress, and BlockyardError if the environment is closed.
-        """
+        """Refuse a method of the environment: by RuntimeError in a step, by BlockyardError when it is closed."""
         if self.pending:
             raise RuntimeError(f"{method}: a step is in progress; call step_wait first")
         if self.closed:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..formats.spec import GameSpec
 from ..transport.buffer import RolloutBuffer
 
 T = TypeVar("T", bound="ByRow")
@@ -123,6 +124,19 @@ class Afterstates(Outcomes):
     globals: NDArray[np.float32]
     reward: NDArray[np.float32]
     done: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, d: dict[str, Any], spec: GameSpec) -> Afterstates:
+        """Read an answer of the server."""
+        m = len(d["actions"]) // 2
+        return cls(
+            np.frombuffer(d["indptr"], "<u4"),
+            np.frombuffer(d["actions"], "<u2"),
+            np.frombuffer(d["planes"], np.uint8).reshape(m, *spec.planes_shape),
+            np.frombuffer(d["globals"], "<f4").reshape(m, len(spec.global_names)),
+            np.frombuffer(d["reward"], "<f4"),
+            np.frombuffer(d["done"], np.bool_),
+        )
 
     def __repr__(self) -> str:
         shape = self.planes.shape[1:]

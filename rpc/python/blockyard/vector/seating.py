@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -11,16 +12,15 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..errors import OpponentError
-from ..formats.opponents import CURRICULUM, BySeat, Opponents, opponents_by_seat
+from ..formats.opponents import CURRICULUM, BySeat, Opponents, Player, Policy, name_of, opponents_by_seat
 from ..formats.rungs import rungs
 from ..formats.spec import GameSpec
-from ..transport.layout import Field, Handle, resized
 from ..transport.over_socket import SocketTransport
 from .batch import Batch
-from .mixtures import Curriculum, Draws, Key, Mixtures, Policies, checked, restored
+from .mixtures import Curriculum, Draws, Key, Mixtures, checked, restored
 from .opponents import OpponentSeats
 from .options import Options
-from .tables import Table, TableOpening
+from .tables import Table, TableOpening, numbers_of, trainer_handle
 
 _TRIES = 100  # episodes in a row that may end before the trainer acts
 NOBODY = 0xFFFF  # the number of an opponent where there is none
@@ -42,7 +42,7 @@ class Seating:
         handle: the layout of the trainer's rows, and the names of all opponents so far.
         tables: by what tells them apart.
         draws: what plays the next episodes.
-        policies: those that have been opponents.
+        policies: those that have been opponents, each with a name of its own.
         live: int (games,), which table each game is played at.
         who: uint16 (games, seats), the policy in each seat by its number; 65535 where none plays.
         roots: the seed of each game; ``episodes``, int64 (games,), counts the draws since.
@@ -61,18 +61,18 @@ class Seating:
         if options.heal:
             raise ValueError("heal: games against policies or in a curriculum cannot be repeated; leave it out")
         self._game, self.count, self.options = game, count, options
-        self.policies, self.tables = Policies(), dict[Key, Table]()
+        self.policies, self._specs, self.tables = dict[str, Policy](), set[str](), dict[Key, Table]()
         self.opened: Callable[[Table], object] | None = None
+        self.same_step, self._began = options.mode is AutoresetMode.SAME_STEP, False
         first = plain or self._open(None)
         if plain is not None:
             self.tables[()] = plain
-        self.handle = _trainers(first, options)
+        self.handle = trainer_handle(first, options)
         seats = self.handle.seats
         self.live, self.who = np.zeros(count, np.intp), np.full((count, seats), NOBODY, np.uint16)
         self.roots, self.episodes = [0] * count, np.zeros(count, np.int64)
         self.lengths, self.over = np.zeros(count, "<u4"), np.zeros(count, np.bool_)
         self._start = np.zeros(seats, "<i4")  # points at the beginning of a game
-        self.same_step, self._began = options.mode is AutoresetMode.SAME_STEP, False
         if plain is None:
             for key in self.draws.keys:
                 self.table(key)
@@ -82,8 +82,10 @@ class Seating:
         cls, game: str, options: Options, batch: Batch, transport: SocketTransport, opponents: OpponentSeats
     ) -> Seating:
         """Take over the games that an environment without policies has played so far."""
-        seating = cls(game, batch.num_games, options, Table.of(transport, opponents, batch.shared_final))
-        seating.spec, table, games = batch.spec, seating.order[0], np.arange(batch.num_games)
+        table, games = Table(transport, opponents, (), batch.shared_final), np.arange(batch.num_games)
+        table.used[:] = True
+        seating = cls(game, batch.num_games, options, table)
+        seating.spec = batch.spec
         weights = {s: {m: 1.0} if isinstance(m, str) else dict(m) for s, m in opponents.lineup.wire.items()}
         seating.draws = Mixtures(weights)
         if batch.memory is not None:
@@ -92,7 +94,7 @@ class Seating:
             states = transport.states(games.astype("<u4"))
             seating.take_place(games, 0, states)
             seating._began = True
-            seating.roots, seating.episodes = _numbers(states)[0].tolist(), table.episodes.copy()
+            seating.roots, seating.episodes = numbers_of(states)[0].tolist(), table.episodes.copy()
         return seating
 
     # -- tables -----------------------------------------------------------------------
@@ -102,7 +104,9 @@ class Seating:
         if opponents == CURRICULUM:
             return Curriculum(rungs(spec.id), list(others), np.zeros(self.count, np.int64))
         mixtures = Mixtures(opponents_by_seat(opponents, seats, others))
-        self.policies.check(p for mixture in mixtures.by_seat.values() for p in mixture if isinstance(p, str))
+        self._specs.update(player for player in mixtures.players if isinstance(player, str))
+        if same := sorted(self._specs & self.policies.keys()):
+            raise ValueError(f"opponents: {same[0]!r} is a policy and a spec; give the policy another name, as .name")
         return mixtures
 
     def _open(self, key: Key | None) -> Table:
@@ -122,7 +126,9 @@ class Seating:
         transport = opening.transport(self.count)
         assert key is not None
         try:
-            self.tables[key] = table = Table(opening, transport, options)
+            shared = transport.share_final() if self.same_step and transport.name == "shm" else None
+            opponents = OpponentSeats(transport, self.spec.name, opening.lineup, opening.user)
+            self.tables[key] = table = Table(transport, opponents, opening.policies, shared)
         except BaseException:
             transport.close(options.client is None)
             raise
@@ -143,8 +149,20 @@ class Seating:
         """Give the opponents of a table numbers."""
         table.numbers = np.array([self.number_of(name) for name in table.opponents.specs], np.uint16)
 
-    def number_of(self, name: str) -> int:
+    def name(self, policy: Policy) -> str:
+        """Return the name of a policy, with a number if another one or a spec has it."""
+        for name, known in self.policies.items():
+            if known is policy:
+                return name
+        first = name_of(policy)
+        names = itertools.chain([first], (f"{first}#{k}" for k in itertools.count(2)))
+        name = next(name for name in names if name not in self.policies and name not in self._specs)
+        self.policies[name] = policy
+        return name
+
+    def number_of(self, player: Player) -> int:
         """Return the number of an opponent, which may be new."""
+        name = player if isinstance(player, str) else self.name(player)
         if name not in self.handle.opponents:
             self.handle.opponents.append(name)
         return self.handle.opponents.index(name)
@@ -191,7 +209,13 @@ class Seating:
     def begin(self, games: Ids) -> None:
         """Begin an episode of games, up to the first choice of the trainer."""
         for _ in range(_TRIES):
-            self._draw(games)
+            for game in games.tolist():
+                key, policies = self.draws.draw(game, self.roots[game], int(self.episodes[game]))
+                table = self.table(key)
+                self.live[game] = self.order.index(table)
+                self.who[game] = NOBODY
+                for seat, policy in policies.items():
+                    self.who[game, seat] = self.number_of(policy)
             for table, mine in self.split(games):
                 table.memory.score[mine] = self._start
                 stale = np.zeros(self.count, np.bool_)
@@ -200,27 +224,14 @@ class Seating:
                     table.reset({"mask": stale.tobytes()})
                 if table.policies.any():
                     for game in mine.tolist():
-                        table.remember(game, self._names(game))
+                        sitting = enumerate(self.who[game].tolist())
+                        table.remember(game, {s: self.handle.opponents[n] for s, n in sitting if n != NOBODY})
             self.over[games], self.lengths[games] = False, 0
             games = self._settle(games)
             if not len(games):
                 return
             self.episodes[games] += 1
         raise OpponentError(f"{_TRIES} episodes in a row ended before the trainer could act")
-
-    def _draw(self, games: Ids) -> None:
-        """Choose who plays the next episode of games."""
-        for game in games.tolist():
-            key, seats = self.draws.draw(game, self.roots[game], int(self.episodes[game]))
-            table = self.table(key)
-            self.live[game] = self.order.index(table)
-            self.who[game] = NOBODY
-            for seat, policy in seats.items():
-                self.who[game, seat] = self.number_of(self.policies.name(policy))
-
-    def _names(self, game: int) -> dict[int, str]:
-        """Return the names of the policies in a game, by seat."""
-        return {s: self.handle.opponents[n] for s, n in enumerate(self.who[game].tolist()) if n != NOBODY}
 
     def _settle(self, games: Ids) -> Ids:
         """Let policies play until the trainer acts in each of games; return those that ended before."""
@@ -231,11 +242,18 @@ class Seating:
             over = np.zeros(self.count, np.bool_)
             for table, mine in self.split(games):
                 over[mine] = table.memory.terminated[mine] | table.memory.truncated[mine]
-                table.ended(mine[over[mine]], self.same_step)
             ended.append(games[over[games]])
+            self.ended(ended[-1])
             games = games[~over[games]]
             games = games[~self.trainer_acts(games)]
         return np.concatenate(ended)
+
+    def ended(self, games: Ids) -> None:
+        """Note that the episodes of games have ended: with SAME_STEP the server has begun the next."""
+        if self.same_step:
+            for table, mine in self.split(games):
+                table.episodes[mine] += 1
+                table.used[mine] = False
 
     def trainer_acts(self, games: Ids) -> NDArray[np.bool_]:
         """Whether a seat of the trainer acts now: bool (len(games),)."""
@@ -268,7 +286,7 @@ class Seating:
             obs = {k: np.concatenate([one[k] for one in seen]) for k in seen[0]} if len(seen) > 1 else seen[0]
             bits = np.concatenate([t.memory.packed_masks()[rows] for t, rows, _, _ in places])
             mask = np.unpackbits(bits, axis=1, count=self.spec.actions, bitorder="little").view(np.bool_)
-            chosen, at = checked(self.policies.by_name[name](obs, mask), mask, f"opponent {name!r}"), 0
+            chosen, at = checked(self.policies[name](obs, mask), mask, f"opponent {name!r}"), 0
             for _, rows, actions, where in places:
                 actions[where] = chosen[at : at + len(rows)]
                 at += len(rows)
@@ -283,7 +301,7 @@ class Seating:
     def take_place(self, games: Ids, k: int, states: NDArray[np.uint8]) -> None:
         """Note that games are played at table k now, in positions of these states."""
         table = self.order[k]
-        _, table.episodes[games], self.lengths[games] = _numbers(states)
+        _, table.episodes[games], self.lengths[games] = numbers_of(states)
         table.used[games], self.live[games] = True, k
         self.over[games] = table.memory.terminated[games] | table.memory.truncated[games]
         for game in games.tolist():
@@ -292,26 +310,25 @@ class Seating:
                     self.who[game, seat] = NOBODY
                 elif self.who[game, seat] == NOBODY:
                     policy = self.draws.policy(seat, self.roots[game], int(self.episodes[game]))
-                    self.who[game, seat] = self.number_of(self.policies.name(policy))
+                    self.who[game, seat] = self.number_of(policy)
 
     # -- checkpoints --------------------------------------------------------------------
 
     def saved(self) -> dict[str, Any]:
         """Return what a checkpoint keeps, except the games."""
-        tables = [
-            {"key": key, "used": t.used.tolist(), "episodes": t.episodes.tolist()} for key, t in self.tables.items()
-        ]
+        kept = self.tables.items()
+        tables = [{"key": key, "used": t.used.tolist(), "episodes": t.episodes.tolist()} for key, t in kept]
         arrays = {name: getattr(self, name).tolist() for name in _SAVED}
         names = {"names": self.handle.opponents, "roots": [str(root) for root in self.roots]}
-        return {"tables": tables, "draws": self.draws.saved(self.policies.name), **arrays, **names}
+        return {"tables": tables, "draws": self.draws.saved(self.name), **arrays, **names}
 
     def resume(self, saved: dict[str, Any]) -> list[Table]:
         """Take over what :meth:`saved` returned; return the tables whose games continue.
 
         Raise CheckpointError if a policy is missing, by its name.
         """
-        draws = restored(saved["draws"], self.policies.by_name)
-        self.draws, self.roots, self._began = draws, [int(root) for root in saved["roots"]], True
+        self.draws = restored(saved["draws"], self.policies)
+        self.roots, self._began = [int(root) for root in saved["roots"]], True
         out = []
         for one in saved["tables"]:
             out.append(self.table(tuple(one["key"])))
@@ -322,21 +339,3 @@ class Seating:
         for name in _SAVED:
             getattr(self, name)[:] = saved[name]
         return out
-
-
-def _numbers(states: NDArray[np.uint8]) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint32]]:
-    """Return the seed of games, the number of the episode and its steps: at 16, 24 and 40 of a state."""
-    words = np.ascontiguousarray(states[:, 16:44]).view("<u4")
-    return words[:, :2].copy().view("<u8")[:, 0], words[:, 2].astype(np.int64), words[:, 6]
-
-
-def _trainers(table: Table, options: Options) -> Handle:
-    """Return the layout of the trainer's rows of a table. A state has one more byte, which says at which it is."""
-    one, own = table.transport.handle, tuple(table.seats[table.columns].tolist())
-    fields = [f for f in one.fields if options.mask or f.name != "mask"]
-    if "opponent" not in {f.name for f in fields}:
-        fields.append(Field("opponent", np.dtype("<u2"), (one.games, one.seats), 0))
-    mine = dataclasses.replace(
-        one, players=own, rows_per_game=len(own), fields=tuple(fields), state_len=one.state_len + 1, opponents=[]
-    )
-    return resized(mine, one.games)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -12,15 +13,13 @@ from numpy.typing import NDArray
 
 from ..formats.opponents import BySeat
 from ..formats.spec import GameSpec
-from ..transport.layout import ROW_FIELDS, resized
+from ..transport.layout import ROW_FIELDS, Field, Handle, resized
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
-from .batch import NO_SEAT, Batch
-from .illegal import IllegalActions
+from .batch import NO_SEAT
 from .opening import Opening
 from .opponents import OpponentSeats
 from .options import Options
-from .requests import Requests
 
 _FINAL_ROWS = ("planes", "globals", "seat", "mask")  # of the answer to ``final``: one entry per row
 _REMEMBERED = 100  # episodes of a game whose records may not have been fetched yet
@@ -69,29 +68,14 @@ class Table:
         numbers: uint16, the number that the environment gives each opponent of the server.
     """
 
-    def __init__(self, opening: TableOpening, transport: SocketTransport, options: Options) -> None:
-        """Take over games that were opened."""
-        batch = Batch(opening.spec, transport.handle, IllegalActions("random"), packed=options.packed, with_mask=True,
-                      same_step=options.mode is AutoresetMode.SAME_STEP)  # fmt: skip
-        opponents = OpponentSeats(Requests(transport), batch, opening.lineup, opening.user)
-        shared = transport.share_final() if batch.same_step and transport.name == "shm" else None
-        self._init(transport, opponents, opening.policies, shared)
-
-    @classmethod
-    def of(cls, transport: SocketTransport, opponents: OpponentSeats, shared: dict[str, NDArray[Any]] | None) -> Table:
-        """Return the games that an environment without policies has played; shared is where the server ends them."""
-        table = cls.__new__(cls)
-        table._init(transport, opponents, (), shared)
-        table.used[:] = True
-        return table
-
-    def _init(
+    def __init__(
         self,
         transport: SocketTransport,
         opponents: OpponentSeats,
         policies: Collection[int],
         shared: dict[str, NDArray[Any]] | None,
     ) -> None:
+        """Take over games in which policies play some seats; shared is where the server leaves last observations."""
         self.transport, self.opponents = transport, opponents
         handle = transport.handle
         self.seats, self.games, self.rows = np.array(handle.players), handle.games, handle.rows_per_game
@@ -101,7 +85,7 @@ class Table:
         self.history: dict[tuple[int, int], dict[int, str]] = {}
         self.numbers = np.zeros(0, np.uint16)
         self.memory = transport.ring(1)[0]
-        self._shared = shared or None  # last observations of games, where the server leaves them
+        self._shared = shared or None
         self._ended: list[tuple[dict[str, Any], int]] = []  # answers to ``final`` of the last step
 
     @property
@@ -122,12 +106,6 @@ class Table:
         games = np.frombuffer(request["mask"], np.bool_) if "mask" in request else np.ones(self.games, np.bool_)
         self.episodes[games] = 0 if request.keys() & {"seed", "seeds"} else self.episodes[games] + 1
         self.used[games] = False
-
-    def ended(self, games: NDArray[np.intp], reset: bool) -> None:
-        """Note that the episodes of games have ended, and whether the server has begun the next."""
-        if reset:
-            self.episodes[games] += 1
-            self.used[games] = False
 
     def remember(self, game: int, names: dict[int, str]) -> None:
         """Keep the names of the policies, by seat, of an episode that begins, for its record."""
@@ -263,3 +241,54 @@ def _scatter(some: StepMemory, memory: StepMemory, games: NDArray[np.intp], rows
             to.reshape(-1, rows, *to.shape[1:])[games] = some.arrays[name].reshape(len(games), rows, *to.shape[1:])
         else:
             to[games] = some.arrays[name]
+
+
+def numbers_of(states: NDArray[np.uint8]) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint32]]:
+    """Return the seed of games, the number of the episode and its steps: at 16, 24 and 40 of a state."""
+    words = np.ascontiguousarray(states[:, 16:44]).view("<u4")
+    return words[:, :2].copy().view("<u8")[:, 0], words[:, 2].astype(np.int64), words[:, 6]
+
+
+def trainer_handle(table: Table, options: Options) -> Handle:
+    """Return the layout of the trainer's rows of a table. A state has one more byte, which says at which it is."""
+    one, own = table.transport.handle, tuple(table.seats[table.columns].tolist())
+    fields = [f for f in one.fields if options.mask or f.name != "mask"]
+    if "opponent" not in {f.name for f in fields}:
+        fields.append(Field("opponent", np.dtype("<u2"), (one.games, one.seats), 0))
+    mine = dataclasses.replace(
+        one, players=own, rows_per_game=len(own), fields=tuple(fields), state_len=one.state_len + 1, opponents=[]
+    )
+    return resized(mine, one.games)
+
+
+class NamedRecords:
+    """What records the games of one table on one server: policies have their names in the records.
+
+    Attributes:
+        client, handle: of the games.
+    """
+
+    def __init__(self, table: Table, part: SocketTransport, first: int) -> None:
+        """Pass requests on; first is the number of the environment's first game."""
+        self._table, self._part, self._first = table, part, first
+        self.client, self.handle = part.client, part.handle
+        self.between: Any = None
+
+    def call(self, method: str, *params: Any) -> Any:
+        """Call a method; of records, those that name their episodes' policies are completed."""
+        answer = self._part.call(method, *params)
+        if method == "records" and self._table.policies.any():
+            answer["lines"] = b"".join(map(self._named, answer["lines"].splitlines(keepends=True)))
+        return answer
+
+    def release(self, user: object) -> None:
+        """Do nothing: the table drops its weights."""
+
+    def _named(self, line: bytes) -> bytes:
+        record = json.loads(line)
+        if "agents" not in record:
+            return line
+        meta = record["meta"]
+        who = self._table.history.get((int(meta["env"]) - self._first, int(meta["episode"])), {})
+        record["agents"] = [who.get(seat, name) for seat, name in enumerate(record["agents"])]
+        return json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
