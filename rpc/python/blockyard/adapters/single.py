@@ -18,7 +18,7 @@ from ..formats.opponents import Opponents, OpponentStats
 from ..rendering.notebook import game_picture
 from ..vector.batch import NO_SEAT, Obs
 from ..vector.env import BlockVectorEnv
-from ..vector.games import Path, RecordOptions, start
+from ..vector.games import Path, arguments, start
 from ..vector.options import RENDER_MODES, Options
 from ..vector.recording import Recording
 from ..vector.results import Afterstates
@@ -62,7 +62,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             )
         if record is not None:
             try:
-                start([self.vector._games], RecordOptions.of(record))
+                start([self.vector._games], **arguments(record))
             except BaseException:
                 self.vector.close()
                 raise

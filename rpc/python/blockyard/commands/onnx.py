@@ -11,7 +11,7 @@ from ..errors import WeightsError
 from ..formats.provenance import write_run
 from ..networks.afterstate_features import feature_facts
 from ..networks.perceptron import sizes
-from ..networks.weights import load_weights
+from ..networks.weights import load_weights, save_weights
 
 HELP = "convert a file of weights (.safetensors) to an ONNX model (.onnx), or a model to a file of weights"
 ABOUT = (
@@ -57,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
                 f"and its {len(facts)} features are the inputs"
             )
     notes = {k: v for k, v in metadata.items() if k not in ("game", "rules", "features", "activation")}
-    print(onnx_model.convert(layers, facts, args.out, notes))
+    save_weights(args.out, layers, facts, notes)
+    print(f"{args.out}: a network of {facts.game}, layers of {sizes(layers)}")
     write_run(args.out)
     return 0

@@ -1,6 +1,6 @@
 """Networks as ONNX models, which other programs run and train.
 
-A model has one input, ``features`` of float32 [rows, inputs], and one output, ``values`` of float32 [rows, 1]. Its
+A model has one input, ``features`` of float32 [rows, inputs], and one output, ``values`` of float32 ["rows", 1]. Its
 nodes are Gemm (transB=1) with LeakyRelu (alpha=0.01) between them, of operator set 13, and its metadata are those of a
 file of weights. Needs ``pip install 'blockyard[onnx]'``.
 """
@@ -18,8 +18,8 @@ from ..errors import WeightsError
 from ..formats.optional import missing_dependency
 from ..formats.provenance import write_whole
 from .afterstate_features import FeatureFacts
-from .perceptron import MAX_LAYERS, SLOPE, Layers, sizes
-from .weights import Weights, save_weights
+from .perceptron import MAX_LAYERS, SLOPE, Layers
+from .weights import Weights
 from .weights_file import MAX_FILE
 
 try:
@@ -40,12 +40,11 @@ def save_onnx(path: str | os.PathLike[str], weights: Weights) -> None:
         if i < end:
             last = f"fc{i}.leaky"
             nodes.append(helper.make_node("LeakyRelu", [out], [last], last, alpha=SLOPE))
-    rows = "rows"
     graph = helper.make_graph(
         nodes,
         weights.game,
-        [helper.make_tensor_value_info("features", TensorProto.FLOAT, [rows, len(weights.features)])],
-        [helper.make_tensor_value_info("values", TensorProto.FLOAT, [rows, 1])],
+        [helper.make_tensor_value_info("features", TensorProto.FLOAT, ["rows", len(weights.features)])],
+        [helper.make_tensor_value_info("values", TensorProto.FLOAT, ["rows", 1])],
         [numpy_helper.from_array(array, name) for name, array in weights.arrays.items()],
     )
     model = helper.make_model(
@@ -108,9 +107,3 @@ def _array(tensors: dict[str, Any], name: str) -> NDArray[np.float32]:
     if tensor is None or tensor.data_type != TensorProto.FLOAT or tensor.external_data:
         raise WeightsError(f"tensor {name!r:.60}: want float32 values in the same file")
     return np.ascontiguousarray(numpy_helper.to_array(tensor), "<f4")
-
-
-def convert(layers: Layers, facts: FeatureFacts, path: str | os.PathLike[str], notes: dict[str, str]) -> str:
-    """Save the layers of a model as a file of weights of a game; return a line about it."""
-    save_weights(path, layers, facts, notes)
-    return f"{os.fspath(path)}: a network of {facts.game}, layers of {sizes(layers)}"

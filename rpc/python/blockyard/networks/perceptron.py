@@ -25,6 +25,11 @@ def forward(layers: Layers, x: NDArray[Any]) -> NDArray[Any]:
     return x[:, 0]
 
 
+def tensors(layers: Layers) -> dict[str, NDArray[Any]]:
+    """Return the arrays by their names in a file: ``fc0.weight``, ``fc0.bias``, ``fc1.weight`` and so on."""
+    return {f"fc{i}.{kind}": pair[k] for i, pair in enumerate(layers) for k, kind in enumerate(("weight", "bias"))}
+
+
 def sizes(layers: Layers) -> str:
     """Return the widths of a network as text, such as ``127-64-1``."""
     return "-".join(str(n) for n in (layers[0][0].shape[1], *(len(bias) for _, bias in layers)))

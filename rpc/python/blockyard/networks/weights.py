@@ -7,6 +7,7 @@ better position of the seat. Its metadata name the game, the version of its rule
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from ..errors import WeightsError
 from ..formats.provenance import write_whole
 from .afterstate_features import FeatureFacts
-from .perceptron import Layers, check, forward, sizes
+from .perceptron import Layers, check, forward, sizes, tensors
 from .weights_file import MAX_FILE, decode, encode
 
 
@@ -44,7 +45,7 @@ class Weights:
     @property
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """The tensors under their names in the file."""
-        return _tensors(self.layers)
+        return tensors(self.layers)
 
     def values(self, features: NDArray[Any]) -> NDArray[np.float32]:
         """Return the output of the network for features (m, F), float32 (m,)."""
@@ -92,7 +93,7 @@ def save_weights(
     except WeightsError as error:
         raise WeightsError(f"network: {error}; {facts.game} has {len(facts)} features") from None
     metadata = facts.metadata(**{str(k): str(v) for k, v in (notes or {}).items()})
-    write_whole(name, encode(_tensors(layers), metadata))
+    write_whole(name, encode(tensors(layers), metadata))
 
 
 def load_weights(path: str | os.PathLike[str]) -> Weights:
@@ -106,17 +107,27 @@ def load_weights(path: str | os.PathLike[str]) -> Weights:
     if (size := os.path.getsize(name)) > MAX_FILE:
         raise WeightsError(f"{name}: {size} bytes, want at most {MAX_FILE}")
     try:
-        found = decode(Path(name).read_bytes())
-        layers = _layers_of(found.arrays)
-        check(layers, len(found.features))
+        arrays, metadata = decode(Path(name).read_bytes())
+        features, rules = tuple(map(str, json.loads(metadata["features"]))), int(metadata["rules"])
+        layers = _layers_of(arrays)
+        check(layers, len(features))
     except WeightsError as error:
         raise WeightsError(f"{name}: {error}") from None
-    return Weights(layers, found.game, found.rules, found.features, found.notes)
+    except (TypeError, ValueError):
+        what = "the metadata's features are not a JSON list of names, or its rules not a number"
+        raise WeightsError(f"{name}: {what}") from None
+    notes = {k: v for k, v in metadata.items() if k not in ("game", "rules", "features", "activation")}
+    return Weights(layers, metadata["game"], rules, features, notes)
 
 
 def _layers_of(network: Any) -> Layers:
     if isinstance(network, Mapping):
-        pairs = _pairs(network)
+        pairs = [(network.get(f"fc{i}.weight"), network.get(f"fc{i}.bias")) for i in range(len(network) // 2)]
+        if set(network) != tensors(pairs).keys():
+            raise WeightsError(
+                f"network: tensors {sorted(network)}, want fc0.weight, fc0.bias, fc1.weight …, a pair for each layer; "
+                "instead of the state_dict of a torch module, pass the module"
+            )
     elif isinstance(network, Sequence):
         pairs = list(network)
     elif hasattr(network, "state_dict"):
@@ -132,16 +143,6 @@ def _layers_of(network: Any) -> Layers:
     return [(_float32(weight), _float32(bias)) for weight, bias in pairs]
 
 
-def _pairs(arrays: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-    names = [f"fc{i // 2}.{('weight', 'bias')[i % 2]}" for i in range(len(arrays))]
-    if set(names) != set(arrays) or len(names) % 2:
-        raise WeightsError(
-            f"network: tensors {sorted(arrays)}, want fc0.weight, fc0.bias, fc1.weight …, a pair for each layer; "
-            "instead of the state_dict of a torch module, pass the module"
-        )
-    return [(arrays[names[i]], arrays[names[i + 1]]) for i in range(0, len(names), 2)]
-
-
 def _float32(array: Any) -> NDArray[np.float32]:
     """Return an array or torch tensor as float32."""
     if hasattr(array, "detach"):
@@ -151,11 +152,3 @@ def _float32(array: Any) -> NDArray[np.float32]:
         raise WeightsError(f"network: an array of dtype {array.dtype}, want floats")
     with np.errstate(over="ignore"):  # too large a number becomes infinite, which is refused later
         return np.ascontiguousarray(array, "<f4")
-
-
-def _tensors(layers: Layers) -> dict[str, NDArray[np.float32]]:
-    return {
-        f"fc{i}.{kind}": array
-        for i, pair in enumerate(layers)
-        for kind, array in zip(("weight", "bias"), pair, strict=True)
-    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +23,6 @@ _FOREIGN = {
 _HOW = "save the network with blockyard.save_weights(path, network, facts), see docs/contest.md"
 
 
-class WeightsFile(NamedTuple):
-    """What a file holds: tensors by name, and its metadata."""
-
-    arrays: dict[str, NDArray[np.float32]]
-    game: str
-    rules: int
-    features: tuple[str, ...]
-    notes: dict[str, str]
-
-
 def encode(tensors: Mapping[str, NDArray[np.float32]], metadata: Mapping[str, str]) -> bytes:
     """Return the bytes of a file; the same arguments give the same bytes."""
     header: dict[str, Any] = {"__metadata__": dict(sorted(metadata.items()))}
@@ -42,10 +32,11 @@ def encode(tensors: Mapping[str, NDArray[np.float32]], metadata: Mapping[str, st
         at += array.nbytes
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + b"".join(a.tobytes() for a in tensors.values())
+    return len(text).to_bytes(8, "little") + text + b"".join(array.tobytes() for array in tensors.values())
 
 
-def decode(data: bytes) -> WeightsFile:
+def decode(data: bytes) -> tuple[dict[str, NDArray[np.float32]], dict[str, str]]:
+    """Return the tensors and the metadata of a file; raise WeightsError if it is damaged or lacks some."""
     header, body = _split(data)
     metadata = header.pop("__metadata__", {})
     for key in ("game", "rules", "features"):
@@ -59,11 +50,8 @@ def decode(data: bytes) -> WeightsFile:
     arrays, end = {}, 0
     for name, entry in sorted(header.items(), key=lambda item: str(item[1])):
         try:
-            kind, shape, (begin, stop) = (
-                entry["dtype"],
-                tuple(map(int, entry["shape"])),
-                map(int, entry["data_offsets"]),
-            )
+            kind, shape = entry["dtype"], tuple(map(int, entry["shape"]))
+            begin, stop = map(int, entry["data_offsets"])
         except (TypeError, KeyError, ValueError):
             raise WeightsError(f"tensor {name!r:.60} is not described as the safetensors format says") from None
         if kind != "F32":
@@ -75,12 +63,7 @@ def decode(data: bytes) -> WeightsFile:
         end += stop - begin
     if end != len(body):
         raise WeightsError(f"the tensors have {end} of {len(body)} bytes")
-    try:
-        names, rules = tuple(map(str, json.loads(metadata["features"]))), int(metadata["rules"])
-    except (TypeError, ValueError):
-        raise WeightsError("the metadata's features are not a JSON list of names, or its rules not a number") from None
-    known = ("game", "rules", "features", "activation")
-    return WeightsFile(arrays, metadata["game"], rules, names, {k: v for k, v in metadata.items() if k not in known})
+    return arrays, metadata
 
 
 def _split(data: bytes) -> tuple[dict[str, Any], bytes]:

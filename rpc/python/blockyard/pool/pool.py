@@ -17,7 +17,7 @@ from ..transport.sharded import servers_of
 from ..vector.batch import Batch
 from ..vector.checkpoint import resume, save
 from ..vector.env import BlockVectorEnv
-from ..vector.games import Path, RecordOptions, end, start
+from ..vector.games import Path, arguments, end, start
 from ..vector.options import Options
 from ..vector.policies import PolicyGames
 from ..vector.recording import Recording
@@ -93,7 +93,7 @@ class BlockPool:
                 servers.append(self._server(self.envs[-1], None, first))
                 first += size
             if record is not None:
-                start([env._games for env in self.envs], RecordOptions.of(record))
+                start([env._games for env in self.envs], **arguments(record))
             if checkpoint is not None:
                 resume(self.envs, Checkpoint.from_bytes(checkpoint))
         except BaseException:
@@ -288,7 +288,7 @@ class BlockPool:
     def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
         """Record games into one file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
         self._receive_all()
-        return start([env._games for env in self.envs], RecordOptions(path, every, **options))
+        return start([env._games for env in self.envs], path, every, **options)
 
     def stop_recording(self) -> Recording:
         """Write the games that have ended, and end the recording; waits for steps that are under way."""

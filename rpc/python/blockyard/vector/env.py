@@ -15,7 +15,7 @@ from ..formats.seeding import check_seed
 from ..transport.buffer import RolloutBuffer
 from .batch import Obs
 from .checkpoint import resume, save
-from .games import Path, RecordOptions, end, start
+from .games import Path, arguments, end, start
 from .gym import GymVectorEnv
 from .infos import FinalStep
 from .options import Options
@@ -82,7 +82,7 @@ class BlockVectorEnv(GymVectorEnv):
         super().__init__(game, num_envs, chosen)
         try:
             if chosen.record is not None:
-                start([self._games], RecordOptions.of(chosen.record))
+                start([self._games], **arguments(chosen.record))
             if chosen.checkpoint is not None:
                 resume([self], Checkpoint.from_bytes(chosen.checkpoint))
         except BaseException:
@@ -257,8 +257,7 @@ class BlockVectorEnv(GymVectorEnv):
             RuntimeError: the environment is being recorded already, or a step is in progress.
             RequestError, LimitError: the server refuses an argument, or cannot record.
         """
-        options = RecordOptions(path, every, envs, players, max_games, max_bytes, append, memory)
-        return start([self._games], options)
+        return start([self._games], path, every, envs, players, max_games, max_bytes, append, memory)
 
     def stop_recording(self) -> Recording:
         """Write the games that have ended so far, and end the recording. Games in progress are left out.

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import inspect
 import operator
 import os
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,49 +22,22 @@ from .requests import Requests
 Path = str | os.PathLike[str]
 
 
-@dataclass(frozen=True)
-class RecordOptions:
-    """What is recorded, and where; each attribute is described at :meth:`BlockVectorEnv.record`."""
-
-    path: Path
-    every: int = 100
-    envs: Ids = None
-    players: Mapping[int, str] | str | None = None
-    max_games: int | None = None
-    max_bytes: int = 1 << 30
-    append: bool = False
-    memory: int | None = None
-
-    @classmethod
-    def of(cls, record: Path | Mapping[str, Any]) -> RecordOptions:
-        """Return what the argument ``record`` of make_vec asks for: a path, or the arguments of ``env.record``."""
-        if isinstance(record, (str, os.PathLike)):
-            return cls(record)
-        if not isinstance(record, Mapping):
-            kind = type(record).__name__
-            raise TypeError(f"record: want a path, or a dict of the arguments of env.record, got {kind}")
-        names = {field.name for field in fields(cls)}
-        if unknown := sorted(set(record) - names):
-            raise TypeError(f"record: unknown {unknown}; want some of {sorted(names)}")
-        if "path" not in record:
-            raise TypeError("record: there is no path; add one, such as 'games.jsonl.gz'")
-        return cls(**record)
-
-
 class Games:
-    """Records games of one environment.
+    """Records games of one environment, of which the client drives some seats.
 
     Attributes:
         recording: the current or last recording; None if there was none.
         sources: where its records are fetched from; empty if none is in progress.
+        how: the number of the environment's first game, the games that are recorded, None for all, and the server's
+            options.
     """
 
+    how: tuple[int, NDArray[np.uint32] | None, dict[str, Any]]
+
     def __init__(self, requests: Requests, players: tuple[int, ...]) -> None:
-        """Prepare to record games of which the client drives these seats."""
-        self._requests, self._players = requests, players
+        self._requests, self.players = requests, players
         self.recording: Recording | None = None
         self.sources: Sequence[Source] = ()
-        self._begin: Callable[[Sequence[Any]], list[Source]]
 
     @property
     def count(self) -> int:
@@ -105,33 +77,13 @@ class Games:
         else:
             _recorded.discard(self)
 
-    def begin(
-        self, first: int, chosen: NDArray[np.uint32] | None, options: dict[str, Any], players: Any
-    ) -> list[Source]:
-        """Start recording on every server, whose games are numbered from first; return what was started."""
-        names = dict.fromkeys(self._players, players) if isinstance(players, str) else by_number(dict(players or {}))
-        self._begin = partial(self._begin_parts, first, chosen, options, names)
-        return self._begin(self._requests.transport.parts)
-
-    def join(self, parts: Sequence[Any]) -> None:
-        """Record more games of this environment too: those of another table."""
-        if self.sources and self.recording is not None:
-            more = self._begin(parts)
-            self.recording.add(more)
-            self.sources = [*self.sources, *more]
-
-    def _begin_parts(
-        self,
-        first: int,
-        chosen: NDArray[np.uint32] | None,
-        options: dict[str, Any],
-        names: dict[int, str],
-        parts: Sequence[Any],
-    ) -> list[Source]:
+    def begin(self, parts: Sequence[Any] | None = None) -> list[Source]:
+        """Start recording on servers, by default on all; return what was started."""
+        first, chosen, options = self.how
         sources: list[Source] = []
         at = first
         try:
-            for part in parts:
+            for part in self._requests.transport.parts if parts is None else parts:
                 mine, last = dict(options), at + part.handle.games
                 if chosen is not None:
                     some = chosen[(chosen >= at) & (chosen < last)] - at
@@ -139,39 +91,62 @@ class Games:
                 at = first if last == first + self.count else last  # another table has the same games
                 if mine.get("games") != b"":
                     part.client.require("record", "record")
-                    part.call("record", mine | {"players": {operator.index(k): v for k, v in names.items()}})
+                    part.call("record", mine)
                     sources.append(Source(part, options.get("memory", 8 << 20)))
         except BaseException:
             forget(sources)
             raise
         return sources
 
+    def join(self, parts: Sequence[Any]) -> None:
+        """Record more games of this environment too: those of another table."""
+        if self.sources and self.recording is not None:
+            more = self.begin(parts)
+            self.recording.add(more)
+            self.sources = [*self.sources, *more]
+
 
 _recorded: weakref.WeakSet[Games] = weakref.WeakSet()  # those with a recording in progress
 
 
-def start(parts: Sequence[Games], options: RecordOptions) -> Recording:
-    """Record the games of several environments, numbered one after the other, into one file."""
+def start(
+    parts: Sequence[Games],
+    path: Path,
+    every: int = 100,
+    envs: Ids = None,
+    players: Mapping[int, str] | str | None = None,
+    max_games: int | None = None,
+    max_bytes: int = 1 << 30,
+    append: bool = False,
+    memory: int | None = None,
+) -> Recording:
+    """Record the games of several environments, numbered one after the other, into one file.
+
+    Arguments as in :meth:`BlockVectorEnv.record`.
+    """
     for games in parts:
         games.check()
-    sent = {"every": positive("every", options.every)}
-    if options.memory is not None:
-        sent["memory"] = operator.index(options.memory)
+    sent = {"every": positive("every", every)}
+    if memory is not None:
+        sent["memory"] = operator.index(memory)
     count, ids = sum(games.count for games in parts), None
-    if options.envs is not None and not len(ids := np.unique(game_ids(options.envs, count, "envs"))):
+    if envs is not None and not len(ids := np.unique(game_ids(envs, count, "envs"))):
         raise ValueError("envs: got an empty list, want at least one game, or None for all")
-    most = None if options.max_games is None else positive("max_games", options.max_games)
-    file = RecordFile(options.path, options.append)
-    sources: list[list[Source]] = []
+    most = None if max_games is None else positive("max_games", max_games)
+    file = RecordFile(path, append)
+    first, sources = 0, list[list[Source]]()
     try:
-        first = 0
         for games in parts:
-            sources.append(games.begin(first, ids, sent, options.players))
+            names = dict.fromkeys(games.players, players) if isinstance(players, str) else dict(players or {})
+            by_seat = {operator.index(seat): name for seat, name in by_number(names).items()}
+            games.how = (first, ids, sent | {"players": by_seat})
+            sources.append(games.begin())
             first += games.count
-        every = [s for some in sources for s in some]
-        recording = Recording(file, every, most, positive("max_bytes", options.max_bytes))
+        every_source = [source for mine in sources for source in mine]
+        recording = Recording(file, every_source, most, positive("max_bytes", max_bytes))
     except BaseException:
-        forget([s for some in sources for s in some])
+        for mine in sources:
+            forget(mine)
         file.discard()
         raise
     for games, mine in zip(parts, sources, strict=True):
@@ -179,6 +154,21 @@ def start(parts: Sequence[Games], options: RecordOptions) -> Recording:
     atexit.unregister(_end_all)
     atexit.register(_end_all)  # after the connection was made: so it is called before that is closed
     return recording
+
+
+def arguments(record: Path | Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the argument ``record`` of make_vec asks for: a path, or the arguments of ``env.record``."""
+    if isinstance(record, (str, os.PathLike)):
+        return {"path": record}
+    if not isinstance(record, Mapping):
+        kind = type(record).__name__
+        raise TypeError(f"record: want a path, or a dict of the arguments of env.record, got {kind}")
+    names = list(inspect.signature(start).parameters)[1:]
+    if unknown := sorted(set(record) - set(names)):
+        raise TypeError(f"record: unknown {unknown}; want some of {sorted(names)}")
+    if "path" not in record:
+        raise TypeError("record: there is no path; add one, such as 'games.jsonl.gz'")
+    return dict(record)
 
 
 def end(parts: Sequence[Games]) -> Recording:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any
 
-from ..errors import BlockyardError, RequestError
+from ..errors import RequestError
 from ..formats.arguments import game_name, positive
 from ..formats.opponents import BySeat, Lineup, opponents_by_seat, read_lineup
 from ..formats.spec import GameSpec
 from ..transport import library
 from ..transport.healing import HealingTransport
-from ..transport.layout import Handle
 from ..transport.over_socket import SocketTransport
 from ..transport.session import Session
 from ..transport.sharded import open_shards
@@ -28,35 +27,33 @@ class Opening:
         spec: the game's specification, from the first server.
         lineup: the opponents of the first episodes, with the contents of their weights files at that time.
         user: stands for the environment where sessions count who uses uploaded weights.
+        wire: options as the server knows them.
+        needs_mask: whether masks are needed even if the options exclude them.
     """
 
     spec: GameSpec
     lineup: Lineup
 
-    def __init__(self, game: str, options: Options) -> None:
-        """Prepare to open games with these options."""
+    def __init__(self, game: str, options: Options, choose: Callable[[GameSpec, int], BySeat] | None = None) -> None:
+        """Prepare to open; choose returns the server's opponents of a game with a number of seats."""
         self._game, self._options, self._healing = game, options, options.healing
-        self._opened = self._needs_mask = False
+        self._choose = choose or (lambda spec, seats: opponents_by_seat(options.opponents, seats))
+        self._opened = self.needs_mask = False
         self.user = object()
-        self._wire: dict[str, Any] = {
-            "autoreset": options.mode.value,
-            "rows": options.rows,
-            "illegal": options.illegal or "penalty",
-        }
-        if options.reward is not None:
-            self._wire["reward"] = "result" if options.reward == "shaped" else options.reward
-        if options.max_episode_steps is not None:
-            self._wire["max_episode_steps"] = options.max_episode_steps
+        reward = "result" if options.reward == "shaped" else options.reward
+        self.wire: dict[str, Any] = {"autoreset": options.mode.value, "rows": options.rows}
+        self.wire["illegal"] = options.illegal or "penalty"
+        for name, value in (("reward", reward), ("max_episode_steps", options.max_episode_steps)):
+            if value is not None:
+                self.wire[name] = value
         if self._healing is not None:
-            self._wire["log"] = True
+            self.wire["log"] = True
 
     def transport(self, num_envs: int) -> SocketTransport:
         """Open this many games on the servers of the options, and return what moves their steps."""
-        o = self._options
-        games = positive("num_envs", num_envs)
-        how = {"token": o.token, "timeout": o.timeout}
+        o, games = self._options, positive("num_envs", num_envs)
         where = "inproc:" if self._in_process(games) else o.address
-        return open_shards(games, where, self._open_shard, o.tls, o.client, **how)
+        return open_shards(games, where, self._open_shard, o.tls, o.client, token=o.token, timeout=o.timeout)
 
     def _in_process(self, games: int) -> bool:
         """Return whether the games are to run in this process."""
@@ -99,29 +96,27 @@ class Opening:
             given = self._options.opponents
             if seats == 1 and given not in (None, "random"):
                 raise ValueError(f"opponents: {spec.id} is played by one seat, got {given!r:.100}; leave them out")
-            by_seat = self._opponents(spec, seats)
-            self.spec, self._wire["seats"] = spec, seats
+            by_seat = self._choose(spec, seats)
+            self.spec, self.wire["seats"] = spec, seats
             self.lineup = read_lineup(by_seat, "trust_specs" in session.features)
             self._opened = True
         lineup = self.lineup if lineup is None else lineup
-        options = self._wire | {"num_envs": games, "opponents": lineup.wire} | self._optional(session, start)
-        handle = self._request(session, options, lineup.files)
+        options = self.wire | {"num_envs": games, "opponents": lineup.wire} | self._optional(session, start)
+        handle = None
         try:
+            session.uploads.use(self.user, self.spec.name, lineup.files)
+            handle = session.open(self.spec.name, options)
             return choose_transport(session, handle, self._options.transport)
-        except BlockyardError:
-            if self._options.client is not None and session.connection.open:
+        except BaseException:
+            if handle is not None and self._options.client is not None and session.connection.open:
                 session.connection.call("close", handle.number)
-                session.uploads.release(self.user)
+            session.uploads.release(self.user)
             raise
-
-    def _opponents(self, spec: GameSpec, seats: int) -> BySeat:
-        """Return the opponents that the server plays, by seat."""
-        return opponents_by_seat(self._options.opponents, seats)
 
     def _optional(self, session: Session, start: int) -> dict[str, Any]:
         """Return the options that not every server has; raise RequestError if this one lacks them."""
         out: dict[str, Any] = {}
-        if not (self._options.mask or self._needs_mask) and "fields" in session.features:
+        if not (self._options.mask or self.needs_mask) and "fields" in session.features:
             out["fields"] = ["planes", "globals", "seat"]
         if self._options.packed:
             session.require("packed", "packed=True")
@@ -130,12 +125,3 @@ class Opening:
             session.require("first", "address of several servers, or first=")
             out["first"] = first
         return out
-
-    def _request(self, session: Session, options: dict[str, Any], files: Mapping[str, tuple[str, bytes]]) -> Handle:
-        """Upload the weights that the opponents need, and open the games."""
-        try:
-            session.uploads.use(self.user, self.spec.name, files)
-            return session.open(self.spec.name, options)
-        except BaseException:
-            session.uploads.release(self.user)
-            raise

@@ -28,11 +28,7 @@ class Source:
         self.dropped = self.interrupted = 0
 
     def fetch(self, stop: bool) -> tuple[bytes, int]:
-        """Fetch finished games; return their lines, and how many are left on the server.
-
-        Raises:
-            BusyError: the server builds too many responses at once; with stop, this is tried again for seconds.
-        """
+        """Fetch finished games; return their lines, and how many are left. With stop, a busy server is tried again."""
         for trial in range(_TRIALS):
             try:
                 d = self.transport.call("records", {"stop": True} if stop else {})

@@ -18,9 +18,10 @@ from ..formats.spec import GameSpec
 from ..transport.over_socket import SocketTransport
 from .batch import Batch
 from .mixtures import Curriculum, Draws, Key, Mixtures, checked, restored
+from .opening import Opening
 from .opponents import OpponentSeats
 from .options import Options
-from .tables import Table, TableOpening, numbers_of, trainer_handle
+from .tables import Table, numbers_of, trainer_handle
 
 _TRIES = 100  # episodes in a row that may end before the trainer acts
 NOBODY = 0xFFFF  # the number of an opponent where there is none
@@ -111,24 +112,35 @@ class Seating:
 
     def _open(self, key: Key | None) -> Table:
         """Open a table; by default the first, whose draws are those of the options."""
+        policies = set[int]()
 
-        def choose(spec: GameSpec, seats: int) -> tuple[BySeat, set[int]]:
-            nonlocal key
+        def choose(spec: GameSpec, seats: int) -> BySeat:
+            nonlocal key, policies
             if key is None:
                 self.spec, self.draws = spec, self.mixtures(self.options.opponents, spec, seats, range(1, seats))
                 key = next(iter(self.draws.keys))
-            return self.draws.server(key)
+            by_seat, policies = self.draws.server(key)
+            opening.needs_mask = bool(policies)
+            driven = [seat for seat in range(seats) if seat not in by_seat]
+            own = [seat for seat in driven if seat not in policies]
+            if (limit := options.max_episode_steps) and spec.turn == "alternating":
+                # A step of the trainer takes the moves of policies too.
+                before = sum(seat < own[0] for seat in policies)
+                opening.wire["max_episode_steps"] = -(-limit * len(driven) // len(own)) + before
+            return by_seat
 
-        options, first = self.options, next(iter(self.tables.values()), None)
+        mode = AutoresetMode.SAME_STEP if self.same_step else AutoresetMode.DISABLED
+        options = dataclasses.replace(self.options, autoreset_mode=mode, reward="result")
+        first = next(iter(self.tables.values()), None)
         if first is not None and len(first.transport.parts) == 1:
             options = dataclasses.replace(options, client=first.transport.client, address=None)
-        opening = TableOpening(self._game, options, choose)
+        opening = Opening(self._game, options, choose)
         transport = opening.transport(self.count)
         assert key is not None
         try:
             shared = transport.share_final() if self.same_step and transport.name == "shm" else None
             opponents = OpponentSeats(transport, self.spec.name, opening.lineup, opening.user)
-            self.tables[key] = table = Table(transport, opponents, opening.policies, shared)
+            self.tables[key] = table = Table(transport, opponents, policies, shared)
         except BaseException:
             transport.close(options.client is None)
             raise
@@ -263,10 +275,7 @@ class Seating:
         return acts[games]
 
     def ask(self, games: Ids, own: NDArray[np.uint16] | None) -> Moves:
-        """Return the next moves in games: of the policies, and with own, (games, rows), of the trainer.
-
-        Each policy is called once, with all rows in which it must move.
-        """
+        """Return the next moves in games: of the policies, each called once, and of the trainer, own (games, rows)."""
         moves, calls = [], dict[int, list[tuple[Table, Ids, NDArray[np.uint16], NDArray[np.bool_]]]]()
         for table, mine in self.split(games):
             actions = np.zeros((len(mine), table.rows), "<u2")
@@ -323,10 +332,7 @@ class Seating:
         return {"tables": tables, "draws": self.draws.saved(self.name), **arrays, **names}
 
     def resume(self, saved: dict[str, Any]) -> list[Table]:
-        """Take over what :meth:`saved` returned; return the tables whose games continue.
-
-        Raise CheckpointError if a policy is missing, by its name.
-        """
+        """Take over what :meth:`saved` returned; return the tables whose games continue."""
         self.draws = restored(saved["draws"], self.policies)
         self.roots, self._began = [int(root) for root in saved["roots"]], True
         out = []

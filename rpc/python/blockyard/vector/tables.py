@@ -8,48 +8,18 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from ..formats.opponents import BySeat
-from ..formats.spec import GameSpec
 from ..transport.layout import ROW_FIELDS, Field, Handle, resized
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
 from .batch import NO_SEAT
-from .opening import Opening
 from .opponents import OpponentSeats
 from .options import Options
 
 _FINAL_ROWS = ("planes", "globals", "seat", "mask")  # of the answer to ``final``: one entry per row
 _REMEMBERED = 100  # episodes of a game whose records may not have been fetched yet
 _NONE = np.zeros(0, np.uint16)
-
-
-class TableOpening(Opening):
-    """Opens games in which the server plays only some of the seats with opponents.
-
-    Attributes:
-        policies: the seats that policies play, ascending.
-    """
-
-    def __init__(self, game: str, options: Options, choose: Callable[[GameSpec, int], tuple[BySeat, set[int]]]) -> None:
-        """Prepare to open; choose returns the server's opponents, and the seats of policies, for a number of seats."""
-        same = options.mode is AutoresetMode.SAME_STEP
-        mode = AutoresetMode.SAME_STEP if same else AutoresetMode.DISABLED
-        super().__init__(game, dataclasses.replace(options, autoreset_mode=mode, reward="result"))
-        self._choose, self.policies = choose, set[int]()
-
-    def _opponents(self, spec: GameSpec, seats: int) -> BySeat:
-        """Return the server's opponents; a step of the trainer takes the moves of policies too, so its limit grows."""
-        by_seat, self.policies = self._choose(spec, seats)
-        self._needs_mask = bool(self.policies)
-        driven = [seat for seat in range(seats) if seat not in by_seat]
-        own = [seat for seat in driven if seat not in self.policies]
-        if (limit := self._options.max_episode_steps) and spec.turn == "alternating":
-            before = sum(seat < own[0] for seat in self.policies)
-            self._wire["max_episode_steps"] = -(-limit * len(driven) // len(own)) + before
-        return by_seat
 
 
 class Table:
