@@ -137,7 +137,6 @@ class MultiAgentGame:
         raise IllegalActionError(text, data={"seat": seat, "action": number})
 
     def _update(self) -> None:
-        """Update the acting seats."""
         over = self.terminated or self.truncated
         self.acting = () if over else tuple(s for s, row in self._row.items() if self._infos["acting"][row])
 

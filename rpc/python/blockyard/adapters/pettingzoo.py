@@ -14,8 +14,8 @@ as for hundreds: to train, use the rows of ``make_vec(game, n, opponents=None)``
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from gymnasium import spaces
 
@@ -31,27 +31,22 @@ except ImportError as error:
 
 RENDER_MODES = ["human", "ansi", "rgb_array"]
 Infos = dict[str, dict[str, Any]]
+T = TypeVar("T")
 
 
 class _Agents:
     """What both kinds of environments share: agents, spaces, rendering."""
 
     metadata: dict[str, Any]
+    _one_by_one: bool
 
     def __init__(
-        self,
-        game: str,
-        *,
-        one_by_one: bool,
-        max_cycles: int | None = None,
-        observation: str = "flat",
-        opponents: Opponents = None,
-        render_mode: str | None = None,
-        **kwargs: Any,
+        self, game: str, *, max_cycles: int | None = None, render_mode: str | None = None, **kwargs: Any
     ) -> None:
+        """Create it; arguments as in :func:`aec_env`."""
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode {render_mode!r}: want None or one of {RENDER_MODES}")
-        self.game = MultiAgentGame(game, max_cycles, one_by_one, observation=observation, opponents=opponents, **kwargs)
+        self.game = MultiAgentGame(game, max_cycles, self._one_by_one, **kwargs)
         self.render_mode = render_mode
         self.metadata = {
             "name": f"{self.game.game_spec.name.replace(':', '_')}_v{self.game.game_spec.id.rpartition('-v')[2]}",
@@ -59,13 +54,10 @@ class _Agents:
             "render_fps": 4,
             "is_parallelizable": not self.game.in_turn,
         }
-        self.possible_agents = [f"player_{seat}" for seat in self.game.players]
-        self.agents: list[str] = []
-        self._seat = dict(zip(self.possible_agents, self.game.players, strict=True))
-        self.observation_spaces = {agent: self.game.observation_space() for agent in self.possible_agents}
-        self.action_spaces: dict[str, spaces.Space[Any]] = {
-            agent: self.game.game_spec.action_space() for agent in self.possible_agents
-        }
+        self._seat = {f"player_{seat}": seat for seat in self.game.players}
+        self.possible_agents, self.agents = list(self._seat), list[str]()
+        self.observation_spaces = {agent: self.game.observation_space() for agent in self._seat}
+        self.action_spaces: dict[str, spaces.Space[Any]] = {a: self.game.game_spec.action_space() for a in self._seat}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the observation space of an agent; the same object each time."""
@@ -90,14 +82,8 @@ class _Agents:
         """Free the game. May be called again."""
         self.game.env.close()
 
-    def _rewards(self) -> dict[str, float]:
-        return {agent: self.game.reward(self._seat[agent]) for agent in self.agents}
-
-    def _every(self, value: bool) -> dict[str, bool]:
-        return dict.fromkeys(self.agents, value)
-
-    def _infos(self) -> Infos:
-        return {agent: self.game.info(self._seat[agent]) for agent in self.agents}
+    def _each(self, of: Callable[[int], T]) -> dict[str, T]:
+        return {agent: of(self._seat[agent]) for agent in self.agents}
 
 
 class BlockAEC(_Agents, AECEnv[str, Any, Any]):
@@ -107,19 +93,16 @@ class BlockAEC(_Agents, AECEnv[str, Any, Any]):
         game: the game that it wraps.
     """
 
-    def __init__(self, game: str, **options: Any) -> None:
-        """Create it; arguments as in :func:`aec_env`."""
-        _Agents.__init__(self, game, one_by_one=True, **options)
-        self._chosen: dict[int, int] = {}
+    _one_by_one = True
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start an episode; seed=None continues the sequence of the last seed. There are no options."""
         self.game.reset(seed)
         self.agents = self.possible_agents[:]
-        self._chosen = {}
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.terminations, self.truncations, self.infos = self._every(False), self._every(False), self._infos()
+        self._chosen: dict[int, int] = {}
+        self.rewards, self._cumulative_rewards = dict.fromkeys(self.agents, 0.0), dict.fromkeys(self.agents, 0.0)
+        self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)
+        self.infos = self._each(self.game.info)
         self.agent_selection = self._next() or self.agents[0]
         self._skip_agent_selection = None
 
@@ -148,9 +131,9 @@ class BlockAEC(_Agents, AECEnv[str, Any, Any]):
             return
         chosen, self._chosen = self._chosen, {}
         self.game.step(chosen)
-        self.rewards, self.infos = self._rewards(), self._infos()
-        self.terminations = self._every(self.game.terminated)
-        self.truncations = self._every(self.game.truncated)
+        self.rewards, self.infos = self._each(self.game.reward), self._each(self.game.info)
+        self.terminations = dict.fromkeys(self.agents, self.game.terminated)
+        self.truncations = dict.fromkeys(self.agents, self.game.truncated)
         self.agent_selection = self._next() or self.agents[0]
         self._accumulate_rewards()
         self._deads_step_first()
@@ -170,9 +153,7 @@ class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
         game: the game that it wraps.
     """
 
-    def __init__(self, game: str, **options: Any) -> None:
-        """Create it; arguments as in :func:`aec_env`."""
-        _Agents.__init__(self, game, one_by_one=False, **options)
+    _one_by_one = False
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], Infos]:
         """Start a game; without a seed the next of the sequence that the last seed began. No options are known.
@@ -182,7 +163,7 @@ class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
         """
         self.game.reset(seed)
         self.agents = self.possible_agents[:]
-        return self._observations(), self._infos()
+        return self._each(self.game.observation), self._each(self.game.info)
 
     def step(
         self, actions: Mapping[str, Any]
@@ -207,18 +188,15 @@ class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
                 chosen[seat] = self.game.checked(actions[agent], seat)
         self.game.step(chosen)
         result = (
-            self._observations(),
-            self._rewards(),
-            self._every(self.game.terminated),
-            self._every(self.game.truncated),
-            self._infos(),
+            self._each(self.game.observation),
+            self._each(self.game.reward),
+            dict.fromkeys(self.agents, self.game.terminated),
+            dict.fromkeys(self.agents, self.game.truncated),
+            self._each(self.game.info),
         )
         if self.game.terminated or self.game.truncated:
             self.agents = []
         return result
-
-    def _observations(self) -> dict[str, Any]:
-        return {agent: self.game.observation(self._seat[agent]) for agent in self.agents}
 
 
 def aec_env(

@@ -119,7 +119,6 @@ class BlockEnv(EnvBase):
         return self._tensors(self._to_observation(obs, infos) | done)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
-        """Step every row with its action."""
         actions = tensordict.get("action").reshape(self.env.num_envs).cpu().numpy()
         obs, rewards, terminated, truncated, infos = self.env.step(actions)
         flags = {"terminated": terminated, "truncated": truncated, "done": terminated | truncated}
@@ -128,7 +127,6 @@ class BlockEnv(EnvBase):
         return self._tensors(self._to_observation(obs, infos) | result)
 
     def _set_seed(self, seed: int | None) -> None:
-        """Seed the next reset: game i gets seed + i."""
         self._seed = None if seed is None else int(seed)
 
     def close(self, *, raise_if_closed: bool = True) -> None:

@@ -11,13 +11,16 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import subprocess
 import sys
 from collections.abc import Sequence
 
 from .. import BlockyardError, __version__
 from ..formats.provenance import commit
-from . import bench, demo, games, onnx, program, reverify
+from ..transport.server.binary import find_server
+from . import bench, demo, games, onnx, reverify
 
+LISTEN = "tcp:127.0.0.1:7777"
 ABOUT = "Block-placement games of programming contests as fast environments for reinforcement learning."
 OTHERS = (
     "The program inside the package has more commands, such as serve, arena, ladder, host, tournament, play, bundle, "
@@ -38,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     try:
         if given and not given[0].startswith("-") and given[0] not in commands.choices:
-            return program.run(["--help"] if given == ["help"] else given)
+            return run_program(["--help"] if given == ["help"] else given)
         args = parser.parse_args(given)
         return int(args.run(args))
     except BrokenPipeError:  # such as `blockyard games | head`
@@ -49,3 +52,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (BlockyardError, ValueError) as error:
         print(f"blockyard: {error}", file=sys.stderr)
         return 1
+
+
+def run_program(given: list[str]) -> int:
+    """Become the program, with these arguments; ``serve`` without an address listens on this machine, at LISTEN."""
+    said = {argument.partition("=")[0] for argument in given}
+    if given[0] == "serve" and given[1:2] != ["dropblox"] and not said & {"-h", "--help", "--listen", "--openenv"}:
+        given.insert(1, f"--listen={LISTEN}")
+    file = str(find_server())
+    if sys.platform == "win32":  # where exec would return to the shell at once
+        return subprocess.call([file, *given])
+    os.execv(file, ["blockyard", *given])

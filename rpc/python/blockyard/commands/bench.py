@@ -32,21 +32,20 @@ server has no other clients. Compare ratios of runs on the same idle machine, no
 
 @dataclass
 class Figures:
-    """Measurements of one way of stepping.
-
-    Attributes:
-        way: ``"step"`` or ``"rollout"``.
-        steps: number of steps of all games.
-        seconds: wall-clock time of these steps.
-        cpu_seconds: CPU time of client and server in these steps.
-        decisions: actions of rows that had to act.
-    """
+    """Measurements of one way of stepping: ``"step"``, ``"rollout"`` or ``"pool"``."""
 
     way: str
-    steps: int
-    seconds: float
-    cpu_seconds: float
-    decisions: int
+    steps: int = 0  # of all games
+    seconds: float = 0.0  # wall-clock time
+    cpu_seconds: float = 0.0  # of client and server
+    decisions: int = 0  # actions of rows that had to act
+
+    def __iadd__(self, other: Figures) -> Figures:
+        self.steps += other.steps
+        self.seconds += other.seconds
+        self.cpu_seconds += other.cpu_seconds
+        self.decisions += other.decisions
+        return self
 
 
 def add(commands: Any) -> None:
@@ -114,21 +113,15 @@ def compare(env: BlockVectorEnv, args: argparse.Namespace, options: dict[str, An
     with BlockPool(args.game, args.num_envs, args.pool, **options) as pool:
         pool.async_reset()
         pool.recv(pool.num_envs)
-        totals, ratios = [Figures("step", 0, 0.0, 0.0, 0), Figures("pool", 0, 0.0, 0.0, 0)], []
+        steps, batches, ratios = Figures("step"), Figures("pool"), []
         for _ in range(ROUNDS):
-            both = (
-                step(env, args.seconds / ROUNDS, args.policy_us),
-                pooled(pool, env, args.seconds / ROUNDS, args.policy_us),
-            )
-            for total, one in zip(totals, both, strict=True):
-                total.steps += one.steps
-                total.seconds += one.seconds
-                total.cpu_seconds += one.cpu_seconds
-                total.decisions += one.decisions
-            rates = [one.decisions / one.seconds for one in both]
-            ratios.append(rates[1] / rates[0])
-        for total in totals:
-            _print(total, env, args.json)
+            one = step(env, args.seconds / ROUNDS, args.policy_us)
+            other = pooled(pool, env, args.seconds / ROUNDS, args.policy_us)
+            ratios.append((other.decisions / other.seconds) / (one.decisions / one.seconds))
+            steps += one
+            batches += other
+        _print(steps, env, args.json)
+        _print(batches, env, args.json)
         middle, spread = float(np.median(ratios)), (round(min(ratios), 3), round(max(ratios), 3))
         if args.json:
             print(json.dumps({"pool_to_step": middle, "range": spread, "pool": pool.stats()}))
@@ -193,21 +186,18 @@ def rollout(env: BlockVectorEnv, seconds: float) -> Figures:
 
 def _measure(way: str, env: BlockVectorEnv, seconds: float, play: Callable[[int], int]) -> Figures:
     """Call play(steps), which returns the number of decisions, for this long, with ever more steps at a time."""
-    figures, end, some = Figures(way, 0, 0.0, 0.0, 0), time.monotonic() + seconds, 1
+    figures, end, some = Figures(way), time.monotonic() + seconds, 1
     while not figures.steps or time.monotonic() < end:
         used, begun = _cpu(env), time.perf_counter()
-        figures.decisions += play(some)
+        decisions = play(some)
         took = time.perf_counter() - begun
-        figures.seconds += took
-        figures.cpu_seconds += _cpu(env) - used
-        figures.steps += some
+        figures += Figures(way, some, took, _cpu(env) - used, decisions)
         if took < seconds / 8:
             some *= 2
     return figures
 
 
 def _acting(env: BlockVectorEnv) -> int:
-    """Return how many rows must act now."""
     return int(np.count_nonzero(env._batch.current.seat != 255))
 
 

@@ -57,7 +57,6 @@ class Values:
         self._sums, self._count = np.zeros((2, inputs)), 0
 
     def __call__(self, x: Array) -> Array:
-        """Return the values of features (n, F)."""
         value: Array = np.tanh((x - self.mean) * self.scale @ self.weights)
         return value
 

@@ -102,7 +102,6 @@ def evaluate(
 
 
 def _name(opponents: Any) -> str:
-    """Return the name of a player or a mixture."""
     if isinstance(opponents, Mapping):
         return " + ".join(f"{weight:g} {name_of(player)}" for player, weight in opponents.items())
     return name_of(opponents)
@@ -136,17 +135,16 @@ class Match:
     client: Session
 
     def __post_init__(self) -> None:
-        self.units = len(self.seeds)
         # The server plays a spec among policies: then these are driven.
         self._reversed = isinstance(self.policy, str) and callable(self.opponent)
         self._driver: Player = self.opponent if self._reversed else self.policy
 
     def play(self, num_envs: int) -> list[list[Game]]:
         """Play all games, num_envs at once; return those of each seed, by seat."""
-        results: list[list[Game]] = [[] for _ in range(self.units)]
-        with bar("evaluating", self.units * self.seats, "games") as advance:
+        results: list[list[Game]] = [[] for _ in self.seeds]
+        with bar("evaluating", len(self.seeds) * self.seats, "games") as advance:
             for seat in range(self.seats):
-                for unit, game in self._from_seat(seat, min(num_envs, self.units)):
+                for unit, game in self._from_seat(seat, min(num_envs, len(self.seeds))):
                     results[unit].append(game)
                     advance(1)
         return results
@@ -156,20 +154,11 @@ class Match:
         others = {k: self.opponent for k in range(self.seats) if k != seat}
         if self._reversed:
             others = {seat: self.policy}
-        env = BlockVectorEnv(
-            self.game,
-            num_envs,
-            client=self.client,
-            seats=self.seats,
-            opponents=others or None,
-            autoreset_mode=AutoresetMode.DISABLED,
-            reward="result",
-            max_episode_steps=self.steps,
-            packed=self.packed,
-        )
-        with env:
+        how = {"client": self.client, "seats": self.seats, "packed": self.packed, "max_episode_steps": self.steps}
+        how |= {"opponents": others or None, "autoreset_mode": AutoresetMode.DISABLED, "reward": "result"}
+        with BlockVectorEnv(self.game, num_envs, **how) as env:
             # Game i plays seed number playing[i]; when all seeds are taken it plays on, and only the others count.
-            playing, taken, left = np.arange(num_envs), num_envs, self.units
+            playing, taken, left = np.arange(num_envs), num_envs, len(self.seeds)
             counts, length = np.ones(num_envs, np.bool_), np.zeros(num_envs, np.int64)
             obs, _ = env.reset(seed=self.seeds[:num_envs])
             begun = np.ones(num_envs, np.bool_)
@@ -184,7 +173,7 @@ class Match:
                     return
                 if (begun := over).any():
                     fresh = np.flatnonzero(over)
-                    free = np.arange(taken, min(taken + len(fresh), self.units))
+                    free = np.arange(taken, min(taken + len(fresh), len(self.seeds)))
                     taken += len(free)
                     playing[fresh[: len(free)]] = free
                     counts[fresh[len(free) :]] = False
@@ -197,21 +186,14 @@ class Match:
     ) -> tuple[Obs, NDArray[np.bool_], NDArray[np.bool_]]:
         """Step with the actions of the policy; return observations, and which games ended, by themselves or at all."""
         if isinstance(self._driver, str):
-            memory = env.rollout(1, self._driver).buffer.memory(0)
-            obs, terminated, truncated = {}, memory.terminated, memory.truncated
+            obs, memory = {}, env.rollout(1, self._driver).buffer.memory(0)
         else:
-            obs, *_ = env.step(self._actions(env, obs, begun))
+            if begun.any() and hasattr(self._driver, "reset"):
+                self._driver.reset(begun.repeat(env.rows_per_game))
+            mask = env.action_masks
+            obs, *_ = env.step(checked(self._driver(obs, mask), mask))
             memory = env._batch.current
-            terminated, truncated = memory.terminated.copy(), memory.truncated.copy()
-        over = terminated | truncated
+        over = memory.terminated | memory.truncated
         if self.cap is not None:
             over = over | (env.scores[:, 0] >= self.cap)
-        return obs, terminated, over
-
-    def _actions(self, env: BlockVectorEnv, obs: Obs, begun: NDArray[np.bool_]) -> NDArray[Any]:
-        """Return the policy's actions after checking that they are legal."""
-        assert callable(self._driver)
-        if begun.any() and hasattr(self._driver, "reset"):
-            self._driver.reset(begun.repeat(env.rows_per_game))
-        mask = env.action_masks
-        return checked(self._driver(obs, mask), mask)
+        return obs, memory.terminated.copy(), over

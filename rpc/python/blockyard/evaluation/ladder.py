@@ -151,13 +151,12 @@ def ladder(
         meetings = []
         for a, b in combinations(chosen, 2):
             units = Match(chosen[a], chosen[b], spec.name, seeds, 2, None, None, packed, client).play(num_envs)
-            won = [float(np.sign(g.results[g.seat] - g.results[1 - g.seat])) for unit in units for g in unit]
+            won = [g.won for unit in units for g in unit]
             meetings.append((a, b, won.count(1), won.count(0), won.count(-1)))
     return Ladder(spec.name, seed, len(meetings) * games, _standings(list(chosen), meetings), tuple(meetings))
 
 
 def _standings(names: Sequence[str], meetings: Sequence[tuple[str, str, int, int, int]]) -> tuple[Standing, ...]:
-    """Return how each player did, the strongest first."""
     n = len(names)
     counts, games = np.zeros((n, 3), np.int64), np.zeros((n, n))
     for a, b, wins, draws, losses in meetings:

@@ -12,21 +12,18 @@ from .intervals import Estimate, elo, mean, mean_within, per_event
 
 
 class Game(NamedTuple):
-    """The end of one game from the view of the policy.
+    """The end of one game from the view of the policy."""
 
-    Attributes:
-        seat: the policy's seat.
-        results: of each seat, 1 for a win, -1 for a loss.
-        scores: of each seat, in points of the contest.
-        steps: actions of the policy.
-        ended: whether the game ended by itself; False if a limit stopped it.
-    """
+    seat: int  # the policy's
+    results: tuple[float, ...]  # of each seat, 1 for a win, -1 for a loss
+    scores: tuple[int, ...]  # of each seat, in points of the contest
+    steps: int  # actions of the policy
+    ended: bool  # by itself; False if a limit stopped it
 
-    seat: int
-    results: tuple[float, ...]
-    scores: tuple[int, ...]
-    steps: int
-    ended: bool
+    @property
+    def won(self) -> int:
+        """In a game of two seats: 1 for a win of the policy, 0 for a draw, -1 for a loss."""
+        return int(np.sign(self.results[self.seat] - self.results[1 - self.seat]))
 
 
 class Evaluation:
@@ -76,7 +73,7 @@ class TwoPlayerEvaluation(Evaluation):
     @classmethod
     def of(cls, game: str, a: str, b: str, seed: int, units: Sequence[Sequence[Game]]) -> TwoPlayerEvaluation:
         """Sum up pairs of games."""
-        halves = [[1 + _sign(g.results[g.seat] - g.results[1 - g.seat]) for g in pair] for pair in units]
+        halves = [[1 + g.won for g in pair] for pair in units]
         flat = [h for pair in halves for h in pair]
         pairs = tuple(sum(sum(pair) == k for pair in halves) for k in range(5))
         score, low, high = mean_within([sum(pair) / 4 for pair in halves], 0, 1)
@@ -220,7 +217,3 @@ class SinglePlayerEvaluation(Evaluation):
             f"  games     {self.ended} ended, {self.stopped} stopped; {self.choices} choices\n"
             f"  per end   {per}"
         )
-
-
-def _sign(x: float) -> int:
-    return (x > 0) - (x < 0)

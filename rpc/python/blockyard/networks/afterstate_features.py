@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from ..formats.seeding import check_seed
 from ..transport.address import Tls
 from ..transport.session import Session
 from ..vector.env import BlockVectorEnv
-from ..vector.results import Outcomes, join
+from ..vector.results import Outcomes
 from .perceptron import ACTIVATION
 
 
@@ -107,17 +106,7 @@ def features(env: BlockVectorEnv, env_ids: Ids = None, *, seed: int | None = Non
     """
     env.client.require("features", "features")
     options = [] if seed is None else [{"seed": check_seed(seed)}]
-    pages = [_page(env, d) for d in env._requests.pages("features", env_ids, *options)]
-    return join(pages)
-
-
-def _page(env: BlockVectorEnv, d: dict[str, Any]) -> Features:
-    m = len(d["actions"]) // 2
-    width = -1 if m else len(feature_facts(env))
-    return Features(
-        np.frombuffer(d["indptr"], "<u4"),
-        np.frombuffer(d["actions"], "<u2"),
-        np.frombuffer(d["features"], "<f4").reshape(m, width),
-        np.frombuffer(d["reward"], "<f4"),
-        np.frombuffer(d["done"], np.bool_),
-    )
+    pages = list(env._requests.pages("features", env_ids, *options))
+    entries = sum(len(d["done"]) for d in pages)
+    width = sum(len(d["features"]) for d in pages) // 4 // entries if entries else len(feature_facts(env))
+    return Features.read(pages, features=(width,))

@@ -50,7 +50,7 @@ def _convert(values: Any, device: Any) -> Any:
             return values
         tensor = _shared(values)
         if device.type == "cuda":
-            return staging(device).move(tensor)
+            return _staging.setdefault(device, Staging(device)).move(tensor)
         return tensor if device.type == "cpu" else tensor.to(device)
     if isinstance(values, Mapping):
         return {key: _convert(value, device) for key, value in values.items()}
@@ -74,7 +74,6 @@ class Staging:
     """Pinned memory through which tensors go to one device."""
 
     def __init__(self, device: Any) -> None:
-        """Start without memory."""
         self._device = device
         self._buffers: dict[tuple[Any, ...], deque[tuple[Any, Any]]] = {}
 
@@ -106,9 +105,4 @@ class Staging:
         return event
 
 
-_staging: dict[Any, Staging] = {}
-
-
-def staging(device: Any) -> Staging:
-    """Return the staging memory of a device, which all calls share."""
-    return _staging.setdefault(device, Staging(device))
+_staging: dict[Any, Staging] = {}  # of all devices, shared by all calls

@@ -122,7 +122,8 @@ def load_weights(path: str | os.PathLike[str]) -> Weights:
 
 def _layers_of(network: Any) -> Layers:
     if isinstance(network, Mapping):
-        pairs = [(network.get(f"fc{i}.weight"), network.get(f"fc{i}.bias")) for i in range(len(network) // 2)]
+        kinds, count = ("weight", "bias"), len(network) // 2
+        pairs: list[Any] = [[network.get(f"fc{i}.{kind}") for kind in kinds] for i in range(count)]
         if set(network) != tensors(pairs).keys():
             raise WeightsError(
                 f"network: tensors {sorted(network)}, want fc0.weight, fc0.bias, fc1.weight …, a pair for each layer; "
@@ -144,7 +145,6 @@ def _layers_of(network: Any) -> Layers:
 
 
 def _float32(array: Any) -> NDArray[np.float32]:
-    """Return an array or torch tensor as float32."""
     if hasattr(array, "detach"):
         array = array.detach().cpu().float().numpy()
     array = np.asarray(array)

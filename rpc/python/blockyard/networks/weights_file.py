@@ -67,7 +67,6 @@ def decode(data: bytes) -> tuple[dict[str, NDArray[np.float32]], dict[str, str]]
 
 
 def _split(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """Return the header and the bytes of the tensors."""
     for start, what in _FOREIGN.items():
         if data.startswith(start):
             raise WeightsError(f"this is {what}: {_HOW}")

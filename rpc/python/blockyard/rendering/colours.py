@@ -7,26 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours as ``#rrggbb``.
+    """Colours as ``#rrggbb``."""
 
-    Attributes:
-        paper: background.
-        text, muted: text, and text of lesser importance.
-        line: borders.
-        well: background of a board.
-        shade: marked cells.
-        ink: cells by colour index; 0 is an empty cell.
-        seat: cells by seat, for games coloured by seat.
-    """
-
-    paper: str
+    paper: str  # background
     text: str
-    muted: str
-    line: str
-    well: str
-    shade: str
-    ink: tuple[str, ...]
-    seat: tuple[str, ...]
+    muted: str  # text of lesser importance
+    line: str  # borders
+    well: str  # background of a board
+    shade: str  # marked cells
+    ink: tuple[str, ...]  # cells by colour index; 0 is an empty cell
+    seat: tuple[str, ...]  # cells by seat, for games coloured by seat
 
     def cell(self, ink: int, by_seat: bool) -> str:
         """Return the colour of a cell."""

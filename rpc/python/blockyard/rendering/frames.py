@@ -11,20 +11,13 @@ Kind = Literal["empty", "hint", "ghost", "played", "lying"]
 
 @dataclass(frozen=True)
 class Board:
-    """A grid of cells, row by row.
+    """A grid of w columns and h rows of cells, row by row."""
 
-    Attributes:
-        name: title of the board; "" or "board" is not shown.
-        w, h: columns and rows.
-        cells: one glyph (ASCII) per cell.
-        ink: one colour index per cell; 0 is an empty cell. An empty cell with a colour is tinted with it.
-    """
-
-    name: str
+    name: str  # "" or "board" is not shown
     w: int
     h: int
-    cells: bytes
-    ink: bytes
+    cells: bytes  # one glyph (ASCII) per cell
+    ink: bytes  # one colour index per cell; 0 is an empty cell; an empty cell with a colour is tinted with it
 
     def kind(self, x: int, y: int) -> Kind:
         """Return how the cell in column x, row y is drawn."""
@@ -67,19 +60,12 @@ class Tray:
 
 @dataclass(frozen=True)
 class Frame:
-    """A position for display.
+    """A position for display."""
 
-    Attributes:
-        boards: from left to right.
-        trays: pieces beside the boards.
-        notes: lines of text.
-        by_seat: colours stand for seats, not for kinds of pieces.
-    """
-
-    boards: tuple[Board, ...]
-    trays: tuple[Tray, ...]
-    notes: tuple[str, ...]
-    by_seat: bool
+    boards: tuple[Board, ...]  # from left to right
+    trays: tuple[Tray, ...]  # pieces beside the boards
+    notes: tuple[str, ...]  # lines of text
+    by_seat: bool  # colours stand for seats, not for kinds of pieces
 
     @classmethod
     def from_wire(cls, d: dict[str, Any]) -> Frame:

@@ -72,7 +72,6 @@ def _tile(kind: str, colour: str, joined: tuple[bool, ...], by_seat: bool) -> ND
 
 
 def _light(paint: NDArray[np.float64], shape: NDArray[np.bool_]) -> None:
-    """Shade a block as if lit from above."""
     down = np.linspace(0, 1, len(paint))[:, None] * np.ones(len(paint))
     for amount, tone in ((np.clip(0.2 - 0.4 * down, 0, 1), 255.0), (np.clip(0.2 * down - 0.1, 0, 1), 0.0)):
         part = (amount * shape)[..., None]
@@ -80,8 +79,7 @@ def _light(paint: NDArray[np.float64], shape: NDArray[np.bool_]) -> None:
 
 
 def _shape(joined: tuple[bool, ...], radius: float, margin: float = 1 / 32) -> NDArray[np.bool_]:
-    """Return the pixels of a square with round corners, bool; it extends to the edge on joined sides (up, down, left,
-    right)."""
+    """Return the pixels of a square with round corners, bool, up to the edge on joined sides: up, down, left, right."""
     side = CELL * _FINE
     up, down, left, right = (0.0 if j else margin * side for j in joined)
     y, x = np.indices((side, side)) + 0.5

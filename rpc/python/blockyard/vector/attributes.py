@@ -28,20 +28,15 @@ def call(
     """Call a method of every row of an environment, or return an attribute of every row; see BlockVectorEnv.call."""
     if name in added:
         return tuple(v(*args, **kwargs) if callable(v) else v for v in added[name])
-    if method := _METHODS.get(name):
-        return tuple(method(env, *args, **kwargs))
-    if attribute := _ATTRIBUTES.get(name):
-        return tuple(attribute(env))
-    have = ", ".join(sorted({*_METHODS, *_ATTRIBUTES, *added}))
+    if own := _OWN.get(name):
+        return tuple(own(env, *args, **kwargs))
+    have = ", ".join(sorted({*_OWN, *added}))
     raise AttributeError(f"rows have no attribute {name!r}, they have {have}; set_attr adds attributes")
 
 
 def row_values(name: str, values: Any, rows: int) -> tuple[Any, ...]:
-    """Return the value of a new attribute for each row; a list or tuple has one per row.
-
-    Raise AttributeError if rows have an attribute of this name anyway, and ValueError if the list has a wrong length.
-    """
-    if name in _METHODS or name in _ATTRIBUTES:
+    """Return the value of a new attribute for each row; see BlockVectorEnv.set_attr."""
+    if name in _OWN:
         raise AttributeError(f"set_attr: {name!r} of a row cannot be changed; choose another name")
     out = tuple(values) if isinstance(values, (list, tuple)) else (values,) * rows
     if len(out) != rows:
@@ -50,7 +45,6 @@ def row_values(name: str, values: Any, rows: int) -> tuple[Any, ...]:
 
 
 def _of_games(env: Any, per_game: Sequence[Any]) -> list[Any]:
-    """Return the entry of each row's game."""
     return [value for value in per_game for _ in range(env.rows_per_game)]
 
 
@@ -58,28 +52,24 @@ def _pictures(env: Any, mode: str | None = None) -> list[Any]:
     return _of_games(env, [env.picture(i, mode) for i in range(env.num_games)])
 
 
-def _scores(env: Any) -> list[int]:
+def _scores(env: Any, *_: Any) -> Any:
     batch = env._batch
-    scores: list[int] = batch.per_row(batch.current.score, batch.own_index(batch.current)).tolist()
-    return scores
+    return batch.per_row(batch.current.score, batch.own_index(batch.current)).tolist()
 
 
-def _same(name: str) -> Callable[[Any], list[Any]]:
+def _same(name: str) -> Callable[..., list[Any]]:
     """Return a function that returns one attribute of the vector environment for every row."""
-    return lambda env: [getattr(env, name)] * env.num_envs
+    return lambda env, *_: [getattr(env, name)] * env.num_envs
 
 
-_METHODS: dict[str, Callable[..., Sequence[Any]]] = {
+_OWN: dict[str, Callable[..., Sequence[Any]]] = {
     "action_masks": lambda env: list(env.action_masks),
     "legal_actions": lambda env: list(env.legal_actions()),
     "render": lambda env: [None] * env.num_envs if env.render_mode in (None, "human") else _pictures(env),
     "observation_text": lambda env, legal=True: env.observation_texts(legal=legal),
     "picture": _pictures,
     "snapshot": lambda env: _of_games(env, list(env.snapshot())),
-}
-
-_ATTRIBUTES: dict[str, Callable[[Any], Sequence[Any]]] = {
-    "game": lambda env: _of_games(env, range(env.num_games)),
+    "game": lambda env, *_: _of_games(env, range(env.num_games)),
     "score": _scores,
     "observation_space": _same("single_observation_space"),
     "action_space": _same("single_action_space"),

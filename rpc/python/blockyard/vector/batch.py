@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,15 +16,55 @@ from ..formats.packing import pack
 from ..formats.spec import GameSpec
 from ..transport.layout import Handle, resized
 from ..transport.memory import StepMemory
-from .illegal import IllegalActions
 from .infos import FinalStep, Infos
 from .shaping import Shaping
 
 _FLOAT64 = np.dtype(np.float64)
+WARN_AFTER = 1000  # illegal actions
 NO_SEAT = 255  # in StepMemory.seat: the row need not act
 
 Obs = dict[str, NDArray[Any]]
 StepResult = tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+
+class IllegalActions:
+    """Counts the illegal actions that the server replaced.
+
+    If nobody chose what happens to them, the first :data:`WARN_AFTER` cause one RuntimeWarning: a policy that
+    ignores its masks trains, but on other moves than it chose.
+    """
+
+    def __init__(self, chosen: str | None) -> None:
+        """Start at 0; chosen is the argument ``illegal``, None if it was left out."""
+        self.warn_after = WARN_AFTER if chosen is None else None  # number of illegal actions; None: never
+        self.actions = self.illegal = 0  # actions of rows that had to act, and those of them that were illegal
+
+    def count(self, actions: int, illegal: NDArray[np.bool_] | None) -> None:
+        """Count a step in which so many rows acted, and whose action was illegal; None if that is an error."""
+        self.actions += actions
+        if illegal is not None and (count := int(np.count_nonzero(illegal))):
+            self.illegal += count
+            if self.warn_after is not None and self.illegal >= self.warn_after:
+                self.warn_after = None
+                self._warn()
+
+    def _warn(self) -> None:
+        actions = max(self.actions, self.illegal)
+        text = (
+            f"{self.illegal:,} of {actions:,} actions ({self.illegal / actions:.0%}) were illegal. Each was "
+            "replaced by the contest's penalty for an illegal answer, which costs points or the game. Choose actions "
+            'with infos["action_mask"]; or pass illegal="error" to stop at the first, illegal="random" to play a '
+            'random legal action instead, illegal="penalty" to keep this without a warning'
+        )
+        warnings.warn(text, RuntimeWarning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """Return the stack level, for a warning of the caller, of the first function outside of this package."""
+    package, frame, level = __name__.rpartition(".")[0], sys._getframe(1), 1
+    while frame.f_back and str(frame.f_globals.get("__name__", "")).startswith(package):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 class LastRows(NamedTuple):
@@ -35,38 +77,24 @@ class LastRows(NamedTuple):
 
 
 class Batch:
-    """Reads the memory of steps. A row is a seat that the client drives.
-
-    Attributes:
-        spec, handle: the game's specification, and the layout of the memory.
-        players, seats: the driven seats, ascending, and the number of all seats.
-        num_games, rows_per_game, num_envs: numbers of games, of rows of each game, and of all rows.
-        packed, with_mask: whether observations have ``bits`` instead of ``planes``, and infos ``action_mask``.
-        same_step: whether a game that ended is reset in the same step.
-        illegal: counts illegal actions.
-        varying: whether rows belong to a different seat at each step, as with ``rows="acting"`` in turn-based games.
-        others: columns of the server's seats in arrays (games, seats): one index, or several, or None.
-        shared_final: where the server leaves the last observations of ended games; None if it sends them.
-        shaping: adds to the rewards, with ``reward="shaped"``.
-        memory: the current position; None before the first reset.
-        seating: who sits where, if policies are opponents; its ``place`` is the rung of each game in a curriculum.
-    """
+    """Reads the memory of steps. A row is a seat that the client drives."""
 
     def __init__(
         self, spec: GameSpec, handle: Handle, illegal: IllegalActions, *, packed: bool, with_mask: bool, same_step: bool
     ) -> None:
-        """Prepare to read the memory of steps with this layout."""
         self.spec, self.handle, self.illegal = spec, handle, illegal
         self.packed, self.with_mask, self.same_step = packed, with_mask, same_step
         self.players, self.seats, self.num_games = handle.players, handle.seats, handle.games
         self.rows_per_game, self.num_envs = handle.rows_per_game, handle.rows
+        # Whether rows belong to a different seat at each step, as with ``rows="acting"`` in turn-based games.
         self.varying = self.rows_per_game != len(self.players)
         others = [seat for seat in range(self.seats) if seat not in self.players]
+        # Columns of the server's seats in arrays (games, seats): one index, or several, or None.
         self.others = others[0] if len(others) == 1 else (others or None)
-        self.shared_final: dict[str, NDArray[Any]] | None = None
-        self.memory: StepMemory | None = None
-        self.seating: Any = None
-        self.shaping: Shaping | None = None
+        self.shared_final: dict[str, NDArray[Any]] | None = None  # last observations, if the server leaves them here
+        self.memory: StepMemory | None = None  # the current position; None before the first reset
+        self.seating: Any = None  # who sits where, if policies are opponents
+        self.shaping: Shaping | None = None  # adds to the rewards
         self._all = np.ones(self.num_envs, np.bool_)
         self._all.flags.writeable = False
         # Index of each row's game, and offset of a seat, in flattened arrays of (games, seats).

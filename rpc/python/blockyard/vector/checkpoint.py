@@ -83,7 +83,6 @@ def _resume_one(
 
 
 def _save_games(transport: SocketTransport, out: Checkpoint) -> None:
-    """Add the games of a transport to a checkpoint."""
     for part in transport.parts:
         part.client.require("checkpoint", "checkpoint()")
         saved = Part(b"", [])
@@ -127,10 +126,7 @@ def _save_tables(games: PolicyGames, out: Checkpoint) -> dict[str, Any]:
 
 
 def _load_tables(games: PolicyGames, data: Checkpoint, left: list[bytes], own: dict[str, Any]) -> None:
-    """Continue the games of all tables.
-
-    Raise CheckpointError if the checkpoint has none, or if a policy that it names is not there.
-    """
+    """Continue the games of all tables."""
     saved, seating = own.get("tables"), games.seating
     if saved is None:
         raise CheckpointError("the checkpoint was saved without policies as opponents: create the environment without")
@@ -146,10 +142,7 @@ def _load_tables(games: PolicyGames, data: Checkpoint, left: list[bytes], own: d
 
 
 def _head(data: Checkpoint) -> dict[str, Any]:
-    """Return what the server says of all games of a checkpoint.
-
-    Raise CheckpointError if it says different things of its parts.
-    """
+    """Return what the server says of all games of a checkpoint."""
     heads: list[dict[str, Any]] = [json.loads(part.head) for part in data.parts]
     if any(head != heads[0] for head in heads[1:]):
         raise CheckpointError(
@@ -181,10 +174,7 @@ def _files(data: Checkpoint, head: dict[str, Any]) -> dict[str, tuple[str, bytes
 
 
 def _per_env(client: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
-    """Return what each of count environments is to keep, if another number of them was saved.
-
-    Raise CheckpointError if it depends on the environment.
-    """
+    """Return what each of count environments is to keep, if another number of them was saved."""
     if len(client) == count:
         return client
     if any("tables" in one for one in client):

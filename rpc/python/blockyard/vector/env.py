@@ -20,7 +20,7 @@ from .gym import GymVectorEnv
 from .infos import FinalStep
 from .options import Options
 from .recording import Recording
-from .results import Afterstates, Rollout, join
+from .results import Afterstates, Rollout
 
 
 class BlockVectorEnv(GymVectorEnv):
@@ -105,8 +105,8 @@ class BlockVectorEnv(GymVectorEnv):
         """
         self._afterstate_calls += 1
         options = {"seed": self._afterstate_calls if seed is None else check_seed(seed)}
-        pages = self._requests.pages("afterstates", env_ids, options)
-        return join([Afterstates.of(d, self.game_spec) for d in pages])
+        pages, spec = self._requests.pages("afterstates", env_ids, options), self.game_spec
+        return Afterstates.read(pages, planes=spec.planes_shape, globals=(len(spec.global_names),))
 
     def final(self) -> FinalStep:
         """Return the final positions of the games that ended in the last step; call it right after that step."""

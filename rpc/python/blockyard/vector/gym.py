@@ -17,7 +17,7 @@ from ..rendering.svg import Svg
 from . import attributes
 from .opponents import OpponentSeats, free
 from .policies import PolicyGames
-from .results import LegalActions, join
+from .results import LegalActions
 from .seating import Seating
 from .steps import SteppedEnv
 
@@ -47,10 +47,7 @@ class GymVectorEnv(SteppedEnv):
 
     def legal_actions(self, env_ids: Ids = None) -> LegalActions:
         """Return the legal actions of the rows of these games, in CSR form."""
-        pages = self._requests.pages("legal", env_ids)
-        return join(
-            [LegalActions(np.frombuffer(d["indptr"], "<u4"), np.frombuffer(d["actions"], "<u2")) for d in pages]
-        )
+        return LegalActions.read(self._requests.pages("legal", env_ids))
 
     def sample_actions(self, rng: np.random.Generator) -> NDArray[np.int64]:
         """Return a random legal action for every row, int64 (num_envs,); ``ignored_action`` if it need not act."""

@@ -23,13 +23,9 @@ Key = tuple[int, ...]  # of a table: the seats that policies play; or -1 and the
 
 @dataclass
 class Mixtures:
-    """What plays each seat that has opponents, drawn for each episode from the seed of its game.
+    """What plays each seat that has opponents, drawn for each episode from the seed of its game."""
 
-    Attributes:
-        by_seat: weights by spec or policy.
-    """
-
-    by_seat: BySeat
+    by_seat: BySeat  # weights by spec or policy
 
     def __post_init__(self) -> None:
         self._policies = {s: {p: w for p, w in m.items() if callable(p)} for s, m in self.by_seat.items()}
@@ -73,9 +69,6 @@ class Mixtures:
                 at -= weight
         return next(reversed(policies))
 
-    def ended(self, game: int, key: Key, result: float) -> None:
-        """Take note of the result of an episode: 1, 0 or -1 for the trainer."""
-
     def saved(self, name: Callable[[Policy], str]) -> dict[str, Any]:
         """Return what a checkpoint keeps; name returns the name of a policy."""
         return {
@@ -93,17 +86,11 @@ def _share(root: int, episode: int, seat: int, draw: int) -> float:
 
 @dataclass
 class Curriculum:
-    """A rung of a ladder of opponents for each game, which goes up when it wins and down when it loses.
+    """A rung of a ladder of opponents for each game, which goes up when it wins and down when it loses."""
 
-    Attributes:
-        rungs: specs, the weakest first.
-        others: the seats that have opponents.
-        place: int64 (games,), the rung of each game.
-    """
-
-    rungs: list[str]
-    others: list[int]
-    place: NDArray[np.int64]
+    rungs: list[str]  # specs, the weakest first
+    others: list[int]  # the seats that have opponents
+    place: NDArray[np.int64]  # (games,), the rung of each game
     last: list[list[float]] = field(default_factory=list)  # by game: its last results on its rung
 
     def __post_init__(self) -> None:
@@ -127,12 +114,8 @@ class Curriculum:
         """Return the table of a game's next episode."""
         return (-1, int(self.place[game])), {}
 
-    def policy(self, seat: int, root: int, episode: int) -> Policy:
-        """Return the policy of a seat; the server plays all."""
-        raise KeyError(seat)
-
     def ended(self, game: int, key: Key, result: float) -> None:
-        """Take note of a result: move a game that has won enough of its last games, or too few."""
+        """Move a game that has won enough of its last games, or too few; result is 1, 0 or -1 for the trainer."""
         place = int(self.place[game])
         if key != (-1, place):
             return

@@ -27,8 +27,6 @@ class Opening:
         spec: the game's specification, from the first server.
         lineup: the opponents of the first episodes, with the contents of their weights files at that time.
         user: stands for the environment where sessions count who uses uploaded weights.
-        wire: options as the server knows them.
-        needs_mask: whether masks are needed even if the options exclude them.
     """
 
     spec: GameSpec
@@ -38,10 +36,11 @@ class Opening:
         """Prepare to open; choose returns the server's opponents of a game with a number of seats."""
         self._game, self._options, self._healing = game, options, options.healing
         self._choose = choose or (lambda spec, seats: opponents_by_seat(options.opponents, seats))
-        self._opened = self.needs_mask = False
+        self._opened = False
+        self.needs_mask = False  # even if the options exclude masks
         self.user = object()
         reward = "result" if options.reward == "shaped" else options.reward
-        self.wire: dict[str, Any] = {"autoreset": options.mode.value, "rows": options.rows}
+        self.wire: dict[str, Any] = {"autoreset": options.mode.value, "rows": options.rows}  # as the server knows them
         self.wire["illegal"] = options.illegal or "penalty"
         for name, value in (("reward", reward), ("max_episode_steps", options.max_episode_steps)):
             if value is not None:
@@ -71,7 +70,6 @@ class Opening:
         return games <= FEW and self._healing is None and o.timeout == Options.timeout and library.available()
 
     def _open_shard(self, session: Session, games: int, start: int) -> SocketTransport:
-        """Open games from index start on, in a session."""
         if self._healing is None:
             return self._open(session, games, start)
         session.require("replay", "heal=True")

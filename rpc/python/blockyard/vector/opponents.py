@@ -39,7 +39,6 @@ class OpponentSeats:
         return tuple(self._names.values())
 
     def _name_opponents(self) -> None:
-        """Give names to the specs that are new."""
         for spec in self._known[len(self._names) :]:
             name = self.lineup.names.get(spec, spec)
             if name in self._names.values() and (found := _WEIGHTS.search(spec)):

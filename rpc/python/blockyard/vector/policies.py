@@ -15,7 +15,7 @@ from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport, T
 from .mixtures import Curriculum, Draws, Mixtures
 from .opponents import free
-from .seating import NOBODY, Ids, Seating
+from .seating import NOBODY, Ids, Seating, send
 from .tables import NamedRecords, Table
 
 _FINAL = ("envs", "planes", "globals", "seat", "mask", "scores", "lengths", "opponents")
@@ -74,7 +74,7 @@ class PolicyGames(SocketTransport):
         while len(left):
             moves = seating.ask(left, own if first else None)
             self._broken = True  # until the step is done
-            seating.send(moves)
+            send(moves)
             for table, mine, _ in moves:
                 if (over := self._add(table, mine, first)).any():
                     finals.append(table.finals(mine[over]))
@@ -99,7 +99,6 @@ class PolicyGames(SocketTransport):
 
     @property
     def _over(self) -> NDArray[np.bool_]:
-        """Which games this step has ended."""
         return self._sum.terminated | self._sum.truncated
 
     def _check(self) -> None:
@@ -145,7 +144,7 @@ class PolicyGames(SocketTransport):
         self._finals, keys = joined | own, list(seating.tables)
         for game in ended.tolist():
             result = total.reward[game]
-            if total.terminated[game]:
+            if total.terminated[game] and isinstance(seating.draws, Curriculum):
                 best = max(x for seat, x in enumerate(result) if seat not in players)
                 seating.draws.ended(game, keys[seating.live[game]], float(np.sign(result[players[0]] - best)))
             for number, theirs in zip(seating.who[game].tolist(), result, strict=True):

@@ -62,7 +62,6 @@ class Recording:
     """
 
     def __init__(self, file: RecordFile, sources: Sequence[Source], max_games: int | None, max_bytes: int) -> None:
-        """Collect the records of sources into file."""
         self._file, self._sources = file, list(sources)
         self._max_games, self._max_bytes = max_games, max_bytes
         self._warned = False

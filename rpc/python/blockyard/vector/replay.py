@@ -32,7 +32,6 @@ class GameView:
     """
 
     def __init__(self, game: str, agents: tuple[str, ...], name: str, page: str, height: int) -> None:
-        """Show a page."""
         self.game, self.agents, self.name, self.html, self.height = game, agents, name, page, height
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formats.spec import GameSpec
 from ..transport.buffer import RolloutBuffer
 
 T = TypeVar("T", bound="ByRow")
+_DTYPES = {"indptr": "<u4", "actions": "<u2", "planes": "u1", "globals": "<f4", "features": "<f4", "reward": "<f4"}
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,20 @@ class ByRow:
 
     indptr: NDArray[np.uint32]
     actions: NDArray[np.uint16]
+
+    @classmethod
+    def read(cls: type[T], answers: Iterable[dict[str, Any]], **shapes: tuple[int, ...]) -> T:
+        """Return answers of the server about consecutive rows as one; shapes are those of entries that are arrays."""
+        pages = list(answers)
+        columns = [
+            [np.frombuffer(d[f.name], _DTYPES.get(f.name, "?")).reshape(-1, *shapes.get(f.name, ())) for d in pages]
+            for f in fields(cls)
+        ]
+        if len(pages) == 1:
+            return cls(*(column[0] for column in columns))
+        ends = np.cumsum([0, *map(len, columns[1])], dtype=np.uint32)
+        indptr = [columns[0][0][:1], *(one[1:] + end for one, end in zip(columns[0], ends, strict=False))]
+        return cls(*map(np.concatenate, (indptr, *columns[1:])))
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -125,19 +139,6 @@ class Afterstates(Outcomes):
     reward: NDArray[np.float32]
     done: NDArray[np.bool_]
 
-    @classmethod
-    def of(cls, d: dict[str, Any], spec: GameSpec) -> Afterstates:
-        """Read an answer of the server."""
-        m = len(d["actions"]) // 2
-        return cls(
-            np.frombuffer(d["indptr"], "<u4"),
-            np.frombuffer(d["actions"], "<u2"),
-            np.frombuffer(d["planes"], np.uint8).reshape(m, *spec.planes_shape),
-            np.frombuffer(d["globals"], "<f4").reshape(m, len(spec.global_names)),
-            np.frombuffer(d["reward"], "<f4"),
-            np.frombuffer(d["done"], np.bool_),
-        )
-
     def __repr__(self) -> str:
         shape = self.planes.shape[1:]
         return f"Afterstates({len(self.indptr) - 1} rows, {len(self)} afterstates of planes {shape})"
@@ -162,14 +163,3 @@ class Rollout:
     def actions(self) -> NDArray[np.uint16]:
         """uint16 (steps kept, rows): row t holds the actions that led to step t."""
         return self.buffer.actions
-
-
-def join(pages: Sequence[T]) -> T:
-    """Return results of consecutive rows as one."""
-    first = pages[0]
-    if len(pages) == 1:
-        return first
-    ends = np.cumsum([0, *(len(page.actions) for page in pages)], dtype=np.uint32)
-    offsets = [page.indptr[1:] + end for page, end in zip(pages, ends, strict=False)]
-    rest = [np.concatenate([getattr(page, f.name) for page in pages]) for f in fields(first)[1:]]
-    return type(first)(np.concatenate([first.indptr[:1], *offsets]), *rest)

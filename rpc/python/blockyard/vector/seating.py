@@ -15,6 +15,7 @@ from ..errors import OpponentError
 from ..formats.opponents import CURRICULUM, BySeat, Opponents, Player, Policy, name_of, opponents_by_seat
 from ..formats.rungs import rungs
 from ..formats.spec import GameSpec
+from ..transport.layout import Handle
 from ..transport.over_socket import SocketTransport
 from .batch import Batch
 from .mixtures import Curriculum, Draws, Key, Mixtures, checked, restored
@@ -35,25 +36,11 @@ class Seating:
 
     Each episode is played at one of several tables: handles of the server with as many games, which differ in the seats
     that policies play. A game that is not played at a table waits there at the beginning of an episode.
-
-    Attributes:
-        spec: the game's specification.
-        options: of the environment.
-        count: the number of games.
-        handle: the layout of the trainer's rows, and the names of all opponents so far.
-        tables: by what tells them apart.
-        draws: what plays the next episodes.
-        policies: those that have been opponents, each with a name of its own.
-        live: int (games,), which table each game is played at.
-        who: uint16 (games, seats), the policy in each seat by its number; 65535 where none plays.
-        roots: the seed of each game; ``episodes``, int64 (games,), counts the draws since.
-        over: bool (games,), the episode has ended, and was not reset.
-        lengths: uint32 (games,), steps of the episode.
-        opened: is called with each table that is opened later.
     """
 
     spec: GameSpec
-    draws: Draws
+    draws: Draws  # what plays the next episodes
+    handle: Handle  # the layout of the trainer's rows, and the names of all opponents so far
 
     def __init__(self, game: str, count: int, options: Options, plain: Table | None = None) -> None:
         """Open the first table; plain has the games that an environment without policies has played."""
@@ -62,17 +49,21 @@ class Seating:
         if options.heal:
             raise ValueError("heal: games against policies or in a curriculum cannot be repeated; leave it out")
         self._game, self.count, self.options = game, count, options
-        self.policies, self._specs, self.tables = dict[str, Policy](), set[str](), dict[Key, Table]()
-        self.opened: Callable[[Table], object] | None = None
+        self.policies = dict[str, Policy]()  # those that have been opponents, each with a name of its own
+        self.tables, self._specs = dict[Key, Table](), set[str]()
+        self.opened: Callable[[Table], object] | None = None  # is called with each table that is opened later
         self.same_step, self._began = options.mode is AutoresetMode.SAME_STEP, False
         first = plain or self._open(None)
         if plain is not None:
             self.tables[()] = plain
         self.handle = trainer_handle(first, options)
         seats = self.handle.seats
-        self.live, self.who = np.zeros(count, np.intp), np.full((count, seats), NOBODY, np.uint16)
-        self.roots, self.episodes = [0] * count, np.zeros(count, np.int64)
-        self.lengths, self.over = np.zeros(count, "<u4"), np.zeros(count, np.bool_)
+        self.live = np.zeros(count, np.intp)  # which table each game is played at
+        self.who = np.full((count, seats), NOBODY, np.uint16)  # the policy in each seat by its number
+        self.roots = [0] * count  # the seed of each game
+        self.episodes = np.zeros(count, np.int64)  # draws of each game since it was seeded
+        self.lengths = np.zeros(count, "<u4")  # steps of the episode
+        self.over = np.zeros(count, np.bool_)  # the episode has ended, and was not reset
         self._start = np.zeros(seats, "<i4")  # points at the beginning of a game
         if plain is None:
             for key in self.draws.keys:
@@ -250,7 +241,7 @@ class Seating:
         ended = [np.zeros(0, np.intp)]
         games = games[~self.trainer_acts(games)]
         while len(games):
-            self.send(self.ask(games, None))
+            send(self.ask(games, None))
             over = np.zeros(self.count, np.bool_)
             for table, mine in self.split(games):
                 over[mine] = table.memory.terminated[mine] | table.memory.truncated[mine]
@@ -301,12 +292,6 @@ class Seating:
                 at += len(rows)
         return moves
 
-    @staticmethod
-    def send(moves: Moves) -> None:
-        """Make moves."""
-        for wait in [table.send(games, actions) for table, games, actions in moves]:
-            wait()
-
     def take_place(self, games: Ids, k: int, states: NDArray[np.uint8]) -> None:
         """Note that games are played at table k now, in positions of these states."""
         table = self.order[k]
@@ -317,7 +302,7 @@ class Seating:
             for seat in range(self.handle.seats):
                 if seat not in table.seats[table.policies]:
                     self.who[game, seat] = NOBODY
-                elif self.who[game, seat] == NOBODY:
+                elif self.who[game, seat] == NOBODY and isinstance(self.draws, Mixtures):
                     policy = self.draws.policy(seat, self.roots[game], int(self.episodes[game]))
                     self.who[game, seat] = self.number_of(policy)
 
@@ -345,3 +330,9 @@ class Seating:
         for name in _SAVED:
             getattr(self, name)[:] = saved[name]
         return out
+
+
+def send(moves: Moves) -> None:
+    """Make moves."""
+    for wait in [table.send(games, actions) for table, games, actions in moves]:
+        wait()

@@ -23,9 +23,8 @@ from ..rendering.svg import svg
 from ..transport.buffer import RolloutBuffer
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
-from .batch import Batch, Obs, StepResult
+from .batch import Batch, IllegalActions, Obs, StepResult
 from .games import Games
-from .illegal import IllegalActions
 from .infos import FinalStep
 from .opening import Opening
 from .opponents import OpponentSeats, free
@@ -49,7 +48,6 @@ class SteppedEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     _dropped: Any = None
 
     def __init__(self, game: str, num_envs: int, options: Options) -> None:
-        """Open the games."""
         self._own_client = options.client is None
         self._game, self._options = game, options
         if has_policies(options.opponents):
@@ -70,7 +68,6 @@ class SteppedEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             raise
 
     def _take_policies(self, games: PolicyGames) -> None:
-        """Let policies of this program be opponents in these games."""
         record = self._games  # the games do not keep the environment alive
         self._transport = self._requests.transport = self._opponents = games
         self._batch.handle, self._batch.shared_final, self._batch.seating = games.handle, None, games.seating
@@ -242,7 +239,6 @@ class SteppedEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         return self._transport.memory() if self._ring is None else self._ring[(self._slot + 1) % len(self._ring)]
 
     def _take(self, memory: StepMemory) -> None:
-        """Make this the current position."""
         if self._ring is not None and memory is self._next_memory():
             self._slot = (self._slot + 1) % len(self._ring)
             memory.reuse()

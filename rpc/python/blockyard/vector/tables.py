@@ -23,20 +23,7 @@ _NONE = np.zeros(0, np.uint16)
 
 
 class Table:
-    """Games of one handle; those of a policy's opponents that sit in other games wait here at their beginning.
-
-    Attributes:
-        transport: moves its steps.
-        opponents: the server's opponents in it.
-        memory: its current position.
-        columns: its rows in a game that are rows of the trainer.
-        seats: the seats of its rows, ascending.
-        policies: bool (rows of a game,), which of them policies play.
-        used: bool (games,), games that are not at the beginning of an episode.
-        episodes: int64 (games,), the number of each game's episode here.
-        history: the names of policies by seat, of the last episodes by game and number.
-        numbers: uint16, the number that the environment gives each opponent of the server.
-    """
+    """Games of one handle; those of a policy's opponents that sit in other games wait here at their beginning."""
 
     def __init__(
         self,
@@ -49,12 +36,13 @@ class Table:
         self.transport, self.opponents = transport, opponents
         handle = transport.handle
         self.seats, self.games, self.rows = np.array(handle.players), handle.games, handle.rows_per_game
-        self.policies = np.isin(self.seats, list(policies))
-        self.columns = np.flatnonzero(~self.policies)
-        self.used, self.episodes = np.zeros(self.games, np.bool_), np.zeros(self.games, np.int64)
-        self.history: dict[tuple[int, int], dict[int, str]] = {}
-        self.numbers = np.zeros(0, np.uint16)
-        self.memory = transport.ring(1)[0]
+        self.policies = np.isin(self.seats, list(policies))  # which rows of a game policies play
+        self.columns = np.flatnonzero(~self.policies)  # the rows of a game that are rows of the trainer
+        self.used = np.zeros(self.games, np.bool_)  # games that are not at the beginning of an episode
+        self.episodes = np.zeros(self.games, np.int64)  # the number of each game's episode here
+        self.history: dict[tuple[int, int], dict[int, str]] = {}  # by game and episode: names of policies by seat
+        self.numbers = np.zeros(0, np.uint16)  # those that the environment gives the server's opponents
+        self.memory = transport.ring(1)[0]  # the current position
         self._shared = shared or None
         self._ended: list[tuple[dict[str, Any], int]] = []  # answers to ``final`` of the last step
 
@@ -205,7 +193,6 @@ class Table:
 
 
 def _scatter(some: StepMemory, memory: StepMemory, games: NDArray[np.intp], rows: int) -> None:
-    """Copy the arrays of some games to those of all."""
     for name, to in memory.arrays.items():
         if name in ROW_FIELDS:
             to.reshape(-1, rows, *to.shape[1:])[games] = some.arrays[name].reshape(len(games), rows, *to.shape[1:])
