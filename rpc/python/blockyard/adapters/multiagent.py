@@ -34,16 +34,7 @@ WARN_AFTER = 10_000
 
 
 class MultiAgentGame:
-    """A game of which the client drives several seats.
-
-    Attributes:
-        env: the vector environment of one game that it wraps.
-        game_spec: the game's specification.
-        players: the seats that the client drives, ascending.
-        in_turn: whether the seats act one after the other.
-        acting: the driven seats that act now.
-        terminated, truncated: whether the episode is over.
-    """
+    """A game of which the client drives several seats; ``env`` is the vector environment of one game that it wraps."""
 
     def __init__(
         self,
@@ -71,17 +62,16 @@ class MultiAgentGame:
         self.game_spec, self.players = self.env.game_spec, self.env.players
         if self.env._batch.illegal.warn_after is not None:
             self.env._batch.illegal.warn_after = WARN_AFTER
+        # Whether the seats act one after the other.
         self.in_turn = self.game_spec.turn == "alternating" and len(self.players) > 1
         if one_by_one and self.in_turn:
             self._turns_per_cycle = len(self.players)
-        self.acting: tuple[int, ...] = ()
+        self.acting: tuple[int, ...] = ()  # the driven seats that act now
         self.terminated = self.truncated = False
         self._steps = 0
         self._row = {seat: row for row, seat in enumerate(self.players)}
         self._seen: dict[str, NDArray[Any]] = {}
         self._infos: dict[str, Any] = {}
-
-    # -- spaces ---------------------------------------------------------------------
 
     def observation_space(self) -> spaces.Space[Any]:
         """Return a new observation space of a seat."""
@@ -97,8 +87,6 @@ class MultiAgentGame:
         if self._observation == "flat":
             return flat
         return spaces.Dict({"observation": flat, "action_mask": spaces.Box(0, 1, (self.game_spec.actions,), np.bool_)})
-
-    # -- playing --------------------------------------------------------------------
 
     def reset(self, seed: int | None) -> None:
         """Start an episode."""
@@ -139,8 +127,6 @@ class MultiAgentGame:
     def _update(self) -> None:
         over = self.terminated or self.truncated
         self.acting = () if over else tuple(s for s, row in self._row.items() if self._infos["acting"][row])
-
-    # -- observations -----------------------------------------------------------------
 
     def observation(self, seat: int) -> Any:
         """Return the observation of a driven seat now, in new arrays."""

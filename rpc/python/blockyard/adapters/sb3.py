@@ -86,8 +86,6 @@ class SB3VecEnv(VecEnv):
         self._returns, self._lengths, self._begun = np.zeros(n), np.zeros(n, np.int64), time.monotonic()
         super().__init__(n, self.env.single_observation_space, self.env.single_action_space)
 
-    # -- stepping -------------------------------------------------------------------
-
     def reset(self) -> Obs:
         """Start new episodes, with the seeds of :meth:`seed` if it was called since the last reset."""
         if self._under_way:
@@ -141,8 +139,6 @@ class SB3VecEnv(VecEnv):
         """Free the games."""
         self.env.close()
 
-    # -- pictures -------------------------------------------------------------------
-
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
         """Return a picture of every row's game, uint8 (height, width, 3); None without ``render_mode="rgb_array"``."""
         if self.render_mode != "rgb_array":
@@ -151,8 +147,6 @@ class SB3VecEnv(VecEnv):
             return [None] * self.num_envs
         pictures = [self.env.picture(game) for game in range(self.env.num_games)]
         return [pictures[row // self.env.rows_per_game] for row in range(self.num_envs)]
-
-    # -- attributes and methods: those of the one vector environment --------------------
 
     def _rows(self, indices: Indices) -> list[int]:
         rows = list(range(self.num_envs))

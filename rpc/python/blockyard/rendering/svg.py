@@ -81,8 +81,6 @@ class _Drawing:
             + "</svg>"
         )
 
-    # -- texts ----------------------------------------------------------------------
-
     def named(self, board: Board) -> bool:
         return board.name not in ("", "board") and not (len(self.frame.boards) == 1 and self.title)
 
@@ -101,8 +99,6 @@ class _Drawing:
 
     def path(self, d: str, style: str) -> None:
         self.parts.append(f'<path {style} d="{d}"/>')
-
-    # -- boards ---------------------------------------------------------------------
 
     def board(self, b: Board, x: float, y: float) -> tuple[float, float]:
         """Draw a board; return its width and height."""
@@ -183,8 +179,6 @@ class _Drawing:
         self.path("".join(lines), f'stroke="{colour}" stroke-opacity=".75" stroke-width="{thin}"')
         if around:
             self.path(around, f'stroke="{colour}" stroke-width="{thick}" stroke-linecap="square"')
-
-    # -- pieces beside the boards ---------------------------------------------------
 
     def trays(self, trays: list[Tray], left: float, top: float) -> None:
         """Draw pieces to the right of the boards: those of a seat in rows, others in a column."""

@@ -18,30 +18,8 @@ Attributes of a row are ``game`` (index of its game), ``score`` (points of its s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
-
-
-def call(
-    env: Any, added: Mapping[str, tuple[Any, ...]], name: str, args: Sequence[Any], kwargs: Any
-) -> tuple[Any, ...]:
-    """Call a method of every row of an environment, or return an attribute of every row; see BlockVectorEnv.call."""
-    if name in added:
-        return tuple(v(*args, **kwargs) if callable(v) else v for v in added[name])
-    if own := _OWN.get(name):
-        return tuple(own(env, *args, **kwargs))
-    have = ", ".join(sorted({*_OWN, *added}))
-    raise AttributeError(f"rows have no attribute {name!r}, they have {have}; set_attr adds attributes")
-
-
-def row_values(name: str, values: Any, rows: int) -> tuple[Any, ...]:
-    """Return the value of a new attribute for each row; see BlockVectorEnv.set_attr."""
-    if name in _OWN:
-        raise AttributeError(f"set_attr: {name!r} of a row cannot be changed; choose another name")
-    out = tuple(values) if isinstance(values, (list, tuple)) else (values,) * rows
-    if len(out) != rows:
-        raise ValueError(f"set_attr({name!r}): got {len(out)} values, want one for each of {rows} rows")
-    return out
 
 
 def _of_games(env: Any, per_game: Sequence[Any]) -> list[Any]:
@@ -62,7 +40,7 @@ def _same(name: str) -> Callable[..., list[Any]]:
     return lambda env, *_: [getattr(env, name)] * env.num_envs
 
 
-_OWN: dict[str, Callable[..., Sequence[Any]]] = {
+OWN: dict[str, Callable[..., Sequence[Any]]] = {
     "action_masks": lambda env: list(env.action_masks),
     "legal_actions": lambda env: list(env.legal_actions()),
     "render": lambda env: [None] * env.num_envs if env.render_mode in (None, "human") else _pictures(env),

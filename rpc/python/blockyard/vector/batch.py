@@ -187,9 +187,7 @@ class Batch:
     def complete(self, memory: StepMemory, reset: bool) -> NDArray[np.bool_]:
         """Give every row that need not act one legal action, id 0, and return which rows must act.
 
-        Args:
-            memory: of a step, or of the answer to another request.
-            reset: whether the games that ended have been reset already, so that their rows act again.
+        With reset, the games that ended have been reset already, so that their rows act again.
         """
         if memory.acting is None:
             acting = memory.seat != NO_SEAT

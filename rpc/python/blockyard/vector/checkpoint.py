@@ -60,12 +60,7 @@ def resume(envs: Sequence[GymVectorEnv], data: Checkpoint) -> None:
 def _resume_one(
     env: GymVectorEnv, data: Checkpoint, head: dict[str, Any], left: list[bytes], own: dict[str, Any]
 ) -> None:
-    """Continue the first of the games that are left, which are removed from there, in an environment.
-
-    Args:
-        head: what the server says of all games.
-        own: what the client kept.
-    """
+    """Continue the first of the games that are left, which are removed from there; own is what the client kept."""
     memory, opponents = env._next_memory(), env._opponents
     if isinstance(opponents, PolicyGames):
         _load_tables(opponents, data, left, own)

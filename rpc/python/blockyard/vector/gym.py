@@ -14,7 +14,7 @@ from ..formats.opponents import Opponents, OpponentStats, has_policies
 from ..formats.packing import unpack
 from ..rendering.notebook import game_picture, page
 from ..rendering.svg import Svg
-from . import attributes
+from .attributes import OWN
 from .opponents import OpponentSeats, free
 from .policies import PolicyGames
 from .results import LegalActions
@@ -124,7 +124,12 @@ class GymVectorEnv(SteppedEnv):
 
         Returns the results, one per row; raises AttributeError if rows have no such method or attribute.
         """
-        return attributes.call(self, self._added, name, args, kwargs)
+        if name in self._added:
+            return tuple(v(*args, **kwargs) if callable(v) else v for v in self._added[name])
+        if own := OWN.get(name):
+            return tuple(own(self, *args, **kwargs))
+        have = ", ".join(sorted({*OWN, *self._added}))
+        raise AttributeError(f"rows have no attribute {name!r}, they have {have}; set_attr adds attributes")
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """Return an attribute of every row; as in Gymnasium, a method is called without arguments."""
@@ -139,7 +144,12 @@ class GymVectorEnv(SteppedEnv):
 
         Raise AttributeError if the attribute cannot be changed, and ValueError if the list has a wrong length.
         """
-        self._added[name] = attributes.row_values(name, values, self.num_envs)
+        if name in OWN:
+            raise AttributeError(f"set_attr: {name!r} of a row cannot be changed; choose another name")
+        out = tuple(values) if isinstance(values, (list, tuple)) else (values,) * self.num_envs
+        if len(out) != self.num_envs:
+            raise ValueError(f"set_attr({name!r}): got {len(out)} values, want one for each of {self.num_envs} rows")
+        self._added[name] = out
 
     # -- text ---------------------------------------------------------------------------
 

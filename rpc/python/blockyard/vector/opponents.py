@@ -114,8 +114,6 @@ class OpponentSeats:
             self._counted = _NONE
         return {name: OpponentStats(*map(int, counts[:, k])) for k, name in enumerate(names)}
 
-    # -- checkpoints --------------------------------------------------------------------
-
     def saved(self) -> dict[str, Any]:
         """Return what a checkpoint holds of the opponents besides what the server says."""
         counts = self.stats().values()

@@ -82,10 +82,7 @@ class Options:
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Options:
-        """Return the options that keyword arguments give.
-
-        Raise TypeError if there is no such argument, or one is malformed.
-        """
+        """Return the options that keyword arguments give; raise TypeError if there is no such argument."""
         names = [field.name for field in fields(cls)]
         if unknown := sorted(arguments.keys() - set(names)):
             # In Python's words, by which TorchRL's GymEnv knows what it has to leave out.
@@ -94,11 +91,7 @@ class Options:
 
     @staticmethod
     def refuse(arguments: Iterable[str], where: str, reasons: Mapping[str, str]) -> None:
-        """Refuse arguments of make_vec that an environment of another form sets itself, or cannot work with.
-
-        Raises:
-            TypeError: there is one; the message has its reason.
-        """
+        """Raise TypeError for an argument of make_vec that another form of environment cannot take, with the reason."""
         for name in arguments:
             if name in reasons:
                 raise TypeError(f"{name}: cannot be set in {where}: {reasons[name]}")

@@ -56,8 +56,6 @@ class Table:
         """Return the indices of the rows of games, (games, rows of a game)."""
         return games[:, None] * self.rows + np.arange(self.rows)
 
-    # -- stepping -----------------------------------------------------------------------
-
     def reset(self, request: dict[str, Any]) -> None:
         """Reset games as a request to ``reset`` says."""
         self.transport.show(self.memory.reuse(), "reset", request)
@@ -118,8 +116,6 @@ class Table:
                 left -= len(ids)
 
         return wait
-
-    # -- what the trainer sees of it ------------------------------------------------------
 
     def show(self, games: NDArray[np.intp], memory: StepMemory) -> None:
         """Copy the rows of games, and what is known of these games, to the arrays of the trainer."""
