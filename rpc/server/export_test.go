@@ -1,7 +1,7 @@
 package server
 
 // Buffered is how many bytes of requests are counted as being received.
-func (s *Server) Buffered() int64 { return s.buffered.Load() }
+func (s *Server) Buffered() int64 { return s.ledger.Requests.Held() }
 
 // Use is what clients use of the numbers that the kernel and the runtime bound.
 func (s *Server) Use() (mappings, files, goroutines, timers int) {

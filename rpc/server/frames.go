@@ -38,7 +38,7 @@ func (s *session) recycle(f *wire.Frame) {
 	case (name == "step" || name == "send") && s.kept+more <= s.keep:
 		s.kept += more
 		f.Kept += more
-		s.unhold(f.Settle())
+		s.claim.Free(int64(f.Settle()))
 	default:
 		s.release(f)
 	}
@@ -49,7 +49,7 @@ func (s *session) recycle(f *wire.Frame) {
 func (s *session) release(f *wire.Frame) {
 	s.kept -= f.Kept
 	s.srv.ledger.Dropped(f.Cap())
-	s.unhold(f.Drop())
+	s.claim.Free(int64(f.Drop()))
 }
 
 // countKept accounts for memory that is kept although its handle is closed: that of the frame into which the next
@@ -88,50 +88,22 @@ func (s *session) hold(n, owed int) error {
 	srv.ledger.Dropped(n)
 	srv.ledger.Collect()
 	most := int64(max(srv.limits.MaxMessage, limits.Control, int(s.stepLimit.Load())))
-	ok, changed := srv.buffers.Grow(s.claim, int64(n), int64(owed), most)
-	if !ok {
-		_ = s.conn.SetReadDeadline(time.Time{}) // time spent waiting for others does not count
-		if err := s.awaitRoom(int64(n), int64(owed), most, changed); err != nil {
-			return err
-		}
-		_ = s.conn.SetReadDeadline(time.Now().Add(srv.limits.FrameTimeout))
+	if s.claim.Grow(int64(n), int64(owed), most) {
+		return nil
 	}
-	srv.buffered.Add(int64(n))
+	s.readUntil(time.Time{}) // time spent waiting for others does not count
+	if err := s.claim.Await(s.ctx, int64(n), int64(owed), most); err != nil {
+		return err
+	}
+	s.readUntil(time.Now().Add(srv.limits.FrameTimeout))
 	return nil
 }
 
-// awaitRoom is Grow, but waits for others to free memory. After FrameTimeout, the session that
-// holds the most loses its connection: this one, unless another holds more.
-func (s *session) awaitRoom(n, owed, most int64, changed chan struct{}) error {
-	srv := s.srv
-	limit := time.NewTimer(srv.limits.FrameTimeout)
-	defer limit.Stop()
-	for ok := false; !ok; {
-		select {
-		case <-changed:
-		case <-limit.C:
-			if ok, _ = srv.buffers.Grow(s.claim, n, owed, most); ok {
-				return nil
-			}
-			if !srv.buffers.CutGreediest(s.claim) {
-				return srv.buffers.Exceeds()
-			}
-			limit.Reset(srv.limits.FrameTimeout)
-		case <-s.ctx.Done():
-			return s.ctx.Err()
-		}
-		if s.claim.Cut() {
-			return srv.buffers.Exceeds()
-		}
-		ok, changed = srv.buffers.Grow(s.claim, n, owed, most)
-	}
-	return nil
-}
-
-func (s *session) unhold(n int) {
-	if n > 0 {
-		s.srv.buffers.Free(s.claim, int64(n))
-		s.srv.buffered.Add(int64(-n))
+// readUntil sets the read deadline of the connection. A session that is cut reads no more.
+func (s *session) readUntil(deadline time.Time) {
+	_ = s.conn.SetReadDeadline(deadline)
+	if s.claim.Cut() {
+		_ = s.conn.SetReadDeadline(time.Unix(1, 0))
 	}
 }
 

@@ -94,8 +94,6 @@ type Server struct {
 	wg        sync.WaitGroup
 	drain     atomic.Bool
 	ledger    *limits.Ledger
-	buffers   *limits.Buffers
-	buffered  atomic.Int64 // bytes of requests
 	requests  atomic.Uint64
 	steps     atomic.Uint64          // of handles
 	rows      atomic.Uint64          // steps times rows
@@ -120,8 +118,7 @@ func New(c Config) *Server {
 	}
 	s := &Server{c: c, limits: c.Limits, log: c.Log, begun: time.Now(), quiet: time.Now(),
 		sessions: map[*session]struct{}{}, open: map[*handle]*limits.Holder{},
-		ledger: limits.NewLedger(c.Limits, c.Tokens), buffers: limits.NewBuffers(&c.Limits),
-		failures: map[int]*atomic.Uint64{}}
+		ledger: limits.NewLedger(c.Limits, c.Tokens), failures: map[int]*atomic.Uint64{}}
 	for _, code := range wire.Codes() {
 		s.failures[code] = new(atomic.Uint64)
 	}
@@ -265,9 +262,9 @@ func (s *Server) Counts() Counts {
 	c := Counts{
 		Requests: s.requests.Load(), Steps: s.steps.Load(), SeatSteps: s.rows.Load(), Illegal: s.illegal.Load(),
 		Decisions: s.decisions.Load(), Received: s.received.Load(), Sent: s.sent.Load(), Durations: s.took.read(),
-		ReplyMemory: s.ledger.Building(), Open: s.ledger.Open(),
+		ReplyMemory: s.ledger.Replies.Held(), Open: s.ledger.Open(),
 	}
-	c.RequestMemory, c.RequestMemoryLimit = s.buffers.Pool()
+	c.RequestMemory, c.RequestMemoryLimit = s.ledger.Requests.Taken()
 	for _, code := range wire.Codes() {
 		c.Errors = append(c.Errors, ErrorCount{strconv.Itoa(code), wire.Errorf(code, "").Name, s.failures[code].Load()})
 	}

@@ -36,11 +36,11 @@ type session struct {
 
 	freeMu sync.Mutex
 	free   []*wire.Frame
-	kept   int           // bytes of frames that handles account for
-	keep   int           // the most of them
-	over   int64         // bytes of kept beyond keep, accounted for
-	claim  *limits.Claim // other bytes of frames
-	sender *limits.Sender
+	kept   int             // bytes of frames that handles account for
+	keep   int             // the most of them
+	over   int64           // bytes of kept beyond keep, accounted for
+	claim  *limits.Holding // other bytes of frames
+	sender *limits.Holding // bytes of responses
 
 	writeMu  sync.Mutex
 	deadline time.Time // write deadline of the connection
@@ -58,13 +58,12 @@ type session struct {
 
 func newSession(srv *Server, conn net.Conn, id uint64) *session {
 	ctx, cancel := context.WithCancel(context.Background())
-	// A session that is cut stops reading.
-	claim := srv.buffers.Claim(func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })
-	s := &session{srv: srv, conn: conn, id: id, ctx: ctx, cancel: cancel, claim: claim,
+	s := &session{srv: srv, conn: conn, id: id, ctx: ctx, cancel: cancel,
 		queue: make(chan *wire.Frame, srv.limits.MaxInflight+1), arrived: make(chan struct{}, 1),
 		handles: map[uint32]*handle{}, tab: srv.ledger.Tab(nil),
 		agents: batch.Agents{New: srv.c.Agents, Memory: srv.c.AgentMemory, Trusted: srv.c.Trusted, Uploads: batch.Weights{}}}
-	s.sender = srv.ledger.Sender(func() { go s.end() }) // closing a TLS connection may wait for its client
+	s.claim = srv.ledger.Requests.Holding(func() { s.readUntil(time.Time{}) })
+	s.sender = srv.ledger.Replies.Holding(func() { go s.end() }) // closing a TLS connection may wait for its client
 	return s
 }
 
@@ -84,7 +83,7 @@ func (s *session) run() {
 		}
 	})
 	err := s.readAll()
-	s.srv.buffers.Settle(s.claim)
+	s.claim.Settle()
 	s.end()
 	close(s.queue)
 	answering.Wait()
@@ -95,7 +94,7 @@ func (s *session) run() {
 func (s *session) dispose() {
 	defer s.srv.wg.Done()
 	defer s.srv.forget(s)
-	s.srv.buffers.Settle(s.claim)
+	s.claim.Settle()
 	for h := range s.handles {
 		s.closeHandle(h)
 	}
@@ -103,7 +102,6 @@ func (s *session) dispose() {
 		s.release(f)
 	}
 	s.countKept()
-	s.srv.buffers.Drop(s.claim)
 	s.tab.Close()
 }
 
@@ -124,7 +122,7 @@ func (s *session) read(r *wire.Reader) (*wire.Frame, error) {
 		return f, nil
 	}
 	if s.claim.Cut() {
-		err = s.srv.buffers.Exceeds()
+		err = s.claim.Exceeds()
 	}
 	var refusal *wire.Error
 	if errors.As(err, &refusal) {
@@ -145,19 +143,16 @@ func (s *session) readAll() error {
 		}
 		var until time.Time
 		if more {
-			s.claim.Began.Store(time.Now().UnixNano())
+			s.claim.Began()
 			until = time.Now().Add(s.srv.limits.FrameTimeout)
 		}
-		_ = s.conn.SetReadDeadline(until)
+		s.readUntil(until)
 	}
 	_ = s.conn.SetReadDeadline(time.Now().Add(s.srv.limits.HelloTimeout))
 	for {
 		f, err := s.read(r)
 		if err != nil {
 			return err
-		}
-		if s.claim.Cut() {
-			_ = s.conn.SetReadDeadline(time.Unix(1, 0)) // which this request may have reset
 		}
 		switch {
 		case f.Kind == wire.Notification:

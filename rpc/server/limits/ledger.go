@@ -39,9 +39,11 @@ func (u *Use) add(v Use, sign int) {
 
 // A Ledger counts what is open and refuses what exceeds the limits of the server or of a token.
 type Ledger struct {
+	Garbage
+	Requests, Replies *Pool
+
 	limits  Limits
 	holders []*Holder // of the tokens
-	*Replies
 
 	mu   sync.Mutex
 	open Use
@@ -61,7 +63,8 @@ type TokenCount struct {
 
 // NewLedger returns a ledger in which nothing is open.
 func NewLedger(l Limits, tokens []Token) *Ledger {
-	ledger := &Ledger{limits: l, Replies: newReplies(&l)}
+	ledger := &Ledger{limits: l}
+	ledger.Requests, ledger.Replies = newRequests(&l, &ledger.Garbage), newReplies(&l, &ledger.Garbage)
 	for _, t := range tokens {
 		ledger.holders = append(ledger.holders, &Holder{Token: t, sum: sha256.Sum256([]byte(t.Secret))})
 	}
