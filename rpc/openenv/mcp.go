@@ -53,7 +53,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	var err error
 	if id != "" {
-		_, err = s.find(secretOf(r.Header), mcpPrefix+id) // that of another token is not found
+		_, err = s.find(secretOf(r.Header), ownPrefix+id) // that of another token is not found
 	} else if p, _, full := s.open(secretOf(r.Header), rand.Text(), nil); full == nil {
 		p.close() // there is room for one more
 	} else {
@@ -66,9 +66,6 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	s.mcpHTTP.ServeHTTP(w, r)
 }
 
-// mcpPrefix begins the names of episodes that sessions of MCP play.
-const mcpPrefix = "mcp:"
-
 // countMCP has every session of MCP count as one of the server, with its first message and until it ends. serveMCP has
 // compared its token. A client may first ask for versions, in a session that ends with the answer and plays no game: if
 // that counted, the client could find its own place taken, by what it just asked.
@@ -77,7 +74,7 @@ func (s *Server) countMCP(next mcp.MethodHandler) mcp.MethodHandler {
 		if method == "server/discover" {
 			return next(ctx, method, q)
 		}
-		id := mcpPrefix + q.GetSession().ID()
+		id := ownPrefix + q.GetSession().ID()
 		p, created, err := s.open(secretOfMCP(q), id, nil)
 		if err != nil {
 			return nil, s.failureOf(err)
@@ -103,7 +100,7 @@ func secretOfMCP(q mcp.Request) string {
 
 // mcpTool serves a method as a tool of MCP.
 func (s *Server) mcpTool(_ context.Context, q *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	p, err := s.find(secretOfMCP(q), mcpPrefix+q.Session.ID())
+	p, err := s.find(secretOfMCP(q), ownPrefix+q.Session.ID())
 	if err != nil {
 		return s.toolError(err), nil
 	}
@@ -153,15 +150,14 @@ func (s *Server) rpc(secret string, b []byte, own *session) (json.RawMessage, er
 
 // rpcError is what the client is told of an error.
 func (s *Server) rpcError(err error) error {
-	var e *jsonrpc.Error
-	if errors.As(err, &e) {
-		return e
+	if errors.As(err, new(*jsonrpc.Error)) {
+		return err
 	}
-	f := s.failureOf(err)
+	f, code := s.failureOf(err), int64(rpcServer)
 	if f.code == "VALIDATION_ERROR" {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: f.Error()}
+		code = jsonrpc.CodeInvalidParams
 	}
-	return &jsonrpc.Error{Code: rpcServer, Message: f.Error()}
+	return &jsonrpc.Error{Code: code, Message: f.Error()}
 }
 
 func (s *Server) method(secret string, q *jsonrpc.Request, own *session) (any, error) {

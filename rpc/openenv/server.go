@@ -44,9 +44,7 @@ type Server struct {
 	draining atomic.Bool
 
 	mu       sync.Mutex
-	sessions map[*session]struct{}
-	episodes map[place]*session // those of clients without a connection of their own
-	unnamed  map[string]string  // by token: the id of the episode without a name
+	episodes map[place]*session
 
 	methods []method
 	tools   []*mcp.Tool // the same
@@ -61,8 +59,8 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{c: c, sessions: map[*session]struct{}{}, episodes: map[place]*session{}, unnamed: map[string]string{},
-		limits: c.Guests.Limits(), methods: methods(), texts: make([]atomic.Pointer[string], c.Game.Actions)}
+	s := &Server{c: c, episodes: map[place]*session{}, limits: c.Guests.Limits(), methods: methods(),
+		texts: make([]atomic.Pointer[string], c.Game.Actions)}
 	s.limits.MaxMessage = min(s.limits.MaxMessage, mostMessage)
 	s.newMCP()
 	most := connections * s.limits.MaxSessions
@@ -103,7 +101,7 @@ func (s *Server) Close() error {
 	}
 	s.Drain()
 	s.mu.Lock()
-	all := slices.Collect(maps.Keys(s.sessions))
+	all := slices.Collect(maps.Values(s.episodes))
 	s.mu.Unlock()
 	for _, p := range all {
 		p.close()

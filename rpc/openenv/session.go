@@ -26,8 +26,9 @@ import (
 type session struct {
 	srv    *Server
 	at     place
-	secret string   // the client's token
-	parent *session // what it was forked from; nil for none
+	secret string                // the client's token
+	parent *session              // what it was forked from; nil for none
+	forks  map[*session]struct{} // guarded by srv.mu
 
 	mu     sync.Mutex
 	ctx    context.Context // of its agents
@@ -42,10 +43,6 @@ type session struct {
 	closed bool
 	socket atomic.Pointer[websocket.Conn] // the WebSocket that plays it; nil for none
 
-	// Guarded by srv.mu:
-	forks map[*session]struct{}
-	gone  bool // it can have no more
-
 	id string
 	episode
 }
@@ -55,40 +52,6 @@ var (
 	errReset  = errors.New("no episode has begun: send a reset first")
 	errDone   = errors.New("the episode is over: send a reset to begin the next one")
 )
-
-// newSession admits a client that sent secret to a session that nobody else finds.
-func (s *Server) newSession(secret string) (*session, error) {
-	token, err := s.c.Guests.Recognize(secret)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.admit(secret, place{token: token}, nil)
-}
-
-// admit returns a new session, as a branch of parent unless that is nil. The caller holds s.mu.
-func (s *Server) admit(secret string, at place, parent *session) (*session, error) {
-	switch {
-	case s.draining.Load():
-		return nil, errDraining
-	case parent != nil && parent.gone:
-		return nil, errClosed
-	}
-	guest, err := s.c.Guests.Admit(secret, s.c.Game, s.c.vec(s.c.Seat))
-	if err != nil {
-		return nil, err
-	}
-	p := &session{srv: s, at: at, secret: secret, parent: parent, guest: guest, forks: map[*session]struct{}{}}
-	p.touch()
-	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.idle = time.AfterFunc(s.c.Idle, p.expire)
-	s.sessions[p] = struct{}{}
-	if parent != nil {
-		parent.forks[p] = struct{}{}
-	}
-	return p, nil
-}
 
 // expire closes the session if it has not been used for the idle time.
 func (p *session) expire() {
@@ -116,7 +79,8 @@ func (p *session) close() {
 	}
 	p.guest.Leave()
 	p.mu.Unlock()
-	for _, f := range p.srv.forget(p) {
+	p.srv.forget(p)
+	for _, f := range p.branches() { // it can have no more
 		f.close()
 	}
 }
@@ -125,15 +89,6 @@ func (p *session) branches() []*session {
 	p.srv.mu.Lock()
 	defer p.srv.mu.Unlock()
 	return slices.Collect(maps.Keys(p.forks))
-}
-
-// over reports whether the episode is over, and when the session was last used. It does not wait for one that plays.
-func (p *session) over() (used time.Time, over bool) {
-	if !p.mu.TryLock() {
-		return used, false
-	}
-	defer p.mu.Unlock()
-	return time.Unix(0, p.used.Load()), p.done && !p.closed
 }
 
 // touch notes that the session is in use, and so is what it was forked from.
@@ -179,9 +134,22 @@ func (p *session) reserve(turns int) error {
 	return err
 }
 
-// A place is where a session is found: by the name of the client's token and the id of the episode. Sessions that play
-// one WebSocket have no id, and nobody finds them.
+// A place is where a session is found: by the name of the client's token and the id of the episode. The episode without
+// a name is also found by "".
 type place struct{ token, id string }
+
+// ownPrefix begins the ids of sessions that belong to a connection and end with it.
+const ownPrefix = "own:"
+
+// newSession admits a client that sent secret to a session that nobody else finds.
+func (s *Server) newSession(secret string) (*session, error) {
+	token, err := s.c.Guests.Recognize(secret)
+	if err != nil {
+		return nil, err
+	}
+	p, _, err := s.enter(secret, place{token, ownPrefix + rand.Text()}, nil)
+	return p, err
+}
 
 // find returns the session of an id, or, if it is "", of the episode without a name.
 func (s *Server) find(secret, id string) (*session, error) {
@@ -191,13 +159,11 @@ func (s *Server) find(secret, id string) (*session, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if id == "" {
-		if id = s.unnamed[token]; id == "" {
-			return nil, badRequest(errReset)
-		}
-	}
 	if p := s.episodes[place{token, id}]; p != nil {
 		return p, nil
+	}
+	if id == "" {
+		return nil, badRequest(errReset)
 	}
 	return nil, gone(fmt.Errorf("no episode %.80q: send a reset (one that nobody uses for %v is closed)", id, s.c.Idle))
 }
@@ -241,54 +207,55 @@ func (s *Server) open(secret, id string, parent *session) (p *session, created b
 func (s *Server) enter(secret string, at place, parent *session) (p *session, created bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	unnamed := at.id == ""
-	if unnamed {
-		at.id = cmp.Or(s.unnamed[at.token], rand.Text())
+	switch {
+	case s.episodes[at] != nil:
+		return s.episodes[at], false, nil
+	case s.draining.Load():
+		return nil, false, errDraining
+	case parent != nil && s.episodes[parent.at] != parent:
+		return nil, false, errClosed
 	}
-	if p := s.episodes[at]; p != nil {
-		return p, false, nil
-	}
-	if p, err = s.admit(secret, at, parent); err != nil {
+	guest, err := s.c.Guests.Admit(secret, s.c.Game, s.c.vec(s.c.Seat))
+	if err != nil {
 		return nil, false, err
 	}
-	if unnamed {
-		s.unnamed[at.token] = at.id
+	p = &session{srv: s, at: place{at.token, cmp.Or(at.id, rand.Text())}, secret: secret, parent: parent, guest: guest,
+		forks: map[*session]struct{}{}}
+	p.touch()
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.idle = time.AfterFunc(s.c.Idle, p.expire)
+	s.episodes[at], s.episodes[p.at] = p, p
+	if parent != nil {
+		parent.forks[p] = struct{}{}
 	}
-	s.episodes[at] = p
 	return p, true, nil
 }
 
-// oldest returns that session of a token whose episode has been over for the longest time, nil if there is none.
-// Sessions of MCP end themselves.
-func (s *Server) oldest(token string) (found *session) {
+// forget removes a session that is closed.
+func (s *Server) forget(p *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var since time.Time
-	for at, p := range s.episodes {
-		if at.token != token || strings.HasPrefix(at.id, mcpPrefix) {
-			continue
-		}
-		if used, over := p.over(); over && (found == nil || used.Before(since)) {
-			since, found = used, p
-		}
+	delete(s.episodes, p.at)
+	if unnamed := (place{p.at.token, ""}); s.episodes[unnamed] == p {
+		delete(s.episodes, unnamed)
 	}
-	return found
-}
-
-// forget removes a session that is closed, and returns its branches. It can have no more.
-func (s *Server) forget(p *session) (branches []*session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p.gone = true
-	delete(s.sessions, p)
 	if p.parent != nil {
 		delete(p.parent.forks, p)
 	}
-	if s.episodes[p.at] == p {
-		delete(s.episodes, p.at)
-		if s.unnamed[p.at.token] == p.at.id {
-			delete(s.unnamed, p.at.token)
+}
+
+// oldest returns that session of a token whose episode has been over for the longest time, nil if there is none.
+func (s *Server) oldest(token string) (found *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at, p := range s.episodes {
+		if at.token != token || strings.HasPrefix(at.id, ownPrefix) || !p.mu.TryLock() { // one that plays is not over
+			continue
 		}
+		if p.done && !p.closed && (found == nil || p.used.Load() < found.used.Load()) {
+			found = p
+		}
+		p.mu.Unlock()
 	}
-	return slices.Collect(maps.Keys(p.forks))
+	return found
 }
