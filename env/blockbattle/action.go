@@ -130,7 +130,6 @@ func ActionOf(l Landing) env.Action {
 	return action(spin, rot, x, y)
 }
 
-// Text implements env.Game.
 func Text(a env.Action) string {
 	switch {
 	case a == SkipAction:

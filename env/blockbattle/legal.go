@@ -37,7 +37,6 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return dst
 }
 
-// MaskLegal implements env.Masker.
 func (s *State) MaskLegal(seat int, mask []byte) {
 	var legal places
 	n := s.legal(seat, &legal)

@@ -34,7 +34,6 @@ var allGlobals = func() (g env.Globals) {
 	return g
 }()
 
-// Observe implements env.State.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	own, opp := &s.Sides[seat], &s.Sides[1-seat]
 	own.paint(planes[:Width*Height])
@@ -92,7 +91,6 @@ func (s *Side) paint(out []uint8) {
 	}
 }
 
-// Show implements env.State.
 func (s *State) Show(f *env.Frame) {
 	for i := range s.Sides {
 		s.Sides[i].show(f.Add([2]string{"player1", "player2"}[i], Width, Height), s)
@@ -157,7 +155,6 @@ func (s *State) summary() string {
 	return text
 }
 
-// Mark implements env.Marker.
 func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
 	if a >= SkipAction {
 		return

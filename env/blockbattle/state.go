@@ -44,11 +44,8 @@ func (s *State) Hide(_ env.Seats, seed uint64) {
 	s.End()
 }
 
-// CopyFrom implements env.State.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
-
-// SeatCount implements env.State.
-func (s *State) SeatCount() int { return 2 }
+func (s *State) SeatCount() int         { return 2 }
 
 // Acting implements env.State. Both seats act in every round.
 func (s *State) Acting() env.Seats {
@@ -99,7 +96,6 @@ func (s *State) After(seat int, a env.Action) {
 // Score implements env.State with row_points.
 func (s *State) Score(seat int) int { return int(s.Sides[seat].Points) }
 
-// Result implements env.State.
 func (s *State) Result(seat int) float32 {
 	switch {
 	case !s.Over || s.Winner == Nobody:
@@ -110,7 +106,6 @@ func (s *State) Result(seat int) float32 {
 	return -1
 }
 
-// Check implements env.State.
 func (s *State) Check() error {
 	// Every game ends by its solid rows, one for each SolidInterval rounds. A round raises combo and skips by at most one,
 	// and earns at most 18 points, or 10 and the combo. Positions that training starts from have up to given more.

@@ -85,7 +85,6 @@ var flags = func() (out [16][4]float32) {
 	return out
 }()
 
-// Observe implements env.State.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	const squares = Size * Size
 	n := int(s.Seats)
@@ -134,7 +133,6 @@ func (b *Board) paint(out []uint8) {
 	binary.LittleEndian.PutUint64(out[Size*Size-8:], env.CellBytes[uint8(b[3]>>(Size-8))])
 }
 
-// Show implements env.State.
 func (s *State) Show(f *env.Frame) {
 	b := f.Add("board", Size, Size)
 	for seat := range s.Cells {

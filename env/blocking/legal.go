@@ -54,7 +54,6 @@ func (s *State) May(seat int) uint32 {
 // forms in boxes of 2x3.
 const maxActions = Letters * 8 * (Size - 1) * (Size - 2)
 
-// Legal implements env.State.
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	if s.Acting()>>uint(seat)&1 == 0 {
 		return dst
@@ -69,7 +68,6 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return dst
 }
 
-// MaskLegal implements env.Masker.
 func (s *State) MaskLegal(seat int, mask []byte) {
 	allowed, connected := s.Open(seat)
 	var at scan

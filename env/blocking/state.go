@@ -80,11 +80,8 @@ func Deal(letters uint32) (draws []uint16) {
 
 // Hide implements env.State. Nothing is hidden.
 func (s *State) Hide(env.Seats, uint64) {}
-
-// CopyFrom implements env.State.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
 
-// Hash implements env.Hasher.
 func (s *State) Hash() uint64 {
 	h := uint64(s.TableID)<<32 | uint64(s.Out)<<24 | uint64(s.Stuck)<<16 | uint64(s.Turn)<<8 | uint64(s.Reason)<<4
 	if s.PlayOut {
@@ -101,7 +98,6 @@ func (s *State) Hash() uint64 {
 	return env.Mix(h)
 }
 
-// Acting implements env.State.
 func (s *State) Acting() env.Seats {
 	if s.Reason != Running {
 		return 0
@@ -164,10 +160,8 @@ func (s *State) ahead(seat int) bool {
 	return true
 }
 
-// SeatCount implements env.State.
 func (s *State) SeatCount() int { return int(s.Seats) }
 
-// Score implements env.State.
 func (s *State) Score(seat int) int {
 	if s.Out.Has(seat) {
 		return -1
@@ -175,7 +169,6 @@ func (s *State) Score(seat int) int {
 	return int(s.Points[seat])
 }
 
-// Result implements env.State.
 func (s *State) Result(seat int) float32 {
 	if s.Reason == Running {
 		return 0
@@ -191,7 +184,6 @@ func (s *State) Result(seat int) float32 {
 	return float32(sum) / float32(s.Seats-1)
 }
 
-// Check implements env.State.
 func (s *State) Check() error {
 	c := env.Checker{Game: "blocking"}
 	c.Draws(&s.Rand)

@@ -167,7 +167,6 @@ func (s *State) Table() *Table {
 	return t
 }
 
-// SameTable implements env.Tabled.
 func (s *State) SameTable(as env.State) bool { return s.TableID == as.(*State).TableID }
 
 // Use makes a shape table available to States and returns its State.TableID. The id is 0 for

@@ -112,7 +112,6 @@ func Ink(t int) uint8 {
 //go:embed RULES.md
 var Rulebook string
 
-// Observe implements env.State.
 func (s *State) Observe(_ int, planes []uint8, globals []float32) {
 	const board = Rows * Cols
 	planes = planes[:(1+Known)*board]

@@ -84,13 +84,9 @@ func (s *State) Hide(_ env.Seats, seed uint64) {
 	s.Seed(seed)
 }
 
-// CopyFrom implements env.State.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
+func (s *State) SeatCount() int         { return 1 }
 
-// SeatCount implements env.State.
-func (s *State) SeatCount() int { return 1 }
-
-// Acting implements env.State.
 func (s *State) Acting() env.Seats {
 	if s.Failed {
 		return 0
@@ -101,7 +97,6 @@ func (s *State) Acting() env.Seats {
 // Block returns the k-th known block where it appears. Block 0 is the one in play.
 func (s *State) Block(k int) Block { return BlockOf(int(s.Blocks[k])) }
 
-// Legal implements env.State.
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	if s.Failed || seat != 0 {
 		return dst
@@ -111,7 +106,6 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return rest.Actions(dst)
 }
 
-// MaskLegal implements env.Masker.
 func (s *State) MaskLegal(_ int, mask []byte) {
 	var rest Poses
 	s.rest(&rest)
@@ -191,7 +185,6 @@ func (s *State) remove(full uint64) {
 	}
 }
 
-// Score implements env.State.
 func (s *State) Score(int) int { return int(s.Points) }
 
 // Result implements env.State. There is no opponent.
@@ -200,7 +193,6 @@ func (s *State) Result(int) float32 { return 0 }
 // mostEarned is what one turn can earn: a block of MaxSize squares fills as many rows. maxPoints fits into Points.
 const mostEarned, maxPoints = 1<<MaxSize - 1, 1 << 30
 
-// Check implements env.State.
 func (s *State) Check() error {
 	c := env.Checker{Game: "dropblox"}
 	c.Draws(&s.Rand)

@@ -30,7 +30,6 @@ var Parse = env.Parser(Actions, Text, "tetrisduel: placement %q: want y x d with
 
 const trayAhead = 4 // blocks after the current one in the tray
 
-// Show implements env.State.
 func (s *State) Show(f *env.Frame) {
 	b := f.Add("seat 1 (red) falls down, seat 2 (blue) up", Width, Height)
 	for y := 0; y < Height; y++ {
@@ -124,7 +123,6 @@ var allGlobals = func() (g env.Globals) {
 	return g
 }()
 
-// Observe implements env.State.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	paint(planes, &s.Cells, seat == 1)
 	globals = globals[:numGlobals]

@@ -248,7 +248,6 @@ func list(rest *[Directions]places, dst []env.Action) []env.Action {
 	return dst
 }
 
-// Legal implements env.State.
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	if s.Reason != Running || seat != s.Mover() {
 		return dst
@@ -258,7 +257,6 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return list(&rest, dst)
 }
 
-// MaskLegal implements env.Masker.
 func (s *State) MaskLegal(_ int, mask []byte) {
 	var rest [Directions]places
 	s.legal(&rest)

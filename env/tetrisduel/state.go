@@ -53,8 +53,6 @@ func (s *State) Reset(seed uint64) {
 
 // Hide implements env.State. Nothing is hidden.
 func (s *State) Hide(env.Seats, uint64) {}
-
-// CopyFrom implements env.State.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
 
 // Hash implements env.Hasher. Of the blocks to come, it covers those of this bag and the next three.
@@ -90,10 +88,8 @@ func (s *State) Board(seat int) falling.Field {
 	return Turned(&s.Cells)
 }
 
-// SeatCount implements env.State.
 func (s *State) SeatCount() int { return 2 }
 
-// Acting implements env.State.
 func (s *State) Acting() env.Seats {
 	if s.Reason != Running {
 		return 0
@@ -161,11 +157,8 @@ func (s *State) Place(a env.Action) (peace, battle int) {
 }
 
 func (s *State) end(r Reason, winner int8) { s.Reason, s.Winner = r, winner }
+func (s *State) Score(seat int) int        { return int(s.Points[seat]) }
 
-// Score implements env.State.
-func (s *State) Score(seat int) int { return int(s.Points[seat]) }
-
-// Result implements env.State.
 func (s *State) Result(seat int) float32 {
 	switch {
 	case s.Winner == Nobody:
@@ -176,7 +169,6 @@ func (s *State) Result(seat int) float32 {
 	return -1
 }
 
-// Check implements env.State.
 func (s *State) Check() error {
 	c := env.Checker{Game: "tetrisduel"}
 	c.Draws(&s.Rand)

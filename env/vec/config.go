@@ -174,7 +174,12 @@ func (c Config) check(g *env.Game) (Config, error) {
 			c.Autoreset, c.Rows, c.Reward, c.Illegal)
 	}
 	if c.Mixtures == nil {
-		c.Mixtures = mixturesOf(c.Agents, c.Seats)
+		c.Mixtures = make([]Mixture, c.Seats)
+		for seat, agent := range c.Agents {
+			if agent != nil {
+				c.Mixtures[seat] = Mixture{{Agent: agent, Weight: 1, ID: uint16(seat)}}
+			}
+		}
 	}
 	if err := checkMixtures(c.Mixtures, c.Seats); err != nil {
 		return bad("%w", err)
@@ -217,13 +222,6 @@ func From(seed uint64) Seeds { return Seeds{set: true, first: seed} }
 // List seeds environment i with seeds[i].
 func List(seeds []uint64) Seeds { return Seeds{set: true, list: seeds} }
 
-func (s *Seeds) check(envs int) error {
-	if s.list != nil && len(s.list) != envs {
-		return fmt.Errorf("%d seeds for %d environments, want one each", len(s.list), envs)
-	}
-	return nil
-}
-
 // of returns environment i's new seed.
 func (s *Seeds) of(i int) uint64 {
 	if s.list != nil {
@@ -234,8 +232,9 @@ func (s *Seeds) of(i int) uint64 {
 
 // Seed streams of an environment besides its episodes, which are numbered from 0.
 const (
-	ownStream    = 1 << 63
-	agentStreams = 1 << 62
+	ownStream       = 1 << 63
+	agentStreams    = 1 << 62 // of agents, by episode
+	opponentStreams = 1 << 59 // of the draws from mixtures, by episode
 )
 
 // seed sets the environment's seed and returns to episode 0.
@@ -263,9 +262,9 @@ func (sl *slot) gameSeed() uint64 {
 	return env.Derive(sl.root, sl.episode)
 }
 
-// agentSeed returns the seed of seat's agent in this episode.
-func (sl *slot) agentSeed(seat int) uint64 {
-	return env.Derive(env.Derive(sl.root, agentStreams+sl.episode), uint64(seat))
+// seatSeed returns the seed of one of the streams that a seat has in this episode.
+func (sl *slot) seatSeed(streams uint64, seat int) uint64 {
+	return env.Derive(env.Derive(sl.root, streams+sl.episode), uint64(seat))
 }
 
 // next returns 64 random bits of the environment's own stream.

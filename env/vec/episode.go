@@ -38,7 +38,8 @@ func (e *Env) begin(w *worker, i int) error {
 		if err := errors.Join(e.draw(i), e.renewAgents(i)); err != nil {
 			return err
 		}
-		e.traceBegin(i)
+		e.traceDrop(i)
+		sl.traced = e.tracer != nil && e.tracer.Begin(i, sl.episode, sl.gameSeed())
 		if err := e.settle(w, i); err != nil {
 			return err
 		}
@@ -86,9 +87,14 @@ func (e *Env) step(w *worker, i int, j *job) error {
 	for r, row := 0, i*e.rows; r < e.rows; r, row = r+1, row+1 {
 		illegal := false
 		if seat := sl.seats[r]; seat != NoSeat {
-			if moves[seat], illegal = e.choose(sl, row, j.actions[row]); illegal {
+			a := j.actions[row]
+			if illegal = a != env.None && !e.allows(row, a); illegal {
 				w.illegal++
+				if a = env.None; e.c.Illegal == Random {
+					a = e.random(row, sl.next())
+				}
 			}
+			moves[seat] = a
 		}
 		if out.Illegal != nil {
 			out.Illegal[row] = bit(illegal)
@@ -120,7 +126,10 @@ func (e *Env) step(w *worker, i int, j *job) error {
 	e.showResult(s, sl, i, out.Result)
 	if sl.over || sl.cut {
 		sl.length = sl.steps
-		e.traceEnd(i)
+		if sl.traced {
+			sl.traced = false
+			e.tracer.End(i, s)
+		}
 		e.tally(i)
 		if e.c.Autoreset == SameStep {
 			e.show(w, s, sl, i, &j.final)
@@ -135,17 +144,6 @@ func (e *Env) step(w *worker, i int, j *job) error {
 	e.showOpponents(i, out.Opponent)
 	e.showMoves(w, i, out.Moves)
 	return nil
-}
-
-// choose returns the action that is played for a driven seat's action a, and whether a is illegal.
-func (e *Env) choose(sl *slot, row int, a env.Action) (played env.Action, illegal bool) {
-	switch {
-	case a == env.None || e.allows(row, a):
-		return a, false
-	case e.c.Illegal == Random:
-		return e.random(row, sl.next()), true
-	}
-	return env.None, true
 }
 
 // Renew prepares *agent, nil at first, for a new episode. An agent with a method NewGame(seed uint64)
@@ -187,9 +185,9 @@ func (e *Env) renewAgents(i int) error {
 		seat := set.First()
 		k := i*e.c.Seats + seat
 		if e.playing[k] == nil {
-			e.playing[k] = e.pools[seat].draw(e.slots[i].drawSeed(seat))
+			e.playing[k] = e.pools[seat].draw(e.slots[i].seatSeed(opponentStreams, seat))
 		}
-		if err := Renew(&e.agents[k], e.playing[k].Agent, e.slots[i].agentSeed(seat)); err != nil {
+		if err := Renew(&e.agents[k], e.playing[k].Agent, e.slots[i].seatSeed(agentStreams, seat)); err != nil {
 			return fmt.Errorf("seat %d: %w", seat, err)
 		}
 	}
@@ -257,21 +255,6 @@ func (e *Env) ContinueTrace(i int) {
 
 // Traced reports whether the tracer follows the episode of environment i.
 func (e *Env) Traced(i int) bool { return e.slots[i].traced }
-
-// traceBegin offers environment i's new episode to the tracer.
-func (e *Env) traceBegin(i int) {
-	sl := &e.slots[i]
-	e.traceDrop(i)
-	sl.traced = e.tracer != nil && e.tracer.Begin(i, sl.episode, sl.gameSeed())
-}
-
-// traceEnd ends the trace of environment i's episode, if there is one.
-func (e *Env) traceEnd(i int) {
-	if sl := &e.slots[i]; sl.traced {
-		sl.traced = false
-		e.tracer.End(i, e.states[i])
-	}
-}
 
 // traceDrop abandons the trace of environment i's episode, if there is one.
 func (e *Env) traceDrop(i int) {

@@ -56,14 +56,6 @@ func (p *seatPool) draw(r uint64) *Choice {
 	return &p.choices[sort.Search(last, func(k int) bool { return at < p.sums[k] })]
 }
 
-// opponentStreams are the seed streams of the draws from mixtures, by episode.
-const opponentStreams = 1 << 59
-
-// drawSeed returns the random bits that draw seat's agent in this episode.
-func (sl *slot) drawSeed(seat int) uint64 {
-	return env.Derive(env.Derive(sl.root, opponentStreams+sl.episode), uint64(seat))
-}
-
 // SetMixtures replaces the mixtures of all seats: by seat, empty for those that the caller drives, which
 // must remain the same. An environment draws from the new mixtures when its next episode
 // starts, or when Restore puts another episode there. SetMixtures must not be called during a step.
@@ -78,17 +70,6 @@ func (e *Env) SetMixtures(mixtures []Mixture) error {
 	}
 	e.setMixtures(mixtures)
 	return nil
-}
-
-// mixturesOf returns the mixtures of Config.Agents; the ID of an agent is its seat.
-func mixturesOf(agents []AgentFactory, seats int) []Mixture {
-	mixtures := make([]Mixture, seats)
-	for seat, agent := range agents {
-		if agent != nil {
-			mixtures[seat] = Mixture{{Agent: agent, Weight: 1, ID: uint16(seat)}}
-		}
-	}
-	return mixtures
 }
 
 func checkMixtures(mixtures []Mixture, seats int) error {
@@ -126,7 +107,7 @@ func (e *Env) count(id uint16) {
 func (e *Env) draw(i int) error {
 	for set := e.agentSeats(); set != 0; set = set.Rest() {
 		seat := set.First()
-		if err := e.seat(i, seat, e.pools[seat].draw(e.slots[i].drawSeed(seat))); err != nil {
+		if err := e.seat(i, seat, e.pools[seat].draw(e.slots[i].seatSeed(opponentStreams, seat))); err != nil {
 			return err
 		}
 	}

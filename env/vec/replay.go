@@ -110,20 +110,16 @@ func (e *Env) loggedMove(w *worker, i, seat int) (a env.Action, ok bool, err err
 	if w.log == nil {
 		return env.None, false, nil
 	}
-	switch n := w.moves[0]; {
-	case n >= w.log[0]:
+	n := w.moves[0]
+	if n >= w.log[0] {
 		return env.None, false, fmt.Errorf("%w: it has %d moves of agents, which make more", ErrLog, n)
-	case n+1 >= MovesLen || !forgetful(e.agents[i*e.c.Seats+seat]):
-		return env.None, false, nil
-	default:
-		return env.Action(w.log[n+1]), true, nil
 	}
-}
-
-// forgetful reports whether an agent keeps nothing from one choice to the next, so that choices may be left out.
-func forgetful(a env.Agent) bool {
-	memory, err := Memory(a)
-	return err == nil && len(memory) == 0
+	if n+1 >= MovesLen {
+		return env.None, false, nil
+	}
+	// Choices may be left out of an agent that keeps nothing from one to the next.
+	memory, err := Memory(e.agents[i*e.c.Seats+seat])
+	return env.Action(w.log[n+1]), err == nil && len(memory) == 0, nil
 }
 
 // note adds a move of an agent to the moves of this step.

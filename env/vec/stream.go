@@ -165,12 +165,13 @@ func (s *Stream) Recv(dst []uint32, most int) ([]uint32, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
-		for s.running > 0 {
-			s.mu.Unlock()
-			<-s.awaitAll()
-			s.mu.Lock()
-		}
-		return dst, s.fail()
+		s.mu.Unlock()
+		s.Settle()
+		s.mu.Lock()
+		err := fmt.Errorf("vec %s: environment %d: %w", s.e.g.Name, s.errAt, s.err)
+		s.e.broken = fmt.Errorf("%w; reset all environments to go on", err)
+		s.clear()
+		return dst, err
 	}
 	for n := min(most, s.done.len); n > 0; n-- {
 		i := s.done.pop()
@@ -180,16 +181,13 @@ func (s *Stream) Recv(dst []uint32, most int) ([]uint32, error) {
 	return dst, nil
 }
 
-// awaitAll is Await for all environments.
-func (s *Stream) awaitAll() <-chan struct{} { return s.Await(len(s.away) + 1) }
-
 // Settle waits until no environment is being stepped. Those that are done remain to be received.
 func (s *Stream) Settle() {
 	s.mu.Lock()
 	running := s.running
 	s.mu.Unlock()
 	if running > 0 {
-		<-s.awaitAll()
+		<-s.Await(len(s.away) + 1)
 	}
 }
 
@@ -198,22 +196,13 @@ func (s *Stream) Drop() {
 	s.Settle()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.err = nil
 	s.clear()
 }
 
+// clear makes all environments idle. The caller holds mu.
 func (s *Stream) clear() {
-	s.done.len, s.todo.len = 0, 0
+	s.err, s.done.len, s.todo.len = nil, 0, 0
 	clear(s.away)
-}
-
-// fail reports the step that failed. The caller holds mu.
-func (s *Stream) fail() error {
-	err := fmt.Errorf("vec %s: environment %d: %w", s.e.g.Name, s.errAt, s.err)
-	s.e.broken = fmt.Errorf("%w; reset all environments to go on", err)
-	s.err = nil
-	s.clear()
-	return err
 }
 
 // InFlight returns how many environments are in flight, and how many of these are done.

@@ -128,7 +128,15 @@ func (e *Env) Driven() env.Seats { return e.driven }
 // observations of all environments to out, with reward 0; the environments that were not selected keep their flags.
 // It returns an error and changes nothing if mask or seeds do not have Envs elements, or mask selects no environment.
 func (e *Env) Reset(seeds Seeds, mask []bool, out *Batch) error {
-	if err := e.checkReset(seeds, mask, out); err != nil {
+	switch {
+	case e.broken != nil && (mask != nil || errors.Is(e.broken, errClosed)):
+		return e.broken
+	case seeds.list != nil && len(seeds.list) != e.c.Envs:
+		return fmt.Errorf("vec %s: %d seeds for %d environments, want one each", e.g.Name, len(seeds.list), e.c.Envs)
+	case mask != nil && (len(mask) != e.c.Envs || !slices.Contains(mask, true)):
+		return fmt.Errorf("vec %s: reset mask of %d, want %d with at least one true", e.g.Name, len(mask), e.c.Envs)
+	}
+	if err := errors.Join(e.stopped(), e.checkBatch(out)); err != nil {
 		return err
 	}
 	if e.broken != nil {
@@ -146,22 +154,6 @@ func (e *Env) reset(w *worker, i int, j *job) error {
 		}
 	}
 	return e.observe(w, i, j)
-}
-
-func (e *Env) checkReset(seeds Seeds, mask []bool, out *Batch) error {
-	if e.broken != nil && (mask != nil || errors.Is(e.broken, errClosed)) {
-		return e.broken
-	}
-	if err := seeds.check(e.c.Envs); err != nil {
-		return fmt.Errorf("vec %s: %w", e.g.Name, err)
-	}
-	if mask != nil && (len(mask) != e.c.Envs || !slices.Contains(mask, true)) {
-		return fmt.Errorf("vec %s: reset mask of %d, want %d with at least one true", e.g.Name, len(mask), e.c.Envs)
-	}
-	if err := e.stopped(); err != nil {
-		return err
-	}
-	return e.checkBatch(out)
 }
 
 // Step plays actions, one per row, in every environment and writes the results to out.

@@ -201,7 +201,6 @@ var everyBits = func() (out [bitSets]env.Action) {
 	return out
 }()
 
-// Legal implements env.State.
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	switch {
 	case s.Over != Running || seat != 0:
@@ -217,7 +216,6 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return dst
 }
 
-// MaskLegal implements env.Masker.
 func (s *State) MaskLegal(_ int, mask []byte) {
 	word := uint64(1<<bitSets - 1)
 	if s.Mode != Ticks {

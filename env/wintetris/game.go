@@ -82,7 +82,6 @@ func globals(ticks bool) (g env.Globals) {
 	return g
 }
 
-// Observe implements env.State.
 func (s *State) Observe(_ int, planes []uint8, globals []float32) {
 	paint(planes[:Height*Width], &s.Field)
 	clear(globals)
@@ -127,7 +126,6 @@ func paint(plane []uint8, f *Field) {
 	}
 }
 
-// Show implements env.State.
 func (s *State) Show(f *env.Frame) {
 	b := f.Add("", Width, Height)
 	for y := 0; y < Height; y++ {

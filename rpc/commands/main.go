@@ -66,13 +66,11 @@ func null(n int) *env.Game {
 // A nullState is a game that never ends and whose large boards are never written.
 type nullState struct{ toy.State }
 
-// Step implements env.State.
 func (s *nullState) Step(m env.Moves) {
 	s.State.Step(m)
 	s.Played, s.Points = 0, [env.MaxSeats]uint8{}
 }
 
-// CopyFrom implements env.State.
 func (s *nullState) CopyFrom(src env.State) { *s = *src.(*nullState) }
 
 // Observe implements env.State without writing the boards.

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -31,20 +30,6 @@ type openEnvFlags struct {
 	OpenEnvHost    []string      `name:"openenv-host" placeholder:"NAME" help:"${openenv_host_help}"`
 }
 
-// checkOpenEnv returns an error unless the server has an address and --openenv its game.
-func (f *openEnvFlags) checkOpenEnv(listeners int) error {
-	switch {
-	case f.OpenEnv == "" && listeners == 0:
-		return errors.New("no address to serve: set --listen, --openenv or both")
-	case f.OpenEnv == "" && f.Game != "":
-		return errors.New("--game is the game of --openenv: set --openenv HOST:PORT, or leave --game out, " +
-			"since clients of --listen open any game")
-	case f.OpenEnv != "" && f.Game == "":
-		return errors.New("--openenv serves one game: set --game, such as BlockBattle-v0")
-	}
-	return nil
-}
-
 // openEnvAddress returns the address as listen.Listen wants it.
 func (f *openEnvFlags) openEnvAddress() string {
 	switch network, _, _ := strings.Cut(f.OpenEnv, ":"); network {
@@ -56,12 +41,10 @@ func (f *openEnvFlags) openEnvAddress() string {
 
 // openEnvURL returns an address as clients of OpenEnv write it.
 func openEnvURL(address string) string {
-	network, rest, _ := strings.Cut(address, ":")
-	switch network {
-	case "tcp":
-		return "http://" + rest
-	case "tls":
-		return "https://" + rest
+	for network, scheme := range map[string]string{"tcp:": "http://", "tls:": "https://"} {
+		if rest, ok := strings.CutPrefix(address, network); ok {
+			return scheme + rest
+		}
 	}
 	return address
 }

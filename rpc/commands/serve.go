@@ -71,7 +71,18 @@ func defaultLimits() limits.Limits {
 }
 
 // Validate is called by the parser: a server without an address is a mistake in the command line.
-func (c *serveCmd) Validate() error { return c.checkOpenEnv(len(c.Listen)) }
+func (c *serveCmd) Validate() error {
+	switch {
+	case c.OpenEnv == "" && len(c.Listen) == 0:
+		return errors.New("no address to serve: set --listen, --openenv or both")
+	case c.OpenEnv == "" && c.Game != "":
+		return errors.New("--game is the game of --openenv: set --openenv HOST:PORT, or leave --game out, " +
+			"since clients of --listen open any game")
+	case c.OpenEnv != "" && c.Game == "":
+		return errors.New("--openenv serves one game: set --game, such as BlockBattle-v0")
+	}
+	return nil
+}
 
 // Run serves until ctx ends, a listener fails, or --parent-death or --idle-exit applies.
 func (c *serveCmd) Run(ctx context.Context) error {

@@ -52,48 +52,48 @@ var methods = map[string]method{
 	"describe":       {1, false, of((*session).describe)},
 	"text":           {2, false, of((*session).text)},
 	"parse":          {2, true, of((*session).parse)},
-	"observe_text":   {3, true, with((*session).observeText)},
+	"observe_text":   {3, true, with(idle, (*session).observeText)},
 	"open":           {2, true, of((*session).open)},
-	"reset":          {2, true, with((*session).reset)},
-	"step":           {2, false, with((*session).step)},
-	"step_slot":      {2, false, with((*session).stepSlot)},
-	"send":           {3, false, with((*session).send)},
-	"recv":           {5, false, with((*session).recv)},
-	"stream_stats":   {1, false, with((*session).streamStats)},
-	"final":          {2, false, with((*session).final)},
-	"legal":          {2, true, with((*session).legal)},
-	"afterstates":    {3, true, with((*session).afterstates)},
-	"features":       {3, true, with((*session).features)},
+	"reset":          {2, true, with(settled, (*session).reset)},
+	"step":           {2, false, with(received, (*session).step)},
+	"step_slot":      {2, false, with(received, (*session).stepSlot)},
+	"send":           {3, false, with(anything, (*session).send)},
+	"recv":           {5, false, with(anything, (*session).recv)},
+	"stream_stats":   {1, false, with(anything, (*session).streamStats)},
+	"final":          {2, false, with(anything, (*session).final)},
+	"legal":          {2, true, with(idle, (*session).legal)},
+	"afterstates":    {3, true, with(idle, (*session).afterstates)},
+	"features":       {3, true, with(idle, (*session).features)},
 	"feature_names":  {1, false, of((*session).featureNames)},
-	"observe":        {2, true, with((*session).observe)},
-	"snapshot":       {2, true, with((*session).snapshot)},
-	"restore":        {4, true, with((*session).restore)},
-	"checkpoint":     {3, true, with((*session).checkpoint)},
-	"resume":         {5, true, with((*session).resume)},
-	"replay":         {5, true, with((*session).replay)},
-	"weights":        {2, false, with((*session).weights)},
-	"clone":          {4, true, with((*session).clone)},
-	"share":          {3, false, with((*session).share)},
-	"share_final":    {1, false, with((*session).shareFinal)},
-	"push_final":     {1, false, with((*session).pushFinal)},
-	"record":         {2, true, with((*session).record)},
-	"records":        {2, false, with((*session).records)},
-	"rollout":        {3, false, with((*session).rollout)},
-	"set_opponents":  {2, true, with((*session).setOpponents)},
-	"opponent_stats": {2, false, with((*session).opponentStats)},
+	"observe":        {2, true, with(idle, (*session).observe)},
+	"snapshot":       {2, true, with(idle, (*session).snapshot)},
+	"restore":        {4, true, with(received, (*session).restore)},
+	"checkpoint":     {3, true, with(saved, (*session).checkpoint)},
+	"resume":         {5, true, with(received, (*session).resume)},
+	"replay":         {5, true, with(settled, (*session).replay)},
+	"weights":        {2, false, with(settled, (*session).weights)},
+	"clone":          {4, true, with(received, (*session).clone)},
+	"share":          {3, false, with(anything, (*session).share)},
+	"share_final":    {1, false, with(settled, (*session).shareFinal)},
+	"push_final":     {1, false, with(settled, (*session).pushFinal)},
+	"record":         {2, true, with(settled, (*session).record)},
+	"records":        {2, false, with(anything, (*session).records)},
+	"rollout":        {3, false, with(received, (*session).rollout)},
+	"set_opponents":  {2, true, with(settled, (*session).setOpponents)},
+	"opponent_stats": {2, false, with(settled, (*session).opponentStats)},
 	"upload":         {3, true, of((*session).upload)},
 	"drop_upload":    {1, false, (*session).dropUpload},
-	"render":         {3, false, with((*session).render)},
+	"render":         {3, false, with(idle, (*session).render)},
 	"view":           {2, true, (*session).view},
 	"stats":          {0, false, (*session).stats},
-	"close":          {1, false, with((*session).close)},
+	"close":          {1, false, with(anything, (*session).close)},
 }
 
 // Methods lists the methods of the protocol, in alphabetical order.
 func Methods() []string { return slices.Sorted(maps.Keys(methods)) }
 
-// with is the answer of a method whose param 0 is a handle.
-func with(answer func(*session, *wire.Frame, *handle) error) func(*session, *wire.Frame) error {
+// with is the answer of a method whose param 0 is a handle; need is what it needs while games are in flight.
+func with(need int, answer func(*session, *wire.Frame, *handle) error) func(*session, *wire.Frame) error {
 	return func(s *session, f *wire.Frame) error {
 		id := f.Int(0, "the handle", 0, math.MaxUint32)
 		if err := f.Err(); err != nil {
@@ -104,7 +104,7 @@ func with(answer func(*session, *wire.Frame, *handle) error) func(*session, *wir
 			return wire.Errorf(wire.BadHandle, "%s: no open handle %d in this session", f.Method, id).With("h", id)
 		}
 		if h.Stream != nil {
-			if err := h.pause(f); err != nil {
+			if err := h.pause(f, need); err != nil {
 				return err
 			}
 		}

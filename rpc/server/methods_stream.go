@@ -129,25 +129,15 @@ func (s *session) streamStats(f *wire.Frame, h *handle) error {
 
 // What a method needs while games of its handle are in flight.
 const (
-	settled  = iota // that none is being stepped: the method waits
+	settled  = iota // that none is being stepped; otherwise it waits
 	anything        // nothing
 	idle            // that the games which it names are not in flight; otherwise it waits
 	received        // that all have been received: the method is refused otherwise
 	saved           // that the games which it names are not in flight: the method is refused otherwise
 )
 
-var beside = map[string]int{
-	"send": anything, "recv": anything, "stream_stats": anything, "share": anything, "close": anything, "final": anything,
-	"records": anything, // it has a lock of its own
-	"legal":   idle, "afterstates": idle, "features": idle, "observe": idle, "observe_text": idle,
-	"snapshot": idle, "render": idle,
-	"step": received, "step_slot": received, "restore": received, "clone": received, "rollout": received,
-	"resume": received, "checkpoint": saved,
-}
-
 // pause lets a method begin that was requested while games may be in flight.
-func (h *handle) pause(f *wire.Frame) error {
-	need := beside[string(f.Method)]
+func (h *handle) pause(f *wire.Frame, need int) error {
 	sent, _ := h.Stream.InFlight()
 	switch {
 	case sent == 0 || need == anything || (need == idle || need == saved) && h.namesIdle(f):

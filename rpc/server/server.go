@@ -293,7 +293,6 @@ type countingReader struct {
 	n *atomic.Uint64
 }
 
-// Read implements io.Reader.
 func (r countingReader) Read(b []byte) (int, error) {
 	n, err := r.Reader.Read(b)
 	r.n.Add(uint64(n))

@@ -200,7 +200,6 @@ func (f *Frame) Options(i int, into any) error {
 // number there is.
 type Natural uint64
 
-// DecodeMsgpack implements msgpack.CustomDecoder.
 func (n *Natural) DecodeMsgpack(d *msgpack.Decoder) error {
 	code, err := d.PeekCode()
 	if err != nil {

@@ -48,7 +48,6 @@ type Script struct {
 	End   func() // called at the end of the dialogue
 }
 
-// Ask implements agents/contest.Asker.
 func (s *Script) Ask(_ context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
 	answer, ok := s.Hear(lines)
 	switch {
@@ -61,7 +60,6 @@ func (s *Script) Ask(_ context.Context, lines []string, limit time.Duration) (st
 	return answer.Text, false, answer.Elapsed, nil
 }
 
-// Close implements agents/contest.Asker.
 func (s *Script) Close() error { return nil }
 
 // Hear compares the lines of a request with the host's next lines, and returns the bot's next

@@ -37,12 +37,8 @@ func game(name, id string, seats, rows int, turns bool) *env.Game {
 		MinSeats: seats, MaxSeats: seats, Rows: rows, Actions: cards * cards, MaxLegal: cards,
 		Planes: env.Shape{C: 2, H: 2, W: 3}, PlaneMax: cards, PlaneNames: []string{"offer", "last"},
 		GlobalNames: []string{"own points", "best other points", "cards"},
-		New: func(n int) env.State {
-			s := &State{Seats: uint8(n), Turns: turns}
-			s.Reset(0)
-			return s
-		},
-		Text: Text, Parse: Parse,
+		New:         func(n int) env.State { return env.Start(&State{Seats: uint8(n), Turns: turns}, n, seats, seats) },
+		Text:        Text, Parse: Parse,
 	}
 }
 
@@ -64,7 +60,6 @@ type State struct {
 	Last   [env.MaxSeats]uint8 // number last chosen, 0 for none
 }
 
-// Reset implements env.State.
 func (s *State) Reset(seed uint64) {
 	*s = State{Rand: s.Rand, Seats: s.Seats, Turns: s.Turns}
 	s.Restart(env.Mix(seed))
@@ -81,10 +76,8 @@ func (s *State) Hide(_ env.Seats, seed uint64) {
 	s.End()
 }
 
-// CopyFrom implements env.State.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
 
-// Check implements env.State.
 func (s *State) Check() error {
 	c := env.Checker{Game: "toy"}
 	c.Draws(&s.Rand)
@@ -99,10 +92,8 @@ func (s *State) Check() error {
 	return c.Err
 }
 
-// SeatCount implements env.State.
 func (s *State) SeatCount() int { return int(s.Seats) }
 
-// Acting implements env.State.
 func (s *State) Acting() env.Seats {
 	for seat := range s.Seats {
 		if s.Points[seat] >= Target {
@@ -118,7 +109,6 @@ func (s *State) Acting() env.Seats {
 	return 3
 }
 
-// Legal implements env.State.
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	if s.Acting().Has(seat) {
 		for k := range s.Card {
@@ -173,10 +163,8 @@ func number(a env.Action) uint8 {
 	return uint8(a%cards) + 1
 }
 
-// Score implements env.State.
 func (s *State) Score(seat int) int { return int(s.Points[seat]) }
 
-// Result implements env.State.
 func (s *State) Result(seat int) float32 {
 	other := s.bestOther(seat)
 	switch {
@@ -200,7 +188,6 @@ func (s *State) bestOther(seat int) uint8 {
 	return best
 }
 
-// Observe implements env.State.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	clear(planes)
 	for k := range s.Card {
@@ -214,7 +201,6 @@ func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	globals[2] = float32(s.Played) / Length
 }
 
-// Show implements env.State.
 func (s *State) Show(f *env.Frame) {
 	b := f.Add("card", cards, 1)
 	for k := range int(s.Card) {

@@ -40,13 +40,10 @@ type request struct {
 	ID      int
 	Steps   int
 	Options struct {
-		Game string
-		Envs int
-		Seed uint64
-		// What happens when a game ends; by default NextStep, as in early commits.
+		Game      string
+		Envs      int
+		Seed      uint64
 		Autoreset vec.Autoreset
-		// One row per acting seat instead of one per seat, which turn-based games of early commits had only.
-		Acting bool
 	}
 }
 
@@ -72,23 +69,21 @@ func serve(r io.Reader, w io.Writer) error {
 }
 
 func answer(q *request, open map[int]*entrant) (any, error) {
-	if q.Do == "open" {
+	e := open[q.ID]
+	switch {
+	case q.Do == "open":
 		e, err := start(q)
 		if err != nil {
 			return nil, err
 		}
 		open[q.ID] = e
 		return map[string]any{"envs": q.Options.Envs, "rows": len(e.moves[0]), "size": 0, "about": map[string]any{}}, nil
-	}
-	e := open[q.ID]
-	if e == nil {
+	case e == nil:
 		return nil, fmt.Errorf("%s: nothing is open as %d", q.Do, q.ID)
-	}
-	switch q.Do {
-	case "burst":
+	case q.Do == "burst":
 		wall, cpu, err := e.burst(q.Steps)
 		return map[string]float64{"steps": float64(q.Steps), "wall": wall.Seconds(), "cpu": cpu.Seconds()}, err
-	case "close":
+	case q.Do == "close":
 		delete(open, q.ID)
 		return struct{}{}, e.games.Close()
 	}
@@ -111,34 +106,24 @@ func start(q *request) (e *entrant, err error) {
 		return nil, err
 	}
 	e = &entrant{seed: q.Options.Seed}
-	c := vec.Config{Envs: q.Options.Envs, Autoreset: q.Options.Autoreset}
-	if q.Options.Acting {
-		c.Rows = vec.ActingRows
-	}
-	if e.games, err = vec.New(g, c); err != nil {
+	if e.games, err = vec.New(g, vec.Config{Envs: q.Options.Envs, Autoreset: q.Options.Autoreset}); err != nil {
 		return nil, err
 	}
-	defer func(games *vec.Env) {
-		if err != nil {
-			err = errors.Join(err, games.Close())
-		}
-	}(e.games)
 	for k := range e.out {
-		if e.out[k], err = e.games.NewBatch(); err != nil {
-			return nil, err
-		}
+		var bad error
+		e.out[k], bad = e.games.NewBatch()
+		err = errors.Join(err, bad)
 	}
-	if err := e.reset(); err != nil {
-		return nil, err
-	}
+	err = errors.Join(err, e.reset())
 	for range traceLen {
 		moves := make([]env.Action, q.Options.Envs*e.games.Rows())
-		if err := errors.Join(e.games.Sample(moves), e.games.Step(moves, e.out[0])); err != nil {
-			return nil, err
-		}
+		err = errors.Join(err, e.games.Sample(moves), e.games.Step(moves, e.out[0]))
 		e.moves = append(e.moves, moves)
 	}
-	return e, e.reset()
+	if err = errors.Join(err, e.reset()); err != nil {
+		return nil, errors.Join(err, e.games.Close())
+	}
+	return e, nil
 }
 
 func (e *entrant) reset() error {
@@ -148,31 +133,20 @@ func (e *entrant) reset() error {
 
 // burst plays steps of the trace, which begins again as often as needed; resets are not timed.
 func (e *entrant) burst(steps int) (wall, cpu time.Duration, err error) {
-	for left := steps; left > 0; {
+	for left := steps; left > 0 && err == nil; {
 		if e.at == traceLen {
-			if err := e.reset(); err != nil {
-				return 0, 0, err
-			}
+			err = e.reset()
 		}
-		some := min(left, traceLen-e.at)
-		before, err := program.CPU()
-		if err != nil {
-			return 0, 0, err
-		}
+		before, unknown := program.CPU()
 		begun := time.Now()
-		for range some {
-			if err := e.games.Step(e.moves[e.at], e.out[e.at%room]); err != nil {
-				return 0, 0, err
-			}
+		for ; left > 0 && e.at < traceLen && err == nil; left-- {
+			err = e.games.Step(e.moves[e.at], e.out[e.at%room])
 			e.at++
 		}
 		wall += time.Since(begun)
-		after, err := program.CPU()
-		if err != nil {
-			return 0, 0, err
-		}
+		after, _ := program.CPU()
 		cpu += after - before
-		left -= some
+		err = errors.Join(err, unknown)
 	}
-	return wall, cpu, nil
+	return wall, cpu, err
 }

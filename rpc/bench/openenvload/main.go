@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
 )
 
 func main() {
@@ -69,17 +70,14 @@ func run(url string, sessions int, duration time.Duration) (steps int64, took ti
 type player struct {
 	conn *websocket.Conn
 	seed int
-	last answer
-}
-
-// An answer is what the player reads of a message.
-type answer struct {
-	Type string
-	Data struct {
-		Done        bool
-		Message     string // of an error
-		Observation struct {
-			LegalMoves []string `json:"legal_moves"`
+	last struct { // what the player reads of an answer
+		Type string
+		Data struct {
+			Done        bool
+			Message     string // of an error
+			Observation struct {
+				LegalMoves []string `json:"legal_moves"`
+			}
 		}
 	}
 }
@@ -97,20 +95,16 @@ func open(ctx context.Context, url string, seed int) (*player, error) {
 
 func (p *player) reset(ctx context.Context) error {
 	p.seed += 1000
-	return p.ask(ctx, fmt.Sprintf(`{"type":"reset","data":{"seed":%d}}`, p.seed))
+	return p.ask(ctx, "reset", map[string]any{"seed": p.seed})
 }
 
 // ask sends a message and reads the answer.
-func (p *player) ask(ctx context.Context, message string) error {
-	if err := p.conn.Write(ctx, websocket.MessageText, []byte(message)); err != nil {
+func (p *player) ask(ctx context.Context, kind string, data any) error {
+	if err := wsjson.Write(ctx, p.conn, map[string]any{"type": kind, "data": data}); err != nil {
 		return err
 	}
-	_, b, err := p.conn.Read(ctx)
-	if err != nil {
-		return err
-	}
-	p.last = answer{}
-	if err := json.Unmarshal(b, &p.last); err != nil {
+	p.last.Data.Done, p.last.Data.Observation.LegalMoves = false, nil
+	if err := wsjson.Read(ctx, p.conn, &p.last); err != nil {
 		return err
 	}
 	if p.last.Type != "observation" {
@@ -130,11 +124,7 @@ func (p *player) play(ctx context.Context, count *atomic.Int64) error {
 			}
 			continue
 		}
-		move, err := json.Marshal(moves[n%len(moves)])
-		if err != nil {
-			return err
-		}
-		if err := p.ask(ctx, `{"type":"step","data":{"move":`+string(move)+`}}`); err != nil {
+		if err := p.ask(ctx, "step", map[string]string{"move": moves[n%len(moves)]}); err != nil {
 			return err
 		}
 		count.Add(1)

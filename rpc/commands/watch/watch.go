@@ -60,7 +60,6 @@ type Handler struct {
 // a web page cannot reach it under a host name of its own (DNS rebinding).
 func NewHandler(srv *server.Server) *Handler { return &Handler{srv: srv} }
 
-// ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	web.Handler(h.answer).ServeHTTP(w, r)
 }

@@ -208,11 +208,13 @@ func (b *Batch) Play(p *Policy, at *Place) error {
 	err := b.renew(at)
 	switch {
 	case err != nil:
-		return err
 	case p == nil:
 		err = b.Env.Sample(b.Actions)
-	default:
-		err = p.choose()
+	default: // if an agent fails or the session ends, no game is stepped
+		clear(p.errs)
+		if err = b.Env.Each(p.game); err == nil {
+			err = errors.Join(p.errs...)
+		}
 	}
 	if err != nil {
 		return err
@@ -238,16 +240,6 @@ func (b *Batch) renew(at *Place) error {
 		return nil
 	}
 	return b.reset(vec.Seeds{}, mask, at)
-}
-
-// choose fills the batch's actions. If an agent fails or the session ends, it returns an error before any game is
-// stepped.
-func (p *Policy) choose() error {
-	clear(p.errs)
-	if err := p.b.Env.Each(p.game); err != nil {
-		return err
-	}
-	return errors.Join(p.errs...)
 }
 
 // game chooses the actions of all rows of game i.

@@ -96,7 +96,6 @@ func (r *Recorder) Begin(i int, episode, seed uint64) bool {
 	return true
 }
 
-// Move implements vec.Tracer.
 func (r *Recorder) Move(i int, acting env.Seats, moves env.Moves) {
 	d := r.running[i]
 	if len(d.rec.Choices)+env.MaxSeats > cap(d.rec.Choices) && !d.lost {
@@ -116,7 +115,6 @@ func (r *Recorder) Move(i int, acting env.Seats, moves env.Moves) {
 	}
 }
 
-// End implements vec.Tracer.
 func (r *Recorder) End(i int, last env.State) {
 	d := r.running[i]
 	r.running[i] = nil
@@ -151,7 +149,6 @@ func (r *Recorder) End(i int, last env.State) {
 // texts are buffers to write records to.
 var texts = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
-// Drop implements vec.Tracer.
 func (r *Recorder) Drop(i int) {
 	r.release(r.running[i].size, &r.interrupted)
 	r.running[i] = nil

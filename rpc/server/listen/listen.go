@@ -146,7 +146,6 @@ type listener struct {
 // Name returns the address of a listener that Listen returned, as a client writes it.
 func Name(l net.Listener) string { return l.(*listener).name }
 
-// Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
