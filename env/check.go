@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// Encode appends s as bytes: its fields in order, little-endian, without padding. The bytes
-// are valid for one version of Game.Rules.
+// Encode appends the fields of s in order, little-endian, without padding. They are valid for one Game.Rules.
 func Encode(dst []byte, s State) ([]byte, error) {
 	dst, err := binary.Append(dst, binary.LittleEndian, s)
 	if err != nil {

@@ -16,8 +16,7 @@ const MaxSeats = 4
 // rules can tell apart have two ids; two that they cannot tell apart share one.
 type Action uint16
 
-// None means that a seat makes no choice. If the seat had to choose, the game treats None as
-// the contest treats a missing, late or illegal answer.
+// None means that a seat makes no choice: if it had to, that is a missing, late or illegal answer.
 const None Action = 0xFFFF
 
 // Moves is a joint move: one Action per seat, in one machine word.
@@ -90,8 +89,7 @@ type Game struct {
 	Parse func(s string) (Action, error) // the inverse of Text
 }
 
-// Parser returns a Game.Parse for the actions below n: the inverse of text. bad is the format of its error, with the
-// text as argument.
+// Parser returns the inverse of text, for the actions below n. bad is the format of its error about a text.
 func Parser(n Action, text func(a Action) string, bad string) func(s string) (Action, error) {
 	var known atomic.Value // a map[string]Action, made when the first text is read
 	return func(s string) (Action, error) {

@@ -2,8 +2,7 @@ package env
 
 import "math/bits"
 
-// MaxDraws is the largest number of draws that one Reset or Step can make, and therefore the
-// largest number that can be forced.
+// MaxDraws is the most draws that one Reset or Step makes, and that can be forced.
 const MaxDraws = 80
 
 // A Rand is a random generator held by value. Its coming draws can be forced and its last
@@ -79,6 +78,5 @@ func Mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// Derive returns an independent seed for part i of something seeded with seed, such as one
-// game of many or one seat of a game.
+// Derive returns an independent seed for part i of something seeded, such as one game or seat of many.
 func Derive(seed, i uint64) uint64 { return Mix(seed + bits.RotateLeft64(Mix(i+1), 17)) }

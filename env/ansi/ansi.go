@@ -40,8 +40,7 @@ func Frame(f *env.Frame) string {
 	return out.String()
 }
 
-// row paints row y of b: a cell with an ink in reverse video, so that the ink fills it. The ink of an empty
-// cell is that of its glyph.
+// row paints row y of b: a cell with an ink in reverse video, an empty one in the ink of its glyph.
 func row(out *strings.Builder, b *env.Board, y int) {
 	for _, c := range b.Cells[y*b.W : (y+1)*b.W] {
 		text := string([]byte{c.Glyph(), ' '})

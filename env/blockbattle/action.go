@@ -154,9 +154,8 @@ func (s *State) Answer(seat int, a env.Action) string {
 	return Write(tokens)
 }
 
-// Tokens appends to dst the shortest list of tokens that plays seat's legal action a, which is
-// what a bot writes. ok is false if a is not legal. It is a breadth-first search over the places
-// of the box; a place reached by a turn differs from the same place reached otherwise.
+// Tokens appends to dst the shortest list of tokens that plays seat's legal action a. ok is false if a is not legal. It
+// is a breadth-first search; a place reached by a turn differs from the same place reached otherwise.
 func (s *State) Tokens(seat int, a env.Action, dst []Token) (tokens []Token, ok bool) {
 	if a == SkipAction {
 		return append(dst, Skip), s.Sides[seat].Skips > 0
@@ -211,8 +210,7 @@ func (s *State) over(seat int, at box, a env.Action) bool {
 	return ActionOf(Landing{Piece: w.piece, Rot: w.at.o, X: w.at.x, Y: w.at.y})%spinBase == a%spinBase
 }
 
-// finish tries the endings that make the tokens that led over the place of a an answer that plays a. Without one, the
-// piece is left to fall.
+// finish tries the endings with which the tokens that led over the place of a play a; without one, the piece falls.
 func (s *State) finish(seat int, way []Token, a env.Action) ([]Token, bool) {
 	for _, end := range [][]Token{{Drop}, nil, {Left}, {Right}, {TurnLeft}, {TurnRight}, {TurnLeft, TurnRight}} {
 		tokens := append(way, end...)

@@ -21,8 +21,7 @@ type done struct {
 
 type box struct{ x, y, o int }
 
-// A walker executes tokens on one side, token by token, as the rules are written (rules §4.2,
-// §4.3). Tests compare the list of legal actions with it.
+// A walker executes tokens on one side as the rules are written (rules §4.2, §4.3).
 type walker struct {
 	side   *Side
 	piece  int
@@ -111,8 +110,7 @@ func (w *walker) run(tokens []Token) (r run) {
 	return r
 }
 
-// Execute plays an answer's tokens on side with piece. refused lists the indices of tokens whose
-// shift or turn was blocked.
+// Execute plays an answer's tokens. refused lists the indices of tokens whose shift or turn was blocked.
 func Execute(side *Side, piece int, tokens []Token, rules Rules) (land Landing, refused []int) {
 	w := walker{side: side, piece: piece, at: box{SpawnX(piece), -1, 0}}
 	r := w.run(tokens)

@@ -112,8 +112,7 @@ var pieces = func() (out [Pieces]falling.Piece) {
 // SpawnX returns the column of the box's left edge where a piece appears. Its top edge is in row -1.
 func SpawnX(piece int) int { return (Width - boxes[piece].n) / 2 }
 
-// Box returns piece's orientation rot, 0..3: the side of its box and its cells in the box, which the
-// caller must not change.
+// Box returns the side of a piece's box and its cells there, which the caller must not change. rot is 0..3.
 func Box(piece, rot int) (side int, cells []falling.Cell) {
 	p := &pieces[piece]
 	return p.Size, p.Cells[rot]

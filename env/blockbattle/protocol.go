@@ -8,7 +8,6 @@ import (
 )
 
 // A Dialect is how the lines of the contest look: its own, or those of the port (rules §13.2).
-// The game behind them is the same.
 type Dialect int
 
 // The dialects.
@@ -44,8 +43,7 @@ func (d Dialect) Settings(seat int, bank, perMove int64) []string {
 	return []string{timebank, move, who, you, width, height}
 }
 
-// Request returns the lines for a seat in a round (rules §8.2, §13.2), the request itself last. The bank is in
-// milliseconds.
+// Request returns the lines for a seat in a round (rules §8.2, §13.2). The bank is in milliseconds.
 func (d Dialect) Request(s *State, seat int, bank int64) []string {
 	lines := []string{
 		"update game round " + strconv.Itoa(int(s.Round)),
@@ -93,8 +91,7 @@ const (
 // FieldLen is the length of a field string.
 const FieldLen = 2*Width*Height - 1
 
-// ReadField makes the board the one that a field string tells (rules §8.3), without the falling piece. On an error the
-// board stays as it was.
+// ReadField makes the board that of a field string (rules §8.3), without the falling piece. An error changes nothing.
 func (side *Side) ReadField(text string) error {
 	if len(text) != FieldLen {
 		return fmt.Errorf("%d characters, want %d", len(text), FieldLen)

@@ -31,8 +31,7 @@ type Loss struct {
 	Seat  int
 }
 
-// Play plays the rest of a round after both answers have been executed: steps 4 to 8 of rules
-// §5.1, and the start of the next round. rep may be nil.
+// Play plays a round after both answers: steps 4 to 8 of rules §5.1, and the next deal. rep may be nil.
 func (s *State) Play(lands *[2]Landing, rep *Report) {
 	s.Begin()
 	var rows [2]int
@@ -106,8 +105,7 @@ func (s *Side) Award(rows int, empty bool, l *Landing, rules Rules) int {
 	return gain
 }
 
-// garbage sends rows to the opponent of seat (rules §5.4). total is the number of rows that seat
-// has sent in the whole game, including these.
+// garbage sends rows (rules §5.4). total is the number that seat has sent in the game, including these.
 func (s *State) garbage(seat, lines, total int, rep *Report) {
 	to := &s.Sides[1-seat]
 	lines, fits := to.raise(lines)
@@ -174,8 +172,7 @@ func (s *State) lose(seat int, p Phase, rep *Report) {
 	}
 }
 
-// A PortStream is the random generator of the port (rules §13.3): from the same seed string it
-// draws the same pieces and holes in the same order.
+// A PortStream is the random generator of the port (rules §13.3), with the same draws from the same seed string.
 type PortStream struct {
 	state [sha1.Size]byte
 	out   [sha1.Size]byte

@@ -10,8 +10,7 @@ import (
 // Nobody is State.Winner until a seat has won, and after a draw.
 const Nobody int8 = -1
 
-// A State is a position at the start of a round: both pieces have spawned and both seats
-// must choose, or the game is over.
+// A State is a position at the start of a round, in which both seats must choose, or the final position.
 type State struct {
 	env.Rand
 	Sides  [2]Side

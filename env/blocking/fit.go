@@ -113,8 +113,7 @@ type scan struct {
 	x, y    uint   // the anchor
 }
 
-// start begins a scan of a seat's placements. A placement that covers several connected cells
-// is a fit at the first of them only.
+// start begins a scan of placements. One that covers several connected cells is a fit at the first of them only.
 func (s *scan) start(b *block, allowed, connected *Board, letters uint32) {
 	s.b, s.anchors = b, *connected
 	s.free.set(allowed)
@@ -179,8 +178,7 @@ func (t *Table) Survey(allowed, connected *Board, letters uint32) (out Survey) {
 	return out
 }
 
-// stride is the number of bits per row: 13 cells and 3 bits that stay empty, so that a shift by
-// one cell never carries into the next row.
+// stride is the bits per row: 13 cells, and 3 that stay empty so that a shift by a cell never carries.
 const stride = 16
 
 // A Board is a set of cells: bit y*16+x of 256 bits, in four words of four rows.

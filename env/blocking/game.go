@@ -120,8 +120,7 @@ func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	}
 }
 
-// paint writes a set as a plane, one byte per cell. It writes eight cells at once, and beyond the
-// end of a row before it writes the next row.
+// paint writes a set as a plane of bytes, eight cells at once and thus beyond the end of a row before the next one.
 func (b *Board) paint(out []uint8) {
 	out = out[:Size*Size]
 	for y := 0; y < Size-1; y++ {

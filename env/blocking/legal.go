@@ -50,8 +50,7 @@ func (s *State) May(seat int) uint32 {
 	return left
 }
 
-// maxActions is the largest number of placements that a table can have: no letter has more than 8
-// forms in boxes of 2x3.
+// maxActions is the most placements that a table can have: 8 forms of each letter, in boxes of 2x3.
 const maxActions = Letters * 8 * (Size - 1) * (Size - 2)
 
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
@@ -201,8 +200,7 @@ func LetterText(set uint32) string {
 	return string(out)
 }
 
-// ParseLetters reads the letters of a game in alphabetical order: A to D and as many others as
-// rules §11 gives to that number of seats.
+// ParseLetters reads the letters of a game: A to D and as many others as rules §11 gives, in alphabetical order.
 func ParseLetters(text string, seats int) (set uint32, err error) {
 	if seats < 2 || seats > 4 {
 		return 0, fmt.Errorf("%d players, want 2 to 4", seats)
@@ -220,8 +218,7 @@ func ParseLetters(text string, seats int) (set uint32, err error) {
 	return set, nil
 }
 
-// Squares returns the squares of a letter, flipped and rotated, in the order of their numbers.
-// Their box starts at (0,0).
+// Squares returns the squares of a letter, flipped and rotated, by their numbers. Their box starts at (0,0).
 func (t *Table) Squares(letter, flip, turn int) []Cell { return t.at[letter][flip][turn] }
 
 // Judge reads seat's answer line (rules §8.3). It returns the action, or None and false if the

@@ -169,9 +169,8 @@ func (s *State) Table() *Table {
 
 func (s *State) SameTable(as env.State) bool { return s.TableID == as.(*State).TableID }
 
-// Use makes a shape table available to States and returns its State.TableID. The id is 0 for
-// the default table and otherwise a hash of the definitions, or the next free number if another
-// table has that hash. Use returns an error if all 256 numbers are taken.
+// Use makes a shape table available to States and returns its State.TableID: 0 for the default one, else a hash of the
+// definitions or the next free number. It returns an error if all 256 numbers are taken.
 func Use(t *Table) (id uint8, err error) {
 	if DefaultTable.same(t) {
 		return 0, nil

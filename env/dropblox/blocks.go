@@ -160,8 +160,7 @@ var drawn = [...][]Cell{
 // limits holds the numbers of types of up to 5, 6, … 10 squares (rules §11.2).
 var limits = [6]int{29, 89, 285, 989, 3489, Types}
 
-// outlines returns the types from 29 on. They are made when the first one is drawn, so that a contest bot, which is
-// started once per turn, makes them only where it needs them.
+// outlines returns the types from 29 on, which are made when the first is drawn: a contest bot starts once per turn.
 func outlines() []outline {
 	made, ok := grown.Load().([]outline)
 	if !ok {

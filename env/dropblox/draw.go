@@ -35,8 +35,7 @@ func levelAt(p float64, score int) int {
 	return 5
 }
 
-// Chances returns the probability of each level at a score. Level k draws uniformly from all blocks
-// of up to k+5 squares.
+// Chances returns the probability of each level at a score. Level k draws from all blocks of up to k+5 squares.
 func Chances(score int) (out [6]float64) {
 	r, power, above := ratio(score), 1.0, 1.0
 	for k := 1; k <= 5; k++ {

@@ -35,8 +35,7 @@ var allGlobals = func() (g env.Globals) {
 	return g
 }()
 
-// Show implements env.State. Free squares of the hidden rows are drawn as CellZone. The letter of a
-// block is its size: A for one square, J for ten.
+// Show implements env.State. Free hidden rows are CellZone. The letter of a block is its size, from A.
 func (s *State) Show(f *env.Frame) { s.ShowWith(f, s.Block(0)) }
 
 // ShowWith is Show with the block in play where commands have led it.
@@ -79,8 +78,7 @@ func (s *State) Mark(f *env.Frame, _ int, a env.Action) {
 	paint(&f.Boards[0], &b, env.CellGhost)
 }
 
-// Answer implements env.Answerer with the shortest commands that lead the block there, separated by blanks. A block
-// that only has to drop needs none.
+// Answer implements env.Answerer with the shortest commands, separated by blanks: none for a block that only drops.
 func (s *State) Answer(_ int, a env.Action) string {
 	var words []string
 	commands, _ := s.Path(a, nil)

@@ -50,8 +50,7 @@ func (f *figure) upended() figure {
 	return out
 }
 
-// spawns reports whether the figure, whose box is not wider than high, is turned as its block
-// appears: it has the smallest key of all its turns in such a box.
+// spawns reports whether the figure has the smallest key of all its turns in a box that is not wider than high.
 func (f *figure) spawns(n int, k outline) bool {
 	if g := f.upended(); g.key(n) < k {
 		return false

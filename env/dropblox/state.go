@@ -50,8 +50,7 @@ func (s *State) begin(key []uint32) {
 	s.End()
 }
 
-// draw returns the type of the next block at the current score: the forced one if there is one,
-// otherwise one from the generator.
+// draw returns the type of the next block: the forced one, or one from the generator at the current score.
 func (s *State) draw() uint16 {
 	r := &s.Rand
 	var t uint16
@@ -144,8 +143,7 @@ func (s *State) Step(m env.Moves) {
 	s.End()
 }
 
-// settle ends a turn with the block in its resting place (rules §5, from step 3) and returns the
-// number of rows removed.
+// settle ends a turn with the block at rest (rules §5, from step 3) and returns the number of rows removed.
 func (s *State) settle(t int, center Cell, cells []Cell) (rows int) {
 	for _, o := range cells {
 		i, j := center.I+o.I, center.J+o.J

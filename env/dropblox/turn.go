@@ -123,8 +123,7 @@ func ParseCommand(word string) (c Command, ok bool) {
 	return 0, false
 }
 
-// Carry carries out a command on a block (rules §4.2) and reports whether it was legal. If not, the
-// block does not change.
+// Carry carries out a command on a block (rules §4.2), unless it is not legal, and reports whether it was.
 func (c Command) Carry(b *Block, taken *Field) bool {
 	moved := *b
 	switch c {
@@ -190,8 +189,7 @@ type Output struct {
 	cr   bool // the last byte was CR: an LF that follows belongs to it
 }
 
-// Write takes the next part of the output and calls line for every line that ends in it. Lines are
-// cut to MaxLine bytes.
+// Write takes the next part of the output and calls line for every line in it, cut to MaxLine bytes.
 func (o *Output) Write(piece []byte, line func(text string)) {
 	for len(piece) > 0 {
 		if o.cr {
@@ -229,8 +227,7 @@ func (o *Output) Close(line func(text string)) {
 	*o = Output{}
 }
 
-// ReadOutput returns the commands in a program's output of a whole turn, and the lines that are not
-// commands, which a host shows and does not pass on.
+// ReadOutput returns the commands in a program's output of a turn, and the lines that are not commands.
 func ReadOutput(text string) (commands []Command, foreign []string) {
 	take := func(line string) {
 		if c, ok := ParseCommand(line); ok {

@@ -77,8 +77,7 @@ func Rules(g *env.Game) string {
 // places name the players of a game for people, by seat.
 var places = [env.MaxSeats]string{"first", "second", "third", "fourth"}
 
-// Describe is a drawn position of g in plain text for a seat, or for nobody if there is no such seat, after a sentence
-// about the turn.
+// Describe is a drawn position in plain text for a seat, or for nobody if it has no such seat. turn is a sentence.
 func Describe(g *env.Game, frame *env.Frame, seats, seat int, turn string) string {
 	who := ""
 	if seats > 1 && seat < seats {
@@ -99,8 +98,7 @@ func trayText(frame *env.Frame) string {
 	return out.String()
 }
 
-// shapes begins the names of Blocking with other shapes: a hash of the shapes follows, or in what people
-// write, a file of them.
+// shapes begins the names of Blocking with other shapes: a hash follows, or in what people write, a file.
 const shapes = "blocking:shapes="
 
 // tabled holds the games with a table that were met so far, by name. blocking.Use limits their number.

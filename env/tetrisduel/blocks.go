@@ -91,8 +91,7 @@ var permutations = func() (out [5040][Kinds]uint8) {
 	return out
 }()
 
-// Draws returns the draws that produce a sequence of blocks, 0..6: one per bag. ok is false if
-// the sequence does not consist of bags.
+// Draws returns the draws that produce a sequence of blocks, 0..6; ok is false if it does not consist of bags.
 func Draws(blocks []uint8) (draws []uint16, ok bool) {
 	for ; len(blocks) >= Kinds; blocks = blocks[Kinds:] {
 		left, rank := uint32(1<<Kinds-1), 0
@@ -123,8 +122,7 @@ func Put(board *falling.Field, kind int, p Placement) {
 	}
 }
 
-// Clear removes full rows (rules §5.2) and returns how many were in the peace zone and in the
-// battle zone. The board is in the mover's frame.
+// Clear removes full rows (rules §5.2) and counts those in each zone. The board is in the mover's frame.
 func Clear(board *falling.Field) (peace, battle int) {
 	full := board.Full(Width) & within
 	if full == 0 {

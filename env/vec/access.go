@@ -24,8 +24,7 @@ const (
 // SnapshotLen returns the length in bytes of every snapshot.
 func (e *Env) SnapshotLen() int { return headLen + env.EncodedLen(e.states[0]) }
 
-// Snapshot appends environment i as bytes that Restore reads under the same Game.Rules. The
-// memories of agents are not part of it: see Resumable.
+// Snapshot appends environment i as bytes for Restore, without the memories of agents: see Resumable.
 func (e *Env) Snapshot(i int, dst []byte) ([]byte, error) {
 	if err := e.usable(i); err != nil {
 		return dst, err
@@ -44,8 +43,7 @@ func (e *Env) Snapshot(i int, dst []byte) ([]byte, error) {
 	return env.Encode(dst, e.states[i])
 }
 
-// Restore sets environment i to what Snapshot wrote, with new agents. If src is not a snapshot
-// for this Env, it returns an error and changes nothing.
+// Restore sets environment i to what Snapshot wrote, with new agents. An error changes nothing.
 func (e *Env) Restore(i int, src []byte) error {
 	if err := e.decode(i, src); err != nil {
 		return err

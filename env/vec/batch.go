@@ -18,8 +18,7 @@ type Field struct {
 	Len    int // bytes
 }
 
-// A Layout says where each slab of a Batch is in one block of memory. A step can then write into
-// memory shared with another process, or be sent with one write.
+// A Layout says where each slab of a Batch is in one block of memory, so that it can be shared or sent at once.
 type Layout struct {
 	Fields []Field
 	Len    int // bytes of the block, a multiple of 8
@@ -102,8 +101,7 @@ func product(shape []int) int {
 // align rounds n up to a multiple of to, a power of two.
 func align(n, to int) int { return (n + to - 1) &^ (to - 1) }
 
-// Add places one more field after the others, on a cache line of its own. View refuses a layout
-// with fields that Batch does not have.
+// Add places one more field on a cache line of its own. View refuses fields that Batch does not have.
 func (l *Layout) Add(name, dtype string, shape ...int) {
 	const cacheLine = 64
 	width := int(dtype[len(dtype)-1] - '0')

@@ -113,8 +113,7 @@ func (e *Env) choice(seat int, c Choice) *Choice {
 	return &c
 }
 
-// Forget makes all environments as New made them: each needs a Reset, or to be restored or resumed, before it
-// can be stepped. Their agents are closed, and the tallies are zero.
+// Forget makes all environments as New made them, closes their agents, and sets the tallies to zero.
 func (e *Env) Forget() error {
 	for i := range e.slots {
 		e.traceDrop(i)

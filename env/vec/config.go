@@ -50,8 +50,7 @@ const (
 	Disabled
 )
 
-// RowForm says which rows an environment has. Simultaneous games, and games with one driven seat,
-// have the same rows in both forms.
+// RowForm says which rows an environment has. Both forms are alike if seats act at once or one is driven.
 type RowForm uint8
 
 const (
@@ -91,8 +90,7 @@ func (r Reward) Measure(s env.State, seat int) float64 {
 	return float64(s.Result(seat))
 }
 
-// Illegal says what Step does with a driven seat's action that is not in its mask. None is
-// always accepted: it stands for a seat that makes no move.
+// Illegal says what Step does with an action that is not in its mask. None, no move, is always accepted.
 type Illegal uint8
 
 const (

@@ -178,8 +178,7 @@ func closeAgent(agent *env.Agent) error {
 	return c.Close()
 }
 
-// renewAgents prepares the agents of environment i for its episode: those drawn for it, or, if none
-// have been drawn yet, new ones.
+// renewAgents prepares the agents of environment i: those drawn for it, or, if none have been, new ones.
 func (e *Env) renewAgents(i int) error {
 	for set := e.agentSeats(); set != 0; set = set.Rest() {
 		seat := set.First()
@@ -246,8 +245,7 @@ func (e *Env) Trace(t Tracer) {
 	}
 }
 
-// ContinueTrace lets the tracer follow the episode in progress of environment i, after Resume, as if its Begin had
-// chosen that episode.
+// ContinueTrace lets the tracer follow environment i's episode after Resume, as if its Begin had chosen it.
 func (e *Env) ContinueTrace(i int) {
 	sl := &e.slots[i]
 	sl.traced = e.tracer != nil && sl.live && !sl.ended()

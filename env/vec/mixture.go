@@ -127,8 +127,7 @@ func (e *Env) seat(i, seat int, c *Choice) error {
 // agentSeats returns the seats that have agents.
 func (e *Env) agentSeats() env.Seats { return (1<<e.c.Seats - 1) &^ e.driven }
 
-// Opponent returns the ID of the agent that plays a seat of environment i in its current episode, or
-// NoOpponent if the seat has none or no episode has started.
+// Opponent returns the ID of the agent that plays a seat of environment i now, or NoOpponent.
 func (e *Env) Opponent(i, seat int) uint16 {
 	if c := e.playing[i*e.c.Seats+seat]; c != nil {
 		return c.ID
@@ -151,8 +150,7 @@ type Tally struct {
 	Truncated           uint64 // ended by the step limit, without a result
 }
 
-// Tallies appends the tallies of all agents since New or since they were last reset, by ID. If reset,
-// it sets them to zero. It must not be called during a step.
+// Tallies appends the tallies by ID, and resets them if that is asked. It must not be called during a step.
 func (e *Env) Tallies(dst []Tally, reset bool) []Tally {
 	dst = append(dst, e.tallies...)
 	if reset {

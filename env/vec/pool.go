@@ -9,8 +9,7 @@ import (
 	"blockyard/env"
 )
 
-// A pool is the goroutines that run a job on every environment, a chunk of environments at a
-// time. The goroutine that calls run is one of them.
+// A pool is the goroutines, the caller's among them, that run a job on every environment, a chunk at a time.
 type pool struct {
 	e       *Env
 	job     job
@@ -96,8 +95,7 @@ func (p *pool) stop() {
 	p.ended.Wait()
 }
 
-// run does the job on every environment and returns the error of the lowest one that failed. If the context has ended,
-// it does nothing.
+// run does the job on every environment, and returns the error of the lowest one that failed.
 func (p *pool) run(j job) error {
 	if err := p.e.stopped(); err != nil {
 		return err

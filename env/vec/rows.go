@@ -167,8 +167,7 @@ func part[T any](slab []T, i, n int) []T {
 	return slab[i*n : (i+1)*n]
 }
 
-// account writes environment i's flags, scores and rewards. before holds the scores before
-// the step if Config.Reward needs them; nil means reward 0.
+// account writes environment i's flags, scores and rewards. before are the scores before the step; nil for reward 0.
 func (e *Env) account(s env.State, sl *slot, i int, out *Batch, before *[env.MaxSeats]int) {
 	seats := e.c.Seats
 	if out.Terminated != nil {

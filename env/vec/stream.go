@@ -136,8 +136,7 @@ func (e *Env) misuse(format string, args ...any) error {
 	return fmt.Errorf("vec %s: %w: %s", e.g.Name, ErrMisuse, fmt.Sprintf(format, args...))
 }
 
-// Await returns a channel that yields when at least least environments are done, or none is being stepped any more.
-// A later call replaces it.
+// Await returns a channel that yields once so many environments are done or none is stepped. A later call replaces it.
 func (s *Stream) Await(least int) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -38,8 +38,7 @@ type Env struct {
 	broken  error     // a step failed half-way: only a Reset of all environments is possible
 }
 
-// New creates the environments and starts the goroutines that step them. Call Reset before
-// the first Step, and Close at the end.
+// New creates the environments and starts the goroutines that step them. Call Reset first, and Close at the end.
 func New(g *env.Game, c Config) (*Env, error) {
 	c, err := c.check(g)
 	if err != nil {
@@ -111,8 +110,7 @@ func (e *Env) Config() Config { return e.c }
 // Rows returns the number of rows per environment.
 func (e *Env) Rows() int { return e.rows }
 
-// Counted returns how many illegal actions have been replaced so far, see Config.Illegal, and how many choices agents
-// have made.
+// Counted returns how many illegal actions have been replaced, and how many choices agents have made.
 func (e *Env) Counted() (illegal, decisions uint64) {
 	illegal, decisions = e.stream.counted()
 	for _, w := range e.pool.workers {
@@ -208,12 +206,10 @@ func (e *Env) each(w *worker, i int, j *job) error {
 	return nil
 }
 
-// ErrNeedsReset is wrapped by the error about stepping environments that have not been reset
-// or, under Disabled, whose episode has ended.
+// ErrNeedsReset is wrapped by the error about environments that were not reset or, under Disabled, have ended.
 var ErrNeedsReset = errors.New("needs a reset")
 
-// An EnvError says which environments a step was refused for. No environment has changed. It
-// wraps env.ErrIllegal or ErrNeedsReset.
+// An EnvError says which environments a step was refused for. It wraps env.ErrIllegal or ErrNeedsReset.
 type EnvError struct {
 	Envs   []int      // the environments at fault, in ascending order, each once
 	Row    int        // for an illegal action: row of the first of them

@@ -52,8 +52,7 @@ func (e *Engine) Level() int { return 1 + int(e.Lines)/10 }
 // Upcoming returns the next piece where it will appear.
 func (e *Engine) Upcoming() Block { return Spawn(e.Next) }
 
-// Tick plays one tick with a solver's bits (rules §5) and reports whether the piece locked. It does
-// nothing once the game is over.
+// Tick plays a tick with a solver's bits (rules §5), unless the game is over, and reports whether the piece locked.
 func (e *Engine) Tick(b Bits) (locked bool) {
 	e.Begin()
 	locked = e.Over == Running && e.tick(b)
@@ -213,8 +212,7 @@ func (e *Engine) glide(target Block, parts int) (ticks int, locked bool) {
 	return free, false
 }
 
-// landing returns where Place lets the piece come to rest. The piece falls while it turns and shifts, so that a tall
-// stack can stop it on its way to the target.
+// landing returns where Place lets the piece rest. It falls while it turns and shifts: a tall stack can stop it.
 func (e Engine) landing(target Block, parts int) Block {
 	for k := 1; ; k++ {
 		bits := Bits(0)

@@ -21,8 +21,7 @@ func (f *Field) At(x, y int) bool {
 // Set fills a cell of the field.
 func (f *Field) Set(x, y int) { f[y] |= 1 << uint(x) }
 
-// Window returns rows y..y+3, -4 ≤ y ≤ 20, 16 bits each, the lowest row in the low bits. Rows
-// below the floor are empty.
+// Window returns rows y..y+3, -4 ≤ y ≤ 20, 16 bits each, the lowest first. Rows below the floor are empty.
 func (f *Field) Window(y int) uint64 {
 	under := uint(0)
 	if y < 0 {
@@ -32,8 +31,7 @@ func (f *Field) Window(y int) uint64 {
 	return (uint64(r[0]) | uint64(r[1])<<16 | uint64(r[2])<<32 | uint64(r[3])<<48) << under
 }
 
-// Fits reports whether all cells of the block are empty, between the walls and above the floor.
-// The space above the field is open.
+// Fits reports whether the cells of the block are empty, between the walls and above the floor.
 func (f *Field) Fits(b Block) bool {
 	s := &shapes[b.Kind][b.Rot]
 	if b.X < s.lo || b.X > s.hi || b.Y < -s.low {
@@ -60,8 +58,7 @@ func (f *Field) Fall(b Block) Block {
 	return b
 }
 
-// Put fills the block's cells, removes full rows and returns their number (rules §5.1). No cell of
-// the block may be above the field.
+// Put fills the cells of a block inside the field, removes full rows and returns their number (rules §5.1).
 func (f *Field) Put(b Block) (rows int) {
 	cells := shapes[b.Kind][b.Rot].at(b.X)
 	y := int(b.Y)

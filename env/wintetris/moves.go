@@ -98,8 +98,7 @@ func (f *Field) openMoves(b Block, distinct bool, dst []Block) []Block {
 // Inside reports whether a resting block has no cell above the field.
 func (b Block) Inside() bool { return b.Top() < Height }
 
-// twins says for each rotation which smallest rotation covers the same cells, and by how much its
-// box is moved. It is the rotation itself if no smaller one does.
+// twins has the smallest rotation that covers the same cells as each, and by how much its box is moved.
 var twins = func() (out [Kinds][Rotations]twin) {
 	for k := range out {
 		for r := range out[k] {
@@ -136,8 +135,7 @@ const (
 // Parts is the number of ticks over which the demo solver splits its search (rules §13.5).
 const Parts = 4
 
-// Toward returns the placer's bits for a piece on its way to the rotation and column of target
-// (rules §13.4). It ignores obstacles.
+// Toward returns the placer's bits for a piece on its way to target (rules §13.4). It ignores obstacles.
 func Toward(now, target Block) Bits {
 	var out Bits
 	switch (target.Rot - now.Rot) & 3 {

@@ -33,8 +33,7 @@ func Dial(ctx context.Context, address, token string) (*Client, error) {
 	return DialTLS(ctx, address, token, nil)
 }
 
-// DialTLS is Dial for addresses that may also be "tls:HOST:PORT". A nil config trusts the
-// certificate authorities of the system.
+// DialTLS is Dial for "tls:HOST:PORT", too. A nil config trusts the authorities of the system.
 func DialTLS(ctx context.Context, address, token string, config *tls.Config) (*Client, error) {
 	network, rest, ok := strings.Cut(address, ":")
 	var conn net.Conn
@@ -208,8 +207,7 @@ func (c *Client) failed() error {
 	return err
 }
 
-// StepAt plays the actions in memory of the caller and fills a slab there, over a connection of this process; see
-// server.Local.
+// StepAt plays the actions in the caller's memory and fills a slab there, in this process: see server.Local.
 func (g *Games) StepAt(actions, slab unsafe.Pointer) error {
 	local, ok := g.c.conn.(interface {
 		Step(h uint32, actions, slab unsafe.Pointer) bool

@@ -43,8 +43,7 @@ func Program() *program.Program {
 		Commands: &table{Serve: serveCmd{Limits: defaultLimits()}}}
 }
 
-// withToys returns all games and those of --toy: two toy games, and null games of several sizes, whose steps compute
-// nothing, so that benchmarks measure the transport alone.
+// withToys returns all games and those of --toy: two toy games, and null games, which measure the transport alone.
 func withToys() []*env.Game {
 	all := slices.Concat(games.All, []*env.Game{toy.Pick, toy.Turns})
 	for _, n := range []int{1, 64, 1024, 4096, 16384} {
@@ -53,8 +52,7 @@ func withToys() []*env.Game {
 	return all
 }
 
-// null returns the game null:N of two seats. Its observations are as long as those of n rows of other games on the
-// wire, of which 245 bytes are typical.
+// null returns the game null:N of two seats, with observations as long as those of n rows of other games.
 func null(n int) *env.Game {
 	g := *toy.Pick
 	g.Name, g.ID = fmt.Sprintf("null:%d", n), fmt.Sprintf("Null%d-v0", n)

@@ -49,8 +49,7 @@ func openEnvURL(address string) string {
 	return address
 }
 
-// openEnv returns the server of --openenv, nil without that flag. Its sessions are guests of srv. forget removes what
-// its opponents were compiled to, also after an error.
+// openEnv returns the server of --openenv, nil without it. forget removes what its opponents were compiled to.
 func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served []*env.Game, log *slog.Logger) (
 	_ *openenv.Server, forget func(), err error) {
 	forget = func() {}

@@ -172,8 +172,7 @@ func (c *serveCmd) tuneRuntime() {
 	}
 }
 
-// headroom is how much more than --max-memory the process may take, without memory shared with clients: for the
-// program itself, requests, responses and garbage.
+// headroom is how much more than --max-memory the process may take, without shared memory.
 func headroom(limit int64) int64 { return max(64<<20, limit/10) }
 
 // tokens returns the tokens that clients may send, nil if they need none.

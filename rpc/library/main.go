@@ -25,8 +25,7 @@ func main() {}
 // version is that of the package that the library is built for: -ldflags "-X main.version=1.2.3".
 var version = "of unknown version"
 
-// started is the server of this process, made for its first connection. Its only client is the process, so it may do
-// what the process may.
+// started is the server of this process, its only client, so that it may do what the process may.
 var started = sync.OnceValue(func() *server.Server {
 	l := limits.DefaultLimits()
 	l.MaxSessions, l.MaxHandles, l.MaxMemory = 4096, 4096, 1<<40

@@ -231,8 +231,7 @@ func rewind(p *session, a rewindArguments) (answer, error) {
 	return told(p.result(nil, ""), nil)
 }
 
-// Values values the legal actions of seat in a position, or the most promising of them. It may be called by several
-// goroutines at once, and keeps the position during the call only.
+// Values values the legal actions of seat, or the most promising ones. It is safe for concurrent use.
 type Values func(ctx context.Context, s env.State, seat int) (map[env.Action]float32, error)
 
 type childrenArguments struct {
@@ -255,8 +254,7 @@ type child struct {
 	Value  *float32 `json:"value,omitempty"` // nil if it was not asked for, or the move is not promising
 }
 
-// children shows the afterstates of moves. What the client cannot know is drawn anew, the same for all of them, so that
-// they tell nothing of the future. The caller holds p.mu.
+// children shows the afterstates of moves, with the same hidden draws in all of them. The caller holds p.mu.
 func children(p *session, a childrenArguments) (answer, error) {
 	if p.done {
 		return answer{}, badRequest(errDone)

@@ -15,8 +15,7 @@ import (
 	"blockyard/rpc/openenv/relabel"
 )
 
-// An episode is a game from its reset on, as far as a session knows it. Copies share turns and reseeds: both are
-// clipped in copies.
+// An episode is a game from its reset on, as far as a session knows it. Copies share turns and reseeds, clipped.
 type episode struct {
 	seat      int
 	seed      uint64

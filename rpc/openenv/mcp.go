@@ -16,8 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// newMCP returns what serves MCP's streamable HTTP. All its sessions share one mcp.Server, whose tools find the game of
-// a session by its id.
+// newMCP makes what serves MCP's streamable HTTP: one mcp.Server, whose tools find the game of a session by its id.
 func (s *Server) newMCP() {
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "blockyard " + s.c.Game.ID, Version: s.c.Version},
 		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{}, Instructions: "Play " + s.c.Game.ID +
@@ -123,8 +122,7 @@ type rpcArguments struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// rpc answers a request of JSON-RPC 2.0, by which the standard's own clients call tools. own is the session of the
-// connection; nil if it has none.
+// rpc answers a request of JSON-RPC 2.0, as the standard's clients send it. own is the connection's session, or nil.
 func (s *Server) rpc(secret string, b []byte, own *session) (json.RawMessage, error) {
 	out := &jsonrpc.Response{}
 	m, err := jsonrpc.DecodeMessage(b)

@@ -96,8 +96,7 @@ type Guest struct {
 	counted tally // of its games
 }
 
-// Recognize returns the name of the token with a secret, "" if clients need no token. Its error is a *wire.Error with
-// the code AuthRequired or AuthFailed.
+// Recognize returns the name of the token with a secret, "" if clients need none. Its error is a *wire.Error.
 func (s *Server) Recognize(secret string) (name string, err error) {
 	token, err := s.ledger.Recognize(secret)
 	return token.Name(), err
@@ -135,8 +134,7 @@ func (v *Guest) Leave() {
 	v.srv.rest()
 }
 
-// Keep accounts for so many more bytes of the guest's memory until Leave, or for less; its error is a *wire.Error that
-// names the limit which they would exceed.
+// Keep accounts for so many more bytes of the guest until Leave, or for less; its error is a *wire.Error.
 func (v *Guest) Keep(bytes int64) error { return v.tab.Add(bytes) }
 
 // Requested counts a request of so many bytes, and Answered a response.

@@ -52,8 +52,7 @@ func (s *session) release(f *wire.Frame) {
 	s.claim.Free(int64(f.Drop()))
 }
 
-// countKept accounts for memory that is kept although its handle is closed: that of the frame into which the next
-// request is read. The caller holds freeMu, or is the last to use the session.
+// countKept accounts for memory kept beyond keep, of a closed handle. The caller holds freeMu or is the last user.
 func (s *session) countKept() {
 	over := int64(max(0, s.kept-s.keep))
 	s.srv.ledger.Linger(s.token, over-s.over)
@@ -81,8 +80,7 @@ func (s *session) sizeSteps() {
 	s.countKept()
 }
 
-// hold counts n more bytes of a request being received, which will need owed bytes beyond them. The smaller buffer they
-// replace is garbage.
+// hold counts n more bytes of a request, which will need owed bytes beyond them. They replace a smaller buffer.
 func (s *session) hold(n, owed int) error {
 	srv := s.srv
 	srv.ledger.Dropped(n)
@@ -206,8 +204,7 @@ func badParams(format string, args ...any) *wire.Error {
 	return wire.Errorf(wire.BadParams, format, args...)
 }
 
-// refusal converts an error of a method into an error for the client. Those of package vec that blame
-// no action are failures of agents.
+// refusal converts an error of a method for the client. Those of vec that blame no action are failures of agents.
 func refusal(method []byte, err error) *wire.Error {
 	var known *wire.Error
 	if errors.As(err, &known) {

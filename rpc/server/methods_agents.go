@@ -29,8 +29,7 @@ func readMixtures(method string, seats map[int64]any) (map[int][]batch.Choice, e
 	return out, nil
 }
 
-// readMixture reads what a client says about one seat: a spec, or an array of [spec, weight] pairs.
-// where names the seat in errors.
+// readMixture reads a spec, or an array of [spec, weight] pairs. where names the seat in errors.
 func readMixture(where string, v any) (all []batch.Choice, err error) {
 	if spec, ok := v.(string); ok {
 		v = []any{[]any{spec, 1}}
@@ -120,8 +119,7 @@ func (s *session) opponentStats(f *wire.Frame, h *handle) error {
 // uploadMemory is the estimated size of an upload besides its bytes.
 const uploadMemory = 1 << 10
 
-// upload keeps weights for the session, after checking that they are those that the spec names and that
-// the spec can load them.
+// upload keeps weights for the session, after checking that the spec names and can load them.
 func (s *session) upload(f *wire.Frame, g *env.Game) error {
 	spec, data := f.Str(1, "spec"), f.Bin(2, "weights")
 	if err := f.Err(); err != nil {

@@ -15,8 +15,7 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// legalRows counts the legal actions of the rows of the games that param 1 selects: of as many as fit into a response
-// of size bytes per action.
+// legalRows counts legal actions of the games in param 1, as many as fit into a response of size bytes each.
 func (s *session) legalRows(f *wire.Frame, h *handle, size int) (*batch.Rows, error) {
 	list, err := h.begunGames(f)
 	if err != nil {

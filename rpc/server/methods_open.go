@@ -155,8 +155,7 @@ func (s *session) share(f *wire.Frame, h *handle) error {
 		"actions", shared.Actions, "len", shared.Len})
 }
 
-// shareFinal moves the last observations of ended games to memory shared with the client. A client in this process gets
-// the address of those of the server.
+// shareFinal shares the last observations of ended games: a client in this process gets their address.
 func (s *session) shareFinal(f *wire.Frame, h *handle) error {
 	if _, here := s.conn.(*answers); here {
 		l, at, err := h.FinalHere()

@@ -45,8 +45,7 @@ func (h *handle) begunGames(f *wire.Frame) ([]int, error) {
 	return list, f.Err()
 }
 
-// fitting reads the games in param 1, of which the response has size bytes each, and returns the first of
-// them that fit into one.
+// fitting returns the first games of param 1 that fit into a response of size bytes each.
 func (s *session) fitting(f *wire.Frame, h *handle, size int) ([]int, error) {
 	list, err := h.begunGames(f)
 	if err != nil {

@@ -212,8 +212,7 @@ func (s *session) replay(f *wire.Frame, h *handle) error {
 	return s.reply(f.ID, true)
 }
 
-// readLogs reads the steps of the games in list: how many of each game, their actions and the moves of agents. Games
-// without steps are left out.
+// readLogs reads the steps of the games in list: their number, actions, and moves of agents.
 func (h *handle) readLogs(f *wire.Frame, list []int) ([]vec.Log, error) {
 	lengths, actions, moves := f.Bin(2, "lengths"), f.Bin(3, "actions"), f.Bin(4, "moves")
 	if err := f.Err(); err != nil {

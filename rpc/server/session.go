@@ -203,10 +203,9 @@ func (s *session) finish(f *wire.Frame) {
 // quickStep is the longest duration of a step that the reading goroutine answers itself.
 const quickStep = 250 * time.Microsecond
 
-// quick reports whether the reading goroutine should answer a request itself, because it is the only
-// one in flight and a short step: handing it to the answering goroutine takes as long as a step of a
-// few games. The answering goroutine is idle then, so its fields can be used. A step with agents of the
-// server is never quick: they might wait, and no goroutine would notice the client's disconnection.
+// quick reports whether the reading goroutine should answer a request itself: a short step, the only request in flight.
+// Handing it over takes as long as a step of a few games. Agents of the server might wait, and then no goroutine would
+// notice the client's disconnection.
 func (s *session) quick(f *wire.Frame) bool {
 	if string(f.Method) != "step" && string(f.Method) != "step_slot" || !s.greeted.Load() {
 		return false
@@ -239,8 +238,7 @@ func (s *session) answer(f *wire.Frame) {
 	}
 }
 
-// bug logs a panic and tells the client where to find it. If games panicked, their handle works again after a reset of
-// all of them.
+// bug logs a panic and tells the client where to find it. The games work again after a reset of all of them.
 func (s *session) bug(f *wire.Frame, value any, stack []byte) {
 	s.srv.log.Error("panic", "session", s.id, "token", s.token.Name(), "request", s.requests, "method", string(f.Method),
 		"panic", value, "stack", string(stack))

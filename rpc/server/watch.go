@@ -73,8 +73,7 @@ func (s *Server) Watch(secret string, count int) (Watched, error) {
 	return out, nil
 }
 
-// showWatched copies the games that somebody watches. The goroutine that answers calls it after every request of the
-// handle. Games in flight keep their last copies.
+// showWatched copies the games that somebody watches, after every request. Games in flight keep their last copies.
 func (h *handle) showWatched() {
 	if h.toWatch.Load() == nil { // cheaper than to swap after every request
 		return

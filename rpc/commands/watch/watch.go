@@ -56,8 +56,7 @@ type Handler struct {
 	painter viewer.Painter
 }
 
-// NewHandler shows the games of a server. It accepts only requests to localhost and IP addresses, so that
-// a web page cannot reach it under a host name of its own (DNS rebinding).
+// NewHandler shows the games of a server. No web page can reach it by a name of its own (DNS rebinding).
 func NewHandler(srv *server.Server) *Handler { return &Handler{srv: srv} }
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -50,8 +50,7 @@ func (w Weights) memory() int64 {
 	return n
 }
 
-// text is a spec that the client itself has written, or that stands in a checkpoint, which never names files and
-// programs of this machine.
+// text is a spec that the client has written, or of a checkpoint, which never names files and programs.
 func (a *Agents) text(spec string, own bool, uploads entry.Reader) bots.Text {
 	if own && a.Trusted {
 		return bots.Own(spec).With(uploads)
@@ -59,8 +58,7 @@ func (a *Agents) text(spec string, own bool, uploads entry.Reader) bots.Text {
 	return bots.Foreign(spec, uploads)
 }
 
-// Create parses a spec that the client itself has written, or another, and that may name these weights. It returns
-// those that it loads.
+// Create parses a spec, own if the client has written it, which may name these weights, and returns those it loads.
 func (a *Agents) Create(g *env.Game, spec string, own bool, from Weights) (
 	f vec.AgentFactory, used Weights, err error) {
 	if a.New == nil {

@@ -49,8 +49,7 @@ func newOpponents(b *Batch, c *vec.Config, seats map[int][]Choice) (*Opponents, 
 	return l.with("open", seats)
 }
 
-// with returns a copy of l in which these seats have new mixtures. What the copy needs more memory than l is accounted
-// for.
+// with returns a copy of l in which these seats have new mixtures, and accounts for what it needs more.
 func (l *Opponents) with(method string, seats map[int][]Choice) (_ *Opponents, err error) {
 	n := *l
 	n.known, n.numbers, n.mixtures = slices.Clone(l.known), maps.Clone(l.numbers), slices.Clone(l.mixtures)
@@ -80,8 +79,7 @@ func (l *Opponents) with(method string, seats map[int][]Choice) (_ *Opponents, e
 	return &n, nil
 }
 
-// load returns the number of a spec, whose opponent it loads unless it is loaded. own says that the client itself names
-// it now.
+// load returns the number of a spec, and loads it unless it is loaded. own says that the client names it now.
 func (l *Opponents) load(spec string, own bool) (int, error) {
 	id, ok := l.numbers[spec]
 	own = own || ok && l.known[id].own
@@ -170,8 +168,7 @@ func (l *Opponents) fit(first int) error {
 	return l.b.tab.Fits(size)
 }
 
-// SetOpponents replaces the opponents of some seats that the client does not play, or changes nothing. It returns the
-// number of the first spec that is new.
+// SetOpponents replaces opponents of some seats, or changes nothing. It returns the number of the first new spec.
 func (b *Batch) SetOpponents(seats map[int][]Choice) (first int, err error) {
 	for seat := range seats {
 		if seat >= 0 && b.Env.Driven().Has(seat) && seat < b.Config.Seats {
@@ -255,8 +252,7 @@ func (b *Batch) Players(i int, driven []string) []string {
 	return names
 }
 
-// badCheckpoint is the error for bytes that are no checkpoint of games of a batch; game is its place among them, -1
-// for all together.
+// badCheckpoint is the error for a checkpoint that does not fit; game is the place in it, -1 for all together.
 func badCheckpoint(game int, err error) error {
 	if game < 0 {
 		return wire.Errorf(wire.BadState, "resume: the checkpoint does not fit: %v", err).With("index", 0)

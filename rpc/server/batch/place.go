@@ -63,8 +63,7 @@ func (b *Batch) finish(p *Place) error {
 	return b.pack(p.bits, b.private.planes)
 }
 
-// pack writes planes with as few bits a cell as hold it: cell j of a row in bits j*b …
-// j*b+b-1, the lowest bit of the first byte being bit 0. On all cores.
+// pack writes planes with as few bits per cell as hold it, the lowest bits of a byte first, on all cores.
 func (b *Batch) pack(dst, planes []byte) error {
 	if b.packRow == nil {
 		width, each, per, bits := b.Game.Planes.Len(), b.Game.PackedLen(), b.Env.Rows(), b.Game.CellBits()
@@ -89,8 +88,7 @@ func (b *Batch) To(method string, slot *int64) (*Place, error) {
 	return b.Slots[*slot], b.Slots[*slot].Whole(method)
 }
 
-// Lend returns the slot in memory of this process at an address. What the slot was before does not matter, so memory
-// that was freed and allocated again serves as well as new memory.
+// Lend returns the slot in memory of this process at an address, whatever was there before.
 func (b *Batch) Lend(slab unsafe.Pointer) (slot uint32, err error) {
 	if slot, ok := b.lent[slab]; ok {
 		return slot, nil
@@ -187,8 +185,7 @@ func (l *Layout) All() []vec.Field {
 	return all
 }
 
-// Last are the slabs with the last observations of the games that ended in the last step. A field that was not
-// selected is nil.
+// Last are slabs with the last observations of games that ended in the last step; nil for fields not selected.
 type Last struct {
 	b                         *Batch
 	planes, legal, seat       []byte

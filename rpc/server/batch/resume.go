@@ -145,8 +145,7 @@ func (r *resumption) create() (err error) {
 	return nil
 }
 
-// loadPolicy returns what makes the agents of the head's policy, for which it accounts. If the batch has that policy,
-// which the client itself has named, it is that of the batch.
+// loadPolicy returns what makes the agents of the head's policy: that of the batch if it is the same, or a new one.
 func (r *resumption) loadPolicy() (vec.AgentFactory, error) {
 	b := r.b
 	if b.Policy != nil && b.Policy.text == r.head.Policy {

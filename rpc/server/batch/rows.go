@@ -24,8 +24,7 @@ type Rows struct {
 // AfterLen is how many bytes an action, its reward and its done have together.
 const AfterLen = 2 + 4 + 1
 
-// Legal counts the legal actions of the rows of some games. It stops before the game with which a response, of size
-// bytes per action, would exceed room.
+// Legal counts legal actions of rows, of as many games as fit into a response of size bytes per action.
 func (b *Batch) Legal(list []int, size, room int) *Rows {
 	rows := b.Env.Rows()
 	l := &Rows{b: b, Games: list, Indptr: make([]uint32, 1, 1+len(list)*rows)}
@@ -59,8 +58,7 @@ func (l *Rows) Fill() {
 	}
 }
 
-// legal appends the legal actions of row r of game i: the action 0, which is ignored, if the row need not
-// act, so that every row has one.
+// legal appends the legal actions of row r of game i: the action 0, which is ignored, if it need not act.
 func (b *Batch) legal(i, r int, dst []env.Action) []env.Action {
 	n := len(dst)
 	if dst = b.Env.Legal(i, r, dst); len(dst) == n {

@@ -94,8 +94,7 @@ func (b *Batch) Restore(list []int, states []byte) error {
 	return nil
 }
 
-// Reseed redraws what is hidden in some games. The draws of a game depend on its own number, not on the other games of
-// the list.
+// Reseed redraws what is hidden in some games. The draws of a game depend on its own number only.
 func (b *Batch) Reseed(list []int, seed uint64) error {
 	for _, i := range list {
 		if err := b.Env.Reseed(i, env.Derive(seed, b.First+uint64(i))); err != nil {
@@ -171,8 +170,7 @@ func (b *Batch) Save(list []int, drafts bool) (*Saved, error) {
 	return out, nil
 }
 
-// Weights returns uploaded weights that an agent of the batch was loaded from, also if the session has
-// dropped them since; nil for none.
+// Weights returns uploaded weights that an agent was loaded from, even if dropped since; nil for none.
 func (b *Batch) Weights(name string) []byte {
 	if b.Policy != nil && b.Policy.weights[name] != nil {
 		return b.Policy.weights[name]

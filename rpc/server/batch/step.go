@@ -30,8 +30,7 @@ func (b *Batch) Step(p *Place) error {
 // over reports whether game i ended in the last step.
 func (b *Batch) over(i int) bool { return b.private.terminated[i]|b.private.truncated[i] != 0 }
 
-// Reset starts the games of mask, nil for all, and writes their observations to p. Without seeds, the first reset has
-// those of the options.
+// Reset starts the games of mask, nil for all, in p. Without seeds, the first reset has those of the options.
 func (b *Batch) Reset(seeds *vec.Seeds, mask []bool, p *Place) error {
 	if mask != nil {
 		if err := b.Awake("reset with a mask"); err != nil {
@@ -92,8 +91,7 @@ func (b *Batch) Replay(logs []vec.Log) error {
 	return nil
 }
 
-// Observe returns the current observation of every seat of some games, whether or not the seat has to
-// act, is driven by the client, or its game is over.
+// Observe returns what every seat of some games observes, whether or not it acts, is driven or has a game left.
 func (b *Batch) Observe(list []int) (planes []uint8, globals []float32) {
 	width, extra, seats := b.Game.Planes.Len(), b.Game.Globals(), b.Config.Seats
 	planes, globals = make([]uint8, len(list)*seats*width), make([]float32, len(list)*seats*extra)

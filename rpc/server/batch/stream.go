@@ -11,8 +11,7 @@ import (
 	"blockyard/rpc/server/memory"
 )
 
-// A Stream is what a batch needs to step some of its games in the background, each into its rows of the batch's own
-// slab; Gather collects the rows of those that are done.
+// A Stream steps games in the background, each into its rows of the own slab; Gather collects those that are done.
 type Stream struct {
 	*vec.Stream
 	Envs    []uint32     // games to send, or that were received

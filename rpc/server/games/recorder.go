@@ -154,8 +154,7 @@ func (r *Recorder) Drop(i int) {
 	r.running[i] = nil
 }
 
-// hold counts n more bytes, after dropping finished records if necessary. It returns false if there is no
-// room all the same.
+// hold counts n more bytes, for which finished records are dropped, and returns false if there is no room.
 func (r *Recorder) hold(n int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -293,8 +292,7 @@ func ReadInProgress(lines []byte, list []int, seats int) (all []Recording, err e
 	}
 }
 
-// Continue goes on with records of episodes in progress, whose games have just been resumed. trace has a game traced
-// from here on, and reports whether it is.
+// Continue goes on with records of games that were resumed. trace has a game traced and reports whether it is.
 func (r *Recorder) Continue(all []Recording, trace func(i int) bool) {
 	for _, s := range all {
 		d := &running{rec: *record.New(r.Game, s.Seed, s.Agents), episode: s.Episode, lost: s.Lost, size: runningSize}

@@ -113,8 +113,7 @@ func (h *Holding) Cut() bool {
 // Exceeds is the error for a connection that was cut.
 func (h *Holding) Exceeds() error { return h.of.full(0) }
 
-// Began notes that the request begins to arrive, or that the client is being sent its response; Moved that it has
-// taken a part of it.
+// Began notes that the request or the response begins to be transferred; Moved that a part of it was.
 func (h *Holding) Began() { h.Moved(); h.began.Store(h.moved.Load()) }
 
 // Moved is described at Began.

@@ -170,8 +170,7 @@ func (l *listener) Close() error {
 	return errors.Join(err, l.release())
 }
 
-// Tune sets the socket buffers of a connection for slabs and disables Nagle's algorithm. It ignores
-// what the kernel refuses.
+// Tune sets the socket buffers of a connection for slabs and disables Nagle's algorithm, if the kernel agrees.
 func Tune(conn net.Conn) {
 	if c, ok := conn.(interface {
 		SetReadBuffer(int) error
