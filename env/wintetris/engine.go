@@ -64,8 +64,16 @@ func (e *Engine) tick(b Bits) (locked bool) {
 	e.Ticks++
 	e.New = false
 	if b&(Left|Right) == Left|Right || b&(CW|CCW) == CW|CCW {
-		if b = e.resolve(b); e.Over != Running {
+		e.Conflicts++
+		if e.Strict {
+			e.Over = Conflict
 			return false
+		}
+		if b&(Left|Right) == Left|Right {
+			b &^= Left | Right
+		}
+		if b&(CW|CCW) == CW|CCW {
+			b &^= CW | CCW
 		}
 	}
 	p := e.steer(b)
@@ -101,21 +109,6 @@ func (e *Engine) steer(b Bits) Block {
 		p = e.try(p, p.Moved(dx, 0))
 	}
 	return p
-}
-
-// resolve counts a conflict and returns b without the bits that exclude each other.
-func (e *Engine) resolve(b Bits) Bits {
-	e.Conflicts++
-	if e.Strict {
-		e.Over = Conflict
-	}
-	if b&(Left|Right) == Left|Right {
-		b &^= Left | Right
-	}
-	if b&(CW|CCW) == CW|CCW {
-		b &^= CW | CCW
-	}
-	return b
 }
 
 // try returns the block moved if it fits there, else as it was.

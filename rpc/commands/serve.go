@@ -12,6 +12,7 @@ import (
 	"os"
 	"reflect"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"blockyard/rpc/server/limits"
@@ -131,14 +132,14 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	ready := &ready{Ready: []string{}, PID: os.Getpid(), Proto: server.Protocol, Version: version, HTTP: site.URL()}
-	services := c.services(srv, text.Serve, func(l net.Listener) error { return watch.NewHandler(srv).Serve(ctx, l, log) })
-	listeners, err := c.listenAll(services, tokens, ready)
+	services, err := c.listen(tokens, ready, srv.Serve, text.Serve,
+		func(l net.Listener) error { return watch.NewHandler(srv).Serve(ctx, l, log) })
 	if err != nil {
 		return err
 	}
-	for k, l := range listeners {
+	for _, s := range services {
 		go func() {
-			if err := services[k].serve(l); err != nil {
+			if err := s.serve(s.Listener); err != nil {
 				end(err)
 			}
 		}()
@@ -146,12 +147,12 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	c.watch(ctx, srv, end)
 	site.Ready() // before the line that says so: whoever reads it may ask at once
 	if err := json.NewEncoder(os.Stdout).Encode(ready); err != nil {
-		return errors.Join(err, closeAll(listeners))
+		return errors.Join(err, closeAll(services))
 	}
 	<-ctx.Done()
 	site.Unready("draining")
 	text.Drain()
-	err = closeAll(listeners)
+	err = closeAll(services)
 	if signals.Err() != nil && c.Drain > 0 && srv.Idle() == 0 {
 		log.Info("draining: clients may go on until they disconnect", "for", c.Drain)
 		leave, cancel := context.WithTimeout(context.Background(), c.Drain)
@@ -234,41 +235,40 @@ type ready struct {
 
 // A service is what answers at one address.
 type service struct {
-	address string
-	serve   func(net.Listener) error
-	say     func(to *ready, at net.Listener)
+	net.Listener
+	serve func(net.Listener) error
 }
 
-// services are those of the flags. Like --listen, --watch takes an address that other machines can reach only if there
-// is a token.
-func (c *serveCmd) services(srv *server.Server, text, shown func(net.Listener) error) (all []service) {
+// listen opens the addresses of the flags, and says where. Like --listen, --watch takes an address that other machines
+// can reach only if there is a token.
+func (c *serveCmd) listen(tokens []limits.Token, say *ready, games, text, shown func(net.Listener) error) (
+	all []service, err error) {
+	with := listen.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA, TLS12: c.TLS12}
+	at := func(address string, serve func(net.Listener) error) string {
+		l, bad := listen.Listen(address, tokens, with)
+		if bad != nil {
+			err = errors.Join(err, bad)
+			return ""
+		}
+		all = append(all, service{l, serve})
+		return listen.Name(l)
+	}
 	for _, a := range c.Listen {
-		all = append(all, service{a, srv.Serve, func(r *ready, l net.Listener) { r.Ready = append(r.Ready, listen.Name(l)) }})
+		say.Ready = append(say.Ready, at(a, games))
 	}
 	if c.OpenEnv != "" {
-		all = append(all, service{c.openEnvAddress(), text,
-			func(r *ready, l net.Listener) { r.OpenEnv = openEnvURL(listen.Name(l)) }})
+		say.OpenEnv = openEnvURL(at(c.openEnvAddress(), text))
 	}
 	if c.Watch != "" {
-		all = append(all, service{"tcp:" + c.Watch, shown, func(r *ready, l net.Listener) { r.Watch = l.Addr().String() }})
+		say.Watch = strings.TrimPrefix(at("tcp:"+c.Watch, shown), "tcp:")
 	}
-	return all
+	if err != nil {
+		err = errors.Join(err, closeAll(all))
+	}
+	return all, err
 }
 
-func (c *serveCmd) listenAll(services []service, tokens []limits.Token, say *ready) (all []net.Listener, err error) {
-	with := listen.Credentials{Cert: c.Cert, Key: c.Key, ClientCA: c.ClientCA, TLS12: c.TLS12}
-	for _, s := range services {
-		l, err := listen.Listen(s.address, tokens, with)
-		if err != nil {
-			return nil, errors.Join(err, closeAll(all))
-		}
-		s.say(say, l)
-		all = append(all, l)
-	}
-	return all, nil
-}
-
-func closeAll(all []net.Listener) error {
+func closeAll(all []service) error {
 	var errs []error
 	for _, l := range all {
 		if err := l.Close(); !errors.Is(err, net.ErrClosed) { // that of --watch closes at the end of its context

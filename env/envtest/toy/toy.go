@@ -37,8 +37,12 @@ func game(name, id string, seats, rows int, turns bool) *env.Game {
 		MinSeats: seats, MaxSeats: seats, Rows: rows, Actions: cards * cards, MaxLegal: cards,
 		Planes: env.Shape{C: 2, H: 2, W: 3}, PlaneMax: cards, PlaneNames: []string{"offer", "last"},
 		GlobalNames: []string{"own points", "best other points", "cards"},
-		New:         func(n int) env.State { return env.Start(&State{Seats: uint8(n), Turns: turns}, n, seats, seats) },
-		Text:        Text, Parse: Parse,
+		New: func(n int) env.State {
+			s := &State{Seats: uint8(n), Turns: turns}
+			s.Reset(0)
+			return s
+		},
+		Text: Text, Parse: Parse,
 	}
 }
 

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"strconv"
@@ -24,26 +25,16 @@ func kernelLimits() (mappings, files int) {
 	return mappings, files
 }
 
-// addresses returns how much of its address space this process has in use, in bytes. Go reserves more than it uses.
-func addresses() int64 {
-	b, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	pages, _, _ := strings.Cut(string(b), " ")
-	n, err := strconv.ParseInt(pages, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n * int64(os.Getpagesize())
-}
-
 // machineMemory returns the memory that this process may take, in bytes, and what bounds it.
 func machineMemory() (most int64, bound string) {
 	most, bound = cgroupMemory(os.DirFS("/")), "cgroup"
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err == nil && limit.Cur < math.MaxInt64 {
-		if left := max(0, int64(limit.Cur)-addresses()); left < most {
+		var pages int64 // in use: Go reserves more than it uses
+		if b, err := os.ReadFile("/proc/self/statm"); err == nil {
+			_, _ = fmt.Sscan(string(b), &pages)
+		}
+		if left := max(0, int64(limit.Cur)-pages*int64(os.Getpagesize())); left < most {
 			most, bound = left, "RLIMIT_AS (ulimit -v)"
 		}
 	}
