@@ -103,7 +103,7 @@ func TestCloneReseed(t *testing.T) {
 		e, out, actions := start(t, g, vec.Config{Envs: 40})
 		future(t, e, 3)
 		for i := 1; i < 40; i++ {
-			require.NoError(t, e.Clone(i, 0))
+			require.NoError(t, e.CloneAll([]int{i}, []int{0}))
 			if i >= 20 {
 				require.NoError(t, e.Reseed(i, uint64(i)))
 			}

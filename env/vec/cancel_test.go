@@ -74,7 +74,7 @@ func TestCancelledStep(t *testing.T) {
 	require.Less(t, changed(before, half), 103)
 	asked := a.asked.Load()
 	_, err := e.Snapshot(0, nil)
-	for k, err := range []error{err, e.Step(actions, out), e.Reset(vec.From(2), nil, out), e.Observe(out), e.Clone(0, 1),
+	for k, err := range []error{err, e.Step(actions, out), e.Reset(vec.From(2), nil, out), e.Observe(out), e.CloneAll([]int{0}, []int{1}),
 		e.Sample(actions), e.Each(func(int, int) { a.asked.Add(1) })} {
 		require.Error(t, err, "call %d", k)
 	}

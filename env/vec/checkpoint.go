@@ -130,18 +130,6 @@ func (e *Env) Forget() error {
 	return CloseAgents(e.agents)
 }
 
-// Clone makes environment dst a copy of src, including seed and random generator, but with
-// agents of its own. Unless one of them is reseeded, both behave alike from then on.
-func (e *Env) Clone(dst, src int) error {
-	if err := errors.Join(e.usable(src), e.usable(dst)); err != nil {
-		return err
-	}
-	if dst == src {
-		return nil
-	}
-	return e.become(dst, e.states[src], e.slots[src], e.choices(src))
-}
-
 // choices are the choices of agents that play in environment i, by seat.
 func (e *Env) choices(i int) []*Choice { return e.playing[i*e.c.Seats : (i+1)*e.c.Seats] }
 
@@ -160,8 +148,9 @@ func (e *Env) become(i int, s env.State, sl slot, playing []*Choice) error {
 	return e.resume(i, e.renewAgents)
 }
 
-// CloneAll is Clone of each environment src[k] into dst[k], all at once: a source that is overwritten too is copied as
-// it was before. It keeps one position aside, however many are exchanged. No environment may be in dst twice.
+// CloneAll makes each environment dst[k] a copy of src[k], including seed and random generator, but with agents of its
+// own. Unless one of them is reseeded, both behave alike from then on. A source that is overwritten too is copied as it
+// was before. It keeps one position aside, however many are exchanged. No environment may be in dst twice.
 func (e *Env) CloneAll(dst, src []int) error {
 	if len(dst) != len(src) {
 		return fmt.Errorf("vec %s: %d environments to copy to %d", e.g.Name, len(src), len(dst))
@@ -188,7 +177,7 @@ func (e *Env) CloneAll(dst, src []int) error {
 	take := func(d int32) (s int32, err error) {
 		s, from[d] = from[d], none
 		readers[s]--
-		return s, e.Clone(int(d), int(s))
+		return s, e.become(int(d), e.states[s], e.slots[s], e.choices(int(s)))
 	}
 	for i := range from { // chains, each from the end that nobody reads
 		for d := int32(i); from[d] != none && readers[d] == 0; {

@@ -79,7 +79,7 @@ func TestResumeKeepsLeavingAgents(t *testing.T) {
 	for i, snap := range positions(t, e) {
 		require.NoError(t, f.Resume(i, snap, moved(e, i)))
 		require.Zero(t, f.Opponent(i, 1))
-		require.NoError(t, f.Clone(i, i))
+		require.NoError(t, f.CloneAll([]int{i}, []int{i}))
 	}
 	require.Equal(t, future(t, e, 60), future(t, f, 60))
 	require.Equal(t, uint16(1), f.Opponent(0, 1))

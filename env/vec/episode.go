@@ -245,14 +245,13 @@ func (e *Env) Trace(t Tracer) {
 	}
 }
 
-// ContinueTrace lets the tracer follow environment i's episode after Resume, as if its Begin had chosen it.
-func (e *Env) ContinueTrace(i int) {
+// ContinueTrace lets the tracer follow environment i's episode after Resume, as if its Begin had chosen it, and reports
+// whether it does.
+func (e *Env) ContinueTrace(i int) bool {
 	sl := &e.slots[i]
 	sl.traced = e.tracer != nil && sl.live && !sl.ended()
+	return sl.traced
 }
-
-// Traced reports whether the tracer follows the episode of environment i.
-func (e *Env) Traced(i int) bool { return e.slots[i].traced }
 
 // traceDrop abandons the trace of environment i's episode, if there is one.
 func (e *Env) traceDrop(i int) {

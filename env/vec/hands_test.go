@@ -65,7 +65,7 @@ func TestReseedKeepsPrivateHands(t *testing.T) {
 	} {
 		e, out, _ := start(t, handsGame, vec.Config{Envs: 60, Agents: c.agents})
 		for i := range 60 {
-			require.NoError(t, e.Clone(i, 0))
+			require.NoError(t, e.CloneAll([]int{i}, []int{0}))
 			if i > 0 {
 				require.NoError(t, e.Reseed(i, uint64(i)))
 			}

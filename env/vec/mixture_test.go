@@ -49,7 +49,7 @@ func TestSetMixtures(t *testing.T) {
 	require.Zero(t, closes)
 	require.Equal(t, []uint16{vec.NoOpponent, 0, vec.NoOpponent, 0, vec.NoOpponent, 0}, out.Opponent)
 	require.NoError(t, e.Reseed(1, 3))
-	require.NoError(t, e.Clone(0, 2))
+	require.NoError(t, e.CloneAll([]int{0}, []int{2}))
 	require.Zero(t, e.Opponent(0, 1), "the same opponent in the same episode")
 	require.Zero(t, closes)
 	require.NoError(t, e.Reset(vec.From(5), nil, out))

@@ -153,7 +153,7 @@ func TestTraceInterrupted(t *testing.T) {
 	require.NoError(t, err)
 	for name, interrupt := range map[string]func() error{
 		"restore": func() error { return e.Restore(0, snap) },
-		"clone":   func() error { return e.Clone(0, 1) },
+		"clone":   func() error { return e.CloneAll([]int{0}, []int{1}) },
 		"reseed":  func() error { return e.Reseed(0, 9) },
 		"reset":   func() error { return e.Reset(vec.From(4), []bool{true, false}, out) },
 	} {

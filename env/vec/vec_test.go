@@ -235,7 +235,7 @@ func TestAgentsThatFail(t *testing.T) {
 		err := e.Step(actions, out)
 		require.ErrorContains(t, err, "vec toy:pick: environment 0: ")
 		require.ErrorContains(t, err, c.says)
-		for _, err := range []error{e.Step(actions, out), e.Sample(actions), e.Observe(out), e.Clone(0, 1),
+		for _, err := range []error{e.Step(actions, out), e.Sample(actions), e.Observe(out), e.CloneAll([]int{0}, []int{1}),
 			e.Reset(vec.From(1), []bool{true, false, false}, out)} {
 			require.ErrorContains(t, err, "reset all environments to go on")
 		}
