@@ -37,17 +37,12 @@ func Alone(seat int, a Action) Moves {
 //	for set := s.Acting(); set != 0; set = set.Rest() { seat := set.First(); … }
 type Seats uint8
 
-// First returns the lowest seat of a set that is not empty.
-func (s Seats) First() int { return bits.TrailingZeros8(uint8(s)) }
-
-// Rest returns the set without its lowest seat.
-func (s Seats) Rest() Seats { return s & (s - 1) }
-
-// Has reports whether seat is in the set.
+// First returns the lowest seat of a set that is not empty, and Rest the set without it. Has reports whether a seat is
+// in the set, and Len how many are.
+func (s Seats) First() int        { return bits.TrailingZeros8(uint8(s)) }
+func (s Seats) Rest() Seats       { return s & (s - 1) }
 func (s Seats) Has(seat int) bool { return s>>uint(seat)&1 != 0 }
-
-// Len returns the number of seats in the set.
-func (s Seats) Len() int { return bits.OnesCount8(uint8(s)) }
+func (s Seats) Len() int          { return bits.OnesCount8(uint8(s)) }
 
 // Shape is the size of a stack of planes: C planes of H rows and W columns.
 type Shape struct{ C, H, W int }

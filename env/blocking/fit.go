@@ -193,11 +193,9 @@ const (
 // all is every cell of the board.
 var all = Board{inRow, inRow, inRow, inLast}
 
-// Has reports whether the cell is in the set.
+// Has reports whether the cell is in the set; Set adds it.
 func (b *Board) Has(x, y int) bool { return b[y/4]>>uint(y%4*stride+x)&1 != 0 }
-
-// Set adds a cell.
-func (b *Board) Set(x, y int) { b[y/4] |= 1 << uint(y%4*stride+x) }
+func (b *Board) Set(x, y int)      { b[y/4] |= 1 << uint(y%4*stride+x) }
 
 // Count returns how many cells are in the set.
 func (b *Board) Count() int {

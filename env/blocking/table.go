@@ -110,11 +110,9 @@ func (t *Table) Placement(a env.Action) (o *Oriented, x, y int) {
 // and then rotated R times, lies on cell (X, Y).
 type Code struct{ X, Y, L, F, R, N int }
 
-// String returns "column row code".
+// String returns "column row code", and Name the four characters of the code.
 func (c Code) String() string { return fmt.Sprintf("%d %d %s", c.X, c.Y, c.Name()) }
-
-// Name returns the four characters of the code.
-func (c Code) Name() string { return fmt.Sprintf("%c%d%d%d", 'A'+c.L, c.F, c.R, c.N) }
+func (c Code) Name() string   { return fmt.Sprintf("%c%d%d%d", 'A'+c.L, c.F, c.R, c.N) }
 
 // ParseCode reads the three tokens of an answer (rules §8.3). It checks ranges only.
 func (t *Table) ParseCode(line string) (Code, error) {

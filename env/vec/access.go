@@ -106,13 +106,10 @@ func (e *Env) Shows(i, r int) int {
 	return e.Seat(i, r)
 }
 
-// Ended reports whether environment i's episode has ended and awaits its reset.
-func (e *Env) Ended(i int) bool { return e.slots[i].ended() }
-
-// Steps returns how many steps environment i's episode has taken.
-func (e *Env) Steps(i int) int { return int(e.slots[i].steps) }
-
-// LastLength returns the length in steps of the last episode that ended in environment i.
+// Ended reports whether environment i's episode has ended and awaits its reset. Steps returns how many steps it has
+// taken, and LastLength those of the last episode that ended there.
+func (e *Env) Ended(i int) bool     { return e.slots[i].ended() }
+func (e *Env) Steps(i int) int      { return int(e.slots[i].steps) }
 func (e *Env) LastLength(i int) int { return int(e.slots[i].length) }
 
 // Legal appends the legal actions of row r of environment i, in ascending order.

@@ -114,17 +114,11 @@ func (f RowForm) String() string   { return rowForms[f] }
 func (r Reward) String() string    { return rewards[r] }
 func (i Illegal) String() string   { return illegals[i] }
 
-// UnmarshalText reads "NextStep", "SameStep" or "Disabled"; "" is NextStep.
+// UnmarshalText reads one of the names above; "" is the first.
 func (a *Autoreset) UnmarshalText(s []byte) error { return read(a, "autoreset mode", s, autoresets) }
-
-// UnmarshalText reads "seat" or "acting"; "" is "seat".
-func (f *RowForm) UnmarshalText(s []byte) error { return read(f, "row form", s, rowForms) }
-
-// UnmarshalText reads "default", "result" or "score"; "" is "default".
-func (r *Reward) UnmarshalText(s []byte) error { return read(r, "reward", s, rewards) }
-
-// UnmarshalText reads "error", "penalty" or "random"; "" is "error", which is Refuse.
-func (i *Illegal) UnmarshalText(s []byte) error { return read(i, "illegal-action policy", s, illegals) }
+func (f *RowForm) UnmarshalText(s []byte) error   { return read(f, "row form", s, rowForms) }
+func (r *Reward) UnmarshalText(s []byte) error    { return read(r, "reward", s, rewards) }
+func (i *Illegal) UnmarshalText(s []byte) error   { return read(i, "illegal-action policy", s, illegals) }
 
 func read[T ~uint8](into *T, what string, s []byte, names []string) error {
 	n := slices.Index(names, string(s))
@@ -214,10 +208,8 @@ type Seeds struct {
 	list  []uint64
 }
 
-// From seeds environment i with seed+i.
-func From(seed uint64) Seeds { return Seeds{set: true, first: seed} }
-
-// List seeds environment i with seeds[i].
+// From seeds environment i with seed+i, and List with seeds[i].
+func From(seed uint64) Seeds    { return Seeds{set: true, first: seed} }
 func List(seeds []uint64) Seeds { return Seeds{set: true, list: seeds} }
 
 // of returns environment i's new seed.

@@ -101,14 +101,12 @@ func (e *Env) stopped() error {
 	return nil
 }
 
-// Game returns the game of all environments.
-func (e *Env) Game() *env.Game { return e.g }
-
-// Config returns the configuration with its defaults filled in.
-func (e *Env) Config() Config { return e.c }
-
-// Rows returns the number of rows per environment.
-func (e *Env) Rows() int { return e.rows }
+// Game, Config, Rows and Driven return the game, the configuration with its defaults, the number of rows per
+// environment, and the seats for which the caller chooses actions.
+func (e *Env) Game() *env.Game   { return e.g }
+func (e *Env) Config() Config    { return e.c }
+func (e *Env) Rows() int         { return e.rows }
+func (e *Env) Driven() env.Seats { return e.driven }
 
 // Counted returns how many illegal actions have been replaced, and how many choices agents have made.
 func (e *Env) Counted() (illegal, decisions uint64) {
@@ -118,9 +116,6 @@ func (e *Env) Counted() (illegal, decisions uint64) {
 	}
 	return illegal, decisions
 }
-
-// Driven returns the seats for which the caller chooses actions.
-func (e *Env) Driven() env.Seats { return e.driven }
 
 // Reset starts a new episode in the environments that mask selects (nil selects all), seeded by seeds. It writes the
 // observations of all environments to out, with reward 0; the environments that were not selected keep their flags.

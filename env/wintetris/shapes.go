@@ -92,10 +92,8 @@ type Block struct {
 	X, Y      int8
 }
 
-// Size returns the side of the kind's box.
-func Size(kind uint8) int { return len(drawings[kind]) }
-
-// Spawn returns a piece of that kind where it appears (rules §3).
+// Size returns the side of a kind's box, and Spawn a piece of it where it appears (rules §3).
+func Size(kind uint8) int    { return len(drawings[kind]) }
 func Spawn(kind uint8) Block { return spawns[kind] }
 
 var spawns = func() (out [Kinds]Block) {

@@ -115,16 +115,13 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// invalid says that a request is not as the schema has it.
+// invalid says that a request is not as the schema has it, badRequest that it cannot be done now, gone that there is no
+// such session.
 func invalid(err error) error {
 	return &failure{http.StatusUnprocessableEntity, "VALIDATION_ERROR", err}
 }
-
-// badRequest says that a request cannot be done now.
 func badRequest(err error) error { return &failure{http.StatusBadRequest, "EXECUTION_ERROR", err} }
-
-// gone says that there is no such session.
-func gone(err error) error { return &failure{http.StatusNotFound, "SESSION_ERROR", err} }
+func gone(err error) error       { return &failure{http.StatusNotFound, "SESSION_ERROR", err} }
 
 var errDraining = &failure{http.StatusServiceUnavailable, "CAPACITY_REACHED",
 	errors.New("the server is about to end and takes no new sessions: try another one, or later")}

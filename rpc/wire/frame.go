@@ -256,15 +256,13 @@ func readUint(b []byte) (uint64, error) {
 // Held returns how many bytes of the frame's memory Reader.Grow was called for since the last Settle or Drop.
 func (f *Frame) Held() int { return f.held }
 
-// Settle returns Held and resets it.
-func (f *Frame) Settle() int {
-	n := f.held
-	f.held = 0
-	return n
+// Settle returns Held and resets it. Drop is Settle and releases the frame's memory.
+func (f *Frame) Settle() (held int) {
+	held, f.held = f.held, 0
+	return held
 }
 
-// Drop releases the frame's memory. It returns Held and resets it.
-func (f *Frame) Drop() int {
+func (f *Frame) Drop() (held int) {
 	f.buf, f.Kept = nil, 0
 	return f.Settle()
 }

@@ -180,14 +180,9 @@ func (t *Tab) Give(u Use) {
 	t.open.add(u, -1)
 }
 
-// Memory returns the estimated bytes on the tab.
-func (t *Tab) Memory() int64 { return t.open.Memory }
-
-// Add is Take of estimated bytes of memory.
+// Memory returns the estimated bytes on the tab. Add is Take of them, and Back removes those that were added since
+// Memory was memory. Close returns everything.
+func (t *Tab) Memory() int64     { return t.open.Memory }
 func (t *Tab) Add(n int64) error { return t.Take(Use{Memory: n}) }
-
-// Back removes the memory that was added since Memory was memory.
 func (t *Tab) Back(memory int64) { _ = t.Add(min(0, memory-t.open.Memory)) }
-
-// Close returns everything.
-func (t *Tab) Close() { t.Give(t.open) }
+func (t *Tab) Close()            { t.Give(t.open) }

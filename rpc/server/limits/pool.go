@@ -115,8 +115,6 @@ func (h *Holding) Exceeds() error { return h.of.full(0) }
 
 // Began notes that the request or the response begins to be transferred; Moved that a part of it was.
 func (h *Holding) Began() { h.Moved(); h.began.Store(h.moved.Load()) }
-
-// Moved is described at Began.
 func (h *Holding) Moved() { h.moved.Store(time.Now().UnixNano()) }
 
 // Grow counts n bytes more of a request, which will need owed bytes beyond them, if there is room and the connection

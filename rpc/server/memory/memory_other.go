@@ -13,11 +13,7 @@ const CanShare = false
 
 var errNone = errors.New("this system shares no memory")
 
-// New fails.
-func New(int64) ([]byte, *os.File, error) { return nil, nil, errNone }
-
-// Free fails.
-func Free([]byte) error { return errNone }
-
-// Send fails.
+// New, Free and Send fail.
+func New(int64) ([]byte, *os.File, error)          { return nil, nil, errNone }
+func Free([]byte) error                            { return errNone }
 func Send(net.Conn, []byte, *os.File) (int, error) { return 0, errNone }
