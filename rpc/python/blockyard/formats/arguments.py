@@ -28,48 +28,36 @@ def game_name(game: str) -> str:
 
 
 def integer(name: str, value: object) -> int:
-    """Return an integer argument.
-
-    Raises:
-        TypeError: it is something else; a bool is.
-    """
+    """Return an integer argument; raise TypeError if it is something else, which a bool is."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, SupportsIndex):
         raise TypeError(f"{name}: want an integer, got {value!r:.100}")
     return operator.index(value)
 
 
 def positive(name: str, value: object) -> int:
-    """Return an integer argument that must be at least 1.
-
-    Raise TypeError if it is not an integer, and ValueError if it is smaller.
-    """
+    """Return an integer argument that must be at least 1."""
     if (number := integer(name, value)) < 1:
         raise ValueError(f"{name}: want at least 1, got {value}")
     return number
 
 
 def one_of(name: str, value: object, names: Sequence[str]) -> str:
-    """Return an argument that must be one of these names; raise ValueError if it is something else."""
+    """Return an argument that must be one of these names."""
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} {value!r:.100}: want one of {list(names)}")
     return value
 
 
 def autoreset(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return an autoreset mode given as the enum, its value or its name; raise ValueError if there is no such mode."""
-    if isinstance(mode, AutoresetMode):
-        return mode
-    if found := [m for m in AutoresetMode if mode in (m.value, m.name)]:
-        return found[0]
+    """Return an autoreset mode given as the enum, its value or its name."""
+    for known in AutoresetMode:
+        if mode in (known, known.value, known.name):
+            return known
     raise ValueError(f"autoreset_mode {mode!r:.100}: want one of {[m.value for m in AutoresetMode]}")
 
 
 def reset_mask(mask: object, rows: int, rows_per_game: int) -> NDArray[np.bool_]:
-    """Return the games that a reset mask over rows selects, bool (games,).
-
-    Raise TypeError if mask is not an array of bool, and ValueError if its shape is not (rows,), it selects nothing, or
-    it selects only a part of a game's rows.
-    """
+    """Return the games that a reset mask, bool (rows,), selects with all of their rows: bool (games,)."""
     if not isinstance(mask, np.ndarray):
         raise TypeError(f"options['reset_mask']: want a numpy array, got {type(mask).__name__}")
     if mask.dtype != np.bool_:
@@ -79,20 +67,14 @@ def reset_mask(mask: object, rows: int, rows_per_game: int) -> NDArray[np.bool_]
     if not mask.any():
         raise ValueError("options['reset_mask']: want at least one True")
     games = mask.reshape(-1, rows_per_game)
-    if (games != games[:, :1]).any():
-        game = int(np.flatnonzero((games != games[:, :1]).any(axis=1))[0])
-        raise ValueError(
-            f"options['reset_mask']: it selects only some rows of game {game}, "
-            f"want all {rows_per_game} rows of a game or none"
-        )
+    if len(partly := np.flatnonzero((games != games[:, :1]).any(axis=1))):
+        want = f"want all {rows_per_game} rows of a game or none"
+        raise ValueError(f"options['reset_mask']: it selects only some rows of game {partly[0]}, {want}")
     return np.ascontiguousarray(games[:, 0])
 
 
 def game_ids(ids: Ids, games: int, name: str = "env_ids") -> NDArray[np.uint32]:
-    """Return indices of games as ``<u4``; None means all games.
-
-    Raise TypeError if ids is not a list of integers, and ValueError if an index is out of range.
-    """
+    """Return indices of games as ``<u4``; None means all games."""
     if ids is None:
         return np.arange(games, dtype="<u4")
     array = np.asarray(ids)
@@ -106,18 +88,12 @@ def game_ids(ids: Ids, games: int, name: str = "env_ids") -> NDArray[np.uint32]:
 
 
 def copy_actions(actions: object, out: NDArray[np.uint16], count: int, acting: NDArray[np.bool_] | None = None) -> None:
-    """Copy actions into out, uint16 (rows,), which is as it was if they are refused.
+    """Copy actions into out, uint16 (rows,), which is as it was if they are refused, and may be the same array.
 
     Args:
         actions: integers (rows,), 0 <= action < count in the rows that act; other rows' actions are ignored.
-        out: where they go; may be the same array.
         count: number of actions of the game.
         acting: bool (rows,), the rows that act; None means all.
-
-    Raises:
-        TypeError: they are not integers.
-        ValueError: the shape is wrong.
-        IllegalActionError: an action is outside of the action space.
     """
     array = actions if isinstance(actions, np.ndarray) else np.asarray(actions)
     if array.dtype.kind not in "iu":

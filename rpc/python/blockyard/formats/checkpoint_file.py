@@ -7,7 +7,7 @@ import json
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from ..errors import CheckpointError
 
@@ -17,21 +17,19 @@ _SUM = 32  # bytes of a SHA-256
 _GAME = b"BYC"  # begins the bytes of a game; its length follows at 4
 _LEAST = 12  # bytes of a game
 _WEIGHTS = "weights:"  # begins the name of a part with weights
-
-T = TypeVar("T")
+# What the values of JSON must be: a type (int is a count), or a list of such values, or a dict by key, which may have
+# other keys too.
+_HEADER = {"game": str, "first": int, "package": str}
+_CLIENT = {"afterstate_calls": int, "actions": int, "illegal": int, "opponents": [str], "opponent_stats": [[int]]}
+_HEADER_1 = {"parts": [{"head": str, "games": int, "bytes": int}], "weights": dict, "client": list}
 
 
 @dataclass
 class Part:
-    """The games of one server, or of one block of a pool.
+    """The games of one server, or of one block of a pool."""
 
-    Attributes:
-        head: what the server says of all these games together, as JSON.
-        games: the bytes of each game, in order.
-    """
-
-    head: bytes
-    games: list[bytes]
+    head: bytes  # what the server says of all these games together, as JSON
+    games: list[bytes]  # in order
 
 
 @dataclass
@@ -43,22 +41,14 @@ class Checkpoint:
     and its data, as within the games of the method ``checkpoint`` in ``rpc/PROTOCOL.md``. The parts are, in this order:
     ``head`` and a ``game`` for each of its games, for each of :attr:`parts`; ``weights:NAME``; ``client`` (JSON).
     Version 1 is read too.
-
-    Attributes:
-        game: name of the game, with its variant.
-        first: number of the first game.
-        package: version of the package that wrote it.
-        parts: the games.
-        weights: the weights that opponents were loaded from, by the name that specs call them.
-        client: what the client keeps, a dict for each environment: one, or one for each block of a pool.
     """
 
-    game: str
-    first: int
-    package: str
+    game: str  # with its variant
+    first: int  # number of the first game
+    package: str  # version of the package that wrote it
     parts: list[Part] = field(default_factory=list)
-    weights: dict[str, bytes] = field(default_factory=dict)
-    client: list[dict[str, Any]] = field(default_factory=list)
+    weights: dict[str, bytes] = field(default_factory=dict)  # of opponents, by the name that specs call them
+    client: list[dict[str, Any]] = field(default_factory=list)  # what the client keeps of each environment
 
     @property
     def games(self) -> int:
@@ -79,12 +69,7 @@ class Checkpoint:
 
     @classmethod
     def from_bytes(cls, data: object) -> Checkpoint:
-        """Read what :meth:`to_bytes` returned.
-
-        Raises:
-            TypeError: data is not bytes.
-            CheckpointError: it is damaged, no checkpoint, or of another version; the message says which.
-        """
+        """Read what :meth:`to_bytes` returned; raise CheckpointError if it is damaged, or of another version."""
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"checkpoint: want the bytes that checkpoint() returned, got {type(data).__name__}")
         data = bytes(data)
@@ -104,9 +89,9 @@ class Checkpoint:
     @classmethod
     def _read(cls, header: dict[str, Any], body: bytes) -> Checkpoint:
         at = len(MAGIC) + 8 + struct.unpack_from("<Q", body, len(MAGIC))[0]
-        out = cls(_is(str, header["game"]), _count(header["first"]), _is(str, header["package"]))
+        out = cls(**_checked(_HEADER, {name: header[name] for name in _HEADER}))
         client = _read_1(out, header, body[at:]) if header["version"] == 1 else out._take(body[at:])
-        out.client = [_client(one) for one in _is(list, client)]
+        out.client = [_client(one) for one in _checked(list, client)]
         if not out.parts or not out.client:
             raise ValueError("no games")
         for one in out.client:
@@ -132,7 +117,6 @@ class Checkpoint:
 
 
 def _part(name: str, data: bytes) -> bytes:
-    """Return a named part."""
     return struct.pack("<B", len(name)) + name.encode() + struct.pack("<I", len(data)) + data
 
 
@@ -152,44 +136,41 @@ def _parts(data: bytes) -> Iterator[tuple[str, bytes]]:
 def _read_1(out: Checkpoint, header: dict[str, Any], data: bytes) -> object:
     """Take the games and weights of version 1, whose header has their lengths; return what the client keeps."""
     at = 0
-    for part in _is(list, header["parts"]):
-        end = at + _count(part["bytes"])
-        games = split_games(data[at:end])
-        if len(games) != _count(part["games"]) or end > len(data):
+    for part in _checked(_HEADER_1, header)["parts"]:
+        games = split_games(data[at : at + part["bytes"]])
+        if len(games) != part["games"]:
             raise ValueError(f"{len(games)} games, want {part['games']}")
-        out.parts.append(Part(_is(str, part["head"]).encode(), games))
-        at = end
+        out.parts.append(Part(part["head"].encode(), games))
+        at += part["bytes"]
     for name, length in header["weights"].items():
-        out.weights[name] = data[at : at + _count(length)]
+        out.weights[name] = data[at : at + _checked(int, length)]
         at += length
     if at != len(data):
         raise ValueError(f"{len(data)} bytes, want {at}")
     return header["client"]
 
 
-def _count(value: object) -> int:
-    """Return a value that must be a count."""
-    if type(value) is not int or not 0 <= value < 1 << 63:
-        raise ValueError(f"{value!r:.40} is no count")
-    return value
-
-
-def _is(kind: type[T], value: object) -> T:
-    """Return a value that must be of this type."""
-    if not isinstance(value, kind):
+def _checked(shape: Any, value: Any) -> Any:
+    """Return a value that must have this shape, see :data:`_HEADER`; raise LookupError, TypeError or ValueError."""
+    kind, found = shape if isinstance(shape, type) else type(shape), type(value)
+    if found is not kind:
         raise TypeError(f"{value!r:.40} is no {kind.__name__}")
+    if shape is int and not 0 <= value < 1 << 63:
+        raise ValueError(f"{value!r:.40} is no count")
+    for one in value if isinstance(shape, list) else ():
+        _checked(shape[0], one)
+    for key in shape if isinstance(shape, dict) else ():
+        _checked(shape[key], value[key])
     return value
 
 
 def _client(one: dict[str, Any]) -> dict[str, Any]:
-    """Return what the client keeps, checked."""
-    stats = [[_count(n) for n in _is(list, counts)] for counts in _is(list, one["opponent_stats"])]
-    out = {key: _count(one[key]) for key in ("afterstate_calls", "actions", "illegal")}
-    names = [_is(str, name) for name in _is(list, one["opponents"])]
+    """Return what the client keeps, checked; with ``tables`` in games against policies."""
+    shape: dict[str, Any] = _CLIENT | ({"tables": dict} if "tables" in one else {})
+    names, stats = _checked(shape, one)["opponents"], one["opponent_stats"]
     if len(stats) != len(names) or any(len(counts) != 4 for counts in stats):
         raise ValueError(f"{len(stats)} results against {len(names)} opponents")
-    tables = {"tables": _is(dict, one["tables"])} if "tables" in one else {}  # of games against policies
-    return out | {"opponents": names, "opponent_stats": stats} | tables
+    return {key: one[key] for key in shape}
 
 
 def _header(body: bytes) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import operator
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from numbers import Real
 from pathlib import Path
 from typing import Any, SupportsIndex
@@ -29,16 +31,7 @@ def opponents_by_seat(
 ) -> dict[int, dict[Any, float]]:
     """Return the mixture of each seat that has an opponent: weights by spec or policy.
 
-    Args:
-        opponents: a player (a spec or a policy) or a mixture (weights by player) for all seats in ``other``; players or
-            mixtures by seat; or None.
-        seats: seats of the game.
-        other: by default all seats but seat 0.
-
-    Raises:
-        TypeError: opponents, a player or a weight has another type.
-        ValueError: a seat does not exist, every seat has an opponent, a mixture is empty, or a weight is not a finite
-            number above 0.
+    A player (a spec or a policy) or a mixture is for all seats in ``other``, by default all but seat 0.
     """
     if opponents is None:
         return {}
@@ -112,68 +105,21 @@ def _mixture(where: str, value: Any) -> dict[Any, float]:
             raise TypeError(f"{where}: want specs such as 'hand' or policies, got {spec!r:.100}")
         if isinstance(weight, bool) or not isinstance(weight, Real):
             raise TypeError(f"{where}[{spec!r}]: want a number as the weight of the spec, got {weight!r:.100}")
-        if not (weight > 0 and math.isfinite(_float(weight))):  # type: ignore[operator]
+        if not 0 < weight <= sys.float_info.max:  # type: ignore[operator]
             raise ValueError(f"{where}[{spec!r}]: the weight is {weight!r:.100}, want a finite number above 0")
     return {spec: float(weight) for spec, weight in value.items()}
 
 
-def _float(number: Real) -> float:
-    """Return a number as float64; inf if it is too large."""
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf
-
-
 @dataclass
 class Lineup:
-    """Opponents in the form in which they are sent.
+    """Opponents in the form in which they are sent."""
 
-    Attributes:
-        wire: by seat: a spec, or pairs of a spec and its weight. Weights files are named by content.
-        files: the files by that name: a spec that uses the file, and its bytes.
-        names: what the caller called each spec of ``wire``.
-    """
+    wire: dict[int, str | list[tuple[str, float]]] = field(default_factory=dict)  # specs, or with weights, by seat
+    files: dict[str, tuple[str, bytes]] = field(default_factory=dict)  # by content: a spec that uses it, and its bytes
+    names: dict[str, str] = field(default_factory=dict)  # what the caller called each spec of ``wire``
 
-    wire: dict[int, str | list[tuple[str, float]]] = field(default_factory=dict)
-    files: dict[str, tuple[str, bytes]] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)
-
-
-def read_lineup(by_seat: BySeat, trusted: bool) -> Lineup:
-    """Read the weights files that specs name, each once.
-
-    Args:
-        by_seat: from :func:`opponents_by_seat`.
-        trusted: the server lets clients name its own files: a file that is not here may be one of those.
-
-    Raises:
-        OSError: a file cannot be read.
-    """
-    lineup, read = Lineup(), _Files(trusted)
-    for seat, mixture in by_seat.items():
-        entries = [(read.spec(f"opponents[{seat}]", spec, lineup), weight) for spec, weight in mixture.items()]
-        lineup.wire[seat] = entries[0][0] if len(entries) == 1 else entries
-    return lineup
-
-
-def read_policy(spec: str, trusted: bool) -> tuple[str, Lineup]:
-    """Return the spec of a policy as it is sent, and a lineup with its file."""
-    if not isinstance(spec, str):
-        raise TypeError(f"policy: want a spec such as 'hand', which the server plays, got {spec!r:.100}")
-    lineup = Lineup()
-    return _Files(trusted).spec("policy", spec, lineup), lineup
-
-
-class _Files:
-    """Weights files by path, each read once."""
-
-    def __init__(self, trusted: bool) -> None:
-        self._trusted = trusted
-        self._data: dict[str, bytes | None] = {}
-
-    def spec(self, where: str, spec: str, lineup: Lineup) -> str:
-        """Return a spec with its file named by content, and add it to lineup."""
+    def read(self, where: str, spec: str, read: Callable[[str], bytes | None]) -> str:
+        """Add a spec, which stands there in the arguments; return it with its weights file named by content."""
         agent, colon, options = spec.partition(":")
         parts = _OPTION.findall(options) if colon and agent != "exec" else []
         for k, part in enumerate(parts):
@@ -185,26 +131,54 @@ class _Files:
                         'as in learned:weights="a,b.safetensors"'
                     )
                 path = path.strip('"')
-                data = self._read(path, f"{where}, {spec!r}")
+                try:
+                    data = read(path)
+                except OSError as error:
+                    raise type(error)(error.errno, f"{where}, {spec!r}: {error.strerror}", path) from None
                 if data is not None:
                     name = UPLOADED + hashlib.sha256(data).hexdigest()
                     parts[k] = f"weights={name}"
                     sent = f"{agent}:{','.join(parts)}"
-                    lineup.files[name] = (sent, data)
-                    lineup.names.setdefault(sent, spec)
+                    self.files[name] = (sent, data)
+                    self.names.setdefault(sent, spec)
                     return sent
-        lineup.names.setdefault(spec, spec)
+        self.names.setdefault(spec, spec)
         return spec
 
-    def _read(self, path: str, where: str) -> bytes | None:
-        if path not in self._data:
-            try:
-                self._data[path] = Path(path).read_bytes()
-            except OSError as error:
-                if not self._trusted or not isinstance(error, FileNotFoundError):
-                    raise type(error)(error.errno, f"{where}: {error.strerror}", path) from None
-                self._data[path] = None
-        return self._data[path]
+
+def read_lineup(by_seat: BySeat, trusted: bool) -> Lineup:
+    """Read the weights files that specs of :func:`opponents_by_seat` name, each once.
+
+    trusted: the server lets clients name its own files: a file that is not here may be one of those.
+    """
+    lineup, read = Lineup(), _reader(trusted)
+    for seat, mixture in by_seat.items():
+        entries = [(lineup.read(f"opponents[{seat}]", spec, read), weight) for spec, weight in mixture.items()]
+        lineup.wire[seat] = entries[0][0] if len(entries) == 1 else entries
+    return lineup
+
+
+def read_policy(spec: str, trusted: bool) -> tuple[str, Lineup]:
+    """Return the spec of a policy as it is sent, and a lineup with its file."""
+    if not isinstance(spec, str):
+        raise TypeError(f"policy: want a spec such as 'hand', which the server plays, got {spec!r:.100}")
+    lineup = Lineup()
+    return lineup.read("policy", spec, _reader(trusted)), lineup
+
+
+def _reader(trusted: bool) -> Callable[[str], bytes | None]:
+    """Return what reads each file once, and returns None if there is none, but the server may have it."""
+
+    @functools.cache
+    def read(path: str) -> bytes | None:
+        try:
+            return Path(path).read_bytes()
+        except FileNotFoundError:
+            if trusted:
+                return None
+            raise
+
+    return read
 
 
 @dataclass(frozen=True)
@@ -236,13 +210,7 @@ class OpponentStats:
         return (self.wins + self.draws / 2) / decided if decided else math.nan
 
     def __add__(self, other: OpponentStats) -> OpponentStats:
-        """Return the results of both."""
-        return OpponentStats(
-            self.wins + other.wins,
-            self.draws + other.draws,
-            self.losses + other.losses,
-            self.truncated + other.truncated,
-        )
+        return OpponentStats(*map(operator.add, astuple(self), astuple(other)))
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers by name, for a logger."""

@@ -14,12 +14,7 @@ if TYPE_CHECKING:
 
 
 def pack(planes: NDArray[np.uint8], spec: GameSpec) -> NDArray[np.uint8]:
-    """Pack planes, uint8 (..., C, H, W), into uint8 (..., spec.packed_len).
-
-    Args:
-        planes: cells from 0 to ``spec.planes_high``.
-        spec: of the game.
-    """
+    """Pack planes of a game, uint8 (..., C, H, W), into uint8 (..., spec.packed_len)."""
     width = spec.cell_bits
     flat = planes.reshape(*planes.shape[:-3], -1)
     bits = (flat[..., None] >> np.arange(width, dtype=np.uint8)) & 1
@@ -27,14 +22,9 @@ def pack(planes: NDArray[np.uint8], spec: GameSpec) -> NDArray[np.uint8]:
 
 
 def unpack(bits: NDArray[np.uint8], spec: GameSpec) -> NDArray[np.uint8]:
-    """Unpack packed boards into planes.
+    """Unpack packed boards, uint8 (..., spec.packed_len), into planes, uint8 (..., C, H, W).
 
-    Args:
-        bits: uint8 (..., spec.packed_len), such as ``obs["bits"]`` or a minibatch of it.
-        spec: of the game.
-
-    Returns:
-        uint8 (..., C, H, W): what ``obs["planes"]`` is without ``packed=True``.
+    ``bits`` are ``obs["bits"]`` with ``packed=True``, or a minibatch; the result is what ``obs["planes"]`` is without.
     """
     width, cells = spec.cell_bits, int(np.prod(spec.planes_shape))
     flat: Any
@@ -50,15 +40,9 @@ def unpack(bits: NDArray[np.uint8], spec: GameSpec) -> NDArray[np.uint8]:
 
 
 def unpack_torch(bits: torch.Tensor, spec: GameSpec, dtype: Any = None) -> torch.Tensor:
-    """Unpack packed boards into planes, on the device of the tensor.
+    """Unpack packed boards, uint8 (..., spec.packed_len), into planes (..., C, H, W) on the device of the tensor.
 
-    Args:
-        bits: uint8 (..., spec.packed_len).
-        spec: of the game.
-        dtype: of the result, such as ``torch.float32``; uint8 by default.
-
-    Returns:
-        A tensor (..., C, H, W).
+    dtype is that of the result, such as ``torch.float32``; uint8 by default.
     """
     import torch  # type: ignore[import-not-found,unused-ignore]
 

@@ -18,10 +18,7 @@ _VERSION = (_PACKAGE / "VERSION").read_text(encoding="ascii").strip()
 
 
 def commit() -> str:
-    """Return the commit of this package, with "+modified" if files differed from it; "" if it is unknown.
-
-    It stands in the file COMMIT of an installed package; a checkout asks git.
-    """
+    """Return the commit of this package, with "+modified" if files differed from it; "" if it is unknown."""
     if (file := _PACKAGE / "COMMIT").is_file():
         return file.read_text(encoding="ascii").strip()
     root = _PACKAGE.parents[2]
@@ -40,14 +37,7 @@ def write_run(file: str | os.PathLike[str], *, seed: int | None = None) -> Path:
     """Write ``FILE.run.json`` beside a file of results: program, command line, versions, commit, seed, time.
 
     The command line is written as it is: pass tokens by environment variables or files. The time counts from the
-    import of this module. An older file is replaced, completely or not at all.
-
-    Args:
-        file: the results, such as a file of weights; need not exist.
-        seed: that all randomness follows from.
-
-    Returns:
-        The path of the written file.
+    import of this module. An older file is replaced, completely or not at all. Return its path.
     """
     path = Path(f"{os.fspath(file)}.run.json")
     run: dict[str, Any] = {

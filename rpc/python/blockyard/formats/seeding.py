@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .arguments import integer
 
 Seed = int | Sequence[int | None] | None
 _MASK = (1 << 64) - 1
 
 
 def check_seed(seed: object, name: str = "seed") -> int:
-    """Return a seed as an int, 0 <= seed < 2**64; name is the argument's, for the error.
-
-    Raise TypeError if it is not an integer, and ValueError if it is out of range.
-    """
-    if isinstance(seed, bool) or not isinstance(seed, SupportsIndex):
-        raise TypeError(f"{name}: want an integer, got {seed!r}")
-    if not 0 <= (value := operator.index(seed)) < 1 << 64:
+    """Return a seed as an int, 0 <= seed < 2**64; name is the argument's, for the error."""
+    if not 0 <= (value := integer(name, seed)) < 1 << 64:
         raise ValueError(f"{name}: want 0 <= seed < 2**64, got {value}")
     return value
 
 
 def check_seeds(seed: Seed, games: int) -> int | list[int | None] | None:
-    """Return a seed, or a list of seeds with one entry per game, after checking it.
-
-    Raise TypeError if a seed is not an integer, and ValueError if a seed is out of range, or the list has the wrong
-    length.
-    """
-    if seed is None:
-        return None
+    """Return a seed, or a list of seeds with one entry per game, after checking it."""
     if not isinstance(seed, (list, tuple, np.ndarray)):
-        return check_seed(seed)
+        return None if seed is None else check_seed(seed)
     if len(seed) != games:
         raise ValueError(f"seed: got a list of {len(seed)} seeds for {games} games, want one seed per game")
     return [None if s is None else check_seed(s, f"seed[{i}]") for i, s in enumerate(seed)]
@@ -61,13 +51,9 @@ def _mix(z: int) -> int:
 def reset_requests(
     seed: int | list[int | None] | None, chosen: NDArray[np.bool_], seeded: NDArray[np.bool_]
 ) -> list[dict[str, Any]]:
-    """Return the options of the ``reset`` requests that together reset the chosen games.
+    """Return the options of the ``reset`` requests that together reset the chosen games, bool (games,).
 
-    Args:
-        seed: checked, see :func:`check_seeds`. A game without a seed continues its own sequence if it was seeded
-            before; otherwise it gets a fresh seed.
-        chosen: bool (games,), the games to reset.
-        seeded: bool (games,), the games that were seeded before.
+    The seed is from :func:`check_seeds`. A game without one continues its own sequence if it was seeded before.
     """
     if seed is None:
         seed = [None] * len(chosen) if seeded.any() else fresh_seed()
@@ -85,5 +71,4 @@ def reset_requests(
 
 
 def _only(games: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the option that limits a reset to some games."""
     return {} if games.all() else {"mask": games.tobytes()}

@@ -13,6 +13,7 @@ from ..errors import ProtocolError
 
 # The bound of numbers that are counted without end, such as points: float32 counts no further.
 MOST = 2.0**24
+_AS_THEY_ARE = ("name", "id", "rules", "rows", "turn", "actions", "max_legal", "mask_len", "no_action", "reward")
 
 
 class Actions(spaces.Discrete):  # type: ignore[type-arg,unused-ignore]
@@ -84,29 +85,19 @@ class GameSpec:
     def from_wire(cls, d: dict[str, Any]) -> GameSpec:
         """Read the result of ``describe``; raise ProtocolError if an entry is missing or has the wrong type."""
         try:
-            planes, globals_ = d["planes"], d["globals"]
-            c, h, w = planes["shape"]
+            planes, (c, h, w) = d["planes"], d["planes"]["shape"]
             return cls(
-                name=d["name"],
-                id=d["id"],
-                rules=d["rules"],
+                **{name: d[name] for name in _AS_THEY_ARE},
                 variants=tuple(d.get("variants") or ()),
                 min_seats=d["seats"][0],
                 max_seats=d["seats"][1],
-                rows=d["rows"],
-                turn=d["turn"],
-                actions=d["actions"],
-                max_legal=d["max_legal"],
-                mask_len=d["mask_len"],
-                no_action=d["no_action"],
                 planes_shape=(c, h, w),
                 planes_high=planes["high"],
                 cell_bits=planes.get("bits", 8),
                 plane_names=tuple(planes["names"]),
-                global_names=tuple(globals_["names"]),
+                global_names=tuple(d["globals"]["names"]),
                 opponents=tuple(d.get("opponents") or ()),
                 max_episode_steps=d.get("max_episode_steps", 0),
-                reward=d["reward"],
                 raw=d,
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -125,11 +116,7 @@ class GameSpec:
         return (int(np.prod(self.planes_shape)) * self.cell_bits + 7) // 8
 
     def check_same(self, other: GameSpec, where: str) -> None:
-        """Check that another server plays the same game, so that both may step parts of one environment.
-
-        Raises:
-            ProtocolError: it does not; where names the other server.
-        """
+        """Raise ProtocolError unless another server plays the same game; where names it."""
         for f in fields(self):
             mine, theirs = getattr(self, f.name), getattr(other, f.name)
             if f.compare and f.name not in ("variants", "opponents") and mine != theirs:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from .lines import MAGIC, DamagedError, Members, whole_games
+from .lines import MAGIC, DamagedError, Reader
 
 try:
     import fcntl
@@ -21,27 +21,18 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 
+_CHUNK = 1 << 20
+
+
 class RecordFile:
     """A file of recorded games that is open for writing at its end.
 
     Every write adds whole games with one system call: one gzip member if the file is compressed. So the file can
-    be read at any time. A process that is killed during that call may leave an incomplete game at the end, which
-    opening the file to append removes.
-
-    Attributes:
-        path: the file.
-        size: its length in bytes.
-        created: whether the file did not exist before.
+    be read at any time; a process that is killed during that call may leave an incomplete game at the end.
     """
 
     def __init__(self, path: str | os.PathLike[str], append: bool = False) -> None:
-        """Create the file, compressed if its name ends in .gz, or open an existing one to append to it.
-
-        If the last writer was killed in the middle of a write, the incomplete game is removed first.
-
-        Raise FileExistsError if the file exists, and append is False, and BlockingIOError if another process is writing
-        the file, and DamagedError if it is not a file of recorded games, and OSError if it cannot be created or opened.
-        """
+        """Create the file, compressed if its name ends in .gz; or open one, to append after its last whole game."""
         self.path = Path(os.fspath(path))
         self.created = not (append and self.path.exists())
         try:
@@ -77,15 +68,14 @@ class RecordFile:
     def add(self, games: Sequence[bytes], most: int) -> int:
         """Append whole games as long as the file has at most this many bytes; return how many games were added.
 
-        Raises:
-            OSError: the write failed, for example because the disk is full; the file is as before.
+        If a write fails, for example because the disk is full, the file is as before.
         """
+        if not games or self._write(b"".join(games), most):
+            return len(games)
         done = 0
-        if games and not self._write(b"".join(games), most):
-            while done < len(games) and self._write(games[done], most):
-                done += 1
-            return done
-        return len(games)
+        while done < len(games) and self._write(games[done], most):
+            done += 1
+        return done
 
     def _write(self, text: bytes, most: int) -> bool:
         data = memoryview(gzip.compress(text, 6, mtime=0) if self.compressed else text)
@@ -114,33 +104,27 @@ class RecordFile:
 
 
 def _mend(path: Path, file: BinaryIO) -> bool:
-    """Remove an incomplete game at the end of a file; return whether path is a new file now.
-
-    Raises:
-        DamagedError: it is not a file of recorded games; the message says why.
-    """
-    whole, rest, first = 0, b"", True
+    """Remove an incomplete game at the end of a file; return whether path is a new file now."""
+    whole, first, reader = 0, True, Reader(file)
     try:
-        members = Members(file)
-        for piece, ends in members:
-            games, rest = whole_games(rest + piece)
+        for games, ends in reader:
             if first and games:
                 _check_first(games[0])
                 first = False
-            if ends and not rest:
-                whole = members.member_end
-            if first and len(rest) > 1 << 24:
+            if ends and not reader.rest:
+                whole = reader.member_end
+            if first and len(reader.rest) > 1 << 24:
                 raise DamagedError("it has a line of more than 16 MiB")
-        if first and rest and not rest.startswith(b'{"game":'):  # not even the start of a game
-            _check_first(rest)
+        if first and reader.rest and not reader.rest.startswith(b'{"game":'):  # not even the start of a game
+            _check_first(reader.rest)
     except DamagedError as error:
         raise DamagedError(
             f"record: cannot append to {path}: {error}; choose another name, or see datasets check"
         ) from None
-    if not rest and not members.cut:
-        return False
-    _rewrite(path, file, whole, members.compressed)
-    return True
+    if reader.rest or reader.cut:
+        _rewrite(path, file, whole)
+        return True
+    return False
 
 
 def _is_game(line: bytes) -> bool:
@@ -157,30 +141,24 @@ def _check_first(game: bytes) -> None:
         raise DamagedError(f"its first line is not a recorded game: {line[:60]!r}")
 
 
-def _rewrite(path: Path, file: BinaryIO, whole: int, compressed: bool) -> None:
+def _rewrite(path: Path, file: BinaryIO, whole: int) -> None:
     """Replace the file by its first bytes and the whole games behind them."""
     fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(fd, "wb") as out:
             shutil.copymode(path, name)
             file.seek(0)
-            _copy(file, out, whole)
-            target: Any = gzip.GzipFile(fileobj=out, mode="wb", mtime=0) if compressed else out
-            rest = b""
-            for piece, _ in Members(file, whole):
-                games, rest = whole_games(rest + piece)
+            while (left := whole - out.tell()) and (piece := file.read(min(left, _CHUNK))):
+                out.write(piece)
+            reader = Reader(file, whole)
+            target: Any = gzip.GzipFile(fileobj=out, mode="wb", mtime=0) if reader.compressed else out
+            for games, _ in reader:
                 target.write(b"".join(games))
-            if _is_game(rest):  # whole, but without a line end
-                target.write(rest + b"\n")
+            if _is_game(reader.rest):  # whole, but without a line end
+                target.write(reader.rest + b"\n")
             if target is not out:
                 target.close()
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-
-
-def _copy(file: BinaryIO, out: BinaryIO, size: int) -> None:
-    while size and (piece := file.read(min(size, 1 << 20))):
-        out.write(piece)
-        size -= len(piece)

@@ -27,27 +27,26 @@ def whole_games(text: bytes) -> tuple[list[bytes], bytes]:
     return games, text[start:]
 
 
-class Members:
-    """Reads a file of text, plain or of gzip members, chunk by chunk.
-
-    Attributes:
-        compressed: whether the file consists of gzip members.
-        member_end: offset behind the last complete gzip member; in a plain file, of what has been read.
-        cut: whether the file ends inside a gzip member, known at the end.
-    """
+class Reader:
+    """Reads the games of a file, plain or of gzip members, chunk by chunk."""
 
     def __init__(self, file: BinaryIO, start: int = 0) -> None:
         """Start at an offset, which is the start of a gzip member in a compressed file."""
         file.seek(0)
         self.compressed = file.read(2) == MAGIC
         file.seek(start)
-        self._file, self.member_end, self.cut = file, start, False
+        self._file = file
+        self.rest = b""  # what follows the last whole game so far
+        self.member_end = start  # behind the last complete gzip member; in a plain file, what has been read
+        self.cut = False  # whether the file ends inside a gzip member, known at the end
 
-    def __iter__(self) -> Iterator[tuple[bytes, bool]]:
-        """Yield pieces of the text, and whether each ends a member (in a plain file: always).
+    def __iter__(self) -> Iterator[tuple[list[bytes], bool]]:
+        """Yield whole games, each the bytes of its lines, and whether a member ends here (in a plain file: always)."""
+        for piece, ends in self._pieces():
+            games, self.rest = whole_games(self.rest + piece)
+            yield games, ends
 
-        Raise DamagedError if the compressed data is invalid.
-        """
+    def _pieces(self) -> Iterator[tuple[bytes, bool]]:
         if not self.compressed:
             while piece := self._file.read(_CHUNK):
                 self.member_end += len(piece)
@@ -75,13 +74,9 @@ class Members:
 
 
 def games_of(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the games of a file, each as the bytes of its lines; an incomplete last game is left out.
-
-    Raise DamagedError if the compressed data is invalid.
-    """
-    rest = b""
-    for piece, _ in Members(file):
-        games, rest = whole_games(rest + piece)
+    """Yield the games of a file; an incomplete last game is left out."""
+    reader = Reader(file)
+    for games, _ in reader:
         yield from games
-    if rest.strip() and rest.rstrip().endswith(b"}") and b'"more":true' not in rest:
-        yield rest  # the last line of a plain file may have no line end
+    if reader.rest.rstrip().endswith(b"}") and b'"more":true' not in reader.rest:
+        yield reader.rest  # the last line of a plain file may have no line end
