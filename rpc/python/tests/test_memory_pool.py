@@ -90,7 +90,7 @@ def test_memory_is_used_again(server, road):
 @pytest.mark.parametrize("road", ROADS)
 def test_without_reference_counts(server, road, monkeypatch):
     """Without reference counts, every step gets new memory, and private memory when the slots have run out."""
-    monkeypatch.setattr("blockyard.transport.memory_pool._references", None)
+    monkeypatch.setattr("blockyard.transport.memory._references", None)
     with opened(server, road, seed=1) as env, opened(server, "socket", seed=1) as twin:
         env.reset()
         twin.reset()

@@ -13,7 +13,7 @@ from conftest import GAME
 from mortal import mortals
 
 import blockyard
-from blockyard.transport.private_pages import make_private
+from blockyard.transport.shared_memory import make_private
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is shared on Linux")
 

@@ -92,7 +92,7 @@ ACTIONS = memoryview(b"\x00\x00")
 def in_pieces(connection, size):
     """Step into separate memory."""
     out = bytearray(size)
-    connection.wait(connection.post_step(1, ACTIONS, memoryview(out)))
+    connection.wait(connection.post_step(1, ACTIONS, [memoryview(out)]))
     return bytes(out)
 
 
@@ -116,7 +116,7 @@ def test_calls(script):
 def test_step_bytes(script):
     server, connection = script([slab(1, b"abcdefgh")])
     out = bytearray(8)
-    connection.wait(connection.post_step(3, memoryview(b"\x01\x00\x02\x00"), memoryview(out)))
+    connection.wait(connection.post_step(3, memoryview(b"\x01\x00\x02\x00"), [memoryview(out)]))
     assert bytes(out) == b"abcdefgh"
     assert server.requests[0] == bytes.fromhex("9400ce00000001a47374657092ce00000003c600000004") + b"\x01\x00\x02\x00"
 
@@ -163,9 +163,9 @@ def test_pipelined_answers_in_one_piece(script):
     """Two steps in flight: the first is refused, both answers come as one piece and are read in the other order."""
     server, connection = script([], [refusal(1) + slab(2, b"12345678")])
     first, second = bytearray(64), bytearray(8)
-    a = connection.post_step(1, memoryview(b"\x00\x00"), memoryview(first))
+    a = connection.post_step(1, memoryview(b"\x00\x00"), [memoryview(first)])
     server.wait_for_request()
-    b = connection.post_step(2, memoryview(b"\x00\x00"), memoryview(second))
+    b = connection.post_step(2, memoryview(b"\x00\x00"), [memoryview(second)])
     connection.wait(b)
     assert bytes(second) == b"12345678"
     with pytest.raises(blockyard.IllegalActionError):
@@ -175,9 +175,9 @@ def test_pipelined_answers_in_one_piece(script):
 def test_refusal_overtakes(script):
     server, connection = script([], [refusal(2, 500, "busy"), slab(1, b"1234")])
     out = bytearray(4)
-    a = connection.post_step(1, memoryview(b"\x00\x00"), memoryview(out))
+    a = connection.post_step(1, memoryview(b"\x00\x00"), [memoryview(out)])
     server.wait_for_request()
-    b = connection.post_step(2, memoryview(b"\x00\x00"), memoryview(bytearray(4)))
+    b = connection.post_step(2, memoryview(b"\x00\x00"), [memoryview(bytearray(4))])
     connection.wait(a)
     assert bytes(out) == b"1234"
     with pytest.raises(blockyard.BusyError):
@@ -270,7 +270,7 @@ def test_a_step_at_once_while_another_is_under_way(script):
     """The answer to the first step comes first and is kept."""
     server, connection = script([], [slab(1, b"1234") + slab(2, b"12345678")])
     out, frame = bytearray(4), memoryview(bytearray(HEAD + 8))
-    pending = connection.post_step(1, ACTIONS, memoryview(out))
+    pending = connection.post_step(1, ACTIONS, [memoryview(out)])
     server.wait_for_request()
     connection.step(2, ACTIONS, [frame[HEAD:]], frame)
     assert bytes(frame[HEAD:]) == b"12345678"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..transport.layout import Handle, resized
+from ..transport.layout import Handle, resized, span
 from ..transport.memory import StepMemory
 from ..vector.batch import Batch, Obs, StepResult
 from ..vector.infos import FinalStep
@@ -17,17 +17,11 @@ from ..vector.infos import FinalStep
 
 @dataclass
 class Received:
-    """The games that one answer of a server returned.
+    """The results of the games that one answer of a server returned."""
 
-    Attributes:
-        games: int64 (k,), indices of games of the pool, in the order in which they finished.
-        memory: their results.
-        finals: by game that ended and was reset in the same step: where its final position is.
-    """
-
-    games: NDArray[np.int64]
+    games: NDArray[np.int64]  # (k,), indices of games of the pool, in the order in which they finished
     memory: StepMemory
-    finals: dict[int, tuple[FinalStep, int]] = field(default_factory=dict)
+    finals: dict[int, tuple[FinalStep, int]] = field(default_factory=dict)  # of games that ended and were reset
 
 
 class PoolBatch:
@@ -44,7 +38,6 @@ class PoolBatch:
     __slots__ = ("env_ids", "infos", "obs", "rewards", "terminated", "truncated")
 
     def __init__(self, env_ids: NDArray[np.int64], result: StepResult) -> None:
-        """Keep what a step returned for some rows."""
         env_ids.flags.writeable = False
         self.env_ids = env_ids
         self.obs: Obs
@@ -65,13 +58,9 @@ class PoolBatch:
 
 
 def read(batch: Batch, received: Received, seats: NDArray[np.uint8], acted: NDArray[np.bool_]) -> StepResult:
-    """Return what a step returns for some games of a pool.
+    """Return what a step returns for some games of a pool; batch reads the memory of as many.
 
-    Args:
-        batch: reads the memory of as many games.
-        received: the games.
-        seats: uint8 (rows,), the seat of each row before the step.
-        acted: bool (rows,), which rows had to act.
+    seats and acted: by row, the seat before the step, and whether it had to act.
     """
 
     def finals() -> FinalStep:
@@ -107,15 +96,12 @@ def join(parts: Sequence[Received], handle: Handle) -> Received:
 
 
 def split(one: Received, handle: Handle, count: int) -> tuple[Received, Received]:
-    """Split the first games off; handle is the layout of all of them."""
-    out = []
-    for games in (slice(0, count), slice(count, None)):
-        size = len(one.games[games])
-        layout = resized(handle, size)
-        first = games.start * handle.rows_per_game, games.start
-        given = {}
-        for f in layout.fields:
-            at = first[0] if len(one.memory.arrays[f.name]) == handle.rows and f.shape[0] == layout.rows else first[1]
-            given[f.name] = one.memory.arrays[f.name][at : at + f.shape[0]]
-        out.append(Received(one.games[games], StepMemory.over_arrays(layout, given), one.finals))
-    return out[0], out[1]
+    """Split the first games off; handle is the layout of any number of them."""
+
+    def part(start: int, end: int) -> Received:
+        arrays, per = one.memory.arrays.items(), handle.rows_per_game
+        given = {name: array[span(name, start, end, per)] for name, array in arrays}
+        memory = StepMemory.over_arrays(resized(handle, end - start), given)
+        return Received(one.games[start:end], memory, one.finals)
+
+    return part(0, count), part(count, len(one.games))

@@ -6,12 +6,11 @@ import select
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import OpponentError, ServerTimeoutError
+from ..errors import BlockyardError, OpponentError, ServerTimeoutError
 from ..transport.healing import LOST, HealingTransport
 from ..transport.memory import StepMemory
 from ..vector.env import BlockVectorEnv
@@ -22,59 +21,46 @@ from .server import PoolServer
 class HealingPoolServer(PoolServer):
     """Sends the games in flight again to the server that takes them over.
 
-    A step counts once its results have been read: then it is in the journal of the transport, and its game is no longer
-    in flight. All else that a lost server has done is forgotten: its games are rebuilt as they were before their steps
-    in flight, and these are sent again.
+    A step counts once its results have been read: then it is in the journal of the transport. All else that a lost
+    server has done is forgotten: its games are rebuilt as they were before their steps in flight.
     """
 
     _lost = LOST
 
     def __init__(self, env: BlockVectorEnv, first: int) -> None:
-        """Prepare the games of env, which was created with ``heal``."""
         super().__init__(env, first)
         assert isinstance(env._transport, HealingTransport)
         self._transport = env._transport
-        self._transport.eager, again = True, weakref.WeakMethod(self._send_again)
-
-        def on_rebuilt() -> None:  # a transport does not keep its environment alive
-            send_again = again()
-            if send_again is not None:
-                send_again()
-
-        self._transport.on_rebuilt = on_rebuilt
+        self._transport.eager = True
+        self._transport.on_rebuilt = weakref.WeakMethod(self._send_again)  # it does not keep its environment alive
         self._away = np.zeros(env.num_games, np.bool_)  # in flight
         self._actions = np.zeros((env.num_games, env.rows_per_game), "<u2")  # sent last
         self._asked_at = 0.0
         self._slow: ServerTimeoutError | None = None  # since the last results
 
     @property
-    def lost_seconds(self) -> float:
-        return self._transport.lost_seconds
-
-    @property
     def silent(self) -> bool:
-        return self._asked is not None and time.monotonic() > self._asked_at + self._wait + 1 and not self._speaks()
+        return self.asked is not None and time.monotonic() > self._asked_at + self._wait + 1 and not self._speaks()
 
     def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
         ids = games - self.first
         self._actions[ids] = actions
-        post: Callable[[], object] = lambda: self._sent.append(self._post(games, actions))  # noqa: E731
-        self._transport.retry(post)
+        posted = self._transport.retry(lambda: self._post(games, actions))
+        self._sent.append(posted)
         self._away[ids] = True
         self.flying += len(games)
 
     def ask(self, least: int, most: int, seconds: float) -> None:
-        if self._asked is None:
+        if self.asked is None:
             ask = super().ask
             self._transport.retry(lambda: ask(least, most, seconds))
             self._asked_at = time.monotonic()
 
     def check(self) -> None:
         connection = self.env.client.connection
-        if self._asked is not None and time.monotonic() > self._asked_at + connection.timeout and not self._speaks():
-            slow = ServerTimeoutError(
-                f"recv: the server at {connection.address} did nothing for {connection.timeout:g} s"
-            )
+        if self.asked is not None and time.monotonic() > self._asked_at + connection.timeout and not self._speaks():
+            what = f"recv: the server at {connection.address} did nothing for {connection.timeout:g} s"
+            slow = ServerTimeoutError(what)
             self._transport.check_slow(slow, self._slow)
             self._slow = slow
             self._transport.recover(slow)
@@ -83,9 +69,9 @@ class HealingPoolServer(PoolServer):
         """Whether bytes of an answer are here, or none can come any more."""
         return self.readable() or bool(select.select([self.env.client.connection.fileno()], [], [], 0)[0])
 
-    def _receive(self) -> Received | None:
+    def receive(self, waits: NDArray[np.bool_], refusals: list[BlockyardError]) -> Received | None:
         try:
-            received = super()._receive()
+            received = super().receive(waits, refusals)
         except LOST as lost:
             self.flying = int(np.count_nonzero(self._away))
             self._transport.recover(lost)
@@ -95,10 +81,9 @@ class HealingPoolServer(PoolServer):
             raise
         if received is not None:
             self._slow = None
-        due = self._transport.due()
-        if received is not None and due[received.games - self.first].any():
-            often = self._transport.due(0.5) & ~self._away
-            self._transport.save(np.flatnonzero(often).astype("<u4"))
+            if self._transport.due()[received.games - self.first].any():
+                often = self._transport.due(0.5) & ~self._away
+                self._transport.save(np.flatnonzero(often).astype("<u4"))
         return received
 
     def _arrived(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
@@ -111,12 +96,9 @@ class HealingPoolServer(PoolServer):
     def _send_again(self) -> None:
         """Send the games in flight to the server on which they have been rebuilt.
 
-        Those that no server has accepted so far are sent as they were sent together at first, because they may be
-        refused.
-
-        Raise BlockyardError if this server is lost too.
+        Those that no server has accepted so far, which may be refused, are sent as they were sent together at first.
         """
-        self._asked, self.flying = None, int(np.count_nonzero(self._away))
+        self.asked, self.flying = None, int(np.count_nonzero(self._away))
         unanswered = [games for _, games in self._sent]
         accepted = self._away.copy()
         for games in unanswered:

@@ -13,7 +13,7 @@ from ..formats.arguments import copy_actions, positive
 from ..formats.checkpoint_file import Checkpoint
 from ..formats.opponents import Opponents, OpponentStats, has_policies
 from ..formats.seeding import check_seed, fresh_seed
-from ..transport.sharded import servers_of
+from ..transport.sharded import shares_of
 from ..vector.batch import Batch
 from ..vector.checkpoint import resume, save
 from ..vector.env import BlockVectorEnv
@@ -79,19 +79,16 @@ class BlockPool:
         if options.get("reward") == "shaped":
             raise ValueError("reward='shaped': a pool has the plain result; use make_vec")
         chosen = Options.of({**options, "address": address, "seed": seed, "checkpoint": checkpoint})
-        healing, where = chosen.healing, servers_of(address, chosen.tls, self.num_games)
+        healing, shares = chosen.healing, shares_of(address, chosen.tls, self.num_games)
         seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)
         self.envs, servers = list[BlockVectorEnv](), list[PoolServer]()
         self._healing = healing is not None
         try:
-            first = 0
-            for k, at in enumerate(where):
-                size = self.num_games // len(where) + (k < self.num_games % len(where))
-                own = options | {"first": first, "seed": seed, "address": at, "heal": healing or False}
+            for where, first, size in shares:
+                own = options | {"first": first, "seed": seed, "address": where, "heal": healing or False}
                 self.envs.append(BlockVectorEnv(game, size, **own))
-                self.envs[0].game_spec.check_same(self.envs[k].game_spec, str(at))
+                self.envs[0].game_spec.check_same(self.envs[-1].game_spec, str(where))
                 servers.append(self._server(self.envs[-1], None, first))
-                first += size
             if record is not None:
                 start([env._games for env in self.envs], **arguments(record))
             if checkpoint is not None:
@@ -115,16 +112,13 @@ class BlockPool:
         return before if isinstance(before, kind) else kind(env, before.first if before else first)
 
     def async_reset(self, seed: int | None = None) -> None:
-        """Start new episodes in all games; recv returns their observations, with zero rewards and flags.
+        """Start new episodes in all games, none of which is under way; recv returns their observations.
 
-        Game i is seeded with seed + i; None continues the sequence of each game. Raise RuntimeError if steps are under
-        way.
+        Game i is seeded with seed + i; None continues the sequence of each game.
         """
         self._refuse_flying("async_reset")
         self._has_action[:] = self._acting[:] = False
         self._receiver.reset(seed)
-
-    # -- sending ----------------------------------------------------------------------
 
     def send(self, actions: Any, env_ids: Any = None) -> None:
         """Send actions for rows that recv has returned; any of them, in any order.
@@ -162,7 +156,6 @@ class BlockPool:
             self._post(games)
 
     def _post(self, games: NDArray[np.intp]) -> None:
-        """Send games whose rows all have actions."""
         self._clock.sent(games, self._receiver.flying)
         self._receiver.waits[games] = False
         self._has_action.reshape(self.num_games, -1)[games] = False
@@ -173,8 +166,6 @@ class BlockPool:
                 mine = games[(games >= server.first) & (games < server.first + server.env.num_games)]
             if len(mine):
                 server.send(mine, actions[mine])
-
-    # -- receiving --------------------------------------------------------------------
 
     def recv(self, min_envs: int | None = None, max_envs: int | None = None, timeout: float | None = None) -> PoolBatch:
         """Wait for steps to be done, and return their results in the order in which they finished.
@@ -209,17 +200,12 @@ class BlockPool:
             raise ServerTimeoutError(f"recv: no step was done within {seconds:g} s; pass a larger timeout=")
         return self._batch(most)
 
-    def _reader(self, games: int) -> Batch:
-        """Return what reads the memory of this many games."""
-        if games not in self._batches:
-            self._batches[games] = self.envs[0]._batch.resized(games)
-        return self._batches[games]
-
     def _batch(self, most: int) -> PoolBatch:
-        """Return the results of at most this many games."""
-        parts = self._receiver.take(most, lambda games: self._reader(games).handle)
+        parts = self._receiver.take(most)
         total = sum(len(part.games) for part in parts)
-        reader = self._reader(total)
+        if total not in self._batches:
+            self._batches[total] = self.envs[0]._batch.resized(total)
+        reader = self._batches[total]
         received = join(parts, reader.handle)
         rows = (received.games[:, None] * self.rows_per_game + np.arange(self.rows_per_game)).reshape(-1)
         result = read(reader, received, self._seats[rows], self._acting[rows])
@@ -227,8 +213,6 @@ class BlockPool:
         self._acting[rows] = result[4]["acting"]
         self._receiver.waits[received.games] = True
         return PoolBatch(rows, result)
-
-    # -- opponents, checkpoints, recordings ---------------------------------------------
 
     @property
     def opponent_specs(self) -> tuple[str, ...]:
@@ -238,11 +222,8 @@ class BlockPool:
     def set_opponents(self, opponents: Opponents) -> None:
         """Replace opponents from the next episode of each game on; as :meth:`BlockVectorEnv.set_opponents`.
 
-        It waits for the games that are being stepped, and may be called at any time.
-
-        Raises:
-            BlockyardError: one of several servers has refused what others have accepted: create a new pool. Other
-                errors are as in :meth:`BlockVectorEnv.set_opponents`, and nothing has changed.
+        It waits for the games that are being stepped. After an error nothing has changed, but for a BlockyardError if
+        one of several servers has refused what others have accepted.
         """
         self._receive_all(has_policies(opponents))
         for k, env in enumerate(self.envs):
@@ -263,13 +244,10 @@ class BlockPool:
         return {name: sum((part[name] for part in parts), OpponentStats()) for name in parts[0]}
 
     def checkpoint(self) -> bytes:
-        """Return the games as bytes, from which they continue exactly.
+        """Return the games as bytes: those of :meth:`BlockVectorEnv.checkpoint` of one environment with all games.
 
-        The bytes are those of :meth:`BlockVectorEnv.checkpoint` of one environment with all games: a pool on other
-        servers, or such an environment, continues them too.
-
-        Errors are as there; CheckpointError if the environments of several servers have different opponents or rollout
-        policies, RuntimeError if a row does not wait for an action: recv has not returned it.
+        A pool on other servers, or such an environment, continues them. CheckpointError: the environments of several
+        servers have different opponents or rollout policies. RuntimeError: recv has not returned all rows.
         """
         self._check_open("checkpoint")
         if not self._receiver.waits.all() or self._has_action.any():
@@ -277,7 +255,7 @@ class BlockPool:
         return save(self.envs).to_bytes()
 
     def restore_checkpoint(self, data: bytes) -> None:
-        """Continue the games of a checkpoint; recv then returns their observations, with zero rewards and flags.
+        """Continue the games of a checkpoint; recv then returns their observations.
 
         Errors are as in :meth:`BlockVectorEnv.restore_checkpoint`; RuntimeError if steps are under way.
         """
@@ -313,8 +291,6 @@ class BlockPool:
         """With ``heal``, receive all games in flight, so that the order of all that changes them is known."""
         if self._healing or always:
             self._receiver.wait_for_all()
-
-    # -- the rest -----------------------------------------------------------------------
 
     def stats(self) -> dict[str, float]:
         """Return how well the pool is used since the first :meth:`send`.

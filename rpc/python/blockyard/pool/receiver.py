@@ -5,34 +5,25 @@ from __future__ import annotations
 import select
 import time
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..errors import BlockyardError, EnvironmentsError, OpponentError, ServerTimeoutError
 from ..formats.arguments import integer
-from ..transport.layout import Handle
 from .batch import Received, split
-from .server import PoolServer, until
+from .server import PoolServer
 from .stats import PoolClock
 
 
 class Receiver:
-    """Receives the games of a pool from its servers.
-
-    Attributes:
-        servers: of the games.
-        waits: bool (games,), the games that wait for an action: recv has returned them, and they were not sent since.
-        ready: the results that recv has not returned yet.
-        late: an error that the next recv raises.
-    """
+    """Receives the games of a pool from its servers."""
 
     def __init__(self, servers: list[PoolServer], games: int, timeout: float, clock: PoolClock) -> None:
-        """Prepare to receive this many games; a server that answers nothing for timeout seconds counts as gone."""
-        self.servers, self.waits = servers, np.zeros(games, np.bool_)
-        self.ready: deque[Received] = deque()
-        self.late: BlockyardError | None = None
+        self.servers = servers
+        self.waits = np.zeros(games, np.bool_)  # the games that recv has returned, and that were not sent since
+        self.ready: deque[Received] = deque()  # that recv has not returned yet
+        self.late: BlockyardError | None = None  # raised by the next recv
         self._timeout, self._clock = timeout, clock
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -55,10 +46,9 @@ class Receiver:
         self.late = None
 
     def wait(self, least: int, most: int, timeout: float | None = None) -> None:
-        """Receive games until so many are ready, or none are in flight, or the time is over.
+        """Receive games until so many are ready, none are in flight, or the time, with a server, is over.
 
-        The time without a server does not count. Without a timeout it is the pool's, and a server whose games can
-        continue elsewhere is waited for until it counts as lost.
+        Without a timeout, a server whose games can continue elsewhere is waited for until it counts as lost.
         """
         seconds = self._timeout if timeout is None else timeout
         lost, deadline = self._lost_seconds(), time.monotonic() + seconds
@@ -68,14 +58,11 @@ class Receiver:
                 server.check()
             if self._lost_seconds() > lost:
                 lost, deadline = self._lost_seconds(), time.monotonic() + seconds
-            elif not (found or until(deadline) or (timeout is None and any(s.silent for s in self.servers))):
+            elif not (found or _until(deadline) or (timeout is None and any(s.silent for s in self.servers))):
                 return
 
     def wait_for_all(self) -> None:
-        """Receive all games in flight. What a server refused is raised by the next recv.
-
-        Raise ServerTimeoutError if some did not come in time.
-        """
+        """Receive all games in flight. What a server refused is raised by the next recv."""
         while before := self.flying:
             try:
                 self.wait(len(self.waits), len(self.waits))
@@ -84,29 +71,20 @@ class Receiver:
             if self.flying == before:
                 raise ServerTimeoutError(f"{before} games are in flight after {self._timeout:g} s; call recv first")
 
-    def take(self, most: int, layout: Callable[[int], Handle]) -> list[Received]:
-        """Return results of at most this many games that are ready; layout returns the handle of a number of games."""
+    def take(self, most: int) -> list[Received]:
+        """Return results of at most this many games that are ready."""
         parts: list[Received] = []
         while self.ready and most > 0:
             one = self.ready.popleft()
             if len(one.games) > most:
-                one, rest = split(one, layout(len(one.games)), most)
+                one, rest = split(one, self.servers[0].env._handle, most)
                 self.ready.appendleft(rest)
             parts.append(one)
             most -= len(one.games)
         return parts
 
     def wanted(self, min_envs: int | None, max_envs: int | None, batch: int, rows: int) -> tuple[int, int]:
-        """Return the least and the largest number of games that recv is to return.
-
-        Args:
-            min_envs, max_envs: numbers of rows, as in :meth:`BlockPool.recv`.
-            batch: number of games that it returns by default.
-            rows: rows of a game.
-
-        Raises:
-            ValueError: min_envs is more than max_envs or than are under way, or max_envs is less than one game.
-        """
+        """Return the least and the largest number of games for recv, given rows: by default, batch games."""
         least = None if min_envs is None else -(-integer("min_envs", min_envs) // rows)
         most = None if max_envs is None else integer("max_envs", max_envs) // rows
         there = self.there
@@ -126,32 +104,33 @@ class Receiver:
         return max(1, least), most
 
     def _lost_seconds(self) -> float:
-        return sum(server.lost_seconds for server in self.servers)
+        return sum(server.env._transport.lost_seconds for server in self.servers)
 
     def _collect(self, least: int, most: int, deadline: float) -> bool:
-        """Receive games that are done, and wait for some until the deadline. Return whether there were any."""
+        """Receive games that are done, and wait for some until the deadline; return whether there were any."""
         servers = [server for server in self.servers if server.flying or server.asked]
         for server in servers:
-            server.ask(least if len(servers) == 1 else 1, most, until(deadline))
+            server.ask(least if len(servers) == 1 else 1, most, _until(deadline))
         if len(servers) > 1:
             by_fd = {server.env.client.connection.fileno(): server for server in servers}
             servers = [server for server in servers if server.readable()]
             if not servers:
-                servers = [by_fd[fd] for fd in select.select(list(by_fd), [], [], until(deadline) + 1)[0]]
-        found, first_error = False, None
+                servers = [by_fd[fd] for fd in select.select(list(by_fd), [], [], _until(deadline) + 1)[0]]
+        found, errors = False, list[BlockyardError]()
         for server in servers:
             try:
-                received, refused, error = server.answer()
+                received = server.receive(self.waits, errors)
             except BlockyardError as failed:
-                first_error = first_error or failed
+                errors.append(failed)
                 continue
-            for games in refused:
-                self.waits[games] = True
             if received is not None:
                 self._clock.received(received.games)
                 self.ready.append(received)
                 found = True
-            first_error = first_error or error
-        if first_error is not None:
-            raise first_error
+        if errors:
+            raise errors[0]
         return found
+
+
+def _until(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())

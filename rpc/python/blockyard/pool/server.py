@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 
 import numpy as np
@@ -20,13 +19,7 @@ _MOST_WAIT = 10.0  # seconds for which a server is asked to wait; the pool then 
 
 
 class PoolServer:
-    """Sends games to one server and receives them, without waiting where that is possible.
-
-    Attributes:
-        env: the games; between recv and send its methods can be used for them.
-        first: index of its first game in the pool.
-        flying: number of games in flight.
-    """
+    """Sends the games of env, from index first on, to one server and receives them, if possible without waiting."""
 
     _lost: tuple[type[BlockyardError], ...] = ()  # errors that concern the server, not the games that were sent
 
@@ -34,20 +27,9 @@ class PoolServer:
         env.client.require("stream", "BlockPool")
         self.env, self.first, self.flying = env, first, 0
         self._sent: deque[tuple[Future, NDArray[np.int64]]] = deque()  # answers to come
-        self._asked: Future | None = None  # the recv that waits at the server
+        self.asked: Future | None = None  # the recv that waits at the server
         self._wait = 0.0  # seconds for which it waits
-        self._refused: list[NDArray[np.int64]] = []  # games whose step was refused
-        self._error: BlockyardError | None = None  # the first such error
-
-    @property
-    def asked(self) -> bool:
-        """Whether a recv waits at the server."""
-        return self._asked is not None
-
-    @property
-    def lost_seconds(self) -> float:
-        """How long the games have been without a server, all together."""
-        return 0.0
+        self._layouts: dict[int, Handle] = {}  # by number of games
 
     def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
         """Send games of the pool, with the actions of their rows."""
@@ -60,28 +42,17 @@ class PoolServer:
 
     def ask(self, least: int, most: int, seconds: float) -> None:
         """Ask for games whose step is done, unless that was done before."""
-        if self._asked is None:
+        if self.asked is None:
             connection, number = self.env.client.connection, self.env._transport.handle.number
             self._wait = max(0.0, min(seconds, _MOST_WAIT, connection.timeout / 2))
             least = max(1, min(least, self.flying))
             most = min(max(least, most), self.env.num_games)
-            self._asked = connection.post("recv", number, least, most, int(1000 * self._wait))
+            self.asked = connection.post("recv", number, least, most, int(1000 * self._wait))
 
     def readable(self) -> bool:
         """Whether bytes of an answer have been received already, or none can come any more."""
         connection = self.env.client.connection
         return connection.buffered or not connection.open
-
-    def answer(self) -> tuple[Received | None, list[NDArray[np.int64]], BlockyardError | None]:
-        """Read the answers to everything that was sent and asked; wait for them.
-
-        Returns:
-            The games that came, None for none; the games whose step was refused; and the first error.
-        """
-        received = self._receive()
-        refused, self._refused = self._refused, []
-        error, self._error = self._error, None
-        return received, refused, error
 
     @property
     def silent(self) -> bool:
@@ -91,8 +62,11 @@ class PoolServer:
     def check(self) -> None:
         """Give up a server that has not answered for the timeout, if its games can continue elsewhere."""
 
-    def _receive(self) -> Received | None:
-        """Read all answers, and return the games that came."""
+    def receive(self, waits: NDArray[np.bool_], refusals: list[BlockyardError]) -> Received | None:
+        """Wait for the answers to all that was sent and asked, and return the games that came.
+
+        Games whose step was refused are marked in waits; the errors are added to refusals.
+        """
         connection = self.env.client.connection
         while self._sent:
             future, games = self._sent[0]
@@ -104,10 +78,10 @@ class PoolServer:
                 if isinstance(failed, EnvironmentsError):
                     failed.renumber(self.first)
                 self._arrived(games)
-                self._refused.append(games)
-                self._error = self._error or failed
+                waits[games] = True
+                refusals.append(failed)
             self._sent.popleft()
-        asked, self._asked = self._asked, None
+        asked, self.asked = self.asked, None
         if asked is None:
             return None
         try:
@@ -125,15 +99,13 @@ class PoolServer:
         return received
 
     def _arrived(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
-        """Note that games are not in flight any more; memory has their results, unless their step was refused."""
+        """Note that games are not in flight any more; memory has their results, unless they were refused."""
         self.flying -= len(games)
 
     def _layout(self, games: int) -> Handle:
-        layouts = self.__dict__.setdefault("_layouts", {})
-        if games not in layouts:
-            layouts[games] = resized(self.env._handle, games)
-        layout: Handle = layouts[games]
-        return layout
+        if games not in self._layouts:
+            self._layouts[games] = resized(self.env._handle, games)
+        return self._layouts[games]
 
     def _add_finals(self, received: Received) -> None:
         """Fetch the final positions of the games that ended, before their next step overwrites them."""
@@ -185,7 +157,7 @@ class PolicyPoolServer(PoolServer):
     def readable(self) -> bool:
         return bool(self._done)
 
-    def _receive(self) -> Received | None:
+    def receive(self, waits: NDArray[np.bool_], refusals: list[BlockyardError]) -> Received | None:
         received = self._done.popleft() if self._done else None
         if received is not None:
             self._arrived(received.games, received.memory)
@@ -193,13 +165,8 @@ class PolicyPoolServer(PoolServer):
         return received
 
 
-def until(deadline: float) -> float:
-    """Return the seconds that are left, at least 0."""
-    return max(0.0, deadline - time.monotonic())
-
-
 def road(transport: object) -> object:
-    """Return the transport of a pool's environments; raise RequestError if a pool cannot use the one of its options."""
+    """Return the transport of a pool's environments, given that of its options."""
     if transport == "inproc":
         raise RequestError('transport="inproc": a pool waits for servers in other processes; call blockyard.make_vec')
     return "process" if transport == "auto" else transport

@@ -13,7 +13,6 @@ class PoolClock:
     """Measures a pool from its first send on."""
 
     def __init__(self, games: int) -> None:
-        """Prepare to measure this many games."""
         self._games = games
         self._sent_at = np.zeros(games)
         self._begun = self._last = self._recv_begun = 0.0
@@ -56,7 +55,6 @@ class PoolClock:
         """Return the statistics; busy: seconds of work of all workers together."""
         now = self._advance(flying)
         total = now - self._begun if self._begun else 0.0
-
         return {
             "steps": self._steps,
             "batches": self._batches,

@@ -23,11 +23,7 @@ Tls = ssl.SSLContext | str | os.PathLike[str] | bool | None
 class Address:
     """Where a server listens: ``unix:PATH``, ``tcp:HOST:PORT`` or ``tls:HOST:PORT``; or ``inproc:``, in this process.
 
-    Attributes:
-        kind: ``"unix"``, ``"tcp"``, ``"tls"`` or ``"inproc"``.
-        path: of the Unix socket.
-        host, port: of the others.
-        name: the name that the certificate of the server must have; "": host.
+    name is what the certificate of the server must have; "" means host.
     """
 
     kind: str
@@ -38,11 +34,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Read an address.
-
-        Raises:
-            ValueError: text is not an address; the message says what one looks like.
-        """
+        """Read an address; raise ValueError if text is none."""
         kind, _, rest = text.partition(":")
         if kind == "unix" and rest:
             return cls("unix", path=rest)
@@ -56,20 +48,13 @@ class Address:
         raise ValueError(f"address {text!r}: want {want}")
 
     def __str__(self) -> str:
-        where = {"unix": self.path, "inproc": ""}
-        return f"{self.kind}:{where.get(self.kind, f'{self.host}:{self.port}')}"
+        return f"{self.kind}:{self.path}{self.host}{f':{self.port}' if self.port else ''}"
 
     def connect(self, timeout: float, tls: Tls = None, patience: float | None = None) -> socket.socket | LibrarySocket:
         """Return a blocking socket connected to the server.
 
-        Args:
-            timeout: seconds to connect, and afterwards for each wait for bytes. The kernel enforces it, so
-                that the socket stays blocking and one call can wait for a whole answer.
-            tls: which certificates to trust.
-            patience: seconds to connect, if these are others.
-
-        Raises:
-            ServerGoneError: nothing answers there, or its certificate is not trusted.
+        The timeout, in seconds, is for connecting, unless patience is given, and for each wait for bytes. The kernel
+        enforces it, so that the socket stays blocking and one call can wait for a whole answer.
         """
         if self.kind == "inproc":
             return LibrarySocket()
@@ -121,16 +106,7 @@ class Address:
 
 
 def look_up(text: str, tls: Tls = None) -> list[str | Address]:
-    """Return the addresses that a text stands for: those of ``dns:NAME:PORT``, or the text itself.
-
-    Args:
-        text: an address.
-        tls: if it is given, servers of a name are reached over TLS, and their certificates must have that name.
-
-    Raises:
-        ServerGoneError: the name is unknown, or cannot be looked up now.
-        ValueError: the text is malformed.
-    """
+    """Return the addresses that ``dns:NAME:PORT``, or another, stands for; with tls, certificates have that name."""
     kind, _, rest = text.partition(":")
     if kind != "dns":
         return [text]
@@ -145,10 +121,7 @@ def look_up(text: str, tls: Tls = None) -> list[str | Address]:
 
 
 def tls_context(tls: Tls) -> ssl.SSLContext:
-    """Return the SSL context for a ``tls`` argument.
-
-    Raise ValueError if a path that does not exist or holds no certificates.
-    """
+    """Return the SSL context for a ``tls`` argument; raise ValueError if it is a path without certificates."""
     if isinstance(tls, ssl.SSLContext):
         return tls
     context = ssl.create_default_context()

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import itertools
 import os
-import secrets
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgpack  # type: ignore[import-untyped,unused-ignore]
 
 from ..errors import BlockyardError, ProtocolError, from_wire
-from . import heads
-from .address import Address, Tls
-from .futures import Future, Into, after_bytes, fill, first_bytes
+from .address import Address
+from .futures import DONE, Future, Into, after_bytes, arrays_head, done, fill, first_bytes, step_head, step_slot
 from .memory import HEAD
 from .stream import NOSIGNAL, NOTHING, WAITALL, WHOLE, Stream
 
@@ -27,40 +25,20 @@ _SMALL = 4096  # bytes: fewer actions than this are copied behind their head and
 
 
 class Connection(Stream):
-    """A socket to a server and the requests on it.
+    """A socket to a server and the requests on it; of several threads, one at a time talks to the server."""
 
-    Several threads may use it; one at a time talks to the server.
-
-    Attributes:
-        max_reply: bytes; a longer answer is refused.
-        dropped: functions that free what nobody refers to any more, for the next call.
-    """
-
-    def __init__(
-        self,
-        address: Address,
-        timeout: float,
-        exit_note: Callable[[], str] = lambda: "",
-        tls: Tls = None,
-        patience: float | None = None,
-    ) -> None:
-        """Connect; arguments as in :class:`Stream`."""
-        super().__init__(address, timeout, exit_note, tls, patience)
-        self.max_reply = 1 << 30
-        self.dropped: list[Callable[[], None]] = []
+    def __init__(self, address: Address, timeout: float, *how: Any) -> None:
+        super().__init__(address, timeout, *how)
+        self.max_reply = 1 << 30  # bytes; a longer answer is refused
+        self.dropped: list[Callable[[], None]] = []  # free what nobody refers to any more, in the next call
         self._ids = itertools.count(1)
-        self._head = bytearray(HEAD)
-        self._word = memoryview(self._head)[: heads.DONE]
-        self._chunk = bytearray(0)
+        self._head = memoryview(bytearray(HEAD))
+        self._word = self._head[:DONE]
+        self._chunk = memoryview(b"")
         self._finals: dict[int, tuple[int, Any]] = {}  # by handle: after which step, and its ``final``
 
-    # -- requests -------------------------------------------------------------------
-
     def call(self, method: str, *params: Any) -> Any:
-        """Call a method and return its result, binary data as bytes.
-
-        Raise BlockyardError if the server refused the request, or the connection failed.
-        """
+        """Call a method and return its result, binary data as bytes."""
         with self._lock:
             while self.dropped:
                 self.dropped.pop()()
@@ -92,7 +70,7 @@ class Connection(Stream):
         """Send the actions of a step, as ``<u2`` bytes, without waiting."""
         with self._lock:
             future = self._begin("step", into)
-            self._send([heads.step(future.ident, handle, actions.nbytes), actions], future)
+            self._send([step_head(future.ident, handle, actions.nbytes), actions], future)
             return future
 
     def post_slot(self, handle: int, slot: int) -> Future:
@@ -100,7 +78,7 @@ class Connection(Stream):
         with self._lock:
             future = self._begin("step", None)
             future.brief = True
-            self._send([heads.step_slot(future.ident, handle, slot)], future)
+            self._send([step_slot(future.ident, handle, slot)], future)
             return future
 
     def step(self, handle: int, actions: memoryview, into: list[memoryview], frame: memoryview | None) -> int:
@@ -115,7 +93,7 @@ class Connection(Stream):
                 return future.ident
             self._check()
             ident, size = next(self._ids) & 0xFFFFFFFF, actions.nbytes
-            head, want = heads.step(ident, handle, size), heads.arrays(ident, len(frame) - HEAD)
+            head, want = step_head(ident, handle, size), arrays_head(ident, len(frame) - HEAD)
             self._exchange(ident, (head + actions,) if size < _SMALL else (head, actions), frame, want, into)
             return ident
 
@@ -128,7 +106,7 @@ class Connection(Stream):
                 return future.ident
             self._check()
             ident = next(self._ids) & 0xFFFFFFFF
-            self._exchange(ident, (heads.step_slot(ident, handle, slot),), self._word, heads.done(ident), None)
+            self._exchange(ident, (step_slot(ident, handle, slot),), self._word, done(ident), None)
             return ident
 
     def step_at(self, handle: int, actions: int, slab: int) -> None:
@@ -144,8 +122,7 @@ class Connection(Stream):
             waiting = self._begin("final", None)
             try:
                 while self._finals.get(handle, (None,))[0] != ident:
-                    self._check()
-                    self._guard(self._read_one)
+                    self._read_next()
             finally:
                 if waiting in self._waiting:
                     self._waiting.remove(waiting)
@@ -200,17 +177,20 @@ class Connection(Stream):
         """Wait for a request; return its result (None if it went into memory) or raise its error."""
         with self._lock:
             while not future.done:
-                self._check()
-                self._guard(self._read_one)
+                self._read_next()
         if future.error is not None:
             raise future.error
         return future.result
 
-    def _guard(self, read: Callable[[], None]) -> None:
-        """Call read, which may be interrupted: before the first byte of an answer, or in the middle."""
-        self._untouched = False
+    def _read_next(self) -> None:
+        """Read the next answer, whichever request it is for; an interruption in the middle of it loses the place."""
+        self._check()
+        self._untouched, future = False, self._waiting[0]
         try:
-            read()
+            if self._leftover or not (future.brief or future.into is not None):
+                self._read_message(b"")
+            else:
+                self._read_fixed(future, future.into or ())
         except BlockyardError:
             raise
         except BaseException:
@@ -225,69 +205,28 @@ class Connection(Stream):
         self._waiting.append(future)
         return future
 
-    def _find_place(self) -> None:
-        """Drop all that the server has sent, up to the answer to a new request that is recognised by its number."""
-        self._place_lost = False
-        try:
-            ident = secrets.randbits(31) | 1 << 31
-            self._sock.sendall(msgpack.packb([0, ident, "ping", []]))
-            end, last = heads.done(ident), b""
-            while not last.endswith(end):  # which is the last that the server sends
-                if not (got := self._sock.recv(_CHUNK)):
-                    raise self._closed_by_server("ping", 0, len(end))
-                last = (last + got)[-len(end) :]
-        except OSError as error:
-            raise self._break(self._failure("ping after an interruption", error)) from error
-        except BlockyardError:
-            raise
-        except BaseException:
-            self._place_lost = True
-            raise
-
-    # -- answers --------------------------------------------------------------------
-
     def _begin(self, method: str, into: Into) -> Future:
         self._check()
         future = Future(next(self._ids) & 0xFFFFFFFF, method, into)
         self._waiting.append(future)
         return future
 
-    def _read_one(self) -> None:
-        """Read the next answer, whichever request it belongs to."""
-        future = self._waiting[0]
-        if self._leftover:
-            self._read_message(b"")
-        elif future.brief:
-            self._read_brief(future)
-        elif future.into is not None:
-            self._read_arrays(future, future.into)
-        else:
-            self._read_message(b"")
-
-    def _read_brief(self, future: Future) -> None:
-        """Read an answer that is a bare ``true`` unless it is an error."""
-        head = self._head
-        n = self._recv([self._word], 0, 0, heads.DONE)
-        if head[:n] == heads.done(future.ident):
-            self._waiting.popleft()
-            future.done = True
-            return
-        self._read_message(bytes(head[:n]))
-
-    def _read_arrays(self, future: Future, into: Sequence[memoryview]) -> None:
-        """Read an answer that consists of arrays, into their memory, unless it is an error."""
-        head, total, kept = self._head, HEAD + future.size, first_bytes(into, _SMALL)
-        expected = heads.arrays(future.ident, future.size)
+    def _read_fixed(self, future: Future, into: Sequence[memoryview]) -> None:
+        """Read an answer of known length, a bare ``true`` or arrays, into its memory, unless it is an error."""
+        head, want, size = self._word, done(future.ident), sum(map(len, into))
+        if not future.brief:
+            head, want = self._head, arrays_head(future.ident, size)
+        kept, room, total = first_bytes(into, _SMALL), len(want), len(want) + size
         n = self._recv([head, *into], 0, 0, total)
-        while n < HEAD and expected.startswith(head[:n]):
-            n += self._recv([memoryview(head)[n:]], 0, n, total)
-        if head[:n] != expected:
-            start = bytes(head[:n]) + first_bytes(into, max(0, n - HEAD))
+        while n < room and want.startswith(head[:n]):
+            n += self._recv([head[n:]], 0, n, total)
+        if head[:n] != want:
+            start = bytes(head[:n]) + first_bytes(into, max(0, n - room))
             fill(into, kept)  # a step that fails changes nothing
             self._read_message(start)
             return
         while n < total:
-            n += self._recv(after_bytes(into, n - HEAD), WAITALL, n, total)
+            n += self._recv(after_bytes(into, n - room), WAITALL, n, total)
         self._waiting.popleft()
         future.done = True
 
@@ -295,9 +234,8 @@ class Connection(Stream):
         """Read one message of any shape, whose first bytes are start, and deliver it."""
         start, self._leftover = self._leftover + start, b""
         unpacker = msgpack.Unpacker(max_buffer_size=self.max_reply + (1 << 16), strict_map_key=False)
-        if not self._chunk:
-            self._chunk = bytearray(_CHUNK)
-        chunk, fed = memoryview(self._chunk), len(start)
+        chunk = self._chunk = self._chunk or memoryview(bytearray(_CHUNK))
+        fed = len(start)
         try:
             unpacker.feed(start)
             last: Any = start
@@ -325,10 +263,8 @@ class Connection(Stream):
         if not (isinstance(message, list) and len(message) == 4 and message[0] == 1):
             raise self._break(ProtocolError(f"the server sent a message that is no response: {message!r:.200}"))
         _, ident, error, result = message
-        for future in self._waiting:
-            if future.ident == ident:
-                break
-        else:
+        future = next((one for one in self._waiting if one.ident == ident), None)
+        if future is None:
             if error is not None:  # about a request that the server could not read
                 raise self._break(from_wire(error, "connection"))
             raise self._break(ProtocolError(f"the server answered request {ident}, which does not exist"))
@@ -343,8 +279,8 @@ class Connection(Stream):
 
     def _fill(self, future: Future, into: Sequence[memoryview]) -> None:
         """Copy a payload that came in an ordinary message to its memory."""
-        if not isinstance(future.result, bytes) or len(future.result) != future.size:
-            size = len(future.result) if isinstance(future.result, bytes) else "no"
-            raise self._break(ProtocolError(f"{future.method}: {size} bytes where {future.size} were announced"))
+        got, want = len(future.result) if isinstance(future.result, bytes) else "no", sum(map(len, into))
+        if got != want:
+            raise self._break(ProtocolError(f"{future.method}: {got} bytes where {want} were announced"))
         fill(into, future.result)
         future.result = None

@@ -1,42 +1,39 @@
-"""Requests whose answers are still to come, and the memory that those answers go to."""
+"""Requests whose answers are still to come, the memory that those go to, and the fixed heads of a step's messages."""
 
 from __future__ import annotations
 
-import array
-import socket
+import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import BlockyardError
 
-Into = memoryview | Sequence[memoryview] | None  # memory for the payload of an answer, in one or several pieces
+Into = Sequence[memoryview] | None  # memory for the payload of an answer, if its length is fixed
+
+_STEP = struct.Struct(">BBBI5sBBIBI")
+_SLOT = struct.Struct(">BBBI10sBBIBI")
+_ARRAYS = struct.Struct(">BBBIBBI")
+_DONE = struct.Struct(">BBBIBB")
+DONE = _DONE.size
 
 
+@dataclass(eq=False, slots=True)
 class Future:
-    """A request whose answer is still to come.
+    """A request whose answer is still to come."""
 
-    Attributes:
-        ident: number of the request.
-        method: name of the method, for error messages.
-        into: memory for the payload of the answer, if its length is fixed.
-        size: length of that payload in bytes.
-        brief: the answer is a bare ``true``.
-        fds: list that receives the file descriptors sent with the answer; None if none are expected.
-        done: the answer is here: ``result`` or ``error`` is set.
-    """
+    ident: int
+    method: str  # for error messages
+    into: Into = None
+    brief: bool = False  # the answer is a bare ``true``
+    fds: list[int] | None = None  # receives the file descriptors sent with the answer; None if none are expected
+    done: bool = False  # the answer is here: ``result`` or ``error`` is set
+    result: Any = None
+    error: BlockyardError | None = None
 
-    __slots__ = ("brief", "done", "error", "fds", "ident", "into", "method", "result", "size")
-
-    def __init__(self, ident: int, method: str, into: Into = None) -> None:
-        self.ident = ident
-        self.method = method
-        self.into = [into] if isinstance(into, memoryview) else into
-        self.size = 0 if self.into is None else sum(map(len, self.into))
-        self.brief = False
-        self.fds: list[int] | None = None
-        self.done = False
-        self.result: Any = None
-        self.error: BlockyardError | None = None
+    def fail(self, error: BlockyardError) -> None:
+        """Let the request end with an error."""
+        self.done, self.error = True, error
 
 
 def first_bytes(pieces: Sequence[memoryview], n: int) -> bytes:
@@ -65,10 +62,26 @@ def after_bytes(pieces: Sequence[memoryview], n: int) -> list[memoryview]:
     return []
 
 
-def received_fds(control: Sequence[tuple[int, int, bytes]]) -> list[int]:
-    """Return the file descriptors in control messages of a Unix socket."""
-    fds = array.array("i")
-    for level, kind, data in control:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
-    return list(fds)
+def ping(ident: int) -> bytes:
+    """Return the request ``ping``."""
+    return struct.pack(">BBBI5sB", 0x94, 0x00, 0xCE, ident, b"\xa4ping", 0x90)
+
+
+def step_head(ident: int, handle: int, size: int) -> bytes:
+    """Return the request ``step`` up to its actions of size bytes."""
+    return _STEP.pack(0x94, 0x00, 0xCE, ident, b"\xa4step", 0x92, 0xCE, handle, 0xC6, size)
+
+
+def step_slot(ident: int, handle: int, slot: int) -> bytes:
+    """Return the request ``step_slot``."""
+    return _SLOT.pack(0x94, 0x00, 0xCE, ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot)
+
+
+def arrays_head(ident: int, size: int) -> bytes:
+    """Return the answer to ``step`` up to its arrays of size bytes."""
+    return _ARRAYS.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC6, size)
+
+
+def done(ident: int) -> bytes:
+    """Return an answer that is a bare ``true``."""
+    return _DONE.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC3)

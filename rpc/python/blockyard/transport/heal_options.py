@@ -14,28 +14,15 @@ from .session import Session
 
 @dataclass(frozen=True)
 class Healing:
-    """How games go on when their server is lost.
+    """How games go on when their server is lost."""
 
-    Attributes:
-        addresses: of the servers that may take them over; None: the local server, which is started again.
-        tls: which certificates to trust.
-        timeout: seconds without any server after which the environment gives up.
-        every: a checkpoint of a game is made when it has been stepped this many times since the last.
-    """
-
-    addresses: Sequence[str] | None
+    addresses: Sequence[str] | None  # that may take them over; None: the local server, which is started again
     tls: Tls
-    timeout: float
-    every: int
+    timeout: float  # seconds without any server after which the environment gives up
+    every: int  # a checkpoint of a game is made when it has been stepped this many times since the last
 
     def candidates(self, last: Address, skip: int, suspect: bool) -> list[str | Address | None]:
-        """Return the servers to try, the last one first unless it is suspected of hanging, which puts it last.
-
-        Args:
-            last: the server that was lost.
-            skip: the others begin with this one, so that games of different transports go to different servers.
-            suspect: whether the last one hung.
-        """
+        """Return the servers to try: the lost one first, or last if it may hang; the others from number skip on."""
         if self.addresses is None:
             return [None]
         found = [where for text in self.addresses for where in _found(text, self.tls)]
@@ -48,11 +35,7 @@ class Healing:
 def healing_of(
     heal: bool | Healing, address: Any, client: Session | None, tls: Tls, timeout: float, every: int
 ) -> Healing | None:
-    """Return what the arguments ``heal``, ``heal_timeout`` and ``snapshot_every`` of an environment ask for.
-
-    Raise RequestError if the environment is to use the session of another, and TypeError or ValueError if an argument
-    is malformed.
-    """
+    """Return what the arguments ``heal``, ``heal_timeout`` and ``snapshot_every`` of an environment ask for."""
     if isinstance(heal, Healing):
         return heal
     if not isinstance(heal, bool):
@@ -75,7 +58,7 @@ def _found(text: str, tls: Tls) -> list[str | Address]:
 
 
 def refuse_clocks(policy: str) -> None:
-    """Refuse policies of rollouts that no other server can continue; raise RequestError if the policy is one."""
+    """Raise RequestError if a policy of rollouts is one that no other server can continue."""
     if policy.startswith("exec:") or "time=" in policy:
         raise RequestError(
             f"rollout: policy={policy!r} depends on the clock or is a program of its own, so that another server "

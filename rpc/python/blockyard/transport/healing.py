@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import time
+import weakref
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
@@ -48,23 +49,15 @@ class HealingTransport(SocketTransport):
 
     It keeps a checkpoint of each game and the steps since, with the moves of opponents, and replays them. So no search
     is repeated, and all that follows is what it would have been.
-
-    Attributes:
-        inner: moves the steps of the current server.
-        eager: whether each request that changes all games is followed by a checkpoint, which allows checkpoints of
-            some games.
-        lost_seconds: how long it has been without a server, all together.
-        on_rebuilt: called when the games have been rebuilt.
     """
 
     def __init__(self, inner: SocketTransport, reopen: Reopen, healing: Healing, first: int) -> None:
-        """Take over the games of inner, the first of which has this number among all games."""
         inner.client.require("replay", "heal=True")
         self.inner, self._reopen, self._healing, self._first = inner, reopen, healing, first
         super().__init__(inner.client, inner.handle)
         self.name = inner.name
-        self.eager, self.lost_seconds = False, 0.0
-        self.on_rebuilt: Callable[[], None] | None = None
+        self.eager = False  # all that changes all games is followed by a checkpoint, so that some games may have one
+        self.on_rebuilt: weakref.WeakMethod[Callable[[], None]] | None = None  # called after games were rebuilt
         self._all = np.arange(inner.handle.games, dtype="<u4")
         self._no_moves = np.zeros((inner.handle.games, 0), np.uint16)
         self._journal = Journal(inner.handle.games)
@@ -76,15 +69,8 @@ class HealingTransport(SocketTransport):
         self.tally = Tally(inner.handle)
         self._interrupted = False  # a request that changes games was sent, and is not in the journal
 
-    # -- losing a server --------------------------------------------------------------
-
     def retry(self, request: Callable[[], T], lost: BlockyardError | None = None) -> T:
-        """Make a request until a server answers; lost is the error of a first trial elsewhere.
-
-        Raises:
-            ServerGoneError: servers were lost for the time that the environment waits.
-            ServerTimeoutError: two servers in a row did not answer this request in time.
-        """
+        """Make a request until a server answers; lost is the error of a first trial elsewhere."""
         begun = time.monotonic()
         if self._interrupted:
             self._interrupted = False
@@ -105,12 +91,7 @@ class HealingTransport(SocketTransport):
             raise ServerTimeoutError(f"{error}; a second server was as slow: pass a longer timeout=") from error
 
     def recover(self, error: BlockyardError) -> None:
-        """Rebuild the games after this error, which says that the server is lost.
-
-        Raises:
-            ServerGoneError: no server has answered for the time that the environment waits. The next request tries
-                again.
-        """
+        """Rebuild the games after this error, which says that the server is lost."""
         begun = time.monotonic()
         try:
             self._find_server(error, begun)
@@ -121,30 +102,25 @@ class HealingTransport(SocketTransport):
             self.lost_seconds += time.monotonic() - begun
 
     def _find_server(self, error: BlockyardError, begun: float) -> None:
-        wait, lost = _FIRST_WAIT, self.client.connection.address
+        wait, lost, hung = _FIRST_WAIT, self.client.connection.address, isinstance(error, ServerTimeoutError)
         while True:
-            refusals = {}
-            for where in self._healing.candidates(
-                lost, self._first // self.handle.games, isinstance(error, ServerTimeoutError)
-            ):
+            refusals = []
+            for where in self._healing.candidates(lost, self._first // self.handle.games, hung):
                 try:
                     steps = self._rebuild_at(where)
                 except (ForkError, BadStateError, OpponentError):
                     raise
                 except BlockyardError as refusal:
-                    refusals[str(where)] = str(refusal)
+                    refusals.append(str(refusal))
                     continue
-                took = time.monotonic() - begun
-                here = self.client.connection.address
+                took, here = time.monotonic() - begun, self.client.connection.address
                 what = "%s; %d games continue at %s after %.2f s and %d replayed steps"
                 _log.warning(what, error, self.handle.games, here, took, steps)
                 return
             if time.monotonic() - begun + wait > self._healing.timeout:
-                tried = "; ".join(refusals.values()) or "no address was found"
-                raise ServerGoneError(
-                    f"{error}; in {self._healing.timeout:g} s none was found to continue with: {tried}; "
-                    "or pass a larger heal_timeout="
-                ) from error
+                tried = "; ".join(refusals) or "no address was found"
+                text = f"{error}; in {self._healing.timeout:g} s none was found to continue with: {tried}"
+                raise ServerGoneError(f"{text}; or pass a larger heal_timeout=") from error
             time.sleep(wait)
             wait = min(2 * wait, _MOST_WAIT)
 
@@ -167,11 +143,9 @@ class HealingTransport(SocketTransport):
         if self._final is not None:
             self._final.clear()
             self._final.update(final or {})
-        if self.on_rebuilt is not None:
-            self.on_rebuilt()
+        if self.on_rebuilt is not None and (rebuilt := self.on_rebuilt()) is not None:
+            rebuilt()
         return steps
-
-    # -- journal and checkpoints --------------------------------------------------------
 
     def _changed(self, again: Callable[[SocketTransport], Any], heavy: bool) -> None:
         """Note a request that has changed games; a heavy one is followed by a checkpoint, so as not to be repeated."""
@@ -225,8 +199,6 @@ class HealingTransport(SocketTransport):
             self._interrupted = False
             raise
 
-    # -- memory -------------------------------------------------------------------------
-
     def memory(self) -> StepMemory:
         return self.retry(lambda: self.inner.memory())
 
@@ -252,27 +224,20 @@ class HealingTransport(SocketTransport):
                 self.recover(error)  # the games that replayed steps ended have to be asked for
         return self.retry(lambda: self.inner.finals())
 
-    # -- requests -----------------------------------------------------------------------
-
     def call(self, method: str, *params: Any) -> Any:
         if method == "opponent_stats":
             return self.tally.answer(params[0].get("reset", False))
         if method == "rollout":
             return self._rollout(params)
-        if method == "record":
-            return self._record(*params)
         if method == "records" and self._records is not None:
             return self._fetch(self._records, *params)
         answer = self.retry(lambda: self.inner.call(method, *params))
         if method == "set_opponents":
             self._changed(lambda part: part.call(method, *params), False)
-        return answer
-
-    def _record(self, options: dict[str, Any]) -> Any:
-        answer = self.retry(lambda: self.inner.call("record", options))
-        self._records = RecordsKept(options)
-        if self._journal.head:
-            self.save()
+        elif method == "record":
+            self._records = RecordsKept(*params)
+            if self._journal.head:
+                self.save()
         return answer
 
     def _fetch(self, records: RecordsKept, options: dict[str, bool]) -> dict[str, Any]:
@@ -308,8 +273,7 @@ class HealingTransport(SocketTransport):
 
     def _after_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         self._interrupted = False
-        own = actions.copy().reshape(len(self._all), -1)
-        self.log(self._all, own, memory)
+        self.log(self._all, actions.copy().reshape(len(self._all), -1), memory)
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         self._before_step()

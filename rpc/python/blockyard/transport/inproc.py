@@ -16,10 +16,7 @@ from .session import Session
 
 
 class InprocTransport(SocketTransport):
-    """Steps games by a call of the library with the addresses of actions and arrays.
-
-    Everything else is a request like over a socket, and so is a step whose arrays are not in one piece.
-    """
+    """Steps games by a call of the library with the addresses of arrays in one piece; all else is as over a socket."""
 
     name = "inproc"
 

@@ -18,33 +18,24 @@ Again = Callable[[SocketTransport], Any]  # makes a request that changes games o
 
 
 class Steps(NamedTuple):
-    """A step of some games.
+    """A step of some games."""
 
-    Attributes:
-        games: uint32 (k,), indices.
-        actions: uint16 (k, rows_per_game).
-        moves: uint16 (k, 16), what the field ``moves`` said of the opponents' moves; (k, 0) without opponents.
-    """
+    games: NDArray[np.uint32]  # (k,), indices
+    actions: NDArray[np.uint16]  # (k, rows_per_game)
+    moves: NDArray[np.uint16]  # (k, 16), as in the field ``moves``, of the opponents; (k, 0) without opponents
 
-    games: NDArray[np.uint32]
-    actions: NDArray[np.uint16]
-    moves: NDArray[np.uint16]
+    def some(self, which: NDArray[Any]) -> Steps:
+        """Return these entries."""
+        return Steps(self.games[which], self.actions[which], self.moves[which])
 
 
 class Journal:
-    """The last checkpoint of each game of a handle, and all steps and requests since that have changed games.
-
-    Attributes:
-        head: what the server says of all checkpoints together; empty if there are none yet.
-        weights: names of the uploaded weights that the checkpoints need.
-        lengths: int64 (games,), the number of entries of each game since its checkpoint.
-    """
+    """The last checkpoint of each game of a handle, and all steps and requests since that have changed games."""
 
     def __init__(self, games: int) -> None:
-        """Start without checkpoints."""
-        self.head = b""
-        self.weights: tuple[str, ...] = ()
-        self.lengths = np.zeros(games, np.int64)
+        self.head = b""  # what the server says of all checkpoints together; empty if there are none yet
+        self.weights: tuple[str, ...] = ()  # names of the uploaded weights that the checkpoints need
+        self.lengths = np.zeros(games, np.int64)  # of the entries of each game since its checkpoint
         self._saved: list[bytes] = [b""] * games
         self._drafts: dict[int, bytes] = {}
         self._entries: list[Steps | Again] = []
@@ -60,10 +51,9 @@ class Journal:
     def saved(
         self, ids: NDArray[np.uint32], head: bytes, games: Sequence[bytes], weights: Sequence[str], drafts: bytes
     ) -> None:
-        """Note the checkpoints of some games, with their records in progress: entries about them are unnecessary now.
+        """Note the checkpoints of some games, with their records in progress: their steps are unnecessary now.
 
-        Requests other than steps are kept for the other games. So unless this is about all games, each that was noted
-        must change nothing if it is repeated, as ``set_opponents``.
+        Requests other than steps are kept for the other games, and must change nothing if they are repeated.
         """
         self.head, self.weights = head, tuple(weights)
         for game, one in zip(ids.tolist(), games, strict=True):
@@ -77,8 +67,7 @@ class Journal:
             for steps, request in self._parts(entries):
                 if steps:
                     rest = self._joined(steps)
-                    kept = self.lengths[rest.games] > 0
-                    self._entries.append(Steps(rest.games[kept], rest.actions[kept], rest.moves[kept]))
+                    self._entries.append(rest.some(self.lengths[rest.games] > 0))
                 if request is not None:
                     self._entries.append(request)
 
@@ -88,11 +77,9 @@ class Journal:
             room = part.client.limits.get("max_message", 1 << 20) - len(self.head) - _ROOM
             sizes = [saved + self._drafts.get(game, b"") for game, saved in enumerate(self._saved)]
             for start, end in runs(sizes, room):
-                ids = np.arange(start, end, dtype="<u4")
-                games = b"".join(self._saved[start:end])
-                drafts = b"".join(self._drafts[game] for game in range(start, end) if game in self._drafts)
-                options = {"drafts": drafts} if drafts else {}
-                part.show(part.memory(), "resume", ids.tobytes(), self.head, games, options)
+                ids, games = np.arange(start, end, dtype="<u4").tobytes(), b"".join(self._saved[start:end])
+                drafts = b"".join(self._drafts.get(game, b"") for game in range(start, end))
+                part.show(part.memory(), "resume", ids, self.head, games, {"drafts": drafts} if drafts else {})
         for steps, request in self._parts(self._entries):
             self._replay(part, steps)
             if request is not None:
@@ -101,7 +88,7 @@ class Journal:
 
     @staticmethod
     def _parts(entries: Sequence[Steps | Again]) -> Iterator[tuple[list[Steps], Again | None]]:
-        """Return the steps before each other request, and the request; at last those after all, and None."""
+        """Return the steps before each other request, with it; at last those after all, with None."""
         steps: list[Steps] = []
         for entry in entries:
             if isinstance(entry, Steps):
@@ -135,7 +122,5 @@ class Journal:
     @staticmethod
     def _joined(steps: list[Steps]) -> Steps:
         """Return all steps in the order of their games, those of one game in their order."""
-        games = np.concatenate([s.games for s in steps])
-        order = np.argsort(games, kind="stable")
-        actions = np.concatenate([s.actions for s in steps])[order]
-        return Steps(games[order], actions, np.concatenate([s.moves for s in steps])[order])
+        whole = Steps(*map(np.concatenate, zip(*steps, strict=True)))
+        return whole.some(np.argsort(whole.games, kind="stable"))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ProtocolError
 
+Ids = NDArray[np.uint32]  # indices of games
 # The arrays of every step, beside the boards, which are ``planes`` or ``bits``. ``mask`` and ``illegal`` are optional.
 REQUIRED_FIELDS = ("globals", "seat", "reward", "terminated", "truncated", "score")
 # Fields with one entry per row. The others have one entry per game.
@@ -18,14 +19,7 @@ ROW_FIELDS = ("planes", "bits", "globals", "mask", "seat", "illegal")
 
 @dataclass(frozen=True)
 class Field:
-    """One array in the memory of a step.
-
-    Attributes:
-        name: such as ``"reward"``.
-        dtype: little-endian.
-        shape: the first axis is rows or games.
-        offset: bytes from the start of the memory.
-    """
+    """One array in the memory of a step; offset in bytes from its start, the first axis is rows or games."""
 
     name: str
     dtype: np.dtype[Any]
@@ -34,50 +28,31 @@ class Field:
 
     @classmethod
     def from_wire(cls, d: dict[str, Any]) -> Field:
-        """Read an entry of a layout; KeyError, TypeError or ValueError if it is malformed."""
         return cls(d["name"], np.dtype(d["dtype"]), tuple(d["shape"]), d["off"])
 
     @property
     def nbytes(self) -> int:
-        """Length of the array in bytes."""
         return int(np.prod(self.shape)) * self.dtype.itemsize
 
 
 @dataclass(frozen=True)
 class Handle:
-    """An open environment on the server.
+    """An open environment on the server."""
 
-    Attributes:
-        number: names the environment in requests.
-        games: number of games.
-        seats: seats of each game.
-        players: the seats that this client drives, ascending.
-        rows_per_game: rows of each game: one for each driven seat; with ``rows="acting"``, one for each that acts at
-            the same time.
-        rows: games * rows_per_game.
-        fields: the arrays of a step.
-        slab_len: bytes of a step.
-        state_len: bytes of the state of one game.
-        opponents: the specs that the field ``opponent`` counts; grows with ``set_opponents``.
-    """
-
-    number: int
+    number: int  # names it in requests
     games: int
-    seats: int
-    players: tuple[int, ...]
-    rows_per_game: int
-    rows: int
-    fields: tuple[Field, ...]
-    slab_len: int
-    state_len: int
-    opponents: list[str] = field(default_factory=list, compare=False)
+    seats: int  # of each game
+    players: tuple[int, ...]  # the seats that this client drives, ascending
+    rows_per_game: int  # one for each driven seat; with ``rows="acting"``, for each that acts at the same time
+    rows: int  # games * rows_per_game
+    fields: tuple[Field, ...]  # the arrays of a step
+    slab_len: int  # bytes of a step
+    state_len: int  # bytes of the state of one game
+    opponents: list[str] = field(default_factory=list, compare=False)  # that ``opponent`` counts; set_opponents adds
 
     @classmethod
     def from_wire(cls, d: dict[str, Any]) -> Handle:
-        """Read the result of ``open``.
-
-        Raise ProtocolError if an entry is missing, or the arrays do not fit into the memory.
-        """
+        """Read the result of ``open``; raise ProtocolError if it lacks an entry, or arrays lie outside the memory."""
         try:
             fields = tuple(map(Field.from_wire, d["layout"]))
             handle = cls(
@@ -103,19 +78,17 @@ class Handle:
         return handle
 
 
-def joined(handles: Sequence[Handle]) -> Handle:
-    """Return the handle that one server with the games of all these handles would have announced."""
-    return resized(handles[0], sum(h.games for h in handles))
+def span(name: str, start: int, end: int, per: int) -> slice:
+    """Return where the entries of games from start to end lie in a field; per is the number of rows of a game."""
+    per = per if name in ROW_FIELDS else 1
+    return slice(start * per, end * per)
 
 
 def resized(one: Handle, games: int) -> Handle:
     """Return the handle that a server with another number of games would have announced."""
-    rows = games * one.rows_per_game
-    fields, at = [], 0
+    fields, at, per = [], 0, one.rows_per_game
     for f in one.fields:
-        shape = (rows if f.name in ROW_FIELDS else games, *f.shape[1:])
-        placed = Field(f.name, f.dtype, shape, -(-at // 64) * 64)
+        placed = Field(f.name, f.dtype, (span(f.name, 0, games, per).stop, *f.shape[1:]), -(-at // 64) * 64)
         fields.append(placed)
         at = placed.offset + -(-placed.nbytes // 8) * 8
-    numbers = (one.rows_per_game, rows)
-    return Handle(-1, games, one.seats, one.players, *numbers, tuple(fields), at, one.state_len, one.opponents)
+    return replace(one, number=-1, games=games, rows=games * per, fields=tuple(fields), slab_len=at)

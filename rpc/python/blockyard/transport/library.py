@@ -8,7 +8,7 @@ import os
 import struct
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,9 @@ _owner: int | None = None  # the process that loaded the library
 
 
 class Library:
-    """The functions of ``rpc/library/blockyard.h`` that this package uses.
-
-    Attributes:
-        step: ``blockyard_step_handle``.
-    """
+    """The functions of ``rpc/library/blockyard.h`` that this package uses."""
 
     def __init__(self, path: Path) -> None:
-        """Load it; raise ServerStartError if that fails."""
         if other := other_go(path):
             raise ServerStartError(
                 f"{other}, which this process has loaded, is another library written in Go, and two of them can "
@@ -52,19 +47,11 @@ class Library:
         self.close.argtypes, self.close.restype = [number], None
 
 
-@functools.cache
-def _load(path: Path) -> Library:
-    return Library(path)
+_load = functools.cache(Library)
 
 
 def library(build: bool = False) -> Library:
-    """Load the library into this process, once; build as in :func:`find_library`.
-
-    Raises:
-        ServerNotFoundError: there is none.
-        ServerStartError: it cannot be loaded.
-        ForkError: it was loaded before this process was forked.
-    """
+    """Load the library into this process, once; build as in :func:`find_library`. Not after a fork."""
     global _owner
     with _lock:
         if _owner not in (None, os.getpid()):
@@ -87,7 +74,6 @@ class LibrarySocket:
     """A connection to the server in this process, with the methods of a socket that connections use."""
 
     def __init__(self) -> None:
-        """Connect; raise as :func:`library` does."""
         self._library, self._owner = library(build=True), os.getpid()
         self.number = self._library.connect()
         self.step_handle = self._library.step
@@ -101,16 +87,13 @@ class LibrarySocket:
     sendall = send
 
     def sendmsg(self, parts: Sequence[Any], *_: Any) -> int:
-        """Send a whole request that is given in parts."""
         return self.send(b"".join(parts))
 
     def recv_into(self, buffer: Any, size: int = 0, flags: int = 0) -> int:
-        """Receive what fits into the buffer; return the number of bytes, 0 if nothing more was sent."""
         at = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
         return int(self._library.read(self.number, at, len(buffer)))
 
     def recvmsg_into(self, buffers: Sequence[Any], *_: Any) -> tuple[int, list[Any], int, None]:
-        """Receive into several buffers, one after the other."""
         total = 0
         for buffer in buffers:
             total += (got := self.recv_into(buffer) if len(buffer) else 0)
@@ -119,7 +102,6 @@ class LibrarySocket:
         return total, [], 0, None
 
     def recv(self, size: int) -> bytes:
-        """Receive at most so many bytes."""
         buffer = bytearray(size)
         return bytes(buffer[: self.recv_into(buffer)])
 
@@ -131,18 +113,12 @@ class LibrarySocket:
 
 def other_go(own: Path) -> str | None:
     """Return the path of another library in this process that contains a runtime of Go; None if none can be seen."""
-    for path in _loaded():
-        if path != str(own.resolve()) and _has_section(path, b".go.buildinfo"):
-            return path
-    return None
-
-
-def _loaded() -> Iterator[str]:
-    """Yield the files of shared libraries in this process; only Linux lists them."""
-    if not sys.platform.startswith("linux"):
-        return
+    if not sys.platform.startswith("linux"):  # others do not list them
+        return None
     with open("/proc/self/maps") as maps:
-        yield from dict.fromkeys(line.split(maxsplit=5)[5].rstrip() for line in maps if ".so" in line)
+        loaded = dict.fromkeys(line.split(maxsplit=5)[5].rstrip() for line in maps if ".so" in line)
+    others = (path for path in loaded if path != str(own.resolve()))
+    return next((path for path in others if _has_section(path, b".go.buildinfo")), None)
 
 
 def _has_section(path: str, name: bytes) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import mmap
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,10 +17,19 @@ from .layout import Field, Handle
 # Over a socket, HEAD bytes of message head come before the arrays of a step. The memory keeps LEAD bytes
 # free before the arrays, so that head and arrays are received in one piece and the arrays stay aligned.
 LEAD, HEAD = 64, 13
+# Counts the references to an object. Interpreters without it never reuse memory.
+_references: Callable[[Any], int] | None = getattr(sys, "getrefcount", None)
+_TRIES = 4  # entries that are checked before new memory is allocated
+_SPARE = 4  # above this many entries, free memory may be released
+_MOST = 8  # entries: whoever keeps one array keeps a whole one
+_PAGE = 4096
 
 
 class StepMemory:
-    """The memory of one step and the arrays in it.
+    """The memory of one step and the arrays in it: those of :class:`RolloutBuffer`, without the axis of time.
+
+    What may be missing is None: ``planes`` or ``bits``, ``mask`` (bit a & 7 of byte a >> 3 is action a), ``illegal``.
+    ``seat`` is 255 in rows that do not act.
 
     Attributes:
         pieces: the memory piece by piece, in the order in which a connection delivers it.
@@ -25,16 +37,7 @@ class StepMemory:
         slot: number of this memory in memory shared with the server; None if it is private.
         addresses: of the memory and of actions, 0 if there are none; cached, None if nobody has asked yet.
         arrays: all arrays by name, with the dtypes of the wire.
-        planes: uint8 (rows, C, H, W); None with packed boards.
-        bits: uint8 (rows, n), packed boards; None without.
-        globals: float32 (rows, G).
-        mask: uint8 (rows, ceil(actions / 8)), bit a & 7 of byte a >> 3; None with ``mask=False``.
-        seat: uint8 (rows,), the seat of each row that must act; 255 for other rows.
-        illegal: bool (rows,), whether the row's action was illegal and was replaced; None with ``illegal="error"``.
         acting: bool (rows,), cached: whether the row must act in the next step; None if unknown yet.
-        reward: float32 (games, seats).
-        terminated, truncated: bool (games,).
-        score: int32 (games, seats).
         own_reward, own_score: (rows,), views of the rewards and scores of each row's own seat; None if no such
             view exists.
         own_index: intp (rows,), cached: indices of each row's own seat in arrays of (games, seats).
@@ -86,11 +89,7 @@ class StepMemory:
 
     @classmethod
     def over_arrays(cls, handle: Handle, given: Mapping[str, NDArray[Any]]) -> StepMemory:
-        """Return step memory over arrays of the caller; fields that are not given get new memory.
-
-        Raises:
-            ValueError: an array has the wrong name, dtype, shape or memory order; the message says which.
-        """
+        """Return step memory over arrays of the caller, in which each is checked; other fields get new memory."""
         if unknown := set(given) - {f.name for f in handle.fields}:
             raise ValueError(f"out: unknown fields {sorted(unknown)}; want some of {[f.name for f in handle.fields]}")
         self, at = cls.__new__(cls), 0
@@ -115,10 +114,7 @@ class StepMemory:
 
     @classmethod
     def separate(cls, handle: Handle, data: bytes = b"") -> StepMemory:
-        """Return memory with an array of its own for each field: whoever keeps one keeps no other.
-
-        data, if any, are the bytes of all fields.
-        """
+        """Return memory, of these bytes, with an array of its own for each field: whoever keeps one keeps no other."""
         self = cls.over_arrays(handle, {})
         self.pooled = True
         if data:
@@ -139,11 +135,7 @@ class StepMemory:
         return self
 
     def all_views(self) -> list[Any]:
-        """Return this object, its arrays and their bases.
-
-        Whoever holds a view of the memory refers to one of these, which is how :class:`MemoryPool` sees that
-        memory is in use.
-        """
+        """Return this object, its arrays and their bases: whoever holds a view of the memory refers to one of these."""
         found: dict[int, Any] = {id(self): self}
         flags = [self.terminated, self.truncated, self.illegal]
         arrays = [*flags, self.own_reward, self.own_score, self.actions, *self.arrays.values()]
@@ -169,10 +161,7 @@ class StepMemory:
         return self.unpacked
 
     def packed_masks(self) -> NDArray[np.uint8]:
-        """Return the action masks as bits, uint8 (rows, ceil(actions / 8)).
-
-        Raise RuntimeError if the environment was created with ``mask=False``.
-        """
+        """Return the action masks as bits, uint8 (rows, ceil(actions / 8)); raise RuntimeError with ``mask=False``."""
         if self.mask is None:
             raise RuntimeError(
                 "action_masks: the environment was created with mask=False; call legal_actions(), or pass mask=True"
@@ -193,3 +182,47 @@ def _own_view(handle: Handle, per_seat: NDArray[Any]) -> NDArray[Any] | None:
     if len(handle.players) == 1:
         return per_seat[:, handle.players[0]]
     return per_seat.reshape(-1) if handle.players == tuple(range(handle.seats)) else None
+
+
+class MemoryPool:
+    """Reuses step memory that nobody refers to: clearing fresh pages costs more than the step of a small game.
+
+    Whoever keeps the arrays of many steps gets memory that is not of the pool.
+    """
+
+    def __init__(self, make: Callable[[], StepMemory | None], forget: bool = True) -> None:
+        """make returns new memory, or None for now; forget: entries may be dropped, and released when unused."""
+        self._make, self._forget = make, forget
+        # Least recently checked first: memory and its views, and their number of references when only the pool
+        # refers to them.
+        self._entries: deque[tuple[list[Any], int]] = deque()
+
+    def get(self) -> StepMemory | None:
+        """Return memory that nobody else refers to; None if there is none, and no more may be had."""
+        entries, references = self._entries, _references
+        if references is None:
+            return self._make()
+        for _ in range(min(_TRIES, len(entries))):
+            views, unused = entries[0]
+            entries.rotate(-1)
+            if sum(map(references, views)) == unused:
+                if len(entries) > _SPARE and self._forget and sum(map(references, entries[0][0])) == entries[0][1]:
+                    entries.popleft()
+                return views[0].reuse()  # type: ignore[no-any-return]
+        return self._add(references)
+
+    def _add(self, references: Callable[[Any], int]) -> StepMemory | None:
+        new = self._make() if len(self._entries) < _MOST else None
+        if new is None:
+            return None
+        new.pooled = True
+        views = new.all_views()
+        del new
+        self._entries.append((views, sum(map(references, views))))
+        return views[0]  # type: ignore[no-any-return]
+
+
+def private_memory(handle: Handle) -> StepMemory:
+    """Return memory of this process alone, which is unmapped when nobody refers to it any more."""
+    size = -(-(LEAD + handle.slab_len) // _PAGE) * _PAGE
+    return StepMemory(handle, mmap.mmap(-1, size), lead=LEAD)

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .buffer import RolloutBuffer, private_buffer
-from .layout import Handle
-from .memory import StepMemory
-from .memory_pool import MemoryPool, private_memory
+from .layout import Handle, Ids
+from .memory import MemoryPool, StepMemory, private_memory
 from .progress import bar
 from .session import Session
 
@@ -20,15 +19,10 @@ T = TypeVar("T")
 
 
 class SocketTransport:
-    """Moves the steps of one handle of one server over its connection.
-
-    Attributes:
-        name: ``"socket"``; subclasses: ``"shm"``, ``"split"``.
-        client: the session.
-        handle: the environment on the server.
-    """
+    """Moves the steps of one handle of one server over its connection."""
 
     name = "socket"
+    lost_seconds = 0.0  # how long it has been without a server, all together
 
     def __init__(self, client: Session, handle: Handle) -> None:
         self.client, self.handle = client, handle
@@ -37,13 +31,11 @@ class SocketTransport:
         self._last: tuple[int, StepMemory] | None = None  # the number of the last step, and its arrays
         self._pool = MemoryPool(self._new_memory)
 
-    # -- memory ---------------------------------------------------------------------
-
     def memory(self) -> StepMemory:
         """Return memory for a step that nobody else refers to."""
         return self._pool.get() or StepMemory.separate(self.handle)
 
-    def _new_memory(self) -> StepMemory:
+    def _new_memory(self) -> StepMemory | None:
         return private_memory(self.handle)
 
     def ring(self, slots: int) -> list[StepMemory]:
@@ -53,8 +45,6 @@ class SocketTransport:
     def buffer(self, steps: int) -> RolloutBuffer:
         """Return memory for this many steps in one piece."""
         return private_buffer(self.handle, steps)
-
-    # -- requests -------------------------------------------------------------------
 
     @property
     def parts(self) -> Sequence[SocketTransport]:
@@ -89,7 +79,7 @@ class SocketTransport:
         step, data = self.client.connection.step, actions.view(np.uint8).data
         self._last = step(self.handle.number, data, memory.pieces, memory.frame), memory
 
-    def pages(self, method: str, ids: NDArray[np.uint32], *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def pages(self, method: str, ids: Ids, *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Send a request about games; yield the responses, each for as many games as fit into one message."""
         done = 0
         while True:
@@ -99,37 +89,32 @@ class SocketTransport:
             if done >= len(ids) or page["count"] == 0:
                 return
 
-    def states(self, ids: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    def states(self, ids: Ids) -> NDArray[np.uint8]:
         """Return the states of games, uint8 (len(ids), state_len); an index may appear more than once."""
         games, places = np.unique(ids, return_inverse=True)
         pages = b"".join(page["states"] for page in self.pages("snapshot", games))
         return np.frombuffer(pages, np.uint8).reshape(len(games), self.handle.state_len)[places]
 
-    def restore(
-        self, memory: StepMemory, ids: NDArray[np.uint32], states: NDArray[np.uint8], options: dict[str, int]
-    ) -> None:
+    def restore(self, memory: StepMemory, ids: Ids, states: NDArray[np.uint8], options: dict[str, int]) -> None:
         """Restore the states of games, as many at a time as fit into one message."""
         room = max(1, (self.client.limits.get("max_message", 1 << 20) - 4096) // (self.handle.state_len + 4))
         for start in range(0, max(1, len(ids)), room):
             some, part = ids[start : start + room], states[start : start + room]
             self.show(memory, "restore", some.tobytes(), part.tobytes(), options)
 
-    def clone(
-        self, memory: StepMemory, src: NDArray[np.uint32], dst: NDArray[np.uint32], options: dict[str, int]
-    ) -> None:
+    def clone(self, memory: StepMemory, src: Ids, dst: Ids, options: dict[str, int]) -> None:
         """Copy the states of games src to games dst."""
         self.show(memory, "clone", src.tobytes(), dst.tobytes(), options)
 
     def rollout(self, buffer: RolloutBuffer, policy: str) -> None:
         """Let the server play into a buffer, as many steps at a time as fit into one message."""
-        size = self.handle.slab_len + 2 * self.handle.rows
-        room = max(1, (self.client.limits.get("max_reply", 1 << 20) - 1024) // size)
+        size = self.handle.slab_len
+        room = max(1, (self.client.limits.get("max_reply", 1 << 20) - 1024) // (size + 2 * self.handle.rows))
         for done, steps in rollout_parts(buffer.steps, room):
             d = self.call("rollout", steps, policy_options(self.client, policy))
-            arrays, actions = memoryview(d["slabs"]), np.frombuffer(d["actions"], "<u2").reshape(steps, -1)
             for t in range(steps):
-                buffer.memory(done + t).bytes[:] = arrays[t * self.handle.slab_len :][: self.handle.slab_len]
-            buffer.actions[done : done + steps] = actions
+                buffer.memory(done + t).bytes[:] = memoryview(d["slabs"])[t * size : (t + 1) * size]
+            buffer.actions[done : done + steps] = np.frombuffer(d["actions"], "<u2").reshape(steps, -1)
             self.pause()
 
     def skip(self, steps: int, policy: str) -> None:
@@ -144,11 +129,11 @@ class SocketTransport:
             self.between()
 
     def upload(self, user: object, game: str, files: Mapping[str, tuple[str, bytes]]) -> None:
-        """Upload weights that the server lacks; arguments as in :meth:`Uploads.use`."""
+        """As :meth:`Uploads.use`."""
         self.client.uploads.use(user, game, files)
 
     def release(self, user: object, keep: Collection[str] = ()) -> None:
-        """Drop the uploaded weights that only this user needed, except for the names in keep."""
+        """As :meth:`Uploads.release`."""
         self.client.uploads.release(user, keep)
 
     def retry(self, request: Callable[[], T]) -> T:
@@ -159,11 +144,9 @@ class SocketTransport:
         """Turn memory that was shared with the server, which is lost, into memory of this process alone."""
 
     def share_final(self) -> dict[str, NDArray[Any]] | None:
-        """Return arrays in which the server leaves the last observations of ended games, with SAME_STEP.
+        """Return arrays in which the server leaves the last observations of ended games; None: call :meth:`finals`.
 
-        Returns:
-            Arrays by name: ``planes``, ``globals``, ``mask``, and ``opponent`` if the server plays a seat, of all rows
-            or games. After a step those of the games that it ended are valid. None: call :meth:`finals`.
+        They are ``planes``, ``globals``, ``mask``, and ``opponent`` if the server plays a seat, of all rows or games.
         """
         self.push_final()
         return None
@@ -175,13 +158,9 @@ class SocketTransport:
             self._pushed = True
 
     def finals(self, new: bool = False) -> list[tuple[dict[str, Any], int]]:
-        """Return the last observations of the games that the last step ended.
+        """Return answers to ``final`` about the last step, each with the index of its server's first game.
 
-        Args:
-            new: this is the first call after the step; its arrays are still valid.
-
-        Returns:
-            Answers to ``final``, each with the index of its server's first game.
+        new: this is the first call after the step; its arrays are still valid.
         """
         if "final_parts" not in self.client.features:
             return [(self.call("final"), 0)]

@@ -13,8 +13,7 @@ _DELAY = 1.0  # seconds before a bar appears
 def bar(what: str, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], object]]:
     """Show a bar on standard error while the block runs; yield a function that advances it.
 
-    Nothing is shown without ``tqdm`` or a terminal, nor in the first second. The bar disappears at the
-    end. Without a total it shows the elapsed time.
+    It appears after a second, if there is a terminal and ``tqdm``. Without a total it shows the elapsed time.
     """
     stream = sys.stderr
     try:

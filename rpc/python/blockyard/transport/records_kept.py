@@ -13,14 +13,12 @@ Call = Callable[..., Any]
 
 
 class RecordsKept:
-    """What is needed to go on with a recording elsewhere.
+    """What is needed to go on elsewhere with a recording that ``record`` started with these options.
 
-    When games are replayed, records that were fetched before are made once more. They are recognised by their bytes,
-    which hold the number of the game and of the episode.
+    Replayed games make records that were fetched before once more: their bytes hold the game and the episode.
     """
 
     def __init__(self, options: dict[str, Any]) -> None:
-        """Keep a recording that was started with these options of the method ``record``."""
         self._options = options
         self._lines: list[bytes] = []  # fetched, not passed on
         self._since: defaultdict[int, list[bytes]] = defaultdict(list)  # fetched since the checkpoint, by game
@@ -65,7 +63,6 @@ class RecordsKept:
 
 
 def _game(line: bytes) -> int:
-    """Return the number of the game of a record, which may be several lines of JSON."""
     for part in line.splitlines():
         meta = json.loads(part).get("meta")
         if meta:

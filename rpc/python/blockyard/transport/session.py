@@ -17,7 +17,7 @@ from ..formats.spec import GameSpec
 from .address import Address, Tls
 from .connection import Connection
 from .layout import Handle
-from .server.lease import Lease
+from .server.process import lease, release
 from .uploads import Uploads
 
 _TEXTS = 1000  # of one request
@@ -63,38 +63,27 @@ class Session:
         self._connect(address, None)
 
     def _connect(self, address: str | Address | None, patience: float | None) -> None:
-        self._lease = Lease(self._timeout) if address is None else None
+        self._local = local = lease(self._timeout) if address is None else None
         try:
-            where = self._lease.server.address if address is None and self._lease else address
-            if not isinstance(where, Address):
-                where = Address.parse(where)  # type: ignore[arg-type]
-            exit_note = self._lease.server.exit_note if self._lease else (lambda: "")
+            where = address or (local.address if local else "")
+            where = where if isinstance(where, Address) else Address.parse(where)
+            exit_note = local.exit_note if local else (lambda: "")
             self.connection = Connection(where, self._timeout, exit_note, self._tls, patience)
-            self._hello(self._token if self._token is not None else self._default_token())
+            own = (local.token if local else None) or os.environ.get("BLOCKYARD_TOKEN")
+            self._hello(own if self._token is None else self._token)
         except BaseException:
-            if self._lease:
-                self._lease.release()
+            if local:
+                release(local)
             raise
-        if self._lease:
-            self._finalizer = weakref.finalize(self, self._lease.release)
+        if local:
+            self._finalizer = weakref.finalize(self, release, local)
             self._finalizer.atexit = False  # the server is stopped at exit anyway
         self._specs: dict[str, GameSpec] = {}
 
     def reconnect(self, address: str | Address | None, patience: float) -> None:
-        """Connect to this server, or to another one; what the session had open on the last one is lost.
-
-        Args:
-            address: as at first; None: the local server of this process, which is started again if it ended.
-            patience: seconds to connect.
-
-        Raises:
-            BlockyardError, ValueError: as at first. The session is then closed.
-        """
+        """Connect within patience seconds, also elsewhere; what was open is lost. An error closes the session."""
         self.close()
         self._connect(address, patience)
-
-    def _default_token(self) -> str | None:
-        return (self._lease.server.token if self._lease else None) or os.environ.get("BLOCKYARD_TOKEN")
 
     def _hello(self, token: str | None) -> None:
         options: dict[str, Any] = {"proto": list(PROTOCOL), "client": f"blockyard-python/{platform.python_version()}"}
@@ -105,9 +94,7 @@ class Session:
         except BlockyardError as error:
             self.connection.close()
             if error.name == "version":
-                refusal = self._other_version(error.data.get("proto") or "?")
-                refusal.code, refusal.name, refusal.data = error.code, error.name, error.data
-                raise refusal from error
+                raise self._other_version(error.data.get("proto") or "?", error) from error
             raise
         if not isinstance(answer, dict) or not isinstance(answer.get("limits"), dict):
             self.connection.close()
@@ -122,18 +109,15 @@ class Session:
         self.connection.max_reply = self.limits.get("max_reply", self.connection.max_reply)
         self.uploads = Uploads(self.connection, self.limits)
 
-    def _other_version(self, theirs: Iterable[object]) -> ProtocolError:
+    def _other_version(self, theirs: Iterable[object], said: BlockyardError | None = None) -> ProtocolError:
         return ProtocolError(
             f"this client speaks protocol {PROTOCOL[0]}.{PROTOCOL[1]}, the server at {self.connection.address} "
-            f"{'.'.join(map(str, theirs))}: install a client and a server of the same major version"
+            f"{'.'.join(map(str, theirs))}: install a client and a server of the same major version",
+            **({} if said is None else vars(said)),
         )
 
     def require(self, feature: str, what: str) -> None:
-        """Check that the server has a feature that older servers lack; ``what`` is the user's request, for the error.
-
-        Raises:
-            RequestError: the server lacks it.
-        """
+        """Raise RequestError if the server lacks a feature, for which ``what`` is the user's request."""
         if feature not in self.features:
             raise RequestError(
                 f"{what}: the server at {self.connection.address} ({self.server or 'of unknown version'}, protocol "
@@ -141,18 +125,12 @@ class Session:
                 f"{', '.join(self.features) or 'none'}; install a newer server"
             )
 
-    # -- requests ---------------------------------------------------------------------
-
     def games(self) -> list[dict[str, Any]]:
         """Return one dict for each game of the server: ``name``, ``id`` (Gymnasium's) and ``rules`` (version)."""
         return list(self.connection.call("games"))
 
     def describe(self, game: str) -> GameSpec:
-        """Return the specification of a game, given its name or its Gymnasium id.
-
-        Raises:
-            UnknownGameError: the server has no such game.
-        """
+        """Return the specification of a game, given its name or Gymnasium id; UnknownGameError if there is none."""
         if game not in self._specs:
             self._specs[game] = GameSpec.from_wire(self.connection.call("describe", game))
         return self._specs[game]
@@ -160,14 +138,12 @@ class Session:
     def text(self, game: str, actions: Any) -> str | list[str]:
         """Return an action of a game as text, such as ``"r2 x4 y17 spin"``; or a list of texts for several actions.
 
-        Raises:
-            RequestError: an action is outside of the game's action space.
-            TypeError: actions are not integers.
+        Raise RequestError if an action is outside of the game's action space.
         """
         array = np.asarray(actions, None if np.size(actions) else np.uint16)
         if array.dtype.kind not in "iu" or array.ndim > 1:
             raise TypeError(f"actions: want an integer or a list of integers, got {actions!r:.80}")
-        if len(bad := array.reshape(-1)[(array.reshape(-1) < 0) | (array.reshape(-1) > 0xFFFF)]):
+        if (bad := array[(array < 0) | (array > 0xFFFF)]).size:
             raise RequestError(f"text: {bad[0]} is not an action of {game}")
         texts: list[str] = self.connection.call("text", game, array.astype("<u2").tobytes())
         return texts if array.ndim else texts[0]
@@ -175,9 +151,7 @@ class Session:
     def parse(self, game: str, texts: str | list[str] | tuple[str, ...]) -> int | NDArray[np.int64]:
         """Return the action that a text stands for, the inverse of :meth:`text`; or int64 (n,) for several texts.
 
-        Raises:
-            RequestError: a text is no action of the game; the message shows it, and an example of one that is.
-            TypeError: texts are not strings.
+        Raise RequestError if a text is no action of the game; the message shows it, and an example of one that is.
         """
         self.require("parse", "parse")
         if isinstance(texts, str):
@@ -194,11 +168,7 @@ class Session:
         return dict(self.connection.call("stats"))
 
     def ping(self) -> None:
-        """Check that the server answers.
-
-        Raises:
-            ServerGoneError: it does not.
-        """
+        """Check that the server answers; raise ServerGoneError if it does not."""
         self.connection.call("ping")
 
     def open(self, game: str, options: dict[str, Any]) -> Handle:
@@ -224,12 +194,12 @@ class Session:
     @property
     def server_pid(self) -> int | None:
         """Process id of the local server; None if the session was given an address."""
-        return self._lease.server.pid if self._lease else None
+        return self._local.pid if self._local else None
 
     def close(self) -> None:
         """End the session; its environments are closed. May be called again."""
         self.connection.close()
-        if self._lease:
+        if self._local:
             self._finalizer()
 
     def __enter__(self) -> Session:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import mmap
 import os
 import sys
@@ -17,23 +18,19 @@ from .buffer import RolloutBuffer
 from .futures import Future
 from .inproc import InprocTransport
 from .layout import Handle
-from .memory import StepMemory, final_arrays
-from .memory_pool import MemoryPool
+from .memory import MemoryPool, StepMemory, final_arrays
 from .over_socket import SocketTransport, policy_options, rollout_parts
-from .private_pages import make_private
 from .session import Session
 
 _FIRST_SLOTS = 4  # of the pool, which then doubles as long as the user keeps arrays
 _MOST_SLOTS = 8  # whoever keeps one array keeps a whole slot
 _MOST_SHARED = 1 << 30  # bytes
+_MAP_FIXED = 0x10  # of Linux on every architecture that Python supports there but for Alpha
+_CHUNK = 1 << 20  # bytes that are copied at a time; a multiple of every page size
 
 
 class SharedMemoryTransport(SocketTransport):
-    """Moves steps through shared memory; the socket carries only signals.
-
-    A step whose memory is no slot of shared memory (arrays of the caller, or private memory when the
-    server gives no more slots) goes over the socket.
-    """
+    """Moves steps through shared memory; the socket carries only signals, and steps whose memory is not shared."""
 
     name = "shm"
 
@@ -42,49 +39,36 @@ class SharedMemoryTransport(SocketTransport):
         self._unused: list[StepMemory] = []
         self._slots = self._bytes = 0
         self._grow = True
-        self._shared = MemoryPool(self._new_slot, forget=False)
+        self._pool = MemoryPool(self._new_memory, forget=False)
         self._numbered: weakref.WeakSet[StepMemory | RolloutBuffer] = weakref.WeakSet()
         self._mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
-        self._add(_FIRST_SLOTS)
+        self._unused += self._share(_FIRST_SLOTS)[1]
 
-    def _share(self, slots: int) -> tuple[mmap.mmap, dict[str, int]]:
+    def _share(self, slots: int) -> tuple[RolloutBuffer, list[StepMemory]]:
         """Map new slots of the server; raise LimitError if the server gives no more memory."""
         answer, fds = self.client.connection.call_for_files("share", self.handle.number, slots)
-        memory = self._map(answer["len"], fds)
-        self._mapped.add(memory)
-        if not (
-            answer["slots"] == slots
-            and answer["stride"] * slots <= answer["len"]
-            and self.handle.slab_len <= answer["actions"] <= answer["stride"] - 2 * self.handle.rows
-        ):
+        memory, stride, actions = self._map(answer["len"], fds), answer["stride"], answer["actions"]
+        fits = self.handle.slab_len <= actions <= stride - 2 * self.handle.rows
+        if answer["slots"] != slots or stride * slots > answer["len"] or not fits:
             raise ProtocolError(f"share: the slots are too small for a step: {answer}")
         self._slots, self._bytes = self._slots + slots, self._bytes + answer["len"]
-        return memory, answer
+        buffer = RolloutBuffer(self.handle, slots, memory, stride, actions, answer["first"])
+        steps = [buffer.memory(k) for k in range(slots)]
+        self._mapped.add(memory)
+        self._numbered.update([buffer, *steps])
+        return buffer, steps
 
-    def _add(self, slots: int) -> None:
-        memory, answer = self._share(slots)
-        whole = memoryview(memory)
-        for k in range(slots):
-            at = k * answer["stride"]
-            step = StepMemory(self.handle, whole[at : at + self.handle.slab_len], answer["first"] + k)
-            step.actions = np.ndarray((self.handle.rows,), "<u2", memory, at + answer["actions"])
-            self._unused.append(step)
-            self._numbered.add(step)
-
-    def _new_slot(self) -> StepMemory | None:
+    def _new_memory(self) -> StepMemory | None:
         """Return a slot that was not used yet; None if the server gives no more."""
         if not self._unused and self._grow:
             more = max(_FIRST_SLOTS, self._slots)
             self._grow = self._slots + more <= _MOST_SLOTS and 2 * self._bytes <= _MOST_SHARED
             try:
                 if self._grow:
-                    self._add(more)
+                    self._unused += self._share(more)[1]
             except LimitError:
                 self._grow = False
         return self._unused.pop() if self._unused else None
-
-    def memory(self) -> StepMemory:
-        return self._shared.get() or StepMemory.separate(self.handle)
 
     def ring(self, slots: int) -> list[StepMemory]:
         buffer = self.buffer(slots)
@@ -92,12 +76,9 @@ class SharedMemoryTransport(SocketTransport):
 
     def buffer(self, steps: int) -> RolloutBuffer:
         try:
-            memory, answer = self._share(steps)
+            return self._share(steps)[0]
         except (LimitError, RequestError):  # more than the server shares
             return super().buffer(steps)
-        buffer = RolloutBuffer(self.handle, steps, memory, answer["stride"], answer["actions"], answer["first"])
-        self._numbered.update([buffer, *(buffer.memory(t) for t in range(steps))])
-        return buffer
 
     def abandon(self) -> None:
         for memory in self._mapped:  # a server that hangs may write to it later
@@ -118,9 +99,7 @@ class SharedMemoryTransport(SocketTransport):
     def _map(self, size: int, fds: list[int]) -> mmap.mmap:
         """Map the only file of these, and close its descriptor.
 
-        Raises:
-            ProtocolError: there is not one file of this size that nobody can shrink. Whoever reads memory whose file
-                has shrunk is killed by the kernel.
+        It must be one that nobody can shrink: whoever reads memory whose file has shrunk is killed by the kernel.
         """
         try:
             if len(fds) != 1 or os.fstat(fds[0]).st_size != size:
@@ -178,12 +157,26 @@ def _sealed(fd: int) -> bool:
     return False
 
 
-def choose_transport(client: Session, handle: Handle, transport: str) -> SocketTransport:
-    """Return the requested transport: ``"socket"``, ``"shm"``, or the fastest possible.
+def make_private(memory: mmap.mmap) -> None:
+    """Replace the pages of shared memory by private ones with the same contents, at the same addresses.
 
-    Raises:
-        RequestError: shared memory was requested and is not possible; the message says why.
+    Arrays over the memory stay valid. Only Linux has shared memory of this kind.
     """
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
+    for at in range(0, len(memory), _CHUNK):
+        contents = memory[at : at + _CHUNK]
+        got = libc.mmap(begin + at, len(contents), mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+        if got != begin + at:
+            raise OSError(ctypes.get_errno(), f"mmap: {os.strerror(ctypes.get_errno())}")
+        memory[at : at + _CHUNK] = contents
+
+
+def choose_transport(client: Session, handle: Handle, transport: str) -> SocketTransport:
+    """Return the requested transport; with ``"auto"`` and ``"process"`` the fastest possible."""
     where = client.connection.address
     if where.kind == "inproc" and transport in ("auto", "inproc"):
         return InprocTransport(client, handle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import select
 import socket
 import ssl
@@ -14,7 +15,7 @@ from typing import Any
 
 from ..errors import BlockyardError, ForkError, ServerGoneError, ServerTimeoutError
 from .address import Address, Tls
-from .futures import Future, received_fds
+from .futures import Future, done, ping
 
 CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 NOSIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
@@ -30,27 +31,18 @@ class Stream:
 
     After an error the connection is closed for good, and all waiting requests get that error. A process
     forked from the one that opened the connection cannot use it.
-
-    Attributes:
-        address: of the server.
-        timeout: seconds without a byte after which the server counts as gone.
     """
 
     def __init__(
-        self, address: Address, timeout: float, exit_note: Callable[[], str], tls: Tls, patience: float | None = None
+        self,
+        address: Address,
+        timeout: float,
+        exit_note: Callable[[], str] = lambda: "",
+        tls: Tls = None,
+        patience: float | None = None,
     ) -> None:
-        """Connect.
-
-        Args:
-            address: of the server.
-            timeout: seconds.
-            exit_note: returns what is known about how the server ended, for error messages.
-            tls: which certificates to trust.
-            patience: seconds to connect, if these are others than timeout.
-        """
-        self.address = address
-        self.timeout = timeout
-        self._exit_note = exit_note
+        """Connect; exit_note returns what is known about how the server ended, for error messages."""
+        self.address, self.timeout, self._exit_note = address, timeout, exit_note
         self._sock: Any = address.connect(timeout, tls, patience)
         # Without scatter/gather I/O (TLS, Windows), pieces are sent and received one by one.
         self._scatter = hasattr(self._sock, "recvmsg_into") and not isinstance(self._sock, ssl.SSLSocket)
@@ -68,8 +60,6 @@ class Stream:
         self._place_lost = False  # it is unknown where the next answer begins
         self._untouched = False  # the call that was interrupted had not received anything
         self._finalizer = weakref.finalize(self, self._sock.close)
-
-    # -- state ----------------------------------------------------------------------
 
     @property
     def open(self) -> bool:
@@ -92,7 +82,6 @@ class Stream:
         self._finalizer()
 
     def _check(self) -> None:
-        """Raise unless requests can still be made."""
         if self._pid != os.getpid():
             raise ForkError(
                 f"this connection belongs to process {self._pid}, this is process {os.getpid()}: "
@@ -103,33 +92,44 @@ class Stream:
         if self._place_lost:
             self._find_place()
 
-    def _find_place(self) -> None:
-        """Find where the next answer begins."""
-
     def _lose_place(self, unsent: int) -> None:
-        """Note that it is unknown where the next answer begins, or whether a request of so many bytes was sent.
-
-        The next request finds that out, unless the last one may have been sent in part.
-        """
+        """Let the next request find where its answer begins, unless this one was too long to be sent as a whole."""
         error = ServerGoneError("the request was interrupted, and its answer is lost")
         if unsent > WHOLE:
             self._break(ServerGoneError("the connection was closed: a request was interrupted half-way"))
-        for future in self._waiting:
-            future.done, future.error = True, error
-        self._waiting.clear()
+        self._fail_waiting(error)
         self._leftover, self._place_lost = b"", True
 
+    def _find_place(self) -> None:
+        """Drop all that the server has sent, up to the answer to a new request that is recognised by its number."""
+        self._place_lost = False
+        try:
+            ident = secrets.randbits(31) | 1 << 31
+            self._sock.sendall(ping(ident))
+            end, last = done(ident), b""
+            while not last.endswith(end):  # which is the last that the server sends
+                if not (got := self._sock.recv(1 << 20)):
+                    raise self._closed_by_server("ping", 0, len(end))
+                last = (last + got)[-len(end) :]
+        except OSError as error:
+            raise self._break(self._failure("ping after an interruption", error)) from error
+        except BlockyardError:
+            raise
+        except BaseException:
+            self._place_lost = True
+            raise
+
+    def _fail_waiting(self, error: BlockyardError) -> None:
+        for future in self._waiting:
+            future.fail(error)
+        self._waiting.clear()
+
     def _break(self, error: BlockyardError) -> BlockyardError:
-        """Close the connection because of an error, and give that error to all waiting requests."""
         if self._broken is None:
             self._broken = error
-            for future in self._waiting:
-                future.done, future.error = True, error
-            self._waiting.clear()
+            self._fail_waiting(error)
             self._finalizer()
         return error
-
-    # -- bytes ----------------------------------------------------------------------
 
     def _await(self, event: int = 1) -> None:
         """Wait until bytes can be received, or sent with POLLOUT; raise TimeoutError after the timeout."""
@@ -137,7 +137,6 @@ class Stream:
             raise TimeoutError
 
     def _send(self, parts: list[Any], future: Future) -> None:
-        """Send a request."""
         size = sum(memoryview(part).nbytes for part in parts) if len(parts) > 1 else len(parts[0])
         sent = 0
         try:
@@ -165,14 +164,13 @@ class Stream:
         try:
             self._await()
             if future.fds is not None:
-                n, control, _, _ = self._sock.recvmsg_into(buffers[:1], socket.CMSG_SPACE(64), flags | CLOEXEC)
-                future.fds += received_fds(control)
-            elif not self._scatter:
-                n = self._sock.recv_into(buffers[0])
-            elif len(buffers) > 1:
+                data, fds, _, _ = socket.recv_fds(self._sock, len(buffers[0]), 16, flags | CLOEXEC)
+                n, buffers[0][: len(data)] = len(data), data
+                future.fds += fds
+            elif len(buffers) > 1 and self._scatter:
                 n = self._sock.recvmsg_into(buffers, 0, flags)[0]
             else:
-                n = self._sock.recv_into(buffers[0], 0, flags)
+                n = self._sock.recv_into(buffers[0], 0, flags if self._scatter else 0)
         except OSError as error:
             where = f"{future.method}: after {got} of {want} bytes of the answer"
             raise self._break(self._failure(where, error)) from error
@@ -189,7 +187,6 @@ class Stream:
         return self._break(ServerGoneError(text))
 
     def _failure(self, where: str, error: OSError) -> BlockyardError:
-        """Return the error for a failed system call."""
         if isinstance(error, (BlockingIOError, TimeoutError, ssl.SSLWantReadError, ssl.SSLWantWriteError)):
             return ServerTimeoutError(
                 f"{where}: the server at {self.address} did nothing for {self.timeout:g} s; "

@@ -18,7 +18,6 @@ class Tally:
     """The finished episodes against each opponent, as ``opponent_stats`` counts them, from the results of steps."""
 
     def __init__(self, handle: Handle) -> None:
-        """Start at zero."""
         self._counts = np.zeros((len(_NAMES), 0), np.uint64)
         self._playing = np.full((handle.games, handle.seats), _NOBODY, "<u2")
         self._players = handle.players
@@ -38,23 +37,23 @@ class Tally:
             playing, result = self._playing[games][ended], memory.arrays["result"][ended]
             for number, one, over in zip(playing, result, memory.terminated[ended], strict=True):
                 for other in self._others:
+                    self._make_room(number[other] + 1)
                     for mine in self._players:
                         row = 1 + int(one[mine] < one[other]) - int(one[mine] > one[other])
-                        self._add(row if over else 3, int(number[other]))
+                        self._counts[row if over else 3, number[other]] += np.uint64(1)
         self.show(memory, games)
 
-    def _add(self, row: int, number: int) -> None:
-        if (more := number + 1 - self._counts.shape[1]) > 0:
+    def _make_room(self, opponents: int) -> None:
+        if (more := int(opponents) - self._counts.shape[1]) > 0:
             self._counts = np.pad(self._counts, ((0, 0), (0, more)))
-        self._counts[row, number] += np.uint64(1)
 
     def add(self, before: dict[str, Any], after: dict[str, Any]) -> None:
         """Add what a server has counted between two answers to ``opponent_stats``."""
         for row, name in enumerate(_NAMES):
             first, last = (np.frombuffer(answer[name], "<u8") for answer in (before, after))
-            for number in np.flatnonzero(last != np.pad(first, (0, len(last) - len(first)))).tolist():
-                self._add(row, number)
-                self._counts[row, number] += last[number] - (first[number] if number < len(first) else 0) - np.uint64(1)
+            self._make_room(len(last))
+            self._counts[row, : len(last)] += last
+            self._counts[row, : len(first)] -= first
 
     def answer(self, reset: bool) -> dict[str, Any]:
         """Return the answer to ``opponent_stats``; reset starts again from zero."""

@@ -10,30 +10,15 @@ from .connection import Connection
 
 
 class Uploads:
-    """The uploads of one session, and which environments use each.
-
-    The server counts their bytes towards its ``max_memory`` and frees them with the session; those that nobody uses any
-    more are dropped before.
-    """
+    """The uploads of one session, and which environments use each; what nobody uses any more is dropped."""
 
     def __init__(self, connection: Connection, limits: Mapping[str, int]) -> None:
-        """Create it for a session that has uploaded nothing."""
         self._connection, self._limits = connection, limits
         self._users: dict[str, set[object]] = {}
         self._lock = threading.Lock()  # the environments of a session may be used by several threads
 
     def use(self, user: object, game: str, files: Mapping[str, tuple[str, bytes]]) -> None:
-        """Upload the files that the server lacks.
-
-        Args:
-            user: who uses them until :meth:`release`.
-            game: name of the game.
-            files: by name: a spec that uses the file, and its bytes.
-
-        Raises:
-            LimitError: a file is larger than the server takes.
-            RequestError: a file is not what its spec needs; the message says why.
-        """
+        """Upload files (by name: a spec that uses it, and its bytes) that the server lacks, until :meth:`release`."""
         with self._lock:
             for name, (spec, data) in files.items():
                 if name not in self._users:

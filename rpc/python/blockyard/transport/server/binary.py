@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from ...errors import ServerNotFoundError, ServerStartError
@@ -23,10 +24,7 @@ def find_server() -> Path:
 
     It is, in this order: the file named by the environment variable ``BLOCKYARD_SERVER``; the program inside
     this package, unless this is a checkout whose Go sources are newer; ``blockyard-server`` on PATH; in a checkout
-    with Go installed, a program that is built now.
-
-    Raises:
-        ServerNotFoundError: there is none, or building it failed; the message says what was tried.
+    with Go installed, a program that is built now. Raise ServerNotFoundError if there is none, or building it failed.
     """
     if named := os.environ.get("BLOCKYARD_SERVER"):
         if not _executable(Path(named)):
@@ -58,10 +56,8 @@ def find_library(build: bool = False) -> Path:
 
     It is, in this order: the file named by the environment variable ``BLOCKYARD_LIBRARY``; the library beside the
     program that ``BLOCKYARD_SERVER`` names, if that is set; the library inside this package, unless this is a checkout
-    whose Go sources are newer; if build, in a checkout with Go and a C compiler, a library that is built now.
-
-    Raises:
-        ServerNotFoundError: there is none, or building it failed; the message says what was tried.
+    whose Go sources are newer; if build, in a checkout with Go and a C compiler, a library that is built now. Raise
+    ServerNotFoundError if there is none, or building it failed.
     """
     named, server = os.environ.get("BLOCKYARD_LIBRARY"), os.environ.get("BLOCKYARD_SERVER")
     library = Path(named) if named else Path(server).parent / LIBRARY if server else _PACKAGE / "_bin" / LIBRARY
@@ -111,17 +107,16 @@ def _build(root: Path, go: str, target: Path) -> Path:
         what, cgo, flags = ["-buildmode=c-shared", "./rpc/library"], "1", f"-s -w -X main.version={_VERSION}"
     command = [go, "build", "-trimpath", "-ldflags", flags, "-o", str(partial), *what]
     try:
+        env = {**os.environ, "CGO_ENABLED": cgo}
         with tempfile.TemporaryFile("w+") as output, bar("building the server") as advance:
-            env = {**os.environ, "CGO_ENABLED": cgo}
             with subprocess.Popen(command, cwd=root, env=env, stdout=output, stderr=output) as build:
-                while build.poll() is None:
-                    try:
-                        build.wait(0.2)
-                    except subprocess.TimeoutExpired:
+                try:
+                    while build.poll() is None:
                         advance(0)
-                    except BaseException:
-                        build.kill()
-                        raise
+                        time.sleep(0.1)
+                except BaseException:
+                    build.kill()
+                    raise
             output.seek(0)
             if build.returncode != 0:
                 raise ServerNotFoundError(f"building the server in {root} failed:\n{output.read().strip()}")

@@ -1,4 +1,4 @@
-"""A server process on this machine.
+"""A server process on this machine, shared by everything in this process that names no address.
 
 It never outlives the process that started it: it ends when its standard input does, a pipe that only that process
 holds open. Nothing of ours runs between fork and exec, which a process with threads would not survive.
@@ -7,6 +7,7 @@ holds open. Nothing of ours runs between fork and exec, which a process with thr
 from __future__ import annotations
 
 import _thread
+import atexit
 import contextlib
 import json
 import os
@@ -25,6 +26,7 @@ from pathlib import Path
 from ...errors import ServerStartError
 from .binary import find_server
 
+_START_SECONDS = 10.0  # which the shared server may take to start at least
 _STOP_SECONDS = 3.0
 # Only this process reaches the server, so it may name files and open as much as it likes. The largest number of bytes
 # is no limit, as 0 is, which earlier servers refuse.
@@ -33,26 +35,17 @@ _FLAGS += [f"--max-memory={(1 << 63) - 1}"]
 
 
 class LocalServer:
-    """A server process on a unix socket of its own.
+    """A server process on a Unix socket of its own; without those, on a port of this machine that requires a token."""
 
-    Attributes:
-        address: ``"unix:PATH"``.
-        token: the token that it requires if other users could connect to it; None on a Unix socket.
-    """
+    process: subprocess.Popen[bytes]
 
     def __init__(self, timeout: float = 30.0) -> None:
-        """Start it and wait until it listens.
-
-        Raise ServerNotFoundError if there is no server program, and ServerStartError if it exited, or did not listen
-        within timeout seconds.
-        """
+        """Start it and wait, at most timeout seconds, until it listens."""
         program = find_server()
         self._path = _socket_path() if hasattr(socket, "AF_UNIX") else ""
-        self.token = None if self._path else secrets.token_hex(16)
-        self._owner = os.getpid()
-        self._log = tempfile.TemporaryFile()
+        self.token = None if self._path else secrets.token_hex(16)  # as other users could connect too
+        self._owner, self._log = os.getpid(), tempfile.TemporaryFile()
         self.address = f"unix:{self._path}" if self._path else "tcp:127.0.0.1:0"
-        self._process: subprocess.Popen[bytes] | None = None
         try:
             self._start([str(program), "serve", "--listen", self.address, *_FLAGS])
             self._await_ready(time.monotonic() + timeout)
@@ -70,7 +63,7 @@ class LocalServer:
         def start() -> None:
             error = None
             try:
-                self._process = subprocess.Popen(
+                self.process = subprocess.Popen(
                     command,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
@@ -94,12 +87,6 @@ class LocalServer:
             raise ServerStartError(
                 f"{command[0]} cannot be started: {error}; reinstall the package, or pass address= of a server"
             ) from error
-
-    @property
-    def process(self) -> subprocess.Popen[bytes]:
-        """The process, after it was started."""
-        assert self._process is not None
-        return self._process
 
     @property
     def pid(self) -> int:
@@ -127,7 +114,6 @@ class LocalServer:
             ) from None
 
     def _log_end(self) -> str:
-        """Return the end of the server's log, for a message."""
         with contextlib.suppress(OSError, ValueError):
             self._log.seek(0, os.SEEK_END)
             self._log.seek(max(0, self._log.tell() - 2000))
@@ -153,23 +139,23 @@ class LocalServer:
     def stop(self) -> None:
         """Stop the server, wait for it and remove its socket. May be called again."""
         self.close_pipes()
-        if self._owner != os.getpid() or self._process is None:
+        if self._owner != os.getpid() or not hasattr(self, "process"):
             return
         with contextlib.suppress(ProcessLookupError):
-            self._process.terminate()
+            self.process.terminate()
         try:
-            self._process.wait(_STOP_SECONDS)
+            self.process.wait(_STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.process.kill()
+            self.process.wait()
         if self._path:
             Path(self._path).unlink(missing_ok=True)
             Path(f"{self._path}.lock").unlink(missing_ok=True)  # a server that was killed leaves it
 
     def close_pipes(self) -> None:
         """Close this side of the pipes; the server stops when its standard input is closed."""
-        process = self._process
-        for pipe in (self._log, *((process.stdin, process.stdout) if process else ())):
+        pipes = (self.process.stdin, self.process.stdout) if hasattr(self, "process") else ()
+        for pipe in (self._log, *pipes):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
@@ -203,3 +189,53 @@ def _socket_path() -> str:
         else:
             return path
     raise ServerStartError(f"there is no folder for the server's socket: {', and '.join(wrong)}; set TMPDIR to another")
+
+
+_lock = threading.RLock()
+_server: LocalServer | None = None
+_leases = 0  # of this server
+
+
+def lease(timeout: float) -> LocalServer:
+    """Return the one server of this process until :func:`release`; timeout is for its answers, in seconds."""
+    global _server, _leases
+    with _lock:
+        _leases += 1  # before the start: a lease that is collected meanwhile must not stop the server
+        if _server is None or not _server.alive:
+            try:
+                _server = LocalServer(max(timeout, _START_SECONDS))
+            except BaseException:
+                _leases -= 1
+                raise
+            _leases = 1
+        return _server
+
+
+def release(server: LocalServer) -> None:
+    """End a lease of the server; it stops with the last."""
+    global _server, _leases
+    with _lock:
+        if server is _server:
+            _leases -= 1
+            if _leases:
+                return
+            _server = None
+        server.stop()
+
+
+def _stop_at_exit() -> None:
+    if _server is not None:
+        _server.stop()
+
+
+def _forget_after_fork() -> None:
+    """In a forked child: the server belongs to the parent; close this copy of its pipes."""
+    global _server, _leases, _lock
+    if _server is not None:
+        _server.close_pipes()
+    _server, _leases, _lock = None, 0, threading.RLock()
+
+
+atexit.register(_stop_at_exit)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)
