@@ -27,11 +27,10 @@ from .address import Address
 from .buffer import RolloutBuffer
 from .heal_options import Healing, refuse_clocks
 from .journal import Journal, Steps
+from .kept import RecordsKept, Tally
 from .memory import StepMemory
 from .over_socket import SocketTransport
-from .records_kept import RecordsKept
 from .session import Session
-from .tally import Tally
 
 _log = logging.getLogger("blockyard")
 LOST = (ServerGoneError, DrainingError)  # what says that a server is lost

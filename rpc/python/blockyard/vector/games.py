@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..formats.arguments import Ids, game_ids, positive
 from ..formats.opponents import by_number
-from ..formats.records.file import RecordFile
+from ..formats.records import RecordFile
 from .recording import Recording, Source, forget
 from .requests import Requests
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ..errors import BlockyardError, BusyError
-from ..formats.records.file import RecordFile
-from ..formats.records.lines import whole_games
+from ..formats.records import RecordFile, whole_games
 from ..transport.over_socket import SocketTransport
 
 _SECONDS = 1.0  # between two fetches, if the server's memory suffices

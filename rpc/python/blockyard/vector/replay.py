@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..formats.records.lines import games_of
+from ..formats.records import games_of
 from ..transport.address import Tls
 from ..transport.session import Session
 from .recording import Recording

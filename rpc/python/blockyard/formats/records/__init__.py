@@ -1,1 +1,0 @@
-"""Files of recorded games, without a server."""
