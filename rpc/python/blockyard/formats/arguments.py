@@ -41,6 +41,13 @@ def positive(name: str, value: object) -> int:
     return number
 
 
+def seconds(name: str, value: object) -> float:
+    """Return an argument that must be a positive number of seconds."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise ValueError(f"{name}: want a positive number of seconds, got {value!r}")
+    return float(value)
+
+
 def one_of(name: str, value: object, names: Sequence[str]) -> str:
     """Return an argument that must be one of these names."""
     if not isinstance(value, str) or value not in names:

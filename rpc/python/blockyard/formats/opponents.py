@@ -39,11 +39,9 @@ def opponents_by_seat(
         opponents = {opponents: 1.0}
     opponents = by_number(opponents)
     if not isinstance(opponents, Mapping) or len({is_player(key) for key in opponents}) > 1:
-        raise TypeError(
-            "opponents: want a spec such as 'hand', a policy(obs, mask) or a mixture such as {'hand': 0.5, policy: 1} "
-            "for all seats but seat 0, a dict such as {1: 'hand'} by seat, or None to drive every seat, "
-            f"got {opponents!r:.100}"
-        )
+        want = "a spec such as 'hand', a policy(obs, mask) or a mixture such as {'hand': 0.5, policy: 1} for all seats"
+        want += " but seat 0, a dict such as {1: 'hand'} by seat, or None to drive every seat"
+        raise TypeError(f"opponents: want {want}, got {opponents!r:.100}")
     if any(is_player(key) for key in opponents):
         mixture = _mixture("opponents", opponents)
         return {seat: dict(mixture) for seat in (range(1, seats) if other is None else other)}
@@ -92,10 +90,8 @@ def _mixture(where: str, value: Any) -> dict[Any, float]:
     if is_player(value):
         value = {value: 1.0}
     if not isinstance(value, Mapping):
-        raise TypeError(
-            f"{where}: want a spec such as 'hand', a policy or a mixture such as {{'hand': 0.5, 'random': 0.5}}, "
-            f"got {value!r:.100}"
-        )
+        want = "a spec such as 'hand', a policy or a mixture such as {'hand': 0.5, 'random': 0.5}"
+        raise TypeError(f"{where}: want {want}, got {value!r:.100}")
     if not value:
         raise ValueError(f"{where}: an empty mixture, want at least one spec with its weight")
     if CURRICULUM in value:
@@ -126,10 +122,8 @@ class Lineup:
             key, _, path = part.partition("=")
             if key == "weights" and path and not path.startswith(UPLOADED):
                 if '"' not in path and k + 1 < len(parts) and "=" not in parts[k + 1]:
-                    raise ValueError(
-                        f"{where}, {spec!r}: a comma separates options; write a path that contains one in quotes, "
-                        'as in learned:weights="a,b.safetensors"'
-                    )
+                    how = 'write a path that contains one in quotes, as in learned:weights="a,b.safetensors"'
+                    raise ValueError(f"{where}, {spec!r}: a comma separates options; {how}")
                 path = path.strip('"')
                 try:
                     data = read(path)

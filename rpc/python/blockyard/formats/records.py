@@ -109,9 +109,8 @@ class RecordFile:
         try:
             self._file: BinaryIO = open(self.path, "xb" if self.created else "r+b", buffering=0)
         except FileExistsError:
-            raise FileExistsError(
-                f"record: {self.path} exists: pass append=True to add games to it, or choose another name"
-            ) from None
+            what = "pass append=True to add games to it, or choose another name"
+            raise FileExistsError(f"record: {self.path} exists: {what}") from None
         try:
             self._lock()
             if not self.created and _mend(self.path, self._file):
@@ -132,9 +131,8 @@ class RecordFile:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BlockingIOError(
-                f"record: {self.path} is being written by another recording: stop that first, or choose another name"
-            ) from None
+            what = f"{self.path} is being written by another recording"
+            raise BlockingIOError(f"record: {what}: stop that first, or choose another name") from None
 
     def add(self, games: Sequence[bytes], most: int) -> int:
         """Append whole games as long as the file has at most this many bytes; return how many games were added.
@@ -189,9 +187,8 @@ def _mend(path: Path, file: BinaryIO) -> bool:
         if first and reader.rest and not reader.rest.startswith(b'{"game":'):  # not even the start of a game
             _check_first(reader.rest)
     except DamagedError as error:
-        raise DamagedError(
-            f"record: cannot append to {path}: {error}; choose another name, or see datasets check"
-        ) from None
+        what = f"cannot append to {path}: {error}"
+        raise DamagedError(f"record: {what}; choose another name, or see datasets check") from None
     if reader.rest or reader.cut:
         _rewrite(path, file, whole)
         return True

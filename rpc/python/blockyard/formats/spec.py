@@ -120,10 +120,9 @@ class GameSpec:
         for f in fields(self):
             mine, theirs = getattr(self, f.name), getattr(other, f.name)
             if f.compare and f.name not in ("variants", "opponents") and mine != theirs:
-                raise ProtocolError(
-                    f"address: the server at {where} plays another version of {self.name} than the first one: "
-                    f"{f.name} is {theirs!r:.60}, not {mine!r:.60}; start servers of the same version"
-                )
+                what = f"the server at {where} plays another version of {self.name} than the first one"
+                how = f"{f.name} is {theirs!r:.60}, not {mine!r:.60}"
+                raise ProtocolError(f"address: {what}: {how}; start servers of the same version")
 
     def observation_space(self, packed: bool = False) -> spaces.Dict:
         """Return the observation space of one row: ``planes`` uint8 (C, H, W) and ``globals`` float32 (G,).

@@ -233,10 +233,8 @@ class BlockPool:
             except Exception as error:
                 if not k:
                     raise
-                raise BlockyardError(
-                    f"set_opponents: server {k + 1} of {len(self.envs)} refuses what those before have accepted: "
-                    f"create a new pool; {error}"
-                ) from error
+                what = f"server {k + 1} of {len(self.envs)} refuses what those before have accepted"
+                raise BlockyardError(f"set_opponents: {what}: create a new pool; {error}") from error
 
     def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
         """Return the results against each opponent in all games; as :meth:`BlockVectorEnv.opponent_stats`."""

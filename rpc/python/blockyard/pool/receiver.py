@@ -93,14 +93,11 @@ class Receiver:
         if most is None:
             most = max(least, batch)
         if most < 1 or least > most:
-            raise ValueError(
-                f"recv: min_envs={min_envs}, max_envs={max_envs}: want min_envs <= max_envs, and max_envs of at least "
-                f"the {rows} row{'s' if rows > 1 else ''} of a game"
-            )
+            want = f"min_envs <= max_envs, and max_envs of at least the {rows} row{'s' if rows > 1 else ''} of a game"
+            raise ValueError(f"recv: min_envs={min_envs}, max_envs={max_envs}: want {want}")
         if least > there:
-            raise ValueError(
-                f"recv: min_envs={least * rows}, but only {there * rows} rows are under way; send actions first"
-            )
+            what = f"min_envs={least * rows}, but only {there * rows} rows are under way"
+            raise ValueError(f"recv: {what}; send actions first")
         return max(1, least), most
 
     def _lost_seconds(self) -> float:

@@ -70,14 +70,11 @@ class Address:
                 sock.close()
                 raise
         except ssl.SSLCertVerificationError as error:
-            raise ServerGoneError(
-                f"the certificate of the server at {self} is not trusted: {error.verify_message}; "
-                "pass tls=PATH of the certificates to trust"
-            ) from error
+            what = f"the certificate of the server at {self} is not trusted: {error.verify_message}"
+            raise ServerGoneError(f"{what}; pass tls=PATH of the certificates to trust") from error
         except OSError as error:
-            raise ServerGoneError(
-                f"no server answers at {self}: {error}; start one with `blockyard serve`, or correct address="
-            ) from error
+            what = f"no server answers at {self}: {error}"
+            raise ServerGoneError(f"{what}; start one with `blockyard serve`, or correct address=") from error
 
     def _dial(self, timeout: float, patience: float) -> socket.socket:
         if self.kind == "unix":
@@ -131,7 +128,6 @@ def tls_context(tls: Tls) -> ssl.SSLContext:
         try:
             context.load_verify_locations(*((None, tls) if os.path.isdir(tls) else (tls, None)))
         except (OSError, ssl.SSLError) as error:
-            raise ValueError(
-                f"tls: {os.fspath(tls)!r} holds no certificates to trust ({error}); want a PEM file or a folder of them"
-            ) from error
+            what = f"tls: {os.fspath(tls)!r} holds no certificates to trust ({error})"
+            raise ValueError(f"{what}; want a PEM file or a folder of them") from error
     return context

@@ -37,15 +37,15 @@ class RolloutBuffer:
         memory: Any,
         stride: int,
         actions_at: int,
-        first_slot: int | None = None,
+        first: int | None = None,
         lead: int = 0,
     ) -> None:
         """Create the arrays in memory; step t begins at byte t * stride, its actions actions_at bytes later."""
-        self.steps, self.first_slot = steps, first_slot
+        self.steps, self.first_slot = steps, first
         self._memories: list[StepMemory] = []
         view = memoryview(memory)
         for t in range(steps):
-            slot = None if first_slot is None else first_slot + t
+            slot = None if first is None else first + t
             step = StepMemory(handle, view[t * stride : (t + 1) * stride], slot, lead)
             step.actions = np.ndarray((handle.rows,), "<u2", memory, t * stride + actions_at)
             self._memories.append(step)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import RequestError, ServerGoneError
-from ..formats.arguments import positive
+from ..formats.arguments import positive, seconds
 from .address import Address, Tls, look_up
 from .session import Session
 
@@ -40,14 +40,12 @@ def healing_of(
         return heal
     if not isinstance(heal, bool):
         raise TypeError(f"heal: want True or False, got {heal!r:.100}")
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
-        raise ValueError(f"heal_timeout: want a positive number of seconds, got {timeout!r}")
-    positive("snapshot_every", every)
+    timeout, every = seconds("heal_timeout", timeout), positive("snapshot_every", every)
     if not heal:
         return None
     if client is not None:
         raise RequestError("heal=True: this connection is shared; call blockyard.make_vec(address=) instead")
-    return Healing((address,) if isinstance(address, str) else address, tls, float(timeout), every)
+    return Healing((address,) if isinstance(address, str) else address, tls, timeout, every)
 
 
 def _found(text: str, tls: Tls) -> list[str | Address]:
@@ -60,7 +58,7 @@ def _found(text: str, tls: Tls) -> list[str | Address]:
 def refuse_clocks(policy: str) -> None:
     """Raise RequestError if a policy of rollouts is one that no other server can continue."""
     if policy.startswith("exec:") or "time=" in policy:
-        raise RequestError(
-            f"rollout: policy={policy!r} depends on the clock or is a program of its own, so that another server "
-            "cannot continue it exactly; choose another, or pass heal=False"
+        why = (
+            f"policy={policy!r} depends on the clock or is a program of its own, so that another server cannot continue"
         )
+        raise RequestError(f"rollout: {why} it exactly; choose another, or pass heal=False")

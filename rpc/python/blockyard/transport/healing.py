@@ -201,9 +201,6 @@ class HealingTransport(SocketTransport):
     def memory(self) -> StepMemory:
         return self.retry(lambda: self.inner.memory())
 
-    def ring(self, slots: int) -> list[StepMemory]:
-        return self.retry(lambda: self.inner.ring(slots))
-
     def buffer(self, steps: int) -> RolloutBuffer:
         return self.retry(lambda: self.inner.buffer(steps))
 

@@ -28,10 +28,8 @@ class Library:
 
     def __init__(self, path: Path) -> None:
         if other := other_go(path):
-            raise ServerStartError(
-                f"{other}, which this process has loaded, is another library written in Go, and two of them can "
-                'disturb each other: pass transport="process"'
-            )
+            what = f"{other}, which this process has loaded, is another library written in Go"
+            raise ServerStartError(f'{what}, and two of them can disturb each other: pass transport="process"')
         try:
             loaded = ctypes.CDLL(str(path))
             self.connect, self.close = loaded.blockyard_connect, loaded.blockyard_close

@@ -163,9 +163,8 @@ class StepMemory:
     def packed_masks(self) -> NDArray[np.uint8]:
         """Return the action masks as bits, uint8 (rows, ceil(actions / 8)); raise RuntimeError with ``mask=False``."""
         if self.mask is None:
-            raise RuntimeError(
-                "action_masks: the environment was created with mask=False; call legal_actions(), or pass mask=True"
-            )
+            what = "action_masks: the environment was created with mask=False"
+            raise RuntimeError(f"{what}; call legal_actions(), or pass mask=True")
         return self.mask
 
 

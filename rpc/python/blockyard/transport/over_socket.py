@@ -40,7 +40,8 @@ class SocketTransport:
 
     def ring(self, slots: int) -> list[StepMemory]:
         """Return memory for steps that is to be reused in turn, whoever still refers to it."""
-        return [StepMemory(self.handle) for _ in range(slots)]
+        buffer = self.buffer(slots)
+        return [buffer.memory(k) for k in range(slots)]
 
     def buffer(self, steps: int) -> RolloutBuffer:
         """Return memory for this many steps in one piece."""

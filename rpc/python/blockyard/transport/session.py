@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
+from ..formats.arguments import seconds
 from ..formats.spec import GameSpec
 from .address import Address, Tls
 from .connection import Connection
@@ -39,10 +40,8 @@ class Uploads:
                 if name not in self._users:
                     most = self._limits.get("max_message", 1 << 24) - len(spec) - 256
                     if len(data) > most:
-                        raise LimitError(
-                            f"weights of {len(data)} bytes are too large for the server, which takes {most}; start it "
-                            "with a larger --max-message"
-                        )
+                        what = f"weights of {len(data)} bytes are too large for the server, which takes {most}"
+                        raise LimitError(f"{what}; start it with a larger --max-message")
                     self._connection.call("upload", game, spec, data)
                     self._users[name] = set()
                 self._users[name].add(user)
@@ -92,9 +91,7 @@ class Session:
             ServerNotFoundError, ServerStartError: the local server could not be started.
             ValueError: the address or the timeout is malformed.
         """
-        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
-            raise ValueError(f"timeout: want a positive number of seconds, got {timeout!r}")
-        self._timeout, self._token, self._tls = timeout, token, tls
+        self._timeout, self._token, self._tls = seconds("timeout", timeout), token, tls
         self._connect(address, None)
 
     def _connect(self, address: str | Address | None, patience: float | None) -> None:
@@ -154,10 +151,10 @@ class Session:
     def require(self, feature: str, what: str) -> None:
         """Raise RequestError if the server lacks a feature, for which ``what`` is the user's request."""
         if feature not in self.features:
+            version = f"{self.server or 'of unknown version'}, protocol {'.'.join(map(str, self.protocol))}"
+            lacks = f"lacks the feature {feature!r}, it has {', '.join(self.features) or 'none'}"
             raise RequestError(
-                f"{what}: the server at {self.connection.address} ({self.server or 'of unknown version'}, protocol "
-                f"{'.'.join(map(str, self.protocol))}) lacks the feature {feature!r}, it has "
-                f"{', '.join(self.features) or 'none'}; install a newer server"
+                f"{what}: the server at {self.connection.address} ({version}) {lacks}; install a newer server"
             )
 
     def games(self) -> list[dict[str, Any]]:

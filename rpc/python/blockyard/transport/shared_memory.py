@@ -69,10 +69,6 @@ class SharedMemoryTransport(SocketTransport):
                 self._grow = False
         return self._unused.pop() if self._unused else None
 
-    def ring(self, slots: int) -> list[StepMemory]:
-        buffer = self.buffer(slots)
-        return [buffer.memory(k) for k in range(slots)]
-
     def buffer(self, steps: int) -> RolloutBuffer:
         try:
             return self._share(steps)[0]
@@ -228,9 +224,8 @@ def choose_transport(client: Session, handle: Handle, transport: str) -> SocketT
         return SocketTransport(client, handle)
     possible = sys.platform.startswith("linux") and where.kind == "unix"
     if transport == "shm" and not possible:
-        raise RequestError(
-            f"transport='shm': memory is shared over unix sockets on Linux, not over {where}; pass transport='socket'"
-        )
+        what = f"transport='shm': memory is shared over unix sockets on Linux, not over {where}"
+        raise RequestError(f"{what}; pass transport='socket'")
     if transport == "shm":
         client.require("share", "transport='shm'")
     elif not possible or "share" not in client.features:

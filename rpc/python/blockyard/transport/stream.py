@@ -83,10 +83,8 @@ class Stream:
 
     def _check(self) -> None:
         if self._pid != os.getpid():
-            raise ForkError(
-                f"this connection belongs to process {self._pid}, this is process {os.getpid()}: "
-                "create a new environment in the forked process"
-            )
+            what = f"this connection belongs to process {self._pid}, this is process {os.getpid()}"
+            raise ForkError(f"{what}: create a new environment in the forked process")
         if self._broken is not None:
             raise type(self._broken)(*self._broken.args)
         if self._place_lost:
@@ -188,8 +186,6 @@ class Stream:
 
     def _failure(self, where: str, error: OSError) -> BlockyardError:
         if isinstance(error, (BlockingIOError, TimeoutError, ssl.SSLWantReadError, ssl.SSLWantWriteError)):
-            return ServerTimeoutError(
-                f"{where}: the server at {self.address} did nothing for {self.timeout:g} s; "
-                "see whether it hangs, or pass a larger timeout="
-            )
+            what = f"{where}: the server at {self.address} did nothing for {self.timeout:g} s"
+            return ServerTimeoutError(f"{what}; see whether it hangs, or pass a larger timeout=")
         return ServerGoneError(f"{where}: the server at {self.address} is gone: {error}{self._exit_note()}")

@@ -84,9 +84,8 @@ class LocalServer:
                 done.get(timeout=_STOP_SECONDS)
             raise
         if error is not None:
-            raise ServerStartError(
-                f"{command[0]} cannot be started: {error}; reinstall the package, or pass address= of a server"
-            ) from error
+            what = f"{command[0]} cannot be started: {error}"
+            raise ServerStartError(f"{what}; reinstall the package, or pass address= of a server") from error
 
     @property
     def pid(self) -> int:
@@ -109,9 +108,8 @@ class LocalServer:
         try:
             self.address = str(json.loads(line)["ready"][0])
         except (ValueError, LookupError, TypeError):
-            raise ServerStartError(
-                f"the server announced itself in an unknown way: {line!r:.200}; is it the right program?"
-            ) from None
+            what = f"the server announced itself in an unknown way: {line!r:.200}"
+            raise ServerStartError(f"{what}; is it the right program?") from None
 
     def _log_end(self) -> str:
         with contextlib.suppress(OSError, ValueError):
