@@ -22,10 +22,8 @@ from ..vector.options import Options
 from ..vector.policies import PolicyGames
 from ..vector.recording import Recording
 from .batch import PoolBatch, join, read
-from .healing import HealingPoolServer
-from .receiver import Receiver
-from .server import PolicyPoolServer, PoolServer, road
-from .stats import PoolClock
+from .receiver import PoolClock, Receiver
+from .server import HealingPoolServer, PolicyPoolServer, PoolServer, road
 
 
 class BlockPool:

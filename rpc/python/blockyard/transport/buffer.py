@@ -31,14 +31,7 @@ class RolloutBuffer:
     """
 
     def __init__(
-        self,
-        handle: Handle,
-        steps: int,
-        memory: Any,
-        stride: int,
-        actions_at: int,
-        first: int | None = None,
-        lead: int = 0,
+        self, handle: Handle, steps: int, memory: Any, stride: int, actions_at: int, first: int | None, lead: int = 0
     ) -> None:
         """Create the arrays in memory; step t begins at byte t * stride, its actions actions_at bytes later."""
         self.steps, self.first_slot = steps, first
@@ -82,4 +75,4 @@ def private_buffer(handle: Handle, steps: int) -> RolloutBuffer:
     """Return a buffer in memory of this process alone."""
     actions_at = LEAD + -(-handle.slab_len // 64) * 64
     stride = -(-(actions_at + 2 * handle.rows) // 64) * 64
-    return RolloutBuffer(handle, steps, np.zeros(steps * stride, np.uint8), stride, actions_at, lead=LEAD)
+    return RolloutBuffer(handle, steps, np.zeros(steps * stride, np.uint8), stride, actions_at, None, LEAD)
