@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, ServerTimeoutError
+from ..errors import BlockyardError, RequestError, ServerTimeoutError
 from ..formats.arguments import copy_actions, positive
 from ..formats.checkpoint_file import Checkpoint
 from ..formats.opponents import Opponents, OpponentStats, has_policies
@@ -23,7 +23,7 @@ from ..vector.policies import PolicyGames
 from ..vector.recording import Recording
 from .batch import PoolBatch, join, read
 from .receiver import PoolClock, Receiver
-from .server import HealingPoolServer, PolicyPoolServer, PoolServer, road
+from .server import HealingPoolServer, PolicyPoolServer, PoolServer
 
 
 class BlockPool:
@@ -73,7 +73,11 @@ class BlockPool:
         self.num_games, self.batch_size = positive("num_envs", num_envs), positive("batch_size", batch_size)
         if self.batch_size > self.num_games:
             raise ValueError(f"batch_size: want at most num_envs={self.num_games}, got {batch_size}")
-        options["transport"] = road(options.get("transport", "auto"))
+        transport = options.get("transport", "auto")
+        if transport == "inproc":
+            what = 'transport="inproc": a pool waits for servers in other processes'
+            raise RequestError(f"{what}; call blockyard.make_vec")
+        options["transport"] = "process" if transport == "auto" else transport
         if options.get("reward") == "shaped":
             raise ValueError("reward='shaped': a pool has the plain result; use make_vec")
         chosen = Options.of({**options, "address": address, "seed": seed, "checkpoint": checkpoint})

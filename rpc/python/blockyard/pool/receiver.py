@@ -96,11 +96,6 @@ class Receiver:
         """The number of games that servers are stepping."""
         return sum(server.flying for server in self.servers)
 
-    @property
-    def there(self) -> int:
-        """The number of games that are being stepped or ready."""
-        return self.flying + sum(len(one.games) for one in self.ready)
-
     def reset(self, seed: int | None) -> None:
         """Start new episodes in all games."""
         self.waits[:] = False
@@ -149,7 +144,7 @@ class Receiver:
         """Return the least and the largest number of games for recv, given rows: by default, batch games."""
         least = None if min_envs is None else -(-integer("min_envs", min_envs) // rows)
         most = None if max_envs is None else integer("max_envs", max_envs) // rows
-        there = self.there
+        there = self.flying + sum(len(one.games) for one in self.ready)
         if least is None:
             least = max(1, min(batch, there, batch if most is None else most))
         if most is None:

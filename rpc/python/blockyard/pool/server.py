@@ -10,7 +10,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, EnvironmentsError, OpponentError, RequestError, ServerTimeoutError
+from ..errors import BlockyardError, EnvironmentsError, OpponentError, ServerTimeoutError
 from ..transport.futures import Future
 from ..transport.healing import LOST, HealingTransport
 from ..transport.layout import ROW_FIELDS, Handle, resized
@@ -256,10 +256,3 @@ class PolicyPoolServer(PoolServer):
             self._arrived(received.games, received.memory)
             self.env._games.fetch()
         return received
-
-
-def road(transport: object) -> object:
-    """Return the transport of a pool's environments, given that of its options."""
-    if transport == "inproc":
-        raise RequestError('transport="inproc": a pool waits for servers in other processes; call blockyard.make_vec')
-    return "process" if transport == "auto" else transport

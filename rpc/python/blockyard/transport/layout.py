@@ -56,15 +56,12 @@ class Handle:
         try:
             fields = tuple(map(Field.from_wire, d["layout"]))
             handle = cls(
+                **{name: d[name] for name in ("seats", "rows", "slab_len", "state_len")},
                 number=d["h"],
                 games=d["num_envs"],
-                seats=d["seats"],
                 players=tuple(d["players"]),
                 rows_per_game=d["rows_per_env"],
-                rows=d["rows"],
                 fields=fields,
-                slab_len=d["slab_len"],
-                state_len=d["state_len"],
                 opponents=list(d.get("opponents") or ()),
             )
         except (KeyError, TypeError, ValueError) as error:

@@ -59,38 +59,12 @@ class Uploads:
 
 
 class Session:
-    """A connection to a server that has been greeted.
-
-    Attributes:
-        server: name and version of the server.
-        protocol: version of the protocol that the server speaks.
-        features: what the server can do beyond the first version of the protocol.
-        limits: the server's limits by name, such as ``max_envs``.
-        uploads: the weights that it has uploaded.
-    """
+    """A connection to a server that has been greeted, see :class:`blockyard.Client`."""
 
     def __init__(
         self, address: str | Address | None = None, *, token: str | None = None, timeout: float = 30.0, tls: Tls = None
     ) -> None:
-        """Connect.
-
-        Args:
-            address: ``"unix:PATH"``, ``"tcp:HOST:PORT"`` or ``"tls:HOST:PORT"``. None: the local server of this
-                process, which is started if it is not running and stops with its last client.
-            token: the token that a server on TCP requires; by default the environment variable
-                ``BLOCKYARD_TOKEN``.
-            timeout: seconds without an answer after which the server counts as gone.
-            tls: which certificates of a ``tls:`` server to trust. None: those of the system's authorities; a path:
-                those in that file or folder; False: any; or an ``ssl.SSLContext``, which may hold a client
-                certificate.
-
-        Raises:
-            ServerGoneError: nothing answers at the address.
-            AuthError: the server wants another token.
-            ProtocolError: what answers is not a server of this protocol.
-            ServerNotFoundError, ServerStartError: the local server could not be started.
-            ValueError: the address or the timeout is malformed.
-        """
+        """Connect; arguments and errors are those of :func:`blockyard.make_vec`."""
         self._timeout, self._token, self._tls = seconds("timeout", timeout), token, tls
         self._connect(address, None)
 
