@@ -54,7 +54,7 @@ def main() -> None:
         os.sched_setaffinity(0, {int(c) for c in args.cores.split(",")})
     with tempfile.TemporaryDirectory() as folder:
         load = f"{folder}/openenvload"
-        subprocess.run(["go", "build", "-o", load, "./openenvload"], cwd=HERE, check=True)
+        subprocess.run(["go", "test", "-c", "-o", load, "./openenvload"], cwd=HERE, check=True)
         flags = ["--game", args.game, "--opponents", args.opponents]
         native = [sys.executable, "-m", "blockyard", "serve", "--openenv", "127.0.0.1:0", *flags]
         reference = [sys.executable, str(HERE / "openenv_reference.py"), *flags, "--sessions", str(args.sessions)]

@@ -102,11 +102,11 @@ def programs(folder: Path) -> tuple[dict[str, str], str | None]:
     """
     if not (ROOT / "go.mod").is_file():
         return {}, None
-    packages = {"server": "./rpc", "inprocess": "./rpc/bench/inprocess"}
+    builds = {"server": ["build", "./rpc"], "inprocess": ["test", "-c", "./rpc/bench/inprocess"]}
     if named := os.environ.get("BLOCKYARD_SERVER"):
-        del packages["server"]
-    for name, package in packages.items():
-        command = ["go", "build", "-trimpath", "-ldflags", "-s -w", "-o", str(folder / name), package]
+        del builds["server"]
+    for name, (*verb, package) in builds.items():
+        command = ["go", *verb, "-trimpath", "-ldflags", "-s -w", "-o", str(folder / name), package]
         build = os.environ | {"CGO_ENABLED": "0", "GOAMD64": "v2"}  # as releases are built
         done = subprocess.run(command, cwd=ROOT, env=build, capture_output=True, text=True, check=False)
         if done.returncode != 0:

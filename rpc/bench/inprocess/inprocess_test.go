@@ -1,8 +1,9 @@
-// Command inprocess steps games without a server, for the benchmarks in the folder above: the difference
+// Package inprocess steps games without a server, for the benchmarks in the folder above: the difference
 // to a server's speed is the cost of the transport.
 //
-// It reads a request per line of JSON and answers with a line of JSON, as sides/worker.py does.
-package main
+// Its test program (go test -c), without arguments, reads a request per line of JSON and answers with a line of JSON,
+// as sides/worker.py does.
+package inprocess
 
 import (
 	"bufio"
@@ -12,7 +13,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program"
 	"blockyard/env"
@@ -27,12 +32,29 @@ const (
 	room     = 4  // batches that are written in turn
 )
 
-func main() {
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 { // run by go test
+		os.Exit(m.Run())
+	}
 	signal.Ignore(os.Interrupt) // the end of the input is what ends it
 	if err := serve(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "inprocess:", err)
 		os.Exit(1)
 	}
+}
+
+func TestServe(t *testing.T) {
+	var out strings.Builder
+	require.NoError(t, serve(strings.NewReader(`
+{"do": "open", "id": 1, "options": {"game": "BlockBattle-v0", "envs": 2, "seed": 1}}
+{"do": "burst", "id": 1, "steps": 100}
+{"do": "close", "id": 1}
+{"do": "burst", "id": 1, "steps": 1}
+`[1:]), &out))
+	answers := strings.Split(out.String(), "\n")
+	require.JSONEq(t, `{"envs": 2, "rows": 4, "size": 0, "about": {}}`, answers[0])
+	require.Regexp(t, `^{"cpu":[^,]+,"steps":100,"wall":[^,]+}$`, answers[1])
+	require.Equal(t, []string{"{}", `{"error":"burst: nothing is open as 1"}`, ""}, answers[2:])
 }
 
 type request struct {

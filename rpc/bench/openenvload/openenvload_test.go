@@ -1,6 +1,6 @@
-// Command openenvload plays games on a server of OpenEnv over WebSockets, for the benchmark openenv_speed.py: it prints
-// how many steps it made in how much time, as a line of JSON.
-package main
+// Package openenvload plays games on a server of OpenEnv over WebSockets, for the benchmark openenv_speed.py: its test
+// program (go test -c), with an address, prints how many steps it made in how much time, as a line of JSON.
+package openenvload
 
 import (
 	"context"
@@ -12,17 +12,21 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
 )
 
-func main() {
-	url := flag.String("url", "http://127.0.0.1:8000", "address of the server")
+func TestMain(m *testing.M) {
+	url := flag.String("url", "", "address of the server, such as http://127.0.0.1:8000")
 	sessions := flag.Int("sessions", 64, "sessions at the same time")
 	duration := flag.Duration("for", 5*time.Second, "how long to play")
 	flag.Parse()
+	if *url == "" { // run by go test
+		os.Exit(m.Run())
+	}
 	steps, took, err := run(*url, *sessions, *duration)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "openenvload:", err)
