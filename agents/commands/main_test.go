@@ -61,6 +61,10 @@ func TestBadUsageIsStatus2AndSaysWhy(t *testing.T) {
 		"play blockbattle --agent first --agent first --agent first": "3 seats, want 2 to 2",
 		"play blockbattle --seats 2 -a first -a first -a random":     "3 agents for 2 seats",
 		"play blockbattle --agent nobody":                            `unknown agent "nobody"`,
+		"arena blockbattle --a first --b first --book-at 0.5":        "--book-at needs --book",
+		"tournament blockbattle first random --rounds 3":             "--rounds needs --format=swiss",
+		"play blockbattle --agent first --pause 1s":                  "--pause needs --show",
+		"play wintetris --agent hand --speed 2":                      "--speed is for a person or --plugin",
 		"sign chess":                                                 `no game "chess"`,
 		"sign blockbattle --games 0":                                 "want a number from 1",
 	} {

@@ -37,7 +37,7 @@ type playCmd struct {
 	Seats  int           `placeholder:"N" help:"Number of seats, if several are possible. Default: that of agents."`
 	Seed   uint64        `default:"1" help:"Seed of the game."`
 	Show   bool          `help:"Show every position as it is played."`
-	Pause  time.Duration `default:"100ms" help:"Time between positions on a terminal."`
+	Pause  time.Duration `default:"100ms" needs:"show" help:"Time between positions on a terminal."`
 	Speed  *float64      `placeholder:"X" help:"WinTetris: speed of the clock; 1 is the rules', 0 none (--plugin only)."`
 	Record string        `placeholder:"FILE" help:"Append the game to these records. Default: played.jsonl with --web."`
 	webFlags
@@ -52,8 +52,6 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 		return c.plugged(ctx, con)
 	case c.Web:
 		return c.web(ctx, con)
-	case c.webFlags != (webFlags{}):
-		return program.Usage(errors.New("--listen and --open need --web"))
 	}
 	g, agents, err := c.match()
 	if err != nil {
@@ -63,6 +61,9 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	defer forget()
 	if err != nil {
 		return program.Usage(err)
+	}
+	if c.Speed != nil && !slices.ContainsFunc(makers, func(f bots.Factory) bool { return f == nil }) {
+		return program.Usage(errors.New("--speed is for a person or --plugin: --pause is the time between positions"))
 	}
 	people := &people{cmd: c, con: con, player: human.Player{Game: g.Rules, Out: con.Out}, restore: func() {}}
 	defer func() { people.restore() }()
@@ -93,10 +94,6 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 
 // match is the game that the flags describe, and the agents of its seats, which do not play yet.
 func (c *playCmd) match() (m match.Game, agents []*bots.Agent, err error) {
-	if c.pluginFlags != (pluginFlags{}) {
-		return m, nil, errors.New("--options, --games, --strict, --cap-lines, --limit-ms, --patience, --json " +
-			"and --quiet need --plugin")
-	}
 	if _, a := bots.Alias(c.A); a == bots.Person && c.Game == wintetris.Game.Name {
 		c.Game = wintetris.TickGame.Name // a person plays with keys, tick by tick
 	}
@@ -258,8 +255,8 @@ func (p *people) open() error {
 
 type webFlags struct {
 	Web    bool   `help:"Play in a web browser: print the address of the page and serve it until interrupted."`
-	Listen string `placeholder:"HOST:PORT" help:"Address for --web; port 0 selects a free port. Default: 127.0.0.1:0."`
-	Open   bool   `help:"With --web: open the page in the default browser."`
+	Listen string `needs:"web" placeholder:"HOST:PORT" help:"address; port 0 selects a free port. Default: 127.0.0.1:0."`
+	Open   bool   `needs:"web" help:"open the page in the default browser."`
 }
 
 func (c *playCmd) web(ctx context.Context, con *console) error {

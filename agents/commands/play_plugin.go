@@ -21,14 +21,14 @@ import (
 
 type pluginFlags struct {
 	Plugin   string         `placeholder:"FILE" help:"WinTetris: play with the solver in this library, or NAME=FILE."`
-	Options  string         `placeholder:"TEXT" help:"With --plugin: options to open the solver with."`
-	Games    int            `placeholder:"N" help:"With --plugin: number of games, with seeds from --seed on. Default: 1."`
-	Strict   bool           `help:"With --plugin: an answer with conflicting bits loses the game."`
-	CapLines int            `placeholder:"N" help:"With --plugin: stop a game after this many lines."`
-	LimitMS  *int           `name:"limit-ms" placeholder:"MS" help:"With --plugin: limit of an answer. Default: 1000."`
-	Patience *time.Duration `placeholder:"TIME" help:"With --plugin: time limit of a call. Default: 10s."`
-	JSON     bool           `name:"json" help:"With --plugin: print one line of JSON; agents/JSON.md describes it."`
-	Quiet    bool           `short:"q" help:"With --plugin: nothing on standard error."`
+	Options  string         `needs:"plugin" placeholder:"TEXT" help:"options to open the solver with."`
+	Games    int            `needs:"plugin" placeholder:"N" help:"number of games, with seeds from --seed on. Default: 1."`
+	Strict   bool           `needs:"plugin" help:"an answer with conflicting bits loses the game."`
+	CapLines int            `needs:"plugin" placeholder:"N" help:"stop a game after this many lines."`
+	LimitMS  *int           `name:"limit-ms" needs:"plugin" placeholder:"MS" help:"limit of an answer. Default: 1000."`
+	Patience *time.Duration `needs:"plugin" placeholder:"TIME" help:"time limit of a call. Default: 10s."`
+	JSON     bool           `name:"json" needs:"plugin" help:"print one line of JSON; agents/JSON.md describes it."`
+	Quiet    bool           `short:"q" needs:"plugin" help:"nothing on standard error."`
 }
 
 // plugged plays the games of a library and prints what they came to. A fault is an error.

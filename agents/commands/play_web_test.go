@@ -71,7 +71,7 @@ func TestPlayInTheBrowser(t *testing.T) {
 		"play wintetris --web --speed=-1":                       "want more than 0 for a person",
 		"play blocking --web --speed 2":                         "--speed is for WinTetris in real time",
 		"play blocking --web --show":                            "--show is for the terminal",
-		"play blocking --open --a human":                        "--listen and --open need --web",
+		"play blocking --open --a human":                        "--open needs --web",
 		"play wintetris --web --plugin x":                       "--plugin does not go with --web",
 		"play blocking --web --listen " + taken.Addr().String(): "name another address with --listen",
 	} {

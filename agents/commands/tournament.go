@@ -33,7 +33,7 @@ type tournamentCmd struct {
 	Out     string            `default:"tournament" placeholder:"DIR" help:"Folder of the tournament, new or to continue."`
 	Format  tournament.Format `enum:"round-robin,swiss" default:"round-robin" help:"round-robin or swiss."`
 	Games   int               `default:"2" help:"Games of a meeting; the entrants change seats after each."`
-	Rounds  int               `placeholder:"N" help:"Rounds of swiss; by default enough for the entrants."`
+	Rounds  int               `needs:"format=swiss" placeholder:"N" help:"number of rounds; by default enough."`
 	Finals  int               `default:"6" help:"Games of each semi-final and of the final; 0 for no finals."`
 	Seats   int               `placeholder:"N" help:"Entrants of a game of blocking, 2 to 4. Default: 2."`
 	Seed    uint64            `default:"1" help:"Seed of the whole tournament. Every game has a seed of its own."`

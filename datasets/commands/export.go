@@ -27,7 +27,7 @@ type exportCmd struct {
 	SFT     string `name:"sft" xor:"form" required:"" placeholder:"DIR" help:"${export_sft}"`
 
 	Game string `help:"${export_game}" placeholder:"NAME"`
-	ID   string `help:"Name of the Minari dataset. Default: blockyard/GAME/records-v0." placeholder:"NAME"`
+	ID   string `needs:"minari" help:"Name of the Minari dataset. Default: blockyard/GAME/records-v0." placeholder:"NAME"`
 	Rows int    `help:"${export_rows}" default:"1000000"`
 
 	Quiet bool `short:"q" help:"Print no progress bar."`
@@ -38,9 +38,6 @@ var errInterrupted = errors.New("interrupted: nothing was written")
 func (c *exportCmd) Run(ctx context.Context, std *program.Console) error {
 	if c.Rows < 1 {
 		return fmt.Errorf("--rows %d: want at least 1", c.Rows)
-	}
-	if c.ID != "" && c.Minari == "" {
-		return errors.New("--id without --minari: only a Minari dataset has a name")
 	}
 	err := c.export(ctx, std)
 	if errors.Is(err, context.Canceled) {

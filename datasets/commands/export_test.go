@@ -91,7 +91,7 @@ func TestExportLeavesNothing(t *testing.T) {
 		{[]string{"--parquet", "DIR", cut}, "cut.jsonl:2"},
 		{[]string{"--parquet", "DIR", sample, "missing.jsonl"}, "missing.jsonl"},
 		{[]string{"--parquet", "DIR", "--rows", "0", sample}, "--rows 0"},
-		{[]string{"--parquet", "DIR", "--id", "a-v0", sample}, "--id without --minari"},
+		{[]string{"--parquet", "DIR", "--id", "a-v0", sample}, "--id needs --minari"},
 		{[]string{"--minari", "DIR", "--id", "../a-v0", sample}, "not the name of a Minari dataset"},
 		{[]string{"--parquet", "DIR", "--game", "chess", sample}, "chess"},
 		{[]string{"--parquet", "DIR", "--game", "dropblox", sample}, "no games of dropblox, want at least one"},

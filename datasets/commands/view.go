@@ -24,26 +24,23 @@ import (
 
 type viewCmd struct {
 	Games   []string `arg:"" optional:"" name:"file#n" help:"${view_games}"`
-	All     bool     `help:"Print every position and exit, which is the default if the output is not a terminal."`
+	All     bool     `xor:"way" help:"Print every position and exit, as by default if the output is not a terminal."`
 	From    int      `help:"Start at this turn." placeholder:"N"`
 	NoColor bool     `help:"Print without colours." env:"NO_COLOR"`
 
-	Web    bool   `help:"Show the games in a web browser: print the address of the page and serve it until interrupted."`
-	Listen string `help:"Address for --web; port 0 selects a free port." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
-	Open   bool   `help:"With --web: open the page in the default browser."`
+	Web    bool   `xor:"way" help:"Show the games in a web browser: print the page's address, serve until interrupted."`
+	Listen string `needs:"web" help:"address; port 0 selects a free port." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
+	Open   bool   `needs:"web" help:"open the page in the default browser."`
 
-	Live  string `help:"${view_live}" placeholder:"HOST:PORT"`
-	Token string `help:"${view_token}" env:"BLOCKYARD_TOKEN" placeholder:"TEXT"`
+	Live  string `needs:"web" help:"${view_live}" placeholder:"HOST:PORT"`
+	Token string `needs:"live" help:"${view_token}" env:"BLOCKYARD_TOKEN" placeholder:"TEXT"`
 
-	HTML string `name:"html" help:"Write one game as a page that needs no server." placeholder:"FILE"`
+	HTML string `name:"html" xor:"way" help:"Write one game as a page that needs no server." placeholder:"FILE"`
 
 	bounds
 }
 
 func (c *viewCmd) Run(std *program.Console) error {
-	if c.Open && !c.Web {
-		return errors.New("--open without --web: the terminal viewer opens no page")
-	}
 	if c.Live != "" {
 		return c.live(std)
 	}
@@ -122,8 +119,8 @@ func (c *viewCmd) web(std *program.Console) error {
 
 // live serves a page of games that are played on a server, until the process is interrupted.
 func (c *viewCmd) live(std *program.Console) error {
-	if !c.Web || len(c.Games) > 0 || c.From != 0 || c.HTML != "" {
-		return errors.New("--live shows a server's games in a browser: add --web, and leave out files, --from and --html")
+	if len(c.Games) > 0 || c.From != 0 {
+		return errors.New("--live shows a server's games: leave out files and --from")
 	}
 	ctx, stop := program.Context()
 	defer stop()

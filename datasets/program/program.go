@@ -20,6 +20,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/BurntSushi/toml"
 	"github.com/alecthomas/kong"
@@ -107,7 +108,7 @@ func (p *Program) run(args []string, con *Console, context kong.Option) int {
 	case err != nil:
 		hint = helpFor(name, err)
 	default:
-		if err = refuseEmpty(command); err != nil {
+		if err = refuse(command); err != nil {
 			hint = command.Selected().FullPath() + " --help explains the flags"
 		}
 	}
@@ -129,15 +130,30 @@ func (p *Program) run(args []string, con *Console, context kong.Option) int {
 	}
 }
 
-// refuseEmpty refuses an empty value, as of a script's unset variable, of flags without the tag empty.
-func refuseEmpty(command *kong.Context) error {
+// refuse refuses flags that would say nothing: an empty value, as of a script's unset variable, of one without the tag
+// empty; and one with the tag needs:"FLAG" or needs:"FLAG=VALUE" where that flag is not given or has another value. A
+// command without that FLAG has no such rule.
+func refuse(command *kong.Context) error {
+	given, all := map[string]bool{}, map[string]*kong.Flag{}
 	for _, p := range command.Path {
-		if p.Flag == nil || p.Flag.Tag.Has("empty") {
+		if p.Flag != nil {
+			given[p.Flag.Name] = true
+		}
+	}
+	for _, f := range command.Flags() {
+		all[f.Name] = f
+	}
+	for _, p := range command.Path {
+		if p.Flag == nil {
 			continue
 		}
 		v := reflect.Indirect(p.Flag.Target)
-		if v.Kind() == reflect.String && v.Len() == 0 {
+		if v.Kind() == reflect.String && v.Len() == 0 && !p.Flag.Tag.Has("empty") {
 			return fmt.Errorf("--%s: empty, want a value: leave the flag out for its default", p.Flag.Name)
+		}
+		name, value, set := strings.Cut(p.Flag.Tag.Get("needs"), "=")
+		if other := all[name]; other != nil && (!set && !given[name] || set && fmt.Sprint(other.Target) != value) {
+			return fmt.Errorf("--%s needs --%s", p.Flag.Name, p.Flag.Tag.Get("needs"))
 		}
 	}
 	return nil
@@ -163,9 +179,13 @@ func helpFor(program string, err error) string {
 	return fmt.Sprintf("the flags of %s are %s", command.FullPath(), strings.Join(known, " "))
 }
 
-// helpOf adds its default to a help text. Kong shows that of a flag without a placeholder itself.
+// helpOf adds its default to a help text, and the flag that it needs to one that begins with a small letter. Kong shows
+// the default of a flag without a placeholder itself.
 func helpOf(v *kong.Value) string {
 	text := kong.DefaultHelpValueFormatter(v)
+	if needs := v.Tag.Get("needs"); needs != "" && unicode.IsLower(rune(text[0])) {
+		text = "With --" + needs + ": " + text
+	}
 	if v.Default == "" || v.Flag != nil && v.Flag.PlaceHolder == "" {
 		return text
 	}

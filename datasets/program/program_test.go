@@ -19,6 +19,10 @@ type commands struct {
 		playCmd
 		Out   string `placeholder:"FILE"`
 		Title string `empty:""`
+		Mode  string `default:"slow"`
+		Twice bool   `needs:"out"`
+		Hurry bool   `needs:"mode=fast" help:"play faster."`
+		Other bool   `needs:"no-such-flag"`
 	} `cmd:"" help:"Play."`
 }
 
@@ -66,23 +70,28 @@ func TestStatus(t *testing.T) {
 		status int
 		says   string // on the standard error
 	}{
-		"play go":              {Done, ""},
-		"play go --seed -5":    {Done, ""},
-		"play --seed -5 go":    {Done, ""},
-		"--help":               {Done, ""},
-		"--version":            {Done, ""},
-		"play --version go":    {Done, ""},
-		"play broken":          {Failed, "test: it broke\n"},
-		"play other":           {Failed, ""},
-		"play chess":           {Wrong, "test: chess is no game\n"},
-		"":                     {Wrong, "test --help lists the commands\n"},
-		"sing":                 {Wrong, "test --help lists the commands\n"},
-		"play":                 {Wrong, "test play --help explains the flags\n"},
-		"play go --seed many":  {Wrong, "test play --help explains the flags\n"},
-		"play go --sead 1":     {Wrong, "the flags of test play are --out --seed --title\n"},
-		"play go --out= ":      {Wrong, "--out: empty, want a value"},
-		"play go --title= ":    {Done, ""},
-		"play go --out=x --x=": {Wrong, "unknown flag --x"},
+		"play go":                     {Done, ""},
+		"play go --seed -5":           {Done, ""},
+		"play --seed -5 go":           {Done, ""},
+		"--help":                      {Done, ""},
+		"--version":                   {Done, ""},
+		"play --version go":           {Done, ""},
+		"play broken":                 {Failed, "test: it broke\n"},
+		"play other":                  {Failed, ""},
+		"play chess":                  {Wrong, "test: chess is no game\n"},
+		"":                            {Wrong, "test --help lists the commands\n"},
+		"sing":                        {Wrong, "test --help lists the commands\n"},
+		"play":                        {Wrong, "test play --help explains the flags\n"},
+		"play go --seed many":         {Wrong, "test play --help explains the flags\n"},
+		"play go --sead 1":            {Wrong, "the flags of test play are --hurry --mode --other --out --seed --title --twice\n"},
+		"play go --twice":             {Wrong, "--twice needs --out\ntest play --help explains the flags\n"},
+		"play go --twice --out=x":     {Done, ""},
+		"play go --hurry":             {Wrong, "--hurry needs --mode=fast"},
+		"play go --hurry --mode=fast": {Done, ""},
+		"play go --other":             {Done, ""},
+		"play go --out= ":             {Wrong, "--out: empty, want a value"},
+		"play go --title= ":           {Done, ""},
+		"play go --out=x --x=":        {Wrong, "unknown flag --x"},
 	} {
 		var out, errs bytes.Buffer
 		p := &Program{Name: "test", About: "Tests.", Commands: new(commands)}

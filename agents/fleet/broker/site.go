@@ -302,18 +302,20 @@ func credentials(path string) (nats.Option, error) {
 
 // Flags are the flags of a command whose games worker processes may play. Their help texts are in Helps.
 type Flags struct {
-	Cluster Flag   `help:"${cluster}" placeholder:"NATS://HOST:PORT" group:"Many machines"`
-	Listen  string `help:"${listen}" default:"127.0.0.1:4222" placeholder:"HOST:PORT" group:"Many machines"`
-	TLSCert string `name:"tls-cert" help:"${tls_cert}" placeholder:"FILE" group:"Many machines"`
-	TLSKey  string `name:"tls-key" help:"${tls_key}" placeholder:"FILE" group:"Many machines"`
+	Cluster Flag `help:"${cluster}" placeholder:"NATS://HOST:PORT" group:"Many machines"`
+
+	Listen string `needs:"cluster" help:"${listen}" default:"127.0.0.1:4222" placeholder:"HOST:PORT" group:"Many machines"`
+
+	TLSCert string `needs:"cluster" name:"tls-cert" help:"${tls_cert}" placeholder:"FILE" group:"Many machines"`
+	TLSKey  string `needs:"cluster" name:"tls-key" help:"${tls_key}" placeholder:"FILE" group:"Many machines"`
 	ClientFlags
 
 	Most int64 `kong:"-"` // bytes that a broker in this process may take on disk; 0: what the disk has
 }
 
 type ClientFlags struct {
-	Creds string `help:"${creds}" placeholder:"FILE" group:"Many machines"`
-	TLSCA string `name:"tls-ca" help:"${tls_ca}" placeholder:"FILE" group:"Many machines"`
+	Creds string `needs:"cluster" help:"${creds}" placeholder:"FILE" group:"Many machines"`
+	TLSCA string `needs:"cluster" name:"tls-ca" help:"${tls_ca}" placeholder:"FILE" group:"Many machines"`
 }
 
 //go:embed flags.toml
