@@ -70,7 +70,7 @@ func TestFlagsSetTheirFields(t *testing.T) {
 		"--opponents=hand", "--rate=0.3", "--rate-end=0.2", "--seed=0", "--without=own,combo").several(games.TetrisDuel)
 	require.NoError(t, err)
 	require.Equal(t, []float64{.5, .5, .3, .2, .1, .01},
-		[]float64{c.Results, c.Backup, c.RateFrom, c.RateTo, c.Versus, c.RateBackup})
+		[]float64{c.Results, c.Backup, c.Rate, c.RateEnd, c.Versus, c.RateBackup})
 	require.Equal(t, []int{3, 5, 0}, []int{c.DeepWidth, c.Hidden[0], int(c.Seed)})
 	require.Equal(t, []string{"hand"}, c.Opponents)
 	require.Equal(t, []string{"own", "combo"}, c.Without)
@@ -80,7 +80,7 @@ func TestFlagsSetTheirFields(t *testing.T) {
 	require.NoError(t, err)
 	alone := config.(*single.Config)
 	require.Equal(t, []float64{0.5, 0.1, 1}, []float64{alone.Rate, alone.Lambda, alone.Warm})
-	require.Equal(t, 9, alone.Width)
+	require.Equal(t, 9, alone.DeepWidth)
 	require.Zero(t, alone.Iterations)
 }
 

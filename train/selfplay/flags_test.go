@@ -20,7 +20,7 @@ func TestOneBudget(t *testing.T) {
 		{Flags{For: &second, Iterations: &five}, Options{For: second, Iterations: five, Gates: 1}},
 	} {
 		o := Options{Iterations: 800, Gates: 4}
-		c.flags.Apply(&o)
+		c.flags.Apply(&o, &o)
 		require.Equal(t, c.want, o)
 	}
 }

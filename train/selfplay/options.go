@@ -4,7 +4,10 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"iter"
 	"math"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -127,11 +130,11 @@ type Flags struct {
 	Gates      *int           `help:"${gates}" placeholder:"N" group:"Any run"`
 	Without    []string       `help:"${without}" placeholder:"NAME" group:"Any run"`
 
-	Warm      *float64 `help:"${warm}" placeholder:"SHARE" group:"TD(λ)"`
-	Lambda    *float64 `help:"${lambda}" placeholder:"X" group:"TD(λ)"`
-	Rate      *float64 `help:"${rate}" placeholder:"X" group:"TD(λ)"`
-	RateEnd   *float64 `help:"${rate_end}" placeholder:"X" group:"TD(λ)"`
-	DeepWidth *int     `help:"${deep_width}" placeholder:"N" group:"TD(λ)"`
+	Warm      *float64 `help:"${warm}" placeholder:"SHARE" group:"TD(λ)" part:"warm"`
+	Lambda    *float64 `help:"${lambda}" placeholder:"X" group:"TD(λ)" part:"values"`
+	Rate      *float64 `help:"${rate}" placeholder:"X" group:"TD(λ)" part:"values"`
+	RateEnd   *float64 `help:"${rate_end}" placeholder:"X" group:"TD(λ)" part:"values"`
+	DeepWidth *int     `help:"${deep_width}" placeholder:"N" group:"TD(λ)" part:"search"`
 }
 
 //go:embed flags.toml
@@ -140,61 +143,56 @@ var flagTexts string
 var FlagHelp = program.Texts(flagTexts) // the help texts of Flags, and of those of each algorithm
 
 // Apply sets the options of given flags. A budget of time has no iterations and by default a gate per minute at most.
-func (f *Flags) Apply(o *Options) {
+// The flags of settings that o is part of are set too.
+func (f *Flags) Apply(o *Options, settings any) {
 	if f.For != nil {
 		o.Gates, o.Iterations = min(o.Gates, max(1, int(*f.For/time.Minute))), 0
 	}
-	Set("seed", f.Seed, &o.Seed)
-	Set("iterations", f.Iterations, &o.Iterations)
-	Set("for", f.For, &o.For)
-	SetList("hidden", f.Hidden, &o.Hidden)
-	Set("games", f.Games, &o.Games)
-	Set("rounds", f.Rounds, &o.Rounds)
-	Set("batch", f.Batch, &o.Batch)
-	Set("mean", f.Mean, &o.Mean)
-	Set("explore", f.Explore, &o.Explore)
-	Set("late", f.Late, &o.Late)
-	Set("gates", f.Gates, &o.Gates)
-	SetList("without", f.Without, &o.Without)
+	Set(settings, f)
 }
 
-// A Flag says whether a flag was given, and which parts of a run it is for.
-type Flag struct {
-	name  string
-	given bool
-	parts []string
-}
-
-// Set copies a flag into a setting, if it was given. parts are the parts of a run that read the setting.
-func Set[T any](name string, flag, setting *T, parts ...string) Flag {
-	if flag != nil {
-		*setting = *flag
+// Set copies the flags that were given into the settings of the same names, and leaves out flags without one.
+func Set(settings, flags any) {
+	to := reflect.ValueOf(settings).Elem()
+	for field, value := range given(flags) {
+		if setting := to.FieldByName(field.Name); setting.IsValid() {
+			setting.Set(reflect.Indirect(value))
+		}
 	}
-	return Flag{name, flag != nil, parts}
 }
 
-// SetList is Set for a flag that is a list.
-func SetList[T any](name string, flag []T, setting *[]T, parts ...string) Flag {
-	if len(flag) > 0 {
-		*setting = flag
+// given are the fields of a pointer to flags that a user has given a value: those that are not nil and not empty.
+func given(flags any) iter.Seq2[reflect.StructField, reflect.Value] {
+	return func(yield func(reflect.StructField, reflect.Value) bool) {
+		for field, value := range reflect.ValueOf(flags).Elem().Fields() {
+			empty := value.IsZero() || value.Kind() == reflect.Slice && value.Len() == 0
+			if !empty && !yield(field, value) {
+				return
+			}
+		}
 	}
-	return Flag{name, len(flag) > 0, parts}
 }
 
 // A Part of an algorithm that a run may have or not.
 type Part struct {
+	Name string
 	Used bool
 	Hint string // how a user gets it
 }
 
-// Refuse returns an error for the first flag that was given and is for no part that the run has.
-func Refuse(flags []Flag, parts map[string]Part) error {
-	for _, f := range flags {
-		if !f.given || slices.ContainsFunc(f.parts, func(part string) bool { return parts[part].Used }) {
-			continue
+// Parts are parts by the tag "part" of the flags that are for them.
+type Parts map[string]Part
+
+var wordEnd = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// Refuse returns an error for the first flag that was given and is for a part that the run does not have.
+func (p Parts) Refuse(flags any) error {
+	for field := range given(flags) {
+		key, tagged := field.Tag.Lookup("part")
+		if part := p[key]; tagged && !part.Used {
+			flag := strings.ToLower(wordEnd.ReplaceAllString(field.Name, "$1-$2"))
+			return fmt.Errorf("--%s belongs to %s, which this run does not use: %s", flag, part.Name, part.Hint)
 		}
-		return fmt.Errorf("--%s belongs to %s, which this run does not use: %s",
-			f.name, strings.Join(f.parts, " or "), parts[f.parts[0]].Hint)
 	}
 	return nil
 }

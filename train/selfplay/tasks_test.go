@@ -19,7 +19,7 @@ import (
 // several is a run of a second or so in a game of several seats: all TD(λ), or a quarter of it and then a backup.
 func several(backup bool, opponents ...string) *phases.Config {
 	c := phases.Default(games.BlockBattle)
-	c.Results, c.Backup, c.RateFrom = 0, 0, 2e-4
+	c.Results, c.Backup, c.Rate = 0, 0, 2e-4
 	c.Seed, c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 7, 6, 24, 8, 32, []int{8}
 	c.DeepWidth, c.Explore, c.Versus, c.Late = 2, 0.1, 0.5, 0.3
 	c.Gates, c.GatePairs, c.GatePly = 2, 2, 1

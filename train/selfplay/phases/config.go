@@ -16,8 +16,8 @@ type Config struct {
 	selfplay.Options
 
 	Lambda    float64 // of the returns
-	RateFrom  float64 // learning rate of TD(λ) at the beginning
-	RateTo    float64 // and at its end
+	Rate      float64 `json:"RateFrom"` // learning rate of TD(λ) at the beginning
+	RateEnd   float64 `json:"RateTo"`   // and at its end
 	DeepWidth int     // first choices that a decision in a backup of a game of turns searches
 	Versus    float64 // share of games with an opponent in one seat
 
@@ -62,7 +62,7 @@ func (c *Config) Check(g *games.Game) error {
 		c.Options.Check(), selfplay.CheckShare("results", c.Results), selfplay.CheckShare("backup", c.Backup),
 		selfplay.CheckShare("lambda", c.Lambda), selfplay.CheckShare("versus", c.Versus),
 		selfplay.CheckCount("deep width", c.DeepWidth, 1<<20),
-		selfplay.CheckRate("rate", c.RateFrom), selfplay.CheckRate("rate end", c.RateTo),
+		selfplay.CheckRate("rate", c.Rate), selfplay.CheckRate("rate end", c.RateEnd),
 		selfplay.CheckCount("gate pairs", c.GatePairs, 1<<20), selfplay.CheckCount("gate ply", c.GatePly, 3),
 	); err != nil {
 		return err
@@ -100,7 +100,7 @@ func Default(g *games.Game) Config {
 			Seed: 1, Hidden: []int{64}, Batch: 256, Games: 64, Rounds: 64, Iterations: 1200,
 			Mean: 100, Explore: 0.02, Late: 0.2, Gates: 6,
 		},
-		Lambda: 0.95, RateFrom: 1e-3, RateTo: 5e-5, DeepWidth: 8, Samples: 4, Look: 1, RateBackup: 1e-3,
+		Lambda: 0.95, Rate: 1e-3, RateEnd: 5e-5, DeepWidth: 8, Samples: 4, Look: 1, RateBackup: 1e-3,
 		GatePairs: 100, GatePly: 2, GateElo: 20,
 	}
 	switch {
@@ -117,37 +117,31 @@ func Default(g *games.Game) Config {
 
 // Flags are the flags of a new run in a game of several seats. Their help texts are in selfplay.FlagHelp.
 type Flags struct {
-	Results     *float64 `help:"${results}" placeholder:"SHARE" group:"Games of several seats"`
-	Backup      *float64 `help:"${backup}" placeholder:"SHARE" group:"Games of several seats"`
-	Versus      *float64 `help:"${versus}" placeholder:"SHARE" group:"Games of several seats"`
-	Opponents   []string `help:"${opponents}" placeholder:"AGENT" group:"Games of several seats"`
-	GatePairs   *int     `help:"${gate_pairs}" placeholder:"N" group:"Games of several seats"`
-	GatePly     *int     `help:"${gate_ply}" placeholder:"N" group:"Games of several seats"`
-	GateAgainst []string `help:"${gate_against}" placeholder:"AGENT" group:"Games of several seats"`
-	GateElo     *float64 `help:"${gate_elo}" placeholder:"ELO" group:"Games of several seats"`
+	Results     *float64 `help:"${results}" placeholder:"SHARE" group:"Games of several seats" part:"backup"`
+	Backup      *float64 `help:"${backup}" placeholder:"SHARE" group:"Games of several seats" part:"seats"`
+	Versus      *float64 `help:"${versus}" placeholder:"SHARE" group:"Games of several seats" part:"seats"`
+	Opponents   []string `help:"${opponents}" placeholder:"AGENT" group:"Games of several seats" part:"versus"`
+	GatePairs   *int     `help:"${gate_pairs}" placeholder:"N" group:"Games of several seats" part:"seats"`
+	GatePly     *int     `help:"${gate_ply}" placeholder:"N" group:"Games of several seats" part:"seats"`
+	GateAgainst []string `help:"${gate_against}" placeholder:"AGENT" group:"Games of several seats" part:"seats"`
+	GateElo     *float64 `help:"${gate_elo}" placeholder:"ELO" group:"Games of several seats" part:"seats"`
 
-	Samples    *int     `help:"${samples}" placeholder:"N" group:"With --backup"`
-	Look       *int     `help:"${look}" placeholder:"N" group:"With --backup"`
-	RateBackup *float64 `help:"${rate_backup}" placeholder:"X" group:"With --backup"`
+	Samples    *int     `help:"${samples}" placeholder:"N" group:"With --backup" part:"backup"`
+	Look       *int     `help:"${look}" placeholder:"N" group:"With --backup" part:"backup"`
+	RateBackup *float64 `help:"${rate_backup}" placeholder:"X" group:"With --backup" part:"backup"`
 }
 
-// Parts of a run that flags are for.
-const (
-	seats  = "games of several seats"
-	versus = "games against opponents"
-	backup = "fitted value iteration"
-	values = "TD(λ) on the results of games"
-	warm   = "games with a planner (Dropblox)"
-)
-
 // parts says which parts a run with these settings has.
-func (c *Config) parts() map[string]selfplay.Part {
-	return map[string]selfplay.Part{
-		seats:  {Used: true},
-		versus: {Used: c.Versus > 0, Hint: "give --versus a share above 0"},
-		backup: {Used: c.Backup > 0, Hint: "give --backup a share above 0"},
-		warm:   {Hint: "it has several seats"},
-		values: {Used: c.Backup < 1, Hint: "--backup has the whole budget: lower it"},
+func (c *Config) parts() selfplay.Parts {
+	search := selfplay.Part{Name: "fitted value iteration", Used: c.Backup > 0, Hint: "give --backup a share above 0"}
+	return selfplay.Parts{
+		"seats":  {Name: "games of several seats", Used: true},
+		"versus": {Name: "games against opponents", Used: c.Versus > 0, Hint: "give --versus a share above 0"},
+		"backup": search,
+		"search": search,
+		"values": {Name: "TD(λ) on the results of games", Used: c.Backup < 1,
+			Hint: "--backup has the whole budget: lower it"},
+		"warm": {Name: "games with a planner (Dropblox)", Hint: "it has several seats"},
 	}
 }
 
@@ -156,45 +150,27 @@ func (f *Flags) Config(g *games.Game, run *selfplay.Flags) (*Config, error) {
 	c := Default(g)
 	switch { // what one share leaves is the other
 	case f.Results != nil && f.Backup == nil:
-		c.Results, c.Backup = *f.Results, 1-*f.Results
+		c.Backup = 1 - *f.Results
 	case f.Backup != nil && f.Results == nil:
-		c.Results, c.Backup = 1-*f.Backup, *f.Backup
+		c.Results = 1 - *f.Backup
 	}
-	run.Apply(&c.Options)
-	flags := append(f.set(&c), selfplay.Set("lambda", run.Lambda, &c.Lambda, values),
-		selfplay.Set("rate", run.Rate, &c.RateFrom, values), selfplay.Set("rate-end", run.RateEnd, &c.RateTo, values),
-		selfplay.Set("deep-width", run.DeepWidth, &c.DeepWidth, backup), selfplay.Set("warm", run.Warm, new(float64), warm))
+	run.Apply(&c.Options, &c)
+	selfplay.Set(&c, f)
 	if c.Backup == 0 {
 		c.Results = 0
 	}
 	if err := c.Check(g); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)
 	}
-	return &c, selfplay.Refuse(flags, c.parts())
+	parts := c.parts()
+	return &c, cmp.Or(parts.Refuse(f), parts.Refuse(run))
 }
 
 // Refuse returns an error for the first flag that was given, in a game of one seat.
 func (f *Flags) Refuse() error {
 	none := new(Config).parts()
-	for name := range none {
-		none[name] = selfplay.Part{Hint: "this game has one seat"}
+	for key, part := range none {
+		none[key] = selfplay.Part{Name: part.Name, Hint: "this game has one seat"}
 	}
-	return selfplay.Refuse(f.set(new(Config)), none)
-}
-
-func (f *Flags) set(c *Config) []selfplay.Flag {
-	return []selfplay.Flag{
-		selfplay.Set("results", f.Results, &c.Results, backup),
-		selfplay.Set("backup", f.Backup, &c.Backup, seats),
-		selfplay.Set("versus", f.Versus, &c.Versus, seats),
-		selfplay.SetList("opponents", f.Opponents, &c.Opponents, versus),
-		selfplay.Set("gate-pairs", f.GatePairs, &c.GatePairs, seats),
-		selfplay.Set("gate-ply", f.GatePly, &c.GatePly, seats),
-		selfplay.SetList("gate-against", f.GateAgainst, &c.GateAgainst, seats),
-		selfplay.Set("gate-elo", f.GateElo, &c.GateElo, seats),
-
-		selfplay.Set("samples", f.Samples, &c.Samples, backup),
-		selfplay.Set("look", f.Look, &c.Look, backup),
-		selfplay.Set("rate-backup", f.RateBackup, &c.RateBackup, backup),
-	}
+	return none.Refuse(f)
 }

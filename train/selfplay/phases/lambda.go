@@ -41,7 +41,7 @@ func (l *lambdaLearner) Fit() error {
 // rate falls until the backup begins.
 func (l *lambdaLearner) rate() float64 {
 	c := l.config
-	return fall(c.RateFrom, c.RateTo, cmp.Or(c.Results, 1), l.Run.Progress())
+	return fall(c.Rate, c.RateEnd, cmp.Or(c.Results, 1), l.Run.Progress())
 }
 
 // fall is a learning rate that falls along half a cosine until a progress.

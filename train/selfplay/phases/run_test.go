@@ -22,7 +22,7 @@ import (
 // small is a run of a second or so that is all TD(λ).
 func small(seed uint64) Config {
 	c := Default(games.BlockBattle)
-	c.Results, c.Backup, c.RateFrom = 0, 0, 2e-4
+	c.Results, c.Backup, c.Rate = 0, 0, 2e-4
 	c.Seed, c.Games, c.Rounds, c.Iterations, c.Batch = seed, 6, 24, 8, 32
 	c.Hidden = []int{8}
 	c.DeepWidth, c.Explore, c.Versus, c.Late = 2, 0.1, 0.5, 0.3
@@ -287,7 +287,7 @@ func TestConfigRefuses(t *testing.T) {
 		"lambda is 1.5":               func(c *Config) { c.Lambda = 1.5 },
 		"a budget of 0":               func(c *Config) { c.Iterations = 0 },
 		"and 1s: set one":             func(c *Config) { c.For = time.Second },
-		"rate end is 0":               func(c *Config) { c.RateTo = 0 },
+		"rate end is 0":               func(c *Config) { c.RateEnd = 0 },
 		"games is 0":                  func(c *Config) { c.Games = 0 },
 		"hidden layer is 0":           func(c *Config) { c.Hidden = []int{0} },
 		"gate ply is 4":               func(c *Config) { c.GatePly = 4 },
@@ -320,7 +320,7 @@ func TestConfigRefuses(t *testing.T) {
 // A run of a few seconds already learns: the loss falls and the net beats its first self.
 func TestLearns(t *testing.T) {
 	c := small(4)
-	c.Games, c.Rounds, c.Iterations, c.Batch, c.RateFrom, c.Gates, c.GatePairs = 16, 32, 40, 64, 2e-3, 1, 30
+	c.Games, c.Rounds, c.Iterations, c.Batch, c.Rate, c.Gates, c.GatePairs = 16, 32, 40, 64, 2e-3, 1, 30
 	r := open(t, c, 2)
 	first := r.Net()
 	require.NoError(t, r.Go(context.Background(), nil))

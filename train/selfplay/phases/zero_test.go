@@ -74,11 +74,11 @@ func TestRateOfResults(t *testing.T) {
 	c.Results, c.Backup = 0.25, 0.75
 	r := open(t, c, 1)
 	l := r.Learner.(*lambdaLearner)
-	require.InDelta(t, c.RateFrom, l.rate(), 1e-9)
+	require.InDelta(t, c.Rate, l.rate(), 1e-9)
 	r.Counts.Iterations = 25
-	require.InDelta(t, (c.RateFrom+c.RateTo)/2, l.rate(), 1e-6)
+	require.InDelta(t, (c.Rate+c.RateEnd)/2, l.rate(), 1e-6)
 	r.Counts.Iterations = 49
-	require.InDelta(t, c.RateTo, l.rate(), 2e-6)
+	require.InDelta(t, c.RateEnd, l.rate(), 2e-6)
 }
 
 func TestResultsRefuse(t *testing.T) {

@@ -29,7 +29,7 @@ type Config struct {
 	Discount  float64 // γ; 0 is the game's
 	Rate      float64 // learning rate at first
 	RateEnd   float64 // and at the end; it falls along half a cosine
-	Width     int     // of the search that a planner makes
+	DeepWidth int     `json:"Width"` // of the search that a planner makes
 	Warm      float64 // share of the budget in which the baseline plans, if the game has a planner
 	Longest   int     // choices after which a game is replaced by a new one
 	GateGames int     // games per gate, always from the same seeds
@@ -43,7 +43,7 @@ func Default(g *games.Game) Config {
 			Seed: 1, Hidden: []int{32}, Batch: 256, Games: 64, Rounds: 64, Iterations: 3000,
 			Mean: 30, Late: 0.8, Gates: 10,
 		},
-		Keep: 1, Width: 6, Lambda: 0.5, Rate: 1e-3, RateEnd: 2e-5, Longest: 200, GateGames: 64, GateSteps: 5000,
+		Keep: 1, DeepWidth: 6, Lambda: 0.5, Rate: 1e-3, RateEnd: 2e-5, Longest: 200, GateGames: 64, GateSteps: 5000,
 	}
 	if g.Solo != nil && g.Solo.Planner != nil {
 		c.Discount = 0.9995 // without one, it takes more turns for as many points
@@ -69,7 +69,7 @@ func (c *Config) Check(g *games.Game) error {
 		selfplay.CheckShare("lambda", c.Lambda), selfplay.CheckShare("discount", c.Discount),
 		selfplay.CheckShare("warm", c.Warm),
 		selfplay.CheckRate("rate", c.Rate), selfplay.CheckRate("last rate", c.RateEnd),
-		selfplay.CheckCount("keep", c.Keep, most), selfplay.CheckCount("width", c.Width, most),
+		selfplay.CheckCount("keep", c.Keep, most), selfplay.CheckCount("width", c.DeepWidth, most),
 		selfplay.CheckCount("longest game", c.Longest, most), selfplay.CheckCount("gate games", c.GateGames, most),
 		selfplay.CheckCount("gate steps", c.GateSteps, most),
 	); err != nil {
@@ -117,18 +117,12 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 
 // Flags are the flags of a new run in a game of one seat. Their help texts are in selfplay.FlagHelp.
 type Flags struct {
-	Discount  *float64 `help:"${discount}" placeholder:"X" group:"TD(λ)"`
-	Keep      *int     `help:"${keep}" placeholder:"N" group:"Games of one seat"`
-	Longest   *int     `help:"${longest}" placeholder:"N" group:"Games of one seat"`
-	GateGames *int     `help:"${gate_games}" placeholder:"N" group:"Games of one seat"`
-	GateSteps *int     `help:"${gate_steps}" placeholder:"N" group:"Games of one seat"`
+	Discount  *float64 `help:"${discount}" placeholder:"X" group:"TD(λ)" part:"planner"`
+	Keep      *int     `help:"${keep}" placeholder:"N" group:"Games of one seat" part:"alone"`
+	Longest   *int     `help:"${longest}" placeholder:"N" group:"Games of one seat" part:"alone"`
+	GateGames *int     `help:"${gate_games}" placeholder:"N" group:"Games of one seat" part:"alone"`
+	GateSteps *int     `help:"${gate_steps}" placeholder:"N" group:"Games of one seat" part:"alone"`
 }
-
-// Parts of a run that flags are for.
-const (
-	alone   = "games of one seat"
-	planner = "games with a planner (Dropblox)"
-)
 
 // Validate refuses a discount of 0, which stands for the game's own in a Config, for the command line.
 func (f *Flags) Validate() error {
@@ -140,28 +134,18 @@ func (f *Flags) Validate() error {
 
 func (f *Flags) Config(g *games.Game, run *selfplay.Flags) (*Config, error) {
 	c := Default(g)
-	run.Apply(&c.Options)
-	flags := append(f.set(&c), selfplay.Set("warm", run.Warm, &c.Warm, planner),
-		selfplay.Set("lambda", run.Lambda, &c.Lambda, alone), selfplay.Set("rate", run.Rate, &c.Rate, alone),
-		selfplay.Set("rate-end", run.RateEnd, &c.RateEnd, alone),
-		selfplay.Set("deep-width", run.DeepWidth, &c.Width, planner))
-	return &c, selfplay.Refuse(flags, map[string]selfplay.Part{
-		alone: {Used: true}, planner: {Used: g.Solo.Planner != nil, Hint: "this game has none"},
-	})
+	run.Apply(&c.Options, &c)
+	selfplay.Set(&c, f)
+	have := parts(true, g.Solo.Planner != nil, "this game has none")
+	return &c, cmp.Or(have.Refuse(f), have.Refuse(run))
 }
 
 // Refuse returns an error for the first flag that was given, in a game of several seats.
-func (f *Flags) Refuse() error {
-	const hint = "this game has several seats"
-	return selfplay.Refuse(f.set(new(Config)), map[string]selfplay.Part{alone: {Hint: hint}, planner: {Hint: hint}})
-}
+func (f *Flags) Refuse() error { return parts(false, false, "this game has several seats").Refuse(f) }
 
-func (f *Flags) set(c *Config) []selfplay.Flag {
-	return []selfplay.Flag{
-		selfplay.Set("discount", f.Discount, &c.Discount, planner),
-		selfplay.Set("keep", f.Keep, &c.Keep, alone),
-		selfplay.Set("longest", f.Longest, &c.Longest, alone),
-		selfplay.Set("gate-games", f.GateGames, &c.GateGames, alone),
-		selfplay.Set("gate-steps", f.GateSteps, &c.GateSteps, alone),
-	}
+// parts says which parts a run has: of a game of one seat, with a planner or not. hint is about those that it has not.
+func parts(one, plans bool, hint string) selfplay.Parts {
+	alone := selfplay.Part{Name: "games of one seat", Used: one, Hint: hint}
+	planner := selfplay.Part{Name: "games with a planner (Dropblox)", Used: plans, Hint: hint}
+	return selfplay.Parts{"alone": alone, "values": alone, "planner": planner, "warm": planner, "search": planner}
 }

@@ -41,7 +41,7 @@ func (p *policy) Start(ro *selfplay.Rollout) {
 		if ro.Baseline {
 			net = nil
 		}
-		p.plan = planner(net, p.config.Width)
+		p.plan = planner(net, p.config.DeepWidth)
 	}
 }
 

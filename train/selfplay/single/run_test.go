@@ -141,7 +141,7 @@ func TestPlans(t *testing.T) {
 // A plan's worth follows what later plans make of it: points are those that plans lead to.
 func TestFollowsPlans(t *testing.T) {
 	c := tiny()
-	c.Explore, c.Games, c.Width, c.Warm = 0, 1, 4, 1
+	c.Explore, c.Games, c.DeepWidth, c.Warm = 0, 1, 4, 1
 	r := open(t, games.Dropblox, c, 1)
 	slot, unit, leaf := r.Slots[0], games.Dropblox.Solo.Unit, 0
 	ro := r.Learner.Rollout()
