@@ -137,7 +137,8 @@ func (c *hostCmd) series(con *console, g *env.Game, rules *contest.Contest,
 	if !c.Quiet && !c.JSON {
 		lines.Errors = con.Err
 	}
-	games := series.Seated(count, series.Seatings(n, setup.AllSeatings), seed, setup.NewSeeds)
+	seatings := series.Seatings(n, settings["seatings"] == "all")
+	games := series.Seated(count, seatings, seed, settings["new-seed"] == "game")
 	return &series.Series{Rules: g, Seed: strconv.FormatUint(seed, 10), Games: games, Runner: lines}, lines, nil
 }
 

@@ -30,7 +30,8 @@ type Uploads struct {
 	Wrapper string         // a program in Python that takes such a file as its argument
 }
 
-// An Option is a setting of a contest. Every host has a flag of its name.
+// An Option is a setting of a contest. Every host has a flag of its name. Two names mean the same everywhere: new-seed
+// (game: each has a seed of its own, else the games of a set share one) and seatings (all orders of the bots).
 type Option struct {
 	Name    string   // of the flag
 	Takes   string   // what stands behind the flag, such as TIME, N or FILE; "" with Choices and for a switch (on)
@@ -119,9 +120,7 @@ func (s Settings) Time(name string, least time.Duration) (time.Duration, error) 
 }
 
 type Setup struct {
-	Games       int  // how many to play, if the settings say so; otherwise 0
-	NewSeeds    bool // every game has a seed of its own; otherwise the games with the same bots in all seats share one
-	AllSeatings bool // every order of the bots; otherwise every bot is in every seat once
+	Games int // how many to play, if the settings say so; otherwise 0
 	// New returns the host of a game that begins in s, without Start and Log. It calls moves with who acts and what they
 	// do, before every step of the game. It may change s, and then returns true.
 	New func(s env.State, moves func(acting env.Seats, m env.Moves)) (h Host, changed bool, err error)

@@ -95,7 +95,6 @@ func setUp(g *env.Game, s contest.Settings) (*contest.Setup, error) {
 		dialect = blockbattle.PortDialect
 	}
 	return &contest.Setup{
-		NewSeeds: s["new-seed"] == "game",
 		New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool, error) {
 			ref := &Referee{Dialect: dialect, State: state.(*blockbattle.State), Limits: limits}
 			ref.Watch = func(_ *blockbattle.State, m env.Moves) { moves(3, m) }

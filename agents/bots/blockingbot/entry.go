@@ -66,7 +66,6 @@ has the shapes in it.`,
 		limits := contest.FixedPerMove(first, later, tolerance)
 		playOut := s["early-end"] == "off" // which the seed does not tell
 		return &contest.Setup{
-			NewSeeds: s["new-seed"] == "game", AllSeatings: s["seatings"] == "all",
 			New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool, error) {
 				s := state.(*blocking.State)
 				s.PlayOut = playOut

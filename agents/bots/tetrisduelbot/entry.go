@@ -71,8 +71,7 @@ original Python bot, a file with class Player, is handed in as it is.`,
 			return nil, err
 		}
 		return &contest.Setup{
-			Games:    2 * pairs,
-			NewSeeds: s["new-seed"] == "game",
+			Games: 2 * pairs,
 			New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool, error) {
 				ref := &Referee{
 					State: state.(*tetrisduel.State), Time: budget, NoList: s["moves"] == "off", TieByTime: s["tie"] == "time",
