@@ -41,38 +41,19 @@ func Once(name string, build func(path string)) string {
 // C runs the C compiler ($CC or cc) on args, for C99.
 func C(t testing.TB, args ...string) {
 	t.Helper()
-	run(t, compiler(t, "CC", "cc", append([]string{"-std=c99", "-D_GNU_SOURCE"}, args...)))
+	run(t, Compiler(t, "CC", "cc", append([]string{"-std=c99", "-D_GNU_SOURCE"}, args...)...))
 }
 
 // CPP runs the C++ compiler ($CXX or c++) on args, for C++11.
 func CPP(t testing.TB, args ...string) {
 	t.Helper()
-	run(t, compiler(t, "CXX", "c++", append([]string{"-std=c++11"}, args...)))
-}
-
-// Refused runs the C compiler on what must not compile, and returns what it says.
-func Refused(t testing.TB, args ...string) string {
-	t.Helper()
-	out, err := compiler(t, "CC", "cc", append([]string{"-std=c99"}, args...)).CombinedOutput()
-	if err == nil {
-		t.Fatalf("compiled, but should not have: %v", args)
-	}
-	return string(out)
-}
-
-// Library builds the Go package in a folder as a C library at path.
-func Library(t testing.TB, folder, path string, flags ...string) {
-	t.Helper()
-	compiler(t, "CC", "cc", nil)
-	cmd := exec.Command("go", slices.Concat([]string{"build", "-buildmode=c-shared", "-o", path}, flags, []string{"."})...)
-	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	run(t, cmd)
+	run(t, Compiler(t, "CXX", "c++", append([]string{"-std=c++11"}, args...)...))
 }
 
 var strict = []string{"-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-g0"}
 
-func compiler(t testing.TB, variable, name string, args []string) *exec.Cmd {
+// Compiler returns a run of the compiler that a variable of the environment names, or of the one of a usual name.
+func Compiler(t testing.TB, variable, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	argv := strings.Fields(cmp.Or(strings.TrimSpace(os.Getenv(variable)), name))
 	if _, err := exec.LookPath(argv[0]); err != nil {
