@@ -91,7 +91,7 @@ var limits = fleet.Limits{AckWait: 2 * time.Second, Deliveries: 4}
 func (s *site) learner(t *testing.T, r *selfplay.Run, folder string) *Learner {
 	t.Helper()
 	own := broker.ClientFlags{Creds: filepath.Join(s.folder, "learner.nk")}
-	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.connectAs(t, own)}, r, LearnerOptions{Folder: folder, Limits: limits, Log: quiet})
+	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.connectAs(t, own)}, r, limits, 0, fleet.Options{Folder: folder, Log: quiet})
 	require.NoError(t, err)
 	r.Remote = l.Play
 	return l
@@ -259,7 +259,7 @@ func TestNoRoom(t *testing.T) {
 	f := broker.Flags{Listen: "127.0.0.1:0", Most: 32 << 20}
 	site, err := f.Open(t.TempDir(), "test", quiet)
 	require.NoError(t, err)
-	_, err = NewLearner(t.Context(), site, newRun(t, small()), LearnerOptions{Folder: t.TempDir(), Limits: limits, Log: quiet})
+	_, err = NewLearner(t.Context(), site, newRun(t, small()), limits, 0, fleet.Options{Folder: t.TempDir(), Log: quiet})
 	require.ErrorContains(t, err, "no room to store messages: free space on its disk")
 	require.NoError(t, site.Close(true))
 }

@@ -15,7 +15,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,13 +27,6 @@ import (
 	"blockyard/datasets/program/disk"
 	"blockyard/train/selfplay"
 )
-
-type LearnerOptions struct {
-	Folder string // of the run: holds its id, and files of tasks that nobody can play
-	Limits fleet.Limits
-	Verify float64 // share of the results that the learner plays itself, to compare; 0 to 1
-	Log    *slog.Logger
-}
 
 type Learner struct {
 	*fleet.Server
@@ -72,14 +64,16 @@ func RunID(folder string) (string, error) {
 	return id, errors.Join(os.MkdirAll(folder, 0o755), disk.WriteText(path, 0o644, id+"\n"))
 }
 
-// NewLearner takes the lease of the run and lets workers in. The caller must Close the learner.
-func NewLearner(ctx context.Context, site *broker.Site, r *selfplay.Run, o LearnerOptions) (*Learner, error) {
+// NewLearner takes the lease of the run and lets workers in. It plays a share verify of the results itself, to compare.
+// o has a Folder, which also holds the run's id, and a Log. The caller must Close the learner.
+func NewLearner(ctx context.Context, site *broker.Site, r *selfplay.Run, limits fleet.Limits, verify float64,
+	o fleet.Options) (*Learner, error) {
 	id, err := RunID(o.Folder)
 	if err != nil {
 		return nil, err
 	}
 	l := &Learner{run: r, sent: map[place]*sentTask{}, arrived: make(chan struct{}, 1),
-		checks: map[selfplay.Rollout]string{}, verify: o.Verify, began: time.Now()}
+		checks: map[selfplay.Rollout]string{}, verify: verify, began: time.Now()}
 	settings, err := json.Marshal(r.Settings)
 	if err != nil {
 		return nil, err
@@ -87,11 +81,10 @@ func NewLearner(ctx context.Context, site *broker.Site, r *selfplay.Run, o Learn
 	if l.player, err = selfplay.NewPlayer(r.Game, r.Settings); err != nil {
 		return nil, err
 	}
+	o.Noun, o.Jobs, o.Iteration = "task", (1+aheadMost)*len(r.Slots), l.iteration
 	l.Server, err = fleet.Serve(ctx, site, fleet.Run{
-		ID: id, Kind: Kind, Game: r.Game.Rules.Name, Limits: o.Limits, Facts: facts(r.Game), Spec: settings,
-	}, fleet.Options{
-		Folder: o.Folder, Noun: "task", Jobs: (1 + aheadMost) * len(r.Slots), Iteration: l.iteration, Log: o.Log,
-	})
+		ID: id, Kind: Kind, Game: r.Game.Rules.Name, Limits: limits, Facts: facts(r.Game), Spec: settings,
+	}, o)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func TestLyingWorkers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, run := newSite(t), newRun(t, small())
 			l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, run,
-				LearnerOptions{Folder: t.TempDir(), Limits: fleet.Limits{AckWait: time.Minute, Deliveries: 2}, Verify: c.verify, Log: quiet})
+				fleet.Limits{AckWait: time.Minute, Deliveries: 2}, c.verify, fleet.Options{Folder: t.TempDir(), Log: quiet})
 			require.NoError(t, err)
 			run.Remote = l.Play
 			played := make(chan error, 1)
@@ -109,7 +109,7 @@ func TestHonestWorkersAreVerified(t *testing.T) {
 	require.NoError(t, alone.Go(t.Context(), nil))
 	s := newSite(t)
 	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, together,
-		LearnerOptions{Folder: t.TempDir(), Limits: limits, Verify: 1, Log: quiet})
+		limits, 1, fleet.Options{Folder: t.TempDir(), Log: quiet})
 	require.NoError(t, err)
 	together.Remote = l.Play
 	left := s.work(t, t.Context(), "honest")

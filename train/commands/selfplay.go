@@ -188,9 +188,8 @@ func (c *selfplayCmd) startLearner(ctx context.Context, run *selfplay.Run, log *
 	if err != nil {
 		return nil, err
 	}
-	l, err := cluster.NewLearner(ctx, site, run, cluster.LearnerOptions{
-		Folder: c.Out, Limits: fleet.DefaultLimits, Verify: c.Verify, Log: log,
-	})
+	o := fleet.Options{Folder: c.Out, Log: log}
+	l, err := cluster.NewLearner(ctx, site, run, fleet.DefaultLimits, c.Verify, o)
 	if err != nil {
 		return nil, errors.Join(err, site.Close(false))
 	}
