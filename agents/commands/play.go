@@ -16,7 +16,6 @@ import (
 	"golang.org/x/term"
 
 	"blockyard/agents/bots"
-	"blockyard/agents/contest"
 	"blockyard/agents/match"
 	"blockyard/agents/play/analyst"
 	"blockyard/agents/play/human"
@@ -159,7 +158,7 @@ func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.
 		if err := showFrame(w, f.String()+"\n"); err != nil || !program.Terminal(w) {
 			return err
 		}
-		return contest.Sleep(ctx, c.Pause)
+		return program.Sleep(ctx, c.Pause)
 	}
 }
 

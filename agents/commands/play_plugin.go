@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"blockyard/agents/bots"
-	"blockyard/agents/contest"
 	"blockyard/agents/contest/library"
 	"blockyard/agents/play/human"
 	"blockyard/datasets/program"
@@ -88,7 +87,7 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 			}
 		}
 		if speed > 0 {
-			if err := contest.Sleep(ctx, human.TickTime(e.Level(), speed)-time.Since(begun)); err != nil {
+			if err := program.Sleep(ctx, human.TickTime(e.Level(), speed)-time.Since(begun)); err != nil {
 				return err
 			}
 			begun = time.Now()

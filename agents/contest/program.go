@@ -115,14 +115,3 @@ func (p Program) Start(errs func(line string)) (*Process, error) {
 	}
 	return bot, nil
 }
-
-// Sleep waits for d, or until ctx ends.
-func Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-	return ctx.Err()
-}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
 )
 
@@ -55,8 +56,8 @@ func (s *Server) publish(ctx context.Context, m jobMessage) error {
 			return s.Err()
 		}
 		s.options.Log.Warn("a job could not be queued, trying again", s.options.Noun, m.ID, "error", err)
-		if !pause(ctx, time.Second) {
-			return ctx.Err()
+		if err := program.Sleep(ctx, time.Second); err != nil {
+			return err
 		}
 	}
 }
@@ -179,7 +180,7 @@ func (s *Server) giveUp(ctx context.Context, j *Job) {
 
 // watch queues jobs again: those whose results came from excluded workers, and all that the broker has lost.
 func (s *Server) watch() {
-	for wait := s.run.Limits.AckWait; pause(s.ctx, min(look, wait)); {
+	for wait := s.run.Limits.AckWait; program.Sleep(s.ctx, min(look, wait)) == nil; {
 		s.requeue(3 * wait)
 	}
 }
@@ -214,15 +215,5 @@ func (s *Server) requeue(after time.Duration) {
 		for _, j := range lost {
 			s.queue(s.ctx, j)
 		}
-	}
-}
-
-// pause waits for a time; false if ctx ended before.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/time/rate"
 
+	"blockyard/datasets/program"
 	"blockyard/env/ansi"
 )
 
@@ -220,7 +221,7 @@ func (r *roster) waitGone(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	plays := func(w WorkerRow) bool { return w.State == Playing }
-	for slices.ContainsFunc(r.rows(), plays) && pause(ctx, 20*time.Millisecond) {
+	for slices.ContainsFunc(r.rows(), plays) && program.Sleep(ctx, 20*time.Millisecond) == nil {
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"blockyard/agents/fleet/broker"
+	"blockyard/datasets/program"
 )
 
 type Options struct {
@@ -150,7 +151,7 @@ func (s *Server) Check(ctx context.Context) error {
 // hold renews the lease until the run is closed. It ends the run if another process has the lease, or if waiting for
 // the broker does not help: it is connected, and has confirmed nothing for a while.
 func (s *Server) hold() {
-	for silent := 0; pause(s.ctx, leaseFor/4); {
+	for silent := 0; program.Sleep(s.ctx, leaseFor/4) == nil; {
 		err := s.lease.write(s.ctx, nil)
 		switch {
 		case err == nil:

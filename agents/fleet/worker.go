@@ -15,6 +15,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"blockyard/datasets/program"
 )
 
 // A Kind prepares this program for a run. Every error, and one of NewPlayer that wraps ErrRefused, refuses the worker.
@@ -105,7 +107,7 @@ func (w *worker) work(ctx context.Context) error {
 			}
 		}
 		w.hello(Playing, "")
-		pause(ctx, look)
+		_ = program.Sleep(ctx, look)
 	}
 	return nil
 }
@@ -211,7 +213,7 @@ func (w *worker) follow(ctx context.Context) error {
 		case r.Once && time.Since(renewed) > w.patience:
 			return ErrGone
 		}
-		pause(ctx, look)
+		_ = program.Sleep(ctx, look)
 	}
 	return nil
 }
@@ -271,7 +273,7 @@ func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id st
 	defer stop()
 	every := w.run.Limits.AckWait / 3
 	go func() {
-		for pause(done, every) {
+		for program.Sleep(done, every) == nil {
 			_ = msg.InProgress() // if it is lost, the next one may not be
 		}
 	}()
@@ -313,7 +315,7 @@ func (w *worker) one(ctx context.Context, play Player, msg jetstream.Msg) (id st
 // one message per id, if that is not empty.
 func (w *worker) publish(ctx context.Context, r resultMessage, data []byte, id string) error {
 	msg := &nats.Msg{Subject: queueSubject(w.run, "results"), Data: data}
-	for r.Worker = w.Name; ; pause(ctx, time.Second) {
+	for r.Worker = w.Name; ; _ = program.Sleep(ctx, time.Second) {
 		var err error
 		if len(data) > LargeResult && r.Object == "" {
 			r.Object, err = w.objects.Put(ctx, data)

@@ -10,10 +10,10 @@ import (
 	"runtime"
 	"time"
 
-	"blockyard/agents/contest"
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/fleet/matches"
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/ops"
 	"blockyard/train/cluster"
 	"blockyard/train/games"
@@ -87,7 +87,7 @@ func (c *join) connect(ctx context.Context, log *slog.Logger) (*broker.Conn, err
 		if !said {
 			log.Info("waiting for the broker", "address", c.Address)
 		}
-		_ = contest.Sleep(ctx, time.Second)
+		_ = program.Sleep(ctx, time.Second)
 	}
 }
 
@@ -99,7 +99,7 @@ func (c *join) wait(ctx context.Context, nc *broker.Conn, giveUp context.CancelC
 		} else if time.Since(last) > c.Patience {
 			giveUp(fmt.Errorf("%w: no connection to %s for %v", errAway, c.Address, c.Patience))
 		}
-		_ = contest.Sleep(ctx, time.Second)
+		_ = program.Sleep(ctx, time.Second)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/agents/contest"
 	"blockyard/agents/contest/dropblox/protocol"
+	"blockyard/datasets/program"
 	"blockyard/env/dropblox"
 )
 
@@ -73,7 +73,7 @@ func (c *Contest) Compete(ctx context.Context, waiting func()) (*Remote, error) 
 		if w := reply.WaitTime; w != nil && *w >= 0 && *w <= longestWait.Seconds() {
 			wait = time.Duration(*w * float64(time.Second))
 		}
-		if err := contest.Sleep(ctx, max(wait, 10*time.Millisecond)); err != nil {
+		if err := program.Sleep(ctx, max(wait, 10*time.Millisecond)); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +100,7 @@ func (c *Contest) ask(ctx context.Context, path string, req protocol.Request) (*
 		if err == nil || again < 0 || failed == tries || refused == refusals || ctx.Err() != nil {
 			return reply, err
 		}
-		if err := contest.Sleep(ctx, max(again, pause)); err != nil {
+		if err := program.Sleep(ctx, max(again, pause)); err != nil {
 			return nil, err
 		}
 	}
