@@ -55,19 +55,30 @@ func (r *Reader) Read() (*Record, error) {
 		return nil, err
 	}
 	for r.open {
-		var part Record
-		if err := r.ReadPart(&part); err != nil {
+		if err := r.Extend(rec); err != nil {
 			return nil, err
-		}
-		rec.Join(&part)
-		if err := fits(rec.Choices, rec.Draws); err != nil {
-			return nil, r.Errorf("%w", err)
 		}
 	}
 	if err := rec.Validate(); err != nil {
 		return nil, r.Errorf("%w", err)
 	}
 	return rec, nil
+}
+
+// Extend reads the next part of a long game, which also says how the game ends, and appends it to rec.
+func (r *Reader) Extend(rec *Record) error {
+	var part Record
+	if err := r.ReadPart(&part); err != nil {
+		return err
+	}
+	rec.Choices = append(rec.Choices, part.Choices...)
+	rec.Draws = append(rec.Draws, part.Draws...)
+	rec.Values = append(rec.Values, part.Values...)
+	rec.More, rec.Scores, rec.Results, rec.Stopped = part.More, part.Scores, part.Results, part.Stopped
+	if err := fits(rec.Choices, rec.Draws); err != nil {
+		return r.Errorf("%w", err)
+	}
+	return nil
 }
 
 // fits returns an error for more than may be kept in memory.

@@ -55,14 +55,6 @@ func (rec *Record) Add(acting env.Seats, m env.Moves) {
 	}
 }
 
-// Join appends the next part of a long game, which also says how the game ends.
-func (rec *Record) Join(part *Record) {
-	rec.Choices = append(rec.Choices, part.Choices...)
-	rec.Draws = append(rec.Draws, part.Draws...)
-	rec.Values = append(rec.Values, part.Values...)
-	rec.More, rec.Scores, rec.Results, rec.Stopped = part.More, part.Scores, part.Results, part.Stopped
-}
-
 // AddDraws appends the draws of the last Reset or Step of s. With all of them, the record needs no generator.
 func (rec *Record) AddDraws(s env.State) {
 	rec.Draws = append(rec.Draws, s.Draws([]uint16{}))
@@ -144,7 +136,7 @@ func CheckNext(r *Reader, lookup func(name string, table []string) (*env.Game, e
 	if err := r.ReadPart(head); err != nil {
 		return nil, err
 	}
-	rp := &Replay{from: r, last: head}
+	rp := &Replay{from: r, rest: *head}
 	g, err := lookup(head.Game, head.Table)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrDiffers, err)
@@ -153,15 +145,14 @@ func CheckNext(r *Reader, lookup func(name string, table []string) (*env.Game, e
 		err = rp.check()
 	}
 	for rp.more() { // a game that ended early is read to its end
-		rp.last = new(Record)
-		if rest := r.ReadPart(rp.last); rest != nil {
+		if rest := r.ReadPart(&rp.rest); rest != nil {
 			if errors.Is(rest, io.EOF) {
 				rest = ErrPartial
 			}
 			return head, errors.Join(err, rest)
 		}
 	}
-	head.Scores, head.Results, head.Stopped = rp.last.Scores, rp.last.Results, rp.last.Stopped
+	head.Scores, head.Results, head.Stopped = rp.rest.Scores, rp.rest.Results, rp.rest.Stopped
 	return head, err
 }
 
@@ -179,21 +170,21 @@ func (rp *Replay) Compare() error {
 	differs := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", ErrDiffers, fmt.Sprintf(format, args...))
 	}
-	end := Record{Seats: rp.seats}
+	end := Record{Seats: rp.rest.Seats}
 	end.End(rp.state)
 	switch {
-	case len(rp.choices) > 0 || rp.last.More:
+	case len(rp.rest.Choices) > 0 || rp.rest.More:
 		return differs("the game is over after %d choices, the record goes on", rp.ply)
-	case len(rp.draws) > 0:
-		return differs("draws are listed for %d steps too many", len(rp.draws))
-	case rp.last.Stopped && !end.Stopped:
+	case len(rp.rest.Draws) > 0:
+		return differs("draws are listed for %d steps too many", len(rp.rest.Draws))
+	case rp.rest.Stopped && !end.Stopped:
 		return differs("the game is over, the record says it was stopped")
-	case end.Stopped && !rp.last.Stopped:
+	case end.Stopped && !rp.rest.Stopped:
 		return differs("the choices end after %d, the game is not over", rp.ply)
-	case !slices.Equal(end.Scores, rp.last.Scores):
-		return differs("scores %v, recorded %v", end.Scores, rp.last.Scores)
-	case !slices.Equal(end.Results, rp.last.Results):
-		return differs("results %v, recorded %v", end.Results, rp.last.Results)
+	case !slices.Equal(end.Scores, rp.rest.Scores):
+		return differs("scores %v, recorded %v", end.Scores, rp.rest.Scores)
+	case !slices.Equal(end.Results, rp.rest.Results):
+		return differs("results %v, recorded %v", end.Results, rp.rest.Results)
 	}
 	return nil
 }

@@ -19,13 +19,8 @@ type Replay struct {
 	game  *env.Game
 	state env.State
 	from  *Reader // further parts of a long game; nil if there are none
-	seats int
-	last  *Record // the part read last: the end of the game as recorded
-
-	choices []env.Action // read and not yet played
-	draws   [][]uint16
-	values  []float32
-	drawn   bool // the game has draws
+	rest  Record  // what was read and is not yet played, and the end of the game as recorded
+	drawn bool    // the game has draws
 
 	ply, step int
 	err       error
@@ -33,10 +28,7 @@ type Replay struct {
 
 // NewReplay starts a replay of rec, which must be of game g and its version of the rules.
 func NewReplay(g *env.Game, rec *Record) *Replay {
-	rp := &Replay{
-		game: g, seats: rec.Seats, last: rec,
-		choices: rec.Choices, draws: rec.Draws, values: rec.Values, drawn: len(rec.Draws) > 0,
-	}
+	rp := &Replay{game: g, rest: *rec, drawn: len(rec.Draws) > 0}
 	rp.err = rp.begin(rec)
 	return rp
 }
@@ -62,8 +54,8 @@ func (rp *Replay) begin(rec *Record) error {
 	}
 	rp.state = g.New(rec.Seats)
 	if len(rec.Start) > 0 {
-		if len(rp.draws) > 0 {
-			rp.draws = rp.draws[1:]
+		if len(rp.rest.Draws) > 0 {
+			rp.rest.Draws = rp.rest.Draws[1:]
 		}
 		if err := env.Decode(rp.state, g.New(rec.Seats), rec.Start); err != nil {
 			return err
@@ -78,12 +70,12 @@ func (rp *Replay) begin(rec *Record) error {
 
 // forced calls play, which resets or steps the game, with the next recorded draws.
 func (rp *Replay) forced(play func()) error {
-	if !rp.drawn || !rp.have(func() bool { return len(rp.draws) > 0 }) {
+	if !rp.drawn || !rp.have(func() bool { return len(rp.rest.Draws) > 0 }) {
 		play()
 		return rp.err
 	}
-	draws := rp.draws[0]
-	rp.draws = rp.draws[1:]
+	draws := rp.rest.Draws[0]
+	rp.rest.Draws = rp.rest.Draws[1:]
 	if n := rp.state.Force(draws); n < len(draws) {
 		return fmt.Errorf("%s: step %d: only %d of its %d draws can be forced", rp.game.Name, rp.step, n, len(draws))
 	}
@@ -100,19 +92,12 @@ func (rp *Replay) have(ready func() bool) bool {
 		if !rp.more() || rp.err != nil {
 			return false
 		}
-		part := new(Record)
-		if rp.err = rp.from.ReadPart(part); rp.err != nil {
+		rest := &rp.rest // whose lists may be the caller's
+		rest.Choices, rest.Draws, rest.Values = slices.Clip(rest.Choices), slices.Clip(rest.Draws), slices.Clip(rest.Values)
+		if rp.err = rp.from.Extend(rest); rp.err != nil {
 			if errors.Is(rp.err, io.EOF) {
 				rp.err = ErrPartial
 			}
-			rp.from = nil
-			return false
-		}
-		rp.last = part
-		rp.choices = append(slices.Clip(rp.choices), part.Choices...)
-		rp.draws = append(slices.Clip(rp.draws), part.Draws...)
-		rp.values = append(slices.Clip(rp.values), part.Values...)
-		if rp.err = fits(rp.choices, rp.draws); rp.err != nil { // of steps whose draws or choices are missing
 			rp.from = nil
 			return false
 		}
@@ -120,7 +105,7 @@ func (rp *Replay) have(ready func() bool) bool {
 	return true
 }
 
-func (rp *Replay) more() bool { return rp.last.More && rp.from != nil }
+func (rp *Replay) more() bool { return rp.rest.More && rp.from != nil }
 
 // All yields the State, which it steps, with the moves from each position; env.NoMoves from the last. A second loop
 // goes on where the first stopped. All ends early after an error; see Err.
@@ -151,15 +136,15 @@ func (rp *Replay) moves() (env.Moves, bool) {
 		return m, false
 	}
 	n := acting.Len()
-	if !rp.have(func() bool { return len(rp.choices) >= n }) {
-		if rp.err == nil && len(rp.choices) > 0 {
+	if !rp.have(func() bool { return len(rp.rest.Choices) >= n }) {
+		if rp.err == nil && len(rp.rest.Choices) > 0 {
 			rp.err = fmt.Errorf("%s: ply %d: %d choices are left, want one for each of the %d acting seats",
-				rp.game.Name, rp.ply, len(rp.choices), n)
+				rp.game.Name, rp.ply, len(rp.rest.Choices), n)
 		}
 		return m, false
 	}
 	for i := 0; acting != 0; acting = acting.Rest() {
-		m[acting.First()] = rp.choices[i]
+		m[acting.First()] = rp.rest.Choices[i]
 		i++
 	}
 	return m, true
@@ -176,22 +161,24 @@ func (rp *Replay) play(m env.Moves) {
 	if err != nil {
 		rp.err = fmt.Errorf("ply %d: %w", rp.ply, err)
 	}
-	rp.choices, rp.ply = rp.choices[n:], rp.ply+n
-	rp.values = rp.values[min(n, len(rp.values)):]
+	rp.rest.Choices, rp.ply = rp.rest.Choices[n:], rp.ply+n
+	rp.rest.Values = rp.rest.Values[min(n, len(rp.rest.Values)):]
 }
 
 // Value is the recorded search value of the k-th acting seat's choice, if there is one.
 func (rp *Replay) Value(k int) (v float32, ok bool) {
-	if k >= len(rp.values) {
+	if k >= len(rp.rest.Values) {
 		return 0, false
 	}
-	return rp.values[k], true
+	return rp.rest.Values[k], true
 }
 
 func (rp *Replay) State() env.State { return rp.state }
 
 // Last reports whether no choices follow the current position.
-func (rp *Replay) Last() bool { return len(rp.choices) == 0 && !rp.more() || rp.state.Acting() == 0 }
+func (rp *Replay) Last() bool {
+	return len(rp.rest.Choices) == 0 && !rp.more() || rp.state.Acting() == 0
+}
 
 func (rp *Replay) Ply() int   { return rp.ply } // number of choices before the current position
 func (rp *Replay) Err() error { return rp.err } // error that ended the replay early, or nil

@@ -130,13 +130,11 @@ func (e *entry) read(ctx context.Context) (rec *record.Record, cut bool, err err
 		return nil, false, err
 	}
 	for rec.More && len(rec.Choices) <= maxChoices && len(rec.Draws) <= maxChoices {
-		var part record.Record
-		if err := r.ReadPart(&part); errors.Is(err, record.ErrPartial) || errors.Is(err, io.EOF) {
+		if err := r.Extend(rec); errors.Is(err, record.ErrPartial) || errors.Is(err, io.EOF) {
 			return rec, true, nil
 		} else if err != nil {
 			return nil, false, err
 		}
-		rec.Join(&part)
 	}
 	rec.More = false
 	if len(rec.Choices) <= maxChoices {
