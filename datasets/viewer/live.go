@@ -27,8 +27,9 @@ type Live struct {
 	Open    bool   // open the page in the default browser
 
 	mu    sync.Mutex // one request to the server at a time
-	last  passed
-	count int // of last
+	last  []byte     // the server's answer, or
+	err   error      // why there is none
+	count int        // of the request
 	until time.Time
 }
 
@@ -40,8 +41,8 @@ const (
 
 // Serve prints the address of the page on out and serves it until ctx is done. It fails without the server.
 func (l *Live) Serve(ctx context.Context, out, errs io.Writer) error {
-	if got := l.take(ctx, 1); got.status != http.StatusOK && got.status != http.StatusTooManyRequests {
-		return errors.New(got.err())
+	if _, err := l.take(ctx, 1); err != nil && !errors.As(err, new(busy)) {
+		return err
 	}
 	listener, err := web.Listen(l.Listen, "/", l.Open, out, errs)
 	if err != nil {
@@ -50,19 +51,8 @@ func (l *Live) Serve(ctx context.Context, out, errs io.Writer) error {
 	return web.Serve(ctx, listener, guarded(l.routes(), web.OnLoopback(listener.Addr())), web.Limits{})
 }
 
-// passed is an answer of the server.
-type passed struct {
-	status int
-	body   []byte
-}
-
-func (p passed) err() string {
-	var told struct{ Error string }
-	if json.Unmarshal(p.body, &told) != nil || told.Error == "" {
-		return fmt.Sprintf("the server responded with status %d: is it the address of serve --watch?", p.status)
-	}
-	return told.Error
-}
+// busy is the error of a server that many watch.
+type busy struct{ error }
 
 func (l *Live) routes() http.Handler {
 	mux := http.NewServeMux()
@@ -78,48 +68,55 @@ func (l *Live) answer(ctx context.Context, q *ask.Request) ([]byte, error) {
 	if err := q.Err(); err != nil {
 		return nil, err
 	}
-	got := l.take(ctx, count)
-	if got.status != http.StatusOK {
-		return nil, ask.Status(http.StatusBadGateway, errors.New(got.err()))
+	body, err := l.take(ctx, count)
+	if err != nil {
+		err = ask.Status(http.StatusBadGateway, err)
 	}
-	return got.body, nil
+	return body, err
 }
 
 // take returns the last answer of the server, a new one if that is old.
-func (l *Live) take(ctx context.Context, count int) passed {
+func (l *Live) take(ctx context.Context, count int) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.count == count && time.Now().Before(l.until) {
-		return l.last
+		return l.last, l.err
 	}
-	got, err := l.ask(ctx, count)
-	if err != nil {
-		got.status, got.body = ask.Failed(ask.Status(http.StatusBadGateway, err))
+	body, err := l.ask(ctx, count)
+	if errors.As(err, new(busy)) && l.last != nil {
+		return l.last, nil // others watch too
 	}
-	if got.status == http.StatusTooManyRequests && l.last.status == http.StatusOK {
-		return l.last // others watch too
-	}
-	l.last, l.count, l.until = got, count, time.Now().Add(refreshed)
-	return got
+	l.last, l.err, l.count, l.until = body, err, count, time.Now().Add(refreshed)
+	return body, err
 }
 
-func (l *Live) ask(ctx context.Context, count int) (passed, error) {
+func (l *Live) ask(ctx context.Context, count int) ([]byte, error) {
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
 	address := strings.TrimSuffix(strings.TrimPrefix(l.Address, "http://"), "/")
 	url := fmt.Sprintf("http://%s/watch?count=%d", address, count)
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return passed{}, fmt.Errorf("%w: want HOST:PORT, the address of serve --watch", err)
+		return nil, fmt.Errorf("%w: want HOST:PORT, the address of serve --watch", err)
 	}
 	if l.Token != "" {
 		q.Header.Set("Authorization", "Bearer "+l.Token)
 	}
 	reply, err := http.DefaultClient.Do(q)
 	if err != nil {
-		return passed{}, fmt.Errorf("%w: does a server run there with --watch?", err)
+		return nil, fmt.Errorf("%w: does a server run there with --watch?", err)
 	}
 	defer reply.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(reply.Body, answerSize))
-	return passed{reply.StatusCode, body}, err
+	if err != nil || reply.StatusCode == http.StatusOK {
+		return body, err
+	}
+	var told struct{ Error string }
+	if json.Unmarshal(body, &told) != nil || told.Error == "" {
+		return nil, fmt.Errorf("the server responded with status %d: is it the address of serve --watch?", reply.StatusCode)
+	}
+	if err = errors.New(told.Error); reply.StatusCode == http.StatusTooManyRequests {
+		err = busy{err}
+	}
+	return nil, err
 }
