@@ -30,18 +30,12 @@ type file struct {
 	bad         bool // unreadable from here: the last entry has the error
 }
 
-// head is the fields of a record that the list needs.
+// head is a record with its long lists as they are: the list of games only counts the choices.
 type head struct {
-	Game    string            `json:"game"`
-	Seats   int               `json:"seats"`
-	Agents  []string          `json:"agents"`
-	Choices json.RawMessage   `json:"choices"`
-	Scores  []int             `json:"scores"`
-	Results []float32         `json:"results"`
-	Stopped bool              `json:"stopped"`
-	Part    int               `json:"part"`
-	More    bool              `json:"more"`
-	Meta    map[string]string `json:"meta"`
+	record.Record
+	Choices json.RawMessage `json:"choices"`
+	Draws   json.RawMessage `json:"draws"`
+	Values  json.RawMessage `json:"values"`
 }
 
 // look checks whether the file has changed, and starts again if another file has replaced it.
@@ -171,7 +165,8 @@ func (f *file) entry(game string) *entry {
 }
 
 func (f *file) enter(h *head) (*entry, error) {
-	rec := record.Record{Game: h.Game, Seats: h.Seats, Agents: h.Agents, Scores: h.Scores, Results: h.Results}
+	rec := h.Record
+	rec.More = false
 	if h.More && h.Seats > 0 && h.Seats <= env.MaxSeats {
 		rec.Scores, rec.Results = make([]int, h.Seats), make([]float32, h.Seats)
 	}
