@@ -4,6 +4,7 @@
 package picture
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -83,20 +84,60 @@ var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
 // draw appends a panel and returns its size.
 func (p *Panel) draw(out *strings.Builder, x, y int) (w, h int) {
 	const letter = 6 // about the width of a letter of a caption
+	label := func(class string, x, y int, text string) {
+		if text != "" {
+			fmt.Fprintf(out, `<text%s x="%d" y="%d">%s</text>`, class, x, y, escape(text))
+		}
+	}
 	if p.Caption != "" {
-		fmt.Fprintf(out, `<text x="%d" y="%d">%s</text>`+"\n", x, y+10, escape(p.Caption))
+		label("", x, y+10, p.Caption)
+		out.WriteString("\n")
 		w, y = letter*len([]rune(p.Caption)), y+caption
 		h = caption
 	}
 	for r, text := range p.Left {
-		if text != "" {
-			fmt.Fprintf(out, `<text x="%d" y="%d">%s</text>`, x, y+r*side+10, escape(text))
-		}
+		label("", x, y+r*side+10, text)
 	}
 	if len(p.Left) > 0 {
 		x += 2 * side
 	}
-	columns := 0
+	fmt.Fprintf(out, `<g transform="translate(%d %d)">`, x, y)
+	columns := p.cells(out)
+	for _, r := range p.Lines {
+		fmt.Fprintf(out, `<path class="b" d="M0 %dh%d"/>`, r*side, columns*side)
+	}
+	for r, row := range p.Rows {
+		for c := range len(row) {
+			class := ` class="n"` // on a coloured cell
+			if p.look(row[c]) == Empty || p.look(row[c]) == "" {
+				class = ` class="m"`
+			}
+			label(class, c*side+side/2, r*side+9, p.Texts[[2]int{c, r}])
+		}
+	}
+	for r, text := range p.Right {
+		label("", columns*side+5, r*side+10, text)
+	}
+	if p.Columns {
+		for c := range columns {
+			if c <= 9 || c%2 == 0 { // there is no room for all numbers of two digits
+				label(` class="m"`, c*side+side/2, len(p.Rows)*side+10, fmt.Sprint(c))
+			}
+		}
+		h += side
+	}
+	out.WriteString("</g>\n")
+	if len(p.Left) > 0 {
+		columns += 2
+	}
+	if len(p.Right) > 0 {
+		columns += 4
+	}
+	return max(w, columns*side), h + len(p.Rows)*side
+}
+
+// cells appends the cells, a path for each look, and the lines between them. It returns the number of columns.
+func (p *Panel) cells(out *strings.Builder) (columns int) {
 	var order []Look
 	paths := map[Look]string{}
 	for r, row := range p.Rows {
@@ -115,47 +156,18 @@ func (p *Panel) draw(out *strings.Builder, x, y int) (w, h int) {
 			c += n
 		}
 	}
-	fmt.Fprintf(out, `<g transform="translate(%d %d)">`, x, y)
 	for _, look := range order {
 		fmt.Fprintf(out, `<path class="%s" d="%s"/>`, look, paths[look])
 	}
-	fmt.Fprintf(out, `<path class="w" d="%s"/>`, p.grid())
-	for _, r := range p.Lines {
-		fmt.Fprintf(out, `<path class="b" d="M0 %dh%d"/>`, r*side, columns*side)
+	grid := ""
+	for r := 1; r < len(p.Rows); r++ {
+		grid += fmt.Sprintf("M0 %dh%d", r*side, columns*side)
 	}
-	for r, row := range p.Rows {
-		for c := range len(row) {
-			if text := p.Texts[[2]int{c, r}]; text != "" {
-				class := "n" // on a coloured cell
-				if p.look(row[c]) == Empty || p.look(row[c]) == "" {
-					class = "m"
-				}
-				fmt.Fprintf(out, `<text class="%s" x="%d" y="%d">%s</text>`, class, c*side+side/2, r*side+9, escape(text))
-			}
-		}
+	for c := 1; c < columns; c++ {
+		grid += fmt.Sprintf("M%d 0v%d", c*side, len(p.Rows)*side)
 	}
-	for r, text := range p.Right {
-		if text != "" {
-			fmt.Fprintf(out, `<text x="%d" y="%d">%s</text>`, columns*side+5, r*side+10, escape(text))
-		}
-	}
-	if p.Columns {
-		for c := range columns {
-			if c > 9 && c%2 == 1 { // there is no room for all numbers of two digits
-				continue
-			}
-			fmt.Fprintf(out, `<text class="m" x="%d" y="%d">%d</text>`, c*side+side/2, len(p.Rows)*side+10, c)
-		}
-		h += side
-	}
-	out.WriteString("</g>\n")
-	if len(p.Left) > 0 {
-		columns += 2
-	}
-	if len(p.Right) > 0 {
-		columns += 4
-	}
-	return max(w, columns*side), h + len(p.Rows)*side
+	fmt.Fprintf(out, `<path class="w" d="%s"/>`, cmp.Or(grid, "M0 0"))
+	return columns
 }
 
 func (p *Panel) look(c byte) Look {
@@ -163,25 +175,6 @@ func (p *Panel) look(c byte) Look {
 		return look
 	}
 	return Usual[c]
-}
-
-// grid returns the lines between the cells.
-func (p *Panel) grid() string {
-	var d strings.Builder
-	columns := 0
-	for _, row := range p.Rows {
-		columns = max(columns, len(row))
-	}
-	for r := 1; r < len(p.Rows); r++ {
-		fmt.Fprintf(&d, "M0 %dh%d", r*side, columns*side)
-	}
-	for c := 1; c < columns; c++ {
-		fmt.Fprintf(&d, "M%d 0v%d", c*side, len(p.Rows)*side)
-	}
-	if d.Len() == 0 {
-		return "M0 0"
-	}
-	return d.String()
 }
 
 // most is how large a picture may be, in bytes.
