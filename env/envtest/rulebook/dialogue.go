@@ -48,40 +48,29 @@ type Script struct {
 	End   func() // called at the end of the dialogue
 }
 
-func (s *Script) Ask(_ context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
-	answer, ok := s.Hear(lines)
-	switch {
-	case !ok:
+// Ask compares the lines of a request with the host's next lines, and returns the bot's next line.
+func (s *Script) Ask(_ context.Context, sent []string, limit time.Duration) (string, bool, time.Duration, error) {
+	s.T.Helper()
+	n := 0
+	for n < len(s.Lines) && !s.Lines[n].Bot {
+		n++
+	}
+	if d := difference(s.Lines[:n], sent); d != "" && len(s.Lines) > 0 {
+		s.T.Fatalf("the dialogue of the rules differs from the host's: %s", d)
+	}
+	if s.Lines = s.Lines[n:]; len(s.Lines) == 0 {
 		s.End()
 		return "", false, 0, context.Canceled
-	case answer.Elapsed > limit:
+	}
+	answer := s.Lines[0]
+	s.Lines = s.Lines[1:]
+	if answer.Elapsed > limit {
 		return "", false, limit, s.Late
 	}
 	return answer.Text, false, answer.Elapsed, nil
 }
 
 func (s *Script) Close() error { return nil }
-
-// Hear compares the lines of a request with the host's next lines, and returns the bot's next
-// line. ok is false at the end of the dialogue.
-func (s *Script) Hear(sent []string) (answer Line, ok bool) {
-	s.T.Helper()
-	if len(s.Lines) == 0 {
-		return Line{}, false
-	}
-	n := 0
-	for n < len(s.Lines) && !s.Lines[n].Bot {
-		n++
-	}
-	if d := difference(s.Lines[:n], sent); d != "" {
-		s.T.Fatalf("the dialogue of the rules differs from the host's: %s", d)
-	}
-	if s.Lines = s.Lines[n:]; len(s.Lines) == 0 {
-		return Line{}, false
-	}
-	answer, s.Lines = s.Lines[0], s.Lines[1:]
-	return answer, true
-}
 
 // difference returns where lines do not show what was sent, or "".
 func difference(lines []Line, sent []string) string {

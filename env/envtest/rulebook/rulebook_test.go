@@ -1,6 +1,8 @@
 package rulebook
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -45,12 +47,19 @@ func TestBook(t *testing.T) {
 func TestDialogue(t *testing.T) {
 	lines := Dialogue(t, []string{"host: one", "host: two…", "host: …", "host: four", "bot (12 ms): b", "host: end"})
 	require.Equal(t, Line{true, "b", 12 * time.Millisecond}, lines[4])
-	s := Script{T: t, Lines: lines}
-	answer, ok := s.Hear([]string{"one", "two and more", "three", "four"})
-	require.True(t, ok)
-	require.Equal(t, "b", answer.Text)
-	_, ok = s.Hear([]string{"end"})
-	require.False(t, ok)
+	ended := false
+	s := Script{T: t, Lines: lines, Late: errors.New("late"), End: func() { ended = true }}
+	answer, _, elapsed, err := s.Ask(t.Context(), []string{"one", "two and more", "three", "four"}, time.Second)
+	require.NoError(t, err)
+	require.Equal(t, "b", answer)
+	require.Equal(t, 12*time.Millisecond, elapsed)
+	_, _, _, err = s.Ask(t.Context(), []string{"end"}, time.Second)
+	require.ErrorIs(t, err, context.Canceled)
+	require.True(t, ended)
+	s.Lines = lines
+	_, _, elapsed, err = s.Ask(t.Context(), []string{"one", "two and more", "three", "four"}, time.Millisecond)
+	require.ErrorIs(t, err, s.Late)
+	require.Equal(t, time.Millisecond, elapsed)
 	for _, c := range []struct {
 		sent []string
 		want string
