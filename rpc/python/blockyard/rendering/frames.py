@@ -43,10 +43,11 @@ class Board:
             above = zone
         return tuple(found)
 
-    def same(self, x: int, y: int, dx: int, dy: int) -> bool:
-        """Return whether the neighbour at offset (dx, dy) has the same glyph."""
-        u, v = x + dx, y + dy
-        return 0 <= u < self.w and 0 <= v < self.h and self.cells[v * self.w + u] == self.cells[y * self.w + x]
+    def joined(self, x: int, y: int) -> tuple[bool, ...]:
+        """Return which neighbours have the same glyph: above, below, left, right."""
+        k, w = y * self.w + x, self.w
+        sides = ((y > 0, k - w), (y < self.h - 1, k + w), (x > 0, k - 1), (x < w - 1, k + 1))
+        return tuple(inside and self.cells[at] == self.cells[k] for inside, at in sides)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from .frames import Board, Frame
 
 CELL = 16  # pixels, side of a cell
 GAP = 16  # pixels around and between boards
+_APART = (False,) * 4  # joined to no neighbour
 _FINE = 4  # antialiasing: shapes are painted this many times larger and then averaged
 
 
@@ -35,8 +36,7 @@ def rgb(frame: Frame) -> NDArray[np.uint8]:
 
 def _cell(b: Board, x: int, y: int, by_seat: bool) -> NDArray[np.uint8]:
     kind, ink = b.kind(x, y), b.ink[y * b.w + x]
-    around = tuple(b.same(x, y, *d) for d in ((0, -1), (0, 1), (-1, 0), (1, 0)))
-    joined = around if by_seat or kind == "ghost" else (False,) * 4
+    joined = b.joined(x, y) if by_seat or kind == "ghost" else _APART
     colour = LIGHT.cell(ink, by_seat) if ink or kind not in ("empty", "hint") else ""
     return _tile(kind, colour, joined, by_seat)
 
@@ -46,10 +46,10 @@ def _tile(kind: str, colour: str, joined: tuple[bool, ...], by_seat: bool) -> ND
     """Paint one cell: uint8 (CELL, CELL, 3)."""
     paint = np.empty((CELL * _FINE, CELL * _FINE, 3))
     paint[:] = _rgb(LIGHT.well)
-    _mix(paint, _shape((False,) * 4, 0.13), _rgb(LIGHT.ink[0]), 1)
+    _mix(paint, _shape(_APART, 0.13), _rgb(LIGHT.ink[0]), 1)
     ink = _rgb(colour or LIGHT.shade)
     if kind in ("empty", "hint"):
-        _mix(paint, _shape((False,) * 4, 0.13), ink, 0.16 if colour else 0.55 if kind == "hint" else 0)
+        _mix(paint, _shape(_APART, 0.13), ink, 0.16 if colour else 0.55 if kind == "hint" else 0)
     elif kind == "ghost":
         row, column = np.indices(paint.shape[:2])
         _mix(paint, np.ones(paint.shape[:2], np.bool_), ink, 0.22)
@@ -59,11 +59,11 @@ def _tile(kind: str, colour: str, joined: tuple[bool, ...], by_seat: bool) -> ND
         shape = _shape(joined, 0.16)
         _mix(paint, shape, ink, 1)
         if by_seat:
-            _mix(paint, _shape((False,) * 4, 0.1, 0.3), np.full(3, 255.0), 0.2)
+            _mix(paint, _shape(_APART, 0.1, 0.3), np.full(3, 255.0), 0.2)
         else:
             _light(paint, shape)
             if kind == "played":
-                ring = _shape((False,) * 4, 0.13, 0.1) & ~_shape((False,) * 4, 0.1, 0.18)
+                ring = _shape(_APART, 0.13, 0.1) & ~_shape(_APART, 0.1, 0.18)
                 _mix(paint, ring, np.full(3, 255.0), 0.78)
     mean = paint.reshape(CELL, _FINE, CELL, _FINE, 3).mean((1, 3))
     tile: NDArray[np.uint8] = mean.round().astype(np.uint8)
@@ -85,15 +85,11 @@ def _shape(joined: tuple[bool, ...], radius: float, margin: float = 1 / 32) -> N
     y, x = np.indices((side, side)) + 0.5
     inside: NDArray[np.bool_] = (x >= left) & (x <= side - right) & (y >= up) & (y <= side - down)
     r = radius * side
-    corners = ((up, left, joined[0], joined[2]), (up, right, joined[0], joined[3]),
-               (down, left, joined[1], joined[2]), (down, right, joined[1], joined[3]))  # fmt: skip
-    for k, (vertical, horizontal, a, b) in enumerate(corners):
-        if a or b:
-            continue
-        cy = vertical + r if k < 2 else side - vertical - r
-        cx = horizontal + r if k % 2 == 0 else side - horizontal - r
-        beyond = ((y < cy) if k < 2 else (y > cy)) & ((x < cx) if k % 2 == 0 else (x > cx))
-        inside &= ~beyond | ((x - cx) ** 2 + (y - cy) ** 2 <= r * r)
+    # How far the pixels lie beyond the centres of the round corners: up, down, left, right.
+    over = [np.maximum(d, 0) for d in (up + r - y, y - (side - down - r), left + r - x, x - (side - right - r))]
+    for a, b in ((0, 2), (0, 3), (1, 2), (1, 3)):
+        if not (joined[a] or joined[b]):
+            inside &= (over[a] == 0) | (over[b] == 0) | (over[a] ** 2 + over[b] ** 2 <= r * r)
     return inside
 
 

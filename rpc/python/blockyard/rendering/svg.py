@@ -140,7 +140,7 @@ class _Drawing:
         self, b: Board, u: int, v: int, x: float, y: float, px: float, gap: float, colour: str, rim: bool
     ) -> None:
         joined = self.frame.by_seat
-        up, down, left, right = (joined and b.same(u, v, *d) for d in ((0, -1), (0, 1), (-1, 0), (1, 0)))
+        up, down, left, right = b.joined(u, v) if joined else (False,) * 4
         half, r = gap / 2, px * 0.16
         x0, y0 = x + (0 if left else half), y + (0 if up else half)
         x1, y1 = x + px - (0 if right else half), y + px - (0 if down else half)
@@ -167,13 +167,9 @@ class _Drawing:
             end = (x + d + px, y) if d < 0 else (x + px, y + d)
             lines.append(f"M{_n(start[0])} {_n(start[1])}L{_n(end[0])} {_n(end[1])}")
             d += every
-        edges = [
-            (not b.same(u, v, 0, -1), f"M{_n(x)} {_n(y)}h{_n(px)}"),
-            (not b.same(u, v, 0, 1), f"M{_n(x)} {_n(y + px)}h{_n(px)}"),
-            (not b.same(u, v, -1, 0), f"M{_n(x)} {_n(y)}v{_n(px)}"),
-            (not b.same(u, v, 1, 0), f"M{_n(x + px)} {_n(y)}v{_n(px)}"),
-        ]
-        around = "".join(path for there, path in edges if there)
+        edges = ((x, y, "h"), (x, y + px, "h"), (x, y, "v"), (x + px, y, "v"))
+        lonely = zip(edges, b.joined(u, v), strict=True)
+        around = "".join(f"M{_n(left)} {_n(top)}{to}{_n(px)}" for (left, top, to), joined in lonely if not joined)
         thin, thick = _n(max(0.8, px * 0.06)), _n(max(1.5, px * 0.1))
         self.rect(x, y, px, px, f'fill="{colour}" fill-opacity=".22"')
         self.path("".join(lines), f'stroke="{colour}" stroke-opacity=".75" stroke-width="{thin}"')
