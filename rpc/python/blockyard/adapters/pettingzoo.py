@@ -21,13 +21,11 @@ from gymnasium import spaces
 
 from ..errors import IllegalActionError, NeedsResetError
 from ..formats.opponents import Opponents
-from ..formats.optional import missing_dependency
+from ..formats.optional import needs
 from .multiagent import OBSERVATIONS, MultiAgentGame
 
-try:
+with needs("blockyard.pettingzoo", "PettingZoo", "pettingzoo"):
     from pettingzoo import AECEnv, ParallelEnv
-except ImportError as error:
-    raise missing_dependency("blockyard.pettingzoo", "PettingZoo", "pettingzoo", error) from error
 
 RENDER_MODES = ["human", "ansi", "rgb_array"]
 Infos = dict[str, dict[str, Any]]

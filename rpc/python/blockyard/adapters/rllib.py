@@ -21,18 +21,16 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ..formats.optional import missing_dependency
+from ..formats.optional import needs
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
 from ..vector.options import NO_LEARNERS, Options
 
-try:
+with needs("blockyard.rllib", "RLlib", "rllib"):
     from ray.rllib.algorithms.ppo import PPOConfig
     from ray.rllib.core.rl_module.rl_module import RLModuleSpec
     from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
     from ray.tune.registry import register_env
-except ImportError as error:
-    raise missing_dependency("blockyard.rllib", "RLlib", "rllib", error) from error
 
 NAME = "blockyard"
 # Arguments of make_vec that it does not take, and why.

@@ -21,16 +21,14 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from ..formats.optional import missing_dependency
+from ..formats.optional import needs
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
 from ..vector.options import NO_LEARNERS, Options
 
-try:
+with needs("blockyard.sb3", "Stable-Baselines3", "sb3"):
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import VecEnv
-except ImportError as error:
-    raise missing_dependency("blockyard.sb3", "Stable-Baselines3", "sb3", error) from error
 
 # Arguments of make_vec that it does not take, and why.
 REFUSED = {**NO_LEARNERS, "autoreset_mode": "the library expects SameStep"}

@@ -23,17 +23,15 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formats.optional import missing_dependency
+from ..formats.optional import needs
 from ..networks.afterstate_features import feature_facts, features
 from .sb3 import Indices, SB3VecEnv
 
-try:
+with needs("blockyard.sb3_afterstates", "sb3-contrib", "sb3"):
     import torch
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
     from stable_baselines3.common.type_aliases import Schedule
     from torch import nn
-except ImportError as error:
-    raise missing_dependency("blockyard.sb3_afterstates", "sb3-contrib", "sb3", error) from error
 
 SURE = 6.0  # log odds of an action that ends the game with reward 1
 

@@ -16,18 +16,16 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from ..formats.optional import missing_dependency
+from ..formats.optional import needs
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
 from ..vector.options import NO_LEARNERS, Options
 
-try:
+with needs("blockyard.torchrl", "TorchRL", "torchrl"):
     import torch
     from tensordict import TensorDict, TensorDictBase
     from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
     from torchrl.envs import EnvBase
-except ImportError as error:
-    raise missing_dependency("blockyard.torchrl", "TorchRL", "torchrl", error) from error
 
 
 # Arguments of make_vec that it does not take, and why.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..formats.arguments import game_name, positive
 from ..formats.opponents import Player
-from ..formats.optional import missing_dependency
+from ..formats.optional import needs
 from ..formats.seeding import check_seed, derive_seed
 from ..transport.address import Tls
 from ..transport.session import Session
@@ -84,10 +84,8 @@ class Ladder:
     def plot(self, ax: Any = None) -> Any:
         """Draw the ratings with their intervals, and return the axes; by default new ones. Needs matplotlib."""
         if ax is None:
-            try:
+            with needs("Ladder.plot", "matplotlib", "plot"):
                 from matplotlib import pyplot
-            except ImportError as error:
-                raise missing_dependency("Ladder.plot", "matplotlib", "plot", error) from error
             ax = pyplot.subplots(figsize=(7, 0.8 + 0.3 * len(self.players)))[1]
         elo = [p.elo for p in self.players]
         spread = [[e.value - e.low for e in elo], [e.high - e.value for e in elo]]

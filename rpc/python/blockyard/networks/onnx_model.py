@@ -15,18 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import WeightsError
-from ..formats.optional import missing_dependency
+from ..formats.optional import needs
 from ..formats.provenance import write_whole
 from .afterstate_features import FeatureFacts
 from .perceptron import MAX_LAYERS, SLOPE, Layers
 from .weights import Weights
 from .weights_file import MAX_FILE
 
-try:
+with needs(__name__, "onnx", "onnx"):
     import onnx
     from onnx import TensorProto, helper, numpy_helper
-except ImportError as error:
-    raise missing_dependency(__name__, "onnx", "onnx", error) from error
 
 _FORM = "a network is Gemm (torch.nn.Linear) with LeakyRelu (torch.nn.LeakyReLU(0.01)) between them"
 

@@ -10,6 +10,7 @@ Needs the library of each: ``pip install sb3-contrib`` or ``pip install onnxrunt
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formats.opponents import Policy
-from ..formats.optional import missing_dependency
+from ..formats.optional import needs
 
 __all__ = ["named", "onnx", "sb3"]
 
 
+@dataclass(eq=False, repr=False)
 class _Named:
-    """A policy with a name.
-
-    Attributes:
-        name: in ``opponent_specs``, results, records and checkpoints.
-    """
-
-    def __init__(self, name: str, policy: Policy) -> None:
-        self.name, self._policy = name, policy
+    name: str
+    _policy: Policy
 
     def __call__(self, obs: Any, mask: NDArray[np.bool_]) -> Any:
         return self._policy(obs, mask)
@@ -53,10 +49,8 @@ def sb3(model: Any, *, deterministic: bool = False, name: str | None = None) -> 
         name: by default that of the file.
     """
     if isinstance(model, (str, os.PathLike)):
-        try:
+        with needs("blockyard.policies.sb3", "sb3-contrib", "sb3"):
             from sb3_contrib import MaskablePPO
-        except ImportError as error:
-            raise missing_dependency("blockyard.policies.sb3", "sb3-contrib", "sb3", error) from error
         name = name or Path(os.fspath(model)).stem
         model = MaskablePPO.load(os.fspath(model))
     if model.policy_class.__name__ == "AfterstatePolicy":
@@ -80,10 +74,8 @@ def onnx(path: str | os.PathLike[str], *, name: str | None = None) -> Policy:
     Raises:
         ValueError: the model has another input.
     """
-    try:
+    with needs("blockyard.policies.onnx", "onnxruntime", "onnx"):
         import onnxruntime
-    except ImportError as error:
-        raise missing_dependency("blockyard.policies.onnx", "onnxruntime", "onnx", error) from error
     session = onnxruntime.InferenceSession(os.fspath(path), providers=["CPUExecutionProvider"])
     inputs = {one.name: _TYPES.get(one.type, np.float32) for one in session.get_inputs()}
     if unknown := sorted(inputs.keys() - {"planes", "bits", "globals", "mask"}):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formats.optional import missing_dependency
+from ..formats.optional import needs
 
 if TYPE_CHECKING:
     import torch  # type: ignore[import-not-found,unused-ignore]
@@ -36,12 +37,14 @@ def to_torch(values: Any, device: torch.device | str | int | None = None) -> Any
     Raises:
         ImportError: PyTorch is not installed.
     """
-    try:
+    return _convert(values, _torch().device("cpu" if device is None else device))
+
+
+@cache
+def _torch() -> Any:
+    with needs("to_torch", "PyTorch", "examples"):
         import torch  # type: ignore[import-not-found,unused-ignore]
-    except ImportError as error:
-        raise missing_dependency("to_torch", "PyTorch", "examples", error) from error
-    where = torch.device("cpu" if device is None else device)
-    return _convert(values, where)
+    return torch
 
 
 def _convert(values: Any, device: Any) -> Any:
@@ -61,13 +64,11 @@ def _convert(values: Any, device: Any) -> Any:
 
 def _shared(array: NDArray[Any]) -> Any:
     """Return a tensor that shares the memory of an array if PyTorch can use it."""
-    import torch
-
     if array.dtype == np.uint16:
         array = array.astype(np.int32)
     elif not array.flags.writeable:
         array = array.copy()
-    return torch.from_dlpack(array)
+    return _torch().from_dlpack(array)
 
 
 class Staging:
@@ -92,16 +93,13 @@ class Staging:
         return moved
 
     def _pinned(self, tensor: Any) -> Any:
-        import torch
-
-        return torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+        return _torch().empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
 
     def _mark(self) -> Any:
         """Return an event that has come when everything asked of the device so far is done."""
-        import torch
-
-        event = torch.cuda.Event()
-        event.record(torch.cuda.current_stream(self._device))
+        cuda = _torch().cuda
+        event = cuda.Event()
+        event.record(cuda.current_stream(self._device))
         return event
 
 
