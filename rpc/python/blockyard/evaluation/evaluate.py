@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from ..formats.arguments import game_name, positive
+from ..formats.arguments import positive
 from ..formats.opponents import Mixture, Player, has_policies, is_player, name_of
 from ..formats.seeding import check_seed, derive_seed
 from ..transport.address import Tls
@@ -19,6 +19,7 @@ from ..transport.session import Session
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
 from ..vector.mixtures import checked
+from ..vector.steps import asked
 from .standings import Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation
 
 Several = Sequence[Player | Mixture]
@@ -83,12 +84,9 @@ def evaluate(
         raise TypeError(f"policy: want {want}, got {policy!r:.100}")
     if isinstance(policy, str) and isinstance(opponents, Mapping) and has_policies(opponents):
         raise TypeError("opponents: a spec plays specs, or one policy at a time: pass a list instead of a mixture")
-    env = None if isinstance(game, str) else game
-    given = None if env is None else env.client
-    if env is not None:
-        seats, packed = seats or env.seats, env.packed
-    with Session.given(given, address, token=token, tls=tls, timeout=timeout) as client:
-        spec = client.describe(game_name(game)) if isinstance(game, str) else game.game_spec
+    if not isinstance(game, str):
+        seats, packed = seats or game.seats, game.packed
+    with asked(game, address, token=token, tls=tls, timeout=timeout) as (client, spec):
         count = spec.min_seats if seats is None else positive("seats", seats)
         units = _units(spec.name, positive("games", games), count, cap, steps)
         seeds = [derive_seed(check_seed(seed), i) for i in range(units)]

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formats.arguments import game_name, positive
+from ..formats.arguments import positive
 from ..formats.opponents import Player
 from ..formats.optional import needs
 from ..formats.seeding import check_seed, derive_seed
 from ..transport.address import Tls
-from ..transport.session import Session
 from ..vector.env import BlockVectorEnv
+from ..vector.steps import asked
 from .evaluate import Match
 from .intervals import Estimate
 
@@ -138,13 +138,11 @@ def ladder(
         name: f'learned:ply=1,weights="{os.fspath(one)}"' if isinstance(one, os.PathLike) else one
         for name, one in players.items()
     }
-    env = None if isinstance(game, str) else game
-    given = None if env is None else env.client
-    with Session.given(given, address, token=token, tls=tls, timeout=timeout) as client:
-        spec = client.describe(game_name(game)) if isinstance(game, str) else game.game_spec
+    if not isinstance(game, str):
+        packed = game.packed
+    with asked(game, address, token=token, tls=tls, timeout=timeout) as (client, spec):
         if not spec.min_seats <= 2 <= spec.max_seats:
             raise ValueError(f"ladder: {spec.name} has no game of two seats")
-        packed = env.packed if env is not None else packed
         seeds = [derive_seed(derive_seed(check_seed(seed), i), 0) for i in range(games // 2)]
         meetings = []
         for a, b in combinations(chosen, 2):

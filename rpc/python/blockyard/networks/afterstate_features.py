@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formats.arguments import Ids, game_name
+from ..formats.arguments import Ids
 from ..formats.seeding import check_seed
 from ..transport.address import Tls
-from ..transport.session import Session
 from ..vector.env import BlockVectorEnv
 from ..vector.results import Outcomes
+from ..vector.steps import asked
 from .perceptron import ACTIVATION
 
 
@@ -81,15 +81,9 @@ def feature_facts(
         UnknownGameError: the server has no such game.
         RequestError: the game defines no features, or the server is too old.
     """
-    if not isinstance(game, str):
-        return _facts(game.client, game.game_spec.name)
-    with Session(address, token=token, tls=tls) as session:
-        return _facts(session, session.describe(game_name(game)).name)
-
-
-def _facts(session: Session, name: str) -> FeatureFacts:
-    session.require("features", "feature_facts")
-    d = session.connection.call("feature_names", name)
+    with asked(game, address, token=token, tls=tls) as (session, spec):
+        session.require("features", "feature_facts")
+        d = session.connection.call("feature_names", spec.name)
     return FeatureFacts(d["game"], d["rules"], tuple(d["features"]), d["own"])
 
 

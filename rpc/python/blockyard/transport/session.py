@@ -6,8 +6,7 @@ import os
 import platform
 import threading
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -185,17 +184,6 @@ class Session:
             if error.data.get("limit") in ("max_handles", "max_memory"):
                 error.args = (f"{error}; close() environments that are not used any more",)
             raise
-
-    @classmethod
-    @contextmanager
-    def given(cls, client: Session | None, address: str | None = None, **how: Any) -> Iterator[Session]:
-        """Yield client, which stays open; or if it is None, a new session for this block."""
-        session = cls(address, **how) if client is None else client
-        try:
-            yield session
-        finally:
-            if client is None:
-                session.close()
 
     @property
     def server_pid(self) -> int | None:

@@ -8,6 +8,7 @@ import operator
 import os
 from collections import deque
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,8 @@ def view(
         lines, name = _game_in(Path(os.fspath(record)), operator.index(game))
     else:
         raise TypeError(f"record: want a path, a Recording or a dict, got {type(record).__name__}")
-    with Session.given(client, address, token=token, tls=tls, timeout=timeout) as session:
+    kept: AbstractContextManager[Session] | None = client and nullcontext(client)
+    with kept or Session(address, token=token, tls=tls, timeout=timeout) as session:
         session.require("view", "view")
         answer = session.connection.call("view", lines, {"name": name})
     return GameView(answer["game"], tuple(answer["agents"]), name, answer["page"].decode(), operator.index(height))

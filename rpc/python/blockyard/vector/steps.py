@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ..formats.arguments import copy_actions, positive, reset_mask
+from ..formats.arguments import copy_actions, game_name, positive, reset_mask
 from ..formats.opponents import has_policies
 from ..formats.seeding import Seed, check_seeds, reset_requests
 from ..formats.spec import BatchedActions, GameSpec
@@ -23,6 +24,7 @@ from ..rendering.svg import svg
 from ..transport.buffer import RolloutBuffer
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
+from ..transport.session import Session
 from .batch import Batch, IllegalActions, Obs, StepResult
 from .games import Games
 from .infos import FinalStep
@@ -275,3 +277,13 @@ class SteppedEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             return rgb(frame)
         name = self.game_spec.id
         return svg(frame, name if self.num_games == 1 else f"{name} · game {game}")
+
+
+@contextmanager
+def asked(game: str | SteppedEnv, address: str | None, **how: Any) -> Iterator[tuple[Session, GameSpec]]:
+    """Yield a session for a game, an id or an environment, whose own session it is then; and the game's spec."""
+    if not isinstance(game, str):
+        yield game.client, game.game_spec
+        return
+    with Session(address, **how) as session:
+        yield session, session.describe(game_name(game))
