@@ -158,7 +158,5 @@ class MultiAgentGame:
         if "illegal" in self._infos:
             info["illegal"] = bool(self._infos["illegal"][row])
         if "opponent" in self._infos:
-            info["opponent"] = np.array(self.env.opponent_specs, object)[self._infos["opponent"][row]]
-            if isinstance(info["opponent"], np.ndarray):
-                info["opponent"] = info["opponent"].tolist()
+            info["opponent"] = self.env._specs_of(self._infos["opponent"])[row]
         return info

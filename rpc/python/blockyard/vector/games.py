@@ -187,10 +187,5 @@ def _end_all() -> None:
         games.end()
 
 
-def _forget_after_fork() -> None:
-    """In a forked child: the recordings and their connections belong to the parent."""
-    _recorded.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_after_fork)
+if hasattr(os, "register_at_fork"):  # in a forked child the recordings and their connections are the parent's
+    os.register_at_fork(after_in_child=_recorded.clear)

@@ -84,6 +84,11 @@ class GymVectorEnv(SteppedEnv):
         """
         return self._opponents.specs
 
+    def _specs_of(self, opponents: NDArray[np.uint16]) -> list[Any]:
+        """Return the specs of what infos have as ``opponent``: one for each row, or a list of them."""
+        specs: list[Any] = np.array(self.opponent_specs, object)[opponents].tolist()
+        return specs
+
     def set_opponents(self, opponents: Opponents) -> None:
         """Replace opponents, from the next episode of each game on.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -116,11 +117,8 @@ class OpponentSeats:
 
     def saved(self) -> dict[str, Any]:
         """Return what a checkpoint holds of the opponents besides what the server says."""
-        counts = self.stats().values()
-        return {
-            "opponents": list(self.specs),
-            "opponent_stats": [[s.wins, s.draws, s.losses, s.truncated] for s in counts],
-        }
+        counts = [list(astuple(stats)) for stats in self.stats().values()]
+        return {"opponents": list(self.specs), "opponent_stats": counts}
 
     def resume(self, saved: dict[str, Any], head: dict[str, Any]) -> None:
         """Take over what :meth:`saved` returned, and the opponents and the policy that the server saved."""
