@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..formats.arguments import copy_actions
 from ..formats.opponents import Opponents, OpponentStats
-from ..rendering.notebook import game_picture
+from ..rendering.svg import game_picture
 from ..vector.batch import NO_SEAT, Obs
 from ..vector.env import BlockVectorEnv
 from ..vector.games import Path, arguments, start

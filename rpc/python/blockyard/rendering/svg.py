@@ -1,14 +1,17 @@
-"""Renders positions as SVG, which notebooks display."""
+"""Renders positions as SVG, and environments with their positions as HTML: what notebooks display."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from html import escape
 
+from ..errors import BlockyardError
 from .colours import LIGHT, Theme
 from .frames import Board, Frame, Tray
 
 _PAD, _GAP, _HIGH = 18, 22, 430  # pixels: margin, between columns, largest height of a board
+_MOST = 4  # games of an environment that are shown
 _FONT = "system-ui,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans','DejaVu Sans',sans-serif"
 
 
@@ -20,6 +23,9 @@ class Svg(str):
 
     def _repr_html_(self) -> str:
         return str(self)
+
+
+Picture = Callable[[int, str], Svg]  # of a game, given its index and "svg"
 
 
 def svg(frame: Frame, title: str = "", theme: Theme = LIGHT, height: int = _HIGH) -> Svg:
@@ -226,3 +232,23 @@ def _rounded(x: float, y: float, w: float, h: float, r: float | tuple[float, ...
     lines = (w - a - b, h - b - c, c + d - w, d + a - h)
     sides = "".join(f"{'hv'[k % 2]}{_n(lines[k])}{arc[k]}" for k in range(4))
     return f"M{_n(x + a)} {_n(y)}{sides}z"
+
+
+def game_picture(picture: Picture, game: int = 0) -> Svg | None:
+    """Return a picture of a game; None if there is none now. A notebook must not fail because it displays something."""
+    try:
+        return picture(game, "svg")
+    except (BlockyardError, RuntimeError):  # closed, not reset yet, or in the middle of a step
+        return None
+
+
+def page(title: str, facts: str, picture: Picture, games: int) -> str:
+    """Return HTML with a title, a line of facts, and pictures of the first games."""
+    words = f"<b>{escape(title)}</b> · {escape(facts)}"
+    pictures = [game_picture(picture, i) for i in range(min(_MOST, games))]
+    shown = "".join(f"<div>{svg}</div>" for svg in pictures if svg)
+    if not shown:
+        return f"<div>{words}</div>"
+    left = games - _MOST
+    more = f"<div>… and {left:,} more: <code>env.picture(i, 'svg')</code></div>" if left > 0 else ""
+    return f'<div>{words}</div><div style="display:flex;flex-wrap:wrap;gap:12px;margin:8px 0">{shown}</div>{more}'

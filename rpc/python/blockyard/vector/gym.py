@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ..formats.arguments import Ids
 from ..formats.opponents import Opponents, OpponentStats, has_policies
 from ..formats.packing import unpack
-from ..rendering.notebook import game_picture, page
-from ..rendering.svg import Svg
+from ..rendering.svg import Svg, game_picture, page
 from .attributes import OWN
 from .opponents import OpponentSeats, free
 from .policies import PolicyGames
