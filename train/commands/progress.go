@@ -117,14 +117,10 @@ type monitor struct {
 	speed  float64         // games per second in the last window
 }
 
-// A snapshot is what scrapes show of a run.
+// A snapshot is a run between two steps.
 type snapshot struct {
-	selfplay.Counts
-	played, fitted time.Duration // in this process
-	progress       float64
-	speed          float64
-	gate           *selfplay.Point // the last one; nil before the first
-	kept           int             // gates whose net became the best
+	selfplay.Run
+	speed float64 // games per second in the last window
 }
 
 const speedWindow = 5 * time.Second // the training time over which the speed is measured
@@ -142,35 +138,33 @@ func (m *monitor) after() {
 		m.speed = float64(r.Counts.Games-m.window.Games) / spent.Seconds()
 		m.window = r.Counts
 	}
-	s := &snapshot{Counts: r.Counts, played: r.Played, fitted: r.Fitted, progress: r.Progress(), speed: m.speed}
-	for k := range r.Curve {
-		s.gate = &r.Curve[k] // gates never change
-		if s.gate.Kept {
-			s.kept++
-		}
-	}
-	m.last.Store(s)
+	m.last.Store(&snapshot{*r, m.speed}) // the gates of its curve never change
 }
 
 func (m *monitor) metrics() ops.Collector {
 	return ops.Metrics("blockyard_train_", func(a *ops.Scrape) {
-		s := m.last.Load()
-		a.Add("iterations_total", "Rollouts played and learned from.", s.Iterations)
-		a.Add("games_total", "Games of self-play that ended.", s.Games)
-		a.Add("choices_total", "Choices made in self-play.", s.Moves)
-		a.Add("samples_total", "Samples learned from.", s.Rows)
-		a.Add("evaluations_total", "Positions that self-play evaluated.", s.Visited)
-		a.Add("play_seconds_total", "Wall-clock time of self-play in this process.", s.played)
-		a.Add("fit_seconds_total", "Wall-clock time of fitting nets in this process: the learner's share.", s.fitted)
-		a.Add("gate_seconds_total", "Wall-clock time of gates.", s.Gating)
-		a.Add("gates_total", "Gates passed.", s.Gated)
-		a.Add("kept_gates_total", "Gates whose net became the best one.", s.kept)
-		a.Add("progress_ratio", "Share of the budget that is spent.", s.progress)
-		a.Add("loss", "Loss of the last rollout, without a unit.", s.Loss)
+		s, kept, g := m.last.Load(), 0, selfplay.Point{}
+		for _, g = range s.Curve {
+			if g.Kept {
+				kept++
+			}
+		}
+		a.Add("iterations_total", "Rollouts played and learned from.", s.Counts.Iterations)
+		a.Add("games_total", "Games of self-play that ended.", s.Counts.Games)
+		a.Add("choices_total", "Choices made in self-play.", s.Counts.Moves)
+		a.Add("samples_total", "Samples learned from.", s.Counts.Rows)
+		a.Add("evaluations_total", "Positions that self-play evaluated.", s.Counts.Visited)
+		a.Add("play_seconds_total", "Wall-clock time of self-play in this process.", s.Played)
+		a.Add("fit_seconds_total", "Wall-clock time of fitting nets in this process: the learner's share.", s.Fitted)
+		a.Add("gate_seconds_total", "Wall-clock time of gates.", s.Counts.Gating)
+		a.Add("gates_total", "Gates passed.", s.Counts.Gated)
+		a.Add("kept_gates_total", "Gates whose net became the best one.", kept)
+		a.Add("progress_ratio", "Share of the budget that is spent.", s.Progress())
+		a.Add("loss", "Loss of the last rollout, without a unit.", s.Counts.Loss)
 		a.Add("games_per_second", "Games of self-play per second of training, over the last five seconds or more.", s.speed)
-		switch g := s.gate; {
-		case g == nil:
-		case m.run.Game.Solo != nil: // the game has one seat
+		switch {
+		case len(s.Curve) == 0:
+		case s.Game.Solo != nil: // the game has one seat
 			a.Add("gate_points", "Points per game at the last gate, in games of one seat.", g.PerGame)
 		default:
 			a.Add("gate_score_ratio", "Score of the last gate against the baseline, 0 to 1.", g.Score)
