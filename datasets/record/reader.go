@@ -12,7 +12,7 @@ import (
 	"blockyard/env"
 )
 
-// Choices, and steps with draws, of a game that Read returns at most. Reader.Replay has longer ones.
+// Limits of a game that Read returns: choices, and steps with draws. Reader.Replay replays longer games.
 const (
 	MaxChoices = 64 << 20
 	MaxDraws   = 16 << 20

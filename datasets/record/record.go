@@ -55,7 +55,7 @@ func (rec *Record) Add(acting env.Seats, m env.Moves) {
 	}
 }
 
-// AddDraws appends the draws of the last Reset or Step of s. With all of them, the record needs no generator.
+// AddDraws appends the draws of the last Reset or Step of s. With those of all steps, replaying needs no Seed.
 func (rec *Record) AddDraws(s env.State) {
 	rec.Draws = append(rec.Draws, s.Draws([]uint16{}))
 }
@@ -126,11 +126,11 @@ func (rec *Record) validHead() error {
 // ErrDiffers is wrapped by the error of Check for a game that does not replay as recorded.
 var ErrDiffers = errors.New("the replayed game differs from the record")
 
-// Check replays rec: g's rules, legal actions to the end of the game, scores and results as recorded.
+// Check replays rec by g's rules and checks that its actions are legal and its end is as recorded.
 func Check(g *env.Game, rec *Record) error { return NewReplay(g, rec).check() }
 
-// CheckNext is Check for the next game of r, without holding all of it. lookup is games.Recorded. It returns the first
-// line with the recorded end. After io.EOF, and other errors than ErrDiffers, r must not be used.
+// CheckNext is Check for the next game of r, which need not fit into memory. lookup is games.Recorded. The Record has
+// the game's first line and its end. After io.EOF, and other errors than ErrDiffers, r must not be used.
 func CheckNext(r *Reader, lookup func(name string, table []string) (*env.Game, error)) (*Record, error) {
 	head := new(Record)
 	if err := r.ReadPart(head); err != nil {

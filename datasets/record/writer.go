@@ -32,7 +32,7 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{out: bufio.NewWriter(w)}
 }
 
-// Create creates a file of records, compressed if it ends in .gz, which Close puts in its place.
+// Create creates a file of records, compressed if its name ends in .gz. It has its name after Close.
 func Create(path string) (*Writer, error) { return create(path, strings.HasSuffix(path, ".gz")) }
 
 func create(path string, compressed bool) (*Writer, error) {
@@ -107,7 +107,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// Sync writes all records to the disk. A compressed file then goes on with another member.
+// Sync writes all records to the disk. In a compressed file it begins another gzip member.
 func (w *Writer) Sync() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -148,7 +148,7 @@ func (w *Writer) close(keep bool) error {
 	return err
 }
 
-// Append opens a file of records at its end, without a last record that a killed writer left, or creates it.
+// Append opens a file of records at its end, or creates it. It removes an incomplete last record.
 func Append(path string) (*Writer, error) {
 	compressed := strings.HasSuffix(path, ".gz")
 	if st, err := os.Stat(path); err == nil && st.Size() > 0 {

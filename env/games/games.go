@@ -18,7 +18,7 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// All holds every game and variant, each game before its variants. The variants with a table of their own,
+// All holds every game and variant, each game before its variants. The variants with a Game.Table of their own,
 // such as "blocking:shapes=HASH", are not among them: see Open and Recorded.
 var All = []*env.Game{
 	blockbattle.Game,
@@ -77,7 +77,7 @@ func Rules(g *env.Game) string {
 // places name the players of a game for people, by seat.
 var places = [env.MaxSeats]string{"first", "second", "third", "fourth"}
 
-// Describe is a drawn position in plain text for a seat, or for nobody if it has no such seat. turn is a sentence.
+// Describe returns turn, a sentence about whose turn it is, and the drawn frame, for the player of seat, if there is one.
 func Describe(g *env.Game, frame *env.Frame, seats, seat int, turn string) string {
 	who := ""
 	if seats > 1 && seat < seats {
@@ -106,7 +106,7 @@ var tabled sync.Map
 
 // Open finds the game that a command line names: as Lookup does, or "blocking:shapes=FILE", Blocking with
 // the shapes of a file of 21 lines. The result's name has a hash of the shapes instead of the file, so that
-// it names the same game everywhere. Do not call Open with names that others sent.
+// it names the same game everywhere. It opens files: never pass it names that others sent.
 func Open(name string) (*env.Game, error) {
 	g, err := Lookup(name)
 	file, ok := strings.CutPrefix(name, shapes)

@@ -8,7 +8,7 @@ import (
 	"blockyard/env"
 )
 
-// A Resumable is an agent that can go on elsewhere: what it keeps from one call of Act to the next can be
+// A Resumable is an agent that can continue in another Env: what it keeps between calls of Act can be
 // written as bytes. An agent whose choices follow from the position that Act gets keeps nothing and writes
 // no bytes. An agent without these methods cannot be part of a checkpoint.
 type Resumable interface {
@@ -21,7 +21,7 @@ type Resumable interface {
 	RestoreMemory(src []byte) error
 }
 
-// Memory returns what an agent keeps. It returns an error for one that cannot go on elsewhere.
+// Memory returns what AppendMemory of an agent appends, or an error if the agent is not Resumable.
 func Memory(a env.Agent) ([]byte, error) {
 	if r, ok := a.(Resumable); ok {
 		return r.AppendMemory(nil)
@@ -29,7 +29,7 @@ func Memory(a env.Agent) ([]byte, error) {
 	return nil, errors.New("it is a program of its own, whose memory cannot be read")
 }
 
-// Recall returns a new agent with that memory.
+// Recall returns a new agent with what Memory returned.
 func Recall(factory AgentFactory, memory []byte) (env.Agent, error) {
 	a, err := factory(0) // what matters of the seed is in the memory
 	if err != nil {
@@ -48,8 +48,8 @@ func Recall(factory AgentFactory, memory []byte) (env.Agent, error) {
 // A Seated is the agent that plays a seat of an environment.
 type Seated struct {
 	Agent env.Agent // nil if the seat is driven, or if the environment has never been reset
-	// Choice is where the agent comes from. After SetMixtures it may be one that is not in the seat's mixture
-	// any more: the agent plays on to the end of the episode. Its weight does not matter.
+	// Choice is where the agent comes from. After SetMixtures it may be missing from the seat's mixture:
+	// the agent plays on to the end of the episode. Its weight does not matter.
 	Choice Choice
 }
 

@@ -221,7 +221,7 @@ func (e *Env) askAgents(w *worker, i int, set env.Seats, moves *env.Moves) error
 	return nil
 }
 
-// A Tracer is told every move of the episodes that it chooses, from Reset to the end. Its methods are
+// A Tracer gets every move of the episodes that it chooses, from Reset to the end. Its methods are
 // called from several goroutines at once, but never twice at once for one environment.
 type Tracer interface {
 	// Begin is called when environment i starts an episode of the given number with Reset(seed): after its agents have
@@ -237,7 +237,7 @@ type Tracer interface {
 }
 
 // Trace sets the tracer, nil for none, from the next episode of each environment on: Begin is not called
-// for episodes in progress. The former tracer is told nothing more.
+// for episodes in progress. The former tracer is not called again.
 func (e *Env) Trace(t Tracer) {
 	e.tracer = t
 	for i := range e.slots {

@@ -12,8 +12,8 @@ import (
 // MovesLen-1 of them in the order in which the agents were asked; zeros follow.
 const MovesLen = 16
 
-// A Log is steps of one environment, from which Replay plays them again: elsewhere, after Resume with what the
-// environment was before them. It makes up for a process that is lost, without repeating the searches of agents.
+// A Log records steps of one environment. After Resume with the snapshot from before them, in any process, Replay plays
+// them again, mostly without asking the agents: so games survive the loss of a process.
 type Log struct {
 	Env     int
 	Actions []env.Action // that were passed to Step: of the environment's rows, step after step

@@ -12,7 +12,7 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// Greeting returns the lines for a seat at the start of a game. The bot then answers that it is ready.
+// Greeting returns the lines for a seat at the start of a game. The bot answers "ready".
 func Greeting(s *tetrisduel.State, seat int, budget time.Duration) []string {
 	digits := make([]byte, tetrisduel.HalfTurns)
 	for t := range digits {
@@ -84,7 +84,7 @@ func End(s *tetrisduel.State, winner int, reason string) string {
 	}, " ")
 }
 
-// Judge returns the legal placement that an answer of the seat to move names: three decimals between blanks.
+// Judge returns the legal placement that an answer of the seat to move names: three numbers with blanks between them.
 func Judge(s *tetrisduel.State, line string) (a env.Action, ok bool) {
 	words := strings.Fields(line)
 	var p tetrisduel.Placement

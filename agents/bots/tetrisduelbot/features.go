@@ -9,8 +9,8 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-// The features are the board as the seat that has just moved and the other one see it, then what both share, then the
-// time left and the blocks to come (features.txt). All are about -2 to 2.
+// The features (features.txt) are the board as seen by the seat that has just moved and by the other one, then what
+// both share, then the time left and the blocks to come. All lie between about -2 and 2.
 const (
 	soon      = 3 // blocks to come of each seat that a half knows of
 	halfLen   = columns + 2*(columns-1) + 24 + 4*soon
@@ -212,8 +212,8 @@ func (r *FeatureReader) Shared(state env.State, _ int, out []float32) {
 	}
 }
 
-// NewLearned returns the evaluator that is net over the features: the log odds that the seat that has just moved wins,
-// or the like. The other seat's value is the negative.
+// NewLearned returns the evaluator that applies net to the features. Its value is for the seat that has just moved; the
+// other seat's is the negative.
 func NewLearned(net *mlp.Net) (*features.Counted, error) {
 	if err := features.Check(net, Len); err != nil {
 		return nil, err

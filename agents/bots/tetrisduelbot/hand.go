@@ -43,7 +43,7 @@ var TermNames = [Terms]string{
 
 type Weights [Terms]float32
 
-// A Hand is a search.Evaluator: terms times weights. At the end, all terms but points lose weight.
+// A Hand is a search.Evaluator: terms times weights. Near the end, all terms but points lose weight.
 type Hand struct {
 	Weights Weights
 	reader  FeatureReader

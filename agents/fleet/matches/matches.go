@@ -1,7 +1,7 @@
 // Package matches lets worker processes play the games of a match; see package fleet. The result is bit-identical to
 // that of the same match in one process.
 //
-// A job is one unit of the match, such as a pair of games. Its result are the records of these games, which are
+// A job is one unit of the match, such as a pair of games. Its result is the records of these games, which are
 // replayed before they count. A worker is refused if its rules, features or shipped weights differ, or its moves in a
 // test game. Agents that depend on a clock or on a program of one machine are refused when the match starts. An
 // interrupted match cannot be continued.
@@ -196,8 +196,8 @@ const (
 	logEvery  = 10 * time.Second // what workers have done
 )
 
-// Start lets workers play m, if --cluster is given: it sets m.Remote and m.Workers. The texts are those of A, and of B
-// if there is a B, on this command line. What people should know goes to out. The caller must Close the session.
+// Start lets workers play m, if --cluster is given: it sets m.Remote and m.Workers. texts are the specs of A and, if
+// there is one, B. Messages for people go to out. The caller must Close the session.
 func (f *Flags) Start(ctx context.Context, m *match.Match, texts []string, out io.Writer, log *slog.Logger,
 ) (*fleet.Session, error) {
 	if !f.Cluster.On {

@@ -1,6 +1,6 @@
-// Command arena is the arena: pages on which everybody plays the games against "learned", and watches and analyses
-// records, without a server. Built for js/wasm it is the program inside the pages, which answers what they ask. Built
-// for another machine it writes the folder of the pages, as in "make arena".
+// Command arena makes web pages that need no server, on which people play against the agent "learned", watch records
+// and analyse them. Built for js/wasm, it is the program in the pages that answers their requests. Built for anything
+// else, it writes the folder of the pages; see "make arena".
 package main
 
 import (

@@ -11,7 +11,7 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// A Ticker plays wintetris:tick in real time: the keys pressed during a tick are its bits.
+// A Ticker plays wintetris:tick in real time: the keys pressed during a tick make its action.
 type Ticker struct {
 	Next  func(context.Context) (key string, err error)  // waits for a key
 	Show  func(s env.State, seat int, paused bool) error // shows the position
@@ -35,7 +35,7 @@ func (p *Player) Ticker(speed float64) *Ticker {
 	}}
 }
 
-// TickTime returns how long a tick lasts at a level and a speed, which is as in Ticker.
+// TickTime returns how long a tick lasts at a level and a Ticker.Speed.
 func TickTime(level int, speed float64) time.Duration {
 	return time.Duration(wintetris.TickMS(level) / cmp.Or(speed, 1) * float64(time.Millisecond))
 }

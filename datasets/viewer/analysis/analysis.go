@@ -1,4 +1,4 @@
-// Package analysis has the types that say what seats could have played, for package agents/play/analyst and pages.
+// Package analysis has the types of an analysis: what seats could have played, and how good their choices were.
 package analysis
 
 import (

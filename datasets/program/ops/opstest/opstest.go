@@ -30,7 +30,7 @@ var units = []string{
 // A Page is the metrics of a program by name.
 type Page map[string]*dto.MetricFamily
 
-// Get returns the answer of a site to a request for a path, with its status.
+// Get returns the status and the body that a GET request is answered with.
 func Get(t *testing.T, url string) (status int, body string) {
 	t.Helper()
 	r, err := http.Get(url)
@@ -41,7 +41,7 @@ func Get(t *testing.T, url string) (status int, body string) {
 	return r.StatusCode, string(b)
 }
 
-// Scrape reads /metrics of a site, and fails the test if a metric of ours has no help, no unit, or other problems.
+// Scrape reads url/metrics, and fails the test if a metric of ours has no help, no unit, or other problems.
 func Scrape(t *testing.T, url string) Page {
 	t.Helper()
 	status, body := Get(t, url+"/metrics")
@@ -100,7 +100,7 @@ func (page Page) Missing(text []byte, prefix string) (all []string) {
 	return all
 }
 
-// Value returns the counter or gauge with these label values, in the order of their names, or fails the test.
+// Value returns the counter or gauge with these label values, sorted by label name, or fails the test.
 func (page Page) Value(t *testing.T, name string, labels ...string) float64 {
 	t.Helper()
 	require.Contains(t, page, name)
