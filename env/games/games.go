@@ -77,7 +77,7 @@ func Rules(g *env.Game) string {
 // places name the players of a game for people, by seat.
 var places = [env.MaxSeats]string{"first", "second", "third", "fourth"}
 
-// Describe returns turn, a sentence about whose turn it is, and the drawn frame, for the player of seat, if there is one.
+// Describe returns turn, a sentence about whose turn it is, and the drawn frame for the player of seat, if any.
 func Describe(g *env.Game, frame *env.Frame, seats, seat int, turn string) string {
 	who := ""
 	if seats > 1 && seat < seats {

@@ -43,7 +43,7 @@ class BlockyardError(Exception):
 
 
 class ProtocolError(BlockyardError):
-    """Client and server do not understand each other; the connection is closed."""
+    """Client and server do not understand each other; use the same version of both."""
 
 
 class AuthError(BlockyardError, PermissionError):
@@ -93,7 +93,7 @@ class BadStateError(BlockyardError, ValueError):
 
 
 class CheckpointError(BlockyardError, ValueError):
-    """Bytes are no checkpoint, damaged, of another version, or of another environment; the message says which."""
+    """Bytes are not a checkpoint, are damaged, or are of another version or environment; the message says which."""
 
 
 class OpponentError(BlockyardError, RuntimeError):

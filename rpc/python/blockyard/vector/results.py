@@ -17,12 +17,7 @@ _DTYPES = {"indptr": "<u4", "actions": "<u2", "planes": "u1", "globals": "<f4", 
 
 @dataclass(frozen=True)
 class ByRow:
-    """The legal actions of each row, in CSR (compressed sparse row) form, and what is said of each.
-
-    Attributes:
-        indptr: uint32 (rows + 1,), CSR offsets: row k has entries ``indptr[k]:indptr[k + 1]`` of the other arrays.
-        actions: uint16 (m,), ascending within a row.
-    """
+    """The legal actions of each row, in CSR form, and what is said of each."""
 
     indptr: NDArray[np.uint32]
     actions: NDArray[np.uint16]
@@ -50,12 +45,13 @@ class ByRow:
 
 @dataclass(frozen=True)
 class LegalActions(ByRow):
-    """The legal actions of each row, in CSR form: those of row k are also ``legal[k]``.
+    """The legal actions of each row, in CSR (compressed sparse row) form: those of row k are also ``legal[k]``.
 
     There is at least one per row: a row that need not act has only 0, which is ignored.
 
     Attributes:
-        indptr, actions: as in :class:`ByRow`.
+        indptr: uint32 (rows + 1,), CSR offsets: row k has entries ``indptr[k]:indptr[k + 1]`` of the other arrays.
+        actions: uint16 (m,), ascending within a row.
     """
 
     def __len__(self) -> int:
@@ -70,7 +66,7 @@ class LegalActions(ByRow):
         return f"LegalActions({len(self)} rows, {len(self.actions)} actions)"
 
     def sample(self, rng: np.random.Generator, idle: int = 0) -> NDArray[np.int64]:
-        """Return a uniformly random legal action for each row, int64 (rows,); idle for rows without one."""
+        """Return a uniformly random legal action for each row, int64 (rows,); ``idle`` for rows without one."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError(f"rng: want numpy.random.default_rng(seed), which is kept between calls, got {rng!r:.100}")
         counts, start = self.counts, self.indptr[:-1].astype(np.int64)
@@ -127,7 +123,8 @@ class Afterstates(Outcomes):
     of those that the game itself will make.
 
     Attributes:
-        indptr, actions: as in :class:`ByRow`.
+        indptr: uint32 (rows + 1,), CSR offsets: row k has entries ``indptr[k]:indptr[k + 1]`` of the other arrays.
+        actions: uint16 (m,), ascending within a row.
         planes: uint8 (m, C, H, W), as the seat observes them.
         globals: float32 (m, G).
         reward: float32 (m,), the reward of the seat for the action.
