@@ -23,6 +23,9 @@ const (
 	maxLineLength = 120 // characters, a tab counted as one
 )
 
+// folders have all sources; what stands beside them in a checkout was written by commands.
+var folders = []string{"agents", "datasets", "env", "train", "rpc"}
+
 // generated matches the line that marks a generated Go file.
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
@@ -96,7 +99,7 @@ func walkGo(root string, each func(file string, text []byte)) error {
 }
 
 // maxLines is what the Go of all programs may have, so that a reader can hold it.
-const maxLines = 72_000
+const maxLines = 69_000
 
 // helpers are packages for tests of several packages. No program contains them.
 var helpers = []string{
@@ -141,7 +144,7 @@ func TestPackageSizes(t *testing.T) {
 func TestSizes(t *testing.T) {
 	var found []string
 	seen := 0
-	for _, folder := range []string{"agents", "datasets", "env", "train", "rpc"} {
+	for _, folder := range folders {
 		err := filepath.WalkDir(filepath.Join("..", folder), func(file string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:

@@ -1,4 +1,4 @@
-"""The vector environment: all that users call."""
+"""The vector environment: what it adds to Gymnasium's. ``steps.py`` has reset and step, ``gym.py`` what it shows."""
 
 from __future__ import annotations
 
