@@ -24,22 +24,21 @@ type analyzeCmd struct {
 	Game    int      `placeholder:"N" help:"Number of the game in the file, from 1."`
 	Agent   string   `placeholder:"AGENT" help:"Agent whose search values the moves. Default: learned, else hand."`
 	Moves   int      `default:"5" help:"How many of the best moves to list, or of a game's largest losses."`
-	JSON    bool     `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
+	JSON    bool     `name:"json" xor:"web" help:"Print one line of JSON, as agents/JSON.md describes."`
 	Quiet   bool     `short:"q" help:"Print no progress bar."`
-	Web     bool     `help:"Show the games in a browser, with the best moves of every position."`
-	Listen  string   `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Address for --web; port 0 selects a free port."`
-	Open    bool     `help:"With --web: open the page in the default browser."`
+	Web     bool     `xor:"web" help:"Show the games in a browser, with the best moves of every position."`
+	Listen  string   `default:"127.0.0.1:0" needs:"web" placeholder:"HOST:PORT" help:"address; port 0 selects a free one."`
+	Open    bool     `needs:"web" help:"open the page in the default browser."`
 }
 
 func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
-	switch {
-	case c.Web && (c.JSON || c.Game > 0 && len(c.Records) > 1):
-		return program.Usage(errors.New("--web goes without --json, and with --game only for one file"))
+	switch one := len(c.Records) == 1; {
+	case c.Web && c.Game > 0 && !one, !c.Web && !one:
+		return program.Usage(errors.New("want one record, or --web without --game"))
 	case c.Web:
 		return c.web(ctx, con)
-	}
-	if len(c.Records) != 1 || c.Open || c.Moves < 1 {
-		return program.Usage(errors.New("want one record, --moves from 1, and --open only with --web"))
+	case c.Moves < 1:
+		return program.Usage(fmt.Errorf("--moves %d: want a number from 1", c.Moves))
 	}
 	place, err := c.place(c.Records[0])
 	if err != nil {

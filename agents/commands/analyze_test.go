@@ -106,9 +106,9 @@ func TestAnalyzeRefuses(t *testing.T) {
 		{one + "#3 --agent nobody", 1, `unknown agent "nobody"`},
 		{one + "#3 --agent random", 1, "it gives no values to actions"},
 		{"/no/such/file#3", 1, "no such file"},
-		{one + "#3 --open", 2, "--open only with --web"},
-		{one + "#3 --moves 0", 2, "--moves from 1"},
-		{one + " --web --json", 2, "--web goes without --json"},
+		{one + "#3 --open", 2, "--open needs --web"},
+		{one + "#3 --moves 0", 2, "--moves 0: want a number from 1"},
+		{one + " --web --json", 2, "--json and --web can't be used together"},
 	} {
 		status, out, errs := agents(t.Context(), "analyze "+c.line)
 		require.Equal(t, c.status, status, c.line)

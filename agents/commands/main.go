@@ -1,5 +1,4 @@
-// Package commands is the command line of the program agents: a file per command, which parses flags and calls the
-// packages that do the work.
+// Package commands is the command line of the program agents: a file per command, which calls other packages.
 package commands
 
 import (

@@ -29,24 +29,23 @@ import (
 )
 
 type playCmd struct {
-	Game   string        `arg:"" help:"Name of the game."`
-	Agent  []string      `short:"a" sep:"none" placeholder:"AGENT" help:"Agent of the next seat; one alone plays all."`
-	A      string        `name:"a" placeholder:"AGENT" help:"Agent of the first seat; human is you, at this terminal."`
-	B      string        `name:"b" placeholder:"AGENT" help:"Agent of the other seats. Default: learned, with --a."`
-	Seats  int           `placeholder:"N" help:"Number of seats, if several are possible. Default: that of agents."`
-	Seed   uint64        `default:"1" help:"Seed of the game."`
-	Show   bool          `help:"Show every position as it is played."`
-	Pause  time.Duration `default:"100ms" needs:"show" help:"Time between positions on a terminal."`
-	Speed  *float64      `placeholder:"X" help:"WinTetris: speed of the clock; 1 is the rules', 0 none (--plugin only)."`
-	Record string        `placeholder:"FILE" help:"Append the game to these records. Default: played.jsonl with --web."`
+	Game   string   `arg:"" help:"Name of the game."`
+	Agent  []string `short:"a" sep:"none" xor:"a,b,p" placeholder:"AGENT" help:"Agent of the next seat; one plays all."`
+	A      string   `name:"a" xor:"a,p1" placeholder:"AGENT" help:"Agent of the first seat; human is you, at a terminal."`
+	B      string   `name:"b" xor:"b" needs:"a" placeholder:"AGENT" help:"agent of the other seats. Default: learned."`
+	Seats  int      `xor:"p2" placeholder:"N" help:"Number of seats, if several are possible. Default: that of agents."`
+	Seed   uint64   `default:"1" help:"Seed of the game."`
+	Show   bool     `help:"Show every position as it is played."`
+	Speed  *float64 `placeholder:"X" help:"WinTetris: speed of the clock; 1 is the rules', 0 none (--plugin only)."`
+	Record string   `xor:"p3" placeholder:"FILE" help:"Append the game to this file. Default: played.jsonl with --web."`
+
+	Pause time.Duration `default:"100ms" needs:"show" help:"Time between positions on a terminal."`
 	webFlags
 	pluginFlags
 }
 
 func (c *playCmd) Run(ctx context.Context, con *console) error {
 	switch {
-	case c.Plugin != "" && c.webFlags != (webFlags{}):
-		return program.Usage(errors.New("--plugin does not go with --web, --listen and --open"))
 	case c.Plugin != "":
 		return c.plugged(ctx, con)
 	case c.Web:
@@ -100,8 +99,11 @@ func (c *playCmd) match() (m match.Game, agents []*bots.Agent, err error) {
 	if err != nil {
 		return m, nil, err
 	}
-	if err := c.ab(g); err != nil {
-		return m, nil, err
+	if c.A != "" {
+		others := slices.Repeat([]string{cmp.Or(c.B, "learned")}, max(c.Seats, g.MinSeats)-1)
+		c.Agent = append([]string{c.A}, others...)
+	} else if len(c.Agent) == 0 {
+		return m, nil, errors.New("missing flags: --a=AGENT, or --agent=AGENT for every seat")
 	}
 	names, seats := c.Agent, cmp.Or(c.Seats, max(len(c.Agent), g.MinSeats))
 	if seats < g.MinSeats || seats > g.MaxSeats {
@@ -124,22 +126,6 @@ func (c *playCmd) match() (m match.Game, agents []*bots.Agent, err error) {
 		m.Names, agents = append(m.Names, a.Recorded()), append(agents, a)
 	}
 	return m, agents, nil
-}
-
-func (c *playCmd) ab(g *env.Game) error {
-	switch {
-	case c.A == "" && c.B == "" && len(c.Agent) == 0:
-		return errors.New("missing flags: --a=AGENT, or --agent=AGENT for every seat")
-	case c.A == "" && c.B == "":
-		return nil
-	case c.A == "":
-		return errors.New("--b without --a: want --a=AGENT, the agent of the first seat")
-	case len(c.Agent) > 0:
-		return errors.New("--agent does not go with --a and --b: name every seat with one or the other")
-	}
-	others := slices.Repeat([]string{cmp.Or(c.B, "learned")}, max(c.Seats, g.MinSeats)-1)
-	c.Agent = append([]string{c.A}, others...)
-	return nil
 }
 
 // watch returns a function that shows each position, on a terminal in place, and the actions chosen in it.
@@ -208,13 +194,11 @@ type people struct {
 }
 
 func (c *playCmd) humanSpeed() (float64, error) {
-	if c.Speed == nil {
-		return 1, nil
+	speed := *cmp.Or(c.Speed, new(1.))
+	if !(speed > 0 && speed <= 1000) {
+		return 0, fmt.Errorf("--speed %g: want more than 0 for a person, at most 1000", speed)
 	}
-	if !(*c.Speed > 0 && *c.Speed <= 1000) {
-		return 0, fmt.Errorf("--speed %g: want more than 0 for a person, at most 1000", *c.Speed)
-	}
-	return *c.Speed, nil
+	return speed, nil
 }
 
 // sit returns the agent of a person. The first one makes the terminal pass on single keys.
@@ -253,7 +237,7 @@ func (p *people) open() error {
 }
 
 type webFlags struct {
-	Web    bool   `help:"Play in a web browser: print the address of the page and serve it until interrupted."`
+	Web    bool   `xor:"p4" help:"Play in a web browser: print the address of the page and serve it until interrupted."`
 	Listen string `needs:"web" placeholder:"HOST:PORT" help:"address; port 0 selects a free port. Default: 127.0.0.1:0."`
 	Open   bool   `needs:"web" help:"open the page in the default browser."`
 }

@@ -36,8 +36,8 @@ func TestAPersonPlays(t *testing.T) {
 	require.Equal(t, []string{"fall", "hand:ply=1"}, checked(t, file)[2].Agents)
 	for line, want := range map[string]string{
 		"play wintetris --a human":                      "this needs a terminal",
-		"play blockbattle --b first":                    "--b without --a",
-		"play blockbattle --a human -a first":           "--agent does not go with --a and --b",
+		"play blockbattle --b first":                    "--b needs --a",
+		"play blockbattle --a human -a first":           "--agent and --a can't be used together",
 		"play blockbattle --a human --b no":             "no",
 		"play wintetris:tick --a human --speed 0":       "want more than 0 for a person",
 		"play blockbattle --agent human --agent nobody": "nobody",

@@ -19,10 +19,10 @@ import (
 )
 
 type pluginFlags struct {
-	Plugin   string         `placeholder:"FILE" help:"WinTetris: play with the solver in this library, or NAME=FILE."`
+	Plugin   string         `xor:"p,p1,p2,p4" placeholder:"FILE" help:"WinTetris: solver in this library, or NAME=FILE."`
 	Options  string         `needs:"plugin" placeholder:"TEXT" help:"options to open the solver with."`
-	Games    int            `needs:"plugin" placeholder:"N" help:"number of games, with seeds from --seed on. Default: 1."`
-	Strict   bool           `needs:"plugin" help:"an answer with conflicting bits loses the game."`
+	Games    int            `needs:"plugin" placeholder:"N" help:"games, with seeds from --seed on. Default: 1."`
+	Strict   bool           `needs:"plugin" xor:"p3" help:"an answer with conflicting bits loses the game."`
 	CapLines int            `needs:"plugin" placeholder:"N" help:"stop a game after this many lines."`
 	LimitMS  *int           `name:"limit-ms" needs:"plugin" placeholder:"MS" help:"limit of an answer. Default: 1000."`
 	Patience *time.Duration `needs:"plugin" placeholder:"TIME" help:"time limit of a call. Default: 10s."`
@@ -111,12 +111,8 @@ func (c *playCmd) player(con *console) (*library.Player, error) {
 	switch {
 	case c.Game != wintetris.Game.Name && c.Game != wintetris.TickGame.Name:
 		return nil, fmt.Errorf("--plugin is for %s, not %s", wintetris.Game.Name, c.Game)
-	case len(c.Agent) > 0 || c.A != "" || c.B != "" || c.Seats > 1:
-		return nil, errors.New("--plugin goes without --agent, --a, --b and --seats")
 	case c.Games > 1 && (c.Show || c.Record != "" || c.Speed != nil):
 		return nil, errors.New("--show, --record and --speed are for one game: leave out --games")
-	case c.Strict && c.Record != "":
-		return nil, errors.New("--strict does not go with --record: records are of games that are not strict")
 	case c.Speed != nil && !(*c.Speed >= 0 && *c.Speed <= 1000):
 		return nil, fmt.Errorf("--speed %g: want 0 to 1000", *c.Speed)
 	case c.Games < 1 || c.CapLines < 0 || limit < 0 || patience < 0:

@@ -83,14 +83,14 @@ func TestPlayWithALibrary(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"play blocking --plugin x":                      "--plugin is for wintetris, not blocking",
-		"play wintetris --plugin x --agent hand":        "--plugin goes without --agent",
+		"play wintetris --plugin x --agent hand":        "--agent and --plugin can't be used together",
 		"play wintetris --plugin x --games=-1":          "--games is at least 1",
 		"play wintetris --plugin x --limit-ms=-1":       "not negative",
 		"play wintetris --agent hand --games 2":         "--games needs --plugin",
 		"play wintetris":                                "missing flags: --a=AGENT",
 		"play wintetris --plugin x --games 2 --show":    "are for one game",
 		"play wintetris --plugin x --speed=-1":          "want 0 to 1000",
-		"play wintetris --plugin x --strict --record y": "records are of games that are not strict",
+		"play wintetris --plugin x --strict --record y": "--record and --strict can't be used together",
 		"play wintetris --agent hand --limit-ms 1000":   "--limit-ms needs --plugin",
 	} {
 		status, _, errs := agents(ctx, line)

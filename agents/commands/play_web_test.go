@@ -72,7 +72,7 @@ func TestPlayInTheBrowser(t *testing.T) {
 		"play blocking --web --speed 2":                         "--speed is for WinTetris in real time",
 		"play blocking --web --show":                            "--show is for the terminal",
 		"play blocking --open --a human":                        "--open needs --web",
-		"play wintetris --web --plugin x":                       "--plugin does not go with --web",
+		"play wintetris --web --plugin x":                       "--web and --plugin can't be used together",
 		"play blocking --web --listen " + taken.Addr().String(): "name another address with --listen",
 	} {
 		status, _, errs := agents(t.Context(), line)

@@ -25,12 +25,9 @@ func (*pingCmd) Help() string {
 	return "http://HOST:PORT is the address of --http: then only its /healthz is asked, which needs no token."
 }
 
-// healthTimeout bounds the request for /healthz.
-const healthTimeout = 5 * time.Second
-
 // health asks for /healthz of a server with --http. Containers without a shell check their health so.
 func health(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+"/healthz", nil)
 	if err != nil {
