@@ -237,8 +237,7 @@ type Text struct {
 // Own is text of the user of this program, such as an argument. TestCallersOfOwn lists its callers, with reasons.
 func Own(text string) Text { return Text{text: text, own: true} }
 
-// Foreign is text of anybody else. It only names agents of this program, and weights, by content, that came along with
-// it.
+// Foreign is text of anybody else. It only names agents of this program, and weights by content that came with it.
 func Foreign(text string, weights entry.Reader) Text { return Text{text: text, weights: weights} }
 
 func (t Text) With(weights entry.Reader) Text {

@@ -10,8 +10,7 @@
 //	NAME=AGENT            any of these under a name of your own, which tables, records and pages show
 //
 // A NAME is letters, digits and _ . + - without a blank, and ends at the first equals sign. So hand:ply=1 and
-// exec:A=1 ./bot have none; write exec: before a command that begins with a variable, and ./ before a file whose name
-// has an equals sign.
+// exec:A=1 ./bot have none; write exec: before a command that begins with a variable, ./ before a file with =.
 //
 // The agents of this program are those that the entry of a game lists (package entry), and two that play every game:
 //

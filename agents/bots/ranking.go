@@ -15,8 +15,7 @@ import (
 // A Ranking is an entry.Ranker. With n plies it plays an action and lets a search of n-1 plies go on from there, so the
 // value of the best action is that of the search of n plies, as long as that does not leave it out.
 //
-// In games in which seats take turns, it searches the actions that are best at one ply, as many as the search is wide.
-// In others it searches all.
+// Where seats take turns, it searches as many of the best actions at one ply as the search is wide; elsewhere, all.
 type Ranking struct {
 	game  *env.Game
 	eval  search.Evaluator

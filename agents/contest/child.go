@@ -34,8 +34,7 @@ type Spec struct {
 	// Stdout and Stderr read the program's output to its end, each in a goroutine of its own.
 	// A nil reader discards the output.
 	Stdout, Stderr func(r io.Reader)
-	// Input opens a pipe to standard input, Child.In; otherwise standard input is empty. It does
-	// not go together with Frames.
+	// Input opens a pipe to standard input, Child.In, which is empty otherwise. Frames exclude it.
 	Input bool
 	// Frames, if not nil, opens two more pipes: the program reads Child.In as file 3 and
 	// writes file 4, which Frames reads. On Windows they are standard input and output.

@@ -17,8 +17,7 @@ type Contest struct {
 	Options []Option // what a host may set
 	Losses  []string // reasons of an Outcome for which the loser is to blame, such as "illegal"
 	Uploads Uploads
-	// Open returns how games of g are played. It is nil if the programs are started anew for every turn, which
-	// series.Rounds plays.
+	// Open returns how games of g are played. It is nil if series.Rounds starts programs anew for every turn.
 	Open func(g *env.Game, s Settings) (*Setup, error)
 }
 

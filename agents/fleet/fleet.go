@@ -127,8 +127,7 @@ func parseResult(h nats.Header) (*resultMessage, error) {
 	return r, CheckName(r.Worker)
 }
 
-// Bounds of the queues. A job is queued Limits.Deliveries times at most. A result may be stored twice, before and after
-// its job is delivered again.
+// Bounds of the queues. A job is queued Limits.Deliveries times at most, and its result may be stored twice.
 const (
 	resultsPerJob = 2
 	taskBytes     = 64 << 20

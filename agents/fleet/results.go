@@ -117,8 +117,7 @@ func (s *Server) take(msg jetstream.Msg) {
 }
 
 // exclude lets a worker play no more for the run, since no worker can have played what it sent for a job, which is then
-// queued again. The job is given up when that happens with as many workers as it may be given to. The caller holds
-// taking.
+// queued again. The job is given up when that happens with as many workers as may have it. The caller holds taking.
 func (s *Server) exclude(ctx context.Context, worker string, j *Job, why error) {
 	s.roster.trouble(Trouble{Job: j.ID, Worker: worker, Error: why.Error()})
 	all := s.roster.exclude(worker, fmt.Sprintf("its result of %s %s: %v", s.options.Noun, j.ID, why))

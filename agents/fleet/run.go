@@ -86,8 +86,7 @@ func (r *Run) differ(fact, theirs, ours string) error {
 	return fmt.Errorf("run %s: its process has %s %s, this worker %s: run the same program", r.ID, fact, theirs, ours)
 }
 
-// AgreeSelfTest returns an error, which wraps ErrRefused, if the SHA-256 of a self-test is another one in the run's
-// process.
+// AgreeSelfTest returns an error that wraps ErrRefused if the run's process has another SHA-256 of a self-test.
 func (r *Run) AgreeSelfTest(of, theirs, ours string) error {
 	if theirs == ours {
 		return nil

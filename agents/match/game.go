@@ -34,8 +34,7 @@ const viewStream = 0x76696577
 
 // Play plays g to its end. An agent sees only its own copy of each position, in which everything hidden from its seat
 // is drawn anew (env.View); the copy depends only on the seed, the step and the seat. An error names the agent and
-// its seat; it may be the error of ctx. The record then holds the game so far, marked as stopped. Play does not Close
-// the agents.
+// its seat; it may be the error of ctx. The record then is the game so far, marked as stopped. Play Closes no agent.
 func Play(ctx context.Context, g Game) (*record.Record, error) {
 	n := len(g.Agents)
 	switch {

@@ -43,8 +43,7 @@ type Match struct {
 	Workers int // units played at once; below 1 counts as 1
 
 	// Record, if set, is called with the record of every game in order: unit by unit. Progress, if set, is called
-	// after every unit with the number of games played so far and a few words about them. Both are called from the
-	// goroutine that called Play.
+	// after every unit with the number of games played so far and a few words about them. Both run where Play was called.
 	Record   func(*record.Record) error
 	Progress func(games int, text string)
 

@@ -52,8 +52,7 @@ type File struct {
 }
 
 // Source returns the bot's file, not compiled yet. Weights keep as many bits as fit into MaxChars less 5,000
-// characters; at 13 bits, the fewest, the file may have MaxChars. If not all bits fit, the bot plays with the rounded
-// network.
+// characters; at 13 bits, the fewest, the file may have MaxChars. If not all fit, the bot plays a rounded network.
 func (b Bot) Source() (f *File, err error) {
 	defer func() {
 		if err != nil {
@@ -183,8 +182,7 @@ func inTree(dir string) error {
 	}
 }
 
-// The flattened program holds these two in place of the network, whose number of bits depends on the length of the
-// rest.
+// The flattened program holds these two for the network, whose number of bits depends on the length of the rest.
 const (
 	textMark   = "the text of the network"
 	headerMark = "the name of the network"

@@ -127,8 +127,7 @@ type Series[G any] struct {
 	lost bool // see Require
 }
 
-// Line is a kind of line of a game. The first one is a "game", for which check fills in a new G; the last one is an
-// "end" and has the same id.
+// Line is a kind of line of a game. The first is a "game", whose check fills a new G; the last an "end" of its id.
 func Line[G, T any](s *Series[G], name string, check func(*Tally, *G, Values, *T)) Kind {
 	return Tagged(name, name, func(t *Tally, v Values, inputs *T) {
 		if name == "game" {

@@ -20,8 +20,7 @@ const minariSteps = 131071
 
 // Minari writes a folder per episode, one seat's game, for Minari's Parquet storage: a row per step and one for the
 // last observation, Dict(planes, globals). Actions are ids, rewards changes of the result; infos have action_mask and
-// score. Left out are episodes with a decision without an action, which has no id, and those of more than 131,071
-// steps.
+// score. Left out are episodes with a decision without an action, which has no id, and of more than 131,071 steps.
 type Minari struct {
 	*columns
 	folder, id string // folder of the data, name of the dataset

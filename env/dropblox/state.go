@@ -194,8 +194,7 @@ const mostEarned, maxPoints = 1<<MaxSize - 1, 1 << 30
 func (s *State) Check() error {
 	c := env.Checker{Game: "dropblox"}
 	c.Draws(&s.Rand)
-	// Every turn adds a square or more, and every full row earns a point or more. Positions that training starts from have
-	// up to mostEarned more.
+	// Every turn adds a square or more, every full row a point or more; starts of training have up to mostEarned more.
 	c.Range("Points", int(s.Points), 0, min(maxPoints, mostEarned*(int(s.Turns)+1)))
 	c.Range("Turns", int(s.Turns), 0, Rows*Cols+Cols*int(s.Points))
 	c.Range("Twister.At", int(s.Twister.At), 0, words)

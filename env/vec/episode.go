@@ -245,8 +245,7 @@ func (e *Env) Trace(t Tracer) {
 	}
 }
 
-// ContinueTrace lets the tracer follow environment i's episode after Resume, as if its Begin had chosen it, and reports
-// whether it does.
+// ContinueTrace lets the tracer follow environment i's episode after Resume, as its Begin would; it says if it does.
 func (e *Env) ContinueTrace(i int) bool {
 	sl := &e.slots[i]
 	sl.traced = e.tracer != nil && sl.live && !sl.ended()

@@ -72,8 +72,7 @@ func (c *Client) Hello(token string) error {
 // New returns a client on a fresh connection. The caller sends Hello.
 func New(conn net.Conn) *Client { return &Client{conn: conn, r: bufio.NewReader(conn)} }
 
-// Close ends the session, all of whose handles the server frees. Between two calls nothing is left to be read from
-// Conn.
+// Close ends the session, all of whose handles the server frees. Between two calls, Conn has nothing to read.
 func (c *Client) Close() error   { return c.conn.Close() }
 func (c *Client) Conn() net.Conn { return c.conn }
 

@@ -115,8 +115,7 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// invalid says that a request is not as the schema has it, badRequest that it cannot be done now, gone that there is no
-// such session.
+// invalid says that a request breaks the schema, badRequest that it cannot be done now, gone that no session has it.
 func invalid(err error) error {
 	return &failure{http.StatusUnprocessableEntity, "VALIDATION_ERROR", err}
 }

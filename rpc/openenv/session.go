@@ -134,8 +134,7 @@ func (p *session) reserve(turns int) error {
 	return err
 }
 
-// A place is where a session is found: by the name of the client's token and the id of the episode. The episode without
-// a name is also found by "".
+// A place is where a session is found: by the client's token and the id of the episode, "" for one without a name.
 type place struct{ token, id string }
 
 // ownPrefix begins the ids of sessions that belong to a connection and end with it.

@@ -19,7 +19,6 @@ import (
 // An entrance holds the connections of one listener that have not said hello, the oldest first. They do not count as
 // sessions: strangers cannot keep out those who have the token, nor those who use another listener. They do not
 // count towards the budgets either, since their number is bounded: one more than Limits.MostWaiting drops the oldest.
-// Server.mu guards it.
 type entrance struct{ waiting []*session }
 
 func (e *entrance) remove(ses *session) {

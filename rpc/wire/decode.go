@@ -5,8 +5,7 @@ import "io"
 // firstRead is the number of bytes read of a message before its length is known.
 const firstRead = 4096
 
-// A Reader reads messages from a connection. Its memory for a message grows with the bytes that have
-// arrived, up to the limit.
+// A Reader reads messages from a connection. Its memory grows with the bytes that have arrived, up to the limit.
 type Reader struct {
 	r    io.Reader
 	rest []byte // bytes of the next message, already read

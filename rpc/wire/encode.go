@@ -107,8 +107,7 @@ func Result(id uint32, result any) ([][]byte, error) {
 	return out.flush()
 }
 
-// Notify returns the bytes of the notification method, with the params h, id and result, as pieces to be sent one after
-// the other.
+// Notify returns the bytes of the notification method, with the params h, id and result, as pieces to be sent in turn.
 func Notify(method string, h, id uint32, result Fields) ([][]byte, error) {
 	out := encoder{tail: []byte{0x93, Notification}}
 	out.plain(method)

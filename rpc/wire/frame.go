@@ -46,8 +46,7 @@ type Frame struct {
 // Cap returns the size of the frame's memory.
 func (f *Frame) Cap() int { return cap(f.buf) }
 
-// peek reads kind, id and method from the start of a message that may still be incomplete; ok is false
-// until they have arrived.
+// peek reads kind, id and method from the start of a message; ok is false until they have arrived.
 func (f *Frame) peek(b []byte) (rest []byte, ok bool, err error) {
 	if len(b) == 0 {
 		return nil, false, nil
@@ -196,8 +195,7 @@ func (f *Frame) Options(i int, into any) error {
 	return nil
 }
 
-// A Natural is an option that is 0 or more, such as a seed. Decoding it as a plain uint64 would take -1 for the largest
-// number there is.
+// A Natural is an option that is 0 or more, such as a seed. A plain uint64 would take -1 for the largest number.
 type Natural uint64
 
 func (n *Natural) DecodeMsgpack(d *msgpack.Decoder) error {

@@ -88,8 +88,7 @@ type token struct {
 	payload uint64 // bytes that follow
 }
 
-// readToken reads the head of the value at the start of b. If the head is incomplete, ok is false and head
-// is its full length.
+// readToken reads the head of the value at the start of b. If it is incomplete, ok is false and head its full length.
 func readToken(b []byte) (t token, ok bool) {
 	if len(b) == 0 {
 		return token{head: 1}, false

@@ -1,7 +1,6 @@
 // Package entry describes what one game offers beyond its rules: evaluators for agents, the features and the weights of
 // a value network, the protocol of its contest, and the program that is submitted to that contest. The package of each
-// game below agents/bots has one Entry, and package bots lists them. Code for all games uses that list and names no
-// game.
+// game below agents/bots has one Entry, and package bots lists them. Code for all games names none.
 //
 // An agent is a Search with a Judge, which values positions: the hand-tuned Baseline or the network of Learned.
 package entry
@@ -90,8 +89,7 @@ type Search struct {
 	Ranker func(g *env.Game, j Judge, o Options) (Ranker, error)
 }
 
-// A Ranker values every action of a position by the game's search, of which an agent needs only the best one. It is not
-// safe for concurrent use.
+// A Ranker values every action of a position by the game's search. It is not safe for concurrent use.
 type Ranker interface {
 	// Rank returns the values of seat's legal actions in s, or of the most promising ones and of the action also.
 	// Higher is better; values of one call are comparable. A value within search.Far of ±search.Win means that the game

@@ -170,8 +170,7 @@ const (
 func RandomSeed() string { return strconv.FormatUint(rand.Uint64(), 10) }
 
 // A Program says how to start a player; Argv[0] is absolute. It is started for every turn, with the state as JSON and
-// the remaining seconds as further arguments, and writes one command per line. Rules §8 and §9 say when a turn ends and
-// which output counts.
+// the remaining seconds as further arguments, and writes one command per line: rules §8, §9 say what counts when.
 //
 // A program cannot block its host or make it use unlimited memory: the time, the number of commands and the size of the
 // output are limited, and the program's process group is killed at the end of the turn.

@@ -116,8 +116,7 @@ func (e *Entrant) contain(dir string, rivals []*Entrant) {
 }
 
 // Prepare makes an entrant ready to play: it compiles a submission below the folder dir, and puts a command into a cage
-// where it does not see its rivals, unless l.Open is set. If its author has to change something, Refused says so, and
-// the error is nil.
+// where it does not see its rivals, unless l.Open is set. What its author has to change is in Refused.
 func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, memory int64, rivals []*Entrant) error {
 	into := filepath.Join(dir, BuildDir, noFile.ReplaceAllString(strings.TrimLeft(e.Name, "."), "_"))
 	if e.from.Kind == bots.Submission {

@@ -1,7 +1,6 @@
 // Package blockinglog compares reference cases of Blocking with package blocking: whole games (game, turn, skip and end
 // by "type"), first moves with all codes that mean the same ("equivalent"), and the table of shapes (a key per letter).
-// A replay takes the number of players, the letters and the answers from the transcript, and compares every other
-// value.
+// A replay takes the number of players, the letters and the answers from the transcript, and compares the rest.
 package blockinglog
 
 import (

@@ -2,8 +2,7 @@
 // are parts of games (game, turn, end), a turn from a position (case), the first uniform numbers of a seed (rng), the
 // types drawn at scores (blocks), a game as files (history), or without a kind a block of the table ("offsets"). A
 // replay takes seeds, commands and output from the transcript, and in a case also the board and two blocks. It compares
-// every other value, and files byte by byte. Boards are lists of rows without the empty ones at the top, points are
-// [row, column].
+// every other value, and files byte by byte. Boards are rows without the empty ones at the top, points [row, column].
 package dropbloxlog
 
 import (

@@ -3,8 +3,7 @@
 // Site is nil, and its methods do nothing.
 //
 // Metrics are named blockyard_PROGRAM_WHAT_UNIT. The unit is a base unit of Prometheus (seconds, bytes, ratio) or the
-// noun that is counted (steps, games); counters end in _total. Values are read at a scrape, from counters that the
-// program keeps anyway.
+// noun that is counted (steps, games); counters end in _total. Values are read at a scrape, from counters.
 //
 // Nothing is served by default. The pages need no password and can only be read. They contain counts, limits, the names
 // (not the secrets) of tokens and teams, and the Go version; no addresses of clients, no paths, no command line. An
@@ -194,8 +193,7 @@ type Scrape struct {
 	to     chan<- prometheus.Metric
 }
 
-// Add adds the value of a metric: a number, or a time.Duration in seconds; a name in _total is a counter's. labels are
-// names and values in turn.
+// Add adds a number, or a time.Duration in seconds. Of labels, names and values alternate; _total ends a counter.
 func (s *Scrape) Add(name, help string, value any, labels ...string) {
 	kind := prometheus.GaugeValue
 	if strings.HasSuffix(name, "_total") {

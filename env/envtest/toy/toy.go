@@ -1,5 +1,4 @@
-// Package toy has two games that are small enough to follow on paper. They are for tests of packages
-// that work with every game.
+// Package toy has two games, small enough to follow on paper, for tests of packages that work with every game.
 //
 // A card of value 1, 2 or 3 lies open, and the next card is hidden. On card c a seat chooses one of the
 // numbers 1 … c and scores that many points; the action id is (c-1)*3 + number-1. In Pick both seats

@@ -213,8 +213,7 @@ func (l *Last) Size() int {
 	return all/l.b.Config.Envs + 4 + 4
 }
 
-// Of returns those of some games, one after the other in each field. They are written to buf, which has room for Size
-// bytes for each of them.
+// Of returns those of some games, one after the other in each field, in buf, which has Size bytes for each.
 func (l *Last) Of(list []int, buf []byte) wire.Fields {
 	buf = buf[:0]
 	from := func(at int) []byte { return buf[at:len(buf):len(buf)] }

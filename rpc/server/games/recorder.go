@@ -1,5 +1,4 @@
-// Package games writes down the games that clients play on a server: those in progress, and the finished ones until the
-// client fetches them.
+// Package games writes down the games that clients play on a server: those in progress, and others until fetched.
 package games
 
 import (

@@ -21,8 +21,7 @@ type Use struct {
 	Timers     int
 }
 
-// SessionUse is what a connection takes: its socket, the goroutines that read and answer, and the read and the write
-// deadline.
+// SessionUse is what a connection takes: its socket, the goroutines that read and answer, and two deadlines.
 var SessionUse = Use{Sessions: 1, Files: 1, Goroutines: 2, Timers: 2}
 
 // add adds v, sign times.
@@ -152,8 +151,7 @@ func (l *Ledger) Fits(n int) error {
 	return wire.Exceeds("max_reply", int64(l.limits.MaxReply), int64(n+ReplyRoom), "--max-reply")
 }
 
-// A Tab is what one owner has taken of a ledger with a token: a session, or one of its handles. Only one goroutine may
-// use it at a time.
+// A Tab is what one owner, a session or one of its handles, has taken of a ledger. One goroutine uses it at a time.
 type Tab struct {
 	*Ledger
 	holder *Holder

@@ -121,8 +121,7 @@ func (l *Limits) Fit(log *slog.Logger) {
 const Unlimited = int64(math.MaxInt64)
 
 // Fitting returns the largest MaxMemory that leaves this process room for all else, out of the memory that it may take,
-// and what bounds that. It is a quarter less, which also has room for what a process takes beyond MaxMemory, but for
-// little memory half.
+// and what bounds that. It is a quarter less, for what a process takes beyond MaxMemory, or half of little memory.
 func Fitting() (bytes int64, bound string) {
 	most, bound := machine()
 	return fitting(most), bound

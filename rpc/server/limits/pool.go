@@ -39,8 +39,7 @@ type Pool struct {
 // shares is the part of MaxBuffered that is divided among the sessions: one in so many bytes.
 const shares = 6
 
-// newRequests returns the pool of requests. Everybody is to blame once a request has waited for as long as it may take
-// to arrive.
+// newRequests returns the pool of requests. All are to blame once one has waited for as long as it may take to arrive.
 func newRequests(l *Limits, g *Garbage) *Pool {
 	share := min(l.MaxBuffered/shares/int64(max(1, l.MaxSessions)), Control)
 	return &Pool{share: share, most: l.MaxBuffered - share*int64(l.MaxSessions), every: l.FrameTimeout,
@@ -244,8 +243,7 @@ type waiter struct {
 	ready         chan struct{}
 }
 
-// Await is Grow, but waits for room. It fails if the connection is cut, if it has waited for too long, and at the end
-// of ctx.
+// Await is Grow, but waits for room. It fails if the connection is cut, after too long, and at the end of ctx.
 func (h *Holding) Await(ctx context.Context, n, owed, most int64) error {
 	p, w := h.of, &waiter{h, n, owed, most, make(chan struct{})}
 	p.mu.Lock()

@@ -30,8 +30,7 @@ var tokenName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 //
 //	NAME TOKEN [max_sessions=N] [max_envs=N] [max_memory=BYTES]
 //
-// Empty lines and lines that begin with # are ignored. Names and tokens must differ. Errors name the line and never
-// contain a token.
+// Empty lines and lines that begin with # are ignored. Names and tokens must differ. Errors name lines, not tokens.
 func ParseTokens(text string) ([]Token, error) {
 	var all []Token
 	alone := false // a token without a name
@@ -96,8 +95,7 @@ type Holder struct {
 	open Use
 }
 
-// Recognize returns the holder of a secret, nil if clients need no token. The time it takes does not depend on the
-// secrets.
+// Recognize returns the holder of a secret, nil if clients need no token. Its time does not depend on the secrets.
 func (l *Ledger) Recognize(secret string) (*Holder, error) {
 	if len(l.holders) == 0 {
 		return nil, nil

@@ -47,11 +47,9 @@ type Config struct {
 	Players int           // number of waiting teams that begins a round, 1 or more
 	Start   time.Time     // when the first round begins in any case, if not zero
 	Notice  time.Duration // time between the arrival of the last team and the round
-	// Practice is the number of practice games that a team may start per minute. It may start some more at once that are
-	// missing later.
+	// Practice is how many practice games a team may start per minute; more at once are missing later.
 	Practice int
-	// HistoryBytes is the space on disk for the histories of a team's practice games, in all. Further games have no
-	// history.
+	// HistoryBytes is the space on disk for the histories of a team's practice games; further ones have none.
 	HistoryBytes int64
 	// Round is called after every round, from several goroutines, one at a time. It may be nil.
 	Round func(Round)
