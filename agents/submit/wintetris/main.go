@@ -1,5 +1,4 @@
-// Wintetris is the demo solver of WinTetris as a shared library for hosts in any language, with the
-// C interface of wintetris.h:
+// Wintetris is the demo solver of WinTetris as a shared library for any language, with the C interface of wintetris.h:
 //
 //	go build -buildmode=c-shared -o libwintetris_solver.so ./agents/submit/wintetris
 //

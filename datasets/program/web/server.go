@@ -78,8 +78,13 @@ func (s *Server) Stop() {
 	}
 }
 
-// Close ends the server and all connections at once.
-func (s *Server) Close() error { return s.http.Close() }
+// Close ends the server and all connections at once. Its listener may be closed already.
+func (s *Server) Close() error {
+	if err := s.http.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
 
 // Serve serves until ctx is done, which ends the contexts of requests; after another second they are cut off.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits Limits) error {

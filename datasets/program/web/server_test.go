@@ -154,3 +154,30 @@ func TestListen(t *testing.T) {
 	require.ErrorContains(t, err, "name another address with --listen")
 	require.Empty(t, errs.String())
 }
+
+// A closedListener was closed by another, which its Accept has not noticed.
+type closedListener struct {
+	net.Listener
+	accepting, over chan struct{}
+}
+
+func (l closedListener) Accept() (net.Conn, error) {
+	close(l.accepting)
+	<-l.over
+	return nil, net.ErrClosed
+}
+
+func (l closedListener) Close() error {
+	close(l.over)
+	return net.ErrClosed
+}
+
+// TestCloseAfterTheListener: a program that has closed its listeners closes its servers without an error.
+func TestCloseAfterTheListener(t *testing.T) {
+	s, ended := NewServer(http.NotFoundHandler(), Limits{}), make(chan error, 1)
+	l := closedListener{accepting: make(chan struct{}), over: make(chan struct{})}
+	go func() { ended <- s.Serve(l) }()
+	<-l.accepting
+	require.NoError(t, s.Close())
+	require.NoError(t, <-ended)
+}

@@ -87,8 +87,7 @@ func (t *Token) set(option string) error {
 	return nil
 }
 
-// A Holder is a token and what its sessions have open together, which its Ledger guards. A nil Holder is that of
-// clients that need no token.
+// A Holder is a token and what its sessions have open together, which its Ledger guards; nil where none is needed.
 type Holder struct {
 	Token
 	sum  [sha256.Size]byte // of the secret
