@@ -234,7 +234,7 @@ func (w *worker) play(ctx context.Context, queue jetstream.Consumer, players New
 	if err != nil {
 		return err
 	}
-	defer context.AfterFunc(ctx, jobs.Stop)()
+	defer context.AfterFunc(ctx, jobs.Drain)() // jobs that are here already are handed back below
 	var player Player
 	for {
 		msg, err := jobs.Next()

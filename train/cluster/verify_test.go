@@ -81,7 +81,7 @@ func TestLyingWorkers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, run := newSite(t), newRun(t, small())
 			l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, run,
-				fleet.Limits{AckWait: time.Minute, Deliveries: 6}, c.verify, fleet.Options{Folder: t.TempDir(), Log: quiet})
+				fleet.Limits{AckWait: time.Minute, Deliveries: 2}, c.verify, fleet.Options{Folder: t.TempDir(), Log: quiet})
 			require.NoError(t, err)
 			run.Remote = l.Play
 			played := make(chan error, 1)
