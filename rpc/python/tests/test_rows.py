@@ -316,6 +316,15 @@ class TestIllegalActions:
                 assert part in text, text
             assert "\n" not in text
 
+    def test_a_single_environment_warns_at_the_line_of_its_user(self, server: Server):
+        with blockyard.make("BlockBattle-v0", seed=1, address=server.unix) as env:
+            env.reset()
+            env.vector._batch.illegal.warn_after = 1
+            wrong = int(env.action_masks().argmin())
+            with pytest.warns(RuntimeWarning, match="were illegal") as caught:
+                env.step(wrong)
+            assert caught[0].filename == __file__
+
     @pytest.mark.parametrize("treatment", ["penalty", "random"])
     def test_a_choice_is_silent(self, server: Server, treatment):
         with warnings.catch_warnings():

@@ -72,7 +72,7 @@ class SB3VecEnv(VecEnv):
                 raise TypeError("the environment exists already: pass num_envs and other arguments to make_vec instead")
             if game.autoreset_mode is not AutoresetMode.SAME_STEP:
                 raise ValueError(f"autoreset_mode: want SameStep, the environment has {game.autoreset_mode.value}")
-            for name, wrong in (("rows", game._batch.varying), ("copy", game._ring is not None)):
+            for name, wrong in (("rows", game._batch.varying), ("copy", game._engine.ring is not None)):
                 if wrong:
                     Options.refuse([name], "SB3VecEnv", REFUSED)
             self.env = game

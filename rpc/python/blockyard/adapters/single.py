@@ -18,8 +18,8 @@ from ..formats.opponents import Opponents, OpponentStats
 from ..rendering.svg import game_picture
 from ..vector.batch import NO_SEAT, Obs
 from ..vector.env import BlockVectorEnv
-from ..vector.games import Path, arguments, start
-from ..vector.options import RENDER_MODES, Options
+from ..vector.games import arguments, start
+from ..vector.options import RENDER_MODES, Options, Path
 from ..vector.recording import Recording
 from ..vector.results import Afterstates
 
@@ -75,7 +75,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
     def _prepare(self) -> None:
         """Prepare to step the only row always into the same memory."""
         self._batch = self.vector._batch
-        self._memory = memory = self.vector._transport.ring(1)[0]
+        self._memory = memory = self.vector._engine.transport.ring(1)[0]
         self._row = np.zeros(1, "<u2") if memory.actions is None else memory.actions
         self._mask = None if memory.mask is None else memory.mask[0]
         self._generation, self._acts = -1, False  # of the memory, and whether the row acts in the next step
@@ -116,12 +116,12 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             NeedsResetError: the episode is over or was never started.
             TypeError: the action is not an integer.
         """
-        number, batch, memory, vector = operator.index(action), self._batch, self._memory, self.vector
+        number, batch, memory, engine = operator.index(action), self._batch, self._memory, self.vector._engine
         if batch.seating is not None or batch.shaping is not None:
-            obs, reward, terminated, truncated, infos = vector.step(np.array([number], np.int64))
+            obs, reward, terminated, truncated, infos = self.vector.step(np.array([number], np.int64))
             return self._first(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), self._info(infos)
         # The server plays the other seats and rewards them: what follows is vector.step with integers, in less time.
-        vector._before_step("step")
+        engine.before_step("step")
         acts = self._acts
         if batch.memory is not memory or memory.generation != self._generation:
             acts = batch.memory is not None and bool(batch.complete(batch.memory, False)[0])
@@ -129,8 +129,8 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             self._row[0] = number
         else:  # which is an error of a row that acts
             copy_actions(np.array([number]), self._row, batch.spec.actions, np.array([acts or batch.memory is None]))
-        vector._transport.step(self._row, memory.reuse())
-        vector._show(memory)
+        engine.transport.step(self._row, memory.reuse())
+        engine.show(memory)
         batch.illegal.count(int(acts), memory.illegal)
         return self._result()
 

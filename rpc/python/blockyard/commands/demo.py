@@ -163,7 +163,7 @@ def watch_learned(args: argparse.Namespace, server: dict[str, Any]) -> int:
         env.reset()
         for _ in range(args.moves):
             env.rollout(1, policy)
-            env._show(env._batch.current)
+            env._engine.show(env._batch.current)
             if env.final().games.size:
                 break
         print(f"every seat is played by {policy}")

@@ -19,7 +19,7 @@ from ..transport.session import Session
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
 from ..vector.mixtures import checked
-from ..vector.steps import asked
+from ..vector.surface import asked
 from .standings import Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation
 
 Several = Sequence[Player | Mixture]

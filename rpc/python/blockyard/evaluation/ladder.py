@@ -18,7 +18,7 @@ from ..formats.optional import needs
 from ..formats.seeding import check_seed, derive_seed
 from ..transport.address import Tls
 from ..vector.env import BlockVectorEnv
-from ..vector.steps import asked
+from ..vector.surface import asked
 from .evaluate import Match
 from .intervals import Estimate
 

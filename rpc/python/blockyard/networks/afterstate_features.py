@@ -19,7 +19,7 @@ from ..formats.seeding import check_seed
 from ..transport.address import Tls
 from ..vector.env import BlockVectorEnv
 from ..vector.results import Outcomes
-from ..vector.steps import asked
+from ..vector.surface import asked
 from .perceptron import ACTIVATION
 
 
@@ -100,7 +100,7 @@ def features(env: BlockVectorEnv, env_ids: Ids = None, *, seed: int | None = Non
     """
     env.client.require("features", "features")
     options = [] if seed is None else [{"seed": check_seed(seed)}]
-    pages = list(env._requests.pages("features", env_ids, *options))
+    pages = list(env._engine.pages("features", env_ids, *options))
     entries = sum(len(d["done"]) for d in pages)
     width = sum(len(d["features"]) for d in pages) // 4 // entries if entries else len(feature_facts(env))
     return Features.read(pages, features=(width,))

@@ -17,8 +17,8 @@ from ..transport.sharded import shares_of
 from ..vector.batch import Batch
 from ..vector.checkpoint import resume, save
 from ..vector.env import BlockVectorEnv
-from ..vector.games import Path, arguments, end, start
-from ..vector.options import Options
+from ..vector.games import arguments, end, start
+from ..vector.options import Options, Path
 from ..vector.policies import PolicyGames
 from ..vector.recording import Recording
 from .batch import PoolBatch, join, read
@@ -94,7 +94,7 @@ class BlockPool:
             if record is not None:
                 start([env._games for env in self.envs], **arguments(record))
             if checkpoint is not None:
-                resume(self.envs, Checkpoint.from_bytes(checkpoint))
+                resume([env._engine for env in self.envs], Checkpoint.from_bytes(checkpoint))
         except BaseException:
             self.close()
             raise
@@ -110,7 +110,7 @@ class BlockPool:
     def _server(self, env: BlockVectorEnv, before: PoolServer | None, first: int = 0) -> PoolServer:
         """Return what steps the games of env: the same as before, unless policies have become opponents."""
         kind = HealingPoolServer if self._healing else PoolServer
-        kind = PolicyPoolServer if isinstance(env._transport, PolicyGames) else kind
+        kind = PolicyPoolServer if isinstance(env._engine.transport, PolicyGames) else kind
         return before if isinstance(before, kind) else kind(env, before.first if before else first)
 
     def async_reset(self, seed: int | None = None) -> None:
@@ -252,7 +252,7 @@ class BlockPool:
         self._check_open("checkpoint")
         if not self._receiver.waits.all() or self._has_action.any():
             raise RuntimeError("checkpoint: steps are under way; call recv until every row waits for an action")
-        return save(self.envs).to_bytes()
+        return save([env._engine for env in self.envs]).to_bytes()
 
     def restore_checkpoint(self, data: bytes) -> None:
         """Continue the games of a checkpoint; recv then returns their observations.
@@ -260,7 +260,7 @@ class BlockPool:
         Errors are as in :meth:`BlockVectorEnv.restore_checkpoint`; RuntimeError if steps are under way.
         """
         self._refuse_flying("restore_checkpoint")
-        resume(self.envs, Checkpoint.from_bytes(data))
+        resume([env._engine for env in self.envs], Checkpoint.from_bytes(data))
         self.async_reset()
 
     def record(self, path: Path, every: int = 100, **options: Any) -> Recording:

@@ -158,7 +158,7 @@ class Receiver:
         return max(1, least), most
 
     def _lost_seconds(self) -> float:
-        return sum(server.env._transport.lost_seconds for server in self.servers)
+        return sum(server.env._engine.transport.lost_seconds for server in self.servers)
 
     def _collect(self, least: int, most: int, deadline: float) -> bool:
         """Receive games that are done, and wait for some until the deadline; return whether there were any."""

@@ -41,13 +41,13 @@ class PoolServer:
         self.flying += len(games)
 
     def _post(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> tuple[Future, NDArray[np.int64]]:
-        ids, number = (games - self.first).astype("<u4"), self.env._transport.handle.number
+        ids, number = (games - self.first).astype("<u4"), self.env._engine.transport.handle.number
         return self.env.client.connection.post("send", number, ids.tobytes(), actions.tobytes()), games
 
     def ask(self, least: int, most: int, seconds: float) -> None:
         """Ask for games whose step is done, unless that was done before."""
         if self.asked is None:
-            connection, number = self.env.client.connection, self.env._transport.handle.number
+            connection, number = self.env.client.connection, self.env._engine.transport.handle.number
             self._wait = max(0.0, min(seconds, _MOST_WAIT, connection.timeout / 2))
             least = max(1, min(least, self.flying))
             most = min(max(least, most), self.env.num_games)
@@ -126,7 +126,7 @@ class PoolServer:
 
     def busy(self) -> tuple[float, int]:
         """Return the seconds that the server's workers spent on steps, all together, and their number."""
-        d = self.env._transport.call("stream_stats")
+        d = self.env._engine.transport.call("stream_stats")
         return float(d["busy_s"]), int(d["workers"])
 
 
@@ -141,8 +141,8 @@ class HealingPoolServer(PoolServer):
 
     def __init__(self, env: BlockVectorEnv, first: int) -> None:
         super().__init__(env, first)
-        assert isinstance(env._transport, HealingTransport)
-        self._transport = env._transport
+        assert isinstance(env._engine.transport, HealingTransport)
+        self._transport = env._engine.transport
         self._transport.eager = True
         self._transport.on_rebuilt = weakref.WeakMethod(self._send_again)  # it does not keep its environment alive
         self._away = np.zeros(env.num_games, np.bool_)  # in flight
@@ -228,7 +228,7 @@ class PolicyPoolServer(PoolServer):
         self._actions = np.zeros((env.num_games, env.rows_per_game), "<u2")
 
     def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
-        transport, ids = self.env._transport, np.sort(games - self.first)
+        transport, ids = self.env._engine.transport, np.sort(games - self.first)
         assert isinstance(transport, PolicyGames)
         self._actions[games - self.first] = actions
         memory = transport.memory()

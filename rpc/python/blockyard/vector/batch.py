@@ -61,8 +61,8 @@ class IllegalActions:
 
 def _outside() -> int:
     """Return the stack level, for a warning of the caller, of the first function outside of this package."""
-    package, frame, level = __name__.rpartition(".")[0], sys._getframe(1), 1
-    while frame.f_back and str(frame.f_globals.get("__name__", "")).startswith(package):
+    package, frame, level = __name__.partition(".")[0], sys._getframe(1), 1
+    while frame.f_back and str(frame.f_globals.get("__name__", "")).partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
     return level
 

@@ -14,7 +14,7 @@ from ..errors import BlockyardError, CheckpointError
 from ..formats.checkpoint_file import Checkpoint, Part, runs, split_games
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
-from .gym import GymVectorEnv
+from .engine import Engine
 from .opponents import OpponentSeats
 from .policies import PolicyGames
 
@@ -22,30 +22,31 @@ _PACKAGE = (Path(__file__).parents[1] / "VERSION").read_text(encoding="ascii").s
 _MESSAGE = 4096  # bytes of a request besides its games
 
 
-def save(envs: Sequence[GymVectorEnv]) -> Checkpoint:
+def save(engines: Sequence[Engine]) -> Checkpoint:
     """Return the games of environments whose games follow one another, such as those of a pool."""
-    out = Checkpoint(envs[0].game_spec.name, envs[0]._options.first, _PACKAGE)
-    for env in envs:
-        illegal, games = env._batch.illegal, env._opponents
-        own = {"afterstate_calls": env._afterstate_calls, "actions": illegal.actions, "illegal": illegal.illegal}
+    out = Checkpoint(engines[0].spec.name, engines[0].options.first, _PACKAGE)
+    for engine in engines:
+        assert engine.batch.current is not None  # or it raises NeedsResetError
+        illegal, games = engine.batch.illegal, engine.opponents
+        own = {"afterstate_calls": engine.afterstate_calls, "actions": illegal.actions, "illegal": illegal.illegal}
         if isinstance(games, PolicyGames):
             out.client.append(own | _save_tables(games, out))
         else:
-            _save_games(env._transport, out)
+            _save_games(engine.transport, out)
             out.client.append(own | games.saved())
     _head(out)
     return out
 
 
-def resume(envs: Sequence[GymVectorEnv], data: Checkpoint) -> None:
+def resume(engines: Sequence[Engine], data: Checkpoint) -> None:
     """Continue the games of a checkpoint in environments whose games follow one another.
 
     Raise CheckpointError if they do not fit.
     """
     for name, have, want in (
-        ("game", data.game, envs[0].game_spec.name),
-        ("num_envs", data.games, sum(env.num_games for env in envs)),
-        ("first", data.first, envs[0]._options.first),
+        ("game", data.game, engines[0].spec.name),
+        ("num_envs", data.games, sum(engine.batch.num_games for engine in engines)),
+        ("first", data.first, engines[0].options.first),
     ):
         if have != want:
             raise CheckpointError(
@@ -53,15 +54,13 @@ def resume(envs: Sequence[GymVectorEnv], data: Checkpoint) -> None:
             )
     head = _head(data)
     left = [game for part in data.parts for game in part.games]
-    for env, own in zip(envs, _per_env(data.client, len(envs)), strict=True):
-        _resume_one(env, data, head, left, own)
+    for engine, own in zip(engines, _per_env(data.client, len(engines)), strict=True):
+        _resume_one(engine, data, head, left, own)
 
 
-def _resume_one(
-    env: GymVectorEnv, data: Checkpoint, head: dict[str, Any], left: list[bytes], own: dict[str, Any]
-) -> None:
+def _resume_one(engine: Engine, data: Checkpoint, head: dict[str, Any], left: list[bytes], own: dict[str, Any]) -> None:
     """Continue the first of the games that are left, which are removed from there; own is what the client kept."""
-    memory, opponents = env._next_memory(), env._opponents
+    memory, opponents = engine.next_memory(), engine.opponents
     if isinstance(opponents, PolicyGames):
         _load_tables(opponents, data, left, own)
         opponents.write(memory)
@@ -69,12 +68,12 @@ def _resume_one(
         who = ", ".join(own["tables"]["names"])
         raise CheckpointError(f"opponents: create the environment with those of the checkpoint: {who:.200}")
     else:
-        _load_games(env._transport, memory, opponents, data, left)
+        _load_games(engine.transport, memory, opponents, data, left)
         opponents.resume(own, head)
-    env._afterstate_calls = own["afterstate_calls"]
-    env._batch.illegal.actions, env._batch.illegal.illegal = own["actions"], own["illegal"]
-    env._resume(memory)
-    env._batch.complete(memory, False)
+    engine.afterstate_calls = own["afterstate_calls"]
+    engine.batch.illegal.actions, engine.batch.illegal.illegal = own["actions"], own["illegal"]
+    engine.resume(memory)
+    engine.batch.complete(memory, False)
 
 
 def _save_games(transport: SocketTransport, out: Checkpoint) -> None:

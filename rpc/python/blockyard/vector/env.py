@@ -1,4 +1,4 @@
-"""The vector environment: what it adds to Gymnasium's. ``steps.py`` has reset and step, ``gym.py`` what it shows."""
+"""The vector environment: everything that plays. ``surface.py`` has what it shows besides, ``engine.py`` its games."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
+from gymnasium.core import RenderFrame
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError
-from ..formats.arguments import Ids, game_ids, positive
+from ..formats.arguments import Ids, game_ids, positive, reset_mask
 from ..formats.checkpoint_file import Checkpoint
-from ..formats.seeding import check_seed
+from ..formats.opponents import Opponents, OpponentStats
+from ..formats.seeding import Seed, check_seed, check_seeds
 from ..transport.buffer import RolloutBuffer
-from .batch import Obs
+from .batch import Obs, StepResult
 from .checkpoint import resume, save
-from .games import Path, arguments, end, start
-from .gym import GymVectorEnv
+from .engine import Engine, Out
+from .games import Games, arguments, end, start
 from .infos import FinalStep
-from .options import Options
+from .options import Options, Path
 from .recording import Recording
-from .results import Afterstates, Rollout
+from .results import Afterstates, LegalActions, Rollout
+from .surface import Surface
 
 
-class BlockVectorEnv(GymVectorEnv):
+class BlockVectorEnv(Surface):
     """Many games that the server steps together; a ``gymnasium.vector.VectorEnv``.
 
-    One row is one seat that the client drives, in every game. By default each game has one driven seat, so there
-    are as many rows as games. With ``opponents=None`` a game of two seats has two rows, next to each other in every
-    array: row i is game ``i // rows_per_game``, seat ``players[i % rows_per_game]``, with that seat's observation,
-    action and reward. ``num_envs`` counts rows, ``num_games`` counts games. A policy thus trains against itself on a
-    flat batch.
+    One row is one seat that the client drives, by default one in each game. With ``opponents=None`` a game of two seats
+    has two rows, next to each other in every array: row i is game ``i // rows_per_game``, seat
+    ``players[i % rows_per_game]``, with that seat's observation, action and reward. ``num_envs`` counts rows.
 
     In turn-based games the rows of the other seats wait. A waiting row goes on observing the game and receives its
     seat's rewards, and the end of the game ends the episode of all its rows in the same step. Its only legal action is
@@ -57,16 +57,16 @@ class BlockVectorEnv(GymVectorEnv):
     zero: a row that need not act has ``ignored_action``. So has the ``action_mask`` in ``final_info``, except that a
     truncated episode keeps the actions that were legal.
 
+    Methods raise RuntimeError between :meth:`step_async` and :meth:`step_wait`, BlockyardError after close,
+    NeedsResetError before the first reset, if they need a position, and TypeError or ValueError if an argument is
+    malformed.
+
     Attributes:
-        ignored_action: 0, the only legal action of a row that need not act.
         game_spec: the game's specification.
-        num_games: number of games.
-        rows_per_game: rows of each game.
-        players: the seats that the client drives, ascending.
-        seats: seats of each game.
+        num_games, rows_per_game: number of games, and rows of each.
+        players, seats: the seats that the client drives, ascending, and the number of seats of each game.
         client: the session with the server; with several servers, the first.
-        autoreset_mode: when a game that ended is reset.
-        packed: whether observations have ``bits`` instead of ``planes``.
+        autoreset_mode, packed: as in :func:`blockyard.make_vec`.
     """
 
     def __init__(self, game: str, num_envs: int = 1, **options: Any) -> None:
@@ -79,106 +79,157 @@ class BlockVectorEnv(GymVectorEnv):
         """
         chosen = Options.of(options)
         self._given = (game, num_envs, options)
-        super().__init__(game, num_envs, chosen)
+        self._engine = Engine(game, num_envs, chosen)
+        self._games = Games(self._engine)
+        self._engine.free_with(self)
         try:
+            self._describe()
             if chosen.record is not None:
                 start([self._games], **arguments(chosen.record))
             if chosen.checkpoint is not None:
-                resume([self], Checkpoint.from_bytes(chosen.checkpoint))
+                resume([self._engine], Checkpoint.from_bytes(chosen.checkpoint))
         except BaseException:
             self.close()
             raise
 
-    # -- afterstates --------------------------------------------------------------------
+    # -- playing ----------------------------------------------------------------------
 
-    def afterstates(self, env_ids: Ids = None, *, seed: int | None = None) -> Afterstates:
-        """Return the position after each legal action of the rows of these games.
-
-        The result is large: Block Battle has about 35 positions per row. To use less memory, request a
-        part of the games at a time.
+    def reset(self, *, seed: Seed = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
+        """Start new episodes.
 
         Args:
-            env_ids: indices of games; None means all.
-            seed: seed of random draws such as the next piece. The draws are the same for all actions of a row,
-                different for every row, and do not depend on the other games in env_ids. None: different draws
-                in each call.
+            seed: an int s seeds game i with s + i; a list seeds each game separately, with None for a game without a
+                seed. A game without a seed continues its own sequence if it was seeded before; otherwise it is
+                seeded from the operating system's entropy. The first reset of an environment that was created from a
+                checkpoint continues its games instead, whatever the seed.
+            options: ``{"reset_mask": bool (num_envs,)}`` resets only the selected rows. The dict is not modified.
+
+        Returns:
+            The observations of all rows, and infos, which are valid in the rows that were reset.
         """
-        self._afterstate_calls += 1
-        options = {"seed": self._afterstate_calls if seed is None else check_seed(seed)}
-        pages, spec = self._requests.pages("afterstates", env_ids, options), self.game_spec
+        self._engine.check("reset")
+        seeds = check_seeds(seed, self.num_games)
+        if unknown := set(options or ()) - {"reset_mask"}:
+            raise ValueError(f"options: unknown {sorted(unknown)}; the only option is 'reset_mask'")
+        chosen = reset_mask(options["reset_mask"], self.num_envs, self.rows_per_game) if options else None
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        return self._engine.reset(seeds, chosen)
+
+    def step(self, actions: Any, *, out: Out = None) -> StepResult:
+        """Step every row with an action; return observations, rewards, terminated, truncated and infos; see the class.
+
+        Args:
+            actions: integers (num_envs,). The actions of rows that need not act, such as those of games that
+                NEXT_STEP is about to reset, are ignored.
+            out: where to put the result: ``buffer[t]`` of :meth:`buffer`, or a dict of C-contiguous arrays by
+                field, with the names, dtypes and shapes of ``buffer[t].arrays``; some fields may be left out. step
+                then returns these arrays.
+
+        Raises:
+            IllegalActionError: an action is not legal, with ``illegal="error"``; no game was stepped.
+            NeedsResetError: an episode is over (DISABLED) or was never started; no game was stepped.
+            ServerGoneError: the server exited.
+        """
+        memory, row, before = self._engine.prepare("step", actions, out)
+        self._engine.transport.step(row, memory)
+        return self._engine.finish(memory, before)
+
+    def step_into(self, buffer: RolloutBuffer, t: int = 0) -> None:
+        """Step with ``buffer.actions[t]`` into its step t, quickly: nothing is checked, returned or counted."""
+        memory = buffer[t]
+        self._engine.before_step("step_into")
+        assert memory.actions is not None
+        self._engine.transport.step(memory.actions, memory)
+        self._engine.show(memory)
+
+    def step_async(self, actions: Any, *, out: Out = None) -> None:
+        """Send the actions of a step without waiting; :meth:`step_wait` returns the result."""
+        memory, row, before = self._engine.prepare("step_async", actions, out)
+        self._engine.pending = (self._engine.transport.post_step(row, memory), memory, before)
+
+    def step_wait(self) -> StepResult:
+        """Wait for the step that :meth:`step_async` sent, and return what :meth:`step` returns."""
+        if self._engine.pending is None:
+            raise RuntimeError("step_wait: no step is in progress; call step_async first")
+        (future, memory, before), self._engine.pending = self._engine.pending, None
+        self._engine.transport.wait(future)
+        return self._engine.finish(memory, before)
+
+    def render(self) -> tuple[RenderFrame, ...] | None:
+        """Return a picture of every row's game, num_envs of them; None without a ``render_mode`` and with ``"human"``.
+
+        ``"ansi"`` gives text, ``"rgb_array"`` uint8 (height, width, 3), each game a request to the server. ``"human"``
+        displays the first game after every reset and step.
+        """
+        if self.render_mode in (None, "human"):
+            return None
+        return tuple(shown for i in range(self.num_games) for shown in [self.picture(i)] * self.rows_per_game)
+
+    @property
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Legal actions now: bool (num_envs, actions); only id 0 for a row that need not act.
+
+        RuntimeError: the environment was created with ``mask=False``.
+        """
+        return self._batch.current.masks(self.game_spec.actions)
+
+    def legal_actions(self, env_ids: Ids = None) -> LegalActions:
+        """Return the legal actions of the rows of these games, in CSR form."""
+        return LegalActions.read(self._engine.pages("legal", env_ids))
+
+    def afterstates(self, env_ids: Ids = None, *, seed: int | None = None) -> Afterstates:
+        """Return the position after each legal action of the rows of these games, by default of all.
+
+        The result is large, in Block Battle about 35 positions per row: request a part of the games at a time to save
+        memory. ``seed`` draws the next piece and the like, the same for all actions of a row and different for every
+        row, whichever other games are in env_ids; None: different draws in each call.
+        """
+        self._engine.afterstate_calls += 1
+        options = {"seed": self._engine.afterstate_calls if seed is None else check_seed(seed)}
+        pages, spec = self._engine.pages("afterstates", env_ids, options), self.game_spec
         return Afterstates.read(pages, planes=spec.planes_shape, globals=(len(spec.global_names),))
 
     def final(self) -> FinalStep:
         """Return the final positions of the games that ended in the last step; call it right after that step."""
-        self._requests.check("final")
-        return self._batch.final_step(self._transport.finals())
+        self._engine.check("final")
+        return self._batch.final_step(self._engine.transport.finals())
 
     # -- states, rollouts ---------------------------------------------------------------
 
     def snapshot(self, env_ids: Ids = None) -> NDArray[np.uint8]:
         """Return the complete state of these games, uint8 (games, state_len).
 
-        A state may be saved to a file and restored by another environment or server with the same game,
-        rules version and number of seats. The internal state of the server's opponents is not part of it.
+        Another environment or server with the same game, rules version and number of seats can restore it. The internal
+        state of the server's opponents is not part of it.
         """
-        self._requests.check("snapshot")
-        return self._transport.states(game_ids(env_ids, self.num_games))
+        self._engine.check("snapshot")
+        return self._engine.transport.states(game_ids(env_ids, self.num_games))
 
     def restore(
         self, states: NDArray[np.uint8], env_ids: Ids = None, *, reseed: int | None = None
     ) -> tuple[Obs, dict[str, Any]]:
-        """Restore the states of these games.
+        """Restore states, uint8 (len(env_ids), state_len), rows of :meth:`snapshot`, in these games, by default in all.
 
-        Args:
-            states: uint8 (len(env_ids), state_len), rows of :meth:`snapshot`.
-            env_ids: indices of games; None means all.
-            reseed: redraw everything hidden, from this seed and the game's index, so that copies of a position
-                have different futures. None: the future is that of the snapshot.
-
-        Returns:
-            The observations and infos of all rows.
-
-        Raises:
-            BadStateError: a row is not a state of this game. No game has changed, unless the states needed more
-                than one message.
-            ValueError: states has the wrong dtype or shape.
+        With ``reseed``, everything hidden is redrawn from this seed and the game's index, so that copies of a position
+        have different futures; without, the future is that of the snapshot. Returns the observations and infos of all
+        rows. BadStateError: a row is not a state of this game, and no game has changed, unless the states needed more
+        than one message.
         """
-        ids, width = game_ids(env_ids, self.num_games), self._batch.handle.state_len
-        rows = np.ascontiguousarray(states)
-        if rows.dtype != np.uint8 or rows.shape != (len(ids), width):
-            raise ValueError(f"states: want uint8 ({len(ids)}, {width}), got {rows.dtype} {rows.shape}")
-        self._requests.check("restore")
-        memory = self._next_memory()
-        self._transport.restore(memory, ids, rows, _reseed(reseed))
-        self._take(memory)
-        return self._batch.shown()
+        return self._engine.restore(states, env_ids, reseed)
 
     def clone(self, src: Ids, dst: Ids, *, reseed: int | None = None) -> tuple[Obs, dict[str, Any]]:
-        """Copy the states of games src to games dst, pair by pair.
+        """Copy the states of games src to as many games dst, pair by pair; reseed and result as in :meth:`restore`.
 
-        Args:
-            src: indices of games; an index may appear more than once.
-            dst: indices of games, as many as src; without duplicates.
-            reseed: as in :meth:`restore`.
-
-        Returns:
-            The observations and infos of all rows.
+        An index may appear more than once in src, and once in dst.
         """
-        self._requests.check("clone")
-        source, target = game_ids(src, self.num_games, "src"), game_ids(dst, self.num_games, "dst")
-        if len(source) != len(target):
-            raise ValueError(f"clone: {len(source)} sources for {len(target)} targets, want equal numbers")
-        memory = self._next_memory()
-        self._transport.clone(memory, source, target, _reseed(reseed))
-        self._take(memory)
-        return self._batch.shown()
+        return self._engine.clone(src, dst, reseed)
 
     def buffer(self, steps: int) -> RolloutBuffer:
         """Return a rollout buffer for this many steps: ``step(actions, out=buffer[t])`` or ``rollout(buffer)`` fill it.
 
         With shared memory the server writes into it directly, so nothing is copied.
         """
-        return self._transport.buffer(positive("steps", steps))
+        return self._engine.transport.buffer(positive("steps", steps))
 
     def rollout(
         self, steps: int | RolloutBuffer, policy: str = "random", *, keep: Literal["all", "last"] = "all"
@@ -190,17 +241,12 @@ class BlockVectorEnv(GymVectorEnv):
 
         Args:
             steps: number of steps, 1 to 1,000,000; or a buffer to fill.
-            policy: the policy of the driven seats: ``"random"`` plays random legal actions; or a spec such as
-                ``"hand"`` or ``"learned:weights=FILE"``; ``game_spec.opponents`` lists the server's policies. A local
-                file is uploaded.
+            policy: of the driven seats: a spec of ``game_spec.opponents``; a local file of weights is uploaded.
+                RequestError: the server does not know it. LimitError: it needs more memory than the server allows.
             keep: ``"all"`` returns every step, ``"last"`` only the last.
-
-        Raises:
-            RequestError: the server does not know the policy.
-            LimitError: the policy needs more memory than the server allows.
         """
-        self._requests.check("rollout")
-        policy, transport = self._opponents.send_policy(policy), self._transport
+        self._engine.check("rollout")
+        policy, transport = self._engine.opponents.send_policy(policy), self._engine.transport
         if isinstance(steps, RolloutBuffer):
             count, buffer = steps.steps, steps
         else:
@@ -211,10 +257,28 @@ class BlockVectorEnv(GymVectorEnv):
         transport.rollout(buffer, policy)
         for t in range(len(buffer)):
             self._batch.complete(buffer[t], self._batch.same_step)
-        self._take(buffer.memory(len(buffer) - 1))
+        self._engine.take(buffer.memory(len(buffer) - 1))
         return Rollout(buffer, count)
 
-    # -- recordings, checkpoints ----------------------------------------------------------
+    # -- opponents, recordings, checkpoints -------------------------------------------------
+
+    def set_opponents(self, opponents: Opponents) -> None:
+        """Replace opponents, from the next episode of each game on; opponents are as in :func:`blockyard.make_vec`.
+
+        A spec or a mixture is for all seats that have opponents; a dict by seat changes only the seats in it. Local
+        weights files are read now (OSError). RequestError, LimitError: the server refuses a spec, or you drive the
+        seat; nothing has changed.
+        """
+        self._engine.set_opponents(opponents)
+
+    def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
+        """Return wins, draws, losses and score against each opponent, by its name in :attr:`opponent_specs`.
+
+        Each finished episode counts once, also in rollouts; episodes that ``reset`` abandons do not count. With
+        ``reset=True`` counting starts again from zero.
+        """
+        self._engine.check("opponent_stats")
+        return self._engine.opponents.stats(reset)
 
     def record(
         self,
@@ -228,44 +292,28 @@ class BlockVectorEnv(GymVectorEnv):
         append: bool = False,
         memory: int | None = None,
     ) -> Recording:
-        """Record whole games into a file, from the next episode of each game on.
-
-        Episode k of game i is recorded if i + k is a multiple of ``every``; episodes are counted from the game's seed.
-        The server notes the actions of all seats, opponents included; this process fetches finished games about once
-        per second, during ``step`` and ``rollout``, and appends them to the file. Recording does not change the games.
-        ``datasets view FILE`` shows them, :func:`blockyard.view` shows one in a notebook.
+        """Record whole games into a file, from the next episode of each game on; docs/recording.md has every detail.
 
         Args:
             path: the file, of JSON lines; compressed if its name ends in ``.gz``.
-            every: one in this many episodes is recorded; 1 records all.
-            envs: indices of the games to choose from, 0 <= i < num_games; None: all.
-            players: names of the client's seats in the records: one for all of them, or by seat, such as ``{0: "my
-                ppo"}``. Unnamed seats are called ``"policy"``; opponents have their specs.
-            max_games: recording ends after this many games; None: no bound.
-            max_bytes: recording ends before the file would become longer, by default 1 GiB.
-            append: whether to append to an existing file. By default an existing file is refused.
-            memory: bytes of each server's memory for games in progress and games not yet fetched, 64 KiB to 1 GiB; by
-                default 8 MiB, and 4 KiB for each game that is recorded at a time. If it is full, the oldest games are
-                lost, and a warning tells how many.
-
-        Returns:
-            The recording: number of games, length of the file, whether it has ended and why.
+            every: one in this many episodes is recorded: of game i episode k if i + k is a multiple of it.
+            envs: indices of the games to choose from; None: all.
+            players: names of the client's seats in the records, by default ``"policy"``: one for all, or by seat.
+            max_games, max_bytes: recording ends after so many games, or before the file would become longer.
+            append: whether to append to an existing file, which is otherwise refused by FileExistsError.
+            memory: bytes of each server's memory for games that are not fetched yet, 64 KiB to 1 GiB; by default 8 MiB,
+                and 4 KiB for each game recorded at a time. If it is full, the oldest are lost, with a warning.
 
         Raises:
-            FileExistsError: the file exists; pass ``append=True``.
-            OSError: it cannot be created; or, as BlockingIOError, another recording is writing it.
-            RuntimeError: the environment is being recorded already, or a step is in progress.
+            OSError: the file cannot be created; or, as BlockingIOError, another recording is writing it.
+            RuntimeError: the environment is being recorded already.
             RequestError, LimitError: the server refuses an argument, or cannot record.
         """
         return start([self._games], path, every, envs, players, max_games, max_bytes, append, memory)
 
     def stop_recording(self) -> Recording:
-        """Write the games that have ended so far, and end the recording. Games in progress are left out.
-
-        Raises:
-            RuntimeError: the environment was not being recorded, or a step is in progress.
-        """
-        self._requests.check("stop_recording")
+        """Write the games that have ended, without those in progress, and end the recording; RuntimeError: none."""
+        self._engine.check("stop_recording")
         return end([self._games])
 
     @property
@@ -276,74 +324,26 @@ class BlockVectorEnv(GymVectorEnv):
     def checkpoint(self) -> bytes:
         """Return all games as bytes, from which :meth:`restore_checkpoint` continues them exactly.
 
-        The bytes hold the states of the games and their random generators, the opponents that play in them with what
-        they remember, the opponents of later episodes with their weights, the policy of :meth:`rollout`, and the
-        counters of this environment. They do not hold the generators of your own program, nor a recording.
-
-        Raises:
-            NeedsResetError: the environment was not reset yet.
-            RequestError: an opponent cannot be continued exactly: its search has a time limit (``time=``), or it is a
-                program (``exec:``).
-            RuntimeError: a step is in progress.
+        They hold the games, the opponents and the counters, but neither the generators of your own program nor a
+        recording; see docs/checkpoint.md. RequestError: an opponent cannot be continued exactly: its search has a time
+        limit (``time=``), or it is a program (``exec:``).
         """
-        self._requests.check("checkpoint")
-        assert self._batch.current is not None
-        return save([self]).to_bytes()
+        self._engine.check("checkpoint")
+        return save([self._engine]).to_bytes()
 
     def restore_checkpoint(self, data: bytes) -> tuple[Obs, dict[str, Any]]:
         """Continue the games of a checkpoint, exactly as the environment that was saved would have.
 
-        That environment may have been another process, with another server, transport or number of servers. It must
-        have had the same game, version of the rules, ``num_envs``, ``seats``, seats with opponents, ``rows``,
-        ``autoreset_mode``, ``reward``, ``illegal`` and ``max_episode_steps``. The opponents become those of the
-        checkpoint. Episodes that were being recorded here are left out of the record.
-
-        Returns:
-            The observations and infos of all rows, as they were after the last step or reset before the checkpoint.
+        See docs/checkpoint.md for what may differ between the two. The opponents become those of the checkpoint; the
+        record leaves out the episodes that were in progress. Returns the observations and infos of all rows.
 
         Raises:
             CheckpointError: data is no checkpoint, damaged, of another version, or of another environment; the message
                 says which. Nothing has changed, unless the games needed more than one message or server: then restore
                 again or reset.
             RequestError: the server lacks an opponent, or does not allow it.
-            RuntimeError: a step is in progress.
         """
-        self._requests.check("restore_checkpoint")
-        resume([self], Checkpoint.from_bytes(data))
-        self._resumed = None
+        self._engine.check("restore_checkpoint")
+        resume([self._engine], Checkpoint.from_bytes(data))
+        self._engine.resumed = None
         return self._batch.shown()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy: as another environment, whose games continue those of this one. A recording is not copied.
-
-        Raises:
-            TypeError: it is on a connection that others use too, or its opponents cannot be continued.
-        """
-        game, num_envs, given = self._given
-        how = "save its games with checkpoint() or snapshot(); clone() copies games within an environment"
-        if not self._own_client:
-            raise TypeError(f"an environment on a shared connection cannot be copied or pickled: {how}")
-        options = {key: value for key, value in given.items() if key != "record"}
-        if self._batch.memory is not None:
-            try:
-                options |= {"seed": None, "checkpoint": self.checkpoint()}
-            except (BlockyardError, RuntimeError) as error:
-                raise TypeError(f"this environment cannot be copied or pickled: {error}; {how}") from error
-        return _again, (type(self), game, num_envs, options)
-
-    def __enter__(self) -> BlockVectorEnv:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
-
-def _reseed(reseed: int | None) -> dict[str, int]:
-    return {} if reseed is None else {"reseed": check_seed(reseed, "reseed")}
-
-
-def _again(kind: type[BlockVectorEnv], game: str, num_envs: int, options: dict[str, Any]) -> BlockVectorEnv:
-    """Create a copy of an environment; a reset starts new episodes, as it does there."""
-    env = kind(game, num_envs, **options)
-    env._resumed = None
-    return env

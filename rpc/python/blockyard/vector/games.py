@@ -7,7 +7,7 @@ import inspect
 import operator
 import os
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from ..formats.arguments import Ids, game_ids, positive
 from ..formats.opponents import by_number
 from ..formats.records import RecordFile
+from .engine import Engine
+from .options import Path
 from .recording import Recording, Source, forget
-from .requests import Requests
-
-Path = str | os.PathLike[str]
 
 
 class Games:
@@ -34,19 +33,19 @@ class Games:
 
     how: tuple[int, NDArray[np.uint32] | None, dict[str, Any]]
 
-    def __init__(self, requests: Requests, players: tuple[int, ...]) -> None:
-        self._requests, self.players = requests, players
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self.players = engine, engine.transport.handle.players
         self.recording: Recording | None = None
         self.sources: Sequence[Source] = ()
 
     @property
     def count(self) -> int:
         """The number of games."""
-        return self._requests.transport.handle.games
+        return self._engine.transport.handle.games
 
     def check(self) -> None:
         """Refuse to start a recording; raise RuntimeError if one is in progress, or a step is."""
-        self._requests.check("record")
+        self._engine.check("record")
         if self.recording is not None and self.recording.state == "recording":
             raise RuntimeError(f"record: already recording to {self.recording.path}; call stop_recording first")
 
@@ -64,14 +63,10 @@ class Games:
     def set(self, recording: Recording | None, sources: Sequence[Source]) -> None:
         """Take part in a recording, with the records of these sources; none of them ends it."""
         self.recording, self.sources = recording, sources
-        ref = weakref.ref(self)  # a transport does not keep the games of an environment alive
-
-        def fetch() -> None:
-            if (games := ref()) is not None:
-                games.fetch()
-
-        for part in self._requests.transport.parts:
-            part.between = fetch if sources else None
+        self._engine.fetch = _weakly(self.fetch) if sources else None
+        self._engine.join = _weakly(self.join) if sources else None
+        for part in self._engine.transport.parts:
+            part.between = self._engine.fetch
         if sources:
             _recorded.add(self)
         else:
@@ -83,7 +78,7 @@ class Games:
         sources: list[Source] = []
         at = first
         try:
-            for part in self._requests.transport.parts if parts is None else parts:
+            for part in self._engine.transport.parts if parts is None else parts:
                 mine, last = dict(options), at + part.handle.games
                 if chosen is not None:
                     some = chosen[(chosen >= at) & (chosen < last)] - at
@@ -104,6 +99,17 @@ class Games:
             more = self.begin(parts)
             self.recording.add(more)
             self.sources = [*self.sources, *more]
+
+
+def _weakly(method: Callable[..., None]) -> Callable[..., None]:
+    """Return a call of a method that does not keep its object alive, as neither games nor their transport must."""
+    ref = weakref.WeakMethod(method)
+
+    def call(*args: Any) -> None:
+        if (alive := ref()) is not None:
+            alive(*args)
+
+    return call
 
 
 _recorded: weakref.WeakSet[Games] = weakref.WeakSet()  # those with a recording in progress

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, get_args
@@ -14,8 +15,8 @@ from ..formats.seeding import Seed
 from ..transport.address import Address, Tls
 from ..transport.heal_options import Healing, healing_of
 from ..transport.session import Session
-from .games import Path
 
+Path = str | os.PathLike[str]
 RENDER_MODES = ["ansi", "rgb_array", "human"]
 # Arguments that no learner's adapter takes, and why.
 NO_LEARNERS = {

@@ -1,0 +1,260 @@
+"""The games behind an environment: where they are played, the memory of their steps, and who plays the other seats."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from ..errors import BlockyardError
+from ..formats.arguments import Ids, copy_actions, game_ids, positive
+from ..formats.opponents import Opponents, has_policies
+from ..formats.seeding import check_seed, check_seeds, reset_requests
+from ..rendering.frames import Frame
+from ..rendering.human import Display
+from ..rendering.rgb import rgb
+from ..rendering.svg import svg
+from ..transport.memory import StepMemory
+from ..transport.over_socket import SocketTransport
+from .batch import Batch, IllegalActions, Obs, StepResult
+from .opening import Opening
+from .opponents import OpponentSeats, free
+from .options import Options
+from .policies import PolicyGames
+from .seating import Seating
+from .shaping import Shaping
+
+FPS = 4
+# Where a step's result goes, if the caller chooses: ``buffer[t]``, or arrays by field.
+Out = StepMemory | Mapping[str, NDArray[Any]] | None
+Shown = tuple[Obs, dict[str, Any]]
+Prepared = tuple[StepMemory, NDArray[np.uint16], NDArray[np.intp] | None]
+
+
+class Engine:
+    """The games of one environment on its servers.
+
+    Attributes:
+        transport, opponents: what moves the steps, and who plays the other seats; policies replace both.
+        batch: reads the memory of steps.
+        ring: memory that steps overwrite in turn; None with ``copy=True``.
+        first_seed: of the first reset without a seed of its own.
+        resumed: the position of a checkpoint and the generation of its memory: while it is the current one, the first
+            reset returns it, whatever its seed.
+        pending: the step in progress.
+        afterstate_calls: the seed of the last call of afterstates without one.
+        fetch, join: called before steps, and with what records the games of a new table; None if nothing is recorded.
+    """
+
+    transport: SocketTransport
+    opponents: OpponentSeats | PolicyGames
+
+    def __init__(self, game: str, num_envs: int, options: Options) -> None:
+        """Open the games."""
+        self.game, self.options, self.own_client = game, options, options.client is None
+        self.pending: tuple[Any, StepMemory, NDArray[np.intp] | None] | None = None
+        self.closed = False
+        self._dropped: weakref.finalize[..., Any] | None = None
+        self.fetch: Callable[[], object] | None = None
+        self.join: Callable[[Sequence[Any]], object] | None = None
+        if has_policies(options.opponents):
+            seating = Seating(game, positive("num_envs", num_envs), options)
+            self.transport, self.spec = PolicyGames(seating), seating.spec
+        else:
+            opening = Opening(game, options)
+            self.transport, self.spec = opening.transport(num_envs), opening.spec
+        try:
+            self._prepare_memory()
+            if isinstance(self.transport, PolicyGames):
+                self._take_policies(self.transport)
+            else:
+                self.opponents = OpponentSeats(self.transport, self.spec.name, opening.lineup, opening.user)
+        except BaseException:
+            self.transport.close(self.own_client)
+            raise
+
+    def _prepare_memory(self) -> None:
+        options, handle, same_step = self.options, self.transport.handle, self.options.mode is AutoresetMode.SAME_STEP
+        self.first_seed = check_seeds(options.seed, handle.games)
+        self.batch = Batch(
+            self.spec,
+            handle,
+            IllegalActions(options.illegal),
+            packed=options.packed,
+            with_mask=options.mask,
+            same_step=same_step,
+        )
+        self.batch.shared_final = self.transport.share_final() if same_step else None
+        self.batch.shaping = Shaping(self.spec) if options.reward == "shaped" else None
+        self._seeded = np.zeros(handle.games, np.bool_)
+        self.resumed: tuple[StepMemory, int] | None = None
+        self.ring = None if options.copy else self.transport.ring(options.slots)
+        self._slot, self.afterstate_calls = 0, 0
+        self._actions = np.zeros(handle.rows, "<u2")
+        self._acted: NDArray[np.bool_] | None = None
+        self._screen = Display(FPS) if options.render_mode == "human" else None
+
+    # -- requests ---------------------------------------------------------------------
+
+    def check(self, method: str) -> None:
+        """Refuse a method of the environment: by RuntimeError in a step, by BlockyardError when it is closed."""
+        if self.pending is not None:
+            raise RuntimeError(f"{method}: a step is in progress; call step_wait first")
+        if self.closed:
+            raise BlockyardError(f"{method}: the environment is closed; create a new one")
+
+    def call(self, method: str, *params: Any) -> Any:
+        """Call a method of the server about the games."""
+        self.check(method)
+        return self.transport.call(method, *params)
+
+    def pages(self, method: str, env_ids: Ids, *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Send a request about games; yield the answers, each for as many games as fit into one message."""
+        self.check(method)
+        return self.transport.pages(method, game_ids(env_ids, self.batch.num_games), *options)
+
+    def picture(self, game: int, mode: str) -> Any:
+        """Return a picture of one game; see :meth:`BlockVectorEnv.picture`."""
+        if mode not in ("svg", "rgb_array"):
+            return self.call("render", game, {"mode": mode})
+        frame = Frame.from_wire(self.call("render", game, {"mode": "frame"}))
+        if mode == "rgb_array":
+            return rgb(frame)
+        return svg(frame, self.spec.id if self.batch.num_games == 1 else f"{self.spec.id} · game {game}")
+
+    # -- steps ------------------------------------------------------------------------
+
+    def before_step(self, method: str) -> None:
+        """Refuse a step that may not be made now, and fetch records if it is time."""
+        if self.pending is not None or self.closed:
+            self.check(method)
+        if self.fetch is not None:
+            self.fetch()
+
+    def prepare(self, method: str, actions: Any, out: Out) -> Prepared:
+        """Return the memory for the result, the actions to send, and each row's seat now if that varies."""
+        self.before_step(method)
+        batch = self.batch
+        last = batch.memory
+        before = batch.own_index(last) if batch.varying and last is not None else None
+        self._acted = None if last is None else batch.complete(last, False)
+        if batch.shaping is not None and last is not None:
+            over = np.zeros(batch.num_games, np.bool_) if batch.same_step else last.terminated | last.truncated
+            batch.shaping.begin(last.globals, batch.rows_of(over))
+        if out is None:
+            memory = self.next_memory()
+        else:
+            memory = out.reuse() if isinstance(out, StepMemory) else StepMemory.over_arrays(batch.handle, out)
+        row = self._actions if memory.actions is None else memory.actions
+        copy_actions(actions, row, batch.spec.actions, self._acted)
+        return memory, row, before
+
+    def finish(self, memory: StepMemory, before: NDArray[np.intp] | None) -> StepResult:
+        """Return what a step into memory returns; before as :meth:`prepare` returned it."""
+        self.show(memory)
+        return self.batch.result(
+            memory, before, self._acted, lambda: self.batch.final_step(self.transport.finals(new=True))
+        )
+
+    def next_memory(self) -> StepMemory:
+        """Return memory for the next position; the same again until :meth:`take` gets it."""
+        return self.transport.memory() if self.ring is None else self.ring[(self._slot + 1) % len(self.ring)]
+
+    def take(self, memory: StepMemory) -> None:
+        """Make this the current position."""
+        if self.ring is not None and memory is self.next_memory():
+            self._slot = (self._slot + 1) % len(self.ring)
+            memory.reuse()
+        self.batch.memory = memory
+
+    def show(self, memory: StepMemory) -> None:
+        """Make this the current position, and display its first game if the ``render_mode`` is human."""
+        self.take(memory)
+        if self._screen is not None:
+            self._screen.show(partial(self.picture, 0))
+
+    # -- positions ----------------------------------------------------------------------
+
+    def reset(self, seeds: int | list[int | None] | None, chosen: NDArray[np.bool_] | None) -> Shown:
+        """Start new episodes in games, by default in all; see :meth:`BlockVectorEnv.reset`."""
+        resumed, self.resumed = self.resumed, self.resumed if chosen is not None else None
+        if resumed is not None and chosen is None:
+            memory, generation = resumed
+            if memory is self.batch.memory and memory.generation == generation:
+                return self.batch.shown()
+        if chosen is None:
+            chosen = np.ones(self.batch.num_games, np.bool_)
+        memory = self.next_memory()
+        for request in reset_requests(self.first_seed if seeds is None else seeds, chosen, self._seeded):
+            self.transport.show(memory, "reset", request)
+        self.first_seed = self.resumed = None
+        self._seeded |= chosen
+        self.show(memory)
+        return self.batch.shown(self.batch.rows_of(chosen))
+
+    def resume(self, memory: StepMemory) -> None:
+        """Make a position of a checkpoint the current one; the first reset returns it."""
+        self._seeded[:] = True
+        self.first_seed = None
+        self.show(memory)
+        self.resumed = (memory, memory.generation)
+
+    def restore(self, states: NDArray[np.uint8], env_ids: Ids, reseed: int | None) -> Shown:
+        """Restore states; see :meth:`BlockVectorEnv.restore`."""
+        self.check("restore")
+        ids, width = game_ids(env_ids, self.batch.num_games), self.batch.handle.state_len
+        rows = np.ascontiguousarray(states)
+        if rows.dtype != np.uint8 or rows.shape != (len(ids), width):
+            raise ValueError(f"states: want uint8 ({len(ids)}, {width}), got {rows.dtype} {rows.shape}")
+        return self._changed(self.transport.restore, ids, rows, reseed)
+
+    def clone(self, src: Ids, dst: Ids, reseed: int | None) -> Shown:
+        """Copy states; see :meth:`BlockVectorEnv.clone`."""
+        self.check("clone")
+        source, target = game_ids(src, self.batch.num_games, "src"), game_ids(dst, self.batch.num_games, "dst")
+        if len(source) != len(target):
+            raise ValueError(f"clone: {len(source)} sources for {len(target)} targets, want equal numbers")
+        return self._changed(self.transport.clone, source, target, reseed)
+
+    def _changed(self, change: Callable[..., None], ids: Any, what: Any, reseed: int | None) -> Shown:
+        memory = self.next_memory()
+        change(memory, ids, what, {} if reseed is None else {"reseed": check_seed(reseed, "reseed")})
+        self.take(memory)
+        return self.batch.shown()
+
+    # -- opponents, the end -----------------------------------------------------------
+
+    def set_opponents(self, opponents: Opponents) -> None:
+        """Replace opponents; see :meth:`BlockVectorEnv.set_opponents`."""
+        self.check("set_opponents")
+        if has_policies(opponents) and isinstance(self.opponents, OpponentSeats):
+            self.opponents.check_seats()
+            seating = Seating.of(self.game, self.options, self.batch, self.transport, self.opponents)
+            self._take_policies(PolicyGames(seating))
+        self.opponents.set(opponents)
+
+    def _take_policies(self, games: PolicyGames) -> None:
+        self.transport = self.opponents = games
+        self.batch.handle, self.batch.shared_final, self.batch.seating = games.handle, None, games.seating
+        games.seating.opened = lambda table: self.join and self.join(games.parts_of(table))
+
+    def free_with(self, owner: object) -> None:
+        """On a session that stays open, free the games when their owner is collected."""
+        if not self.own_client:
+            self._dropped = weakref.finalize(owner, self._drop)
+            self._dropped.atexit = False
+
+    def _drop(self) -> None:
+        self.transport.client.connection.dropped.append(partial(free, self.transport, self.opponents.user, False))
+
+    def close(self) -> None:
+        """Free the games, and the session if nobody else uses it."""
+        if self._dropped is not None:
+            self._dropped.detach()
+        free(self.transport, self.opponents.user, self.own_client)
+        self.closed = True
