@@ -107,7 +107,7 @@ def _load_games(
 
 def _save_tables(games: PolicyGames, out: Checkpoint) -> dict[str, Any]:
     """Add the games of all tables, and return what the client keeps: the games of the first are those of out."""
-    first, *rest = games.seating.order
+    first, *rest = games.seating.tables
     _save_games(first.transport, out)
     others = []
     for table in rest:

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from ..errors import CheckpointError
 from ..formats.opponents import BySeat, Player, Policy
 from ..formats.seeding import derive_seed
+from .tables import Key
 
 _STREAM = 3 << 58  # of the draws of an episode, apart from the server's
 GAMES_TO_MOVE = 10  # on a rung before a game leaves it
 UP, DOWN = 0.6, 0.4  # share of the last games won
-
-Key = tuple[int, ...]  # of a table: the seats that policies play; or -1 and the place in the curriculum
 
 
 @dataclass

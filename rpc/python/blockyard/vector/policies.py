@@ -15,11 +15,11 @@ from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport, T
 from .mixtures import Curriculum, Draws, Mixtures
 from .opponents import free
-from .seating import NOBODY, Ids, Seating, send
-from .tables import NamedRecords, Table
+from .seating import Ids, Seating
+from .tables import NOBODY, NamedRecords, Table
 
 _FINAL = ("envs", "planes", "globals", "seat", "mask", "scores", "lengths", "opponents")
-Finals = Sequence[tuple[Ids, dict[str, Any]]]
+Finals = list[tuple[Ids, dict[str, Any]]]
 
 
 class PolicyGames(SocketTransport):
@@ -34,14 +34,13 @@ class PolicyGames(SocketTransport):
     """
 
     def __init__(self, seating: Seating) -> None:
-        super().__init__(seating.order[0].transport.client, seating.handle)
-        self.seating, self.name, self.user = seating, seating.order[0].transport.name, object()
+        super().__init__(seating.tables[0].transport.client, seating.handle)
+        self.seating, self.name, self.user = seating, seating.tables[0].transport.name, object()
         self.counts: dict[int, NDArray[np.int64]] = {}
         self._points = (seating.options.reward or seating.spec.reward) == "score"
         self._scores = np.zeros((seating.count, self.handle.seats), "<i4")
         self._sum = StepMemory(self.handle)  # what a step returns, summed up over the moves in it
         self._finals: dict[str, Any] = {}
-        self._broken = False
         self._number(seating.draws)
 
     # -- steps ------------------------------------------------------------------------
@@ -50,10 +49,10 @@ class PolicyGames(SocketTransport):
         request = params[-1]
         if "mask" in request:
             self._check()
-        self._broken = True  # until it is done
+        self.seating.broken = True  # until it is done
         self.seating.reset(request)
         self.write(memory)
-        self._broken = False
+        self.seating.broken = False
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory, games: Ids | None = None) -> None:
         """Step games, by default all, with the actions of all rows."""
@@ -64,37 +63,31 @@ class PolicyGames(SocketTransport):
         if len(waiting) and seating.options.mode is AutoresetMode.DISABLED:
             text = f"step: the episodes of games {waiting[:9].tolist()} are over: call reset with a reset_mask of them"
             raise NeedsResetError(text, data={"envs": waiting[:64].tolist()})
-        left = going = games[~seating.over[games]]
-        self._refuse_illegal(left, own)
+        going = games[~seating.over[games]]
+        self._refuse_illegal(going, own)
         for name in ("reward", "terminated", "truncated", "illegal"):
             if name in self._sum.arrays:
                 self._sum.arrays[name][:] = 0
         self._sum.score[:] = self._scores
-        first, finals = True, list[tuple[Ids, dict[str, Any]]]()
-        while len(left):
-            moves = seating.ask(left, own if first else None)
-            self._broken = True  # until the step is done
-            send(moves)
-            for table, mine, _ in moves:
-                if (over := self._add(table, mine, first)).any():
-                    finals.append(table.finals(mine[over]))
-            left, first = left[~self._over[left]], False
-            left = left[~seating.trainer_acts(left)]
-        self._broken = True
+        finals: Finals = []
+        for table, mine in seating.play(going, own):
+            if self._add(table, mine).any():
+                finals += table.finals()
+        seating.broken = True
         seating.lengths[going] += 1
         self._finish(finals, waiting)
         self.write(memory, stepped=True)
-        self._broken = False
+        seating.broken = False
 
-    def _add(self, table: Table, games: Ids, first: bool) -> NDArray[np.bool_]:
-        """Add a move of games; return which of them it ended. The trainer has acted in the first only."""
+    def _add(self, table: Table, games: Ids) -> NDArray[np.bool_]:
+        """Add a move of games; return which of them it ended."""
         total, memory = self._sum, table.memory
         total.reward[games] += memory.reward[games]
         for name in ("score", "terminated", "truncated"):
             total.arrays[name][games] = memory.arrays[name][games]
-        if first and total.illegal is not None and memory.illegal is not None:
+        if total.illegal is not None and memory.illegal is not None:  # False of rows that wait
             count = self.seating.count
-            total.illegal.reshape(count, -1)[games] = memory.illegal.reshape(count, -1)[games][:, table.columns]
+            total.illegal.reshape(count, -1)[games] |= memory.illegal.reshape(count, -1)[games][:, table.columns]
         return self._over[games]
 
     @property
@@ -102,7 +95,7 @@ class PolicyGames(SocketTransport):
         return self._sum.terminated | self._sum.truncated
 
     def _check(self) -> None:
-        if self._broken:
+        if self.seating.broken:
             raise OpponentError("a policy or the server has failed in the middle of a step: reset() all games")
 
     def _refuse_illegal(self, games: Ids, own: NDArray[np.uint16]) -> None:
@@ -141,12 +134,13 @@ class PolicyGames(SocketTransport):
         sitting = seating.who[ended]
         joined["opponents"] = np.where(sitting != NOBODY, sitting, joined["opponents"])
         own = {"envs": ended.astype("<u4"), "scores": total.score[ended], "lengths": seating.lengths[ended]}
-        self._finals, keys = joined | own, list(seating.tables)
+        self._finals = joined | own
         for game in ended.tolist():
             result = total.reward[game]
             if total.terminated[game] and isinstance(seating.draws, Curriculum):
                 best = max(x for seat, x in enumerate(result) if seat not in players)
-                seating.draws.ended(game, keys[seating.live[game]], float(np.sign(result[players[0]] - best)))
+                key = seating.tables[seating.live[game]].key
+                seating.draws.ended(game, key, float(np.sign(result[players[0]] - best)))
             for number, theirs in zip(seating.who[game].tolist(), result, strict=True):
                 counts = self.counts.setdefault(number, np.zeros(4, np.int64))
                 for mine in players if number != NOBODY else ():
@@ -180,7 +174,7 @@ class PolicyGames(SocketTransport):
         """Give all who play in these draws numbers, in their order."""
         for player in draws.players:
             self.seating.number_of(player)
-        for table in self.seating.order:
+        for table in self.seating.tables:
             self.seating.number(table)
 
     @property
@@ -207,11 +201,11 @@ class PolicyGames(SocketTransport):
         try:
             for key in draws.keys:
                 by_seat, _ = draws.server(key)
-                if key in seating.tables and by_seat and isinstance(draws, Mixtures):
-                    table = seating.table(key)
+                if (table := seating.known(key)) is None:
+                    seating.table(key)
+                elif by_seat and isinstance(draws, Mixtures):
                     changed.append((table, table.opponents.lineup))
                     table.opponents.set(by_seat)
-                seating.table(key)
         except BaseException:
             seating.draws = before
             for table, lineup in changed:
@@ -220,13 +214,13 @@ class PolicyGames(SocketTransport):
                 table.opponents.lineup = lineup
             raise
         for table, _ in changed:  # games that wait there have the opponents of before
-            table.used[seating.live != seating.order.index(table)] = True
+            table.used[seating.live != seating.tables.index(table)] = True
         self._number(draws)
 
     def stats(self, reset: bool = False) -> dict[str, OpponentStats]:
         """Return the results against each opponent; see :meth:`BlockVectorEnv.opponent_stats`."""
         out = {name: OpponentStats() for name in self.specs}
-        for table in self.seating.order:
+        for table in self.seating.tables:
             for name, stats in table.opponents.stats(reset).items():
                 out[name] += stats
         for number, counts in self.counts.items():
@@ -245,7 +239,7 @@ class PolicyGames(SocketTransport):
     @property
     def parts(self) -> Sequence[SocketTransport]:
         """What records games."""
-        return [part for table in self.seating.order for part in self.parts_of(table)]
+        return [part for table in self.seating.tables for part in self.parts_of(table)]
 
     def parts_of(self, table: Table) -> list[Any]:
         """Return what records the games of a table."""
@@ -268,14 +262,14 @@ class PolicyGames(SocketTransport):
         for table, mine in self.seating.split(ids.astype(np.intp)):
             for game, page in zip(mine.tolist(), table.pages(method, mine, *options), strict=True):
                 if method == "snapshot":  # it says where the game is played
-                    page["states"] += bytes([self.seating.order.index(table)])
+                    page["states"] += bytes([self.seating.tables.index(table)])
                 found[game] = page
         yield from (found[game] for game in ids.tolist())
 
     def restore(
         self, memory: StepMemory, ids: NDArray[np.uint32], states: NDArray[np.uint8], options: dict[str, int]
     ) -> None:
-        marks, order = states[:, -1], self.seating.order
+        marks, order = states[:, -1], self.seating.tables
         if len(marks) and marks.max() >= len(order):
             raise BadStateError("restore: a state of an environment with other opponents")
         for k in np.unique(marks).tolist():
@@ -291,16 +285,16 @@ class PolicyGames(SocketTransport):
         self.restore(memory, dst, self.states(src), options)
 
     def call(self, method: str, *params: Any) -> Any:
-        table = self.seating.order[self.seating.live[params[0]] if method == "render" else 0]
+        table = self.seating.tables[self.seating.live[params[0]] if method == "render" else 0]
         return table.transport.call(method, *params)
 
     def retry(self, request: Callable[[], T]) -> T:
-        return self.seating.order[0].transport.retry(request)
+        return self.seating.tables[0].transport.retry(request)
 
     def release(self, user: object, keep: Collection[str] = ()) -> None:
         """Do nothing: each table drops its own weights."""
 
     def close(self, own_client: bool) -> None:
-        for table in reversed(self.seating.order):
-            shared = table is not self.seating.order[0] and table.transport.client is self.client
+        for table in reversed(self.seating.tables):
+            shared = table is not self.seating.tables[0] and table.transport.client is self.client
             free(table.transport, table.opponents.user, own_client and not shared)

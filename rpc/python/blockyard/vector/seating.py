@@ -15,20 +15,18 @@ from ..errors import OpponentError
 from ..formats.opponents import CURRICULUM, BySeat, Opponents, Player, Policy, name_of, opponents_by_seat
 from ..formats.rungs import rungs
 from ..formats.spec import GameSpec
-from ..transport.layout import Handle
 from ..transport.over_socket import SocketTransport
 from .batch import Batch
-from .mixtures import Curriculum, Draws, Key, Mixtures, checked, restored
+from .mixtures import Curriculum, Draws, Mixtures, checked, restored
 from .opening import Opening
 from .opponents import OpponentSeats
 from .options import Options
-from .tables import Table, numbers_of, trainer_handle
+from .tables import NOBODY, Key, Table, numbers_of, trainer_handle
 
 _TRIES = 100  # episodes in a row that may end before the trainer acts
-NOBODY = 0xFFFF  # the number of an opponent where there is none
 _SAVED = ("live", "who", "episodes", "lengths", "over")  # arrays that a checkpoint keeps
 Ids = NDArray[np.intp]
-Moves = Sequence[tuple[Table, Ids, NDArray[np.uint16]]]  # the actions of all rows of some games of a table
+Moves = list[tuple[Table, Ids, NDArray[np.uint16]]]  # the actions of all rows of some games of a table
 
 
 class Seating:
@@ -36,34 +34,45 @@ class Seating:
 
     Each episode is played at one of several tables: handles of the server with as many games, which differ in the seats
     that policies play. A game that is not played at a table waits there at the beginning of an episode.
+
+    Attributes:
+        draws: what plays the next episodes.
+        handle: the layout of the trainer's rows, and the names of all opponents so far.
+        policies: those that have been opponents, each with a name of its own.
+        opened: called with each table that is opened later.
+        broken: moves have been made, and what a step returns is not known yet.
+        live: which table each game is played at.
+        who: the policy in each seat by its number.
+        roots: the seed of each game.
+        episodes: draws of each game since it was seeded.
+        lengths: steps of the episode.
+        over: the episode has ended, and was not reset.
     """
 
     spec: GameSpec
-    draws: Draws  # what plays the next episodes
-    handle: Handle  # the layout of the trainer's rows, and the names of all opponents so far
+    draws: Draws
 
     def __init__(self, game: str, count: int, options: Options, plain: Table | None = None) -> None:
-        """Open the first table; plain has the games that an environment without policies has played."""
+        """Open the tables; or take over plain, the games that an environment without policies has played."""
         if options.rows != "seat":
             raise ValueError('rows="acting": policies and a curriculum need a row for each seat; leave it out')
         if options.heal:
             raise ValueError("heal: games against policies or in a curriculum cannot be repeated; leave it out")
         self._game, self.count, self.options = game, count, options
-        self.policies = dict[str, Policy]()  # those that have been opponents, each with a name of its own
-        self.tables, self._specs = dict[Key, Table](), set[str]()
-        self.opened: Callable[[Table], object] | None = None  # is called with each table that is opened later
+        self.policies = dict[str, Policy]()
+        self.tables, self._specs = list[Table](), set[str]()
+        self.opened: Callable[[Table], object] | None = None
         self.same_step, self._began = options.mode is AutoresetMode.SAME_STEP, False
+        self.broken = False
         first = plain or self._open(None)
-        if plain is not None:
-            self.tables[()] = plain
+        self.tables.append(first)
         self.handle = trainer_handle(first, options)
         seats = self.handle.seats
-        self.live = np.zeros(count, np.intp)  # which table each game is played at
-        self.who = np.full((count, seats), NOBODY, np.uint16)  # the policy in each seat by its number
-        self.roots = [0] * count  # the seed of each game
-        self.episodes = np.zeros(count, np.int64)  # draws of each game since it was seeded
-        self.lengths = np.zeros(count, "<u4")  # steps of the episode
-        self.over = np.zeros(count, np.bool_)  # the episode has ended, and was not reset
+        self.live = np.zeros(count, np.intp)
+        self.who = np.full((count, seats), NOBODY, np.uint16)
+        self.roots = [0] * count
+        self.episodes, self.lengths = np.zeros(count, np.int64), np.zeros(count, "<u4")
+        self.over = np.zeros(count, np.bool_)
         self._start = np.zeros(seats, "<i4")  # points at the beginning of a game
         if plain is None:
             for key in self.draws.keys:
@@ -74,7 +83,7 @@ class Seating:
         cls, game: str, options: Options, batch: Batch, transport: SocketTransport, opponents: OpponentSeats
     ) -> Seating:
         """Take over the games that an environment without policies has played so far."""
-        table, games = Table(transport, opponents, (), batch.shared_final), np.arange(batch.num_games)
+        table, games = Table((), transport, opponents, ()), np.arange(batch.num_games)
         table.used[:] = True
         seating = cls(game, batch.num_games, options, table)
         seating.spec = batch.spec
@@ -122,31 +131,33 @@ class Seating:
 
         mode = AutoresetMode.SAME_STEP if self.same_step else AutoresetMode.DISABLED
         options = dataclasses.replace(self.options, autoreset_mode=mode, reward="result")
-        first = next(iter(self.tables.values()), None)
-        if first is not None and len(first.transport.parts) == 1:
-            options = dataclasses.replace(options, client=first.transport.client, address=None)
+        if self.tables and len(self.tables[0].transport.parts) == 1:
+            options = dataclasses.replace(options, client=self.tables[0].transport.client, address=None)
         opening = Opening(self._game, options, choose)
         transport = opening.transport(self.count)
         assert key is not None
         try:
-            shared = transport.share_final() if self.same_step and transport.name == "shm" else None
             opponents = OpponentSeats(transport, self.spec.name, opening.lineup, opening.user)
-            self.tables[key] = table = Table(transport, opponents, policies, shared)
+            return Table(key, transport, opponents, policies)
         except BaseException:
             transport.close(options.client is None)
             raise
-        return table
+
+    def known(self, key: Key) -> Table | None:
+        """Return a table; None if it is not open."""
+        return next((table for table in self.tables if table.key == key), None)
 
     def table(self, key: Key) -> Table:
         """Return a table, which is opened if it is new."""
-        if key not in self.tables:
+        if (table := self.known(key)) is None:
             table = self._open(key)
+            self.tables.append(table)
             self.number(table)
             if self.opened is not None:
                 self.opened(table)
             if self._began:
                 table.reset({"seeds": np.array(self.roots, "<u8").tobytes()})
-        return self.tables[key]
+        return table
 
     def number(self, table: Table) -> None:
         """Give the opponents of a table numbers."""
@@ -170,17 +181,11 @@ class Seating:
             self.handle.opponents.append(name)
         return self.handle.opponents.index(name)
 
-    @property
-    def order(self) -> Sequence[Table]:
-        """The tables, as ``live`` counts them."""
-        return tuple(self.tables.values())
-
     def split(self, games: Ids) -> Iterator[tuple[Table, Ids]]:
         """Split games by the tables at which they are played."""
         live = self.live[games]
-        for k, table in enumerate(self.order):
-            mine = games if len(self.tables) == 1 else games[live == k]
-            if len(mine):
+        for k, table in enumerate(self.tables):
+            if len(mine := games[live == k]):
                 yield table, mine
 
     @property
@@ -196,13 +201,13 @@ class Seating:
         self._began = True
         games = np.flatnonzero(chosen)
         if "seed" in request or "seeds" in request:
-            for table in self.order:
+            for table in self.tables:
                 table.reset(request)
             seeds = np.frombuffer(request["seeds"], "<u8").tolist() if "seeds" in request else None
             for game in games.tolist():
                 self.roots[game] = seeds[game] if seeds else (request["seed"] + self.options.first + game) % (1 << 64)
             self.episodes[games] = 0
-            self._start[:] = self.order[0].memory.score[games[0]]
+            self._start[:] = self.tables[0].memory.score[games[0]]
         else:
             self.episodes[games] += 1
             for table, mine in self.split(games):
@@ -214,8 +219,7 @@ class Seating:
         for _ in range(_TRIES):
             for game in games.tolist():
                 key, policies = self.draws.draw(game, self.roots[game], int(self.episodes[game]))
-                table = self.table(key)
-                self.live[game] = self.order.index(table)
+                self.live[game] = self.tables.index(self.table(key))
                 self.who[game] = NOBODY
                 for seat, policy in policies.items():
                     self.who[game, seat] = self.number_of(policy)
@@ -239,17 +243,28 @@ class Seating:
     def _settle(self, games: Ids) -> Ids:
         """Let policies play until the trainer acts in each of games; return those that ended before."""
         ended = [np.zeros(0, np.intp)]
-        games = games[~self.trainer_acts(games)]
+        for table, mine in self.play(games[~self.trainer_acts(games)], None):
+            ended.append(mine[table.over[mine]])
+        games = np.concatenate(ended)
+        self.ended(games)
+        return games
+
+    def play(self, games: Ids, own: NDArray[np.uint16] | None) -> Iterator[tuple[Table, Ids]]:
+        """Move in games until they are over or the trainer acts; yield the games of each move that was made.
+
+        The trainer's own actions, (games, rows), are part of the first moves.
+        """
         while len(games):
-            send(self.ask(games, None))
+            moves, own = self._ask(games, own), None
+            self.broken = True
+            for wait in [table.send(mine, actions) for table, mine, actions in moves]:
+                wait()
             over = np.zeros(self.count, np.bool_)
-            for table, mine in self.split(games):
-                over[mine] = table.memory.terminated[mine] | table.memory.truncated[mine]
-            ended.append(games[over[games]])
-            self.ended(ended[-1])
+            for table, mine, _ in moves:
+                over[mine] = table.over[mine]
+                yield table, mine
             games = games[~over[games]]
             games = games[~self.trainer_acts(games)]
-        return np.concatenate(ended)
 
     def ended(self, games: Ids) -> None:
         """Note that the episodes of games have ended: with SAME_STEP the server has begun the next."""
@@ -265,9 +280,9 @@ class Seating:
             acts[mine] = table.acting[mine][:, table.columns].any(axis=1)
         return acts[games]
 
-    def ask(self, games: Ids, own: NDArray[np.uint16] | None) -> Moves:
-        """Return the next moves in games: of the policies, each called once, and of the trainer, own (games, rows)."""
-        moves, calls = [], dict[int, list[tuple[Table, Ids, NDArray[np.uint16], NDArray[np.bool_]]]]()
+    def _ask(self, games: Ids, own: NDArray[np.uint16] | None) -> Moves:
+        """Return the next moves in games: of the policies, each called once, and of the trainer."""
+        moves, calls = Moves(), dict[int, list[tuple[Table, Ids, NDArray[np.uint16], NDArray[np.bool_]]]]()
         for table, mine in self.split(games):
             actions = np.zeros((len(mine), table.rows), "<u2")
             if own is not None:
@@ -294,10 +309,10 @@ class Seating:
 
     def take_place(self, games: Ids, k: int, states: NDArray[np.uint8]) -> None:
         """Note that games are played at table k now, in positions of these states."""
-        table = self.order[k]
+        table = self.tables[k]
         _, table.episodes[games], self.lengths[games] = numbers_of(states)
         table.used[games], self.live[games] = True, k
-        self.over[games] = table.memory.terminated[games] | table.memory.truncated[games]
+        self.over[games] = table.over[games]
         for game in games.tolist():
             for seat in range(self.handle.seats):
                 if seat not in table.seats[table.policies]:
@@ -310,8 +325,7 @@ class Seating:
 
     def saved(self) -> dict[str, Any]:
         """Return what a checkpoint keeps, except the games."""
-        kept = self.tables.items()
-        tables = [{"key": key, "used": t.used.tolist(), "episodes": t.episodes.tolist()} for key, t in kept]
+        tables = [{"key": t.key, "used": t.used.tolist(), "episodes": t.episodes.tolist()} for t in self.tables]
         arrays = {name: getattr(self, name).tolist() for name in _SAVED}
         names = {"names": self.handle.opponents, "roots": [str(root) for root in self.roots]}
         return {"tables": tables, "draws": self.draws.saved(self.name), **arrays, **names}
@@ -320,19 +334,11 @@ class Seating:
         """Take over what :meth:`saved` returned; return the tables whose games continue."""
         self.draws = restored(saved["draws"], self.policies)
         self.roots, self._began = [int(root) for root in saved["roots"]], True
-        out = []
-        for one in saved["tables"]:
-            out.append(self.table(tuple(one["key"])))
-            out[-1].used[:], out[-1].episodes[:] = one["used"], one["episodes"]
-        keys = [tuple(one["key"]) for one in saved["tables"]]
-        self.tables = {key: self.tables[key] for key in dict.fromkeys([*keys, *self.tables])}
+        out = [self.table(tuple(one["key"])) for one in saved["tables"]]
+        for table, one in zip(out, saved["tables"], strict=True):
+            table.used[:], table.episodes[:] = one["used"], one["episodes"]
+        self.tables = [*out, *(table for table in self.tables if table not in out)]
         self.handle.opponents[:] = saved["names"]
         for name in _SAVED:
             getattr(self, name)[:] = saved[name]
         return out
-
-
-def send(moves: Moves) -> None:
-    """Make moves."""
-    for wait in [table.send(games, actions) for table, games, actions in moves]:
-        wait()

@@ -17,33 +17,31 @@ from .batch import NO_SEAT
 from .opponents import OpponentSeats
 from .options import Options
 
-_FINAL_ROWS = ("planes", "globals", "seat", "mask")  # of the answer to ``final``: one entry per row
+_ROWS = ("planes", "globals", "seat", "mask")  # of the answer to ``final``: one entry per row
 _REMEMBERED = 100  # episodes of a game whose records may not have been fetched yet
 _NONE = np.zeros(0, np.uint16)
+NOBODY = 0xFFFF  # the number of an opponent where there is none
+Key = tuple[int, ...]  # of a table: the seats that policies play; or -1 and the place in the curriculum
 
 
 class Table:
-    """Games of one handle; those of a policy's opponents that sit in other games wait here at their beginning."""
+    """Games of one handle; those that are played at another table wait here at the beginning of an episode."""
 
     def __init__(
-        self,
-        transport: SocketTransport,
-        opponents: OpponentSeats,
-        policies: Collection[int],
-        shared: dict[str, NDArray[Any]] | None,
+        self, key: Key, transport: SocketTransport, opponents: OpponentSeats, policies: Collection[int]
     ) -> None:
-        """Take over games in which policies play some seats; shared is where the server leaves last observations."""
-        self.transport, self.opponents = transport, opponents
+        """Take over games in which policies play some seats; key says who plays at this table."""
+        self.key, self.transport, self.opponents = key, transport, opponents
         handle = transport.handle
         self.seats, self.games, self.rows = np.array(handle.players), handle.games, handle.rows_per_game
         self.policies = np.isin(self.seats, list(policies))  # which rows of a game policies play
-        self.columns = np.flatnonzero(~self.policies)  # the rows of a game that are rows of the trainer
+        self.columns = at = np.flatnonzero(~self.policies)  # the rows of a game that are rows of the trainer
+        self._own: Any = slice(at[0], at[-1] + 1) if len(at) == at[-1] - at[0] + 1 else at  # the same, faster
         self.used = np.zeros(self.games, np.bool_)  # games that are not at the beginning of an episode
         self.episodes = np.zeros(self.games, np.int64)  # the number of each game's episode here
         self.history: dict[tuple[int, int], dict[int, str]] = {}  # by game and episode: names of policies by seat
         self.numbers = np.zeros(0, np.uint16)  # those that the environment gives the server's opponents
         self.memory = transport.ring(1)[0]  # the current position
-        self._shared = shared or None
         self._ended: list[tuple[dict[str, Any], int]] = []  # answers to ``final`` of the last step
 
     @property
@@ -51,6 +49,12 @@ class Table:
         """Which rows act: bool (games, rows of a game)."""
         acting: NDArray[np.bool_] = self.memory.seat != NO_SEAT
         return acting.reshape(self.games, -1)
+
+    @property
+    def over(self) -> NDArray[np.bool_]:
+        """Which episodes the last step has ended: bool (games,)."""
+        over: NDArray[np.bool_] = self.memory.terminated | self.memory.truncated
+        return over
 
     def rows_of(self, games: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the indices of the rows of games, (games, rows of a game)."""
@@ -86,7 +90,7 @@ class Table:
 
     def _wait(self, future: Any) -> None:
         self.transport.wait(future)
-        if self._shared is None and (self.memory.terminated.any() or self.memory.truncated.any()):
+        if self.over.any():
             self._ended = self.transport.finals()
 
     def _send(
@@ -111,7 +115,7 @@ class Table:
                 if len(ids):
                     some = StepMemory(resized(handle, len(ids)), bytearray(answer["slab"]))
                     _scatter(some, memory, ids, handle.rows_per_game)
-                    if self._shared is None and (some.terminated.any() or some.truncated.any()):
+                    if some.terminated.any() or some.truncated.any():
                         self._ended += [(d, first + at) for d, at in part.finals()]
                 left -= len(ids)
 
@@ -119,19 +123,14 @@ class Table:
 
     def show(self, games: NDArray[np.intp], memory: StepMemory) -> None:
         """Copy the rows of games, and what is known of these games, to the arrays of the trainer."""
-        whole, at = len(games) == self.games, self.columns
-        rows: Any = slice(at[0], at[-1] + 1) if len(at) == at[-1] - at[0] + 1 else at
+        at: Any = slice(None) if len(games) == self.games else games
         for name, to in memory.arrays.items():
-            if name == "opponent":
-                continue
-            source = self.memory.arrays[name]
-            if name in ROW_FIELDS:
+            source = self.memory.arrays.get(name)
+            if name in ROW_FIELDS and source is not None:
                 source = source.reshape(self.games, self.rows, *source.shape[1:])
-                to = to.reshape(self.games, len(at), *to.shape[1:])
-                source = source[:, rows] if whole else source[games][:, rows]
-            elif not whole:
-                source = source[games]
-            to[slice(None) if whole else games] = source
+                to.reshape(self.games, len(self.columns), *to.shape[1:])[at] = source[at][:, self._own]
+            elif name != "opponent" and source is not None:
+                to[at] = source[at]
 
     def playing(self, games: NDArray[np.intp]) -> NDArray[np.uint16]:
         """Return the number of the server's opponent in each seat of games; 65535 where it plays none."""
@@ -140,9 +139,9 @@ class Table:
 
     def _numbered(self, here: NDArray[np.uint16], games: int) -> NDArray[np.uint16]:
         """Return the environment's numbers of opponents of games, (games, seats), of which there may be none."""
-        out = np.full((games, self.transport.handle.seats), 0xFFFF, "<u2")
+        out = np.full((games, self.transport.handle.seats), NOBODY, "<u2")
         if here.size:
-            known = here != 0xFFFF
+            known = here != NOBODY
             out[known] = self.numbers[here[known]]
         return out
 
@@ -168,24 +167,16 @@ class Table:
             out[key] = b"".join(page[key][ends[row] * width : ends[row + 1] * width] for row in rows)
         return out
 
-    def finals(self, ended: NDArray[np.intp]) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
+    def finals(self) -> list[tuple[NDArray[np.intp], dict[str, NDArray[Any]]]]:
         """Return the games that the last step ended, and their final positions by the names of the method ``final``."""
-        if self._shared is not None:
-            at = self.rows_of(ended)[:, self.columns]
-            playing = self._shared["opponent"][ended] if "opponent" in self._shared else _NONE
-            rows = {k: self._shared[k][at] for k in _FINAL_ROWS if k in self._shared}
-            out = {k: np.ascontiguousarray(a).view(np.uint8).reshape(*at.shape, -1) for k, a in rows.items()}
-            return ended, out | {"opponents": self._numbered(playing, len(ended))}
-        games, found = [], []
+        out = []
         for d, first in self._ended:
-            games.append(np.frombuffer(d["envs"], "<u4").astype(np.intp) + first)
-            count = len(games[-1])
-            rows = {k: np.frombuffer(d[k], np.uint8).reshape(count, self.rows, -1) for k in _FINAL_ROWS if d.get(k)}
-            playing = np.frombuffer(d["opponents"], "<u2").reshape(count, -1)
-            found.append(
-                {k: a[:, self.columns] for k, a in rows.items()} | {"opponents": self._numbered(playing, count)}
-            )
-        return np.concatenate(games), {k: np.concatenate([one[k] for one in found]) for k in found[0]}
+            games = np.frombuffer(d["envs"], "<u4").astype(np.intp) + first
+            rows = {k: np.frombuffer(d[k], np.uint8).reshape(len(games), self.rows, -1) for k in _ROWS if d.get(k)}
+            found = {k: a[:, self.columns] for k, a in rows.items()}
+            playing = np.frombuffer(d["opponents"], "<u2").reshape(len(games), -1)
+            out.append((games, found | {"opponents": self._numbered(playing, len(games))}))
+        return out
 
 
 def _scatter(some: StepMemory, memory: StepMemory, games: NDArray[np.intp], rows: int) -> None:
