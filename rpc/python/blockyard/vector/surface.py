@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from gymnasium.vector import VectorEnv
@@ -23,6 +23,8 @@ from .engine import FPS, Engine
 from .games import Games
 from .options import RENDER_MODES
 from .results import LegalActions
+
+E = TypeVar("E", bound="Surface")
 
 
 class Surface(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
@@ -253,7 +255,7 @@ class Surface(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     def __del__(self) -> None:
         """Do nothing, unlike Gymnasium before 1.4: closing here could interrupt another environment's request."""
 
-    def __enter__(self) -> Self:
+    def __enter__(self: E) -> E:
         return self
 
     def __exit__(self, *exc: object) -> None:
