@@ -202,12 +202,12 @@ def split_games(data: bytes) -> list[bytes]:
     return games
 
 
-def runs(games: Sequence[bytes], room: int) -> list[tuple[int, int]]:
-    """Cut games into ranges [start, end) of at most room bytes each, or of a single game."""
-    out, start, size = [], 0, 0
-    for k, game in enumerate(games):
-        if k > start and size + len(game) + 4 > room:
+def runs(sizes: Sequence[int], room: int) -> list[tuple[int, int]]:
+    """Cut games of these bytes into ranges [start, end) of at most room bytes each, or of a single game."""
+    out, start, used = [], 0, 0
+    for k, size in enumerate(sizes):
+        if k > start and used + size + 4 > room:
             out.append((start, k))
-            start, size = k, 0
-        size += len(game) + 4
-    return [*out, (start, len(games))]
+            start, used = k, 0
+        used += size + 4
+    return [*out, (start, len(sizes))]

@@ -6,8 +6,8 @@ import dataclasses
 import logging
 import time
 import weakref
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,18 @@ from ..errors import (
     ForkError,
     NeedsResetError,
     OpponentError,
+    RequestError,
     ServerGoneError,
     ServerTimeoutError,
 )
+from ..formats.arguments import positive, seconds
 from ..formats.checkpoint_file import split_games
-from .address import Address
+from .address import Address, Tls, look_up
 from .buffer import RolloutBuffer
-from .heal_options import Healing, refuse_clocks
 from .journal import Journal, Steps
 from .kept import RecordsKept, Tally
 from .memory import StepMemory
-from .over_socket import SocketTransport
+from .over_socket import SocketTransport, T
 from .session import Session
 
 _log = logging.getLogger("blockyard")
@@ -37,7 +38,46 @@ LOST = (ServerGoneError, DrainingError)  # what says that a server is lost
 _PATIENCE = 5.0  # seconds to connect to one of several servers
 _FIRST_WAIT, _MOST_WAIT = 0.05, 2.0  # seconds between two rounds of all servers
 
-T = TypeVar("T")
+
+@dataclasses.dataclass(frozen=True)
+class Healing:
+    """How games go on when their server is lost."""
+
+    addresses: Sequence[str] | None  # that may take them over; None: the local server, which is started again
+    tls: Tls
+    timeout: float  # seconds without any server after which the environment gives up
+    every: int  # a checkpoint of a game is made when it has been stepped this many times since the last
+
+    def candidates(self, last: Address, skip: int, suspect: bool) -> list[str | Address | None]:
+        """Return the servers to try: the lost one first, or last if it may hang; the others from number skip on."""
+        if self.addresses is None:
+            return [None]
+        found: list[str | Address] = []
+        for text in self.addresses:
+            try:
+                found += look_up(text, self.tls)
+            except ServerGoneError:
+                found.append(text)  # reported when it is connected to
+        skip %= max(1, len(found))
+        return sorted(found[skip:] + found[:skip], key=lambda where: (str(where) == str(last)) == suspect)
+
+
+def healing_of(
+    heal: bool | Healing, address: Any, client: Session | None, tls: Tls, timeout: float, every: int
+) -> Healing | None:
+    """Return what the arguments ``heal``, ``heal_timeout`` and ``snapshot_every`` of an environment ask for."""
+    if isinstance(heal, Healing):
+        return heal
+    if not isinstance(heal, bool):
+        raise TypeError(f"heal: want True or False, got {heal!r:.100}")
+    timeout, every = seconds("heal_timeout", timeout), positive("snapshot_every", every)
+    if not heal:
+        return None
+    if client is not None:
+        raise RequestError("heal=True: this connection is shared; call blockyard.make_vec(address=) instead")
+    return Healing((address,) if isinstance(address, str) else address, tls, timeout, every)
+
+
 # Opens the games of a transport in a session: as they were opened at first, or, if they are resumed anyway, with
 # opponents that need no weights.
 Reopen = Callable[[Session, bool], SocketTransport]
@@ -58,7 +98,6 @@ class HealingTransport(SocketTransport):
         self.eager = False  # all that changes all games is followed by a checkpoint, so that some games may have one
         self.on_rebuilt: weakref.WeakMethod[Callable[[], None]] | None = None  # called after games were rebuilt
         self._all = np.arange(inner.handle.games, dtype="<u4")
-        self._no_moves = np.zeros((inner.handle.games, 0), np.uint16)
         self._journal = Journal(inner.handle.games)
         self._final: dict[str, NDArray[Any]] | None = None
         self._records: RecordsKept | None = None
@@ -162,21 +201,20 @@ class HealingTransport(SocketTransport):
                 raise  # otherwise some games were not reset yet, and none can be stepped
 
     def _save(self, ids: NDArray[np.uint32]) -> None:
-        head, games, weights, drafts = b"", [], {}, b""
-        if self._records is not None:
-            self._records.fetch_all(self.inner.call)
+        records = self._records
+        if records is not None:
+            records.fetch_all(self.inner.call)
+        pages = list(self.inner.pages("checkpoint", ids, *([] if records is None else [{"drafts": True}])))
+        games = split_games(b"".join(page["games"] for page in pages))
+        drafts = b"".join(page.get("drafts", b"") for page in pages)
+        weights = {name for page in pages for name in page["weights"]}
         if len(ids) < len(self._all):  # the others may need weights that these do not
-            weights.update(dict.fromkeys(self._journal.weights))
-        for page in self.inner.pages("checkpoint", ids, *([] if self._records is None else [{"drafts": True}])):
-            head, drafts = page["head"], drafts + page.get("drafts", b"")
-            games += split_games(page["games"])
-            weights.update(dict.fromkeys(page["weights"]))
-        for name in weights.keys() - self._files.keys():
-            spec = f"learned:weights={name}"
-            self._files[name] = (spec, self.inner.call("weights", name)["weights"])
-        self._journal.saved(ids, head, games, list(weights), drafts)
-        if self._records is not None:
-            self._records.saved((ids + self._first).tolist())
+            weights.update(self._journal.weights)
+        for name in weights - self._files.keys():
+            self._files[name] = (f"learned:weights={name}", self.inner.call("weights", name)["weights"])
+        self._journal.saved(ids, pages[-1]["head"], games, sorted(weights), drafts)
+        if records is not None:
+            records.saved((ids + self._first).tolist())
         self._files = {name: file for name, file in self._files.items() if name in weights or name in self._kept}
 
     def due(self, share: float = 1.0) -> NDArray[np.bool_]:
@@ -186,8 +224,8 @@ class HealingTransport(SocketTransport):
     def log(self, games: NDArray[np.uint32], actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Note a step of some games: their actions, uint16 (k, rows_per_game), and its results."""
         self.tally.step(memory, games)
-        moves = memory.arrays.get("moves")
-        self._journal.add(Steps(games, actions, self._no_moves[: len(games)] if moves is None else moves.copy()))
+        moves = memory.arrays.get("moves", actions[:, :0])
+        self._journal.add(Steps(games, actions, moves.copy()))
 
     def _change(self, request: Callable[[], T]) -> T:
         """Make a request that changes games. If it is interrupted, the journal misses it, and the next saves them."""
@@ -226,7 +264,7 @@ class HealingTransport(SocketTransport):
         if method == "rollout":
             return self._rollout(params)
         if method == "records" and self._records is not None:
-            return self._fetch(self._records, *params)
+            return self._fetched(self._records, *params)
         answer = self.retry(lambda: self.inner.call(method, *params))
         if method == "set_opponents":
             self._changed(lambda part: part.call(method, *params), False)
@@ -236,20 +274,20 @@ class HealingTransport(SocketTransport):
                 self.save()
         return answer
 
-    def _fetch(self, records: RecordsKept, options: dict[str, bool]) -> dict[str, Any]:
+    def _fetched(self, records: RecordsKept, options: dict[str, bool]) -> dict[str, Any]:
         last = self.retry(lambda: records.fetch(self.inner.call, options.get("stop", False)))
         if not last["recording"] and not last["waiting"]:
             self._records = None  # the server has forgotten the recording
         return records.answer(last)
 
     def _rollout(self, params: tuple[Any, ...]) -> Any:
-        refuse_clocks(params[1].get("policy", "random"))
+        policy = params[1].get("policy", "random")
+        if policy.startswith("exec:") or "time=" in policy:
+            why = f"policy={policy!r} depends on the clock or is a program of its own, so that another server cannot"
+            raise RequestError(f"rollout: {why} continue it exactly; choose another, or pass heal=False")
 
-        def play() -> list[Any]:
-            answers = (self.inner.call("opponent_stats", {}), self.inner.call("rollout", *params))
-            return [*answers, self.inner.call("opponent_stats", {})]
-
-        before, answer, after = self.retry(lambda: self._change(play))
+        calls: list[tuple[Any, ...]] = [("opponent_stats", {}), ("rollout", *params), ("opponent_stats", {})]
+        before, answer, after = self.retry(lambda: self._change(lambda: [self.inner.call(*one) for one in calls]))
         self.tally.add(before, after)
         self._changed(lambda part: part.call("rollout", *params), True)
         return answer

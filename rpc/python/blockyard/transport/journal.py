@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,64 +63,45 @@ class Journal:
             self._drafts[json.loads(line)["game"]] = line
         self.lengths[ids] = 0
         entries, self._entries = self._entries, []
-        if self.lengths.any():
-            for steps, request in self._parts(entries):
-                if steps:
-                    rest = self._joined(steps)
-                    self._entries.append(rest.some(self.lengths[rest.games] > 0))
-                if request is not None:
-                    self._entries.append(request)
+        for entry in entries if self.lengths.any() else ():
+            if isinstance(entry, Steps):
+                entry = entry.some(self.lengths[entry.games] > 0)
+            if not isinstance(entry, Steps) or len(entry.games):
+                self._entries.append(entry)
 
     def rebuild(self, part: SocketTransport) -> int:
         """Bring games that were just opened to where the games of the journal are; return the steps of the longest."""
         if self.head:
             room = part.client.limits.get("max_message", 1 << 20) - len(self.head) - _ROOM
-            sizes = [saved + self._drafts.get(game, b"") for game, saved in enumerate(self._saved)]
+            sizes = [len(saved) + len(self._drafts.get(game, b"")) for game, saved in enumerate(self._saved)]
             for start, end in runs(sizes, room):
                 ids, games = np.arange(start, end, dtype="<u4").tobytes(), b"".join(self._saved[start:end])
                 drafts = b"".join(self._drafts.get(game, b"") for game in range(start, end))
                 part.show(part.memory(), "resume", ids, self.head, games, {"drafts": drafts} if drafts else {})
-        for steps, request in self._parts(self._entries):
-            self._replay(part, steps)
-            if request is not None:
-                request(part)
-        return int(self.lengths.max())
-
-    @staticmethod
-    def _parts(entries: Sequence[Steps | Again]) -> Iterator[tuple[list[Steps], Again | None]]:
-        """Return the steps before each other request, with it; at last those after all, with None."""
         steps: list[Steps] = []
-        for entry in entries:
+        for entry in self._entries:
             if isinstance(entry, Steps):
                 steps.append(entry)
             else:
-                yield steps, entry
+                self._replay(part, steps)
+                entry(part)
                 steps = []
-        yield steps, None
+        self._replay(part, steps)
+        return int(self.lengths.max())
 
     def _replay(self, part: SocketTransport, steps: list[Steps]) -> None:
         """Let the server play steps again, as many games at a time as fit into one message."""
         if not steps:
             return
-        log = self._joined(steps)
+        log = Steps(*map(np.concatenate, zip(*steps, strict=True)))
+        log = log.some(np.argsort(log.games, kind="stable"))  # those of one game stay in their order
         counts = np.bincount(log.games, minlength=len(self.lengths))
         ends = np.cumsum(counts)
         each = 2 * (log.actions.shape[1] + log.moves.shape[1])
         room = part.client.limits.get("max_message", 1 << 20) - _ROOM
-        first = 0
-        while first < len(counts):
-            before = int(ends[first] - counts[first])
-            fitting = (ends[first:] - before) * each + 8 * np.arange(1, len(counts) - first + 1)
-            last = first + max(1, int(np.searchsorted(fitting, room, side="right")))
-            rows = slice(before, int(ends[last - 1]))
+        for first, last in runs((each * counts + 4).tolist(), room):
+            rows = slice(int(ends[first] - counts[first]), int(ends[last - 1]))
             if rows.start < rows.stop:
                 ids, lengths = np.arange(first, last, dtype="<u4"), counts[first:last].astype("<u4")
                 moves = log.moves[rows].tobytes()
                 part.call("replay", ids.tobytes(), lengths.tobytes(), log.actions[rows].tobytes(), moves)
-            first = last
-
-    @staticmethod
-    def _joined(steps: list[Steps]) -> Steps:
-        """Return all steps in the order of their games, those of one game in their order."""
-        whole = Steps(*map(np.concatenate, zip(*steps, strict=True)))
-        return whole.some(np.argsort(whole.games, kind="stable"))

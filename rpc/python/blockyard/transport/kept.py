@@ -15,7 +15,6 @@ from .layout import Handle
 from .memory import StepMemory
 
 _NAMES = ("wins", "draws", "losses", "truncated")
-_NOBODY = 0xFFFF  # in the field ``opponent``: the seat is driven
 Call = Callable[..., Any]
 
 
@@ -24,8 +23,8 @@ class Tally:
 
     def __init__(self, handle: Handle) -> None:
         self._counts = np.zeros((len(_NAMES), 0), np.uint64)
-        self._playing = np.full((handle.games, handle.seats), _NOBODY, "<u2")
-        self._players = handle.players
+        self._playing = np.zeros((handle.games, handle.seats), "<u2")
+        self._players = list(handle.players)
         self._others = [seat for seat in range(handle.seats) if seat not in handle.players]
 
     def show(self, memory: StepMemory, games: NDArray[np.uint32] | slice = slice(None)) -> None:
@@ -33,23 +32,20 @@ class Tally:
         if self._others:
             self._playing[games] = memory.arrays["opponent"]
 
-    def step(self, memory: StepMemory, games: NDArray[np.uint32] | slice = slice(None)) -> None:
+    def step(self, memory: StepMemory, games: NDArray[np.uint32]) -> None:
         """Count the games that ended in a step."""
-        if not self._others:
-            return
         ended = memory.terminated | memory.truncated
-        if ended.any():
-            playing, result = self._playing[games][ended], memory.arrays["result"][ended]
-            for number, one, over in zip(playing, result, memory.terminated[ended], strict=True):
-                for other in self._others:
-                    self._make_room(number[other] + 1)
-                    for mine in self._players:
-                        row = 1 + int(one[mine] < one[other]) - int(one[mine] > one[other])
-                        self._counts[row if over else 3, number[other]] += np.uint64(1)
+        if self._others and ended.any():
+            result = memory.arrays["result"][ended]
+            mine, theirs = result[:, None, self._players], result[:, self._others, None]
+            rows = np.where(memory.terminated[ended][:, None, None], 1 + np.sign(theirs - mine).astype(int), 3)
+            numbers = np.broadcast_to(self._playing[games][ended][:, self._others, None], rows.shape)
+            self._make_room(int(numbers.max()) + 1)
+            np.add.at(self._counts, (rows, numbers), np.uint64(1))
         self.show(memory, games)
 
     def _make_room(self, opponents: int) -> None:
-        if (more := int(opponents) - self._counts.shape[1]) > 0:
+        if (more := opponents - self._counts.shape[1]) > 0:
             self._counts = np.pad(self._counts, ((0, 0), (0, more)))
 
     def add(self, before: dict[str, Any], after: dict[str, Any]) -> None:
@@ -62,11 +58,11 @@ class Tally:
 
     def answer(self, reset: bool) -> dict[str, Any]:
         """Return the answer to ``opponent_stats``; reset starts again from zero."""
-        counts = self._counts
+        rows = zip(_NAMES, self._counts, strict=True)
+        answer = {"count": self._counts.shape[1], **{name: row.astype("<u8").tobytes() for name, row in rows}}
         if reset:
             self._counts = np.zeros((len(_NAMES), 0), np.uint64)
-        rows = zip(_NAMES, counts, strict=True)
-        return {"count": counts.shape[1], **{name: row.astype("<u8").tobytes() for name, row in rows}}
+        return answer
 
 
 class RecordsKept:
@@ -80,21 +76,20 @@ class RecordsKept:
         self._lines: list[bytes] = []  # fetched, not passed on
         self._since: defaultdict[int, list[bytes]] = defaultdict(list)  # fetched since the checkpoint, by game
         self._again: Counter[bytes] = Counter()  # of those, the ones that the current server makes once more
-        self._lost = {"dropped": 0, "interrupted": 0}  # counted by servers that are gone
-        self._counted = dict(self._lost)  # by the current one
+        self._lost: Counter[str] = Counter()  # games dropped and interrupted by servers that are gone
+        self._counted: dict[str, int] = {}  # by the current one
 
     def start_again(self, call: Call) -> None:
         """Start the recording on another server, before the games are rebuilt."""
         call("record", self._options)
-        for name, count in self._counted.items():
-            self._lost[name] += count
-        self._counted = dict.fromkeys(self._counted, 0)
+        self._lost.update(self._counted)
+        self._counted = {}
         self._again = Counter(line for lines in self._since.values() for line in lines)
 
-    def fetch(self, call: Call, stop: bool) -> dict[str, Any]:
+    def fetch(self, call: Call, stop: bool = False) -> dict[str, Any]:
         """Fetch some records; return the rest of the answer."""
         answer: dict[str, Any] = call("records", {"stop": True} if stop else {})
-        self._counted = {name: answer[name] for name in self._counted}
+        self._counted = {name: answer[name] for name in ("dropped", "interrupted")}
         for line in whole_games(answer["lines"])[0]:
             if self._again[line] > 0:
                 self._again[line] -= 1
@@ -105,7 +100,7 @@ class RecordsKept:
 
     def fetch_all(self, call: Call) -> None:
         """Fetch all records of the games that have ended: a checkpoint that follows does not need them."""
-        while self.fetch(call, False)["waiting"]:
+        while self.fetch(call)["waiting"]:
             pass
 
     def saved(self, games: Sequence[int]) -> None:
@@ -116,12 +111,10 @@ class RecordsKept:
     def answer(self, last: dict[str, Any]) -> dict[str, Any]:
         """Return what the method ``records`` returns: all that was fetched, and the rest of the last answer."""
         lines, self._lines = self._lines, []
-        return last | {"lines": b"".join(lines)} | {name: self._lost[name] + self._counted[name] for name in self._lost}
+        counts = {name: count + self._lost[name] for name, count in self._counted.items()}
+        return last | {"lines": b"".join(lines)} | counts
 
 
 def _game(line: bytes) -> int:
-    for part in line.splitlines():
-        meta = json.loads(part).get("meta")
-        if meta:
-            return int(meta["env"])
-    return -1
+    metas = (json.loads(part).get("meta") for part in line.splitlines())
+    return next((int(meta["env"]) for meta in metas if meta), -1)

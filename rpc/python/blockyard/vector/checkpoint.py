@@ -148,7 +148,7 @@ def _head(data: Checkpoint) -> dict[str, Any]:
 def _send(part: SocketTransport, memory: StepMemory, head: bytes, games: list[bytes]) -> None:
     """Resume the games of one server, as many at a time as fit into one message."""
     room = part.client.limits.get("max_message", 1 << 20) - len(head) - _MESSAGE
-    for start, end in runs(games, room):
+    for start, end in runs([*map(len, games)], room):
         ids = np.arange(start, end, dtype="<u4")
         try:
             part.show(memory, "resume", ids.tobytes(), head, b"".join(games[start:end]), {})

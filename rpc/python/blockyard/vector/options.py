@@ -13,7 +13,7 @@ from ..formats.arguments import Illegal, Reward, Rows, Transport, autoreset, int
 from ..formats.opponents import Opponents
 from ..formats.seeding import Seed
 from ..transport.address import Address, Tls
-from ..transport.heal_options import Healing, healing_of
+from ..transport.healing import Healing, healing_of
 from ..transport.session import Session
 
 Path = str | os.PathLike[str]
