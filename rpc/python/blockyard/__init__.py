@@ -51,9 +51,8 @@ from .evaluation.evaluate import evaluate
 from .evaluation.ladder import Ladder, ladder
 from .evaluation.standings import Evaluation
 from .formats.arguments import Illegal, Reward, Rows, Transport
-from .formats.opponents import Opponents, OpponentStats
+from .formats.opponents import Opponents, OpponentStats, rungs
 from .formats.packing import pack, unpack, unpack_torch
-from .formats.rungs import rungs
 from .formats.seeding import Seed
 from .formats.spec import GameSpec
 from .networks.afterstate_features import FeatureFacts, Features, feature_facts, features
@@ -62,7 +61,7 @@ from .networks.weights import Weights, load_weights, save_weights
 from .pool.batch import PoolBatch
 from .pool.pool import BlockPool
 from .transport.address import Tls
-from .transport.buffer import RolloutBuffer
+from .transport.memory import RolloutBuffer
 from .transport.session import Session
 from .vector.env import BlockVectorEnv
 from .vector.infos import FinalStep

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import blockyard
-from blockyard.formats import rungs as module
+from blockyard.formats import opponents as module
 
 TABLE = json.loads(Path(module.__file__).with_name("rungs.json").read_text(encoding="utf-8"))
 PAGE = Path(__file__).parents[1] / "docs/leagues.md"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import math
 import operator
 import re
@@ -13,6 +14,8 @@ from dataclasses import astuple, dataclass, field
 from numbers import Real
 from pathlib import Path
 from typing import Any, SupportsIndex
+
+from .arguments import game_name
 
 # From observations (rows, ...) and masks, bool (rows, actions), to actions (rows,).
 Policy = Callable[[Any, Any], Any]
@@ -209,3 +212,26 @@ class OpponentStats:
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers by name, for a logger."""
         return {name: getattr(self, name) for name in ("games", "wins", "draws", "losses", "truncated", "score")}
+
+
+_TABLE = json.loads((Path(__file__).parent / "rungs.json").read_text(encoding="utf-8"))["rungs"]
+
+
+def rungs(game: str) -> list[str]:
+    """Ten opponents of a game, the weakest first: a baseline of one ply that plays ever fewer moves at random.
+
+    Train against the first until you win more than half of your games, then against the next (``env.set_opponents``).
+    ``rungs.json`` beside this module has their Elo above ``random``, which ``rpc/bench/rungs.py`` of the repository
+    measures.
+
+    Args:
+        game: name of a game of several seats, such as ``"BlockBattle-v0"``. Its variants have the same opponents.
+
+    Raises:
+        ValueError: if the game has no such list: it is unknown, or of one seat.
+    """
+    base = game_name(game).split(":")[0].removesuffix("-v0").lower()
+    for env_id, found in _TABLE.items():
+        if env_id.removesuffix("-v0").lower() == base:
+            return [rung["agent"] for rung in found]
+    raise ValueError(f"no rungs for {game!r}: want {', '.join(_TABLE)}")

@@ -19,8 +19,7 @@ from ..formats.optional import needs
 from ..formats.provenance import write_whole
 from .afterstate_features import FeatureFacts
 from .perceptron import MAX_LAYERS, SLOPE, Layers
-from .weights import Weights
-from .weights_file import MAX_FILE
+from .weights import MAX_FILE, Weights
 
 with needs(__name__, "onnx", "onnx"):
     import onnx

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, EnvironmentsError, OpponentError, ServerTimeoutError
-from ..transport.futures import Future
 from ..transport.healing import LOST, HealingTransport
 from ..transport.layout import ROW_FIELDS, Handle, resized
 from ..transport.memory import StepMemory
+from ..transport.stream import Future
 from ..vector.env import BlockVectorEnv
 from ..vector.policies import PolicyGames
 from .batch import Received

@@ -16,9 +16,24 @@ import msgpack  # type: ignore[import-untyped,unused-ignore]
 
 from ..errors import BlockyardError, ProtocolError, from_wire
 from .address import Address
-from .futures import DONE, Future, Into, after_bytes, arrays_head, done, fill, first_bytes, step_head, step_slot
 from .memory import HEAD
-from .stream import NOSIGNAL, NOTHING, WAITALL, WHOLE, Stream
+from .stream import (
+    DONE,
+    NOSIGNAL,
+    NOTHING,
+    WAITALL,
+    WHOLE,
+    Future,
+    Into,
+    Stream,
+    after_bytes,
+    arrays_head,
+    done,
+    fill,
+    first_bytes,
+    step_head,
+    step_slot,
+)
 
 _CHUNK = 1 << 20
 _SMALL = 4096  # bytes: fewer actions than this are copied behind their head and sent in one piece

@@ -26,10 +26,8 @@ from ..errors import (
 from ..formats.arguments import positive, seconds
 from ..formats.checkpoint_file import split_games
 from .address import Address, Tls, look_up
-from .buffer import RolloutBuffer
-from .journal import Journal, Steps
-from .kept import RecordsKept, Tally
-from .memory import StepMemory
+from .journal import Journal, RecordsKept, Steps, Tally
+from .memory import RolloutBuffer, StepMemory
 from .over_socket import SocketTransport, T
 from .session import Session
 

@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .buffer import RolloutBuffer, private_buffer
 from .layout import Handle, Ids
-from .memory import MemoryPool, StepMemory, private_memory
+from .memory import MemoryPool, RolloutBuffer, StepMemory, private_buffer, private_memory
 from .progress import bar
 from .session import Session
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from ..errors import EnvironmentsError
 from .address import Address, Tls, look_up
-from .buffer import RolloutBuffer
 from .layout import Ids, resized, span
-from .memory import StepMemory
+from .memory import RolloutBuffer, StepMemory
 from .over_socket import SocketTransport, T
 from .session import Session
 

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
-from .buffer import RolloutBuffer
-from .futures import Future
 from .layout import Handle
-from .memory import MemoryPool, StepMemory, final_arrays
+from .memory import MemoryPool, RolloutBuffer, StepMemory, final_arrays
 from .over_socket import SocketTransport, policy_options, rollout_parts
 from .session import Session
+from .stream import Future
 
 _FIRST_SLOTS = 4  # of the pool, which then doubles as long as the user keeps arrays
 _MOST_SLOTS = 8  # whoever keeps one array keeps a whole slot

@@ -13,7 +13,7 @@ from ..formats.arguments import Ids, game_ids, positive, reset_mask
 from ..formats.checkpoint_file import Checkpoint
 from ..formats.opponents import Opponents, OpponentStats
 from ..formats.seeding import Seed, check_seed, check_seeds
-from ..transport.buffer import RolloutBuffer
+from ..transport.memory import RolloutBuffer
 from .batch import Obs, StepResult
 from .checkpoint import resume, save
 from .engine import Engine, Out

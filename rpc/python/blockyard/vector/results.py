@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..transport.buffer import RolloutBuffer
+from ..transport.memory import RolloutBuffer
 
 T = TypeVar("T", bound="ByRow")
 _DTYPES = {"indptr": "<u4", "actions": "<u2", "planes": "u1", "globals": "<f4", "features": "<f4", "reward": "<f4"}

@@ -12,8 +12,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..errors import OpponentError
-from ..formats.opponents import CURRICULUM, BySeat, Opponents, Player, Policy, name_of, opponents_by_seat
-from ..formats.rungs import rungs
+from ..formats.opponents import CURRICULUM, BySeat, Opponents, Player, Policy, name_of, opponents_by_seat, rungs
 from ..formats.spec import GameSpec
 from ..transport.over_socket import SocketTransport
 from .batch import Batch
