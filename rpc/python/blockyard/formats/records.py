@@ -20,8 +20,6 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _CHUNK = 1 << 16
-_GZIP = 31  # wbits of zlib for a gzip member
-MAGIC = b"\x1f\x8b"  # the first bytes of a gzip member
 
 
 class DamagedError(ValueError):
@@ -40,59 +38,31 @@ def whole_games(text: bytes) -> tuple[list[bytes], bytes]:
     return games, text[start:]
 
 
-class Reader:
-    """Reads the games of a file, plain or of gzip members, chunk by chunk."""
+def _compressed(file: BinaryIO) -> bool:
+    file.seek(0)
+    return file.read(2) == b"\x1f\x8b"  # a gzip member
 
-    def __init__(self, file: BinaryIO, start: int = 0) -> None:
-        """Start at an offset, which is the start of a gzip member in a compressed file."""
-        file.seek(0)
-        self.compressed = file.read(2) == MAGIC
-        file.seek(start)
-        self._file = file
-        self.rest = b""  # what follows the last whole game so far
-        self.member_end = start  # behind the last complete gzip member; in a plain file, what has been read
-        self.cut = False  # whether the file ends inside a gzip member, known at the end
 
-    def __iter__(self) -> Iterator[tuple[list[bytes], bool]]:
-        """Yield whole games, each the bytes of its lines, and whether a member ends here (in a plain file: always)."""
-        for piece, ends in self._pieces():
-            games, self.rest = whole_games(self.rest + piece)
-            yield games, ends
-
-    def _pieces(self) -> Iterator[tuple[bytes, bool]]:
-        if not self.compressed:
-            while piece := self._file.read(_CHUNK):
-                self.member_end += len(piece)
-                yield piece, True
-            return
-        rest = self._file.read(_CHUNK)
-        while rest:
-            member, used = zlib.decompressobj(_GZIP), 0
-            while not member.eof:
-                if not rest:
-                    self.cut = True
-                    return
-                try:
-                    piece = member.decompress(rest)
-                except zlib.error as error:
-                    raise DamagedError(f"the gzip data is damaged behind byte {self.member_end}: {error}") from None
-                used += len(rest) - len(member.unused_data)
-                rest = member.unused_data
-                if not member.eof:
-                    yield piece, False
-                    rest = self._file.read(_CHUNK)
-            self.member_end += used
-            yield piece, True
-            rest = rest or self._file.read(_CHUNK)
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the text of a file, plain or of gzip members; raise EOFError at the end if that is inside a member."""
+    read = gzip.GzipFile(fileobj=file, mode="rb").read1 if _compressed(file) else file.read
+    file.seek(0)
+    try:
+        while piece := read(_CHUNK):
+            yield piece
+    except (zlib.error, gzip.BadGzipFile) as error:
+        raise DamagedError(f"the gzip data is damaged: {error}") from None
 
 
 def games_of(file: BinaryIO) -> Iterator[bytes]:
     """Yield the games of a file; an incomplete last game is left out."""
-    reader = Reader(file)
-    for games, _ in reader:
-        yield from games
-    if reader.rest.rstrip().endswith(b"}") and b'"more":true' not in reader.rest:
-        yield reader.rest  # the last line of a plain file may have no line end
+    rest = b""
+    with contextlib.suppress(EOFError):
+        for piece in _pieces(file):
+            games, rest = whole_games(rest + piece)
+            yield from games
+    if _is_game(rest):  # whole, but without a line end
+        yield rest
 
 
 class RecordFile:
@@ -118,8 +88,7 @@ class RecordFile:
                 self._file = open(self.path, "r+b", buffering=0)
                 self._lock()
             self.size = self._file.seek(0, io.SEEK_END)
-            self._file.seek(0)
-            self.compressed = self._file.read(2) == MAGIC if self.size else self.path.suffix == ".gz"
+            self.compressed = _compressed(self._file) if self.size else self.path.suffix == ".gz"
             self._file.seek(self.size)
         except BaseException:
             self._file.close()
@@ -173,26 +142,47 @@ class RecordFile:
 
 
 def _mend(path: Path, file: BinaryIO) -> bool:
-    """Remove an incomplete game at the end of a file; return whether path is a new file now."""
-    whole, first, reader = 0, True, Reader(file)
+    """Write a file anew that ends in an incomplete game or gzip member; return whether path is a new file now."""
     try:
-        for games, ends in reader:
-            if first and games:
-                _check_first(games[0])
-                first = False
-            if ends and not reader.rest:
-                whole = reader.member_end
-            if first and len(reader.rest) > 1 << 24:
-                raise DamagedError("it has a line of more than 16 MiB")
-        if first and reader.rest and not reader.rest.startswith(b'{"game":'):  # not even the start of a game
-            _check_first(reader.rest)
+        if _ends_well(file):
+            return False
     except DamagedError as error:
         what = f"cannot append to {path}: {error}"
         raise DamagedError(f"record: {what}; choose another name, or see datasets check") from None
-    if reader.rest or reader.cut:
-        _rewrite(path, file, whole)
-        return True
-    return False
+    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(fd, "wb") as out:
+            shutil.copymode(path, name)
+            zipped = gzip.GzipFile(fileobj=out, mode="wb", mtime=0) if _compressed(file) else None
+            with zipped or contextlib.nullcontext(out) as target:
+                for game in games_of(file):
+                    target.write(game.rstrip(b"\n") + b"\n")
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return True
+
+
+def _ends_well(file: BinaryIO) -> bool:
+    """Return whether a file of recorded games ends with a whole one; raise DamagedError if it is another file."""
+    first, rest, cut = b"", b"", False
+    try:
+        for piece in _pieces(file):
+            games, rest = whole_games(rest + piece)
+            if games and not first:
+                first = games[0].partition(b"\n")[0]
+                if not _is_game(first):
+                    break
+            if not first and len(rest) > 1 << 24:
+                raise DamagedError("it has a line of more than 16 MiB")
+    except EOFError:
+        cut = True
+    if not first and not rest.startswith(b'{"game":'):  # not even the start of a game
+        first = rest
+    if first and not _is_game(first):
+        raise DamagedError(f"its first line is not a recorded game: {first[:60]!r}")
+    return not (rest or cut)
 
 
 def _is_game(line: bytes) -> bool:
@@ -201,32 +191,3 @@ def _is_game(line: bytes) -> bool:
     except ValueError:
         return False
     return isinstance(record, dict) and "game" in record and "choices" in record
-
-
-def _check_first(game: bytes) -> None:
-    line = game.partition(b"\n")[0]
-    if not _is_game(line):
-        raise DamagedError(f"its first line is not a recorded game: {line[:60]!r}")
-
-
-def _rewrite(path: Path, file: BinaryIO, whole: int) -> None:
-    """Replace the file by its first bytes and the whole games behind them."""
-    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(fd, "wb") as out:
-            shutil.copymode(path, name)
-            file.seek(0)
-            while (left := whole - out.tell()) and (piece := file.read(min(left, _CHUNK))):
-                out.write(piece)
-            reader = Reader(file, whole)
-            target: Any = gzip.GzipFile(fileobj=out, mode="wb", mtime=0) if reader.compressed else out
-            for games, _ in reader:
-                target.write(b"".join(games))
-            if _is_game(reader.rest):  # whole, but without a line end
-                target.write(reader.rest + b"\n")
-            if target is not out:
-                target.close()
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

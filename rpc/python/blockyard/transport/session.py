@@ -188,7 +188,7 @@ class Session:
     @property
     def server_pid(self) -> int | None:
         """Process id of the local server; None if the session was given an address."""
-        return self._local.pid if self._local else None
+        return self._local.process.pid if self._local else None
 
     def close(self) -> None:
         """End the session; its environments are closed. May be called again."""

@@ -13,15 +13,14 @@ import json
 import os
 import queue
 import secrets
-import select
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 from ...errors import ServerStartError
 from .binary import find_server
@@ -47,66 +46,59 @@ class LocalServer:
         self._owner, self._log = os.getpid(), tempfile.TemporaryFile()
         self.address = f"unix:{self._path}" if self._path else "tcp:127.0.0.1:0"
         try:
-            self._start([str(program), "serve", "--listen", self.address, *_FLAGS])
-            self._await_ready(time.monotonic() + timeout)
+            self.address = self._start([str(program), "serve", "--listen", self.address, *_FLAGS], timeout)
         except BaseException:
             self.stop()
             raise
 
-    def _start(self, command: list[str]) -> None:
-        """Start the process in a thread: an interruption of this one cannot lose it.
+    def _start(self, command: list[str], timeout: float) -> str:
+        """Start the process, and return the address that it writes when it listens.
 
-        What waits here is written in C: Ctrl-C in a wait of ``threading`` can end in an error of its own.
+        A thread does it, so that an interruption of this one cannot lose the process. What waits here is written in
+        C: Ctrl-C in a wait of ``threading`` can end in an error of its own.
         """
-        done: queue.SimpleQueue[OSError | None] = queue.SimpleQueue()
+        done: queue.SimpleQueue[Any] = queue.SimpleQueue()  # an error or None, then the line
 
         def start() -> None:
-            error = None
             try:
                 self.process = subprocess.Popen(
                     command,
+                    bufsize=0,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._log,
                     start_new_session=True,  # so that Ctrl-C reaches only the client, which may want to save its work
                     env=None if self.token is None else {**os.environ, "BLOCKYARD_TOKEN": self.token},
                 )
-            except OSError as failed:
-                error = failed
-            finally:
+            except OSError as error:
                 done.put(error)
+                return
+            done.put(None)
+            assert self.process.stdout is not None
+            done.put(self.process.stdout.readline())
 
         try:
             _thread.start_new_thread(start, ())
-            error = done.get()
+            begun = done.get()
         except BaseException:
             with contextlib.suppress(queue.Empty):
                 done.get(timeout=_STOP_SECONDS)
             raise
-        if error is not None:
-            what = f"{command[0]} cannot be started: {error}"
-            raise ServerStartError(f"{what}; reinstall the package, or pass address= of a server") from error
-
-    @property
-    def pid(self) -> int:
-        """The number of the process."""
-        return self.process.pid
-
-    def _await_ready(self, deadline: float) -> None:
-        assert self.process.stdout is not None
-        line, fd = b"", self.process.stdout.fileno()
-        while not line.endswith(b"\n"):
-            part = _read_before(fd, deadline)
-            if part is None:
-                raise ServerStartError(f"the server did not come up in time; pass a larger timeout={self._log_end()}")
-            if not part:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self.process.wait(1)
-                code = self.process.returncode
-                raise ServerStartError(f"the server ended while starting (exit status {code}){self._log_end()}")
-            line += part
+        if isinstance(begun, OSError):
+            what = f"{command[0]} cannot be started: {begun}"
+            raise ServerStartError(f"{what}; reinstall the package, or pass address= of a server") from begun
         try:
-            self.address = str(json.loads(line)["ready"][0])
+            line = done.get(timeout=timeout)
+        except queue.Empty:
+            what = f"the server did not come up in time; pass a larger timeout={self._log_end()}"
+            raise ServerStartError(what) from None
+        if not line:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(1)
+            code = self.process.returncode
+            raise ServerStartError(f"the server ended while starting (exit status {code}){self._log_end()}")
+        try:
+            return str(json.loads(line)["ready"][0])
         except (ValueError, LookupError, TypeError):
             what = f"the server announced itself in an unknown way: {line!r:.200}"
             raise ServerStartError(f"{what}; is it the right program?") from None
@@ -126,7 +118,7 @@ class LocalServer:
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self.process.wait(0.2)
             how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
-            return f" (the local server, pid {self.pid}, ended: {how}){self._log_end()}"
+            return f" (the local server, pid {self.process.pid}, ended: {how}){self._log_end()}"
         return ""
 
     @property
@@ -136,19 +128,17 @@ class LocalServer:
 
     def stop(self) -> None:
         """Stop the server, wait for it and remove its socket. May be called again."""
+        if self._owner == os.getpid() and hasattr(self, "process"):
+            with contextlib.suppress(ProcessLookupError):
+                self.process.terminate()
+            try:
+                self.process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            for name in (self._path, f"{self._path}.lock") if self._path else ():  # what a killed server leaves
+                Path(name).unlink(missing_ok=True)
         self.close_pipes()
-        if self._owner != os.getpid() or not hasattr(self, "process"):
-            return
-        with contextlib.suppress(ProcessLookupError):
-            self.process.terminate()
-        try:
-            self.process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        if self._path:
-            Path(self._path).unlink(missing_ok=True)
-            Path(f"{self._path}.lock").unlink(missing_ok=True)  # a server that was killed leaves it
 
     def close_pipes(self) -> None:
         """Close this side of the pipes; the server stops when its standard input is closed."""
@@ -157,18 +147,6 @@ class LocalServer:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
-
-
-def _read_before(fd: int, deadline: float) -> bytes | None:
-    """Read from a pipe; None if nothing came before the deadline."""
-    left = max(0.0, deadline - time.monotonic())
-    if sys.platform != "win32":
-        return os.read(fd, 4096) if select.select([fd], [], [], left)[0] else None
-    got: list[bytes] = []  # on Windows, select works only on sockets
-    reader = threading.Thread(target=lambda: got.append(os.read(fd, 4096)), daemon=True)
-    reader.start()
-    reader.join(left)
-    return got[0] if got else None
 
 
 def _socket_path() -> str:
