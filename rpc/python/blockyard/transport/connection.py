@@ -61,23 +61,22 @@ class Connection(Stream):
 
     def call_for_files(self, method: str, *params: Any) -> tuple[Any, list[int]]:
         """Call a method whose answer comes with files; return its result and the descriptors, which the caller owns."""
+        fds: list[int] = []
         with self._lock:
-            future = self.post(method, *params, files=True)
-            assert future.fds is not None
+            future = self.post(method, *params, fds=fds)
             try:
-                return self.wait(future), future.fds
+                return self.wait(future), fds
             except BaseException:
-                fds, future.fds = future.fds, None  # files of a later answer are not taken
+                future.fds = None  # files of a later answer are not taken
                 for fd in fds:
                     os.close(fd)
                 raise
 
-    def post(self, method: str, *params: Any, into: Into = None, files: bool = False) -> Future:
+    def post(self, method: str, *params: Any, into: Into = None, fds: list[int] | None = None) -> Future:
         """Send a request without waiting. into receives the arrays of methods that answer with a step."""
         with self._lock:
             future = self._begin(method, into)
-            if files:
-                future.fds = []
+            future.fds = fds
             self._send([msgpack.packb([0, future.ident, method, list(params)])], future)
             return future
 
@@ -215,8 +214,7 @@ class Connection(Stream):
 
     def _owe(self, ident: int, into: Into) -> Future:
         """Note a step whose answer is still to come: it is read before the next answer, awaited or not."""
-        future = Future(ident, "step", into)
-        future.brief = into is None
+        future = Future(ident, "step", into, into is None)
         self._waiting.append(future)
         return future
 

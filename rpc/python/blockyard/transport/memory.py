@@ -121,13 +121,6 @@ class StepMemory:
             fill(self.pieces, data)
         return self
 
-    @property
-    def bytes(self) -> memoryview:
-        """The memory of all arrays, if it is contiguous."""
-        if len(self.pieces) != 1:
-            raise RuntimeError("the memory of this step is not contiguous")
-        return self.pieces[0]
-
     def reuse(self) -> StepMemory:
         """Prepare for the next step: drop what was cached, and invalidate lazy values of the last step."""
         self.generation += 1

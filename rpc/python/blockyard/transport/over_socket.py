@@ -113,7 +113,7 @@ class SocketTransport:
         for done, steps in rollout_parts(buffer.steps, room):
             d = self.call("rollout", steps, policy_options(self.client, policy))
             for t in range(steps):
-                buffer.memory(done + t).bytes[:] = memoryview(d["slabs"])[t * size : (t + 1) * size]
+                buffer.memory(done + t).pieces[0][:] = memoryview(d["slabs"])[t * size : (t + 1) * size]
             buffer.actions[done : done + steps] = np.frombuffer(d["actions"], "<u2").reshape(steps, -1)
             self.pause()
 

@@ -20,8 +20,7 @@ from .over_socket import SocketTransport, policy_options, rollout_parts
 from .session import Session
 from .stream import Future
 
-_FIRST_SLOTS = 4  # of the pool, which then doubles as long as the user keeps arrays
-_MOST_SLOTS = 8  # whoever keeps one array keeps a whole slot
+_SLOTS = 4  # of the pool, and again as many if the user keeps arrays: whoever keeps one keeps a whole slot
 _MOST_SHARED = 1 << 30  # bytes
 _MAP_FIXED = 0x10  # of Linux on every architecture that Python supports there but for Alpha
 _CHUNK = 1 << 20  # bytes that are copied at a time; a multiple of every page size
@@ -35,42 +34,39 @@ class SharedMemoryTransport(SocketTransport):
     def __init__(self, client: Session, handle: Handle) -> None:
         super().__init__(client, handle)
         self._unused: list[StepMemory] = []
-        self._slots = self._bytes = 0
-        self._grow = True
+        self._grow = 2 * _SLOTS * handle.slab_len <= _MOST_SHARED
         self._pool = MemoryPool(self._new_memory, forget=False)
         self._numbered: weakref.WeakSet[StepMemory | RolloutBuffer] = weakref.WeakSet()
         self._mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
-        self._unused += self._share(_FIRST_SLOTS)[1]
+        self._add_slots()
 
-    def _share(self, slots: int) -> tuple[RolloutBuffer, list[StepMemory]]:
+    def _add_slots(self) -> None:
+        buffer = self._share(_SLOTS)
+        self._unused += (buffer.memory(k) for k in range(_SLOTS))
+
+    def _share(self, slots: int) -> RolloutBuffer:
         """Map new slots of the server; raise LimitError if the server gives no more memory."""
         answer, fds = self.client.connection.call_for_files("share", self.handle.number, slots)
         memory, stride, actions = self._map(answer["len"], fds), answer["stride"], answer["actions"]
         fits = self.handle.slab_len <= actions <= stride - 2 * self.handle.rows
         if answer["slots"] != slots or stride * slots > answer["len"] or not fits:
             raise ProtocolError(f"share: the slots are too small for a step: {answer}")
-        self._slots, self._bytes = self._slots + slots, self._bytes + answer["len"]
         buffer = RolloutBuffer(self.handle, slots, memory, stride, actions, answer["first"])
-        steps = [buffer.memory(k) for k in range(slots)]
         self._mapped.add(memory)
-        self._numbered.update([buffer, *steps])
-        return buffer, steps
+        self._numbered.update([buffer, *(buffer.memory(k) for k in range(slots))])
+        return buffer
 
     def _new_memory(self) -> StepMemory | None:
         """Return a slot that was not used yet; None if the server gives no more."""
         if not self._unused and self._grow:
-            more = max(_FIRST_SLOTS, self._slots)
-            self._grow = self._slots + more <= _MOST_SLOTS and 2 * self._bytes <= _MOST_SHARED
-            try:
-                if self._grow:
-                    self._unused += self._share(more)[1]
-            except LimitError:
-                self._grow = False
+            self._grow = False
+            with contextlib.suppress(LimitError):
+                self._add_slots()
         return self._unused.pop() if self._unused else None
 
     def buffer(self, steps: int) -> RolloutBuffer:
         try:
-            return self._share(steps)[0]
+            return self._share(steps)
         except (LimitError, RequestError):  # more than the server shares
             return super().buffer(steps)
 
@@ -78,10 +74,7 @@ class SharedMemoryTransport(SocketTransport):
         for memory in self._mapped:  # a server that hangs may write to it later
             make_private(memory)
         for shared in self._numbered:
-            if isinstance(shared, StepMemory):
-                shared.slot = None
-            else:
-                shared.first_slot = None
+            setattr(shared, "slot" if isinstance(shared, StepMemory) else "first_slot", None)
 
     def share_final(self) -> dict[str, NDArray[Any]] | None:
         try:
@@ -186,7 +179,7 @@ class InprocTransport(SocketTransport):
             return
         if memory.addresses is None:
             own = 0 if memory.actions is None else memory.actions.ctypes.data
-            memory.addresses = np.frombuffer(memory.bytes, np.uint8).ctypes.data, own
+            memory.addresses = np.frombuffer(memory.pieces[0], np.uint8).ctypes.data, own
         slab, at = memory.addresses
         if actions is not memory.actions:
             if actions is not self._actions:

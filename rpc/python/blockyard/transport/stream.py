@@ -40,18 +40,10 @@ class Future:
     result: Any = None
     error: BlockyardError | None = None
 
-    def fail(self, error: BlockyardError) -> None:
-        """Let the request end with an error."""
-        self.done, self.error = True, error
-
 
 def first_bytes(pieces: Sequence[memoryview], n: int) -> bytes:
     """Return the first n bytes of pieces."""
-    out = b""
-    for piece in pieces:
-        if len(out) < n:
-            out += bytes(piece[: n - len(out)])
-    return out
+    return b"".join(piece[:n] for piece in pieces)[:n]
 
 
 def fill(pieces: Sequence[memoryview], data: bytes) -> None:
@@ -198,7 +190,7 @@ class Stream:
 
     def _fail_waiting(self, error: BlockyardError) -> None:
         for future in self._waiting:
-            future.fail(error)
+            future.done, future.error = True, error
         self._waiting.clear()
 
     def _break(self, error: BlockyardError) -> BlockyardError:
