@@ -57,38 +57,22 @@ def test_what_is_no_array_stays():
         blockyard.to_torch(np.zeros(2), "nowhere")
 
 
-class Copied:
-    """An event of a device that has not come yet."""
+def test_a_gpu_gets_pinned_memory(monkeypatch):
+    """PyTorch's own: it is reused only when the copy, which nobody waits for here, is done. The device is no GPU."""
+    asked = []
 
-    def __init__(self, log):
-        self.log = log
+    class Shared:
+        def pin_memory(self):
+            asked.append("pinned")
+            return self
 
-    def synchronize(self):
-        self.log.append("waited")
+        def to(self, device, non_blocking):
+            asked.append((device.type, non_blocking))
+            return "moved"
 
-
-def test_staging_waits_before_it_overwrites():
-    """Pinned buffers are reused in turn, each only after the device has read it. The device here is the CPU."""
-    log, made = [], []
-
-    class Here(tensors.Staging):
-        def _pinned(self, tensor):
-            made.append(torch.empty_like(tensor))
-            return made[-1]
-
-        def _mark(self):
-            log.append("copied")
-            return Copied(log)
-
-    stage = Here(torch.device("cpu"))
-    source = torch.zeros(3)
-    for k in range(5):
-        source[:] = k
-        assert stage.move(source).tolist() == [k] * 3
-    assert log == ["copied", "copied", *(["waited", "copied"] * 3)]
-    assert len(made) == 2
-    stage.move(torch.zeros(4))
-    assert len(made) == 3, "another shape has its own memory"
+    monkeypatch.setattr(tensors, "_shared", lambda array: Shared())
+    assert blockyard.to_torch({"x": np.zeros(3)}, "cuda") == {"x": "moved"}
+    assert asked == ["pinned", ("cuda", True)]
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -14,8 +13,6 @@ from ..formats.optional import needs
 
 if TYPE_CHECKING:
     import torch  # type: ignore[import-not-found,unused-ignore]
-
-_BUFFERS = 2  # pinned buffers of one shape: one is filled while the GPU reads the other
 
 
 def to_torch(values: Any, device: torch.device | str | int | None = None) -> Any:
@@ -52,8 +49,8 @@ def _convert(values: Any, device: Any) -> Any:
         if values.dtype.kind not in "biuf":
             return values
         tensor = _shared(values)
-        if device.type == "cuda":
-            return _staging.setdefault(device, Staging(device)).move(tensor)
+        if device.type == "cuda":  # PyTorch keeps pinned memory, and reuses it only when the GPU has read it
+            return tensor.pin_memory().to(device, non_blocking=True)
         return tensor if device.type == "cpu" else tensor.to(device)
     if isinstance(values, Mapping):
         return {key: _convert(value, device) for key, value in values.items()}
@@ -69,38 +66,3 @@ def _shared(array: NDArray[Any]) -> Any:
     elif not array.flags.writeable:
         array = array.copy()
     return _torch().from_dlpack(array)
-
-
-class Staging:
-    """Pinned memory through which tensors go to one device."""
-
-    def __init__(self, device: Any) -> None:
-        self._device = device
-        self._buffers: dict[tuple[Any, ...], deque[tuple[Any, Any]]] = {}
-
-    def move(self, tensor: Any) -> Any:
-        """Return a copy on the device; the tensor's memory may be overwritten as soon as this returns."""
-        kind = (tuple(tensor.shape), tensor.dtype)
-        buffers = self._buffers.setdefault(kind, deque())
-        if len(buffers) < _BUFFERS:
-            pinned = self._pinned(tensor)
-        else:
-            pinned, copied = buffers.popleft()
-            copied.synchronize()
-        pinned.copy_(tensor)
-        moved = pinned.to(self._device, non_blocking=True)
-        buffers.append((pinned, self._mark()))
-        return moved
-
-    def _pinned(self, tensor: Any) -> Any:
-        return _torch().empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
-
-    def _mark(self) -> Any:
-        """Return an event that has come when everything asked of the device so far is done."""
-        cuda = _torch().cuda
-        event = cuda.Event()
-        event.record(cuda.current_stream(self._device))
-        return event
-
-
-_staging: dict[Any, Staging] = {}  # of all devices, shared by all calls

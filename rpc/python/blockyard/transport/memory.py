@@ -30,30 +30,19 @@ class StepMemory:
 
     What may be missing is None: ``planes`` or ``bits``, ``mask`` (bit a & 7 of byte a >> 3 is action a), ``illegal``.
     ``seat`` is 255 in rows that do not act.
-
-    Attributes:
-        pieces: the memory piece by piece, in the order in which a connection delivers it.
-        frame: HEAD bytes and the arrays behind them as one piece; None if they are not contiguous.
-        slot: number of this memory in memory shared with the server; None if it is private.
-        addresses: of the memory and of actions, 0 if there are none; cached, None if nobody has asked yet.
-        arrays: all arrays by name, with the dtypes of the wire.
-        acting: bool (rows,), cached: whether the row must act in the next step; None if unknown yet.
-        own_reward, own_score: (rows,), views of the rewards and scores of each row's own seat; None if no such
-            view exists.
-        own_index: intp (rows,), cached: indices of each row's own seat in arrays of (games, seats).
-        actions: uint16 (rows,), shared memory from which the server takes the actions of the next step;
-            None if actions are sent.
-        parts: for games on several servers: the part of each server, cached.
-        unpacked: bool (rows, actions), the unpacked mask, cached.
-        generation: incremented each time the memory is reused.
-        pooled: whether it is reused only when nobody refers to it: then small arrays are copied, so as not to keep it.
     """
 
-    __slots__ = (
-        "__weakref__", "_owner", "acting", "actions", "addresses", "arrays", "bits", "frame", "generation", "globals",
-        "illegal", "mask", "own_index", "own_reward", "own_score", "parts", "pieces", "planes", "pooled", "reward",
-        "score", "seat", "slot", "terminated", "truncated", "unpacked",
-    )  # fmt: skip
+    pieces: list[memoryview]  # the memory, in the order in which a connection delivers it
+    frame: memoryview | None = None  # HEAD bytes and the arrays behind them as one piece; None if they are not one
+    slot: int | None = None  # number of this memory in memory shared with the server; None if it is private
+    actions: NDArray[np.uint16] | None = None  # shared, (rows,): the server takes those of the next step from here
+    addresses: tuple[int, int] | None = None  # cached: of the memory and of actions, 0 if there are none
+    generation = 0  # incremented each time the memory is reused
+    pooled = False  # it is reused only when nobody refers to it: then small arrays are copied, so as not to keep it
+    acting: NDArray[np.bool_] | None = None  # cached, (rows,): whether the row must act in the next step
+    own_index: NDArray[np.intp] | None = None  # cached, (rows,): of each row's own seat in arrays of (games, seats)
+    unpacked: NDArray[np.bool_] | None = None  # cached, (rows, actions): the unpacked mask
+    parts: list[StepMemory] | None = None  # cached: those of each server, for games on several
 
     def __init__(self, handle: Handle, memory: Any = None, slot: int | None = None, lead: int = 0) -> None:
         """Create the arrays in memory, ``lead`` (0 or LEAD) bytes behind its start; by default in new memory."""
@@ -63,14 +52,10 @@ class StepMemory:
         self.pieces = [whole[lead:]]
         self.frame = whole[lead - HEAD :] if lead else None
         self.slot = slot
-        self.actions: NDArray[np.uint16] | None = None
-        self._owner = memory
         self._set_arrays(handle, {f.name: np.ndarray(f.shape, f.dtype, memory, lead + f.offset) for f in handle.fields})
 
     def _set_arrays(self, handle: Handle, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
-        self.generation, self.pooled = 0, False
-        self.addresses: tuple[int, int] | None = None
-        self.arrays = arrays
+        self.arrays = arrays  # by name, with the dtypes of the wire
         self.planes = arrays.get("planes")
         self.bits = arrays.get("bits")
         self.globals = arrays["globals"]
@@ -81,11 +66,8 @@ class StepMemory:
         self.terminated = arrays["terminated"].view(np.bool_)
         self.truncated = arrays["truncated"].view(np.bool_)
         self.illegal = arrays["illegal"].view(np.bool_) if "illegal" in arrays else None
+        # (rows,), views of the rewards and scores of each row's own seat; None if no such view exists.
         self.own_reward, self.own_score = _own_view(handle, self.reward), _own_view(handle, self.score)
-        self.acting: NDArray[np.bool_] | None = None
-        self.unpacked: NDArray[np.bool_] | None = None
-        self.own_index: NDArray[np.intp] | None = None
-        self.parts: list[StepMemory] | None = None
 
     @classmethod
     def over_arrays(cls, handle: Handle, given: Mapping[str, NDArray[Any]]) -> StepMemory:
@@ -93,7 +75,6 @@ class StepMemory:
         if unknown := set(given) - {f.name for f in handle.fields}:
             raise ValueError(f"out: unknown fields {sorted(unknown)}; want some of {[f.name for f in handle.fields]}")
         self, at = cls.__new__(cls), 0
-        self.slot, self.frame, self.actions, self._owner = None, None, None, given
         self.pieces, arrays = [], {}
         for f in sorted(handle.fields, key=lambda f: f.offset):
             if f.offset > at:
