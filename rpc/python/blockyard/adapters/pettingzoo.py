@@ -66,11 +66,7 @@ class _Agents:
         return self.action_spaces[agent]
 
     def render(self) -> Any:
-        """Return a picture of the game.
-
-        ``"ansi"`` returns text, ``"rgb_array"`` uint8 (height, width, 3), ``"human"`` prints the text and returns
-        None.
-        """
+        """Return text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``; print the text for ``"human"``."""
         if self.render_mode != "human":
             return None if self.render_mode is None else self.game.env.picture(0, self.render_mode)
         print(self.game.env.picture(0, "ansi"))
@@ -79,6 +75,10 @@ class _Agents:
     def close(self) -> None:
         """Free the game. May be called again."""
         self.game.env.close()
+
+    def _check_started(self) -> None:
+        if not self.agents:
+            raise NeedsResetError("step: the episode is over or was never started: call reset()")
 
     def _each(self, of: Callable[[int], T]) -> dict[str, T]:
         return {agent: of(self._seat[agent]) for agent in self.agents}
@@ -115,8 +115,7 @@ class BlockAEC(_Agents, AECEnv[str, Any, Any]):
             IllegalActionError: the action is not legal, with ``illegal="error"``; nothing was stepped.
             NeedsResetError: the episode is over or was never started.
         """
-        if not self.agents:
-            raise NeedsResetError("step: the episode is over or was never started: call reset()")
+        self._check_started()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -138,10 +137,8 @@ class BlockAEC(_Agents, AECEnv[str, Any, Any]):
 
     def _next(self) -> str | None:
         """Return an agent that acts now and has not chosen an action yet."""
-        for agent in self.agents:
-            if self._seat[agent] in self.game.acting and self._seat[agent] not in self._chosen:
-                return agent
-        return None
+        waiting = (a for a in self.agents if self._seat[a] in self.game.acting and self._seat[a] not in self._chosen)
+        return next(waiting, None)
 
 
 class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
@@ -154,11 +151,7 @@ class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
     _one_by_one = False
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], Infos]:
-        """Start a game; without a seed the next of the sequence that the last seed began. No options are known.
-
-        Returns:
-            Observations and infos by agent.
-        """
+        """Start an episode, as :meth:`BlockAEC.reset` does; return observations and infos by agent."""
         self.game.reset(seed)
         self.agents = self.possible_agents[:]
         return self._each(self.game.observation), self._each(self.game.info)
@@ -168,33 +161,23 @@ class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
         """Step the game with the actions of the agents that act now; other agents' actions are ignored.
 
-        Returns:
-            Observations, rewards, terminations, truncations and infos by agent.
+        Returns observations, rewards, terminations, truncations and infos by agent.
 
         Raises:
             IllegalActionError: an action is not legal, with ``illegal="error"``; nothing was stepped.
             KeyError: an agent that acts now has no action.
             NeedsResetError: the episode is over or was never started.
         """
-        if not self.agents:
-            raise NeedsResetError("step: the episode is over or was never started: call reset()")
-        chosen = {}
-        for agent in self.agents:
-            if (seat := self._seat[agent]) in self.game.acting:
-                if agent not in actions:
-                    raise KeyError(f"actions: no action for {agent}, which acts now")
-                chosen[seat] = self.game.checked(actions[agent], seat)
-        self.game.step(chosen)
-        result = (
-            self._each(self.game.observation),
-            self._each(self.game.reward),
-            dict.fromkeys(self.agents, self.game.terminated),
-            dict.fromkeys(self.agents, self.game.truncated),
-            self._each(self.game.info),
-        )
-        if self.game.terminated or self.game.truncated:
+        self._check_started()
+        acting = [agent for agent in self.agents if self._seat[agent] in self.game.acting]
+        if missing := [agent for agent in acting if agent not in actions]:
+            raise KeyError(f"actions: no action for {missing[0]}, which acts now")
+        self.game.step({self._seat[a]: self.game.checked(actions[a], self._seat[a]) for a in acting})
+        agents, observations, rewards = self.agents, self._each(self.game.observation), self._each(self.game.reward)
+        infos, terminated, truncated = self._each(self.game.info), self.game.terminated, self.game.truncated
+        if terminated or truncated:
             self.agents = []
-        return result
+        return observations, rewards, dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated), infos
 
 
 def aec_env(

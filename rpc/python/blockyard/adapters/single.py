@@ -54,11 +54,11 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         Options.refuse(options, "a single environment", REFUSED)
         self.vector = BlockVectorEnv(game, 1, autoreset_mode=AutoresetMode.DISABLED, **options)
         if self.vector.num_envs != 1:
-            rows = self.vector.num_envs
             self.vector.close()
             raise ValueError(
-                f"opponents: {rows} seats have none, but a gymnasium.Env drives one seat; give every other seat an "
-                "opponent, or use blockyard.make_vec, which has a row for each seat, or blockyard.pettingzoo"
+                f"opponents: {self.vector.num_envs} seats have none, but a gymnasium.Env drives one seat; give every "
+                "other seat an opponent, or use blockyard.make_vec, which has a row for each seat, or "
+                "blockyard.pettingzoo"
             )
         if record is not None:
             try:
@@ -90,14 +90,11 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         self._prepare()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
-        """Start an episode.
+        """Start an episode; return the observation and infos.
 
         Args:
             seed: 0 <= seed < 2**64; None continues the sequence that the last seed started.
             options: none are supported.
-
-        Returns:
-            The observation and infos.
         """
         if options:
             raise ValueError(f"options: unknown {sorted(options)}; a single environment has no options")
@@ -106,10 +103,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         return self._first(obs), self._info(infos)
 
     def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
-        """Step the game with an action.
-
-        Returns:
-            Observation, reward, terminated, truncated, infos.
+        """Step the game with an action; return observation, reward, terminated, truncated and infos.
 
         Raises:
             IllegalActionError: the action is not legal, with ``illegal="error"``; the game was not stepped.
@@ -169,8 +163,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the mask of the legal actions: bool (actions,)."""
-        masks: NDArray[np.bool_] = self.vector.action_masks[0]
-        return masks
+        return self.vector.action_masks[0]  # type: ignore[no-any-return]
 
     def legal_actions(self) -> NDArray[np.uint16]:
         """Return the legal actions, uint16, ascending."""
@@ -182,8 +175,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
 
     def snapshot(self) -> NDArray[np.uint8]:
         """Return the complete state of the game: uint8 (state_len,)."""
-        state: NDArray[np.uint8] = self.vector.snapshot()[0]
-        return state
+        return self.vector.snapshot()[0]  # type: ignore[no-any-return]
 
     def restore(self, state: NDArray[np.uint8], *, reseed: int | None = None) -> tuple[Obs, dict[str, Any]]:
         """Restore a state of :meth:`snapshot`; reseed as in :meth:`BlockVectorEnv.restore`."""
@@ -230,11 +222,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         return self.vector.text(action)
 
     def parse(self, text: str) -> int:
-        """Return the action that a text stands for, the inverse of :meth:`text`.
-
-        Raises:
-            RequestError: it is no action; the message shows it, and an example of one that is.
-        """
+        """Return the action that a text stands for; as :meth:`BlockVectorEnv.parse`."""
         return self.vector.parse(text)
 
     def observation_text(self, *, legal: bool = True) -> str:
@@ -246,8 +234,8 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
 
         ``"human"`` displays the position after every reset and step, in a terminal or a notebook.
         """
-        frame: RenderFrame | None = None if self.render_mode in (None, "human") else self.vector.picture(0)
-        return frame
+        frames = self.vector.render()
+        return None if frames is None else frames[0]
 
     def __repr__(self) -> str:
         seats = f"seat {self.vector.players[0]} of {self.vector.seats}"
@@ -265,8 +253,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
 def made(**arguments: Any) -> BlockEnv:
     """Create an environment for ``gymnasium.make``, with the time limit that it was called with.
 
-    Gymnasium tells that to its wrapper ``TimeLimit`` only. The server has to know it too: then it records and counts
-    games that are truncated.
+    Gymnasium tells only its wrapper ``TimeLimit``; the server, too, records and counts games that are truncated.
     """
     caller = sys._getframe(1)
     if caller.f_code is gymnasium.make.__code__:

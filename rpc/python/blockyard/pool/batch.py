@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..transport.layout import Handle, resized, span
 from ..transport.memory import StepMemory
-from ..vector.batch import Batch, Obs, StepResult
+from ..vector.batch import LastRows, Obs, StepResult
 from ..vector.infos import FinalStep
 
 
@@ -57,31 +57,18 @@ class PoolBatch:
         return f"PoolBatch({len(self)} rows: {ids})"
 
 
-def read(batch: Batch, received: Received, seats: NDArray[np.uint8], acted: NDArray[np.bool_]) -> StepResult:
-    """Return what a step returns for some games of a pool; batch reads the memory of as many.
-
-    seats and acted: by row, the seat before the step, and whether it had to act.
-    """
-
-    def finals() -> FinalStep:
-        memory = received.memory
-        ended = received.games[np.asarray(memory.terminated | memory.truncated)]
-        return pick([received.finals[int(game)] for game in ended], ended, batch.rows_per_game)
-
-    before = batch.index_of(seats) if batch.varying else None
-    return batch.result(received.memory, before, acted, finals)
-
-
-def pick(places: Sequence[tuple[FinalStep, int]], games: NDArray[np.int64], rows: int) -> FinalStep:
-    """Return the final positions at some places, each a game of a FinalStep."""
+def finals(received: Received, rows: int) -> LastRows:
+    """Return the last observations of the games that ended, each of which has so many rows."""
+    ended = received.games[received.memory.terminated | received.memory.truncated].tolist()
+    places = [received.finals[game] for game in ended]
 
     def joined(name: str, per: int) -> Any:
         if getattr(places[0][0], name) is None:
             return None
         return np.concatenate([getattr(final, name)[k * per : (k + 1) * per] for final, k in places])
 
-    by_row = {name: joined(name, rows) for name in ("planes", "globals", "seat", "mask")}
-    return FinalStep(games=games, **by_row, **{name: joined(name, 1) for name in ("scores", "lengths", "opponents")})
+    by_row = {name: joined(name, rows) for name in ("planes", "globals", "mask")}
+    return LastRows(**by_row, opponents=joined("opponents", 1))
 
 
 def join(parts: Sequence[Received], handle: Handle) -> Received:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..vector.games import arguments, end, start
 from ..vector.options import Options, Path
 from ..vector.policies import PolicyGames
 from ..vector.recording import Recording
-from .batch import PoolBatch, join, read
+from .batch import PoolBatch, finals, join
 from .receiver import PoolClock, Receiver
 from .server import HealingPoolServer, PolicyPoolServer, PoolServer
 
@@ -210,7 +211,9 @@ class BlockPool:
         reader = self._batches[total]
         received = join(parts, reader.handle)
         rows = (received.games[:, None] * self.rows_per_game + np.arange(self.rows_per_game)).reshape(-1)
-        result = read(reader, received, self._seats[rows], self._acting[rows])
+        before = reader.index_of(self._seats[rows]) if reader.varying else None
+        last = partial(finals, received, self.rows_per_game)
+        result = reader.result(received.memory, before, self._acting[rows], last)
         self._seats[rows] = received.memory.seat
         self._acting[rows] = result[4]["acting"]
         self._receiver.waits[received.games] = True

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..errors import NeedsResetError
@@ -17,6 +18,7 @@ from ..formats.spec import GameSpec
 from ..transport.layout import Handle, resized
 from ..transport.memory import StepMemory
 from .infos import FinalStep, Infos
+from .options import Options
 from .shaping import Shaping
 
 _FLOAT64 = np.dtype(np.float64)
@@ -30,12 +32,11 @@ StepResult = tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_
 class IllegalActions:
     """Counts the illegal actions that the server replaced.
 
-    If nobody chose what happens to them, the first :data:`WARN_AFTER` cause one RuntimeWarning: a policy that
-    ignores its masks trains, but on other moves than it chose.
+    If nobody chose what happens to them (the argument ``illegal``), the first :data:`WARN_AFTER` cause one
+    RuntimeWarning: a policy that ignores its masks trains, but on other moves than it chose.
     """
 
     def __init__(self, chosen: str | None) -> None:
-        """Start at 0; chosen is the argument ``illegal``, None if it was left out."""
         self.warn_after = WARN_AFTER if chosen is None else None  # number of illegal actions; None: never
         self.actions = self.illegal = 0  # actions of rows that had to act, and those of them that were illegal
 
@@ -45,11 +46,10 @@ class IllegalActions:
         if illegal is not None and (count := int(np.count_nonzero(illegal))):
             self.illegal += count
             if self.warn_after is not None and self.illegal >= self.warn_after:
-                self.warn_after = None
                 self._warn()
 
     def _warn(self) -> None:
-        actions = max(self.actions, self.illegal)
+        self.warn_after, actions = None, max(self.actions, self.illegal)
         text = (
             f"{self.illegal:,} of {actions:,} actions ({self.illegal / actions:.0%}) were illegal. Each was "
             "replaced by the contest's penalty for an illegal answer, which costs points or the game. Choose actions "
@@ -79,11 +79,10 @@ class LastRows(NamedTuple):
 class Batch:
     """Reads the memory of steps. A row is a seat that the client drives."""
 
-    def __init__(
-        self, spec: GameSpec, handle: Handle, illegal: IllegalActions, *, packed: bool, with_mask: bool, same_step: bool
-    ) -> None:
-        self.spec, self.handle, self.illegal = spec, handle, illegal
-        self.packed, self.with_mask, self.same_step = packed, with_mask, same_step
+    def __init__(self, spec: GameSpec, handle: Handle, options: Options) -> None:
+        self.spec, self.handle, self._options = spec, handle, options
+        self.illegal = IllegalActions(options.illegal)
+        self.with_mask, self.same_step = options.mask, options.mode is AutoresetMode.SAME_STEP
         self.players, self.seats, self.num_games = handle.players, handle.seats, handle.games
         self.rows_per_game, self.num_envs = handle.rows_per_game, handle.rows
         # Whether rows belong to a different seat at each step, as with ``rows="acting"`` in turn-based games.
@@ -104,8 +103,9 @@ class Batch:
 
     def resized(self, games: int) -> Batch:
         """Return a batch of another number of games with the same options, which counts illegal actions here."""
-        handle, options = resized(self.handle, games), (self.packed, self.with_mask, self.same_step)
-        return Batch(self.spec, handle, self.illegal, packed=options[0], with_mask=options[1], same_step=options[2])
+        batch = Batch(self.spec, resized(self.handle, games), self._options)
+        batch.illegal = self.illegal
+        return batch
 
     @property
     def current(self) -> StepMemory:
@@ -121,18 +121,14 @@ class Batch:
         memory: StepMemory,
         before: NDArray[np.intp] | None,
         acted: NDArray[np.bool_] | None,
-        finals: Callable[[], FinalStep],
+        finals: Callable[[], FinalStep | LastRows],
     ) -> StepResult:
-        """Return what step returns.
+        """Return what a step into memory returns.
 
-        Args:
-            memory: of the step.
-            before: own_index of the step before, whose seats get the rewards.
-            acted: bool (rows,), which rows had to act; None if unknown.
-            finals: returns the final positions of the games that ended.
+        before is own_index of the step before, whose seats get the rewards; acted, bool (rows,), which rows had to act,
+        None if unknown; finals returns the final positions of the games that ended.
         """
-        reset = self.same_step
-        self.complete(memory, reset)
+        self.complete(memory, self.same_step)
         self.illegal.count(0 if acted is None else int(np.count_nonzero(acted)), memory.illegal)
         reward = memory.own_reward
         if reward is None or before is not None:
@@ -140,10 +136,8 @@ class Batch:
         terminated, truncated = memory.terminated, memory.truncated
         infos = self.infos(memory)
         last = None
-        if reset:
-            ended = terminated | truncated
-            if ended.any():
-                last = self.rows_of(ended), self._add_final(infos, ended, finals).globals
+        if self.same_step and (ended := terminated | truncated).any():
+            last = self.rows_of(ended), self._add_final(infos, ended, finals).globals
         if self.rows_per_game > 1:
             terminated, truncated = self.rows_of(terminated), self.rows_of(truncated)
         elif memory.pooled:  # one that is kept must not keep the observations
@@ -224,7 +218,7 @@ class Batch:
     # -- ends of episodes -------------------------------------------------------------
 
     def _add_final(
-        self, infos: Infos, ended: NDArray[np.bool_], finals: Callable[[], FinalStep]
+        self, infos: Infos, ended: NDArray[np.bool_], finals: Callable[[], FinalStep | LastRows]
     ) -> FinalStep | LastRows:
         """Add ``final_obs`` and ``final_info`` of games that ended and were reset in the same step, and return them.
 
@@ -252,7 +246,7 @@ class Batch:
 
     def _final_obs(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.object_]:
         """Return the last observations of games that ended: a dict per row, None in the other rows."""
-        name, boards = ("bits", pack(final.planes, self.spec)) if self.packed else ("planes", final.planes)
+        name, boards = ("bits", pack(final.planes, self.spec)) if self._options.packed else ("planes", final.planes)
         out = np.full(self.num_envs, None, object)
         for k, row in enumerate(np.flatnonzero(rows)):
             out[row] = {name: boards[k], "globals": final.globals[k]}

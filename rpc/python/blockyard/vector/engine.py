@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError
@@ -21,9 +20,10 @@ from ..rendering.rgb import rgb
 from ..rendering.svg import svg
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
-from .batch import Batch, IllegalActions, Obs, StepResult
+from .batch import Batch, Obs, StepResult
+from .infos import FinalStep
 from .opening import Opening
-from .opponents import OpponentSeats, free
+from .opponents import OpponentSeats
 from .options import Options
 from .policies import PolicyGames
 from .seating import Seating
@@ -79,17 +79,10 @@ class Engine:
             raise
 
     def _prepare_memory(self) -> None:
-        options, handle, same_step = self.options, self.transport.handle, self.options.mode is AutoresetMode.SAME_STEP
+        options, handle = self.options, self.transport.handle
         self.first_seed = check_seeds(options.seed, handle.games)
-        self.batch = Batch(
-            self.spec,
-            handle,
-            IllegalActions(options.illegal),
-            packed=options.packed,
-            with_mask=options.mask,
-            same_step=same_step,
-        )
-        self.batch.shared_final = self.transport.share_final() if same_step else None
+        self.batch = Batch(self.spec, handle, options)
+        self.batch.shared_final = self.transport.share_final() if self.batch.same_step else None
         self.batch.shaping = Shaping(self.spec) if options.reward == "shaped" else None
         self._seeded = np.zeros(handle.games, np.bool_)
         self.resumed: tuple[StepMemory, int] | None = None
@@ -157,9 +150,10 @@ class Engine:
     def finish(self, memory: StepMemory, before: NDArray[np.intp] | None) -> StepResult:
         """Return what a step into memory returns; before as :meth:`prepare` returned it."""
         self.show(memory)
-        return self.batch.result(
-            memory, before, self._acted, lambda: self.batch.final_step(self.transport.finals(new=True))
-        )
+        return self.batch.result(memory, before, self._acted, self._finals)
+
+    def _finals(self) -> FinalStep:
+        return self.batch.final_step(self.transport.finals(new=True))
 
     def next_memory(self) -> StepMemory:
         """Return memory for the next position; the same again until :meth:`take` gets it."""
@@ -250,11 +244,11 @@ class Engine:
             self._dropped.atexit = False
 
     def _drop(self) -> None:
-        self.transport.client.connection.dropped.append(partial(free, self.transport, self.opponents.user, False))
+        self.transport.client.connection.dropped.append(partial(self.opponents.free, False))
 
     def close(self) -> None:
         """Free the games, and the session if nobody else uses it."""
         if self._dropped is not None:
             self._dropped.detach()
-        free(self.transport, self.opponents.user, self.own_client)
+        self.opponents.free(self.own_client)
         self.closed = True

@@ -12,14 +12,26 @@ from numpy.typing import NDArray
 _set = dict.__setitem__
 
 
-def _whole(name: str) -> Any:
-    """Return a method of dict that computes all lazy values first."""
+def _computing(name: str, one: bool = False) -> Any:
+    """Return a method of dict that computes lazy values first: that of its key, or all."""
     method = getattr(dict, name)
 
     def call(self: Infos, *args: Any) -> Any:
-        for key in tuple(self._lazy):
-            self._compute(key)
+        for key in args[:1] if one else tuple(self._lazy):
+            if make := self._lazy.pop(key, None):
+                _set(self, key, make())
         return method(self, *args)
+
+    return call
+
+
+def _replacing(name: str) -> Any:
+    """Return a method of dict that forgets the lazy value of its key first."""
+    method = getattr(dict, name)
+
+    def call(self: Infos, key: str, *args: Any) -> None:
+        self._lazy.pop(key, None)
+        method(self, key, *args)
 
     return call
 
@@ -44,35 +56,13 @@ class Infos(dict[str, Any]):
         self.put(key, None, mask)
         self._lazy = {**self._lazy, key: make}
 
-    def _compute(self, key: str) -> None:
-        if make := self._lazy.pop(key, None):
-            _set(self, key, make())
-
-    def __getitem__(self, key: str) -> Any:
-        self._compute(key)
-        return super().__getitem__(key)
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._lazy.pop(key, None)
-        super().__setitem__(key, value)
-
-    def __delitem__(self, key: str) -> None:
-        self._lazy.pop(key, None)
-        super().__delitem__(key)
+    __getitem__, get, pop, setdefault = (_computing(name, True) for name in ("__getitem__", "get", "pop", "setdefault"))
+    __setitem__, __delitem__ = map(_replacing, ("__setitem__", "__delitem__"))
+    items, values, copy, popitem = map(_computing, ("items", "values", "copy", "popitem"))
+    __eq__, __ne__, __or__, __repr__ = map(_computing, ("__eq__", "__ne__", "__or__", "__repr__"))
 
     def __iter__(self) -> Iterator[str]:  # overridden so that dict(infos) reads values with __getitem__
         return super().__iter__()
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self else default  # noqa: SIM401  (this defines get)
-
-    def pop(self, key: str, *default: Any) -> Any:
-        self._compute(key)
-        return super().pop(key, *default)
-
-    def setdefault(self, key: str, default: Any = None) -> Any:
-        self._compute(key)
-        return super().setdefault(key, default)
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         for key, value in dict(*args, **kwargs).items():
@@ -85,9 +75,6 @@ class Infos(dict[str, Any]):
     def clear(self) -> None:
         self._lazy = {}
         super().clear()
-
-    items, values, copy, popitem = map(_whole, ("items", "values", "copy", "popitem"))
-    __eq__, __ne__, __or__, __repr__ = map(_whole, ("__eq__", "__ne__", "__or__", "__repr__"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (dict, (self.copy(),))

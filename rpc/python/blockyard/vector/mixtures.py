@@ -29,8 +29,6 @@ class Mixtures:
     def __post_init__(self) -> None:
         self._policies = {s: {p: w for p, w in m.items() if callable(p)} for s, m in self.by_seat.items()}
         self._specs = {s: {p: w for p, w in m.items() if not callable(p)} for s, m in self.by_seat.items()}
-        self._always = tuple(s for s in self.by_seat if self._policies[s] and not self._specs[s])
-        self._mixed = tuple(s for s in self.by_seat if self._policies[s] and self._specs[s])
 
     @property
     def players(self) -> Iterable[Player]:
@@ -40,9 +38,9 @@ class Mixtures:
     @property
     def keys(self) -> Iterator[Key]:
         """The tables that are needed."""
-        for n in range(len(self._mixed) + 1):
-            for some in itertools.combinations(self._mixed, n):
-                yield tuple(sorted((*self._always, *some)))
+        seats = sorted(seat for seat, policies in self._policies.items() if policies)
+        for played in itertools.product(*((False, True) if self._specs[seat] else (True,) for seat in seats)):
+            yield tuple(itertools.compress(seats, played))
 
     def server(self, key: Key) -> tuple[BySeat, set[int]]:
         """Return the server's opponents at a table, and the seats of policies."""
@@ -50,10 +48,10 @@ class Mixtures:
 
     def draw(self, game: int, root: int, episode: int) -> tuple[Key, dict[int, Policy]]:
         """Return the table of an episode of a game with this seed, and the policy of each of its seats."""
-        chosen = {seat: self.policy(seat, root, episode) for seat in self._always}
-        for seat in self._mixed:
-            mixture, policies = self.by_seat[seat], self._policies[seat]
-            if _share(root, episode, seat, 0) * sum(mixture.values()) < sum(policies.values()):
+        chosen = {}
+        for seat, policies in self._policies.items():
+            at = _share(root, episode, seat, 0) * sum(self.by_seat[seat].values())
+            if at < sum(policies.values()):  # always, if nobody else has the seat
                 chosen[seat] = self.policy(seat, root, episode)
         return tuple(sorted(chosen)), chosen
 

@@ -136,9 +136,8 @@ class OpponentSeats:
         self.stats(reset=True)
         self._counted = np.array(saved["opponent_stats"], np.uint64).reshape(-1, 4).T
 
-
-def free(transport: SocketTransport, user: object, own_client: bool) -> None:
-    """Free the games of an environment; on a session that stays open, drop the weights that only it used."""
-    transport.close(own_client)
-    for part in transport.parts:
-        part.release(user)
+    def free(self, own_client: bool) -> None:
+        """Free the games; on a session that stays open, drop the weights that only they used."""
+        self._transport.close(own_client)
+        for part in self._transport.parts:
+            part.release(self.user)

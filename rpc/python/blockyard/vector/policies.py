@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,9 @@ from ..formats.opponents import Lineup, Opponents, OpponentStats
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport, T
 from .mixtures import Curriculum, Draws, Mixtures
-from .opponents import free
 from .seating import Ids, Seating
 from .tables import NOBODY, NamedRecords, Table
 
-_FINAL = ("envs", "planes", "globals", "seat", "mask", "scores", "lengths", "opponents")
 Finals = list[tuple[Ids, dict[str, Any]]]
 
 
@@ -30,17 +28,16 @@ class PolicyGames(SocketTransport):
     Attributes:
         seating: the games.
         counts: by number of a policy: wins, draws, losses and truncated episodes of the trainer against it.
-        user: as in OpponentSeats.
     """
 
     def __init__(self, seating: Seating) -> None:
         super().__init__(seating.tables[0].transport.client, seating.handle)
-        self.seating, self.name, self.user = seating, seating.tables[0].transport.name, object()
+        self.seating, self.name = seating, seating.tables[0].transport.name
         self.counts: dict[int, NDArray[np.int64]] = {}
         self._points = (seating.options.reward or seating.spec.reward) == "score"
         self._scores = np.zeros((seating.count, self.handle.seats), "<i4")
         self._sum = StepMemory(self.handle)  # what a step returns, summed up over the moves in it
-        self._finals: dict[str, Any] = {}
+        self._finals: dict[str, NDArray[Any]] = {}  # of the episodes that the last step ended
         self._number(seating.draws)
 
     # -- steps ------------------------------------------------------------------------
@@ -252,7 +249,7 @@ class PolicyGames(SocketTransport):
         self.step(*future)
 
     def finals(self, new: bool = False) -> list[tuple[dict[str, Any], int]]:
-        return [({k: self._finals[k].tobytes() if k in self._finals else b"" for k in _FINAL}, 0)]
+        return [({"envs": b""} | {key: array.tobytes() for key, array in self._finals.items()}, 0)]
 
     def share_final(self) -> None:
         return None
@@ -291,10 +288,9 @@ class PolicyGames(SocketTransport):
     def retry(self, request: Callable[[], T]) -> T:
         return self.seating.tables[0].transport.retry(request)
 
-    def release(self, user: object, keep: Collection[str] = ()) -> None:
-        """Do nothing: each table drops its own weights."""
-
     def close(self, own_client: bool) -> None:
         for table in reversed(self.seating.tables):
             shared = table is not self.seating.tables[0] and table.transport.client is self.client
-            free(table.transport, table.opponents.user, own_client and not shared)
+            table.opponents.free(own_client and not shared)
+
+    free = close

@@ -225,9 +225,6 @@ class NamedRecords:
             answer["lines"] = b"".join(map(self._named, answer["lines"].splitlines(keepends=True)))
         return answer
 
-    def release(self, user: object) -> None:
-        """Do nothing: the table drops its weights."""
-
     def _named(self, line: bytes) -> bytes:
         record = json.loads(line)
         if "agents" not in record:
