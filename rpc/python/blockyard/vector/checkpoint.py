@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,7 +33,7 @@ def save(engines: Sequence[Engine]) -> Checkpoint:
         else:
             _save_games(engine.transport, out)
             out.client.append(own | games.saved())
-    _head(out)
+    _check_heads(out)
     return out
 
 
@@ -43,37 +42,32 @@ def resume(engines: Sequence[Engine], data: Checkpoint) -> None:
 
     Raise CheckpointError if they do not fit.
     """
+    played = [len(own["tables"]["live"]) if "tables" in own else 0 for own in data.client]
     for name, have, want in (
         ("game", data.game, engines[0].spec.name),
-        ("num_envs", data.games, sum(engine.batch.num_games for engine in engines)),
+        ("num_envs", sum(played) or data.games, sum(engine.batch.num_games for engine in engines)),
         ("first", data.first, engines[0].options.first),
     ):
         if have != want:
             raise CheckpointError(
                 f"{name} is {have} in the checkpoint and {want} in this environment: create it with {name}={have!r}"
             )
-    head = _head(data)
-    left = [game for part in data.parts for game in part.games]
+    _check_heads(data)
+    left = [(part.head, game) for part in data.parts for game in part.games]
     for engine, own in zip(engines, _per_env(data.client, len(engines)), strict=True):
-        _resume_one(engine, data, head, left, own)
-
-
-def _resume_one(engine: Engine, data: Checkpoint, head: dict[str, Any], left: list[bytes], own: dict[str, Any]) -> None:
-    """Continue the first of the games that are left, which are removed from there; own is what the client kept."""
-    memory, opponents = engine.next_memory(), engine.opponents
-    if isinstance(opponents, PolicyGames):
-        _load_tables(opponents, data, left, own)
-        opponents.write(memory)
-    elif "tables" in own:
-        who = ", ".join(own["tables"]["names"])
-        raise CheckpointError(f"opponents: create the environment with those of the checkpoint: {who:.200}")
-    else:
-        _load_games(engine.transport, memory, opponents, data, left)
-        opponents.resume(own, head)
-    engine.afterstate_calls = own["afterstate_calls"]
-    engine.batch.illegal.actions, engine.batch.illegal.illegal = own["actions"], own["illegal"]
-    engine.resume(memory)
-    engine.batch.complete(memory, False)
+        memory, opponents = engine.next_memory(), engine.opponents
+        if isinstance(opponents, PolicyGames):
+            _load_tables(opponents, data, left, own)
+            opponents.write(memory)
+        elif "tables" in own:
+            who = ", ".join(own["tables"]["names"])
+            raise CheckpointError(f"opponents: create the environment with those of the checkpoint: {who:.200}")
+        else:
+            _load_games(engine.transport, memory, opponents, data, left, own)
+        engine.afterstate_calls = own["afterstate_calls"]
+        engine.batch.illegal.actions, engine.batch.illegal.illegal = own["actions"], own["illegal"]
+        engine.resume(memory)
+        engine.batch.complete(memory, False)
 
 
 def _save_games(transport: SocketTransport, out: Checkpoint) -> None:
@@ -90,59 +84,58 @@ def _save_games(transport: SocketTransport, out: Checkpoint) -> None:
 
 
 def _load_games(
-    transport: SocketTransport, memory: StepMemory, opponents: OpponentSeats, data: Checkpoint, games: list[bytes]
+    transport: SocketTransport,
+    memory: StepMemory,
+    opponents: OpponentSeats,
+    data: Checkpoint,
+    left: list[tuple[bytes, bytes]],
+    own: dict[str, Any],
 ) -> None:
-    """Continue the first of these games in a transport; they are removed from the list."""
-    head = json.loads(data.parts[0].head)
+    """Continue the first of the games that are left, which are removed there; own is what the client kept of them.
+
+    Each game comes with what the server says of it and others.
+    """
+    head = left[0][0]
+    facts = json.loads(head)
     try:
         for part, place in zip(transport.parts, transport.places(memory), strict=True):
             part.client.require("checkpoint", "restore_checkpoint()")
-            part.upload(opponents.user, data.game, _files(data, head))
-            _send(part, place, data.parts[0].head, games[: part.handle.games])
-            del games[: part.handle.games]
+            part.upload(opponents.user, data.game, _files(data, facts))
+            _send(part, place, head, [game for _, game in left[: part.handle.games]])
+            del left[: part.handle.games]
     except BaseException:
         opponents.keep_weights()
         raise
+    opponents.resume(own, facts)
 
 
 def _save_tables(games: PolicyGames, out: Checkpoint) -> dict[str, Any]:
-    """Add the games of all tables, and return what the client keeps: the games of the first are those of out."""
-    first, *rest = games.seating.tables
-    _save_games(first.transport, out)
-    others = []
-    for table in rest:
-        other = Checkpoint(out.game, out.first, out.package)
-        _save_games(table.transport, other)
-        other.client.append({"afterstate_calls": 0, "actions": 0, "illegal": 0} | table.opponents.saved())
-        others.append(base64.b64encode(other.to_bytes()).decode())
+    """Add the games of all tables, and return what the client keeps."""
+    saved = []
+    for table in games.seating.tables:
+        _save_games(table.transport, out)
+        saved.append(table.opponents.saved())
     counts = {str(number): counts.tolist() for number, counts in games.counts.items()}
-    return first.opponents.saved() | {"tables": games.seating.saved() | {"others": others, "counts": counts}}
+    return saved[0] | {"tables": games.seating.saved() | {"opponents": saved, "counts": counts}}
 
 
-def _load_tables(games: PolicyGames, data: Checkpoint, left: list[bytes], own: dict[str, Any]) -> None:
+def _load_tables(games: PolicyGames, data: Checkpoint, left: list[tuple[bytes, bytes]], own: dict[str, Any]) -> None:
     """Continue the games of all tables."""
-    saved, seating = own.get("tables"), games.seating
+    saved = own.get("tables")
     if saved is None:
         raise CheckpointError("the checkpoint was saved without policies as opponents: create the environment without")
-    others = [Checkpoint.from_bytes(base64.b64decode(text)) for text in saved["others"]]
-    lists = [left, *([game for part in other.parts for game in part.games] for other in others)]
-    tables = seating.resume(saved)
-    for table, one, some in zip(tables, [data, *others], lists, strict=True):
-        _load_games(table.transport, table.memory.reuse(), table.opponents, one, some)
-        mine = own if one is data else one.client[0]
-        table.opponents.resume(mine, json.loads(one.parts[0].head))
-        seating.number(table)
+    for table, mine in zip(games.seating.resume(saved), saved["opponents"], strict=True):
+        _load_games(table.transport, table.memory.reuse(), table.opponents, data, left, mine)
+        games.seating.number(table)
     games.counts = {int(number): np.array(counts, np.int64) for number, counts in saved["counts"].items()}
 
 
-def _head(data: Checkpoint) -> dict[str, Any]:
-    """Return what the server says of all games of a checkpoint."""
-    heads: list[dict[str, Any]] = [json.loads(part.head) for part in data.parts]
-    if any(head != heads[0] for head in heads[1:]):
+def _check_heads(data: Checkpoint) -> None:
+    """Refuse environments of which the server says different things; tables may have other opponents each."""
+    if len({part.head for part in data.parts}) > 1 and not any("tables" in own for own in data.client):
         raise CheckpointError(
             "the environments have different opponents or rollout policies: save each by its own checkpoint()"
         )
-    return heads[0]
 
 
 def _send(part: SocketTransport, memory: StepMemory, head: bytes, games: list[bytes]) -> None:
