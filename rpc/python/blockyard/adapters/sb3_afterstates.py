@@ -16,7 +16,6 @@ Needs ``pip install 'blockyard[sb3]'``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import gymnasium
@@ -30,6 +29,7 @@ from .sb3 import Indices, SB3VecEnv
 with needs("blockyard.sb3_afterstates", "sb3-contrib", "sb3"):
     import torch
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from stable_baselines3.common.torch_layers import create_mlp
     from stable_baselines3.common.type_aliases import Schedule
     from torch import nn
 
@@ -148,7 +148,7 @@ class _Lines(nn.Module):
     def __init__(self, shape: Any, hidden: list[int]) -> None:
         super().__init__()
         self.shape = shape
-        self.actor, self.critic = (_perceptron([shape[1] - 2, *hidden, 1]) for _ in range(2))
+        self.actor, self.critic = (nn.Sequential(*create_mlp(shape[1] - 2, 1, hidden, nn.LeakyReLU)) for _ in range(2))
 
     def forward(self, flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         x = flat.view(-1, *self.shape)
@@ -166,10 +166,3 @@ class _Lines(nn.Module):
 
     def forward_critic(self, flat: torch.Tensor) -> torch.Tensor:
         return self(flat)[1]
-
-
-def _perceptron(widths: list[int]) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for before, after in pairwise(widths):
-        layers += [nn.Linear(before, after), nn.LeakyReLU(0.01)]
-    return nn.Sequential(*layers[:-1])

@@ -36,8 +36,8 @@ class BlockPool:
     on its seed and its actions alone: they are bit-identical to those of one environment with all games, in whatever
     order games are sent and received.
 
-    A pool wins where the time of a step varies from game to game or where the policy takes about as long as the server.
-    With opponents of a fixed, small cost, ``step`` of :class:`BlockVectorEnv` is faster. See ``docs/pool.md``.
+    It pays off where the time of a step varies from game to game, or the policy takes about as long as the server; see
+    ``docs/pool.md``.
 
     Attributes:
         num_envs: number of rows.
@@ -129,11 +129,8 @@ class BlockPool:
         An illegal action, with ``illegal="error"``, raises IllegalActionError in a later :meth:`recv`. The games that
         were sent together with it then wait for actions again.
 
-        Args:
-            actions, env_ids: integers (n,): the actions, and indices of the rows; None means all rows in order.
-
-        Raises:
-            ValueError: a row does not exist, appears twice, or is not waiting for an action.
+        ``actions`` and ``env_ids``, the indices of their rows, are integers (n,); None means all rows in order.
+        ValueError: a row does not exist, appears twice, or is not waiting for an action.
         """
         self._check_open("send")
         ids = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids)
@@ -206,9 +203,7 @@ class BlockPool:
     def _batch(self, most: int) -> PoolBatch:
         parts = self._receiver.take(most)
         total = sum(len(part.games) for part in parts)
-        if total not in self._batches:
-            self._batches[total] = self.envs[0]._batch.resized(total)
-        reader = self._batches[total]
+        reader = self._batches.get(total) or self._batches.setdefault(total, self.envs[0]._batch.resized(total))
         received = join(parts, reader.handle)
         rows = (received.games[:, None] * self.rows_per_game + np.arange(self.rows_per_game)).reshape(-1)
         before = reader.index_of(self._seats[rows]) if reader.varying else None
@@ -247,10 +242,10 @@ class BlockPool:
         return {name: sum((part[name] for part in parts), OpponentStats()) for name in parts[0]}
 
     def checkpoint(self) -> bytes:
-        """Return the games as bytes: those of :meth:`BlockVectorEnv.checkpoint` of one environment with all games.
+        """Return the games as bytes, which a pool on other servers, or one environment with all games, continues.
 
-        A pool on other servers, or such an environment, continues them. CheckpointError: the environments of several
-        servers have different opponents or rollout policies. RuntimeError: recv has not returned all rows.
+        CheckpointError: the environments of several servers have different opponents or rollout policies. RuntimeError:
+        recv has not returned all rows.
         """
         self._check_open("checkpoint")
         if not self._receiver.waits.all() or self._has_action.any():
@@ -258,10 +253,7 @@ class BlockPool:
         return save([env._engine for env in self.envs]).to_bytes()
 
     def restore_checkpoint(self, data: bytes) -> None:
-        """Continue the games of a checkpoint; recv then returns their observations.
-
-        Errors are as in :meth:`BlockVectorEnv.restore_checkpoint`; RuntimeError if steps are under way.
-        """
+        """Continue the games of a checkpoint, whose observations recv returns; RuntimeError: steps are under way."""
         self._refuse_flying("restore_checkpoint")
         resume([env._engine for env in self.envs], Checkpoint.from_bytes(data))
         self.async_reset()

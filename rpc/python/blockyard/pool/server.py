@@ -107,9 +107,7 @@ class PoolServer:
         self.flying -= len(games)
 
     def _layout(self, games: int) -> Handle:
-        if games not in self._layouts:
-            self._layouts[games] = resized(self.env._handle, games)
-        return self._layouts[games]
+        return self._layouts.get(games) or self._layouts.setdefault(games, resized(self.env._handle, games))
 
     def _add_finals(self, received: Received) -> None:
         """Fetch the final positions of the games that ended, before their next step overwrites them."""

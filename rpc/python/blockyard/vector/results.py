@@ -92,11 +92,7 @@ class Outcomes(ByRow):
     def best(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """Return the index of the greatest value of each row, int64 (rows,); -1 for a row without entries.
 
-        Args:
-            values: (m,), one value per entry. Among equal values the first wins.
-
-        Raises:
-            ValueError: values have another shape, or one is not a number.
+        values are (m,), one per entry; the first of equal ones wins. ValueError: another shape, or one is not a number.
         """
         if np.shape(values) != (len(self),):
             raise ValueError(f"values: want one for each entry, shape ({len(self)},), got {np.shape(values)}")

@@ -111,10 +111,9 @@ class Seating:
 
     def _open(self, key: Key | None) -> Table:
         """Open a table; by default the first, whose draws are those of the options."""
-        policies = set[int]()
 
         def choose(spec: GameSpec, seats: int) -> BySeat:
-            nonlocal key, policies
+            nonlocal key
             if key is None:
                 self.spec, self.draws = spec, self.mixtures(self.options.opponents, spec, seats, range(1, seats))
                 key = next(iter(self.draws.keys))
@@ -137,7 +136,7 @@ class Seating:
         assert key is not None
         try:
             opponents = OpponentSeats(transport, self.spec.name, opening.lineup, opening.user)
-            return Table(key, transport, opponents, policies)
+            return Table(key, transport, opponents, self.draws.server(key)[1])
         except BaseException:
             transport.close(options.client is None)
             raise
