@@ -188,6 +188,38 @@ def test_states_and_checkpoints(server: Server):
         play(env, 100)
 
 
+def test_several_servers(server: Server):
+    """The same bytes as one server, and a checkpoint of either continues on the other."""
+    one, two = server.unix, [server.unix, server.tcp]
+    opponents = {1: {"random": 0.5, last: 0.5}}
+
+    def play(env, steps):
+        return [plain(list(env.step(env.action_masks.argmax(1)))) for _ in range(steps)]
+
+    with (
+        blockyard.make_vec(GAME, 5, seed=1, opponents=opponents, address=one) as env,
+        blockyard.make_vec(GAME, 5, seed=1, opponents=opponents, address=two) as split,
+    ):
+        assert plain(env.reset()) == plain(split.reset())
+        assert play(env, 90) == play(split, 90)
+        data = split.checkpoint()
+        want = play(split, 60)
+        with blockyard.make_vec(GAME, 5, opponents=opponents, address=one, checkpoint=data) as again:
+            again.reset()
+            assert play(again, 60) == want
+    with blockyard.BlockPool(GAME, 6, 6, seed=3, opponents=opponents, address=two) as pool:
+        pool.async_reset()
+        for _ in range(30):
+            batch = pool.recv()
+            pool.send(batch.action_masks.argmax(1), batch.env_ids)
+        pool.recv()
+        data = pool.checkpoint()
+        pool.restore_checkpoint(data)
+        assert len(pool.recv()) == 6
+        with pytest.raises(blockyard.CheckpointError, match="restore it into 2 environments"):
+            blockyard.BlockPool(GAME, 6, 6, opponents=opponents, address=one, checkpoint=data)
+
+
 def test_records_have_the_names_of_policies(server: Server, tmp_path, datasets):
     path = tmp_path / "games.jsonl"
     record = {"path": path, "every": 1, "players": "me"}

@@ -171,6 +171,8 @@ class Table:
         """Return the games that the last step ended, and their final positions by the names of the method ``final``."""
         out = []
         for d, first in self._ended:
+            if not d["envs"]:  # of one of several servers, on which no game has ended
+                continue
             games = np.frombuffer(d["envs"], "<u4").astype(np.intp) + first
             rows = {k: np.frombuffer(d[k], np.uint8).reshape(len(games), self.rows, -1) for k in _ROWS if d.get(k)}
             found = {k: a[:, self.columns] for k, a in rows.items()}
