@@ -85,11 +85,7 @@ class _Agents:
 
 
 class BlockAEC(_Agents, AECEnv[str, Any, Any]):
-    """One game whose agents act one by one; a ``pettingzoo.AECEnv``. See :func:`aec_env`.
-
-    Attributes:
-        game: the game that it wraps.
-    """
+    """One game whose agents act one by one; a ``pettingzoo.AECEnv``. See :func:`aec_env`. It wraps ``game``."""
 
     _one_by_one = True
 
@@ -142,11 +138,7 @@ class BlockAEC(_Agents, AECEnv[str, Any, Any]):
 
 
 class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
-    """One game whose agents act at the same time; a ``pettingzoo.ParallelEnv``. See :func:`parallel_env`.
-
-    Attributes:
-        game: the game that it wraps.
-    """
+    """One game whose agents act at the same time; a ``pettingzoo.ParallelEnv``. See :func:`parallel_env`."""
 
     _one_by_one = False
 

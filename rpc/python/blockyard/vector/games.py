@@ -140,23 +140,23 @@ def start(
         raise ValueError("envs: got an empty list, want at least one game, or None for all")
     most = None if max_games is None else positive("max_games", max_games)
     file = RecordFile(path, append)
-    first, sources = 0, list[list[Source]]()
+    first = 0
     try:
         for games in parts:
             names = dict.fromkeys(games.players, players) if isinstance(players, str) else dict(players or {})
             by_seat = {operator.index(seat): name for seat, name in by_number(names).items()}
             games.how = (first, ids, sent | {"players": by_seat})
-            sources.append(games.begin())
+            games.sources = games.begin()
             first += games.count
-        every_source = [source for mine in sources for source in mine]
-        recording = Recording(file, every_source, most, positive("max_bytes", max_bytes))
+        sources = [source for games in parts for source in games.sources]
+        recording = Recording(file, sources, most, positive("max_bytes", max_bytes))
     except BaseException:
-        for mine in sources:
-            forget(mine)
+        for games in parts:
+            forget(games.sources)
         file.discard()
         raise
-    for games, mine in zip(parts, sources, strict=True):
-        games.set(recording, mine)
+    for games in parts:
+        games.set(recording, games.sources)
     atexit.unregister(_end_all)
     atexit.register(_end_all)  # after the connection was made: so it is called before that is closed
     return recording

@@ -28,16 +28,10 @@ NO_LEARNERS = {
 
 @dataclass(frozen=True)
 class Options:
-    """What an environment is created with; each attribute is described at :func:`blockyard.make_vec`.
+    """What an environment is created with; other attributes are described at :func:`blockyard.make_vec`."""
 
-    Attributes:
-        client: a session to use instead of a new connection.
-        first: index of the first game, if these games are a part of a larger environment; seeds and draws depend on it.
-        heal: as in make_vec; or how these games, a part of a larger environment, heal.
-    """
-
-    client: Session | None = None
-    first: int = 0
+    client: Session | None = None  # to use instead of a new connection
+    first: int = 0  # index of the first game in a larger environment; seeds and draws depend on it
     address: str | Address | Sequence[str] | None = None
     token: str | None = None
     tls: Tls = None
@@ -58,7 +52,7 @@ class Options:
     render_mode: str | None = None
     record: Path | Mapping[str, Any] | None = None
     checkpoint: bytes | None = None
-    heal: bool | Healing = False
+    heal: bool | Healing = False  # or how these games, a part of a larger environment, heal
     snapshot_every: int = 64
     heal_timeout: float = 60.0
 

@@ -232,20 +232,13 @@ class Seating:
                         sitting = enumerate(self.who[game].tolist())
                         table.remember(game, {s: self.handle.opponents[n] for s, n in sitting if n != NOBODY})
             self.over[games], self.lengths[games] = False, 0
-            games = self._settle(games)
+            moves = self.play(games[~self.trainer_acts(games)], None)
+            games = np.concatenate([np.zeros(0, np.intp), *(mine[table.over[mine]] for table, mine in moves)])
+            self.ended(games)
             if not len(games):
                 return
             self.episodes[games] += 1
         raise OpponentError(f"{_TRIES} episodes in a row ended before the trainer could act")
-
-    def _settle(self, games: Ids) -> Ids:
-        """Let policies play until the trainer acts in each of games; return those that ended before."""
-        ended = [np.zeros(0, np.intp)]
-        for table, mine in self.play(games[~self.trainer_acts(games)], None):
-            ended.append(mine[table.over[mine]])
-        games = np.concatenate(ended)
-        self.ended(games)
-        return games
 
     def play(self, games: Ids, own: NDArray[np.uint16] | None) -> Iterator[tuple[Table, Ids]]:
         """Move in games until they are over or the trainer acts; yield the games of each move that was made.
