@@ -40,7 +40,7 @@ func hostMatch(t *testing.T, ctx context.Context, a, b string, flags ...string) 
 func built(t *testing.T) string {
 	t.Helper()
 	return compiletest.Once("agents", func(path string) {
-		out, err := exec.Command("go", "build", "-o", path, "..").CombinedOutput()
+		out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "..").CombinedOutput()
 		require.NoError(t, err, string(out))
 	})
 }

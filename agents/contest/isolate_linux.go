@@ -135,11 +135,12 @@ func sweep(mark string) {
 
 // processes calls each with a file of every process of this machine that has one and lets it be read.
 func processes(file string, each func(pid int, text []byte)) {
-	names, _ := filepath.Glob("/proc/[0-9]*/" + file)
-	for _, name := range names {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		if text, unread := os.ReadFile(name); err == nil && unread == nil {
-			each(pid, text)
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			if text, err := os.ReadFile("/proc/" + e.Name() + "/" + file); err == nil {
+				each(pid, text)
+			}
 		}
 	}
 }

@@ -27,11 +27,11 @@ func TestBlockBattleBotPlaysAsItsAgent(t *testing.T) {
 		positions int
 	}{
 		{"baseline", 0, 2, true, 547},
-		{"net", 32, 2, false, positions(300)},
-		{"shipped net", -1, 2, false, positions(300)},
-		{"third ply", 0, 3, false, positions(100)},
-		{"fourth ply", 0, 4, false, 60},
-		{"fourth ply with a net", 16, 4, false, 10},
+		{"net", 32, 2, false, positions(100)},
+		{"shipped net", -1, 2, false, positions(150)},
+		{"third ply", 0, 3, false, positions(40)},
+		{"fourth ply", 0, 4, false, 20},
+		{"fourth ply with a net", 16, 4, false, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -16,7 +17,7 @@ import (
 	"blockyard/env/games"
 )
 
-var programs = map[string]string{} // flattened, by the game and the depth
+var programs sync.Map // functions that flatten, by the game, the depth and whether there is a network
 
 // filled is b.Source, which flattens the same program once.
 func filled(t *testing.T, b Bot) (*File, error) {
@@ -25,12 +26,11 @@ func filled(t *testing.T, b Bot) (*File, error) {
 	require.NoError(t, err)
 	b.Ply, err = ply(e.Submission, b.Ply)
 	require.NoError(t, err)
-	key := fmt.Sprint(b.Game, b.Ply)
-	if programs[key] == "" {
-		programs[key], err = b.program(e.Submission)
-		require.NoError(t, err)
-	}
-	return b.fill(programs[key])
+	flatten := sync.OnceValues(func() (string, error) { return b.program(e.Submission) })
+	program, _ := programs.LoadOrStore(fmt.Sprint(b.Game, b.Ply, b.Net != nil), flatten)
+	text, err := program.(func() (string, error))()
+	require.NoError(t, err)
+	return b.fill(text)
 }
 
 func TestTextLen(t *testing.T) {

@@ -50,7 +50,7 @@ func randomNet(t *testing.T, sizes ...int) *mlp.Net {
 // source writes a bot and checks its length. It returns the net that the bot plays with too.
 func source(t *testing.T, b Bot) (src []byte, net *mlp.Net) {
 	t.Helper()
-	f, err := b.Source()
+	f, err := filled(t, b)
 	require.NoError(t, err)
 	t.Logf("%d characters, %d bits per weight", len(f.Source), f.Bits)
 	require.LessOrEqual(t, len(f.Source), MaxChars)
@@ -143,7 +143,7 @@ func TestBotsOfAnInstallation(t *testing.T) {
 		net, err := e.LoadNet(g, "")
 		require.NoError(t, err)
 		for _, net := range []*mlp.Net{nil, net} {
-			here, err := Bot{Game: e.Game, Net: net}.Source()
+			here, err := filled(t, Bot{Game: e.Game, Net: net})
 			require.NoError(t, err)
 			there, err := Bot{Game: e.Game, Net: net, Dir: away}.Source()
 			require.NoError(t, err)

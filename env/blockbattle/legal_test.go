@@ -154,7 +154,7 @@ func TestLegalIsEveryOutcomeOfEveryAnswer(t *testing.T) {
 
 func TestAnswerPlaysTheAction(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
-	for i := range 200 {
+	for i := range 90 {
 		s := randomState(r, []Rules{Document, Classic, Port}[i%3])
 		for _, a := range s.Legal(0, nil) {
 			tokens, ok := s.Tokens(0, a, nil)

@@ -52,7 +52,7 @@ func TestEngineAgainstItsTwin(t *testing.T) {
 // piece appears and from anywhere.
 func TestMovesAgainstTheirTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(envtest.Seed(t), 2))
-	for n := range 20_000 {
+	for n := range 8_000 {
 		var slow slowField
 		for y := range rng.IntN(Height + 1) {
 			for range 1 + rng.IntN(9) {

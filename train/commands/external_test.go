@@ -81,7 +81,7 @@ func newOperator(t *testing.T, dir string) (config, creds string) {
 func startNATS(t *testing.T, dir, config string) (address string) {
 	t.Helper()
 	program := filepath.Join(dir, "nats-server.exe") // the ending is for Windows
-	out, err := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "github.com/nats-io/nats-server/v2").CombinedOutput()
 	require.NoError(t, err, string(out))
 	host := freeAddress(t)
 	file, log := filepath.Join(dir, "nats.conf"), filepath.Join(dir, "nats.log")

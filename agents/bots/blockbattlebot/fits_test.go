@@ -101,7 +101,7 @@ func rests(p [4][2]int, x int, heightOf func(int) int) bool {
 func TestFitsAgainstTwin(t *testing.T) {
 	r := rand.New(rand.NewSource(*seed))
 	var some, none [7]int
-	for i := 0; i < 5000 || i < 100000 && !testing.Short(); i++ {
+	for i := range 20_000 {
 		f, solid := randomField(r)
 		var s shape
 		s.measure(&f, solid)

@@ -38,7 +38,7 @@ func golang(c *compiler, l *language, files []string, tool, main string) {
 	binary := filepath.Join(c.dir, "bot.host")
 	c.begin(home, binary)
 	pkg := strings.TrimPrefix(strings.TrimPrefix(path.Dir(main), path.Dir(mark)), "/")
-	c.run(tool, "build", "-C", path.Dir(mark), "-o", binary, "./"+pkg)
+	c.run(tool, "build", "-C", path.Dir(mark), "-ldflags=-s -w", "-o", binary, "./"+pkg)
 }
 
 // goModule is the path under which a program without go.mod imports its own folders, such as github.com/me/bot.

@@ -21,7 +21,7 @@ import (
 const (
 	goMod    = "module x\n\ngo 1.21\n"
 	cHeader  = "#pragma once\n#define WORD \"hello\"\n"
-	useWord  = "#include <iostream>\n#include \"bot.hpp\"\nint main() { std::cin.get(); std::cout << WORD << std::endl; }\n"
+	useWord  = "#include <cstdio>\n#include \"bot.hpp\"\nint main() { std::getchar(); std::puts(WORD); }\n"
 	other    = "int main() { return 3; }\n"
 	notThis  = "if __name__ == '__main__':\n    print('not this')\n"
 	apple    = "\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X        "

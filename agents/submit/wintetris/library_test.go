@@ -29,7 +29,7 @@ import (
 // callerTime is how long TestLibrary throws random calls at the library:
 //
 //	go test ./agents/submit/wintetris -run Library/caller -timeout 20m -caller 5m
-var callerTime = flag.Duration("caller", 2*time.Second, "time for random calls")
+var callerTime = flag.Duration("caller", time.Second, "time for random calls")
 
 // TestMain lets the tests' own program be the process that a library runs in.
 func TestMain(m *testing.M) {
@@ -47,7 +47,7 @@ type build struct{ dir, library string }
 func newBuild(t testing.TB, name string, flags ...string) build {
 	dir := compiletest.Once(name, func(path string) {
 		compiletest.Compiler(t, "CC", "cc") // which cgo needs
-		argv := []string{"build", "-buildmode=c-shared", "-o", filepath.Join(path, libraryName)}
+		argv := []string{"build", "-buildmode=c-shared", "-ldflags=-s -w", "-o", filepath.Join(path, libraryName)}
 		cmd := exec.Command("go", slices.Concat(argv, flags, []string{"."})...)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 		out, err := cmd.CombinedOutput()
