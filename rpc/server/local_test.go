@@ -195,3 +195,29 @@ func TestLocalAtOnce(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// sameFinals compares the last observations in memory with those of the method final; it returns how many bytes they are.
+func sameFinals(t *testing.T, g *client.Games, memory []byte, layout []client.Field) (size int) {
+	t.Helper()
+	var last finals
+	require.NoError(t, g.Call("final", &last))
+	want := map[string][]byte{
+		"final_planes": last.Planes, "final_globals": last.Globals, "final_mask": last.Mask, "final_seat": last.Seat,
+		"final_opponent": last.Opponents,
+	}
+	require.Len(t, layout, len(want))
+	games := len(g.Field("terminated"))
+	for _, f := range layout {
+		var got []byte
+		each := f.Len / games
+		for i := range games {
+			if g.Field("terminated")[i]|g.Field("truncated")[i] != 0 {
+				got = append(got, memory[f.Off+i*each:f.Off+(i+1)*each]...)
+			}
+		}
+		require.Equal(t, len(want[f.Name]), len(got), f.Name)
+		require.True(t, bytes.Equal(want[f.Name], got), f.Name)
+		size += len(got)
+	}
+	return size
+}
