@@ -49,7 +49,6 @@ class Figures:
 
 
 def add(commands: Any) -> None:
-    """Add the command to the parser."""
     form = argparse.RawDescriptionHelpFormatter  # keeps the lines of the epilog
     about = HELP.capitalize() + "."
     parser = commands.add_parser("bench", help=HELP, description=about, epilog=DETAILS, formatter_class=form)
@@ -80,7 +79,6 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure and print."""
     if not args.seconds > 0:
         raise ValueError(f"--seconds: want more than 0, got {args.seconds:g}")
     if args.pool is not None and (args.pool < 1 or args.num_envs % args.pool):
@@ -153,7 +151,6 @@ def pooled(pool: BlockPool, env: BlockVectorEnv, seconds: float, policy_us: floa
 
 
 def step(env: BlockVectorEnv, seconds: float, policy_us: float = 0.0) -> Figures:
-    """Measure env.step."""
     anything = _actions(env, env.num_envs)
 
     def play(steps: int) -> int:
@@ -175,7 +172,6 @@ def _actions(env: BlockVectorEnv, rows: int) -> Iterator[NDArray[np.int64]]:
 
 
 def rollout(env: BlockVectorEnv, seconds: float) -> Figures:
-    """Measure rollouts on the server."""
 
     def play(steps: int) -> int:
         env.rollout(steps, keep="last")

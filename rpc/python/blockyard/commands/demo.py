@@ -20,7 +20,6 @@ HORIZON, KEEP, EXPLORE, RATE = 8, 0.8, 0.05, 3e-3  # steps of a rollout, lambda 
 
 
 def add(commands: Any) -> None:
-    """Add the command to the parser."""
     parser = commands.add_parser(
         "demo",
         help=HELP,
@@ -38,7 +37,6 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train, and show a game."""
     server = connection(args)
     if args.game.removeprefix("blockyard/") not in (GAME, "blockbattle"):
         return watch_learned(args, server)

@@ -15,7 +15,6 @@ HEAD = ("id", "name", "seats", "planes", "globals", "actions", "an action", "opp
 
 
 def add(commands: Any) -> None:
-    """Add the command to the parser."""
     parser = commands.add_parser("games", help=HELP, description=HELP.capitalize() + ".")
     add_connection(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object per line, as the method describe gives it")
@@ -41,7 +40,6 @@ def connection(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the table."""
     with connect(**connection(args)) as client:
         specs = [client.describe(game["name"]) for game in client.games()]
         if args.json:

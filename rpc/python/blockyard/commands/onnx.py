@@ -21,7 +21,6 @@ ABOUT = (
 
 
 def add(commands: Any) -> None:
-    """Add the command to the parser."""
     parser = commands.add_parser("onnx", help=HELP, description=f"{HELP.capitalize()}. {ABOUT}")
     parser.add_argument("file", metavar="FILE", help="what to convert: net.safetensors or net.onnx")
     parser.add_argument("out", metavar="OUT", help="what to write: net.onnx or net.safetensors")
@@ -32,7 +31,6 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Convert the file and say what it is."""
     from ..networks import onnx_model  # the library is optional
 
     kinds = (Path(args.file).suffix, Path(args.out).suffix)

@@ -27,7 +27,6 @@ EPISODE = ("seed", "seat", "rules", "moves", "reseeds")
 
 
 def add(commands: Any) -> None:
-    """Add the command to the parser."""
     parser = commands.add_parser("reverify", help=HELP, description=HELP.capitalize() + ".")
     parser.add_argument("file", type=Path, metavar="FILE", help="rollouts: a state of an episode per line, as JSON")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the rollouts with the new rewards here")
@@ -39,7 +38,8 @@ def run(args: argparse.Namespace) -> int:
     rollouts = [(n, _parse(n, line)) for n, line in enumerate(args.file.read_text().splitlines(), 1) if line.strip()]
     servers: dict[tuple[str, ...], list[tuple[int, dict[str, Any]]]] = {}
     for n, rollout in rollouts:
-        servers.setdefault(_flags(rollout), []).append((n, rollout))
+        flags = tuple(f"{flag}={rollout[name]}" for name, flag in FLAGS.items() if rollout[name] != "")
+        servers.setdefault(flags, []).append((n, rollout))
     again: dict[int, dict[str, Any]] = {}
     different = 0
     for flags, some in servers.items():
@@ -66,13 +66,8 @@ def _parse(n: int, line: str) -> dict[str, Any]:
     return dict(rollout)
 
 
-def _flags(rollout: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(f"{flag}={rollout[name]}" for name, flag in FLAGS.items() if rollout[name] != "")
-
-
 @contextmanager
 def _serving(flags: tuple[str, ...]) -> Iterator[str]:
-    """Run a server; yields its address."""
     command = [str(find_server()), "serve", "--openenv", "127.0.0.1:0", "--parent-death", *flags]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -86,7 +81,6 @@ def _serving(flags: tuple[str, ...]) -> Iterator[str]:
 
 
 def _replay(url: str, n: int, rollout: dict[str, Any]) -> dict[str, Any]:
-    """Return the state after the moves of a rollout."""
     body = json.dumps({name: rollout[name] for name in EPISODE}).encode()
     try:
         urllib.request.urlopen(urllib.request.Request(f"{url}/reset", body), timeout=600).close()

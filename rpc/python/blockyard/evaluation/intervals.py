@@ -17,16 +17,11 @@ class Estimate(NamedTuple):
     high: float
 
 
-def half_width(samples: Sequence[float]) -> float:
-    """Return half the width of Student's interval for the mean of at least two samples."""
-    n = len(samples)
-    return t_quantile(0.975, n - 1) * math.sqrt(float(np.var(samples, ddof=1)) / n)
-
-
 def mean(samples: Sequence[float]) -> Estimate:
-    """Estimate a mean. A single sample is its own interval."""
-    value = float(np.mean(samples))
-    half = half_width(samples) if len(samples) > 1 else 0.0
+    """Estimate a mean, by Student's interval. A single sample is its own."""
+    value, n, half = float(np.mean(samples)), len(samples), 0.0
+    if n > 1:
+        half = t_quantile(0.975, n - 1) * math.sqrt(float(np.var(samples, ddof=1)) / n)
     return Estimate(value, value - half, value + half)
 
 

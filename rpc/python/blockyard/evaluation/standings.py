@@ -72,7 +72,6 @@ class TwoPlayerEvaluation(Evaluation):
 
     @classmethod
     def of(cls, game: str, a: str, b: str, seed: int, units: Sequence[Sequence[Game]]) -> TwoPlayerEvaluation:
-        """Sum up pairs of games."""
         halves = [[1 + g.won for g in pair] for pair in units]
         flat = [h for pair in halves for h in pair]
         pairs = tuple(sum(sum(pair) == k for pair in halves) for k in range(5))
@@ -130,7 +129,6 @@ class MultiPlayerEvaluation(Evaluation):
 
     @classmethod
     def of(cls, game: str, a: str, b: str, seed: int, units: Sequence[Sequence[Game]]) -> MultiPlayerEvaluation:
-        """Sum up sets of games."""
         seats = len(units[0])
         flat = [g for unit in units for g in unit]
         scores = np.array([g.scores for g in flat])
@@ -194,7 +192,6 @@ class SinglePlayerEvaluation(Evaluation):
     def of(
         cls, game: str, a: str, seed: int, units: Sequence[Sequence[Game]], cap: int, steps: int
     ) -> SinglePlayerEvaluation:
-        """Sum up games."""
         games = [unit[0] for unit in units]
         scores = [g.scores[0] for g in games]
         ended, total = sum(g.ended for g in games), sum(scores)

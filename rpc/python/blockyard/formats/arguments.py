@@ -35,7 +35,6 @@ def integer(name: str, value: object) -> int:
 
 
 def positive(name: str, value: object) -> int:
-    """Return an integer argument that must be at least 1."""
     if (number := integer(name, value)) < 1:
         raise ValueError(f"{name}: want at least 1, got {value}")
     return number
@@ -49,7 +48,6 @@ def seconds(name: str, value: object) -> float:
 
 
 def one_of(name: str, value: object, names: Sequence[str]) -> str:
-    """Return an argument that must be one of these names."""
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} {value!r:.100}: want one of {list(names)}")
     return value

@@ -52,11 +52,9 @@ class Checkpoint:
 
     @property
     def games(self) -> int:
-        """The number of games."""
         return sum(len(part.games) for part in self.parts)
 
     def to_bytes(self) -> bytes:
-        """Return the checkpoint as bytes."""
         header = {"version": VERSION, "package": self.package, "game": self.game, "first": self.first}
         text = json.dumps(header).encode()
         pieces = [MAGIC, struct.pack("<Q", len(text)), text]
@@ -78,19 +76,18 @@ class Checkpoint:
         if len(data) < len(MAGIC) + 8 + _SUM:
             raise CheckpointError(f"checkpoint: it is cut off after {len(data)} bytes; use another copy")
         body = data[:-_SUM]
-        header = _header(body)
+        header, rest = _header(body)
         if hashlib.sha256(body).digest() != data[-_SUM:]:
             raise CheckpointError("checkpoint: its checksum is wrong, so it is damaged or cut off; use another copy")
         try:
-            return cls._read(header, body)
+            return cls._read(header, rest)
         except (LookupError, TypeError, ValueError, AttributeError, struct.error) as error:
             raise CheckpointError(f"checkpoint: its header is malformed: {error!r:.200}") from None
 
     @classmethod
-    def _read(cls, header: dict[str, Any], body: bytes) -> Checkpoint:
-        at = len(MAGIC) + 8 + struct.unpack_from("<Q", body, len(MAGIC))[0]
+    def _read(cls, header: dict[str, Any], rest: bytes) -> Checkpoint:
         out = cls(**_checked(_HEADER, {name: header[name] for name in _HEADER}))
-        client = _read_1(out, header, body[at:]) if header["version"] == 1 else out._take(body[at:])
+        client = _read_1(out, header, rest) if header["version"] == 1 else out._take(rest)
         out.client = [_client(one) for one in _checked(list, client)]
         if not out.parts or not out.client:
             raise ValueError("no games")
@@ -174,21 +171,21 @@ def _client(one: dict[str, Any]) -> dict[str, Any]:
     return {key: one[key] for key in shape}
 
 
-def _header(body: bytes) -> dict[str, Any]:
-    """Return the header, if it is of this version: an older or newer one may have its checksum elsewhere."""
+def _header(body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return the header, if it is of this version, and the rest: another one may have its checksum elsewhere."""
     start = len(MAGIC) + 8
-    length = struct.unpack_from("<Q", body, len(MAGIC))[0]
+    end = start + struct.unpack_from("<Q", body, len(MAGIC))[0]
     try:
-        header = json.loads(body[start : start + length])
+        header = json.loads(body[start:end])
     except ValueError:  # damaged: the checksum tells
-        return {}
+        header = None
     version = header.get("version") if isinstance(header, dict) else None
     if isinstance(version, int) and version not in (1, VERSION):
         raise CheckpointError(
             f"checkpoint: it has version {version} of the format, written by blockyard {header.get('package')!s:.20}; "
             f"this package reads versions 1 and {VERSION}: install the package that wrote it"
         )
-    return header if isinstance(header, dict) else {}
+    return header if isinstance(header, dict) else {}, body[end:]
 
 
 def split_games(data: bytes) -> list[bytes]:

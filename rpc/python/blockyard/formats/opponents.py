@@ -68,7 +68,6 @@ def by_number(by_seat: Any) -> Any:
 
 
 def is_player(value: object) -> bool:
-    """Whether this is a spec or a policy."""
     return isinstance(value, str) or callable(value)
 
 

@@ -131,7 +131,6 @@ class RecordFile:
         return True
 
     def close(self) -> None:
-        """Close the file. May be called again."""
         self._file.close()
 
     def discard(self) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .colours import LIGHT
-from .frames import Board, Frame
+from .frames import Frame
 
 CELL = 16  # pixels, side of a cell
 GAP = 16  # pixels around and between boards
@@ -26,24 +26,19 @@ def rgb(frame: Frame) -> NDArray[np.uint8]:
     for b in frame.boards:
         for y in range(b.h):
             for x in range(b.w):
-                at = (GAP + y * CELL, left + x * CELL)
-                out[at[0] : at[0] + CELL, at[1] : at[1] + CELL] = _cell(b, x, y, frame.by_seat)
+                kind, ink = b.kind(x, y), b.ink[y * b.w + x]
+                joined = b.joined(x, y) if frame.by_seat or kind == "ghost" else _APART
+                colour = LIGHT.cell(ink, frame.by_seat) if ink or kind not in ("empty", "hint") else ""
+                top, side = GAP + y * CELL, left + x * CELL
+                out[top : top + CELL, side : side + CELL] = _tile(kind, colour, joined, frame.by_seat)
         for y in b.borders:
             out[GAP + y * CELL, left : left + b.w * CELL] = _rgb(LIGHT.muted)
         left += b.w * CELL + GAP
     return out
 
 
-def _cell(b: Board, x: int, y: int, by_seat: bool) -> NDArray[np.uint8]:
-    kind, ink = b.kind(x, y), b.ink[y * b.w + x]
-    joined = b.joined(x, y) if by_seat or kind == "ghost" else _APART
-    colour = LIGHT.cell(ink, by_seat) if ink or kind not in ("empty", "hint") else ""
-    return _tile(kind, colour, joined, by_seat)
-
-
 @lru_cache(maxsize=4096)
 def _tile(kind: str, colour: str, joined: tuple[bool, ...], by_seat: bool) -> NDArray[np.uint8]:
-    """Paint one cell: uint8 (CELL, CELL, 3)."""
     paint = np.empty((CELL * _FINE, CELL * _FINE, 3))
     paint[:] = _rgb(LIGHT.well)
     _mix(paint, _shape(_APART, 0.13), _rgb(LIGHT.ink[0]), 1)

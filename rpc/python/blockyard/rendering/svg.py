@@ -92,7 +92,6 @@ class _Drawing:
 
     @staticmethod
     def length(text: str, size: float) -> float:
-        """Return the approximate width of a text in pixels."""
         return 0.6 * size * len(text)
 
     def text(self, x: float, y: float, text: str, size: float = 13, weight: int = 400, colour: str = "") -> None:
@@ -107,7 +106,6 @@ class _Drawing:
         self.parts.append(f'<path {style} d="{d}"/>')
 
     def board(self, b: Board, x: float, y: float) -> tuple[float, float]:
-        """Draw a board; return its width and height."""
         px, t = self.cell, self.theme
         w, h = b.w * px + 6, b.h * px + 6
         self.rect(x + 0.5, y + 0.5, w - 1, h - 1, f'rx="7" fill="{t.well}" stroke="{t.line}"')
@@ -217,7 +215,6 @@ class _Drawing:
 
 
 def _n(v: float) -> str:
-    """Return a number with at most two decimals."""
     return f"{v:.2f}".rstrip("0").rstrip(".")
 
 

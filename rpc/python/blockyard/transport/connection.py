@@ -291,7 +291,6 @@ class Connection(Stream):
             self._fill(future, future.into)
 
     def _fill(self, future: Future, into: Sequence[memoryview]) -> None:
-        """Copy a payload that came in an ordinary message to its memory."""
         got, want = len(future.result) if isinstance(future.result, bytes) else "no", sum(map(len, into))
         if got != want:
             raise self._break(ProtocolError(f"{future.method}: {got} bytes where {want} were announced"))

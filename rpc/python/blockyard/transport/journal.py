@@ -29,7 +29,6 @@ class Steps(NamedTuple):
     moves: NDArray[np.uint16]  # (k, 16), as in the field ``moves``, of the opponents; (k, 0) without opponents
 
     def some(self, which: NDArray[Any]) -> Steps:
-        """Return these entries."""
         return Steps(self.games[which], self.actions[which], self.moves[which])
 
 
@@ -130,7 +129,6 @@ class Tally:
             self._playing[games] = memory.arrays["opponent"]
 
     def step(self, memory: StepMemory, games: NDArray[np.uint32]) -> None:
-        """Count the games that ended in a step."""
         ended = memory.terminated | memory.truncated
         if self._others and ended.any():
             result = memory.arrays["result"][ended]

@@ -8,7 +8,6 @@ import os
 import struct
 import sys
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +59,6 @@ def library(build: bool = False) -> Library:
 
 
 def available() -> bool:
-    """Return whether there is a library that can be used in this process."""
     try:
         library()
     except (ServerNotFoundError, ServerStartError, ForkError):
@@ -76,28 +74,14 @@ class LibrarySocket:
         self.number = self._library.connect()
         self.step_handle = self._library.step
 
-    def send(self, data: Any, flags: int = 0) -> int:
+    def sendall(self, data: Any) -> None:
         """Send a whole request, which is answered before this returns."""
-        if (sent := self._library.write(self.number, bytes(data), len(data))) < 0:
+        if self._library.write(self.number, bytes(data), len(data)) < 0:
             raise BrokenPipeError("the connection is closed")
-        return int(sent)
-
-    sendall = send
-
-    def sendmsg(self, parts: Sequence[Any], *_: Any) -> int:
-        return self.send(b"".join(parts))
 
     def recv_into(self, buffer: Any, size: int = 0, flags: int = 0) -> int:
         at = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
         return int(self._library.read(self.number, at, len(buffer)))
-
-    def recvmsg_into(self, buffers: Sequence[Any], *_: Any) -> tuple[int, list[Any], int, None]:
-        total = 0
-        for buffer in buffers:
-            total += (got := self.recv_into(buffer) if len(buffer) else 0)
-            if got < len(buffer):
-                break
-        return total, [], 0, None
 
     def recv(self, size: int) -> bytes:
         buffer = bytearray(size)

@@ -120,7 +120,6 @@ class StepMemory:
         return list(found.values())
 
     def observation(self) -> dict[str, NDArray[Any]]:
-        """Return the observation: ``planes`` or ``bits``, and ``globals``."""
         numbers = self.globals.copy() if self.pooled else self.globals
         if self.planes is None:
             assert self.bits is not None
@@ -262,7 +261,6 @@ class RolloutBuffer:
 
 
 def private_buffer(handle: Handle, steps: int) -> RolloutBuffer:
-    """Return a buffer in memory of this process alone."""
     actions_at = LEAD + -(-handle.slab_len // 64) * 64
     stride = -(-(actions_at + 2 * handle.rows) // 64) * 64
     return RolloutBuffer(handle, steps, np.zeros(steps * stride, np.uint8), stride, actions_at, None, LEAD)

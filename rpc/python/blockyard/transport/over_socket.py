@@ -43,7 +43,6 @@ class SocketTransport:
         return [buffer.memory(k) for k in range(slots)]
 
     def buffer(self, steps: int) -> RolloutBuffer:
-        """Return memory for this many steps in one piece."""
         return private_buffer(self.handle, steps)
 
     @property
@@ -56,7 +55,6 @@ class SocketTransport:
         return (memory,)
 
     def call(self, method: str, *params: Any) -> Any:
-        """Call a method of the environment."""
         return self.client.connection.call(method, self.handle.number, *params)
 
     def show(self, memory: StepMemory, method: str, *params: Any) -> None:
@@ -71,11 +69,9 @@ class SocketTransport:
         return future
 
     def wait(self, future: Any) -> None:
-        """Wait for a step that :meth:`post_step` sent."""
         self.client.connection.wait(future)
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        """Send the actions of a step and wait for its arrays."""
         step, data = self.client.connection.step, actions.view(np.uint8).data
         self._last = step(self.handle.number, data, memory.pieces, memory.frame), memory
 
@@ -103,7 +99,6 @@ class SocketTransport:
             self.show(memory, "restore", some.tobytes(), part.tobytes(), options)
 
     def clone(self, memory: StepMemory, src: Ids, dst: Ids, options: dict[str, int]) -> None:
-        """Copy the states of games src to games dst."""
         self.show(memory, "clone", src.tobytes(), dst.tobytes(), options)
 
     def rollout(self, buffer: RolloutBuffer, policy: str) -> None:

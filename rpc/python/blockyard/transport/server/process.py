@@ -122,7 +122,6 @@ class LocalServer:
 
     @property
     def alive(self) -> bool:
-        """Whether the process is still running."""
         return self._owner == os.getpid() and self.process.poll() is None
 
     def stop(self) -> None:
