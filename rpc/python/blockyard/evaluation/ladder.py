@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -21,6 +21,7 @@ from ..vector.env import BlockVectorEnv
 from ..vector.surface import asked
 from .evaluate import Match
 from .intervals import Estimate
+from .standings import Evaluation
 
 _SCALE = math.log(10) / 400  # turns Elo into the exponent of the logistic function
 
@@ -46,7 +47,7 @@ class Standing:
 
 
 @dataclass(frozen=True, repr=False)
-class Ladder:
+class Ladder(Evaluation):
     """The result of :func:`blockyard.ladder`. Printed, it is the table of ``agents ladder``.
 
     Attributes:
@@ -63,10 +64,6 @@ class Ladder:
     players: tuple[Standing, ...]
     meetings: tuple[tuple[str, str, int, int, int], ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as a dict."""
-        return asdict(self)
-
     def __str__(self) -> str:
         head = ("place", "player", "games", "wins", "draws", "losses", "score", "Elo", "95 % interval")
         rows: list[tuple[str, ...]] = [head]
@@ -77,9 +74,6 @@ class Ladder:
         widths = [2 + max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
         return "\n".join([f"{self.game}, seed {self.seed}: {self.games} games", "", *lines])
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the ratings with their intervals, and return the axes; by default new ones. Needs matplotlib."""

@@ -27,7 +27,7 @@ class Game(NamedTuple):
 
 
 class Evaluation:
-    """The result of :func:`blockyard.evaluate`. Printed, it is a table."""
+    """The result of :func:`blockyard.evaluate` or :func:`blockyard.ladder`. Printed, it is a table."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as a dict."""

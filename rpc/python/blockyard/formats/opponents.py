@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import math
@@ -116,8 +115,11 @@ class Lineup:
     files: dict[str, tuple[str, bytes]] = field(default_factory=dict)  # by content: a spec that uses it, and its bytes
     names: dict[str, str] = field(default_factory=dict)  # what the caller called each spec of ``wire``
 
-    def read(self, where: str, spec: str, read: Callable[[str], bytes | None]) -> str:
-        """Add a spec, which stands there in the arguments; return it with its weights file named by content."""
+    def read(self, where: str, spec: str, trusted: bool) -> str:
+        """Add a spec, which stands there in the arguments; return it with its weights file named by content.
+
+        trusted: the server lets clients name its own files: a file that is not here may be one of those.
+        """
         agent, colon, options = spec.partition(":")
         parts = _OPTION.findall(options) if colon and agent != "exec" else []
         for k, part in enumerate(parts):
@@ -128,28 +130,26 @@ class Lineup:
                     raise ValueError(f"{where}, {spec!r}: a comma separates options; {how}")
                 path = path.strip('"')
                 try:
-                    data = read(path)
+                    data = Path(path).read_bytes()
                 except OSError as error:
+                    if trusted and isinstance(error, FileNotFoundError):
+                        continue
                     raise type(error)(error.errno, f"{where}, {spec!r}: {error.strerror}", path) from None
-                if data is not None:
-                    name = UPLOADED + hashlib.sha256(data).hexdigest()
-                    parts[k] = f"weights={name}"
-                    sent = f"{agent}:{','.join(parts)}"
-                    self.files[name] = (sent, data)
-                    self.names.setdefault(sent, spec)
-                    return sent
+                name = UPLOADED + hashlib.sha256(data).hexdigest()
+                parts[k] = f"weights={name}"
+                sent = f"{agent}:{','.join(parts)}"
+                self.files[name] = (sent, data)
+                self.names.setdefault(sent, spec)
+                return sent
         self.names.setdefault(spec, spec)
         return spec
 
 
 def read_lineup(by_seat: BySeat, trusted: bool) -> Lineup:
-    """Read the weights files that specs of :func:`opponents_by_seat` name, each once.
-
-    trusted: the server lets clients name its own files: a file that is not here may be one of those.
-    """
-    lineup, read = Lineup(), _reader(trusted)
+    """Read the weights files that specs of :func:`opponents_by_seat` name; trusted as in :meth:`Lineup.read`."""
+    lineup = Lineup()
     for seat, mixture in by_seat.items():
-        entries = [(lineup.read(f"opponents[{seat}]", spec, read), weight) for spec, weight in mixture.items()]
+        entries = [(lineup.read(f"opponents[{seat}]", spec, trusted), weight) for spec, weight in mixture.items()]
         lineup.wire[seat] = entries[0][0] if len(entries) == 1 else entries
     return lineup
 
@@ -159,22 +159,7 @@ def read_policy(spec: str, trusted: bool) -> tuple[str, Lineup]:
     if not isinstance(spec, str):
         raise TypeError(f"policy: want a spec such as 'hand', which the server plays, got {spec!r:.100}")
     lineup = Lineup()
-    return lineup.read("policy", spec, _reader(trusted)), lineup
-
-
-def _reader(trusted: bool) -> Callable[[str], bytes | None]:
-    """Return what reads each file once, and returns None if there is none, but the server may have it."""
-
-    @functools.cache
-    def read(path: str) -> bytes | None:
-        try:
-            return Path(path).read_bytes()
-        except FileNotFoundError:
-            if trusted:
-                return None
-            raise
-
-    return read
+    return lineup.read("policy", spec, trusted), lineup
 
 
 @dataclass(frozen=True)

@@ -208,23 +208,21 @@ class InprocTransport(SocketTransport):
 def choose_transport(client: Session, handle: Handle, transport: str) -> SocketTransport:
     """Return the requested transport; with ``"auto"`` and ``"process"`` the fastest possible."""
     where = client.connection.address
-    if where.kind == "inproc" and transport in ("auto", "inproc"):
-        return InprocTransport(client, handle)
-    if transport == "inproc":
+    if transport == "inproc" and where.kind != "inproc":
         raise RequestError(f"transport='inproc': the server at {where} is another process; leave out address=")
-    if transport == "socket":
-        return SocketTransport(client, handle)
+    if transport in ("auto", "inproc") and where.kind == "inproc":
+        return InprocTransport(client, handle)
     possible = sys.platform.startswith("linux") and where.kind == "unix"
-    if transport == "shm" and not possible:
-        what = f"transport='shm': memory is shared over unix sockets on Linux, not over {where}"
-        raise RequestError(f"{what}; pass transport='socket'")
     if transport == "shm":
+        if not possible:
+            what = f"transport='shm': memory is shared over unix sockets on Linux, not over {where}"
+            raise RequestError(f"{what}; pass transport='socket'")
         client.require("share", "transport='shm'")
-    elif not possible or "share" not in client.features:
-        return SocketTransport(client, handle)
-    try:
         return SharedMemoryTransport(client, handle)
-    except BlockyardError:
-        if transport == "shm" or not client.connection.open:
-            raise
-        return SocketTransport(client, handle)
+    if transport != "socket" and possible and "share" in client.features:
+        try:
+            return SharedMemoryTransport(client, handle)
+        except BlockyardError:
+            if not client.connection.open:
+                raise
+    return SocketTransport(client, handle)
