@@ -7,12 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 
 from blockyard.transport.journal import Journal, Steps
+from blockyard.transport.over_socket import SocketTransport
 
 
 class Part:
     """Notes what a server would be asked for."""
 
     client = SimpleNamespace(limits={})
+    resume = SocketTransport.resume
 
     def __init__(self):
         self.calls = []

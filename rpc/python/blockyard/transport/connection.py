@@ -20,7 +20,6 @@ from .memory import HEAD
 from .stream import (
     DONE,
     NOSIGNAL,
-    NOTHING,
     WAITALL,
     WHOLE,
     Future,
@@ -148,7 +147,7 @@ class Connection(Stream):
         This is the fast path of post and wait: it need not handle answers in another order.
         """
         sock, total, got, sent, size = self._sock, len(frame), 0, 0, sum(map(len, parts))
-        kept, frame[0] = bytes(frame[HEAD:_SMALL]), NOTHING
+        kept = bytes(frame[HEAD:_SMALL])
         try:
             sent = sock.send(parts[0], NOSIGNAL) if len(parts) == 1 else sock.sendmsg(parts, (), NOSIGNAL)
             while sent < size:
@@ -176,10 +175,7 @@ class Connection(Stream):
                 where = f"{got} of {total} bytes of the answer"
             raise self._break(self._failure(f"step: after {where}", error)) from error
         except BaseException:  # Ctrl-C, most likely while the server steps
-            if sent == size and not got and frame[0] == NOTHING:
-                self._owe(ident, into)
-            else:
-                self._lose_place(size if sent < size else 0)
+            self._lose_place(size if sent < size else 0)
             raise
         future = self._owe(ident, into)  # an error, or the answer to another request
         start = bytes(frame[:got])

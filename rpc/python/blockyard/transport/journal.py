@@ -75,12 +75,7 @@ class Journal:
     def rebuild(self, part: SocketTransport) -> int:
         """Bring games that were just opened to where the games of the journal are; return the steps of the longest."""
         if self.head:
-            room = part.client.limits.get("max_message", 1 << 20) - len(self.head) - _ROOM
-            sizes = [len(saved) + len(self._drafts.get(game, b"")) for game, saved in enumerate(self._saved)]
-            for start, end in runs(sizes, room):
-                ids, games = np.arange(start, end, dtype="<u4").tobytes(), b"".join(self._saved[start:end])
-                drafts = b"".join(self._drafts.get(game, b"") for game in range(start, end))
-                part.show(part.memory(), "resume", ids, self.head, games, {"drafts": drafts} if drafts else {})
+            part.resume(part.memory(), self.head, self._saved, self._drafts)
         steps: list[Steps] = []
         for entry in self._entries:
             if isinstance(entry, Steps):

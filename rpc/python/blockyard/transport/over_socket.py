@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..formats.checkpoint_file import runs
 from .layout import Handle, Ids
 from .memory import MemoryPool, RolloutBuffer, StepMemory, private_buffer, private_memory
 from .progress import bar
@@ -100,6 +101,14 @@ class SocketTransport:
 
     def clone(self, memory: StepMemory, src: Ids, dst: Ids, options: dict[str, int]) -> None:
         self.show(memory, "clone", src.tobytes(), dst.tobytes(), options)
+
+    def resume(self, memory: StepMemory, head: bytes, games: Sequence[bytes], drafts: Mapping[int, bytes]) -> None:
+        """Continue games from checkpoints, with records in progress, as many at a time as fit into one message."""
+        room = self.client.limits.get("max_message", 1 << 20) - len(head) - 4096
+        for start, end in runs([len(one) + len(drafts.get(k, b"")) for k, one in enumerate(games)], room):
+            ids, some = np.arange(start, end, dtype="<u4"), b"".join(drafts.get(k, b"") for k in range(start, end))
+            options = {"drafts": some} if some else {}
+            self.show(memory, "resume", ids.tobytes(), head, b"".join(games[start:end]), options)
 
     def rollout(self, buffer: RolloutBuffer, policy: str) -> None:
         """Let the server play into a buffer, as many steps at a time as fit into one message."""

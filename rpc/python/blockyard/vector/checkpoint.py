@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BlockyardError, CheckpointError
-from ..formats.checkpoint_file import Checkpoint, Part, runs, split_games
+from ..formats.checkpoint_file import Checkpoint, Part, split_games
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
 from .engine import Engine
@@ -18,7 +18,6 @@ from .opponents import OpponentSeats
 from .policies import PolicyGames
 
 _PACKAGE = (Path(__file__).parents[1] / "VERSION").read_text(encoding="ascii").strip()
-_MESSAGE = 4096  # bytes of a request besides its games
 
 
 def save(engines: Sequence[Engine]) -> Checkpoint:
@@ -139,16 +138,12 @@ def _check_heads(data: Checkpoint) -> None:
 
 
 def _send(part: SocketTransport, memory: StepMemory, head: bytes, games: list[bytes]) -> None:
-    """Resume the games of one server, as many at a time as fit into one message."""
-    room = part.client.limits.get("max_message", 1 << 20) - len(head) - _MESSAGE
-    for start, end in runs([*map(len, games)], room):
-        ids = np.arange(start, end, dtype="<u4")
-        try:
-            part.show(memory, "resume", ids.tobytes(), head, b"".join(games[start:end]), {})
-        except BlockyardError as error:
-            if error.name != "bad_state":
-                raise
-            raise CheckpointError(str(error), code=error.code, name=error.name, data=error.data) from None
+    try:
+        part.resume(memory, head, games, {})
+    except BlockyardError as error:
+        if error.name != "bad_state":
+            raise
+        raise CheckpointError(str(error), code=error.code, name=error.name, data=error.data) from None
 
 
 def _files(data: Checkpoint, head: dict[str, Any]) -> dict[str, tuple[str, bytes]]:
