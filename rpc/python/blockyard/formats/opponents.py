@@ -25,6 +25,7 @@ BySeat = Mapping[int, Mapping[Any, float]]
 CURRICULUM = "curriculum"
 
 _OPTION = re.compile(r'(?:[^,"]|"[^"]*"?)+')  # of a spec; commas in quotes belong to it
+_RUNGS = json.loads((Path(__file__).parent / "rungs.json").read_text(encoding="utf-8"))["rungs"]
 UPLOADED = "sha256:"  # begins the name of weights that the server has by content
 
 
@@ -198,9 +199,6 @@ class OpponentStats:
         return {name: getattr(self, name) for name in ("games", "wins", "draws", "losses", "truncated", "score")}
 
 
-_TABLE = json.loads((Path(__file__).parent / "rungs.json").read_text(encoding="utf-8"))["rungs"]
-
-
 def rungs(game: str) -> list[str]:
     """Ten opponents of a game, the weakest first: a baseline of one ply that plays ever fewer moves at random.
 
@@ -215,7 +213,7 @@ def rungs(game: str) -> list[str]:
         ValueError: if the game has no such list: it is unknown, or of one seat.
     """
     base = game_name(game).split(":")[0].removesuffix("-v0").lower()
-    for env_id, found in _TABLE.items():
+    for env_id, found in _RUNGS.items():
         if env_id.removesuffix("-v0").lower() == base:
             return [rung["agent"] for rung in found]
-    raise ValueError(f"no rungs for {game!r}: want {', '.join(_TABLE)}")
+    raise ValueError(f"no rungs for {game!r}: want {', '.join(_RUNGS)}")

@@ -22,6 +22,16 @@ from ..formats.provenance import write_whole
 from .afterstate_features import FeatureFacts
 from .perceptron import ACTIVATION, Layers, check, forward, sizes, tensors
 
+MAX_HEADER, MAX_FILE = 1 << 20, 256 << 20  # bytes
+
+# The first bytes of other files of weights.
+_FOREIGN = {
+    b"PK\x03\x04": "a zip archive, such as torch.save (.pt) and numpy.savez (.npz) write",
+    b"\x80\x02\x8a\x0a": "a pickle, as old versions of torch.save (.pt) write",
+    b"\x89HDF": "an HDF5 file (.h5)",
+}
+_HOW = "save the network with blockyard.save_weights(path, network, facts), see docs/contest.md"
+
 
 @dataclass(frozen=True, repr=False)
 class Weights:
@@ -151,17 +161,6 @@ def _float32(array: Any) -> NDArray[np.float32]:
         raise WeightsError(f"network: an array of dtype {array.dtype}, want floats")
     with np.errstate(over="ignore"):  # too large a number becomes infinite, which is refused later
         return np.ascontiguousarray(array, "<f4")
-
-
-MAX_HEADER, MAX_FILE = 1 << 20, 256 << 20  # bytes
-
-# The first bytes of other files of weights.
-_FOREIGN = {
-    b"PK\x03\x04": "a zip archive, such as torch.save (.pt) and numpy.savez (.npz) write",
-    b"\x80\x02\x8a\x0a": "a pickle, as old versions of torch.save (.pt) write",
-    b"\x89HDF": "an HDF5 file (.h5)",
-}
-_HOW = "save the network with blockyard.save_weights(path, network, facts), see docs/contest.md"
 
 
 def encode(tensors: Mapping[str, NDArray[np.float32]], metadata: Mapping[str, str]) -> bytes:

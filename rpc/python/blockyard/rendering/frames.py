@@ -88,11 +88,11 @@ def _board(d: dict[str, Any]) -> Board:
 
 def _cropped(b: Board) -> Board | None:
     """Return the smallest part of a board that contains all its coloured cells; None if there are none."""
-    coloured = [(k % b.w, k // b.w) for k, ink in enumerate(b.ink) if ink]
-    if not coloured:
+    if not any(b.ink):
         return None
-    columns, rows = [x for x, _ in coloured], [y for _, y in coloured]
-    left, top, w, h = min(columns), min(rows), max(columns) - min(columns) + 1, max(rows) - min(rows) + 1
-    at = [(top + y) * b.w + left + x for y in range(h) for x in range(w)]
+    coloured = [k for k, ink in enumerate(b.ink) if ink]
+    left, right = min(k % b.w for k in coloured), max(k % b.w for k in coloured) + 1
+    rows = range(coloured[0] // b.w, coloured[-1] // b.w + 1)
+    at = [y * b.w + x for y in rows for x in range(left, right)]
     cells = bytes(b.cells[k] if b.ink[k] else ord(".") for k in at)
-    return Board("", w, h, cells, bytes(b.ink[k] for k in at))
+    return Board("", right - left, len(rows), cells, bytes(b.ink[k] for k in at))

@@ -89,7 +89,6 @@ class HealingTransport(SocketTransport):
     """
 
     def __init__(self, inner: SocketTransport, reopen: Reopen, healing: Healing, first: int) -> None:
-        inner.client.require("replay", "heal=True")
         self.inner, self._reopen, self._healing, self._first = inner, reopen, healing, first
         super().__init__(inner.client, inner.handle)
         self.name = inner.name
@@ -284,9 +283,13 @@ class HealingTransport(SocketTransport):
             why = f"policy={policy!r} depends on the clock or is a program of its own, so that another server cannot"
             raise RequestError(f"rollout: {why} continue it exactly; choose another, or pass heal=False")
 
-        calls: list[tuple[Any, ...]] = [("opponent_stats", {}), ("rollout", *params), ("opponent_stats", {})]
-        before, answer, after = self.retry(lambda: self._change(lambda: [self.inner.call(*one) for one in calls]))
-        self.tally.add(before, after)
+        calls: list[tuple[Any, ...]] = [
+            ("opponent_stats", {"reset": True}),
+            ("rollout", *params),
+            ("opponent_stats", {}),
+        ]
+        _, answer, counted = self.retry(lambda: self._change(lambda: [self.inner.call(*one) for one in calls]))
+        self.tally.add(counted)
         self._changed(lambda part: part.call("rollout", *params), True)
         return answer
 

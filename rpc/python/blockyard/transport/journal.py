@@ -16,8 +16,10 @@ from .layout import Handle
 from .memory import StepMemory
 from .over_socket import SocketTransport
 
+_NAMES = ("wins", "draws", "losses", "truncated")
 _ROOM = 4096  # bytes of a request besides its games
 
+Call = Callable[..., Any]
 Again = Callable[[SocketTransport], Any]  # makes a request that changes games once more
 
 
@@ -105,10 +107,6 @@ class Journal:
                 part.call("replay", ids.tobytes(), lengths.tobytes(), log.actions[rows].tobytes(), moves)
 
 
-_NAMES = ("wins", "draws", "losses", "truncated")
-Call = Callable[..., Any]
-
-
 class Tally:
     """The finished episodes against each opponent, as ``opponent_stats`` counts them, from the results of steps."""
 
@@ -138,13 +136,11 @@ class Tally:
         if (more := opponents - self._counts.shape[1]) > 0:
             self._counts = np.pad(self._counts, ((0, 0), (0, more)))
 
-    def add(self, before: dict[str, Any], after: dict[str, Any]) -> None:
-        """Add what a server has counted between two answers to ``opponent_stats``."""
+    def add(self, counted: dict[str, Any]) -> None:
+        """Add what a server has counted, its answer to ``opponent_stats``."""
+        self._make_room(counted["count"])
         for row, name in enumerate(_NAMES):
-            first, last = (np.frombuffer(answer[name], "<u8") for answer in (before, after))
-            self._make_room(len(last))
-            self._counts[row, : len(last)] += last
-            self._counts[row, : len(first)] -= first
+            self._counts[row, : counted["count"]] += np.frombuffer(counted[name], "<u8")
 
     def answer(self, reset: bool) -> dict[str, Any]:
         """Return the answer to ``opponent_stats``; reset starts again from zero."""

@@ -22,7 +22,6 @@ _references: Callable[[Any], int] | None = getattr(sys, "getrefcount", None)
 _TRIES = 4  # entries that are checked before new memory is allocated
 _SPARE = 4  # above this many entries, free memory may be released
 _MOST = 8  # entries: whoever keeps one array keeps a whole one
-_PAGE = 4096
 
 
 class StepMemory:
@@ -196,8 +195,7 @@ class MemoryPool:
 
 def private_memory(handle: Handle) -> StepMemory:
     """Return memory of this process alone, which is unmapped when nobody refers to it any more."""
-    size = -(-(LEAD + handle.slab_len) // _PAGE) * _PAGE
-    return StepMemory(handle, mmap.mmap(-1, size), lead=LEAD)
+    return StepMemory(handle, mmap.mmap(-1, LEAD + handle.slab_len), lead=LEAD)
 
 
 class RolloutBuffer:

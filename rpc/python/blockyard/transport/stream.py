@@ -20,6 +20,14 @@ from .address import Address, Tls
 
 Into = Sequence[memoryview] | None  # memory for the payload of an answer, if its length is fixed
 
+CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+NOSIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
+WAITALL = getattr(socket, "MSG_WAITALL", 0)
+_DONTWAIT = getattr(socket, "MSG_DONTWAIT", 0)
+_NOTHING = 0xC1  # in the first byte of a buffer: nothing was received; no message begins with it
+_OUT = getattr(select, "POLLOUT", 4)
+WHOLE = 1 << 16  # bytes: a request that is no longer is sent as a whole or not at all
+
 _STEP = struct.Struct(">BBBI5sBBIBI")
 _SLOT = struct.Struct(">BBBI10sBBIBI")
 _ARRAYS = struct.Struct(">BBBIBBI")
@@ -64,7 +72,6 @@ def after_bytes(pieces: Sequence[memoryview], n: int) -> list[memoryview]:
 
 
 def ping(ident: int) -> bytes:
-    """Return the request ``ping``."""
     return struct.pack(">BBBI5sB", 0x94, 0x00, 0xCE, ident, b"\xa4ping", 0x90)
 
 
@@ -74,7 +81,6 @@ def step_head(ident: int, handle: int, size: int) -> bytes:
 
 
 def step_slot(ident: int, handle: int, slot: int) -> bytes:
-    """Return the request ``step_slot``."""
     return _SLOT.pack(0x94, 0x00, 0xCE, ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot)
 
 
@@ -86,15 +92,6 @@ def arrays_head(ident: int, size: int) -> bytes:
 def done(ident: int) -> bytes:
     """Return an answer that is a bare ``true``."""
     return _DONE.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC3)
-
-
-CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
-NOSIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
-WAITALL = getattr(socket, "MSG_WAITALL", 0)
-_DONTWAIT = getattr(socket, "MSG_DONTWAIT", 0)
-NOTHING = 0xC1  # in the first byte of a buffer: nothing was received; no message begins with it
-_OUT = getattr(select, "POLLOUT", 4)
-WHOLE = 1 << 16  # bytes: a request that is no longer is sent as a whole or not at all
 
 
 class Stream:
@@ -229,7 +226,7 @@ class Stream:
         """Receive into buffers and return the number of bytes; got and want are for error messages."""
         future = self._waiting[0]
         if not got:
-            buffers[0][0] = NOTHING
+            buffers[0][0] = _NOTHING
         try:
             self._await()
             if future.fds is not None:
@@ -244,7 +241,7 @@ class Stream:
             where = f"{future.method}: after {got} of {want} bytes of the answer"
             raise self._break(self._failure(where, error)) from error
         except BaseException:
-            self._untouched = not got and buffers[0][0] == NOTHING
+            self._untouched = not got and buffers[0][0] == _NOTHING
             raise
         if n == 0:
             raise self._closed_by_server(future.method, got, want)
