@@ -21,31 +21,23 @@ class Svg(str):
     def _repr_svg_(self) -> str:
         return str(self)
 
-    def _repr_html_(self) -> str:
-        return str(self)
+    _repr_html_ = _repr_svg_
 
 
 Picture = Callable[[int, str], Svg]  # of a game, given its index and "svg"
 
 
-def svg(frame: Frame, title: str = "", theme: Theme = LIGHT, height: int = _HIGH) -> Svg:
-    """Return a frame as an SVG picture.
-
-    Args:
-        frame: the position.
-        title: a line of text above it.
-        theme: colours.
-        height: approximate upper bound of the height of a board in pixels.
-    """
-    return _Drawing(frame, title, theme, height).whole()
+def svg(frame: Frame, title: str = "", theme: Theme = LIGHT) -> Svg:
+    """Return a position as an SVG picture, below a line of text."""
+    return _Drawing(frame, title, theme).whole()
 
 
 class _Drawing:
     """The parts of a picture, and its size so far, in pixels."""
 
-    def __init__(self, frame: Frame, title: str, theme: Theme, height: int) -> None:
+    def __init__(self, frame: Frame, title: str, theme: Theme) -> None:
         self.frame, self.title, self.theme = frame, title, theme
-        self.cell = max(4, min(22, height // max((b.h for b in frame.boards), default=1)))
+        self.cell = max(4, min(22, _HIGH // max((b.h for b in frame.boards), default=1)))
         self.parts: list[str] = []
         self.width = self.height = 0.0
 
