@@ -217,8 +217,9 @@ def test_a_full_server_tells(server, tmp_path, datasets):
         recording = env.record(path, every=1, memory=1 << 16)
         env._engine.transport.between = None  # a client that does not fetch in time
         env.rollout(2000, keep="last")
-        with pytest.warns(RuntimeWarning, match="games are lost because the server's memory"):
+        with pytest.warns(RuntimeWarning, match="games are lost because the server's memory") as caught:
             recording.flush()
+        assert caught[0].filename == __file__
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             recording.flush()

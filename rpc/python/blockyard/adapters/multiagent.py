@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..errors import IllegalActionError
-from ..formats.arguments import Illegal, integer, one_of
+from ..formats.arguments import Illegal, one_of, positive
 from ..formats.opponents import Opponents
 from ..vector.env import BlockVectorEnv
 from ..vector.options import Options
@@ -49,8 +49,8 @@ class MultiAgentGame:
     ) -> None:
         """Create it; max_cycles counts the actions of one seat if one_by_one, otherwise steps."""
         one_of("observation", observation, OBSERVATIONS)
-        if max_cycles is not None and integer("max_cycles", max_cycles) < 1:
-            raise ValueError(f"max_cycles: want at least 1, got {max_cycles}")
+        if max_cycles is not None:
+            positive("max_cycles", max_cycles)
         Options.refuse(kwargs, "PettingZoo's environments", REFUSED)
         if kwargs.get("reward") == "shaped":
             raise ValueError("reward='shaped': PettingZoo's environments have the plain result; use make_vec")

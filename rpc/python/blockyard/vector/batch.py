@@ -50,21 +50,20 @@ class IllegalActions:
 
     def _warn(self) -> None:
         self.warn_after, actions = None, max(self.actions, self.illegal)
-        text = (
+        warn_user(
             f"{self.illegal:,} of {actions:,} actions ({self.illegal / actions:.0%}) were illegal. Each was "
             "replaced by the contest's penalty for an illegal answer, which costs points or the game. Choose actions "
             'with infos["action_mask"]; or pass illegal="error" to stop at the first, illegal="random" to play a '
             'random legal action instead, illegal="penalty" to keep this without a warning'
         )
-        warnings.warn(text, RuntimeWarning, stacklevel=_outside())
 
 
-def _outside() -> int:
-    """Return the stack level, for a warning of the caller, of the first function outside of this package."""
-    package, frame, level = __name__.partition(".")[0], sys._getframe(1), 1
+def warn_user(text: str) -> None:
+    """Give a RuntimeWarning whose place is the line of the first caller outside of this package."""
+    package, frame, level = __name__.partition(".")[0], sys._getframe(), 1
     while frame.f_back and str(frame.f_globals.get("__name__", "")).partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
-    return level
+    warnings.warn(text, RuntimeWarning, stacklevel=level)
 
 
 class LastRows(NamedTuple):

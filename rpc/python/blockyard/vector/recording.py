@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from typing import Literal
 
 from ..errors import BlockyardError, BusyError
 from ..formats.records import RecordFile, whole_games
 from ..transport.over_socket import SocketTransport
+from .batch import warn_user
 
 _SECONDS = 1.0  # between two fetches, if the server's memory suffices
 _TRIALS = 100  # of the last fetch
@@ -116,16 +116,14 @@ class Recording:
         except (BlockyardError, OSError) as error:
             self.state, self.error = "failed", error
             self._file.close()
-            warnings.warn(f"recording to {self.path} has ended after {self.games} games: {error}", RuntimeWarning, 4)
+            warn_user(f"recording to {self.path} has ended after {self.games} games: {error}")
         if self.state != "recording":
             forget(self._sources)
         elif self.dropped and not self._warned:
             self._warned = True
-            warnings.warn(
+            warn_user(
                 f"recording to {self.path}: {self.dropped} games are lost because the server's memory for records was "
-                "full; pass a larger every= or memory=",
-                RuntimeWarning,
-                4,
+                "full; pass a larger every= or memory="
             )
 
     def _write(self, lines: bytes) -> None:
