@@ -68,8 +68,8 @@ class PolicyGames(SocketTransport):
         self._sum.score[:] = self._scores
         finals: Finals = []
         for table, mine in seating.play(going, own):
-            if self._add(table, mine).any():
-                finals += table.finals()
+            if (over := self._add(table, mine)).any():
+                finals += table.finals(mine[over])
         seating.broken = True
         seating.lengths[going] += 1
         self._finish(finals, waiting)

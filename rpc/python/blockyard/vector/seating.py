@@ -82,7 +82,7 @@ class Seating:
         cls, game: str, options: Options, batch: Batch, transport: SocketTransport, opponents: OpponentSeats
     ) -> Seating:
         """Take over the games that an environment without policies has played so far."""
-        table, games = Table((), transport, opponents, ()), np.arange(batch.num_games)
+        table, games = Table((), transport, opponents, (), batch.shared_final), np.arange(batch.num_games)
         table.used[:] = True
         seating = cls(game, batch.num_games, options, table)
         seating.spec = batch.spec
@@ -135,8 +135,9 @@ class Seating:
         transport = opening.transport(self.count)
         assert key is not None
         try:
+            shared = transport.share_final() if self.same_step and transport.name == "shm" else None
             opponents = OpponentSeats(transport, self.spec.name, opening.lineup, opening.user)
-            return Table(key, transport, opponents, self.draws.server(key)[1])
+            return Table(key, transport, opponents, self.draws.server(key)[1], shared)
         except BaseException:
             transport.close(options.client is None)
             raise

@@ -28,9 +28,18 @@ class Table:
     """Games of one handle; those that are played at another table wait here at the beginning of an episode."""
 
     def __init__(
-        self, key: Key, transport: SocketTransport, opponents: OpponentSeats, policies: Collection[int]
+        self,
+        key: Key,
+        transport: SocketTransport,
+        opponents: OpponentSeats,
+        policies: Collection[int],
+        shared: dict[str, NDArray[Any]] | None,
     ) -> None:
-        """Take over games in which policies play some seats; key says who plays at this table."""
+        """Take over games in which policies play some seats.
+
+        key says who plays at this table; shared is where the server leaves last observations.
+        """
+        self._shared = shared or None
         self.key, self.transport, self.opponents = key, transport, opponents
         handle = transport.handle
         self.seats, self.games, self.rows = np.array(handle.players), handle.games, handle.rows_per_game
@@ -90,7 +99,7 @@ class Table:
 
     def _wait(self, future: Any) -> None:
         self.transport.wait(future)
-        if self.over.any():
+        if self._shared is None and self.over.any():
             self._ended = self.transport.finals()
 
     def _send(
@@ -115,7 +124,7 @@ class Table:
                 if len(ids):
                     some = StepMemory(resized(handle, len(ids)), bytearray(answer["slab"]))
                     _scatter(some, memory, ids, handle.rows_per_game)
-                    if some.terminated.any() or some.truncated.any():
+                    if self._shared is None and (some.terminated.any() or some.truncated.any()):
                         self._ended += [(d, first + at) for d, at in part.finals()]
                 left -= len(ids)
 
@@ -167,8 +176,14 @@ class Table:
             out[key] = b"".join(page[key][ends[row] * width : ends[row + 1] * width] for row in rows)
         return out
 
-    def finals(self) -> list[tuple[NDArray[np.intp], dict[str, NDArray[Any]]]]:
+    def finals(self, ended: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], dict[str, NDArray[Any]]]]:
         """Return the games that the last step ended, and their final positions by the names of the method ``final``."""
+        if self._shared is not None:
+            at = self.rows_of(ended)[:, self.columns]
+            playing = self._shared["opponent"][ended] if "opponent" in self._shared else _NONE
+            taken = {k: np.ascontiguousarray(self._shared[k][at]) for k in _ROWS if k in self._shared}
+            rows = {k: a.view(np.uint8).reshape(*at.shape, -1) for k, a in taken.items()}
+            return [(ended, rows | {"opponents": self._numbered(playing, len(ended))})]
         out = []
         for d, first in self._ended:
             if not d["envs"]:  # of one of several servers, on which no game has ended
