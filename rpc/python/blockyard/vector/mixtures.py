@@ -50,8 +50,8 @@ class Mixtures:
         """Return the table of an episode of a game with this seed, and the policy of each of its seats."""
         chosen = {}
         for seat, policies in self._policies.items():
-            at = _share(root, episode, seat, 0) * sum(self.by_seat[seat].values())
-            if at < sum(policies.values()):  # always, if nobody else has the seat
+            total, mine = sum(self.by_seat[seat].values()), sum(policies.values())
+            if mine == total or (mine and _share(root, episode, seat, 0) * total < mine):
                 chosen[seat] = self.policy(seat, root, episode)
         return tuple(sorted(chosen)), chosen
 
