@@ -183,7 +183,7 @@ func choices(games []*record.Record) (n int) {
 
 type Flags struct {
 	broker.Flags
-	Dir string `name:"cluster-dir" help:"Key of the workers, and broker." default:"match" group:"Many machines"`
+	Dir string `name:"cluster-dir" help:"Folder of the workers' key and the broker." default:"match" group:"Many machines"`
 }
 
 type session struct {

@@ -1,4 +1,4 @@
-// A complete Block Battle bot: it tries every rotation and column and takes the lowest landing with the fewest holes.
+// A complete Block Battle bot: it tries every rotation and column and takes a landing that is low and makes few holes.
 // The rules and the protocol are in env/blockbattle/RULES.md; "§" below means a section of that page.
 package main
 

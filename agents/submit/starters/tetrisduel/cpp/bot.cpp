@@ -1,4 +1,4 @@
-// A complete bot of the Tetris duel: of the legal placements, it takes the lowest one with the fewest holes.
+// A complete bot of the Tetris duel: of the legal placements, it takes one that lies low and makes few holes.
 // The rules and the protocol are in env/tetrisduel/RULES.md; "§" below means a section of that page.
 
 #include <algorithm>
