@@ -10,6 +10,7 @@ import pytest
 from conftest import MODES, Server, pairs
 
 import blockyard
+from blockyard.formats.checkpoint_file import Checkpoint
 
 GAME = "BlockBattle-v0"
 
@@ -152,6 +153,31 @@ def test_mixtures_follow_from_the_seed(server: Server):
     assert (a != c).any()
     games = np.array([s.games for s in stats.values()])
     assert abs(games / games.sum() - [0.3, 0.2, 0.3, 0.2]).max() < 0.12, games
+
+
+def test_forged_checkpoints(server: Server):
+    """What the client keeps of games against policies is refused in words when it is missing or of another kind."""
+    refused = tried = 0
+    with blockyard.make_vec(GAME, 4, opponents=first, address=server.unix) as env:
+        env.reset(seed=1)
+        data = env.checkpoint()
+        for key in Checkpoint.from_bytes(data).client[0]["tables"]:
+            for wrong in (None, [], {}, 7, ["x"], [{}], {"x": 1}):
+                forged = Checkpoint.from_bytes(data)
+                if forged.client[0]["tables"][key] == wrong:
+                    continue
+                if wrong is None:
+                    del forged.client[0]["tables"][key]
+                else:
+                    forged.client[0]["tables"][key] = wrong
+                tried += 1
+                try:
+                    env.restore_checkpoint(forged.to_bytes())
+                except blockyard.CheckpointError:
+                    refused += 1
+        assert refused > 0.8 * tried > 40  # names may be any text
+        env.restore_checkpoint(data)
+        env.step(env.action_masks.argmax(1))
 
 
 def test_states_and_checkpoints(server: Server):

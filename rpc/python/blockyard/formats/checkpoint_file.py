@@ -21,6 +21,7 @@ _WEIGHTS = "weights:"  # begins the name of a part with weights
 # other keys too.
 _HEADER = {"game": str, "first": int, "package": str}
 _CLIENT = {"afterstate_calls": int, "actions": int, "illegal": int, "opponents": [str], "opponent_stats": [[int]]}
+_TABLES = {"live": list, "names": [str], "opponents": [{"opponents": [str], "opponent_stats": [[int]]}]}
 _HEADER_1 = {"parts": [{"head": str, "games": int, "bytes": int}], "weights": dict, "client": list}
 
 
@@ -164,7 +165,7 @@ def _checked(shape: Any, value: Any) -> Any:
 
 def _client(one: dict[str, Any]) -> dict[str, Any]:
     """Return what the client keeps, checked; with ``tables`` in games against policies."""
-    shape: dict[str, Any] = _CLIENT | ({"tables": dict} if "tables" in one else {})
+    shape: dict[str, Any] = _CLIENT | ({"tables": _TABLES} if "tables" in one else {})
     names, stats = _checked(shape, one)["opponents"], one["opponent_stats"]
     if len(stats) != len(names) or any(len(counts) != 4 for counts in stats):
         raise ValueError(f"{len(stats)} results against {len(names)} opponents")

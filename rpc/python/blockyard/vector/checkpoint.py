@@ -123,10 +123,15 @@ def _load_tables(games: PolicyGames, data: Checkpoint, left: list[tuple[bytes, b
     saved = own.get("tables")
     if saved is None:
         raise CheckpointError("the checkpoint was saved without policies as opponents: create the environment without")
-    for table, mine in zip(games.seating.resume(saved), saved["opponents"], strict=True):
-        _load_games(table.transport, table.memory.reuse(), table.opponents, data, left, mine)
-        games.seating.number(table)
-    games.counts = {int(number): np.array(counts, np.int64) for number, counts in saved["counts"].items()}
+    try:
+        for table, mine in zip(games.seating.resume(saved), saved["opponents"], strict=True):
+            _load_games(table.transport, table.memory.reuse(), table.opponents, data, left, mine)
+            games.seating.number(table)
+        games.counts = {int(number): np.array(counts, np.int64) for number, counts in saved["counts"].items()}
+    except BlockyardError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise CheckpointError(f"checkpoint: its games against policies are malformed: {error!r:.200}") from None
 
 
 def _check_heads(data: Checkpoint) -> None:
