@@ -67,6 +67,9 @@ race: ## Go tests of concurrent packages under the race detector
 APART := $(addprefix rpc/python/tests/,traps test_commands.py test_notebook.py test_site.py)
 # The threads of PyTorch would wait for one another on busy cores.
 python: export OMP_NUM_THREADS := 1
+# Modules are compiled once, not by each interpreter, also where the environment says otherwise, as in many images.
+python: export PYTHONDONTWRITEBYTECODE :=
+python: export PYTHONPYCACHEPREFIX := $(abspath $(VENV)/pycache)
 # It fetches what it needs itself: as a prerequisite, that would let make begin all other parts before.
 python: ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3, and a real server
 	@$(MAKE) --no-print-directory $(VENV)/test
