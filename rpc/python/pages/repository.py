@@ -114,8 +114,9 @@ def site_text(path: str, text: str) -> str:
 
 
 def source_text(path: str) -> str:
-    """Return a page that shows a file of the repository as code."""
+    """Return a page that shows a file of the repository as code, and that a search does not look into."""
     fence = "~~~~~~"
     text = (ROOT / path).read_text(encoding="utf-8")
     language = LANGUAGES.get(Path(path).suffix, "text")
-    return f"# {Path(path).name}\n\n`{path}`\n\n{fence} {language}\n{text.rstrip()}\n{fence}\n"
+    head = "---\nsearch:\n  exclude: true\n---\n"
+    return f"{head}# {Path(path).name}\n\n`{path}`\n\n{fence} {language}\n{text.rstrip()}\n{fence}\n"
