@@ -72,7 +72,7 @@ def start(name: str, options: dict[str, Any]) -> Stepper:
 
         one = partial(one_of_ours, options["game"], server().address, options.get("opponents", "random"))
         s = Vector(kind, one, options["envs"])
-        s.others.append(server().pid)
+        s.others.append(server().process.pid)
         return s
     s = Vector(kind, one_of_tetris, options["envs"])
     s.about["tetris-gymnasium"] = version("tetris-gymnasium")

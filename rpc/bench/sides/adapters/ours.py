@@ -68,7 +68,7 @@ class Synchronous(Stepper):
         self.buffer = self.env.buffer(ROOM) if extra in ("buffer", "into") else None
         self.into = extra == "into"
         self.envs, self.rows, self.size = envs, self.env.num_envs, self.env._handle.slab_len
-        self.others = [] if transport == "inproc" else [server().pid]
+        self.others = [] if transport == "inproc" else [server().process.pid]
         self.about = {"blockyard": blockyard.__version__, "seats": self.env.rows_per_game}
 
     def prepare(self, want: int) -> int:
@@ -103,7 +103,7 @@ class Single(Stepper):
         self.seed, self.at, self.moves = seed, TRACE, list[int]()
         self.envs = self.rows = 1
         self.size = self.env.vector._handle.slab_len
-        self.others = [] if transport == "inproc" else [server().pid]
+        self.others = [] if transport == "inproc" else [server().process.pid]
         self.about = {"blockyard": blockyard.__version__}
         rng, (_, infos) = np.random.default_rng(seed), self.env.reset(seed=seed)
         while len(self.moves) < TRACE:
@@ -147,7 +147,7 @@ class DoubleBuffered(Stepper):
         self.seeds, self.at = (seed, seed + half), TRACE
         self.envs, self.rows = envs, sum(env.num_envs for env in self.parts)
         self.size = sum(env._handle.slab_len for env in self.parts)
-        self.others = [server().pid]
+        self.others = [server().process.pid]
         self.about = {"blockyard": blockyard.__version__, "seats": self.parts[0].rows_per_game}
 
     def prepare(self, want: int) -> int:
