@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+import programs
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -20,6 +20,5 @@ def run(page: str, cwd: Path, before: str = "") -> None:
     found = snippets(page)
     assert found, page
     for code in found:
-        command = [sys.executable, "-c", before + code]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300, check=False)
+        done = programs.run("-c", before + code, cwd=cwd)
         assert done.returncode == 0, f"{page}:\n{code}\n{done.stderr}"

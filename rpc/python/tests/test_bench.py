@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import programs
 import pytest
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
@@ -199,10 +200,10 @@ def test_what_cannot_be_installed_is_told_and_remembered(tmp_path: Path) -> None
 
 
 def test_a_run_of_a_moment(program: Path, tmp_path: Path) -> None:
-    command = [sys.executable, str(BENCH / "run.py"), "--only", "ours,floors", "--games", "WinTetris-v0", "--quiet"]
+    command = [BENCH / "run.py", "--only", "ours,floors", "--games", "WinTetris-v0", "--quiet"]
     command += ["--envs", "1,64", "--rounds", "1", "--burst", "0.005", "--out", str(tmp_path)]
     env = os.environ | {"BLOCKYARD_SERVER": str(program)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, env=env)
+    done = programs.run(*command, timeout=900, env=env)
     assert done.returncode == 0, done.stderr
     report = json.loads((tmp_path / "results.json").read_text())
     errors = {r["key"]: r["error"] for r in report["rows"] if "error" in r and not r["key"].count("in process")}
@@ -220,9 +221,9 @@ def test_a_run_of_a_moment(program: Path, tmp_path: Path) -> None:
 
 
 def test_the_overhead_of_options(program: Path) -> None:
-    command = [sys.executable, str(BENCH / "overhead.py"), "--envs", "4", "--steps", "120", "--rounds", "1", "--json"]
+    command = [BENCH / "overhead.py", "--envs", "4", "--steps", "80", "--rounds", "1", "--json"]
     env = os.environ | {"BLOCKYARD_SERVER": str(program)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=env)
+    done = programs.run(*command, env=env)
     assert done.returncode == 0, done.stderr
     rows = {row["form"]: row for row in map(json.loads, done.stdout.splitlines())}
     seat = rows["a row per seat (default)"]
@@ -235,6 +236,6 @@ def test_the_overhead_of_options(program: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [["--envs", "0"], ["--games", "Chess-v0"], ["--rounds", "x"], ["--only", "peer"]])
 def test_wrong_arguments_are_named(wrong: list[str]) -> None:
-    done = subprocess.run([sys.executable, str(BENCH / "run.py"), *wrong], capture_output=True, text=True, check=False)
+    done = programs.run(BENCH / "run.py", *wrong)
     assert done.returncode == 2
     assert wrong[0] in done.stderr

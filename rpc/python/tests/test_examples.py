@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def run(*args: Path | str, cwd: Path) -> str:
-    done = subprocess.run([sys.executable, *args], capture_output=True, text=True, timeout=300, cwd=cwd, check=False)
+    done = programs.run(*args, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def test_quickstart(tmp_path):
-    out = run(EXAMPLES / "quickstart.py", cwd=tmp_path)
-    assert "round" in out
-    assert "(1024, 2, 20, 10)" in out
 
 
 # Runs a script whose environments all use one transport, and prints which they say that they use.
@@ -47,19 +41,21 @@ def over(road: str, name: str, *args: str, cwd: Path) -> str:
 ROADS = ["inproc", "socket", *(["shm"] if sys.platform.startswith("linux") else [])]
 
 
-def test_quickstart_over_each_transport(tmp_path):
+def test_quickstart(tmp_path):
     plain = run(EXAMPLES / "quickstart.py", cwd=tmp_path)
+    assert "round" in plain
+    assert "(1024, 2, 20, 10)" in plain
     assert {over(road, "quickstart.py", cwd=tmp_path) for road in ROADS} == {plain}
 
 
 @pytest.mark.parametrize("road", ROADS)
 def test_demo_policy_over_each_transport(road, tmp_path):
-    args = ["--seconds", "1", "--games", "8", "--eval-games", "8", "--out", "w.npz"]
+    args = ["--seconds", "0.1", "--games", "8", "--eval-games", "4", "--out", "w.npz"]
     assert "after training" in over(road, "demo_policy.py", *args, cwd=tmp_path)
 
 
 def test_demo_policy(tmp_path):
-    args = ["--seconds", "1", "--games", "64", "--eval-games", "32", "--out", "w.npz"]
+    args = ["--seconds", "0.5", "--games", "64", "--eval-games", "16", "--out", "w.npz"]
     out = run(EXAMPLES / "demo_policy.py", *args, cwd=tmp_path)
     assert "after training" in out
     weights = np.load(tmp_path / "w.npz")

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 from conftest import GAME, Server, processes_of, shorten
 
@@ -176,7 +177,7 @@ except KeyboardInterrupt:
     env.ping()
     print("interrupted", len(env.reset()[0]["planes"]))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    done = programs.run("-c", code)
     assert done.stdout.split() == ["interrupted", "2"], "the answer that nobody waits for is dropped"
 
 
@@ -194,7 +195,7 @@ except KeyboardInterrupt:
     time.sleep(0.3)
     print(len(env.snapshot()))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    done = programs.run("-c", code)
     assert done.stdout == "2\n"
 
 

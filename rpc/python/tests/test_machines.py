@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 
+import programs
 import pytest
 from snippets import DOCS
 
@@ -42,10 +43,10 @@ def test_the_page_works(listings, tmp_path):
             assert "BlockBattle-v0" in used.stdout
             assert "rollout" in used.stdout
             env = {**os.environ, "BLOCKYARD_TOKEN": (tmp_path / "token").read_text().strip()}
-            done = subprocess.run([sys.executable, "-c", program], check=False, timeout=120, env=env, **kwargs)
+            done = programs.run("-c", program, cwd=tmp_path, env=env)
             assert done.returncode == 0, done.stderr
             assert done.stdout.startswith("BlockVectorEnv(BlockBattle-v0, num_envs=1024")
-            refused = subprocess.run([sys.executable, "-c", program], check=False, timeout=120, **kwargs)
+            refused = programs.run("-c", program, cwd=tmp_path)
             assert "this server requires a token" in refused.stderr
         finally:
             serving.terminate()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
 from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
+import programs
 import pytest
 from conftest import Server
 from pettingzoo.test import (
@@ -233,5 +232,5 @@ def test_versions_are_gymnasiums(server: Server, game):
 
 def test_says_what_to_install():
     code = "import sys; sys.modules['pettingzoo'] = None; import blockyard.pettingzoo"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = programs.run("-c", code)
     assert "pip install 'blockyard[pettingzoo]'" in done.stderr

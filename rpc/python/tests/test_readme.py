@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+import programs
 import pytest
 from conftest import script
 
@@ -36,13 +35,13 @@ def test_a_readme_without_its_place_is_refused():
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT.parents[1] / "README.md"])
 def test_the_first_snippet_runs(page):
     code = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S)[0]
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = programs.run("-c", code)
     assert done.returncode == 0, done.stderr
 
 
 def test_the_evaluation_prints_what_the_readme_shows():
     text = (ROOT / "README.md").read_text().split("## Evaluate")[1]
     code, shown = re.search(r"^```python\n(.*?)^```\n\n((?:    [^\n]*\n)+)", text, re.M | re.S).groups()
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    done = programs.run("-c", code)
     assert done.returncode == 0, done.stderr
     assert done.stdout == re.sub("^    ", "", shown, flags=re.M)

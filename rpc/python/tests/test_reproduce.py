@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import conftest
+import programs
 import pytest
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
@@ -19,9 +18,7 @@ def script():
 
 
 def test_every_table_is_that_of_the_store():
-    done = subprocess.run(
-        [sys.executable, BENCH / "reproduce.py", "--check"], capture_output=True, text=True, check=False
-    )
+    done = programs.run(BENCH / "reproduce.py", "--check")
     assert done.returncode == 0, done.stderr
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import urllib.request
 from typing import Any
+
+import programs
 
 from blockyard.commands.reverify import _serving
 
@@ -31,8 +32,7 @@ def rollout(flags: tuple[str, ...], **reset: Any) -> dict[str, Any]:
 
 
 def reverify(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "blockyard", "reverify", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return programs.run("-m", "blockyard", "reverify", *arguments)
 
 
 def test_reverify(tmp_path):

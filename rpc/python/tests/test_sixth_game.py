@@ -7,13 +7,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
 import gymnasium
 import numpy as np
+import programs
 import pytest
 from conftest import Server, assert_same, copied, play, serving
 from gymnasium.utils.env_checker import check_env
@@ -59,13 +59,9 @@ def test_the_package_has_never_heard_of_it():
 
 
 def test_tables_and_ids_are_written_for_it(toys: Server):
-    done = subprocess.run(
-        [sys.executable, ROOT / "rpc" / "python" / "environments.py"],
-        env=os.environ | {"BLOCKYARD_SERVER": str(toys.program)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    env = os.environ | {"BLOCKYARD_SERVER": str(toys.program)}
+    done = programs.run(ROOT / "rpc" / "python" / "environments.py", env=env)
+    assert done.returncode == 0, done.stderr
     assert f"| `{PICK}` | `toy:pick` | 2, at the same time | (2, 2, 3), 0 to 3 | (3,) | 9 |" in done.stdout
     assert f"| `{TURNS}` | offer, last |" in done.stdout
 

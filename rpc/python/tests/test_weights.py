@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import struct
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 import torch
 from torch import nn
@@ -276,5 +275,5 @@ def test_torch_is_not_needed(tmp_path):
         "blockyard.save_weights('a.safetensors', [(np.ones((1, 1)), np.zeros(1))], facts)\n"
         "print(blockyard.load_weights('a.safetensors').values(np.ones((2, 1))))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
+    done = programs.run("-c", code, cwd=tmp_path)
     assert done.stdout == "[1. 1.]\n", done.stderr

@@ -6,12 +6,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 from conftest import GAME, Server
 
@@ -122,7 +122,7 @@ os.kill(env.client.server_pid, 9)
 print((env.snapshot() == state).all())
 """
     env = {**os.environ, "BLOCKYARD_SERVER": str(program)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=env)
+    done = programs.run("-c", code, env=env)
     assert done.stdout == "True\n", done.stderr
 
 
@@ -161,5 +161,5 @@ finally:
     os.kill(env.client.server_pid, signal.SIGKILL)
 """
     env = {**os.environ, "BLOCKYARD_SERVER": str(program)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=env)
+    done = programs.run("-c", code, env=env)
     assert done.stdout == "True\n", done.stderr

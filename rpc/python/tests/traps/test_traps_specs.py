@@ -6,11 +6,10 @@ import copy
 import json
 import os
 import pickle
-import subprocess
-import sys
 
 import gymnasium
 import numpy as np
+import programs
 import pytest
 from conftest import GAME, Server
 
@@ -83,7 +82,7 @@ def test_commas_in_paths(server: Server, program, tmp_path):
         env.step(env.action_masks.argmax(1))
     code = "import blockyard; blockyard.make_vec('WinTetris-v0', transport='process').close(); print('ok')"
     env = {**os.environ, "TMPDIR": str(folder), "BLOCKYARD_SERVER": str(program)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=env)
+    done = programs.run("-c", code, env=env)
     assert done.stdout == "ok\n", done.stderr
     with blockyard.connect(server.tcp.replace("tcp:", "tcp://")) as client:
         client.ping()

@@ -10,6 +10,7 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
+import programs
 import pytest
 from conftest import GAME, Server
 
@@ -55,7 +56,7 @@ blockyard.make_vec("WinTetris-v0", transport="process").close()
 print(seen)
 """
     env = {**os.environ, "BLOCKYARD_SERVER": str(program)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=env)
+    done = programs.run("-c", code, env=env)
     assert done.stdout == "[]\n", done.stderr
 
 
@@ -87,7 +88,7 @@ def test_a_short_timeout_is_for_answers(program):
     """A server may take longer to start than to answer."""
     code = "import blockyard; print(blockyard.make_vec('WinTetris-v0', timeout=1e-3).client.server_pid is not None)"
     env = {**os.environ, "BLOCKYARD_SERVER": str(program)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=env)
+    done = programs.run("-c", code, env=env)
     assert done.stdout == "True\n" or "ServerTimeoutError" in done.stderr, done.stderr
 
 
