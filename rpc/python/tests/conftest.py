@@ -33,10 +33,12 @@ MODES = ["NextStep", "SameStep", "Disabled"]
 def pairs(first: Iterable[Any], second: Iterable[Any]) -> list[Any]:
     """Return every pair as parameters of a test. Those marked slow are not needed to see each value once."""
     second = list(second)
+
+    def parts(value: Any) -> tuple[Any, ...]:
+        return value if isinstance(value, tuple) else (value,)
+
     return [
-        pytest.param(
-            *(a if isinstance(a, tuple) else (a,)), b, marks=[pytest.mark.slow] if (i + j) % len(second) else []
-        )
+        pytest.param(*parts(a), *parts(b), marks=[pytest.mark.slow] if (i + j) % len(second) else [])
         for i, a in enumerate(first)
         for j, b in enumerate(second)
     ]

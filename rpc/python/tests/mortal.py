@@ -38,31 +38,48 @@ class Mortal:
         self.start()
 
 
+class Deaths:
+    """How often servers were lost so far.
+
+    Attributes:
+        count: the number of times.
+        first: is set when it is not 0.
+    """
+
+    def __init__(self) -> None:
+        self.count, self.first = 0, threading.Event()
+
+    def another(self) -> None:
+        self.count += 1
+        self.first.set()
+
+
 @contextmanager
-def dying(*servers: Mortal, seed: int, hang: bool = False) -> Iterator[list[int]]:
+def dying(*servers: Mortal, seed: int, hang: bool = False, soon: bool = False) -> Iterator[Deaths]:
     """Kill and restart one of these servers 25 times, after 0.1 to 0.4 s each; more would never end on a busy machine.
 
-    With hang, some hang for up to 5 s before. Yields the number of times so far, as a list of one.
+    With hang, some hang for up to 5 s before. With soon, it is eight times, after a tenth of that.
     """
-    chance, over, count = random.Random(seed), threading.Event(), [0]
+    chance, over, deaths = random.Random(seed), threading.Event(), Deaths()
+    times, scale = (8, 0.1) if soon else (25, 1)
 
     def kill() -> None:
-        while count[0] < 25 and not over.wait(chance.uniform(0.1, 0.4)):
+        while deaths.count < times and not over.wait(scale * chance.uniform(0.1, 0.4)):
             server = chance.choice(servers)
             if hang and chance.random() < 0.3:
                 server.process.send_signal(signal.SIGSTOP)
                 over.wait(chance.uniform(0, 5))
                 if chance.random() < 0.5:
                     server.process.send_signal(signal.SIGCONT)
-                    count[0] += 1
+                    deaths.another()
                     continue
             server.restart()
-            count[0] += 1
+            deaths.another()
 
     thread = threading.Thread(target=kill)
     thread.start()
     try:
-        yield count
+        yield deaths
     finally:
         over.set()
         thread.join()

@@ -72,6 +72,18 @@ def options_of(game):
 
 @pytest.mark.parametrize(("game", "mode"), pairs(blockyard.ENV_IDS, MODES))
 def test_goes_on_exactly(server: Server, other: Server, game, mode):
+    """Against each kind of opponent, at two of the places; alone, at all of them."""
+    goes_on(server, other, game, mode, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("game", blockyard.ENV_IDS)
+def test_goes_on_everywhere(server: Server, other: Server, game, mode):
+    goes_on(server, other, game, mode, 4)
+
+
+def goes_on(server: Server, other: Server, game: str, mode: str, places: int) -> None:
     seats, opponents = options_of(game)
     targets = [
         {"address": other.unix},
@@ -95,7 +107,7 @@ def test_goes_on_exactly(server: Server, other: Server, game, mode):
             want = go_on(env, None, 40, 2)
             last = env.snapshot()
             start = opponent if opponent is None else "random"
-            for target in targets:
+            for target in targets if len(opponents) == 1 else (2 * targets)[k % 4 :][:places]:
                 with blockyard.make_vec(game, N, checkpoint=data, opponents=start, **kwargs, **target) as twin:
                     _, infos = twin.reset()
                     assert same(twin.snapshot(), here)

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
+import programs
 import pytest
 
 import blockyard
@@ -22,7 +23,9 @@ ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, "-m", "blockyard"]
 
 
-def ran(*arguments, command=COMMAND, timeout=120, **kwargs):
+def ran(*arguments, command=None, timeout=120, **kwargs):
+    if command is None:
+        return programs.run("-m", "blockyard", *arguments, timeout=timeout, **kwargs)
     return subprocess.run(
         [*command, *arguments], capture_output=True, text=True, timeout=timeout, check=False, **kwargs
     )
@@ -123,9 +126,9 @@ def test_bench_counts_what_was_played(server):
 
 
 def test_demo_learns(server, capsys, monkeypatch):
-    """It learns in 20 rollouts, each of which takes a second by this clock."""
+    """It learns in 16 rollouts, each of which takes a second by this clock."""
     monkeypatch.setattr(demo, "time", SimpleNamespace(monotonic=itertools.count().__next__))
-    options = ["demo", "--address", server.unix, "--seconds", "20", "--games", "128", "--moves", "5"]
+    options = ["demo", "--address", server.unix, "--seconds", "16", "--games", "48", "--moves", "5"]
     assert main(options) == 0
     out = capsys.readouterr().out
     shares = [int(line.split()[-1].rstrip("%")) for line in out.splitlines() if line.endswith("%")]

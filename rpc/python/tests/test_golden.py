@@ -10,7 +10,7 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
-from conftest import MODES, Server, assert_same, play
+from conftest import MODES, Server, assert_same, pairs, play
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import SyncVectorEnv
 from gymnasium.wrappers import vector as wrappers
@@ -24,9 +24,14 @@ def game(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest.mark.parametrize("limit", [None, 9])
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("reward", ["result", "score"])
+# Every game in every mode, and with every kind of reward, with and without a limit.
+KINDS = [("result", None), ("score", 9), ("score", None), ("result", 9)]
+
+
+@pytest.mark.parametrize(
+    ("game", "mode", "reward", "limit"),
+    pairs([(game, mode) for game in blockyard.ENV_IDS for mode in MODES], KINDS),
+)
 def test_equals_a_vector_of_singles(server: Server, game, mode, limit, reward):
     """Observations, rewards, flags and infos, final ones included."""
     steps = 120 if limit is None and reward == "result" else 40
@@ -55,7 +60,7 @@ def test_check_env(server: Server, game):
     env.close()
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("game", "mode"), pairs(blockyard.ENV_IDS, MODES))
 def test_wrappers_that_a_mode_permits(server: Server, game, mode):
     names = ["RecordEpisodeStatistics", "NormalizeReward", "ClipReward", "DictInfoToList"]
     names += OBSERVING[1:] if mode != "SameStep" else []
@@ -84,32 +89,32 @@ def test_final_observations_are_ones_own(server: Server, game):
             assert_same(last, copy)
 
 
-def test_statistics_wrapper_counts(server: Server, game):
+@pytest.mark.parametrize(("game", "mode"), pairs(blockyard.ENV_IDS, MODES))
+def test_statistics_wrapper_counts(server: Server, game, mode):
     """Gymnasium's statistics of episodes are those of its own vector environment, in every mode."""
     kwargs = {"reward": "score", "max_episode_steps": 6}
-    for mode in MODES:
-        theirs = SyncVectorEnv(
-            [lambda: blockyard.make(game, address=server.unix, **kwargs) for _ in range(3)], autoreset_mode=mode
-        )
-        ours = blockyard.make_vec(game, 3, address=server.unix, autoreset_mode=mode, **kwargs)
-        a, b = (wrappers.RecordEpisodeStatistics(env) for env in (ours, theirs))
-        rng, seen = np.random.default_rng(0), 0
-        a.reset(seed=1)
-        b.reset(seed=1)
-        for _ in range(24):
-            actions = ours.sample_actions(rng)
-            infos = []
-            for env in (a, b):
-                *_, terminated, truncated, info = env.step(actions)
-                infos.append(info)
-                done = terminated | truncated
-                if done.any() and mode == "Disabled":
-                    env.reset(options={"reset_mask": done})
-            assert ("episode" in infos[0]) == ("episode" in infos[1])
-            if done.any():
-                seen += int(done.sum())
-                for key in "rl":
-                    np.testing.assert_array_equal(infos[0]["episode"][key], infos[1]["episode"][key])
-        assert seen >= 9
-        ours.close()
-        theirs.close()
+    theirs = SyncVectorEnv(
+        [lambda: blockyard.make(game, address=server.unix, **kwargs) for _ in range(3)], autoreset_mode=mode
+    )
+    ours = blockyard.make_vec(game, 3, address=server.unix, autoreset_mode=mode, **kwargs)
+    a, b = (wrappers.RecordEpisodeStatistics(env) for env in (ours, theirs))
+    rng, seen = np.random.default_rng(0), 0
+    a.reset(seed=1)
+    b.reset(seed=1)
+    for _ in range(24):
+        actions = ours.sample_actions(rng)
+        infos = []
+        for env in (a, b):
+            *_, terminated, truncated, info = env.step(actions)
+            infos.append(info)
+            done = terminated | truncated
+            if done.any() and mode == "Disabled":
+                env.reset(options={"reset_mask": done})
+        assert ("episode" in infos[0]) == ("episode" in infos[1])
+        if done.any():
+            seen += int(done.sum())
+            for key in "rl":
+                np.testing.assert_array_equal(infos[0]["episode"][key], infos[1]["episode"][key])
+    assert seen >= 9
+    ours.close()
+    theirs.close()

@@ -7,7 +7,7 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
-from conftest import GAME, MODES, Server, assert_same, copied, play
+from conftest import GAME, MODES, Server, assert_same, copied, pairs, play
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import vector as wrappers
@@ -159,8 +159,7 @@ def single(server: Server, **kwargs):
     return lambda: blockyard.make(GAME, address=server.unix, **kwargs)
 
 
-@pytest.mark.parametrize("limit", [None, 9])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("mode", "limit"), pairs(MODES, [None, 9]))
 def test_equals_a_vector_of_singles(server: Server, mode, limit):
     """Observations, rewards, flags and infos, to the last byte and dtype, final ones included."""
     kwargs = {"max_episode_steps": limit, "opponents": "random"}

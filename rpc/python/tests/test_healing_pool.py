@@ -56,28 +56,27 @@ def test_nothing_changes(server: Server, two, caplog, game, mode):
     a, b = two
     options = WAYS[game] | {"seed": 4, "autoreset_mode": mode}
     with blockyard.BlockPool(game, N, 3, address=server.unix, **options) as pool:
-        want = played(pool, 40)
+        want = played(pool, 24)
     options |= {"heal": True, "snapshot_every": 5}
-    kills = {9: a.restart, 40: a.restart, 41: a.restart, 70: a.restart}
+    kills = {9: a.restart, 24: a.restart, 25: a.restart, 36: a.restart}
     with blockyard.BlockPool(game, N, 3, address=a.address, **options) as pool:
-        assert played(pool, 40, kills, 1) == want
+        assert played(pool, 24, kills, 1) == want
         assert pool.stats()["steps"] > 0
     assert losses(caplog) == 4
-    kills = {9: a.kill, 30: a.start, 33: b.kill, 60: b.start, 66: a.restart}
+    kills = {9: a.kill, 18: a.start, 21: b.kill, 33: b.start, 36: a.restart}
     with blockyard.BlockPool(game, N, 3, address=[a.address, b.address], **options) as pool:
-        assert played(pool, 40, kills, 2) == want
+        assert played(pool, 24, kills, 2) == want
 
 
 def test_a_server_that_dies_at_any_time(server: Server, two):
     """Also in the middle of a request or of its answer."""
     options = {"seed": 3, "opponents": {"random": 1, "hand:ply=1": 1}, "max_episode_steps": 9}
-    with blockyard.BlockPool("TetrisDuel-v0", 16, 4, address=server.unix, **options) as pool:
-        want = played(pool, 150)
-    with blockyard.BlockPool("TetrisDuel-v0", 16, 4, address=two[0].address, heal=True, **options) as pool:
-        with dying(two[0], seed=2) as count:
-            got = played(pool, 150, chance=1)
+    with blockyard.BlockPool("TetrisDuel-v0", 8, 4, address=server.unix, **options) as pool:
+        want = played(pool, 50)
+    with blockyard.BlockPool("TetrisDuel-v0", 8, 4, address=two[0].address, heal=True, **options) as pool:
+        with dying(two[0], seed=2, soon=True) as deaths:
+            got = played(pool, 50, {40: deaths.first.wait}, chance=1)
         assert got == want
-        assert count[0] > 0
 
 
 @pytest.mark.slow
@@ -93,10 +92,10 @@ def test_servers_that_die_and_hang_at_any_time(server: Server, two, game, mode):
         servers = two[: 1 + k % 2]
         more = {"heal": True, "timeout": 2, "snapshot_every": (3, 8, 64)[k % 3], "heal_timeout": 300}
         with blockyard.BlockPool(game, 16, 3, address=[s.address for s in servers], **options, **more) as pool:
-            with dying(*servers, seed=k, hang=k % 5 > 2) as count:
+            with dying(*servers, seed=k, hang=k % 5 > 2) as deaths:
                 got = played(pool, 300, chance=k)
             assert got == want, k
-        lost, k = lost + count[0], k + 1
+        lost, k = lost + deaths.count, k + 1
 
 
 def test_opponents_are_replaced_in_flight(server: Server, two):

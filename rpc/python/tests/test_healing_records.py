@@ -25,7 +25,7 @@ def lines(path):
 
 
 def record(path, address, hurt, mode, steps=120, **more):
-    """Play and record; hurt before every third step, before fetching, and before the end."""
+    """Play and record; hurt before every seventh step, before fetching, and before the end."""
     rng = np.random.default_rng(1)
     options = {"autoreset_mode": mode, "opponents": {"random": 1, "first": 1}, "max_episode_steps": 11, "seed": 3}
     with blockyard.make_vec("TetrisDuel-v0", 7, address=address, **options, **more) as env:
@@ -34,7 +34,7 @@ def record(path, address, hurt, mode, steps=120, **more):
             if t == 10:
                 hurt()
                 env.record(path, every=2, players="me")
-            if t % 3 == 0:
+            if t % 7 == 0:
                 hurt()
             _, _, terminated, truncated, _ = env.step(random_actions(env.action_masks, rng))
             if t % 25 == 24:

@@ -7,7 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
-from conftest import GAME
+from conftest import GAME, pairs
 
 import blockyard
 from blockyard.transport.memory import StepMemory
@@ -46,9 +46,9 @@ def content(thing):
     return np.array(thing)
 
 
-@pytest.mark.parametrize("road", ROADS)
-@pytest.mark.parametrize("opponents", ["random", None])
-@pytest.mark.parametrize("what", HELD)
+@pytest.mark.parametrize(
+    ("what", "road", "opponents"), pairs([(what, road) for what in HELD for road in ROADS], ["random", None])
+)
 def test_one_thing_held(server, road, opponents, what):
     rng = np.random.default_rng(3)
     seats = {"seed": 1, "opponents": opponents}
@@ -56,7 +56,7 @@ def test_one_thing_held(server, road, opponents, what):
         env.reset()
         twin.reset()
         held, copies = [], []
-        for _ in range(40):
+        for _ in range(20):
             actions = twin.sample_actions(rng)
             result = env.step(actions)
             held.append(HELD[what](env, result))

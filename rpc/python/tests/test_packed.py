@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import MODES, assert_same, copied, play
+from conftest import MODES, assert_same, copied, pairs, play
 
 import blockyard
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("transport", ["auto", "socket"])
-@pytest.mark.parametrize("game", blockyard.ENV_IDS)
+@pytest.mark.parametrize(
+    ("game", "mode", "transport"),
+    pairs([(game, mode) for game in blockyard.ENV_IDS for mode in MODES], ["auto", "socket"]),
+)
 def test_packed_says_the_same(server, game, transport, mode):
     kwargs = {"autoreset_mode": mode, "max_episode_steps": 12, "address": server.unix, "transport": transport}
     with (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 import pytest
-from conftest import GAME, assert_same, copied
+from conftest import GAME, assert_same, copied, pairs
 
 import blockyard
 
@@ -46,8 +45,7 @@ def entries(obs, rewards, terminated, truncated, infos, mask=True):
         yield {key: copied(a[k]) for key, a in obs.items()}, rewards[k], terminated[k], truncated[k], info
 
 
-@pytest.mark.parametrize("servers", [1, 2])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("way", "servers"), pairs(WAYS, [1, 2]))
 def test_games_are_the_same(server, way, servers):
     """Random subsets of rows, sent in random order, give every row what it gets in one environment."""
     game, options = WAYS[way]

@@ -11,7 +11,7 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
-from conftest import GAME, MODES, assert_same, copied, play, serving
+from conftest import GAME, MODES, assert_same, copied, pairs, play, serving
 
 import blockyard
 from blockyard.pettingzoo import aec_env
@@ -66,8 +66,7 @@ def test_every_game(server, tmp_path, datasets, game):
     assert any(record.get("stopped") for record in records(path))
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("transport", ["shm", "socket"])
+@pytest.mark.parametrize(("mode", "transport"), pairs(MODES, ["shm", "socket"]))
 def test_recording_changes_nothing(server, tmp_path, datasets, mode, transport):
     def trace(record):
         with blockyard.make_vec(
@@ -191,8 +190,8 @@ def test_bounds(server, tmp_path, datasets):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl.gz"
         with blockyard.make_vec(GAME, 16, address=server.unix, max_episode_steps=10) as env:
             recording = env.record(path, every=1, **bounds)
-            for _ in range(4):
-                random_steps(env, 100)
+            for _ in range(3):
+                random_steps(env, 40)
                 recording.flush()
             assert recording.state != "recording"
             with pytest.raises(blockyard.RequestError, match="not being recorded"):
@@ -216,7 +215,7 @@ def test_a_full_server_tells(server, tmp_path, datasets):
         env.reset(seed=1)
         recording = env.record(path, every=1, memory=1 << 16)
         env._engine.transport.between = None  # a client that does not fetch in time
-        env.rollout(2000, keep="last")
+        env.rollout(500, keep="last")
         with pytest.warns(RuntimeWarning, match="games are lost because the server's memory") as caught:
             recording.flush()
         assert caught[0].filename == __file__
@@ -231,24 +230,24 @@ def test_a_full_server_tells(server, tmp_path, datasets):
 
 def test_long_rollouts_fetch_on_the_way(server, tmp_path, datasets):
     path = tmp_path / "games.jsonl.gz"
-    with blockyard.make_vec("Blocking-v0", 64, address=server.unix) as env:
+    with blockyard.make_vec("Blocking-v0", 16, address=server.unix) as env:
         env.reset(seed=1)
         recording = env.record(path, every=1, memory=1 << 28)  # room for all of them, however busy the machine is
-        while recording.games <= 100:  # none is fetched at the end only
-            env.rollout(1000, keep="last")
+        while recording.games <= 50:  # none is fetched at the end only
+            env.rollout(300, keep="last")
         assert env.stop_recording().dropped == 0
     assert check(datasets, path) == recording.games
 
 
 def test_many_games_fit_by_default(server, tmp_path, datasets):
     path = tmp_path / "games.jsonl.gz"
-    with blockyard.make_vec("Blocking-v0", 8_000, address=server.unix, mask=False) as env:
+    with blockyard.make_vec("Blocking-v0", 4_000, address=server.unix, mask=False) as env:
         env.record(path, every=1)
         env.reset(seed=1)
         env.rollout(60, keep="last")
         done = env.stop_recording()
     assert done.dropped == 0
-    assert done.games == check(datasets, path) > 8_000
+    assert done.games == check(datasets, path) > 16_000
 
 
 def test_a_checkpoint_interrupts(server, tmp_path):

@@ -46,15 +46,19 @@ def no_go(tmp_path):
     return {"PATH": str(tmp_path)}
 
 
-def test_a_server_is_named(sources, no_go, program):
-    status, said, files = hatchling(sources, "wheel", BLOCKYARD_BUILD_SERVER=str(program), **no_go)
+def test_a_server_is_named(sources, no_go, program, tmp_path):
+    """Here it is a script that is the server: packing takes as long as the program is large."""
+    server = tmp_path / "server"
+    server.write_text(f'#!/bin/sh\nexec "{program}" "$@"\n')
+    server.chmod(0o755)
+    status, said, files = hatchling(sources, "wheel", BLOCKYARD_BUILD_SERVER=str(server), **no_go)
     assert status == 0, said
     [wheel] = files
     assert wheel.name.startswith(f"blockyard-{blockyard.__version__}-py3-none-"), wheel.name
     assert not wheel.name.endswith("-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         [info] = [file for file in archive.infolist() if file.filename.startswith("blockyard/_bin/")]
-        assert archive.read(info) == program.read_bytes()
+        assert archive.read(info) == server.read_bytes()
         assert info.external_attr >> 16 & 0o111
     wheel.unlink()
 

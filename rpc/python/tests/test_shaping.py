@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import Server
+from conftest import MODES, Server, pairs
 
 import blockyard
 from blockyard.vector.shaping import GAMMA, Shaping
 
+GAMES = ["BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0"]
 
-@pytest.mark.parametrize("opponents", ["random", None, lambda obs, mask: mask.argmax(1)])
-@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
-@pytest.mark.parametrize("game", ["BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0"])
+
+@pytest.mark.parametrize(
+    ("game", "mode", "opponents"),
+    pairs([(game, mode) for game in GAMES for mode in MODES], ["random", None, lambda obs, mask: mask.argmax(1)]),
+)
 def test_what_is_added_telescopes(server: Server, game, mode, opponents):
     """The discounted sum of it is -Φ of the first position, and γ^T Φ of the last one if that was truncated."""
     how = {"autoreset_mode": mode, "seed": 3, "address": server.unix, "opponents": opponents, "max_episode_steps": 15}

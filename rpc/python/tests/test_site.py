@@ -110,9 +110,9 @@ def test_every_public_name_is_on_one_page_of_the_reference(site):
         assert f'id="blockyard.{name}"' in text
 
 
-def undocumented(names, package: str, folder: Path) -> list[str]:
-    """Return the public names of a package, and of its classes, that have no documentation."""
-    root, found = griffe.load(package, search_paths=[str(folder)]), []
+def undocumented(names, root: griffe.Module) -> list[str]:
+    """Return the public names of a module, and of its classes, that have no documentation."""
+    found = []
     for name in names:
         target = root[name]
         target = target.final_target if target.is_alias else target
@@ -137,12 +137,13 @@ THEIRS = {"metadata", "render_mode", "closed", "num_envs", "agents", "possible_a
 
 
 def test_every_public_name_has_documentation():
-    assert undocumented(set(blockyard.__all__) - {"AutoresetMode"}, "blockyard", HERE) == []
+    package = griffe.load("blockyard", search_paths=[str(HERE)])
+    assert undocumented(set(blockyard.__all__) - {"AutoresetMode"}, package) == []
     for module in ADAPTERS:
-        members = griffe.load(f"blockyard.adapters.{module}", search_paths=[str(HERE)]).members
-        names = [name for name, member in members.items() if not (member.is_alias or name.startswith("_"))]
+        adapter = package["adapters"][module]
+        names = [name for name, member in adapter.members.items() if not (member.is_alias or name.startswith("_"))]
         assert names, module
-        assert undocumented(names, f"blockyard.adapters.{module}", HERE) == [], module
+        assert undocumented(names, adapter) == [], module
 
 
 def test_silence_is_found(tmp_path):
@@ -150,7 +151,7 @@ def test_silence_is_found(tmp_path):
         '"""A module."""\nclass A:\n    """A class.\n\n    Attributes:\n        x: this.\n    """\n'
         "    def __init__(self):\n        self.x = 1\n        self.y = 1\n    def f(self): pass\ndef g(): pass\n"
     )
-    assert undocumented(["A", "g"], "silent", tmp_path) == ["A.y", "A.f", "g"]
+    assert undocumented(["A", "g"], griffe.load("silent", search_paths=[str(tmp_path)])) == ["A.y", "A.f", "g"]
 
 
 def tracked() -> list[str]:
@@ -171,7 +172,8 @@ def test_a_link_that_leads_nowhere_is_found():
 
 
 def test_links_lead_to_pages():
-    text = "[a](../PROTOCOL.md#1) [b](blockyard/formats/spec.py) [c](docs) ![d](../../env/blocking/pictures/forms.svg) `a\\|b`"
+    text = "[a](../PROTOCOL.md#1) [b](blockyard/formats/spec.py) [c](docs) "
+    text += "![d](../../env/blocking/pictures/forms.svg) `a\\|b`"
     assert repository.site_text("rpc/python/README.md", text) == (
         "[a](protocol.md#1) [b](source/rpc/python/blockyard/formats/spec.py.md) c "
         "![d](source/env/blocking/pictures/forms.svg) `a|b`"

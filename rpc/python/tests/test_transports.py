@@ -7,15 +7,15 @@ import gc
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
-from conftest import GAME, MODES, assert_same, copied, play, random_actions
+from conftest import GAME, MODES, assert_same, copied, pairs, play, random_actions
 
 import blockyard
 from blockyard.errors import LimitError
@@ -33,8 +33,7 @@ def roads(server):
     yield "split, sockets", {"address": [server.unix] * 2, "transport": "socket"}
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("opponents", ["random", None])
+@pytest.mark.parametrize(("mode", "opponents"), pairs(MODES, ["random", None]))
 def test_same_bytes(server, mode, opponents):
     traces = {}
     for name, kwargs in roads(server):
@@ -227,7 +226,7 @@ def test_killed_clients_leave_nothing(server):
         c.ping()
         before = in_use()
         for _ in range(5):
-            done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+            done = programs.run("-c", code)
             assert done.returncode == -signal.SIGKILL, done.stderr
         end = time.monotonic() + 60
         while time.monotonic() < end and in_use() > before:
@@ -310,7 +309,7 @@ def test_servers_cannot_shrink_memory(server, tmp_path, transport):
         f"e = blockyard.make_vec({GAME!r}, 64, address='unix:{tmp_path / 's'}', transport={transport!r})\n"
         "e.reset(); print(e.transport); e.close()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, text=True)
+    done = programs.run("-c", code)
     hostile.join()
     if transport == "auto":
         assert (done.returncode, done.stdout) == (0, "socket\n"), done.stderr

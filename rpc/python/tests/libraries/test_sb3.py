@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 import pytest
 import stable_baselines3.common.vec_env as theirs
-from conftest import Server, assert_same, copied, random_actions
+from conftest import Server, assert_same, copied, pairs, random_actions
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import PPO
@@ -26,12 +26,7 @@ from blockyard.sb3 import SB3VecEnv
 SMALL = {"n_steps": 16, "batch_size": 32, "n_epochs": 1, "policy_kwargs": {"net_arch": [16]}}
 
 
-@pytest.fixture(params=blockyard.ENV_IDS)
-def game(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
-@pytest.mark.parametrize("limit", [None, 9])
+@pytest.mark.parametrize(("game", "limit"), pairs(blockyard.ENV_IDS, [None, 9]))
 def test_equals_dummy_vec_env(server: Server, game, limit):
     """Every step is the same as with DummyVecEnv of single environments, with seeds and resets."""
     n, kwargs = 4, {"address": server.unix, "max_episode_steps": limit}
@@ -165,7 +160,7 @@ def test_says_what_to_install():
     assert "pip install 'blockyard[sb3]'" in done.stderr
 
 
-@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize(("game", "wrapped"), pairs(blockyard.ENV_IDS, [False, True]))
 def test_check_env(server: Server, game, wrapped):
     """With default arguments it warns only that planes are not photographs."""
     env = gymnasium.make(f"blockyard/{game}", address=server.unix)
@@ -177,7 +172,7 @@ def test_check_env(server: Server, game, wrapped):
         assert re.search("minimal resolution for an image|observation space planes is an image", str(warning.message))
 
 
-@pytest.mark.parametrize("seats", ["against random", "self-play"])
+@pytest.mark.parametrize(("game", "seats"), pairs(blockyard.ENV_IDS, ["against random", "self-play"]))
 def test_algorithms_run(server: Server, game, seats, tmp_path):
     """PPO and MaskablePPO learn a little, save, load and predict, without a warning."""
     kwargs = {"opponents": None} if seats == "self-play" else {}

@@ -6,7 +6,7 @@ import gc
 
 import numpy as np
 import pytest
-from conftest import GAME, Server
+from conftest import GAME, Server, pairs
 
 import blockyard
 
@@ -33,8 +33,7 @@ def test_many_kept_steps(server: Server, road):
             assert sum(1 for _ in maps) < before + 60
 
 
-@pytest.mark.parametrize("road", ["shm", "socket"])
-@pytest.mark.parametrize("field", ["planes", "bits", "globals", "action_mask"])
+@pytest.mark.parametrize(("field", "road"), pairs(["planes", "bits", "globals", "action_mask"], ["shm", "socket"]))
 def test_a_replay_buffer_holds_its_data_only(server: Server, road, field):
     """A field of many steps is kept in the memory of its data and a tenth."""
     how = {"address": server.unix, "transport": road, "packed": field == "bits", "illegal": "random"}
