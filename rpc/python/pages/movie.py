@@ -33,10 +33,10 @@ def frames(client: Client, path: Path) -> list[Frame]:
     ) as env:
         env.reset(seed=[int(game["seed"])])
         for k in range(0, len(choices), env.num_envs):
-            shown.append(Frame.from_wire(env._requests.call("render", 0, {"mode": "frame"})))
+            shown.append(Frame.from_wire(env._engine.call("render", 0, {"mode": "frame"})))
             ended = env.step(choices[k : k + env.num_envs])[2]
         assert ended.all(), f"{path}: the game did not end"
-        shown.append(Frame.from_wire(env._requests.call("render", 0, {"mode": "frame"})))
+        shown.append(Frame.from_wire(env._engine.call("render", 0, {"mode": "frame"})))
     return shown
 
 

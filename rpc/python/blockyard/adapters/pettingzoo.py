@@ -33,7 +33,11 @@ T = TypeVar("T")
 
 
 class _Agents:
-    """What both kinds of environments share: agents, spaces, rendering."""
+    """What both kinds of environments share: agents, spaces, rendering.
+
+    Attributes:
+        game: the game that it wraps.
+    """
 
     metadata: dict[str, Any]
     _one_by_one: bool
@@ -85,7 +89,7 @@ class _Agents:
 
 
 class BlockAEC(_Agents, AECEnv[str, Any, Any]):
-    """One game whose agents act one by one; a ``pettingzoo.AECEnv``. See :func:`aec_env`. It wraps ``game``."""
+    """One game whose agents act one by one; a ``pettingzoo.AECEnv``. See :func:`aec_env`."""
 
     _one_by_one = True
 

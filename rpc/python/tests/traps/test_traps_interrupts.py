@@ -28,7 +28,7 @@ def test_slow_steps_do_not_look_like_lost_servers(program, caplog, played):
         address = json.loads(server.stdout.readline())["ready"][0]
         with blockyard.make_vec("WinTetris-v0", 2, address=address, seed=1, heal=True, heal_timeout=60) as env:
             env.reset()
-            kind, plain = type(env._engine.transport.inner), type(env._transport.inner).call
+            kind, plain = type(env._engine.transport.inner), type(env._engine.transport.inner).call
 
             def slow(*_):
                 raise blockyard.ServerTimeoutError("the server did nothing")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
 import shutil
 import subprocess
@@ -73,7 +74,7 @@ def test_ctrl_c_while_starting(program, moment, monkeypatch):
         return both
 
     if moment == "when it listens":
-        monkeypatch.setattr(process, "_read_before", then_interrupted(process._read_before))
+        monkeypatch.setattr(process, "json", SimpleNamespace(loads=then_interrupted(json.loads)))
     else:
         begin = then_interrupted(process._thread.start_new_thread)
         monkeypatch.setattr(process, "_thread", SimpleNamespace(start_new_thread=begin))
