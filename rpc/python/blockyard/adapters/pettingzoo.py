@@ -49,6 +49,7 @@ class _Agents:
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode {render_mode!r}: want None or one of {RENDER_MODES}")
         self.game = MultiAgentGame(game, max_cycles, self._one_by_one, **kwargs)
+        """The game, by seats instead of agents."""
         self.render_mode = render_mode
         self.metadata = {
             "name": f"{self.game.game_spec.name.replace(':', '_')}_v{self.game.game_spec.id.rpartition('-v')[2]}",

@@ -31,6 +31,7 @@ class Surface(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     """The part of :class:`BlockVectorEnv` that plays nothing."""
 
     ignored_action = 0
+    """Action of a row that need not act."""
     _engine: Engine
     _games: Games
     _given: tuple[str, int, dict[str, Any]]  # the arguments that created it
