@@ -48,7 +48,8 @@ def test_quickstart(tmp_path):
     assert {over(road, "quickstart.py", cwd=tmp_path) for road in ROADS} == {plain}
 
 
-@pytest.mark.parametrize("road", ROADS)
+# The quick start runs over all of them, and the whole demo below over the default.
+@pytest.mark.parametrize("road", [ROADS[0], *(pytest.param(road, marks=pytest.mark.slow) for road in ROADS[1:])])
 def test_demo_policy_over_each_transport(road, tmp_path):
     args = ["--seconds", "0.1", "--games", "8", "--eval-games", "4", "--out", "w.npz"]
     assert "after training" in over(road, "demo_policy.py", *args, cwd=tmp_path)
