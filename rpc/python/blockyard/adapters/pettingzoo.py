@@ -33,11 +33,7 @@ T = TypeVar("T")
 
 
 class _Agents:
-    """What both kinds of environments share: agents, spaces, rendering.
-
-    Attributes:
-        game: the game that it wraps.
-    """
+    """What both kinds of environments share: agents, spaces, rendering."""
 
     metadata: dict[str, Any]
     _one_by_one: bool

@@ -67,7 +67,6 @@ class BlockVectorEnv(Surface):
         players, seats: the seats that the client drives, ascending, and the number of seats of each game.
         client: the session with the server; with several servers, the first.
         autoreset_mode, packed: as in :func:`blockyard.make_vec`.
-        ignored_action: 0, the only legal action of a row that waits.
     """
 
     def __init__(self, game: str, num_envs: int = 1, **options: Any) -> None:
