@@ -69,7 +69,7 @@ class LocalServer:
                     start_new_session=True,  # so that Ctrl-C reaches only the client, which may want to save its work
                     env=None if self.token is None else {**os.environ, "BLOCKYARD_TOKEN": self.token},
                 )
-            except OSError as error:
+            except Exception as error:
                 done.put(error)
                 return
             done.put(None)
@@ -83,7 +83,7 @@ class LocalServer:
             with contextlib.suppress(queue.Empty):
                 done.get(timeout=_STOP_SECONDS)
             raise
-        if isinstance(begun, OSError):
+        if begun is not None:
             what = f"{command[0]} cannot be started: {begun}"
             raise ServerStartError(f"{what}; reinstall the package, or pass address= of a server") from begun
         try:
