@@ -53,8 +53,7 @@ lint: ## the linters of .golangci.yml, which vet leaves out; fetches golangci-li
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
 
 go: ## Go tests
-	# Most packages wait for programs half of the time, so four run at once.
-	$(GO) test -p 4 -vet=off -timeout 15m ./...
+	$(GO) test -vet=off -timeout 15m ./...
 
 race: export CGO_ENABLED := 1
 race: ## Go tests of concurrent packages under the race detector
