@@ -161,9 +161,9 @@ func (m *Minari) end(e *minariEpisode, last *Row) error {
 
 func (m *Minari) Close([]Source) error {
 	g := m.game
-	spec := fmt.Sprintf(`{"id": "blockyard/%[1]s", "entry_point": "blockyard.single:BlockEnv", "reward_threshold": null, `+
+	spec := fmt.Sprintf(`{"id": "blockyard/%[1]s", "entry_point": "blockyard:BlockEnv", "reward_threshold": null, `+
 		`"nondeterministic": false, "max_episode_steps": null, "order_enforce": true, "disable_env_checker": false, `+
-		`"kwargs": {"game": %[2]q}, "additional_wrappers": [], "vector_entry_point": "blockyard.vector:BlockVectorEnv"}`,
+		`"kwargs": {"game": %[2]q}, "additional_wrappers": [], "vector_entry_point": "blockyard:BlockVectorEnv"}`,
 		g.ID, g.Name)
 	return writeJSON(filepath.Join(m.folder, "metadata.json"), map[string]any{
 		"dataset_id": m.id, "minari_version": minariVersion, "data_format": "parquet", "jpeg_encoding": false,

@@ -35,6 +35,15 @@ def test_single_renders(server: Server, mode):
     env.close()
 
 
+@pytest.mark.parametrize("home", ["blockyard", "blockyard.single"])
+def test_exported_datasets_find_it(server: Server, home):
+    """Datasets of Minari name the class of their environment: those of version 0.1.0 as ``blockyard.single``."""
+    spec = gymnasium.envs.registration.EnvSpec("blockyard/WinTetris-v0", entry_point=f"{home}:BlockEnv")
+    env = gymnasium.make(spec, game="WinTetris-v0", address=server.unix)
+    assert isinstance(env.unwrapped, blockyard.BlockEnv)
+    env.close()
+
+
 def test_registered(server: Server):
     spec = gymnasium.spec("blockyard/BlockBattle-v0")
     assert spec.entry_point

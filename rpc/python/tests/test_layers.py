@@ -12,7 +12,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "blockyard"
 
 # Modules of one line: names that users import, of modules in a room. They are no rooms, and there should be no more.
-PUBLIC = ("pettingzoo", "policies", "provenance", "rllib", "sb3", "sb3_afterstates", "torchrl")
+PUBLIC = ("pettingzoo", "policies", "provenance", "rllib", "sb3", "sb3_afterstates", "single", "torchrl")
 
 # The rooms of the package from the bottom up: the names that stand directly in it (a folder stands for all modules in
 # it), the rooms that they may import, and why. Modules of one room may import each other as long as there is no circle.
