@@ -178,11 +178,20 @@ function paint(n, frame) {
   link();
 }
 
+// isHere tells whether the address is of this game: "back" changes it before the page hears of that.
+function isHere() {
+  try {
+    return decodeURIComponent(location.hash.slice(1)).replace(/\/[\d.]+$/, "") === id;
+  } catch {
+    return false;
+  }
+}
+
 // link sets the address to the current frame, unless the address has left the game already.
 function link() {
   clearTimeout(linkTimer);
   const set = () => {
-    if (!location.hash) return;
+    if (!isHere()) return;
     linked = performance.now();
     history.replaceState(null, "", address(id, timeline.turnOf(at), timeline.stepOf(at)));
   };
