@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import CheckpointError
 
 MAGIC = b"BLOCKYARD CHECKPOINT\n"
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, struct.error)  # what reading forged bytes raises
 VERSION = 2
 _SUM = 32  # bytes of a SHA-256
 _GAME = b"BYC"  # begins the bytes of a game; its length follows at 4
@@ -82,7 +83,7 @@ class Checkpoint:
             raise CheckpointError("checkpoint: its checksum is wrong, so it is damaged or cut off; use another copy")
         try:
             return cls._read(header, rest)
-        except (LookupError, TypeError, ValueError, AttributeError, struct.error) as error:
+        except MALFORMED as error:
             raise CheckpointError(f"checkpoint: its header is malformed: {error!r:.200}") from None
 
     @classmethod

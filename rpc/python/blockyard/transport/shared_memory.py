@@ -74,7 +74,10 @@ class SharedMemoryTransport(SocketTransport):
         for memory in self._mapped:  # a server that hangs may write to it later
             make_private(memory)
         for shared in self._numbered:
-            setattr(shared, "slot" if isinstance(shared, StepMemory) else "first_slot", None)
+            if isinstance(shared, StepMemory):
+                shared.slot = None
+            else:
+                shared.first_slot = None
 
     def share_final(self) -> dict[str, NDArray[Any]] | None:
         try:

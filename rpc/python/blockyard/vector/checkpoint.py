@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BlockyardError, CheckpointError
-from ..formats.checkpoint_file import Checkpoint, Part, split_games
+from ..formats.checkpoint_file import MALFORMED, Checkpoint, Part, split_games
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
 from .engine import Engine
@@ -130,7 +130,7 @@ def _load_tables(games: PolicyGames, data: Checkpoint, left: list[tuple[bytes, b
         games.counts = {int(number): np.array(counts, np.int64) for number, counts in saved["counts"].items()}
     except BlockyardError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except MALFORMED as error:
         raise CheckpointError(f"checkpoint: its games against policies are malformed: {error!r:.200}") from None
 
 
