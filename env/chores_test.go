@@ -152,9 +152,9 @@ func TestSetup(t *testing.T) {
 	}{
 		"nothing missing": {machine{has: all}, "test", 0, nil, ""},
 		"no browser, an ordinary user": {machine{has: without("chromium")}, "test", 1,
-			[]string{"missing: Chromium", "sudo " + install + "chromium fonts-dejavu-core\n"}, ""},
+			[]string{"missing: Chromium", "sudo " + install + "chromium-headless-shell fonts-dejavu-core\n"}, ""},
 		"no browser, root": {machine{has: without("chromium"), root: true}, "test", 0,
-			[]string{"installing Chromium"}, install + "chromium fonts-dejavu-core -q\n"},
+			[]string{"installing Chromium"}, install + "chromium-headless-shell fonts-dejavu-core -q\n"},
 		"no compilers, CI": {machine{has: without("cc", "c++"), ci: true}, "test", 0,
 			[]string{"installing a C compiler", "installing a C++ compiler"}, install + "gcc libc6-dev g++ -q\n"},
 		"no JDK, CI": {machine{has: without("javac"), ci: true}, "test", 0,

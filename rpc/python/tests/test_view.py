@@ -19,9 +19,10 @@ import blockyard
 
 def browser():
     """The browser that the replay page is tested in; there must be one."""
-    names = [os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome", "chrome"]
+    names = [os.environ.get("CHROMIUM", ""), "chromium-headless-shell", "headless-shell"]
+    names += ["chromium", "chromium-browser", "google-chrome", "chrome"]
     found = next(filter(None, map(shutil.which, filter(None, names))), None)
-    assert found, "install Chromium (Debian: apt-get install chromium) or name one in the environment variable CHROMIUM"
+    assert found, "install Chromium (Debian: chromium-headless-shell) or name one in the environment variable CHROMIUM"
     return found
 
 

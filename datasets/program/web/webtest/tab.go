@@ -25,16 +25,18 @@ import (
 
 const Patience = 2 * time.Minute // how long the browser may take to come to what is expected of it
 
-// chromium finds the browser. Pages are not tested without one, so there must be one.
+// chromium finds the browser. Pages are not tested without one, so there must be one. The shell is the same browser
+// without windows and what belongs to them, at half the cost.
 func chromium(t *testing.T) string {
-	names := []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome", "headless-shell"}
+	names := []string{os.Getenv("CHROMIUM"), "chromium-headless-shell", "headless-shell", "chromium", "chromium-browser",
+		"google-chrome", "chrome"}
 	for _, name := range names {
 		if path, err := exec.LookPath(name); name != "" && err == nil {
 			return path
 		}
 	}
 	t.Fatal("pages are tested in a real browser and none was found: install Chromium " +
-		"(Debian: apt-get install chromium) or name one in the environment variable CHROMIUM")
+		"(Debian: apt-get install chromium-headless-shell) or name one in the environment variable CHROMIUM")
 	return ""
 }
 
