@@ -26,7 +26,9 @@ func script(t *testing.T, text string) *Program {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dropblox_ai")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
-	return &Program{Program: contest.Program{Argv: []string{path}, Dir: filepath.Dir(path)}, Name: path}
+	// The shell reads the file: a process that another test has just forked may hold it open for writing, so that
+	// the kernel would not execute it.
+	return &Program{Program: contest.Program{Argv: []string{"sh", path}, Dir: filepath.Dir(path)}, Name: path}
 }
 
 // An original is a game of the original client, file by file.
@@ -242,6 +244,7 @@ func TestProgramThatIsGone(t *testing.T) {
 	game, err := NewLocal("5", time.Minute)
 	require.NoError(t, err)
 	p := script(t, `rm dropblox_ai`)
+	p.Argv = p.Argv[1:]
 	r, err := (&Player{Program: p, Game: game}).Play(t.Context())
 	require.ErrorContains(t, err, "no such file")
 	require.Equal(t, Failed, r.Reason)

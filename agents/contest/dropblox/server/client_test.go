@@ -24,12 +24,13 @@ import (
 	"blockyard/agents/contest/dropblox/protocol"
 )
 
-// script makes an executable shell script.
+// script makes a program of a shell script, which the shell reads: tests that fork in parallel would keep the kernel
+// from executing a new file.
 func script(t *testing.T, text string) *dropblox.Program {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dropblox_ai")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
-	return &dropblox.Program{Program: contest.Program{Argv: []string{path}}, Name: path}
+	return &dropblox.Program{Program: contest.Program{Argv: []string{"sh", path}}, Name: path}
 }
 
 func client(url string, who [2]string) *dropblox.Contest {
