@@ -17,7 +17,7 @@ export GOFLAGS ?= -trimpath
 CGO := ./agents/submit/wintetris ./rpc/library
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vet lint go race python libraries demo cluster-demo network ablation ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels arena docs release reproduce serve clean
+.PHONY: help pre-commit test setup vet lint go race race-servers race-batches race-training python libraries demo cluster-demo network ablation ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels arena docs release reproduce serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
@@ -52,14 +52,19 @@ vet: ## gofmt, go vet, staticcheck and govulncheck
 lint: ## the linters of .golangci.yml, which vet leaves out; fetches golangci-lint
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
 
+# One package more at a time than there are cores: some mostly wait, train/commands the longest, which begins first.
+AT_ONCE := -p $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 go: ## Go tests
-	$(GO) test -vet=off -timeout 15m ./...
+	$(GO) test $(AT_ONCE) -vet=off -timeout 15m ./train/commands ./...
 
-race: export CGO_ENABLED := 1
-race: ## Go tests of concurrent packages under the race detector
-	# Those left out are of one client that waits for each answer: they count allocations, bytes or refusals.
-	$(GO) test -race -short -skip 'StepAllocatesNothing|ManyMappings|Refused|RecordLongGames|RecordMemory|CheckpointGoesOn|RelabelledPlay|ParseIsTheInverse|Damage|FuzzStates|ThatFloods' -vet=off -timeout 15m ./rpc/server ./rpc/openenv ./agents/match ./agents/fleet/... ./agents/contest ./agents/contest/dropblox/... ./datasets/program/web
+race: race-servers race-batches race-training ## Go tests of concurrent packages under the race detector
+race race-%: export CGO_ENABLED := 1
+# Those left out are of one client that waits for each answer: they count allocations, bytes or refusals.
+race-servers:
+	$(GO) test -race -short -skip 'StepAllocatesNothing|ManyMappings|Refused|RecordLongGames|RecordMemory|CheckpointGoesOn|RelabelledPlay|ParseIsTheInverse|Damage|FuzzStates|ThatFloods|Bombs' $(AT_ONCE) -vet=off -timeout 15m ./rpc/server ./rpc/openenv ./agents/match ./agents/fleet/... ./agents/contest ./agents/contest/dropblox/... ./datasets/program/web
+race-batches:
 	$(GO) test -race -short -vet=off -timeout 15m -run 'SameBytes|Stream|Cancelled|CloneAll|Replay|Trace|Close|Panic' ./env/vec
+race-training:
 	$(GO) test -race -short -vet=off -timeout 15m -run 'TasksPlayTheSame|StopInARollout|WorkersChangeNothing|ARolloutHears' ./train/selfplay/...
 
 # Tests that mostly wait, beside those of the learners and apart from the others.

@@ -56,7 +56,7 @@ func TestFullDisk(t *testing.T) {
 	args := func(name string, more ...string) []string {
 		return append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name), "--backup=0", "--games=8",
 			"--rounds=64", "--batch=32", "--hidden=6", "--gates=2", "--gate-pairs=2", "--gate-ply=1",
-			"--iterations=100"}, more...)
+			"--iterations=40"}, more...)
 	}
 	require.NoError(t, command(t, args("alone")...))
 
