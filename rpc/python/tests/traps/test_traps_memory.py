@@ -86,8 +86,7 @@ def test_dropped_environments_are_freed(server: Server):
         assert (stats["handles"], stats["envs"]) == (0, 0)
         kept = []
         with pytest.raises(blockyard.LimitError, match="close"):
-            for _ in range(5000):
-                kept.append(client.make_vec("WinTetris-v0"))
+            kept.extend(client.make_vec("WinTetris-v0") for _ in range(5000))
         for env in kept:
             env.close()
             env.close()
