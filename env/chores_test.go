@@ -43,8 +43,8 @@ func TestMakeTestIsEverything(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
 	for _, part := range []string{
-		".ci/setup test", "gofmt -l", "vet ./...", "staticcheck ./...", ".ci/vulncheck", "-timeout 15m ./train/commands ./...", "test -race",
-		"pytest", "mypy --strict", "agents sign", "-buildmode=c-shared",
+		".ci/setup test", "gofmt -l", "vet ./...", "staticcheck ./...", ".ci/vulncheck",
+		"-timeout 15m ./train/commands ./...", "test -race", "pytest", "mypy --strict", "agents sign", "-buildmode=c-shared",
 	} {
 		require.Contains(t, string(out), part)
 	}
