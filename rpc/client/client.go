@@ -102,6 +102,11 @@ func (c *Client) send() error {
 		}
 	}
 	_, err := c.conn.Write(c.buf)
+	if err != nil { // a server that refuses a request before it has read it whole has said why
+		if _, failure, unread := wire.ReadResponse(c.r, nil); unread == nil && failure != nil {
+			return failure
+		}
+	}
 	return err
 }
 
