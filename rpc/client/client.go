@@ -4,6 +4,7 @@ package client
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -34,10 +35,9 @@ func Dial(ctx context.Context, address, token string) (*Client, error) {
 }
 
 // DialTLS is Dial for "tls:HOST:PORT", too. A nil config trusts the authorities of the system.
-func DialTLS(ctx context.Context, address, token string, config *tls.Config) (*Client, error) {
+func DialTLS(ctx context.Context, address, token string, config *tls.Config) (_ *Client, err error) {
 	network, rest, ok := strings.Cut(address, ":")
 	var conn net.Conn
-	var err error
 	switch {
 	case ok && (network == "unix" || network == "tcp"):
 		conn, err = (&net.Dialer{}).DialContext(ctx, network, rest)
@@ -101,13 +101,10 @@ func (c *Client) send() error {
 			return err
 		}
 	}
-	_, err := c.conn.Write(c.buf)
-	if err != nil { // a server that refuses a request before it has read it whole has said why
-		if _, failure, unread := wire.ReadResponse(c.r, nil); unread == nil && failure != nil {
-			return failure
-		}
+	if _, err := c.conn.Write(c.buf); err != nil {
+		return cmp.Or(c.failed(), err) // a server that refuses a request before it has read it whole has said why
 	}
-	return err
+	return nil
 }
 
 func (c *Client) receive(into any) error {
@@ -176,10 +173,9 @@ func (g *Games) Reset(options map[string]any) error { return g.CallSlab("reset",
 
 // Step plays the actions, one little-endian uint16 per row, and fills Slab. It allocates nothing.
 func (g *Games) Step(actions []byte) error {
-	c := g.c
-	c.id++
-	c.buf = wire.AppendStep(c.buf[:0], c.id, g.H, actions)
-	if err := c.send(); err != nil {
+	g.c.id++
+	g.c.buf = wire.AppendStep(g.c.buf[:0], g.c.id, g.H, actions)
+	if err := g.c.send(); err != nil {
 		return err
 	}
 	return g.fill()
@@ -187,16 +183,15 @@ func (g *Games) Step(actions []byte) error {
 
 // fill waits for a response and fills Slab.
 func (g *Games) fill() error {
-	c := g.c
-	if err := c.failed(); err != nil {
+	if err := g.c.failed(); err != nil {
 		return err
 	}
-	if _, err := io.ReadFull(c.r, g.mem); err != nil {
+	if _, err := io.ReadFull(g.c.r, g.mem); err != nil {
 		return err
 	}
-	if n, ok := wire.ReadHead(g.mem, c.id); !ok || n != g.Len {
+	if n, ok := wire.ReadHead(g.mem, g.c.id); !ok || n != g.Len {
 		return fmt.Errorf("response to request %d begins with % x, want a slab of %d bytes",
-			c.id, g.mem[:wire.HeadLen], g.Len)
+			g.c.id, g.mem[:wire.HeadLen], g.Len)
 	}
 	return nil
 }
