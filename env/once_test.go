@@ -25,7 +25,7 @@ var once = []struct{ what, who, why string }{
 	{"github.com/alecthomas/kong.New", "datasets/program", "usage errors and exit statuses are those of every program"},
 	{"type Outcome", "agents/contest", "a game that was played before a referee has one shape"},
 	{"type Option", "agents/contest agents/bots/entry", "a setting of a contest and one of an agent are data of two kinds"},
-	{"type Ledger", "rpc/server/limits", "what clients take is counted in one place"},
+	{"type Ledger", "rpc/session/limits", "what clients take is counted in one place"},
 	{"type Timeline", "datasets/record/playback", "the positions of a recorded game have one name"},
 	{"type Text", "agents/bots", "who wrote the text of an agent is part of its type"},
 	{"type Program", "datasets/program agents/contest agents/contest/dropblox", "a command line, and a bot as it is started"},

@@ -26,7 +26,7 @@ var owners = map[string]string{
 	"agents/play/analyst ranker":  "--agent of agents analyze; whatever a page asks for is foreign",
 	"agents/commands contestants": "--bot of agents host, arguments of agents tournament",
 	"rpc/commands openEnv":        "--opponents of serve",
-	"rpc/server/batch text":       "a client's own request, if the server was started with --trust-specs",
+	"rpc/session/batch text":      "a client's own request, if the server was started with --trust-specs",
 	"train/commands trust":        "--gate-against of this command line; else what a run's folder says is foreign",
 	"train/commands keepWeights":  "--gate-against of a new run",
 	"train/commands make":         "--teacher of train regret",

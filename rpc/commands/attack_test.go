@@ -17,9 +17,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // TestMemoryUnderAttack holds the memory of the process, without what it shares with clients, to its promise:

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program/ops/opstest"
-	"blockyard/rpc/client"
+	"blockyard/rpc/wire/client"
 )
 
 func deployed(t *testing.T, file string) []byte {

@@ -11,10 +11,10 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
-	"blockyard/rpc/server/limits"
 	"blockyard/rpc/server/listen"
+	"blockyard/rpc/session/limits"
+	"blockyard/rpc/wire/client"
 )
 
 // keys has the certificates of the tests.

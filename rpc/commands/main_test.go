@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
+	"blockyard/rpc/wire/client"
 )
 
 // TestMain lets the test binary be the program, so that tests can start it.

@@ -3,7 +3,7 @@ package commands
 import (
 	"fmt"
 
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 
 	"blockyard/datasets/program/ops"
 	"blockyard/rpc/server"

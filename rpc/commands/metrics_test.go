@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program/ops/opstest"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
+	"blockyard/rpc/wire/client"
 )
 
 // A client steps games; Prometheus' parser reads what it did. The values are those of stats.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/rpc/client"
 	"blockyard/rpc/server/listen"
+	"blockyard/rpc/wire/client"
 )
 
 type pingCmd struct {

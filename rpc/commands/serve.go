@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 
 	"github.com/alecthomas/kong"
 

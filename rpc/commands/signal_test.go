@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/rpc/client"
+	"blockyard/rpc/wire/client"
 )
 
 // searching opens games of Dropblox and begins a rollout with a policy whose next step alone would take many minutes.

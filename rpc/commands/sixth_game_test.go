@@ -20,7 +20,7 @@ import (
 
 	"blockyard/agents/match"
 	"blockyard/agents/match/tournament"
-	"blockyard/rpc/client"
+	"blockyard/rpc/wire/client"
 )
 
 // lines are what a new game adds to files that exist: one import and one line of a list each.

@@ -21,9 +21,9 @@ import (
 	"blockyard/env"
 	"blockyard/env/dropblox"
 	"blockyard/env/games"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // frozen returns bytes that blockyard 0.1.0 with protocol 1.1 wrote.

@@ -3,7 +3,7 @@ package commands
 import (
 	"testing"
 
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 
 	"github.com/stretchr/testify/require"
 )

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"unsafe"
 
-	"blockyard/rpc/client"
+	"blockyard/rpc/wire/client"
 )
 
 //export blockyard_open

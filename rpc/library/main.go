@@ -15,9 +15,9 @@ import (
 	"unsafe"
 
 	"blockyard/env/games"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
+	"blockyard/rpc/wire/client"
 )
 
 func main() {}

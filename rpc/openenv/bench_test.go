@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/rpc/server"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 )
 
 // BenchmarkStep is a step of a session and its answer, without the WebSocket.

@@ -12,7 +12,7 @@ import (
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/rpc/server"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 )
 
 // use calls a tool by an action over a WebSocket, and returns its result or the text of its error.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"

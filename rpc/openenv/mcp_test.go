@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"

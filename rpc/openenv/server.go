@@ -33,7 +33,7 @@ import (
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/server"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 )
 
 // A Server serves one game until Close. Drain and Close may be called on nil.

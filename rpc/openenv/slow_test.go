@@ -12,7 +12,7 @@ import (
 
 	"blockyard/env/games"
 	"blockyard/rpc/server"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 )
 
 // answered is what the server answers, without a connection.

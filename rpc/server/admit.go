@@ -11,8 +11,8 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/batch"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/batch"
+	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 )
 

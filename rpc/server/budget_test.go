@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // askShared asks for shared memory and returns the code of the error, 0 for none. It closes the file that it gets.

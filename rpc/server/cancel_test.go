@@ -11,8 +11,8 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
+	"blockyard/rpc/wire/client"
 )
 
 // A searcher is an agent whose choice, once a test wants it, lasts until its context ends. It counts choices that begin

@@ -16,9 +16,9 @@ import (
 	"blockyard/env/envtest/toy"
 	"blockyard/env/games"
 	"blockyard/env/vec"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // A silent is an agent that says nothing of what it remembers.

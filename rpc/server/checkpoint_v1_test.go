@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/rpc/client"
+	"blockyard/rpc/wire/client"
 )
 
 // A recorded is a checkpoint of version 1 as a server wrote it, how the environment was opened, and what its games

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env/games"
-	"blockyard/rpc/client"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // Records of episodes in progress go on elsewhere: each episode is recorded once, whole, as it would have been.

@@ -5,16 +5,16 @@ import (
 	"slices"
 	"testing"
 
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots/features"
 	"blockyard/env"
 	"blockyard/env/envtest/toy"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // seen are the globals that a seat observes, as features: the first changes with the

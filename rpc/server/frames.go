@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"blockyard/env/vec"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 
 	"github.com/stretchr/testify/require"
 

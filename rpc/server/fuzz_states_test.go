@@ -14,9 +14,9 @@ import (
 	"blockyard/env"
 	"blockyard/env/blocking"
 	"blockyard/env/games"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // longest is how many steps a game may take from a restored position to its end.

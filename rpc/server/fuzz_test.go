@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/rpc/client"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // FuzzRestore restores states with bytes changed: refused, or a game that can be looked

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/server/listen"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // limited asserts that err is about this limit and tells its value and how to raise it.

@@ -14,9 +14,9 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // local is a client of a server in this process that has said hello.

@@ -10,9 +10,9 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/env"
-	"blockyard/rpc/server/batch"
-	"blockyard/rpc/server/checkpoint"
-	"blockyard/rpc/server/memory"
+	"blockyard/rpc/session/batch"
+	"blockyard/rpc/session/checkpoint"
+	"blockyard/rpc/session/memory"
 	"blockyard/rpc/wire"
 )
 

@@ -10,8 +10,8 @@ import (
 	"blockyard/env/ansi"
 	"blockyard/env/games"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/batch"
-	"blockyard/rpc/server/memory"
+	"blockyard/rpc/session/batch"
+	"blockyard/rpc/session/memory"
 	"blockyard/rpc/wire"
 )
 

@@ -1,7 +1,7 @@
 package server
 
 import (
-	"blockyard/rpc/server/batch"
+	"blockyard/rpc/session/batch"
 	"blockyard/rpc/wire"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/batch"
-	"blockyard/rpc/server/memory"
+	"blockyard/rpc/session/batch"
+	"blockyard/rpc/session/memory"
 	"blockyard/rpc/wire"
 )
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"blockyard/env/vec"
-	"blockyard/rpc/server/batch"
-	"blockyard/rpc/server/memory"
+	"blockyard/rpc/session/batch"
+	"blockyard/rpc/session/memory"
 	"blockyard/rpc/wire"
 )
 

@@ -14,9 +14,9 @@ import (
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // A counted agent counts how often it is asked.

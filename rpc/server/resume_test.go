@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/rpc/client"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // saveOne returns a checkpoint of n games of Block Battle against random, and the games.

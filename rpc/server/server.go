@@ -8,7 +8,7 @@
 // Two rules keep a step fast. First, it allocates no memory. Second, each slab is written only once:
 // directly in the memory from which it is sent, or in memory that is shared with the client. A client
 // may write to shared memory at any time; the server therefore copies actions out of it before using
-// them, and keeps what it needs after writing a slab in private memory as well (see share.go).
+// them, and keeps what it needs after writing a slab in private memory as well (see share.go of package batch).
 package server
 
 import (
@@ -28,7 +28,7 @@ import (
 	"blockyard/agents/bots/features"
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 )
 

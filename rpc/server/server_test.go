@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,10 +25,10 @@ import (
 	"blockyard/env/blockbattle"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/vec"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/server/listen"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // first is an agent that plays the lowest legal action.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"blockyard/env/vec"
-	"blockyard/rpc/server/batch"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/batch"
+	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 )
 

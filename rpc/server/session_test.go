@@ -11,8 +11,8 @@ import (
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 	"blockyard/env/vec"
-	"blockyard/rpc/client"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 func opened(t *testing.T, game string, options map[string]any) *client.Games {

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // shared opens games twice on one server, once with slots.

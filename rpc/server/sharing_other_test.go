@@ -5,7 +5,7 @@ package server_test
 import (
 	"testing"
 
-	"blockyard/rpc/client"
+	"blockyard/rpc/wire/client"
 )
 
 // sharedSlab ends the test: memory is shared on Linux only.

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"blockyard/rpc/client"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // A sharing is games that share memory with the server, over a unix socket.

@@ -16,9 +16,9 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // received is the result of recv.

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env/games"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // parsed asks a server what actions texts are.

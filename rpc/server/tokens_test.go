@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // TestTokensHaveLimits holds all connections with one token to its limits; others have the server's.

@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 
 	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/server/listen"
+	"blockyard/rpc/wire/client"
 
 	"github.com/stretchr/testify/require"
 )

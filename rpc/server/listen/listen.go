@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"blockyard/datasets/program/disk"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 )
 
 // bufferSize is the size of a connection's socket buffers. It is small enough that the pages of a slab move from one

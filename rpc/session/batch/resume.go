@@ -7,8 +7,8 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/checkpoint"
-	"blockyard/rpc/server/games"
+	"blockyard/rpc/session/checkpoint"
+	"blockyard/rpc/session/recorder"
 )
 
 // A revived is a game that is being resumed, with the agents that will play in it.
@@ -179,14 +179,14 @@ func (b *Batch) loadPolicy(text string) (vec.AgentFactory, error) {
 }
 
 // recordings reads the records in progress of some of the games in list.
-func (b *Batch) recordings(lines []byte, list []int) ([]games.Recording, error) {
+func (b *Batch) recordings(lines []byte, list []int) ([]recorder.Recording, error) {
 	switch {
 	case len(lines) == 0:
 		return nil, nil
 	case b.Recorder == nil || b.Recorder.Stopped():
 		return nil, badParams("resume: drafts: handle %d is not being recorded: call record first", b.ID)
 	}
-	all, err := games.ReadInProgress(lines, list, b.Config.Seats)
+	all, err := recorder.ReadInProgress(lines, list, b.Config.Seats)
 	if err != nil {
 		return nil, badParams("resume: drafts, %v", err)
 	}

@@ -12,8 +12,8 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/games"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
+	"blockyard/rpc/session/recorder"
 	"blockyard/rpc/wire"
 )
 
@@ -35,9 +35,9 @@ type Batch struct {
 	Ended   []int        // games that ended in the last step
 
 	Opponents *Opponents
-	Policy    *Policy         // plays rollouts; nil for random actions
-	Recorder  *games.Recorder // nil if no episode is recorded
-	Stream    *Stream         // nil before its first game is sent
+	Policy    *Policy            // plays rollouts; nil for random actions
+	Recorder  *recorder.Recorder // nil if no episode is recorded
+	Stream    *Stream            // nil before its first game is sent
 
 	agents *Agents
 	tab    *limits.Tab

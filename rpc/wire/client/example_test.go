@@ -1,16 +1,16 @@
 package client_test
 
 import (
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"log"
 
 	"blockyard/env/games"
-	"blockyard/rpc/client"
 	"blockyard/rpc/server"
 	"blockyard/rpc/server/listen"
+	"blockyard/rpc/wire/client"
 )
 
 // Play two games of Dropblox with the first legal action of each, on a server in this process.

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 
 	"blockyard/env/vec"
-	"blockyard/rpc/server/limits"
-	"blockyard/rpc/server/memory"
+	"blockyard/rpc/session/limits"
+	"blockyard/rpc/session/memory"
 	"blockyard/rpc/wire"
 )
 

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"blockyard/env/vec"
-	"blockyard/rpc/server/memory"
+	"blockyard/rpc/session/memory"
 	"blockyard/rpc/wire"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/checkpoint"
-	"blockyard/rpc/server/games"
+	"blockyard/rpc/session/checkpoint"
+	"blockyard/rpc/session/recorder"
 	"blockyard/rpc/wire"
 )
 
@@ -258,13 +258,13 @@ func (b *Batch) Record(every int64, list []int, names []string, most *int64) err
 			return badParams("record: memory is %d, want %d to %d", memory, leastRecords, mostRecords)
 		}
 	}
-	what := games.Options{Game: b.Game, Envs: b.Config.Envs, First: b.First, Every: uint64(every), Memory: memory,
+	what := recorder.Options{Game: b.Game, Envs: b.Config.Envs, First: b.First, Every: uint64(every), Memory: memory,
 		Largest: min(memory, int64(b.tab.Room())), Chosen: make([]bool, b.Config.Envs),
 		Players: func(i int) []string { return b.Players(i, names) }}
 	for _, i := range list {
 		what.Chosen[i] = true
 	}
-	r := games.NewRecorder(what)
+	r := recorder.NewRecorder(what)
 	if err := b.tab.Add(r.Size()); err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/checkpoint"
+	"blockyard/rpc/session/checkpoint"
 	"blockyard/rpc/wire"
 )
 

@@ -1,5 +1,5 @@
 // Package client is a Go client of the server: for tests, benchmarks and small tools. The methods,
-// their options and the fields of a slab are those of ../PROTOCOL.md.
+// their options and the fields of a slab are those of ../../PROTOCOL.md.
 package client
 
 import (

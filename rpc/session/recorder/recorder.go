@@ -1,5 +1,5 @@
-// Package games writes down the games that clients play on a server: those in progress, and others until fetched.
-package games
+// Package recorder writes down the games that clients play on a server: those in progress, and others until fetched.
+package recorder
 
 import (
 	"bytes"

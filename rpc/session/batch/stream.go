@@ -7,8 +7,8 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/limits"
-	"blockyard/rpc/server/memory"
+	"blockyard/rpc/session/limits"
+	"blockyard/rpc/session/memory"
 )
 
 // A Stream steps games in the background, each into its rows of the own slab; Gather collects those that are done.

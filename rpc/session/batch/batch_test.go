@@ -10,7 +10,7 @@ import (
 	"blockyard/env"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 )
 

@@ -8,8 +8,8 @@ import (
 	"blockyard/agents/bots/entry"
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/server/checkpoint"
-	"blockyard/rpc/server/limits"
+	"blockyard/rpc/session/checkpoint"
+	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 )
 
