@@ -133,7 +133,7 @@ func (a *Agent) unknown(name, more string) error {
 
 // find makes a the program of a command line, which must exist.
 func (a *Agent) find(command string) (err error) {
-	a.Kind, a.program.Argv = Program, contest.Command(command)
+	a.Kind, a.program = Program, contest.Program{Argv: contest.Command(command), Cage: contest.Trusted}
 	if len(a.program.Argv) == 0 {
 		return errors.New("exec: no command is named")
 	}
@@ -216,7 +216,7 @@ func (a *Agent) Program() (contest.Program, error) {
 		game = entry.Base(a.game)
 	}
 	self, err := os.Executable()
-	return contest.Program{Argv: []string{self, "bot", game, "--agent", a.Spec}}, err
+	return contest.Program{Argv: []string{self, "bot", game, "--agent", a.Spec}, Cage: contest.Trusted}, err
 }
 
 // Recorded is who a record says that played: the alias, or what Parse reads as the same agent.

@@ -100,7 +100,7 @@ func (c *hostCmd) players(ctx context.Context, g *env.Game) (list []contest.Play
 		case err != nil:
 			return nil, forget, program.Usage(fmt.Errorf("bot %d: %w", k+1, err))
 		case c.Isolate == cage.Off:
-			p.Cage = nil
+			p.Cage = cage.Opened(p.Cage)
 		case c.Isolate == cage.Require && a.Kind == bots.Program:
 			p.Cage = cage.For(p.Argv, p.Dir)
 		}
@@ -179,7 +179,7 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 	}
 	var bots []*dropbloxcontest.Program
 	for _, p := range players {
-		if h.settings["own-dir"] == "true" {
+		if h.settings["own-dir"] == "true" && p.Dir == "" {
 			p.Dir = filepath.Dir(p.Argv[0])
 		}
 		bots = append(bots, &dropbloxcontest.Program{Program: p.Program, Name: strings.TrimPrefix(p.Name, "exec:")})

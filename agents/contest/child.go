@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 )
@@ -18,70 +19,73 @@ const (
 
 var errStuck = errors.New("the program was killed but has not ended")
 
+// A Spec says which program to start, and how.
 type Spec struct {
 	Argv []string
-	Dir  string // working directory; "" is that of this process
-	// Memory is how many bytes the program may use, with all that it starts; 0 is no limit. Past it,
-	// it is killed and Excess called. Linux only; elsewhere there is no limit.
+	Dir  string // working directory; "" is that of this process, or the one with which its cage begins
+	// Cage contains the program. There is no default: a program that the user trusts is in the cage Trusted.
+	Cage Cage
+	// Memory is how many bytes the program may use, with all that it starts; 0 is no limit. Past it, it is killed and
+	// Excess called. Linux only; elsewhere there is no limit.
 	Memory int64
 	Excess func(why string) // from another goroutine, if the program is ended for what it takes; may be nil
-	// Isolate keeps all processes together that the program starts, so that none outlives it, also if they move to
-	// other groups and sessions; see isolate_linux.go. The exit status of a program that a signal has ended is then
-	// 128 and the number of the signal, except with Frames.
-	Isolate bool
-	// Cage contains the program; nil is none. It does not go together with Frames.
-	Cage Cage
 	// Stdout and Stderr read the program's output to its end, each in a goroutine of its own.
 	// A nil reader discards the output.
 	Stdout, Stderr func(r io.Reader)
-	// Input opens a pipe to standard input, Child.In, which is empty otherwise. Frames exclude it.
+	// Stdin is the program's standard input. With Input, that is a pipe, Child.In. Without both it is empty.
+	Stdin *os.File
 	Input bool
-	// Frames, if not nil, opens two more pipes: the program reads Child.In as file 3 and
+	// Frames, if not nil, opens two more pipes: the program, which is in the cage Trusted, reads Child.In as file 3 and
 	// writes file 4, which Frames reads. On Windows they are standard input and output.
 	Frames func(r io.Reader)
 }
 
 // A Child is a supervised program in a process group of its own. Its outputs are always read, and Kill leaves no
-// process, goroutine or file behind. Only here does this project start programs that it does not trust.
+// process, goroutine or file behind. Only StartChild starts programs that this project does not trust.
 type Child struct {
 	In *os.File // what the program reads; nil if it reads nothing
 
 	cmd     *exec.Cmd
-	mark    string     // in the environment of what it starts; see contain
 	outs    []*os.File // what it writes
 	readers sync.WaitGroup
 	exited  chan struct{}
 	state   *os.ProcessState // set when the program has been collected
 	once    sync.Once
 	err     error
-	guest   Guest // nil if there is no cage
+	guest   Guest
 }
 
-// A Cage keeps a program from all but what it needs. Package cage has one; programs that are bundled do without.
+// A Cage says what a program may reach. Package cage has the one for programs of strangers.
 type Cage interface {
-	// Enclose makes cmd, which has not started, start contained. Before is a command that runs the program if it is in a
-	// PID namespace, which ends with that command's process; alone reports whether it is. Memory is as in Spec.
-	Enclose(cmd *exec.Cmd, before []string, memory int64) (g Guest, alone bool, err error)
+	// Enclose returns a command, not started yet, that runs the program of s in the cage. It does not look at the
+	// program's files: what this process sees there need not be what the program will see.
+	Enclose(s *Spec) (*exec.Cmd, Guest, error)
 }
 
-// A Guest is a program in its cage.
+// A Guest is a program in its cage. The process is that of the cage's command, which has started and not been collected.
 type Guest interface {
-	// Excess returns what the program takes too much of, "" for nothing, when all its processes have that many threads.
-	Excess(threads int) string
-	Leave() // removes what belonged to the program, which has ended
+	Excess(p *os.Process) string // what the program takes too much of, "" for nothing
+	Terminate(p *os.Process)     // asks the program to end
+	Kill(p *os.Process)          // ends the program, with all that it has started
+	Leave()                      // removes what belonged to the program, which has ended or never started
 }
 
+// StartChild starts the program of s in its cage.
 func StartChild(s Spec) (*Child, error) {
-	if len(s.Argv) == 0 {
+	switch {
+	case len(s.Argv) == 0:
 		return nil, errors.New("no command")
+	case s.Cage == nil:
+		return nil, fmt.Errorf("program %s: it has no cage", s.Argv[0])
 	}
-	c := &Child{cmd: exec.Command(s.Argv[0], s.Argv[1:]...), exited: make(chan struct{})}
-	c.cmd.Dir = s.Dir
+	cmd, guest, err := s.Cage.Enclose(&s)
+	if err != nil {
+		return nil, err
+	}
+	c := &Child{cmd: cmd, guest: guest, exited: make(chan struct{})}
 	confine(c.cmd)
-	mark, guest, err := contain(c.cmd, &s)
-	c.mark, c.guest = mark, guest
-	var ends []*os.File           // the child's ends of the pipes
-	var reads []func(r io.Reader) // of c.outs
+	ends := slices.Clone(cmd.ExtraFiles) // the child's ends of the pipes
+	var reads []func(r io.Reader)        // of c.outs
 	pipe := func() (r, w *os.File) {
 		if err == nil {
 			r, w, err = os.Pipe()
@@ -98,7 +102,9 @@ func StartChild(s Spec) (*Child, error) {
 		c.outs, ends, reads = append(c.outs, r), append(ends, w), append(reads, read)
 		return w
 	}
-	if s.Input {
+	if s.Stdin != nil {
+		c.cmd.Stdin = s.Stdin
+	} else if s.Input {
 		c.cmd.Stdin = in()
 	}
 	if s.Stdout != nil {
@@ -121,37 +127,27 @@ func StartChild(s Spec) (*Child, error) {
 	}
 	if err != nil {
 		c.closeFiles()
-		if c.guest != nil {
-			c.guest.Leave()
-		}
+		c.guest.Leave()
 		return nil, err
 	}
 	for i, read := range reads {
 		c.readers.Go(func() { read(c.outs[i]) })
 	}
-	if s.Memory > 0 || c.guest != nil {
-		c.readers.Go(func() { c.watch(s.Memory, s.Excess) })
-	}
+	c.readers.Go(func() { c.watch(s.Excess) })
 	return c, nil
 }
 
 // watch kills the program when it takes more than it may. It returns when the program has ended.
-func (c *Child) watch(most int64, excess func(why string)) {
+func (c *Child) watch(excess func(why string)) {
 	for !c.Exit(watchPeriod) {
-		memory, threads := usage(c.cmd.Process.Pid)
-		why := ""
-		if most > 0 && memory > most {
-			why = fmt.Sprintf("it uses %d MiB of memory, want at most %d", memory>>20, most>>20)
-		} else if c.guest != nil {
-			why = c.guest.Excess(threads)
-		}
+		why := c.guest.Excess(c.cmd.Process)
 		if why == "" {
 			continue
 		}
 		if excess != nil {
 			excess(why)
 		}
-		signalGroup(c.cmd.Process, true)
+		c.guest.Kill(c.cmd.Process)
 		return
 	}
 }
@@ -171,7 +167,8 @@ func (c *Child) Exit(d time.Duration) bool {
 	}
 }
 
-func (c *Child) Terminate() { signalGroup(c.cmd.Process, false) }
+// Terminate asks the program to end.
+func (c *Child) Terminate() { c.guest.Terminate(c.cmd.Process) }
 
 // Kill ends the program and its group, waits for the readers of its output and closes all pipes. It returns nil after
 // exit status 0, or else how the program ended (*exec.ExitError). It is safe to call again and concurrently.
@@ -184,7 +181,7 @@ func (c *Child) kill() {
 	if c.In != nil {
 		c.In.Close()
 	}
-	signalGroup(c.cmd.Process, true)
+	c.guest.Kill(c.cmd.Process)
 	c.err = errStuck
 	if c.Exit(reapTime) {
 		c.err = nil
@@ -195,10 +192,7 @@ func (c *Child) kill() {
 			c.err = &exec.ExitError{ProcessState: c.state}
 		}
 	}
-	sweep(c.mark)
-	if c.guest != nil {
-		c.guest.Leave()
-	}
+	c.guest.Leave()
 	// The group has ended, and its ends of the pipes are closed. Only a process that has left
 	// the group can still hold one open; it is not waited for.
 	until := time.Now().Add(drainTime)

@@ -9,7 +9,12 @@ import (
 )
 
 // confine makes cmd the leader of a process group, so that all it starts can be ended with it.
-func confine(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func confine(cmd *exec.Cmd) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = !cmd.SysProcAttr.Setsid // which makes a group, too
+}
 
 // giveFrames makes the pipes of frames the files 3 and 4, so that what a program prints goes elsewhere.
 func giveFrames(cmd *exec.Cmd, in, out *os.File) { cmd.ExtraFiles = []*os.File{in, out} }

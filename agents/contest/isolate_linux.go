@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// On Linux a program that is isolated runs in a PID namespace of its own: when its first process ends, the kernel ends
+// On Linux a trusted program runs in a PID namespace of its own: when its first process ends, the kernel ends
 // all others in it, whatever groups and sessions they have moved to. That first process is a shell that waits for
 // the program, because signals do to the first process of a namespace only what it has asked for. It is killed when
 // the thread that started it ends, and so with this process, also by kill -9.
@@ -32,7 +32,7 @@ var namespace = sync.OnceValue(func() uintptr {
 	for _, flags := range []uintptr{syscall.CLONE_NEWPID, syscall.CLONE_NEWPID | syscall.CLONE_NEWUSER} {
 		probe := exec.Command(shim[0], append(shim[1:len(shim):len(shim)], "true")...)
 		probe.SysProcAttr = &syscall.SysProcAttr{}
-		Namespaces(probe.SysProcAttr, flags)
+		namespaces(probe.SysProcAttr, flags)
 		if probe.Run() == nil {
 			return flags
 		}
@@ -40,8 +40,8 @@ var namespace = sync.OnceValue(func() uintptr {
 	return 0
 })
 
-// Namespaces makes a process start in new namespaces. In a user namespace it keeps its user and group.
-func Namespaces(attr *syscall.SysProcAttr, flags uintptr) {
+// namespaces makes a process start in new namespaces. In a user namespace it keeps its user and group.
+func namespaces(attr *syscall.SysProcAttr, flags uintptr) {
 	attr.Cloneflags = flags
 	if flags&syscall.CLONE_NEWUSER != 0 {
 		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
@@ -55,26 +55,19 @@ var adopting = sync.OnceFunc(func() {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
 })
 
-// contain prepares cmd, which has not started, to be kept apart as s asks for. A program with Frames keeps its exit
-// status and its other open files, and gets no namespace. What has none gets a mark, by which its processes are found.
-func contain(cmd *exec.Cmd, s *Spec) (mark string, g Guest, err error) {
-	if s.Cage == nil && !s.Isolate || cmd.Err != nil || !executable(cmd) { // Start says what is wrong
-		return "", nil, nil
-	}
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	alone := s.Cage == nil && s.Frames == nil && namespace() != 0
-	if s.Cage != nil {
-		g, alone, err = s.Cage.Enclose(cmd, shim, s.Memory)
-	} else if alone {
-		cmd.Path, cmd.Args = shim[0], slices.Concat(shim, []string{cmd.Path}, cmd.Args[1:])
-		Namespaces(cmd.SysProcAttr, namespace())
-	}
-	if err == nil && !alone {
+// isolate prepares cmd, which has not started, so that nothing that it starts outlives it. A program with frames keeps
+// its exit status and its other open files, and gets no namespace. What has none gets a mark, by which it is found.
+func isolate(cmd *exec.Cmd, frames bool) (mark string) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if frames || namespace() == 0 || !executable(cmd) { // the start says what is wrong with a file
 		adopting()
 		mark = fmt.Sprintf("BLOCKYARD_CHILD=%d.%x", os.Getpid(), rand.Uint64())
 		cmd.Env = append(cmd.Environ(), mark)
+		return mark
 	}
-	return mark, g, err
+	cmd.Path, cmd.Args = shim[0], slices.Concat(shim, []string{cmd.Path}, cmd.Args[1:])
+	namespaces(cmd.SysProcAttr, namespace())
+	return ""
 }
 
 func executable(cmd *exec.Cmd) bool {
@@ -143,35 +136,4 @@ func processes(file string, each func(pid int, text []byte)) {
 			}
 		}
 	}
-}
-
-// usage returns the resident bytes and the threads of a process, its group, and all that they have started.
-func usage(root int) (memory int64, threads int) {
-	type process struct{ parent, group, threads, pages int }
-	all := map[int]process{}
-	processes("stat", func(pid int, text []byte) {
-		// The second field, a name in brackets, may contain anything. The fields behind it begin with the third, and
-		// fields[21] is the resident memory in pages.
-		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-		if len(fields) >= 22 {
-			number := func(k int) int { n, _ := strconv.Atoi(string(fields[k])); return n }
-			all[pid] = process{number(1), number(2), number(17), number(21)}
-		}
-	})
-	belongs := func(pid int) bool {
-		for range len(all) { // a process ID may have been given anew: parents could form a circle
-			p, ok := all[pid]
-			if !ok || pid == root || p.group == root {
-				return ok
-			}
-			pid = p.parent
-		}
-		return false
-	}
-	for pid, p := range all {
-		if belongs(pid) {
-			memory, threads = memory+int64(p.pages)*int64(os.Getpagesize()), threads+p.threads
-		}
-	}
-	return memory, threads
 }

@@ -48,7 +48,8 @@ type Process struct {
 	extra   int // lines beside the answers
 	told    bool
 	gone    bool
-	last    Tail // of standard error
+	excess  string // what it took too much of, for which it was ended
+	last    Tail   // of standard error
 }
 
 // Ask writes lines and then waits, for at most limit, for the first line that begins and ends after that. Earlier
@@ -118,6 +119,13 @@ func (p *Process) listen(r io.Reader) {
 	p.gone = true
 	p.mu.Unlock()
 	p.signal()
+}
+
+// ended notes for what the program has been ended.
+func (p *Process) ended(why string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.excess = why
 }
 
 func (p *Process) signal() {
@@ -250,7 +258,7 @@ func Command(line string) []string {
 // Odd says for the bot's author what was odd since it last was asked, or, by the error of Ask, why it did not answer.
 func (p *Process) Odd(err error) (out []string) {
 	p.mu.Lock()
-	partial, extra, total := p.partial, p.extra, p.total
+	partial, extra, total, excess := p.partial, p.extra, p.total, p.excess
 	if p.told {
 		extra = 0
 	}
@@ -264,6 +272,8 @@ func (p *Process) Odd(err error) (out []string) {
 		out = append(out, fmt.Sprintf("no answer, but %d bytes without a line end: end the line and flush", partial))
 	case errors.Is(err, ErrLate):
 		out = append(out, "no answer: not a byte has arrived since the request; a program that answers must flush")
+	case errors.Is(err, ErrGone) && excess != "":
+		out = append(out, "the program was ended: "+excess)
 	case errors.Is(err, ErrGone) && total >= maxChatter:
 		out = append(out, fmt.Sprintf("no more is read: it has written %d MiB in a game", maxChatter>>20))
 	case errors.Is(err, ErrGone) && p.child.Exit(endTime):

@@ -24,7 +24,7 @@ func start(t *testing.T, script string) (*Process, func() []string) {
 	t.Helper()
 	var mu sync.Mutex
 	var said []string
-	p, err := Program{Argv: []string{"/bin/sh", "-c", script}}.Start(func(line string) {
+	p, err := Program{Argv: []string{"/bin/sh", "-c", script}, Cage: Trusted}.Start(func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
 		said = append(said, line)
@@ -230,7 +230,7 @@ func TestStartRefuses(t *testing.T) {
 	files := openFiles(t)
 	_, err := Program{}.Start(nil)
 	require.ErrorContains(t, err, "no command")
-	_, err = Program{Argv: []string{"/nowhere/at/all"}}.Start(nil)
+	_, err = Program{Argv: []string{"/nowhere/at/all"}, Cage: Trusted}.Start(nil)
 	require.ErrorContains(t, err, "/nowhere/at/all")
 	require.LessOrEqual(t, openFiles(t), files)
 }

@@ -78,11 +78,12 @@ func (e *ExternalAgent) Close() error {
 	return e.process.Close()
 }
 
+// A Program says how to start a bot. The fields are those of Spec; without a cage it does not start.
 type Program struct {
 	Argv   []string
-	Dir    string // working directory; "" is that of this process
-	Memory int64  // bytes that it may use, with all that it starts; 0 is no limit
-	Cage   Cage   // what it may reach; nil is all that this process may
+	Dir    string
+	Memory int64
+	Cage   Cage
 }
 
 // A Player is a program that plays, with its names.
@@ -100,14 +101,14 @@ func (p Program) Start(errs func(line string)) (*Process, error) {
 	}
 	bot := &Process{answer: make(chan struct{}, 1)}
 	spec := Spec{
-		Argv: p.Argv, Dir: p.Dir, Memory: p.Memory, Isolate: true, Cage: p.Cage, Input: true, Stdout: bot.listen,
+		Argv: p.Argv, Dir: p.Dir, Memory: p.Memory, Cage: p.Cage, Input: true, Stdout: bot.listen,
 		Stderr: func(r io.Reader) {
 			passLines(r, func(line string) {
 				fmt.Fprintln(&bot.last, line)
 				errs(line)
 			})
 		},
-		Excess: func(why string) { errs("ended: " + why) },
+		Excess: bot.ended,
 	}
 	var err error
 	if bot.child, err = StartChild(spec); err != nil {

@@ -1,10 +1,24 @@
-// Package cage contains programs that somebody else wrote. On Linux it needs no root: the program that starts them runs
-// itself again, and that process puts up the walls, as far as the kernel has them, and then becomes the contained
-// program. The walls are one list, in walls_linux.go. Elsewhere than on Linux there are none.
+// Package cage contains programs that somebody else wrote. It needs no root.
+//
+// On Linux with bubblewrap (the command bwrap), a contained program has a file system, processes, a network and a
+// memory of its own, which bubblewrap makes of namespaces: the system's programs and libraries are there to be read, and
+// so is what its Cage names. Everything else is absent. The program's own files are read-only in /bot. Its working
+// folder, /work/bot, is a copy of them in a tmpfs of fixed size, which begins anew with each process and goes with it.
+// seccomp allows it the system calls of a list, and the host measures what no file system or limit bounds (room_linux.go).
+//
+// Bubblewrap was chosen over code of our own because others test it, it needs no second start of this program inside
+// (which took longer than all the rest), and because its arguments are the list of all that a program sees. Landlock is
+// not used beside it: in a root of its own there is nothing left for it to forbid.
+//
+// Where bubblewrap or the namespaces that it needs are missing, this program runs itself again, and that process puts
+// up the walls that the kernel has (Landlock, seccomp, limits; see walls_linux.go) and becomes the contained program.
+// Its working folder is then a copy in the system's folder for temporary files. Missing names what is not to be had
+// here. Elsewhere than on Linux there are no walls, only the working folder of its own.
 package cage
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,8 +26,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"blockyard/agents/contest"
 )
@@ -23,7 +35,7 @@ type Mode string
 
 // The modes.
 const (
-	Auto    Mode = "auto"    // the programs of others, by the walls that this kernel has
+	Auto    Mode = "auto"    // the programs of others, by the walls that this machine has
 	Require Mode = "require" // the same, and it is an error if a wall is missing
 	Off     Mode = "off"     // none
 )
@@ -36,13 +48,12 @@ func (m Mode) Check() error {
 	return nil
 }
 
-// Limits bound what a contained program takes from the machine. Past one of them it is ended.
+// Limits bound what a contained program takes from the machine. Past one of them it is ended, or refused more.
 type Limits struct {
-	Memory  int64 // bytes, with all that it starts; 0 is no limit
-	Disk    int64 // bytes of its folder and its temporary files, beside what was there
-	Files   int   // number of these files
+	Disk    int64 // bytes that it may write, in its working folder and in folders for temporary files
+	Files   int   // number of files there
 	Threads int   // of all its processes together
-	Open    int   // open files of a process
+	Open    int   // open files of a process; all together may have four times as many
 }
 
 // The limits of bots and of compilers.
@@ -51,19 +62,35 @@ var (
 	Compiler = Limits{Disk: 1 << 30, Files: 100_000, Threads: 4096, Open: 4096}
 )
 
-// A Cage says what a contained program may reach, beside the system's programs and libraries.
+// A Cage says what a contained program may reach, beside the system's programs and libraries. All paths are absolute.
 type Cage struct {
-	Own    string   // folder that it may read and write, which the limits count; "" is none
+	Files  string   // a folder with which the program's working folder begins, also if Hidden has it; "" for an empty one
+	Also   string   // a path under which the program knows its working folder, too; "" for none
+	Dir    string   // where it starts, if Spec.Dir does not say: a path, or one below the working folder
 	Read   []string // files and folders that it may read
+	Write  []string // folders that it may write, beside its working folder
 	Hidden []string // what it may not read although it is in one of these folders
 	Env    []string // variables for it, beside those of the environment that are passed on
+	Open   bool     // there are no walls: the program may do what this process may
 	Limits
 }
 
-// For returns the cage of a command that somebody named: it may read the folder in which its files are, such as bots/a
-// of "python3 bots/a/bot.py", without what is hidden there, and write it if nothing is.
+var _ contest.Cage = (*Cage)(nil)
+
+// Large folders are not copied for each process: what begins in one may only read it.
+const (
+	mostCopied      = 64 << 20 // bytes
+	mostCopiedFiles = 2000
+)
+
+// For returns the cage of a command that somebody named: its working folder is a copy of the folder in which its files
+// are, such as bots/a of "python3 bots/a/bot.py", without what is hidden there.
 func For(argv []string, dir string, hidden ...string) *Cage {
-	c := &Cage{Limits: Bot}
+	dir, err := filepath.Abs(dir)
+	c := &Cage{Limits: Bot, Dir: dir}
+	if err != nil {
+		return c // this process has no working folder any more, so that no file was named
+	}
 	for _, path := range hidden {
 		if path, err := filepath.Abs(path); err == nil {
 			c.Hidden = append(c.Hidden, path)
@@ -74,13 +101,15 @@ func For(argv []string, dir string, hidden ...string) *Cage {
 		if info, err := os.Stat(file); err == nil && !info.IsDir() {
 			folder = filepath.Dir(file)
 		}
+		bytes, files := size(mostCopiedFiles, folder)
 		switch {
-		case slices.ContainsFunc(system, func(s string) bool { return within(file, s) }):
+		case slices.ContainsFunc(system, func(s string) bool { return within(file, s) }),
+			slices.ContainsFunc(c.Hidden, func(h string) bool { return within(file, h) }):
 		case private(folder):
 			c.Read = append(c.Read, file)
-		case c.Own == "" && !slices.ContainsFunc(c.Hidden, func(h string) bool { return within(h, folder) }):
-			c.Own = folder
-		default:
+		case c.Files == "" && bytes <= mostCopied && files <= mostCopiedFiles:
+			c.Files, c.Also = folder, folder
+		case !within(folder, c.Files):
 			c.Read = append(c.Read, folder)
 		}
 	}
@@ -108,7 +137,7 @@ func Named(argv []string, dir string) (files []string) {
 // within reports whether path is folder or lies in it; both are absolute.
 func within(path, folder string) bool {
 	rest, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rest)
+	return err == nil && folder != "" && filepath.IsLocal(rest)
 }
 
 // private reports whether a folder is so general that no program may read it as its own: it holds the home folder or
@@ -139,22 +168,24 @@ func without(path string, hidden []string) (list []string) {
 	return list
 }
 
-// size returns how much is in some folders, and stops counting past a number of files.
-func size(most int, folders ...string) (bytes int64, files int) {
-	for _, folder := range folders {
-		_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return nil // it was removed meanwhile, or cannot be read
-			}
-			if files++; files > most {
-				return fs.SkipAll
-			}
-			if info, err := d.Info(); err == nil && d.Type().IsRegular() {
-				bytes += info.Size()
-			}
-			return nil
-		})
-	}
+// size returns how much is in a folder, and stops counting past a number of files. A path that is too long to be
+// looked at counts as more than that.
+func size(most int, folder string) (bytes int64, files int) {
+	_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+		if isTooLong(err) {
+			files = most + 1
+		}
+		if err != nil {
+			return nil // it was removed meanwhile, or cannot be read
+		}
+		if files++; files > most {
+			return fs.SkipAll
+		}
+		if info, err := d.Info(); err == nil && d.Type().IsRegular() {
+			bytes += info.Size()
+		}
+		return nil
+	})
 	return bytes, files
 }
 
@@ -172,165 +203,102 @@ func Remove(folder string) error {
 	return os.RemoveAll(folder)
 }
 
-// walkShare is which part of the time, at most, is spent on looking at the files of a program.
-const walkShare = 50
-
-// A guest is a program in its cage. The host looks at what it takes of the machine, with all that it has started, where
-// no limit of the system counts that.
-type guest struct {
-	limits  Limits
-	scratch string   // a folder for its temporary files, in its own folder if it may write there
-	folders []string // which it may write
-	bytes   int64    // what was in them
-	files   int
-	next    time.Time // to look at them
+// Opened returns the cage without walls, if it is one of this package.
+func Opened(c contest.Cage) contest.Cage {
+	if closed, ok := c.(*Cage); ok {
+		open := *closed
+		open.Open = true
+		return &open
+	}
+	return c
 }
 
-var _ contest.Cage = (*Cage)(nil)
-
-func (c *Cage) Enclose(cmd *exec.Cmd, before []string, memory int64) (contest.Guest, bool, error) {
-	in, own := *c, ""
-	in.Memory = memory
-	if in.writable() {
-		own = in.Own
-	}
-	scratch, err := os.MkdirTemp(own, "tmp-")
-	if err != nil {
-		return nil, false, err
-	}
-	g := &guest{limits: in.Limits, scratch: scratch, folders: []string{cmp.Or(own, scratch)}}
-	g.bytes, g.files = size(noLimit, g.folders...)
-	alone, err := in.wrap(cmd, before, g.scratch)
-	if err != nil {
-		g.Leave()
-	}
-	return g, alone, err
-}
-
-const noLimit = 1 << 40
-
-// writable reports whether the cage's own folder may be written: nothing in it is hidden.
-func (c *Cage) writable() bool {
-	return c.Own != "" && !slices.ContainsFunc(c.Hidden, func(h string) bool { return within(h, c.Own) })
-}
-
-func (g *guest) Leave() { _ = Remove(g.scratch) }
-
-// Excess returns what the program takes too much of, "" for nothing.
-func (g *guest) Excess(threads int) string {
-	if threads > g.limits.Threads {
-		return fmt.Sprintf("it has %d processes and threads, want at most %d", threads, g.limits.Threads)
-	}
-	begun := time.Now()
-	if begun.Before(g.next) {
-		return ""
-	}
-	bytes, files := size(g.files+g.limits.Files, g.folders...)
-	g.next = time.Now().Add(walkShare * time.Since(begun))
+// Enclose returns the command that starts a program in the cage; see contest.Cage.
+func (c *Cage) Enclose(s *contest.Spec) (*exec.Cmd, contest.Guest, error) {
+	dir := cmp.Or(s.Dir, c.Dir, ".")
 	switch {
-	case bytes-g.bytes > g.limits.Disk:
-		return fmt.Sprintf("it has written %d MiB, want at most %d", (bytes-g.bytes)>>20, g.limits.Disk>>20)
-	case files-g.files > g.limits.Files:
-		return fmt.Sprintf("it has made more than %d files", g.limits.Files)
+	case within(dir, c.Also):
+		dir, _ = filepath.Rel(c.Also, dir)
+	case !filepath.IsAbs(dir) && !filepath.IsLocal(dir):
+		return nil, nil, fmt.Errorf("folder %q: want one below the working folder, or an absolute path", dir)
 	}
-	return ""
+	if !c.Open {
+		return c.contained(s, dir)
+	}
+	w, err := c.workingFolder()
+	if err != nil {
+		return nil, nil, err
+	}
+	open := *s
+	if open.Dir = dir; !filepath.IsAbs(dir) {
+		open.Dir = filepath.Join(w.files, dir)
+	}
+	cmd, g, err := contest.Trusted.Enclose(&open)
+	return cmd, visitor{g, w}, err
 }
 
-// system are the folders and files that every contained program may read.
-var system = []string{
-	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store",
-	"/proc", "/sys/devices/system", "/sys/kernel/mm/transparent_hugepage", "/sys/fs/cgroup",
-	"/etc/alternatives", "/etc/ca-certificates*", "/etc/debian_version", "/etc/dotnet", "/etc/fonts", "/etc/group",
-	"/etc/host.conf", "/etc/hosts", "/etc/java*", "/etc/ld.so.*", "/etc/locale*", "/etc/localtime", "/etc/mime.types",
-	"/etc/mono", "/etc/nsswitch.conf", "/etc/os-release", "/etc/passwd", "/etc/pki/tls/certs", "/etc/python*",
-	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/terminfo", "/etc/timezone", "/var/lib/ghc",
+// A visitor is a program without walls, with a working folder.
+type visitor struct {
+	contest.Guest
+	at *working
 }
 
-var devices = []string{"/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"}
-
-// tools may be read below the home folder, where languages are often installed; files with passwords are not there.
-var tools = []string{
-	".cargo/bin", ".cargo/config*", ".cargo/env", ".cargo/git", ".cargo/registry", ".rustup/settings.toml",
-	".rustup/toolchains", ".local/bin", ".local/lib", ".pyenv/bin", ".pyenv/libexec", ".pyenv/shims", ".pyenv/version",
-	".pyenv/versions", ".nvm/versions", ".sdkman/candidates", ".dotnet", "go/pkg/mod", "sdk",
+func (v visitor) Leave() {
+	v.Guest.Leave()
+	v.at.remove()
 }
 
-// homes are variables that tell tools where they are installed: their own home folder is another one in a cage.
-var homes = map[string]string{"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup", "PYENV_ROOT": ".pyenv"}
-
-// passed are the variables of the environment that contained programs get. A star stands for any ending.
-var passed = []string{
-	"CC", "CONDA_PREFIX", "CXX", "DOTNET_ROOT", "GOAMD64", "GOFLAGS", "GOMAXPROCS", "JAVA_HOME", "LANG", "LC_*",
-	"LD_LIBRARY_PATH", "MKL_NUM_THREADS", "NODE_PATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PATH", "PYENV_VERSION",
-	"PYTHON*", "SHELL", "TERM", "TZ", "USER", "VIRTUAL_ENV",
+// A working is the working folder of one process, where there is no tmpfs for it.
+type working struct {
+	root      string // of both
+	files     string // where the program begins
+	temporary string
 }
 
-var readable = sync.OnceValue(func() (list []string) {
-	home, _ := os.UserHomeDir()
-	patterns := slices.Clone(system)
-	for _, path := range tools {
-		patterns = append(patterns, filepath.Join(home, path))
+// workingFolder makes a folder that begins as the cage's files.
+func (c *Cage) workingFolder() (*working, error) {
+	root, err := os.MkdirTemp("", "cage-")
+	if err != nil {
+		return nil, err
 	}
-	for _, pattern := range patterns {
-		found, _ := filepath.Glob(pattern) // all patterns are valid, but for an odd home folder
-		list = append(list, found...)
+	w := &working{root, filepath.Join(root, "bot"), filepath.Join(root, "tmp")}
+	err = errors.Join(os.Mkdir(w.files, 0o700), os.Mkdir(w.temporary, 0o700))
+	for _, path := range c.begins() {
+		local, _ := filepath.Rel(c.Files, path)
+		err = cmp.Or(err, copyAll(path, filepath.Join(w.files, local)))
 	}
-	for _, bin := range filepath.SplitList(os.Getenv("PATH")) {
-		if filepath.IsAbs(bin) && !private(bin) {
-			list = append(list, bin)
-		}
-		list = append(list, installation(bin)...)
+	if err != nil {
+		w.remove()
+		return nil, err
 	}
-	slices.Sort(list)
-	return slices.DeleteFunc(slices.Compact(list), func(p string) bool {
-		return slices.ContainsFunc(list, func(q string) bool { return q != p && within(p, q) })
-	})
-})
+	return w, nil
+}
 
-// installation returns the folder of which bin, such as /usr/local/go/bin, is a part.
-func installation(bin string) []string {
-	folder := filepath.Dir(bin)
-	hidden := strings.HasPrefix(filepath.Base(folder), ".") // such as .local and .cargo
-	if filepath.Base(bin) != "bin" || !filepath.IsAbs(bin) || hidden || private(folder) {
+// begins lists what of its files a program begins with.
+func (c *Cage) begins() []string {
+	if c.Files == "" {
 		return nil
 	}
-	return []string{folder}
+	return without(c.Files, slices.DeleteFunc(slices.Clone(c.Hidden), func(h string) bool { return within(c.Files, h) }))
 }
 
-// program returns what a program that is started by path may need of its installation.
-func program(path string) (list []string) {
-	if found, err := exec.LookPath(path); err == nil {
-		path = found
-	}
-	paths := []string{path}
-	if to, err := filepath.EvalSymlinks(path); err == nil {
-		paths = append(paths, to)
-	}
-	for _, path := range paths {
-		if path, err := filepath.Abs(path); err == nil && filepath.Dir(path) != path {
-			list = append(append(list, path), installation(filepath.Dir(path))...)
-		}
-	}
-	return list
-}
+func (w *working) remove() { _ = Remove(w.root) }
 
-// environment is what a contained program gets of ours, with a home and a folder for temporary files of its own.
-func environment(temporary string, more []string) (list []string) {
-	for _, variable := range os.Environ() {
-		name, _, _ := strings.Cut(variable, "=")
-		if slices.ContainsFunc(passed, func(p string) bool { ok, _ := filepath.Match(p, name); return ok }) {
-			list = append(list, variable)
-		}
+// copyAll copies a file, or a folder with all that is in it.
+func copyAll(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
 	}
-	home, _ := os.UserHomeDir()
-	for name, folder := range homes {
-		path := filepath.Join(home, folder)
-		if set := os.Getenv(name); set != "" {
-			path = set
-		}
-		if _, err := os.Stat(path); err == nil {
-			list = append(list, name+"="+path)
-		}
+	if info.IsDir() {
+		return os.CopyFS(to, os.DirFS(from))
 	}
-	return append(append(list, "HOME="+temporary, "TMPDIR="+temporary), more...)
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, info.Mode().Perm())
 }

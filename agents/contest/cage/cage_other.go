@@ -3,14 +3,18 @@
 package cage
 
 import (
-	"errors"
 	"os/exec"
+
+	"blockyard/agents/contest"
 )
 
-func Possible() bool { return false }
-
+// Missing lists the walls that are not to be had here.
 func Missing() []string { return []string{"every wall: programs are contained on Linux only"} }
 
-func (*Cage) wrap(*exec.Cmd, []string, string) (alone bool, err error) {
-	return false, errors.New("programs are contained on Linux only")
+func (c *Cage) contained(s *contest.Spec, _ string) (*exec.Cmd, contest.Guest, error) {
+	open := *c
+	open.Open = true
+	return open.Enclose(s)
 }
+
+func isTooLong(error) bool { return false }

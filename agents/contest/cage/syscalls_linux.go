@@ -1,9 +1,11 @@
 package cage
 
 import (
+	"encoding/binary"
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"unsafe"
 
 	seccomp "github.com/elastic/go-seccomp-bpf"
@@ -12,79 +14,125 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused are the system calls that a contained program may not make, by what they are for. They fail with EPERM.
-var refused = map[string][]string{
-	"the network, and sockets of other programs": {
-		"socket", "connect", "bind", "listen", "accept", "accept4", "socketcall",
-	},
-	"other processes": {
-		"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp", "perf_event_open",
-		"migrate_pages", "move_pages",
-	},
-	"mounts, namespaces and the system": {
-		"mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick",
-		"open_tree", "mount_setattr", "unshare", "setns", "swapon", "swapoff", "reboot", "sethostname", "setdomainname",
-		"init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "acct", "quotactl", "quotactl_fd",
-		"syslog", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "iopl", "ioperm", "nfsservctl", "vhangup",
-	},
-	"files beside their paths": {
-		"open_by_handle_at", "name_to_handle_at", "fanotify_init", "lookup_dcookie",
-	},
-	"keys, and memory that no limit counts": {
-		"add_key", "request_key", "keyctl", "memfd_create", "memfd_secret", "shmget", "shmat", "msgget", "semget", "mq_open",
-	},
-	"parts of the kernel with many faults": {
-		"io_uring_setup", "io_uring_enter", "io_uring_register", "bpf", "userfaultfd", "personality",
-	},
+// allowed are the system calls that a contained program may make, by what they are for. All others, and those that a
+// kernel will have one day, fail as if the kernel did not know them (ENOSYS), so that libraries fall back on older ones.
+// Not among them are sockets, mounts, namespaces, keys, io_uring, bpf, tracing, other programs' memory, memory that no
+// limit counts (memfd_create, System V, extended attributes) and whatever only an administrator needs.
+var allowed = []string{
+	"files", `access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
+		fadvise64_64 fallocate fchdir fchmod fchmodat fchmodat2 fchown fchownat fcntl fcntl64 fdatasync fgetxattr
+		flistxattr flock fstat fstat64 fstatat64 fstatfs fstatfs64 fsync ftruncate ftruncate64 futimesat getcwd getdents
+		getdents64 getxattr inotify_add_watch inotify_init inotify_init1 inotify_rm_watch ioctl lchown lgetxattr link
+		linkat listxattr llistxattr lseek _llseek lstat lstat64 mkdir mkdirat mknod mknodat newfstatat open openat openat2
+		pread64 preadv preadv2 pwrite64 pwritev pwritev2 read readahead readlink readlinkat readv rename renameat renameat2
+		rmdir sendfile sendfile64 splice stat stat64 statfs statfs64 statx symlink symlinkat sync_file_range tee truncate
+		truncate64 umask unlink unlinkat utime utimensat utimensat_time64 utimes vmsplice write writev cachestat`,
+	"memory", `brk get_mempolicy madvise map_shadow_stack mbind membarrier mincore mlock mlock2 mlockall mmap mmap2 mprotect
+		mremap mseal msync munlock munlockall munmap pkey_alloc pkey_free pkey_mprotect remap_file_pages set_mempolicy`,
+	"processes and threads", `arch_prctl capget capset execve execveat exit exit_group fork get_robust_list get_thread_area getcpu
+		getegid geteuid getgid getgroups getpgid getpgrp getpid getppid getpriority getresgid getresuid getrlimit
+		getrusage getsid gettid getuid kill pidfd_open pidfd_send_signal prlimit64 restart_syscall rseq
+		sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr sched_getparam sched_getscheduler
+		sched_rr_get_interval sched_setaffinity sched_yield set_robust_list set_thread_area set_tid_address setfsgid
+		setfsuid setgid setgroups setpriority setregid setresgid setresuid setreuid setrlimit setuid sysinfo tgkill times tkill
+		ugetrlimit uname vfork wait4 waitid waitpid ioprio_get`,
+	"waiting", `epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait epoll_pwait2 epoll_wait epoll_wait_old
+		eventfd eventfd2 futex futex_requeue futex_time64 futex_wait futex_waitv futex_wake pause pipe pipe2 poll ppoll
+		ppoll_time64 pselect6 pselect6_time64 select _newselect signalfd signalfd4`,
+	"signals", `rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait
+		rt_sigtimedwait_time64 rt_tgsigqueueinfo sigaltstack sigreturn`,
+	"time", `alarm clock_getres clock_getres_time64 clock_gettime clock_gettime64 clock_nanosleep clock_nanosleep_time64
+		getitimer gettimeofday nanosleep setitimer time timer_create timer_delete timer_getoverrun timer_gettime
+		timer_gettime64 timer_settime timer_settime64 timerfd_create timerfd_gettime timerfd_gettime64 timerfd_settime
+		timerfd_settime64`,
+	"pairs of sockets, which processes of one program use", `getpeername getsockname getsockopt recvfrom recvmmsg recvmsg
+		sendmmsg sendmsg sendto shutdown`,
+	"numbers", `getrandom`,
+}
+
+// leaving are the system calls by which a process leaves its group. Where no namespace holds it, it may not.
+var leaving = []string{"setpgid", "setsid"}
+
+// prctls are the orders of prctl that are allowed. Not among them is PR_SET_DUMPABLE, by which a process could not be
+// measured any more.
+var prctls = []uint64{
+	unix.PR_SET_PDEATHSIG, unix.PR_GET_PDEATHSIG, unix.PR_GET_DUMPABLE, unix.PR_SET_NAME, unix.PR_GET_NAME,
+	unix.PR_GET_SECCOMP, unix.PR_SET_KEEPCAPS, unix.PR_CAPBSET_READ, unix.PR_SET_TIMERSLACK, unix.PR_GET_TIMERSLACK,
+	unix.PR_SET_CHILD_SUBREAPER, unix.PR_GET_CHILD_SUBREAPER, unix.PR_SET_NO_NEW_PRIVS, unix.PR_GET_NO_NEW_PRIVS,
+	unix.PR_SET_THP_DISABLE, unix.PR_GET_THP_DISABLE, unix.PR_CAP_AMBIENT, unix.PR_GET_SPECULATION_CTRL, unix.PR_SET_VMA,
 }
 
 // namespaces are the bits of clone that make new ones.
 const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWIPC |
-	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 
-func policy(here *arch.Info) seccomp.Policy {
-	deny := seccomp.SyscallGroup{Action: seccomp.ActionErrno | seccomp.Action(unix.EPERM)}
-	for _, names := range refused {
-		for _, name := range names {
-			if _, ok := here.SyscallNames[name]; ok {
-				deny.Names = append(deny.Names, name)
-			}
+// policy is what a program may call: one in a room may also leave its group.
+func policy(here *arch.Info, room bool) seccomp.Policy {
+	allow := seccomp.SyscallGroup{Action: seccomp.ActionAllow}
+	names := leaving
+	if !room {
+		names = nil
+	}
+	for k := 1; k < len(allowed); k += 2 {
+		names = slices.Concat(names, strings.Fields(allowed[k]))
+	}
+	for _, name := range names {
+		if _, ok := here.SyscallNames[name]; ok {
+			allow.Names = append(allow.Names, name)
 		}
 	}
-	slices.Sort(deny.Names)
-	given := func(name string, argument uint32, bits uint64) {
-		deny.NamesWithCondtions = append(deny.NamesWithCondtions, seccomp.NameWithConditions{Name: name,
-			Conditions: seccomp.ArgumentConditions{{Argument: argument, Operation: seccomp.BitsSet, Value: bits}}})
+	given := func(name string, conditions ...seccomp.Condition) {
+		allow.NamesWithCondtions = append(allow.NamesWithCondtions, seccomp.NameWithConditions{Name: name, Conditions: conditions})
 	}
-	for bit := uint64(1); bit <= namespaces; bit <<= 1 {
-		if namespaces&bit != 0 {
-			given("clone", 0, bit)
-		}
+	given("clone", seccomp.Condition{Argument: 0, Operation: seccomp.BitsNotSet, Value: namespaces})
+	// Datagrams could be sent elsewhere. The flags of clone3 are out of sight, so that libraries have to use clone.
+	given("socketpair", seccomp.Condition{Argument: 0, Operation: seccomp.Equal, Value: unix.AF_UNIX},
+		seccomp.Condition{Argument: 1, Operation: seccomp.BitsNotSet, Value: unix.SOCK_DGRAM})
+	for _, order := range prctls {
+		given("prctl", seccomp.Condition{Argument: 0, Operation: seccomp.Equal, Value: order})
 	}
-	given("socketpair", 1, unix.SOCK_DGRAM) // the only ones that could be sent elsewhere
-	// The flags of clone3 are out of sight, so that libraries have to use clone.
-	old := seccomp.SyscallGroup{Action: seccomp.ActionErrno | seccomp.Action(unix.ENOSYS), Names: []string{"clone3"}}
-	return seccomp.Policy{DefaultAction: seccomp.ActionAllow, Syscalls: []seccomp.SyscallGroup{old, deny}}
+	return seccomp.Policy{DefaultAction: seccomp.ActionErrno, Syscalls: []seccomp.SyscallGroup{allow}}
 }
 
-// filterCalls refuses system calls from now on. Those with the numbers of other processors end the program.
-func filterCalls() error {
+// filter returns the program of the kernel that decides about system calls. Those with the numbers of another processor
+// end the process.
+func filter(room bool) ([]bpf.RawInstruction, error) {
 	here, err := arch.GetInfo(runtime.GOARCH)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p := policy(here)
+	p := policy(here, room)
 	body, err := p.Assemble()
 	if err != nil {
-		return err
+		return nil, err
+	}
+	for k := range body { // the library refuses with EPERM
+		if ret, ok := body[k].(bpf.RetConstant); ok && ret.Val == uint32(seccomp.ActionErrno)|uint32(unix.EPERM) {
+			body[k] = bpf.RetConstant{Val: uint32(seccomp.ActionErrno) | uint32(unix.ENOSYS)}
+		}
 	}
 	const archOffset = 4 // in struct seccomp_data
-	all := append([]bpf.Instruction{
+	return bpf.Assemble(append([]bpf.Instruction{
 		bpf.LoadAbsolute{Off: archOffset, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(here.ID), SkipTrue: 1},
 		bpf.RetConstant{Val: uint32(seccomp.ActionKillProcess)},
-	}, body...)
-	raw, err := bpf.Assemble(all)
+	}, body...))
+}
+
+// filterCode is the filter of a room as struct sock_filter has it.
+func filterCode() (code []byte, err error) {
+	raw, err := filter(true)
+	for _, r := range raw {
+		code = binary.NativeEndian.AppendUint16(code, r.Op)
+		code = append(code, r.Jt, r.Jf)
+		code = binary.NativeEndian.AppendUint32(code, r.K)
+	}
+	return code, err
+}
+
+// filterCalls filters the system calls of this process from now on.
+func filterCalls() error {
+	raw, err := filter(false)
 	if err != nil {
 		return err
 	}

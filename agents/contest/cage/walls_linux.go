@@ -1,9 +1,11 @@
 package cage
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -11,6 +13,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -19,7 +22,7 @@ import (
 	"blockyard/agents/contest"
 )
 
-// A wall keeps a contained program from something. Its process puts it up before it becomes the program.
+// A wall keeps a program without a room from something. Its process puts it up before it becomes the program.
 type wall struct {
 	name string // what is contained, as people read it if the wall is missing
 	up   func(o *order) error
@@ -27,11 +30,6 @@ type wall struct {
 
 // walls are all of them. Where the kernel lacks one, the others stand.
 var walls = []wall{
-	{"processes of others are out of sight (PID namespace)", hasSpace(unix.CLONE_NEWPID)},
-	{"no network device (network namespace)", hasSpace(unix.CLONE_NEWNET)},
-	{"no shared memory or queue of others (IPC namespace)", hasSpace(unix.CLONE_NEWIPC)},
-	{"all files but its own are read-only, with their modes and times (mount namespace)", readOnly},
-	{"/proc shows its own processes only (mount namespace)", ownProc},
 	{"open files of its host are closed", closeFiles},
 	{"limits of memory, file size and open files (rlimit)", limit},
 	{"no privileges, and none to be gained (capabilities, no_new_privs)", unprivileged},
@@ -40,14 +38,25 @@ var walls = []wall{
 	{"no TCP (Landlock 4)", hasLandlock(4)},
 	{"no orders to devices (Landlock 5)", hasLandlock(5)},
 	{"no signals or abstract sockets to programs outside (Landlock 6)", hasLandlock(6)},
-	{"no sockets, ptrace, mounts, keys or io_uring (seccomp)", func(*order) error { return filterCalls() }},
+	{"only system calls of a list (seccomp)", func(*order) error { return filterCalls() }},
 }
 
+// roomWalls are what only a room has.
+var roomWalls = []string{
+	"files that are not its own are absent, so that nothing of them can be seen or changed (own root)", "its disk is of fixed size (tmpfs)",
+	"processes of others are out of sight, and none of its own outlives it (PID namespace)",
+	"no network device (network namespace)", "no shared memory or queue of others (IPC namespace)",
+}
+
+// An order says what a process that contains itself shall do.
 type order struct {
-	Argv   []string // the program; nil only tries the walls
-	Read   []string // files and folders that it may read
-	Write  []string // folders that it may also write
-	Spaces uintptr  // namespaces in which it has started
+	Argv  []string // the program; nil only tries the walls
+	Dir   string   // where it begins
+	Read  []string // files and folders that it may read
+	Write []string // folders that it may also write
+	User  int      // as which it runs, and the number of its group; 0 for that of this process
+	// Memory is in bytes; 0 is no limit.
+	Memory int64
 	Limits
 }
 
@@ -66,15 +75,6 @@ func (o *order) build() (missing []string, err error) {
 
 var errLacks = errors.New("not permitted here")
 
-func hasSpace(space uintptr) func(o *order) error {
-	return func(o *order) error {
-		if o.Spaces&space == 0 {
-			return errLacks
-		}
-		return nil
-	}
-}
-
 // landlockVersion returns the version of Landlock that the kernel has; tests stand in for other kernels.
 var landlockVersion = ll.LandlockGetABIVersion
 
@@ -85,42 +85,6 @@ func hasLandlock(abi int) func(o *order) error {
 		}
 		return nil
 	}
-}
-
-// readOnly makes all mounts read-only, except for its own folders.
-func readOnly(o *order) error {
-	if o.Spaces&unix.CLONE_NEWNS == 0 {
-		return errLacks
-	}
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return errLacks
-	}
-	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
-	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &attr); err != nil {
-		return errLacks
-	}
-	for _, path := range o.Write {
-		if err := unix.Mount(path, path, "", unix.MS_BIND, ""); err != nil {
-			return err
-		}
-		attr := unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY, Attr_set: unix.MOUNT_ATTR_NODEV}
-		if err := unix.MountSetattr(unix.AT_FDCWD, path, 0, &attr); err != nil {
-			return err
-		}
-	}
-	here, err := os.Getwd() // the folder of that name may be another mount now
-	if err != nil {
-		return err
-	}
-	return os.Chdir(here)
-}
-
-func ownProc(o *order) error {
-	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
-	if o.Spaces&unix.CLONE_NEWNS == 0 || unix.Mount("proc", "/proc", "proc", flags, "") != nil {
-		return errLacks
-	}
-	return nil
 }
 
 func closeFiles(*order) error {
@@ -136,9 +100,6 @@ func closeFiles(*order) error {
 	}
 	return err
 }
-
-// slack is how much more than its memory a process may reserve, in bytes.
-const slack = 1 << 30
 
 // limit sets limits of every process. How much all take together is watched by the host.
 func limit(o *order) error {
@@ -156,14 +117,18 @@ func limit(o *order) error {
 	if o.Memory > 0 {
 		err = errors.Join(err, set(unix.RLIMIT_DATA, uint64(o.Memory)+slack))
 	}
-	if o.Spaces&unix.CLONE_NEWUSER != 0 { // otherwise all processes of the user would count
-		err = errors.Join(err, set(unix.RLIMIT_NPROC, uint64(o.Threads)))
-	}
 	return err
 }
 
-// unprivileged gives all capabilities up for good.
-func unprivileged(*order) error {
+// unprivileged makes root another user and gives all capabilities up for good.
+func unprivileged(o *order) error {
+	if o.User != 0 {
+		err := errors.Join(syscall.Setgroups(nil), syscall.Setresgid(o.User, o.User, o.User),
+			syscall.Setresuid(o.User, o.User, o.User))
+		if err != nil {
+			return err
+		}
+	}
 	const noRoot = 0x2f // SECBIT_NOROOT, SECBIT_NO_SETUID_FIXUP and the locks of all
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	_ = unix.Prctl(unix.PR_SET_SECUREBITS, noRoot, 0, 0, 0) // only who has capabilities can and needs to
@@ -177,6 +142,9 @@ func unprivileged(*order) error {
 	}
 	return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 }
+
+// devices are those that a contained program may use.
+var devices = []string{"/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"}
 
 func landlocked(o *order) error {
 	abi, err := landlockVersion()
@@ -237,72 +205,161 @@ func enter(text string) error {
 		}
 		os.Exit(0)
 	}
-	return fmt.Errorf("%s: %w", o.Argv[0], syscall.Exec(o.Argv[0], o.Argv[1:], os.Environ()))
+	if err := os.Chdir(o.Dir); err != nil {
+		return err
+	}
+	path, err := exec.LookPath(o.Argv[0])
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, syscall.Exec(path, o.Argv, os.Environ()))
 }
 
-// all are the namespaces that a contained program gets where they are permitted.
-const all = unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
+// command returns the command whose process follows the order.
+func (o *order) command() *exec.Cmd {
+	text, _ := json.Marshal(o) // it has plain fields
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Args = []string{verb, string(text)}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
+	return cmd
+}
 
-type ground struct {
-	possible bool // a process can contain itself
-	spaces   uintptr
-	missing  []string // walls
+// A place is what this machine has for contained programs.
+type place struct {
+	bwrap   string // the command that makes rooms; "" if it cannot here
+	missing []string
 }
 
 // here finds out once which walls stand here, by putting them up.
-var here = sync.OnceValue(func() ground {
-	for _, spaces := range []uintptr{all | unix.CLONE_NEWUSER, all, unix.CLONE_NEWPID | unix.CLONE_NEWUSER,
-		unix.CLONE_NEWPID, 0} {
-		cmd := exec.Command("/proc/self/exe")
-		g, o := ground{possible: true, spaces: spaces}, order{Spaces: spaces, Limits: Bot}
-		o.command(cmd)
-		if out, err := cmd.Output(); err == nil && json.Unmarshal(out, &g.missing) == nil {
-			return g
+var here = sync.OnceValue(func() place {
+	bwrap, err := exec.LookPath("bwrap")
+	reason := "bubblewrap (bwrap) is not installed"
+	if err == nil {
+		why := tryRoom(bwrap)
+		if why == "" {
+			return place{bwrap: bwrap}
 		}
+		reason = "bubblewrap fails here: " + why
 	}
-	return ground{missing: []string{"no process can contain itself here"}}
+	var p place
+	for _, name := range roomWalls {
+		p.missing = append(p.missing, name+": "+reason)
+		reason = "the same"
+	}
+	var more []string
+	if out, err := (&order{Limits: Bot}).command().Output(); err != nil || json.Unmarshal(out, &more) != nil {
+		more = []string{"no process can contain itself here"}
+	}
+	p.missing = append(p.missing, more...)
+	return p
 })
 
-func Possible() bool { return here().possible }
+// tryRoom starts a program in a room and returns why that fails, "" if it does not.
+func tryRoom(bwrap string) (why string) {
+	c := Cage{Limits: Bot}
+	cmd, err := c.command(bwrap, []string{"true"}, ".", 0)
+	if err != nil {
+		return err.Error()
+	}
+	defer closeAll(cmd.ExtraFiles)
+	_, err = cmd.Output()
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		return string(firstLine(exit.Stderr))
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func firstLine(text []byte) []byte {
+	for k, b := range text {
+		if b == '\n' {
+			return text[:k]
+		}
+	}
+	return text
+}
 
 // Missing lists the walls that are not to be had here.
 func Missing() []string { return here().missing }
 
-// wrap makes cmd start in the cage; see contest.Cage. Temporary is a folder of its own, which it may write.
-func (c *Cage) wrap(cmd *exec.Cmd, before []string, temporary string) (alone bool, err error) {
-	o := order{Spaces: here().spaces, Limits: c.Limits, Write: []string{temporary}}
-	alone = o.Spaces&unix.CLONE_NEWPID != 0
-	if o.Argv = append([]string{cmd.Path}, cmd.Args...); alone {
-		o.Argv = slices.Concat([]string{before[0]}, before, []string{cmd.Path}, cmd.Args[1:])
+// contained returns the command that starts a program in a room, or else behind the walls that there are.
+func (c *Cage) contained(s *contest.Spec, dir string) (*exec.Cmd, contest.Guest, error) {
+	if bwrap := here().bwrap; bwrap != "" {
+		cmd, err := c.command(bwrap, s.Argv, dir, s.Memory)
+		return cmd, &tenant{c.Limits, s.Memory}, err
 	}
-	path := cmd.Path
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(cmd.Dir, path)
+	w, err := c.workingFolder()
+	if err != nil {
+		return nil, nil, err
 	}
-	more := append(program(path), c.Read...)
-	if c.writable() {
-		o.Write = append(o.Write, c.Own)
-	} else if c.Own != "" {
-		more = append(more, c.Own)
+	o := order{Argv: s.Argv, Write: append([]string{w.root}, c.Write...), User: newUser(), Memory: s.Memory, Limits: c.Limits}
+	if err := w.give(o.User); err != nil {
+		w.remove()
+		return nil, nil, err
 	}
-	o.Read = slices.Clone(readable())
-	for _, path := range more {
+	for _, path := range slices.Concat(readable(), []string{"/proc"}, c.Read) {
 		o.Read = append(o.Read, without(path, c.Hidden)...)
 	}
-	cmd.Env = environment(temporary, c.Env)
-	o.command(cmd)
-	return alone, nil
+	if o.Dir = dir; !filepath.IsAbs(dir) {
+		o.Dir = filepath.Join(w.files, dir)
+	}
+	cmd := o.command()
+	cmd.Env = environment(w.temporary, c.Env)
+	g := &inmate{Group: contest.Group{Memory: s.Memory, Threads: c.Threads}, limits: c.Limits, at: w}
+	g.bytes, g.files = size(1<<20, w.root)
+	return cmd, g, nil
 }
 
-// command makes cmd the process that follows the order.
-func (o *order) command(cmd *exec.Cmd) {
-	text, _ := json.Marshal(o) // it has plain fields
-	cmd.Path, cmd.Args = "/proc/self/exe", []string{verb, string(text)}
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
+// give makes a user the owner of the working folder; 0 changes nothing.
+func (w *working) give(user int) error {
+	if user == 0 {
+		return nil
 	}
-	contest.Namespaces(cmd.SysProcAttr, o.Spaces)
-	if o.Spaces&unix.CLONE_NEWUSER != 0 {
-		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
-	}
+	return filepath.WalkDir(w.root, func(path string, _ fs.DirEntry, err error) error {
+		return cmp.Or(err, os.Lchown(path, user, user))
+	})
 }
+
+// walkShare is which part of the time, at most, is spent on looking at the files of a program.
+const walkShare = 50
+
+// An inmate is a program behind walls, without a room. It cannot leave its process group, and the host looks at what it
+// has written.
+type inmate struct {
+	contest.Group
+	limits Limits
+	at     *working
+	bytes  int64 // that were there when it started
+	files  int
+	next   time.Time // to look at its files
+}
+
+// Excess returns what the program takes too much of.
+func (i *inmate) Excess(p *os.Process) string {
+	taken := contest.Measure(p.Pid)
+	if why := taken.Exceeds(i.Memory, i.Threads, 4*i.limits.Open); why != "" {
+		return why
+	}
+	begun := time.Now()
+	if begun.Before(i.next) {
+		return ""
+	}
+	bytes, files := size(i.files+i.limits.Files, i.at.root)
+	i.next = time.Now().Add(walkShare * time.Since(begun))
+	switch bytes += taken.Deleted - i.bytes; {
+	case bytes > i.limits.Disk:
+		return fmt.Sprintf("it has written %d MiB, want at most %d", bytes>>20, i.limits.Disk>>20)
+	case files-i.files > i.limits.Files:
+		return fmt.Sprintf("it has made more than %d files, or one whose path is too long", i.limits.Files)
+	case taken.Hidden:
+		return "it hides what it uses"
+	}
+	return ""
+}
+
+// Leave removes the working folder.
+func (i *inmate) Leave() { i.at.remove() }
+
+func isTooLong(err error) bool { return errors.Is(err, unix.ENAMETOOLONG) }

@@ -1,6 +1,10 @@
 // Package compile makes programs of what the authors of bots hand in: an archive (.zip, .tar.gz, .7z and others), a
 // single source file, or a folder. agents/SUBMISSIONS.md says for authors how a bot is found, built and started.
-// Compilers run with limits on time, memory and output; what they say is for the author.
+//
+// All of that happens in one contained process, this program started again (inside.go): it unpacks the submission, reads
+// bot.toml, finds the language, and runs compilers. This process only starts it, with limits on time, memory and disk,
+// and reads its answer, of bounded size (submission.go): how the bot is started, or what its author has to mend, and
+// then the files of the bot, which become its folder. Nothing else of a submission is read here.
 package compile
 
 import (
@@ -10,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,16 +22,16 @@ import (
 	"time"
 
 	"blockyard/agents/contest"
-	"blockyard/agents/contest/cage"
 	"blockyard/env/ansi"
 )
 
+// Limits bound a submission and its build.
 type Limits struct {
 	Size   int64         // bytes of a submission, and of all its files when unpacked
 	Files  int           // number of its files
 	Time   time.Duration // for all compilers together
 	Memory int64         // bytes, of a compiler; 0 is no limit
-	Open   bool          // compilers and what they make are not contained
+	Open   bool          // compilers, and the bots that they make, are not contained
 }
 
 // Default are the limits that are used if nothing else is said.
@@ -50,6 +55,7 @@ func lost(format string, args ...any) error {
 	return &Refusal{Why: fmt.Sprintf(format, args...), lost: true}
 }
 
+// A Bot is what became of a submission.
 type Bot struct {
 	Language string
 	Program  contest.Program
@@ -76,47 +82,6 @@ func Name(path string) string {
 		}
 	}
 	return name
-}
-
-// Submission unpacks a submission to the contest with these uploads into the folder into, which must be empty or
-// missing, and compiles it there. The error is a *Refusal if the author has to mend something.
-func Submission(ctx context.Context, path, into string, uploads contest.Uploads, l Limits) (bot Bot, err error) {
-	defer func() {
-		if why := new(Refusal); errors.As(err, &why) {
-			err = &Refusal{Why: why.Why + "; see " + Page, Output: why.Output}
-		}
-	}()
-	c := &compiler{limits: l, uploads: uploads}
-	if into, err = filepath.Abs(into); err == nil {
-		err = os.MkdirAll(into, 0o755)
-	}
-	if err == nil {
-		err = unpack(ctx, path, into, l)
-	}
-	if err == nil {
-		c.dir, err = sourceRoot(into)
-	}
-	if err == nil {
-		c.root, err = os.OpenRoot(c.dir)
-	}
-	if err != nil {
-		return Bot{}, err
-	}
-	defer c.root.Close()
-	if c.seen, err = look(c.dir, uploads.Kit); err != nil {
-		return Bot{}, err
-	}
-	var cancel context.CancelFunc
-	c.ctx, cancel = context.WithTimeout(ctx, l.Time)
-	defer cancel()
-	contained := !l.Open && cage.Possible()
-	if contained {
-		c.cage = &cage.Cage{Own: c.dir, Limits: cage.Compiler}
-	}
-	if err = c.build(); contained {
-		c.program.Cage = &cage.Cage{Own: c.dir, Limits: cage.Bot}
-	}
-	return Bot{c.language, c.program}, err
 }
 
 func (c *compiler) build() error {
@@ -155,19 +120,24 @@ func sourceRoot(dir string) (string, error) {
 	return sourceRoot(inner)
 }
 
+// A compiler builds one submission, in the contained process; see inside.
 type compiler struct {
 	ctx     context.Context
-	dir     string   // of the sources
-	root    *os.Root // the same: what a build leaves there leads to no file outside
+	tell    func(tool string) // hears what runs
+	goCache string            // see order
+	dir     string            // of the sources
+	root    *os.Root          // the same: what a build leaves there leads to no file outside
 	seen    []source
+	texts   map[string]string   // of files that have been read, as they were then
+	takes   map[string][]string // files, at most two, in which a word is imported or included
 	limits  Limits
 	uploads contest.Uploads
 	forced  *language // that the author says; nil if not
 
-	cage     *cage.Cage // of tools; nil for none
-	language string     // as found
-	program  contest.Program
-	err      error // of the first step that has failed; no further tool is run then
+	language string   // as found
+	argv     []string // how the bot is started
+	begins   string   // the folder for that, below dir
+	err      error    // of the first step that has failed; no further tool is run then
 }
 
 // fail keeps the error of a step, unless an earlier one has failed.
@@ -175,7 +145,7 @@ func (c *compiler) fail(err error) { c.err = cmp.Or(c.err, err) }
 
 // begin says how the bot is started: a command, in the folder of a file.
 func (c *compiler) begin(file string, argv ...string) {
-	c.program = contest.Program{Argv: argv, Dir: filepath.Join(c.dir, filepath.Dir(file))}
+	c.argv, c.begins = argv, path.Dir(file)
 }
 
 // try runs commands until one succeeds. The error is that of the first.
@@ -202,13 +172,11 @@ func (c *compiler) run(argv ...string) { c.try(argv) }
 func (c *compiler) in(dir string, argv ...string) error {
 	var out, log bytes.Buffer // tsc and dotnet say on standard output what is wrong
 	var excess error
+	c.tell(filepath.Base(argv[0]))
 	spec := contest.Spec{
-		Argv: argv, Dir: filepath.Join(c.dir, dir), Memory: c.limits.Memory, Isolate: true,
+		Argv: argv, Dir: filepath.Join(c.dir, dir), Memory: c.limits.Memory, Cage: contest.Trusted,
 		Stdout: contest.PassOn(&out, maxOutput), Stderr: contest.PassOn(&log, maxOutput),
 		Excess: func(why string) { excess = errors.New(why) },
-	}
-	if c.cage != nil { // a nil *cage.Cage would be a cage
-		spec.Cage = c.cage
 	}
 	child, err := contest.StartChild(spec)
 	if err != nil {

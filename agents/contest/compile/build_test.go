@@ -188,7 +188,9 @@ func FuzzUnpack(f *testing.F) {
 		into := filepath.Join(dir, "deep", "into")
 		require.NoError(t, os.MkdirAll(into, 0o755))
 		limits := Limits{Size: 1 << 16, Files: 10}
-		err := unpack(t.Context(), filepath.Join(dir, name), into, limits)
+		var in bytes.Buffer
+		require.NoError(t, pack(filepath.Join(dir, name), &in, false))
+		err := unpack(t.Context(), &order{Name: name, Limits: limits}, &in, into)
 		list, listed := os.ReadDir(dir)
 		require.NoError(t, listed)
 		require.Len(t, list, 2, "nothing beside the archive and the folder")

@@ -39,7 +39,7 @@ var languagesText string
 // languages are in the order in which they are taken if all else is equal.
 var languages []language
 
-func init() {
+func readLanguages() {
 	var all struct{ Language []language }
 	if _, err := toml.Decode(languagesText, &all); err != nil {
 		panic(err) // a file of the program

@@ -1,9 +1,8 @@
 package compile
 
 import (
-	"fmt"
+	"errors"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -28,7 +27,9 @@ func beside(main string, files []string) []string {
 }
 
 func golang(c *compiler, l *language, files []string, tool, main string) {
-	c.fail(c.shareGo(tool))
+	if c.err == nil {
+		c.err = c.ownGoCache()
+	}
 	mark, ok := c.above(main, "go.mod")
 	home := mark
 	if !ok {
@@ -41,13 +42,28 @@ func golang(c *compiler, l *language, files []string, tool, main string) {
 	c.run(tool, "build", "-C", path.Dir(mark), "-ldflags=-s -w", "-o", binary, "./"+pkg)
 }
 
+// ownGoCache gives Go a copy of the compiled standard library: it wants to write there.
+func (c *compiler) ownGoCache() error {
+	if c.goCache == "" {
+		return errNeedsGo
+	}
+	own := filepath.Join(os.TempDir(), "go-build")
+	return errors.Join(os.CopyFS(own, os.DirFS(c.goCache)), os.Setenv("GOCACHE", own))
+}
+
+var quotedPath = regexp.MustCompile(`"([\w.~/-]{1,300}\.[\w.~/-]{1,300})"`)
+
 // goModule is the path under which a program without go.mod imports its own folders, such as github.com/me/bot.
 func (c *compiler) goModule(files []string) string {
+	folders := map[string]bool{}
 	for _, name := range files {
-		for _, m := range regexp.MustCompile(`"([\w.~/-]+\.[\w.~/-]+)"`).FindAllStringSubmatch(c.text(name), -1) {
-			for _, other := range files {
-				if module, ok := strings.CutSuffix(m[1], "/"+path.Dir(other)); ok {
-					return module
+		folders[path.Dir(name)] = true
+	}
+	for _, name := range files {
+		for _, m := range quotedPath.FindAllStringSubmatch(c.text(name), -1) {
+			for at := 0; at < len(m[1]); at++ {
+				if m[1][at] == '/' && folders[m[1][at+1:]] {
+					return m[1][:at]
 				}
 			}
 		}
@@ -223,32 +239,4 @@ func csharp(c *compiler, l *language, files []string) {
 	name := strings.TrimSuffix(path.Base(mark), ".csproj")
 	c.begin(mark, compiler, filepath.Join(c.dir, "out.host", name+".dll"))
 	c.run(compiler, "build", mark, "--configuration", "Release", "--output", filepath.Join(c.dir, "out.host"))
-}
-
-var common = []string{"bufio", "encoding/json", "fmt", "math/rand/v2", "os", "sort", "strconv", "strings", "time"}
-
-// shareGo lets a contained build read the caches of this user, so that it does not compile the standard library anew.
-func (c *compiler) shareGo(tool string) error {
-	if c.cage == nil {
-		return nil
-	}
-	ask := exec.CommandContext(c.ctx, tool, "env", "GOROOT", "GOCACHE", "GOMODCACHE")
-	ask.Dir = os.TempDir() // what a submission says about Go is not for a program that is not contained
-	where, err := ask.Output()
-	if c.ctx.Err() != nil {
-		return nil // the build says so
-	}
-	paths := strings.Split(strings.TrimSpace(string(where)), "\n")
-	if err != nil || len(paths) != 3 {
-		return fmt.Errorf("%s env: %q, %w", tool, where, err)
-	}
-	if _, err := os.Stat(filepath.Join(paths[1], "00")); err != nil { // it has never been used
-		fill := exec.CommandContext(c.ctx, tool, append([]string{"build"}, common...)...)
-		fill.Dir = os.TempDir()
-		_ = fill.Run() // the contained build says what is wrong
-	}
-	c.cage.Read = append(c.cage.Read, paths...)
-	c.cage.Env = append(c.cage.Env, "GOTOOLCHAIN=local", "GOPROXY=off", "GOROOT="+paths[0], "GOCACHE="+paths[1],
-		"GOMODCACHE="+paths[2])
-	return nil
 }

@@ -158,7 +158,7 @@ func (c *compiler) trueNames() (err error) {
 	for _, s := range c.seen {
 		text := c.text(s.name)
 		if mended := include.ReplaceAllStringFunc(text, mend); mended != text {
-			err = errors.Join(err, c.root.WriteFile(s.name, []byte(mended), 0o644))
+			err = errors.Join(err, c.write(s.name, mended, 0o644))
 		}
 	}
 	return err

@@ -18,7 +18,13 @@ import (
 
 type saying struct{ Build, Run, Language string }
 
+// mostSaying is how long bot.toml may be, in bytes: its parser goes one call deeper with each bracket.
+const mostSaying = 16 << 10
+
 func readSaying(text string) (says saying, err error) {
+	if len(text) > mostSaying {
+		return says, refuse("bot.toml: %d bytes, want at most %d", len(text), mostSaying)
+	}
 	meta, err := toml.Decode(strings.TrimPrefix(text, "\ufeff"), &says)
 	if rest := meta.Undecoded(); err == nil && len(rest) > 0 {
 		err = fmt.Errorf("%q is no key", rest[0].String())
@@ -77,7 +83,7 @@ func (c *compiler) said() (ok bool, err error) {
 func (c *compiler) unixLines(name string) {
 	text := strings.TrimPrefix(c.text(name), "\ufeff")
 	if c.err == nil && (strings.Contains(text, "\r\n") || text != c.text(name)) {
-		c.err = c.root.WriteFile(name, []byte(strings.ReplaceAll(text, "\r\n", "\n")), 0o755)
+		c.err = c.write(name, strings.ReplaceAll(text, "\r\n", "\n"), 0o755)
 	}
 }
 
@@ -150,12 +156,12 @@ func (c *compiler) script(mark string) {
 	c.language = cmp.Or(c.language, path.Base(run))
 	c.begin(mark, append(append([]string{run}, words[1:]...), path.Base(mark))...)
 	if strings.HasPrefix(names[0], "python") {
-		c.checkPython(run, []string{mark}, func(python string) { c.program.Argv[0] = python })
+		c.checkPython(run, []string{mark}, func(python string) { c.argv[0] = python })
 	}
-	sources, _ := filepath.Glob(filepath.Join(c.program.Dir, "*.java"))
+	sources, _ := filepath.Glob(filepath.Join(c.dir, c.begins, "*.java"))
 	if len(sources) > 0 && startsJava.MatchString(text) {
 		c.run(slices.Concat([]string{c.tool("Java", "javac"), "-nowarn", "-encoding", "UTF-8", "-cp", c.classPath(), "-d",
-			c.program.Dir}, sources)...)
+			filepath.Join(c.dir, c.begins)}, sources)...)
 	}
 }
 

@@ -30,7 +30,7 @@ func FuzzBotTOML(f *testing.F) {
 		root, err := os.OpenRoot(dir)
 		require.NoError(t, err)
 		defer root.Close()
-		c := &compiler{dir: dir, root: root, limits: Default, ctx: t.Context()}
+		c := &compiler{dir: dir, root: root, limits: Default, ctx: t.Context(), texts: map[string]string{}, tell: func(string) {}}
 		c.seen, err = look(dir, nil)
 		require.NoError(t, err)
 		done, err := c.said()
@@ -39,8 +39,8 @@ func FuzzBotTOML(f *testing.F) {
 			require.False(t, done)
 		}
 		if done {
-			require.NotEmpty(t, c.program.Argv)
-			require.NotEmpty(t, c.program.Argv[0])
+			require.NotEmpty(t, c.argv)
+			require.NotEmpty(t, c.argv[0])
 		}
 		info, err := os.Stat(secret)
 		require.NoError(t, err)

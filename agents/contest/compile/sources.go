@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Names of folders and files that are no part of a bot. What is left out is not even unpacked; what is unseen may be
@@ -147,12 +148,22 @@ func (c *compiler) isFile(name string) bool {
 
 // text returns the text of a file, "" if it cannot be read or is larger than a submission may be.
 func (c *compiler) text(name string) string {
+	if text, ok := c.texts[name]; ok {
+		return text
+	}
 	info, err := c.root.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > c.limits.Size {
 		return ""
 	}
 	text, _ := c.root.ReadFile(name)
+	c.texts[name] = string(text)
 	return string(text)
+}
+
+// write writes a file of the submission.
+func (c *compiler) write(name, text string, mode os.FileMode) error {
+	c.texts[name] = text
+	return c.root.WriteFile(name, []byte(text), mode)
 }
 
 func (c *compiler) matching(files []string, pattern *regexp.Regexp) []string {
@@ -208,15 +219,28 @@ func (c *compiler) start(l *language, files []string) string {
 	return found[0]
 }
 
+// taking is a line that imports or includes something, from that word on.
+var taking = regexp.MustCompile(`(?m)\b(?:import|from|require\w*|include\w*|use|load|dofile)\b(.*)$`)
+
 // takenIn reports whether another file imports or includes a file.
 func (c *compiler) takenIn(name string, files []string) bool {
+	if c.takes == nil {
+		c.takes = map[string][]string{}
+		for _, other := range files {
+			for _, line := range taking.FindAllStringSubmatch(c.text(other), -1) {
+				for _, word := range strings.FieldsFunc(line[1], func(r rune) bool { return !inName(r) }) {
+					if by := c.takes[word]; len(by) < 2 && !slices.Contains(by, other) { // one of two is another
+						c.takes[word] = append(by, other)
+					}
+				}
+			}
+		}
+	}
 	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	uses := regexp.MustCompile(`(?m)^.*\b(import|from|require\w*|include\w*|use|load|dofile)\b.*\b` +
-		regexp.QuoteMeta(base) + `\b`)
-	return slices.ContainsFunc(files, func(other string) bool {
-		return other != name && uses.MatchString(c.text(other))
-	})
+	return slices.ContainsFunc(c.takes[base], func(other string) bool { return other != name })
 }
+
+func inName(r rune) bool { return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // started returns what builds with the tool of a language, once the file with which the program begins is found.
 func started(build func(c *compiler, l *language, files []string, tool, main string)) builder {

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"context"
 	"errors"
@@ -21,36 +22,59 @@ type unpacker struct {
 	size  int64
 }
 
-func unpack(ctx context.Context, path, into string, l Limits) error {
-	u := &unpacker{into: into, limit: l}
-	info, err := os.Stat(path)
+// unpack puts the files of a submission into a folder; in has it as tar.
+func unpack(ctx context.Context, o *order, in io.Reader, into string) error {
+	u := &unpacker{into: into, limit: o.Limits}
+	from := tar.NewReader(in)
+	if o.Folder {
+		return u.each(from, func(head *tar.Header) error {
+			return u.put(head.Name, from, head.FileInfo().Mode()&0o100 != 0)
+		})
+	}
+	lower := strings.ToLower(o.Name)
+	if archive(lower) && !strings.HasSuffix(lower, ".jar") {
+		return u.each(from, func(*tar.Header) error { return u.archive(ctx, lower, from) })
+	}
+	if !strings.HasSuffix(lower, ".jar") && languageOf(o.Name) == nil {
+		return refuse("%s is neither a source file nor an archive that is read (%s)", o.Name, strings.Join(archives, ", "))
+	}
+	return u.each(from, func(*tar.Header) error { return u.put(o.Name, from, false) })
+}
+
+// each calls do for every file of a submission.
+func (u *unpacker) each(from *tar.Reader, do func(head *tar.Header) error) error {
+	for {
+		head, err := from.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = do(head)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// archive unpacks an archive, which it keeps in a file meanwhile.
+func (u *unpacker) archive(ctx context.Context, name string, in io.Reader) error {
+	f, err := os.CreateTemp("", "archive-")
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() && !info.Mode().IsRegular() { // opening a named pipe would wait for its writer
-		return refuse("neither a file nor a folder")
-	}
-	if !info.IsDir() && info.Size() > l.Size {
-		return refuse("%d bytes, want at most %d", info.Size(), l.Size)
-	}
-	lower := strings.ToLower(path)
-	switch {
-	case info.IsDir():
-		return u.folder(path)
-	case strings.HasSuffix(lower, ".zip"):
-		return u.zip(path)
-	case archive(path) && !strings.HasSuffix(lower, ".jar"):
-		return u.other(ctx, path)
-	case !strings.HasSuffix(lower, ".jar") && languageOf(path) == nil:
-		return refuse("%s is neither a source file nor an archive that is read (%s)", filepath.Base(path),
-			strings.Join(archives, ", "))
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
+	defer os.Remove(f.Name())
 	defer f.Close()
-	return u.put(filepath.Base(path), f, false)
+	if _, err := io.Copy(f, in); err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if strings.HasSuffix(name, ".zip") {
+		return u.zip(f.Name())
+	}
+	return u.other(ctx, name, f)
 }
 
 // put writes one file. A name that leads out of the folder is refused.
@@ -84,25 +108,6 @@ func (u *unpacker) put(name string, r io.Reader, executable bool) error {
 	return errors.Join(err, f.Close())
 }
 
-func (u *unpacker) folder(path string) error {
-	files := os.DirFS(path)
-	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err // folders follow from their files; links and devices are left out
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		f, err := files.Open(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		return u.put(name, f, info.Mode()&0o100 != 0)
-	})
-}
-
 func (u *unpacker) zip(path string) error {
 	z, err := zip.OpenReader(path)
 	if err != nil {
@@ -131,13 +136,7 @@ func (u *unpacker) zip(path string) error {
 
 var errEncrypted = refuse("the archive is encrypted: hand it in without a password")
 
-func (u *unpacker) other(ctx context.Context, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	lower := strings.ToLower(path)
+func (u *unpacker) other(ctx context.Context, lower string, f *os.File) (err error) {
 	if strings.HasSuffix(lower, ".7z") {
 		return u.extract(ctx, f, formats.SevenZip{})
 	}

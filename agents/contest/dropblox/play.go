@@ -264,7 +264,7 @@ func (p *Program) Turn(ctx context.Context, state []byte, left time.Duration) (T
 	closed := make(chan struct{})
 	spec := contest.Spec{
 		Argv: append(append([]string{}, p.Argv...), string(state), Seconds(left)), Dir: p.Dir,
-		Memory: p.Memory, Isolate: true, Cage: p.Cage,
+		Memory: p.Memory, Cage: p.Cage,
 		Stdout: func(r io.Reader) {
 			out.read(r)
 			close(closed)

@@ -92,10 +92,13 @@ func fingerprint(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }
 
-// contain puts a command in a cage in which it sees nothing of the tournament in dir nor of the other entrants.
+// contain puts an entrant in a cage in which it sees nothing of the tournament in dir nor of the other entrants.
 func (e *Entrant) contain(dir string, rivals []*Entrant) {
 	hidden := []string{dir}
-	own := cage.Named(e.Program.Argv, e.Program.Dir)
+	var own []string
+	if e.from.Kind == bots.Program {
+		own = cage.Named(e.Program.Argv, e.Program.Dir)
+	}
 	for _, r := range rivals {
 		var files []string
 		submitted := r.from.Kind == bots.Submission
@@ -111,6 +114,10 @@ func (e *Entrant) contain(dir string, rivals []*Entrant) {
 				hidden = append(hidden, file)
 			}
 		}
+	}
+	if built, ok := e.Program.Cage.(*cage.Cage); ok { // of a submission
+		built.Hidden = hidden
+		return
 	}
 	e.Program.Cage = cage.For(e.Program.Argv, e.Program.Dir, hidden...)
 }
@@ -147,11 +154,13 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 	if e.from.Kind != bots.Ours {
 		e.Program.Memory = memory
 	}
-	if e.from.Kind == bots.Program && !l.Open && cage.Possible() {
+	if e.from.Kind != bots.Ours && !l.Open {
 		e.contain(dir, rivals)
 	}
-	if err := contest.Find(e.Program.Argv); err != nil {
-		e.refuse(err.Error(), "")
+	if e.from.Kind == bots.Program { // what starts a submission is looked up in its cage
+		if err := contest.Find(e.Program.Argv); err != nil {
+			e.refuse(err.Error(), "")
+		}
 	}
 	return nil
 }

@@ -1,0 +1,298 @@
+package cage
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"blockyard/agents/contest"
+)
+
+// Where a program in a room finds its things.
+const (
+	ownFiles  = "/bot"      // as they were, read-only
+	workRoot  = "/work"     // all that it may write, but for shared memory
+	workFiles = "/work/bot" // where it begins
+	temporary = "/work/tmp" // which /tmp is, too
+)
+
+// sharedMemory is the size of /dev/shm, in bytes.
+const sharedMemory = 64 << 20
+
+// entrance is the command, run by a shell inside, that sets limits, copies the program's files into its working folder
+// and becomes the program. Its arguments are the limits, the folder to begin in and the program. (Some shells call the
+// limit of processes -u, some -p.)
+const entrance = `ulimit -c 0 && ulimit -l 64 && ulimit -n "$1" && ulimit -f "$2" && { [ "$3" = 0 ] || ulimit -d "$3"; } &&
+{ ulimit -u "$4" 2>/dev/null || ulimit -p "$4"; } || exit 126
+if [ -d /bot ]; then cp -RP --preserve=mode,timestamps /bot . && chmod u+rwx bot; else mkdir bot; fi || exit 126
+cd -- "$5" && shift 5 && exec "$@"`
+
+// slack is how much more than its memory a process may reserve, in bytes.
+const slack = 1 << 30
+
+// Users of contained programs, where this process is root: each program has one of its own, so that it owns nothing of the
+// machine and its processes are counted apart. No system gives such numbers to people or services.
+const (
+	firstUser = 1_900_000_000
+	mostUsers = 200_000_000
+)
+
+var started atomic.Int64
+
+// newUser returns the user and group as which a contained program runs, 0 for those of this process.
+func newUser() int {
+	if os.Geteuid() != 0 {
+		return 0
+	}
+	const perProcess = 1000
+	return firstUser + int((int64(os.Getpid())*perProcess+started.Add(1)%perProcess)%mostUsers)
+}
+
+// command returns the command that starts argv in the folder dir of a room. What an ordinary user starts is in a user
+// namespace. What root starts is not, because there it would still be root for the files of /proc and /dev: it becomes
+// another user before the first command in the room runs.
+func (c *Cage) command(bwrap string, argv []string, dir string, memory int64) (*exec.Cmd, error) {
+	user := newUser()
+	args := []string{"--unshare-all", "--cap-drop", "ALL"}
+	var become []string
+	if user != 0 {
+		args = []string{"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
+			"--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"}
+		id := strconv.Itoa(user)
+		become = []string{"setpriv", "--reuid", id, "--regid", id, "--clear-groups"}
+	}
+	args = append(args, "--die-with-parent", "--new-session", "--hostname", "bot", "--proc", "/proc", "--dev", "/dev",
+		"--perms", "1777", "--size", strconv.Itoa(sharedMemory), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
+	own, _ := size(1<<20, cmp.Or(c.Files, os.DevNull))
+	args = append(args, "--perms", "0777", "--size", strconv.FormatInt(c.Disk+own, 10), "--tmpfs", workRoot,
+		"--perms", "0777", "--dir", temporary)
+	v := view{hidden: c.Hidden, made: []string{"/", workRoot, temporary}}
+	v.link(temporary, "/tmp")
+	v.link(temporary, "/var/tmp")
+	for _, path := range readable() {
+		v.show(path, path)
+		if folder, ok := strings.CutSuffix(path, ".rustup/toolchains"); ok { // rustup wants to make this otherwise
+			v.parents(folder + ".rustup/update-hashes/x")
+		}
+	}
+	v.add("--perms", "0644", "--ro-bind-data", "4", "/etc/passwd")
+	v.add("--perms", "0644", "--ro-bind-data", "5", "/etc/group")
+	for _, path := range c.begins() {
+		local, _ := filepath.Rel(c.Files, path)
+		v.add("--ro-bind", path, filepath.Join(ownFiles, local))
+	}
+	if c.Also != "" {
+		v.link(workFiles, c.Also)
+	}
+	for _, path := range c.Read {
+		v.show(path, path)
+	}
+	for _, path := range c.Write {
+		v.add("--bind", path, path)
+	}
+	if filepath.IsAbs(dir) {
+		v.parents(filepath.Join(dir, "x"))
+	} else {
+		dir = filepath.Join(workFiles, dir)
+	}
+	args = append(append(args, v.args...), "--remount-ro", "/", "--chdir", workRoot, "--seccomp", "3", "--")
+	args = append(append(args, become...), "/bin/sh", "-c", entrance, "sh")
+	for _, limit := range c.rlimits(memory) {
+		args = append(args, strconv.FormatUint(limit, 10))
+	}
+	cmd := exec.Command(bwrap, slices.Concat(args, []string{dir}, argv)...)
+	cmd.Env = environment(temporary, c.Env)
+	filter, err := filterCode()
+	uid, gid := cmp.Or(user, os.Getuid()), cmp.Or(user, os.Getgid())
+	for _, text := range []string{string(filter), fmt.Sprintf("bot:x:%d:%d::%s:/bin/sh\n", uid, gid, temporary),
+		fmt.Sprintf("bot:x:%d:\n", gid)} {
+		err = cmp.Or(err, inPipe(cmd, text))
+	}
+	if err != nil {
+		closeAll(cmd.ExtraFiles)
+		return nil, err
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd, nil
+}
+
+// A view lists what a program in a room sees of this machine, as arguments of bubblewrap.
+type view struct {
+	args   []string
+	hidden []string
+	shown  []string // paths in the room that are there, with all that is below
+	made   []string // folders around them
+}
+
+// add adds what an argument puts at a path of the room, the last of args, and the folders around it.
+func (v *view) add(args ...string) {
+	path := &args[len(args)-1]
+	if rest, err := filepath.Rel("/tmp", *path); err == nil && rest != "." && filepath.IsLocal(rest) {
+		*path = filepath.Join(temporary, rest)
+	}
+	v.parents(*path)
+	v.args, v.shown = append(v.args, args...), append(v.shown, *path)
+}
+
+// parents makes the folders around a path, which everybody may read.
+func (v *view) parents(path string) {
+	folder := filepath.Dir(path)
+	if slices.Contains(v.made, folder) ||
+		slices.ContainsFunc(v.shown, func(s string) bool { return within(folder, s) }) {
+		return
+	}
+	v.parents(folder)
+	v.args, v.made = append(v.args, "--perms", "0755", "--dir", folder), append(v.made, folder)
+}
+
+// show makes what is at a path of this machine, but for what is hidden, readable at a path of the room.
+func (v *view) show(path, as string) {
+	if to, err := os.Readlink(path); err == nil && filepath.Dir(path) == "/" {
+		v.add("--symlink", to, as) // such as /bin, which is a part of /usr
+		return
+	}
+	for _, part := range without(path, v.hidden) {
+		local, _ := filepath.Rel(path, part)
+		v.add("--ro-bind", part, filepath.Join(as, local))
+	}
+}
+
+func (v *view) link(to, path string) {
+	if to, err := filepath.Rel(filepath.Dir(path), to); err == nil { // bubblewrap follows it before the room is a root
+		v.add("--symlink", to, path)
+	}
+}
+
+// rlimits are the numbers for the entrance: open files, blocks of a file, KiB of memory, processes. None is above the
+// one that this process has.
+func (c *Cage) rlimits(memory int64) []uint64 {
+	at := func(what int, most uint64) uint64 {
+		var now unix.Rlimit
+		if err := unix.Getrlimit(what, &now); err == nil {
+			most = min(most, now.Max)
+		}
+		return most
+	}
+	const block = 512
+	data := uint64(0)
+	if memory > 0 {
+		data = at(unix.RLIMIT_DATA, uint64(memory)+slack) >> 10
+	}
+	return []uint64{at(unix.RLIMIT_NOFILE, uint64(c.Limits.Open)), at(unix.RLIMIT_FSIZE, uint64(c.Disk)*2) / block, data,
+		at(unix.RLIMIT_NPROC, uint64(c.Threads))}
+}
+
+// inPipe gives cmd one more open file, which holds a text.
+func inPipe(cmd *exec.Cmd, text string) error {
+	const pipeSize = 64 << 10
+	if len(text) > pipeSize {
+		return fmt.Errorf("%d bytes for a pipe, want at most %d", len(text), pipeSize)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	cmd.ExtraFiles = append(cmd.ExtraFiles, r)
+	_, err = io.WriteString(w, text)
+	return cmp.Or(err, w.Close())
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// A tenant is a program in a room. The process of its command waits for the first process of the room's namespace,
+// which waits for the program. When that first process ends, the kernel ends all others in the room.
+type tenant struct {
+	limits Limits
+	memory int64
+}
+
+var _ contest.Guest = (*tenant)(nil)
+
+// Excess returns what the program takes too much of.
+func (t *tenant) Excess(p *os.Process) string {
+	first := firstOf(p)
+	if first == nil {
+		return "" // it is being started, or ends
+	}
+	taken := contest.Measure(p.Pid)
+	if why := taken.Exceeds(t.memory, t.limits.Threads, 4*t.limits.Open); why != "" {
+		return why
+	}
+	for _, folder := range []string{workRoot, "/dev/shm"} {
+		var files unix.Statfs_t
+		err := unix.Statfs(fmt.Sprintf("/proc/%d/root%s", first.Pid, folder), &files)
+		if made := files.Files - files.Ffree; err == nil && made > uint64(t.limits.Files) {
+			return fmt.Sprintf("it has made more than %d files", t.limits.Files)
+		}
+	}
+	if taken.Hidden && firstOf(p) != nil {
+		return "it hides what it uses"
+	}
+	return ""
+}
+
+// Terminate asks the program to end: the children of the first process.
+func (t *tenant) Terminate(p *os.Process) {
+	if first := firstOf(p); first != nil {
+		for _, program := range children(first.Pid) {
+			_ = program.Signal(syscall.SIGTERM)
+		}
+	}
+}
+
+// Kill ends the room. Its command ends when all its processes have ended.
+func (t *tenant) Kill(p *os.Process) {
+	if first := firstOf(p); first == nil || first.Signal(syscall.SIGKILL) != nil {
+		_ = p.Kill() // with which the first process ends, if there is one by now
+	}
+}
+
+// Leave does nothing: the room goes with its last process.
+func (t *tenant) Leave() {}
+
+// firstOf returns the first process of the namespace of a room, nil if there is none.
+func firstOf(p *os.Process) *os.Process {
+	if list := children(p.Pid); len(list) > 0 {
+		return list[0]
+	}
+	return nil
+}
+
+// children returns the children of all threads of a process.
+func children(pid int) (list []*os.Process) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		for _, word := range strings.Fields(string(text)) {
+			child, _ := strconv.Atoi(word)
+			if p, err := os.FindProcess(child); err == nil && parent(child) == pid { // its ID is held from here on
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+func parent(pid int) int {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(fields[1])
+	return parent
+}
