@@ -31,6 +31,7 @@ type table struct {
 	Tournament tournamentCmd `cmd:"" help:"Play a tournament between agents, programs and submissions."`
 	Serve      serveTable    `cmd:"" help:"Run the server of a contest whose teams play over the network."`
 	Bundle     bundleCmd     `cmd:"" help:"Write a contest bot as one self-contained source file."`
+	Cage       cageCmd       `cmd:"" help:"Run any command contained, with limits of time, memory, disk and output."`
 	Programs   programsCmd   `cmd:"" hidden:"" help:"Write the programs that bundle builds networks into."`
 }
 

@@ -53,6 +53,7 @@ type Child struct {
 	once    sync.Once
 	err     error
 	guest   Guest
+	peak    Taking // the most of each, as far as the watch has seen it
 }
 
 // A Cage says what a program may reach. Package cage has the one for programs of strangers.
@@ -64,10 +65,11 @@ type Cage interface {
 
 // A Guest is a program in its cage. The process is that of the cage's command, which has started and not been collected.
 type Guest interface {
-	Excess(p *os.Process) string // what the program takes too much of, "" for nothing
-	Terminate(p *os.Process)     // asks the program to end
-	Kill(p *os.Process)          // ends the program, with all that it has started
-	Leave()                      // removes what belonged to the program, which has ended or never started
+	// Excess returns what the program takes, and what of it is too much, "" for nothing.
+	Excess(p *os.Process) (taken Taking, why string)
+	Terminate(p *os.Process) // asks the program to end
+	Kill(p *os.Process)      // ends the program, with all that it has started
+	Leave()                  // removes what belonged to the program, which has ended or never started
 }
 
 // StartChild starts the program of s in its cage.
@@ -140,7 +142,9 @@ func StartChild(s Spec) (*Child, error) {
 // watch kills the program when it takes more than it may. It returns when the program has ended.
 func (c *Child) watch(excess func(why string)) {
 	for !c.Exit(watchPeriod) {
-		why := c.guest.Excess(c.cmd.Process)
+		taken, why := c.guest.Excess(c.cmd.Process)
+		c.peak.Memory, c.peak.Threads = max(c.peak.Memory, taken.Memory), max(c.peak.Threads, taken.Threads)
+		c.peak.CPU = max(c.peak.CPU, taken.CPU)
 		if why == "" {
 			continue
 		}
@@ -209,6 +213,15 @@ func (c *Child) CPU() time.Duration {
 		return 0
 	}
 	return c.state.UserTime() + c.state.SystemTime()
+}
+
+// Peak is the most that the program has taken, known after Kill, as far as that was seen: it is looked at every tenth of a
+// second, and the largest of its processes has said at its end how much memory it had.
+func (c *Child) Peak() Taking {
+	if c.state != nil {
+		c.peak.Memory = max(c.peak.Memory, mostResident(c.state))
+	}
+	return c.peak
 }
 
 func (c *Child) closeFiles() {

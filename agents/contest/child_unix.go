@@ -5,6 +5,7 @@ package contest
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 )
 
@@ -29,6 +30,17 @@ func signalGroup(p *os.Process, kill bool) {
 	if syscall.Kill(-p.Pid, signal) != nil || kill {
 		_ = p.Signal(signal)
 	}
+}
+
+// mostResident is the most memory that a process, or one that it has waited for, has had, in bytes. It is 0 if that is
+// less than what this process has had: until it becomes another program, a new process has the memory of this one.
+func mostResident(state *os.ProcessState) int64 {
+	var own syscall.Rusage
+	used, ok := state.SysUsage().(*syscall.Rusage)
+	if !ok || runtime.GOOS != "linux" || syscall.Getrusage(syscall.RUSAGE_SELF, &own) != nil || used.Maxrss <= own.Maxrss {
+		return 0
+	}
+	return int64(used.Maxrss) << 10
 }
 
 func shell(line string) []string { return []string{"/bin/sh", "-c", line} }

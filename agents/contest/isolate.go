@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"time"
 )
 
 // Trusted is the cage of programs that may do all that this process may: this project's own, and those that the user
@@ -35,18 +36,19 @@ type Group struct {
 var _ Guest = (*Group)(nil)
 
 // Excess compares what all processes take with the limits.
-func (g *Group) Excess(p *os.Process) string {
+func (g *Group) Excess(p *os.Process) (taken Taking, why string) {
 	if g.Memory == 0 && g.Threads == 0 {
-		return ""
+		return taken, ""
 	}
-	taken := Measure(p.Pid)
-	return taken.Exceeds(g.Memory, g.Threads, 0)
+	taken = Measure(p.Pid)
+	return taken, taken.Exceeds(g.Memory, g.Threads, 0)
 }
 
 // A Taking is what a program takes of the machine, with all that it has started.
 type Taking struct {
 	Memory  int64 // bytes; see Measure
 	Threads int   // of all processes together
+	CPU     time.Duration
 	Open    int   // open files of all processes together
 	Deleted int64 // bytes of open files that have been deleted
 	Hidden  bool  // a process does not let itself be measured

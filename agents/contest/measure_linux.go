@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Measure returns what a process, its group, and all that they have started take. Memory is what they have of their own
@@ -31,9 +32,7 @@ func family(root int) (list []int) {
 	type process struct{ parent, group int }
 	all := map[int]process{}
 	processes("stat", func(pid int, text []byte) {
-		// The second field, a name in brackets, may contain anything. The fields behind it begin with the third.
-		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-		if len(fields) >= 3 {
+		if fields := statFields(text); len(fields) >= 3 {
 			parent, _ := strconv.Atoi(string(fields[1]))
 			group, _ := strconv.Atoi(string(fields[2]))
 			all[pid] = process{parent, group}
@@ -57,6 +56,12 @@ func family(root int) (list []int) {
 	return list
 }
 
+// statFields are the fields of a file "stat" from the third on. The second, a name in brackets, may contain anything.
+func statFields(text []byte) [][]byte { return bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) }
+
+// ticksPerSecond is the unit of times in /proc, the same on all processors (USER_HZ).
+const ticksPerSecond = 100
+
 // measure adds what one process takes; dir is its folder in /proc.
 func (t *Taking) measure(dir string, shared map[string]int64) {
 	status, err := os.ReadFile(dir + "status")
@@ -71,6 +76,14 @@ func (t *Taking) measure(dir string, shared map[string]int64) {
 			t.Memory += number << 10
 		case "Threads":
 			t.Threads += int(number)
+		}
+	}
+	if stat, err := os.ReadFile(dir + "stat"); err == nil {
+		if fields := statFields(stat); len(fields) > 14 { // of itself, and of children that have ended
+			for _, ticks := range fields[11:15] {
+				n, _ := strconv.ParseInt(string(ticks), 10, 64)
+				t.CPU += time.Duration(n) * (time.Second / ticksPerSecond)
+			}
 		}
 	}
 	t.sharedMemory(dir, shared)

@@ -42,6 +42,11 @@ func (u usageError) Unwrap() error { return u.error }
 // ErrFound says that a command has printed differences: the exit status is Failed, and nothing more is printed.
 var ErrFound = errors.New("differences were found")
 
+// A Status is the exit status of a command that has said all that there is to say.
+type Status int
+
+func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
 type Program struct {
 	Name     string        // in help and errors; Called may replace it
 	About    string        // what --help says of the program
@@ -116,11 +121,14 @@ func (p *Program) run(args []string, con *Console, context kong.Option) int {
 		fmt.Fprintf(con.Err, "%s: %v\n%s\n", name, err, hint)
 		return Wrong
 	}
+	said := Status(0)
 	switch err := command.Run(); {
 	case err == nil:
 		return Done
 	case errors.Is(err, ErrFound):
 		return Failed
+	case errors.As(err, &said):
+		return int(said)
 	default:
 		fmt.Fprintln(con.Err, name+":", strings.ReplaceAll(err.Error(), "context canceled", "interrupted"))
 		if errors.As(err, new(usageError)) {

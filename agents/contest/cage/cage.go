@@ -26,6 +26,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"blockyard/agents/contest"
 )
@@ -50,10 +51,19 @@ func (m Mode) Check() error {
 
 // Limits bound what a contained program takes from the machine. Past one of them it is ended, or refused more.
 type Limits struct {
-	Disk    int64 // bytes that it may write, in its working folder and in folders for temporary files
-	Files   int   // number of files there
-	Threads int   // of all its processes together
-	Open    int   // open files of a process; all together may have four times as many
+	Disk    int64         // bytes that it may write, in its working folder and in folders for temporary files
+	Files   int           // number of files there
+	Threads int           // of all its processes together
+	Open    int           // open files of a process; all together may have four times as many
+	CPU     time.Duration // processor time of all its processes together; 0 is no limit
+}
+
+// exceeds says what a program takes too much of, "" for nothing.
+func (l *Limits) exceeds(taken *contest.Taking, memory int64) string {
+	if l.CPU > 0 && taken.CPU > l.CPU {
+		return fmt.Sprintf("it has used %v of processor time, want at most %v", taken.CPU, l.CPU)
+	}
+	return taken.Exceeds(memory, l.Threads, 4*l.Open)
 }
 
 // The limits of bots and of compilers.

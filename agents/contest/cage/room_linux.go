@@ -61,8 +61,7 @@ func newUser() int {
 // command returns the command that starts argv in the folder dir of a room. What an ordinary user starts is in a user
 // namespace. What root starts is not, because there it would still be root for the files of /proc and /dev: it becomes
 // another user before the first command in the room runs.
-func (c *Cage) command(bwrap string, argv []string, dir string, memory int64) (*exec.Cmd, error) {
-	user := newUser()
+func (c *Cage) command(bwrap string, user int, argv []string, dir string, memory int64) (*exec.Cmd, error) {
 	args := []string{"--unshare-all", "--cap-drop", "ALL"}
 	var become []string
 	if user != 0 {
@@ -218,31 +217,32 @@ func closeAll(files []*os.File) {
 type tenant struct {
 	limits Limits
 	memory int64
+	lent   *lent
 }
 
 var _ contest.Guest = (*tenant)(nil)
 
-// Excess returns what the program takes too much of.
-func (t *tenant) Excess(p *os.Process) string {
+// Excess returns what the program takes, and what of it is too much.
+func (t *tenant) Excess(p *os.Process) (taken contest.Taking, why string) {
 	first := firstOf(p)
 	if first == nil {
-		return "" // it is being started, or ends
+		return taken, "" // it is being started, or ends
 	}
-	taken := contest.Measure(p.Pid)
-	if why := taken.Exceeds(t.memory, t.limits.Threads, 4*t.limits.Open); why != "" {
-		return why
+	taken = contest.Measure(p.Pid)
+	if why := t.limits.exceeds(&taken, t.memory); why != "" {
+		return taken, why
 	}
 	for _, folder := range []string{workRoot, "/dev/shm"} {
 		var files unix.Statfs_t
 		err := unix.Statfs(fmt.Sprintf("/proc/%d/root%s", first.Pid, folder), &files)
 		if made := files.Files - files.Ffree; err == nil && made > uint64(t.limits.Files) {
-			return fmt.Sprintf("it has made more than %d files", t.limits.Files)
+			return taken, fmt.Sprintf("it has made more than %d files", t.limits.Files)
 		}
 	}
 	if taken.Hidden && firstOf(p) != nil {
-		return "it hides what it uses"
+		return taken, "it hides what it uses"
 	}
-	return ""
+	return taken, ""
 }
 
 // Terminate asks the program to end: the children of the first process.
@@ -261,8 +261,8 @@ func (t *tenant) Kill(p *os.Process) {
 	}
 }
 
-// Leave does nothing: the room goes with its last process.
-func (t *tenant) Leave() {}
+// Leave takes back what was lent; the room has gone with its last process.
+func (t *tenant) Leave() { t.lent.takeBack() }
 
 // firstOf returns the first process of the namespace of a room, nil if there is none.
 func firstOf(p *os.Process) *os.Process {

@@ -257,7 +257,7 @@ var here = sync.OnceValue(func() place {
 // tryRoom starts a program in a room and returns why that fails, "" if it does not.
 func tryRoom(bwrap string) (why string) {
 	c := Cage{Limits: Bot}
-	cmd, err := c.command(bwrap, []string{"true"}, ".", 0)
+	cmd, err := c.command(bwrap, newUser(), []string{"true"}, ".", 0)
 	if err != nil {
 		return err.Error()
 	}
@@ -286,19 +286,25 @@ func Missing() []string { return here().missing }
 
 // contained returns the command that starts a program in a room, or else behind the walls that there are.
 func (c *Cage) contained(s *contest.Spec, dir string) (*exec.Cmd, contest.Guest, error) {
+	user := newUser()
 	if bwrap := here().bwrap; bwrap != "" {
-		cmd, err := c.command(bwrap, s.Argv, dir, s.Memory)
-		return cmd, &tenant{c.Limits, s.Memory}, err
+		folders, err := lend(user, c.Write)
+		if err != nil {
+			return nil, nil, err
+		}
+		cmd, err := c.command(bwrap, user, s.Argv, dir, s.Memory)
+		return cmd, &tenant{c.Limits, s.Memory, folders}, err
 	}
 	w, err := c.workingFolder()
 	if err != nil {
 		return nil, nil, err
 	}
-	o := order{Argv: s.Argv, Write: append([]string{w.root}, c.Write...), User: newUser(), Memory: s.Memory, Limits: c.Limits}
-	if err := w.give(o.User); err != nil {
+	folders, err := lend(user, append([]string{w.root}, c.Write...))
+	if err != nil {
 		w.remove()
 		return nil, nil, err
 	}
+	o := order{Argv: s.Argv, Write: append([]string{w.root}, c.Write...), User: user, Memory: s.Memory, Limits: c.Limits}
 	for _, path := range slices.Concat(readable(), []string{"/proc"}, c.Read) {
 		o.Read = append(o.Read, without(path, c.Hidden)...)
 	}
@@ -307,18 +313,43 @@ func (c *Cage) contained(s *contest.Spec, dir string) (*exec.Cmd, contest.Guest,
 	}
 	cmd := o.command()
 	cmd.Env = environment(w.temporary, c.Env)
-	g := &inmate{Group: contest.Group{Memory: s.Memory, Threads: c.Threads}, limits: c.Limits, at: w}
+	g := &inmate{Group: contest.Group{Memory: s.Memory, Threads: c.Threads}, limits: c.Limits, at: w, lent: folders}
 	g.bytes, g.files = size(1<<20, w.root)
 	return cmd, g, nil
 }
 
-// give makes a user the owner of the working folder; 0 changes nothing.
-func (w *working) give(user int) error {
-	if user == 0 {
-		return nil
+// A lent is what belongs to the user of a program while it runs.
+type lent struct{ owners map[string][2]int }
+
+// lend makes a user the owner of some folders, with all that is in them; the user 0 changes nothing.
+func lend(user int, folders []string) (*lent, error) {
+	l := &lent{owners: map[string][2]int{}}
+	for _, folder := range folders {
+		info, err := os.Stat(folder)
+		if err != nil {
+			return l, err
+		}
+		if owner, ok := info.Sys().(*syscall.Stat_t); ok && user != 0 {
+			l.owners[folder] = [2]int{int(owner.Uid), int(owner.Gid)}
+			if err := ownAll(folder, user, user); err != nil {
+				l.takeBack()
+				return l, err
+			}
+		}
 	}
-	return filepath.WalkDir(w.root, func(path string, _ fs.DirEntry, err error) error {
-		return cmp.Or(err, os.Lchown(path, user, user))
+	return l, nil
+}
+
+// takeBack gives the folders, and what is in them, to those who had the folders before.
+func (l *lent) takeBack() {
+	for folder, owner := range l.owners {
+		_ = ownAll(folder, owner[0], owner[1]) // what cannot be taken back stays readable for root
+	}
+}
+
+func ownAll(folder string, user, group int) error {
+	return filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		return cmp.Or(err, os.Lchown(path, user, group))
 	})
 }
 
@@ -331,35 +362,39 @@ type inmate struct {
 	contest.Group
 	limits Limits
 	at     *working
+	lent   *lent
 	bytes  int64 // that were there when it started
 	files  int
 	next   time.Time // to look at its files
 }
 
-// Excess returns what the program takes too much of.
-func (i *inmate) Excess(p *os.Process) string {
-	taken := contest.Measure(p.Pid)
-	if why := taken.Exceeds(i.Memory, i.Threads, 4*i.limits.Open); why != "" {
-		return why
+// Excess returns what the program takes, and what of it is too much.
+func (i *inmate) Excess(p *os.Process) (taken contest.Taking, why string) {
+	taken = contest.Measure(p.Pid)
+	if why := i.limits.exceeds(&taken, i.Memory); why != "" {
+		return taken, why
 	}
 	begun := time.Now()
 	if begun.Before(i.next) {
-		return ""
+		return taken, ""
 	}
 	bytes, files := size(i.files+i.limits.Files, i.at.root)
 	i.next = time.Now().Add(walkShare * time.Since(begun))
 	switch bytes += taken.Deleted - i.bytes; {
 	case bytes > i.limits.Disk:
-		return fmt.Sprintf("it has written %d MiB, want at most %d", bytes>>20, i.limits.Disk>>20)
+		return taken, fmt.Sprintf("it has written %d MiB, want at most %d", bytes>>20, i.limits.Disk>>20)
 	case files-i.files > i.limits.Files:
-		return fmt.Sprintf("it has made more than %d files, or one whose path is too long", i.limits.Files)
+		return taken, fmt.Sprintf("it has made more than %d files, or one whose path is too long", i.limits.Files)
 	case taken.Hidden:
-		return "it hides what it uses"
+		return taken, "it hides what it uses"
 	}
-	return ""
+	return taken, ""
 }
 
-// Leave removes the working folder.
-func (i *inmate) Leave() { i.at.remove() }
+// Leave takes back what was lent and removes the working folder.
+func (i *inmate) Leave() {
+	i.lent.takeBack()
+	i.at.remove()
+}
 
 func isTooLong(err error) bool { return errors.Is(err, unix.ENAMETOOLONG) }
