@@ -100,7 +100,7 @@ func (c *Cage) command(bwrap string, user int, argv []string, dir string, memory
 		v.add("--bind", path, path)
 	}
 	if filepath.IsAbs(dir) {
-		v.parents(filepath.Join(dir, "x"))
+		v.parents(filepath.Join(place(dir), "x"))
 	} else {
 		dir = filepath.Join(workFiles, dir)
 	}
@@ -136,11 +136,17 @@ type view struct {
 // add adds what an argument puts at a path of the room, the last of args, and the folders around it.
 func (v *view) add(args ...string) {
 	path := &args[len(args)-1]
-	if rest, err := filepath.Rel("/tmp", *path); err == nil && rest != "." && filepath.IsLocal(rest) {
-		*path = filepath.Join(temporary, rest)
-	}
+	*path = place(*path)
 	v.parents(*path)
 	v.args, v.shown = append(v.args, args...), append(v.shown, *path)
+}
+
+// place is where a path of the room is before that is a root: /tmp is a link then.
+func place(path string) string {
+	if rest, err := filepath.Rel("/tmp", path); err == nil && rest != "." && filepath.IsLocal(rest) {
+		return filepath.Join(temporary, rest)
+	}
+	return path
 }
 
 // parents makes the folders around a path, which everybody may read.
@@ -166,8 +172,9 @@ func (v *view) show(path, as string) {
 	}
 }
 
+// link makes a link at a path of the room.
 func (v *view) link(to, path string) {
-	if to, err := filepath.Rel(filepath.Dir(path), to); err == nil { // bubblewrap follows it before the room is a root
+	if to, err := filepath.Rel(filepath.Dir(place(path)), to); err == nil { // bubblewrap follows it before the room is a root
 		v.add("--symlink", to, path)
 	}
 }

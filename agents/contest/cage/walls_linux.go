@@ -224,24 +224,24 @@ func (o *order) command() *exec.Cmd {
 	return cmd
 }
 
-// A place is what this machine has for contained programs.
-type place struct {
+// A ground is what this machine has for contained programs.
+type ground struct {
 	bwrap   string // the command that makes rooms; "" if it cannot here
 	missing []string
 }
 
 // here finds out once which walls stand here, by putting them up.
-var here = sync.OnceValue(func() place {
+var here = sync.OnceValue(func() ground {
 	bwrap, err := exec.LookPath("bwrap")
 	reason := "bubblewrap (bwrap) is not installed"
 	if err == nil {
 		why := tryRoom(bwrap)
 		if why == "" {
-			return place{bwrap: bwrap}
+			return ground{bwrap: bwrap}
 		}
 		reason = "bubblewrap fails here: " + why
 	}
-	var p place
+	var p ground
 	for _, name := range roomWalls {
 		p.missing = append(p.missing, name+": "+reason)
 		reason = "the same"
