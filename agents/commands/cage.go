@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -99,14 +101,19 @@ func status(r *cageReport) error {
 
 // contain runs the command to its end.
 func (c *cageCmd) contain(ctx context.Context, con *console) (*cageReport, error) {
-	in := &cage.Cage{Read: c.Read, Write: c.Write, Env: c.Env, Limits: cage.Limits{Disk: int64(c.Disk) << 20, Files: c.Files,
+	here, err := filepath.Abs(cmp.Or(c.Folder, "."))
+	if err != nil {
+		return nil, err
+	}
+	in := &cage.Cage{Also: here, Read: c.Read, Write: c.Write, Env: c.Env, Limits: cage.Limits{Disk: int64(c.Disk) << 20, Files: c.Files,
 		Threads: c.Processes, Open: cage.Compiler.Open, CPU: c.CPU}}
 	if c.Folder != "" {
-		folder, err := filepath.Abs(c.Folder)
-		if err != nil {
-			return nil, err
+		in.Files = here
+	}
+	for _, path := range slices.Concat(c.Read, c.Write) {
+		if rest, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rest) && c.Folder != "" {
+			return nil, fmt.Errorf("%s lies in --folder %s, which is copied: name one of them only", path, c.Folder)
 		}
-		in.Files, in.Also = folder, folder
 	}
 	r := &cageReport{Ended: "itself", Missing: cage.Missing()}
 	ends := make(chan [2]string, 4)

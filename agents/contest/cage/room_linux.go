@@ -34,7 +34,7 @@ const sharedMemory = 64 << 20
 // limit of processes -u, some -p.)
 const entrance = `ulimit -c 0 && ulimit -l 64 && ulimit -n "$1" && ulimit -f "$2" && { [ "$3" = 0 ] || ulimit -d "$3"; } &&
 { ulimit -u "$4" 2>/dev/null || ulimit -p "$4"; } || exit 126
-if [ -d /bot ]; then cp -RP --preserve=mode,timestamps /bot . && chmod u+rwx bot; else mkdir bot; fi || exit 126
+if [ -d /bot ]; then cp -RP --preserve=mode,timestamps /bot . && chmod u+rwx bot; fi || exit 126
 cd -- "$5" && shift 5 && exec "$@"`
 
 // slack is how much more than its memory a process may reserve, in bytes.
@@ -75,13 +75,16 @@ func (c *Cage) command(bwrap string, user int, argv []string, dir string, memory
 	own, _ := size(1<<20, cmp.Or(c.Files, os.DevNull))
 	args = append(args, "--perms", "0777", "--size", strconv.FormatInt(c.Disk+own, 10), "--tmpfs", workRoot,
 		"--perms", "0777", "--dir", temporary)
-	v := view{hidden: c.Hidden, made: []string{"/", workRoot, temporary}}
+	v := view{hidden: c.Hidden, also: c.also(), made: []string{"/", workRoot, temporary}}
+	if c.Files == "" { // otherwise the entrance makes it
+		v.args, v.made = append(v.args, "--perms", "0777", "--dir", workFiles), append(v.made, workFiles)
+	}
 	v.link(temporary, "/tmp")
 	v.link(temporary, "/var/tmp")
 	for _, path := range readable() {
 		v.show(path, path)
 		if folder, ok := strings.CutSuffix(path, ".rustup/toolchains"); ok { // rustup wants to make this otherwise
-			v.parents(folder + ".rustup/update-hashes/x")
+			v.parents(v.place(folder + ".rustup/update-hashes/x"))
 		}
 	}
 	v.add("--perms", "0644", "--ro-bind-data", "4", "/etc/passwd")
@@ -90,8 +93,8 @@ func (c *Cage) command(bwrap string, user int, argv []string, dir string, memory
 		local, _ := filepath.Rel(c.Files, path)
 		v.add("--ro-bind", path, filepath.Join(ownFiles, local))
 	}
-	if c.Also != "" {
-		v.link(workFiles, c.Also)
+	if v.also != "" {
+		v.link(workFiles, v.also)
 	}
 	for _, path := range c.Read {
 		v.show(path, path)
@@ -100,7 +103,7 @@ func (c *Cage) command(bwrap string, user int, argv []string, dir string, memory
 		v.add("--bind", path, path)
 	}
 	if filepath.IsAbs(dir) {
-		v.parents(filepath.Join(place(dir), "x"))
+		v.parents(filepath.Join(v.place(dir), "x"))
 	} else {
 		dir = filepath.Join(workFiles, dir)
 	}
@@ -125,10 +128,19 @@ func (c *Cage) command(bwrap string, user int, argv []string, dir string, memory
 	return cmd, nil
 }
 
+// also is the other path of the working folder, "" if something of the system is there.
+func (c *Cage) also() string {
+	if c.Also == "/" || slices.ContainsFunc(readable(), func(r string) bool { return within(c.Also, r) }) {
+		return ""
+	}
+	return c.Also
+}
+
 // A view lists what a program in a room sees of this machine, as arguments of bubblewrap.
 type view struct {
 	args   []string
 	hidden []string
+	also   string   // the other path of the working folder; "" for none
 	shown  []string // paths in the room that are there, with all that is below
 	made   []string // folders around them
 }
@@ -136,15 +148,18 @@ type view struct {
 // add adds what an argument puts at a path of the room, the last of args, and the folders around it.
 func (v *view) add(args ...string) {
 	path := &args[len(args)-1]
-	*path = place(*path)
+	*path = v.place(*path)
 	v.parents(*path)
 	v.args, v.shown = append(v.args, args...), append(v.shown, *path)
 }
 
-// place is where a path of the room is before that is a root: /tmp is a link then.
-func place(path string) string {
-	if rest, err := filepath.Rel("/tmp", path); err == nil && rest != "." && filepath.IsLocal(rest) {
-		return filepath.Join(temporary, rest)
+// place is where a path of the room is really: below /tmp and the other path of the working folder, which are links.
+func (v *view) place(path string) string {
+	for link, to := range map[string]string{v.also: workFiles, "/tmp": temporary} {
+		if within(path, link) && path != link && (link == v.also || !within(path, v.also)) {
+			rest, _ := filepath.Rel(link, path)
+			return filepath.Join(to, rest)
+		}
 	}
 	return path
 }
@@ -174,7 +189,7 @@ func (v *view) show(path, as string) {
 
 // link makes a link at a path of the room.
 func (v *view) link(to, path string) {
-	if to, err := filepath.Rel(filepath.Dir(place(path)), to); err == nil { // bubblewrap follows it before the room is a root
+	if to, err := filepath.Rel(filepath.Dir(v.place(path)), to); err == nil { // bubblewrap follows it before the room is a root
 		v.add("--symlink", to, path)
 	}
 }
