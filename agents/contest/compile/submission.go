@@ -29,6 +29,7 @@ const (
 	mostMessages = 1 << 20   // before the files
 	mostLeft     = 256 << 20 // of all files of a bot
 	mostReason   = 1000      // of why a submission is refused
+	mostSaid     = 4 << 10   // of standard error that is kept
 )
 
 // waitTime is how long a contained process has, beside the time for its compilers, to say that this is over.
@@ -88,7 +89,7 @@ type reading struct {
 
 	began bool   // the process has started
 	tool  string // the last that it ran
-	errs  contest.Tail
+	errs  bytes.Buffer // the first that it says
 	extra error // what it took too much of
 }
 
@@ -99,6 +100,7 @@ func (r *reading) read(ctx context.Context) (a answer, err error) {
 		return answer{}, err
 	}
 	r.began, r.tool, r.extra = false, "", nil
+	r.errs.Reset()
 	within, cancel := context.WithTimeout(ctx, r.Limits.Time+waitTime)
 	defer cancel()
 	answered := make(chan error, 1)
@@ -111,7 +113,7 @@ func (r *reading) read(ctx context.Context) (a answer, err error) {
 			answered <- err
 			_, _ = io.Copy(io.Discard, out)
 		},
-		Stderr: func(errs io.Reader) { _, _ = io.Copy(&r.errs, errs) },
+		Stderr: contest.PassOn(&r.errs, mostSaid),
 		Excess: func(why string) { r.extra = errors.New(why) },
 	})
 	if err != nil {
@@ -150,7 +152,8 @@ func (r *reading) read(ctx context.Context) (a answer, err error) {
 	case errors.As(err, new(*Refusal)) || errors.As(err, new(*fs.PathError)):
 		return a, err
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		err = fmt.Errorf("its process has ended: %w", cmp.Or(ended, errors.New("without an answer")))
+		said, _, _ := strings.Cut(r.errs.String(), "\n")
+		err = fmt.Errorf("its process has ended: %w: %s", cmp.Or(ended, errors.New("without an answer")), said)
 	}
 	if r.tool == "" {
 		return a, refuse("cannot be unpacked and read: %v", err)
