@@ -87,10 +87,10 @@ type reading struct {
 	share []string // folders of Go
 	env   []string
 
-	began bool   // the process has started
-	tool  string // the last that it ran
+	began bool         // the process has started
+	tool  string       // the last that it ran
 	errs  bytes.Buffer // the first that it says
-	extra error // what it took too much of
+	extra error        // what it took too much of
 }
 
 // read starts the process and reads its answer and the files.
