@@ -66,6 +66,7 @@ import (
 	"blockyard/env/vec"
 )
 
+// All has the entry of every game of this repository, once for all variants of the game.
 var All = []*entry.Entry{
 	blockbattlebot.Entry,
 	tetrisduelbot.Entry,
@@ -83,6 +84,7 @@ func Of(g *env.Game) *entry.Entry {
 	return &entry.Entry{Game: name}
 }
 
+// Features returns the features that networks for g read, or nil if the game has none.
 func Features(g *env.Game) *features.Set { return Of(g).FeaturesOf(g) }
 
 // Names lists the agents of g that Parse knows by name, those of every game first.

@@ -26,6 +26,8 @@ import (
 	"blockyard/env/games"
 )
 
+// A tournamentCmd is the flags of "agents tournament". Its Run compiles, tests and plays all entrants, and can be run
+// again to continue.
 type tournamentCmd struct {
 	Game    string            `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
 	Bots    []string          `arg:"" optional:"" help:"Entrants: agents (learned), commands, or submissions."`
@@ -215,6 +217,7 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 	return ctx.Err()
 }
 
+// A ladderCmd is the flags of "agents ladder". Its Run plays every two agents and rates all of them.
 type ladderCmd struct {
 	Game    string   `arg:"" help:"Name of the game, such as blockbattle."`
 	Players []string `arg:"" optional:"" name:"agents" help:"Agents, such as random hand:ply=1 learned."`
