@@ -208,6 +208,7 @@ func (r *Report) meeting(a, b int, m *meet) Meeting {
 	return out
 }
 
+// Rate estimates the Elo of all players from the games added so far, and writes it to Players.
 func (r *Report) Rate() {
 	for k, elo := range r.all.Elo() {
 		r.Players[k].Elo = elo

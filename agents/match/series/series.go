@@ -20,6 +20,7 @@ import (
 	"blockyard/env"
 )
 
+// A Series is a list of games between the same players, several at a time, which are counted in the order of the list.
 type Series struct {
 	Rules    *env.Game
 	Seed     string            // of the whole series
@@ -135,6 +136,7 @@ func (s *Series) fingerprint(rec *record.Record) (sum [sha256.Size]byte) {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
+// Report returns the report of the games that were played so far; games without a valid result are left out.
 func (s *Series) Report() *match.Report {
 	var players []match.Standing
 	for k, name := range s.Names {

@@ -17,6 +17,7 @@ import (
 	"sync"
 )
 
+// An importerFunc is a function as a types.Importer.
 type importerFunc func(path string) (*types.Package, error)
 
 func (f importerFunc) Import(path string) (*types.Package, error) { return f(path) }
