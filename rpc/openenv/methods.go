@@ -139,6 +139,7 @@ func (s *Server) act(p *session, a action) (any, error) {
 	return p.step(*a.Move)
 }
 
+// An observeArguments is the arguments of the tool "observe".
 type observeArguments struct {
 	inBranch
 	NewGame bool    `json:"new_game,omitempty" jsonschema:"Begin another game; the current one is lost."`
@@ -162,6 +163,7 @@ func legalMoves(p *session, _ inBranch) (answer, error) {
 	return answer{object{"legal_moves": moves}, strings.Join(moves, "\n")}, nil
 }
 
+// A playArguments is the arguments of the tool "play".
 type playArguments struct {
 	inBranch
 	Move *string `json:"move" jsonschema:"One of legal_moves."`

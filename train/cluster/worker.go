@@ -17,6 +17,7 @@ import (
 
 const Kind = "rollouts" // the kind of a run whose jobs are rollouts
 
+// A guest plays the rollouts of one run in a worker: it has the settings of the run, and the networks that tasks name.
 type guest struct {
 	run      *fleet.Run
 	get      fleet.Get

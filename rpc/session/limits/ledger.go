@@ -178,9 +178,14 @@ func (t *Tab) Give(u Use) {
 	t.open.add(u, -1)
 }
 
-// Memory returns the estimated bytes on the tab. Add is Take of them, and Back removes those that were added since
-// Memory was memory. Close returns everything.
-func (t *Tab) Memory() int64     { return t.open.Memory }
+// Memory returns the estimated bytes on the tab.
+func (t *Tab) Memory() int64 { return t.open.Memory }
+
+// Add takes n bytes of memory more, or adds nothing and returns the error of Take. n may be negative.
 func (t *Tab) Add(n int64) error { return t.Take(Use{Memory: n}) }
+
+// Back gives back the memory that was added since Memory returned this value.
 func (t *Tab) Back(memory int64) { _ = t.Add(min(0, memory-t.open.Memory)) }
-func (t *Tab) Close()            { t.Give(t.open) }
+
+// Close gives back everything on the tab, which is then empty.
+func (t *Tab) Close() { t.Give(t.open) }
