@@ -23,7 +23,7 @@ import (
 	"blockyard/datasets/program/ops"
 )
 
-// A serveTable is the contests that have a server.
+// A serveTable is the contests that have a server, each a command of "agents serve".
 type serveTable struct {
 	Dropblox serveDropbloxCmd `cmd:"" help:"Run a Dropblox contest: practice games, and rounds of all teams."`
 }

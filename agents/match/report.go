@@ -71,7 +71,7 @@ func (s *sample) means() (means []float64, all float64) {
 	return means, all / max(n, 1)
 }
 
-// A meet is what a Meeting is made of.
+// A meet is the samples from which the estimates of a Meeting are computed.
 type meet struct {
 	shares, difference sample // shares are the points of games that the first has won: 0, 0.5 or 1
 	later              []float64

@@ -10,7 +10,7 @@ import "math/bits"
 // blockLen is how many fits a block has. The default table has 414, others up to 840.
 const blockLen = 512
 
-// A fitSet is a set of fits of a block.
+// A fitSet is a set of fits of a block, a bit for each of up to 512.
 type fitSet [blockLen / 64]uint64
 
 func (f *fitSet) set(i int) { f[i/64] |= 1 << uint(i%64) }

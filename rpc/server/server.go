@@ -32,7 +32,7 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// Config configures a Server.
+// A Config is what a Server offers, to whom, and within which limits.
 type Config struct {
 	Games   []*env.Game // each game comes before its variants
 	Version string      // for the response to hello

@@ -17,7 +17,7 @@ import (
 	"sync"
 )
 
-// An importerFunc is a function as a types.Importer.
+// An importerFunc makes a function a types.Importer, by which the type checker finds packages.
 type importerFunc func(path string) (*types.Package, error)
 
 func (f importerFunc) Import(path string) (*types.Package, error) { return f(path) }

@@ -48,7 +48,7 @@ type Ledger struct {
 	open Use
 }
 
-// Open is what is open now.
+// An Open is what clients have taken from the server and not given back: in all, and by token.
 type Open struct {
 	Use
 	Tokens []TokenCount // of the tokens with a name
@@ -70,7 +70,7 @@ func NewLedger(l Limits, tokens []Token) *Ledger {
 	return ledger
 }
 
-// Open returns what is open.
+// Open returns what all sessions have taken now, at one moment.
 func (l *Ledger) Open() Open {
 	l.mu.Lock()
 	defer l.mu.Unlock()

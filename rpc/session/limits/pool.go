@@ -67,7 +67,7 @@ func newReplies(l *Limits, g *Garbage) *Pool {
 		}}
 }
 
-// Held returns the bytes that are held.
+// Held returns how many bytes the messages of all connections take now.
 func (p *Pool) Held() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -44,7 +44,7 @@ type Recorder struct {
 	finished, dropped, interrupted uint64 // episodes
 }
 
-// NewRecorder returns a recorder without records.
+// NewRecorder returns a Recorder that has recorded nothing yet.
 func NewRecorder(o Options) *Recorder {
 	return &Recorder{Options: o, running: make([]*running, o.Envs)}
 }

@@ -22,7 +22,7 @@ type Rows struct {
 	bx, by []float32 // one batch
 }
 
-// Len returns the number of rows.
+// Len returns how many training examples there are: the length of Y.
 func (s *Rows) Len() int { return len(s.Y) }
 
 // Row returns the features of row i, in memory of the Rows.
