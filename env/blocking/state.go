@@ -13,7 +13,7 @@ const (
 	Elimination
 )
 
-// String returns the reason's name.
+// String returns the reason as records show it, "" while the game runs.
 func (r Reason) String() string { return [...]string{"", "blocked", "decided", "elimination"}[r] }
 
 // A State is a position before a seat's turn, or the final position.
