@@ -176,6 +176,7 @@ def _actions(env: BlockVectorEnv, rows: int) -> Iterator[NDArray[np.int64]]:
 
 def rollout(env: BlockVectorEnv, seconds: float) -> Figures:
     """Measure rollouts, in which the server chooses the actions."""
+
     def play(steps: int) -> int:
         env.rollout(steps, keep="last")
         return steps * _acting(env)

@@ -30,7 +30,7 @@ class Evaluation:
     """The result of :func:`blockyard.evaluate` or :func:`blockyard.ladder`. Printed, it is a table."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as a dict."""
+        """Return the attributes by name, to be written as JSON."""
         return asdict(self)  # type: ignore[call-overload, no-any-return]
 
     def __repr__(self) -> str:

@@ -33,7 +33,7 @@ class Field:
 
     @property
     def nbytes(self) -> int:
-        """The length of the field in bytes."""
+        """How many bytes of the slab the array takes."""
         return int(np.prod(self.shape)) * self.dtype.itemsize
 
 

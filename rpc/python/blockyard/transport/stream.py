@@ -50,7 +50,7 @@ class Future:
 
 
 def first_bytes(pieces: Sequence[memoryview], n: int) -> bytes:
-    """Return the first n bytes of pieces."""
+    """Return a copy of the first n bytes of pieces, as if these were one after the other."""
     return b"".join(piece[:n] for piece in pieces)[:n]
 
 
