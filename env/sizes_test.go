@@ -39,9 +39,9 @@ const product = "product" // the part of the code that users run
 // parts are the kinds of code; see partOf.
 var parts = []budget{
 	{product, 72_100, "all programs, pages, bots and the Python package: what a reader has to hold"},
-	{"tests of Go", 50_300, "beside what they test, with the helpers and inputs that they alone use"},
-	{"tests of Python", 9_550, "on a real server"},
-	{"tests of the repository", 2_450, "its layout, sizes, pages, releases and this table"},
+	{"tests of Go", 51_100, "beside what they test, with the helpers and inputs that they alone use"},
+	{"tests of Python", 9_450, "on a real server"},
+	{"tests of the repository", 2_460, "its layout, sizes, pages, releases and this table"},
 	{"benches", 3_650, "every measurement, and the libraries that ours is measured beside"},
 	{"tools", 1_460, "what builds, checks and releases; scripts of longer runs; the documentation site"},
 	{"examples", 1_480, "programs of the Python package's pages, each of which a test runs"},
@@ -103,7 +103,7 @@ var budgets = []budget{
 }
 
 // commentsPer100 is how many lines of comments 100 lines of the product's code have at least, by the ending of files.
-var commentsPer100 = map[string]float64{".go": 11.0, ".py": 22.0}
+var commentsPer100 = map[string]float64{".go": 10.6, ".py": 22.2}
 
 // A source is a file of code.
 type source struct {
@@ -117,26 +117,36 @@ var folders = []string{"agents", "datasets", "env", "train", "rpc", ".ci"}
 // written are folders within them that commands write.
 var written = strings.Fields("rpc/python/dist rpc/python/build rpc/python/site rpc/python/blockyard/_bin")
 
-// sources returns every file of code, in the order of their paths.
-func sources(t testing.TB) (all []source) {
+// texts returns every file of code, and every page that explains it, in the order of their paths.
+func texts(t testing.TB) (all []source) {
 	t.Helper()
-	for _, folder := range folders {
+	for _, folder := range append(folders, "README.md") {
 		require.NoError(t, filepath.WalkDir(filepath.Join("..", folder), func(file string, d fs.DirEntry, err error) error {
 			name := strings.TrimPrefix(filepath.ToSlash(file), "../")
+			ending := filepath.Ext(name)
 			switch {
 			case err != nil:
 				return err
 			case d.IsDir() && (d.Name()[0] == '.' && name != ".ci" || slices.Contains(written, name)):
 				return fs.SkipDir
-			case !d.Type().IsRegular() || filepath.Ext(name) != "" && endings[filepath.Ext(name)] == nil:
+			case !d.Type().IsRegular() || ending != "" && ending != ".md" && endings[ending] == nil:
 				return nil
 			}
 			text, err := os.ReadFile(file)
-			if s := syntaxOf(name, string(text)); s != nil {
-				all = append(all, source{name, string(text), partOf(name), s.countLines(string(text))})
-			}
+			all = append(all, source{path: name, text: string(text)})
 			return err
 		}))
+	}
+	return all
+}
+
+// sources returns every file of code, counted.
+func sources(t testing.TB) (all []source) {
+	t.Helper()
+	for _, f := range texts(t) {
+		if s := syntaxOf(f.path, f.text); s != nil {
+			all = append(all, source{f.path, f.text, partOf(f.path), s.countLines(f.text)})
+		}
 	}
 	require.Greater(t, len(all), 1000)
 	return all

@@ -69,7 +69,7 @@ ONLY = {
     "sb3_contrib": ({"adapters.sb3_afterstates", "networks.policies"}, "it is optional"),
 }
 
-FILLER = set("return returns the are its for and that what which whether has have with".split())
+FILLER = {"return", "returns", "the", "are", "its", "for", "and", "that", "what", "which", "whether", "has", "have"}
 
 
 def module_name(path: Path, package: Path) -> str:
