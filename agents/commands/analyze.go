@@ -19,7 +19,7 @@ import (
 	"blockyard/env/games"
 )
 
-// An analyzeCmd is the flags of "agents analyze". Its Run searches the positions of records and says what each move
+// An analyzeCmd has the flags of "agents analyze". Its Run searches the positions of records and says what each move
 // lost.
 type analyzeCmd struct {
 	Records []string `arg:"" name:"record#turn" help:"Records or history, then #TURN or #GAME/TURN. Without: all turns."`

@@ -24,7 +24,7 @@ import (
 	"blockyard/env"
 )
 
-// A hostCmd is the flags of "agents host". Its Run plays the games of a contest between programs.
+// A hostCmd has the flags of "agents host". Its Run plays the games of a contest between programs.
 type hostCmd struct {
 	Game    string    `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
 	Mode    string    `arg:"" optional:"" help:"dropblox: local (the default), practice or compete."`

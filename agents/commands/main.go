@@ -19,7 +19,7 @@ import (
 	"blockyard/env"
 )
 
-// A table is the commands of the program, each with its flags, in the order of the help.
+// A table has the commands of the program, each with its flags, in the order of the help.
 type table struct {
 	program.Flag
 	Arena      arenaCmd      `cmd:"" help:"Play many paired games between two agents and say which is stronger."`

@@ -23,12 +23,12 @@ import (
 	"blockyard/datasets/program/ops"
 )
 
-// A serveTable is the contests that have a server, each a command of "agents serve".
+// A serveTable has the contests that have a server, each a command of "agents serve".
 type serveTable struct {
 	Dropblox serveDropbloxCmd `cmd:"" help:"Run a Dropblox contest: practice games, and rounds of all teams."`
 }
 
-// A serveDropbloxCmd is the flags of "agents serve dropblox". Its Run is a contest of teams over HTTP, until it is
+// A serveDropbloxCmd has the flags of "agents serve dropblox". Its Run is a contest of teams over HTTP, until it is
 // interrupted or the rounds are over.
 type serveDropbloxCmd struct {
 	Teams     string        `required:"" placeholder:"FILE" help:"File of the teams and their hashed passwords."`

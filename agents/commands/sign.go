@@ -17,7 +17,7 @@ import (
 	"blockyard/env/games"
 )
 
-// A signCmd is the flags of "agents sign". Its Run prints a line for each game and agent, which changes only if the
+// A signCmd has the flags of "agents sign". Its Run prints a line for each game and agent, which changes only if the
 // play does.
 type signCmd struct {
 	Game  string `arg:"" optional:"" help:"Only this game."`

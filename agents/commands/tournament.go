@@ -26,7 +26,7 @@ import (
 	"blockyard/env/games"
 )
 
-// A tournamentCmd is the flags of "agents tournament". Its Run compiles, tests and plays all entrants, and can be run
+// A tournamentCmd has the flags of "agents tournament". Its Run compiles, tests and plays all entrants, and can be run
 // again to continue.
 type tournamentCmd struct {
 	Game    string            `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
@@ -217,7 +217,7 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 	return ctx.Err()
 }
 
-// A ladderCmd is the flags of "agents ladder". Its Run plays every two agents and rates all of them.
+// A ladderCmd has the flags of "agents ladder". Its Run plays every two agents and rates all of them.
 type ladderCmd struct {
 	Game    string   `arg:"" help:"Name of the game, such as blockbattle."`
 	Players []string `arg:"" optional:"" name:"agents" help:"Agents, such as random hand:ply=1 learned."`

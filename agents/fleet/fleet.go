@@ -140,7 +140,7 @@ const (
 	serverName    = "server"
 )
 
-// A queues is how this process reads the jobs and the results of one epoch of a run.
+// queues are what this process reads: the jobs and the results of one epoch of a run.
 type queues struct{ jobs, results jetstream.Consumer }
 
 // queueOf is the rest of the name of a queue after that of its run.

@@ -45,7 +45,7 @@ type Run struct {
 	written  time.Time // by the clock of the broker
 }
 
-// A Limits is how long a run waits for a worker, and how often it tries a job.
+// Limits say how long a run waits for a worker, and how often it tries a job.
 type Limits struct {
 	AckWait    time.Duration `json:"ack_wait"`   // after which the job of a silent worker is given to another one
 	Deliveries int           `json:"deliveries"` // of a job, before the run gives it up

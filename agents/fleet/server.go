@@ -18,7 +18,7 @@ import (
 	"blockyard/datasets/program"
 )
 
-// An Options is the settings of a Server: its words in messages, and how much may be under way.
+// Options are the settings of a Server: its words in messages, and how much may be under way.
 type Options struct {
 	Folder    string        // for jobs that nobody can do
 	Noun      string        // for a job, in messages and names of files

@@ -45,7 +45,7 @@ type Points struct {
 	PerEnd *Estimate `json:"per_end,omitempty"`
 }
 
-// An Answers is how a program answered: how often, how fast, and what was wrong.
+// Answers say how a program answered: how often, how fast, and what was wrong.
 type Answers struct {
 	Answers  int      `json:"answers"`
 	Timeouts int      `json:"timeouts"`

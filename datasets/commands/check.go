@@ -26,7 +26,7 @@ type input struct {
 	bounds
 }
 
-// A bounds is the flag that bounds how much of a file is read, so that a small compressed file cannot fill the memory.
+// bounds are the flag that bounds how much of a file is read, so that a small compressed file cannot fill the memory.
 type bounds struct {
 	MaxBytes int64 `default:"${max_bytes}" placeholder:"N" help:"Read at most so much of a file, in bytes uncompressed."`
 }
@@ -49,7 +49,7 @@ func (in *input) open(file string) (*record.Reader, error) {
 	return r, err
 }
 
-// A checkCmd is the flags of "datasets check". Its Run replays every game and compares it with its record.
+// A checkCmd has the flags of "datasets check". Its Run replays every game and compares it with its record.
 type checkCmd struct {
 	input
 	All bool `help:"Report every game that differs, not only the first one of each file."`
@@ -103,7 +103,7 @@ var transcripts = map[string]func() *conform.Checker{
 	"tetrisduel":  tetrisduellog.New,
 }
 
-// A conformCmd is the flags of "datasets conform". Its Run compares the rules with transcripts of an original engine.
+// A conformCmd has the flags of "datasets conform". Its Run compares the rules with transcripts of an original engine.
 type conformCmd struct {
 	Game  string   `arg:"" help:"The game, such as blockbattle."`
 	Files []string `arg:"" name:"file" help:"Transcripts: files of JSON lines, plain or compressed with gzip."`

@@ -20,7 +20,7 @@ import (
 	"blockyard/env/games"
 )
 
-// An exportCmd is the flags of "datasets export". Its Run writes records as one of three forms, for other tools to
+// An exportCmd has the flags of "datasets export". Its Run writes records as one of three forms, for other tools to
 // read.
 type exportCmd struct {
 	input

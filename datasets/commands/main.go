@@ -11,7 +11,7 @@ import (
 	"blockyard/datasets/record/jsonl"
 )
 
-// A verbs is the commands of the program, each with its flags, in the order of the help.
+// verbs are the commands of the program, each with its flags, in the order of the help.
 type verbs struct {
 	program.Flag
 	Check   checkCmd   `cmd:"" help:"Replay recorded games and compare their results with the records."`

@@ -121,7 +121,7 @@ func (c *counted) replay(rec *record.Record) error {
 	return rp.Err()
 }
 
-// A statCmd is the flags of "datasets stat". Its Run prints lengths, scores and results.
+// A statCmd has the flags of "datasets stat". Its Run prints lengths, scores and results.
 type statCmd struct {
 	input
 	Each  bool `help:"Print a summary for each file instead of one for all files."`

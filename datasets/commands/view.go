@@ -22,7 +22,7 @@ import (
 	"golang.org/x/term"
 )
 
-// A viewCmd is the flags of "datasets view". Its Run shows games in a terminal or a browser, or writes one as a page.
+// A viewCmd has the flags of "datasets view". Its Run shows games in a terminal or a browser, or writes one as a page.
 type viewCmd struct {
 	Games   []string `arg:"" optional:"" name:"file#n" help:"${view_games}"`
 	All     bool     `xor:"way" help:"Print every position and exit, as by default if the output is not a terminal."`

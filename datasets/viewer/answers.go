@@ -100,7 +100,7 @@ func (s *answering) games(_ context.Context, q *ask.Request) ([]byte, error) {
 	return ask.JSON(&out)
 }
 
-// A details is the response to /api/game: what the page must know before it asks for frames.
+// details are the response to /api/game: what the page must know before it asks for frames.
 type details struct {
 	Game   entry    `json:"game"`
 	Kind   kind     `json:"kind"`

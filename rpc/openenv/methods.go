@@ -139,7 +139,7 @@ func (s *Server) act(p *session, a action) (any, error) {
 	return p.step(*a.Move)
 }
 
-// An observeArguments is what a client may say to the tool "observe", checked by its schema.
+// observeArguments are what a client may say to the tool "observe", checked by its schema.
 type observeArguments struct {
 	inBranch
 	NewGame bool    `json:"new_game,omitempty" jsonschema:"Begin another game; the current one is lost."`
@@ -163,7 +163,7 @@ func legalMoves(p *session, _ inBranch) (answer, error) {
 	return answer{object{"legal_moves": moves}, strings.Join(moves, "\n")}, nil
 }
 
-// A playArguments is what a client may say to the tool "play", checked by its schema.
+// playArguments are what a client may say to the tool "play", checked by its schema.
 type playArguments struct {
 	inBranch
 	Move *string `json:"move" jsonschema:"One of legal_moves."`

@@ -12,7 +12,7 @@ import (
 	"blockyard/train/selfplay"
 )
 
-// A table is the commands of the program, each with its flags, in the order of the help.
+// A table has the commands of the program, each with its flags, in the order of the help.
 type table struct {
 	program.Flag
 	Selfplay selfplayCmd `cmd:"" help:"Train a network by self-play."`

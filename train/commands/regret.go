@@ -17,7 +17,7 @@ import (
 	"blockyard/train/games"
 )
 
-// A regret is the flags of "train regret". Its Run says how much agents lose in decisions that a deeper search has
+// A regret has the flags of "train regret". Its Run says how much agents lose in decisions that a deeper search has
 // valued.
 type regret struct {
 	File      string   `arg:"" help:"Decisions of a teacher." placeholder:"FILE"`

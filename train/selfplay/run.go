@@ -88,7 +88,7 @@ type Run struct {
 	now       func() time.Time
 }
 
-// A Counts is what a run has done so far, over all processes that continued it.
+// Counts are what a run has done so far, over all processes that continued it.
 type Counts struct {
 	Iterations int           `json:"iterations"`
 	Gated      int           `json:"gated"` // gates passed

@@ -46,7 +46,7 @@ type BackupState struct {
 	Fits    int     `json:"fits"`
 }
 
-// A stateCounts is Counts as a state saves them, and as older states did.
+// stateCounts are Counts as a state saves them, and as older states did.
 type stateCounts struct {
 	Counts
 	Seen uint64 `json:"seen,omitempty"` // Visited, as older states name it

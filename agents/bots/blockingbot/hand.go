@@ -141,7 +141,7 @@ type analysis struct {
 	table *blocking.Table // they are of
 }
 
-// A fits is the placements that a seat has left, kept with what they follow from.
+// fits are the placements that a seat has left, kept with what they follow from.
 type fits struct {
 	near, connected blocking.Board // the cells that pieces may cover, and those that they must
 	may             uint32         // the letters of the pieces

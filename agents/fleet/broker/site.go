@@ -314,7 +314,7 @@ type Flags struct {
 	Most int64 `kong:"-"` // bytes that a broker in this process may take on disk; 0: what the disk has
 }
 
-// A ClientFlags is the flags of every program that connects to a broker: its credentials, and whom it trusts for TLS.
+// ClientFlags are the flags of every program that connects to a broker: its credentials, and whom it trusts for TLS.
 type ClientFlags struct {
 	Creds string `needs:"cluster" help:"${creds}" placeholder:"FILE" group:"Many machines"`
 	TLSCA string `needs:"cluster" name:"tls-ca" help:"${tls_ca}" placeholder:"FILE" group:"Many machines"`

@@ -183,7 +183,7 @@ func choices(games []*record.Record) (n int) {
 	return n
 }
 
-// A Flags is the flags of a command whose match workers may play.
+// Flags are the flags of a command whose match workers may play.
 type Flags struct {
 	broker.Flags
 	Dir string `name:"cluster-dir" help:"Folder of the workers' key and the broker." default:"match" group:"Many machines"`

@@ -20,7 +20,7 @@ import (
 	"blockyard/env"
 )
 
-// A Lines is a match.Runner for programs that talk to a contest in lines of text.
+// Lines is a match.Runner for programs that talk to a contest in lines of text.
 type Lines struct {
 	Rules  *env.Game
 	Setup  *contest.Setup

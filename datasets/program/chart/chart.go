@@ -17,7 +17,7 @@ type Line struct {
 	Points []Point
 }
 
-// A Lines is a chart of series over a common horizontal axis, and how its axes are drawn.
+// Lines is a chart of series over a common horizontal axis, and how its axes are drawn.
 type Lines struct {
 	Title, Across, Up string  // what the picture shows, and what its axes do
 	From, To          float64 // ends of the upward axis

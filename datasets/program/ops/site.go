@@ -179,7 +179,7 @@ func Info(name, help string, labels map[string]string) Collector {
 // Metrics returns what add adds at a scrape, in goroutines of the site. It should read from one snapshot.
 func Metrics(prefix string, add func(*Scrape)) Collector { return &metrics{prefix, add} }
 
-// A metrics is a Collector whose values are computed when they are scraped; see Metrics.
+// metrics is a Collector whose values are computed when they are scraped; see Metrics.
 type metrics struct {
 	prefix string
 	add    func(*Scrape)

@@ -222,7 +222,7 @@ const MaxOptions = 4096
 
 const maxWeight = 1e6
 
-// A settings is a parsed option text; see NewSolver.
+// settings are what an option text says; see NewSolver.
 type settings struct {
 	evaluator, weights string
 	parts              int
