@@ -185,7 +185,7 @@ func (a *Agent) Factory() (_ Factory, err error) {
 		}, nil
 	case fixed != nil:
 		p := &pool{create: func() (env.Agent, error) { return fixed(), nil }} // without a memory, as searches are
-		return waver(func(uint64) (env.Agent, error) { return &pooledAgent{pool: p}, nil }, a.options.Eps), nil
+		return withEpsilon(func(uint64) (env.Agent, error) { return &pooledAgent{pool: p}, nil }, a.options.Eps), nil
 	case a.name == "random":
 		return func(seed uint64) (env.Agent, error) { return search.NewRandom(seed), nil }, nil
 	case a.name == "first":

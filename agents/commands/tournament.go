@@ -245,7 +245,7 @@ func (c *ladderCmd) Run(ctx context.Context, con *console) error {
 		return program.Usage(err)
 	}
 	for _, p := range list {
-		t.Entrants = append(t.Entrants, &tournament.Entrant{Name: p.Name, Print: cmp.Or(p.Spec, p.Name)})
+		t.Entrants = append(t.Entrants, &tournament.Entrant{Name: p.Name, Fingerprint: cmp.Or(p.Spec, p.Name)})
 	}
 	if len(list) < 2 {
 		return program.Usage(fmt.Errorf("a ladder of %d agents, want at least two", len(list)))

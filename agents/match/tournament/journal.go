@@ -128,7 +128,7 @@ func resume(path string, text []byte, now head) error {
 	if err := json.Unmarshal(text, &was); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	same := func(a, b *Entrant) bool { return a.Name == b.Name && a.Print == b.Print }
+	same := func(a, b *Entrant) bool { return a.Name == b.Name && a.Fingerprint == b.Fingerprint }
 	if !slices.EqualFunc(was.Entrants, now.Entrants, same) {
 		return fmt.Errorf("%s is of other entrants, or one of them has changed: name another folder (--out)", path)
 	}

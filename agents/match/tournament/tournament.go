@@ -34,11 +34,11 @@ import (
 
 // An Entrant is a program that takes part, or wants to.
 type Entrant struct {
-	Name     string `json:"name"`
-	Language string `json:"language"`          // or "agent" or "command"
-	Print    string `json:"print"`             // identifies the program: its command or the hash of its submission
-	Refused  string `json:"refused,omitempty"` // why it does not take part
-	Output   string `json:"output,omitempty"`  // of its compiler, or the last lines of its standard error
+	Name        string `json:"name"`
+	Language    string `json:"language"`          // or "agent" or "command"
+	Fingerprint string `json:"print"`             // identifies the program: its command or the hash of its submission
+	Refused     string `json:"refused,omitempty"` // why it does not take part
+	Output      string `json:"output,omitempty"`  // of its compiler, or the last lines of its standard error
 
 	Program contest.Program `json:"-"`
 	Agent   string          `json:"-"` // its name in records
