@@ -37,12 +37,17 @@ func Alone(seat int, a Action) Moves {
 //	for set := s.Acting(); set != 0; set = set.Rest() { seat := set.First(); … }
 type Seats uint8
 
-// First returns the lowest seat of a set that is not empty, and Rest the set without it. Has reports whether a seat is
-// in the set, and Len how many are.
-func (s Seats) First() int        { return bits.TrailingZeros8(uint8(s)) }
-func (s Seats) Rest() Seats       { return s & (s - 1) }
+// First returns the lowest seat of a set that is not empty.
+func (s Seats) First() int { return bits.TrailingZeros8(uint8(s)) }
+
+// Rest returns the set without its lowest seat.
+func (s Seats) Rest() Seats { return s & (s - 1) }
+
+// Has reports whether a seat is in the set.
 func (s Seats) Has(seat int) bool { return s>>uint(seat)&1 != 0 }
-func (s Seats) Len() int          { return bits.OnesCount8(uint8(s)) }
+
+// Len returns the number of seats in the set, 0 to 8.
+func (s Seats) Len() int { return bits.OnesCount8(uint8(s)) }
 
 // Shape is the size of a stack of planes: C planes of H rows and W columns.
 type Shape struct{ C, H, W int }
@@ -200,6 +205,7 @@ func After(s State, seat int, a Action) {
 // A Hasher is a State with a hash of everything that its future depends on, for searches that recognize
 // positions. The draws are not part of it, nor need be what comes more than 16 steps later.
 type Hasher interface {
+	// Hash returns the same number for equal positions on every machine, and almost surely different ones for others.
 	Hash() uint64
 }
 

@@ -21,14 +21,14 @@ func (r *Rand) Seed(seed uint64) { r.Word = seed }
 // Restart begins a Reset: the generator starts from seed, and forced draws stay forced.
 func (r *Rand) Restart(seed uint64) { r.Word, r.Used = seed, 0 }
 
-// Force implements State.
+// Force implements State: it keeps a copy of the draws until the next step has used or dropped them.
 func (r *Rand) Force(draws []uint16) int {
 	n := copy(r.Queue[:], draws)
 	r.Forced = uint8(n)
 	return n
 }
 
-// Draws implements State.
+// Draws implements State: it appends the draws since Restart or Begin.
 func (r *Rand) Draws(dst []uint16) []uint16 { return append(dst, r.Queue[:r.Used]...) }
 
 // Begin starts a step: it forgets the draws of the step before.

@@ -2,9 +2,6 @@ package env_test
 
 import (
 	"fmt"
-	"io/fs"
-	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,294 +13,149 @@ import (
 	"blockyard/env/envtest/rulebook"
 )
 
-// rulesOf says whose RULES.md a comment of a folder cites. Elsewhere a citation names the game, as in
-// "blockbattle rules §4".
-var rulesOf = map[string]string{
-	"env/blockbattle": "blockbattle", "agents/bots/blockbattlebot": "blockbattle",
-	"env/blocking": "blocking", "agents/bots/blockingbot": "blocking",
-	"env/dropblox": "dropblox", "agents/bots/dropbloxbot": "dropblox", "agents/contest/dropblox": "dropblox",
-	"datasets/conform/dropbloxlog": "dropblox", "datasets/viewer": "dropblox",
-	"env/tetrisduel": "tetrisduel", "agents/bots/tetrisduelbot": "tetrisduel", "datasets/conform/tetrisduellog": "tetrisduel",
-	"agents/submit/starters/blockbattle": "blockbattle", "agents/submit/starters/blocking": "blocking",
-	"agents/submit/starters/dropblox": "dropblox", "agents/submit/starters/tetrisduel": "tetrisduel",
-	"agents/submit/starters/wintetris": "wintetris",
-	"env/wintetris":                    "wintetris", "agents/bots/wintetrisbot": "wintetris",
-	"agents/contest/library": "wintetris", "agents/submit/wintetris": "wintetris",
-}
-
-// A citation is a "§n" in a file.
-type citation struct {
-	path    string
-	line    int
-	game    string
-	section string
-	about   string // the comment that it stands in, and the line of code after it
-}
-
+// contests are the games with a RULES.md. A file in a folder whose path has the name of a game cites its rules, and so
+// does one in the folders of ofOne. Elsewhere a citation names the game, as in "blockbattle rules §4".
 var (
-	cited     = regexp.MustCompile(`(?:(\w+) rules )?§(\d+(?:\.\d+)?)`)
+	contests, _ = filepath.Glob("*/game.go")
+	ofOne       = strings.NewReplacer("datasets/viewer/", "/dropblox", "agents/contest/library/", "/wintetris")
+
+	cited     = regexp.MustCompile(`(?:\w+ rules )?§(\d+(?:\.\d+)?)`)
 	prose     = regexp.MustCompile(`(?i)\bsection \d+ of the rules`)
-	commented = regexp.MustCompile(`^\s*(//|#|\*|/\*)`)
 	camel     = regexp.MustCompile(`([a-z])([A-Z])`)
-	word      = regexp.MustCompile(`[a-z]{3,}`)
+	wordStart = regexp.MustCompile(`\b[a-z]{3,5}`)
+	link      = regexp.MustCompile(`\]\(([^)]+)\)`)
+	heading   = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	omitted   = regexp.MustCompile(`[^a-z0-9 -]`) // from a heading, in the name by which a link reaches it
 )
 
-// citations returns those of a file.
+// A citation is a "§n" in a file. about is what stands around it: at most two lines before and three after, without
+// those beyond an empty line.
+type citation struct{ place, game, section, about string }
+
 func citations(path, text string) (out []citation) {
-	game := ""
-	for folder, of := range rulesOf {
-		if within(path, folder) {
-			game = of
+	for _, m := range cited.FindAllStringSubmatchIndex(text, -1) {
+		before, after := text[max(0, m[0]-2*maxLineLength):m[0]], text[m[0]:min(len(text), m[1]+3*maxLineLength)]
+		after, _, _ = strings.Cut(after, "\n\n")
+		place := fmt.Sprintf("%s:%d", path, 1+strings.Count(text[:m[0]], "\n"))
+		c := citation{place, "", text[m[2]:m[3]], before[strings.LastIndex(before, "\n\n")+1:] + after}
+		for _, file := range contests {
+			game := filepath.Dir(file)
+			if text[m[0]:m[2]] == game+" rules §" || c.game == "" && strings.Contains(ofOne.Replace("/"+path), "/"+game) {
+				c.game = game
+			}
 		}
-	}
-	lines := strings.Split(text, "\n")
-	comment := func(k int) bool { return k >= 0 && k < len(lines) && commented.MatchString(lines[k]) }
-	for k, line := range lines {
-		for _, m := range cited.FindAllStringSubmatch(line, -1) {
-			c := citation{path: path, line: k + 1, game: game, section: m[2]}
-			for _, named := range rulesOf {
-				if m[1] == named {
-					c.game = named
-				}
-			}
-			from, to := k, k
-			for comment(from-1) && comment(k) && from > k-2 {
-				from--
-			}
-			for comment(to) && to+1 < len(lines) && to < k+3 {
-				to++
-			}
-			c.about = strings.Join(lines[from:to+1], " ")
-			out = append(out, c)
-		}
+		out = append(out, c)
 	}
 	return out
 }
 
-// stems returns the words of a text that say something, without their endings.
-func stems(text string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range word.FindAllString(strings.ToLower(camel.ReplaceAllString(text, "$1 $2")), -1) {
-		for _, end := range []string{"ing", "ed", "es", "s", "e"} {
-			if len(w) > len(end)+2 && strings.HasSuffix(w, end) {
-				w = strings.TrimSuffix(w, end)
-				break
-			}
-		}
-		out[w] = true
-	}
-	return out
+// A book is the rules of a game, and the comments that cite them.
+type book struct {
+	*rulebook.Book
+	words  []string   // the beginnings of those of each section, between spaces, each once
+	common [3]float64 // of the comments with the section before the one that they cite, with that and with the next
 }
 
-// A judge says which sections of a book a text is about.
-type judge struct {
-	book  *rulebook.Book
-	words []map[string]bool
-	in    map[string]int // sections that have a word
-}
-
-func newJudge(b *rulebook.Book) *judge {
-	j := &judge{book: b, in: map[string]int{}}
+func openBook(t *testing.T, game string) *book {
+	b := &book{Book: rulebook.Open(t, game)}
 	for _, s := range b.Sections {
-		words := stems(s.Text)
-		for w := range words {
-			j.in[w]++
-		}
-		j.words = append(j.words, words)
+		b.words = append(b.words, " "+strings.Join(wordsOf(s.Text), "  ")+" ")
 	}
-	return j
+	return b
 }
 
-// shares reports whether a text has a word of a section that at most half of all sections have.
-func (j *judge) shares(number, text string) bool {
-	for k, s := range j.book.Sections {
-		if s.Number != number {
-			continue
-		}
-		for w := range stems(text) {
-			if j.words[k][w] && 2*j.in[w] <= len(j.words) {
-				return true
-			}
-		}
-	}
-	return false
+func wordsOf(text string) []string {
+	words := wordStart.FindAllString(strings.ToLower(camel.ReplaceAllString(text, "$1 $2")), -1)
+	slices.Sort(words)
+	return slices.Compact(words)
 }
 
-// rank returns how many sections fit a text better than the one with a number, by the words that they
-// share, rare ones first. Parts of that section and the section that it is part of do not count.
-func (j *judge) rank(number, text string) (better int) {
-	words := stems(text)
-	score := make([]float64, len(j.words))
-	own := 0.0
-	for k, s := range j.book.Sections {
-		for w := range words {
-			if j.words[k][w] {
-				score[k] += math.Log(float64(len(j.words)+1) / float64(j.in[w]))
-			}
-		}
-		if score[k] /= math.Sqrt(float64(len(j.words[k]))); s.Number == number {
-			own = score[k]
+// shared returns how much a text has in common with the section that comes so many after one: for each word that at
+// most half of the sections have, one by their number.
+func (b *book) shared(section string, after int, text string) (sum float64) {
+	at := slices.IndexFunc(b.Sections, func(s rulebook.Section) bool { return s.Number == section })
+	words, all := b.words[(at+after+len(b.words))%len(b.words)], strings.Join(b.words, "")
+	for _, w := range wordsOf(text) {
+		in := strings.Count(all, " "+w+" ") // sections
+		if strings.Contains(words, " "+w+" ") && 2*in <= len(b.words) {
+			sum += 1 / float64(in)
 		}
 	}
-	for k, s := range j.book.Sections {
-		if score[k] > own && !part(s.Number, number) && !part(number, s.Number) {
-			better++
-		}
-	}
-	return better
+	return sum
 }
 
-// part reports whether section a is section b or in it.
-func part(a, b string) bool { return a == b || strings.HasPrefix(a, b+".") }
-
-// following returns the number of the section after one, of the same level.
-func following(b *rulebook.Book, number string) string {
-	for k, s := range b.Sections {
-		if s.Number != number {
-			continue
-		}
-		for _, next := range b.Sections[k+1:] {
-			if strings.Count(next.Number, ".") == strings.Count(number, ".") {
-				return next.Number
-			}
-		}
-	}
-	return "1"
-}
-
-// TestRulesAreCited holds every "rules §n" of the code against the RULES.md of the game: the section
-// exists and has a word in common with the comment that at most half of the sections have. Of each game, most
-// citations are about their section more than about nearly all others. They would not be if the
-// sections were renumbered.
+// TestRulesAreCited holds every "rules §n" of the code against the RULES.md of the game: the section exists, and has a
+// word of the comment that at most half of the sections have. Together, the comments of a game have far more in common
+// with the sections that they cite than with those before or after them. They would not if sections were renumbered.
 func TestRulesAreCited(t *testing.T) {
-	books, all := map[string]*judge{}, map[string][]citation{}
-	for _, game := range rulesOf {
-		if books[game] == nil {
-			books[game] = newJudge(rulebook.Open(t, game))
-		}
+	books := map[string]*book{}
+	require.GreaterOrEqual(t, len(contests), 5)
+	for _, file := range contests {
+		books[filepath.Dir(file)] = openBook(t, filepath.Dir(file))
 	}
-	err := filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == "testdata" || len(d.Name()) > 2 && d.Name()[0] == '.'):
-			return fs.SkipDir
-		case d.IsDir() && file == filepath.Join("..", d.Name()) && !slices.Contains(folders, d.Name()):
-			return fs.SkipDir // what a command has written, such as tournament
-		case d.IsDir() || !slices.Contains([]string{".go", ".py", ".c", ".h", ".hpp", ".cpp", ".java", ".js", ".md"}, filepath.Ext(file)):
-			return nil
+	for _, f := range texts(t) {
+		if f.path == "env/rules_test.go" {
+			continue
 		}
-		path := filepath.ToSlash(strings.TrimPrefix(file, ".."+string(filepath.Separator)))
-		text, err := os.ReadFile(file)
-		if err != nil || path == "env/rules_test.go" {
-			return err
-		}
-		if old := prose.FindString(string(text)); old != "" {
-			t.Errorf("%s: %q: want rules §n", path, old)
-		}
-		for _, c := range citations(path, string(text)) {
-			j := books[c.game]
+		require.Empty(t, prose.FindString(f.text), "%s: want rules §n", f.path)
+		for _, c := range citations(f.path, f.text) {
+			b := books[c.game]
 			switch {
-			case j == nil:
-				t.Errorf("%s:%d: §%s of no game: name it, as in blockbattle rules §%[3]s", c.path, c.line, c.section)
-			case j.book.Section(c.section) == nil:
-				t.Errorf("%s:%d: %s has no section %s", c.path, c.line, j.book.Path, c.section)
-			case filepath.Ext(path) != ".md":
-				all[c.game] = append(all[c.game], c)
-				if !j.shares(c.section, c.about) {
-					t.Errorf("%s:%d: nothing says that this is about rules §%s, %s: %s",
-						c.path, c.line, c.section, j.book.Section(c.section).Title, c.about)
+			case b == nil || b.Section(c.section) == nil:
+				t.Errorf("%s: no §%s of %q: want one of a game, as in blockbattle rules §4", c.place, c.section, c.game)
+			case filepath.Ext(f.path) == ".md":
+			case b.shared(c.section, 0, c.about) == 0:
+				t.Errorf("%s: nothing says that this is about rules §%s, %s: %s",
+					c.place, c.section, b.Section(c.section).Title, c.about)
+			default:
+				for k := range b.common {
+					b.common[k] += b.shared(c.section, k-1, c.about)
 				}
 			}
 		}
-		return nil
-	})
-	require.NoError(t, err)
-	for game, list := range all {
-		require.GreaterOrEqual(t, len(list), 15, game)
-		j := books[game]
-		const near = 3
-		right, shifted := 0, 0
-		for _, c := range list {
-			if j.rank(c.section, c.about) <= near {
-				right++
-			}
-			if j.rank(following(j.book, c.section), c.about) <= near {
-				shifted++
-			}
-		}
-		require.Greater(t, 2*right, len(list), "%s: only %d of %d citations are about their section", game, right, len(list))
-		require.Less(t, 2*shifted, right, "%s: this cannot tell sections apart", game)
-		t.Logf("%s: %d citations, %d near their section, %d if the sections were shifted", game, len(list), right, shifted)
+	}
+	for game, b := range books {
+		others := max(b.common[0], b.common[2], 10) // without citations, nothing could be told
+		require.Greater(t, b.common[1], 1.5*others, "%s: are its sections cited by other numbers?", game)
 	}
 }
 
 func TestCitations(t *testing.T) {
-	found := citations("env/blocking/x.go", "// A thing (rules §4.2). It\n// is so (§7).\nvar x = 1\n\n// tetrisduel rules §3\n")
-	var short []string
-	for _, c := range found {
-		short = append(short, fmt.Sprint(c.line, " ", c.game, " ", c.section))
-	}
-	require.Equal(t, []string{"1 blocking 4.2", "2 blocking 7", "5 tetrisduel 3"}, short)
-	require.Equal(t, "// A thing (rules §4.2). It // is so (§7). var x = 1", found[0].about)
+	const text = "x\n\n// A thing (rules §4.2). It\n// is so.\nvar x = 1\n\n// tetrisduel rules §3"
+	require.Equal(t, []citation{
+		{"env/blocking/x.go:3", "blocking", "4.2", "\n// A thing (rules §4.2). It\n// is so.\nvar x = 1"},
+		{"env/blocking/x.go:7", "tetrisduel", "3", "\n// tetrisduel rules §3"},
+	}, citations("env/blocking/x.go", text))
 	require.Empty(t, citations("README.md", "rules and §n")) // no number
 	require.Equal(t, "", citations("README.md", "rules §3")[0].game)
-}
-
-var (
-	link    = regexp.MustCompile(`\]\(([^)]+)\)`)
-	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
-)
-
-// anchor returns the name by which a link reaches a heading.
-func anchor(title string) string {
-	var out strings.Builder
-	for _, c := range strings.ToLower(title) {
-		switch {
-		case c == ' ':
-			out.WriteByte('-')
-		case c == '-' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
-			out.WriteRune(c)
-		}
-	}
-	return out.String()
 }
 
 // TestRulesPages wants the same sections in every RULES.md, links that lead somewhere, and no picture that
 // none of them shows.
 func TestRulesPages(t *testing.T) {
-	alike := []string{"In short", "Board|Field", "Pieces|Shapes|Blocks", "Moves", "A round|A half-turn|A turn|A tick", "Points",
-		"End of the game", "Protocol|Interface", "Time and limits", "Example dialogue", "Random draws", "What we chose"}
-	all, err := filepath.Glob("*/game.go")
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(all), 5)
-	for _, file := range all {
-		folder := filepath.Dir(file)
-		page := filepath.Join(folder, "RULES.md")
-		book := rulebook.Open(t, folder)
+	alike := strings.Split("In short,Board|Field,Pieces|Shapes|Blocks,Moves,A round|A half-turn|A turn|A tick,Points,"+
+		"End of the game,Protocol|Interface,Time and limits,Example dialogue,Random draws,What we chose", ",")
+	for _, file := range contests {
+		game := filepath.Dir(file)
+		b, anchors := openBook(t, game), []string{}
 		for k, titles := range alike {
-			s := book.Section(fmt.Sprint(k + 1))
-			require.NotNil(t, s, "%s has no section %d", page, k+1)
-			require.Contains(t, strings.Split(titles, "|"), s.Title, page)
+			s := b.Section(fmt.Sprint(k + 1))
+			require.NotNil(t, s, "%s has no section %d", b.Path, k+1)
+			require.Contains(t, strings.Split(titles, "|"), s.Title, b.Path)
 		}
-		anchors := map[string]bool{}
-		for _, h := range heading.FindAllStringSubmatch(book.Text, -1) {
-			anchors["#"+anchor(h[1])] = true
+		for _, h := range heading.FindAllStringSubmatch(b.Text, -1) {
+			name := omitted.ReplaceAllString(strings.ToLower(h[1]), "")
+			anchors = append(anchors, "#"+strings.ReplaceAll(name, " ", "-"))
 		}
-		shown := map[string]bool{}
-		for _, l := range link.FindAllStringSubmatch(book.Text, -1) {
-			if strings.HasPrefix(l[1], "#") {
-				require.True(t, anchors[l[1]], "%s: %s leads nowhere", page, l[1])
-				continue
+		for _, l := range link.FindAllStringSubmatch(b.Text, -1) {
+			if !slices.Contains(anchors, l[1]) {
+				require.FileExists(t, filepath.Join(game, l[1]), "%s: %s leads nowhere", b.Path, l[1])
 			}
-			require.FileExists(t, filepath.Join(folder, l[1]), page)
-			shown[filepath.Base(l[1])] = true
 		}
-		pictures, err := filepath.Glob(filepath.Join(folder, "pictures", "*"))
-		require.NoError(t, err)
+		pictures, _ := filepath.Glob(filepath.Join(game, "pictures", "*"))
 		require.NotEmpty(t, pictures)
 		for _, p := range pictures {
-			require.True(t, shown[filepath.Base(p)], "%s does not show %s", page, p)
+			require.Contains(t, b.Text, "](pictures/"+filepath.Base(p)+")")
 		}
 	}
 }

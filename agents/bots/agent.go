@@ -19,6 +19,7 @@ import (
 	"blockyard/env"
 )
 
+// A Kind says what an Agent is made of, and so what has to happen before it can play.
 type Kind int
 
 const (
@@ -66,6 +67,7 @@ func named(text string, err *error) {
 	}
 }
 
+// New parses text and returns a Factory of its agent: Parse and Agent.Factory in one call.
 func New(g *env.Game, t Text) (Factory, error) {
 	a, err := Parse(g, t)
 	if err != nil {
@@ -183,7 +185,7 @@ func (a *Agent) Factory() (_ Factory, err error) {
 		}, nil
 	case fixed != nil:
 		p := &pool{create: func() (env.Agent, error) { return fixed(), nil }} // without a memory, as searches are
-		return waver(func(uint64) (env.Agent, error) { return &pooledAgent{pool: p}, nil }, a.options.Eps), nil
+		return withEpsilon(func(uint64) (env.Agent, error) { return &pooledAgent{pool: p}, nil }, a.options.Eps), nil
 	case a.name == "random":
 		return func(seed uint64) (env.Agent, error) { return search.NewRandom(seed), nil }, nil
 	case a.name == "first":
@@ -240,11 +242,13 @@ func Own(text string) Text { return Text{text: text, own: true} }
 // Foreign is text of anybody else. It only names agents of this program, and weights by content that came with it.
 func Foreign(text string, weights entry.Reader) Text { return Text{text: text, weights: weights} }
 
+// With returns t with other weights: those that came along with it, by ContentName.
 func (t Text) With(weights entry.Reader) Text {
 	t.weights = weights
 	return t
 }
 
+// String returns the text as it was given, without saying who wrote it.
 func (t Text) String() string { return t.text }
 
 const ContentPrefix = "sha256:" // begins the name of weights that are named by content

@@ -66,6 +66,7 @@ import (
 	"blockyard/env/vec"
 )
 
+// All has the entry of every game of this repository, once for all variants of the game.
 var All = []*entry.Entry{
 	blockbattlebot.Entry,
 	tetrisduelbot.Entry,
@@ -83,6 +84,7 @@ func Of(g *env.Game) *entry.Entry {
 	return &entry.Entry{Game: name}
 }
 
+// Features returns the features that networks for g read, or nil if the game has none.
 func Features(g *env.Game) *features.Set { return Of(g).FeaturesOf(g) }
 
 // Names lists the agents of g that Parse knows by name, those of every game first.
@@ -141,11 +143,11 @@ func searcher(g *env.Game, s *entry.Search, judge maker, o entry.Options) (Facto
 		return nil, err
 	}
 	if s.Stateful {
-		return waver(func(uint64) (env.Agent, error) { return create() }, o.Eps), nil
+		return withEpsilon(func(uint64) (env.Agent, error) { return create() }, o.Eps), nil
 	}
 	p := &pool{create: create}
 	p.idle.Put(first)
-	return waver(func(uint64) (env.Agent, error) { return &pooledAgent{pool: p, limit: o.Time}, nil }, o.Eps), nil
+	return withEpsilon(func(uint64) (env.Agent, error) { return &pooledAgent{pool: p, limit: o.Time}, nil }, o.Eps), nil
 }
 
 // A pool holds searches that are not choosing at the moment. A search carries nothing over from one choice to the next,
@@ -204,28 +206,28 @@ func (a *pooledAgent) RestoreMemory(src []byte) error {
 	return nil
 }
 
-// A wavering agent plays a random legal action now and then, and otherwise as another agent: the option eps.
-type wavering struct {
+// An epsilonGreedy agent plays a random legal action now and then, and otherwise as another agent: the option eps.
+type epsilonGreedy struct {
 	env.Agent
 	eps    float64
 	chance env.Rand
 	random *search.Random
 }
 
-// waver returns agents that waver with probability eps; for 0, those of f.
-func waver(f Factory, eps float64) Factory {
+// withEpsilon returns agents that play a random legal action with probability eps; for 0, those of f.
+func withEpsilon(f Factory, eps float64) Factory {
 	if eps == 0 {
 		return f
 	}
 	return func(seed uint64) (env.Agent, error) {
 		inner, err := f(seed)
-		w := &wavering{Agent: inner, eps: eps, random: search.NewRandom(env.Derive(seed, 0))}
+		w := &epsilonGreedy{Agent: inner, eps: eps, random: search.NewRandom(env.Derive(seed, 0))}
 		w.chance.Seed(env.Derive(seed, 1))
 		return w, err
 	}
 }
 
-func (w *wavering) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+func (w *epsilonGreedy) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	const scale = 1 << 53 // what a float64 holds exactly
 	if float64(w.chance.Next()>>11) < w.eps*scale {
 		return w.random.Act(ctx, s, seat)
@@ -234,7 +236,7 @@ func (w *wavering) Act(ctx context.Context, s env.State, seat int) (env.Action, 
 }
 
 // Value implements search.Reporter. It is that of the last action that was not random.
-func (w *wavering) Value() float32 {
+func (w *epsilonGreedy) Value() float32 {
 	if r, ok := w.Agent.(search.Reporter); ok {
 		return r.Value()
 	}
@@ -242,7 +244,7 @@ func (w *wavering) Value() float32 {
 }
 
 // AppendMemory implements vec.Resumable: both generators, and then the memory of the other agent.
-func (w *wavering) AppendMemory(dst []byte) ([]byte, error) {
+func (w *epsilonGreedy) AppendMemory(dst []byte) ([]byte, error) {
 	inner, ok := w.Agent.(vec.Resumable)
 	if !ok {
 		return dst, errors.New("the agent has no memory that could be written")
@@ -255,7 +257,7 @@ func (w *wavering) AppendMemory(dst []byte) ([]byte, error) {
 	return inner.AppendMemory(dst)
 }
 
-func (w *wavering) RestoreMemory(src []byte) error {
+func (w *epsilonGreedy) RestoreMemory(src []byte) error {
 	inner, ok := w.Agent.(vec.Resumable)
 	if !ok || len(src) < 16 {
 		return fmt.Errorf("an agent with eps: memory of %d bytes, want 16 and those of the agent itself", len(src))

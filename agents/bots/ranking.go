@@ -35,6 +35,8 @@ func newRanking(g *env.Game, e search.Evaluator, o search.Options) (*Ranking, er
 	return &Ranking{game: g, eval: e, o: o, turns: g.MaxSeats > 1 && g.Rows == 1, greedy: search.NewGreedy(g, e)}, nil
 }
 
+// Rank implements entry.Ranker. In a game of turns, it searches deeper only for the most promising actions, as many as
+// the search is wide, and for also.
 func (r *Ranking) Rank(ctx context.Context, s env.State, seat int, also env.Action) ([]entry.Choice, error) {
 	legal, values := r.greedy.Values(s, seat)
 	list := make([]entry.Choice, len(legal))
@@ -198,6 +200,8 @@ type Ranker struct {
 	Odds bool
 }
 
+// NewRanker parses text and returns the Ranker of its agent. It returns an error for an agent that gives no values to
+// actions, such as a program or a person.
 func NewRanker(g *env.Game, t Text) (*Ranker, error) {
 	a, err := Parse(g, t)
 	if err != nil {

@@ -19,6 +19,8 @@ import (
 	"blockyard/env/games"
 )
 
+// An analyzeCmd has the flags of "agents analyze". Its Run searches the positions of records and says what each move
+// lost.
 type analyzeCmd struct {
 	Records []string `arg:"" name:"record#turn" help:"Records or history, then #TURN or #GAME/TURN. Without: all turns."`
 	Game    int      `placeholder:"N" help:"Number of the game in the file, from 1."`
@@ -87,6 +89,7 @@ func (c *analyzeCmd) web(ctx context.Context, con *console) error {
 	return site.Serve(ctx, con.Out, con.Err)
 }
 
+// A recordPlace is a turn of a game in a file of records, or the whole game.
 type recordPlace struct {
 	file string
 	game int  // from 1
@@ -141,6 +144,7 @@ func (p *recordPlace) open(ctx context.Context) (*playback.Timeline, error) {
 	return r, nil
 }
 
+// A positionText is the analysis of one turn: JSON for programs, and a String for people.
 type positionText struct {
 	*analysis.Position
 	timeline *playback.Timeline
@@ -205,6 +209,7 @@ func writeSeat(b *strings.Builder, s *analysis.Seat) {
 	}
 }
 
+// A gameText is the analysis of a whole game, whose String lists at most so many of the largest losses.
 type gameText struct {
 	*analysis.Game
 	place recordPlace

@@ -19,6 +19,7 @@ import (
 	"blockyard/env/games"
 )
 
+// An arenaCmd has the flags of "agents arena". Its Run plays paired games between two agents, here or on workers.
 type arenaCmd struct {
 	Game    string  `arg:"" help:"Name of the game, such as blockbattle or blockbattle:classic."`
 	A       string  `required:"" placeholder:"AGENT" help:"First agent, such as hand:ply=2. The result is its score."`

@@ -17,6 +17,7 @@ import (
 	"blockyard/env/games"
 )
 
+// A botCmd has the flags of "agents bot". Its Run plays one contest on standard input and output.
 type botCmd struct {
 	Game  string `arg:"" help:"Name of a game whose contest has a text protocol, such as blockbattle."`
 	Agent string `placeholder:"AGENT" help:"The agent; by default learned, or hand if no network is shipped."`
@@ -65,6 +66,7 @@ func (c *botCmd) agent(g *env.Game, con *console) (*bots.Agent, error) {
 	return a, err
 }
 
+// A bundleCmd has the flags of "agents bundle". Its Run writes a contest bot as one source file.
 type bundleCmd struct {
 	submit.Export
 	Out  string `required:"" placeholder:"FILE" help:"Source file to write, such as bin/bot.go."`

@@ -24,6 +24,7 @@ import (
 	"blockyard/env"
 )
 
+// A hostCmd has the flags of "agents host". Its Run plays the games of a contest between programs.
 type hostCmd struct {
 	Game    string    `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
 	Mode    string    `arg:"" optional:"" help:"dropblox: local (the default), practice or compete."`

@@ -19,6 +19,7 @@ import (
 	"blockyard/env"
 )
 
+// A table has the commands of the program, each with its flags, in the order of the help.
 type table struct {
 	program.Flag
 	Arena      arenaCmd      `cmd:"" help:"Play many paired games between two agents and say which is stronger."`
@@ -58,6 +59,7 @@ func Main() int {
 // ServesPlugin reports whether this process is a child of play --plugin, which runs the solver's library for it.
 func ServesPlugin() bool { return len(os.Args) == 3 && os.Args[1] == library.ServeArgument }
 
+// Program returns the command line "agents", with flags for the options of every contest.
 func Program() *program.Program {
 	t := new(table)
 	t.Host.contestFlags, t.Tournament.contestFlags = newContestFlags(false), newContestFlags(true)
@@ -68,6 +70,7 @@ func Program() *program.Program {
 // A console is what a command reads and writes. Run methods may ask for it.
 type console = program.Console
 
+// An output is what a command that plays many games leaves behind besides its result.
 type output struct {
 	record string // file for the records of the games; empty for none
 	log    string // folder of logs; empty for none

@@ -28,6 +28,7 @@ import (
 	"blockyard/env/wintetris"
 )
 
+// A playCmd has the flags of "agents play". Its Run plays one game, at a terminal, in a browser or by a library.
 type playCmd struct {
 	Game   string   `arg:"" help:"Name of the game."`
 	Agent  []string `short:"a" sep:"none" xor:"a,b,p" placeholder:"AGENT" help:"Agent of the next seat; one plays all."`
@@ -186,6 +187,7 @@ func ending(w io.Writer, rec *record.Record) error {
 	return err
 }
 
+// people are the persons of a game, who share one terminal.
 type people struct {
 	cmd     *playCmd
 	con     *console
@@ -236,6 +238,7 @@ func (p *people) open() error {
 	return nil
 }
 
+// webFlags are the flags of play for a person in a web browser.
 type webFlags struct {
 	Web    bool   `xor:"p4" help:"Play in a web browser: print the address of the page and serve it until interrupted."`
 	Listen string `needs:"web" placeholder:"HOST:PORT" help:"address; port 0 selects a free port. Default: 127.0.0.1:0."`

@@ -18,6 +18,7 @@ import (
 	"blockyard/env/wintetris"
 )
 
+// pluginFlags are the flags of play for a WinTetris solver in a shared library.
 type pluginFlags struct {
 	Plugin   string         `xor:"p,p1,p2,p4" placeholder:"FILE" help:"WinTetris: solver in this library, or NAME=FILE."`
 	Options  string         `needs:"plugin" placeholder:"TEXT" help:"options to open the solver with."`

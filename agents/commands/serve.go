@@ -23,10 +23,13 @@ import (
 	"blockyard/datasets/program/ops"
 )
 
+// A serveTable has the contests that have a server, each a command of "agents serve".
 type serveTable struct {
 	Dropblox serveDropbloxCmd `cmd:"" help:"Run a Dropblox contest: practice games, and rounds of all teams."`
 }
 
+// A serveDropbloxCmd has the flags of "agents serve dropblox". Its Run is a contest of teams over HTTP, until it is
+// interrupted or the rounds are over.
 type serveDropbloxCmd struct {
 	Teams     string        `required:"" placeholder:"FILE" help:"File of the teams and their hashed passwords."`
 	Add       *string       `placeholder:"NAME" help:"Only add this team to the file, or change its password."`

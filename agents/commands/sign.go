@@ -17,6 +17,8 @@ import (
 	"blockyard/env/games"
 )
 
+// A signCmd has the flags of "agents sign". Its Run prints a line for each game and agent, which changes only if the
+// play does.
 type signCmd struct {
 	Game  string `arg:"" optional:"" help:"Only this game."`
 	Games int    `default:"4" help:"Games per line."`

@@ -26,6 +26,8 @@ import (
 	"blockyard/env/games"
 )
 
+// A tournamentCmd has the flags of "agents tournament". Its Run compiles, tests and plays all entrants, and can be run
+// again to continue.
 type tournamentCmd struct {
 	Game    string            `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
 	Bots    []string          `arg:"" optional:"" help:"Entrants: agents (learned), commands, or submissions."`
@@ -215,6 +217,7 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 	return ctx.Err()
 }
 
+// A ladderCmd has the flags of "agents ladder". Its Run plays every two agents and rates all of them.
 type ladderCmd struct {
 	Game    string   `arg:"" help:"Name of the game, such as blockbattle."`
 	Players []string `arg:"" optional:"" name:"agents" help:"Agents, such as random hand:ply=1 learned."`
@@ -242,7 +245,7 @@ func (c *ladderCmd) Run(ctx context.Context, con *console) error {
 		return program.Usage(err)
 	}
 	for _, p := range list {
-		t.Entrants = append(t.Entrants, &tournament.Entrant{Name: p.Name, Print: cmp.Or(p.Spec, p.Name)})
+		t.Entrants = append(t.Entrants, &tournament.Entrant{Name: p.Name, Fingerprint: cmp.Or(p.Spec, p.Name)})
 	}
 	if len(list) < 2 {
 		return program.Usage(fmt.Errorf("a ladder of %d agents, want at least two", len(list)))

@@ -69,12 +69,14 @@ type Job struct {
 	lost    bool // its result came from an excluded worker
 }
 
+// A Result is what a worker returns for a job, and what it cost.
 type Result struct {
 	Data         []byte
 	Games, Moves int           // in it; only the worker sets them
 	Busy         time.Duration // that it took; only the Server sets it
 }
 
+// A jobMessage is a job on its way to a worker, as JSON. Try is how often it was queued.
 type jobMessage struct {
 	ID   string          `json:"id"`
 	Try  int             `json:"try"`
@@ -106,6 +108,7 @@ const (
 	exceeded = "exceeded" // another one: the job was given out too often
 )
 
+// A resultMessage is the header of a result on its way back, as JSON: everything but the content.
 type resultMessage struct {
 	Job    string `json:"job"`
 	Worker string `json:"worker"`
@@ -137,6 +140,7 @@ const (
 	serverName    = "server"
 )
 
+// queues are what this process reads: the jobs and the results of one epoch of a run.
 type queues struct{ jobs, results jetstream.Consumer }
 
 // queueOf is the rest of the name of a queue after that of its run.
@@ -240,6 +244,7 @@ type Objects struct{ store jetstream.ObjectStore }
 
 const objectBytes = 256 << 20
 
+// ErrNoObject says that no object has this name in the broker, or that it has been deleted.
 var ErrNoObject = errors.New("there is no such object")
 
 func createObjects(ctx context.Context, js jetstream.JetStream, run string) (*Objects, error) {
@@ -253,6 +258,8 @@ func deleteObjects(ctx context.Context, js jetstream.JetStream, run string) erro
 	return ignore(js.DeleteObjectStore(ctx, objectsBucket(run)), jetstream.ErrBucketNotFound)
 }
 
+// ObjectName returns the name of an object: the SHA-256 of its bytes in hexadecimal, so that equal objects are sent
+// once.
 func ObjectName(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])

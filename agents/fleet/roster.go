@@ -47,6 +47,7 @@ const (
 
 const silentFor = 5 * time.Second
 
+// A Trouble is the error with which a worker has failed in a job.
 type Trouble struct {
 	Job    string `json:"task"`
 	Worker string `json:"worker"`
@@ -62,6 +63,7 @@ const (
 	mostText     = 2000 // bytes of a reason
 )
 
+// A roster is what the process of a run knows of its workers, by name. It is safe for concurrent use.
 type roster struct {
 	run string
 	log *slog.Logger
@@ -225,6 +227,7 @@ func (r *roster) waitGone(ctx context.Context) {
 	}
 }
 
+// Table returns workers as a table for people, one line each and a line of sums.
 func Table(workers []WorkerRow) string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -265,6 +268,7 @@ func sparing(log *slog.Logger, now func() time.Time) *slog.Logger {
 	return slog.New(&sparingHandler{Handler: log.Handler(), now: now, lines: lines})
 }
 
+// A sparingHandler passes on as many records of a log as its rate allows, and then says how many it has left out.
 type sparingHandler struct {
 	slog.Handler
 	now   func() time.Time

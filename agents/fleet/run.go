@@ -45,6 +45,7 @@ type Run struct {
 	written  time.Time // by the clock of the broker
 }
 
+// Limits say how long a run waits for a worker, and how often it tries a job.
 type Limits struct {
 	AckWait    time.Duration `json:"ack_wait"`   // after which the job of a silent worker is given to another one
 	Deliveries int           `json:"deliveries"` // of a job, before the run gives it up
@@ -60,8 +61,10 @@ const (
 	Done    = "done"
 )
 
+// ErrNoRun says that the broker has no run with this id: it is over, or it was on another broker.
 var ErrNoRun = errors.New("the broker has no such run")
 
+// ErrRefused says that this worker must not play for the run. An error that wraps it says why.
 var ErrRefused = errors.New("this worker is refused")
 
 // admit returns an error, which wraps ErrRefused, if a worker was excluded.

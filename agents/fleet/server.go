@@ -18,6 +18,7 @@ import (
 	"blockyard/datasets/program"
 )
 
+// Options are the settings of a Server: its words in messages, and how much may be under way.
 type Options struct {
 	Folder    string        // for jobs that nobody can do
 	Noun      string        // for a job, in messages and names of files
@@ -107,11 +108,13 @@ func (s *Server) Open(ctx context.Context) error {
 	return nil
 }
 
+// Run returns the id of the run, by which workers find it.
 func (s *Server) Run() string { return s.run.ID }
 
 // Workers returns what each worker that was ever seen has done.
 func (s *Server) Workers() []WorkerRow { return s.roster.rows() }
 
+// Threads returns how many goroutines of workers play now.
 func (s *Server) Threads() (n int) {
 	for _, w := range s.Workers() {
 		if w.State == Playing {
@@ -121,6 +124,8 @@ func (s *Server) Threads() (n int) {
 	return n
 }
 
+// Status returns the state of the run and its queues. It waits for the broker for a second at most, and then leaves
+// the lengths of the queues 0.
 func (s *Server) Status() Status {
 	s.mu.Lock()
 	st := Status{Run: s.run.ID, Kind: s.run.Kind, Game: s.run.Game, Epoch: s.run.Epoch, Iteration: s.counted,
@@ -181,11 +186,13 @@ func (s *Server) Explain(err error) error {
 	return explain(err)
 }
 
+// Fail ends the run with an error, if it is the first one. Err then returns it.
 func (s *Server) Fail(err error) { s.fail(err) }
 
 // Failed is closed when the run has failed; see Err.
 func (s *Server) Failed() <-chan struct{} { return s.ctx.Done() }
 
+// Err returns why the run has ended, or nil while it runs.
 func (s *Server) Err() error { return context.Cause(s.ctx) }
 
 // Close gives the run back. finished says that it is over, so that workers leave and the queues go.
@@ -220,6 +227,7 @@ type Session struct {
 	Out  io.Writer // gets what people should know
 }
 
+// Check is Server.Check. A nil Session, whose games are played in this process, is always in order.
 func (s *Session) Check(ctx context.Context) error {
 	if s == nil {
 		return nil
@@ -227,6 +235,7 @@ func (s *Session) Check(ctx context.Context) error {
 	return s.Server.Check(ctx)
 }
 
+// Progress returns in one line what each worker has done, or "" for a nil Session.
 func (s *Session) Progress() string {
 	if s == nil {
 		return ""
@@ -265,6 +274,7 @@ type clock struct {
 
 const leaseFor = 10 * time.Second
 
+// ErrDriven says that another process holds the lease of this run: only one process may drive it at a time.
 var ErrDriven = errors.New("another process drives this run")
 
 // take takes the lease. alone: nobody else can reach the broker, so that the lease of a dead process need not run out.

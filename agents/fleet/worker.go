@@ -32,6 +32,7 @@ type (
 // that wraps ErrNoObject says that the job is of the past. After another error the player is not used again.
 type Player func(ctx context.Context, spec json.RawMessage) (*Result, error)
 
+// WorkerOptions are the settings of Work: which run, under what name, and how much of it at once.
 type WorkerOptions struct {
 	Run     string          // id; "" for the only run that is not over
 	Name    string          // of the worker; two workers need two names

@@ -155,6 +155,7 @@ func Stopped(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
+// MaxBook is the largest number of recorded games whose positions a match can begin in.
 const MaxBook = 100_000
 
 // A Book is positions that games begin with, as env.Encode writes them. Agents that both play well from the first

@@ -73,7 +73,8 @@ type Entrant struct {
 	Stream uint64 `json:"stream"`           // tells apart the seeds of the unit's agents
 }
 
-// Play plays the match.
+// Play plays the games of the match until all are played, a sequential test decides or ctx ends, and returns the
+// report of those that were played.
 func (m Match) Play(ctx context.Context) (*Report, error) {
 	if err := m.check(); err != nil {
 		return &Report{}, err

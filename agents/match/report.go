@@ -27,7 +27,7 @@ type Report struct {
 	Void     []string          `json:"void,omitempty"` // games that do not count, and why
 
 	index map[int]int // place in Players by number
-	meet  map[[2]int]*meet
+	meet  map[[2]int]*meetingSamples
 	all   *Results
 	test  *SPRT
 }
@@ -71,8 +71,8 @@ func (s *sample) means() (means []float64, all float64) {
 	return means, all / max(n, 1)
 }
 
-// A meet is what a Meeting is made of.
-type meet struct {
+// meetingSamples are the samples from which the estimates of a Meeting are computed.
+type meetingSamples struct {
 	shares, difference sample // shares are the points of games that the first has won: 0, 0.5 or 1
 	later              []float64
 	tables             bool // some games are of more than two
@@ -81,14 +81,14 @@ type meet struct {
 // NewReport returns the report of no games between players, of which Name, Number and Language are set.
 func NewReport(g *env.Game, seed string, players []Standing) *Report {
 	r := &Report{Game: g.Name, Seed: seed, Players: players, Meetings: []Meeting{}, index: map[int]int{},
-		meet: map[[2]int]*meet{}, all: NewResults(len(players))}
+		meet: map[[2]int]*meetingSamples{}, all: NewResults(len(players))}
 	for k := range players {
 		p := &players[k]
 		p.Ends, p.Faults = map[string]int{}, map[string]int{}
 		r.index[p.Number] = k
 	}
 	if len(players) == 2 { // their meeting is there also without a game
-		r.meet[[2]int{0, 1}] = &meet{}
+		r.meet[[2]int{0, 1}] = &meetingSamples{}
 	}
 	return r
 }
@@ -159,7 +159,7 @@ func (r *Report) compare(g *Played) {
 			r.all.Add(a, b, half)
 			m := r.meet[[2]int{a, b}]
 			if m == nil {
-				m = &meet{}
+				m = &meetingSamples{}
 				r.meet[[2]int{a, b}] = m
 			}
 			m.shares.add(g.Unit, float64(half)/2)
@@ -183,7 +183,7 @@ func known(values []float64) *Estimate {
 }
 
 // meeting returns the results of the player in place a against that in place b.
-func (r *Report) meeting(a, b int, m *meet) Meeting {
+func (r *Report) meeting(a, b int, m *meetingSamples) Meeting {
 	out := Meeting{A: r.Players[a].Name, B: r.Players[b].Name, Counts: r.all.Meeting(a, b), Score: Estimate{0.5, 0, 1}}
 	if shares, _ := m.shares.means(); len(shares) > 0 {
 		out.Score = meanWithin(shares, nil, 0, 1)
@@ -208,6 +208,7 @@ func (r *Report) meeting(a, b int, m *meet) Meeting {
 	return out
 }
 
+// Rate estimates the Elo of all players from the games added so far, and writes it to Players.
 func (r *Report) Rate() {
 	for k, elo := range r.all.Elo() {
 		r.Players[k].Elo = elo

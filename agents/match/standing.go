@@ -45,6 +45,7 @@ type Points struct {
 	PerEnd *Estimate `json:"per_end,omitempty"`
 }
 
+// Answers say how a program answered: how often, how fast, and what was wrong.
 type Answers struct {
 	Answers  int      `json:"answers"`
 	Timeouts int      `json:"timeouts"`
@@ -158,6 +159,7 @@ type Counts struct {
 // Count adds a game that won 2, 1 or 0 half points.
 func (c *Counts) Count(halves int) { *[...]*int{&c.Losses, &c.Draws, &c.Wins}[halves]++ }
 
+// Total returns the number of games with a result.
 func (c Counts) Total() int { return c.Wins + c.Draws + c.Losses }
 
 // Points are the wins and half the draws.
@@ -172,6 +174,7 @@ type Results struct {
 	meet []Counts // of every two players, n x n, from the view of the first
 }
 
+// NewResults returns a table of the results between n players, all 0.
 func NewResults(n int) *Results { return &Results{n, make([]Counts, n*n)} }
 
 // Add adds a game of player a against another one, b, in which a won 2, 1 or 0 half points.

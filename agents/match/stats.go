@@ -112,6 +112,8 @@ func (t SPRT) Bounds() (lower, upper float64) {
 	return math.Log(t.Beta / (1 - t.Alpha)), math.Log((1 - t.Beta) / t.Alpha)
 }
 
+// Verdict returns the decision after these pairs: AcceptH0, AcceptH1, or Undecided as long as the log-likelihood ratio
+// lies between the Bounds.
 func (t SPRT) Verdict(p Pairs) Verdict {
 	lower, upper := t.Bounds()
 	switch llr := t.LLR(p); {
@@ -177,6 +179,7 @@ func constrained(w [5]float64, mean float64) [5]float64 {
 // both, Pairs[2] drew on balance, Pairs[4] won both.
 type Pairs [5]int
 
+// N returns the number of pairs of games, whatever their result.
 func (p Pairs) N() int { return p[0] + p[1] + p[2] + p[3] + p[4] }
 
 // Score is the mean score per game, from 0 to 1: wins and half the draws. It is ½ if there is no pair.

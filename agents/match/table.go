@@ -198,6 +198,7 @@ func align(rows [][]string) string {
 // result of the first against the other instead of a table.
 type Versus struct{ *Report }
 
+// String returns the result of the match as lines for people. JSON for programs is in agents/JSON.md.
 func (v Versus) String() string {
 	switch {
 	case v.Seats == 1:

@@ -91,10 +91,18 @@ func Trusted(layers []Layer) *Net {
 	return n
 }
 
-func (n *Net) Layers() []Layer { return n.layers } // which must not be changed
-func (n *Net) In() int         { return n.layers[0].In }
-func (n *Net) Out() int        { return n.layers[len(n.layers)-1].Out }
-func (n *Net) AccLen() int     { return n.packed[0].wide } // of the slice that Base writes
+// Layers returns the layers of the network, which the caller must not change.
+func (n *Net) Layers() []Layer { return n.layers }
+
+// In returns the number of inputs.
+func (n *Net) In() int { return n.layers[0].In }
+
+// Out returns the number of outputs.
+func (n *Net) Out() int { return n.layers[len(n.layers)-1].Out }
+
+// AccLen returns the length of the slice that Base writes: the outputs of the first layer, rounded up to a multiple of
+// 8.
+func (n *Net) AccLen() int { return n.packed[0].wide }
 
 // Clone returns a network that shares only the weights with n.
 func (n *Net) Clone() *Net {

@@ -48,6 +48,8 @@ func NewDeepening(g *env.Game, e Evaluator, nodes, outcomes int) *Deepening {
 // SetGuard is that of TwoPly, which searches the first two plies.
 func (x *Deepening) SetGuard(g Guard) { x.two.SetGuard(g) }
 
+// Act implements env.Agent. It deepens the search until the deadline of ctx or its limit of evaluations, and returns
+// the best action so far.
 func (x *Deepening) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	x.clock, x.cut, x.left = NewClock(ctx), false, x.nodes
 	root := &x.two.root

@@ -41,6 +41,8 @@ func NewExpectimax(g *env.Game, e Evaluator, width, outcomes int) *Expectimax {
 	return x
 }
 
+// NewExpectimax4 returns an Expectimax that looks two more plies ahead: a TwoPly values the positions after each
+// outcome.
 func NewExpectimax4(g *env.Game, e Evaluator, width, outcomes int) *Expectimax {
 	x := NewExpectimax(g, e, width, outcomes)
 	x.tail = NewTwoPly(g, e)
@@ -51,6 +53,7 @@ func NewExpectimax4(g *env.Game, e Evaluator, width, outcomes int) *Expectimax {
 // SetGuard is that of TwoPly, which finds the pairs.
 func (x *Expectimax) SetGuard(g Guard) { x.two.SetGuard(g) }
 
+// Act implements env.Agent. At the deadline of ctx it returns the best action so far.
 func (x *Expectimax) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	x.clock, x.cut = NewClock(ctx), false
 	root := &x.two.root

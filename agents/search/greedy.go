@@ -15,6 +15,7 @@ type Greedy struct {
 	root level
 }
 
+// NewGreedy returns a one-ply search of games of g by the evaluator e, which it takes over.
 func NewGreedy(g *env.Game, e Evaluator) *Greedy {
 	return &Greedy{eval: e, root: level{game: g}}
 }
@@ -49,6 +50,7 @@ func NewRandom(seed uint64) *Random {
 	return r
 }
 
+// Act implements env.Agent. It returns an error in a position without a legal action.
 func (r *Random) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	r.legal = s.Legal(seat, r.legal[:0])
 	if len(r.legal) == 0 {
@@ -58,10 +60,13 @@ func (r *Random) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 	return r.legal[r.rand.Draw(uint32(len(r.legal)))], nil
 }
 
+// A First is an agent that plays the legal action with the lowest id, the same in every run.
 type First struct{ legal []env.Action }
 
+// NewFirst returns a First for one game in progress.
 func NewFirst() *First { return new(First) }
 
+// Act implements env.Agent. It returns an error in a position without a legal action.
 func (f *First) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	f.legal = s.Legal(seat, f.legal[:0])
 	if len(f.legal) == 0 {
@@ -72,10 +77,12 @@ func (f *First) Act(ctx context.Context, s env.State, seat int) (env.Action, err
 
 // Random and First can go on elsewhere: they are vec.Resumable.
 
+// AppendMemory appends the state of the generator, 8 bytes.
 func (r *Random) AppendMemory(dst []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(dst, r.rand.Word), nil
 }
 
+// RestoreMemory reads what AppendMemory wrote, so that the same choices follow.
 func (r *Random) RestoreMemory(src []byte) error {
 	if len(src) != 8 {
 		return fmt.Errorf("random: memory of %d bytes, want 8", len(src))
@@ -87,6 +94,7 @@ func (r *Random) RestoreMemory(src []byte) error {
 // AppendMemory appends nothing: every choice follows from the position.
 func (f *First) AppendMemory(dst []byte) ([]byte, error) { return dst, nil }
 
+// RestoreMemory accepts the empty memory only, as the agent remembers nothing.
 func (f *First) RestoreMemory(src []byte) error {
 	if len(src) != 0 {
 		return fmt.Errorf("first: memory of %d bytes, want none", len(src))

@@ -64,6 +64,8 @@ func NewTwoSeats(g *env.Game, e Evaluator, ply, width int) *Minimax {
 	return m
 }
 
+// Act implements env.Agent. With a deadline in ctx it deepens the search step by step, and otherwise searches to its
+// full depth.
 func (m *Minimax) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	if m.many != nil && s.SeatCount() > 2 {
 		a, err := m.many.Act(ctx, s, seat)
@@ -220,6 +222,7 @@ func NewReply(g *env.Game, e Evaluator, width int) *Reply {
 	return &Reply{eval: e, width: width, root: level{game: g}, reply: level{game: g}}
 }
 
+// Act implements env.Agent. At the deadline of ctx, it excludes actions whose replies it has not searched.
 func (r *Reply) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	c := NewClock(ctx)
 	if err := r.root.open(r.eval, s, seat); err != nil {

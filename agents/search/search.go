@@ -173,14 +173,20 @@ type Clock struct {
 	count int // evaluations since Spend last looked at the time
 }
 
+// NewClock returns a Clock that stops a search at the deadline of ctx or when ctx is cancelled.
 func NewClock(ctx context.Context) Clock {
 	end, timed := ctx.Deadline()
 	return Clock{end: end, timed: timed, done: ctx.Done()}
 }
 
-func Until(end time.Time) Clock      { return Clock{end: end, timed: true} }
-func (c *Clock) Timed() bool         { return c.timed }           // there is a deadline
-func (c *Clock) Left() time.Duration { return time.Until(c.end) } // time until the deadline; there is one
+// Until returns a Clock that stops a search at a time.
+func Until(end time.Time) Clock { return Clock{end: end, timed: true} }
+
+// Timed reports whether the clock has a deadline.
+func (c *Clock) Timed() bool { return c.timed }
+
+// Left returns the time until the deadline, which there must be; it is negative afterwards.
+func (c *Clock) Left() time.Duration { return time.Until(c.end) }
 
 // Up reports whether the search must stop. A busy machine may close a context's channel long after its deadline.
 func (c *Clock) Up() bool {

@@ -15,6 +15,7 @@ const (
 
 const TableMemory = tableLen * 48 // how many bytes a table takes
 
+// An entry is what the transposition table knows about a position.
 type entry struct {
 	key    uint64
 	list   [listLen]env.Action // the actions that are best at one ply, in order, without those that end the game

@@ -22,6 +22,7 @@ type TwoPly struct {
 	pairs bestPairs
 }
 
+// NewTwoPly returns a two-ply search of games of g by the evaluator e, which it takes over.
 func NewTwoPly(g *env.Game, e Evaluator) *TwoPly {
 	return &TwoPly{eval: e, root: level{game: g}, leaf: level{game: g}}
 }
@@ -29,6 +30,7 @@ func NewTwoPly(g *env.Game, e Evaluator) *TwoPly {
 // SetGuard excludes first actions that g calls risky, unless all are or what is left loses.
 func (t *TwoPly) SetGuard(g Guard) { t.guard = g }
 
+// Act implements env.Agent. At the deadline of ctx, actions whose second ply was not searched are left out.
 func (t *TwoPly) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	c := NewClock(ctx)
 	i, err := t.search(&c, s, seat)

@@ -29,6 +29,7 @@ type Export struct {
 	Zip     bool   `help:"Also write the upload, an archive with main.go in it, to the same name ending in .zip."`
 }
 
+// Help returns the longer description of the commands that export a bot.
 func (*Export) Help() string {
 	return fmt.Sprintf(`The file needs nothing but the standard library and Go %s, and has at most %d characters.
 Before it is written, it is compiled alone, and the program answers stored logs or whole games

@@ -38,6 +38,7 @@ const spare = 5000
 // settings is the file that holds a program's network and search depth.
 const settings = "agents/submit/programs/program/settings.go"
 
+// A Bot says which contest bot to write, and how deep it searches.
 type Bot struct {
 	Game string
 	Net  *mlp.Net // built in; nil for the baseline, a hand-tuned evaluator
@@ -45,6 +46,7 @@ type Bot struct {
 	Dir  string   // a folder inside the module; empty for the current one
 }
 
+// A File is a bot as one source file, and how the network was fitted into it.
 type File struct {
 	Source []byte
 	Bits   int // kept of each weight; netpack.Exact for all; 0 without a network

@@ -19,12 +19,14 @@ import (
 	"blockyard/env/games"
 )
 
+// An input is the files that a command reads, in the order of the arguments.
 type input struct {
 	Files        []string `arg:"" name:"file" help:"Files of records, plain or compressed with gzip; - is standard input."`
 	AllowPartial bool     `help:"Accept an incomplete record at the end of a file, as in a file still being written."`
 	bounds
 }
 
+// bounds are the flag that bounds how much of a file is read, so that a small compressed file cannot fill the memory.
 type bounds struct {
 	MaxBytes int64 `default:"${max_bytes}" placeholder:"N" help:"Read at most so much of a file, in bytes uncompressed."`
 }
@@ -47,6 +49,7 @@ func (in *input) open(file string) (*record.Reader, error) {
 	return r, err
 }
 
+// A checkCmd has the flags of "datasets check". Its Run replays every game and compares it with its record.
 type checkCmd struct {
 	input
 	All bool `help:"Report every game that differs, not only the first one of each file."`
@@ -100,6 +103,7 @@ var transcripts = map[string]func() *conform.Checker{
 	"tetrisduel":  tetrisduellog.New,
 }
 
+// A conformCmd has the flags of "datasets conform". Its Run compares the rules with transcripts of an original engine.
 type conformCmd struct {
 	Game  string   `arg:"" help:"The game, such as blockbattle."`
 	Files []string `arg:"" name:"file" help:"Transcripts: files of JSON lines, plain or compressed with gzip."`

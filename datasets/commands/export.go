@@ -20,6 +20,8 @@ import (
 	"blockyard/env/games"
 )
 
+// An exportCmd has the flags of "datasets export". Its Run writes records as one of three forms, for other tools to
+// read.
 type exportCmd struct {
 	input
 	Parquet string `xor:"form" required:"" placeholder:"DIR" help:"${export_parquet}"`

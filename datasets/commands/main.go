@@ -11,6 +11,7 @@ import (
 	"blockyard/datasets/record/jsonl"
 )
 
+// verbs are the commands of the program, each with its flags, in the order of the help.
 type verbs struct {
 	program.Flag
 	Check   checkCmd   `cmd:"" help:"Replay recorded games and compare their results with the records."`
@@ -26,8 +27,10 @@ var flagTexts string
 //go:embed help
 var help embed.FS
 
+// Main runs the command line of this process and returns its exit status.
 func Main() int { return Program().Main() }
 
+// Program returns the command line "datasets", ready to run.
 func Program() *program.Program {
 	return &program.Program{Name: "datasets", Commands: new(verbs),
 		About: "Check, view, summarise and export recorded games, " +

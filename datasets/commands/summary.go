@@ -18,6 +18,7 @@ import (
 // A summary has statistics of games, by the game's name.
 type summary map[string]*counted
 
+// A counted is what "datasets stat" adds up over the games of a file.
 type counted struct {
 	plies, lengths []int
 	stopped        int
@@ -120,6 +121,7 @@ func (c *counted) replay(rec *record.Record) error {
 	return rp.Err()
 }
 
+// A statCmd has the flags of "datasets stat". Its Run prints lengths, scores and results.
 type statCmd struct {
 	input
 	Each  bool `help:"Print a summary for each file instead of one for all files."`

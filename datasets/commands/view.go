@@ -22,6 +22,7 @@ import (
 	"golang.org/x/term"
 )
 
+// A viewCmd has the flags of "datasets view". Its Run shows games in a terminal or a browser, or writes one as a page.
 type viewCmd struct {
 	Games   []string `arg:"" optional:"" name:"file#n" help:"${view_games}"`
 	All     bool     `xor:"way" help:"Print every position and exit, as by default if the output is not a terminal."`
@@ -134,6 +135,7 @@ const (
 	mainScreen  = "\x1b[?25h\x1b[?1049l"
 )
 
+// A screen draws the positions of a timeline in a terminal.
 type screen struct {
 	timeline *playback.Timeline
 	name     string

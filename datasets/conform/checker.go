@@ -17,6 +17,7 @@ type Checker struct {
 	Index func(line []byte)
 }
 
+// A Kind is one kind of line of a transcript: how to recognise it, and how to check it.
 type Kind struct {
 	Name  string // for reports: "game"
 	Tag   string // the text of the checker's Tag; "" for a line that is recognised by Key

@@ -8,6 +8,7 @@ import (
 	"slices"
 )
 
+// A Tally counts values that were compared, and keeps where the first two differ.
 type Tally struct {
 	Compared, Differ int
 	First            string // the first difference with its place and both values
@@ -70,6 +71,7 @@ func (t *Tally) At(format string, args ...any) {
 // Note adds a line, such as the input at this place, to print with a difference there.
 func (t *Tally) Note(line string) { t.notes = append(t.notes, line) }
 
+// Same compares one value of the transcript with that of the replay, and reports whether they are equal.
 func Same[T comparable](t *Tally, key string, recorded, replayed T) bool {
 	t.Compared++
 	if recorded == replayed {

@@ -44,6 +44,7 @@ func newColumns(name string, all []column) *columns {
 	return &columns{schema: parquet.NewSchema(name, root), ordered: all, open: map[*os.File]bool{}}
 }
 
+// A table is a Parquet file that is being written.
 type table struct {
 	*os.File
 	out *parquet.GenericWriter[any]

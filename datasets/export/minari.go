@@ -37,6 +37,7 @@ type Minari struct {
 	legal   []env.Action
 }
 
+// A minariEpisode is the part of a game that one seat plays, as an episode of the dataset.
 type minariEpisode struct {
 	folder string
 	table  *table
@@ -79,6 +80,7 @@ func NewMinari(folder, id string, g *env.Game) (*Minari, error) {
 	return m, os.MkdirAll(m.folder, 0o755)
 }
 
+// Row implements Sink: it adds a step to the episode of the row's seat.
 func (m *Minari) Row(r *Row) error {
 	e := m.seats[r.Seat]
 	if e == nil {
@@ -159,6 +161,7 @@ func (m *Minari) end(e *minariEpisode, last *Row) error {
 	return nil
 }
 
+// Close writes the metadata of the dataset, with the observation and action spaces of the game.
 func (m *Minari) Close([]Source) error {
 	g := m.game
 	spec := fmt.Sprintf(`{"id": "blockyard/%[1]s", "entry_point": "blockyard:BlockEnv", "reward_threshold": null, `+

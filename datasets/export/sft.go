@@ -74,6 +74,8 @@ func NewSFT(folder string, g *env.Game) (*SFT, error) {
 	return s, err
 }
 
+// Row implements Sink: the position and its legal moves are the prompt, the move is the completion. Rows without an
+// action are left out.
 func (s *SFT) Row(r *Row) error {
 	if r.Action == env.None {
 		return nil
@@ -91,11 +93,13 @@ func (s *SFT) Row(r *Row) error {
 	return errors.Join(s.write(s.table, r), s.json.Encode(&s.row))
 }
 
+// End implements Sink: it counts the game.
 func (s *SFT) End(env.State) error {
 	s.games++
 	return nil
 }
 
+// Close ends the files, and writes the README that describes the dataset.
 func (s *SFT) Close([]Source) error {
 	err := errors.Join(s.table.out.Close(), s.close(s.table.File), s.close(s.lines))
 	card := fmt.Sprintf(sftCard, s.game.ID, s.games, s.rows)

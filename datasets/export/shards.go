@@ -101,6 +101,7 @@ func (s *Shards) flush() error {
 	return s.table.out.Flush()
 }
 
+// Row implements Sink: it packs the planes, and begins a row group or a file where the last one is full.
 func (s *Shards) Row(r *Row) error {
 	var err error
 	switch {
@@ -152,6 +153,7 @@ func (s *Shards) closeFile() error {
 	return err
 }
 
+// A Source is a file of records that was exported, for the description of the dataset.
 type Source struct {
 	File   string `json:"file"`
 	Games  int64  `json:"games"`

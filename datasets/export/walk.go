@@ -41,6 +41,7 @@ type Row struct {
 
 // A Sink receives rows game by game, those of a seat in order of play, each when its outcome is known.
 type Sink interface {
+	// Row takes the next row, which is valid during the call only.
 	Row(r *Row) error
 	// End ends the game with its last position s, which the Sink must not keep.
 	End(s env.State) error
@@ -62,6 +63,7 @@ type Walker struct {
 	seats [env.MaxSeats]Row // the last decision of each
 }
 
+// NewWalker returns a Walker that sends the rows of games of g to sink.
 func NewWalker(g *env.Game, sink Sink) *Walker {
 	w := &Walker{sink: sink, game: g}
 	for k := range w.seats {

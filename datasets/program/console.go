@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
+// A Console is the streams of a command: those of the process, or others in tests.
 type Console struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -35,6 +36,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// Print writes a result to Out: one line of JSON, or the text of its String.
 func (con *Console) Print(asJSON bool, result fmt.Stringer) error {
 	if asJSON {
 		return json.NewEncoder(con.Out).Encode(result)
@@ -48,6 +50,7 @@ func (con *Console) Progress(quiet bool, total int, unit string) Bar {
 	return NewBar(con.Err, quiet, total, unit)
 }
 
+// Terminal reports whether a stream is an open terminal, at which a person may sit.
 func Terminal(stream any) bool {
 	f, ok := stream.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -56,6 +59,7 @@ func Terminal(stream any) bool {
 // Raw adds the carriage returns that a terminal in raw mode needs.
 type Raw struct{ To io.Writer }
 
+// Write implements io.Writer. It writes a carriage return before every line feed, as a terminal in raw mode needs.
 func (r Raw) Write(b []byte) (int, error) {
 	_, err := io.WriteString(r.To, strings.ReplaceAll(string(b), "\n", "\r\n"))
 	return len(b), err
@@ -72,6 +76,7 @@ func Until(ctx context.Context, in io.Reader, end error) io.ReadCloser {
 	return read
 }
 
+// A Bar is a progress bar on standard error; see Console.Bar.
 type Bar struct{ *progressbar.ProgressBar }
 
 // NewBar starts a progress bar up to total units, such as "games" or "bytes"; total is -1 if it is not known. Without a
@@ -93,13 +98,17 @@ func NewBar(out io.Writer, quiet bool, total int, unit string) Bar {
 	return Bar{progressbar.NewOptions(total, options...)}
 }
 
-func (b Bar) Set(n int) { _ = b.ProgressBar.Set(n) } // an error of a terminal that cannot be written to
+// Set shows that n units are done. It ignores errors of a terminal that cannot be written to.
+func (b Bar) Set(n int) { _ = b.ProgressBar.Set(n) }
 
+// Describef shows a text before the bar, formatted as by fmt.Sprintf.
 func (b Bar) Describef(format string, args ...any) { b.Describe(fmt.Sprintf(format, args...)) }
 
+// Show is Describe and Set: a text, and n units done.
 func (b Bar) Show(n int, text string) {
 	b.Describe(text)
 	b.Set(n)
 }
 
+// Close removes the bar, so that other lines can follow.
 func (b Bar) Close() { _ = b.Finish() }

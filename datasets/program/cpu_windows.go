@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// CPU returns the CPU time, in user and kernel mode, of all threads of this process so far.
 func CPU() (time.Duration, error) {
 	var created, ended, kernel, user windows.Filetime
 	if err := windows.GetProcessTimes(windows.CurrentProcess(), &created, &ended, &kernel, &user); err != nil {

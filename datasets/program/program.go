@@ -27,6 +27,7 @@ import (
 )
 
 const (
+	// Done, Failed and Wrong are the exit statuses of every program.
 	Done   = 0
 	Failed = 1 // or differences were found
 	Wrong  = 2 // the command line is
@@ -35,6 +36,7 @@ const (
 // Usage marks an error in the command line that a command finds. The exit status is then Wrong.
 func Usage(err error) error { return usageError{err} }
 
+// A usageError is an error in the command line; see Usage.
 type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
@@ -47,6 +49,7 @@ type Status int
 
 func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
+// A Program is a command line with several commands, the same in every way but what the commands do.
 type Program struct {
 	Name     string        // in help and errors; Called may replace it
 	About    string        // what --help says of the program
@@ -259,6 +262,7 @@ type Several struct {
 	Parts []Part
 }
 
+// A Part is one program of several in one executable.
 type Part struct {
 	*Program
 	Start func() int // runs the program with the command line of this process, and returns its exit status

@@ -74,6 +74,7 @@ func (r *Run) finish(path string) error {
 	return disk.WriteJSON(path, r)
 }
 
+// ReadRun reads what a Run wrote beside its results. It returns an error that names the file.
 func ReadRun(path string) (*Run, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -122,6 +123,7 @@ type Info struct {
 	Platform string `json:"platform"`         // such as "linux/amd64"
 }
 
+// Read returns where this program comes from: its version, commit, date, compiler and platform.
 func Read() Info {
 	i := Info{cmp.Or(version, "devel"), commit, date, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	if build, ok := debug.ReadBuildInfo(); ok && i.Commit == "" {

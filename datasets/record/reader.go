@@ -40,6 +40,7 @@ func Open(path string) (*Reader, error) { return reader(jsonl.Open(path)) }
 // NewReader returns a Reader for r; errors call it name.
 func NewReader(name string, r io.Reader) (*Reader, error) { return reader(jsonl.New(name, r)) }
 
+// ReadLines returns a Reader of the records in lines, which it takes over.
 func ReadLines(lines *jsonl.Reader) *Reader { return &Reader{Reader: lines} }
 
 func reader(lines *jsonl.Reader, err error) (*Reader, error) {
@@ -49,6 +50,8 @@ func reader(lines *jsonl.Reader, err error) (*Reader, error) {
 	return ReadLines(lines), nil
 }
 
+// Read returns the next game, with all lines of a long one joined and its fields validated. It returns io.EOF after
+// the last game; other errors begin with the file and the line.
 func (r *Reader) Read() (*Record, error) {
 	rec := new(Record)
 	if err := r.ReadPart(rec); err != nil {

@@ -13,6 +13,7 @@ import (
 	"blockyard/env"
 )
 
+// A Record is one recorded game, as one line of JSON: what is needed to replay it, and how it ended.
 type Record struct {
 	Game    string       `json:"game"`              // Game.Name, with its variant
 	Rules   int          `json:"rules"`             // Game.Rules when it was played

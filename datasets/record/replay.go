@@ -173,6 +173,7 @@ func (rp *Replay) Value(k int) (v float32, ok bool) {
 	return rp.rest.Values[k], true
 }
 
+// State returns the current position. The Replay owns it and changes it in its next step.
 func (rp *Replay) State() env.State { return rp.state }
 
 // Last reports whether no choices follow the current position.
@@ -180,5 +181,8 @@ func (rp *Replay) Last() bool {
 	return len(rp.rest.Choices) == 0 && !rp.more() || rp.state.Acting() == 0
 }
 
-func (rp *Replay) Ply() int   { return rp.ply } // number of choices before the current position
-func (rp *Replay) Err() error { return rp.err } // error that ended the replay early, or nil
+// Ply returns the number of choices before the current position.
+func (rp *Replay) Ply() int { return rp.ply }
+
+// Err returns the error that ended the replay early, or nil.
+func (rp *Replay) Err() error { return rp.err }

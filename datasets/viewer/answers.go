@@ -61,6 +61,7 @@ func Answers(l *Library, analyst analysis.Analyst) ask.Answers {
 	}
 }
 
+// A list is the response to /api/games: a page of the games that match, and how many there are.
 type list struct {
 	Total   int             `json:"total"` // games that match
 	All     int             `json:"all"`
@@ -99,6 +100,7 @@ func (s *answering) games(_ context.Context, q *ask.Request) ([]byte, error) {
 	return ask.JSON(&out)
 }
 
+// details are the response to /api/game: what the page must know before it asks for frames.
 type details struct {
 	Game   entry    `json:"game"`
 	Kind   kind     `json:"kind"`
@@ -124,6 +126,7 @@ func (s *answering) game(ctx context.Context, q *ask.Request) ([]byte, error) {
 	return ask.JSON(&out)
 }
 
+// A chunk is the response to /api/frames: frames in a row, from number From on.
 type chunk struct {
 	From   int     `json:"from"`
 	Gen    string  `json:"gen"`

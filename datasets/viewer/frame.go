@@ -16,6 +16,7 @@ import (
 	"blockyard/env/games"
 )
 
+// A replay is a game as a row of frames, which may still grow.
 type replay interface {
 	// advance reads until deadline, and checks whether a game that is being written has grown.
 	advance(deadline time.Time)
@@ -28,6 +29,7 @@ type replay interface {
 	marked(n, seat int, a env.Action) (Frame, error)
 }
 
+// An info is what is known about a replay so far.
 type info struct {
 	Frames  int     `json:"frames"`
 	Turns   int     `json:"turns"`
@@ -39,6 +41,7 @@ type info struct {
 	Scores  [][]int `json:"scores,omitempty"` // of each seat, sampled at equal distances
 }
 
+// A Frame is one picture of a game, and all that the page shows beside it.
 type Frame struct {
 	Label  string   `json:"label"`           // "Turn 3"
 	Moves  []string `json:"moves,omitempty"` // commands of the turn, around the current one
@@ -55,6 +58,7 @@ type Frame struct {
 	Red    bool     `json:"red,omitempty"`   // tint the boards
 }
 
+// A Seat is what the page shows of one seat in a Frame.
 type Seat struct {
 	Score  int      `json:"score"`
 	Act    string   `json:"act,omitempty"`    // the action about to be played
@@ -65,6 +69,7 @@ type Seat struct {
 	Facts  []Fact   `json:"facts,omitempty"`
 }
 
+// A Fact is a named value about a position, as text.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`

@@ -135,6 +135,7 @@ func parsed[T any](d *folder, name string, parse func([]byte) (T, error)) (out T
 	return out, err
 }
 
+// A folder is a folder on the disk, and the name that the page shows for it.
 type folder struct{ path, shown string }
 
 func (d *folder) text(name string) ([]byte, error) {

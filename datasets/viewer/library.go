@@ -41,6 +41,7 @@ type Library struct {
 	kinds   map[string]kind // of the games that were asked for
 }
 
+// A dir is a history folder, and the game in it.
 type dir struct {
 	folder
 	changed time.Time

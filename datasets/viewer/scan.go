@@ -17,6 +17,7 @@ import (
 
 const maxName = 120 // the largest length of a player's or a game's name in bytes; longer ones are cut
 
+// A file is a file of records and how far its games have been listed.
 type file struct {
 	shown, path string
 	size        int64

@@ -130,6 +130,8 @@ func ActionOf(l Landing) env.Action {
 	return action(spin, rot, x, y)
 }
 
+// Text returns an action as "r2 x4 y17 spin": rotation, column and row of the box that rests, and whether the last
+// token was a turn; or "skip".
 func Text(a env.Action) string {
 	switch {
 	case a == SkipAction:

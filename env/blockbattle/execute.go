@@ -19,6 +19,7 @@ type done struct {
 	before, after box
 }
 
+// A box is where the box of a piece is: the column and row of its top left corner, and the rotation o (rules §3).
 type box struct{ x, y, o int }
 
 // A walker executes tokens on one side as the rules are written (rules §4.2, §4.3).

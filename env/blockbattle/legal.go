@@ -37,6 +37,8 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return dst
 }
 
+// MaskLegal implements env.Masker: 25 bytes for each rotation with and without a last turn, and the bit of SkipAction
+// while the seat has a skip.
 func (s *State) MaskLegal(seat int, mask []byte) {
 	var legal places
 	n := s.legal(seat, &legal)

@@ -34,6 +34,9 @@ var allGlobals = func() (g env.Globals) {
 	return g
 }()
 
+// Observe implements env.State. The planes are the seat's own field and the opponent's, cells CellEmpty to CellSolid.
+// The globals are the current and the next piece, seven numbers for each side, and the rounds until the next solid
+// row.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	own, opp := &s.Sides[seat], &s.Sides[1-seat]
 	own.paint(planes[:Width*Height])
@@ -91,6 +94,7 @@ func (s *Side) paint(out []uint8) {
 	}
 }
 
+// Show implements env.State: both fields side by side, with points, combo and skips, and the current and next piece.
 func (s *State) Show(f *env.Frame) {
 	for i := range s.Sides {
 		s.Sides[i].show(f.Add([2]string{"player1", "player2"}[i], Width, Height), s)
@@ -155,6 +159,7 @@ func (s *State) summary() string {
 	return text
 }
 
+// Mark implements env.Marker: it draws the piece where the action puts it. A skip draws nothing.
 func (s *State) Mark(f *env.Frame, seat int, a env.Action) {
 	if a >= SkipAction {
 		return

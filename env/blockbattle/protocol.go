@@ -17,7 +17,7 @@ const (
 	BetaDialect // ClassicDialect as bots of the first rules know it: time_bank, and no skips
 )
 
-// Names returns the names of the seats in d.
+// Names returns how the dialect calls the players of seats 0 and 1 (rules §8.1).
 func (d Dialect) Names() []string {
 	if d == PortDialect {
 		return []string{"player0", "player1"}

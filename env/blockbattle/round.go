@@ -222,7 +222,7 @@ func (p *PortStream) Draw(n uint32) uint16 {
 	}
 }
 
-// Piece draws a piece.
+// Piece draws the kind of the next piece, 0 to 6 (rules §13.3).
 func (p *PortStream) Piece() uint16 { return p.Draw(Pieces) }
 
 // Row draws the one or two holes of a garbage row, as draws for State.Force.

@@ -43,8 +43,11 @@ func (s *State) Hide(_ env.Seats, seed uint64) {
 	s.End()
 }
 
+// CopyFrom implements env.State by one assignment. It panics if src is a State of another game.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
-func (s *State) SeatCount() int         { return 2 }
+
+// SeatCount implements env.State: it is always 2.
+func (s *State) SeatCount() int { return 2 }
 
 // Acting implements env.State. Both seats act in every round.
 func (s *State) Acting() env.Seats {
@@ -95,6 +98,7 @@ func (s *State) After(seat int, a env.Action) {
 // Score implements env.State with row_points.
 func (s *State) Score(seat int) int { return int(s.Sides[seat].Points) }
 
+// Result implements env.State: 1 for the winner and -1 for the loser; a draw is 0 for both (rules §7).
 func (s *State) Result(seat int) float32 {
 	switch {
 	case !s.Over || s.Winner == Nobody:
@@ -105,6 +109,7 @@ func (s *State) Result(seat int) float32 {
 	return -1
 }
 
+// Check implements env.State. The bounds of its numbers follow from the number of the round.
 func (s *State) Check() error {
 	// Every game ends by its solid rows, one for each SolidInterval rounds. A round raises combo and skips by at most one,
 	// and earns at most 18 points, or 10 and the combo. Positions that training starts from have up to given more.

@@ -10,7 +10,7 @@ import "math/bits"
 // blockLen is how many fits a block has. The default table has 414, others up to 840.
 const blockLen = 512
 
-// A fitSet is a set of fits of a block.
+// A fitSet is a set of fits of a block, a bit for each of up to 512.
 type fitSet [blockLen / 64]uint64
 
 func (f *fitSet) set(i int) { f[i/64] |= 1 << uint(i%64) }
@@ -193,9 +193,11 @@ const (
 // all is every cell of the board.
 var all = Board{inRow, inRow, inRow, inLast}
 
-// Has reports whether the cell is in the set; Set adds it.
+// Has reports whether the cell in column x, row y is in the set.
 func (b *Board) Has(x, y int) bool { return b[y/4]>>uint(y%4*stride+x)&1 != 0 }
-func (b *Board) Set(x, y int)      { b[y/4] |= 1 << uint(y%4*stride+x) }
+
+// Set adds the cell in column x, row y to the set.
+func (b *Board) Set(x, y int) { b[y/4] |= 1 << uint(y%4*stride+x) }
 
 // Count returns how many cells are in the set.
 func (b *Board) Count() int {

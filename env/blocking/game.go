@@ -85,6 +85,10 @@ var flags = func() (out [16][4]float32) {
 	return out
 }()
 
+// Observe implements env.State. The planes, of 0 and 1, are the squares of each seat, from the observer on in the
+// order of turns, and the observer's well-connected cells (rules §4.2). The globals are the letters left, the points
+// and the activity of each seat in that order; then the observer's seat, the number of seats and whether it is to
+// move.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	const squares = Size * Size
 	n := int(s.Seats)
@@ -132,6 +136,7 @@ func (b *Board) paint(out []uint8) {
 	binary.LittleEndian.PutUint64(out[Size*Size-8:], env.CellBytes[uint8(b[3]>>(Size-8))])
 }
 
+// Show implements env.State: the board, and a line of points and remaining letters for each seat.
 func (s *State) Show(f *env.Frame) {
 	b := f.Add("board", Size, Size)
 	for seat := range s.Cells {

@@ -53,6 +53,7 @@ func (s *State) May(seat int) uint32 {
 // maxActions is the most placements that a table can have: 8 forms of each letter, in boxes of 2x3.
 const maxActions = Letters * 8 * (Size - 1) * (Size - 2)
 
+// Legal implements env.State. The legal placements are those of rules §4.3 with the letters that the seat has left.
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	if s.Acting()>>uint(seat)&1 == 0 {
 		return dst
@@ -67,6 +68,7 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return dst
 }
 
+// MaskLegal implements env.Masker, with the placements that Legal lists.
 func (s *State) MaskLegal(seat int, mask []byte) {
 	allowed, connected := s.Open(seat)
 	var at scan

@@ -13,7 +13,7 @@ const (
 	Elimination
 )
 
-// String returns the reason's name.
+// String returns the reason as records show it, "" while the game runs.
 func (r Reason) String() string { return [...]string{"", "blocked", "decided", "elimination"}[r] }
 
 // A State is a position before a seat's turn, or the final position.
@@ -80,8 +80,12 @@ func Deal(letters uint32) (draws []uint16) {
 
 // Hide implements env.State. Nothing is hidden.
 func (s *State) Hide(env.Seats, uint64) {}
+
+// CopyFrom implements env.State by one assignment. It panics if src is a State of another game.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
 
+// Hash implements env.Hasher. It covers the shape table, all squares, the letters left and whose turn it is; the
+// points follow from them.
 func (s *State) Hash() uint64 {
 	h := uint64(s.TableID)<<32 | uint64(s.Out)<<24 | uint64(s.Stuck)<<16 | uint64(s.Turn)<<8 | uint64(s.Reason)<<4
 	if s.PlayOut {
@@ -98,6 +102,7 @@ func (s *State) Hash() uint64 {
 	return env.Mix(h)
 }
 
+// Acting implements env.State: the seat whose turn it is, or none after the end of the game.
 func (s *State) Acting() env.Seats {
 	if s.Reason != Running {
 		return 0
@@ -160,8 +165,11 @@ func (s *State) ahead(seat int) bool {
 	return true
 }
 
+// SeatCount implements env.State: 2, 3 or 4.
 func (s *State) SeatCount() int { return int(s.Seats) }
 
+// Score implements env.State with the number of squares on the board, or -1 for a seat that a fault has eliminated
+// (rules §7.2).
 func (s *State) Score(seat int) int {
 	if s.Out.Has(seat) {
 		return -1
@@ -169,6 +177,8 @@ func (s *State) Score(seat int) int {
 	return int(s.Points[seat])
 }
 
+// Result implements env.State: the mean over the other seats of 1 for a lower score, 0 for the same one and -1 for a
+// higher one (rules §7.3).
 func (s *State) Result(seat int) float32 {
 	if s.Reason == Running {
 		return 0
@@ -184,6 +194,7 @@ func (s *State) Result(seat int) float32 {
 	return float32(sum) / float32(s.Seats-1)
 }
 
+// Check implements env.State. It also refuses cells that two seats have taken, and a TableID that no table in use has.
 func (s *State) Check() error {
 	c := env.Checker{Game: "blocking"}
 	c.Draws(&s.Rand)

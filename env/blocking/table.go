@@ -110,9 +110,11 @@ func (t *Table) Placement(a env.Action) (o *Oriented, x, y int) {
 // and then rotated R times, lies on cell (X, Y).
 type Code struct{ X, Y, L, F, R, N int }
 
-// String returns "column row code", and Name the four characters of the code.
+// String returns the move as an answer writes it: column, row and the four characters of its code (rules §8.3).
 func (c Code) String() string { return fmt.Sprintf("%d %d %s", c.X, c.Y, c.Name()) }
-func (c Code) Name() string   { return fmt.Sprintf("%c%d%d%d", 'A'+c.L, c.F, c.R, c.N) }
+
+// Name returns the four characters of the code: letter, flip, rotations and square, such as A001 (rules §4.1).
+func (c Code) Name() string { return fmt.Sprintf("%c%d%d%d", 'A'+c.L, c.F, c.R, c.N) }
 
 // ParseCode reads the three tokens of an answer (rules §8.3). It checks ranges only.
 func (t *Table) ParseCode(line string) (Code, error) {
@@ -165,6 +167,7 @@ func (s *State) Table() *Table {
 	return t
 }
 
+// SameTable implements env.Tabled: it compares the ids of the two shape tables.
 func (s *State) SameTable(as env.State) bool { return s.TableID == as.(*State).TableID }
 
 // Use makes a shape table available to States and returns its State.TableID: 0 for the default one, else a hash of the

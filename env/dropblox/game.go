@@ -110,6 +110,9 @@ func Ink(t int) uint8 {
 //go:embed RULES.md
 var Rulebook string
 
+// Observe implements env.State. The planes, of 0 and 1, are the taken squares and then each known block where it
+// appears. The globals are the points, the turns, the number of squares of each known block and the mean size of a
+// block drawn at these points.
 func (s *State) Observe(_ int, planes []uint8, globals []float32) {
 	const board = Rows * Cols
 	planes = planes[:(1+Known)*board]

@@ -109,6 +109,7 @@ const across = 2*MaxSize + 1 // squares in a row of the grower's plane
 // square is a place in the plane: across*row + column.
 type square int
 
+// A grower lists the shapes of connected squares by adding one square at a time; see growAll.
 type grower struct {
 	cells [MaxSize]square
 	open  [4 * MaxSize * MaxSize]square // neighbours in the order they were found

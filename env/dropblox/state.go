@@ -83,9 +83,13 @@ func (s *State) Hide(_ env.Seats, seed uint64) {
 	s.Seed(seed)
 }
 
+// CopyFrom implements env.State by one assignment. It panics if src is a State of another game.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
-func (s *State) SeatCount() int         { return 1 }
 
+// SeatCount implements env.State: it is always 1.
+func (s *State) SeatCount() int { return 1 }
+
+// Acting implements env.State: seat 0, until a block appears where squares are taken (rules §7).
 func (s *State) Acting() env.Seats {
 	if s.Failed {
 		return 0
@@ -96,6 +100,7 @@ func (s *State) Acting() env.Seats {
 // Block returns the k-th known block where it appears. Block 0 is the one in play.
 func (s *State) Block(k int) Block { return BlockOf(int(s.Blocks[k])) }
 
+// Legal implements env.State: the places where the block in play can come to rest (rules §4.1).
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	if s.Failed || seat != 0 {
 		return dst
@@ -105,6 +110,7 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return rest.Actions(dst)
 }
 
+// MaskLegal implements env.Masker, with the places that Legal lists.
 func (s *State) MaskLegal(_ int, mask []byte) {
 	var rest Poses
 	s.rest(&rest)
@@ -183,6 +189,7 @@ func (s *State) remove(full uint64) {
 	}
 }
 
+// Score implements env.State with the points of rules §6.
 func (s *State) Score(int) int { return int(s.Points) }
 
 // Result implements env.State. There is no opponent.
@@ -191,6 +198,8 @@ func (s *State) Result(int) float32 { return 0 }
 // mostEarned is what one turn can earn: a block of MaxSize squares fills as many rows. maxPoints fits into Points.
 const mostEarned, maxPoints = 1<<MaxSize - 1, 1 << 30
 
+// Check implements env.State. It bounds the points by the turns, and compares the two forms of the board, Cells and
+// Taken.
 func (s *State) Check() error {
 	c := env.Checker{Game: "dropblox"}
 	c.Draws(&s.Rand)

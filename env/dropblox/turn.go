@@ -110,7 +110,7 @@ const (
 
 var commandWords = [...]string{"left", "right", "up", "down", "rotate"}
 
-// String returns the command's word.
+// String returns the command as programs write it, such as "left" (rules §4.2).
 func (c Command) String() string { return commandWords[c] }
 
 // ParseCommand reads the word of a command. Case and spaces matter.

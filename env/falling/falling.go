@@ -182,9 +182,11 @@ const MaxWidth = 12
 // (see Fall), heights and holes are bit counts, a rising row is a shift, and full rows are one AND.
 type Field [MaxWidth]uint64
 
-// At reports whether the cell in column x, row y is filled; Set fills it.
+// At reports whether the cell in column x, row y is filled.
 func (f *Field) At(x, y int) bool { return f[x]>>uint(y)&1 != 0 }
-func (f *Field) Set(x, y int)     { f[x] |= 1 << uint(y) }
+
+// Set fills the cell in column x, row y.
+func (f *Field) Set(x, y int) { f[x] |= 1 << uint(y) }
 
 // Full returns, as bits, the rows that are filled in all of the first width columns.
 func (f *Field) Full(width int) uint64 {

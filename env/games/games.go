@@ -55,7 +55,7 @@ func Find(list []*env.Game, name string) *env.Game {
 	return nil
 }
 
-// Names are the names of games.
+// Names returns the full names of games, such as "blockbattle:classic", in the order of the list.
 func Names(list []*env.Game) (names []string) {
 	for _, g := range list {
 		names = append(names, g.Name)

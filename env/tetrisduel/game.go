@@ -30,6 +30,7 @@ var Parse = env.Parser(Actions, Text, "tetrisduel: placement %q: want y x d with
 
 const trayAhead = 4 // blocks after the current one in the tray
 
+// Show implements env.State: the board with both zones, points and combo, and the blocks to come.
 func (s *State) Show(f *env.Frame) {
 	b := f.Add("seat 1 (red) falls down, seat 2 (blue) up", Width, Height)
 	for y := 0; y < Height; y++ {
@@ -123,6 +124,9 @@ var allGlobals = func() (g env.Globals) {
 	return g
 }()
 
+// Observe implements env.State. The plane is the board as the seat sees it, turned by half for seat 1. The globals are
+// the kinds of the current block and the eight after it, whether the seat is to move, both sides' points, the combo,
+// whether the battle zone was cleared, the half-turns left and whether the seat begins.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	paint(planes, &s.Cells, seat == 1)
 	globals = globals[:numGlobals]

@@ -68,6 +68,7 @@ type form struct {
 	move   int                         // by how many bits its centre is to the left
 }
 
+// A block is the forms of a kind of block, one for each direction.
 type block [Directions]form
 
 var forms = func() (out [Kinds]block) {
@@ -248,6 +249,7 @@ func list(rest *[Directions]places, dst []env.Action) []env.Action {
 	return dst
 }
 
+// Legal implements env.State: the places where the mover's block can come to rest, in the mover's frame (rules §4).
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	if s.Reason != Running || seat != s.Mover() {
 		return dst
@@ -257,6 +259,7 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return list(&rest, dst)
 }
 
+// MaskLegal implements env.Masker, with the places that Legal lists.
 func (s *State) MaskLegal(_ int, mask []byte) {
 	var rest [Directions]places
 	s.legal(&rest)

@@ -53,6 +53,8 @@ func (s *State) Reset(seed uint64) {
 
 // Hide implements env.State. Nothing is hidden.
 func (s *State) Hide(env.Seats, uint64) {}
+
+// CopyFrom implements env.State by one assignment. It panics if src is a State of another game.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
 
 // Hash implements env.Hasher. Of the blocks to come, it covers those of this bag and the next three.
@@ -88,8 +90,10 @@ func (s *State) Board(seat int) falling.Field {
 	return Turned(&s.Cells)
 }
 
+// SeatCount implements env.State: it is always 2.
 func (s *State) SeatCount() int { return 2 }
 
+// Acting implements env.State: the seat of this half-turn, or none after the end of the game.
 func (s *State) Acting() env.Seats {
 	if s.Reason != Running {
 		return 0
@@ -157,8 +161,11 @@ func (s *State) Place(a env.Action) (peace, battle int) {
 }
 
 func (s *State) end(r Reason, winner int8) { s.Reason, s.Winner = r, winner }
-func (s *State) Score(seat int) int        { return int(s.Points[seat]) }
 
+// Score implements env.State with the points of rules §6.
+func (s *State) Score(seat int) int { return int(s.Points[seat]) }
+
+// Result implements env.State: 1 for the winner and -1 for the loser, 0 for both after a draw (rules §7).
 func (s *State) Result(seat int) float32 {
 	switch {
 	case s.Winner == Nobody:
@@ -169,6 +176,8 @@ func (s *State) Result(seat int) float32 {
 	return -1
 }
 
+// Check implements env.State. It bounds the points and the combo by the number of half-turns played, and wants a
+// placement while the game runs.
 func (s *State) Check() error {
 	c := env.Checker{Game: "tetrisduel"}
 	c.Draws(&s.Rand)

@@ -17,7 +17,7 @@ const (
 	Conflict     // a strict engine was given bits that exclude each other
 )
 
-// String returns the end's name.
+// String returns how the game ended as records show it, "" while it runs.
 func (e End) String() string { return [...]string{"", "block out", "lock out", "conflict"}[e] }
 
 // An Engine is a game of WinTetris between two ticks. It is flat, so a copy is one assignment.

@@ -198,6 +198,8 @@ var everyBits = func() (out [bitSets]env.Action) {
 	return out
 }()
 
+// Legal implements env.State: the places where the piece can come to rest or, in the mode Ticks, all sets of bits that
+// a solver may answer (rules §4).
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	switch {
 	case s.Over != Running || seat != 0:
@@ -213,6 +215,7 @@ func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	return dst
 }
 
+// MaskLegal implements env.Masker, with the actions that Legal lists.
 func (s *State) MaskLegal(_ int, mask []byte) {
 	word := uint64(1<<bitSets - 1)
 	if s.Mode != Ticks {

@@ -82,6 +82,9 @@ func globals(ticks bool) (g env.Globals) {
 	return g
 }
 
+// Observe implements env.State. The plane is the settled cells, 0 or 1. The globals are the kind of this piece and of
+// the next one, and the level. The mode Ticks adds a plane of the piece in play, and its rotation, column, row and
+// whether it is new.
 func (s *State) Observe(_ int, planes []uint8, globals []float32) {
 	paint(planes[:Height*Width], &s.Field)
 	clear(globals)
@@ -126,6 +129,7 @@ func paint(plane []uint8, f *Field) {
 	}
 }
 
+// Show implements env.State: the field with the piece and where it would fall, and the next piece beside it.
 func (s *State) Show(f *env.Frame) {
 	b := f.Add("", Width, Height)
 	for y := 0; y < Height; y++ {

@@ -114,6 +114,7 @@ var twins = func() (out [Kinds][Rotations]twin) {
 	return out
 }()
 
+// A twin is a rotation that covers the same cells as another, and by how much the box has to be moved for that.
 type twin struct {
 	of     uint8
 	dx, dy int8
@@ -160,5 +161,6 @@ func Toward(now, target Block) Bits {
 // play, next is the next piece where it will appear, and fresh is true in the first tick of a
 // piece. f is read-only and valid only during the call.
 type Solver interface {
+	// Update returns the bits for this tick. It is called once per tick, in order, and must not keep f.
 	Update(f *Field, now, next Block, fresh bool) Bits
 }

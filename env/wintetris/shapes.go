@@ -92,8 +92,10 @@ type Block struct {
 	X, Y      int8
 }
 
-// Size returns the side of a kind's box, and Spawn a piece of it where it appears (rules §3).
-func Size(kind uint8) int    { return len(drawings[kind]) }
+// Size returns the side of a kind's box, in cells.
+func Size(kind uint8) int { return len(drawings[kind]) }
+
+// Spawn returns a piece of the kind where it appears (rules §3).
 func Spawn(kind uint8) Block { return spawns[kind] }
 
 var spawns = func() (out [Kinds]Block) {
@@ -116,8 +118,10 @@ func (b Block) Moved(dx, dy int) Block {
 	return b
 }
 
-// Top and Bottom return the rows of the block's highest and lowest cell.
-func (b Block) Top() int    { return int(b.Y + shapes[b.Kind][b.Rot].high) }
+// Top returns the row of the block's highest cell, counted from the bottom of the field.
+func (b Block) Top() int { return int(b.Y + shapes[b.Kind][b.Rot].high) }
+
+// Bottom returns the row of the block's lowest cell, counted from the bottom of the field.
 func (b Block) Bottom() int { return int(b.Y + shapes[b.Kind][b.Rot].low) }
 
 // Cells returns the block's cells as (x, y), lower rows first.

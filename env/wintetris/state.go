@@ -32,9 +32,14 @@ func (s *State) Reset(seed uint64) { s.Start(seed) }
 
 // Hide implements env.State. The pieces after the next one are hidden.
 func (s *State) Hide(_ env.Seats, seed uint64) { s.Seed(seed) }
-func (s *State) CopyFrom(src env.State)        { *s = *src.(*State) }
-func (s *State) SeatCount() int                { return 1 }
 
+// CopyFrom implements env.State by one assignment. It panics if src is a State of another game.
+func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
+
+// SeatCount implements env.State: it is always 1.
+func (s *State) SeatCount() int { return 1 }
+
+// Acting implements env.State: seat 0, until the game is over (rules §7).
 func (s *State) Acting() env.Seats {
 	if s.Over != Running {
 		return 0
@@ -70,6 +75,7 @@ func (s *State) Step(m env.Moves) {
 // Score implements env.State with the number of lines.
 func (s *State) Score(int) int { return int(s.Lines) }
 
+// Result implements env.State: 0 while the game runs and -1 at its end, as every game ends with a full field.
 func (s *State) Result(int) float32 {
 	if s.Over != Running {
 		return -1
@@ -77,6 +83,7 @@ func (s *State) Result(int) float32 {
 	return 0
 }
 
+// Check implements env.State. It bounds lines, pieces, points and ticks by one another.
 func (s *State) Check() error {
 	// A piece has four cells and falls a row per tick; a row takes ten cells, and earns up to 300 points a level.
 	// Positions that training starts from have up to a field of cells more. mostLines keeps Points in its type.

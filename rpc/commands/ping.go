@@ -14,6 +14,7 @@ import (
 	"blockyard/rpc/wire/client"
 )
 
+// A pingCmd has the flags of "rpc ping". Its Run asks a server whether it is ready.
 type pingCmd struct {
 	Address string `arg:"" help:"Address of the server: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT or http://HOST:PORT."`
 	CA      string `name:"ca" type:"existingfile" placeholder:"FILE" help:"${ca_help}"`

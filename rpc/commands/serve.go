@@ -28,6 +28,7 @@ import (
 	"blockyard/rpc/server/listen"
 )
 
+// A serveCmd has the flags of "rpc serve". Its Run serves games until it is interrupted.
 type serveCmd struct {
 	Listen      []string      `placeholder:"ADDRESS" sep:"none" help:"${listen_help}"`
 	Token       string        `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"${token_help}"`

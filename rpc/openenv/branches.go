@@ -86,12 +86,14 @@ func (p *session) put(at *position) (err error) {
 	return p.env.Resume(0, at.snapshot, seated)
 }
 
+// forkArguments are what a client may say to the tool "fork", checked by its schema.
 type forkArguments struct {
 	inBranch
 	N    int     `json:"n" jsonschema:"How many branches, 1 to 1024."`
 	Seed *uint64 `json:"seed,omitempty" jsonschema:"Gives each branch another future than the game has."`
 }
 
+// forks are the result of the tool "fork": the names of the new branches.
 type forks struct {
 	Branches []string `json:"branches"`
 	Seeds    []uint64 `json:"seeds,omitempty"` // of their futures
@@ -147,6 +149,7 @@ func save(p *session, _ inBranch) (answer, error) {
 	return inJSON(object{"state": out.Branches[0]})
 }
 
+// restoreArguments are what a client may say to the tool "restore", checked by its schema.
 type restoreArguments struct {
 	inBranch
 	State string  `json:"state" jsonschema:"The token that save returned."`
@@ -179,6 +182,7 @@ func (p *session) resume(o resetOptions) (*result, error) {
 	return p.current()
 }
 
+// releaseArguments are what a client may say to the tool "release", checked by its schema.
 type releaseArguments struct {
 	inBranch
 	Branches []string `json:"branches,omitempty" jsonschema:"The branches to end; by default all of the game."`
@@ -206,6 +210,7 @@ func release(p *session, a releaseArguments) (answer, error) {
 	return inJSON(object{"released": len(all)})
 }
 
+// rewindArguments are what a client may say to the tool "rewind", checked by its schema.
 type rewindArguments struct {
 	inBranch
 	Turn *int `json:"turn" jsonschema:"How many moves remain, illegal ones included."`
@@ -234,12 +239,14 @@ func rewind(p *session, a rewindArguments) (answer, error) {
 // Values values the legal actions of seat, or the most promising ones. It is safe for concurrent use.
 type Values func(ctx context.Context, s env.State, seat int) (map[env.Action]float32, error)
 
+// childrenArguments are what a client may say to the tool "children", checked by its schema.
 type childrenArguments struct {
 	inBranch
 	Moves  []string `json:"moves,omitempty" jsonschema:"Only these of legal_moves; all by default."`
 	Values bool     `json:"values,omitempty" jsonschema:"Also say what each move is worth to a strong program."`
 }
 
+// A childList is the result of the tool "children": a position for each move.
 type childList struct {
 	Children []child `json:"children"`
 	Unit     string  `json:"unit,omitempty"` // of the values

@@ -144,7 +144,7 @@ func (s *Server) failureOf(err error) *failure {
 	return &failure{http.StatusInternalServerError, "EXECUTION_ERROR", err}
 }
 
-// object is a JSON object.
+// An object is a JSON object that is built by hand, where no struct describes it.
 type object = map[string]any
 
 // schemaOf returns the JSON schema of a struct, whose tags describe its fields. extra allows properties besides those.

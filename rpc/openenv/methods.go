@@ -18,7 +18,7 @@ type method struct {
 	call              func(p *session, arguments json.RawMessage) (answer, error)
 }
 
-// An answer is what a method returns.
+// An answer is the result of a method, in both forms that clients read.
 type answer struct {
 	value any    // as JSON
 	text  string // the same for models
@@ -139,6 +139,7 @@ func (s *Server) act(p *session, a action) (any, error) {
 	return p.step(*a.Move)
 }
 
+// observeArguments are what a client may say to the tool "observe", checked by its schema.
 type observeArguments struct {
 	inBranch
 	NewGame bool    `json:"new_game,omitempty" jsonschema:"Begin another game; the current one is lost."`
@@ -162,6 +163,7 @@ func legalMoves(p *session, _ inBranch) (answer, error) {
 	return answer{object{"legal_moves": moves}, strings.Join(moves, "\n")}, nil
 }
 
+// playArguments are what a client may say to the tool "play", checked by its schema.
 type playArguments struct {
 	inBranch
 	Move *string `json:"move" jsonschema:"One of legal_moves."`

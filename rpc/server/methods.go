@@ -38,7 +38,7 @@ func (s *session) call(f *wire.Frame) error {
 	return do.answer(s, f)
 }
 
-// A method is a method of the protocol.
+// A method is how the server answers requests with one name, and how large they may be.
 type method struct {
 	params int  // largest number of them
 	bulk   bool // a request may have up to MaxMessage bytes

@@ -32,7 +32,7 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// Config configures a Server.
+// A Config is what a Server offers, to whom, and within which limits.
 type Config struct {
 	Games   []*env.Game // each game comes before its variants
 	Version string      // for the response to hello
@@ -287,7 +287,7 @@ func (s *Server) count(t *tally, e *vec.Env) (more uint64) {
 	return more
 }
 
-// A countingReader counts the bytes that it reads.
+// A countingReader adds the length of what it reads to a counter that others may read meanwhile.
 type countingReader struct {
 	io.Reader
 	n *atomic.Uint64

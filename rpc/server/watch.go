@@ -21,7 +21,7 @@ type WatchedGame struct {
 	Steps   int       // of the episode so far
 }
 
-// A Watched is what Watch returns.
+// A Watched is the games that somebody watches, as they were copied last.
 type Watched struct {
 	Games   []WatchedGame // in the order of sessions, handles and numbers
 	Handles int           // open with the token

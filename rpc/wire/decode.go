@@ -22,7 +22,7 @@ type Reader struct {
 	Partial func(bool)
 }
 
-// NewReader returns a Reader for r.
+// NewReader returns a Reader of messages from r, whose Limit, Grow and Partial the caller may replace.
 func NewReader(r io.Reader) *Reader {
 	return &Reader{r: r, Limit: func([]byte) int { return firstRead },
 		Grow: func(int, int) error { return nil }, Partial: func(bool) {}}

@@ -224,6 +224,7 @@ type Error struct {
 	RetryMS int            `msgpack:"retry_after_ms,omitempty"`
 }
 
+// Error returns the name of the error and its text, as in "bad_params: …".
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Name, e.Msg) }
 
 // Fatal reports whether the server closes the connection after this error.

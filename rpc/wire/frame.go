@@ -198,6 +198,7 @@ func (f *Frame) Options(i int, into any) error {
 // A Natural is an option that is 0 or more, such as a seed. A plain uint64 would take -1 for the largest number.
 type Natural uint64
 
+// DecodeMsgpack implements msgpack.CustomDecoder. It refuses a negative number.
 func (n *Natural) DecodeMsgpack(d *msgpack.Decoder) error {
 	code, err := d.PeekCode()
 	if err != nil {
@@ -260,6 +261,7 @@ func (f *Frame) Settle() (held int) {
 	return held
 }
 
+// Drop releases the frame's memory. It returns Held, and resets it as Settle does.
 func (f *Frame) Drop() (held int) {
 	f.buf, f.Kept = nil, 0
 	return f.Settle()

@@ -28,6 +28,7 @@ import (
 	"blockyard/train/selfplay"
 )
 
+// A Learner has the rollouts of a run played by workers, and plays a share of the results again to verify them.
 type Learner struct {
 	*fleet.Server
 

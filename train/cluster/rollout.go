@@ -147,6 +147,7 @@ func (l *Learner) check(t *selfplay.Task, file []byte) error {
 
 const aheadMost = 4 // how many rollouts beyond the one that the learner waits for may be played
 
+// A place is a slot in one iteration of a run.
 type place struct{ iteration, slot int }
 
 // A sentTask is a task that was published, and its results once they are there.

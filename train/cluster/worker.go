@@ -17,7 +17,8 @@ import (
 
 const Kind = "rollouts" // the kind of a run whose jobs are rollouts
 
-type guest struct {
+// A runPlayer plays the rollouts of one run in a worker. It has the settings of the run, and the networks of its tasks.
+type runPlayer struct {
 	run      *fleet.Run
 	get      fleet.Get
 	game     *games.Game
@@ -40,7 +41,7 @@ func Open(algorithm func(*games.Game) selfplay.Algorithm) fleet.Kind {
 		if err := r.Agree(facts(g)); err != nil {
 			return nil, err
 		}
-		w := &guest{run: r, get: get, game: g, settings: algorithm(g),
+		w := &runPlayer{run: r, get: get, game: g, settings: algorithm(g),
 			checks: map[selfplay.Rollout]string{}, nets: map[string]*mlp.Net{}}
 		if err := decode(r.Spec, w.settings); err != nil {
 			return nil, fmt.Errorf("settings of run %s: %w: run the same program as the learner", r.ID, err)
@@ -65,7 +66,7 @@ func facts(g *games.Game) map[string]string {
 	}
 }
 
-func (w *guest) play(ctx context.Context, p *selfplay.Player, text []byte) (*fleet.Result, error) {
+func (w *runPlayer) play(ctx context.Context, p *selfplay.Player, text []byte) (*fleet.Result, error) {
 	t, err := parseTask(text)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", fleet.ErrRefused, err)
@@ -89,7 +90,7 @@ func (w *guest) play(ctx context.Context, p *selfplay.Player, text []byte) (*fle
 }
 
 // prepare plays the self-test for the task's kind of rollout, once per kind, and returns the task's net.
-func (w *guest) prepare(ctx context.Context, t *taskSpec) (*mlp.Net, error) {
+func (w *runPlayer) prepare(ctx context.Context, t *taskSpec) (*mlp.Net, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	kind := kindOf(t.Rollout)

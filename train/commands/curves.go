@@ -6,6 +6,7 @@ import (
 	"blockyard/train/selfplay"
 )
 
+// curves are the flags of "train curves". Its Run draws the scores of several runs in one picture.
 type curves struct {
 	Runs []string `arg:"" help:"Folders of runs of one game, as selfplay --out names them." placeholder:"DIR"`
 	Out  string   `help:"Picture to write, an SVG." default:"curves.svg" placeholder:"FILE"`

@@ -17,6 +17,7 @@ import (
 	"blockyard/train/network/rows"
 )
 
+// A fit has the flags of "train fit". Its Run fits a network to the results of recorded games.
 type fit struct {
 	Files  []string `arg:"" name:"file" help:"Records of games." type:"existingfile"`
 	Game   string   `help:"Game of the records. Default: that of the first one." placeholder:"GAME"`

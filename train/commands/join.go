@@ -22,6 +22,7 @@ import (
 	"blockyard/train/selfplay/single"
 )
 
+// A join has the flags of "train join". Its Run plays for a run or a match until that is over.
 type join struct {
 	Address string `arg:"" help:"Address of the broker, as the learner prints it."`
 	broker.ClientFlags
@@ -111,10 +112,12 @@ func emptySettings(g *games.Game) selfplay.Algorithm {
 	return new(phases.Config)
 }
 
+// A clusterCmd has the commands that look at a broker.
 type clusterCmd struct {
 	Status clusterStatus `cmd:"" help:"Show the runs of a broker, their queues and what each worker has done."`
 }
 
+// A clusterStatus has the flags of "train cluster status". Its Run prints the runs of a broker and their workers.
 type clusterStatus struct {
 	Address string `arg:"" help:"Address of the broker, as the learner prints it."`
 	broker.ClientFlags

@@ -12,6 +12,7 @@ import (
 	"blockyard/train/selfplay"
 )
 
+// A table has the commands of the program, each with its flags, in the order of the help.
 type table struct {
 	program.Flag
 	Selfplay selfplayCmd `cmd:"" help:"Train a network by self-play."`
@@ -22,11 +23,14 @@ type table struct {
 	Fit      fit         `cmd:"" help:"Fit a network to recorded games."`
 }
 
+// Main runs the command line of this process and returns its exit status. It makes collections of garbage rarer; see
+// reserve.
 func Main() int {
 	defer reserve()()
 	return Program().Main()
 }
 
+// Program returns the command line "train", ready to run.
 func Program() *program.Program {
 	return &program.Program{Name: "train", Commands: new(table), Options: []kong.Option{broker.Helps,
 		selfplay.FlagHelp},

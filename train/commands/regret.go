@@ -17,6 +17,8 @@ import (
 	"blockyard/train/games"
 )
 
+// A regret has the flags of "train regret". Its Run says how much agents lose in decisions that a deeper search has
+// valued.
 type regret struct {
 	File      string   `arg:"" help:"Decisions of a teacher." placeholder:"FILE"`
 	Agents    []string `arg:"" optional:"" help:"Files of weights, or specs such as hand:ply=3." placeholder:"NET"`
@@ -34,6 +36,7 @@ type lesson struct {
 	Decisions []valued `json:"decisions"`
 }
 
+// A valued is one decision with the teacher's value of each legal action, as a line of JSON.
 type valued struct {
 	State   []byte       `json:"state"` // env.Encode
 	Seat    int          `json:"seat"`

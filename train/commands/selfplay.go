@@ -28,6 +28,7 @@ import (
 	"blockyard/train/selfplay/single"
 )
 
+// A selfplayCmd has the flags of "train selfplay". Its Run trains a network, or goes on with a run.
 type selfplayCmd struct {
 	Game    string  `arg:"" help:"Game to train on, such as blockbattle."`
 	Out     string  `help:"Folder of the run: weights, state, curve. Default: runs/GAME." placeholder:"DIR"`

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
+// A Scalar is one point of the curve with the name Tag.
 type Scalar struct {
 	Tag   string
 	Value float32
@@ -32,6 +33,7 @@ type Event struct {
 	Scalars []Scalar
 }
 
+// A Writer appends events to one file. It is not safe for concurrent use.
 type Writer struct{ f *os.File }
 
 // Create starts a new event file in folder dir. TensorBoard reads all event files of a folder as one run.
@@ -59,6 +61,7 @@ func (w *Writer) Write(e Event) error {
 	return err
 }
 
+// Close closes the file, which has every event already.
 func (w *Writer) Close() error { return w.f.Close() }
 
 func encode(e Event) []byte {

@@ -6,6 +6,7 @@ import (
 	"blockyard/env/blockbattle"
 )
 
+// BlockBattle is how AI Block Battle is trained, by its published rules.
 var BlockBattle = tune(New(blockbattle.Game, bot.Entry), func(t *Game) {
 	t.Damage = damageBlockBattle
 	// Pieces change places. The bumps stay, although of several lowest columns they leave out the leftmost.

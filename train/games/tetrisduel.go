@@ -8,6 +8,7 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
+// TetrisDuel is how the Tetris duel is trained.
 var TetrisDuel = tune(New(tetrisduel.Game, bot.Entry), func(t *Game) {
 	t.Damage, t.Mirror = damageTetrisDuel, mirrorDuel()
 })

@@ -14,6 +14,7 @@ import (
 	"blockyard/agents/mlp"
 )
 
+// A Config is the settings of a Trainer: the network, its loss and its batches.
 type Config struct {
 	Sizes []int    // inputs, hidden layers, 1
 	From  *mlp.Net // to begin with, instead of random weights; if set, Sizes are its own
@@ -36,6 +37,8 @@ type Trainer struct {
 	m, v    [][]float32 // its running means of gradients and their squares, one pair per weight tensor
 }
 
+// New returns a Trainer with random weights, or those of From. It returns an error for settings that do not fit each
+// other.
 func New(c Config) (*Trainer, error) {
 	c.Loss = cmp.Or(c.Loss, Logistic)
 	if c.From != nil {
@@ -82,6 +85,7 @@ func (t *Trainer) blank() {
 	}
 }
 
+// Close frees the graph, after which the Trainer must not be used.
 func (t *Trainer) Close() error { return t.graph.vm.Close() }
 
 // Fit takes an optimiser step on up to Batch rows, x [rows][inputs] and y [rows]; it returns their mean loss before.

@@ -29,6 +29,7 @@ const (
 	noteEvery = 2 * time.Second
 )
 
+// A Folder keeps the files of a run up to date: its state, networks, curve and events.
 type Folder struct {
 	dir    string
 	run    *Run

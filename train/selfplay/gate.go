@@ -74,6 +74,7 @@ func (r *Run) gate(ctx context.Context) (bool, error) {
 	return true, r.Learner.Gated()
 }
 
+// A Point is what one gate found: the strength of the network, and what the run had done until then.
 type Point struct {
 	Iterations int     `json:"iterations"`
 	Rows       int     `json:"rows"`
@@ -106,6 +107,7 @@ func (p Point) value() (y, low, high float64) {
 	return y, min(y, low), max(y, high)
 }
 
+// LastScore returns the score of the last gate in a few words, or that there was none yet.
 func (r *Run) LastScore() string {
 	if len(r.Curve) == 0 {
 		return "no gate yet"
@@ -117,6 +119,7 @@ func (r *Run) LastScore() string {
 	return fmt.Sprintf("vs %s %.1f%%", p.opponents(), 100*p.Score)
 }
 
+// LastGate sums up the last gate, which there must be, in a line.
 func (r *Run) LastGate() string {
 	p := r.Curve[len(r.Curve)-1]
 	text := fmt.Sprintf("gate %d of %d: %d games, %s rows, loss %.4f, ", r.Counts.Gated, r.Options.Gates,

@@ -66,8 +66,10 @@ func (o Options) Check() error {
 	)
 }
 
+// Common returns o. An algorithm that embeds Options gets this method of Algorithm by it.
 func (o *Options) Common() *Options { return o }
 
+// Sizes returns the layer sizes of a run's networks: the features of g, the hidden layers and 1.
 func (o Options) Sizes(g *games.Game) []int {
 	return append(append([]int{len(g.Features)}, o.Hidden...), 1)
 }
@@ -101,14 +103,17 @@ func check(ok bool, format string, args ...any) error {
 	return fmt.Errorf(format, args...)
 }
 
+// CheckShare returns an error about the setting name unless v is 0 to 1.
 func CheckShare(name string, v float64) error {
 	return check(v >= 0 && v <= 1, "%s is %v, want 0 to 1", name, v)
 }
 
+// CheckCount returns an error about the setting name unless v is 1 to most.
 func CheckCount(name string, v, most int) error {
 	return check(v >= 1 && v <= most, "%s is %d, want 1 to %d", name, v, most)
 }
 
+// CheckRate returns an error about the setting name unless v is a learning rate: above 0 and below 1.
 func CheckRate(name string, v float64) error {
 	return check(v > 0 && v < 1, "%s is %v, want a learning rate above 0 and below 1", name, v)
 }

@@ -36,6 +36,7 @@ type Learner interface {
 	Net() *mlp.Net
 	// Save adds what Restore needs, which makes a learner that has just been started the one that was saved.
 	Save(s *State)
+	// Restore sets what Save added. It returns an error for a state of other settings.
 	Restore(s *State) error
 	// Close frees the trainers.
 	Close() error
@@ -61,6 +62,7 @@ type Algorithm interface {
 	Check(g *games.Game) error
 }
 
+// A Run is a training run in progress: its settings, networks, games and counts.
 type Run struct {
 	Game     *games.Game
 	Settings Algorithm
@@ -86,6 +88,7 @@ type Run struct {
 	now       func() time.Time
 }
 
+// Counts are what a run has done so far, over all processes that continued it.
 type Counts struct {
 	Iterations int           `json:"iterations"`
 	Gated      int           `json:"gated"` // gates passed
@@ -159,6 +162,7 @@ func (r *Run) Shuffle() *rand.Rand {
 	return rand.New(rand.NewPCG(r.Options.Seed^rowStream, uint64(r.Counts.Iterations)))
 }
 
+// Step plays one rollout and learns from it. It cannot be stopped on the way.
 func (r *Run) Step() error { return r.step(context.Background()) }
 
 func (r *Run) step(ctx context.Context) error {

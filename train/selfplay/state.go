@@ -40,11 +40,13 @@ type State struct {
 // stateVersion is what Save writes; 2 added the checksum, 3 siblings. Games of one seat resume from older ones.
 const stateVersion = 3
 
+// A BackupState is where a search backup stands between two fits.
 type BackupState struct {
 	Average float64 `json:"drift"` // of what a ply more changes
 	Fits    int     `json:"fits"`
 }
 
+// stateCounts are Counts as a state saves them, and as older states did.
 type stateCounts struct {
 	Counts
 	Seen uint64 `json:"seen,omitempty"` // Visited, as older states name it
@@ -157,6 +159,7 @@ func (r *Run) restore(s *State) (err error) {
 	return r.restoreGames(s)
 }
 
+// Save returns where the slot stands between two rollouts, as text. Its notes are not part of it.
 func (s *Slot) Save() (GameSlot, error) {
 	b, err := env.Encode(nil, s.State)
 	who := slices.Clone(s.Opponent[:])
@@ -193,6 +196,7 @@ func (s *Slot) restore(x GameSlot) error {
 // The names of a net's tensors in a state file begin with a prefix of its own.
 const bestPrefix = "best."
 
+// Add adds tensors to the state, with a prefix to their names.
 func (s *State) Add(prefix string, tensors []mlp.Tensor) {
 	for _, t := range tensors {
 		t.Name = prefix + t.Name
@@ -216,6 +220,7 @@ func (s *State) Net(prefix string, inputs int) (*mlp.Net, error) {
 	return n, nil
 }
 
+// Under returns the tensors with a prefix, without the prefix in their names.
 func (s *State) Under(prefix string) []mlp.Tensor {
 	var all []mlp.Tensor
 	for _, t := range s.Tensors {

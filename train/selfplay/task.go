@@ -33,6 +33,7 @@ func NetFile(n *mlp.Net) (file []byte, id string, err error) {
 	return b.Bytes(), hex.EncodeToString(sum[:]), err
 }
 
+// ParseNet reads the file that NetFile returned. It returns an error for any other.
 func ParseNet(file []byte) (*mlp.Net, error) {
 	tensors, _, err := mlp.ParseTensors(file)
 	if err != nil {
@@ -51,6 +52,7 @@ type Player struct {
 	net       string
 }
 
+// NewPlayer returns a Player of runs of g by an algorithm, whose settings it checks.
 func NewPlayer(g *games.Game, a Algorithm) (*Player, error) {
 	if err := a.Check(g); err != nil {
 		return nil, fmt.Errorf("%s: %w", g.Rules.Name, err)

@@ -45,8 +45,11 @@ func NewValue(r *Run, c network.Config, saved string, from *mlp.Net) (*Value, er
 // Gated implements Learner for those who go on after a gate as before.
 func (v *Value) Gated() error { return nil }
 
-func (v *Value) Close() error  { return v.Trainer.Close() }
-func (v *Value) Net() *mlp.Net { return v.Mean } // mean
+// Close frees the trainer, after which the Value must not be used.
+func (v *Value) Close() error { return v.Trainer.Close() }
+
+// Net returns the mean of the networks so far, which gates evaluate and save.
+func (v *Value) Net() *mlp.Net { return v.Mean }
 
 // Learn fits Rows so many times at a learning rate, each time in another order. The loss of the first pass counts.
 func (v *Value) Learn(passes int, rate float64) error {
@@ -93,6 +96,7 @@ func Blend(before, now *mlp.Net, share float32) (*mlp.Net, error) {
 	return mlp.New(layers)
 }
 
+// Save implements Learner: the trainer's tensors and steps, and the mean.
 func (v *Value) Save(s *State) {
 	tensors, steps := v.Trainer.State()
 	s.Steps = steps
@@ -100,6 +104,7 @@ func (v *Value) Save(s *State) {
 	s.Add(v.saved, v.Mean.Tensors())
 }
 
+// Restore implements Learner. It refuses a mean of other layer sizes.
 func (v *Value) Restore(s *State) error {
 	if err := v.Trainer.SetState(s.Tensors, s.Steps); err != nil {
 		return err

@@ -61,6 +61,7 @@ const (
 	padLen = (OwnLen + 7) &^ 7
 )
 
+// A table is the counts of up to eight positions, first side by side and then as a row for each.
 type table struct {
 	boards batch
 	terms  [Terms][8]int32
@@ -71,6 +72,7 @@ type table struct {
 // vectorRows sets the rows of n positions from their boards and what stock has set; nil without such instructions.
 var vectorRows func(t *table, threat, n int)
 
+// Batch implements features.BatchReader. It sets all rows with vector instructions where the processor has them.
 func (r *FeatureReader) Batch(legal []env.Action, at *[8]int) (n, used int) {
 	t := &r.table
 	for ; used < len(legal) && n < len(at); used++ {
@@ -93,6 +95,7 @@ func (r *FeatureReader) Batch(legal []env.Action, at *[8]int) (n, used int) {
 	return n, used
 }
 
+// Row implements features.BatchReader: OwnLen counts, in memory of the reader.
 func (r *FeatureReader) Row(k int) []int32 { return r.table.rows[k][:OwnLen] }
 
 // stock sets the counts of position k that do not come from its board, as write does.

@@ -21,6 +21,7 @@ type Codec struct {
 	opened   bool // the referee's end has sent the settings
 }
 
+// A received is what the bot's end has read of the game so far.
 type received struct {
 	names   [2]string // by seat
 	me      string
@@ -33,6 +34,7 @@ type received struct {
 	odd         string  // the first thing in this round that made no sense
 }
 
+// NewCodec returns a Codec whose referee's end speaks d. notes gets remarks of the bot's end; it may be nil.
 func NewCodec(d blockbattle.Dialect, notes io.Writer) *Codec {
 	return &Codec{Dialect: d, Notes: notes, received: received{piece: -1, next: -1}}
 }
@@ -91,6 +93,7 @@ func readAnswer(d blockbattle.Dialect, s *blockbattle.State, seat int, line stri
 // parts counts the parts of an answer line, empty ones at its end left out.
 func parts(line string) int { return strings.Count(strings.TrimRight(line, ","), ",") + 1 }
 
+// Request implements contest.Codec. The first request begins with the settings (rules §8.1).
 func (c *Codec) Request(s env.State, t contest.Turn) (lines []string) {
 	if !c.opened {
 		c.opened = true

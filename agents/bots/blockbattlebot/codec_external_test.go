@@ -18,7 +18,7 @@ import (
 func TestExternalPlays(t *testing.T) {
 	script := `while read -r who x; do case "$who" in action) echo left,left,drop;; esac; done`
 	for _, d := range []blockbattle.Dialect{blockbattle.ClassicDialect, blockbattle.PortDialect} {
-		bot := contest.External(NewCodec(d, nil), contest.Program{Argv: []string{"/bin/sh", "-c", script}})
+		bot := contest.External(NewCodec(d, nil), contest.Program{Argv: []string{"/bin/sh", "-c", script}, Cage: contest.Trusted})
 		s := blockbattle.Game.New(2).(*blockbattle.State)
 		s.Reset(5)
 		for round := 0; round < 5 && !s.Over; round++ {
@@ -36,7 +36,7 @@ func TestExternalPlays(t *testing.T) {
 }
 
 func TestExternalThatIsLatePlaysNone(t *testing.T) {
-	bot := contest.External(NewCodec(blockbattle.ClassicDialect, nil), contest.Program{Argv: []string{"/bin/sh", "-c", "sleep 60"}})
+	bot := contest.External(NewCodec(blockbattle.ClassicDialect, nil), contest.Program{Argv: []string{"/bin/sh", "-c", "sleep 60"}, Cage: contest.Trusted})
 	defer bot.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()

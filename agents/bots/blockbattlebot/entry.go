@@ -19,6 +19,8 @@ import (
 //go:embed weights features.txt
 var shipped embed.FS
 
+// FeatureNames are the names of the features in order. A file of weights repeats them, so that a network never reads
+// features that it was not trained on.
 var FeatureNames = features.Names(shipped)
 
 // Entry is what programs offer for Block Battle. A contest bot reaches nothing of this file.

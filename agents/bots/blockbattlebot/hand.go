@@ -10,6 +10,7 @@ import (
 	"blockyard/env/blockbattle"
 )
 
+// A Term is a property of a position to which Hand gives a weight, as an index of Weights.
 type Term int
 
 // The terms. Those of the board are counts of shape, those in stock come from the side.
@@ -44,12 +45,14 @@ const (
 	Terms                 // how many there are
 )
 
+// TermNames are the names of the terms in files of weights and tables, in the order of the constants.
 var TermNames = [Terms]string{
 	"holes", "covers", "hole_rows", "overhangs", "row_edges", "column_edges", "wells", "bumps", "cells",
 	"peak", "spawn", "gap_open", "gap_closed", "ready", "quad", "slots", "singles", "doubles", "notches", "halves",
 	"points", "sent", "combo", "skips", "pressed", "buried", "exposed",
 }
 
+// Weights are what one unit of each term is worth, in the units of Hand.
 type Weights [Terms]float32
 
 // A Hand is an agents/search.Evaluator: terms times weights. It belongs to one agent.
@@ -62,8 +65,10 @@ type Hand struct {
 	leaf    decision
 }
 
+// NewHand returns a Hand with the weights Tuned.
 func NewHand() *Hand { return &Hand{Weights: Tuned} }
 
+// Evaluate implements search.Evaluator: it adds up the terms of eight positions at a time.
 func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	h.opp.measure(states[0].(*blockbattle.State), seat)
 	for i, state := range states {
@@ -168,6 +173,7 @@ func size(n int) int {
 // ones, -225/4 for every row of height of a cell, and nothing for points, combos, garbage or the opponent.
 type Terms6 struct{}
 
+// Evaluate implements search.Evaluator, with a rating of the seat's own side only.
 func (Terms6) Evaluate(states []env.State, seat int, out []float32) {
 	for i, s := range states {
 		out[i] = terms6(&s.(*blockbattle.State).Sides[seat])
@@ -204,6 +210,7 @@ var Tuned = Weights{
 // A Guard is a search.Guard against the most garbage that the opponent can send with its piece of the same round.
 type Guard struct{ legal []env.Action }
 
+// NewGuard returns a Guard for one agent: it keeps memory from one call to the next.
 func NewGuard() *Guard { return new(Guard) }
 
 // Risky implements search.Guard. It lists the opponent's placements only if some stack is high enough to matter.

@@ -160,6 +160,7 @@ func (d *decision) byRules(a env.Action, to *batch, k int) (side *blockbattle.Si
 // shifted moves cells whose lowest row is deep so that it is low.
 func shifted(cells uint64, low uint8) uint64 { return bits.RotateLeft64(cells, int(low)-deep) }
 
+// SharedAfter implements features.LeafReader: what the afterstates of one round have in common.
 func (r *FeatureReader) SharedAfter(state env.State, seat int, out []float32) {
 	r.leaf.open(state.(*blockbattle.State), seat)
 	r.leaf.made.CopyFrom(state)
@@ -167,6 +168,7 @@ func (r *FeatureReader) SharedAfter(state env.State, seat int, out []float32) {
 	r.Shared(&r.leaf.made, seat, out)
 }
 
+// CountsAfter implements features.LeafReader. It returns false for actions that end the game.
 func (r *FeatureReader) CountsAfter(a env.Action, out []int32) bool {
 	b := &r.table.boards
 	side, sent, ok := r.leaf.after(a, b, 0)
@@ -177,6 +179,8 @@ func (r *FeatureReader) CountsAfter(a env.Action, out []int32) bool {
 	return ok
 }
 
+// EvaluateLeaves implements search.LeafEvaluator: it puts the piece on a copy of the board only, not of the whole
+// position.
 func (h *Hand) EvaluateLeaves(state env.State, seat int, legal []env.Action, out []float32, rest []int) []int {
 	s := state.(*blockbattle.State)
 	h.leaf.open(s, seat)

@@ -31,6 +31,7 @@ type Referee struct {
 	report  blockbattle.Report
 }
 
+// Names implements contest.Referee, as the dialect calls the players.
 func (r *Referee) Names() []string { return r.Dialect.Names() }
 
 // Round implements contest.Referee: player 1 is asked first, but neither learns the other's answer.
@@ -58,6 +59,8 @@ func (r *Referee) Request(seat int, left time.Duration) contest.Request {
 	return contest.Request{Lines: lines}
 }
 
+// Answer implements contest.Referee. A bot that is late or answers nonsense stays in the game; one that has ended has
+// no more moves.
 func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out bool) {
 	switch reply.Fault {
 	case contest.Late:
@@ -81,6 +84,7 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 	return remarks, out
 }
 
+// Close implements contest.Referee: it plays the answers of both seats as one round (rules §5.1). It has no remarks.
 func (r *Referee) Close() []contest.Comment {
 	if r.Watch != nil {
 		m := env.NoMoves
@@ -170,6 +174,7 @@ func replayLog(ctx context.Context, t *trial.Trial, l protocolLog, bank time.Dur
 //go:embed logs/protocol_logs.jsonl.gz
 var protocolLogs []byte
 
+// A protocolLog is one game as the host and one bot wrote it, line by line.
 type protocolLog struct {
 	Dialect string      // classic or port
 	Game    string      // its name

@@ -34,6 +34,7 @@ type Codec struct {
 	board    [env.MaxSeats]blocking.Board // as the host's end has shown them
 }
 
+// A received is what the lines before the first turn say about the game (rules §8.1).
 type received struct {
 	seats, seat, size int
 	letters           uint32
@@ -42,6 +43,7 @@ type received struct {
 	used              [env.MaxSeats]uint32
 }
 
+// NewCodec returns a Codec for one game, before its first line, that notes nothing.
 func NewCodec() *Codec { return &Codec{} }
 
 const most = 4096 // how many lines a list may have

@@ -8,6 +8,7 @@ import (
 	"blockyard/env/blocking"
 )
 
+// A Term is a property of one seat's position to which Hand gives a weight, as an index of Weights.
 type Term int
 
 const (
@@ -22,8 +23,10 @@ const (
 	Terms               // how many there are
 )
 
+// TermNames are the names of the terms in files of weights and tables, in the order of the constants.
 var TermNames = [Terms]string{"squares", "corners", "safe", "allowed", "reach1", "reach2", "reach4", "first"}
 
+// Weights are what one unit of each term is worth, in the units of Hand.
 type Weights [Terms]float32
 
 // A Hand is an agents/search.Evaluator: what a seat has by terms and weights, less what the others have: half the best
@@ -33,8 +36,10 @@ type Hand struct {
 	m       analysis
 }
 
+// NewHand returns a Hand with the weights Tuned.
 func NewHand() *Hand { return &Hand{Weights: Tuned} }
 
+// Evaluate implements search.Evaluator: a seat's terms less those of the others.
 func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	for i, s := range states {
 		out[i] = h.worth(s.(*blocking.State), seat)
@@ -93,6 +98,7 @@ type Greedy struct{ m analysis }
 
 const large = 4096 // more than any number of placements
 
+// Evaluate implements search.Evaluator. One square counts more than any number of placements.
 func (g *Greedy) Evaluate(states []env.State, seat int, out []float32) {
 	for i := range states {
 		s := states[i].(*blocking.State)
@@ -135,6 +141,7 @@ type analysis struct {
 	table *blocking.Table // they are of
 }
 
+// fits are the placements that a seat has left, kept with what they follow from.
 type fits struct {
 	near, connected blocking.Board // the cells that pieces may cover, and those that they must
 	may             uint32         // the letters of the pieces

@@ -37,10 +37,12 @@ type Referee struct {
 	action  env.Action // of the turn
 }
 
+// Host returns a host that conducts one game with this referee and starts each bot, by start, when it is first asked.
 func (r *Referee) Host(l contest.Limits, start func(seat int) (contest.Asker, error)) contest.Host {
 	return contest.Host{Referee: r, Limits: l, Start: start, StartOnTurn: true}
 }
 
+// Names implements contest.Referee: player0, player1 and so on, by seat.
 func (r *Referee) Names() []string {
 	names := make([]string, r.State.Seats)
 	for seat := range names {
@@ -58,6 +60,7 @@ func (r *Referee) Round() (title string, seats []int) {
 	return fmt.Sprintf("Turn %d", r.turns-1), []int{int(r.State.Turn)}
 }
 
+// Request implements contest.Referee. The first request of a seat begins with the start of the game (rules §8.1).
 func (r *Referee) Request(seat int, _ time.Duration) contest.Request {
 	lines := Request(r.State, seat, r.others[seat])
 	r.others[seat] = nil
@@ -68,6 +71,8 @@ func (r *Referee) Request(seat int, _ time.Duration) contest.Request {
 	return contest.Request{Lines: lines}
 }
 
+// Answer implements contest.Referee. Every fault eliminates the seat (rules §7.2); the others are told of a legal
+// answer.
 func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out bool) {
 	fault := faults[reply.Fault]
 	r.action = env.None
@@ -89,6 +94,7 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 	return nil, false
 }
 
+// Close implements contest.Referee: it plays the turn and remarks which seats have no placement left.
 func (r *Referee) Close() (comments []contest.Comment) {
 	s := r.State
 	seat := int(s.Turn)
@@ -105,6 +111,7 @@ func (r *Referee) Close() (comments []contest.Comment) {
 	return comments
 }
 
+// Outcome implements contest.Referee, with the points, rank and fault of each seat.
 func (r *Referee) Outcome() contest.Outcome {
 	s := r.State
 	out := contest.Outcome{Winner: contest.Nobody, Reason: s.Reason.String()}

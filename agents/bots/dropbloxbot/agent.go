@@ -31,6 +31,7 @@ func NewAgent(r Rater, width, depth, futures int) *Agent {
 	return &Agent{beam: NewBeam(r), width: width, depth: depth, futures: futures}
 }
 
+// Act implements env.Agent. Without any place for the block it returns env.None.
 func (a *Agent) Act(ctx context.Context, state env.State, _ int) (env.Action, error) {
 	p := Of(state.(*dropblox.State))
 	p.Depth = a.depth
@@ -98,6 +99,7 @@ func (b *Beam) Fit(p *Problem, c search.Clock) (at dropblox.Placement, ok bool) 
 // Leftmost is the sample player of the contest: it moves every block as far to the left as it goes, and drops it.
 type Leftmost struct{}
 
+// Act implements env.Agent: the block goes as far left as it can, and drops.
 func (Leftmost) Act(_ context.Context, state env.State, _ int) (env.Action, error) {
 	s := state.(*dropblox.State)
 	b := s.Block(0)

@@ -69,6 +69,7 @@ type Beam struct {
 	ahead  *lookahead
 }
 
+// NewBeam returns a Beam that rates boards by rater, which it takes over.
 func NewBeam(rater Rater) *Beam { return &Beam{rater: rater} }
 
 // A Problem is the input of a Beam: the board, the score and the known blocks.
@@ -79,6 +80,7 @@ type Problem struct {
 	Depth  int // blocks to search, 1 to Known; 0 is all
 }
 
+// Of returns the Problem of a position: its board, its points and the blocks that its player knows.
 func Of(s *dropblox.State) *Problem {
 	p := &Problem{Field: s.Taken, Points: s.Points}
 	for k := range p.Blocks {

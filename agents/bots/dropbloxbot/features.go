@@ -18,11 +18,13 @@ const Len = 21 + 2*lacking + 3*windows + 3*dropblox.Cols - 2 // how many feature
 // edgeScale and holeScale are what an edge, a square of a well and a hole count.
 const edgeScale, holeScale = 0.03, 0.1
 
+// A FeatureReader is a features.Reader of the Len features of a board. It keeps nothing between calls.
 type FeatureReader struct{}
 
 // Shared implements features.Reader: there are no such features.
 func (FeatureReader) Shared(env.State, int, []float32) {}
 
+// Own implements features.Reader with Features: all of them differ between the afterstates of a decision.
 func (FeatureReader) Own(state env.State, _ int, out []float32) {
 	s := state.(*dropblox.State)
 	Features(&s.Taken, int(s.Points), out)
@@ -116,6 +118,7 @@ func NewLearned(net *mlp.Net) (*Learned, error) {
 	return &Learned{net: net}, nil
 }
 
+// Rate implements Rater. It adds the points in Units and the classic terms of the line to the worth of the board.
 func (l *Learned) Rate(from *Board, kids []Kid, _ int, worth []float32) {
 	l.Value(from, kids, worth)
 	w := &Classic

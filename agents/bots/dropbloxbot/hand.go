@@ -6,6 +6,7 @@ import (
 	"blockyard/env/dropblox"
 )
 
+// A Term is a property of a placement or board to which Hand gives a weight, as an index of Weights.
 type Term int
 
 const (
@@ -18,8 +19,10 @@ const (
 	Terms                // how many there are
 )
 
+// TermNames are the names of the terms in files of weights and tables, in the order of the constants.
 var TermNames = [Terms]string{"landing", "eroded", "row_edges", "column_edges", "holes", "wells"}
 
+// Weights are what one unit of each term is worth. Only their ratios matter to a search.
 type Weights [Terms]float32
 
 var Classic = Weights{-4.5, 3.4, -3.2, -9.35, -7.9, -3.4} // the six-feature weights known for this family of games
@@ -27,6 +30,7 @@ var Classic = Weights{-4.5, 3.4, -3.2, -9.35, -7.9, -3.4} // the six-feature wei
 // A Hand is a Rater: terms times weights. Landing and eroded are added up along a line, the others count at its end.
 type Hand struct{ Weights Weights }
 
+// Rate implements Rater. It sets the Line of kids to the sum of Landing and Eroded so far.
 func (h *Hand) Rate(from *Board, kids []Kid, _ int, worth []float32) {
 	var sums edgeSums
 	sums.set(&from.Field)

@@ -14,6 +14,7 @@ type choice struct {
 	line   float32
 }
 
+// A keeper keeps the best of many choices, each board once, in memory that the next search uses again.
 type keeper struct {
 	list  []choice
 	most  int     // choices kept: more than the width, since some lead to the same board

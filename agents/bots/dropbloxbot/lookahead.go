@@ -24,6 +24,7 @@ type Ender interface {
 	Ended(b *Board) float32
 }
 
+// A lookahead is the memory of Beam.Lookahead: the draws, the first placements and the beam that continues them.
 type lookahead struct {
 	beam    *Beam // continues lines in a future
 	draws   dropblox.Twister

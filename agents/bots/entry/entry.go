@@ -100,11 +100,13 @@ type Ranker interface {
 	Line(ctx context.Context, s env.State, seat int, a env.Action) ([]Ply, error)
 }
 
+// A Choice is a legal action and its value by a search, higher being better for the seat that acts.
 type Choice struct {
 	Action env.Action
 	Value  float32
 }
 
+// A Ply is an action of a seat, as part of a line of play.
 type Ply struct {
 	Seat   int
 	Action env.Action
@@ -128,6 +130,7 @@ func Base(g *env.Game) string {
 	return base
 }
 
+// Names lists the game's own agents by the names that users type: hand and learned first, if it has them.
 func (e *Entry) Names() (names []string) {
 	if e.Baseline != nil {
 		names = append(names, "hand")

@@ -144,6 +144,8 @@ func widen(net *mlp.Net, has, names []string) (*mlp.Net, []string, error) {
 	return wide, names, err
 }
 
+// Facts returns what a file of weights for g says about itself: the game, the version of its rules, the features by
+// name and the notes.
 func (e *Entry) Facts(g *env.Game, notes map[string]string) mlp.Facts {
 	return mlp.Facts{Game: e.Game, Rules: g.Rules, Features: e.Learned.Features.Names, Notes: notes}
 }

@@ -35,6 +35,8 @@ type BatchReader interface {
 	Row(k int) []int32
 }
 
+// Multiply writes each count times its unit to out: the features that the counts stand for. The slices have the same
+// length.
 func Multiply(counts []int32, units, out []float32) {
 	for i, n := range counts {
 		out[i] = float32(n) * units[i]
@@ -58,6 +60,7 @@ func NewCounted(net *mlp.Net, r LeafReader, units []float32, side func(s env.Sta
 	return &Counted{reader: r, side: side, net: net.Fixed(units), shared: make([]float32, net.In()-len(units))}
 }
 
+// Evaluate implements search.Evaluator: the network's value, limited as search.Clamp does.
 func (c *Counted) Evaluate(states []env.State, seat int, out []float32) {
 	c.reader.Shared(states[0], seat, c.shared)
 	c.net.Share(c.shared)

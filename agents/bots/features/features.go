@@ -13,6 +13,7 @@ import (
 	"blockyard/env"
 )
 
+// A Set is the features of one game that networks read: their names, and how to compute them.
 type Set struct {
 	Names []string // in order, as a file of weights repeats them
 	// Own is how many of them differ between the afterstates of one decision. They come
@@ -62,6 +63,7 @@ func Check(net *mlp.Net, inputs int) error {
 	return nil
 }
 
+// Evaluate implements search.Evaluator. What is the same in all states goes through the network's first layer once.
 func (l *Learned) Evaluate(states []env.State, seat int, out []float32) {
 	own, n, net := l.Own, len(states), l.Net
 	l.grow(n)
@@ -130,6 +132,7 @@ var stepSizes = func() (out [128][2]int8) {
 	return out
 }()
 
+// Yes returns 1 for true and 0 for false, as a count.
 func Yes(b bool) int32 {
 	if b {
 		return 1
@@ -145,6 +148,7 @@ func Over(n, limit int) int {
 	return 0
 }
 
+// OverSquared returns the square of how much n is above limit, or 0.
 func OverSquared(n, limit int) int {
 	n = Over(n, limit)
 	return n * n

@@ -44,6 +44,7 @@ func NewCodec(ready io.Writer) *Codec {
 	return &Codec{ready: ready, time: DefaultTime, own: env.None}
 }
 
+// ReadTurn implements contest.Codec. It answers the start of the game with "ready" by itself (rules §8.1).
 func (c *Codec) ReadTurn(r *bufio.Reader, state env.State) (contest.Turn, error) {
 	for {
 		line, _, err := contest.ReadLine(r)
@@ -212,6 +213,7 @@ func parseLast(line string) (env.Action, error) {
 	return tetrisduel.Parse(rest)
 }
 
+// Answer implements contest.Codec: "y x d", or "none", which loses the game.
 func (c *Codec) Answer(_ env.State, _ int, a env.Action) string {
 	if a == env.None {
 		return "none"

@@ -28,6 +28,7 @@ func Greeting(s *tetrisduel.State, seat int, budget time.Duration) []string {
 
 const ReadyTime = 10 * time.Second // the time that a bot has to answer "ready" (rules §8.1)
 
+// Ready reports whether a bot's line is the word that it is ready (rules §8.1).
 func Ready(line string) bool { return line == wordReady }
 
 // Request returns the lines for the seat to move, with its legal placements if list is set. left is its budget.
@@ -106,10 +107,12 @@ func Judge(s *tetrisduel.State, line string) (a env.Action, ok bool) {
 	return env.None, false
 }
 
+// Greet implements contest.Greeter with the lines of the start, and ReadyTime for the answer.
 func (c *Codec) Greet(s env.State, seat int) (lines []string, limit time.Duration) {
 	return Greeting(s.(*tetrisduel.State), seat, DefaultTime), ReadyTime
 }
 
+// Greeted implements contest.Greeter: it returns an error unless the line says that the bot is ready.
 func (c *Codec) Greeted(line string) error {
 	if !Ready(line) {
 		return fmt.Errorf("said %.40q instead of %s", line, wordReady)

@@ -153,6 +153,8 @@ func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
 	features.Multiply(r.counts[:], units, out)
 }
 
+// Counts implements features.CountReader, with the counts of the own half of the board first and those of the
+// opponent's after them.
 func (r *FeatureReader) Counts(state env.State, _ int, out []int32) {
 	s := state.(*tetrisduel.State)
 	r.measure(s)

@@ -8,6 +8,7 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
+// A Term is a property of a position to which Hand gives a weight, as an index of Weights.
 type Term int
 
 // The terms: each is the seat's number less the opponent's. Those of the board are counts of shape.
@@ -36,11 +37,13 @@ const (
 	Terms                // how many there are
 )
 
+// TermNames are the names of the terms in files of weights and tables, in the order of the constants.
 var TermNames = [Terms]string{
 	"lead", "holes", "covers", "row_edges", "column_edges", "wells", "bumps", "open", "heap", "peak", "danger",
 	"clean1", "clean2", "clean3", "clean4", "calm", "kinds", "now", "next", "later", "carry",
 }
 
+// Weights are what one unit of each term is worth, in the units of Hand.
 type Weights [Terms]float32
 
 // A Hand is a search.Evaluator: terms times weights. Near the end, all terms but points lose weight.
@@ -51,10 +54,13 @@ type Hand struct {
 	worth   [8]float32      // of those
 }
 
+// NewHand returns a Hand with the weights Tuned.
 func NewHand() *Hand { return &Hand{Weights: Tuned} }
 
 const fade = 40 // the number of half-turns at the end in which the terms other than points lose weight
 
+// Evaluate implements search.Evaluator: it adds up the terms of eight positions at a time, as the seat to move, and
+// turns the sign for the other.
 func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	h.reader.begin(states[0].(*tetrisduel.State))
 	for i, state := range states {

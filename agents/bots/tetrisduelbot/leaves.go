@@ -96,6 +96,7 @@ func (d *decision) start(a env.Action) bool {
 	return d.begun
 }
 
+// SharedAfter implements features.LeafReader: what the afterstates of one half-turn have in common.
 func (r *FeatureReader) SharedAfter(state env.State, seat int, out []float32) {
 	r.leaf.open(state.(*tetrisduel.State), seat)
 	r.leaf.made.CopyFrom(state)
@@ -103,6 +104,8 @@ func (r *FeatureReader) SharedAfter(state env.State, seat int, out []float32) {
 	r.Shared(&r.leaf.made, seat, out)
 }
 
+// CountsAfter implements features.LeafReader. The opponent's counts are computed once for all actions that leave its
+// half as it is.
 func (r *FeatureReader) CountsAfter(a env.Action, out []int32) bool {
 	d := &r.leaf
 	s, opp, ok := d.after(r, a)
@@ -122,6 +125,8 @@ func (r *FeatureReader) CountsAfter(a env.Action, out []int32) bool {
 	return true
 }
 
+// EvaluateLeaves implements search.LeafEvaluator: it puts the block on a copy of the board only, not of the whole
+// position.
 func (h *Hand) EvaluateLeaves(state env.State, seat int, legal []env.Action, out []float32, rest []int) []int {
 	r := &h.reader
 	r.leaf.open(state.(*tetrisduel.State), seat)

@@ -56,6 +56,7 @@ type Referee struct {
 	used   [2]time.Duration
 }
 
+// A phase is a part of a game as the referee conducts it.
 type phase int
 
 const (
@@ -65,6 +66,7 @@ const (
 	telling // both bots the result
 )
 
+// Names implements contest.Referee: player1 moves first.
 func (r *Referee) Names() []string { return []string{"player1", "player2"} }
 
 // Round is the greeting, a half-turn, or the last round, in which both bots are told the result.
@@ -86,6 +88,7 @@ func (r *Referee) Round() (title string, seats []int) {
 	return fmt.Sprintf("Turn %d, half-turn %d", r.State.Turn-1, r.State.Turn), []int{r.State.Mover()}
 }
 
+// Request implements contest.Referee: the start of the game, a half-turn with left in the bank, or the result.
 func (r *Referee) Request(seat int, left time.Duration) contest.Request {
 	switch r.phase {
 	case greeting:
@@ -96,6 +99,7 @@ func (r *Referee) Request(seat int, left time.Duration) contest.Request {
 	return contest.Request{Lines: Request(r.State, left, !r.NoList)}
 }
 
+// Answer implements contest.Referee. A fault loses the game (rules §7), and so does an answer that is not legal.
 func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out bool) {
 	if r.phase == greeting {
 		if text, bad := notReady[reply.Fault]; bad {
@@ -152,6 +156,7 @@ func (r *Referee) Close() []contest.Comment {
 	return nil
 }
 
+// Outcome implements contest.Referee, with the points of both seats and why the game ended.
 func (r *Referee) Outcome() contest.Outcome {
 	out := contest.Outcome{Winner: r.winner, Reason: r.reason, Points: []int{r.State.Score(0), r.State.Score(1)}}
 	out.Meta = map[string]string{"reason": r.reason, "winner": fmt.Sprint(r.winner + 1)}

@@ -206,7 +206,7 @@ func TestStopping(t *testing.T) {
 // python starts the adapter with a bot of the original style.
 func python(t *testing.T, bot string) *contest.Process {
 	t.Helper()
-	p, err := contest.Program{Argv: []string{"python3", "-B", "pybot.py", bot}}.Start(func(line string) { t.Log(line) })
+	p, err := contest.Program{Argv: []string{"python3", "-B", "pybot.py", bot}, Cage: contest.Trusted}.Start(func(line string) { t.Log(line) })
 	require.NoError(t, err)
 	return p
 }

@@ -23,6 +23,7 @@ const (
 	Terms              // how many there are
 )
 
+// TermNames are the names of the terms in files of weights and tables, in the order of the constants.
 var TermNames = [Terms]string{"holes", "slots", "row", "rows", "top", "bottom", "chasms"}
 
 // Weights say what one of each term is worth. Whole numbers give whole ratings.
@@ -39,6 +40,7 @@ type Hand struct {
 	second  [wintetris.MaxMoves]wintetris.Block
 }
 
+// NewHand returns a Hand that rates by these weights, such as Demo.
 func NewHand(w Weights) *Hand {
 	h := &Hand{}
 	for t, v := range w {
@@ -105,11 +107,13 @@ const Len = 3*wintetris.Width - 2 + 9 // how many features there are
 
 const steepest = 6 // what a step from a column to the next counts at most
 
+// A FeatureReader is a features.Reader of the Len features of a field. It keeps nothing between calls.
 type FeatureReader struct{}
 
 // Shared implements features.Reader: there are no such features.
 func (FeatureReader) Shared(env.State, int, []float32) {}
 
+// Own implements features.Reader with Features: all of them differ between the afterstates of a decision.
 func (FeatureReader) Own(s env.State, _ int, out []float32) {
 	Features(&s.(*wintetris.State).Field, out)
 }
@@ -214,6 +218,7 @@ func NewLearned(net *mlp.Net) (*Learned, error) {
 	return &Learned{net: net}, nil
 }
 
+// Rate implements Rater: the rows completed and what the field is worth with the next piece at its best place.
 func (l *Learned) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64) {
 	at := wintetris.Spawn(next)
 	for i, m := range moves {

@@ -118,6 +118,7 @@ type Agent struct {
 	ticks  bool // it has answered a tick, so that the solver follows a piece
 }
 
+// NewAgent returns an Agent that plays one game by s, which it takes over.
 func NewAgent(s *Solver) *Agent { return &Agent{solver: s} }
 
 // Act implements env.Agent. With no place to steer for the answer is env.None, or no bits.
@@ -153,6 +154,7 @@ const placeLen = 3
 
 var placesAt = binary.Size(memory{}) // offset of the first place
 
+// AppendMemory appends what the solver knows of the piece in play: nothing unless the agent has answered a tick.
 func (a *Agent) AppendMemory(dst []byte) ([]byte, error) {
 	s := a.solver
 	if !a.ticks {
@@ -166,6 +168,7 @@ func (a *Agent) AppendMemory(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
+// RestoreMemory reads what AppendMemory wrote. It returns an error, and changes nothing, if that cannot have been so.
 func (a *Agent) RestoreMemory(src []byte) error {
 	s := a.solver
 	if len(src) == 0 {

@@ -28,7 +28,7 @@ func script(t *testing.T, text string) *Program {
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	// The shell reads the file: a process that another test has just forked may hold it open for writing, so that
 	// the kernel would not execute it.
-	return &Program{Program: contest.Program{Argv: []string{"sh", path}, Dir: filepath.Dir(path)}, Name: path}
+	return &Program{Program: contest.Program{Argv: []string{"sh", path}, Dir: filepath.Dir(path), Cage: contest.Trusted}, Name: path}
 }
 
 // An original is a game of the original client, file by file.

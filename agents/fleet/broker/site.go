@@ -237,8 +237,10 @@ func NewKey(path string) (public string, err error) {
 	return pair.PublicKey()
 }
 
+// A Conn is a connection to a broker, which is made again whenever it is lost; see Connect.
 type Conn = nats.Conn
 
+// ErrNoBroker says that no broker answers at the address.
 var ErrNoBroker = nats.ErrNoServers
 
 // Connect connects to the broker at one or more addresses, separated by commas. name is that of this client, for
@@ -312,6 +314,7 @@ type Flags struct {
 	Most int64 `kong:"-"` // bytes that a broker in this process may take on disk; 0: what the disk has
 }
 
+// ClientFlags are the flags of every program that connects to a broker: its credentials, and whom it trusts for TLS.
 type ClientFlags struct {
 	Creds string `needs:"cluster" help:"${creds}" placeholder:"FILE" group:"Many machines"`
 	TLSCA string `needs:"cluster" name:"tls-ca" help:"${tls_ca}" placeholder:"FILE" group:"Many machines"`
@@ -320,6 +323,7 @@ type ClientFlags struct {
 //go:embed flags.toml
 var flagTexts string
 
+// Helps are the help texts of Flags and ClientFlags, for kong to put into the place of names such as ${creds}.
 var Helps = program.Texts(flagTexts)
 
 // A Flag is --cluster, which may have a value: the next argument, if it is an address.
@@ -328,8 +332,11 @@ type Flag struct {
 	URL string // "" for a broker in this process
 }
 
+// IsBool tells kong that the flag needs no value.
 func (Flag) IsBool() bool { return true }
 
+// Decode implements kong.MapperValue: it takes the next argument only if that is an address. It refuses a value after
+// "=" without "://".
 func (f *Flag) Decode(ctx *kong.DecodeContext) error {
 	f.On = true
 	next := ctx.Scan.Peek()

@@ -34,6 +34,7 @@ import (
 	"blockyard/env/vec"
 )
 
+// Kind is the name by which workers know that a run is a match.
 const Kind = "match"
 
 // A spec is what a worker needs to know of a match, besides the facts.
@@ -46,6 +47,7 @@ type spec struct {
 	Steps   int      `json:"steps"`
 }
 
+// A player is one side of a match as workers are told: nothing that could start a program.
 type player struct {
 	Name string `json:"name"` // in records
 	Spec string `json:"spec"` // with weights named by content
@@ -181,11 +183,13 @@ func choices(games []*record.Record) (n int) {
 	return n
 }
 
+// Flags are the flags of a command whose match workers may play.
 type Flags struct {
 	broker.Flags
 	Dir string `name:"cluster-dir" help:"Folder of the workers' key and the broker." default:"match" group:"Many machines"`
 }
 
+// A session is a match that workers play, in the process that counts its games.
 type session struct {
 	*fleet.Session
 	match *match.Match

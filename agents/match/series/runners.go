@@ -20,6 +20,7 @@ import (
 	"blockyard/env"
 )
 
+// Lines is a match.Runner for programs that talk to a contest in lines of text.
 type Lines struct {
 	Rules  *env.Game
 	Setup  *contest.Setup
@@ -30,6 +31,7 @@ type Lines struct {
 	Losses []string                     // if Strict: reasons for which who did not win is to blame, such as "illegal"
 }
 
+// Play implements match.Runner. It starts the programs of the game, and ends them before it returns.
 func (l *Lines) Play(ctx context.Context, g *match.Played) (rec *record.Record, err error) {
 	seed, err := strconv.ParseUint(g.Seed, 10, 64)
 	if err != nil {
@@ -113,6 +115,8 @@ func createLog(name func(*match.Played) string, g *match.Played) (*os.File, erro
 	return os.Create(name(g))
 }
 
+// A gameLog is the file with all that was said in one game. It is safe for concurrent use, as standard errors come
+// beside the game.
 type gameLog struct {
 	names  []string // of the seats
 	errors io.Writer

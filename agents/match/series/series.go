@@ -20,6 +20,7 @@ import (
 	"blockyard/env"
 )
 
+// A Series is a list of games between the same players, several at a time, which are counted in the order of the list.
 type Series struct {
 	Rules    *env.Game
 	Seed     string            // of the whole series
@@ -31,8 +32,8 @@ type Series struct {
 	Record   *record.Writer  // gets every game, an unfinished one included; may be nil
 	Done     func(games int) // called after every game
 
-	played []match.Played
-	prints map[[sha256.Size]byte]bool // of the games played; see fingerprint
+	played       []match.Played
+	fingerprints map[[sha256.Size]byte]bool // of the games played; see fingerprint
 }
 
 // Seatings lists the seatings of n players in games of one seed: each player in each seat once, or all orders.
@@ -85,7 +86,7 @@ func Alone(players int, seeds []string) (out []match.Played) {
 
 // Play plays the games and returns how many are in Record. If ctx ends, there is no error, and a report on fewer games.
 func (s *Series) Play(ctx context.Context) (kept int, err error) {
-	s.prints = map[[sha256.Size]byte]bool{}
+	s.fingerprints = map[[sha256.Size]byte]bool{}
 	next := func() []match.Played { return s.Games[len(s.played):] }
 	err = match.Run(ctx, s.Workers, s.Runner, next, func(g *match.Played, rec *record.Record, err error) error {
 		if rec != nil && s.Record != nil {
@@ -107,7 +108,7 @@ func (s *Series) Play(ctx context.Context) (kept int, err error) {
 			return err
 		}
 		if rec != nil && g.Void == "" && s.Rules.MaxSeats > 1 {
-			s.prints[s.fingerprint(rec)] = true
+			s.fingerprints[s.fingerprint(rec)] = true
 		}
 		s.played = append(s.played, *g)
 		s.Done(len(s.played))
@@ -135,6 +136,7 @@ func (s *Series) fingerprint(rec *record.Record) (sum [sha256.Size]byte) {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
+// Report returns the report of the games that were played so far; games without a valid result are left out.
 func (s *Series) Report() *match.Report {
 	var players []match.Standing
 	for k, name := range s.Names {
@@ -144,7 +146,7 @@ func (s *Series) Report() *match.Report {
 	r.Add(s.played)
 	r.Rate()
 	r.Settings = s.Settings
-	r.Stopped, r.Distinct, r.Played = len(s.played) < len(s.Games), len(s.prints), []match.Played{}
+	r.Stopped, r.Distinct, r.Played = len(s.played) < len(s.Games), len(s.fingerprints), []match.Played{}
 	for _, g := range s.played {
 		if g.Void == "" {
 			r.Played = append(r.Played, g)

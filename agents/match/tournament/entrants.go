@@ -52,12 +52,12 @@ const (
 func Enter(agents []*bots.Agent) ([]*Entrant, error) {
 	var all []*Entrant
 	for _, a := range agents {
-		e := &Entrant{Language: a.Language, Print: a.Spec, from: a}
+		e := &Entrant{Language: a.Language, Fingerprint: a.Spec, from: a}
 		base := ansi.Plain(a.Name, mostName)
 		e.Name = base
 		if a.Kind == bots.Submission {
 			var err error
-			if e.Print, err = fingerprint(a.Spec); err != nil {
+			if e.Fingerprint, err = fingerprint(a.Spec); err != nil {
 				return nil, err
 			}
 		}

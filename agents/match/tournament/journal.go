@@ -128,7 +128,7 @@ func resume(path string, text []byte, now head) error {
 	if err := json.Unmarshal(text, &was); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	same := func(a, b *Entrant) bool { return a.Name == b.Name && a.Print == b.Print }
+	same := func(a, b *Entrant) bool { return a.Name == b.Name && a.Fingerprint == b.Fingerprint }
 	if !slices.EqualFunc(was.Entrants, now.Entrants, same) {
 		return fmt.Errorf("%s is of other entrants, or one of them has changed: name another folder (--out)", path)
 	}
@@ -238,10 +238,12 @@ func provenBy(p *match.Played, rec *record.Record, g *env.Game, entrants []*Entr
 	})
 }
 
+// RecordFile returns the path of a game's record in the tournament's folder; names count from 0001.
 func RecordFile(number int) string {
 	return filepath.Join(GamesDir, fmt.Sprintf("%04d.jsonl.gz", number+1))
 }
 
+// LogFile returns the path of a game's log in the tournament's folder; names count from 0001.
 func LogFile(number int) string { return filepath.Join(LogsDir, fmt.Sprintf("%04d.log", number+1)) }
 
 // Add keeps a finished game and its record, if there is one, and returns when they are on the disk.
@@ -265,4 +267,5 @@ func (j *Journal) Add(p *match.Played, rec *record.Record) error {
 	return j.lines.Append(p)
 }
 
+// Close closes the file of the journal, which another process may then open.
 func (j *Journal) Close() error { return j.lines.Close() }

@@ -30,7 +30,7 @@ func ladder(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) 
 		f, err := bots.New(g, bots.Own(spec))
 		require.NoError(t, err)
 		a.Players = append(a.Players, match.Player{Name: spec, New: f})
-		tour.Entrants = append(tour.Entrants, &Entrant{Name: spec, Print: spec})
+		tour.Entrants = append(tour.Entrants, &Entrant{Name: spec, Fingerprint: spec})
 	}
 	var err error
 	tour.Journal, err = openJournal(dir, &tour.Config, "", tour.Entrants)

@@ -45,6 +45,7 @@ func replayFile(number int) string {
 	return filepath.Join("replays", fmt.Sprintf("%04d.html", number+1))
 }
 
+// A view is what the template of the page shows: the report, and what follows from it.
 type view struct {
 	*Report
 	Title string // of the game, with its variant
@@ -56,18 +57,22 @@ type view struct {
 	Games []gameRow
 }
 
+// A crossCell is the result between two entrants in the cross table: its text, its tooltip and its CSS class.
 type crossCell struct{ Text, Title, Class string }
 
+// A finalMatch is one meeting of the finals, with the games that each side has won.
 type finalMatch struct {
 	Stage string
 	Sides []side
 }
 
+// A side is one entrant in a line of the page.
 type side struct {
 	Seat, Name, Score, Fault string // Seat is the contest's name of the player, such as player1
 	Won                      bool
 }
 
+// A gameRow is a game in the list of the page, with links to its files.
 type gameRow struct {
 	match.Played
 	Sides               []side
@@ -225,6 +230,7 @@ func (t *Tournament) Report() *Report {
 	return r
 }
 
+// String returns the table for people, the entrants that do not take part, and how the programs were contained.
 func (r *Report) String() string {
 	var b strings.Builder
 	b.WriteString(r.Report.String())

@@ -12,6 +12,7 @@ import (
 	"blockyard/env"
 )
 
+// A Format says which entrants meet.
 type Format string
 
 // The formats.

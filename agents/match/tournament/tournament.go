@@ -34,21 +34,23 @@ import (
 
 // An Entrant is a program that takes part, or wants to.
 type Entrant struct {
-	Name     string `json:"name"`
-	Language string `json:"language"`          // or "agent" or "command"
-	Print    string `json:"print"`             // identifies the program: its command or the hash of its submission
-	Refused  string `json:"refused,omitempty"` // why it does not take part
-	Output   string `json:"output,omitempty"`  // of its compiler, or the last lines of its standard error
+	Name        string `json:"name"`
+	Language    string `json:"language"`          // or "agent" or "command"
+	Fingerprint string `json:"print"`             // identifies the program: its command or the hash of its submission
+	Refused     string `json:"refused,omitempty"` // why it does not take part
+	Output      string `json:"output,omitempty"`  // of its compiler, or the last lines of its standard error
 
 	Program contest.Program `json:"-"`
 	Agent   string          `json:"-"` // its name in records
 	from    *bots.Agent
 }
 
+// Player returns the entrant as a program that is started once per game.
 func (e *Entrant) Player() contest.Player {
 	return contest.Player{Program: e.Program, Name: e.Name, Agent: e.Agent}
 }
 
+// Turns returns the entrant as a program that is started once per turn, as Dropblox does.
 func (e *Entrant) Turns() dropblox.Program { return dropblox.Program{Program: e.Program, Name: e.Name} }
 
 // refuse notes why an entrant does not take part, and what it has written.
@@ -72,6 +74,7 @@ func final(p match.Played) bool {
 	return slices.Contains([]string{"semi-final", "third place", "final"}, p.Stage)
 }
 
+// A Config is what decides the games of a tournament. Its folder keeps it, and refuses to go on with another one.
 type Config struct {
 	Rules   *env.Game `json:"-"`
 	Format  Format    `json:"format"`      // the results of a Ladder count without records that prove them
@@ -84,6 +87,7 @@ type Config struct {
 	Isolate cage.Mode `json:"-"`           // how the programs of others are contained, for reports; "" if there are none
 }
 
+// A Tournament is a tournament in progress, which several runs of a program may continue.
 type Tournament struct {
 	Config
 	Entrants []*Entrant
@@ -100,6 +104,8 @@ type Tournament struct {
 	Stopped  bool      // Play has returned before all games were played
 }
 
+// Play plays the games that are missing. It returns nil when the tournament is over, and calls Changed at the end in
+// any case.
 func (t *Tournament) Play(ctx context.Context) error {
 	err := t.play(ctx)
 	t.Over, t.Stopped = err == nil, err != nil

@@ -76,6 +76,8 @@ func (a *Analyst) ranker(g *env.Game, spec string) (*bots.Ranker, error) {
 	return r, nil
 }
 
+// Analyse implements analysis.Analyst. It plays the record up to the position and searches there; one position at a
+// time.
 func (a *Analyst) Analyse(ctx context.Context, r analysis.Request) (*analysis.Position, error) {
 	g, err := games.Recorded(r.Record.Game, r.Record.Table)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"blockyard/env/ansi"
 )
 
+// ErrQuit says that the person has left the game on purpose.
 var ErrQuit = errors.New("you left the game")
 
 // A Player is an agent whose actions a person chooses. Several seats of a game may share one.
@@ -34,6 +35,7 @@ type Player struct {
 
 var _ env.Agent = (*Player)(nil)
 
+// Act implements env.Agent. It returns ErrQuit, or what ctx ends with, if the person makes no choice.
 func (p *Player) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	p.legal = s.Legal(seat, p.legal[:0])
 	if p.Raw {

@@ -21,6 +21,7 @@ type Ticker struct {
 
 var _ env.Agent = (*Ticker)(nil)
 
+// Ticker returns what plays ticks at the player's terminal; speed 1 is the clock of the rules.
 func (p *Player) Ticker(speed float64) *Ticker {
 	return &Ticker{Next: p.Keys.Next, Speed: speed, Show: func(s env.State, seat int, paused bool) error {
 		if err := p.show(s, seat, env.None); err != nil {

@@ -15,6 +15,7 @@ import (
 	"blockyard/env"
 )
 
+// A Position is what the page shows of the game: the response to a GET, as JSON.
 type Position struct {
 	Version int           `json:"version"` // grows with every change
 	Game    string        `json:"game"`
@@ -202,6 +203,7 @@ func (t *Table) position(ctx context.Context, r *ask.Request) ([]byte, error) {
 	return ask.JSON(t.after(ctx, after))
 }
 
+// An order is the body of a POST: the person's choice in the position with this version. An old version is refused.
 type order struct {
 	Version int    `json:"version"`
 	Action  int    `json:"action"`

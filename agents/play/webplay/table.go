@@ -96,6 +96,7 @@ func (t *Table) play(ctx context.Context, seed uint64) (*record.Record, error) {
 	return match.Play(ctx, match.Game{Rules: t.Rules, Seed: seed, Names: t.Names, Agents: agents, Watch: t.watch})
 }
 
+// A person is the env.Agent of the seats for which persons choose: it waits for a request of the page.
 type person struct{ *Table }
 
 func (p *person) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {

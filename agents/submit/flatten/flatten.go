@@ -33,6 +33,7 @@ import (
 // Lang is the newest language version that a flattened program uses.
 const Lang = "go1.17"
 
+// Options say which program to flatten, and what to put into it.
 type Options struct {
 	// Package is the import path of the program, such as "blockyard/agents/submit/programs/blockbattle".
 	Package string

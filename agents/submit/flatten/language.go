@@ -17,6 +17,7 @@ import (
 	"sync"
 )
 
+// An importerFunc makes a function a types.Importer, by which the type checker finds packages.
 type importerFunc func(path string) (*types.Package, error)
 
 func (f importerFunc) Import(path string) (*types.Package, error) { return f(path) }

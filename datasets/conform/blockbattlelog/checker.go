@@ -20,6 +20,7 @@ import (
 // games are the whole games found in any file, by id: the logs of their bots are compared with them.
 type games map[string]*seen
 
+// New returns a checker of transcripts of AI Block Battle, as the original engine and its tests wrote them.
 func New() *conform.Checker {
 	all := games{}
 	return &conform.Checker{Index: all.index, Kinds: []conform.Kind{

@@ -7,6 +7,7 @@ import (
 	"blockyard/env/blockbattle"
 )
 
+// A game is the replay of a whole game, whose rounds are compared one by one.
 type game struct {
 	t     *conform.Tally
 	v     conform.Values

@@ -25,6 +25,7 @@ type played struct {
 	winner  string             // after this round, before that test
 }
 
+// inputs are what a transcript says about a round that the rules cannot know: answers and draws.
 type inputs struct {
 	outs  [2]string  // the answers
 	holes [2][][]int // hole columns of the rows that each seat sends; those that do not fit the rules are ignored

@@ -13,6 +13,7 @@ import (
 	"blockyard/env/blocking"
 )
 
+// New returns a checker of the reference cases of Blocking.
 func New() *conform.Checker {
 	games := new(conform.Series[game])
 	return &conform.Checker{Tag: "type", Kinds: []conform.Kind{

@@ -9,11 +9,13 @@ import (
 	"blockyard/env/blocking"
 )
 
+// A gameRecord is the line that opens a game: the number of players and the letters drawn.
 type gameRecord struct {
 	Players int    `json:"players"`
 	Letters string `json:"letters"`
 }
 
+// A game is the state of the game that is being replayed.
 type game struct {
 	state  *blocking.State
 	turns  int                    // answers so far
@@ -30,6 +32,7 @@ func begin(t *conform.Tally, g *game, _ conform.Values, r *gameRecord) {
 	conform.Require(t, "letters", r.Letters, blocking.LetterText(g.state.Letters))
 }
 
+// A turnRecord is the line of a turn: the player, its answer, and the cells that it covered.
 type turnRecord struct {
 	P     int     `json:"p"`
 	Out   *string `json:"out"`

@@ -14,6 +14,7 @@ import (
 	"blockyard/env/dropblox"
 )
 
+// New returns a checker of transcripts of Dropblox: whole games, single turns, draws and history files.
 func New() *conform.Checker {
 	games := new(conform.Series[game])
 	return &conform.Checker{Tag: "kind", Kinds: []conform.Kind{
@@ -36,6 +37,7 @@ func (s *seed) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// A blockRecord is a block of the table: its type, its centre and the squares around that (rules §3.1).
 type blockRecord struct {
 	Type    int      `json:"type"`
 	Center  *[2]int  `json:"center"`

@@ -7,11 +7,13 @@ import (
 	"blockyard/env/dropblox"
 )
 
+// A gameRecord is the line that opens a game: its seed and, in training, its points at the start.
 type gameRecord struct {
 	Seed  seed `json:"seed"`
 	Start *int `json:"start_score"`
 }
 
+// A game is the state of the game that is being replayed, and what the original engine counted in it.
 type game struct {
 	id     string
 	state  dropblox.State
@@ -58,6 +60,7 @@ func compare(t *conform.Tally, v conform.Values, s *dropblox.State, commands []s
 	return p
 }
 
+// A turnRecord is the inputs of a turn: the commands that were executed, and the board without its empty rows.
 type turnRecord struct {
 	Commands []string `json:"cmds"`
 	Stack    [][]int  `json:"stack"`

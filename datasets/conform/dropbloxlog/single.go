@@ -8,6 +8,7 @@ import (
 	"blockyard/env/dropblox"
 )
 
+// A caseRecord is one turn from a given position, and the board after it.
 type caseRecord struct {
 	turnRecord
 	Type  *int    `json:"type"`
@@ -69,6 +70,7 @@ func stackText(s *dropblox.State) string {
 	return fmt.Sprint(s.Cells[top:])
 }
 
+// A historyRecord is a game as its history files, which are compared byte by byte (rules §13).
 type historyRecord struct {
 	Seed   seed              `json:"seed"`
 	Mode   string            `json:"mode"`

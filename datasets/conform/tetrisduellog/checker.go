@@ -17,6 +17,7 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
+// New returns a checker of transcripts of the Tetris duel: whole games, lists of placements and clears.
 func New() *conform.Checker {
 	games := new(conform.Series[game])
 	return &conform.Checker{Tag: "type", Kinds: []conform.Kind{
@@ -143,6 +144,7 @@ func parseBoard(text string) (f falling.Field) {
 	return f
 }
 
+// A boardText is a board as the transcript writes it, in lower case, so that case does not matter.
 type boardText string
 
 func (b *boardText) UnmarshalJSON(text []byte) error {

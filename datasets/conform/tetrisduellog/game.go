@@ -12,6 +12,7 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
+// A game is the state of the game that is being replayed, and its statistics (rules §13).
 type game struct {
 	state tetrisduel.State
 	stats stats
@@ -36,6 +37,7 @@ func begin(t *conform.Tally, g *game, _ conform.Values, r *struct{ Blocks []int 
 	g.state.Reset(0)
 }
 
+// A turnRecord is the line of a half-turn: its number, player and block, what the player saw, and what it did.
 type turnRecord struct {
 	T     int            `json:"t"`
 	P     int            `json:"p"`

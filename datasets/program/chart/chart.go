@@ -8,6 +8,7 @@ import (
 	"strings"
 )
 
+// A Point is a value at a place of the horizontal axis, and its interval.
 type Point struct{ At, Value, Low, High float64 }
 
 // A Line is a series of points, each further along than the one before.
@@ -16,6 +17,7 @@ type Line struct {
 	Points []Point
 }
 
+// Lines is a chart of series over a common horizontal axis, and how its axes are drawn.
 type Lines struct {
 	Title, Across, Up string  // what the picture shows, and what its axes do
 	From, To          float64 // ends of the upward axis
@@ -24,6 +26,7 @@ type Lines struct {
 	Series            []Line
 }
 
+// A Row is a value with a name and its interval, as a line of a chart.
 type Row struct {
 	Name             string
 	Value, Low, High float64
@@ -37,6 +40,7 @@ const (
 
 var colours = []string{"#1f77b4", "#d95f02", "#2ca02c", "#c51b7d", "#7570b3", "#8c564b", "#17a2b8", "#b8860b"}
 
+// An axis maps values to pixels of a picture, in proportion or by their logarithm.
 type axis struct {
 	from, to   float64
 	begin, end float64
@@ -101,6 +105,7 @@ func across(b *strings.Builder, x axis, foot float64, label string) {
 	text(b, (x.begin+x.end)/2, foot+36, "middle", label)
 }
 
+// SVG returns the chart as a picture, 700 pixels wide, that needs no other file.
 func (l *Lines) SVG() string {
 	var b strings.Builder
 	const height = 400

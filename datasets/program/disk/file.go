@@ -20,6 +20,7 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	return replace(path, mode, func(f *os.File) error { return errors.Join(write(f), f.Sync()) })
 }
 
+// WriteText writes a text as a file, which Write replaces at once or not at all.
 func WriteText(path string, mode fs.FileMode, text string) error {
 	return Write(path, mode, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)

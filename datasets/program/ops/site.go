@@ -128,6 +128,7 @@ type Flags struct {
 	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"Least level to log: debug, info, warn or error."`
 }
 
+// Logger returns a logger of the level and format that the flags ask for, which writes lines to w.
 func (f *Flags) Logger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(f.LogLevel)) // kong has checked it; the zero value of the flags means info
@@ -178,6 +179,7 @@ func Info(name, help string, labels map[string]string) Collector {
 // Metrics returns what add adds at a scrape, in goroutines of the site. It should read from one snapshot.
 func Metrics(prefix string, add func(*Scrape)) Collector { return &metrics{prefix, add} }
 
+// metrics is a Collector whose values are computed when they are scraped; see Metrics.
 type metrics struct {
 	prefix string
 	add    func(*Scrape)
@@ -188,6 +190,7 @@ func (*metrics) Describe(chan<- *prometheus.Desc) {}
 
 func (m *metrics) Collect(to chan<- prometheus.Metric) { m.add(&Scrape{m.prefix, to}) }
 
+// A Scrape takes the values of metrics at one moment; its methods must not be called later.
 type Scrape struct {
 	prefix string
 	to     chan<- prometheus.Metric

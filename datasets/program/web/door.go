@@ -109,6 +109,7 @@ func (c *conn) isMember() bool   { return c.member != "" }
 // group is what a connection is counted with: those of its member, or of a stranger's address.
 func (c *conn) group() string { return cmp.Or(c.member, c.from) }
 
+// A connKey is the key of a request's connection in its context.
 type connKey struct{}
 
 func connOf(r *http.Request) *conn {
@@ -150,6 +151,7 @@ func Known(r *http.Request, member string) {
 	victim.drop()
 }
 
+// Stranger reports whether no request of this connection has been Known as a member's so far.
 func Stranger(r *http.Request) bool {
 	c := connOf(r)
 	if c == nil {

@@ -53,6 +53,7 @@ func OnLoopback(a net.Addr) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
+// Answer responds with v as JSON. A client that is gone is no error.
 func Answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone
@@ -61,6 +62,7 @@ func Answer(w http.ResponseWriter, v any) {
 // A Handler answers a request, or returns an error that ask.Failed turns into the answer.
 type Handler func(http.ResponseWriter, *http.Request) error
 
+// ServeHTTP implements http.Handler. An error becomes a response with its status, as ask.Failed says.
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := h(w, r); err != nil {
 		respond(w)(ask.Failed(err))

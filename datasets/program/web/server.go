@@ -40,6 +40,7 @@ type Server struct {
 	limits Limits
 }
 
+// NewServer returns a server for a handler, with defaults for the limits that are 0. Serve starts it.
 func NewServer(handler http.Handler, l Limits) *Server {
 	l.Header, l.Read = cmp.Or(l.Header, 10*time.Second), cmp.Or(l.Read, time.Minute)
 	l.Write, l.Idle = cmp.Or(l.Write, 2*time.Minute), cmp.Or(l.Idle, 2*time.Minute)

@@ -213,10 +213,17 @@ func (r *Reader) read() ([]byte, error) {
 // Cut reports whether the last line that Next returned ends the file without a line end. It may then be incomplete.
 func (r *Reader) Cut() bool { return r.cut }
 
+// Compressed reports whether the file is read through gzip.
 func (r *Reader) Compressed() bool { return r.zipped }
-func (r *Reader) Line() int        { return r.line }   // number of the last line that Next returned, from 1
-func (r *Reader) Offset() int64    { return r.offset } // number of uncompressed bytes of the lines read so far
-func (r *Reader) Name() string     { return r.name }
+
+// Line returns the number of the last line that Next returned, from 1; it is 0 before the first.
+func (r *Reader) Line() int { return r.line }
+
+// Offset returns the number of uncompressed bytes of the lines read so far.
+func (r *Reader) Offset() int64 { return r.offset }
+
+// Name returns the path of the file, or what New was told to call it in errors.
+func (r *Reader) Name() string { return r.name }
 
 // Errorf returns an error that begins with the file and the line.
 func (r *Reader) Errorf(format string, args ...any) error {

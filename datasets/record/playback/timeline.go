@@ -120,10 +120,17 @@ func (r *Timeline) keep(s env.State) {
 	r.marks, r.spacing = everyOther(r.marks), 2*r.spacing
 }
 
-func (r *Timeline) Len() int        { return r.reached } // number of positions reached
-func (r *Timeline) Done() bool      { return r.done }    // Advance has reached the end
-func (r *Timeline) Err() error      { return r.err }     // first error or difference of the replay so far, or nil
-func (r *Timeline) Scores() *Scores { return &r.scores } // scores up to the position of Advance
+// Len returns the number of positions reached so far, with the first one.
+func (r *Timeline) Len() int { return r.reached }
+
+// Done reports whether Advance has reached the end of the game, or cannot go on because of Err.
+func (r *Timeline) Done() bool { return r.done }
+
+// Err returns the first error of the replay so far, or the first difference from the record, or nil.
+func (r *Timeline) Err() error { return r.err }
+
+// Scores returns the scores of the positions that Advance has reached. The Timeline keeps them and adds to them.
+func (r *Timeline) Scores() *Scores { return &r.scores }
 
 // Seek goes to position n, or to the nearest one reached. There must be at least one.
 func (r *Timeline) Seek(n int) {

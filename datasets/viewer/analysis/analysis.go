@@ -8,6 +8,7 @@ import (
 	"blockyard/env"
 )
 
+// A Position is the analysis of one position of a recorded game, as JSON and for the page.
 type Position struct {
 	Game  string `json:"game"`
 	Turn  int    `json:"turn"`  // number of the position in its record, from 0
@@ -16,6 +17,7 @@ type Position struct {
 	Seats []Seat `json:"seats"` // those that had to choose
 }
 
+// A Seat is the analysis of one seat that had to choose.
 type Seat struct {
 	Seat   int    `json:"seat"`           // from 0
 	Player string `json:"player"`         // its name in the record
@@ -38,12 +40,14 @@ type Move struct {
 	Line   []Ply      `json:"line"`   // what the search expects next: the principal variation, without the move itself
 }
 
+// A Ply is an action in the line of play that a search expects.
 type Ply struct {
 	Seat   int        `json:"seat"`
 	Action env.Action `json:"action"`
 	Text   string     `json:"text"`
 }
 
+// A Request asks for the analysis of one position of a record.
 type Request struct {
 	Record *record.Record
 	Turn   int       // number of the position
@@ -54,11 +58,13 @@ type Request struct {
 
 // An Analyst analyses positions. It may be used by several goroutines at once.
 type Analyst interface {
+	// Analyse values the actions of the position. It returns an error that says so if no agent of the game can.
 	Analyse(ctx context.Context, r Request) (*Position, error)
 	// Agents lists the agents of a game that an analysis can use, the default first.
 	Agents(game string) []string
 }
 
+// A Game is the analysis of a whole recorded game: what each decision lost.
 type Game struct {
 	Game      string     `json:"game"`
 	Agent     string     `json:"agent"` // see Position
@@ -78,6 +84,7 @@ type Player struct {
 	MeanLoss  float64 `json:"mean_loss"` // without decisions that end the game
 }
 
+// A Decision is one choice of a seat, and what it lost against the best one by the search.
 type Decision struct {
 	Turn   int     `json:"turn"`
 	Seat   int     `json:"seat"`

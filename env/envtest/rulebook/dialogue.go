@@ -70,6 +70,7 @@ func (s *Script) Ask(_ context.Context, sent []string, limit time.Duration) (str
 	return answer.Text, false, answer.Elapsed, nil
 }
 
+// Close does nothing: a Script holds no process.
 func (s *Script) Close() error { return nil }
 
 // difference returns where lines do not show what was sent, or "".

@@ -63,6 +63,7 @@ type State struct {
 	Last   [env.MaxSeats]uint8 // number last chosen, 0 for none
 }
 
+// Reset implements env.State: it draws the open card and the hidden one from the seed.
 func (s *State) Reset(seed uint64) {
 	*s = State{Rand: s.Rand, Seats: s.Seats, Turns: s.Turns}
 	s.Restart(env.Mix(seed))
@@ -79,8 +80,10 @@ func (s *State) Hide(_ env.Seats, seed uint64) {
 	s.End()
 }
 
+// CopyFrom implements env.State by one assignment. It panics if src is a State of another game.
 func (s *State) CopyFrom(src env.State) { *s = *src.(*State) }
 
+// Check implements env.State: it bounds every field by the rules above.
 func (s *State) Check() error {
 	c := env.Checker{Game: "toy"}
 	c.Draws(&s.Rand)
@@ -95,8 +98,11 @@ func (s *State) Check() error {
 	return c.Err
 }
 
+// SeatCount implements env.State: 2 for Pick and 3 for Turns.
 func (s *State) SeatCount() int { return int(s.Seats) }
 
+// Acting implements env.State: both seats, or in Turns the next one, until Length cards are played or a seat has
+// Target points.
 func (s *State) Acting() env.Seats {
 	for seat := range s.Seats {
 		if s.Points[seat] >= Target {
@@ -112,6 +118,7 @@ func (s *State) Acting() env.Seats {
 	return 3
 }
 
+// Legal implements env.State: a seat takes 1 up to the number of the open card.
 func (s *State) Legal(seat int, dst []env.Action) []env.Action {
 	if s.Acting().Has(seat) {
 		for k := range s.Card {
@@ -166,8 +173,10 @@ func number(a env.Action) uint8 {
 	return uint8(a%cards) + 1
 }
 
+// Score implements env.State with the numbers that the seat has scored so far.
 func (s *State) Score(seat int) int { return int(s.Points[seat]) }
 
+// Result implements env.State: it compares the seat's points with the best of the others.
 func (s *State) Result(seat int) float32 {
 	other := s.bestOther(seat)
 	switch {
@@ -191,6 +200,8 @@ func (s *State) bestOther(seat int) uint8 {
 	return best
 }
 
+// Observe implements env.State. The first plane is the open card, the second the last choices of the seat and of the
+// one after it. The globals are the two best points as parts of Target, and the cards played as a part of Length.
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	clear(planes)
 	for k := range s.Card {
@@ -204,6 +215,7 @@ func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	globals[2] = float32(s.Played) / Length
 }
 
+// Show implements env.State: the open card as a row of cells, and a line for each seat.
 func (s *State) Show(f *env.Frame) {
 	b := f.Add("card", cards, 1)
 	for k := range int(s.Card) {

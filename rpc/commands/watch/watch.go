@@ -59,6 +59,8 @@ type Handler struct {
 // NewHandler shows the games of a server. No web page can reach it by a name of its own (DNS rebinding).
 func NewHandler(srv *server.Server) *Handler { return &Handler{srv: srv} }
 
+// ServeHTTP implements http.Handler: it answers GET /watch?count=N with N of the server's games as JSON, to programs
+// on this machine and not to web pages.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	web.Handler(h.answer).ServeHTTP(w, r)
 }

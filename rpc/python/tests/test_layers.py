@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -67,6 +68,8 @@ ONLY = {
     "onnxruntime": ({"networks.policies"}, "it is optional"),
     "sb3_contrib": ({"adapters.sb3_afterstates", "networks.policies"}, "it is optional"),
 }
+
+FILLER = {"return", "returns", "the", "are", "its", "for", "and", "that", "what", "which", "whether", "has", "have"}
 
 
 def module_name(path: Path, package: Path) -> str:
@@ -152,22 +155,68 @@ def test_rooms_are_known():
         assert len(code) == 2, f"{name} is the public name of a module in a room: a docstring and an import"
 
 
+def trees() -> dict[str, ast.Module]:
+    files = sorted(PACKAGE.rglob("*.py"))
+    return {module_name(path, PACKAGE): ast.parse(path.read_text(encoding="utf-8")) for path in files}
+
+
 def test_functions_are_short():
+    """A function has at most 45 lines with a statement or a part of one: no comment, blank line or docstring."""
     long = []
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.body:
-                first = node.body[0]
-                documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-                begin = (first.end_lineno or 0) if documented else node.lineno
-                if (node.end_lineno or 0) - begin > 85:
-                    long.append(f"{path.name}: {node.name}")
+    for module, tree in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                parts = [n for part in node.body[bool(ast.get_docstring(node)) :] for n in ast.walk(part)]
+                if len({line for n in parts if hasattr(n, "lineno") for line in (n.lineno, n.end_lineno)}) > 45:
+                    long.append(f"{module}: {node.name}")
     assert not long, "split them"
 
 
-def test_modules_are_small():
-    long = {p.name: n for p in PACKAGE.rglob("*.py") if (n := len(p.read_text(encoding="utf-8").splitlines())) > 350}
-    assert not long, "split them: a file is one thought"
+def speechless(tree: ast.Module, classes: dict[str, ast.ClassDef]) -> list[str]:
+    """Return the public functions, classes and methods that have no sentence of their own, or none at all.
+
+    A method has that of a base class, as in Python. A sentence says more than the name: two words that are not in it.
+    """
+    found = [] if ast.get_docstring(tree) else ["the module"]
+
+    def inherits(owner: ast.ClassDef, name: str) -> bool:
+        names = [getattr(base, "id", getattr(base, "attr", "")) for base in owner.bases]
+        bases = [classes[base] for base in names if base in classes]
+        own = [n for base in bases for n in base.body if getattr(n, "name", "") == name]
+        return any(map(ast.get_docstring, own)) or any(inherits(base, name) for base in bases)
+
+    def visit(owner: ast.Module | ast.ClassDef, prefix: str) -> None:
+        for n in owner.body:
+            if not isinstance(n, (ast.FunctionDef, ast.ClassDef)) or n.name.startswith("_"):
+                continue
+            name = prefix + n.name
+            words = set(re.findall("[a-z]{3,}", (ast.get_docstring(n) or "").lower())) - FILLER
+            said = len([w for w in words if w[: max(4, len(w) - 2)] not in name.lower()]) > 1
+            overload = any(getattr(d, "id", "") == "overload" for d in n.decorator_list)
+            if not said and not overload and not (isinstance(owner, ast.ClassDef) and inherits(owner, n.name)):
+                found.append(name)
+            if isinstance(n, ast.ClassDef):
+                visit(n, f"{name}.")
+
+    visit(tree, "")
+    return found
+
+
+def test_public_names_have_a_sentence():
+    """Every public name says what it promises, and not only its name."""
+    every = trees()
+    classes = {n.name: n for tree in every.values() for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
+    found = [f"{module}: {name}" for module, tree in every.items() for name in speechless(tree, classes)]
+    assert not found
+    for text, names in {
+        "": ["the module"],
+        "'x'\ndef f(): 'Return the f.'": ["f"],
+        "'x'\ndef f(): 'Return the square root.'\ndef _g(): pass": [],
+        "'x'\nclass A:\n 'A list of games.'\n def b(self): pass": ["A.b"],
+        "'x'\nclass C(Infos): 'Some lazy values.'; update = clear = 1": [],
+        "'x'\nclass C(Infos):\n 'Some lazy values.'\n def update(self): pass": [],
+    }.items():
+        assert speechless(ast.parse(text), classes) == names, text
 
 
 @pytest.mark.parametrize(

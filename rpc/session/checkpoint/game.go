@@ -38,7 +38,7 @@ type Game struct {
 	Policy    []Agent
 }
 
-// An Agent is an agent of a Game.
+// An Agent is one agent that plays in a saved game, with what it remembers.
 type Agent struct {
 	Seat   int
 	Number uint16  // of an opponent

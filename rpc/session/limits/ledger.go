@@ -48,7 +48,7 @@ type Ledger struct {
 	open Use
 }
 
-// Open is what is open now.
+// An Open is what clients have taken from the server and not given back: in all, and by token.
 type Open struct {
 	Use
 	Tokens []TokenCount // of the tokens with a name
@@ -70,7 +70,7 @@ func NewLedger(l Limits, tokens []Token) *Ledger {
 	return ledger
 }
 
-// Open returns what is open.
+// Open returns what all sessions have taken now, at one moment.
 func (l *Ledger) Open() Open {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -178,9 +178,14 @@ func (t *Tab) Give(u Use) {
 	t.open.add(u, -1)
 }
 
-// Memory returns the estimated bytes on the tab. Add is Take of them, and Back removes those that were added since
-// Memory was memory. Close returns everything.
-func (t *Tab) Memory() int64     { return t.open.Memory }
+// Memory returns the estimated bytes on the tab.
+func (t *Tab) Memory() int64 { return t.open.Memory }
+
+// Add takes n bytes of memory more, or adds nothing and returns the error of Take. n may be negative.
 func (t *Tab) Add(n int64) error { return t.Take(Use{Memory: n}) }
+
+// Back gives back the memory that was added since Memory returned this value.
 func (t *Tab) Back(memory int64) { _ = t.Add(min(0, memory-t.open.Memory)) }
-func (t *Tab) Close()            { t.Give(t.open) }
+
+// Close gives back everything on the tab, which is then empty.
+func (t *Tab) Close() { t.Give(t.open) }

@@ -67,7 +67,7 @@ func newReplies(l *Limits, g *Garbage) *Pool {
 		}}
 }
 
-// Held returns the bytes that are held.
+// Held returns how many bytes the messages of all connections take now.
 func (p *Pool) Held() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,8 +112,10 @@ func (h *Holding) Cut() bool {
 // Exceeds is the error for a connection that was cut.
 func (h *Holding) Exceeds() error { return h.of.full(0) }
 
-// Began notes that the request or the response begins to be transferred; Moved that a part of it was.
+// Began notes that a request or a response begins to be transferred.
 func (h *Holding) Began() { h.Moved(); h.began.Store(h.moved.Load()) }
+
+// Moved notes that a part of the request or response has been transferred, now.
 func (h *Holding) Moved() { h.moved.Store(time.Now().UnixNano()) }
 
 // Grow counts n bytes more of a request, which will need owed bytes beyond them, if there is room and the connection

@@ -13,7 +13,11 @@ const CanShare = false
 
 var errNone = errors.New("this system shares no memory")
 
-// New, Free and Send fail.
-func New(int64) ([]byte, *os.File, error)          { return nil, nil, errNone }
-func Free([]byte) error                            { return errNone }
+// New returns an error: this system shares no memory.
+func New(int64) ([]byte, *os.File, error) { return nil, nil, errNone }
+
+// Free returns an error, as there is nothing to free.
+func Free([]byte) error { return errNone }
+
+// Send returns an error, and writes nothing.
 func Send(net.Conn, []byte, *os.File) (int, error) { return 0, errNone }

@@ -44,7 +44,7 @@ type Recorder struct {
 	finished, dropped, interrupted uint64 // episodes
 }
 
-// NewRecorder returns a recorder without records.
+// NewRecorder returns a Recorder that has recorded nothing yet.
 func NewRecorder(o Options) *Recorder {
 	return &Recorder{Options: o, running: make([]*running, o.Envs)}
 }
@@ -95,6 +95,7 @@ func (r *Recorder) Begin(i int, episode, seed uint64) bool {
 	return true
 }
 
+// Move implements vec.Tracer: it adds a step to the record of game i, unless that would take too much memory.
 func (r *Recorder) Move(i int, acting env.Seats, moves env.Moves) {
 	d := r.running[i]
 	if len(d.rec.Choices)+env.MaxSeats > cap(d.rec.Choices) && !d.lost {
@@ -114,6 +115,7 @@ func (r *Recorder) Move(i int, acting env.Seats, moves env.Moves) {
 	}
 }
 
+// End implements vec.Tracer: it completes the record of game i, as JSON, and keeps it until it is taken.
 func (r *Recorder) End(i int, last env.State) {
 	d := r.running[i]
 	r.running[i] = nil
@@ -148,6 +150,7 @@ func (r *Recorder) End(i int, last env.State) {
 // texts are buffers to write records to.
 var texts = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
+// Drop implements vec.Tracer: it forgets the record of a game that does not end.
 func (r *Recorder) Drop(i int) {
 	r.release(r.running[i].size, &r.interrupted)
 	r.running[i] = nil

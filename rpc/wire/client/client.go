@@ -73,7 +73,9 @@ func (c *Client) Hello(token string) error {
 func New(conn net.Conn) *Client { return &Client{conn: conn, r: bufio.NewReader(conn)} }
 
 // Close ends the session, all of whose handles the server frees. Between two calls, Conn has nothing to read.
-func (c *Client) Close() error   { return c.conn.Close() }
+func (c *Client) Close() error { return c.conn.Close() }
+
+// Conn returns the connection. Between two calls, nothing is left to be read from it.
 func (c *Client) Conn() net.Conn { return c.conn }
 
 // Call sends a request, waits for the response and decodes its result into the value that into

@@ -22,13 +22,16 @@ type Rows struct {
 	bx, by []float32 // one batch
 }
 
+// Len returns how many training examples there are: the length of Y.
 func (s *Rows) Len() int { return len(s.Y) }
 
+// Row returns the features of row i, in memory of the Rows.
 func (s *Rows) Row(i int) []float32 {
 	n := len(s.Game.Features)
 	return s.X[i*n : (i+1)*n]
 }
 
+// Cut keeps the first n rows and drops the others.
 func (s *Rows) Cut(n int) { s.X, s.Y = s.X[:n*len(s.Game.Features)], s.Y[:n] }
 
 // Pass fits all rows once, in random order and half of them mirrored if the game can be, and returns the mean loss.
@@ -81,12 +84,14 @@ type Set struct {
 	after  env.State
 }
 
+// New returns an empty Set for records of g.
 func New(g *games.Game) *Set {
 	return &Set{Rows: Rows{Game: g}, reader: g.Reader(), after: g.Rules.New(g.Rules.MinSeats)}
 }
 
 var ErrTooLarge = errors.New("too many rows") // says that the rows take more than Set.MaxBytes
 
+// Size returns how many bytes the features and targets take.
 func (s *Rows) Size() int { return 4 * (len(s.X) + len(s.Y)) }
 
 // Add appends the rows of one game, none if it was stopped early or after an error, also of more than MaxBytes.

@@ -77,7 +77,7 @@ func Pack(paths []Path, features int) (tensors []mlp.Tensor, lengths []int) {
 	}, lengths
 }
 
-// Unpack is the inverse of Pack.
+// Unpack returns the paths that Pack wrote. It returns an error for tensors and lengths that do not fit each other.
 func Unpack(tensors []mlp.Tensor, lengths []int, features int) ([]Path, error) {
 	var x, about []float32
 	for _, t := range tensors {

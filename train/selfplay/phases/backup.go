@@ -16,6 +16,7 @@ const (
 	averageOver = 200 // fits that the average change is taken over
 )
 
+// A backupLearner fits the network to the values of a search one ply deeper, in a game of turns.
 type backupLearner struct {
 	staged
 	average float64 // running mean of what a ply more changes

@@ -43,6 +43,7 @@ type Config struct {
 	GateElo float64
 }
 
+// Check implements selfplay.Algorithm. It also refuses opponents that the game does not have.
 func (c *Config) Check(g *games.Game) error {
 	if all := c.Results + c.Backup; all != 0 && !(c.Backup > 0 && math.Abs(all-1) < 1e-9) {
 		return fmt.Errorf("results %v and backup %v: results come before a backup, want 1 in all", c.Results, c.Backup)

@@ -122,6 +122,7 @@ func (c *Config) opponent(g *games.Game, name string) (match.Player, error) {
 	return p, err
 }
 
+// Net returns the player that evaluates positions by copies of net, and searches ply plies deep.
 func Net(g *games.Game, net *mlp.Net, ply int) match.Player {
 	return searcher(g, "learned", ply, func() (search.Evaluator, error) { return g.Learned(net.Clone()) })
 }

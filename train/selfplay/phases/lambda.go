@@ -100,6 +100,7 @@ func returns(steps []afterstate.Step, lambda float64, y []float32) {
 	}
 }
 
+// A lambdaPolicy plays the network's best choice or explores, and notes the positions for the returns.
 type lambdaPolicy struct{ policy }
 
 func (p *lambdaPolicy) Begin(s *selfplay.Slot) {

@@ -25,6 +25,7 @@ import (
 	"blockyard/train/selfplay/afterstate"
 )
 
+// Notes implements selfplay.Algorithm: λ, the number of games, and what an output of the network means.
 func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	output := "log odds of winning"
 	if _, ok := r.Learner.(*lambdaLearner); !ok {
@@ -83,6 +84,8 @@ func (c *Config) Start(r *selfplay.Run, from *mlp.Net, saved *selfplay.State) (s
 	return c.learner(r, backup, from)
 }
 
+// Next implements selfplay.Algorithm: the learner of results gives way to that of the search backup after the share
+// Results of the run.
 func (c *Config) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
 	if l, ok := last.(*lambdaLearner); ok && c.Backup > 0 && r.Progress() >= c.Results {
 		next, err := c.learner(r, true, l.Net())
@@ -99,6 +102,7 @@ const (
 	lambdaKind  = "lambda"
 )
 
+// Policy implements selfplay.Algorithm, for the kinds of rollouts of the three learners.
 func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, error) {
 	s := afterstate.New(g, ro.Net, c.DeepWidth)
 	for _, name := range c.OpponentNames() {
@@ -123,6 +127,7 @@ func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, e
 	return nil, fmt.Errorf("no policy of kind %q: want %s, %s or %s", ro.Kind, siblingKind, backupKind, lambdaKind)
 }
 
+// Stage implements selfplay.Algorithm: the results of games, or which gate of the search backup comes next.
 func (c *Config) Stage(r *selfplay.Run) string {
 	if _, ok := r.Learner.(*lambdaLearner); ok {
 		return "results of games"
@@ -132,6 +137,7 @@ func (c *Config) Stage(r *selfplay.Run) string {
 	return fmt.Sprintf("search backup %d of %d", min(max(1, r.Counts.Gated-first+1), of), of)
 }
 
+// A policy is what the policies of all kinds have: a search, and the settings.
 type policy struct {
 	*afterstate.Search
 	config *Config

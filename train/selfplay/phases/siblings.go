@@ -18,6 +18,8 @@ const (
 	meanOver  = 8   // weights are averaged over this part of a stage, its last
 )
 
+// A siblingLearner fits the network to how a deeper search ranks the actions of a decision, over all decisions of a
+// stage.
 type siblingLearner struct {
 	staged
 	reader *siblingReader
@@ -194,6 +196,7 @@ func (d *decisions) SetTensors(tensors []mlp.Tensor) error {
 	return nil
 }
 
+// A siblingReader computes the features of the afterstates of a decision, its siblings.
 type siblingReader struct {
 	game            *games.Game
 	features        features.Reader

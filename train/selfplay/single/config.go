@@ -21,6 +21,7 @@ import (
 	"blockyard/train/selfplay"
 )
 
+// A Config is the settings of a run of a game of one seat. It implements selfplay.Algorithm.
 type Config struct {
 	selfplay.Options
 
@@ -57,6 +58,7 @@ func (c *Config) discount(g *games.Game) float64 { return cmp.Or(c.Discount, g.S
 
 const maxRows = 1 << 19 // bounds the rows of all rollouts that are kept
 
+// Check implements selfplay.Algorithm, for games of one seat that say what their points are worth.
 func (c *Config) Check(g *games.Game) error {
 	if g.Solo == nil || g.Rules.MaxSeats != 1 {
 		return errors.New("not a game of one seat that says what its points are worth")
@@ -132,6 +134,8 @@ func (f *Flags) Validate() error {
 	return nil
 }
 
+// Config returns the settings that the flags ask for, defaults elsewhere. It refuses flags of parts that the game does
+// not have.
 func (f *Flags) Config(g *games.Game, run *selfplay.Flags) (*Config, error) {
 	c := Default(g)
 	run.Apply(&c.Options, &c)

@@ -20,6 +20,7 @@ type learner struct {
 	kept   []afterstate.Path // of the last rollouts, the oldest first
 }
 
+// Notes implements selfplay.Algorithm: λ, the discount, and what an output of the network means.
 func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	return map[string]string{
 		"lambda":   strconv.FormatFloat(c.Lambda, 'g', -1, 64),
@@ -28,6 +29,7 @@ func (c *Config) Notes(r *selfplay.Run) map[string]string {
 	}
 }
 
+// Stage implements selfplay.Algorithm: whether the baseline or the network plans.
 func (c *Config) Stage(r *selfplay.Run) string {
 	switch {
 	case r.Game.Solo.Planner == nil:
@@ -38,6 +40,7 @@ func (c *Config) Stage(r *selfplay.Run) string {
 	return "points, the net plans"
 }
 
+// Next implements selfplay.Algorithm: one learner has the whole run.
 func (c *Config) Next(_ *selfplay.Run, last selfplay.Learner) (selfplay.Learner, error) {
 	return last, nil
 }

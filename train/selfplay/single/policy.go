@@ -22,6 +22,7 @@ type policy struct {
 
 const kind = "single" // the only kind of policy
 
+// Policy implements selfplay.Algorithm, for the one kind of rollout there is.
 func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, error) {
 	if ro.Kind != kind {
 		return nil, fmt.Errorf("no policy of kind %q: want %s", ro.Kind, kind)

@@ -82,6 +82,7 @@ func (c codec) Judge(s env.State, seat int, answer string) env.Action {
 	return env.None
 }
 
+// A referee is the host's side of one game: it asks every seat that acts, and plays their answers.
 type referee struct {
 	state *toy.State
 	moves func(env.Seats, env.Moves)

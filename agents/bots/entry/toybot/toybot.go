@@ -14,6 +14,7 @@ import (
 	"io"
 )
 
+// Entry is what programs offer for the toy games. No network is shipped for them.
 var Entry = &entry.Entry{
 	Game: "toy",
 	Baseline: &entry.Baseline{Terms: []string{"points", "lead"}, Weights: []float32{0.25, 1},

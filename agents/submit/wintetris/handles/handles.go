@@ -22,6 +22,7 @@ const (
 	Internal    int32 = -3 // the solver failed; it may be called again
 )
 
+// MaxOpen is how many solvers a table can hold at the same time.
 const MaxOpen = 4096
 
 // A Table maps handles to solvers. Its methods are safe for concurrent use; calls of the same
@@ -34,6 +35,7 @@ type Table struct {
 	failure failure // of Open
 }
 
+// A failure is the text of the last error, "" without one. It is safe for concurrent use.
 type failure struct{ atomic.Value }
 
 func (f *failure) String() string {
@@ -41,6 +43,7 @@ func (f *failure) String() string {
 	return text
 }
 
+// An entry is one open solver of the table, and the options to open it again with.
 type entry struct {
 	mu      sync.Mutex       // held during a call
 	solver  wintetris.Solver // nil after a failure, until the next call
@@ -164,6 +167,7 @@ func (e *entry) fail(code int32, err error) int32 {
 	return code
 }
 
+// Cells is the number of cells of a field, row by row.
 const Cells = wintetris.Width * wintetris.Height
 
 // A Block is a piece in the caller's terms: the left column and top row of its box. Rows count from the top.
@@ -213,10 +217,12 @@ func (b Block) inside(name string) (wintetris.Block, error) {
 	return out, nil
 }
 
+// MaxOptions is the length of the longest option text in bytes.
 const MaxOptions = 4096
 
 const maxWeight = 1e6
 
+// settings are what an option text says; see NewSolver.
 type settings struct {
 	evaluator, weights string
 	parts              int

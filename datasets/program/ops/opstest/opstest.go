@@ -55,6 +55,7 @@ func Scrape(t *testing.T, url string) Page {
 	return page
 }
 
+// Parse reads metrics in Prometheus' text format, or fails the test.
 func Parse(t *testing.T, text string) Page {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.UTF8Validation)

@@ -19,6 +19,7 @@ const (
 	Unprocessable = 422 // every other error
 )
 
+// A Request is what a page asks: the values of its query, checked by methods that keep the first error for Err.
 type Request struct {
 	url.Values
 	Body []byte // of a POST
@@ -57,6 +58,7 @@ func (a Answers) Answer(ctx context.Context, what string, r *Request) (status in
 	return 200, text
 }
 
+// JSON returns v as the body of a response.
 func JSON(v any) ([]byte, error) { return json.Marshal(v) }
 
 // Failed returns the status and the text of an error.
@@ -73,6 +75,7 @@ func Status(status int, err error) error { return statusError{status, err} }
 // Bad is the error for a request that no page of ours sends.
 func Bad(format string, args ...any) error { return Status(BadRequest, fmt.Errorf(format, args...)) }
 
+// A statusError is an error with the status of the HTTP response.
 type statusError struct {
 	status int
 	error

@@ -73,6 +73,7 @@ func Open(t *testing.T, handler http.Handler) *Tab {
 	return b
 }
 
+// Forget forgets the requests that the page has made so far.
 func (b *Tab) Forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,6 +112,7 @@ func (b *Tab) Clean() {
 	}
 }
 
+// Do performs actions of the browser, or fails the test after a while.
 func (b *Tab) Do(actions ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	ctx, stop := context.WithTimeout(b.Ctx, 2*Patience)
@@ -147,6 +149,7 @@ func (b *Tab) Text(script string) string {
 	return out
 }
 
+// Await waits until a script is true in the page, or fails the test with what the page shows.
 func (b *Tab) Await(script string) {
 	b.Helper()
 	ctx, stop := context.WithTimeout(b.Ctx, Patience)
@@ -168,6 +171,7 @@ func (b *Tab) Await(script string) {
 	}
 }
 
+// Press presses keys, one after the other, in the element that has the focus.
 func (b *Tab) Press(keys ...string) {
 	b.Helper()
 	for _, k := range keys {

@@ -135,10 +135,12 @@ class AfterstatePolicy(MaskableActorCriticPolicy):
 
     @property
     def actor(self) -> nn.Module:
+        """The torch module from features (m, F) to scores (m, 1)."""
         return self.mlp_extractor.actor
 
     @property
     def critic(self) -> nn.Module:
+        """The torch module from features (m, F) to values (m, 1)."""
         return self.mlp_extractor.critic
 
 

@@ -49,6 +49,7 @@ class Figures:
 
 
 def add(commands: Any) -> None:
+    """Add the command ``bench`` and its options to the command line."""
     form = argparse.RawDescriptionHelpFormatter  # keeps the lines of the epilog
     about = HELP.capitalize() + "."
     parser = commands.add_parser("bench", help=HELP, description=about, epilog=DETAILS, formatter_class=form)
@@ -79,6 +80,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Measure each way to play for some seconds and print a table; return the exit status."""
     if not args.seconds > 0:
         raise ValueError(f"--seconds: want more than 0, got {args.seconds:g}")
     if args.pool is not None and (args.pool < 1 or args.num_envs % args.pool):
@@ -151,6 +153,7 @@ def pooled(pool: BlockPool, env: BlockVectorEnv, seconds: float, policy_us: floa
 
 
 def step(env: BlockVectorEnv, seconds: float, policy_us: float = 0.0) -> Figures:
+    """Measure steps with random actions, and with a pause of so many microseconds per game."""
     anything = _actions(env, env.num_envs)
 
     def play(steps: int) -> int:
@@ -172,6 +175,7 @@ def _actions(env: BlockVectorEnv, rows: int) -> Iterator[NDArray[np.int64]]:
 
 
 def rollout(env: BlockVectorEnv, seconds: float) -> Figures:
+    """Measure rollouts, in which the server chooses the actions."""
 
     def play(steps: int) -> int:
         env.rollout(steps, keep="last")

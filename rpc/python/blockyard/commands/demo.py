@@ -20,6 +20,7 @@ HORIZON, KEEP, EXPLORE, RATE = 8, 0.8, 0.05, 3e-3  # steps of a rollout, lambda 
 
 
 def add(commands: Any) -> None:
+    """Add the command ``demo`` and its options to the command line."""
     parser = commands.add_parser(
         "demo",
         help=HELP,
@@ -37,6 +38,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Train a policy and show a game of it; return the exit status."""
     server = connection(args)
     if args.game.removeprefix("blockyard/") not in (GAME, "blockbattle"):
         return watch_learned(args, server)

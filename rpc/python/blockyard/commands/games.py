@@ -15,6 +15,7 @@ HEAD = ("id", "name", "seats", "planes", "globals", "actions", "an action", "opp
 
 
 def add(commands: Any) -> None:
+    """Add the command ``games`` and its options to the command line."""
     parser = commands.add_parser("games", help=HELP, description=HELP.capitalize() + ".")
     add_connection(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object per line, as the method describe gives it")
@@ -40,6 +41,7 @@ def connection(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Print a table of the server's games, or a line of JSON for each; return the exit status."""
     with connect(**connection(args)) as client:
         specs = [client.describe(game["name"]) for game in client.games()]
         if args.json:

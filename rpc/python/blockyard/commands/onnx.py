@@ -21,6 +21,7 @@ ABOUT = (
 
 
 def add(commands: Any) -> None:
+    """Add the command ``onnx`` and its options to the command line."""
     parser = commands.add_parser("onnx", help=HELP, description=f"{HELP.capitalize()}. {ABOUT}")
     parser.add_argument("file", metavar="FILE", help="what to convert: net.safetensors or net.onnx")
     parser.add_argument("out", metavar="OUT", help="what to write: net.onnx or net.safetensors")
@@ -31,6 +32,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Convert weights to ONNX or back, by the endings of the files; return the exit status."""
     from ..networks import onnx_model  # the library is optional
 
     kinds = (Path(args.file).suffix, Path(args.out).suffix)

@@ -27,6 +27,7 @@ EPISODE = ("seed", "seat", "rules", "moves", "reseeds")
 
 
 def add(commands: Any) -> None:
+    """Add the command ``reverify`` and its options to the command line."""
     parser = commands.add_parser("reverify", help=HELP, description=HELP.capitalize() + ".")
     parser.add_argument("file", type=Path, metavar="FILE", help="rollouts: a state of an episode per line, as JSON")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the rollouts with the new rewards here")

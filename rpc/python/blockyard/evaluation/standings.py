@@ -30,7 +30,7 @@ class Evaluation:
     """The result of :func:`blockyard.evaluate` or :func:`blockyard.ladder`. Printed, it is a table."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as a dict."""
+        """Return the attributes by name, to be written as JSON."""
         return asdict(self)  # type: ignore[call-overload, no-any-return]
 
     def __repr__(self) -> str:
@@ -72,6 +72,7 @@ class TwoPlayerEvaluation(Evaluation):
 
     @classmethod
     def of(cls, game: str, a: str, b: str, seed: int, units: Sequence[Sequence[Game]]) -> TwoPlayerEvaluation:
+        """Return the evaluation of pairs of games with the same seed, in which a and b change seats."""
         halves = [[1 + g.won for g in pair] for pair in units]
         flat = [h for pair in halves for h in pair]
         pairs = tuple(sum(sum(pair) == k for pair in halves) for k in range(5))
@@ -129,6 +130,7 @@ class MultiPlayerEvaluation(Evaluation):
 
     @classmethod
     def of(cls, game: str, a: str, b: str, seed: int, units: Sequence[Sequence[Game]]) -> MultiPlayerEvaluation:
+        """Return the evaluation of sets of games with the same seed, in which a has each seat once."""
         seats = len(units[0])
         flat = [g for unit in units for g in unit]
         scores = np.array([g.scores for g in flat])
@@ -192,6 +194,7 @@ class SinglePlayerEvaluation(Evaluation):
     def of(
         cls, game: str, a: str, seed: int, units: Sequence[Sequence[Game]], cap: int, steps: int
     ) -> SinglePlayerEvaluation:
+        """Return the evaluation of single games, stopped at a score of cap or after so many steps."""
         games = [unit[0] for unit in units]
         scores = [g.scores[0] for g in games]
         ended, total = sum(g.ended for g in games), sum(scores)

@@ -35,6 +35,7 @@ def integer(name: str, value: object) -> int:
 
 
 def positive(name: str, value: object) -> int:
+    """Return an integer argument of at least 1; raise TypeError or ValueError if it is none."""
     if (number := integer(name, value)) < 1:
         raise ValueError(f"{name}: want at least 1, got {value}")
     return number
@@ -48,6 +49,7 @@ def seconds(name: str, value: object) -> float:
 
 
 def one_of(name: str, value: object, names: Sequence[str]) -> str:
+    """Return an argument that is one of names; raise ValueError, with the names, if it is not."""
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} {value!r:.100}: want one of {list(names)}")
     return value

@@ -54,9 +54,11 @@ class Checkpoint:
 
     @property
     def games(self) -> int:
+        """The number of games in all parts."""
         return sum(len(part.games) for part in self.parts)
 
     def to_bytes(self) -> bytes:
+        """Return the checkpoint as the bytes of a file, which :meth:`from_bytes` reads."""
         header = {"version": VERSION, "package": self.package, "game": self.game, "first": self.first}
         text = json.dumps(header).encode()
         pieces = [MAGIC, struct.pack("<Q", len(text)), text]

@@ -68,6 +68,7 @@ def by_number(by_seat: Any) -> Any:
 
 
 def is_player(value: object) -> bool:
+    """Whether a value has the type of an opponent: the text of a spec, or a policy that can be called."""
     return isinstance(value, str) or callable(value)
 
 

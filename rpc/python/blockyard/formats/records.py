@@ -131,6 +131,7 @@ class RecordFile:
         return True
 
     def close(self) -> None:
+        """Close the file, which another recording may then write."""
         self._file.close()
 
     def discard(self) -> None:

@@ -19,7 +19,7 @@ class Theme:
     seat: tuple[str, ...]  # cells by seat, for games coloured by seat
 
     def cell(self, ink: int, by_seat: bool) -> str:
-        """Return the colour of a cell."""
+        """Return the colour of a cell as ``#rrggbb``: of its seat if the game is coloured by seat, else of its ink."""
         return self.seat[ink - 1] if by_seat and 1 <= ink <= len(self.seat) else self.ink[ink & 15]
 
 

@@ -256,6 +256,7 @@ class HealingTransport(SocketTransport):
         return self.retry(lambda: self.inner.finals())
 
     def call(self, method: str, *params: Any) -> Any:
+        """Call a method; afterwards, keep what is needed to do the same on another server."""
         if method == "opponent_stats":
             return self.tally.answer(params[0].get("reset", False))
         if method == "rollout":

@@ -31,6 +31,7 @@ class Steps(NamedTuple):
     moves: NDArray[np.uint16]  # (k, 16), as in the field ``moves``, of the opponents; (k, 0) without opponents
 
     def some(self, which: NDArray[Any]) -> Steps:
+        """Return the steps of some games, by their indices in :attr:`games`."""
         return Steps(self.games[which], self.actions[which], self.moves[which])
 
 
@@ -122,6 +123,7 @@ class Tally:
             self._playing[games] = memory.arrays["opponent"]
 
     def step(self, memory: StepMemory, games: NDArray[np.uint32]) -> None:
+        """Count the results of games that ended in a step, and note the opponents of those that began."""
         ended = memory.terminated | memory.truncated
         if self._others and ended.any():
             result = memory.arrays["result"][ended]

@@ -28,10 +28,12 @@ class Field:
 
     @classmethod
     def from_wire(cls, d: dict[str, Any]) -> Field:
+        """Return the field that an entry of the server's layout describes."""
         return cls(d["name"], np.dtype(d["dtype"]), tuple(d["shape"]), d["off"])
 
     @property
     def nbytes(self) -> int:
+        """How many bytes of the slab the array takes."""
         return int(np.prod(self.shape)) * self.dtype.itemsize
 
 

@@ -59,6 +59,7 @@ def library(build: bool = False) -> Library:
 
 
 def available() -> bool:
+    """Whether the server can run in this process: its library is there, or can be built, and loads."""
     try:
         library()
     except (ServerNotFoundError, ServerStartError, ForkError):
@@ -80,10 +81,12 @@ class LibrarySocket:
             raise BrokenPipeError("the connection is closed")
 
     def recv_into(self, buffer: Any, size: int = 0, flags: int = 0) -> int:
+        """Fill the buffer with what the server sends, and return how many bytes were written to it."""
         at = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
         return int(self._library.read(self.number, at, len(buffer)))
 
     def recv(self, size: int) -> bytes:
+        """Return at most size bytes of what the server sends."""
         buffer = bytearray(size)
         return bytes(buffer[: self.recv_into(buffer)])
 

@@ -119,6 +119,7 @@ class StepMemory:
         return list(found.values())
 
     def observation(self) -> dict[str, NDArray[Any]]:
+        """Return the observation: planes, or bits if they are packed, and a copy of globals if pooled."""
         numbers = self.globals.copy() if self.pooled else self.globals
         if self.planes is None:
             assert self.bits is not None
@@ -259,6 +260,7 @@ class RolloutBuffer:
 
 
 def private_buffer(handle: Handle, steps: int) -> RolloutBuffer:
+    """Return a buffer of steps in memory of this process alone, each step aligned to 64 bytes."""
     actions_at = LEAD + -(-handle.slab_len // 64) * 64
     stride = -(-(actions_at + 2 * handle.rows) // 64) * 64
     return RolloutBuffer(handle, steps, np.zeros(steps * stride, np.uint8), stride, actions_at, None, LEAD)

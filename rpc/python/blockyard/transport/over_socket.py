@@ -44,6 +44,7 @@ class SocketTransport:
         return [buffer.memory(k) for k in range(slots)]
 
     def buffer(self, steps: int) -> RolloutBuffer:
+        """Return memory for a rollout of so many steps."""
         return private_buffer(self.handle, steps)
 
     @property
@@ -56,6 +57,7 @@ class SocketTransport:
         return (memory,)
 
     def call(self, method: str, *params: Any) -> Any:
+        """Call a method about this handle and return the result."""
         return self.client.connection.call(method, self.handle.number, *params)
 
     def show(self, memory: StepMemory, method: str, *params: Any) -> None:
@@ -70,9 +72,11 @@ class SocketTransport:
         return future
 
     def wait(self, future: Any) -> None:
+        """Wait until the arrays of a step are there; future is the result of :meth:`post_step`."""
         self.client.connection.wait(future)
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        """Send the actions of a step, and wait until its arrays are in memory."""
         step, data = self.client.connection.step, actions.view(np.uint8).data
         self._last = step(self.handle.number, data, memory.pieces, memory.frame), memory
 
@@ -100,6 +104,7 @@ class SocketTransport:
             self.show(memory, "restore", some.tobytes(), part.tobytes(), options)
 
     def clone(self, memory: StepMemory, src: Ids, dst: Ids, options: dict[str, int]) -> None:
+        """Copy games src over games dst, which then go on as their own; fill in memory for dst."""
         self.show(memory, "clone", src.tobytes(), dst.tobytes(), options)
 
     def resume(self, memory: StepMemory, head: bytes, games: Sequence[bytes], drafts: Mapping[int, bytes]) -> None:

@@ -50,7 +50,7 @@ class Future:
 
 
 def first_bytes(pieces: Sequence[memoryview], n: int) -> bytes:
-    """Return the first n bytes of pieces."""
+    """Return a copy of the first n bytes of pieces, as if these were one after the other."""
     return b"".join(piece[:n] for piece in pieces)[:n]
 
 
@@ -72,6 +72,7 @@ def after_bytes(pieces: Sequence[memoryview], n: int) -> list[memoryview]:
 
 
 def ping(ident: int) -> bytes:
+    """Return the request ``ping``, which a server answers with ``true``."""
     return struct.pack(">BBBI5sB", 0x94, 0x00, 0xCE, ident, b"\xa4ping", 0x90)
 
 
@@ -81,6 +82,7 @@ def step_head(ident: int, handle: int, size: int) -> bytes:
 
 
 def step_slot(ident: int, handle: int, slot: int) -> bytes:
+    """Return the request ``step_slot``, whose actions and arrays are in shared memory."""
     return _SLOT.pack(0x94, 0x00, 0xCE, ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot)
 
 

@@ -40,7 +40,7 @@ class Games:
 
     @property
     def count(self) -> int:
-        """The number of games."""
+        """How many games are played at once, on all servers."""
         return self._engine.transport.handle.games
 
     def check(self) -> None:

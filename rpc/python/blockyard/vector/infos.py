@@ -65,6 +65,7 @@ class Infos(dict[str, Any]):
         return super().__iter__()
 
     def update(self, *args: Any, **kwargs: Any) -> None:
+        """Set several values, as :meth:`dict.update` does."""
         for key, value in dict(*args, **kwargs).items():
             self[key] = value
 
@@ -73,6 +74,7 @@ class Infos(dict[str, Any]):
         return self
 
     def clear(self) -> None:
+        """Remove all values, also those that were not computed yet."""
         self._lazy = {}
         super().clear()
 

@@ -14,7 +14,8 @@ type (
 	field []string           // rows without commas
 )
 
-type piece struct { // the side of its box, and its cells there
+// A piece is a piece in orientation 0: the side of its box, and its cells there.
+type piece struct {
 	side  int
 	cells [4]cell
 }

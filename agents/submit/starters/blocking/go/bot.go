@@ -10,11 +10,13 @@ import (
 
 type cell struct{ x, y int } // column, row
 
+// A shape is the squares of a letter: the size of its box, and the box row by row, # for a square (§3.1).
 type shape struct {
 	columns, rows int
 	text          string
 }
 
+// A move is a placement of the list: the cell, and the four characters of the code (§4.1).
 type move struct {
 	column, row int
 	code        string

@@ -13,12 +13,14 @@ import (
 
 type square struct{ I, J int } // row from the top, column
 
+// A block is its centre, and its squares by their distance from the centre (§3.1).
 type block struct {
 	Center  square
 	Offsets []square
 }
 
-type state struct { // what §8.2 says of a game
+// A state is what the host says of a game before each turn (§8.2).
+type state struct {
 	Bitmap  [][]int
 	Score   int
 	Block   block

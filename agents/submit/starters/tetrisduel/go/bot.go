@@ -24,6 +24,7 @@ const (
 	floor = 15 // blocks stay above this row of our frame
 )
 
+// A move is a placement: row and column of the block's centre, and quarter turns clockwise (§4).
 type move struct{ y, x, direction int }
 
 // covered returns the cells that a placement covers.

@@ -122,6 +122,7 @@ class LocalServer:
 
     @property
     def alive(self) -> bool:
+        """Whether the process runs, and belongs to this process and not to one that it was forked from."""
         return self._owner == os.getpid() and self.process.poll() is None
 
     def stop(self) -> None:
