@@ -61,14 +61,14 @@ func newUser() int {
 // command returns the command that starts argv in the folder dir of a room. What an ordinary user starts is in a user
 // namespace. What root starts is not, because there it would still be root for the files of /proc and /dev: it becomes
 // another user before the first command in the room runs.
-func (c *Cage) command(bwrap string, user int, argv []string, dir string, memory int64) (*exec.Cmd, error) {
+func (c *Cage) command(g ground, user int, argv []string, dir string, memory int64) (*exec.Cmd, error) {
 	args := []string{"--unshare-all", "--cap-drop", "ALL"}
 	var become []string
 	if user != 0 {
 		args = []string{"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
 			"--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"}
 		id := strconv.Itoa(user)
-		become = []string{"setpriv", "--reuid", id, "--regid", id, "--clear-groups"}
+		become = []string{g.setpriv, "--reuid", id, "--regid", id, "--clear-groups"}
 	}
 	args = append(args, "--die-with-parent", "--new-session", "--hostname", "bot", "--proc", "/proc", "--dev", "/dev",
 		"--perms", "1777", "--size", strconv.Itoa(sharedMemory), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
@@ -112,7 +112,7 @@ func (c *Cage) command(bwrap string, user int, argv []string, dir string, memory
 	for _, limit := range c.rlimits(memory) {
 		args = append(args, strconv.FormatUint(limit, 10))
 	}
-	cmd := exec.Command(bwrap, slices.Concat(args, []string{dir}, argv)...)
+	cmd := exec.Command(g.bwrap, slices.Concat(args, []string{dir}, argv)...)
 	cmd.Env = environment(temporary, c.Env)
 	filter, err := filterCode()
 	uid, gid := cmp.Or(user, os.Getuid()), cmp.Or(user, os.Getgid())

@@ -227,37 +227,42 @@ func (o *order) command() *exec.Cmd {
 // A ground is what this machine has for contained programs.
 type ground struct {
 	bwrap   string // the command that makes rooms; "" if it cannot here
+	setpriv string // the command with which root becomes another user in a room
 	missing []string
 }
 
 // here finds out once which walls stand here, by putting them up.
 var here = sync.OnceValue(func() ground {
+	var g ground
 	bwrap, err := exec.LookPath("bwrap")
-	reason := "bubblewrap (bwrap) is not installed"
-	if err == nil {
-		why := tryRoom(bwrap)
-		if why == "" {
-			return ground{bwrap: bwrap}
-		}
-		reason = "bubblewrap fails here: " + why
+	if err == nil && os.Geteuid() == 0 {
+		g.setpriv, err = exec.LookPath("setpriv")
 	}
-	var p ground
+	reason := ""
+	if err != nil {
+		reason = "bubblewrap (bwrap) is not installed, or setpriv"
+	} else if why := tryRoom(ground{bwrap: bwrap, setpriv: g.setpriv}); why != "" {
+		reason = "bubblewrap fails here: " + why
+	} else {
+		g.bwrap = bwrap
+		return g
+	}
 	for _, name := range roomWalls {
-		p.missing = append(p.missing, name+": "+reason)
+		g.missing = append(g.missing, name+": "+reason)
 		reason = "the same"
 	}
 	var more []string
 	if out, err := (&order{Limits: Bot}).command().Output(); err != nil || json.Unmarshal(out, &more) != nil {
 		more = []string{"no process can contain itself here"}
 	}
-	p.missing = append(p.missing, more...)
-	return p
+	g.missing = append(g.missing, more...)
+	return g
 })
 
 // tryRoom starts a program in a room and returns why that fails, "" if it does not.
-func tryRoom(bwrap string) (why string) {
+func tryRoom(g ground) (why string) {
 	c := Cage{Limits: Bot}
-	cmd, err := c.command(bwrap, newUser(), []string{"true"}, ".", 0)
+	cmd, err := c.command(g, newUser(), []string{"true"}, ".", 0)
 	if err != nil {
 		return err.Error()
 	}
@@ -287,12 +292,12 @@ func Missing() []string { return here().missing }
 // contained returns the command that starts a program in a room, or else behind the walls that there are.
 func (c *Cage) contained(s *contest.Spec, dir string) (*exec.Cmd, contest.Guest, error) {
 	user := newUser()
-	if bwrap := here().bwrap; bwrap != "" {
+	if here().bwrap != "" {
 		folders, err := lend(user, c.Write)
 		if err != nil {
 			return nil, nil, err
 		}
-		cmd, err := c.command(bwrap, user, s.Argv, dir, s.Memory)
+		cmd, err := c.command(here(), user, s.Argv, dir, s.Memory)
 		return cmd, &tenant{c.Limits, s.Memory, folders}, err
 	}
 	w, err := c.workingFolder()
