@@ -19,6 +19,11 @@ import (
 // between them. what is a name of an imported package, such as net/http.Server, or a declared type, such as "type Text".
 var once = []struct{ what, who, why string }{
 	{"net/http.Server", "datasets/program/web", "limits of time, size and connections are set in one place"},
+	{"net/http.Serve", "datasets/program/web", "the Host and Origin of every request are checked in one place"},
+	{"net/http.ServeTLS", "datasets/program/web", "the Host and Origin of every request are checked in one place"},
+	{"net/http.ListenAndServe", "datasets/program/web", "the Host and Origin of every request are checked in one place"},
+	{"net/http.ListenAndServeTLS", "datasets/program/web", "the Host and Origin of every request are checked in one place"},
+	{"net/http/httptest.NewServer", "datasets/program/web/webtest", "it is for tests, and checks no Host"},
 	{"golang.org/x/term.IsTerminal", "datasets/program", "a progress bar and a prompt decide alike"},
 	{"os/signal.NotifyContext", "datasets/program", "the first signal asks to stop and the second one ends, in every program"},
 	{"os/signal.Notify", "datasets/program", "the first signal asks to stop and the second one ends, in every program"},
@@ -92,6 +97,7 @@ func TestTwice(t *testing.T) {
 		"because limits of time, size and connections are set in one place"}, twice("rpc/watch.go", server))
 	require.Len(t, twice("rpc/watch.go", strings.ReplaceAll(server, "import \"", "import h \"")), 0)
 	require.Len(t, twice("rpc/watch.go", "package a\nimport h \"net/http\"\nvar s h.Server\n"), 1)
+	require.Len(t, twice("rpc/watch.go", "package a\nimport \"net/http\"\nvar err = http.ListenAndServe(\":80\", nil)\n"), 1)
 	require.Len(t, twice("agents/x.go", "package a\ntype Ledger struct{}\n"), 1)
 	require.Empty(t, twice("agents/x.go", "package a\ntype ledger struct{}\nvar Ledger = 1\n"))
 }

@@ -12,6 +12,7 @@ import (
 
 	"blockyard/agents/play/analyst"
 	"blockyard/datasets/program"
+	"blockyard/datasets/program/web"
 	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer"
 	"blockyard/datasets/viewer/analysis"
@@ -27,8 +28,7 @@ type analyzeCmd struct {
 	JSON    bool     `name:"json" xor:"web" help:"Print one line of JSON, as agents/JSON.md describes."`
 	Quiet   bool     `short:"q" help:"Print no progress bar."`
 	Web     bool     `xor:"web" help:"Show the games in a browser, with the best moves of every position."`
-	Listen  string   `default:"127.0.0.1:0" needs:"web" placeholder:"HOST:PORT" help:"address; port 0 selects a free one."`
-	Open    bool     `needs:"web" help:"open the page in the default browser."`
+	web.PageFlags
 }
 
 func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
@@ -76,7 +76,7 @@ func replayed(err error, r *playback.Timeline) error {
 
 func (c *analyzeCmd) web(ctx context.Context, con *console) error {
 	a := &analyst.Analyst{Moves: c.Moves, First: c.Agent}
-	site := viewer.Site{Games: c.Records, Listen: c.Listen, Open: c.Open, Analyst: a}
+	site := viewer.Site{Games: c.Records, PageFlags: c.PageFlags, Analyst: a}
 	if len(c.Records) == 1 && (strings.Contains(c.Records[0], "#") || c.Game > 0) {
 		place, err := c.place(c.Records[0])
 		if err != nil {

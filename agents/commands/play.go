@@ -237,9 +237,8 @@ func (p *people) open() error {
 }
 
 type webFlags struct {
-	Web    bool   `xor:"p4" help:"Play in a web browser: print the address of the page and serve it until interrupted."`
-	Listen string `needs:"web" placeholder:"HOST:PORT" help:"address; port 0 selects a free port. Default: 127.0.0.1:0."`
-	Open   bool   `needs:"web" help:"open the page in the default browser."`
+	Web bool `xor:"p4" help:"Play in a web browser: print the address of the page and serve it until interrupted."`
+	web.PageFlags
 }
 
 func (c *playCmd) web(ctx context.Context, con *console) error {
@@ -259,7 +258,7 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	served := make(chan error, 1)
 	go func() {
 		defer stop()
-		served <- web.Serve(ctx, listener, webplay.NewServer(t, token), web.Limits{})
+		served <- web.Serve(ctx, listener, webplay.NewServer(t, token), web.Limits{Names: c.AllowedHost})
 	}()
 	err = t.Run(ctx)
 	stop()
@@ -275,7 +274,7 @@ func (c *playCmd) table(ctx context.Context) (t *webplay.Table, forget func(), e
 	if c.A == "" && c.B == "" && len(c.Agent) == 0 {
 		c.A = bots.Person
 	}
-	c.Listen, c.Record = cmp.Or(c.Listen, "127.0.0.1:0"), cmp.Or(c.Record, "played.jsonl")
+	c.Record = cmp.Or(c.Record, "played.jsonl")
 	m, agents, err := c.match()
 	if err != nil {
 		return nil, forget, err

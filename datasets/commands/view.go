@@ -12,6 +12,7 @@ import (
 
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
+	"blockyard/datasets/program/web"
 	"blockyard/datasets/record"
 	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer"
@@ -28,9 +29,8 @@ type viewCmd struct {
 	From    int      `help:"Start at this turn." placeholder:"N"`
 	NoColor bool     `help:"Print without colours." env:"NO_COLOR"`
 
-	Web    bool   `xor:"way" help:"Show the games in a web browser: print the page's address, serve until interrupted."`
-	Listen string `needs:"web" help:"address; port 0 selects a free port." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
-	Open   bool   `needs:"web" help:"open the page in the default browser."`
+	Web bool `xor:"way" help:"Show the games in a web browser: print the page's address, serve until interrupted."`
+	web.PageFlags
 
 	Live  string `needs:"web" help:"${view_live}" placeholder:"HOST:PORT"`
 	Token string `needs:"live" help:"${view_token}" env:"BLOCKYARD_TOKEN" placeholder:"TEXT"`
@@ -113,7 +113,7 @@ func (c *viewCmd) web(std *program.Console) error {
 	}
 	ctx, stop := program.Context()
 	defer stop()
-	site := viewer.Site{Games: c.Games, Turn: c.From, Listen: c.Listen, Open: c.Open}
+	site := viewer.Site{Games: c.Games, Turn: c.From, PageFlags: c.PageFlags}
 	return site.Serve(ctx, std.Out, std.Err)
 }
 
@@ -124,7 +124,7 @@ func (c *viewCmd) live(std *program.Console) error {
 	}
 	ctx, stop := program.Context()
 	defer stop()
-	page := viewer.Live{Address: c.Live, Token: c.Token, Listen: c.Listen, Open: c.Open}
+	page := viewer.Live{Address: c.Live, Token: c.Token, PageFlags: c.PageFlags}
 	return page.Serve(ctx, std.Out, std.Err)
 }
 
