@@ -258,7 +258,7 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	served := make(chan error, 1)
 	go func() {
 		defer stop()
-		served <- web.Serve(ctx, listener, webplay.NewServer(t, token), web.Limits{Names: c.AllowedHost})
+		served <- web.Serve(ctx, listener, webplay.NewServer(t, token), web.Limits{Names: c.Names})
 	}()
 	err = t.Run(ctx)
 	stop()

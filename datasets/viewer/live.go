@@ -47,7 +47,7 @@ func (l *Live) Serve(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return web.Serve(ctx, listener, protected(l.routes()), web.Limits{Names: l.AllowedHost})
+	return web.Serve(ctx, listener, protected(l.routes()), web.Limits{Names: l.Names})
 }
 
 // busy is the error of a server that many watch.

@@ -46,7 +46,7 @@ func (s *Site) Serve(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return web.Serve(ctx, listener, NewServer(library, s.Analyst), web.Limits{Names: s.AllowedHost})
+	return web.Serve(ctx, listener, NewServer(library, s.Analyst), web.Limits{Names: s.Names})
 }
 
 // places returns the paths of the games without their numbers. If the site is one game with a number or a

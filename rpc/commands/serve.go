@@ -123,7 +123,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer site.Close()
-	text, forget, err := c.openEnv(ctx, srv, served, c.AllowedHost, log)
+	text, forget, err := c.openEnv(ctx, srv, served, c.Flags.Names, log)
 	defer forget()
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	defer end(nil)
 	ready := &ready{Ready: []string{}, PID: os.Getpid(), Proto: server.Protocol, Version: version, HTTP: site.URL()}
 	services, err := c.listen(tokens, ready, srv.Serve, text.Serve,
-		func(l net.Listener) error { return watch.NewHandler(srv).Serve(ctx, l, c.AllowedHost, log) })
+		func(l net.Listener) error { return watch.NewHandler(srv).Serve(ctx, l, c.Flags.Names, log) })
 	if err != nil {
 		return err
 	}

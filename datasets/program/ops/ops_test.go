@@ -28,7 +28,7 @@ func TestSite(t *testing.T) {
 	require.NoError(t, err)
 	_, err = parser.Parse([]string{"--http", "127.0.0.1:0", "--allowed-host", "metrics.example"})
 	require.NoError(t, err)
-	require.Equal(t, web.Names{"metrics.example"}, c.AllowedHost)
+	require.Equal(t, web.Names{"metrics.example"}, c.Names)
 	var games atomic.Int64
 	counts := Metrics("blockyard_test_", func(s *Scrape) {
 		s.Add("games_total", "Games played.", games.Load())

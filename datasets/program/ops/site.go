@@ -123,10 +123,10 @@ func (s *Site) Close() error {
 
 // Flags are the flags of a command that runs for long. The tags are those of kong.
 type Flags struct {
-	HTTP        string    `name:"http" placeholder:"HOST:PORT" help:"Serve /healthz, /readyz and /metrics at this address."`
-	AllowedHost web.Names `placeholder:"NAME" help:"Name by which HTTP clients call this server; others are refused."`
-	LogFormat   string    `enum:"text,json" default:"text" help:"Format of log lines: text or json."`
-	LogLevel    string    `enum:"debug,info,warn,error" default:"info" help:"Least level: debug, info, warn or error."`
+	HTTP      string    `name:"http" placeholder:"HOST:PORT" help:"Serve /healthz, /readyz and /metrics at this address."`
+	Names     web.Names `name:"allowed-host" placeholder:"NAME" help:"Another name of this server, for HTTP clients."`
+	LogFormat string    `enum:"text,json" default:"text" help:"Format of log lines: text or json."`
+	LogLevel  string    `enum:"debug,info,warn,error" default:"info" help:"Least level: debug, info, warn or error."`
 }
 
 func (f *Flags) Logger(w io.Writer) *slog.Logger {
@@ -152,7 +152,7 @@ func (f *Flags) Start(log *slog.Logger, collectors ...Collector) (*Site, error) 
 		return nil, fmt.Errorf("--http %s: %w: want HOST:PORT, such as 127.0.0.1:9090 for this machine alone "+
 			"or 0.0.0.0:9090 for every network", f.HTTP, err)
 	}
-	s, err := newSite(log, f.AllowedHost, collectors)
+	s, err := newSite(log, f.Names, collectors)
 	if err == nil {
 		s.listener, err = net.Listen("tcp", f.HTTP)
 	}

@@ -3,8 +3,8 @@
 //
 // No web page of another site reaches a Server: a request with the Origin of another site, or with the Host of a name
 // that is not the server's, as after DNS rebinding, is refused before its handler sees it. A server is called by any
-// IP address, by localhost, by the name of its machine if other machines reach its address, and by Limits.Names. A proxy
-// in front of it must pass on the Host that it gets, or replace it by an address.
+// IP address, by localhost, by the name of its machine if other machines reach its address, and by Limits.Names. A
+// proxy in front of it must pass on the Host that it gets, or replace it by an address.
 //
 // A connection belongs to a stranger until a handler calls Known with the name of a member, such as a team that has
 // sent its password. Strangers and members have separate limits, so strangers cannot use up the connections of members.
@@ -102,9 +102,9 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 
 // PageFlags are the flags of a command that serves a page with --web. The tags are those of kong.
 type PageFlags struct {
-	Listen      string `needs:"web" default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"address; port 0 is a free one."`
-	Open        bool   `needs:"web" help:"open the page in the default browser."`
-	AllowedHost Names  `needs:"web" placeholder:"NAME" help:"name of this server."`
+	Listen string `needs:"web" default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"address; port 0 is a free one."`
+	Open   bool   `needs:"web" help:"open the page in the default browser."`
+	Names  Names  `name:"allowed-host" needs:"web" placeholder:"NAME" help:"another name of this server, for browsers."`
 }
 
 // Listen listens on an address for Serve and prints on out where a browser on this machine finds the page at path. If
