@@ -17,6 +17,7 @@ import (
 	"blockyard/datasets/viewer"
 	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
+	"blockyard/env/ansi"
 	"blockyard/env/games"
 )
 
@@ -86,6 +87,8 @@ func (c *analyzeCmd) web(ctx context.Context, con *console) error {
 	}
 	return site.Serve(ctx, con.Out, con.Err)
 }
+
+const mostName = 80 // bytes of a player's name that are shown
 
 type recordPlace struct {
 	file string
@@ -163,7 +166,7 @@ func (t *positionText) String() string {
 }
 
 func writeSeat(b *strings.Builder, s *analysis.Seat) {
-	fmt.Fprintf(b, "\n%s (seat %d), %d legal moves", s.Player, s.Seat+1, s.Legal)
+	fmt.Fprintf(b, "\n%s (seat %d), %d legal moves", ansi.Plain(s.Player, mostName), s.Seat+1, s.Legal)
 	if s.Ranked < s.Legal {
 		fmt.Fprintf(b, ", of which the search has valued %d", s.Ranked)
 	}
@@ -225,7 +228,8 @@ func (t *gameText) String() string {
 		if p.Decisions > 0 {
 			share = fmt.Sprintf("%.0f %%", 100*float64(p.Best)/float64(p.Decisions))
 		}
-		rows = append(rows, fmt.Sprintf("%s (seat %d)\t%d\t%s\t%.3g", p.Player, p.Seat+1, p.Decisions, share, p.MeanLoss))
+		rows = append(rows, fmt.Sprintf("%s (seat %d)\t%d\t%s\t%.3g",
+			ansi.Plain(p.Player, mostName), p.Seat+1, p.Decisions, share, p.MeanLoss))
 	}
 	writeTable(&b, rows)
 	worst := slices.Clone(t.Decisions)
@@ -234,7 +238,7 @@ func (t *gameText) String() string {
 	for _, d := range worst[:min(t.most, len(worst))] {
 		if d.Loss > 0 {
 			rows = append(rows, fmt.Sprintf("%d\t%s (seat %d)\t%s\t%d of %d\t%s\t%s\t%s",
-				d.Turn, d.Player, d.Seat+1, d.Played, d.Rank, d.Legal, d.Worth, d.Lost, d.Best))
+				d.Turn, ansi.Plain(d.Player, mostName), d.Seat+1, d.Played, d.Rank, d.Legal, d.Worth, d.Lost, d.Best))
 		}
 	}
 	if len(rows) > 1 {

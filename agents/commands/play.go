@@ -24,6 +24,7 @@ import (
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/ansi"
 	"blockyard/env/games"
 	"blockyard/env/wintetris"
 )
@@ -148,12 +149,12 @@ func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.
 	}
 }
 
-// showFrame shows a position, on a terminal in the place of the one before.
+// showFrame shows a position, which is text of our own, on a terminal in the place of the one before.
 func showFrame(w io.Writer, text string) error {
 	if program.Terminal(w) {
 		text = "\x1b[H\x1b[2J" + text
 	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(ansi.Styled(w), text)
 	return err
 }
 
@@ -230,7 +231,7 @@ func (p *people) open() error {
 			fmt.Fprintln(p.con.Out)
 		})
 		p.player.Raw, p.player.Colour = true, os.Getenv("NO_COLOR") == ""
-		p.player.Out = program.Raw{To: p.con.Out}
+		p.player.Out = program.Raw(p.con.Out)
 	}
 	p.player.Keys = human.NewKeys(p.con.In, p.player.Raw)
 	return nil

@@ -132,6 +132,7 @@ const (
 	clearScreen = "\x1b[H\x1b[2J"
 	altScreen   = "\x1b[?1049h\x1b[?25l"
 	mainScreen  = "\x1b[?25h\x1b[?1049l"
+	mostText    = 1000 // bytes of a line beside the boards
 )
 
 type screen struct {
@@ -145,17 +146,17 @@ func (v *screen) show(w io.Writer) error {
 	var out strings.Builder
 	r := v.timeline
 	r.Show(&v.frame)
-	players := strings.Join(r.Rec.Agents, " – ")
-	fmt.Fprintf(&out, "%s  %s  %s  turn %d of %d\n", v.name, r.Rec.Game, players, r.At(), r.Len()-1)
+	text := fmt.Sprintf("%s  %s  %s", v.name, r.Rec.Game, strings.Join(r.Rec.Agents, " – "))
+	fmt.Fprintf(&out, "%s  turn %d of %d\n", ansi.Plain(text, mostText), r.At(), r.Len()-1)
 	if v.colour {
 		out.WriteString(ansi.Frame(&v.frame))
 	} else {
 		out.WriteString(v.frame.String())
 	}
 	for _, line := range notes(r) {
-		fmt.Fprintln(&out, line)
+		fmt.Fprintln(&out, ansi.Plain(line, mostText))
 	}
-	_, err := io.WriteString(w, out.String())
+	_, err := io.WriteString(ansi.Styled(w), out.String())
 	return err
 }
 
@@ -205,16 +206,16 @@ func (v *screen) interact(std *program.Console) error {
 		return err
 	}
 	defer func() { _ = term.Restore(fd, old) }()
-	fmt.Fprint(std.Out, altScreen)
-	defer fmt.Fprint(std.Out, mainScreen)
-	return v.browse(std.In, program.Raw{To: std.Out})
+	fmt.Fprint(ansi.Styled(std.Out), altScreen)
+	defer fmt.Fprint(ansi.Styled(std.Out), mainScreen)
+	return v.browse(std.In, program.Raw(std.Out))
 }
 
 // browse shows positions as keys ask for, until the key to quit or the end of in.
 func (v *screen) browse(in io.Reader, out io.Writer) error {
 	keys := make([]byte, 16)
 	for {
-		if _, err := io.WriteString(out, clearScreen); err != nil {
+		if _, err := io.WriteString(ansi.Styled(out), clearScreen); err != nil {
 			return err
 		}
 		if err := v.show(out); err != nil {

@@ -87,7 +87,7 @@ func TestBrowseFollowsKeys(t *testing.T) {
 	var out bytes.Buffer
 	v := &screen{timeline: r, name: "x", colour: true}
 	pressed := keys{" ", "\x1b[C", "\x1b[D", "\x1b[B", "G", " ", "\x1b[A", "g", "?", "q", " "}
-	require.NoError(t, v.browse(&pressed, program.Raw{To: &out}))
+	require.NoError(t, v.browse(&pressed, program.Raw(&out)))
 	require.Equal(t, keys{" "}, pressed, "q leaves")
 	var at []string
 	for _, screen := range strings.Split(out.String(), clearScreen)[1:] {

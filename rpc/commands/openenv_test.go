@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/web/webtest"
 )
 
@@ -33,7 +34,7 @@ func TestServeOpenEnv(t *testing.T) {
 		"--reward", "score", "--step-limit", "2", "--drain", "2m")
 	require.Empty(t, p.ready)
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, p.openenv)
-	require.NoError(t, health(t.Context(), p.openenv+"/health?"))
+	require.NoError(t, health(t.Context(), p.openenv+"/health?", &program.Console{Out: io.Discard}))
 	webtest.Refuses(t, strings.TrimPrefix(p.openenv, "http://"), "/health", http.StatusOK)
 	status, _ := post(t, p.openenv+"/reset", `{"seed": 1}`)
 	require.Equal(t, http.StatusOK, status)

@@ -86,7 +86,7 @@ func (c *serveCmd) Validate() error {
 }
 
 // Run serves until ctx ends, a listener fails, or --parent-death or --idle-exit applies.
-func (c *serveCmd) Run(ctx context.Context) error {
+func (c *serveCmd) Run(ctx context.Context, con *program.Console) error {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return errors.New("this machine is big endian, but slabs are little endian and sent without conversion: " +
 			"run the server on a little-endian machine")
@@ -108,7 +108,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	if c.Verbose {
 		c.LogLevel = "debug"
 	}
-	log := c.Logger(os.Stderr)
+	log := c.Logger(con.Err)
 	c.Fit(log)
 	served := games.All
 	if c.Toy {
@@ -146,7 +146,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	c.watch(ctx, srv, end)
 	site.Ready() // before the line that says so: whoever reads it may ask at once
-	if err := json.NewEncoder(os.Stdout).Encode(ready); err != nil {
+	if err := json.NewEncoder(con.Out).Encode(ready); err != nil {
 		return errors.Join(err, closeAll(services))
 	}
 	<-ctx.Done()
