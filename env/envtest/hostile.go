@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Hostile are texts that strangers could write to do something to the terminal on which they are shown, by what that is.
+// Hostile are texts by which strangers could do something to the terminal that shows them, by what that is.
 var Hostile = map[string]string{
 	"colour":       "\x1b[31mred",
 	"clear":        "\x1b[2J\x1b[H",
