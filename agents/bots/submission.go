@@ -13,13 +13,16 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile"
 	"blockyard/env"
+	"blockyard/env/ansi"
 )
 
 // What the sources of a program are is the matter of package compile. A web page can compile nothing.
 var (
 	isSubmission = compile.Is
-	nameOf       = compile.Name
+	nameOf       = func(path string) string { return ansi.Plain(compile.Name(path), mostName) }
 )
+
+const mostName = 80 // bytes of a name and of a language that are shown
 
 // Submitted returns the agent that is the submission at a path, whatever its name.
 func Submitted(g *env.Game, path string) *Agent {
@@ -37,7 +40,7 @@ func (a *Agent) Prepare(ctx context.Context, into string, l compile.Limits) erro
 		uploads = host.Uploads
 	}
 	bot, err := compile.Submission(ctx, a.Spec, into, uploads, l)
-	a.Language, a.program = bot.Language, bot.Program
+	a.Language, a.program = ansi.Plain(bot.Language, mostName), bot.Program
 	return err
 }
 

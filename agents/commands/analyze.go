@@ -12,10 +12,12 @@ import (
 
 	"blockyard/agents/play/analyst"
 	"blockyard/datasets/program"
+	"blockyard/datasets/program/web"
 	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer"
 	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
+	"blockyard/env/ansi"
 	"blockyard/env/games"
 )
 
@@ -29,8 +31,7 @@ type analyzeCmd struct {
 	JSON    bool     `name:"json" xor:"web" help:"Print one line of JSON, as agents/JSON.md describes."`
 	Quiet   bool     `short:"q" help:"Print no progress bar."`
 	Web     bool     `xor:"web" help:"Show the games in a browser, with the best moves of every position."`
-	Listen  string   `default:"127.0.0.1:0" needs:"web" placeholder:"HOST:PORT" help:"address; port 0 selects a free one."`
-	Open    bool     `needs:"web" help:"open the page in the default browser."`
+	web.PageFlags
 }
 
 func (c *analyzeCmd) Run(ctx context.Context, con *console) error {
@@ -78,7 +79,7 @@ func replayed(err error, r *playback.Timeline) error {
 
 func (c *analyzeCmd) web(ctx context.Context, con *console) error {
 	a := &analyst.Analyst{Moves: c.Moves, First: c.Agent}
-	site := viewer.Site{Games: c.Records, Listen: c.Listen, Open: c.Open, Analyst: a}
+	site := viewer.Site{Games: c.Records, PageFlags: c.PageFlags, Analyst: a}
 	if len(c.Records) == 1 && (strings.Contains(c.Records[0], "#") || c.Game > 0) {
 		place, err := c.place(c.Records[0])
 		if err != nil {
@@ -88,6 +89,8 @@ func (c *analyzeCmd) web(ctx context.Context, con *console) error {
 	}
 	return site.Serve(ctx, con.Out, con.Err)
 }
+
+const mostName = 80 // bytes of a player's name that are shown
 
 // A recordPlace is a turn of a game in a file of records, or the whole game.
 type recordPlace struct {
@@ -167,7 +170,7 @@ func (t *positionText) String() string {
 }
 
 func writeSeat(b *strings.Builder, s *analysis.Seat) {
-	fmt.Fprintf(b, "\n%s (seat %d), %d legal moves", s.Player, s.Seat+1, s.Legal)
+	fmt.Fprintf(b, "\n%s (seat %d), %d legal moves", ansi.Plain(s.Player, mostName), s.Seat+1, s.Legal)
 	if s.Ranked < s.Legal {
 		fmt.Fprintf(b, ", of which the search has valued %d", s.Ranked)
 	}
@@ -230,7 +233,8 @@ func (t *gameText) String() string {
 		if p.Decisions > 0 {
 			share = fmt.Sprintf("%.0f %%", 100*float64(p.Best)/float64(p.Decisions))
 		}
-		rows = append(rows, fmt.Sprintf("%s (seat %d)\t%d\t%s\t%.3g", p.Player, p.Seat+1, p.Decisions, share, p.MeanLoss))
+		rows = append(rows, fmt.Sprintf("%s (seat %d)\t%d\t%s\t%.3g",
+			ansi.Plain(p.Player, mostName), p.Seat+1, p.Decisions, share, p.MeanLoss))
 	}
 	writeTable(&b, rows)
 	worst := slices.Clone(t.Decisions)
@@ -239,7 +243,7 @@ func (t *gameText) String() string {
 	for _, d := range worst[:min(t.most, len(worst))] {
 		if d.Loss > 0 {
 			rows = append(rows, fmt.Sprintf("%d\t%s (seat %d)\t%s\t%d of %d\t%s\t%s\t%s",
-				d.Turn, d.Player, d.Seat+1, d.Played, d.Rank, d.Legal, d.Worth, d.Lost, d.Best))
+				d.Turn, ansi.Plain(d.Player, mostName), d.Seat+1, d.Played, d.Rank, d.Legal, d.Worth, d.Lost, d.Best))
 		}
 	}
 	if len(rows) > 1 {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots"
+	"blockyard/datasets/program/web/webtest"
 	"blockyard/datasets/viewer/analysis"
 	"blockyard/env/blockbattle"
 )
@@ -144,6 +145,7 @@ func TestAnalyzeWeb(t *testing.T) {
 	require.NoError(t, err, errs.String())
 	home, place, _ := strings.Cut(strings.TrimSpace(line), "#")
 	require.Equal(t, "blockbattle.jsonl:1/32", place)
+	webtest.Refuses(t, strings.Trim(home, "htp:/"), "/", http.StatusOK)
 	ask := func(agent string) (int, string) {
 		reply, err := http.Get(home + "api/analysis?id=blockbattle.jsonl:1&turn=32&agent=" + url.QueryEscape(agent))
 		require.NoError(t, err)

@@ -17,6 +17,7 @@ import (
 	"blockyard/agents/contest/cage"
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
+	"blockyard/env/ansi"
 )
 
 // The exit statuses of agents cage that are not the command's, as those of timeout(1).
@@ -125,6 +126,9 @@ func (c *cageCmd) contain(ctx context.Context, con *console) (*cageReport, error
 	}
 	var wrote atomic.Int64
 	pass := func(to io.Writer) func(from io.Reader) {
+		if !program.Terminal(to) { // a file gets all bytes as they are
+			to = ansi.Styled(to)
+		}
 		return func(from io.Reader) {
 			n, _ := io.CopyN(to, from, int64(c.Output)<<20)
 			wrote.Add(n)

@@ -24,6 +24,7 @@ import (
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/ansi"
 	"blockyard/env/games"
 	"blockyard/env/wintetris"
 )
@@ -149,12 +150,12 @@ func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.
 	}
 }
 
-// showFrame shows a position, on a terminal in the place of the one before.
+// showFrame shows a position, which is text of our own, on a terminal in the place of the one before.
 func showFrame(w io.Writer, text string) error {
 	if program.Terminal(w) {
 		text = "\x1b[H\x1b[2J" + text
 	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(ansi.Styled(w), text)
 	return err
 }
 
@@ -232,7 +233,7 @@ func (p *people) open() error {
 			fmt.Fprintln(p.con.Out)
 		})
 		p.player.Raw, p.player.Colour = true, os.Getenv("NO_COLOR") == ""
-		p.player.Out = program.Raw{To: p.con.Out}
+		p.player.Out = program.Raw(p.con.Out)
 	}
 	p.player.Keys = human.NewKeys(p.con.In, p.player.Raw)
 	return nil
@@ -240,9 +241,8 @@ func (p *people) open() error {
 
 // webFlags are the flags of play for a person in a web browser.
 type webFlags struct {
-	Web    bool   `xor:"p4" help:"Play in a web browser: print the address of the page and serve it until interrupted."`
-	Listen string `needs:"web" placeholder:"HOST:PORT" help:"address; port 0 selects a free port. Default: 127.0.0.1:0."`
-	Open   bool   `needs:"web" help:"open the page in the default browser."`
+	Web bool `xor:"p4" help:"Play in a web browser: print the address of the page and serve it until interrupted."`
+	web.PageFlags
 }
 
 func (c *playCmd) web(ctx context.Context, con *console) error {
@@ -262,7 +262,7 @@ func (c *playCmd) web(ctx context.Context, con *console) error {
 	served := make(chan error, 1)
 	go func() {
 		defer stop()
-		served <- web.Serve(ctx, listener, webplay.NewServer(t, token), web.Limits{})
+		served <- web.Serve(ctx, listener, webplay.NewServer(t, token), web.Limits{Names: c.Names})
 	}()
 	err = t.Run(ctx)
 	stop()
@@ -278,7 +278,7 @@ func (c *playCmd) table(ctx context.Context) (t *webplay.Table, forget func(), e
 	if c.A == "" && c.B == "" && len(c.Agent) == 0 {
 		c.A = bots.Person
 	}
-	c.Listen, c.Record = cmp.Or(c.Listen, "127.0.0.1:0"), cmp.Or(c.Record, "played.jsonl")
+	c.Record = cmp.Or(c.Record, "played.jsonl")
 	m, agents, err := c.match()
 	if err != nil {
 		return nil, forget, err

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/program/web/webtest"
 )
 
 // TestPlayInTheBrowser: the command prints the address of a page, by which a person plays, and records the game when it is
@@ -29,6 +31,7 @@ func TestPlayInTheBrowser(t *testing.T) {
 	}()
 	address, token, ok := strings.Cut(strings.TrimSpace(<-out.line), "#")
 	require.True(t, ok)
+	webtest.Refuses(t, strings.Trim(address, "htp:/"), "/", http.StatusOK)
 	ask := func(method, path, body string) map[string]any {
 		r, err := http.NewRequestWithContext(ctx, method, address+path, strings.NewReader(body))
 		require.NoError(t, err)

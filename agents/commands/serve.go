@@ -77,7 +77,7 @@ func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 		Teams: teams.NewGuard(list), Clock: time.Duration(c.Seconds * float64(time.Second)), History: c.History,
 		Rounds: c.Rounds, Players: cmp.Or(c.Players, len(list)), Notice: c.Notice,
 		Practice: c.Practice, HistoryBytes: int64(c.HistoryMB) << 20,
-		Round: func(r server.Round) { _ = con.Print(c.JSON, r) }, Log: c.Logger(con.Err),
+		Round: func(r server.Round) { _ = con.Print(c.JSON, r) }, Names: c.Flags.Names, Log: c.Logger(con.Err),
 	}
 	if c.StartIn > 0 {
 		config.Start = time.Now().Add(c.StartIn)

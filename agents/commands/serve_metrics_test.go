@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program/ops/opstest"
+	"blockyard/datasets/program/web/webtest"
 )
 
 // The server of a contest shows what its clients do.
@@ -32,6 +33,8 @@ func TestServeDropbloxHTTP(t *testing.T) {
 	contest, site := address.FindString(out.String()), address.FindString(errs.String())
 	require.True(t, strings.HasPrefix(errs.String(), `{"time":`), errs.String())
 
+	webtest.Refuses(t, strings.TrimPrefix(site, "http://"), "/metrics", http.StatusOK)
+	webtest.Refuses(t, strings.TrimPrefix(contest, "http://"), "/create_practice_game", http.StatusMethodNotAllowed)
 	page := opstest.Scrape(t, site)
 	require.EqualValues(t, 1, page.Value(t, "blockyard_contest_teams"))
 	require.Zero(t, page.Value(t, "blockyard_contest_games_total", "practice"))

@@ -40,6 +40,7 @@ type tournamentCmd struct {
 	Seats   int               `placeholder:"N" help:"Entrants of a game of blocking, 2 to 4. Default: 2."`
 	Seed    uint64            `default:"1" help:"Seed of the whole tournament. Every game has a seed of its own."`
 	Listen  string            `placeholder:"HOST:PORT" help:"Serve the page at this address, until Ctrl-C."`
+	Names   web.Names         `name:"allowed-host" needs:"listen" placeholder:"NAME" help:"another name of it."`
 	Workers int               `default:"1" help:"Games, or tests, at the same time. They compete for the processors."`
 
 	BuildTime time.Duration `default:"2m" help:"Time to compile a submission."`
@@ -86,7 +87,7 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 		if err != nil {
 			return program.Usage(err)
 		}
-		go func() { served <- web.Serve(ctx, l, tournament.Handler(c.Out), web.Limits{}) }()
+		go func() { served <- web.Serve(ctx, l, tournament.Handler(c.Out), web.Limits{Names: c.Names}) }()
 	}
 	bar := con.Progress(c.Quiet || c.JSON, 0, "games")
 	defer bar.Close()

@@ -18,6 +18,7 @@ import (
 
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program"
+	"blockyard/datasets/program/web/webtest"
 )
 
 // entries are submissions for Block Battle: two that play, and five that do not take part.
@@ -197,6 +198,7 @@ func TestTournamentServesItsPage(t *testing.T) {
 		text, err := io.ReadAll(page.Body)
 		return err == nil && strings.Contains(string(text), "finished")
 	}, 10*time.Minute, 20*time.Millisecond)
+	webtest.Refuses(t, strings.Trim(address, "htp:/\n"), "/", http.StatusOK)
 	stop()
 	require.Zero(t, <-status)
 }

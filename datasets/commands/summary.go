@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"blockyard/datasets/program"
+	"blockyard/env/ansi"
 
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -193,8 +194,9 @@ func table(w io.Writer, lines map[string]*line) {
 	for _, name := range slices.Sorted(maps.Keys(lines)) {
 		l := lines[name]
 		sorted := slices.Sorted(slices.Values(l.scores))
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%+.3f\t%.1f\t%d\t%d\t%d\t\n", name, l.games, l.won, l.drawn, l.lost,
-			l.result/float64(l.games), mean(l.scores), percentile(sorted, 0), percentile(sorted, 50), percentile(sorted, 100))
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%+.3f\t%.1f\t%d\t%d\t%d\t\n",
+			ansi.Plain(name, 80), l.games, l.won, l.drawn, l.lost, l.result/float64(l.games), mean(l.scores),
+			percentile(sorted, 0), percentile(sorted, 50), percentile(sorted, 100))
 	}
 }
 

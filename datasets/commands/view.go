@@ -12,6 +12,7 @@ import (
 
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
+	"blockyard/datasets/program/web"
 	"blockyard/datasets/record"
 	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer"
@@ -29,9 +30,8 @@ type viewCmd struct {
 	From    int      `help:"Start at this turn." placeholder:"N"`
 	NoColor bool     `help:"Print without colours." env:"NO_COLOR"`
 
-	Web    bool   `xor:"way" help:"Show the games in a web browser: print the page's address, serve until interrupted."`
-	Listen string `needs:"web" help:"address; port 0 selects a free port." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
-	Open   bool   `needs:"web" help:"open the page in the default browser."`
+	Web bool `xor:"way" help:"Show the games in a web browser: print the page's address, serve until interrupted."`
+	web.PageFlags
 
 	Live  string `needs:"web" help:"${view_live}" placeholder:"HOST:PORT"`
 	Token string `needs:"live" help:"${view_token}" env:"BLOCKYARD_TOKEN" placeholder:"TEXT"`
@@ -114,7 +114,7 @@ func (c *viewCmd) web(std *program.Console) error {
 	}
 	ctx, stop := program.Context()
 	defer stop()
-	site := viewer.Site{Games: c.Games, Turn: c.From, Listen: c.Listen, Open: c.Open}
+	site := viewer.Site{Games: c.Games, Turn: c.From, PageFlags: c.PageFlags}
 	return site.Serve(ctx, std.Out, std.Err)
 }
 
@@ -125,7 +125,7 @@ func (c *viewCmd) live(std *program.Console) error {
 	}
 	ctx, stop := program.Context()
 	defer stop()
-	page := viewer.Live{Address: c.Live, Token: c.Token, Listen: c.Listen, Open: c.Open}
+	page := viewer.Live{Address: c.Live, Token: c.Token, PageFlags: c.PageFlags}
 	return page.Serve(ctx, std.Out, std.Err)
 }
 
@@ -133,6 +133,7 @@ const (
 	clearScreen = "\x1b[H\x1b[2J"
 	altScreen   = "\x1b[?1049h\x1b[?25l"
 	mainScreen  = "\x1b[?25h\x1b[?1049l"
+	mostText    = 1000 // bytes of a line beside the boards
 )
 
 // A screen draws the positions of a timeline in a terminal.
@@ -147,17 +148,17 @@ func (v *screen) show(w io.Writer) error {
 	var out strings.Builder
 	r := v.timeline
 	r.Show(&v.frame)
-	players := strings.Join(r.Rec.Agents, " – ")
-	fmt.Fprintf(&out, "%s  %s  %s  turn %d of %d\n", v.name, r.Rec.Game, players, r.At(), r.Len()-1)
+	text := fmt.Sprintf("%s  %s  %s", v.name, r.Rec.Game, strings.Join(r.Rec.Agents, " – "))
+	fmt.Fprintf(&out, "%s  turn %d of %d\n", ansi.Plain(text, mostText), r.At(), r.Len()-1)
 	if v.colour {
 		out.WriteString(ansi.Frame(&v.frame))
 	} else {
 		out.WriteString(v.frame.String())
 	}
 	for _, line := range notes(r) {
-		fmt.Fprintln(&out, line)
+		fmt.Fprintln(&out, ansi.Plain(line, mostText))
 	}
-	_, err := io.WriteString(w, out.String())
+	_, err := io.WriteString(ansi.Styled(w), out.String())
 	return err
 }
 
@@ -207,16 +208,16 @@ func (v *screen) interact(std *program.Console) error {
 		return err
 	}
 	defer func() { _ = term.Restore(fd, old) }()
-	fmt.Fprint(std.Out, altScreen)
-	defer fmt.Fprint(std.Out, mainScreen)
-	return v.browse(std.In, program.Raw{To: std.Out})
+	fmt.Fprint(ansi.Styled(std.Out), altScreen)
+	defer fmt.Fprint(ansi.Styled(std.Out), mainScreen)
+	return v.browse(std.In, program.Raw(std.Out))
 }
 
 // browse shows positions as keys ask for, until the key to quit or the end of in.
 func (v *screen) browse(in io.Reader, out io.Writer) error {
 	keys := make([]byte, 16)
 	for {
-		if _, err := io.WriteString(out, clearScreen); err != nil {
+		if _, err := io.WriteString(ansi.Styled(out), clearScreen); err != nil {
 			return err
 		}
 		if err := v.show(out); err != nil {

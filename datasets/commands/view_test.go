@@ -8,14 +8,19 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"blockyard/datasets/program"
+	"blockyard/datasets/record"
 	"blockyard/datasets/record/jsonl"
 	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 
 	"github.com/stretchr/testify/require"
@@ -87,7 +92,7 @@ func TestBrowseFollowsKeys(t *testing.T) {
 	var out bytes.Buffer
 	v := &screen{timeline: r, name: "x", colour: true}
 	pressed := keys{" ", "\x1b[C", "\x1b[D", "\x1b[B", "G", " ", "\x1b[A", "g", "?", "q", " "}
-	require.NoError(t, v.browse(&pressed, program.Raw{To: &out}))
+	require.NoError(t, v.browse(&pressed, program.Raw(&out)))
 	require.Equal(t, keys{" "}, pressed, "q leaves")
 	var at []string
 	for _, screen := range strings.Split(out.String(), clearScreen)[1:] {
@@ -203,4 +208,46 @@ func TestViewShowsWhatIsNewestHere(t *testing.T) {
 	require.Zero(t, status, errs)
 	require.Equal(t, "showing history, the newest here\nshowing history/0_1600000000, the newest in history\n", errs)
 	require.Contains(t, out, "history/0_1600000000  dropblox  dropblox_ai  turn 2 of 2\n")
+}
+
+// Names in a foreign record, and the name of its file, do nothing to the terminal, whichever command shows them.
+func TestForeignNames(t *testing.T) {
+	rec, _, err := viewer.ReadGame(t.Context(), sample, 1, jsonl.MaxBytes)
+	require.NoError(t, err)
+	for name, text := range envtest.Hostile {
+		rec.Agents = []string{text, "exec:" + text}
+		file := filepath.Join(t.TempDir(), strings.ReplaceAll(text, "/", "|")+"x.jsonl")
+		if strings.Contains(file, "\x00") || !utf8.ValidString(file) {
+			file = write(t, "x.jsonl", "")
+		}
+		w, err := record.Create(file)
+		require.NoError(t, err)
+		require.NoError(t, w.Write(rec))
+		require.NoError(t, w.Close())
+		for _, command := range []string{"view", "stat", "check"} {
+			status, out, errs := call(command, file)
+			require.Zero(t, status, "%s: %s: %s", name, command, errs)
+			if name == "another line" && command == "check" {
+				continue // it begins a line with the name that the user has typed
+			}
+			envtest.Harmless(t, out+errs)
+		}
+		game, err := games.Lookup(rec.Game)
+		require.NoError(t, err)
+		timeline, err := playback.Whole(t.Context(), game, rec)
+		require.NoError(t, err)
+		var out strings.Builder
+		v := &screen{timeline: timeline, name: file, colour: true}
+		require.NoError(t, v.browse(&keys{"q"}, program.Raw(&out)))
+		own := regexp.MustCompile(`\x1b\[([0-9;]*m|H|2J)|\r\n`)
+		envtest.Harmless(t, own.ReplaceAllString(strings.TrimPrefix(out.String(), clearScreen), "\n"))
+		require.NotContains(t, out.String()[len(clearScreen):], clearScreen)
+		require.NotContains(t, out.String(), "\x1b[31m")
+
+		broken := write(t, "broken.jsonl", `{"game":`+strconv.Quote("x")+`,"agents":[`+text+"\n")
+		for _, command := range []string{"view", "stat", "check"} {
+			_, out, errs := call(command, broken)
+			envtest.Harmless(t, out+errs)
+		}
+	}
 }

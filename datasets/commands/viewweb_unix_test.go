@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"blockyard/datasets/program"
+	"blockyard/datasets/program/web/webtest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -28,6 +29,7 @@ func TestViewWeb(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+/#blockbattle\.jsonl:1/7\n$`, line)
 	address, _, _ := strings.Cut(line, "#")
+	webtest.Refuses(t, strings.Trim(address, "htp:/"), "/", http.StatusOK)
 	reply, err := http.Get(address)
 	require.NoError(t, err)
 	page, err := io.ReadAll(reply.Body)

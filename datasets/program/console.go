@@ -12,12 +12,18 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"blockyard/env/ansi"
 )
 
-// A Console is the streams of a command: those of the process, or others in tests.
+// A Console is what a command reads and writes. Of a command that runs, Out and Err are ansi.Writers.
 type Console struct {
 	In       io.Reader
 	Out, Err io.Writer
+}
+
+func (con *Console) plain() *Console {
+	return &Console{con.In, &ansi.Writer{To: con.Out}, &ansi.Writer{To: con.Err}}
 }
 
 // An output is the standard output. It keeps the first error, because many commands print without looking at errors.
@@ -56,12 +62,13 @@ func Terminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Raw adds the carriage returns that a terminal in raw mode needs.
-type Raw struct{ To io.Writer }
+// Raw returns an output for a terminal in raw mode: it adds the carriage returns that it needs.
+func Raw(out io.Writer) io.Writer { return &ansi.Writer{To: raw{ansi.Styled(out)}} }
 
-// Write implements io.Writer. It writes a carriage return before every line feed, as a terminal in raw mode needs.
-func (r Raw) Write(b []byte) (int, error) {
-	_, err := io.WriteString(r.To, strings.ReplaceAll(string(b), "\n", "\r\n"))
+type raw struct{ to io.Writer }
+
+func (r raw) Write(b []byte) (int, error) {
+	_, err := io.WriteString(r.to, strings.ReplaceAll(string(b), "\n", "\r\n"))
 	return len(b), err
 }
 
@@ -83,7 +90,7 @@ type Bar struct{ *progressbar.ProgressBar }
 // unit, the bar shows the share alone. It shows nothing if quiet is set or out is not a terminal.
 func NewBar(out io.Writer, quiet bool, total int, unit string) Bar {
 	options := []progressbar.Option{
-		progressbar.OptionSetVisibility(!quiet && Terminal(out)), progressbar.OptionSetWriter(out),
+		progressbar.OptionSetVisibility(!quiet && Terminal(out)), progressbar.OptionSetWriter(ansi.Styled(out)),
 		progressbar.OptionThrottle(100 * time.Millisecond), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth(),
 	}
@@ -100,6 +107,8 @@ func NewBar(out io.Writer, quiet bool, total int, unit string) Bar {
 
 // Set shows that n units are done. It ignores errors of a terminal that cannot be written to.
 func (b Bar) Set(n int) { _ = b.ProgressBar.Set(n) }
+
+func (b Bar) Describe(text string) { b.ProgressBar.Describe(ansi.Plain(text, 200)) }
 
 // Describef shows a text before the bar, formatted as by fmt.Sprintf.
 func (b Bar) Describef(format string, args ...any) { b.Describe(fmt.Sprintf(format, args...)) }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
 	"os"
 	"os/signal"
 	"reflect"
@@ -64,7 +65,9 @@ func (p *Program) Main() int {
 	stop := func() {}
 	defer func() { stop() }()
 	out := &output{file: os.Stdout}
-	status := p.run(os.Args[1:], &Console{os.Stdin, out, os.Stderr}, kong.BindToProvider(
+	con := &Console{os.Stdin, out, os.Stderr}
+	log.SetOutput(con.plain().Err) // of libraries
+	status := p.run(os.Args[1:], con, kong.BindToProvider(
 		func() (ctx context.Context, err error) {
 			ctx, stop = Context()
 			return ctx, nil
@@ -83,7 +86,8 @@ func (p *Program) Run(ctx context.Context, args []string, con *Console) int {
 
 // Parse parses a command line without running its command.
 func (p *Program) Parse(ctx context.Context, args []string) (*kong.Context, error) {
-	parser, err := p.parser(&Console{os.Stdin, io.Discard, io.Discard}, kong.BindTo(ctx, (*context.Context)(nil)))
+	con := &Console{os.Stdin, os.Stdout, os.Stderr}
+	parser, err := p.parser(con.plain(), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +106,7 @@ func (p *Program) parser(con *Console, more ...kong.Option) (*kong.Kong, error) 
 }
 
 func (p *Program) run(args []string, con *Console, context kong.Option) int {
-	name, status := Called(p.Name), -1
+	name, status, con := Called(p.Name), -1, con.plain()
 	parser, err := p.parser(con, context, kong.Exit(func(code int) { status = code }))
 	if err != nil {
 		fmt.Fprintln(con.Err, name+":", err)

@@ -57,7 +57,7 @@ func analysed(t *testing.T) (http.Handler, *counting) {
 	l, err := NewLibrary([]string{dir})
 	require.NoError(t, err)
 	a := new(counting)
-	return NewServer(l, a, true), a
+	return NewServer(l, a), a
 }
 
 // The panel lists the moves of every seat that has to choose, shows them on the board, and finds the largest losses.

@@ -67,7 +67,7 @@ func TestViewerHearsThatNobodyWaits(t *testing.T) {
 	writeBomb(t, dir+"/deep.jsonl.gz", line, 1<<10, string(game))
 	l, err := NewLibrary([]string{dir})
 	require.NoError(t, err)
-	s := NewServer(l, nil, true)
+	s := NewServer(l, nil)
 	deep := &entry{ID: "deep", Game: "blocking", file: "deep.jsonl.gz", path: dir + "/deep.jsonl.gz", number: 1025,
 		line: 1025, offset: int64(len(line)) << 10}
 	l.mu.Lock()

@@ -17,7 +17,7 @@ type tab struct{ *webtest.Tab }
 func browse(t *testing.T, paths ...string) *tab {
 	l, err := NewLibrary(paths)
 	require.NoError(t, err)
-	return browseAt(t, NewServer(l, nil, true))
+	return browseAt(t, NewServer(l, nil))
 }
 
 // browseAt opens a browser on a server.

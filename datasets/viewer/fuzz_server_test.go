@@ -17,7 +17,7 @@ func FuzzServer(f *testing.F) {
 	copyFile(f, "testdata/blocking4.jsonl", dir+"/blocking4.jsonl")
 	l, err := NewLibrary([]string{dir})
 	require.NoError(f, err)
-	s := NewServer(l, new(counting), true)
+	s := NewServer(l, new(counting))
 	paths := []string{"/api/games", "/api/game", "/api/frames", "/api/marked", "/api/analysis", "/"}
 	f.Add(uint8(0), "from=0&count=5&q=blocking", "")
 	f.Add(uint8(1), "id=GAME&known=3", "")

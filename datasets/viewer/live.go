@@ -23,8 +23,7 @@ import (
 type Live struct {
 	Address string // HOST:PORT of --watch
 	Token   string // of the clients whose games are shown; may be empty if the server has no tokens
-	Listen  string // address of the page; port 0 selects a free one
-	Open    bool   // open the page in the default browser
+	web.PageFlags
 
 	mu    sync.Mutex // one request to the server at a time
 	last  []byte     // the server's answer, or
@@ -48,7 +47,7 @@ func (l *Live) Serve(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return web.Serve(ctx, listener, guarded(l.routes(), web.OnLoopback(listener.Addr())), web.Limits{})
+	return web.Serve(ctx, listener, protected(l.routes()), web.Limits{Names: l.Names})
 }
 
 // busy is the error of a server that many watch.

@@ -1,10 +1,12 @@
 package viewer
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -105,8 +107,23 @@ func TestLiveAsksRarely(t *testing.T) {
 	for address, want := range map[string]string{
 		server.URL: "requires a token", "127.0.0.1:1": "does a server run there", "%": "want HOST:PORT",
 	} {
-		live := Live{Address: address, Token: "wrong", Listen: "127.0.0.1:0"}
+		live := Live{Address: address, Token: "wrong", PageFlags: web.PageFlags{Listen: "127.0.0.1:0"}}
 		require.ErrorContains(t, live.Serve(context.Background(), &out, &out), want)
 	}
 	require.Empty(t, out.String())
+}
+
+// No web page of another site sees the games.
+func TestLiveRefusesForeignPages(t *testing.T) {
+	address := shows(t, "blocking", new(atomic.Int64)).URL
+	live := Live{Address: address, Token: "secret", PageFlags: web.PageFlags{Listen: "127.0.0.1:0"}}
+	ctx, stop := context.WithCancel(t.Context())
+	in, out := io.Pipe()
+	ended := make(chan error)
+	go func() { ended <- live.Serve(ctx, out, io.Discard) }()
+	line, err := bufio.NewReader(in).ReadString('\n')
+	require.NoError(t, err)
+	webtest.Refuses(t, strings.Trim(line, "htp:/\n"), "/api/live?count=1", http.StatusOK)
+	stop()
+	require.NoError(t, <-ended)
 }

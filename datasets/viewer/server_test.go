@@ -72,7 +72,7 @@ type client struct {
 func serve(t *testing.T, paths ...string) *client {
 	l, err := NewLibrary(paths)
 	require.NoError(t, err)
-	return serveAt(t, NewServer(l, nil, true))
+	return serveAt(t, NewServer(l, nil))
 }
 
 func serveAt(t *testing.T, handler http.Handler) *client {
@@ -224,17 +224,10 @@ func TestRefusals(t *testing.T) {
 	}
 	require.Contains(t, c.refused("/api/games?count=100000", 400), "from 1 to 500")
 	require.Empty(t, c.frames("blocking.jsonl:1", 1<<30, 256).Frames)
-	for host, status := range map[string]int{
-		"evil.example": 403, "evil.example:80": 403, "127.0.0.1.evil.example": 403,
-		"localhost:1": 200, "127.0.0.1": 200, "[::1]:9": 200,
-	} {
-		r := httptest.NewRequest("GET", "/api/games", nil)
-		r.Host = host
-		w := httptest.NewRecorder()
-		c.Config.Handler.ServeHTTP(w, r)
-		require.Equal(t, status, w.Code, host)
-		require.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'none'")
-	}
+	w := httptest.NewRecorder()
+	c.Config.Handler.ServeHTTP(w, httptest.NewRequest("GET", "/api/games", nil))
+	require.Equal(t, 200, w.Code)
+	require.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'none'")
 	_, err := NewLibrary([]string{filepath.Join(dir, "none")})
 	require.ErrorContains(t, err, "no such file")
 }

@@ -25,9 +25,8 @@ import (
 type Site struct {
 	Games   []string         // files of records, folders of them, history folders; "FILE#GAME" is a game of a file
 	Turn    int              // to open the page at, with a single game
-	Listen  string           // address; port 0 selects a free one
-	Open    bool             // open the page in the default browser
 	Analyst analysis.Analyst // nil if there is none
+	web.PageFlags
 }
 
 // Serve prints the address of the page on out and serves it until ctx is done.
@@ -47,8 +46,7 @@ func (s *Site) Serve(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	server := NewServer(library, s.Analyst, web.OnLoopback(listener.Addr()))
-	return web.Serve(ctx, listener, server, web.Limits{})
+	return web.Serve(ctx, listener, NewServer(library, s.Analyst), web.Limits{Names: s.Names})
 }
 
 // places returns the paths of the games without their numbers. If the site is one game with a number or a
@@ -85,16 +83,15 @@ func FileAndNumber(game string) (file string, n int, err error) {
 	return game[:at], n, nil
 }
 
-// NewServer serves the games of a library, with analyses if there is an analyst. A local server accepts only
-// requests to localhost, so that a page from elsewhere cannot reach it under a host name of its own (DNS rebinding).
-func NewServer(l *Library, analyst analysis.Analyst, local bool) http.Handler {
+// NewServer serves the games of a library, with analyses if there is an analyst.
+func NewServer(l *Library, analyst analysis.Analyst) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(PageFiles()))
 	// Browsers request this icon for responses that are not pages.
 	mux.Handle("GET /favicon.ico", http.RedirectHandler("/icon.svg", http.StatusMovedPermanently))
 	mux.HandleFunc("GET /rules/{game}", Rules)
 	web.Handle(mux, Answers(l, analyst), 0)
-	return guarded(gzhttp.GzipHandler(mux), local)
+	return protected(gzhttp.GzipHandler(mux))
 }
 
 // Rules responds with the rules of the game in the path, as people read them.
@@ -108,14 +105,10 @@ func Rules(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, games.Rules(g)) // who asked may be gone
 }
 
-// guarded lets a page load from its own server only. If it is local, it accepts only requests to localhost.
-func guarded(next http.Handler, local bool) http.Handler {
+// protected lets a page load from its own server only.
+func protected(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		web.Protect(w.Header())
-		if local && !web.Loopback(r.Host) {
-			http.Error(w, "this viewer accepts requests to 127.0.0.1 and localhost only", http.StatusForbidden)
-			return
-		}
 		next.ServeHTTP(w, r)
 	})
 }

@@ -1,5 +1,13 @@
-// Package ansi paints a Frame for a terminal with 256 colours, and makes texts of others harmless to one. The server's
-// text rendering and the terminal viewer share it.
+// Package ansi is the way to a terminal: it paints a Frame in 256 colours, and makes text harmless.
+//
+// Much of what the programs print is written by others: names in records, the language that a submission claims, the
+// standard error of a bot, the errors of a server or worker. Control sequences in it could rewrite what stands above,
+// set the title, write to the clipboard, or make the terminal answer as if the user had typed, perhaps only when
+// somebody prints a log. A call at every place that prints foreign text would have to be remembered at each. Instead,
+// the standard streams of the programs (package program) and the logs of games are Writers, and what the programs style
+// themselves is written to Styled, the only way around one; env/once_test.go says who may use it and the streams. What
+// a Writer cannot know is where a foreign text ends: a name or a reason goes through Plain, so that it cannot forge
+// another line of a table.
 package ansi
 
 import (
@@ -53,18 +61,4 @@ func row(out *strings.Builder, b *env.Board, y int) {
 		}
 		out.WriteString(text)
 	}
-}
-
-// Plain returns a text that somebody else wrote as one line for people: at most so many bytes, without control
-// characters, by which a text could change what a terminal shows.
-func Plain(text string, most int) string {
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if !strconv.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "?"))
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/datasets/program/web/webtest"
 	"blockyard/rpc/session/limits"
 
 	"github.com/stretchr/testify/require"
@@ -28,6 +29,7 @@ func TestMetrics(t *testing.T) {
 	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--http", "127.0.0.1:0", "--token-file", file)
 	status, _ := opstest.Get(t, p.http+"/readyz")
 	require.Equal(t, http.StatusOK, status)
+	webtest.Refuses(t, strings.TrimPrefix(p.http, "http://"), "/metrics", http.StatusOK)
 	before := opstest.Scrape(t, p.http)
 	require.Zero(t, before.Value(t, "blockyard_server_steps_total"))
 	require.Zero(t, before.Value(t, "blockyard_server_errors_total", "301", "bad_params"))

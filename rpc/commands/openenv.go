@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"blockyard/agents/bots"
+	"blockyard/datasets/program/web"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
@@ -27,7 +28,6 @@ type openEnvFlags struct {
 	IllegalPenalty float64       `placeholder:"NUMBER" default:"0.1" help:"${illegal_penalty_help}"`
 	StepLimit      int           `placeholder:"N" help:"${step_limit_help}"`
 	Idle           time.Duration `placeholder:"DURATION" default:"${openenv_idle}" help:"${idle_help}"`
-	OpenEnvHost    []string      `name:"openenv-host" placeholder:"NAME" help:"${openenv_host_help}"`
 }
 
 // openEnvAddress returns the address as listen.Listen wants it.
@@ -50,7 +50,8 @@ func openEnvURL(address string) string {
 }
 
 // openEnv returns the server of --openenv, nil without it. forget removes what its opponents were compiled to.
-func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served []*env.Game, log *slog.Logger) (
+func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served []*env.Game, names web.Names,
+	log *slog.Logger) (
 	_ *openenv.Server, forget func(), err error) {
 	forget = func() {}
 	if f.OpenEnv == "" {
@@ -81,7 +82,7 @@ func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served [
 	text, err := openenv.New(openenv.Config{
 		Game: g, Seats: f.Seats, Seat: f.Seat, Opponent: vec.AgentFactory(opponent), Opponents: opponents,
 		Reward: f.Reward, Penalty: f.IllegalPenalty, StepLimit: f.StepLimit, Rules: games.Rules(g), Version: version,
-		Values: values, Unit: unit, Guests: srv, Hosts: f.OpenEnvHost, Idle: f.Idle, Log: log,
+		Values: values, Unit: unit, Guests: srv, Names: names, Idle: f.Idle, Log: log,
 	})
 	return text, forget, err
 }

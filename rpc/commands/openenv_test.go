@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/program"
+	"blockyard/datasets/program/web/webtest"
 )
 
 // post sends JSON and returns the answer.
@@ -31,7 +34,8 @@ func TestServeOpenEnv(t *testing.T) {
 		"--reward", "score", "--step-limit", "2", "--drain", "2m")
 	require.Empty(t, p.ready)
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, p.openenv)
-	require.NoError(t, health(t.Context(), p.openenv+"/health?"))
+	require.NoError(t, health(t.Context(), p.openenv+"/health?", &program.Console{Out: io.Discard}))
+	webtest.Refuses(t, strings.TrimPrefix(p.openenv, "http://"), "/health", http.StatusOK)
 	status, _ := post(t, p.openenv+"/reset", `{"seed": 1}`)
 	require.Equal(t, http.StatusOK, status)
 	status, r := post(t, p.openenv+"/step", `{"action": {"type": "call_tool", "tool_name": "children",
@@ -54,14 +58,15 @@ func TestServeOpenEnv(t *testing.T) {
 
 // What --openenv cannot serve is refused when the server starts.
 func TestOpenEnvRefuses(t *testing.T) {
-	for _, args := range []string{"", "--openenv 127.0.0.1:0", "--listen tcp:127.0.0.1:0 --game wintetris"} {
+	for _, args := range []string{"", "--openenv 127.0.0.1:0", "--listen tcp:127.0.0.1:0 --game wintetris",
+		"--openenv 127.0.0.1:0 --game wintetris --allowed-host a:80"} {
 		require.Equal(t, 2, run(t.Context(), append([]string{"serve"}, strings.Fields(args)...)), args)
 	}
 	for _, args := range []string{
 		"--openenv 127.0.0.1:0 --game chess", "--openenv 127.0.0.1:0 --game wintetris --seat 1",
 		"--openenv 127.0.0.1:0 --game blockbattle --opponents smith", "--openenv 127.0.0.1:0 --game blockbattle --seats 3",
 		"--openenv 0.0.0.0:0 --game wintetris", "--openenv 127.0.0.1:0 --game wintetris --idle 1ms",
-		"--openenv 127.0.0.1:0 --game wintetris --openenv-host a:80", "--openenv nowhere --game wintetris",
+		"--openenv nowhere --game wintetris",
 		"--openenv tls:127.0.0.1:0 --game wintetris", "--openenv 127.0.0.1:0 --game wintetris --illegal-penalty=-1", "--openenv 127.0.0.1:0 --game wintetris --step-limit=-1",
 	} {
 		require.Equal(t, 1, run(t.Context(), append([]string{"serve"}, strings.Fields(args)...)), args)

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
+	"blockyard/datasets/program"
 	"blockyard/rpc/server/listen"
 	"blockyard/rpc/wire/client"
 )
@@ -27,7 +27,7 @@ func (*pingCmd) Help() string {
 }
 
 // health asks for /healthz of a server with --http. Containers without a shell check their health so.
-func health(ctx context.Context, address string) error {
+func health(ctx context.Context, address string, con *program.Console) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+"/healthz", nil)
@@ -42,14 +42,14 @@ func health(ctx context.Context, address string) error {
 	if reply.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answers %s, want 200 OK: is it the address of --http?", q.URL, reply.Status)
 	}
-	fmt.Println(q.URL, "answers", reply.Status)
-	return nil
+	_, err = fmt.Fprintln(con.Out, q.URL, "answers", reply.Status)
+	return err
 }
 
 // Run prints the round-trip time and the statistics of the server.
-func (c *pingCmd) Run(ctx context.Context) error {
+func (c *pingCmd) Run(ctx context.Context, con *program.Console) error {
 	if strings.HasPrefix(c.Address, "http://") {
-		return health(ctx, c.Address)
+		return health(ctx, c.Address, con)
 	}
 	var trust *tls.Config
 	if c.CA != "" {
@@ -73,8 +73,8 @@ func (c *pingCmd) Run(ctx context.Context) error {
 	if err := conn.Call("stats", &stats); err != nil {
 		return err
 	}
-	fmt.Printf("%s answers in %v\n", c.Address, took)
-	out := json.NewEncoder(os.Stdout)
+	fmt.Fprintf(con.Out, "%s answers in %v\n", c.Address, took)
+	out := json.NewEncoder(con.Out)
 	out.SetIndent("", "  ")
 	return out.Encode(stats)
 }

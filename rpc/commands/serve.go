@@ -87,7 +87,7 @@ func (c *serveCmd) Validate() error {
 }
 
 // Run serves until ctx ends, a listener fails, or --parent-death or --idle-exit applies.
-func (c *serveCmd) Run(ctx context.Context) error {
+func (c *serveCmd) Run(ctx context.Context, con *program.Console) error {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return errors.New("this machine is big endian, but slabs are little endian and sent without conversion: " +
 			"run the server on a little-endian machine")
@@ -109,7 +109,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	if c.Verbose {
 		c.LogLevel = "debug"
 	}
-	log := c.Logger(os.Stderr)
+	log := c.Logger(con.Err)
 	c.Fit(log)
 	served := games.All
 	if c.Toy {
@@ -124,7 +124,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer site.Close()
-	text, forget, err := c.openEnv(ctx, srv, served, log)
+	text, forget, err := c.openEnv(ctx, srv, served, c.Flags.Names, log)
 	defer forget()
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	defer end(nil)
 	ready := &ready{Ready: []string{}, PID: os.Getpid(), Proto: server.Protocol, Version: version, HTTP: site.URL()}
 	services, err := c.listen(tokens, ready, srv.Serve, text.Serve,
-		func(l net.Listener) error { return watch.NewHandler(srv).Serve(ctx, l, log) })
+		func(l net.Listener) error { return watch.NewHandler(srv).Serve(ctx, l, c.Flags.Names, log) })
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	c.watch(ctx, srv, end)
 	site.Ready() // before the line that says so: whoever reads it may ask at once
-	if err := json.NewEncoder(os.Stdout).Encode(ready); err != nil {
+	if err := json.NewEncoder(con.Out).Encode(ready); err != nil {
 		return errors.Join(err, closeAll(services))
 	}
 	<-ctx.Done()

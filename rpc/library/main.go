@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"blockyard/env/ansi"
 	"blockyard/env/games"
 	"blockyard/rpc/server"
 	"blockyard/rpc/session/limits"
@@ -29,7 +30,7 @@ var version = "of unknown version"
 var started = sync.OnceValue(func() *server.Server {
 	l := limits.DefaultLimits()
 	l.MaxSessions, l.MaxHandles, l.MaxMemory = 4096, 4096, 1<<40
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := slog.New(slog.NewTextHandler(&ansi.Writer{To: os.Stderr}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return server.New(server.Config{Games: games.All, Version: version, Trusted: true, Limits: l, Log: log}.WithBots())
 })
 

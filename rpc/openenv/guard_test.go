@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/datasets/program/web"
 	"blockyard/rpc/session/limits"
 
 	"github.com/coder/websocket"
@@ -20,7 +21,7 @@ import (
 
 // A web page of another site reaches nothing, neither by its Origin nor, after DNS rebinding, by its Host.
 func TestWebPagesAreRefused(t *testing.T) {
-	w := start(t, "wintetris", server.Config{}, func(c *Config) { c.Hosts = []string{"games.example.org"} })
+	w := start(t, "wintetris", server.Config{}, func(c *Config) { c.Names = web.Names{"games.example.org"} })
 	own := strings.TrimPrefix(w.url, "http://")
 	for _, c := range []struct {
 		host, origin string

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -28,7 +27,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /state", s.door(s.getState))
 	mux.HandleFunc("GET /ws", s.known(s.websocket))
 	mux.HandleFunc("/mcp", s.known(s.serveMCP))
-	return s.guard(mux)
+	return mux
 }
 
 // door answers requests with what do returns for their body.
@@ -116,24 +115,6 @@ func (s *Server) answer(w http.ResponseWriter, value any, err error) {
 }
 
 func (s *Server) refuse(w http.ResponseWriter, err error) { s.answer(w, nil, err) }
-
-// guard refuses requests that a web page of another site has made a browser send: those with its Origin, and, after
-// DNS rebinding, those with its Host. An IP address as Host cannot come from DNS.
-func (s *Server) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !web.OwnHost(r.Host, s.c.Hosts...) {
-			s.refuse(w, &failure{http.StatusForbidden, "", fmt.Errorf("this server is not called %.80q: "+
-				"use its IP address or localhost, or start it with --openenv-host NAME", r.Host)})
-			return
-		}
-		origin := r.Header.Get("Origin")
-		if u, err := url.Parse(origin); origin != "" && (err != nil || !strings.EqualFold(u.Host, r.Host)) {
-			s.refuse(w, &failure{http.StatusForbidden, "", fmt.Errorf("web pages of %.80q may not use this server", origin)})
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
 
 // known answers requests without a token with 401, if the server has any.
 func (s *Server) known(next http.HandlerFunc) http.HandlerFunc {

@@ -31,7 +31,7 @@ func (s *Server) newMCP() {
 	quiet := slog.New(slog.DiscardHandler) // it logs every connection that ends early as an error
 	s.mcpHTTP = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.mcp },
 		&mcp.StreamableHTTPOptions{JSONResponse: true, SessionTimeout: s.c.Idle, Logger: quiet,
-			MaxRequestBodyBytes: int64(s.limits.MaxMessage), DisableLocalhostProtection: true}) // guard protects
+			MaxRequestBodyBytes: int64(s.limits.MaxMessage), DisableLocalhostProtection: true}) // package web protects
 }
 
 // serveMCP serves /mcp: MCP to clients that speak its transport, otherwise plain JSON-RPC.

@@ -9,8 +9,7 @@
 // All of them play sessions (session.go). A session is one game in a vec.Env and a server.Guest: it counts towards the
 // limits of the server and of its token, and is closed when nobody has used it for Config.Idle.
 //
-// Web pages cannot reach a game (guard in http.go): a request with the Host of a name that is not ours, as after DNS
-// rebinding, or with the Origin of another site is refused.
+// Web pages of other sites cannot reach a game, as package web promises.
 package openenv
 
 import (
@@ -22,7 +21,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,7 +63,8 @@ func New(c Config) (*Server, error) {
 	s.newMCP()
 	most := connections * s.limits.MaxSessions
 	s.http = web.NewServer(s.Handler(), web.Limits{Header: s.limits.HelloTimeout, Read: -1, Write: -1,
-		Idle: s.limits.FrameTimeout, HeaderBytes: 16 << 10, Strangers: most, Members: most, PerMember: most, Log: c.Log})
+		Idle: s.limits.FrameTimeout, HeaderBytes: 16 << 10, Strangers: most, Members: most, PerMember: most, Names: c.Names,
+		Log: c.Log})
 	return s, nil
 }
 
@@ -129,7 +128,7 @@ type Config struct {
 	Unit   string // of Values, for people
 
 	Guests *server.Server // counts the sessions, and knows limits and tokens
-	Hosts  []string       // names of this server besides localhost and IP addresses, for the Host header
+	Names  web.Names      // by which clients call this server; see package web
 	Idle   time.Duration  // after which a session that nobody uses is closed
 	Log    *slog.Logger
 }
@@ -168,12 +167,7 @@ func (c Config) check() (Config, error) {
 	case !(c.Penalty >= 0) || math.IsInf(c.Penalty, 0):
 		return c, fmt.Errorf("the penalty of an illegal move is %v, want a number of at least 0", c.Penalty)
 	}
-	for _, h := range c.Hosts {
-		if h == "" || strings.ContainsAny(h, ":/ ") {
-			return c, fmt.Errorf("host %q: want a name without a port, such as games.example.org", h)
-		}
-	}
-	return c, nil
+	return c, c.Names.Validate()
 }
 
 func (c *Config) checkSeat(seat int) error {

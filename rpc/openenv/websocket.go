@@ -31,7 +31,7 @@ type socket struct {
 // websocket serves GET /ws: a session of its own until the connection ends, or with ?session_id= that of an episode.
 func (s *Server) websocket(w http.ResponseWriter, r *http.Request) {
 	secret := secretOf(r.Header)
-	// The guard has compared Origin and Host.
+	// Package web has compared Origin and Host.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		return // Accept has answered

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
+	"blockyard/env/ansi"
 	"blockyard/rpc/wire"
 )
 
@@ -70,10 +68,6 @@ func (h *handle) names(given map[int64]string) ([]string, error) {
 	return names, nil
 }
 
-func printable(name string) bool {
-	return name != "" && len(name) <= mostName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
-}
-
 func (s *session) records(f *wire.Frame, h *handle) error {
 	var o struct {
 		Stop bool `msgpack:"stop"`
@@ -101,6 +95,8 @@ func (s *session) records(f *wire.Frame, h *handle) error {
 		"finished", got.Finished, "dropped", got.Dropped, "interrupted", got.Interrupted,
 	})
 }
+
+func printable(name string) bool { return name != "" && ansi.Plain(name, mostName) == name }
 
 // view returns one recorded game, which the client sends, as an HTML document that shows it.
 func (s *session) view(f *wire.Frame) error {

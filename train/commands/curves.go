@@ -3,6 +3,7 @@ package commands
 import (
 	"fmt"
 
+	"blockyard/datasets/program"
 	"blockyard/train/selfplay"
 )
 
@@ -12,7 +13,7 @@ type curves struct {
 	Out  string   `help:"Picture to write, an SVG." default:"curves.svg" placeholder:"FILE"`
 }
 
-func (c *curves) Run() error {
+func (c *curves) Run(con *program.Console) error {
 	var all []selfplay.Learned
 	for _, dir := range c.Runs {
 		l, err := selfplay.ReadLearned(dir)
@@ -24,6 +25,6 @@ func (c *curves) Run() error {
 	if err := selfplay.DrawCurves(c.Out, all); err != nil {
 		return err
 	}
-	fmt.Println("the picture:", c.Out)
-	return nil
+	_, err := fmt.Fprintln(con.Out, "the picture:", c.Out)
+	return err
 }

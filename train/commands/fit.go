@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 
@@ -32,7 +32,7 @@ type fit struct {
 	MaxMB  int      `name:"max-mb" help:"Most MiB of rows: a small compressed file can hold many." default:"2048"`
 }
 
-func (c *fit) Run(ctx context.Context) error {
+func (c *fit) Run(ctx context.Context, con *program.Console) error {
 	if c.MaxMB < 1 {
 		return fmt.Errorf("--max-mb %d: want 1 or more", c.MaxMB)
 	}
@@ -60,13 +60,13 @@ func (c *fit) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%d rows to fit, %d held back\n", train.Len(), held.Len())
+	fmt.Fprintf(con.Err, "%d rows to fit, %d held back\n", train.Len(), held.Len())
 	t, err := c.trainer(g)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = t.Close() }()
-	if err := c.fit(ctx, t, train, held); err != nil {
+	if err := c.fit(ctx, con.Err, t, train, held); err != nil {
 		return err
 	}
 	net, err := t.Net()
@@ -146,8 +146,8 @@ func (c *fit) trainer(g *games.Game) (*network.Trainer, error) {
 	return network.New(config)
 }
 
-// fit passes over the rows and prints each pass's loss, until ctx ends.
-func (c *fit) fit(ctx context.Context, t *network.Trainer, train, held *rows.Set) error {
+// fit passes over the rows and prints each pass's loss on out, until ctx ends.
+func (c *fit) fit(ctx context.Context, out io.Writer, t *network.Trainer, train, held *rows.Set) error {
 	shuffle := rand.New(rand.NewPCG(c.Seed, 2))
 	for epoch := range c.Epochs {
 		if ctx.Err() != nil {
@@ -162,7 +162,7 @@ func (c *fit) fit(ctx context.Context, t *network.Trainer, train, held *rows.Set
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(os.Stderr, "pass %d of %d: loss %.4f, held back %.4f\n", epoch+1, c.Epochs, loss, held.Loss(net))
+		fmt.Fprintf(out, "pass %d of %d: loss %.4f, held back %.4f\n", epoch+1, c.Epochs, loss, held.Loss(net))
 	}
 	return nil
 }

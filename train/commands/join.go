@@ -33,7 +33,7 @@ type join struct {
 	ops.Flags
 }
 
-func (c *join) Run(ctx context.Context) error {
+func (c *join) Run(ctx context.Context, con *program.Console) error {
 	if c.Workers < 1 {
 		c.Workers = uint(runtime.GOMAXPROCS(0))
 	}
@@ -42,7 +42,7 @@ func (c *join) Run(ctx context.Context) error {
 		host = regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(host, "-")
 		c.Name = fmt.Sprintf("%.40s-%d", host, os.Getpid())
 	}
-	log, counts := c.Logger(os.Stderr), new(fleet.WorkerCounts)
+	log, counts := c.Logger(con.Err), new(fleet.WorkerCounts)
 	site, err := c.Start(log, ops.Metrics("blockyard_worker_", func(m *ops.Scrape) {
 		m.Add("tasks_total", "Tasks played whose result was stored.", counts.Tasks.Load())
 		m.Add("failed_tasks_total", "Tasks that could not be played.", counts.Failed.Load())
@@ -123,7 +123,7 @@ type clusterStatus struct {
 	broker.ClientFlags
 }
 
-func (c *clusterStatus) Run(ctx context.Context) error {
+func (c *clusterStatus) Run(ctx context.Context, con *program.Console) error {
 	nc, err := c.Connect(c.Address, "blockyard status", slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
@@ -137,18 +137,18 @@ func (c *clusterStatus) Run(ctx context.Context) error {
 	}
 	for _, s := range all {
 		if s.Kind == matches.Kind {
-			fmt.Printf("match %s: %s, %d units played, %d without a result, %d of them waiting\n%s\n",
+			fmt.Fprintf(con.Out, "match %s: %s, %d units played, %d without a result, %d of them waiting\n%s\n",
 				s.Run, s.Game, s.Iteration, s.Open, s.Queued, fleet.Table(s.Workers))
 			continue
 		}
-		fmt.Printf("run %s: %s, iteration %d, %d tasks without a result, %d in the queue, %d results to take\n%s\n",
+		fmt.Fprintf(con.Out, "run %s: %s, iteration %d, %d tasks without a result, %d in the queue, %d results to take\n%s\n",
 			s.Run, s.Game, s.Iteration, s.Open, s.Queued, s.Unread, fleet.Table(s.Workers))
 	}
 	for run, why := range quiet {
-		fmt.Printf("run %s: %s\n", run, why)
+		fmt.Fprintf(con.Out, "run %s: %s\n", run, why)
 	}
 	if len(all)+len(quiet) == 0 {
-		fmt.Println("no runs")
+		fmt.Fprintln(con.Out, "no runs")
 	}
 	return nil
 }

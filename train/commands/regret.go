@@ -12,6 +12,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/match"
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
 	"blockyard/env"
 	"blockyard/train/games"
@@ -49,7 +50,7 @@ const (
 	mostRegret = 3  // what a choice that loses counts
 )
 
-func (c *regret) Run(ctx context.Context) error {
+func (c *regret) Run(ctx context.Context, con *program.Console) error {
 	if c.Make != "" {
 		if err := c.make(ctx); err != nil {
 			return err
@@ -71,7 +72,7 @@ func (c *regret) Run(ctx context.Context) error {
 		return fmt.Errorf("%s: rules version %d of %s, want %d", c.File, l.Rules, l.Game, g.Rules.Rules)
 	}
 	var first []float64
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	out := tabwriter.NewWriter(con.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(out, "agent\tbest action\tregret\tagainst the first\t\n")
 	for _, name := range c.Agents {
 		regrets, err := l.judge(ctx, g, name)

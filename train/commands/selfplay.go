@@ -43,7 +43,7 @@ type selfplayCmd struct {
 	Single  single.Flags   `embed:""`
 }
 
-func (c *selfplayCmd) Run(ctx context.Context) (err error) {
+func (c *selfplayCmd) Run(ctx context.Context, con *program.Console) (err error) {
 	g, err := games.Open(c.Game)
 	if err != nil {
 		return err
@@ -65,8 +65,8 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, run.Close()) }()
-	log, seen := c.Logger(os.Stderr), newMonitor(run)
-	learner, err := c.startLearner(ctx, run, log)
+	log, seen := c.Logger(con.Err), newMonitor(run)
+	learner, err := c.startLearner(ctx, run, con, log)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 	}
 	site.Ready()
 	defer context.AfterFunc(ctx, func() { site.Unready("stopping") })()
-	err = c.train(ctx, run, folder, seen, log, learner)
+	err = c.train(ctx, run, folder, seen, con, log, learner)
 	if errors.Is(err, fleet.ErrDriven) {
 		return errors.Join(err, folder.Discard())
 	}
@@ -94,24 +94,24 @@ func (c *selfplayCmd) Run(ctx context.Context) (err error) {
 		return err
 	}
 	if !run.Done() {
-		fmt.Printf("stopped and saved; continue with: train selfplay %s --out %s --resume\n", c.Game, c.Out)
+		fmt.Fprintf(con.Out, "stopped and saved; continue with: train selfplay %s --out %s --resume\n", c.Game, c.Out)
 		return nil
 	}
-	_, err = fmt.Print(folder.Summary())
+	_, err = fmt.Fprint(con.Out, folder.Summary())
 	return err
 }
 
 // train runs until the budget is spent or ctx ends.
 func (c *selfplayCmd) train(
-	ctx context.Context, run *selfplay.Run, folder *selfplay.Folder, seen *monitor, log *slog.Logger,
-	learner *fleet.Session,
+	ctx context.Context, run *selfplay.Run, folder *selfplay.Folder, seen *monitor, con *program.Console,
+	log *slog.Logger, learner *fleet.Session,
 ) error {
 	if c.Record != "" {
 		if err := run.RecordTo(c.Record); err != nil {
 			return fmt.Errorf("--record: %w", err)
 		}
 	}
-	show := newProgress(run, os.Stderr, log, c.LogFormat == "text")
+	show := newProgress(run, con.Err, log, c.LogFormat == "text")
 	show.workers = learner.Progress
 	err := run.Go(ctx, func(gated bool) error {
 		if err := learner.Check(ctx); err != nil {
@@ -178,7 +178,8 @@ func (c *selfplayCmd) algorithm(g *games.Game) (selfplay.Algorithm, error) {
 }
 
 // startLearner lets worker processes play for the run, if --cluster is given; otherwise the session is nil.
-func (c *selfplayCmd) startLearner(ctx context.Context, run *selfplay.Run, log *slog.Logger) (*fleet.Session, error) {
+func (c *selfplayCmd) startLearner(ctx context.Context, run *selfplay.Run, con *program.Console, log *slog.Logger) (
+	*fleet.Session, error) {
 	if !(c.Verify >= 0 && c.Verify <= 1) {
 		return nil, fmt.Errorf("--verify %v: want 0 to 1", c.Verify)
 	}
@@ -195,8 +196,8 @@ func (c *selfplayCmd) startLearner(ctx context.Context, run *selfplay.Run, log *
 		return nil, errors.Join(err, site.Close(false))
 	}
 	run.Remote = l.Play
-	fmt.Printf("run %s waits for workers; on each machine: %s\n", l.Run(), site.Join)
-	return &fleet.Session{Server: l.Server, Site: site, Out: os.Stdout}, nil
+	fmt.Fprintf(con.Out, "run %s waits for workers; on each machine: %s\n", l.Run(), site.Join)
+	return &fleet.Session{Server: l.Server, Site: site, Out: con.Out}, nil
 }
 
 // clusterMetrics are the state of a cluster as Prometheus reads it; none without one.

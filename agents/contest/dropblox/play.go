@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"blockyard/agents/contest"
+	"blockyard/env/ansi"
 	"blockyard/env/dropblox"
 )
 
@@ -119,10 +120,13 @@ func (c *Console) line(colour, text string) {
 	if c == nil {
 		return
 	}
+	on, off := "", ""
 	if c.Colour && colour != "" {
-		text = "\x1b[" + colour + "m" + text + "\x1b[0m"
+		on, off = "\x1b["+colour+"m", "\x1b[0m"
 	}
-	fmt.Fprintln(c.W, text)
+	fmt.Fprint(ansi.Styled(c.W), on)
+	fmt.Fprint(c.W, text)
+	fmt.Fprintln(ansi.Styled(c.W), off)
 }
 
 const red, cyan = "31", "36"

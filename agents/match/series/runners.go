@@ -18,6 +18,7 @@ import (
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/ansi"
 )
 
 // Lines is a match.Runner for programs that talk to a contest in lines of text.
@@ -104,15 +105,22 @@ func (l *Lines) note(g *match.Played, o contest.Outcome) {
 	}
 }
 
+// A logFile is a log for people: what programs write into it does nothing to the terminal on which it is shown.
+type logFile struct {
+	*ansi.Writer
+	io.Closer
+}
+
 // createLog creates the log file of a game, and its folder. It returns nil if there is none.
-func createLog(name func(*match.Played) string, g *match.Played) (*os.File, error) {
+func createLog(name func(*match.Played) string, g *match.Played) (*logFile, error) {
 	if name == nil || name(g) == "" {
 		return nil, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(name(g)), 0o755); err != nil {
 		return nil, err
 	}
-	return os.Create(name(g))
+	f, err := os.Create(name(g))
+	return &logFile{&ansi.Writer{To: f}, f}, err
 }
 
 // A gameLog is the file with all that was said in one game. It is safe for concurrent use, as standard errors come
@@ -121,7 +129,7 @@ type gameLog struct {
 	names  []string // of the seats
 	errors io.Writer
 	mu     sync.Mutex
-	file   *os.File // nil keeps nothing
+	file   *logFile // nil keeps nothing
 	out    *bufio.Writer
 	over   bool
 	late   map[int]int // lines of standard error after the end of the game, by seat
@@ -197,7 +205,7 @@ func (r *Rounds) Play(ctx context.Context, g *match.Played) (rec *record.Record,
 	return rec, nil
 }
 
-func (r *Rounds) play(ctx context.Context, g *match.Played, seat int, log *os.File) (*record.Record, error) {
+func (r *Rounds) play(ctx context.Context, g *match.Played, seat int, log *logFile) (*record.Record, error) {
 	program := r.Program(g.Seats[seat])
 	who, game := match.Letter(g.Seats[seat]), r.Game
 	game.ID, game.Seed, game.Program = fmt.Sprintf("%s%d", who, g.Unit+1), g.Seed, &program

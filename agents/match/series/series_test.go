@@ -132,7 +132,7 @@ func TestTheEndOfALog(t *testing.T) {
 	l.line(contest.Error, 1, "EOFError")
 	l.line(contest.Error, 1, "bye")
 	require.NoError(t, l.close())
-	text, err := os.ReadFile(f.Name())
+	text, err := os.ReadFile(name)
 	require.NoError(t, err)
 	require.Equal(t, "player2 ! thinking\nplayer2 * 2 lines of standard error after the end of the game are not kept\n", string(text))
 	require.Equal(t, "player2: thinking\n", shown.String())

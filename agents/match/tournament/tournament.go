@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -58,7 +59,9 @@ func (e *Entrant) refuse(why, output string) {
 	if e.Refused = ansi.Plain(why, mostReason); !strings.HasSuffix(e.Refused, compile.Page) {
 		e.Refused += "; see " + compile.Page
 	}
-	e.Output = output
+	var text strings.Builder
+	_, _ = io.WriteString(&ansi.Writer{To: &text}, output) // a Builder takes everything
+	e.Output = text.String()
 }
 
 func takingPart(entrants []*Entrant) (in []int) {

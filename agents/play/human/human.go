@@ -109,7 +109,7 @@ func (p *Player) show(s env.State, seat int, a env.Action) error {
 	if p.Raw {
 		text = "\x1b[H\x1b[2J" + text
 	}
-	_, err := io.WriteString(p.Out, text)
+	_, err := io.WriteString(ansi.Styled(p.Out), text)
 	return err
 }
 

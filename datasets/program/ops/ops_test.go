@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program/ops/opstest"
+	"blockyard/datasets/program/web"
+	"blockyard/datasets/program/web/webtest"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -24,8 +26,9 @@ func TestSite(t *testing.T) {
 	var c struct{ Flags }
 	parser, err := kong.New(&c)
 	require.NoError(t, err)
-	_, err = parser.Parse([]string{"--http", "127.0.0.1:0"})
+	_, err = parser.Parse([]string{"--http", "127.0.0.1:0", "--allowed-host", "metrics.example"})
 	require.NoError(t, err)
+	require.Equal(t, web.Names{"metrics.example"}, c.Names)
 	var games atomic.Int64
 	counts := Metrics("blockyard_test_", func(s *Scrape) {
 		s.Add("games_total", "Games played.", games.Load())
@@ -42,6 +45,7 @@ func TestSite(t *testing.T) {
 		require.Equal(t, want, status)
 		require.Contains(t, body, text)
 	}
+	webtest.Refuses(t, strings.TrimPrefix(site.URL(), "http://"), "/metrics", http.StatusOK)
 	check("/", http.StatusOK, "/metrics")
 	check("/healthz", http.StatusOK, "ok")
 	check("/readyz", http.StatusServiceUnavailable, "starting")

@@ -49,7 +49,7 @@ type Site struct {
 	unready  atomic.Pointer[string] // why /readyz refuses; nil if it does not
 }
 
-func newSite(log *slog.Logger, all []Collector) (*Site, error) {
+func newSite(log *slog.Logger, names web.Names, all []Collector) (*Site, error) {
 	registry := prometheus.NewRegistry() // of its own: nothing that a library registers by itself
 	all = append([]Collector{
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -86,7 +86,7 @@ func newSite(log *slog.Logger, all []Collector) (*Site, error) {
 		ErrorLog: warnings, MaxRequestsInFlight: mostScrapes, Timeout: scrapeTime,
 	}))
 	s.server = web.NewServer(mux, web.Limits{Read: 5 * time.Second, Write: 30 * time.Second, HeaderBytes: 16 << 10,
-		Strangers: 64, Log: log})
+		Strangers: 64, Names: names, Log: log})
 	return s, nil
 }
 
@@ -123,9 +123,10 @@ func (s *Site) Close() error {
 
 // Flags are the flags of a command that runs for long. The tags are those of kong.
 type Flags struct {
-	HTTP      string `name:"http" placeholder:"HOST:PORT" help:"Serve /healthz, /readyz and /metrics on this address."`
-	LogFormat string `enum:"text,json" default:"text" help:"Format of log lines: text or json."`
-	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"Least level to log: debug, info, warn or error."`
+	HTTP      string    `name:"http" placeholder:"HOST:PORT" help:"Serve /healthz, /readyz and /metrics at this address."`
+	Names     web.Names `name:"allowed-host" placeholder:"NAME" help:"Another name of this server, for HTTP clients."`
+	LogFormat string    `enum:"text,json" default:"text" help:"Format of log lines: text or json."`
+	LogLevel  string    `enum:"debug,info,warn,error" default:"info" help:"Least level: debug, info, warn or error."`
 }
 
 // Logger returns a logger of the level and format that the flags ask for, which writes lines to w.
@@ -152,7 +153,7 @@ func (f *Flags) Start(log *slog.Logger, collectors ...Collector) (*Site, error) 
 		return nil, fmt.Errorf("--http %s: %w: want HOST:PORT, such as 127.0.0.1:9090 for this machine alone "+
 			"or 0.0.0.0:9090 for every network", f.HTTP, err)
 	}
-	s, err := newSite(log, collectors)
+	s, err := newSite(log, f.Names, collectors)
 	if err == nil {
 		s.listener, err = net.Listen("tcp", f.HTTP)
 	}

@@ -13,6 +13,7 @@ import (
 type door struct {
 	net.Listener
 	limits Limits
+	names  Names // of the server, all of them
 
 	mu    sync.Mutex
 	conns map[*conn]bool

@@ -3,10 +3,7 @@ package web
 import (
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
-	"slices"
-	"strings"
 
 	"blockyard/datasets/program/web/ask"
 )
@@ -23,37 +20,6 @@ func Protect(h http.Header) {
 	h.Set("Cache-Control", "no-cache")
 }
 
-// OwnHost reports whether a Host header is an address, localhost or one of our names, against DNS rebinding.
-func OwnHost(host string, names ...string) bool {
-	name, ip := hostOf(host)
-	return ip != nil || slices.ContainsFunc(append([]string{"localhost"}, names...),
-		func(own string) bool { return strings.EqualFold(name, own) })
-}
-
-// Loopback reports whether a Host header names this machine alone: localhost or an address such as 127.0.0.1.
-func Loopback(host string) bool {
-	name, ip := hostOf(host)
-	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
-}
-
-// hostOf returns the name in a Host header, without the port and the brackets, and its address if it is one.
-func hostOf(host string) (name string, ip net.IP) {
-	if inner, _, err := net.SplitHostPort(host); err == nil {
-		host = inner
-	}
-	name = strings.Trim(host, "[]")
-	return name, net.ParseIP(name)
-}
-
-// OnLoopback reports whether an address can be reached from this machine alone.
-func OnLoopback(a net.Addr) bool {
-	host, _, _ := net.SplitHostPort(a.String())
-	host, _, _ = strings.Cut(host, "%") // the zone of an IPv6 address
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
-
-// Answer responds with v as JSON. A client that is gone is no error.
 func Answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone

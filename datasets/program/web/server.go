@@ -1,6 +1,10 @@
-// Package web serves HTTP for every program: one server with limits on time, size and connections (Server), the
-// pages of the project and the JSON that they ask for (Listen, Protect, Handler, Answer), and the check that a request
-// was meant for this machine (OwnHost).
+// Package web serves HTTP for every program: one server with limits on time, size and connections (Server), and the
+// pages of the project and the JSON that they ask for (Listen, Protect, Handler, Answer).
+//
+// No web page of another site reaches a Server: a request with the Origin of another site, or with the Host of a name
+// that is not the server's, as after DNS rebinding, is refused before its handler sees it. A server is called by any
+// IP address, by localhost, by the name of its machine if other machines reach its address, and by Limits.Names. A
+// proxy in front of it must pass on the Host that it gets, or replace it by an address.
 //
 // A connection belongs to a stranger until a handler calls Known with the name of a member, such as a team that has
 // sent its password. Strangers and members have separate limits, so strangers cannot use up the connections of members.
@@ -31,6 +35,7 @@ type Limits struct {
 	Strangers   int           // open connections of strangers; 256
 	Members     int           // open connections of all members; 1,024
 	PerMember   int           // open connections of one member; 16
+	Names       Names         // of this server; none
 	Log         *slog.Logger  // gets warnings; the standard logger of package log
 }
 
@@ -46,13 +51,14 @@ func NewServer(handler http.Handler, l Limits) *Server {
 	l.Write, l.Idle = cmp.Or(l.Write, 2*time.Minute), cmp.Or(l.Idle, 2*time.Minute)
 	l.HeaderBytes, l.Strangers = cmp.Or(l.HeaderBytes, 32<<10), cmp.Or(l.Strangers, 256)
 	l.Members, l.PerMember = cmp.Or(l.Members, 1024), cmp.Or(l.PerMember, 16)
+	guarded := guard(handler)
 	s := &Server{limits: l, http: &http.Server{
 		ReadHeaderTimeout: l.Header, ReadTimeout: max(l.Read, 0), WriteTimeout: max(l.Write, 0), IdleTimeout: l.Idle,
 		MaxHeaderBytes: l.HeaderBytes,
 		ConnContext:    func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer Asked(r)
-			handler.ServeHTTP(w, r)
+			guarded.ServeHTTP(w, r)
 		}),
 	}}
 	if l.Log != nil {
@@ -63,7 +69,7 @@ func NewServer(handler http.Handler, l Limits) *Server {
 
 // Serve answers requests on a listener until Close or Stop; the error is then nil.
 func (s *Server) Serve(l net.Listener) error {
-	door := &door{Listener: l, limits: s.limits, conns: map[*conn]bool{}}
+	door := &door{Listener: l, limits: s.limits, names: s.limits.Names.of(l.Addr()), conns: map[*conn]bool{}}
 	if err := s.http.Serve(door); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 		return err
 	}
@@ -93,6 +99,13 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 	s.http.BaseContext = func(net.Listener) context.Context { return ctx }
 	defer context.AfterFunc(ctx, s.Stop)()
 	return s.Serve(listener)
+}
+
+// PageFlags are the flags of a command that serves a page with --web. The tags are those of kong.
+type PageFlags struct {
+	Listen string `needs:"web" default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"address; port 0 is a free one."`
+	Open   bool   `needs:"web" help:"open the page in the default browser."`
+	Names  Names  `name:"allowed-host" needs:"web" placeholder:"NAME" help:"another name of this server, for browsers."`
 }
 
 // Listen listens on an address for Serve and prints on out where a browser on this machine finds the page at path. If

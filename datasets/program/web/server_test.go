@@ -6,12 +6,15 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/program/web/webtest"
 )
 
 // served serves a handler until the test ends and returns its address.
@@ -46,7 +49,7 @@ func opened(t *testing.T, address, text string, n int) (all []net.Conn) {
 // answered sends a whole request and returns the connection after its answer.
 func answered(t *testing.T, address, path string) net.Conn {
 	t.Helper()
-	c := opened(t, address, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n", 1)[0]
+	c := opened(t, address, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n", 1)[0]
 	require.NoError(t, c.SetDeadline(time.Now().Add(time.Minute)))
 	b := make([]byte, 15)
 	_, err := io.ReadFull(c, b)
@@ -69,8 +72,8 @@ func TestHeldConnectionsKeepNobodyOut(t *testing.T) {
 	for name, text := range map[string]string{
 		"silence":        "",
 		"half a head":    "GET / HT",
-		"half a body":    "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n{",
-		"kept after one": "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+		"half a body":    "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n{",
+		"kept after one": "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			address := served(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }, Limits{Strangers: 8})
@@ -106,7 +109,7 @@ func TestMembersStay(t *testing.T) {
 	for _, c := range red[:5] {
 		isClosed(t, c)
 	}
-	_, err := io.WriteString(blue, "GET /blue HTTP/1.1\r\nHost: x\r\n\r\n")
+	_, err := io.WriteString(blue, "GET /blue HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	require.NoError(t, err)
 	require.NoError(t, blue.SetDeadline(time.Now().Add(time.Minute)))
 	seen := ""
@@ -123,22 +126,69 @@ func TestHalfRequestsEnd(t *testing.T) {
 	address := served(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) },
 		Limits{Header: time.Millisecond, Read: 2 * time.Millisecond})
 	isClosed(t, opened(t, address, "GET / HT", 1)[0])
-	isClosed(t, opened(t, address, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n{", 1)[0])
+	isClosed(t, opened(t, address, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n{", 1)[0])
 }
 
+// Only its own names reach a server: any address, localhost, those that it is given, and the name of the machine if other
+// machines reach it. Of web pages, only its own do.
 func TestHosts(t *testing.T) {
-	for host, want := range map[string][2]bool{ // OwnHost, Loopback
-		"localhost": {true, true}, "LOCALHOST:80": {true, true}, "127.0.0.1:8080": {true, true}, "[::1]:80": {true, true},
-		"[::1]": {true, true}, "10.0.0.7:80": {true, false}, "games.example.org": {true, false},
-		"evil.example.org": {false, false}, "": {false, false}, "127.0.0.1.evil.org": {false, false},
+	machine, err := os.Hostname()
+	require.NoError(t, err)
+	short, _, _ := strings.Cut(machine, ".")
+	const local = "127.0.0.1:80"
+	for _, c := range []struct {
+		host, origin string
+		here, there  bool // whether it is answered on loopback, and on an address that other machines reach
+	}{
+		{"localhost", "", true, true}, {"LOCALHOST:80", "", true, true}, {"localhost.:80", "", true, true},
+		{"127.0.0.1:8080", "", true, true}, {"[::1]:80", "", true, true}, {"[::1]", "", true, true}, {"10.0.0.7:80", "", true, true},
+		{"games.example.org", "", true, true}, {"GAMES.example.org.:80", "", true, true},
+		{machine, "", false, true}, {strings.ToUpper(machine) + ":80", "", false, true}, {short, "", false, true}, {short + ".local:80", "", false, true},
+		{"evil.example.org", "", false, false}, {"", "", false, false}, {"127.0.0.1.evil.org", "", false, false},
+		{machine + ".evil.org", "", false, false}, {"localhost.evil.org", "", false, false}, {"127.1", "", false, false},
+		{"localhost:80:80", "", false, false}, {"evil.org:80@localhost", "", false, false}, {".", "", false, false},
+		{local, "http://" + local, true, true}, {local, "http://evil.org", false, false}, {local, "null", false, false},
+		{local, "http://localhost:80", false, false}, {local, "http://127.0.0.1", false, false}, {local, "%", false, false},
+		{"games.example.org", "https://games.example.org", true, true},
+		{"games.example.org", "https://games.example.org:81", false, false},
 	} {
-		require.Equal(t, want, [2]bool{OwnHost(host, "games.example.org"), Loopback(host)}, host)
+		for address, want := range map[string]bool{local: c.here, "[::1]:80": c.here, "0.0.0.0:80": c.there, "[::]:80": c.there} {
+			a, err := net.ResolveTCPAddr("tcp", address)
+			require.NoError(t, err)
+			err = Names{"games.example.org"}.of(a).refuse(&http.Request{Host: c.host, Header: http.Header{"Origin": {c.origin}}})
+			require.Equal(t, want, err == nil, "%s at %s: %v", c, address, err)
+		}
 	}
-	for address, want := range map[string]bool{"127.0.0.1:80": true, "[::1%lo]:80": true, "0.0.0.0:80": false} {
-		a, err := net.ResolveTCPAddr("tcp", strings.Replace(address, "%lo", "", 1))
-		require.NoError(t, err)
-		require.Equal(t, want, OnLoopback(a), address)
+	require.ErrorContains(t, Names{"a:80"}.Validate(), `host "a:80": want a name without a port`)
+	require.Error(t, Names{"a", ""}.Validate())
+	require.NoError(t, Names{"a.example"}.Validate())
+	for address, want := range map[string]bool{"127.0.0.1:80": true, "[::1]:80": true, "[::ffff:127.0.0.9]:80": true, "0.0.0.0:80": false} {
+		require.Equal(t, want, OnLoopback(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(address))), address)
 	}
+	require.False(t, OnLoopback(&net.UnixAddr{Name: "/tmp/x"}))
+}
+
+// A Server refuses before its handler sees anything, and says what to do.
+func TestForeignPages(t *testing.T) {
+	webtest.Refuses(t, served(t, func(http.ResponseWriter, *http.Request) {}, Limits{}), "/", http.StatusOK)
+	seen := make(chan string, 1)
+	address := served(t, func(_ http.ResponseWriter, r *http.Request) { seen <- r.URL.Path }, Limits{Names: Names{"play.example"}})
+	q, err := http.NewRequest(http.MethodGet, "http://"+address+"/own", nil)
+	require.NoError(t, err)
+	q.Host = "rebound.example"
+	r, err := http.DefaultClient.Do(q)
+	require.NoError(t, err)
+	text, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+	require.Equal(t, http.StatusForbidden, r.StatusCode)
+	require.Contains(t, string(text), "--allowed-host NAME")
+	require.Empty(t, seen)
+	q.Host = "play.example:443"
+	r, err = http.DefaultClient.Do(q)
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+	require.Equal(t, "/own", <-seen)
 }
 
 // The address that is printed can be opened on this machine; one that is taken is refused with a hint.
@@ -166,6 +216,8 @@ func (l closedListener) Accept() (net.Conn, error) {
 	<-l.over
 	return nil, net.ErrClosed
 }
+
+func (closedListener) Addr() net.Addr { return new(net.TCPAddr) }
 
 func (l closedListener) Close() error {
 	close(l.over)

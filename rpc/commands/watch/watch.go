@@ -56,7 +56,7 @@ type Handler struct {
 	painter viewer.Painter
 }
 
-// NewHandler shows the games of a server. No web page can reach it by a name of its own (DNS rebinding).
+// NewHandler shows the games of a server.
 func NewHandler(srv *server.Server) *Handler { return &Handler{srv: srv} }
 
 // ServeHTTP implements http.Handler: it answers GET /watch?count=N with N of the server's games as JSON, to programs
@@ -72,9 +72,6 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case r.Method != http.MethodGet || r.URL.Path != "/watch":
 		return ask.Status(http.StatusNotFound, errors.New("want GET /watch?count=N; datasets view --web --live shows it"))
-	case r.Header.Get("Origin") != "" || !web.OwnHost(r.Host):
-		return ask.Status(http.StatusForbidden,
-			errors.New("only programs may watch, by an IP address or localhost, not web pages"))
 	case err != nil || count < 1 || count > server.MaxWatched:
 		return ask.Status(http.StatusBadRequest,
 			fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxWatched))
@@ -118,8 +115,8 @@ func unauthorized(err error) error {
 	return ask.Status(http.StatusUnauthorized, err)
 }
 
-// Serve answers on a listener until ctx is done.
-func (h *Handler) Serve(ctx context.Context, l net.Listener, log *slog.Logger) error {
+// Serve answers on a listener until ctx is done, to clients that call it by one of the names; see package web.
+func (h *Handler) Serve(ctx context.Context, l net.Listener, names web.Names, log *slog.Logger) error {
 	return web.Serve(ctx, l, h, web.Limits{Read: 10 * time.Second, Write: 30 * time.Second, Idle: time.Minute,
-		HeaderBytes: 16 << 10, Strangers: mostConns, Log: log})
+		HeaderBytes: 16 << 10, Strangers: mostConns, Names: names, Log: log})
 }

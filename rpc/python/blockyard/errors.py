@@ -3,11 +3,15 @@
 All of them are :class:`BlockyardError`. Errors that the server reports carry its ``code``, ``name``
 and ``data``. Where Python has a matching built-in exception, the class inherits from it too, so that
 ``except ValueError`` works.
+
+Much of what they say is text of others, such as a server or a file: like all such text, it reaches a terminal through
+:func:`plain`.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,7 +35,7 @@ class BlockyardError(Exception):
         data: Mapping[str, Any] | None = None,
         retry_after_ms: int | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(plain(message))
         self.code = code
         self.name = name
         self.data: dict[str, Any] = dict(data or {})
@@ -181,7 +185,7 @@ def from_wire(error: object, method: str) -> BlockyardError:
     if not text.startswith(f"{method}:"):
         text = f"{method}: {text}"
     if kind in _ADVICE:
-        text = f"{_plain(text)}: {_ADVICE[kind]}"
+        text = f"{_reworded(text)}: {_ADVICE[kind]}"
     return kind(
         text,
         code=code,
@@ -191,7 +195,7 @@ def from_wire(error: object, method: str) -> BlockyardError:
     )
 
 
-def _plain(text: str) -> str:
+def _reworded(text: str) -> str:
     """Say first what was wrong and then where: "illegal action 208 (r1 x0 y8) in environment 3, seat 0"."""
     found = re.fullmatch(
         r"(\w+): vec [\w:]+: environment (\d+)(?:, row \d+, seat (\d+))?: (.*?)(?: \(and (\d+) more environments?\))?",
@@ -203,3 +207,27 @@ def _plain(text: str) -> str:
     what = what.replace("illegal action: ", "illegal action ")
     where = f"environment {env}" + (f", seat {seat}" if seat else "")
     return f"{method}: {what} in {where}" + (f" and {more} more" if more else "")
+
+
+_SPECIAL = re.compile(r"[^\n\t -~]")
+_COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
+
+
+def plain(text: str, *, colours: bool = False) -> str:
+    r"""Return a text that a terminal can only show.
+
+    Every character that does anything else (control characters, those that turn the direction of writing, those that
+    no font shows) appears as its number, such as ``\x1b``. Line ends and tabs stay, and with colours also the sequences
+    that change the colour.
+    """
+    if colours:
+        parts = _COLOUR.split(text)
+        return "".join(part if k % 2 else plain(part) for k, part in enumerate(parts))
+    return _SPECIAL.sub(_shown, text)
+
+
+def _shown(found: re.Match[str]) -> str:
+    character = found[0]
+    if character.isprintable() or unicodedata.category(character) == "Zs":
+        return character
+    return character.encode("unicode_escape").decode("ascii")

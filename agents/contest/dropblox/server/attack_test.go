@@ -86,10 +86,10 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 		}
 	}
 	for range asking {
-		strangers.Go(func() { haunt("GET / HTTP/1.1\r\nHost: x\r\n\r\n", time.Second) })
+		strangers.Go(func() { haunt("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", time.Second) })
 	}
 	for k := range others {
-		text := []string{"", "P", "POST /submit_game_move HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n{"}[k%3]
+		text := []string{"", "P", "POST /submit_game_move HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n{"}[k%3]
 		strangers.Go(func() { haunt(text, 500*time.Millisecond) })
 	}
 	defer strangers.Wait()
@@ -108,11 +108,11 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 func TestStrangersAreNotKept(t *testing.T) {
 	_, address := attacked(t, Config{})
 	for request, want := range map[string]string{
-		"GET / HTTP/1.1\r\nHost: x\r\n\r\n":                                                                        "404",
-		"GET /get_compete_game HTTP/1.1\r\nHost: x\r\n\r\n":                                                        "405",
-		"POST /get_compete_game HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}":                                "401",
-		"POST /get_compete_game HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n[]":                                "400",
-		"POST /get_compete_game HTTP/1.1\r\nHost: x\r\nContent-Length: 70000\r\n\r\n" + strings.Repeat(" ", 70000): "413",
+		"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n":                                                                        "404",
+		"GET /get_compete_game HTTP/1.1\r\nHost: localhost\r\n\r\n":                                                        "405",
+		"POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}":                                "401",
+		"POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n[]":                                "400",
+		"POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70000\r\n\r\n" + strings.Repeat(" ", 70000): "413",
 	} {
 		conn, err := net.Dial("tcp", address)
 		require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestStrangersAreNotKept(t *testing.T) {
 	defer conn.Close()
 	body := blueLogin + "}"
 	for range 3 {
-		_, err := fmt.Fprintf(conn, "POST /create_practice_game HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		_, err := fmt.Fprintf(conn, "POST /create_practice_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		require.NoError(t, err)
 		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 		answer := make([]byte, 1<<16)
@@ -148,7 +148,7 @@ func TestATeamHasFewConnections(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(func() { _ = conn.Close() })
 			before := s.Counts().Requests[200]
-			_, err = fmt.Fprintf(conn, "POST /get_compete_game HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+			_, err = fmt.Fprintf(conn, "POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 			require.NoError(t, err)
 			require.Eventually(t, func() bool { return s.Counts().Requests[200] > before }, hang, time.Millisecond)
 			go func() {

@@ -27,10 +27,10 @@ func FuzzHTTP(f *testing.F) {
 	address := l.Addr().String()
 	created := ask(f, address, protocol.CreatePractice, `{"team_name": "blue", "password": "b"}`)
 	require.Equal(f, protocol.OK, created.Ret)
-	head := "POST " + protocol.SubmitMove + " HTTP/1.1\r\nHost: x\r\nContent-Length: LENGTH\r\n\r\n"
+	head := "POST " + protocol.SubmitMove + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: LENGTH\r\n\r\n"
 	f.Add([]byte(head + `{"team_name": "blue", "password": "b", "game_id": "GAME", "move_list": ["left"], "moves_made": 0}`))
 	f.Add([]byte("GET / HTTP/1.0\r\n\r\nGET / HTTP/1.1\r\n\r\n"))
-	f.Add([]byte("POST /get_compete_game HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n0\r\n\r\n"))
+	f.Add([]byte("POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n0\r\n\r\n"))
 	f.Add([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, request []byte) {
 		head, body, _ := strings.Cut(string(request), "\r\n\r\n")

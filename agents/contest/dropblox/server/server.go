@@ -53,6 +53,7 @@ type Config struct {
 	HistoryBytes int64
 	// Round is called after every round, from several goroutines, one at a time. It may be nil.
 	Round func(Round)
+	Names web.Names    // by which teams call the server; see package web
 	Log   *slog.Logger // other events
 }
 
@@ -246,7 +247,8 @@ const (
 
 // Serve runs the contest until ctx or the last round ends, and then ends all games. The error is the listener's.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	h := web.NewServer(s, web.Limits{Read: readTime, Write: writeTime, HeaderBytes: 16 << 10, PerMember: maxPerTeam})
+	h := web.NewServer(s, web.Limits{Read: readTime, Write: writeTime, HeaderBytes: 16 << 10, PerMember: maxPerTeam,
+		Names: s.c.Names})
 	defer h.Stop()
 	defer s.Close()
 	ended := make(chan error, 1)

@@ -24,11 +24,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	"blockyard/agents/contest/dropblox/protocol"
 	"blockyard/datasets/program/disk"
+	"blockyard/env/ansi"
 )
 
 // Limits of a file of teams.
@@ -65,9 +64,9 @@ func CheckName(name string) error {
 	if name == "" || len(name) > protocol.MaxName {
 		return fmt.Errorf("a team's name of %d bytes, want 1 to %d", len(name), protocol.MaxName)
 	}
-	if strings.TrimSpace(name) != name || name[0] == '#' || strings.Contains(name, ":") || !utf8.ValidString(name) ||
-		strings.ContainsFunc(name, unicode.IsControl) {
-		return fmt.Errorf("a team's name %q: want no colon, no control character, no space around it, no # in front", name)
+	if strings.TrimSpace(name) != name || name[0] == '#' || strings.Contains(name, ":") ||
+		ansi.Plain(name, protocol.MaxName) != name {
+		return fmt.Errorf("a team's name %q: want text without a colon, no space around it, no # in front", name)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ def main() -> None:
     command = ["serve", "--openenv=0.0.0.0:8000", f"--game={os.environ.get('BLOCKYARD_GAME', 'BlockBattle-v0')}"]
     command.append(f"--opponents={os.environ.get('BLOCKYARD_OPPONENTS', 'hand')}")
     if host := os.environ.get("SPACE_HOST"):
-        command.append(f"--openenv-host={host}")
+        command.append(f"--allowed-host={host}")
     os.execvp(program, [program, *command])
 
 

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import BlockyardError, __version__
+from ..errors import plain
 from ..formats.provenance import commit
 from ..transport.server.binary import find_server
 from . import bench, demo, games, onnx, reverify
@@ -50,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except (BlockyardError, ValueError) as error:
-        print(f"blockyard: {error}", file=sys.stderr)
+        print(f"blockyard: {plain(str(error))}", file=sys.stderr)
         return 1
 
 

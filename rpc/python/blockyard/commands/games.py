@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from .. import connect
+from ..errors import plain
 from ..formats.spec import GameSpec
 
 HELP = "list the environments: ids, seats, observations, actions, opponents"
@@ -51,10 +52,9 @@ def run(args: argparse.Namespace) -> int:
         rows = [HEAD, *(_row(spec, client.text(spec.name, [spec.actions // 3])[0]) for spec in specs)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
-            print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-        print(
-            f"\n{client.server} at {client.connection.address}; blockyard.make_vec(id, num_envs) creates an environment"
-        )
+            print(plain("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip())
+        where = plain(f"{client.server} at {client.connection.address}")
+        print(f"\n{where}; blockyard.make_vec(id, num_envs) creates an environment")
     return 0
 
 

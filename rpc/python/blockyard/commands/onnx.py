@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..errors import WeightsError
+from ..errors import WeightsError, plain
 from ..formats.provenance import write_run
 from ..networks.afterstate_features import feature_facts
 from ..networks.perceptron import sizes
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         weights = load_weights(args.file)
         onnx_model.save_onnx(args.out, weights)
         write_run(args.out)
-        print(f"{args.out}: a network of {weights.game}, layers of {sizes(weights.layers)}")
+        print(plain(f"{args.out}: a network of {weights.game}, layers of {sizes(weights.layers)}"))
         return 0
     if kinds != (".onnx", ".safetensors"):
         raise WeightsError(f"{args.file} to {args.out}: want .safetensors to .onnx, or .onnx to .safetensors")

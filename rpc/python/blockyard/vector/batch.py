@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from ..errors import NeedsResetError
+from ..errors import NeedsResetError, plain
 from ..formats.packing import pack
 from ..formats.spec import GameSpec
 from ..transport.layout import Handle, resized
@@ -63,7 +63,7 @@ def warn_user(text: str) -> None:
     package, frame, level = __name__.partition(".")[0], sys._getframe(), 1
     while frame.f_back and str(frame.f_globals.get("__name__", "")).partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
-    warnings.warn(text, RuntimeWarning, stacklevel=level)
+    warnings.warn(plain(text), RuntimeWarning, stacklevel=level)
 
 
 class LastRows(NamedTuple):

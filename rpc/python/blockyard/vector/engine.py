@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError
+from ..errors import BlockyardError, plain
 from ..formats.arguments import Ids, copy_actions, game_ids, positive
 from ..formats.opponents import Opponents, has_policies
 from ..formats.seeding import check_seed, check_seeds, reset_requests
@@ -114,7 +114,7 @@ class Engine:
     def picture(self, game: int, mode: str) -> Any:
         """Return a picture of one game; see :meth:`BlockVectorEnv.picture`."""
         if mode not in ("svg", "rgb_array"):
-            return self.call("render", game, {"mode": mode})
+            return plain(str(self.call("render", game, {"mode": mode})), colours=mode == "ansi")
         frame = Frame.from_wire(self.call("render", game, {"mode": "frame"}))
         if mode == "rgb_array":
             return rgb(frame)

@@ -11,7 +11,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError
+from ..errors import BlockyardError, plain
 from ..formats.arguments import Ids, game_name
 from ..formats.packing import unpack
 from ..formats.spec import BatchedActions, GameSpec
@@ -174,7 +174,7 @@ class Surface(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         """
         self.client.require("parse", "observation_texts")
         pages = self._engine.pages("observe_text", env_ids, {"legal": bool(legal)})
-        return [text for page in pages for text in page["texts"]]
+        return [plain(text) for page in pages for text in page["texts"]]
 
     def picture(self, game: int = 0, mode: str | None = None) -> Any:
         """Return a picture of one game.

@@ -1,0 +1,76 @@
+package ansi
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A Writer passes on text that a terminal can only show. Every character that does anything else (control characters,
+// those that turn the direction of writing, those that no font shows) appears as its number, such as \u001b, which is
+// also how JSON writes it. Line ends and tabs are passed on. A Writer is safe for concurrent use.
+type Writer struct {
+	To io.Writer
+
+	mu   sync.Mutex
+	rest []byte // begins a character of which more is to come
+}
+
+func (w *Writer) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text, out := append(w.rest, b...), make([]byte, 0, len(b))
+	for len(text) > 0 && utf8.FullRune(text) && string(text) != "\r" {
+		r, n := utf8.DecodeRune(text)
+		switch {
+		case r == '\n' || r == '\t' || strconv.IsGraphic(r):
+			out = utf8.AppendRune(out, r)
+		case r == '\r' && text[1] == '\n': // as some systems end lines
+		default:
+			for _, half := range utf16.AppendRune(nil, r) {
+				out = fmt.Appendf(out, `\u%04x`, half)
+			}
+		}
+		text = text[n:]
+	}
+	w.rest = append(w.rest[:0], text...)
+	if len(out) == 0 {
+		return len(b), nil
+	}
+	_, err := w.To.Write(out)
+	return len(b), err
+}
+
+// Fd is that of the file that w writes to.
+func (w *Writer) Fd() uintptr {
+	if f, ok := w.To.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return ^uintptr(0)
+}
+
+// Styled returns what passes on control sequences, as colours of our own, to where a Writer writes: any other w itself.
+func Styled(w io.Writer) io.Writer {
+	if own, ok := w.(*Writer); ok {
+		return own.To
+	}
+	return w
+}
+
+// Plain returns a text that somebody else wrote as one line for people: at most so many bytes, with a blank for each
+// character that a Writer would not pass on.
+func Plain(text string, most int) string {
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if !strconv.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+}
