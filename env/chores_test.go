@@ -134,7 +134,7 @@ func (m machine) setup(t *testing.T, goal string) (status int, printed, installe
 
 // What the tests need of a machine is found before they run, and installed or named.
 func TestSetup(t *testing.T) {
-	all := []string{"go", "python3", "cc", "c++", "javac", "chromium", "apt-get", "sudo"}
+	all := []string{"go", "python3", "cc", "c++", "javac", "chromium", "bwrap", "setpriv", "apt-get", "sudo"}
 	without := func(names ...string) (left []string) {
 		for _, name := range all {
 			if !strings.Contains(" "+strings.Join(names, " ")+" ", " "+name+" ") {
@@ -160,13 +160,15 @@ func TestSetup(t *testing.T) {
 			[]string{"installing a C compiler", "installing a C++ compiler"}, install + "gcc libc6-dev g++ -q\n"},
 		"no JDK, CI": {machine{has: without("javac"), ci: true}, "test", 0,
 			[]string{"installing a JDK"}, install + "default-jdk-headless -q\n"},
+		"no cage, CI": {machine{has: without("bwrap"), ci: true}, "test", 0,
+			[]string{"installing bubblewrap"}, install + "bubblewrap util-linux -q\n"},
 		"no package manager": {machine{has: without("c++", "apt-get"), root: true}, "test", 1,
 			[]string{"missing: a C++ compiler", "make test again"}, ""},
 		"no Go": {machine{has: without("go"), root: true}, "test", 1,
 			[]string{"Go is missing", "https://go.dev/dl"}, ""},
 		"no Python for the demo": {machine{has: without("python3")}, "demo", 1,
 			[]string{"missing: Python 3.10", "python3-venv"}, ""},
-		"the demo needs less": {machine{has: without("chromium", "cc", "c++", "javac")}, "demo", 0, nil, ""},
+		"the demo needs less": {machine{has: without("chromium", "cc", "c++", "javac", "bwrap")}, "demo", 0, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, printed, installed := c.setup(t, c.goal)

@@ -17,7 +17,7 @@ import (
 // streams is why the standard streams have one owner. children are programs that a program of ours starts and reads.
 const (
 	streams  = "what a command prints goes through the Console, where a terminal can only show it"
-	children = "agents/contest/cage agents/contest/library agents/submit/programs/... agents/submit/starters/..."
+	children = "agents/contest/cage agents/contest/compile agents/contest/library agents/submit/programs/... agents/submit/starters/..."
 )
 
 // once says what one package alone does, and which exported types have one owner; who has several packages with a space

@@ -27,21 +27,22 @@ const (
 	cageEnds  = 126 // it took too much of something else
 )
 
+// A cageCmd is the command line of agents cage.
 type cageCmd struct {
 	Command   []string      `arg:"" passthrough:"" help:"The command and its arguments, behind --."`
-	Folder    string        `type:"existingdir" placeholder:"DIR" help:"The command begins in a copy of this folder, which goes with it. By default, in an empty folder."`
-	Read      []string      `type:"path" sep:"none" placeholder:"PATH" help:"It may read this file or folder, which has its own path; as often as needed."`
-	Write     []string      `type:"existingdir" sep:"none" placeholder:"DIR" help:"It may also write this folder, which has its own path; as often as needed."`
+	Folder    string        `type:"existingdir" placeholder:"DIR" help:"Begin in a copy of this folder, which is lost at the end."`
+	Read      []string      `type:"path" sep:"none" placeholder:"PATH" help:"A file or folder to read; as often as needed."`
+	Write     []string      `type:"existingdir" sep:"none" placeholder:"DIR" help:"A folder to write; as often as needed."`
 	Env       []string      `sep:"none" placeholder:"NAME=VALUE" help:"A variable for it; as often as needed."`
 	Time      time.Duration `placeholder:"TIME" help:"Wall-clock time, such as 10s. By default, no limit."`
-	CPU       time.Duration `name:"cpu" placeholder:"TIME" help:"Processor time of all its processes. By default, no limit."`
+	CPU       time.Duration `name:"cpu" placeholder:"TIME" help:"Processor time of all. By default, no limit."`
 	Memory    int           `default:"1024" placeholder:"MIB" help:"Memory of all its processes."`
 	Disk      int           `default:"256" placeholder:"MIB" help:"Space for its working folder and temporary files."`
 	Files     int           `default:"10000" placeholder:"N" help:"Number of these files."`
 	Processes int           `default:"512" placeholder:"N" help:"Processes and threads together."`
-	Output    int           `default:"64" placeholder:"MIB" help:"Standard output and standard error, each; the rest is discarded and ends the command."`
+	Output    int           `default:"64" placeholder:"MIB" help:"Standard output, and standard error; more ends it."`
 	JSON      string        `type:"path" placeholder:"FILE" help:"Write what it used, and what ended it, as JSON."`
-	Isolate   cage.Mode     `enum:"auto,require" default:"auto" help:"Use the walls that this machine has (auto), or refuse to run without all of them (require)."`
+	Isolate   cage.Mode     `enum:"auto,require" default:"auto" help:"With require, refuse to run if a wall is missing."`
 }
 
 // A cageReport says what became of a command. Times are in seconds, memory is in bytes.
@@ -51,7 +52,7 @@ type cageReport struct {
 	Why     string   `json:"why,omitempty"`
 	Wall    float64  `json:"wall_s"`
 	CPU     float64  `json:"cpu_s"`
-	Memory  int64    `json:"memory_peak"` // as far as it was seen: 0 for a small program that ends within a tenth of a second
+	Memory  int64    `json:"memory_peak"` // as far as it was seen: 0 for a small program that ends at once
 	Threads int      `json:"threads_peak"`
 	Output  int64    `json:"output_bytes"`
 	Missing []string `json:"missing_walls"`
@@ -100,14 +101,15 @@ func status(r *cageReport) error {
 	return nil
 }
 
-// contain runs the command to its end.
-func (c *cageCmd) contain(ctx context.Context, con *console) (*cageReport, error) {
+// cage is the cage that the flags ask for.
+func (c *cageCmd) cage() (*cage.Cage, error) {
 	here, err := filepath.Abs(cmp.Or(c.Folder, "."))
 	if err != nil {
 		return nil, err
 	}
-	in := &cage.Cage{Also: here, Read: c.Read, Write: c.Write, Env: c.Env, Limits: cage.Limits{Disk: int64(c.Disk) << 20, Files: c.Files,
-		Threads: c.Processes, Open: cage.Compiler.Open, CPU: c.CPU}}
+	in := &cage.Cage{Also: here, Read: c.Read, Write: c.Write, Env: c.Env}
+	in.Limits = cage.Limits{Disk: int64(c.Disk) << 20, Files: c.Files, Threads: c.Processes, CPU: c.CPU}
+	in.Limits.Open = cage.Compiler.Open
 	if c.Folder != "" {
 		in.Files = here
 	}
@@ -116,30 +118,46 @@ func (c *cageCmd) contain(ctx context.Context, con *console) (*cageReport, error
 			return nil, fmt.Errorf("%s lies in --folder %s, which is copied: name one of them only", path, c.Folder)
 		}
 	}
-	r := &cageReport{Ended: "itself", Missing: cage.Missing()}
-	ends := make(chan [2]string, 4)
-	end := func(by, why string) {
-		select {
-		case ends <- [2]string{by, why}:
-		default: // something else was first
+	return in, nil
+}
+
+// A caged is a command that runs.
+type caged struct {
+	ends  chan [2]string // by what it is ended, and why; the first counts
+	wrote atomic.Int64   // bytes of its outputs
+}
+
+func (r *caged) end(by, why string) {
+	select {
+	case r.ends <- [2]string{by, why}:
+	default: // something else was first
+	}
+}
+
+// pass returns what passes on one of its outputs, at most so many MiB.
+func (r *caged) pass(to io.Writer, most int) func(from io.Reader) {
+	if !program.Terminal(to) { // a file gets all bytes as they are
+		to = ansi.Styled(to)
+	}
+	return func(from io.Reader) {
+		n, _ := io.CopyN(to, from, int64(most)<<20)
+		r.wrote.Add(n)
+		if more, _ := io.CopyN(io.Discard, from, 1); more > 0 {
+			r.end("output", fmt.Sprintf("it has written more than %d MiB", most))
+			_, _ = io.Copy(io.Discard, from)
 		}
 	}
-	var wrote atomic.Int64
-	pass := func(to io.Writer) func(from io.Reader) {
-		if !program.Terminal(to) { // a file gets all bytes as they are
-			to = ansi.Styled(to)
-		}
-		return func(from io.Reader) {
-			n, _ := io.CopyN(to, from, int64(c.Output)<<20)
-			wrote.Add(n)
-			if more, _ := io.CopyN(io.Discard, from, 1); more > 0 {
-				end("output", fmt.Sprintf("it has written more than %d MiB", c.Output))
-				_, _ = io.Copy(io.Discard, from)
-			}
-		}
+}
+
+// contain runs the command to its end.
+func (c *cageCmd) contain(ctx context.Context, con *console) (*cageReport, error) {
+	in, err := c.cage()
+	if err != nil {
+		return nil, err
 	}
-	spec := contest.Spec{Argv: c.Command, Cage: in, Memory: int64(c.Memory) << 20, Stdout: pass(con.Out), Stderr: pass(con.Err),
-		Excess: func(why string) { end("", why) }}
+	r, run := &cageReport{Ended: "itself", Missing: cage.Missing()}, &caged{ends: make(chan [2]string, 1)}
+	spec := contest.Spec{Argv: c.Command, Cage: in, Memory: int64(c.Memory) << 20,
+		Stdout: run.pass(con.Out, c.Output), Stderr: run.pass(con.Err, c.Output), Excess: func(why string) { run.end("", why) }}
 	if file, ok := con.In.(*os.File); ok {
 		spec.Stdin = file
 	}
@@ -148,13 +166,13 @@ func (c *cageCmd) contain(ctx context.Context, con *console) (*cageReport, error
 	if err != nil {
 		return nil, err
 	}
-	clock := make(<-chan time.Time)
+	var clock <-chan time.Time
 	if c.Time > 0 {
 		clock = time.After(c.Time)
 	}
 	select {
 	case <-child.Exited():
-	case e := <-ends:
+	case e := <-run.ends:
 		r.Ended, r.Why = e[0], e[1]
 	case <-clock:
 		r.Ended, r.Why = "time", fmt.Sprintf("it runs longer than %v", c.Time)
@@ -169,23 +187,28 @@ func (c *cageCmd) contain(ctx context.Context, con *console) (*cageReport, error
 		return nil, err
 	}
 	select {
-	case e := <-ends: // the watch ends a program itself
+	case e := <-run.ends: // the watch ends a program itself
 		r.Ended, r.Why = e[0], e[1]
 	default:
 	}
+	r.Output = run.wrote.Load()
+	c.account(r, child)
+	return r, nil
+}
+
+// account notes what a command that has ended took, and which limit that was, if one has ended it.
+func (c *cageCmd) account(r *cageReport, child *contest.Child) {
 	peak := child.Peak()
-	r.CPU, r.Output = child.CPU().Seconds(), wrote.Load()
-	r.Memory, r.Threads = peak.Memory, peak.Threads
+	r.CPU, r.Memory, r.Threads = max(child.CPU(), peak.CPU).Seconds(), peak.Memory, peak.Threads
 	switch {
 	case r.Ended != "":
 	case c.CPU > 0 && peak.CPU > c.CPU:
-		r.Ended, r.CPU = "cpu", max(r.CPU, peak.CPU.Seconds())
-	case peak.Memory > spec.Memory:
+		r.Ended = "cpu"
+	case peak.Memory > int64(c.Memory)<<20:
 		r.Ended = "memory"
 	case peak.Threads > c.Processes:
 		r.Ended = "processes"
 	default:
 		r.Ended = "disk"
 	}
-	return r, nil
 }

@@ -63,7 +63,7 @@ type Cage interface {
 	Enclose(s *Spec) (*exec.Cmd, Guest, error)
 }
 
-// A Guest is a program in its cage. The process is that of the cage's command, which has started and not been collected.
+// A Guest is a program in its cage. The process is that of the cage's command, which has started and was not collected.
 type Guest interface {
 	// Excess returns what the program takes, and what of it is too much, "" for nothing.
 	Excess(p *os.Process) (taken Taking, why string)
@@ -215,8 +215,8 @@ func (c *Child) CPU() time.Duration {
 	return c.state.UserTime() + c.state.SystemTime()
 }
 
-// Peak is the most that the program has taken, known after Kill, as far as that was seen: it is looked at every tenth of a
-// second, and the largest of its processes has said at its end how much memory it had.
+// Peak is the most that the program has taken, known after Kill, as far as that was seen: it is looked at every tenth
+// of a second, and the largest of its processes has said at its end how much memory it had.
 func (c *Child) Peak() Taking {
 	if c.state != nil {
 		c.peak.Memory = max(c.peak.Memory, mostResident(c.state))

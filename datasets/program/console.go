@@ -65,6 +65,7 @@ func Terminal(stream any) bool {
 // Raw returns an output for a terminal in raw mode: it adds the carriage returns that it needs.
 func Raw(out io.Writer) io.Writer { return &ansi.Writer{To: raw{ansi.Styled(out)}} }
 
+// A raw adds a carriage return to every line end.
 type raw struct{ to io.Writer }
 
 func (r raw) Write(b []byte) (int, error) {
@@ -108,6 +109,7 @@ func NewBar(out io.Writer, quiet bool, total int, unit string) Bar {
 // Set shows that n units are done. It ignores errors of a terminal that cannot be written to.
 func (b Bar) Set(n int) { _ = b.ProgressBar.Set(n) }
 
+// Describe shows a text before the bar: one line of at most 200 bytes, without control characters.
 func (b Bar) Describe(text string) { b.ProgressBar.Describe(ansi.Plain(text, 200)) }
 
 // Describef shows a text before the bar, formatted as by fmt.Sprintf.

@@ -20,6 +20,7 @@ type Writer struct {
 	rest []byte // begins a character of which more is to come
 }
 
+// Write passes on b, but for a character that is not complete yet, and reports that all of b is written.
 func (w *Writer) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,7 +46,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// Fd is that of the file that w writes to.
+// Fd is the descriptor of the file that w writes to, or no valid one if that is no file.
 func (w *Writer) Fd() uintptr {
 	if f, ok := w.To.(interface{ Fd() uintptr }); ok {
 		return f.Fd()

@@ -1,14 +1,14 @@
 // Package cage contains programs that somebody else wrote. It needs no root.
 //
-// On Linux with bubblewrap (the command bwrap), a contained program has a file system, processes, a network and a
-// memory of its own, which bubblewrap makes of namespaces: the system's programs and libraries are there to be read, and
-// so is what its Cage names. Everything else is absent. The program's own files are read-only in /bot. Its working
-// folder, /work/bot, is a copy of them in a tmpfs of fixed size, which begins anew with each process and goes with it.
-// seccomp allows it the system calls of a list, and the host measures what no file system or limit bounds (room_linux.go).
+// On Linux with bubblewrap (the command bwrap), a contained program has a file system, processes, a network and memory
+// of its own, which bubblewrap makes of namespaces: the system's programs and libraries are there to be read, and so is
+// what its Cage names. Everything else is absent. The program's own files are read-only in /bot. Its working folder,
+// /work/bot, is a copy of them in a tmpfs of fixed size, which begins anew with each process and goes with it. seccomp
+// allows it the system calls of a list, and the host measures what no file system or limit bounds (room_linux.go).
 //
-// Bubblewrap was chosen over code of our own because others test it, it needs no second start of this program inside
-// (which took longer than all the rest), and because its arguments are the list of all that a program sees. Landlock is
-// not used beside it: in a root of its own there is nothing left for it to forbid.
+// Bubblewrap was chosen over code of our own because others test it, because it needs no second start of this program
+// inside, which took longer than all the rest, and because its arguments are the list of all that a program sees.
+// Landlock is not used beside it: in a root of its own there is nothing left for it to forbid.
 //
 // Where bubblewrap or the namespaces that it needs are missing, this program runs itself again, and that process puts
 // up the walls that the kernel has (Landlock, seccomp, limits; see walls_linux.go) and becomes the contained program.

@@ -32,7 +32,8 @@ const sharedMemory = 64 << 20
 // entrance is the command, run by a shell inside, that sets limits, copies the program's files into its working folder
 // and becomes the program. Its arguments are the limits, the folder to begin in and the program. (Some shells call the
 // limit of processes -u, some -p.)
-const entrance = `ulimit -c 0 && ulimit -l 64 && ulimit -n "$1" && ulimit -f "$2" && { [ "$3" = 0 ] || ulimit -d "$3"; } &&
+const entrance = `ulimit -c 0 && ulimit -l 64 && ulimit -n "$1" && ulimit -f "$2" &&
+{ [ "$3" = 0 ] || ulimit -d "$3"; } &&
 { ulimit -u "$4" 2>/dev/null || ulimit -p "$4"; } || exit 126
 if [ -d /bot ]; then cp -RP --preserve=mode,timestamps /bot . && chmod u+rwx bot; fi || exit 126
 cd -- "$5" && shift 5 && exec "$@"`
@@ -40,8 +41,8 @@ cd -- "$5" && shift 5 && exec "$@"`
 // slack is how much more than its memory a process may reserve, in bytes.
 const slack = 1 << 30
 
-// Users of contained programs, where this process is root: each program has one of its own, so that it owns nothing of the
-// machine and its processes are counted apart. No system gives such numbers to people or services.
+// Users of contained programs, where this process is root: each program has one of its own, so that it owns nothing of
+// the machine and its processes are counted apart. No system gives such numbers to people or services.
 const (
 	firstUser = 1_900_000_000
 	mostUsers = 200_000_000
@@ -189,7 +190,8 @@ func (v *view) show(path, as string) {
 
 // link makes a link at a path of the room.
 func (v *view) link(to, path string) {
-	if to, err := filepath.Rel(filepath.Dir(v.place(path)), to); err == nil { // bubblewrap follows it before the room is a root
+	// Bubblewrap follows it before the room is a root.
+	if to, err := filepath.Rel(filepath.Dir(v.place(path)), to); err == nil {
 		v.add("--symlink", to, path)
 	}
 }

@@ -143,7 +143,7 @@ func (c *compiler) submission(o *order, in io.Reader, into string) (err error) {
 // left are folders of what compilers keep to compile again.
 var left = regexp.MustCompile(`(^|/)(CMakeFiles|\.host-build/release/(deps|build|incremental|\.fingerprint))$`)
 
-// pack writes as tar what is in a folder, or the file root: files and, if asked for, folders and links to something in it.
+// pack writes as tar what is in a folder, or the file root: files and, for all, folders and links to something in it.
 func pack(root string, out io.Writer, all bool) error {
 	w := tar.NewWriter(out)
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {

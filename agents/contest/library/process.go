@@ -69,7 +69,9 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 		argv = []string{self, ServeArgument}
 	}
 	p := &Process{config: c, answers: make(chan Answer, 1), printed: &output{to: c.Output}}
-	spec := contest.Spec{Argv: append(slices.Clip(argv), file), Cage: contest.Trusted, Stderr: p.printed.read, Frames: p.listen}
+	spec := contest.Spec{
+		Argv: append(slices.Clip(argv), file), Cage: contest.Trusted, Stderr: p.printed.read, Frames: p.listen,
+	}
 	if !framesOnStdout {
 		spec.Stdout = p.printed.read
 	}

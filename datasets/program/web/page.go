@@ -20,6 +20,7 @@ func Protect(h http.Header) {
 	h.Set("Cache-Control", "no-cache")
 }
 
+// Answer writes v as JSON, with status 200.
 func Answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone
