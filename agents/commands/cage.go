@@ -30,10 +30,10 @@ const (
 // A cageCmd is the command line of agents cage.
 type cageCmd struct {
 	Command   []string      `arg:"" passthrough:"" help:"The command and its arguments, behind --."`
-	Folder    string        `type:"existingdir" placeholder:"DIR" help:"Begin in a copy of this folder, which is lost at the end."`
-	Read      []string      `type:"path" sep:"none" placeholder:"PATH" help:"A file or folder to read; as often as needed."`
-	Write     []string      `type:"existingdir" sep:"none" placeholder:"DIR" help:"A folder to write; as often as needed."`
-	Env       []string      `sep:"none" placeholder:"NAME=VALUE" help:"A variable for it; as often as needed."`
+	Folder    string        `type:"existingdir" placeholder:"DIR" help:"Begin in a copy of this folder."`
+	Read      []string      `type:"path" sep:"none" placeholder:"PATH" help:"A file or folder to read; repeatable."`
+	Write     []string      `type:"existingdir" sep:"none" placeholder:"DIR" help:"A folder to write; repeatable."`
+	Env       []string      `sep:"none" placeholder:"NAME=VALUE" help:"A variable for it; repeatable."`
 	Time      time.Duration `placeholder:"TIME" help:"Wall-clock time, such as 10s. By default, no limit."`
 	CPU       time.Duration `name:"cpu" placeholder:"TIME" help:"Processor time of all. By default, no limit."`
 	Memory    int           `default:"1024" placeholder:"MIB" help:"Memory of all its processes."`
@@ -157,7 +157,8 @@ func (c *cageCmd) contain(ctx context.Context, con *console) (*cageReport, error
 	}
 	r, run := &cageReport{Ended: "itself", Missing: cage.Missing()}, &caged{ends: make(chan [2]string, 1)}
 	spec := contest.Spec{Argv: c.Command, Cage: in, Memory: int64(c.Memory) << 20,
-		Stdout: run.pass(con.Out, c.Output), Stderr: run.pass(con.Err, c.Output), Excess: func(why string) { run.end("", why) }}
+		Stdout: run.pass(con.Out, c.Output), Stderr: run.pass(con.Err, c.Output),
+		Excess: func(why string) { run.end("", why) }}
 	if file, ok := con.In.(*os.File); ok {
 		spec.Stdin = file
 	}

@@ -48,7 +48,7 @@ var ErrFound = errors.New("differences were found")
 // A Status is the exit status of a command that has said all that there is to say.
 type Status int
 
-// Error says which status it is.
+// Error returns "exit status N"; a program that ends with a Status prints no error.
 func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // A Program is a command line with several commands, the same in every way but what the commands do.

@@ -15,39 +15,51 @@ import (
 )
 
 // allowed are the system calls that a contained program may make, by what they are for. All others, and those that a
-// kernel will have one day, fail as if the kernel did not know them (ENOSYS), so that libraries fall back on older ones.
+// kernel will have one day, fail as if the kernel did not know them (ENOSYS), and libraries fall back on older ones.
 // Not among them are sockets, mounts, namespaces, keys, io_uring, bpf, tracing, other programs' memory, memory that no
 // limit counts (memfd_create, System V, extended attributes) and whatever only an administrator needs.
 var allowed = []string{
-	"files", `access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
-		fadvise64_64 fallocate fchdir fchmod fchmodat fchmodat2 fchown fchownat fcntl fcntl64 fdatasync fgetxattr
-		flistxattr flock fstat fstat64 fstatat64 fstatfs fstatfs64 fsync ftruncate ftruncate64 futimesat getcwd getdents
-		getdents64 getxattr inotify_add_watch inotify_init inotify_init1 inotify_rm_watch ioctl lchown lgetxattr link
-		linkat listxattr llistxattr lseek _llseek lstat lstat64 mkdir mkdirat mknod mknodat newfstatat open openat openat2
-		pread64 preadv preadv2 pwrite64 pwritev pwritev2 read readahead readlink readlinkat readv rename renameat renameat2
-		rmdir sendfile sendfile64 splice stat stat64 statfs statfs64 statx symlink symlinkat sync_file_range tee truncate
-		truncate64 umask unlink unlinkat utime utimensat utimensat_time64 utimes vmsplice write writev cachestat`,
-	"memory", `brk get_mempolicy madvise map_shadow_stack mbind membarrier mincore mlock mlock2 mlockall mmap mmap2 mprotect
-		mremap mseal msync munlock munlockall munmap pkey_alloc pkey_free pkey_mprotect remap_file_pages set_mempolicy`,
-	"processes and threads", `arch_prctl capget capset execve execveat exit exit_group fork get_robust_list get_thread_area getcpu
-		getegid geteuid getgid getgroups getpgid getpgrp getpid getppid getpriority getresgid getresuid getrlimit
-		getrusage getsid gettid getuid kill pidfd_open pidfd_send_signal prlimit64 restart_syscall rseq
-		sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr sched_getparam sched_getscheduler
-		sched_rr_get_interval sched_setaffinity sched_yield set_robust_list set_thread_area set_tid_address setfsgid
-		setfsuid setgid setgroups setpriority setregid setresgid setresuid setreuid setrlimit setuid sysinfo tgkill times tkill
-		ugetrlimit uname vfork wait4 waitid waitpid ioprio_get`,
-	"waiting", `epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait epoll_pwait2 epoll_wait epoll_wait_old
-		eventfd eventfd2 futex futex_requeue futex_time64 futex_wait futex_waitv futex_wake pause pipe pipe2 poll ppoll
-		ppoll_time64 pselect6 pselect6_time64 select _newselect signalfd signalfd4`,
-	"signals", `rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait
-		rt_sigtimedwait_time64 rt_tgsigqueueinfo sigaltstack sigreturn`,
-	"time", `alarm clock_getres clock_getres_time64 clock_gettime clock_gettime64 clock_nanosleep clock_nanosleep_time64
-		getitimer gettimeofday nanosleep setitimer time timer_create timer_delete timer_getoverrun timer_gettime
-		timer_gettime64 timer_settime timer_settime64 timerfd_create timerfd_gettime timerfd_gettime64 timerfd_settime
-		timerfd_settime64`,
-	"pairs of sockets, which processes of one program use", `getpeername getsockname getsockopt recvfrom recvmmsg recvmsg
-		sendmmsg sendmsg sendto shutdown`,
-	"numbers", `getrandom`,
+	"files", `
+		access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat
+		faccessat2 fadvise64 fadvise64_64 fallocate fchdir fchmod fchmodat fchmodat2 fchown fchownat fcntl
+		fcntl64 fdatasync fgetxattr flistxattr flock fstat fstat64 fstatat64 fstatfs fstatfs64 fsync
+		ftruncate ftruncate64 futimesat getcwd getdents getdents64 getxattr inotify_add_watch inotify_init
+		inotify_init1 inotify_rm_watch ioctl lchown lgetxattr link linkat listxattr llistxattr lseek
+		_llseek lstat lstat64 mkdir mkdirat mknod mknodat newfstatat open openat openat2 pread64 preadv
+		preadv2 pwrite64 pwritev pwritev2 read readahead readlink readlinkat readv rename renameat
+		renameat2 rmdir sendfile sendfile64 splice stat stat64 statfs statfs64 statx symlink symlinkat
+		sync_file_range tee truncate truncate64 umask unlink unlinkat utime utimensat utimensat_time64
+		utimes vmsplice write writev cachestat`,
+	"memory", `
+		brk get_mempolicy madvise map_shadow_stack mbind membarrier mincore mlock mlock2 mlockall mmap
+		mmap2 mprotect mremap mseal msync munlock munlockall munmap pkey_alloc pkey_free pkey_mprotect
+		remap_file_pages set_mempolicy`,
+	"processes and threads", `
+		arch_prctl capget capset execve execveat exit exit_group fork get_robust_list get_thread_area
+		getcpu getegid geteuid getgid getgroups getpgid getpgrp getpid getppid getpriority getresgid
+		getresuid getrlimit getrusage getsid gettid getuid kill pidfd_open pidfd_send_signal prlimit64
+		restart_syscall rseq sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr
+		sched_getparam sched_getscheduler sched_rr_get_interval sched_setaffinity sched_yield
+		set_robust_list set_thread_area set_tid_address setfsgid setfsuid setgid setgroups setpriority
+		setregid setresgid setresuid setreuid setrlimit setuid sysinfo tgkill times tkill ugetrlimit uname
+		vfork wait4 waitid waitpid ioprio_get`,
+	"waiting", `
+		epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait epoll_pwait2 epoll_wait
+		epoll_wait_old eventfd eventfd2 futex futex_requeue futex_time64 futex_wait futex_waitv futex_wake
+		pause pipe pipe2 poll ppoll ppoll_time64 pselect6 pselect6_time64 select _newselect signalfd
+		signalfd4`,
+	"signals", `
+		rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend
+		rt_sigtimedwait rt_sigtimedwait_time64 rt_tgsigqueueinfo sigaltstack sigreturn`,
+	"time", `
+		alarm clock_getres clock_getres_time64 clock_gettime clock_gettime64 clock_nanosleep
+		clock_nanosleep_time64 getitimer gettimeofday nanosleep setitimer time timer_create timer_delete
+		timer_getoverrun timer_gettime timer_gettime64 timer_settime timer_settime64 timerfd_create
+		timerfd_gettime timerfd_gettime64 timerfd_settime timerfd_settime64`,
+	"pairs of sockets, which processes of one program use", `
+		getpeername getsockname getsockopt recvfrom recvmmsg recvmsg sendmmsg sendmsg sendto shutdown`,
+	"numbers", `
+		getrandom`,
 }
 
 // leaving are the system calls by which a process leaves its group. Where no namespace holds it, it may not.
@@ -82,7 +94,8 @@ func policy(here *arch.Info, room bool) seccomp.Policy {
 		}
 	}
 	given := func(name string, conditions ...seccomp.Condition) {
-		allow.NamesWithCondtions = append(allow.NamesWithCondtions, seccomp.NameWithConditions{Name: name, Conditions: conditions})
+		named := seccomp.NameWithConditions{Name: name, Conditions: conditions}
+		allow.NamesWithCondtions = append(allow.NamesWithCondtions, named)
 	}
 	given("clone", seccomp.Condition{Argument: 0, Operation: seccomp.BitsNotSet, Value: namespaces})
 	// Datagrams could be sent elsewhere. The flags of clone3 are out of sight, so that libraries have to use clone.

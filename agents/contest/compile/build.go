@@ -2,9 +2,9 @@
 // single source file, or a folder. agents/SUBMISSIONS.md says for authors how a bot is found, built and started.
 //
 // All of that happens in one contained process, this program started again (inside.go): it unpacks the submission,
-// reads bot.toml, finds the language, and runs compilers. This process only starts it, with limits on time, memory and disk,
-// and reads its answer, of bounded size (submission.go): how the bot is started, or what its author has to mend, and
-// then the files of the bot, which become its folder. Nothing else of a submission is read here.
+// reads bot.toml, finds the language, and runs compilers. This process only starts it, with limits on time, memory and
+// disk, and reads its answer, of bounded size (submission.go): how the bot is started, or what its author has to mend,
+// and then the files of the bot, which become its folder. Nothing else of a submission is read here.
 package compile
 
 import (
