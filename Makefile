@@ -26,10 +26,11 @@ JOBS   ?= 2
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-test: setup ## all tests: linters, Go, race detector, Python on a real server, signatures, plug-in
+test: setup ## all tests: linters, Go, race detector, Python on a real server, signatures, plug-in, vulnerabilities
 	@echo 'make test: $(CHECKS), $(JOBS) at a time; each prints its output when it ends'
 	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) $(CHECKS:%=timed-%)
 	@echo 'make test: all of $(CHECKS) passed'
+	@$(MAKE) --no-print-directory vulncheck
 
 timed-%:
 	@TIMEFORMAT='make $*: %0R s, processor %0U s user and %0S s system'; time $(MAKE) --no-print-directory $*
@@ -40,14 +41,16 @@ setup: ## look for what the tests need; install it as root or in CI, otherwise p
 pre-commit: ## install a git hook that runs quick checks before each commit
 	@.ci/pre-commit --install
 
-vet: ## gofmt, go vet, staticcheck and govulncheck
+vulncheck: ## known vulnerabilities; REQUIRE=1 fails where their database cannot be reached
+	@GO=$(GO) .ci/vulncheck $(if $(REQUIRE),--require)
+
+vet: ## gofmt, go vet and staticcheck
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not gofmt-ed:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	# With -race, what these import has been compiled for the race detector's tests; staticcheck has been compiled above.
 	CGO_ENABLED=1 $(GO) vet -race $(CGO)
 	staticcheck=$$($(GO) tool -n staticcheck); CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" $$staticcheck $(CGO)
-	@GO=$(GO) .ci/vulncheck
 
 lint: ## the linters of .golangci.yml, which vet leaves out; fetches golangci-lint
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
