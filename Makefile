@@ -17,7 +17,7 @@ export GOFLAGS ?= -trimpath
 CGO := ./agents/submit/wintetris ./rpc/library
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vet lint go race race-servers race-batches race-training python libraries demo cluster-demo network ablation ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels arena docs release reproduce serve clean
+.PHONY: help pre-commit test setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo network ablation ladders bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels arena docs release reproduce serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
@@ -93,7 +93,7 @@ python: ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3
 $(VENV)/ok: EXTRAS := demo
 $(VENV)/docs: EXTRAS := docs
 $(VENV)/test: EXTRAS := demo,test
-$(VENV)/ok $(VENV)/docs $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' go.sum 2>/dev/null)
+$(VENV)/ok $(VENV)/docs $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' go.sum LICENSE NOTICES 2>/dev/null)
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --disable-pip-version-check uv
 	rm -rf $(VENV)/wheel && $(PY) -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel rpc/python
@@ -158,6 +158,16 @@ fuzz: ## every fuzz target for FUZZ each (30s)
 golden: ## write the golden playthroughs, protocol messages and pictures of the rules again; review the diff
 	BLOCKYARD_UPDATE=1 $(GO) test ./env/... ./rpc/server
 
+notices: ## write the licenses of all that is linked to NOTICES again; review the diff
+	BLOCKYARD_UPDATE=1 $(GO) test ./env -run TestNotices
+
+# Two lists: RLlib wants an older Gymnasium. PyTorch itself says which version of each part of CUDA it needs.
+COMPILE = cd rpc/python && UV_CONSTRAINT= UV_BUILD_CONSTRAINT= $(abspath $(PY)) -m uv pip compile --quiet --universal --no-annotate --custom-compile-command 'make constraints' $(if $(UPGRADE),--upgrade)
+constraints: $(VENV)/ok ## choose the versions of Python packages again, UPGRADE=1 the newest; review the diff
+	$(COMPILE) --python-version 3.10 $(addprefix --extra ,demo test plot examples release) pyproject.toml -o constraints.txt
+	$(COMPILE) --python-version 3.11 --all-extras pyproject.toml -o constraints-libraries.txt
+	sed -i -E '/^(nvidia|cuda|triton)\b/d' rpc/python/constraints*.txt
+
 sign: ## compare agents/signatures.txt, one line per game and agent, with how the agents play now
 	$(GO) run ./agents sign | diff agents/signatures.txt - && echo 'no change in play'
 
@@ -178,6 +188,7 @@ arena: ## the games to play, and records to watch, as pages that need no server,
 	mkdir -p bin
 	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/arena.wasm ./agents/play/arena
 	$(GO) run ./agents/play/arena bin/arena.wasm "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/arena
+	cp LICENSE NOTICES bin/arena/
 	@echo bin/arena/index.html
 
 docs: $(VENV)/docs ## the documentation site, in rpc/python/site/; warnings and broken links are errors
