@@ -15,6 +15,12 @@ export CGO_ENABLED := 0
 export GOAMD64 := v2
 export GOFLAGS ?= -trimpath
 CGO := ./agents/submit/wintetris ./rpc/library
+# The versions of all Python packages that pip and uv install, also of those that build the wheel.
+CONSTRAINTS = $(CURDIR)/rpc/python/constraints.txt
+export PIP_CONSTRAINT = $(CONSTRAINTS)
+export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
+export UV_CONSTRAINT = $(CONSTRAINTS)
+export UV_BUILD_CONSTRAINT = $(CONSTRAINTS)
 
 .DEFAULT_GOAL := help
 .PHONY: help pre-commit test setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo network ablation ladders bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels arena docs release reproduce serve clean
@@ -103,6 +109,7 @@ $(VENV)/ok $(VENV)/docs $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'a
 	touch $@ $(if $(findstring test,$@),$(VENV)/ok)
 
 # RLlib installs an older Gymnasium, so the large libraries have their own virtual environment.
+libraries: CONSTRAINTS = $(CURDIR)/rpc/python/constraints-libraries.txt
 libraries: ## all tests of the Python client: also the slow ones, and those with TorchRL, RLlib, Ray, pandas and Minari: 6 GB, 30 minutes
 	test -x $(VENV)-libraries/bin/python || $(PYTHON) -m venv $(VENV)-libraries
 	$(VENV)-libraries/bin/python -m pip install --quiet uv
@@ -142,7 +149,7 @@ bench-goals: $(VENV)/ok ## every performance goal: before, now, ratio, met or mi
 	GO=$(GO) $(PY) .ci/bench-against --rounds $(or $(ROUNDS),7) $(if $(ONLY),--only $(ONLY))
 
 bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table and a plot
-	$(PY) -m pip install --quiet 'matplotlib>=3.8' 'tqdm>=4.60' && $(PY) rpc/bench/run.py
+	$(PY) -m pip install --quiet matplotlib tqdm && $(PY) rpc/bench/run.py
 
 soak: $(VENV)/ok bundle ## the long tests, workers and, for MINUTES (60), clients that are killed, stopped, slowed and cut off
 	BLOCKYARD_LONG=1 $(GO) test -count 1 -timeout 60m ./agents/... ./env/... ./datasets/program
@@ -182,7 +189,7 @@ binaries: ## the four programs for five platforms, in bin/; CHECK=1 builds them 
 	.ci/binaries $(if $(CHECK),--check)
 
 wheels: $(VENV)/ok ## the Python package for five platforms, in rpc/python/dist/
-	$(PY) -m pip install --quiet 'hatchling>=1.21' 'twine>=6' ziglang && $(PY) rpc/python/wheels.py
+	$(PY) -m pip install --quiet hatchling twine ziglang && $(PY) rpc/python/wheels.py
 
 arena: ## the games to play, and records to watch, as pages that need no server, in bin/arena/
 	mkdir -p bin
@@ -196,7 +203,7 @@ docs: $(VENV)/docs ## the documentation site, in rpc/python/site/; warnings and 
 	@echo rpc/python/site/index.html
 
 release: $(VENV)/test ## everything of VERSION, built twice, compared, installed and played, in release/; PLATFORMS=linux/amd64,... for fewer
-	@$(PY) -m pip install --quiet 'hatchling>=1.21' 'twine>=6' ziglang
+	@$(PY) -m pip install --quiet cyclonedx-bom hatchling twine ziglang
 	GO=$(GO) .ci/release $(VERSION) --python $(abspath $(PY)) $(if $(PLATFORMS),--platforms $(PLATFORMS))
 
 reproduce: ## write the tables of figures from rpc/bench/figures.jsonl; ONLY=NAME measures again, FIGURE enters it, CHECK=1 compares
