@@ -15,9 +15,15 @@ export CGO_ENABLED := 0
 export GOAMD64 := v2
 export GOFLAGS ?= -trimpath
 CGO := ./agents/submit/wintetris ./rpc/library
+# The versions of all Python packages that pip and uv install, also of those that build the wheel.
+CONSTRAINTS = $(CURDIR)/rpc/python/constraints.txt
+export PIP_CONSTRAINT = $(CONSTRAINTS)
+export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
+export UV_CONSTRAINT = $(CONSTRAINTS)
+export UV_BUILD_CONSTRAINT = $(CONSTRAINTS)
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vet lint go race race-servers race-batches race-training python libraries demo cluster-demo network ablation ladders bench bench-against bench-goals bench-python soak fuzz golden sign bundle plugin binaries wheels arena docs release reproduce serve clean
+.PHONY: help pre-commit test setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo network ablation ladders bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels arena docs release reproduce serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
@@ -26,10 +32,11 @@ JOBS   ?= 2
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-test: setup ## all tests: linters, Go, race detector, Python on a real server, signatures, plug-in
+test: setup ## all tests: linters, Go, race detector, Python on a real server, signatures, plug-in, vulnerabilities
 	@echo 'make test: $(CHECKS), $(JOBS) at a time; each prints its output when it ends'
 	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) $(CHECKS:%=timed-%)
 	@echo 'make test: all of $(CHECKS) passed'
+	@$(MAKE) --no-print-directory vulncheck
 
 timed-%:
 	@TIMEFORMAT='make $*: %0R s, processor %0U s user and %0S s system'; time $(MAKE) --no-print-directory $*
@@ -40,14 +47,16 @@ setup: ## look for what the tests need; install it as root or in CI, otherwise p
 pre-commit: ## install a git hook that runs quick checks before each commit
 	@.ci/pre-commit --install
 
-vet: ## gofmt, go vet, staticcheck and govulncheck
+vulncheck: ## known vulnerabilities; REQUIRE=1 fails where their database cannot be reached
+	@GO=$(GO) .ci/vulncheck $(if $(REQUIRE),--require)
+
+vet: ## gofmt, go vet and staticcheck
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not gofmt-ed:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	# With -race, what these import has been compiled for the race detector's tests; staticcheck has been compiled above.
 	CGO_ENABLED=1 $(GO) vet -race $(CGO)
 	staticcheck=$$($(GO) tool -n staticcheck); CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" $$staticcheck $(CGO)
-	@GO=$(GO) .ci/vulncheck
 
 lint: ## the linters of .golangci.yml, which vet leaves out; fetches golangci-lint
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
@@ -90,7 +99,7 @@ python: ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3
 $(VENV)/ok: EXTRAS := demo
 $(VENV)/docs: EXTRAS := docs
 $(VENV)/test: EXTRAS := demo,test
-$(VENV)/ok $(VENV)/docs $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' go.sum 2>/dev/null)
+$(VENV)/ok $(VENV)/docs $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' go.sum LICENSE NOTICES 2>/dev/null)
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --disable-pip-version-check uv
 	rm -rf $(VENV)/wheel && $(PY) -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel rpc/python
@@ -100,6 +109,7 @@ $(VENV)/ok $(VENV)/docs $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'a
 	touch $@ $(if $(findstring test,$@),$(VENV)/ok)
 
 # RLlib installs an older Gymnasium, so the large libraries have their own virtual environment.
+libraries: CONSTRAINTS = $(CURDIR)/rpc/python/constraints-libraries.txt
 libraries: ## all tests of the Python client: also the slow ones, and those with TorchRL, RLlib, Ray, pandas and Minari: 6 GB, 30 minutes
 	test -x $(VENV)-libraries/bin/python || $(PYTHON) -m venv $(VENV)-libraries
 	$(VENV)-libraries/bin/python -m pip install --quiet uv
@@ -139,7 +149,7 @@ bench-goals: $(VENV)/ok ## every performance goal: before, now, ratio, met or mi
 	GO=$(GO) $(PY) .ci/bench-against --rounds $(or $(ROUNDS),7) $(if $(ONLY),--only $(ONLY))
 
 bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table and a plot
-	$(PY) -m pip install --quiet 'matplotlib>=3.8' 'tqdm>=4.60' && $(PY) rpc/bench/run.py
+	$(PY) -m pip install --quiet matplotlib tqdm && $(PY) rpc/bench/run.py
 
 soak: $(VENV)/ok bundle ## the long tests, workers and, for MINUTES (60), clients that are killed, stopped, slowed and cut off
 	BLOCKYARD_LONG=1 $(GO) test -count 1 -timeout 60m ./agents/... ./env/... ./datasets/program
@@ -155,6 +165,16 @@ fuzz: ## every fuzz target for FUZZ each (30s)
 golden: ## write the golden playthroughs, protocol messages and pictures of the rules again; review the diff
 	BLOCKYARD_UPDATE=1 $(GO) test ./env/... ./rpc/server
 
+notices: ## write the licenses of all that is linked to NOTICES again; review the diff
+	BLOCKYARD_UPDATE=1 $(GO) test ./env -run TestNotices
+
+# Two lists: RLlib wants an older Gymnasium. PyTorch itself says which version of each part of CUDA it needs.
+COMPILE = cd rpc/python && UV_CONSTRAINT= UV_BUILD_CONSTRAINT= $(abspath $(PY)) -m uv pip compile --quiet --universal --no-annotate --custom-compile-command 'make constraints' $(if $(UPGRADE),--upgrade)
+constraints: $(VENV)/ok ## choose the versions of Python packages again, UPGRADE=1 the newest; review the diff
+	$(COMPILE) --python-version 3.10 $(addprefix --extra ,demo test plot examples release) pyproject.toml -o constraints.txt
+	$(COMPILE) --python-version 3.11 --all-extras pyproject.toml -o constraints-libraries.txt
+	sed -i -E '/^(nvidia|cuda|triton)\b/d' rpc/python/constraints*.txt
+
 sign: ## compare agents/signatures.txt, one line per game and agent, with how the agents play now
 	$(GO) run ./agents sign | diff agents/signatures.txt - && echo 'no change in play'
 
@@ -169,12 +189,13 @@ binaries: ## the four programs for five platforms, in bin/; CHECK=1 builds them 
 	.ci/binaries $(if $(CHECK),--check)
 
 wheels: $(VENV)/ok ## the Python package for five platforms, in rpc/python/dist/
-	$(PY) -m pip install --quiet 'hatchling>=1.21' 'twine>=6' ziglang && $(PY) rpc/python/wheels.py
+	$(PY) -m pip install --quiet hatchling twine ziglang && $(PY) rpc/python/wheels.py
 
 arena: ## the games to play, and records to watch, as pages that need no server, in bin/arena/
 	mkdir -p bin
 	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/arena.wasm ./agents/play/arena
 	$(GO) run ./agents/play/arena bin/arena.wasm "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/arena
+	cp LICENSE NOTICES bin/arena/
 	@echo bin/arena/index.html
 
 docs: $(VENV)/docs ## the documentation site, in rpc/python/site/; warnings and broken links are errors
@@ -182,7 +203,7 @@ docs: $(VENV)/docs ## the documentation site, in rpc/python/site/; warnings and 
 	@echo rpc/python/site/index.html
 
 release: $(VENV)/test ## everything of VERSION, built twice, compared, installed and played, in release/; PLATFORMS=linux/amd64,... for fewer
-	@$(PY) -m pip install --quiet 'hatchling>=1.21' 'twine>=6' ziglang
+	@$(PY) -m pip install --quiet cyclonedx-bom hatchling twine ziglang
 	GO=$(GO) .ci/release $(VERSION) --python $(abspath $(PY)) $(if $(PLATFORMS),--platforms $(PLATFORMS))
 
 reproduce: ## write the tables of figures from rpc/bench/figures.jsonl; ONLY=NAME measures again, FIGURE enters it, CHECK=1 compares

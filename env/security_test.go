@@ -117,15 +117,16 @@ var vulnerable = map[string]string{
 }
 
 // vulncheck runs .ci/vulncheck on one package with this environment variable.
-func vulncheck(t *testing.T, env string) (string, error) {
+func vulncheck(t *testing.T, env string, flags ...string) (string, error) {
 	t.Helper()
-	cmd := exec.Command("../.ci/vulncheck", "./rpc/wire")
+	cmd := exec.Command("../.ci/vulncheck", append(flags, "./rpc/wire")...)
 	cmd.Env = append(os.Environ(), env)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
-// A known vulnerability fails the check. A database that does not answer is skipped, in words.
+// A known vulnerability fails the check. Where the database does not answer, the last lines say that nothing was
+// checked; a release then fails.
 func TestKnownVulnerabilitiesAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it loads the sources of the standard library: 5 s")
@@ -146,7 +147,18 @@ func TestKnownVulnerabilitiesAreFound(t *testing.T) {
 	require.NoError(t, err, out)
 	require.Contains(t, out, "No vulnerabilities found")
 
+	out, err = vulncheck(t, database, "--require")
+	require.NoError(t, err, out)
+	require.Contains(t, out, "No vulnerabilities found")
+
+	const unreached = "vulnerabilities were NOT checked: https://vuln.go.dev cannot be reached"
 	out, err = vulncheck(t, "HTTPS_PROXY=http://127.0.0.1:1")
 	require.NoError(t, err, out)
-	require.Contains(t, out, "govulncheck: skipped, the vulnerability database cannot be reached")
+	require.Contains(t, out, unreached)
+	out, err = vulncheck(t, "HTTPS_PROXY=http://127.0.0.1:1", "--require")
+	require.Error(t, err, out)
+	require.Contains(t, out, unreached)
+	release, err := os.ReadFile("../.ci/release")
+	require.NoError(t, err)
+	require.Contains(t, string(release), `".ci/vulncheck", "--require"`)
 }

@@ -28,9 +28,13 @@ func parses(t *testing.T, args []string) {
 	require.NoError(t, err, "%q", args)
 }
 
-// The image starts the server and checks its health with flags that exist, at the address that CMD serves.
+// The image starts the server and checks its health with flags that exist, at the address that CMD serves. Both images
+// have the licenses.
 func TestDockerfile(t *testing.T) {
 	text := string(deployed(t, "../Dockerfile"))
+	require.Contains(t, text, " && cp LICENSE NOTICES /image/all/ \\\n")
+	require.Equal(t, 2, strings.Count(text, "\nFROM scratch AS "))
+	require.Equal(t, 2, strings.Count(text, "\nCOPY --from=build /image/all /\n"))
 	var last []string
 	for _, cmd := range regexp.MustCompile(`\bCMD (\[.*\])`).FindAllStringSubmatch(text, -1) {
 		require.NoError(t, json.Unmarshal([]byte(cmd[1]), &last))

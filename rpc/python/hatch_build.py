@@ -2,8 +2,9 @@
 
 The program is the package ``./rpc/blockyard`` of the Go module that contains this folder. A wheel has it as
 ``blockyard/_bin/blockyard-server``, an editable install in the source folder; beside it, ``bots`` has the programs
-that ``blockyard bundle`` builds networks into. A source distribution has the Go files that these need under
-``_go``, so it can be built anywhere.
+that ``blockyard bundle`` builds networks into. The folder ``licenses`` of the wheel's metadata has LICENSE, and NOTICES
+of all that the program and the library contain. A source distribution has the Go files that these need under ``_go``,
+so it can be built anywhere.
 
 Environment variables:
     GOOS, GOARCH               build the wheel for another platform
@@ -172,6 +173,21 @@ def build_library(root: Path, folder: Path, version: str) -> Path | None:
     return target
 
 
+def licenses(here: Path) -> dict[str, Path]:
+    """Return the files with the licenses of this package and of what its program contains, by name."""
+    folders = [folder for folder in (here / "_go", *here.parents) if (folder / "NOTICES").is_file()]
+    return {name: folders[0] / name for name in ("LICENSE", "NOTICES") if folders}
+
+
+def compiler_licenses(cc: str | None, library: Path | None) -> dict[str, Path]:
+    """Return the files with the licenses of what the C compiler of ziglang adds to the library, by name."""
+    if library is None or cc is None or "ziglang" not in cc or (spec := importlib.util.find_spec("ziglang")) is None:
+        return {}
+    zig = Path(str(spec.origin)).parent
+    windows = {"MINGW-W64": zig / "lib/libc/mingw/COPYING"} if library.suffix == ".dll" else {}
+    return {"ZIG": zig / "LICENSE", **windows}
+
+
 def given_server(named: str, version: str, folder: Path) -> Path:
     """Copy the program named by BLOCKYARD_BUILD_SERVER to folder, once it says that it is a server of this version."""
     source = Path(named).expanduser().resolve()
@@ -211,7 +227,7 @@ def server_sources(root: Path) -> list[Path]:
         out = out[end:]
         if (package.get("Module") or {}).get("Main"):
             files += [Path(package["Dir"]) / name for kind in kinds for name in package.get(kind) or ()]
-    return [root / "go.mod", root / "go.sum", *sorted(files)]
+    return [*(root / name for name in ("go.mod", "go.sum", "LICENSE", "NOTICES")), *sorted(files)]
 
 
 class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
@@ -241,6 +257,7 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
             folder = here / "blockyard" / "_bin" if editable else Path(tempfile.mkdtemp(prefix="blockyard-build-"))
             self.made = None if editable else folder
             beside: list[Path] = []
+            texts = licenses(here)
             if named:
                 server, platform = given_server(named, self.metadata.version, folder), host_platform()
             else:
@@ -248,6 +265,7 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
                 server, platform = build_server(root, folder, self.metadata.version)
                 library = build_library(root, folder, self.metadata.version)
                 beside = [*write_bots(root, server), *filter(None, [library])]
+                texts |= compiler_licenses(compiler(root), library)
                 if not editable:
                     self.add_commit(folder, root, build_data)
         except BuildError as error:
@@ -260,6 +278,8 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
         if not editable:
             for file in (server, *beside):
                 build_data["force_include"][str(file)] = f"blockyard/_bin/{file.relative_to(folder).as_posix()}"
+            for name, file in texts.items():
+                build_data["force_include"][str(file)] = f"blockyard-{self.metadata.version}.dist-info/licenses/{name}"
 
     @staticmethod
     def add_commit(folder: Path, root: Path, build_data: dict[str, Any]) -> None:

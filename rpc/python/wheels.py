@@ -3,7 +3,8 @@
     python rpc/python/wheels.py [--out DIR] [PLATFORM ...]
 
 A wheel appears in the folder only after it passed the checks: the server is an executable for the platform in
-the name, it needs no loader but glibc's, and the wheel is small enough. This needs Go and ``pip install hatchling``;
+the name, it needs no loader but glibc's, the wheel is small enough, and its NOTICES name every module of the server
+and the library. This needs Go and ``pip install hatchling``;
 if ``twine`` is installed, its check is run too.
 """
 
@@ -94,6 +95,8 @@ def check(wheel: Path, platform: str) -> list[str]:
             wrong.append("the server is not executable")
         needed = ("blockyard/py.typed", "blockyard/__init__.py", "blockyard/VERSION", "blockyard/adapters/env_ids.json")
         wrong += [f"there is no {name}" for name in needed if name not in files]
+        licenses = (f".dist-info/licenses/{name}" for name in ("LICENSE", "NOTICES"))
+        wrong += [f"there is no {end}" for end in licenses if not any(name.endswith(end) for name in files)]
         wrong += [f"{name} does not belong there" for name in files if "test" in name or "__pycache__" in name]
         info = next((name for name in files if name.endswith(".dist-info/WHEEL")), None)
         about = archive.read(info).decode() if info else ""
@@ -101,6 +104,29 @@ def check(wheel: Path, platform: str) -> list[str]:
         if "Root-Is-Purelib: false" not in about:
             wrong.append("its WHEEL file lacks Root-Is-Purelib: false")
     return wrong
+
+
+def modules(program: Path) -> set[str]:
+    """Return the Go modules that a program or a library contains, each with its version."""
+    said = subprocess.run(["go", "version", "-m", str(program)], capture_output=True, text=True, check=False)
+    found = {f"{line[1]} {line[2]}" for row in said.stdout.splitlines() if (line := row.split())[:1] == ["dep"]}
+    if not found:
+        raise WheelError(f"{program.name} names no Go modules: {said.stderr.strip() or 'want a program built by Go'}")
+    return found
+
+
+def unnoticed(program: Path, notices: str) -> list[str]:
+    """Return the modules of a program that a text of NOTICES lacks."""
+    return sorted(module for module in modules(program) if f"\n  {module}: " not in notices)
+
+
+def unnoticed_in(wheel: Path) -> list[str]:
+    """Return the modules of the server and the library of a wheel that its NOTICES lack."""
+    with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
+        names = archive.namelist()
+        [notices] = [archive.read(name).decode() for name in names if name.endswith(".dist-info/licenses/NOTICES")]
+        programs = [name for name in names if name.startswith("blockyard/_bin/") and "/bots/" not in name]
+        return [module for name in programs for module in unnoticed(Path(archive.extract(name, folder)), notices)]
 
 
 def build(platform: str, folder: Path) -> Path:
@@ -125,6 +151,8 @@ def make(platform: str, out: Path) -> Path:
         made = build(platform, Path(folder))
         if wrong := check(made, platform):
             raise WheelError(f"{platform}: {made.name}: " + "; ".join(wrong))
+        if lacks := unnoticed_in(made):
+            raise WheelError(f"{platform}: NOTICES lacks {', '.join(lacks)}: `make notices` writes it again")
         if importlib.util.find_spec("twine"):
             command = [sys.executable, "-m", "twine", "check", "--strict", str(made)]
             said = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 import subprocess
 from typing import Any
@@ -12,11 +13,13 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 _ROLE = re.compile(r":(?:func|class|meth|mod|attr):<code>~?([\w.]+)</code>")
+_LICENSE = re.compile(r"(?i)licen[cs]e(\.txt|\.md)?")
+_THEME = ("mkdocs", "mkdocs-material", "mkdocstrings")  # whose scripts, styles and icons the site contains
 _PAGE = re.compile(r"(?:<code>)?\bdocs/(\w+)\.md\b(?:</code>)?")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages of other folders, the files to which pages link, the arena, and the cards of the games."""
+    """Add the pages of other folders, the files to which pages link, the arena, cards of the games, and licenses."""
     texts = {path: (repository.ROOT / path).read_text(encoding="utf-8") for path in repository.PAGES}
     for file in files.documentation_pages():
         texts[repository.DOCS + file.src_uri] = file.content_string
@@ -36,11 +39,24 @@ def on_files(files: Files, config: Any) -> Files:
     for built in sorted(path for path in arena.rglob("*") if path.is_file()):
         name = f"arena/{built.relative_to(arena).as_posix()}"
         files.append(File.generated(config, name, abs_src_path=str(built)))
-    for name, text in {**pages, **cards.cards()}.items():
+    license = (repository.ROOT / "LICENSE").read_text(encoding="utf-8")
+    for name, text in {**pages, **cards.cards(), "LICENSE": license, "NOTICES": _notices()}.items():
         if (old := files.get_file_from_path(name)) is not None:
             files.remove(old)
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def _notices() -> str:
+    """Return the licenses of what the packages of the theme add to the site."""
+    parts = ["This site is under the MIT license; its text is in the file LICENSE. The arena has its own NOTICES.\n"]
+    for name in _THEME:
+        package = importlib.metadata.distribution(name)
+        found = [file for file in package.files or () if _LICENSE.fullmatch(file.name)]
+        if not found:
+            raise PluginError(f"{name} has no license file: install a version that has one, or remove it from the site")
+        parts += [f"{'=' * 80}\n  {name} {package.version}: {file}\n\n{file.read_text('utf-8')}" for file in found]
+    return "\n".join(parts)
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:

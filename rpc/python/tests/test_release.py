@@ -42,6 +42,33 @@ def test_notes_are_those_of_the_version(script):
     assert script.section(CHANGES, "0.1.0") == "The first."
 
 
+def test_archives_have_their_licenses(script, program, tmp_path):
+    assert script.unlicensed(tmp_path) == ["LICENSE", "NOTICES"]
+    for name in ("LICENSE", "NOTICES"):
+        (tmp_path / name).write_bytes((conftest.ROOT / name).read_bytes())
+    (tmp_path / "blockyard-server").symlink_to(program)
+    assert script.unlicensed(tmp_path) == []
+    (tmp_path / "NOTICES").write_text("BSD-3-Clause\n\n  golang.org/x/sys v0.1.0: LICENSE\n")
+    assert any(lacks.startswith("golang.org/x/sys v") for lacks in script.unlicensed(tmp_path))
+
+
+def test_bills_of_materials(script):
+    def bill():
+        return {
+            "metadata": {"component": {"type": "application", "name": "blockyard"}},
+            "components": [{"name": "golang.org/x/sys", "version": "v0.1.0"}],
+        }
+
+    assert script.unlisted(["golang.org/x/sys v0.1.0"], bill()) == []
+    lacks = ["golang.org/x/sys v0.2.0", "golang.org/x/term v0.1.0"]
+    assert script.unlisted(["golang.org/x/sys v0.1.0", *reversed(lacks)], bill()) == lacks
+    of_the_module = script.finished(bill(), "0.2.0")
+    assert of_the_module["metadata"]["component"] == {"type": "application", "name": "blockyard", "version": "0.2.0"}
+    image = script.finished(bill(), "0.2.0", "blockyard-server", "golang:1.26.8-bookworm@sha256:a6")
+    assert image["metadata"]["component"] == {"type": "container", "name": "blockyard-server", "version": "0.2.0"}
+    assert image["components"][-1]["purl"] == "pkg:docker/golang@sha256%3Aa6?tag=1.26.8-bookworm"
+
+
 def test_archives_depend_on_files_and_date_only(script, tmp_path):
     for name, mode in (("one", 0o644), ("two", 0o600)):
         (tmp_path / name / "site/sub").mkdir(parents=True)

@@ -50,6 +50,15 @@ def test_nothing_is_loaded_from_elsewhere(site):
                 assert (page.parent / re.split("[?#]", url)[0]).is_file(), f"{page}: {url}"
 
 
+def test_the_licenses_are_in_it(site):
+    notices = (site / "NOTICES").read_text(encoding="utf-8")
+    for package in ("mkdocs 1.", "mkdocs-material 9.", "mkdocstrings 1."):
+        assert f"\n  {package}" in notices
+    assert ".icons/material/LICENSE\n" in notices
+    assert (site / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert (site / "arena/NOTICES").read_bytes() == (ROOT / "NOTICES").read_bytes()
+
+
 def test_the_markdown_was_understood(site):
     for page in site.rglob("*.html"):
         if page.relative_to(site).parts[0] == "source":

@@ -13,6 +13,11 @@ from conftest import script
 
 ROOT = Path(__file__).resolve().parents[1]
 TAG = "py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64"
+SYSTEM = (
+    {"linux": "linux", "darwin": "darwin", "win32": "windows"}[sys.platform]
+    + "/"
+    + {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}[platform.machine().lower()]
+)
 wheels = script(ROOT / "wheels.py")
 
 
@@ -42,6 +47,7 @@ def made(folder, server=None, mode=0o755, tag=TAG, without=(), extra=()):
     }
     tags = "".join(f"Tag: py3-none-{platform}\n" for platform in tag.removeprefix("py3-none-").split("."))
     files["blockyard-1.dist-info/WHEEL"] = f"Root-Is-Purelib: false\n{tags}".encode()
+    files |= dict.fromkeys([f"blockyard-1.dist-info/licenses/{name}" for name in ("LICENSE", "NOTICES")], b"")
     files |= dict.fromkeys([f"blockyard/_bin/bots/{k}.go" for k in range(8)] + list(extra), b"")
     with zipfile.ZipFile(path, "w") as archive:
         for name in files.keys() - set(without):
@@ -77,6 +83,7 @@ def test_wheel_in_order(tmp_path):
         ({"tag": "py3-none-manylinux_2_17_x86_64"}, "its WHEEL file lacks the tag manylinux2014_x86_64"),
         ({"without": ["blockyard/py.typed"]}, "there is no blockyard/py.typed"),
         ({"without": ["blockyard/VERSION"]}, "there is no blockyard/VERSION"),
+        ({"without": ["blockyard-1.dist-info/licenses/NOTICES"]}, "there is no .dist-info/licenses/NOTICES"),
         ({"extra": ["blockyard/test_x.py"]}, "blockyard/test_x.py does not belong there"),
         ({"extra": ["blockyard/_bin/other"]}, "blockyard/_bin has"),
         ({"without": ["blockyard/_bin/bots/3.go"]}, "blockyard/_bin/bots lacks programs of contest bots"),
@@ -87,12 +94,37 @@ def test_wheel_that_is_not(tmp_path, wrong, says):
     assert any(says in line for line in wheels.check(made(tmp_path, **wrong), "linux/amd64"))
 
 
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel of this checkout, which `make .venv/test` leaves, or one that is built now."""
+    for built in Path(sys.prefix).glob("wheel/blockyard-*.whl"):
+        return built
+    return wheels.build(SYSTEM, tmp_path_factory.mktemp("wheel"))
+
+
+def test_the_notices_name_every_module_of_the_wheel(wheel):
+    assert wheels.unnoticed_in(wheel) == []
+    with zipfile.ZipFile(wheel) as archive:
+        texts = {name.rpartition("/")[2]: name for name in archive.namelist() if ".dist-info/licenses/" in name}
+        assert archive.read(texts["LICENSE"]) == (ROOT.parents[1] / "LICENSE").read_bytes()
+        assert archive.read(texts["NOTICES"]) == (ROOT.parents[1] / "NOTICES").read_bytes()
+
+
+def test_a_module_without_a_notice_is_found(program, tmp_path):
+    notices = (ROOT.parents[1] / "NOTICES").read_text()
+    assert wheels.unnoticed(program, notices) == []
+    assert len(wheels.modules(program)) > 40
+    [sys_module] = [name for name in wheels.modules(program) if name.startswith("golang.org/x/sys ")]
+    assert wheels.unnoticed(program, notices.replace(sys_module, "golang.org/x/sys v0.0.1")) == [sys_module]
+    (tmp_path / "other").write_bytes(elf())
+    with pytest.raises(wheels.WheelError, match="other names no Go modules"):
+        wheels.modules(tmp_path / "other")
+
+
 def test_wheel_too_large(tmp_path, monkeypatch):
     monkeypatch.setattr(wheels, "MOST", 100)
     assert any("bytes are 100 or more" in line for line in wheels.check(made(tmp_path), "linux/amd64"))
 
 
 def test_the_server_is_of_this_machine(program):
-    system = {"linux": "linux", "darwin": "darwin", "win32": "windows"}[sys.platform]
-    machine = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}[platform.machine().lower()]
-    assert wheels.kind(program.read_bytes()) == wheels.PLATFORMS[f"{system}/{machine}"][1]
+    assert wheels.kind(program.read_bytes()) == wheels.PLATFORMS[SYSTEM][1]
