@@ -137,7 +137,12 @@ const (
 	serverName    = "server"
 )
 
-type queues struct{ jobs, results jetstream.Consumer }
+// queues are those of an epoch. How many messages one has, its stream knows: it has stored what it has confirmed. A
+// consumer learns of a message later.
+type queues struct {
+	tasks, unread jetstream.Stream
+	jobs, results jetstream.Consumer
+}
 
 // queueOf is the rest of the name of a queue after that of its run.
 var queueOf = regexp.MustCompile(`^(\d+)-(tasks|results)$`)
@@ -152,24 +157,25 @@ func makeQueues(ctx context.Context, js jetstream.JetStream, r *Run, jobs int, a
 	if alone {
 		storage = jetstream.MemoryStorage
 	}
-	create := func(what string, messages int, most int64, reader string) (jetstream.Consumer, error) {
+	create := func(what string, messages int, most int64, reader string) (jetstream.Stream, jetstream.Consumer, error) {
 		st, err := js.CreateStream(ctx, jetstream.StreamConfig{
 			Name: queueName(r.ID, r.Epoch, what), Subjects: []string{queueSubject(r, what)},
 			Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew,
 			MaxMsgs: int64(messages), MaxBytes: most, Storage: storage,
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return st.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		c, err := st.CreateConsumer(ctx, jetstream.ConsumerConfig{
 			Durable: reader, AckPolicy: jetstream.AckExplicitPolicy, AckWait: r.Limits.AckWait,
 			MaxAckPending: messages, MaxWaiting: mostPulls,
 		})
+		return st, c, err
 	}
 	q := &queues{}
 	var err error
-	if q.jobs, err = create("tasks", jobs*r.Limits.Deliveries, taskBytes, workersName); err == nil {
-		q.results, err = create("results", resultsPerJob*jobs, resultBytes, serverName)
+	if q.tasks, q.jobs, err = create("tasks", jobs*r.Limits.Deliveries, taskBytes, workersName); err == nil {
+		q.unread, q.results, err = create("results", resultsPerJob*jobs, resultBytes, serverName)
 	}
 	return q, explain(err)
 }

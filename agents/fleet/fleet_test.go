@@ -23,6 +23,24 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
+// A logged is the text of a log, which may still be written to.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // long is how long tests wait for an event that will come.
 const long = 2 * time.Minute
 
@@ -112,7 +130,7 @@ func (s *sums) wait(t *testing.T, jobs int) {
 // Every job is counted once, whatever is lost, damaged, late or repeated.
 func TestJobs(t *testing.T) {
 	site := newSite(t)
-	s := serve(t, site, squares("run", Limits{AckWait: 300 * time.Millisecond, Deliveries: 20}), Options{})
+	s := serve(t, site, squares("run", Limits{AckWait: 300 * time.Millisecond, Deliveries: 1000}), Options{})
 	got := newSums()
 	for n := range 6 {
 		require.NoError(t, s.Submit(t.Context(), got.job(n)))
@@ -217,7 +235,7 @@ func TestOneServer(t *testing.T) {
 // A worker that cannot play as the process of the run would is refused with the reason, and that process learns it.
 func TestRefusedWorkers(t *testing.T) {
 	site := newSite(t)
-	var log bytes.Buffer
+	var log logged
 	s := serve(t, site, squares("run", DefaultLimits), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	for says, change := range map[string]func(*Run){
 		"its process has format version 9, this worker 4": func(r *Run) { r.Version = 9 },
@@ -331,10 +349,11 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, []Status{{Run: "run", Kind: "squares", Game: "numbers", Epoch: 1, Open: 2, Queued: 2}}, all)
 	left := work(t, site, "only", nil)
 	got.wait(t, 2)
-	require.Eventually(t, func() bool { // what the worker says of itself may come after its results
+	require.Eventually(t, func() bool { // what the worker says of itself may come after its results, or a while ago
 		all, silent, err = Ask(t.Context(), site.Conn)
-		return err == nil && len(all) == 1 && len(all[0].Workers) == 1 && all[0].Workers[0].Threads == 1
-	}, time.Minute, time.Millisecond)
+		return err == nil && len(all) == 1 && len(all[0].Workers) == 1 && all[0].Workers[0].Threads == 1 &&
+			all[0].Workers[0].State == Playing
+	}, long, time.Millisecond)
 	require.Empty(t, silent)
 	require.Equal(t, 2, all[0].Iteration)
 	require.Equal(t, 2, all[0].Workers[0].Tasks)

@@ -200,11 +200,11 @@ func (s *Server) requeue(after time.Duration) {
 	if len(lost) == 0 && !idle {
 		return
 	}
-	info, err := s.queues.jobs.Info(s.ctx)
+	info, err := s.queues.tasks.Info(s.ctx) // with the jobs that workers have
 	if err != nil {
 		return
 	}
-	queued := int(info.NumPending) + info.NumAckPending
+	queued := int(info.State.Msgs)
 	if idle && queued == 0 {
 		s.last = time.Now()
 		for _, j := range open {

@@ -129,13 +129,14 @@ func (s *Server) Status() Status {
 	if s.options.Iteration != nil {
 		st.Iteration = s.options.Iteration()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), askFor/2) // who asks waits for the answer
 	defer cancel()
-	if info, err := s.queues.jobs.Info(ctx); err == nil {
-		st.Queued = info.NumPending
+	stored, err := s.queues.tasks.Info(ctx)
+	if taken, e := s.queues.jobs.Info(ctx); errors.Join(err, e) == nil {
+		st.Queued = stored.State.Msgs - min(stored.State.Msgs, uint64(taken.NumAckPending))
 	}
-	if info, err := s.queues.results.Info(ctx); err == nil {
-		st.Unread = info.NumPending + uint64(info.NumAckPending)
+	if stored, err = s.queues.unread.Info(ctx); err == nil {
+		st.Unread = stored.State.Msgs
 	}
 	return st
 }
