@@ -47,7 +47,7 @@ var rooms = map[string][]room{
 	"train": {
 		{"main.go", "commands", 10, "starts the program"},
 		{"commands", "cluster selfplay network games curves", 1060, "a file per command"},
-		{"cluster", "selfplay games", 620, "self-play on many machines"},
+		{"cluster", "selfplay games", 650, "self-play on many machines, and what to do if one of them lies"},
 		{"selfplay", "network games curves", 4270, "a run: its algorithms, gates and state"},
 		{"network", "games", 840, "the trainer"},
 		{"games", "", 510, "what training must know of each game"},

@@ -12,7 +12,7 @@
 //     it plays; after Limits.AckWait without that, the job goes to another worker.
 //  4. Result. A job is acknowledged after its result is stored. The Server checks each result and counts one per job.
 //     Results that are late or repeated are dropped. A worker whose result no worker can have played is excluded, and
-//     the job is queued again.
+//     the job is queued again. A worker that is excluded stays so when another process continues the run.
 //  5. Give up. A job that was given out Limits.Deliveries times without a result is split, if its kind can do that.
 //     Otherwise it is written to a file and ends the run.
 //  6. Sweep. A run that is over removes what it has in the broker. What a killed one left there, the next Serve
@@ -55,10 +55,10 @@ type Job struct {
 	ID   string // within the run; see CheckName
 	Spec any    // all that the result depends on, besides the Run and its objects; travels as JSON
 
-	// Take takes a result and returns how many games and choices are in it, or an error if no worker can have played
-	// it: then that worker is excluded from the run, and another one does the job. One call runs at a time. Done is
-	// called when a result has been taken and counted.
-	Take func(*Result) (games, moves int, err error)
+	// Take takes a result and sets what is in it. It returns an error if no worker can have played it: then that worker
+	// is excluded from the run, and another one does the job. One call runs at a time. Done is called when a result has
+	// been taken and counted.
+	Take func(*Result) error
 	Done func()
 	// Split, if not nil, returns jobs that take the place of this one when it has failed too often.
 	Split func() []*Job
@@ -71,7 +71,9 @@ type Job struct {
 
 type Result struct {
 	Data         []byte
-	Games, Moves int           // in it; only the worker sets them
+	Games, Moves int           // in it; the Player sets them for the worker, Job.Take for the run
+	Verified     int           // parts of it that Job.Take has played again
+	Worker       string        // whose it is; only the Server sets it
 	Busy         time.Duration // that it took; only the Server sets it
 }
 

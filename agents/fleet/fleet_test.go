@@ -103,15 +103,16 @@ func newSums() *sums { return &sums{all: map[string]int{}, done: make(chan strin
 func (s *sums) job(n int) *Job {
 	j := &Job{ID: fmt.Sprint(n), Spec: n}
 	j.Done = func() { s.done <- j.ID }
-	j.Take = func(r *Result) (games, moves int, err error) {
+	j.Take = func(r *Result) error {
 		got := 0
 		if err := json.Unmarshal(r.Data, &got); err != nil || got != n*n {
-			return 0, 0, fmt.Errorf("%d is not the square of %d", got, n)
+			return fmt.Errorf("%d is not the square of %d", got, n)
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.all[j.ID] = got
-		return 1, n, nil
+		r.Games, r.Moves = 1, n
+		return nil
 	}
 	return j
 }
@@ -171,11 +172,11 @@ func TestLargeResult(t *testing.T) {
 	large := bytes.Repeat([]byte("1234567890"), LargeResult/5)
 	left := work(t, site, "large", func(context.Context, json.RawMessage) (*Result, error) { return &Result{Data: large}, nil })
 	done := make(chan struct{})
-	require.NoError(t, s.Submit(t.Context(), &Job{ID: "1", Done: func() { close(done) }, Take: func(r *Result) (int, int, error) {
+	require.NoError(t, s.Submit(t.Context(), &Job{ID: "1", Done: func() { close(done) }, Take: func(r *Result) error {
 		if !bytes.Equal(large, r.Data) {
-			return 0, 0, errors.New("other bytes")
+			return errors.New("other bytes")
 		}
-		return 0, 0, nil
+		return nil
 	}}))
 	<-done
 	require.Eventually(t, func() bool {
@@ -357,7 +358,7 @@ func TestStatus(t *testing.T) {
 	require.Empty(t, silent)
 	require.Equal(t, 2, all[0].Iteration)
 	require.Equal(t, 2, all[0].Workers[0].Tasks)
-	require.Regexp(t, `(?m)^ +only +1 +2 +2 +3 .* playing$`, Table(all[0].Workers))
+	require.Regexp(t, `(?m)^ +only +1 +2 +2 +3 +0 .* playing$`, Table(all[0].Workers))
 	require.NoError(t, s.Close(true))
 	require.NoError(t, <-left)
 	_, silent, err = Ask(t.Context(), site.Conn)

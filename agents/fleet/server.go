@@ -81,7 +81,7 @@ func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server,
 		return nil, err
 	}
 	s.options.Log = sparing(o.Log, time.Now)
-	s.roster = &roster{run: run.ID, log: s.options.Log, all: map[string]*WorkerRow{}}
+	s.roster = newRoster(&s.run, s.options.Log)
 	taking, err := s.queues.results.Consume(s.take, jetstream.PullMaxMessages(256))
 	if err == nil {
 		context.AfterFunc(s.ctx, taking.Stop)
@@ -290,7 +290,7 @@ func (l *lease) take(ctx context.Context, alone bool) error {
 			return fmt.Errorf("%w: %s. Stop it first, or start a run of its own", ErrDriven, old.Holder)
 		}
 	}
-	l.run.Epoch = old.Epoch + 1
+	l.run.Epoch, l.run.Excluded = old.Epoch+1, old.Excluded
 	l.renewed = l.clock.now()
 	if old.revision == 0 {
 		l.revision, err = l.kv.Create(ctx, runKey(l.run.ID), JSON(l.run))
