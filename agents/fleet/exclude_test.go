@@ -20,7 +20,7 @@ import (
 func TestBadWorkersAreExcluded(t *testing.T) {
 	site := newSite(t)
 	var log logged
-	s := serve(t, site, squares("run", Limits{AckWait: time.Minute, Deliveries: 2}),
+	s := serve(t, site, squares("run", Limits{AckWait: 2 * time.Second, Deliveries: 1000}), // a worker that leaves may have one
 		Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Folder: t.TempDir()})
 	got := newSums()
 	for n := range 6 {

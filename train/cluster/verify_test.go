@@ -102,7 +102,7 @@ func TestLyingWorkers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, run := newSite(t), newRun(t, small())
 			l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, run,
-				fleet.Limits{AckWait: time.Minute, Deliveries: 2}, c.verify, fleet.Options{Folder: t.TempDir(), Log: quiet})
+				limits, c.verify, fleet.Options{Folder: t.TempDir(), Log: quiet})
 			require.NoError(t, err)
 			run.Remote = l.Play
 			played := make(chan error, 1)
@@ -270,7 +270,7 @@ func TestChanceUnnoticed(t *testing.T) {
 // verifying lets workers play for a run whose learner plays some of the results again, as many as it likes.
 func (s *site) verifying(t *testing.T, r *selfplay.Run, folder string) *Learner {
 	t.Helper()
-	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, r, fleet.Limits{AckWait: long, Deliveries: 4}, 0.02,
+	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, r, fleet.Limits{AckWait: long, Deliveries: 100}, 0.02,
 		fleet.Options{Folder: folder, Log: quiet})
 	require.NoError(t, err)
 	l.began = time.Time{}
