@@ -46,9 +46,9 @@ var rooms = map[string][]room{
 	},
 	"train": {
 		{"main.go", "commands", 10, "starts the program"},
-		{"commands", "cluster selfplay network games curves", 930, "a file per command"},
-		{"cluster", "selfplay games", 510, "self-play on many machines"},
-		{"selfplay", "network games curves", 3400, "a run: its algorithms, gates and state"},
+		{"commands", "cluster selfplay network games curves", 960, "a file per command"},
+		{"cluster", "selfplay games", 600, "self-play on many machines, and what to do if one of them lies"},
+		{"selfplay", "network games curves", 3450, "a run: its algorithms, gates and state"},
 		{"network", "games", 950, "the trainer"},
 		{"games", "", 390, "what training must know of each game"},
 		{"curves", "", 80, "scores over time, as files that TensorBoard reads"},

@@ -19,8 +19,8 @@ import (
 // run ends as if it had never been there.
 func TestBadWorkersAreExcluded(t *testing.T) {
 	site := newSite(t)
-	var log bytes.Buffer
-	s := serve(t, site, squares("run", Limits{AckWait: time.Minute, Deliveries: 2}),
+	var log logged
+	s := serve(t, site, squares("run", Limits{AckWait: 2 * time.Second, Deliveries: 1000}), // a worker that leaves may have one
 		Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Folder: t.TempDir()})
 	got := newSums()
 	for n := range 6 {
@@ -52,16 +52,16 @@ func TestExcludedResultsAreDropped(t *testing.T) {
 	require.NoError(t, s.Submit(t.Context(), got.job(3)))
 	msg, err := s.queues.jobs.Next(jetstream.FetchMaxWait(long))
 	require.NoError(t, err)
-	answer := func(data string) error {
+	answer := func(id int, data string) error { // the broker stores one message per id
 		_, err := s.js.PublishMsg(t.Context(), &nats.Msg{Subject: queueSubject(&s.run, "results"), Data: []byte(data),
-			Header: (&resultMessage{Job: "3", Worker: "liar"}).header()})
+			Header: (&resultMessage{Job: "3", Worker: "liar"}).header()}, jetstream.WithMsgID(fmt.Sprint(id)))
 		return err
 	}
-	require.NoError(t, answer("8"))
+	require.NoError(t, answer(0, "8"))
 	require.NoError(t, msg.Ack())
 	const flood = 500 // more than the queue of jobs may have
 	for sent := 0; sent < flood; {
-		if answer("9") == nil { // the queue of results may be full
+		if answer(1+sent, "9") == nil { // the queue of results may be full
 			sent++
 		}
 	}

@@ -12,7 +12,7 @@
 //     it plays; after Limits.AckWait without that, the job goes to another worker.
 //  4. Result. A job is acknowledged after its result is stored. The Server checks each result and counts one per job.
 //     Results that are late or repeated are dropped. A worker whose result no worker can have played is excluded, and
-//     the job is queued again.
+//     the job is queued again. A worker that is excluded stays so when another process continues the run.
 //  5. Give up. A job that was given out Limits.Deliveries times without a result is split, if its kind can do that.
 //     Otherwise it is written to a file and ends the run.
 //  6. Sweep. A run that is over removes what it has in the broker. What a killed one left there, the next Serve
@@ -55,10 +55,10 @@ type Job struct {
 	ID   string // within the run; see CheckName
 	Spec any    // all that the result depends on, besides the Run and its objects; travels as JSON
 
-	// Take takes a result and returns how many games and choices are in it, or an error if no worker can have played
-	// it: then that worker is excluded from the run, and another one does the job. One call runs at a time. Done is
-	// called when a result has been taken and counted.
-	Take func(*Result) (games, moves int, err error)
+	// Take takes a result and sets what is in it. It returns an error if no worker can have played it: then that worker
+	// is excluded from the run, and another one does the job. One call runs at a time. Done is called when a result has
+	// been taken and counted.
+	Take func(*Result) error
 	Done func()
 	// Split, if not nil, returns jobs that take the place of this one when it has failed too often.
 	Split func() []*Job
@@ -72,7 +72,9 @@ type Job struct {
 // A Result is what a worker returns for a job, and what it cost.
 type Result struct {
 	Data         []byte
-	Games, Moves int           // in it; only the worker sets them
+	Games, Moves int           // in it; the Player sets them for the worker, Job.Take for the run
+	Verified     int           // parts of it that Job.Take has played again
+	Worker       string        // whose it is; only the Server sets it
 	Busy         time.Duration // that it took; only the Server sets it
 }
 
@@ -140,8 +142,12 @@ const (
 	serverName    = "server"
 )
 
-// queues are what this process reads: the jobs and the results of one epoch of a run.
-type queues struct{ jobs, results jetstream.Consumer }
+// queues are those of an epoch. How many messages one has, its stream knows: it has stored what it has confirmed. A
+// consumer learns of a message later.
+type queues struct {
+	tasks, unread jetstream.Stream
+	jobs, results jetstream.Consumer
+}
 
 // queueOf is the rest of the name of a queue after that of its run.
 var queueOf = regexp.MustCompile(`^(\d+)-(tasks|results)$`)
@@ -156,24 +162,25 @@ func makeQueues(ctx context.Context, js jetstream.JetStream, r *Run, jobs int, a
 	if alone {
 		storage = jetstream.MemoryStorage
 	}
-	create := func(what string, messages int, most int64, reader string) (jetstream.Consumer, error) {
+	create := func(what string, messages int, most int64, reader string) (jetstream.Stream, jetstream.Consumer, error) {
 		st, err := js.CreateStream(ctx, jetstream.StreamConfig{
 			Name: queueName(r.ID, r.Epoch, what), Subjects: []string{queueSubject(r, what)},
 			Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew,
 			MaxMsgs: int64(messages), MaxBytes: most, Storage: storage,
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return st.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		c, err := st.CreateConsumer(ctx, jetstream.ConsumerConfig{
 			Durable: reader, AckPolicy: jetstream.AckExplicitPolicy, AckWait: r.Limits.AckWait,
 			MaxAckPending: messages, MaxWaiting: mostPulls,
 		})
+		return st, c, err
 	}
 	q := &queues{}
 	var err error
-	if q.jobs, err = create("tasks", jobs*r.Limits.Deliveries, taskBytes, workersName); err == nil {
-		q.results, err = create("results", resultsPerJob*jobs, resultBytes, serverName)
+	if q.tasks, q.jobs, err = create("tasks", jobs*r.Limits.Deliveries, taskBytes, workersName); err == nil {
+		q.unread, q.results, err = create("results", resultsPerJob*jobs, resultBytes, serverName)
 	}
 	return q, explain(err)
 }

@@ -23,6 +23,24 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
+// A logged is the text of a log, which may still be written to.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // long is how long tests wait for an event that will come.
 const long = 2 * time.Minute
 
@@ -85,15 +103,16 @@ func newSums() *sums { return &sums{all: map[string]int{}, done: make(chan strin
 func (s *sums) job(n int) *Job {
 	j := &Job{ID: fmt.Sprint(n), Spec: n}
 	j.Done = func() { s.done <- j.ID }
-	j.Take = func(r *Result) (games, moves int, err error) {
+	j.Take = func(r *Result) error {
 		got := 0
 		if err := json.Unmarshal(r.Data, &got); err != nil || got != n*n {
-			return 0, 0, fmt.Errorf("%d is not the square of %d", got, n)
+			return fmt.Errorf("%d is not the square of %d", got, n)
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.all[j.ID] = got
-		return 1, n, nil
+		r.Games, r.Moves = 1, n
+		return nil
 	}
 	return j
 }
@@ -112,7 +131,7 @@ func (s *sums) wait(t *testing.T, jobs int) {
 // Every job is counted once, whatever is lost, damaged, late or repeated.
 func TestJobs(t *testing.T) {
 	site := newSite(t)
-	s := serve(t, site, squares("run", Limits{AckWait: 300 * time.Millisecond, Deliveries: 20}), Options{})
+	s := serve(t, site, squares("run", Limits{AckWait: 300 * time.Millisecond, Deliveries: 1000}), Options{})
 	got := newSums()
 	for n := range 6 {
 		require.NoError(t, s.Submit(t.Context(), got.job(n)))
@@ -153,11 +172,11 @@ func TestLargeResult(t *testing.T) {
 	large := bytes.Repeat([]byte("1234567890"), LargeResult/5)
 	left := work(t, site, "large", func(context.Context, json.RawMessage) (*Result, error) { return &Result{Data: large}, nil })
 	done := make(chan struct{})
-	require.NoError(t, s.Submit(t.Context(), &Job{ID: "1", Done: func() { close(done) }, Take: func(r *Result) (int, int, error) {
+	require.NoError(t, s.Submit(t.Context(), &Job{ID: "1", Done: func() { close(done) }, Take: func(r *Result) error {
 		if !bytes.Equal(large, r.Data) {
-			return 0, 0, errors.New("other bytes")
+			return errors.New("other bytes")
 		}
-		return 0, 0, nil
+		return nil
 	}}))
 	<-done
 	require.Eventually(t, func() bool {
@@ -217,7 +236,7 @@ func TestOneServer(t *testing.T) {
 // A worker that cannot play as the process of the run would is refused with the reason, and that process learns it.
 func TestRefusedWorkers(t *testing.T) {
 	site := newSite(t)
-	var log bytes.Buffer
+	var log logged
 	s := serve(t, site, squares("run", DefaultLimits), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	for says, change := range map[string]func(*Run){
 		"its process has format version 9, this worker 4": func(r *Run) { r.Version = 9 },
@@ -331,14 +350,15 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, []Status{{Run: "run", Kind: "squares", Game: "numbers", Epoch: 1, Open: 2, Queued: 2}}, all)
 	left := work(t, site, "only", nil)
 	got.wait(t, 2)
-	require.Eventually(t, func() bool { // what the worker says of itself may come after its results
+	require.Eventually(t, func() bool { // what the worker says of itself may come after its results, or a while ago
 		all, silent, err = Ask(t.Context(), site.Conn)
-		return err == nil && len(all) == 1 && len(all[0].Workers) == 1 && all[0].Workers[0].Threads == 1
-	}, time.Minute, time.Millisecond)
+		return err == nil && len(all) == 1 && len(all[0].Workers) == 1 && all[0].Workers[0].Threads == 1 &&
+			all[0].Workers[0].State == Playing
+	}, long, time.Millisecond)
 	require.Empty(t, silent)
 	require.Equal(t, 2, all[0].Iteration)
 	require.Equal(t, 2, all[0].Workers[0].Tasks)
-	require.Regexp(t, `(?m)^ +only +1 +2 +2 +3 .* playing$`, Table(all[0].Workers))
+	require.Regexp(t, `(?m)^ +only +1 +2 +2 +3 +0 .* playing$`, Table(all[0].Workers))
 	require.NoError(t, s.Close(true))
 	require.NoError(t, <-left)
 	_, silent, err = Ask(t.Context(), site.Conn)

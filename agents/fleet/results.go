@@ -30,6 +30,19 @@ func (s *Server) Submit(ctx context.Context, jobs ...*Job) error {
 	return nil
 }
 
+// Reset forgets all jobs and all that was counted: the run continues from an earlier place. Later jobs need other IDs,
+// because results of the forgotten ones may still arrive.
+func (s *Server) Reset(ctx context.Context) error {
+	s.taking.Lock()
+	defer s.taking.Unlock()
+	s.mu.Lock()
+	clear(s.jobs)
+	s.counted = 0
+	s.mu.Unlock()
+	s.roster.reset()
+	return s.Explain(s.queues.tasks.Purge(ctx))
+}
+
 // Withdraw forgets a job. Its result, if there will be one, is dropped.
 func (s *Server) Withdraw(j *Job) {
 	s.mu.Lock()
@@ -75,7 +88,7 @@ func (s *Server) take(msg jetstream.Msg) {
 	s.mu.Lock()
 	j := s.jobs[m.Job]
 	s.mu.Unlock()
-	excluded := s.roster.excluded(m.Worker)
+	excluded := s.Excluded(m.Worker)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	switch {
@@ -92,7 +105,7 @@ func (s *Server) take(msg jetstream.Msg) {
 		s.giveUp(ctx, j)
 		return
 	}
-	r := &Result{Data: msg.Data(), Busy: time.Duration(m.Busy) * time.Microsecond}
+	r := &Result{Data: msg.Data(), Worker: m.Worker, Busy: time.Duration(m.Busy) * time.Microsecond}
 	if m.Object != "" {
 		r.Data, err = s.Objects.Get(ctx, m.Object)
 		defer func() { _ = s.Objects.Remove(ctx, m.Object) }() // the store is bounded and goes with the run
@@ -102,8 +115,7 @@ func (s *Server) take(msg jetstream.Msg) {
 		s.again(ctx, j)
 		return
 	}
-	games, moves, err := j.Take(r)
-	if err != nil {
+	if err := j.Take(r); err != nil {
 		s.exclude(ctx, m.Worker, j, err)
 		return
 	}
@@ -112,7 +124,7 @@ func (s *Server) take(msg jetstream.Msg) {
 	delete(s.jobs, j.ID)
 	s.counted++
 	s.mu.Unlock()
-	s.roster.add(m.Worker, WorkerRow{Tasks: 1, Games: games, Moves: moves, Busy: r.Busy})
+	s.roster.add(m.Worker, WorkerRow{Tasks: 1, Games: r.Games, Moves: r.Moves, Verified: r.Verified, Busy: r.Busy})
 	j.Done()
 }
 
@@ -130,6 +142,9 @@ func (s *Server) exclude(ctx context.Context, worker string, j *Job, why error) 
 		j.lost = true
 	}
 }
+
+// Excluded reports whether a worker is excluded from the run, by this process or an earlier one.
+func (s *Server) Excluded(worker string) bool { return s.roster.excluded(worker) }
 
 // again queues a job whose result was lost once more, or gives it up. The caller holds taking.
 func (s *Server) again(ctx context.Context, j *Job) {
@@ -200,11 +215,11 @@ func (s *Server) requeue(after time.Duration) {
 	if len(lost) == 0 && !idle {
 		return
 	}
-	info, err := s.queues.jobs.Info(s.ctx)
+	info, err := s.queues.tasks.Info(s.ctx) // with the jobs that workers have
 	if err != nil {
 		return
 	}
-	queued := int(info.NumPending) + info.NumAckPending
+	queued := int(info.State.Msgs)
 	if idle && queued == 0 {
 		s.last = time.Now()
 		for _, j := range open {

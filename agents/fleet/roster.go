@@ -22,16 +22,17 @@ import (
 
 // A WorkerRow is what one worker has done for the run, by the count of the run's process, or a worker's sign of life.
 type WorkerRow struct {
-	Name    string        `json:"name"`
-	Threads int           `json:"threads"` // goroutines that play
-	Tasks   int           `json:"tasks"`   // results that were counted
-	Games   int           `json:"games"`   // that ended in them
-	Moves   int           `json:"moves"`
-	Dropped int           `json:"dropped"` // results that came late or twice
-	Busy    time.Duration `json:"busy"`    // of all goroutines, in counted jobs
-	Seen    time.Duration `json:"seen"`    // since its last sign of life
-	State   string        `json:"state"`
-	Why     string        `json:"why,omitempty"` // it was refused
+	Name     string        `json:"name"`
+	Threads  int           `json:"threads"` // goroutines that play
+	Tasks    int           `json:"tasks"`   // results that were counted
+	Games    int           `json:"games"`   // that ended in them
+	Moves    int           `json:"moves"`
+	Verified int           `json:"verified"` // parts of them that the run's process has played again
+	Dropped  int           `json:"dropped"`  // results that do not count: late, repeated or before a Reset
+	Busy     time.Duration `json:"busy"`     // of all goroutines, in counted jobs
+	Seen     time.Duration `json:"seen"`     // since its last sign of life
+	State    string        `json:"state"`
+	Why      string        `json:"why,omitempty"` // it was refused
 
 	at       time.Time // of its last sign of life here
 	excluded bool      // whatever it says now
@@ -71,6 +72,15 @@ type roster struct {
 	mu       sync.Mutex
 	all      map[string]*WorkerRow
 	troubles []Trouble
+}
+
+// newRoster returns a roster of those who were excluded from the run before.
+func newRoster(run *Run, log *slog.Logger) *roster {
+	r := &roster{run: run.ID, log: log, all: map[string]*WorkerRow{}}
+	for name, why := range run.Excluded {
+		r.all[name] = &WorkerRow{Name: name, State: Refused, Why: why, at: time.Now(), excluded: true}
+	}
+	return r
 }
 
 // listen hears signs of life and questions for the status, until ctx ends.
@@ -201,8 +211,19 @@ func (w *WorkerRow) add(o WorkerRow) {
 	w.Tasks += o.Tasks
 	w.Games += o.Games
 	w.Moves += o.Moves
+	w.Verified += o.Verified
 	w.Busy += o.Busy
 	w.Dropped += o.Dropped
+}
+
+// reset counts nothing of what workers have done so far.
+func (r *roster) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range r.all {
+		w.Dropped += w.Tasks
+		w.Tasks, w.Games, w.Moves, w.Verified, w.Busy = 0, 0, 0, 0, 0
+	}
 }
 
 func (r *roster) rows() (all []WorkerRow) {
@@ -231,13 +252,13 @@ func (r *roster) waitGone(ctx context.Context) {
 func Table(workers []WorkerRow) string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "worker\tthreads\ttasks\tgames\tchoices\tbusy\tdropped\tstate\t")
+	fmt.Fprintln(t, "worker\tthreads\ttasks\tgames\tchoices\tverified\tbusy\tdropped\tstate\t")
 	sum := WorkerRow{Name: "all"}
 	for _, w := range workers {
 		sum.add(w)
 	}
 	for _, w := range append(slices.Clip(workers), sum) {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%v\t%d\t%s\t\n", w.Name, w.Threads, w.Tasks, w.Games, w.Moves,
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%v\t%d\t%s\t\n", w.Name, w.Threads, w.Tasks, w.Games, w.Moves, w.Verified,
 			w.Busy.Round(time.Millisecond*100), w.Dropped, w.State)
 	}
 	_ = t.Flush() // a strings.Builder takes everything

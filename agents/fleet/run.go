@@ -262,8 +262,11 @@ func Ask(ctx context.Context, nc *nats.Conn) (all []Status, quiet map[string]str
 	return all, quiet, err
 }
 
+// askFor is how long a process may take to answer. One that has just gone never does.
+const askFor = 5 * time.Second
+
 func ask(ctx context.Context, nc *nats.Conn, run string) (s Status, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // a process that has just gone never answers
+	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
 	reply, err := nc.RequestWithContext(ctx, subject(run, "status"), nil)
 	if err != nil {

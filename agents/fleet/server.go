@@ -82,7 +82,7 @@ func Serve(ctx context.Context, site *broker.Site, run Run, o Options) (*Server,
 		return nil, err
 	}
 	s.options.Log = sparing(o.Log, time.Now)
-	s.roster = &roster{run: run.ID, log: s.options.Log, all: map[string]*WorkerRow{}}
+	s.roster = newRoster(&s.run, s.options.Log)
 	taking, err := s.queues.results.Consume(s.take, jetstream.PullMaxMessages(256))
 	if err == nil {
 		context.AfterFunc(s.ctx, taking.Stop)
@@ -134,13 +134,14 @@ func (s *Server) Status() Status {
 	if s.options.Iteration != nil {
 		st.Iteration = s.options.Iteration()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), askFor/2) // who asks waits for the answer
 	defer cancel()
-	if info, err := s.queues.jobs.Info(ctx); err == nil {
-		st.Queued = info.NumPending
+	stored, err := s.queues.tasks.Info(ctx)
+	if taken, e := s.queues.jobs.Info(ctx); errors.Join(err, e) == nil {
+		st.Queued = stored.State.Msgs - min(stored.State.Msgs, uint64(taken.NumAckPending))
 	}
-	if info, err := s.queues.results.Info(ctx); err == nil {
-		st.Unread = info.NumPending + uint64(info.NumAckPending)
+	if stored, err = s.queues.unread.Info(ctx); err == nil {
+		st.Unread = stored.State.Msgs
 	}
 	return st
 }
@@ -299,7 +300,7 @@ func (l *lease) take(ctx context.Context, alone bool) error {
 			return fmt.Errorf("%w: %s. Stop it first, or start a run of its own", ErrDriven, old.Holder)
 		}
 	}
-	l.run.Epoch = old.Epoch + 1
+	l.run.Epoch, l.run.Excluded = old.Epoch+1, old.Excluded
 	l.renewed = l.clock.now()
 	if old.revision == 0 {
 		l.revision, err = l.kv.Create(ctx, runKey(l.run.ID), JSON(l.run))

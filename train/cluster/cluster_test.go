@@ -85,10 +85,18 @@ func (s *site) connectAs(t *testing.T, f broker.ClientFlags) *nats.Conn {
 	return nc
 }
 
-// limits let lost tasks come back soon.
-var limits = fleet.Limits{AckWait: 2 * time.Second, Deliveries: 4}
+// long is how long tests wait for an event that will come.
+const long = 2 * time.Minute
+
+// limits let lost tasks come back soon, and as often as a busy machine loses them.
+var limits = fleet.Limits{AckWait: 2 * time.Second, Deliveries: 100}
 
 func (s *site) learner(t *testing.T, r *selfplay.Run, folder string) *Learner {
+	t.Helper()
+	return s.learnerBy(t, r, folder, limits)
+}
+
+func (s *site) learnerBy(t *testing.T, r *selfplay.Run, folder string, limits fleet.Limits) *Learner {
 	t.Helper()
 	own := broker.ClientFlags{Creds: filepath.Join(s.folder, "learner.nk")}
 	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.connectAs(t, own)}, r, limits, 0, fleet.Options{Folder: folder, Log: quiet})

@@ -55,7 +55,10 @@ func TestRefusedWorkers(t *testing.T) {
 	err := <-s.work(t, t.Context(), "other")
 	require.ErrorIs(t, err, fleet.ErrRefused)
 	require.ErrorContains(t, err, "its self-test of lambda play gives")
-	require.Eventually(t, func() bool { return l.Workers()[0].State == fleet.Refused }, 5*time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		all := l.Workers()
+		return len(all) == 1 && all[0].State == fleet.Refused
+	}, long, 10*time.Millisecond)
 	cancel()
 	require.ErrorIs(t, <-played, context.Canceled)
 	require.NoError(t, l.Close(true))
@@ -85,7 +88,7 @@ func TestTaskThatFails(t *testing.T) {
 	c := small()
 	c.Games = 12
 	run := newRun(t, c)
-	l := s.learner(t, run, folder)
+	l := s.learnerBy(t, run, folder, fleet.Limits{AckWait: long, Deliveries: 4})
 	require.Equal(t, 3, l.cost.groupSize(c.Games, 1))
 	nc := s.connect(t)
 	ended := make(chan error, 1)
@@ -109,7 +112,7 @@ func TestTaskThatFails(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &kept))
 	require.Equal(t, 2, kept.Task.First)
 	require.Len(t, kept.Task.Starts, 1)
-	require.Len(t, kept.Reports, limits.Deliveries)
+	require.Len(t, kept.Reports, 4)
 	require.NoError(t, l.Close(true))
 	require.NoError(t, <-ended)
 	require.Contains(t, log.String(), "a job failed")
@@ -129,7 +132,7 @@ func TestLostTasks(t *testing.T) {
 	require.NoError(t, err)
 	var taken []jetstream.Msg
 	for len(taken) < 6 { // a worker that takes all tasks: one it destroys, the others it keeps
-		msg, err := queue.Next(jetstream.FetchMaxWait(time.Minute))
+		msg, err := queue.Next(jetstream.FetchMaxWait(long))
 		require.NoError(t, err)
 		taken = append(taken, msg)
 	}
@@ -138,7 +141,7 @@ func TestLostTasks(t *testing.T) {
 	select {
 	case err := <-played:
 		require.NoError(t, err)
-	case <-time.After(time.Minute):
+	case <-time.After(long):
 		t.Fatalf("the rollout does not end: %+v", l.Status())
 	}
 	require.Equal(t, weights(t, alone.Net()), weights(t, together.Net()))

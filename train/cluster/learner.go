@@ -15,11 +15,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
@@ -33,11 +33,10 @@ type Learner struct {
 	*fleet.Server
 
 	run    *selfplay.Run
+	slots  int
 	player *selfplay.Player // decodes results, and plays some of them again
-
-	verify    float64 // share of the results of slots that are played again, 0 to 1
-	verifying time.Duration
-	began     time.Time
+	log    *slog.Logger
+	verifier
 
 	mu      sync.Mutex
 	sent    map[place]*sentTask // until their iteration is over
@@ -73,8 +72,8 @@ func NewLearner(ctx context.Context, site *broker.Site, r *selfplay.Run, limits 
 	if err != nil {
 		return nil, err
 	}
-	l := &Learner{run: r, sent: map[place]*sentTask{}, arrived: make(chan struct{}, 1),
-		checks: map[selfplay.Rollout]string{}, verify: verify, began: time.Now()}
+	l := &Learner{run: r, slots: len(r.Slots), log: o.Log, sent: map[place]*sentTask{}, arrived: make(chan struct{}, 1),
+		checks: map[selfplay.Rollout]string{}, verifier: newVerifier(verify, o.Folder)}
 	settings, err := json.Marshal(r.Settings)
 	if err != nil {
 		return nil, err
@@ -89,7 +88,10 @@ func NewLearner(ctx context.Context, site *broker.Site, r *selfplay.Run, limits 
 	if err != nil {
 		return nil, err
 	}
-	if err := l.Server.Open(ctx); err != nil {
+	if err = l.begin(ctx); err == nil {
+		err = l.Server.Open(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, l.Close(false))
 	}
 	return l, nil
@@ -101,28 +103,28 @@ func (l *Learner) iteration() int {
 	return l.waiting
 }
 
-func (l *Learner) take(s *sentTask, r *fleet.Result) (games, moves int, err error) {
+func (l *Learner) take(s *sentTask, r *fleet.Result) error {
 	files, err := unpackResults(r.Data, len(s.tasks))
-	if err != nil {
-		return 0, 0, err
-	}
 	var slots []*selfplay.Slot
-	for k, file := range files {
-		slot, err := l.player.Decode(&s.tasks[k], file)
-		if err == nil {
-			err = l.check(&s.tasks[k], file)
+	for k := 0; k < len(files) && err == nil; k++ {
+		var slot *selfplay.Slot
+		if slot, err = l.player.Decode(&s.tasks[k], files[k]); err == nil {
+			err = l.check(r, &s.tasks[k], files[k])
+			slots = append(slots, slot)
+			r.Games, r.Moves = r.Games+slot.Ended, r.Moves+slot.Moves
 		}
-		if err != nil {
-			return 0, 0, err
-		}
-		slots = append(slots, slot)
-		games, moves = games+slot.Ended, moves+slot.Moves
 	}
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		return l.doubt(r.Worker, err)
+	}
 	s.slots = slots
 	l.cost.add(r.Busy, len(r.Data), len(slots))
-	l.mu.Unlock()
-	return games, moves, nil
+	if r.Verified < len(slots) {
+		l.unverified[r.Worker] = true
+	}
+	return nil
 }
 
 // taken sends the tasks that can follow one whose results were taken.
@@ -130,12 +132,17 @@ func (l *Learner) taken() {
 	l.mu.Lock()
 	more := l.extend()
 	l.mu.Unlock()
+	l.wake()
+	if err := l.Submit(context.Background(), more...); err != nil {
+		l.Fail(err)
+	}
+}
+
+// wake lets Play look at what has arrived.
+func (l *Learner) wake() {
 	select {
 	case l.arrived <- struct{}{}:
 	default:
-	}
-	if err := l.Submit(context.Background(), more...); err != nil {
-		l.Fail(err)
 	}
 }
 
@@ -149,7 +156,10 @@ func (l *Learner) job(s *sentTask) *fleet.Job {
 		l.sent[place{t.Iteration, t.Slot}] = s
 	}
 	j := &fleet.Job{ID: fmt.Sprintf("%d-%d", first.Iteration, first.Slot), Spec: spec, Done: l.taken}
-	j.Take = func(r *fleet.Result) (games, moves int, err error) { return l.take(s, r) }
+	if l.returns > 0 { // results of an earlier job are not its
+		j.ID = fmt.Sprintf("r%d-%s", l.returns, j.ID)
+	}
+	j.Take = func(r *fleet.Result) error { return l.take(s, r) }
 	if n := len(s.tasks); n > 1 {
 		j.ID += fmt.Sprintf("-%d", n)
 		j.Split = func() (parts []*fleet.Job) { // a task that failed too often, to find the slot that fails

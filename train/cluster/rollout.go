@@ -1,11 +1,13 @@
 package cluster
 
 import (
-	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
-	"math/rand/v2"
+	"slices"
 	"time"
 
 	"blockyard/agents/fleet"
@@ -33,7 +35,11 @@ func (l *Learner) Play(ctx context.Context, r *selfplay.Run, ro selfplay.Rollout
 		return nil, err
 	}
 	for {
-		if slots, err := l.collect(now, len(r.Slots)); slots != nil || err != nil {
+		slots, err := l.collect(now, len(r.Slots))
+		if errors.Is(err, errFalse) {
+			return nil, cmp.Or(l.putBack(ctx, err), selfplay.ErrReturned)
+		}
+		if slots != nil || err != nil {
 			return slots, err
 		}
 		select {
@@ -112,6 +118,9 @@ func (l *Learner) collect(iteration, slots int) ([]*selfplay.Slot, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.found != nil {
+		return nil, l.found
+	}
 	all := make([]*selfplay.Slot, slots)
 	for i := range all {
 		s := l.sent[place{iteration, i}]
@@ -123,26 +132,8 @@ func (l *Learner) collect(iteration, slots int) ([]*selfplay.Slot, error) {
 	for i := range all {
 		delete(l.sent, place{iteration, i})
 	}
-	l.waiting = iteration + 1
+	l.waiting, l.run.Unverified = iteration+1, slices.Sorted(maps.Keys(l.unverified))
 	return all, nil
-}
-
-// mostVerifying is the share of its time that a learner verifies at most, unless it verifies everything.
-const mostVerifying = 0.2
-
-// check plays a share of the results again, which no worker can know, and refuses one that differs.
-func (l *Learner) check(t *selfplay.Task, file []byte) error {
-	busy := float64(l.verifying) > mostVerifying*float64(time.Since(l.began))
-	if l.verify < 1 && (rand.Float64() >= l.verify || busy) {
-		return nil
-	}
-	began := time.Now()
-	ours, _, err := l.player.Play(context.Background(), t, t.Rollout.Net)
-	l.verifying += time.Since(began)
-	if err == nil && !bytes.Equal(ours, file) {
-		err = fmt.Errorf("slot %d differs from what the learner plays", t.Slot)
-	}
-	return err
 }
 
 const aheadMost = 4 // how many rollouts beyond the one that the learner waits for may be played
@@ -209,7 +200,7 @@ func (c cost) groupSize(slots, threads int) int {
 
 // group puts the tasks of slots, in ascending order, together into jobs. They count as sent. The caller holds mu.
 func (l *Learner) group(tasks []selfplay.Task) (jobs []*fleet.Job) {
-	most := l.cost.groupSize(len(l.run.Slots), l.Threads())
+	most := l.cost.groupSize(l.slots, l.Threads())
 	for len(tasks) > 0 {
 		n := 1
 		for n < min(most, len(tasks)) && tasks[n].Iteration == tasks[0].Iteration && tasks[n].Slot == tasks[0].Slot+n {
@@ -224,7 +215,7 @@ func (l *Learner) group(tasks []selfplay.Task) (jobs []*fleet.Job) {
 // extend returns the tasks after those whose results are there (Rollout.Ahead), as sent. The caller holds mu.
 func (l *Learner) extend() []*fleet.Job {
 	var more []selfplay.Task
-	for slot := range l.run.Slots {
+	for slot := range l.slots {
 		for at := l.waiting; at < l.waiting+aheadMost; at++ {
 			s := l.sent[place{at, slot}]
 			if s == nil || s.slots == nil {

@@ -4,14 +4,22 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"testing"
 	"time"
 
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
+	"blockyard/train/games"
 	"blockyard/train/selfplay"
+	"blockyard/train/selfplay/phases"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -34,6 +42,11 @@ func lying(change func(t *testing.T, data []byte) []byte, t *testing.T) map[stri
 
 // inFirst changes the notes of a task's first slot.
 func inFirst(change func(r *selfplay.Result, tensors []mlp.Tensor)) func(*testing.T, []byte) []byte {
+	return inSlots(func(k int) bool { return k == 0 }, change)
+}
+
+// inSlots changes the notes of some of a task's slots.
+func inSlots(which func(k int) bool, change func(r *selfplay.Result, tensors []mlp.Tensor)) func(*testing.T, []byte) []byte {
 	return func(t *testing.T, data []byte) []byte {
 		var files [][]byte
 		for n := 1; ; n++ {
@@ -42,22 +55,30 @@ func inFirst(change func(r *selfplay.Result, tensors []mlp.Tensor)) func(*testin
 				break
 			}
 		}
-		r, tensors, err := selfplay.ReadResult(files[0])
-		require.NoError(t, err)
-		change(r, tensors)
-		files[0], err = selfplay.AppendResult(nil, r, tensors)
-		require.NoError(t, err)
+		for k := range files {
+			if !which(k) {
+				continue
+			}
+			r, tensors, err := selfplay.ReadResult(files[k])
+			require.NoError(t, err)
+			change(r, tensors)
+			files[k], err = selfplay.AppendResult(nil, r, tensors)
+			require.NoError(t, err)
+		}
 		return packResults(files)
 	}
 }
 
 // number changes the last number of all tensors.
-func number(to func(float32) float32) func(*testing.T, []byte) []byte {
-	return inFirst(func(_ *selfplay.Result, tensors []mlp.Tensor) {
+func number(to func(float32) float32) func(*selfplay.Result, []mlp.Tensor) {
+	return func(_ *selfplay.Result, tensors []mlp.Tensor) {
 		data := tensors[len(tensors)-1].Data
 		data[len(data)-1] = to(data[len(data)-1])
-	})
+	}
 }
+
+// wrong is a label as it is not.
+func wrong(x float32) float32 { return 1 - x }
 
 // A worker that sends numbers that are not finite, damaged results, or results that only playing again shows to be wrong,
 // is excluded by its name; others play its tasks, and the weights are those of a run without it.
@@ -69,19 +90,19 @@ func TestLyingWorkers(t *testing.T) {
 		verify float64
 		says   string
 	}{
-		"NaN":       {number(func(float32) float32 { return float32(math.NaN()) }), 0, "the number NaN is not finite"},
-		"Inf":       {number(func(float32) float32 { return float32(math.Inf(-1)) }), 0, "the number -Inf is not finite"},
+		"NaN":       {inFirst(number(func(float32) float32 { return float32(math.NaN()) })), 0, "the number NaN is not finite"},
+		"Inf":       {inFirst(number(func(float32) float32 { return float32(math.Inf(-1)) })), 0, "the number -Inf is not finite"},
 		"truncated": {func(_ *testing.T, b []byte) []byte { return b[:len(b)-1] }, 0, "are there"},
 		"another slot": {inFirst(func(r *selfplay.Result, _ []mlp.Tensor) { r.Slot = 77 }), 0,
 			"the result of iteration 0, slot 77; want"},
-		"labels": {number(func(x float32) float32 { return 1 - x }), 1, "differs from what the learner plays"},
+		"labels": {inFirst(number(wrong)), 1, "differs from what the learner plays"},
 		"random state": {inFirst(func(r *selfplay.Result, _ []mlp.Tensor) { r.End.Word = "7" }), 1,
 			"differs from what the learner plays"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, run := newSite(t), newRun(t, small())
 			l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, run,
-				fleet.Limits{AckWait: time.Minute, Deliveries: 2}, c.verify, fleet.Options{Folder: t.TempDir(), Log: quiet})
+				limits, c.verify, fleet.Options{Folder: t.TempDir(), Log: quiet})
 			require.NoError(t, err)
 			run.Remote = l.Play
 			played := make(chan error, 1)
@@ -103,6 +124,178 @@ func TestLyingWorkers(t *testing.T) {
 	}
 }
 
+// falseEvery is what a worker plays that changes a label in every n-th of its results, each a rollout of one slot.
+func falseEvery(n int, t *testing.T) map[string]fleet.Kind {
+	all := 0
+	return lying(inSlots(func(int) bool {
+		all++
+		return all%n == 0
+	}, number(wrong)), t)
+}
+
+// A worker that differs once has all its results played by others, whatever share of them is false and however many were
+// learned from before it was found: the weights, the files and the counts are those of a run without it. So they are if
+// the learner is killed as soon as it has found out.
+func TestFalseResultsAreReplaced(t *testing.T) {
+	o := small()
+	o.Games, o.Results, o.Backup = 12, 0.7, 0.3
+	for name, c := range map[string]struct {
+		every  int // result is false
+		killed bool
+	}{
+		"100 %": {1, false}, "10 %": {10, false}, "2 %": {50, false}, "10 %, killed": {10, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alone, together := newRun(t, o), newRun(t, o)
+			want, folder := t.TempDir(), t.TempDir()
+			goInto(t, alone, want)
+			s := newSite(t)
+			l := s.verifying(t, together, folder)
+			results := 0
+			l.draw = func() float64 { // a result of the last quarter is the next one that is played again
+				if results++; results > 3*o.Games*o.Iterations/4 {
+					return 0
+				}
+				return 1
+			}
+			first := make(chan error, 1)
+			go func() {
+				first <- fleet.Work(t.Context(), s.connect(t), fleet.WorkerOptions{Name: "liar", Threads: 1,
+					Kinds: falseEvery(c.every, t), Counts: new(fleet.WorkerCounts), Log: quiet})
+			}()
+			left := make(chan (<-chan error), 1)
+			go func() {
+				err := <-first
+				assert.ErrorIs(t, err, fleet.ErrRefused)
+				assert.ErrorContains(t, err, "differs from what the learner plays")
+				left <- s.work(t, t.Context(), "honest")
+			}()
+			if c.killed {
+				for { // it learns of nothing after the result was found to be false
+					err := together.Step()
+					if err != nil {
+						require.ErrorIs(t, err, selfplay.ErrReturned)
+						break
+					}
+					require.NoError(t, together.Save(filepath.Join(folder, selfplay.StateFile)))
+				}
+				require.NoError(t, l.Close(false))
+				require.Positive(t, saved(t, folder).Counts.Iterations)
+				together = saved(t, folder)
+				require.Equal(t, []string{"liar"}, together.Unverified)
+				l = s.verifying(t, together, folder)
+				require.Zero(t, together.Counts.Iterations)
+				require.True(t, l.Excluded("liar"))
+			}
+			goInto(t, together, folder)
+			require.Equal(t, weights(t, alone.Net()), weights(t, together.Net()))
+			require.Equal(t, c.every > 1, l.returns > 0, "the first result is played again, before others count")
+			require.Equal(t, alone.Counts.Visited, together.Counts.Visited)
+			for _, name := range []string{selfplay.BestFile, "net-001.safetensors", "net-002.safetensors"} {
+				ours, err := os.ReadFile(filepath.Join(want, name))
+				require.NoError(t, err)
+				theirs, err := os.ReadFile(filepath.Join(folder, name))
+				require.NoError(t, err)
+				require.Equal(t, ours, theirs, name)
+			}
+			rows := l.Workers()
+			require.Equal(t, "liar", rows[1].Name)
+			require.Zero(t, rows[1].Tasks)
+			require.Equal(t, alone.Counts.Moves, rows[0].Moves, "of honest")
+			require.NoError(t, l.Close(true))
+			require.NoError(t, <-<-left)
+		})
+	}
+}
+
+// How likely it is that a worker goes unnoticed is what the table in the documentation says.
+func TestChanceUnnoticed(t *testing.T) {
+	page, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	r := rand.New(rand.NewPCG(1, 2))
+	v := newVerifier(0.02, "")
+	v.draw = r.Float64
+	const workers = 4000
+	for share, says := range map[float64]string{
+		0:    "| played again, on average | 19 | 35 | 215 |",
+		0.02: "| unnoticed if 2 % are false | 68 % | 49 % | 1.3 % |",
+		0.1:  "| unnoticed if 10 % are false | 14 % | 2.8 % | 4e-10 |",
+		1:    "| unnoticed if all are false | 0 % | 0 % | 0 % |",
+	} {
+		require.Contains(t, string(page), says)
+		cells := regexp.MustCompile(`\| ([\d.e-]+)( %)? `).FindAllStringSubmatch(says[1:], -1)
+		cells = cells[len(cells)-3:]
+		for k, results := range []int{200, 1000, 10000} {
+			expected, chance := 0.0, 1.0 // by the rule
+			for n := 1; n <= results; n++ {
+				q := max(0.02, min(1, firstVerified/float64(n)))
+				expected, chance = expected+q, chance*(1-share*q)
+			}
+			said, err := strconv.ParseFloat(cells[k][1], 64)
+			require.NoError(t, err)
+			if share == 0 {
+				require.InDelta(t, expected, said, 0.5)
+				continue
+			}
+			if cells[k][2] != "" {
+				said /= 100
+			}
+			require.InEpsilon(t, 1+chance, 1+said, 0.005)
+			if results > 1000 {
+				continue
+			}
+			unnoticed := 0
+			for range workers {
+				found := false
+				for n := 1; n <= results && !found; n++ {
+					found = v.due(n) && r.Float64() < share
+				}
+				if !found {
+					unnoticed++
+				}
+			}
+			require.InDelta(t, chance, float64(unnoticed)/workers, 0.03)
+		}
+	}
+	v.share = 0
+	require.False(t, v.due(1))
+	v.share, v.took = 1, time.Since(time.Time{})
+	require.True(t, v.due(1000), "all, whatever time that takes")
+	v.share = 0.5
+	v.draw = func() float64 { return 0 }
+	require.True(t, v.due(firstVerified), "the first ones too")
+	require.False(t, v.due(firstVerified+1), "it takes too much of the learner's time")
+}
+
+// verifying lets workers play for a run whose learner plays some of the results again, as many as it likes.
+func (s *site) verifying(t *testing.T, r *selfplay.Run, folder string) *Learner {
+	t.Helper()
+	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, r, fleet.Limits{AckWait: long, Deliveries: 100}, 0.02,
+		fleet.Options{Folder: folder, Log: quiet})
+	require.NoError(t, err)
+	l.began = time.Time{}
+	r.Remote = l.Play
+	return l
+}
+
+// goInto plays a run to its end, with its files in a folder.
+func goInto(t *testing.T, r *selfplay.Run, folder string) {
+	t.Helper()
+	f, err := selfplay.OpenFolder(folder, r)
+	require.NoError(t, err)
+	require.NoError(t, r.Go(t.Context(), f.After))
+	require.NoError(t, f.Close())
+}
+
+// saved is the run in a folder.
+func saved(t *testing.T, folder string) *selfplay.Run {
+	t.Helper()
+	r, err := selfplay.Resume(games.BlockBattle, filepath.Join(folder, selfplay.StateFile), new(phases.Config), 1)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	return r
+}
+
 // A learner that verifies everything accepts what honest workers play, of every kind of rollout.
 func TestHonestWorkersAreVerified(t *testing.T) {
 	alone, together := newRun(t, small()), newRun(t, small())
@@ -114,7 +307,8 @@ func TestHonestWorkersAreVerified(t *testing.T) {
 	together.Remote = l.Play
 	left := s.work(t, t.Context(), "honest")
 	require.NoError(t, together.Go(t.Context(), nil))
-	require.Positive(t, l.verifying)
+	require.Positive(t, l.took)
+	require.Equal(t, together.Options.Games*together.Options.Iterations, l.Workers()[0].Verified)
 	require.Equal(t, weights(t, alone.Net()), weights(t, together.Net()))
 	require.NoError(t, l.Close(true))
 	require.NoError(t, <-left)

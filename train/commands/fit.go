@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 
@@ -29,7 +30,7 @@ type fit struct {
 	Rate   float64  `help:"Learning rate at the start; it falls to a twentieth." default:"0.001"`
 	Held   float64  `help:"Share of the games held back for validation." default:"0.1"`
 	Seed   uint64   `help:"Seed of everything random." default:"1"`
-	MaxMB  int      `name:"max-mb" help:"Most MiB of rows: a small compressed file can hold many." default:"2048"`
+	MaxMB  int      `name:"max-mb" help:"Most MiB of memory for rows: a small file can hold many." default:"2048"`
 }
 
 func (c *fit) Run(ctx context.Context, con *program.Console) error {
@@ -40,11 +41,16 @@ func (c *fit) Run(ctx context.Context, con *program.Console) error {
 		return fmt.Errorf("%d epochs, batches of %d, rate %v, held back %v: out of range", c.Epochs, c.Batch, c.Rate, c.Held)
 	}
 	if c.Game == "" {
-		if err := each(ctx, c.Files[0], func(rec *record.Record) error {
-			c.Game = rec.Game
-			return errFirst
-		}); !errors.Is(err, errFirst) {
-			return cmp.Or(err, fmt.Errorf("%s holds no game", c.Files[0]))
+		if err := each(ctx, c.Files[0], func(r *record.Reader) error {
+			var first record.Record
+			err := r.ReadPart(&first)
+			c.Game = first.Game
+			return cmp.Or(err, io.EOF)
+		}); err != nil {
+			return err
+		}
+		if c.Game == "" {
+			return fmt.Errorf("%s holds no game", c.Files[0])
 		}
 	}
 	g, err := games.Open(c.Game)
@@ -85,20 +91,20 @@ func (c *fit) Run(ctx context.Context, con *program.Console) error {
 
 // read turns the records into rows. A random choice of whole games is held back.
 func (c *fit) read(ctx context.Context, g *games.Game) (train, held *rows.Set, err error) {
-	train, held = rows.New(g), rows.New(g)
-	choose := rand.New(rand.NewPCG(c.Seed, 1))
+	most, err := c.count(ctx, g)
+	if err != nil {
+		return nil, nil, err
+	}
+	train, held = rows.New(g, most[0]), rows.New(g, most[1])
+	choose := c.choose()
 	for _, name := range c.Files {
-		if err := each(ctx, name, func(rec *record.Record) error {
-			to, other := train, held
-			if choose.Float64() < c.Held {
-				to, other = held, train
+		if err := each(ctx, name, func(r *record.Reader) error {
+			rec, err := r.Read()
+			if err != nil {
+				return err
 			}
-			to.MaxBytes = max(1, c.MaxMB<<20-other.Size())
-			err := to.Add(rec)
-			if errors.Is(err, rows.ErrTooLarge) {
-				err = fmt.Errorf("%w: %d rows of %d features take %d MiB, and there are more: raise --max-mb %d if there is "+
-					"memory for up to three times that", err, to.Len()+other.Len(), len(g.Features),
-					(to.Size()+other.Size())>>20, c.MaxMB)
+			if err = [2]*rows.Set{train, held}[choose()].Add(rec); err != nil {
+				err = r.Errorf("%w", err)
 			}
 			return err
 		}); err != nil {
@@ -111,26 +117,66 @@ func (c *fit) read(ctx context.Context, g *games.Game) (train, held *rows.Set, e
 	return train, held, nil
 }
 
-// errFirst ends a loop over records after the first one.
-var errFirst = errors.New("the first record is enough")
+// count returns how many rows read makes at most, one per choice: of games to fit to, and of those held back. It keeps
+// one line at a time, so that too many rows are refused before there are any. The present game, which read keeps whole,
+// counts even if it has none.
+func (c *fit) count(ctx context.Context, g *games.Game) (most [2]int, err error) {
+	choose, limit := c.choose(), c.MaxMB<<20/rows.Bytes(g)
+	for _, name := range c.Files {
+		choices, draws := 0, 0
+		if err := each(ctx, name, func(r *record.Reader) error {
+			var line record.Record
+			if err := r.ReadPart(&line); err != nil {
+				return err
+			}
+			choices, draws = choices+len(line.Choices), draws+len(line.Draws)
+			if n := most[0] + most[1] + max(choices, draws); n > limit {
+				return r.Errorf("too many rows: the games up to here have %d choices, want at most %d, rows of %d bytes in "+
+					"%d MiB: raise --max-mb if there is memory", n, limit, rows.Bytes(g), c.MaxMB)
+			}
+			if !line.More {
+				if k := choose(); !line.Stopped {
+					most[k] += choices
+				}
+				choices, draws = 0, 0
+			}
+			return nil
+		}); err != nil {
+			return most, err
+		}
+	}
+	return most, nil
+}
 
-// each calls f for every record of a file. It fails if ctx ends.
-func each(ctx context.Context, name string, f func(*record.Record) error) error {
+// choose returns what says of each game whether it is fitted to, 0, or held back, 1.
+func (c *fit) choose() func() int {
+	r := rand.New(rand.NewPCG(c.Seed, 1))
+	return func() int {
+		if r.Float64() < c.Held {
+			return 1
+		}
+		return 0
+	}
+}
+
+// each calls f until the file, which is read more than once, or ctx ends, or f fails.
+func each(ctx context.Context, name string, f func(*record.Reader) error) error {
+	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() {
+		return fmt.Errorf("%s: want a regular file", name)
+	}
 	r, err := record.Open(name)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.Close() }() // it was only read from
 	r.Use(ctx)
-	for rec, err := range r.All() {
-		if err != nil {
-			return err
-		}
-		if err := f(rec); err != nil {
-			return fmt.Errorf("%s:%d: %w", name, r.Line(), err)
-		}
+	for err == nil {
+		err = f(r)
 	}
-	return nil
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // trainer starts from random weights or from a net.

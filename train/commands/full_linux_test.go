@@ -138,3 +138,18 @@ func counted(t *testing.T, folder string) [3]uint64 {
 	require.NoError(t, r.Close())
 	return [3]uint64{uint64(r.Counts.Games), uint64(r.Counts.Moves), r.Counts.Visited}
 }
+
+// A file of 250 KB with rows for 2.5 GiB, more than fit takes by default, is refused with the place, the limit and what to
+// do in a process that may have 4 GB of memory.
+func TestFitBomb(t *testing.T) {
+	path := manyGames(t, 60_000)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Less(t, info.Size(), int64(250<<10))
+	cmd := exec.Command("sh", "-c", `ulimit -v 4000000; exec "$0" fit "$1"`, os.Args[0], path)
+	cmd.Env = append(os.Environ(), asWorker+"=1")
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Regexp(t, "^train: "+path+`:\d+: too many rows: the games up to here have 31956\d\d choices, want at most `+
+		"3195660, rows of 672 bytes in 2048 MiB: raise --max-mb if there is memory\n$", string(out))
+}

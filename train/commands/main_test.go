@@ -1,10 +1,15 @@
 package commands
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"blockyard/agents/bots"
@@ -15,6 +20,7 @@ import (
 	task "blockyard/train/games"
 	"blockyard/train/selfplay"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
 )
 
@@ -74,30 +80,52 @@ func TestSelfplay(t *testing.T) {
 	require.Equal(t, "1", made.Seed)
 }
 
-// A small compressed file that holds more games than there is memory for is refused with their size.
-func TestFitBounded(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "games.jsonl.gz")
-	w, err := record.Create(path)
+// manyGames writes one short game so many times.
+func manyGames(t *testing.T, copies int) (path string) {
+	path = filepath.Join(t.TempDir(), "games.jsonl.gz")
+	f, err := os.Create(path)
 	require.NoError(t, err)
+	w := gzip.NewWriter(f)
 	table := match.Match{Rules: task.BlockBattle.Rules, Units: 1, Workers: 1, Record: func(rec *record.Record) error {
-		for range 3000 {
-			require.NoError(t, w.Write(rec))
+		line, err := json.Marshal(rec)
+		thousand := bytes.Repeat(append(line, '\n'), 1000)
+		for range copies / 1000 {
+			_, e := w.Write(thousand)
+			err = errors.Join(err, e)
 		}
-		return nil
+		return err
 	}}
 	random := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
 	table.Players = []match.Player{random, random}
 	_, err = table.Play(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
+	require.NoError(t, errors.Join(err, w.Close(), f.Close()))
+	return path
+}
+
+// A small compressed file that holds more games than there is memory for is refused before there are rows of any, with the
+// place and the limit; so is a single long game, even one that was stopped and would give no rows.
+func TestFitBounded(t *testing.T) {
+	path := manyGames(t, 3000)
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Less(t, info.Size(), int64(200<<10))
-	err = command(t, "fit", path, "--out", filepath.Join(t.TempDir(), "x"), "--max-mb", "8", "--epochs=1")
-	require.ErrorContains(t, err, "games.jsonl.gz:")
-	require.ErrorContains(t, err, "too many rows: ")
-	require.ErrorContains(t, err, "features take 7 MiB, and there are more: raise --max-mb 8")
+	fit := func(path string) error {
+		return command(t, "fit", path, "--out", filepath.Join(t.TempDir(), "x"), "--max-mb", "8", "--epochs=1")
+	}
+	require.ErrorContains(t, fit(path), "games.jsonl.gz:417: too many rows: the games up to here have 12510 choices, "+
+		"want at most 12483, rows of 672 bytes in 8 MiB: raise --max-mb if there is memory")
 	require.ErrorContains(t, command(t, "fit", path, "--max-mb", "0"), "--max-mb 0: want 1 or more")
+
+	parts := filepath.Join(t.TempDir(), "long.jsonl")
+	begins := `{"game":"blockbattle","rules":1,"seed":"1","seats":2,"agents":["a","b"],"more":true}` + "\n"
+	for _, part := range []string{`"choices":[0` + strings.Repeat(",0", 4000), `"draws":[[]` + strings.Repeat(",[]", 4000)} {
+		text := begins
+		for n := range 100 {
+			text += fmt.Sprintf(`{"part":%d,"more":true,%s]}`+"\n", n+1, part)
+		}
+		require.NoError(t, os.WriteFile(parts, []byte(text+`{"part":101,"stopped":true}`), 0o600))
+		require.ErrorContains(t, fit(parts), "long.jsonl:5: too many rows: the games up to here have 16004 choices")
+	}
 }
 
 // Fitting to the games of a player that is no match for the other shows on games held

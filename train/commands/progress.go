@@ -51,6 +51,9 @@ func (p *progress) after(gated bool) {
 	if gated {
 		p.gated()
 	}
+	if p.run.Counts.Iterations < p.began.Iterations { // it has returned
+		p.began = p.run.Counts
+	}
 	c, b := p.run.Counts, p.began
 	if s := (c.Spent - b.Spent).Seconds(); s > 0 {
 		games, positions := float64(c.Games-b.Games)/s, float64(c.Moves-b.Moves)/s
@@ -134,7 +137,7 @@ func newMonitor(run *selfplay.Run) *monitor {
 // after publishes the run as it is after a step or a gate.
 func (m *monitor) after() {
 	r := m.run
-	if spent := r.Counts.Spent - m.window.Spent; spent >= speedWindow {
+	if spent := r.Counts.Spent - m.window.Spent; spent.Abs() >= speedWindow { // below 0 if the run has returned
 		m.speed = float64(r.Counts.Games-m.window.Games) / spent.Seconds()
 		m.window = r.Counts
 	}

@@ -35,7 +35,7 @@ type selfplayCmd struct {
 	Resume  bool    `help:"Continue the run in --out. It keeps its settings: the flags below do not count."`
 	Workers uint    `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
 	Record  string  `help:"Also append the games of self-play to this file, each exactly once." placeholder:"FILE"`
-	Verify  float64 `help:"Share of the workers' results to play again." default:"0.02" group:"Many machines"`
+	Verify  float64 `help:"${verify}" default:"0.02" group:"Many machines"`
 	ops.Flags
 	Broker  broker.Flags   `embed:""`
 	AnyGame selfplay.Flags `embed:""`

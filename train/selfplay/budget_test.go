@@ -1,6 +1,11 @@
 package selfplay
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -60,4 +65,55 @@ func TestIterationBudgetHasWholeGates(t *testing.T) {
 	require.NoError(t, r.Go(t.Context(), nil))
 	require.Equal(t, []int{100, 100, 100}, s.played)
 	require.Equal(t, 9, r.Counts.Iterations)
+}
+
+// A run that returns to an earlier state goes on from there. What gates have written since is gone; the best network and
+// the curve are those of the gates before. A state of another run changes nothing.
+func TestReturn(t *testing.T) {
+	s := &stub{games: 1}
+	r := startStub(t, s, Options{Seed: 1, Games: 2, Iterations: 12, Gates: 4})
+	dir := t.TempDir()
+	other, before := filepath.Join(dir, "other"), filepath.Join(dir, "before")
+	require.NoError(t, r.Save(other))
+	text, err := os.ReadFile(other)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(other, bytes.Replace(text, []byte("blockbattle"), []byte("blockbottle"), 1), 0o600))
+	f, err := OpenFolder(dir, r)
+	require.NoError(t, err)
+	file := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		return string(text)
+	}
+	gates, curve := 0, ""
+	r.Remote = func(context.Context, *Run, Rollout) ([]*Slot, error) {
+		switch {
+		case r.Counts.Iterations == 7 && curve == "":
+			curve = file(CurveFile)
+			require.Error(t, r.Return(other))
+			require.Equal(t, 7, r.Counts.Iterations)
+			return r.Slots, r.Save(before)
+		case r.Counts.Iterations == 11 && r.Counts.Gated == 3 && gates == 3:
+			require.NoError(t, r.Return(before))
+			return nil, fmt.Errorf("oops: %w", ErrReturned)
+		}
+		return r.Slots, nil
+	}
+	require.NoError(t, r.Go(t.Context(), func(gated bool) error {
+		returned := r.undone > 0
+		if err := f.After(gated); err != nil || !returned {
+			gates += map[bool]int{true: 1}[gated]
+			return err
+		}
+		require.Equal(t, []int{7, 2}, []int{r.Counts.Iterations, r.Counts.Gated})
+		require.NoFileExists(t, filepath.Join(dir, "net-003.safetensors"))
+		require.FileExists(t, filepath.Join(dir, "net-002.safetensors"))
+		require.Equal(t, file("net-002.safetensors"), file(BestFile))
+		require.Equal(t, curve, file(CurveFile))
+		require.Equal(t, file("before"), file(StateFile))
+		return nil
+	}))
+	require.Equal(t, []int{12, 4, 5}, []int{r.Counts.Iterations, r.Counts.Gated, gates})
+	require.FileExists(t, filepath.Join(dir, "net-003.safetensors"))
+	require.NoError(t, f.Close())
 }

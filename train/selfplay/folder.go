@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -49,14 +51,15 @@ func OpenFolder(dir string, run *Run) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{dir: dir, run: run, events: events, saved: now, noted: now, before: run.Counts}, nil
+	f := &Folder{dir: dir, run: run, events: events, saved: now, noted: now, before: run.Counts}
+	return f, f.undo()
 }
 
 // After is to be called after each step and each gate.
 func (f *Folder) After(gated bool) error {
 	now := time.Now()
-	var err error
-	if gated {
+	err := f.undo()
+	if err == nil && gated {
 		err = f.saveNet(now)
 	}
 	if err == nil && now.Sub(f.noted) > noteEvery {
@@ -126,15 +129,12 @@ func (f *Folder) write(now time.Time, step int, values map[string]float64) error
 func (f *Folder) saveNet(now time.Time) error {
 	r := f.run
 	p := r.Curve[len(r.Curve)-1]
-	notes := r.Settings.Notes(r)
-	notes["seed"] = strconv.FormatUint(r.Options.Seed, 10)
-	notes["iterations"], notes["rows"] = strconv.Itoa(p.Iterations), strconv.Itoa(p.Rows)
-	names := []string{fmt.Sprintf("net-%03d.safetensors", r.Counts.Gated)}
+	names := []string{netFile(r.Counts.Gated)}
 	if p.Kept {
 		names = append(names, BestFile)
 	}
 	for _, name := range names {
-		if err := r.Game.Save(f.path(name), r.Net(), notes); err != nil {
+		if err := f.writeNet(name, r.Net(), p); err != nil {
 			return err
 		}
 	}
@@ -143,6 +143,44 @@ func (f *Folder) saveNet(now time.Time) error {
 		scores = map[string]float64{"score/points per game": p.Score}
 	}
 	return errors.Join(f.write(now, p.Iterations, scores), r.Draw(f.path(CurveFile)))
+}
+
+// netFile is the name of the net of a gate.
+func netFile(gate int) string { return fmt.Sprintf("net-%03d.safetensors", gate) }
+
+// writeNet writes the net of a gate.
+func (f *Folder) writeNet(name string, n *mlp.Net, p Point) error {
+	notes := f.run.Settings.Notes(f.run)
+	notes["seed"] = strconv.FormatUint(f.run.Options.Seed, 10)
+	notes["iterations"], notes["rows"] = strconv.Itoa(p.Iterations), strconv.Itoa(p.Rows)
+	return f.run.Game.Save(f.path(name), n, notes)
+}
+
+// undo removes what gates have written that the run has returned to before, and saves the run.
+func (f *Folder) undo() error {
+	r := f.run
+	if r.undone == 0 {
+		return nil
+	}
+	names := []string{BestFile, CurveFile}
+	for gate := r.Counts.Gated + 1; gate < r.undone; gate++ {
+		names = append(names, netFile(gate))
+	}
+	for _, name := range names {
+		if err := os.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for _, p := range slices.Backward(r.Curve) {
+		if p.Kept {
+			if err := f.writeNet(BestFile, r.Best, p); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	r.undone = 0
+	return errors.Join(r.Draw(f.path(CurveFile)), f.save())
 }
 
 // Draw writes a picture of the run so far as SVG: the score at every gate. It writes nothing before the first gate.

@@ -69,8 +69,11 @@ type Run struct {
 	Options  Options // of Settings
 	Workers  int     // goroutines that play; they do not influence the outcome
 
-	// Remote, if set, plays the rollouts in other processes: in copies of the run's slots, which it returns.
+	// Remote, if set, plays the rollouts in other processes: in copies of the run's slots, which it returns. An error that
+	// wraps ErrReturned says that it has called Return: Go continues from there.
 	Remote func(context.Context, *Run, Rollout) ([]*Slot, error)
+	// Unverified are the processes whose results are part of the run without having been played again, by name.
+	Unverified []string
 	// OnGate, if set, is called after some games of a gate. Calls do not overlap.
 	OnGate func(done, of int)
 
@@ -82,6 +85,7 @@ type Run struct {
 
 	Played, Fitted time.Duration // wall-clock time of rollouts and of fits in this process
 
+	undone    int // 1 + the number of gates before Return, until the Folder has removed what they wrote; otherwise 0
 	recording recording
 	policies  []Policy // one per worker, of a kind
 	kind      string
@@ -189,6 +193,9 @@ func (r *Run) step(ctx context.Context) error {
 	return nil
 }
 
+// ErrReturned says that a run has returned to an earlier state.
+var ErrReturned = errors.New("the run continues from an earlier state")
+
 // Go steps and gates until the budget is spent or ctx ends, which is no error; after is called after each.
 func (r *Run) Go(ctx context.Context, after func(gated bool) error) error {
 	for !r.Done() {
@@ -200,7 +207,7 @@ func (r *Run) Go(ctx context.Context, after func(gated bool) error) error {
 			if ok, err := r.gate(ctx); err != nil || !ok {
 				return err
 			}
-		} else if err := r.step(ctx); err != nil {
+		} else if err := r.step(ctx); err != nil && !errors.Is(err, ErrReturned) {
 			if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 				return nil
 			}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +33,8 @@ type State struct {
 	Slots  []GameSlot   `json:"slots"`
 	Steps  int          `json:"steps"` // of the optimiser of the first or only net
 
-	Recording *RecordingState `json:"recording,omitempty"` // of the games; nil if there is none
+	Recording  *RecordingState `json:"recording,omitempty"`  // of the games; nil if there is none
+	Unverified []string        `json:"unverified,omitempty"` // as in Run
 
 	Version int `json:"version,omitempty"` // of this format; older states have none
 }
@@ -64,7 +66,7 @@ type GameSlot struct {
 func (r *Run) Save(path string) error {
 	s := &State{
 		Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules, Config: r.Settings, Version: stateVersion,
-		Counts: stateCounts{Counts: r.Counts}, Curve: r.Curve,
+		Counts: stateCounts{Counts: r.Counts}, Curve: r.Curve, Unverified: r.Unverified,
 	}
 	for _, x := range r.Slots {
 		saved, err := x.Save()
@@ -95,7 +97,42 @@ func (r *Run) Save(path string) error {
 }
 
 // Resume continues a saved run of an algorithm, whose settings it loads.
-func Resume(g *games.Game, path string, a Algorithm, workers int) (_ *Run, err error) {
+func Resume(g *games.Game, path string, a Algorithm, workers int) (*Run, error) {
+	s, err := readState(g, path, a)
+	if err != nil {
+		return nil, err
+	}
+	var r *Run
+	if err = a.Check(g); err == nil {
+		r = newRun(g, a, workers)
+		err = r.load(s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+// Return makes the run what it was when it was saved at path, between two steps. After an error it is as before.
+func (r *Run) Return(path string) error {
+	settings := reflect.New(reflect.TypeOf(r.Settings).Elem()).Interface().(Algorithm) // r has the same
+	s, err := readState(r.Game, path, settings)
+	if err != nil {
+		return err
+	}
+	before := *r
+	*r = *newRun(r.Game, r.Settings, r.Workers)
+	r.Remote, r.OnGate, r.now = before.Remote, before.OnGate, before.now
+	r.Played, r.Fitted, r.undone = before.Played, before.Fitted, 1+before.Counts.Gated
+	if err := r.load(s); err != nil {
+		*r = before
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return before.Learner.Close()
+}
+
+// readState reads a saved run of a game, and its settings into a.
+func readState(g *games.Game, path string, a Algorithm) (_ *State, err error) {
 	data, err := mlp.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -126,22 +163,23 @@ func Resume(g *games.Game, path string, a Algorithm, workers int) (_ *Run, err e
 		return nil, fmt.Errorf("a run of %s, rules version %d; want %s, version %d",
 			s.Game, s.Rules, g.Rules.Name, g.Rules.Rules)
 	}
-	if err := a.Check(g); err != nil {
-		return nil, err
-	}
-	r := newRun(g, a, workers)
+	return s, nil
+}
+
+// load makes a run that was just created the saved one.
+func (r *Run) load(s *State) (err error) {
 	if err := r.restore(s); err != nil {
-		return nil, err
+		return err
 	}
-	if r.Learner, err = a.Start(r, nil, s); err != nil {
-		return nil, err
+	if r.Learner, err = r.Settings.Start(r, nil, s); err != nil {
+		return err
 	}
-	return r, r.Learner.Restore(s)
+	return r.Learner.Restore(s)
 }
 
 // restore fills in all but the learner.
 func (r *Run) restore(s *State) (err error) {
-	r.Counts, r.Curve = s.Counts.Counts, s.Curve
+	r.Counts, r.Curve, r.Unverified = s.Counts.Counts, s.Curve, s.Unverified
 	r.Counts.Visited += s.Counts.Seen
 	if len(s.Under(bestPrefix)) > 0 {
 		if r.Best, err = s.Net(bestPrefix, len(r.Game.Features)); err != nil {

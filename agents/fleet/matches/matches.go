@@ -282,9 +282,10 @@ func (s *session) Play(ctx context.Context, u match.Unit) ([]*record.Record, err
 	var games []*record.Record
 	played := make(chan struct{})
 	job := &fleet.Job{ID: strconv.Itoa(u.Index), Spec: u, Done: func() { close(played) }}
-	job.Take = func(r *fleet.Result) (n, moves int, err error) {
+	job.Take = func(r *fleet.Result) (err error) {
 		games, err = s.check(u, r.Data)
-		return len(games), choices(games), err
+		r.Games, r.Moves = len(games), choices(games)
+		return err
 	}
 	defer s.Withdraw(job)
 	if err := s.Submit(ctx, job); err != nil {

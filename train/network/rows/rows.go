@@ -2,7 +2,6 @@
 package rows
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -78,23 +77,21 @@ func (s *Rows) Loss(net *mlp.Net) float64 {
 // A Set makes rows of recorded games.
 type Set struct {
 	Rows
-	MaxBytes int // approximate limit of the size of the rows; 0 means no limit
-
+	most   int
 	reader features.Reader
 	after  env.State
 }
 
-// New returns an empty Set for records of g.
-func New(g *games.Game) *Set {
-	return &Set{Rows: Rows{Game: g}, reader: g.Reader(), after: g.Rules.New(g.Rules.MinSeats)}
+// New returns a set for so many rows, at most, with the memory that they take.
+func New(g *games.Game, most int) *Set {
+	x, y := make([]float32, 0, most*len(g.Features)), make([]float32, 0, most)
+	return &Set{Rows: Rows{Game: g, X: x, Y: y}, most: most, reader: g.Reader(), after: g.Rules.New(g.Rules.MinSeats)}
 }
 
-var ErrTooLarge = errors.New("too many rows") // says that the rows take more than Set.MaxBytes
+// Bytes is what a row of a game takes.
+func Bytes(g *games.Game) int { return 4 * (len(g.Features) + 1) }
 
-// Size returns how many bytes the features and targets take.
-func (s *Rows) Size() int { return 4 * (len(s.X) + len(s.Y)) }
-
-// Add appends the rows of one game, none if it was stopped early or after an error, also of more than MaxBytes.
+// Add appends the rows of one game: none if it was stopped early, and none after an error, also that of too many.
 func (s *Set) Add(rec *record.Record) error {
 	if rec.Stopped {
 		return nil
@@ -102,9 +99,9 @@ func (s *Set) Add(rec *record.Record) error {
 	rows := s.Len()
 	rp := record.NewReplay(s.Game.Rules, rec)
 	for state, m := range rp.All() {
-		if s.MaxBytes > 0 && s.Size() > s.MaxBytes {
+		if s.Len()+state.Acting().Len() > s.most {
 			s.Cut(rows)
-			return ErrTooLarge
+			return fmt.Errorf("more than %d rows", s.most)
 		}
 		for set := state.Acting(); set != 0; set = set.Rest() {
 			seat := set.First()

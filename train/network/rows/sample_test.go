@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -40,7 +41,7 @@ func play(t *testing.T, seed uint64, limit int) *record.Record {
 func TestRowsAreTheAfterstatesThatWereChosen(t *testing.T) {
 	rec := play(t, 5, 1000)
 	require.False(t, rec.Stopped)
-	set := New(game)
+	set := New(game, 1000)
 	require.NoError(t, set.Add(rec))
 	require.InDelta(t, len(rec.Choices), set.Len(), 2, "all but what ended the game")
 
@@ -55,26 +56,25 @@ func TestRowsAreTheAfterstatesThatWereChosen(t *testing.T) {
 	require.Equal(t, (1+rec.Results[1])/2, set.Y[1])
 }
 
-// A set that is full refuses a game as soon as it has too many rows, and keeps those of the games before.
+// A set has the memory for its rows from the beginning. One that is full refuses a game as soon as it has too many rows,
+// and keeps those of the games before.
 func TestMost(t *testing.T) {
-	set := New(game)
-	require.NoError(t, set.Add(play(t, 7, 1000)))
+	first, rec := play(t, 7, 1000), play(t, 8, 1000)
+	set := New(game, len(first.Choices)+10)
+	x, y := cap(set.X), cap(set.Y)
+	require.Equal(t, (len(first.Choices)+10)*Bytes(game), 4*(x+y))
+	require.NoError(t, set.Add(first))
 	before := set.Len()
-	rec := play(t, 8, 1000)
-	rowBytes := 4 * (len(game.Features) + 1)
-	require.Equal(t, before*rowBytes, set.Size())
-	set.MaxBytes = set.Size() + 3*rowBytes
-	require.ErrorIs(t, set.Add(rec), ErrTooLarge)
+	require.ErrorContains(t, set.Add(rec), fmt.Sprintf("more than %d rows", len(first.Choices)+10))
 	require.Equal(t, before, set.Len())
-	for _, v := range set.X[:cap(set.X)][(before+6)*len(game.Features):] {
-		require.Zero(t, v, "it did not read on")
-	}
-	set.MaxBytes = 0
-	require.NoError(t, set.Add(rec))
+	require.Equal(t, []int{x, y}, []int{cap(set.X), cap(set.Y)})
+	set = New(game, len(first.Choices)+len(rec.Choices))
+	require.NoError(t, set.Add(first))
+	require.NoError(t, set.Add(rec), "a row per choice is enough")
 }
 
 func TestAddLeavesNothingOfABadRecord(t *testing.T) {
-	set := New(game)
+	set := New(game, 1000)
 	require.NoError(t, set.Add(play(t, 6, 10)), "a game broken off gives no rows")
 	require.Zero(t, set.Len())
 	require.NoError(t, set.Add(play(t, 7, 1000)))
