@@ -13,36 +13,29 @@ import (
 	"strings"
 	"unsafe"
 
+	"blockyard/datasets/program/capi"
 	"blockyard/rpc/wire/client"
 )
 
 //export blockyard_open
 func blockyard_open(game, options *C.char) C.int64_t {
-	number := connect()
-	if call(number, func(c *connection) error { return c.open(C.GoString(game), options) }) {
-		return number
-	}
-	why := failure(number)
-	failedOpen.Store(&why)
-	blockyard_close(number)
-	return 0
-}
-
-// open opens games with options as JSON, or NULL.
-func (c *connection) open(game string, options *C.char) error {
-	given := map[string]any{}
-	if options != nil {
-		var err error
-		if given, err = parse(C.GoString(options)); err != nil {
-			return fmt.Errorf("open %s: options: %w", game, err)
+	return C.int64_t(connections.Open(func() (c connection, err error) {
+		given := map[string]any{}
+		if options != nil {
+			if given, err = parse(C.GoString(options)); err != nil {
+				return c, fmt.Errorf("open: options: %w", err)
+			}
 		}
-	}
-	caller := client.New(c.local)
-	err := caller.Hello("")
-	if err == nil {
-		c.games, err = caller.Open(game, given)
-	}
-	return err
+		c.Local = started().Local()
+		caller := client.New(c.Local)
+		if err = caller.Hello(""); err == nil {
+			c.games, err = caller.Open(C.GoString(game), given)
+		}
+		if err != nil {
+			_ = c.Close() // which never fails
+		}
+		return c, err
+	}))
 }
 
 // parse reads options as the server expects them: with whole numbers as integers, also where they name opponents.
@@ -76,9 +69,6 @@ func parse(text string) (options map[string]any, err error) {
 func native(v any) any {
 	switch v := v.(type) {
 	case json.Number:
-		if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
-			return n
-		}
 		if n, err := strconv.ParseUint(string(v), 10, 64); err == nil {
 			return n
 		}
@@ -99,34 +89,19 @@ func native(v any) any {
 	return v
 }
 
-// of asks for something of an environment, that is, a connection of blockyard_open; -1 after an error.
-func of(number C.int64_t, ask func(*connection) (int, error)) (answer C.int64_t) {
-	if !call(number, func(c *connection) error {
-		if c.games == nil {
-			return fmt.Errorf("%d is a connection without games of its own: call blockyard_open", number)
-		}
-		n, err := ask(c)
-		answer = C.int64_t(n)
-		return err
-	}) {
-		return -1
-	}
-	return answer
-}
-
 //export blockyard_rows
 func blockyard_rows(env C.int64_t) C.int64_t {
-	return of(env, func(c *connection) (int, error) { return c.games.Rows, nil })
+	return use(env, true, func(c *connection) (int, error) { return c.games.Rows, nil })
 }
 
 //export blockyard_slab_size
 func blockyard_slab_size(env C.int64_t) C.int64_t {
-	return of(env, func(c *connection) (int, error) { return c.games.Len, nil })
+	return use(env, true, func(c *connection) (int, error) { return c.games.Len, nil })
 }
 
 //export blockyard_field
 func blockyard_field(env C.int64_t, name *C.char, size *C.int64_t) C.int64_t {
-	return of(env, func(c *connection) (int, error) {
+	return use(env, true, func(c *connection) (int, error) {
 		var names []string
 		for _, f := range c.games.Layout {
 			if f.Name == C.GoString(name) {
@@ -143,8 +118,8 @@ func blockyard_field(env C.int64_t, name *C.char, size *C.int64_t) C.int64_t {
 
 //export blockyard_reset
 func blockyard_reset(env C.int64_t, seed C.uint64_t, slab unsafe.Pointer) C.int32_t {
-	return C.int32_t(of(env, func(c *connection) (int, error) {
-		slot, err := c.local.Lend(c.games.H, slab)
+	return C.int32_t(use(env, true, func(c *connection) (int, error) {
+		slot, err := c.Lend(c.games.H, slab)
 		if err == nil {
 			err = c.games.Call("reset", nil, map[string]any{"seed": uint64(seed), "slot": slot})
 		}
@@ -154,35 +129,16 @@ func blockyard_reset(env C.int64_t, seed C.uint64_t, slab unsafe.Pointer) C.int3
 
 //export blockyard_step
 func blockyard_step(env C.int64_t, actions *C.uint16_t, slab unsafe.Pointer) C.int32_t {
-	return C.int32_t(of(env, func(c *connection) (int, error) {
+	return C.int32_t(use(env, true, func(c *connection) (int, error) {
 		return 0, c.games.StepAt(unsafe.Pointer(actions), slab)
 	}))
 }
 
-// failure returns the last error of a number.
-func failure(number C.int64_t) string {
-	if why := failedOpen.Load(); number == 0 && why != nil {
-		return *why
-	}
-	text := fmt.Sprintf("nothing is open under the number %d: call blockyard_open or blockyard_connect", number)
-	call(number, func(c *connection) error {
-		text = ""
-		if c.err != nil {
-			text = c.err.Error()
-		}
-		return nil
-	})
-	return text
-}
-
 //export blockyard_error
 func blockyard_error(number C.int64_t, message *C.char, size C.int64_t) {
-	if message == nil || size <= 0 {
-		return
+	text, err := connections.LastError(int64(number))
+	if err != nil || number == 0 && text == "" {
+		text = fmt.Sprintf("%v, %d: call blockyard_open or blockyard_connect", capi.ErrNotOpen, number)
 	}
-	text := append([]byte(failure(number)), 0)
-	n := min(len(text), int(size))
-	into := unsafe.Slice((*byte)(unsafe.Pointer(message)), n)
-	copy(into, text)
-	into[n-1] = 0
+	_ = capi.Write(text, unsafe.Pointer(message), int(size)) // there may be no room
 }

@@ -45,10 +45,10 @@ func (f *failure) String() string {
 // Open keeps a new value and returns its handle, or 0; LastError(0) then says why. Handles are never used again.
 func (t *Table[T]) Open(create func() (T, error)) (handle int64) {
 	e := &entry[T]{}
-	err := Guard("making the "+t.What+" failed", func() (err error) {
+	err := guard(func() (err error) {
 		e.value, err = create()
 		return err
-	})
+	}, "making the %s failed: %v", t.What)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil && len(t.open) >= t.Most {
@@ -67,11 +67,13 @@ func (t *Table[T]) Open(create func() (T, error)) (handle int64) {
 }
 
 // Guard calls f. If f panics, also by a fault at an address, the error begins with what.
-func Guard(what string, f func() error) (err error) {
+func Guard(what string, f func() error) error { return guard(f, "%s: %v", what) }
+
+func guard(f func() error, format, what string) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%s: %v", what, p)
+			err = fmt.Errorf(format, what, p)
 		}
 	}()
 	return f()
@@ -90,7 +92,7 @@ func (t *Table[T]) Use(handle int64, f func(*T) error) error {
 	if e.closed {
 		return ErrNotOpen
 	}
-	err := Guard("the "+t.What+" failed", func() error { return f(&e.value) })
+	err := guard(func() error { return f(&e.value) }, "the %s failed: %v", t.What)
 	if err != nil {
 		e.failure.set(err)
 	}
@@ -110,7 +112,7 @@ func (t *Table[T]) Close(handle int64, free func(T) error) error {
 	defer e.mu.Unlock()
 	value, none := e.value, *new(T)
 	e.value, e.closed = none, true
-	return Guard("closing the "+t.What+" failed", func() error { return free(value) })
+	return guard(func() error { return free(value) }, "closing the %s failed: %v", t.What)
 }
 
 // LastError returns the last error of the calls for a handle, or of Open for handle 0, or "". It waits for no call.

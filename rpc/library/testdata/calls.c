@@ -128,7 +128,8 @@ static void write_requests(Caller *c) {
     int64_t of = number(c), size = sizes[draw(c, LENGTH(sizes))];
     if (draw(c, 16) == 0) {
         int64_t written = blockyard_write(of, size > (int64_t)sizeof c->bytes ? c->bytes : NULL, size);
-        return check("blockyard_write", of, written, 0);
+        check("blockyard_write", of, written, 0);
+        return;
     }
     char *end = c->bytes;
     for (uint32_t left = 1 + draw(c, 3); left > 0; left--) {

@@ -56,6 +56,7 @@ int main(void) {
     REFUSED(env, blockyard_step(env, NULL, slab));
     REFUSED(env, blockyard_step(env, &action, NULL));
     REFUSED(env, blockyard_step(env, &action, (char *)slab + 4));
+    REFUSED(env, blockyard_field(env, (const char *)8, NULL)); /* no memory is there */
     REFUSED(env, blockyard_write(env, bytes, 1));
     blockyard_error(env, NULL, 100);
     blockyard_error(env, bytes, -1);
