@@ -227,8 +227,8 @@ func (l *Local) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Lend returns the number of a slot in memory of the caller: of a slab for the games of a handle, aligned to 8 bytes. The
-// slab must exist until the next request of the handle, whose answer may depend on it.
+// Lend returns the number of a slot in memory of the caller: a slab for the games of a handle, aligned to 8 bytes. It
+// must exist until the next request of the handle, whose answer may depend on it.
 func (l *Local) Lend(h uint32, slab unsafe.Pointer) (slot uint32, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -238,7 +238,7 @@ func (l *Local) Lend(h uint32, slab unsafe.Pointer) (slot uint32, err error) {
 	return 0, wire.Errorf(wire.BadHandle, "no open handle %d in this session", h)
 }
 
-// Step steps the games of a handle like the method step_slot, with memory of the caller as the slot: actions, one
+// Step steps the games of a handle like the method step_slot, with memory of the caller as the slot: actions, a
 // little-endian uint16 per row, and a slab; see Lend. It reports whether it succeeded; if not, Read returns the answer.
 func (l *Local) Step(h uint32, actions, slab unsafe.Pointer) bool {
 	l.mu.Lock()
