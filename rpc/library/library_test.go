@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,9 +49,13 @@ func TestExample(t *testing.T) {
 	require.Regexp(t, `^\d+ games ended, \d+ won\n$`, run(t, exec.Command(program(t, "example/main.c"))))
 }
 
-// TestErrors: a call with anything that is wrong fails with a message that says what.
+// TestErrors: a call with anything that is wrong fails with a message that says what, also if memory is missing.
 func TestErrors(t *testing.T) {
-	said := run(t, exec.Command(program(t, "testdata/errors.c")))
+	wrong := program(t, "testdata/errors.c")
+	said := run(t, exec.Command(wrong))
+	if runtime.GOOS == "linux" {
+		require.Contains(t, run(t, exec.Command("sh", "-c", `ulimit -v 4000000; exec "$0"`, wrong)), "limit max_memory is")
+	}
 	for _, want := range []string{
 		`no game "Chess-v0"`, "want a JSON object", `opponents names seat "first"`, `unknown field "1"`, "needs a reset", "60000",
 		"nothing is open under this number, 99", "the actions are NULL", "aligned to 8 bytes", `no array "planets", but planes, globals`,

@@ -15,7 +15,7 @@ var ErrBusy = errors.New("too many requests are waiting for their turn")
 const MaxWaiting = 256
 
 // Turns let one request at a time do what is slow. Next is the client that has waited longest since its last turn, and
-// of its requests one for the object that has waited longest, such as for an account. So however many requests come from
+// of its requests one for the object, such as an account, that has waited longest. However many requests come from
 // some clients and for some objects, others wait for one of each at most. The zero value is ready for use.
 type Turns struct {
 	mu      sync.Mutex
