@@ -28,6 +28,7 @@ type openEnvFlags struct {
 	StepLimit      int           `placeholder:"N" help:"${step_limit_help}"`
 	Idle           time.Duration `placeholder:"DURATION" default:"${openenv_idle}" help:"${idle_help}"`
 	OpenEnvHost    []string      `name:"openenv-host" placeholder:"NAME" help:"${openenv_host_help}"`
+	OpenEnvTools   string        `name:"openenv-tools" placeholder:"NAMES" default:"${openenv_tools}" help:"${openenv_tools_help}"`
 }
 
 // openEnvAddress returns the address as listen.Listen wants it.
@@ -82,6 +83,7 @@ func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served [
 		Game: g, Seats: f.Seats, Seat: f.Seat, Opponent: vec.AgentFactory(opponent), Opponents: opponents,
 		Reward: f.Reward, Penalty: f.IllegalPenalty, StepLimit: f.StepLimit, Rules: games.Rules(g), Version: version,
 		Values: values, Unit: unit, Guests: srv, Hosts: f.OpenEnvHost, Idle: f.Idle, Log: log,
+		Tools: strings.Split(f.OpenEnvTools, ","),
 	})
 	return text, forget, err
 }
