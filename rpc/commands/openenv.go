@@ -28,7 +28,7 @@ type openEnvFlags struct {
 	StepLimit      int           `placeholder:"N" help:"${step_limit_help}"`
 	Idle           time.Duration `placeholder:"DURATION" default:"${openenv_idle}" help:"${idle_help}"`
 	OpenEnvHost    []string      `name:"openenv-host" placeholder:"NAME" help:"${openenv_host_help}"`
-	OpenEnvTools   string        `name:"openenv-tools" placeholder:"NAMES" default:"${openenv_tools}" help:"${openenv_tools_help}"`
+	OpenEnvTools   string        `name:"openenv-tools" placeholder:"NAMES" default:"${tools}" help:"${openenv_tools_help}"`
 }
 
 // openEnvAddress returns the address as listen.Listen wants it.

@@ -105,13 +105,19 @@ func Tools() (names []string) {
 }
 
 // only returns the methods with these names, all for nil.
-func only(names []string) ([]method, error) {
+func only(names []string) (some []method, err error) {
+	all := methods()
+	if names == nil {
+		return all, nil
+	}
 	for _, name := range names {
-		if !slices.Contains(Tools(), name) {
+		k := slices.IndexFunc(all, func(m method) bool { return m.name == name })
+		if k < 0 {
 			return nil, fmt.Errorf("--openenv-tools names %q: want some of %s", name, strings.Join(Tools(), ","))
 		}
+		some = append(some, all[k])
 	}
-	return slices.DeleteFunc(methods(), func(m method) bool { return names != nil && !slices.Contains(names, m.name) }), nil
+	return some, nil
 }
 
 // method returns the method with a name, nil if the server offers none.

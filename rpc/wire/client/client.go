@@ -176,7 +176,8 @@ func (g *Games) check(number string) error {
 	}
 	for _, f := range g.Layout {
 		if !f.fits(g.Len) {
-			return fmt.Errorf("field %.40q, %.4q of %.80v, has %d bytes at %d of %d", f.Name, f.DType, f.Shape, f.Len, f.Off, g.Len)
+			return fmt.Errorf("field %.40q, %.4q of %.80v, is %d bytes at %d of %d",
+				f.Name, f.DType, f.Shape, f.Len, f.Off, g.Len)
 		}
 	}
 	return nil
