@@ -152,7 +152,7 @@ bench-python: $(VENV)/test ## benchmark against other libraries, in one run, wit
 	$(PY) -m pip install --quiet matplotlib tqdm && $(PY) rpc/bench/run.py
 
 soak: $(VENV)/ok bundle ## the long tests, workers and, for MINUTES (60), clients that are killed, stopped, slowed and cut off
-	BLOCKYARD_LONG=1 $(GO) test -count 1 -timeout 60m ./agents/... ./env/... ./datasets/program
+	BLOCKYARD_LONG=1 $(GO) test -count 1 -timeout 60m ./agents/... ./env/... ./datasets/program ./rpc/library
 	BLOCKYARD_CHAOS=1 $(GO) test -count 1 -timeout 30m -run TestChaos -v ./train/commands
 	$(PY) rpc/bench/chaos.py --minutes $(MINUTES)
 	$(PY) rpc/bench/mixed.py --minutes $(MINUTES)

@@ -58,7 +58,7 @@ var rooms = map[string][]room{
 		{"main.go", "commands", 10, "starts the program, and holds its version"},
 		{"blockyard", "commands", 30, "the commands of all programs in one, for the Python package"},
 		{"commands", "openenv server session wire", 640, "a file per command"},
-		{"openenv", "server session wire", 1950, "the environments over HTTP, WebSocket and MCP, and branches of their games"},
+		{"openenv", "server session wire", 1980, "the environments over HTTP, WebSocket and MCP, branches of their games, and which tools there are"},
 		{"server", "session wire", 2750, "sockets: connections, frames, deadlines, and a method per request"},
 		{"session", "wire", 3100, "what one client plays, whatever the door: batches, records, checkpoints, shared memory, limits"},
 		{"library", "server session wire", 270, "the server as a shared library, for C and Python"},
@@ -74,7 +74,7 @@ var rooms = map[string][]room{
 		{"export", "record program", 710, "records as Parquet, Minari and text"},
 		{"conform", "record", 2200, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1250, "a game as a line of a file"},
-		{"program", "", 1500, "what every program, page and picture is, apart from its work, and several in one executable"},
+		{"program", "", 1650, "what every program, page, picture and C library is, apart from its work, and several in one executable"},
 		{"games", "", 0, "a recorded game of each kind"},
 	},
 }

@@ -28,6 +28,7 @@ type openEnvFlags struct {
 	IllegalPenalty float64       `placeholder:"NUMBER" default:"0.1" help:"${illegal_penalty_help}"`
 	StepLimit      int           `placeholder:"N" help:"${step_limit_help}"`
 	Idle           time.Duration `placeholder:"DURATION" default:"${openenv_idle}" help:"${idle_help}"`
+	OpenEnvTools   string        `name:"openenv-tools" placeholder:"NAMES" default:"${tools}" help:"${openenv_tools_help}"`
 }
 
 // openEnvAddress returns the address as listen.Listen wants it.
@@ -83,6 +84,7 @@ func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served [
 		Game: g, Seats: f.Seats, Seat: f.Seat, Opponent: vec.AgentFactory(opponent), Opponents: opponents,
 		Reward: f.Reward, Penalty: f.IllegalPenalty, StepLimit: f.StepLimit, Rules: games.Rules(g), Version: version,
 		Values: values, Unit: unit, Guests: srv, Names: names, Idle: f.Idle, Log: log,
+		Tools: strings.Split(f.OpenEnvTools, ","),
 	})
 	return text, forget, err
 }

@@ -56,10 +56,19 @@ func TestServeOpenEnv(t *testing.T) {
 	require.NoError(t, p.Process.Signal(syscall.SIGKILL))
 }
 
+// The tools of --openenv are those of --openenv-tools.
+func TestOpenEnvTools(t *testing.T) {
+	p := serve(t, "--openenv", "127.0.0.1:0", "--game", "wintetris", "--openenv-tools", "play,observe")
+	_, listed := post(t, p.openenv+"/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`)
+	require.Len(t, listed["result"].(map[string]any)["tools"], 2)
+	require.NoError(t, p.Process.Kill())
+}
+
 // What --openenv cannot serve is refused when the server starts.
 func TestOpenEnvRefuses(t *testing.T) {
 	for _, args := range []string{"", "--openenv 127.0.0.1:0", "--listen tcp:127.0.0.1:0 --game wintetris",
-		"--openenv 127.0.0.1:0 --game wintetris --allowed-host a:80"} {
+		"--openenv 127.0.0.1:0 --game wintetris --allowed-host a:80",
+		"--openenv 127.0.0.1:0 --game wintetris --openenv-tools="} {
 		require.Equal(t, 2, run(t.Context(), append([]string{"serve"}, strings.Fields(args)...)), args)
 	}
 	for _, args := range []string{
@@ -68,6 +77,7 @@ func TestOpenEnvRefuses(t *testing.T) {
 		"--openenv 0.0.0.0:0 --game wintetris", "--openenv 127.0.0.1:0 --game wintetris --idle 1ms",
 		"--openenv nowhere --game wintetris",
 		"--openenv tls:127.0.0.1:0 --game wintetris", "--openenv 127.0.0.1:0 --game wintetris --illegal-penalty=-1", "--openenv 127.0.0.1:0 --game wintetris --step-limit=-1",
+		"--openenv 127.0.0.1:0 --game wintetris --openenv-tools play,pley",
 	} {
 		require.Equal(t, 1, run(t.Context(), append([]string{"serve"}, strings.Fields(args)...)), args)
 	}

@@ -58,6 +58,7 @@ var flagTexts string
 func vars() kong.Vars {
 	v := program.Texts(flagTexts)
 	v["openenv_idle"] = openenv.DefaultIdle.String()
+	v["tools"] = strings.Join(openenv.Tools(), ",")
 	defaults := reflect.ValueOf(defaultLimits())
 	for i := range defaults.NumField() {
 		v[defaults.Type().Field(i).Name] = fmt.Sprint(defaults.Field(i))

@@ -1,64 +1,91 @@
 package main_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest/compile/compiletest"
 )
 
-// TestExample builds the library as a C program uses it, and compiles and runs the example of it.
-func TestExample(t *testing.T) {
+func TestMain(m *testing.M) { compiletest.Run(m) }
+
+// run runs a program that must succeed, and returns what it prints.
+func run(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%v\n%s", cmd, out)
+	return string(out)
+}
+
+// build builds the library, once of a name.
+func build(t *testing.T, name string, flags ...string) string {
 	if testing.Short() {
 		t.Skip("building the library takes a while")
 	}
-	if _, err := exec.LookPath("cc"); err != nil {
-		t.Skip("there is no C compiler")
-	}
-	folder := t.TempDir()
-	run := func(name string, arguments ...string) string {
-		cmd := exec.Command(name, arguments...)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=1", "LD_LIBRARY_PATH="+folder, "DYLD_LIBRARY_PATH="+folder)
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s %v\n%s", name, arguments, out)
-		return string(out)
-	}
-	library, program := filepath.Join(folder, "libblockyard.so"), filepath.Join(folder, "example")
-	run("go", "build", "-buildmode=c-shared", "-ldflags", "-s -w", "-o", library, ".")
-	run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", ".", "-o", program, "example/main.c", "-L", folder, "-lblockyard")
-	require.Regexp(t, `^\d+ games ended, \d+ won\n$`, run(program))
-
-	const wrong = `#include <stdio.h>
-#include <string.h>
-#include "blockyard.h"
-static void show(int64_t env) { char m[300]; blockyard_error(env, m, sizeof m); puts(m); }
-int main(void) {
-	uint64_t slab[2000] = {0};
-	uint16_t action = 60000;
-	if (blockyard_open("Chess-v0", NULL) != 0) return 1;
-	show(0);
-	if (blockyard_open("WinTetris-v0", "{\"num_envs\": ") != 0) return 2;
-	show(0);
-	if (blockyard_step(99, &action, slab) != -1 || blockyard_rows(99) != -1) return 3;
-	int64_t env = blockyard_open("WinTetris-v0", "{\"illegal\": \"error\", \"num_envs\": 1}");
-	if (blockyard_rows(env) != 1 || blockyard_slab_size(env) > (int64_t)sizeof slab) return 4;
-	if (blockyard_field(env, "planets", NULL) != -1) return 5;
-	if (blockyard_step(env, &action, slab) != -1) return 6;
-	show(env);
-	if (blockyard_reset(env, 1, slab) != 0 || blockyard_step(env, &action, slab) != -1) return 7;
-	show(env);
-	blockyard_close(env);
-	blockyard_close(env);
-	return blockyard_step(env, &action, slab) == -1 ? 0 : 8;
+	return compiletest.Once(name, func(path string) {
+		cmd := exec.Command("go", append([]string{"build", "-o", path}, append(flags, ".")...)...)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+		run(t, cmd)
+	})
 }
-`
-	source := filepath.Join(folder, "wrong.c")
-	require.NoError(t, os.WriteFile(source, []byte(wrong), 0o600))
-	run("cc", "-Wall", "-Werror", "-I", ".", "-o", program, source, "-L", folder, "-lblockyard")
-	said := run(program)
-	for _, want := range []string{`no game "Chess-v0"`, "want a JSON object", "needs a reset", "60000"} {
+
+// program compiles a program in C with the library.
+func program(t *testing.T, source string) string {
+	library := build(t, "libblockyard.so", "-buildmode=c-shared", "-ldflags=-s -w")
+	return compiletest.Once(filepath.Base(source)+".out", func(path string) {
+		run(t, compiletest.Compiler(t, "CC", "cc", "-std=c11", "-pthread", "-I.", "-o", path, source, library,
+			"-Wl,-rpath,"+filepath.Dir(library)))
+	})
+}
+
+// TestExample compiles and runs the example of the library.
+func TestExample(t *testing.T) {
+	require.Regexp(t, `^\d+ games ended, \d+ won\n$`, run(t, exec.Command(program(t, "example/main.c"))))
+}
+
+// TestErrors: a call with anything that is wrong fails with a message that says what, also if memory is missing.
+func TestErrors(t *testing.T) {
+	wrong := program(t, "testdata/errors.c")
+	said := run(t, exec.Command(wrong))
+	if runtime.GOOS == "linux" {
+		require.Contains(t, run(t, exec.Command("sh", "-c", `ulimit -v 4000000; exec "$0"`, wrong)), "limit max_memory is")
+	}
+	for _, want := range []string{
+		`no game "Chess-v0"`, "want a JSON object", `opponents names seat "first"`, `unknown field "1"`, "needs a reset", "60000",
+		"nothing is open under this number, 99", "the actions are NULL", "aligned to 8 bytes", `no array "planets", but planes, globals`,
+		"-1 bytes at 0x", "1 bytes at 0x0: want memory", "want a connection of blockyard_connect",
+		"want an environment of blockyard_open", "invalid memory address", "max_envs",
+	} {
 		require.Contains(t, said, want)
+	}
+}
+
+// TestAnyCalls calls the functions in any order, with any arguments, from one thread and from eight at once: each call
+// returns what the header says, a failure has a message, and games that are opened afterwards play as in a fresh process.
+// With 200 seeds, and under the race detector, if BLOCKYARD_LONG is set.
+func TestAnyCalls(t *testing.T) {
+	programs, seeds := []string{program(t, "testdata/calls.c")}, 4
+	if os.Getenv("BLOCKYARD_LONG") != "" {
+		seeds = 200
+		archive := build(t, "races.a", "-buildmode=c-archive", "-race")
+		programs = append(programs, compiletest.Once("races", func(path string) {
+			run(t, compiletest.Compiler(t, "CC", "cc", "-std=c11", "-pthread", "-no-pie", "-I.", "-o", path, "testdata/calls.c",
+				archive, "-lresolv"))
+		}))
+	}
+	fresh := run(t, exec.Command(programs[0], "0", "1", "0"))
+	require.Regexp(t, `^[0-9a-f]{16}\n$`, fresh)
+	for seed := range seeds {
+		for _, threads := range []string{"1", "8"} {
+			for _, program := range programs {
+				require.Equal(t, fresh, run(t, exec.Command(program, fmt.Sprint(seed), threads, "3000")))
+			}
+		}
 	}
 }

@@ -8,12 +8,14 @@ package main
 import "C"
 
 import (
+	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"sync"
-	"sync/atomic"
 	"unsafe"
 
+	"blockyard/datasets/program/capi"
 	"blockyard/env/ansi"
 	"blockyard/env/games"
 	"blockyard/rpc/server"
@@ -29,7 +31,8 @@ var version = "of unknown version"
 // started is the server of this process, its only client, so that it may do what the process may.
 var started = sync.OnceValue(func() *server.Server {
 	l := limits.DefaultLimits()
-	l.MaxSessions, l.MaxHandles, l.MaxMemory = 4096, 4096, 1<<40
+	l.MaxSessions, l.MaxHandles = 4096, 4096
+	l.MaxMemory, _ = limits.Fitting()
 	log := slog.New(slog.NewTextHandler(&ansi.Writer{To: os.Stderr}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return server.New(server.Config{Games: games.All, Version: version, Trusted: true, Limits: l, Log: log}.WithBots())
 })
@@ -37,71 +40,76 @@ var started = sync.OnceValue(func() *server.Server {
 // A connection is what C names by a number.
 type connection struct {
 	*server.Local
-	games *client.Games // of blockyard_open; nil for others
-	err   error         // of the last call for them
+	games *client.Games // of an environment, that is, of blockyard_open; nil for others
 }
 
-var (
-	connections sync.Map // by number, from 1
-	numbers     atomic.Int64
-)
+var connections = capi.Table[connection]{What: "connection", Most: 4096}
 
-// connect opens a connection and returns its number.
-func connect() (*connection, C.int64_t) {
-	number := numbers.Add(1)
-	c := &connection{Local: started().Local()}
-	connections.Store(number, c)
-	return c, C.int64_t(number)
+// use asks for something of an environment, or of another connection; -1 after an error.
+func use(number C.int64_t, environment bool, ask func(*connection) (int, error)) (answer C.int64_t) {
+	if connections.Use(int64(number), func(c *connection) error {
+		switch {
+		case environment && c.games == nil:
+			return fmt.Errorf("%d is a connection of blockyard_connect, want an environment of blockyard_open", number)
+		case !environment && c.games != nil:
+			return fmt.Errorf("%d is an environment of blockyard_open, want a connection of blockyard_connect", number)
+		}
+		n, err := ask(c)
+		answer = C.int64_t(n)
+		return err
+	}) != nil {
+		return -1
+	}
+	return answer
 }
 
-// find returns the connection with a number, nil if there is none.
-func find(number C.int64_t) *connection {
-	c, _ := connections.Load(int64(number))
-	found, _ := c.(*connection)
-	return found
+// memory returns memory of the caller.
+func memory(at unsafe.Pointer, size C.int64_t) ([]byte, error) {
+	if size < 0 || size > 1<<40 || at == nil && size > 0 {
+		return nil, fmt.Errorf("%d bytes at %p: want memory, and a size from 0 to 2^40", size, at)
+	}
+	return unsafe.Slice((*byte)(at), size), nil
 }
 
 //export blockyard_connect
 func blockyard_connect() C.int64_t {
-	_, number := connect()
-	return number
+	return C.int64_t(connections.Open(func() (connection, error) { return connection{Local: started().Local()}, nil }))
 }
 
 //export blockyard_write
-func blockyard_write(number C.int64_t, request unsafe.Pointer, size C.int64_t) C.int64_t {
-	c := find(number)
-	if c == nil {
-		return -1
-	}
-	n, err := c.Write(unsafe.Slice((*byte)(request), size))
-	if err != nil {
-		return -1
-	}
-	return C.int64_t(n)
+func blockyard_write(number C.int64_t, requests unsafe.Pointer, size C.int64_t) C.int64_t {
+	return use(number, false, func(c *connection) (int, error) {
+		b, err := memory(requests, size)
+		if err != nil {
+			return 0, err
+		}
+		return c.Write(b)
+	})
 }
 
 //export blockyard_read
 func blockyard_read(number C.int64_t, into unsafe.Pointer, room C.int64_t) C.int64_t {
-	c := find(number)
-	if c == nil {
-		return -1
-	}
-	n, _ := c.Read(unsafe.Slice((*byte)(into), room)) // whose only error is that there is nothing to read
-	return C.int64_t(n)
+	return use(number, false, func(c *connection) (int, error) {
+		b, err := memory(into, room)
+		if err != nil {
+			return 0, err
+		}
+		n, _ := c.Read(b) // whose only error is that there is nothing to read
+		return n, nil
+	})
 }
 
 //export blockyard_step_handle
 func blockyard_step_handle(number C.int64_t, handle C.uint32_t, actions, slab unsafe.Pointer) C.int32_t {
-	if c := find(number); c != nil && c.Step(uint32(handle), actions, slab) {
-		return 0
-	}
-	return -1
+	return C.int32_t(use(number, false, func(c *connection) (int, error) {
+		if !c.Step(uint32(handle), actions, slab) {
+			return 0, errors.New("the step failed: blockyard_read returns why")
+		}
+		return 0, nil
+	}))
 }
 
 //export blockyard_close
 func blockyard_close(number C.int64_t) {
-	if c := find(number); c != nil {
-		connections.Delete(int64(number))
-		_ = c.Close() // which never fails
-	}
+	_ = connections.Close(int64(number), func(c connection) error { return c.Close() }) // which fails if it is not open
 }

@@ -19,8 +19,8 @@ import (
 // newMCP makes what serves MCP's streamable HTTP: one mcp.Server, whose tools find the game of a session by its id.
 func (s *Server) newMCP() {
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "blockyard " + s.c.Game.ID, Version: s.c.Version},
-		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{}, Instructions: "Play " + s.c.Game.ID +
-			": read rules once, then observe and play until the game is over. legal_moves lists what may be played."})
+		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{},
+			Instructions: "Play " + s.c.Game.ID + " with the tools until the game is over."})
 	for _, m := range s.methods {
 		t := &mcp.Tool{Name: m.name, Description: m.description, InputSchema: m.input,
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !m.changes}}
@@ -136,7 +136,7 @@ func (s *Server) rpc(secret string, b []byte, own *session) (json.RawMessage, er
 	default:
 		out.ID = q.ID
 		var value any
-		if value, err = s.method(secret, q, own); err == nil {
+		if value, err = s.answerTo(secret, q, own); err == nil {
 			out.Result, err = json.Marshal(value)
 		}
 		if err != nil {
@@ -158,7 +158,7 @@ func (s *Server) rpcError(err error) error {
 	return &jsonrpc.Error{Code: code, Message: f.Error()}
 }
 
-func (s *Server) method(secret string, q *jsonrpc.Request, own *session) (any, error) {
+func (s *Server) answerTo(secret string, q *jsonrpc.Request, own *session) (any, error) {
 	var a rpcArguments
 	if err := optional("params", q.Params, &a, false); err != nil {
 		return nil, err

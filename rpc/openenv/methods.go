@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -95,15 +96,48 @@ func methods() []method {
 	}
 }
 
-// call calls a method by its name. The error of a method itself is a failure that a model may mend.
-func (s *Server) call(p *session, name string, arguments json.RawMessage) (out answer, found bool, err error) {
-	for _, m := range s.methods {
-		if m.name == name {
-			out, err = m.call(p, arguments)
-			return out, true, err
+// Tools returns the names of all tools.
+func Tools() (names []string) {
+	for _, m := range methods() {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// only returns the methods with these names, all for nil.
+func only(names []string) (some []method, err error) {
+	all := methods()
+	if names == nil {
+		return all, nil
+	}
+	for _, name := range names {
+		k := slices.IndexFunc(all, func(m method) bool { return m.name == name })
+		if k < 0 {
+			return nil, fmt.Errorf("--openenv-tools names %q: want some of %s", name, strings.Join(Tools(), ","))
+		}
+		some = append(some, all[k])
+	}
+	return some, nil
+}
+
+// method returns the method with a name, nil if the server offers none.
+func (s *Server) method(name string) *method {
+	for k := range s.methods {
+		if s.methods[k].name == name {
+			return &s.methods[k]
 		}
 	}
-	return out, false, invalid(fmt.Errorf("no tool %.40q: tools/list names them", name))
+	return nil
+}
+
+// call calls a method by its name. The error of a method itself is a failure that a model may mend.
+func (s *Server) call(p *session, name string, arguments json.RawMessage) (out answer, found bool, err error) {
+	m := s.method(name)
+	if m == nil {
+		return out, false, invalid(fmt.Errorf("no tool %.40q: tools/list names them", name))
+	}
+	out, err = m.call(p, arguments)
+	return out, true, err
 }
 
 // A toolResult is what a step returns that calls a tool, as the standard has it.

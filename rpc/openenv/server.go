@@ -57,7 +57,11 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{c: c, episodes: map[place]*session{}, limits: c.Guests.Limits(), methods: methods(),
+	offered, err := only(c.Tools)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{c: c, episodes: map[place]*session{}, limits: c.Guests.Limits(), methods: offered,
 		texts: make([]atomic.Pointer[string], c.Game.Actions)}
 	s.limits.MaxMessage = min(s.limits.MaxMessage, mostMessage)
 	s.newMCP()
@@ -123,6 +127,7 @@ type Config struct {
 	StepLimit int     // moves, illegal ones included, after which an episode is truncated; 0 means never
 	Rules     string  // the rules of the game for readers, as Markdown
 	Version   string
+	Tools     []string // that clients may call, by name; nil for all of Tools
 
 	Values Values // of the moves in children; nil for none
 	Unit   string // of Values, for people

@@ -188,7 +188,7 @@ func (s *Server) Local() *Local {
 	return l
 }
 
-// Write answers one request, which b holds whole.
+// Write answers the requests in b, which holds each of them whole.
 func (l *Local) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,17 +196,23 @@ func (l *Local) Write(b []byte) (int, error) {
 }
 
 func (l *Local) answer(b []byte) error {
-	if l.ses.ctx.Err() != nil {
-		return net.ErrClosed
-	}
 	l.requests.Reset(b)
-	f, err := l.ses.read(l.reader)
-	if err != nil {
-		l.ses.end()
-		return err
+	for l.requests.Len()+l.reader.Buffered() > 0 {
+		if l.ses.ctx.Err() != nil {
+			return net.ErrClosed
+		}
+		f, err := l.ses.read(l.reader)
+		if err != nil {
+			l.ses.end()
+			return err
+		}
+		if f.Kind == wire.Notification {
+			l.ses.recycle(f)
+			continue
+		}
+		l.ses.inflight.Add(1)
+		l.ses.finish(f)
 	}
-	l.ses.inflight.Add(1)
-	l.ses.finish(f)
 	return nil
 }
 
@@ -221,16 +227,29 @@ func (l *Local) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Step steps the games of a handle like the method step_slot, with memory of the caller as the slot: actions, one
-// little-endian uint16 per row, and a slab, aligned to 8 bytes. The slab must exist until the next request of the
-// handle, whose answer may depend on it. It reports whether it succeeded; if not, Read returns the answer.
+// Lend returns the number of a slot in memory of the caller: a slab for the games of a handle, aligned to 8 bytes. It
+// must exist until the next request of the handle, whose answer may depend on it.
+func (l *Local) Lend(h uint32, slab unsafe.Pointer) (slot uint32, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if open := l.ses.handles[h]; open != nil {
+		return open.Lend(slab)
+	}
+	return 0, wire.Errorf(wire.BadHandle, "no open handle %d in this session", h)
+}
+
+// Step steps the games of a handle like the method step_slot, with memory of the caller as the slot: actions, a
+// little-endian uint16 per row, and a slab; see Lend. It reports whether it succeeded; if not, Read returns the answer.
 func (l *Local) Step(h uint32, actions, slab unsafe.Pointer) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var slot uint32
 	if open := l.ses.handles[h]; open != nil {
 		var err error
-		if slot, err = open.Lend(slab); err != nil {
+		if slot, err = open.Lend(slab); err == nil && actions == nil {
+			err = badParams("step: the actions are NULL, want %d bytes", 2*open.Rows)
+		}
+		if err != nil {
 			l.ses.fail(0, refusal([]byte("step"), err))
 			return false
 		}

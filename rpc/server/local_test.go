@@ -1,9 +1,11 @@
 package server_test
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -116,7 +118,9 @@ func TestLocalRefuses(t *testing.T) {
 	require.Equal(t, wire.NeedsReset, code(t, step(0)))
 	require.NoError(t, g.CallSlab("reset"))
 	require.Equal(t, wire.Illegal, code(t, step(0)))
-	require.ErrorContains(t, step(1), "align it to 8 bytes")
+	require.ErrorContains(t, step(1), "aligned to 8 bytes")
+	require.ErrorContains(t, g.StepAt(unsafe.Pointer(&actions[0]), nil), "aligned to 8 bytes")
+	require.ErrorContains(t, g.StepAt(nil, unsafe.Pointer(&memory[0])), "NULL")
 	require.NoError(t, g.Call("set_opponents", nil, map[int]string{1: "panics"}))
 	require.NoError(t, g.CallSlab("reset"))
 	new(chooser).choose(g.Field("mask"), g.Rows, actions)
@@ -138,6 +142,36 @@ func TestLocalRefuses(t *testing.T) {
 	require.False(t, l.Step(1, unsafe.Pointer(&actions[0]), unsafe.Pointer(&memory[0])))
 	require.NoError(t, l.Close())
 	require.NoError(t, l.Close())
+}
+
+// TestLocalAnswersWholeRequests: several in one write are answered in order, and notifications are not, as over a socket.
+func TestLocalAnswersWholeRequests(t *testing.T) {
+	l := start(t, nil).Local()
+	defer l.Close()
+	var requests []byte
+	for id := range uint32(300) { // more than is read at once
+		ping, err := wire.AppendRequest(nil, id, "ping")
+		require.NoError(t, err)
+		requests = append(append(requests, ping...), "\x93\x02\xa4ping\x90"...)
+	}
+	for range 2 {
+		_, err := l.Write(requests)
+		require.NoError(t, err)
+		answers := bufio.NewReader(l)
+		for id := range uint32(300) {
+			got, failure, err := wire.ReadResponse(answers, nil)
+			require.NoError(t, err)
+			require.Nil(t, failure)
+			require.Equal(t, id, got)
+		}
+		_, err = answers.ReadByte()
+		require.ErrorIs(t, err, io.EOF)
+	}
+	n, err := l.Write(nil)
+	require.NoError(t, err, "nothing is no request")
+	require.Zero(t, n)
+	_, err = l.Write(requests[:3])
+	require.Error(t, err, "a part of a request ends the session")
 }
 
 // TestLocalStepAllocatesNothing and keeps what it knows of memory within bounds, however often the client takes other.

@@ -28,6 +28,9 @@ func NewReader(r io.Reader) *Reader {
 		Grow: func(int, int) error { return nil }, Partial: func(bool) {}}
 }
 
+// Buffered returns how many bytes of the next message have been read already.
+func (r *Reader) Buffered() int { return len(r.rest) }
+
 // Next reads the next message into f. It returns io.EOF if the connection ends between messages,
 // io.ErrUnexpectedEOF if it ends within one, an *Error with code 100 or 101 for an invalid message (then
 // f.ID is its id, if that has arrived), or an error of the connection.

@@ -6,15 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/vmihailenco/msgpack/v5"
 )
 
 // ReadResponse reads one response from r, for clients, and decodes its result into the value that into
-// points to; nil skips the result. failure is the server's error, if it sent one. The size of a response
-// is not limited, but a size that it claims allocates nothing: memory grows with the bytes that have arrived.
+// points to; nil skips the result. failure is the server's error, if it sent one. A response has at most MaxResponse
+// bytes, and a size that it claims allocates nothing: memory grows with the bytes that have arrived.
 func ReadResponse(r *bufio.Reader, into any) (id uint32, failure *Error, err error) {
 	b, err := readValue(r)
 	if err != nil {
@@ -47,7 +46,7 @@ func ReadResponse(r *bufio.Reader, into any) (id uint32, failure *Error, err err
 func readValue(r *bufio.Reader) (b []byte, err error) {
 	s, need := scanner{many: true}, 1
 	for {
-		if b, err = take(b, r, need-len(b)); err != nil {
+		if b, err = Take(b, r, need-len(b)); err != nil {
 			if need == 1 && errors.Is(err, io.ErrUnexpectedEOF) {
 				err = io.EOF
 			}
@@ -57,7 +56,7 @@ func readValue(r *bufio.Reader) (b []byte, err error) {
 			return nil, fmt.Errorf("received a message that is no array, want a response")
 		}
 		var done bool
-		if done, need, err = s.next(b, math.MaxInt); err != nil {
+		if done, need, err = s.next(b, MaxResponse); err != nil {
 			return nil, fmt.Errorf("received a response that cannot be read: %v", err)
 		}
 		if done {
@@ -66,8 +65,8 @@ func readValue(r *bufio.Reader) (b []byte, err error) {
 	}
 }
 
-// take appends n bytes of r to b. It makes room for at most as many as b has, or takeAtOnce, before they arrive.
-func take(b []byte, r io.Reader, n int) ([]byte, error) {
+// Take appends n bytes of r to b. It makes room for at most as many as b has, or takeAtOnce, before they arrive.
+func Take(b []byte, r io.Reader, n int) ([]byte, error) {
 	for n > 0 {
 		k := min(n, max(len(b), takeAtOnce))
 		b = slices.Grow(b, k)
@@ -85,3 +84,6 @@ func take(b []byte, r io.Reader, n int) ([]byte, error) {
 }
 
 const takeAtOnce = 1 << 16
+
+// MaxResponse is the largest response that a client reads, in bytes.
+const MaxResponse = 1 << 30

@@ -15,10 +15,10 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"unsafe"
 
 	"blockyard/agents/submit/wintetris/handles"
+	"blockyard/datasets/program/capi"
 	"blockyard/env/wintetris"
 )
 
@@ -27,26 +27,16 @@ const maxStruct = 4096
 
 var solvers = handles.NewTable(newSolver)
 
-// guard turns a panic, such as a fault at an address of the caller, into an error code. Exported functions defer it.
-func guard(code *C.int32_t, as int32) {
-	if r := recover(); r != nil {
-		*code = C.int32_t(as)
-	}
-}
-
 //export wt_abi_version
 func wt_abi_version() C.int32_t { return C.WT_ABI }
 
 //export wt_open
-func wt_open(options *C.wt_text) (handle C.int64_t) {
-	defer func() {
-		if r := recover(); r != nil {
-			solvers.FailOpen(fmt.Errorf("options: %v", r))
-		}
-	}()
-	debug.SetPanicOnFault(true)
-	text, err := optionText(unsafe.Pointer(options))
-	if err != nil {
+func wt_open(options *C.wt_text) C.int64_t {
+	var text string
+	if err := capi.Guard("options", func() (err error) {
+		text, err = optionText(unsafe.Pointer(options))
+		return err
+	}); err != nil {
 		solvers.FailOpen(err)
 		return 0
 	}
@@ -71,23 +61,18 @@ func optionText(p unsafe.Pointer) (string, error) {
 
 //export wt_update
 func wt_update(solver C.int64_t, field *C.wt_field_in, current *C.wt_block_in, next *C.wt_block_in,
-	new_piece C.int32_t) (answer C.int32_t) {
-	defer guard(&answer, handles.Internal)
-	debug.SetPanicOnFault(true)
+	new_piece C.int32_t) C.int32_t {
 	q := handles.Request{NewPiece: new_piece != 0}
-	if err := read(&q, (*C.wt_field)(field), (*C.wt_block)(current), (*C.wt_block)(next)); err != nil {
+	if err := capi.Guard("reading the arguments", func() error {
+		return read(&q, (*C.wt_field)(field), (*C.wt_block)(current), (*C.wt_block)(next))
+	}); err != nil {
 		return C.int32_t(solvers.Refuse(int64(solver), err))
 	}
 	return C.int32_t(solvers.Update(int64(solver), &q))
 }
 
-// read copies the caller's structs. An address that cannot be read is an error.
+// read copies the caller's structs.
 func read(q *handles.Request, field *C.wt_field, current, next *C.wt_block) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("reading the arguments: %v", r)
-		}
-	}()
 	switch {
 	case field == nil:
 		return errors.New("field: null pointer")
@@ -122,24 +107,18 @@ func sized(size C.uint32_t, want, align uintptr) bool {
 }
 
 //export wt_close
-func wt_close(solver C.int64_t) (code C.int32_t) {
-	defer guard(&code, handles.Internal)
+func wt_close(solver C.int64_t) C.int32_t {
 	return C.int32_t(solvers.Close(int64(solver)))
 }
 
 //export wt_last_error
-func wt_last_error(solver C.int64_t, buf *C.char, size C.int32_t) (length C.int32_t) {
-	defer guard(&length, handles.BadArgument)
-	debug.SetPanicOnFault(true)
+func wt_last_error(solver C.int64_t, buf *C.char, size C.int32_t) C.int32_t {
 	text, ok := solvers.LastError(int64(solver))
 	switch {
 	case !ok:
 		return C.int32_t(handles.BadHandle)
-	case size < 0 || buf == nil && size > 0:
+	case size != 0 && capi.Write(text, unsafe.Pointer(buf), int(size)) != nil:
 		return C.int32_t(handles.BadArgument)
-	case size > 0:
-		room := unsafe.Slice((*byte)(unsafe.Pointer(buf)), min(int(size), len(text)+1))
-		room[copy(room[:len(room)-1], text)] = 0
 	}
 	return C.int32_t(len(text))
 }

@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"blockyard/datasets/program/web"
@@ -27,7 +26,7 @@ import (
 // Limits on those who watch.
 const (
 	pause     = 100 * time.Millisecond // between two answers, whoever asks
-	mostConns = 16
+	mostConns = 16                     // of strangers, and of each token
 )
 
 // An Answer is the pictures of some games.
@@ -49,15 +48,14 @@ type Picture struct {
 
 // A Handler answers those who watch.
 type Handler struct {
-	srv *server.Server
-
-	mu      sync.Mutex // one answer at a time
-	next    time.Time  // of the next answer
-	painter viewer.Painter
+	srv     *server.Server
+	pause   time.Duration
+	turns   web.Turns      // one answer at a time, by token and address
+	painter viewer.Painter // of who has the turn
 }
 
 // NewHandler shows the games of a server.
-func NewHandler(srv *server.Server) *Handler { return &Handler{srv: srv} }
+func NewHandler(srv *server.Server) *Handler { return &Handler{srv: srv, pause: pause} }
 
 // ServeHTTP implements http.Handler: it answers GET /watch?count=N with N of the server's games as JSON, to programs
 // on this machine and not to web pages.
@@ -77,17 +75,16 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 			fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxWatched))
 	}
 	secret := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if _, err := h.srv.Recognize(secret); err != nil { // before the pause, so that strangers take nobody's turn
+	name, err := h.srv.Recognize(secret)
+	if err != nil { // strangers take nobody's turn
 		return unauthorized(err)
 	}
-	web.Known(r, "watcher")
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if now := time.Now(); now.Before(h.next) {
+	web.Known(r, "token "+name)
+	if err := h.turns.Enter(r.Context(), name, web.Asked(r)); err != nil { // web.ErrBusy, or nobody waits for the answer
 		w.Header().Set("Retry-After", "1")
-		return ask.Status(http.StatusTooManyRequests, fmt.Errorf("too many watch: this server answers once per %v", pause))
+		return ask.Status(http.StatusTooManyRequests, fmt.Errorf("%w: this server answers once per %v", err, pause))
 	}
-	h.next = time.Now().Add(pause)
+	defer func() { time.AfterFunc(h.pause, h.turns.Leave) }()
 	got, err := h.srv.Watch(secret, count)
 	if err != nil {
 		return unauthorized(err)

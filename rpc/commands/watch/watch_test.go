@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"blockyard/rpc/session/limits"
 
 	"blockyard/agents/bots"
+	"blockyard/datasets/program/web"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
@@ -50,24 +52,38 @@ func play(t testing.TB, address, token, game string, n int) *client.Games {
 	g, err := c.Open(game, map[string]any{"num_envs": n, "seed": 1, "illegal": "random"})
 	require.NoError(t, err)
 	require.NoError(t, g.Reset(nil))
+	copied(t, g)
 	return g
 }
+
+// copied waits until the games are copied for those who watch, which is after the response and before the next one.
+func copied(t testing.TB, g *client.Games) { require.NoError(t, g.Client().Call("ping", nil)) }
 
 // step steps all games with the action 0, which a legal one replaces if it is illegal.
 func step(t testing.TB, g *client.Games, rows int) {
 	require.NoError(t, g.Step(make([]byte, 2*rows)))
+	copied(t, g)
 }
 
-// look asks a handler, and waits out its pause where it expects games.
-func look(t *testing.T, h *Handler, query, token string, status int) Answer {
-	if status == http.StatusOK {
-		time.Sleep(pause)
-	}
+// handler returns a handler that pauses between no two answers.
+func handler(s *server.Server) *Handler {
+	h := NewHandler(s)
+	h.pause = 0
+	return h
+}
+
+func request(h *Handler, query, token string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest("GET", query, nil)
 	r.Host = "127.0.0.1:80"
 	r.Header.Set("Authorization", "Bearer "+token)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
+	return w
+}
+
+// look asks a handler.
+func look(t *testing.T, h *Handler, query, token string, status int) Answer {
+	w := request(h, query, token)
 	require.Equal(t, status, w.Code, w.Body)
 	var got Answer
 	require.NoError(t, json.NewDecoder(w.Body).Decode(&got))
@@ -77,7 +93,7 @@ func look(t *testing.T, h *Handler, query, token string, status int) Answer {
 // Games are seen as they were at the end of the last request, spread over all handles, and nobody waits.
 func TestGamesAreSeen(t *testing.T) {
 	s, address := start(t)
-	h := NewHandler(s)
+	h := handler(s)
 	require.Empty(t, look(t, h, "/watch?count=4", "", 200).Games)
 	many, few := play(t, address, "", "BlockBattle-v0", 100), play(t, address, "", "Blocking-v0", 1)
 	got := look(t, h, "/watch?count=4", "", 200)
@@ -104,7 +120,7 @@ func TestGamesAreSeen(t *testing.T) {
 // Who watches sees only games of clients with the same token.
 func TestTokensSeeTheirOwn(t *testing.T) {
 	s, address := start(t, limits.Token{Name: "a", Secret: "one"}, limits.Token{Name: "b", Secret: "two"})
-	h := NewHandler(s)
+	h := handler(s)
 	g := play(t, address, "one", "WinTetris-v0", 2)
 	look(t, h, "/watch?count=4", "one", 200)
 	step(t, g, 2)
@@ -114,25 +130,63 @@ func TestTokensSeeTheirOwn(t *testing.T) {
 	look(t, h, "/watch?count=4", "", 401)
 }
 
-// However often strangers ask, the owner of a token has the turn.
+// However often strangers ask, they have no turn and wait for none: they are refused while the owner of a token waits.
 func TestStrangersTakeNoTurn(t *testing.T) {
 	s, _ := start(t, limits.Token{Name: "a", Secret: "one"})
-	h := NewHandler(s)
+	h := handler(s)
+	require.NoError(t, h.turns.Enter(t.Context(), "another", ""))
+	var owner sync.WaitGroup
+	owner.Go(func() { look(t, h, "/watch?count=4", "one", 200) })
+	waits(t, h, 1)
 	for _, token := range []string{"", "two"} {
 		for range 500 {
-			look(t, h, "/watch?count=4", token, 401)
+			look(t, h, "/watch?count=4", token, 401) // not 429: it learns nothing of others either
 		}
-		require.Zero(t, h.next, "a stranger makes nobody wait")
 	}
-	h.next = time.Now().Add(time.Hour)
-	look(t, h, "/watch?count=4", "two", 401) // not 429: it learns nothing of others either
-	look(t, h, "/watch?count=4", "one", 429)
+	waits(t, h, 1)
+	h.turns.Leave()
+	owner.Wait()
+}
+
+// waits waits until so many wait for their turn.
+func waits(t *testing.T, h *Handler, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool { return h.turns.Waiting() == n }, time.Minute, 100*time.Microsecond)
+}
+
+// However often one token asks, the owner of another waits for one of its answers at most: tokens take turns. What is
+// too much of the first is refused.
+func TestTokensTakeTurns(t *testing.T) {
+	s, _ := start(t, limits.Token{Name: "a", Secret: "one"}, limits.Token{Name: "b", Secret: "two"})
+	h := handler(s)
+	h.pause = time.Hour // so that the test ends the turns
+	require.NoError(t, h.turns.Enter(t.Context(), "another", ""))
+	var flood, owner sync.WaitGroup
+	answers := make(chan int, 1000)
+	for range web.MaxWaiting + 50 {
+		flood.Go(func() { answers <- request(h, "/watch?count=4", "one").Code })
+	}
+	for range 50 {
+		require.Equal(t, http.StatusTooManyRequests, <-answers)
+	}
+	owner.Go(func() { look(t, h, "/watch?count=4", "two", http.StatusOK) })
+	require.Equal(t, http.StatusTooManyRequests, <-answers, "one of the first token makes room")
+	h.turns.Leave()
+	require.Equal(t, http.StatusOK, <-answers)
+	h.turns.Leave()
+	owner.Wait()
+	require.Empty(t, answers)
+	for range web.MaxWaiting - 2 {
+		h.turns.Leave()
+		require.Equal(t, http.StatusOK, <-answers)
+	}
+	flood.Wait()
 }
 
 // What is not a program's request for a few games is refused, and so is one too many.
 func TestRefused(t *testing.T) {
 	s, _ := start(t)
-	h := NewHandler(s)
+	h := handler(s)
 	for query, status := range map[string]int{
 		"/": 404, "/watch": 400, "/watch?count=0": 400, "/watch?count=65": 400, "/watch?count=x": 400,
 	} {
@@ -146,10 +200,20 @@ func TestRefused(t *testing.T) {
 	webtest.Refuses(t, l.Addr().String(), "/watch?count=x", http.StatusBadRequest)
 	stop()
 	require.NoError(t, <-ended)
-	h.next = time.Now().Add(time.Minute)
 	r := httptest.NewRequest("GET", "/watch?count=4", nil)
 	r.Host = "[::1]:80"
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	require.Equal(t, 429, w.Code)
+	require.Equal(t, 200, w.Code)
+}
+
+// There is a pause between two answers, whoever asks.
+func TestAnswersPause(t *testing.T) {
+	s, _ := start(t)
+	h := NewHandler(s)
+	begun := time.Now()
+	for range 3 {
+		look(t, h, "/watch?count=4", "", 200)
+	}
+	require.GreaterOrEqual(t, time.Since(begun), 2*pause)
 }

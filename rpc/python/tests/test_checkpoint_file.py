@@ -187,7 +187,8 @@ def refused(env, data, *what):
 def test_reads_what_it_writes():
     game = b"BYC\x02" + struct.pack("<I", 24) + bytes(16)
     client = {"afterstate_calls": 1, "actions": 2, "illegal": 3, "opponents": ["x"], "opponent_stats": [[1, 2, 3, 4]]}
-    one = Checkpoint("toy", 3, "1.2.3", [Part(b'{"opponents":["y"]}', [game] * 2)], {"sha256:1": b"abc"}, [client])
+    head = b'{"opponents":["y"],"mixtures":[],"policy":""}'
+    one = Checkpoint("toy", 3, "1.2.3", [Part(head, [game] * 2)], {"sha256:1": b"abc"}, [client])
     for data in (one.to_bytes(), version_1(one)):
         again = Checkpoint.from_bytes(data)
         assert again == one

@@ -169,6 +169,8 @@ func TestASlotIsWrittenLikeTheSlab(t *testing.T) {
 	slot = 1
 	_, err = b.To("step", &slot)
 	require.ErrorContains(t, err, "step: slot 1, but the handle has 1")
-	_, err = b.Lend(unsafe.Pointer(&memory[4]))
-	require.ErrorContains(t, err, "align it to 8 bytes")
+	for _, at := range []unsafe.Pointer{unsafe.Pointer(&memory[4]), nil} {
+		_, err = b.Lend(at)
+		require.ErrorContains(t, err, "aligned to 8 bytes")
+	}
 }

@@ -93,8 +93,8 @@ func (b *Batch) Lend(slab unsafe.Pointer) (slot uint32, err error) {
 	if slot, ok := b.lent[slab]; ok {
 		return slot, nil
 	}
-	if uintptr(slab)%8 != 0 {
-		return 0, badParams("step: the slab is at %p: align it to 8 bytes", slab)
+	if slab == nil || uintptr(slab)%8 != 0 {
+		return 0, badParams("the slab is at %p: want memory aligned to 8 bytes", slab)
 	}
 	p, err := b.place(unsafe.Slice((*byte)(slab), len(b.Own.Slab)))
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 	"unsafe"
@@ -134,9 +135,8 @@ type Games struct {
 	Layout     []Field `msgpack:"layout"`
 	// Opponents are the specs that the field opponent counts from 0. set_opponents returns more of them.
 	Opponents []string `msgpack:"opponents"`
-	// Slab holds the result of the last Step or CallSlab, which overwrites it; see Field.
+	// Slab holds the result of the last Step or CallSlab, which overwrites it; nil before the first. See Field.
 	Slab []byte `msgpack:"-"`
-	mem  []byte // the head of a response and Slab
 }
 
 // A Field is one array of the slab.
@@ -150,20 +150,60 @@ type Field struct {
 
 // Open opens games with the options of "open" in PROTOCOL.md. Reset them before anything else.
 func (c *Client) Open(game string, options map[string]any) (*Games, error) {
-	g := &Games{c: c}
+	g, number := new(Games), any(1)
 	if err := c.Call("open", g, game, options); err != nil {
 		return nil, err
 	}
-	const lead = 64 // keeps the slab aligned behind the head
-	memory := make([]byte, lead+g.Len)
-	g.mem, g.Slab = memory[lead-wire.HeadLen:], memory[lead:]
+	if n, ok := options["num_envs"]; ok {
+		number = n
+	}
+	if err := g.check(fmt.Sprint(number)); err != nil {
+		return nil, fmt.Errorf("open: the server says what cannot be of %v games: %w", number, err)
+	}
+	g.c = c
 	return g, nil
+}
+
+// mostPerRow is more than any game has in a slab for a row, in bytes.
+const mostPerRow = 1 << 20
+
+// check returns an error unless g is what open may return for a number of games.
+func (g *Games) check(number string) error {
+	switch {
+	case strconv.Itoa(g.NumEnvs) != number || g.RowsPerEnv < 1 || g.RowsPerEnv > 256 || g.Rows != g.NumEnvs*g.RowsPerEnv:
+		return fmt.Errorf("%d with %d rows each, %d rows", g.NumEnvs, g.RowsPerEnv, g.Rows)
+	case g.Len < 1 || g.Len > g.Rows*mostPerRow || g.StateLen < 1 || g.StateLen > mostPerRow || len(g.Layout) == 0:
+		return fmt.Errorf("a slab of %d bytes with %d fields and states of %d bytes, want at most %d for a row",
+			g.Len, len(g.Layout), g.StateLen, mostPerRow)
+	}
+	for _, f := range g.Layout {
+		if !f.fits(g.Len) {
+			return fmt.Errorf("field %.40q, %.4q of %.80v, is %d bytes at %d of %d",
+				f.Name, f.DType, f.Shape, f.Len, f.Off, g.Len)
+		}
+	}
+	return nil
+}
+
+// fits reports whether a field is an array within a slab of so many bytes.
+func (f *Field) fits(slab int) bool {
+	if len(f.DType) != 3 || f.DType[2] < '1' || f.DType[2] > '8' {
+		return false
+	}
+	size := int(f.DType[2] - '0')
+	for _, n := range f.Shape {
+		if n < 0 || n > 0 && size > slab/n {
+			return false
+		}
+		size *= n
+	}
+	return size == f.Len && f.Off >= 0 && f.Off <= slab-size
 }
 
 // Field returns the bytes of the slab's field with this name, nil if there is none.
 func (g *Games) Field(name string) []byte {
 	for _, f := range g.Layout {
-		if f.Name == name {
+		if f.Name == name && len(g.Slab) == g.Len {
 			return g.Slab[f.Off : f.Off+f.Len]
 		}
 	}
@@ -188,14 +228,20 @@ func (g *Games) fill() error {
 	if err := g.c.failed(); err != nil {
 		return err
 	}
-	if _, err := io.ReadFull(g.c.r, g.mem); err != nil {
+	head, err := g.c.r.Peek(wire.HeadLen)
+	if err != nil {
 		return err
 	}
-	if n, ok := wire.ReadHead(g.mem, g.c.id); !ok || n != g.Len {
-		return fmt.Errorf("response to request %d begins with % x, want a slab of %d bytes",
-			g.c.id, g.mem[:wire.HeadLen], g.Len)
+	if n, ok := wire.ReadHead(head, g.c.id); !ok || n != g.Len {
+		return fmt.Errorf("response to request %d begins with % x, want a slab of %d bytes", g.c.id, head, g.Len)
 	}
-	return nil
+	_, _ = g.c.r.Discard(len(head)) // which has been peeked
+	if len(g.Slab) == g.Len {
+		_, err = io.ReadFull(g.c.r, g.Slab)
+	} else {
+		g.Slab, err = wire.Take(nil, g.c.r, g.Len)
+	}
+	return err
 }
 
 // failed waits for a response and returns its error, if it is one. Otherwise it reads nothing.

@@ -1,100 +1,47 @@
 package teams
 
 import (
-	"context"
-	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/program/web"
 )
-
-// A crowd guesses passwords while the test holds the turn.
-type crowd struct {
-	t     *testing.T
-	guard *Guard
-	group sync.WaitGroup
-	order chan string // who was checked, in this order
-	busy  chan string // who was refused
-}
-
-func newCrowd(t *testing.T) *crowd {
-	c := &crowd{t: t, order: make(chan string, 1000), busy: make(chan string, 1000)}
-	c.guard = NewGuard([]Team{quick("a", "one", 2), quick("b", "two", 2)})
-	require.NoError(t, c.guard.slow.enter(t.Context(), "test", ""))
-	return c
-}
-
-func (c *crowd) waiting() int {
-	c.guard.slow.mu.Lock()
-	defer c.guard.slow.mu.Unlock()
-	return len(c.guard.slow.waiting)
-}
-
-// guess waits for a turn from an address for a team, and returns when it waits or was refused.
-func (c *crowd) guess(ctx context.Context, from, team string) {
-	c.t.Helper()
-	waiting, refused := c.waiting(), len(c.busy)
-	c.group.Go(func() {
-		switch err := c.guard.slow.enter(ctx, from, team); {
-		case err == nil:
-			c.order <- from + team
-			c.guard.slow.leave()
-		case errors.Is(err, ErrBusy):
-			c.busy <- from + team
-		}
-	})
-	require.Eventually(c.t, func() bool { return c.waiting() > waiting || len(c.busy) > refused }, hang, 50*time.Microsecond)
-}
 
 // hang bounds what a test waits for: it only ends one that hangs.
 const hang = 2 * time.Minute
 
-// However many guesses wait, those of another address, and those for another team, wait for
-// one of them at most.
-func TestGuessesTakeTurns(t *testing.T) {
-	c := newCrowd(t)
-	for range 60 {
-		c.guess(t.Context(), "x", "a")
-	}
-	c.guess(t.Context(), "x", "b")
-	c.guess(t.Context(), "y", "a")
-	ctx, cancel := context.WithCancel(t.Context())
-	c.guess(ctx, "z", "a")
-	cancel() // who goes away is not waited for
-	require.Eventually(t, func() bool { return c.waiting() == 62 }, hang, time.Millisecond)
-	c.guard.slow.leave()
-	c.group.Wait()
-	require.Equal(t, []string{"xa", "ya", "xb", "xa"}, []string{<-c.order, <-c.order, <-c.order, <-c.order})
-	require.Len(t, c.order, 58)
-	require.False(t, c.guard.slow.busy)
-}
-
-// Only so many guesses wait. It is the address with most of them, and its team with most of
-// them, whose guess is refused. A team whose password was right before is let in at once.
+// However many guesses wait, for one team or for others, one of another address does, too, and one of their address is
+// refused. A team whose password was right before is let in at once. See web.Turns for who is next.
 func TestGuessesAreBounded(t *testing.T) {
-	g := NewGuard([]Team{quick("a", "one", 2)})
-	ok, err := g.Check(t.Context(), "x", "a", "one")
-	require.NoError(t, err)
-	require.True(t, ok)
-	c := newCrowd(t)
-	c.guess(t.Context(), "x", "b")
-	for range maxWaiting + 50 {
-		c.guess(t.Context(), "x", "a")
+	g := NewGuard([]Team{quick("a", "one", 2), quick("b", "two", 2)})
+	right := func(from, team, password string) {
+		t.Helper()
+		ok, err := g.Check(t.Context(), from, team, password)
+		require.NoError(t, err)
+		require.True(t, ok)
 	}
-	for range 10 {
-		c.guess(t.Context(), "y", "a")
+	right("x", "a", "one")
+	require.NoError(t, g.slow.Enter(t.Context(), "test", ""))
+	var group sync.WaitGroup
+	var refused atomic.Int64
+	for range web.MaxWaiting + 50 {
+		group.Go(func() {
+			if _, err := g.Check(t.Context(), "x", "b", "guess"); err != nil {
+				require.ErrorIs(t, err, web.ErrBusy)
+				refused.Add(1)
+			}
+		})
 	}
-	require.Len(t, c.busy, 61)
-	for range 61 {
-		require.Equal(t, "xa", <-c.busy)
-	}
-	require.Equal(t, maxWaiting, c.waiting())
-	require.NoError(t, g.slow.enter(t.Context(), "test", ""))
-	ok, err = g.Check(t.Context(), "x", "a", "one")
-	require.NoError(t, err)
-	require.True(t, ok)
-	c.guard.slow.leave()
-	c.group.Wait()
+	require.Eventually(t, func() bool { return refused.Load() == 50 }, hang, time.Millisecond)
+	group.Go(func() { right("y", "b", "two") })
+	require.Eventually(t, func() bool { return refused.Load() == 51 }, hang, time.Millisecond)
+	require.Equal(t, web.MaxWaiting, g.slow.Waiting())
+	right("x", "a", "one")
+	g.slow.Leave()
+	group.Wait()
+	require.EqualValues(t, 51, refused.Load())
 }

@@ -7,7 +7,6 @@ package teams
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/pbkdf2"
@@ -27,6 +26,7 @@ import (
 
 	"blockyard/agents/contest/dropblox/protocol"
 	"blockyard/datasets/program/disk"
+	"blockyard/datasets/program/web"
 	"blockyard/env/ansi"
 )
 
@@ -177,7 +177,7 @@ type Guard struct {
 	decoy Team
 	key   [32]byte
 
-	slow queue
+	slow web.Turns
 
 	mu   sync.RWMutex
 	seen map[string][sha256.Size]byte
@@ -197,7 +197,7 @@ func NewGuard(list []Team) *Guard {
 func (g *Guard) Len() int { return len(g.teams) }
 
 // Check reports whether this is the team's password. For an unknown team it takes as long as
-// for a wrong password. from is the address of who asks. The error is that of ctx, or ErrBusy.
+// for a wrong password. from is the address of who asks. The error is that of ctx, or web.ErrBusy.
 func (g *Guard) Check(ctx context.Context, from, name, password string) (bool, error) {
 	mac := hmac.New(sha256.New, g.key[:])
 	mac.Write([]byte(password))
@@ -212,11 +212,11 @@ func (g *Guard) Check(ctx context.Context, from, name, password string) (bool, e
 	if !known {
 		t = g.decoy
 	}
-	if err := g.slow.enter(ctx, from, t.Name); err != nil {
+	if err := g.slow.Enter(ctx, from, t.Name); err != nil {
 		return false, err
 	}
 	right := subtle.ConstantTimeCompare(t.derive(password), t.Hash) == 1
-	g.slow.leave()
+	g.slow.Leave()
 	if !right || !known {
 		return false, nil
 	}
@@ -224,108 +224,4 @@ func (g *Guard) Check(ctx context.Context, from, name, password string) (bool, e
 	g.seen[name] = fast
 	g.mu.Unlock()
 	return true, nil
-}
-
-var ErrBusy = errors.New("too many passwords are waiting to be checked")
-
-// maxWaiting passwords may wait. One more takes the place of the last one of the address that has most of them.
-const maxWaiting = 256
-
-// A queue lets one password be checked at a time. Next is the address that has waited longest
-// since its last turn, and of its passwords one for the team that has waited longest. So however
-// many guesses come from some addresses and for some teams, others wait for one of each at most.
-type queue struct {
-	mu      sync.Mutex
-	busy    bool
-	waiting []*ticket            // in the order of their arrival
-	turns   uint64               // how many there have been
-	last    map[[2]string]uint64 // the last turn of an address, and of an address and team; 0 is none
-}
-
-type ticket struct {
-	from, team string
-	called     chan error // nil: it is its turn; else it may not wait
-}
-
-// enter waits for a password's turn. Unless there is an error, of ctx or ErrBusy, leave must be called.
-func (q *queue) enter(ctx context.Context, from, team string) error {
-	t := &ticket{from, team, make(chan error, 1)}
-	q.mu.Lock()
-	q.waiting = append(q.waiting, t)
-	if !q.busy {
-		q.next()
-	} else if len(q.waiting) > maxWaiting {
-		q.refuse()
-	}
-	q.mu.Unlock()
-	select {
-	case err := <-t.called:
-		return err
-	case <-ctx.Done():
-	}
-	q.mu.Lock()
-	waited := q.remove(t)
-	q.mu.Unlock()
-	if !waited && <-t.called == nil {
-		q.leave()
-	}
-	return ctx.Err()
-}
-
-func (q *queue) leave() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.next()
-}
-
-// next begins the next turn, if any password waits. The caller holds q.mu.
-func (q *queue) next() {
-	if q.busy = len(q.waiting) > 0; !q.busy || len(q.last) > 4*maxWaiting {
-		q.last = nil
-	}
-	if !q.busy {
-		return
-	}
-	first := slices.MinFunc(q.waiting, func(a, b *ticket) int { return compare(q.last, a, b) })
-	q.remove(first)
-	if q.turns++; q.last == nil {
-		q.last = map[[2]string]uint64{}
-	}
-	q.last[[2]string{first.from}], q.last[first.key()] = q.turns, q.turns
-	first.called <- nil
-}
-
-// refuse refuses the last ticket of the address, and of its team, that has most of them. The caller holds q.mu.
-func (q *queue) refuse() {
-	count := map[[2]string]uint64{}
-	last := q.waiting[0]
-	for _, t := range q.waiting {
-		count[[2]string{t.from}]++
-		count[t.key()]++
-	}
-	for _, t := range q.waiting {
-		if compare(count, t, last) >= 0 {
-			last = t
-		}
-	}
-	q.remove(last)
-	last.called <- ErrBusy
-}
-
-// compare compares two tickets by what is known of their addresses, then of their addresses and teams.
-func compare(known map[[2]string]uint64, a, b *ticket) int {
-	byAddress := cmp.Compare(known[[2]string{a.from}], known[[2]string{b.from}])
-	return cmp.Or(byAddress, cmp.Compare(known[a.key()], known[b.key()]))
-}
-
-// key is that of an address and a team. The 1 tells it from that of the address.
-func (t *ticket) key() [2]string { return [2]string{t.from, "1" + t.team} }
-
-// remove takes a ticket from those that wait, and reports whether it was one. The caller holds q.mu.
-func (q *queue) remove(t *ticket) bool {
-	k := slices.Index(q.waiting, t)
-	if k >= 0 {
-		q.waiting = slices.Delete(q.waiting, k, k+1)
-	}
-	return k >= 0
 }

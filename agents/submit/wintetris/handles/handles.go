@@ -1,17 +1,17 @@
 // Package handles has the WinTetris library without its C interface. A caller in C opens a solver and gets a number,
-// its handle; a Table finds the solver of a handle, checks all arguments, and turns errors and panics into codes.
+// its handle; a Table checks all arguments, and turns errors and panics into codes.
 package handles
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"blockyard/agents/bots/wintetrisbot"
+	"blockyard/datasets/program/capi"
 	"blockyard/env/wintetris"
 )
 
@@ -29,142 +29,78 @@ const MaxOpen = 4096
 // solver wait for each other. No method panics.
 type Table struct {
 	new     func(options string) (wintetris.Solver, error)
-	mu      sync.RWMutex
-	last    int64
-	open    map[int64]*entry
-	failure failure // of Open
-}
-
-// A failure is the text of the last error, "" without one. It is safe for concurrent use.
-type failure struct{ atomic.Value }
-
-func (f *failure) String() string {
-	text, _ := f.Load().(string)
-	return text
+	solvers capi.Table[entry]
 }
 
 // An entry is one open solver of the table, and the options to open it again with.
 type entry struct {
-	mu      sync.Mutex       // held during a call
 	solver  wintetris.Solver // nil after a failure, until the next call
-	closed  bool
 	options string
-	failure failure
 }
 
 // NewTable returns an empty table, which creates solvers with newSolver. After a panic of either, only the call fails.
 func NewTable(newSolver func(options string) (wintetris.Solver, error)) *Table {
-	return &Table{new: newSolver, open: make(map[int64]*entry)}
+	return &Table{newSolver, capi.Table[entry]{What: "solver", Most: MaxOpen}}
 }
 
 // Open creates a solver and returns its handle, or 0; LastError(0) then says why. Handles are never reused.
 func (t *Table) Open(options string) int64 {
-	solver, err := t.make(options)
-	if err == nil {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if len(t.open) < MaxOpen {
-			t.last++
-			t.open[t.last] = &entry{solver: solver, options: options}
-			return t.last
-		}
-		err = fmt.Errorf("%d solvers are open: close one first", MaxOpen)
-	}
-	t.FailOpen(err)
-	return 0
+	return t.solvers.Open(func() (e entry, err error) {
+		e.options = options
+		e.solver, err = t.new(options)
+		return e, err
+	})
 }
 
 // FailOpen records why a solver could not be opened.
-func (t *Table) FailOpen(err error) { t.failure.Store(err.Error()) }
-
-func (t *Table) make(options string) (wintetris.Solver, error) {
-	return guarded("making the solver failed", func() (wintetris.Solver, error) { return t.new(options) })
-}
-
-// guarded calls f. If f panics, the error begins with what.
-func guarded[T any](what string, f func() (T, error)) (out T, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%s: %v", what, r)
-		}
-	}()
-	return f()
-}
+func (t *Table) FailOpen(err error) { t.solvers.Open(func() (entry, error) { return entry{}, err }) }
 
 // Update returns a solver's bits, or a negative code.
-func (t *Table) Update(handle int64, q *Request) int32 {
-	e := t.find(handle)
-	if e == nil {
-		return BadHandle
-	}
+func (t *Table) Update(handle int64, q *Request) (answer int32) {
 	f, now, next, err := q.position()
 	if err != nil {
-		return e.fail(BadArgument, err)
+		return t.Refuse(handle, err)
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
+	err = t.solvers.Use(handle, func(e *entry) (err error) {
+		s := e.solver
+		e.solver = nil // if what follows fails
+		if s == nil {
+			if s, err = t.new(e.options); err != nil {
+				return err
+			}
+		}
+		answer = int32(s.Update(&f, now, next, q.NewPiece))
+		e.solver = s
+		return nil
+	})
+	return code(err, answer, Internal)
+}
+
+// code returns the answer of a call, or the code of its error.
+func code(err error, answer, failure int32) int32 {
+	switch {
+	case err == nil:
+		return answer
+	case errors.Is(err, capi.ErrNotOpen):
 		return BadHandle
 	}
-	if e.solver == nil {
-		if e.solver, err = t.make(e.options); err != nil {
-			return e.fail(Internal, err)
-		}
-	}
-	bits, err := guarded("the solver failed", func() (wintetris.Bits, error) {
-		return e.solver.Update(&f, now, next, q.NewPiece), nil
-	})
-	if err != nil {
-		e.solver = nil
-		return e.fail(Internal, err)
-	}
-	return int32(bits)
+	return failure
 }
 
 // Refuse records why the arguments of a call are invalid, and returns the code.
 func (t *Table) Refuse(handle int64, err error) int32 {
-	if e := t.find(handle); e != nil {
-		return e.fail(BadArgument, err)
-	}
-	return BadHandle
+	return code(t.solvers.Use(handle, func(*entry) error { return err }), 0, BadArgument)
 }
 
 // Close closes a solver, after a call in progress. It returns 0 or a code.
 func (t *Table) Close(handle int64) int32 {
-	t.mu.Lock()
-	e := t.open[handle]
-	delete(t.open, handle)
-	t.mu.Unlock()
-	if e == nil {
-		return BadHandle
-	}
-	e.mu.Lock()
-	e.closed, e.solver = true, nil
-	e.mu.Unlock()
-	return 0
+	return code(t.solvers.Close(handle, func(entry) error { return nil }), 0, Internal)
 }
 
 // LastError returns the last error of a solver, or of Open for handle 0, or "". ok is false if there is no such solver.
 func (t *Table) LastError(handle int64) (text string, ok bool) {
-	if handle == 0 {
-		return t.failure.String(), true
-	}
-	e := t.find(handle)
-	if e == nil {
-		return "", false
-	}
-	return e.failure.String(), true
-}
-
-func (t *Table) find(handle int64) *entry {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.open[handle]
-}
-
-func (e *entry) fail(code int32, err error) int32 {
-	e.failure.Store(err.Error())
-	return code
+	text, err := t.solvers.LastError(handle)
+	return text, err == nil
 }
 
 // Cells is the number of cells of a field, row by row.

@@ -5,25 +5,57 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import CheckpointError
+from ..errors import BlockyardError, BusyError, CheckpointError, InternalError, ServerGoneError
 
 MAGIC = b"BLOCKYARD CHECKPOINT\n"
-MALFORMED = (LookupError, TypeError, ValueError, AttributeError, struct.error)  # what reading forged bytes raises
 VERSION = 2
 _SUM = 32  # bytes of a SHA-256
 _GAME = b"BYC"  # begins the bytes of a game; its length follows at 4
 _LEAST = 12  # bytes of a game
 _WEIGHTS = "weights:"  # begins the name of a part with weights
-# What the values of JSON must be: a type (int is a count), or a list of such values, or a dict by key, which may have
-# other keys too.
-_HEADER = {"game": str, "first": int, "package": str}
-_CLIENT = {"afterstate_calls": int, "actions": int, "illegal": int, "opponents": [str], "opponent_stats": [[int]]}
-_TABLES = {"live": list, "names": [str], "opponents": [{"opponents": [str], "opponent_stats": [[int]]}]}
-_HEADER_1 = {"parts": [{"head": str, "games": int, "bytes": int}], "weights": dict, "client": list}
+# What the values of JSON must be: a type (float is any finite number of 0 or more), a range of integers, a list of such
+# values, a tuple for a list with a shape for each place, or a dict by key, which may have other keys too; the key str
+# stands for every key.
+_COUNT, _EPISODES = range(1 << 63), [range(1 << 32)]
+_HEADER = {"game": str, "first": _COUNT, "package": str}
+_HEADER_1 = {"parts": [{"head": str, "games": _COUNT, "bytes": _COUNT}], "weights": {str: _COUNT}, "client": list}
+_HEAD = {"opponents": [str], "mixtures": list, "policy": str}
+_OPPONENTS = {"opponents": [str], "opponent_stats": [(_COUNT,) * 4]}
+_CLIENT = {"afterstate_calls": _COUNT, "actions": _COUNT, "illegal": _COUNT, **_OPPONENTS}
+_TABLES = {
+    "tables": [{"key": [range(-1, 256)], "used": [bool], "episodes": _EPISODES}],
+    "live": [_COUNT],
+    "who": [[range(1 << 16)]],
+    "episodes": _EPISODES,
+    "lengths": _EPISODES,
+    "over": [bool],
+    "names": [str],
+    "roots": [str],
+    "draws": dict,
+    "opponents": [_OPPONENTS],
+    "counts": {str: (_COUNT,) * 4},
+}
+_MIXTURES = {"by_seat": {str: [(str, float, bool)]}}
+_CURRICULUM = {"rungs": [str], "others": [_COUNT], "place": [_COUNT], "last": [[float]]}
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Turn whatever is wrong with the bytes of a checkpoint into CheckpointError; what is no matter of theirs stays."""
+    try:
+        yield
+    except (CheckpointError, ServerGoneError, BusyError, InternalError):
+        raise
+    except BlockyardError as error:  # the server refuses them
+        raise CheckpointError(str(error), code=error.code, name=error.name, data=error.data) from error
+    except Exception as error:
+        raise CheckpointError(f"checkpoint: {what} is malformed: {error!r:.200}") from error
 
 
 @dataclass
@@ -79,14 +111,14 @@ class Checkpoint:
             raise CheckpointError("these bytes are no checkpoint: pass what checkpoint() returned")
         if len(data) < len(MAGIC) + 8 + _SUM:
             raise CheckpointError(f"checkpoint: it is cut off after {len(data)} bytes; use another copy")
-        body = data[:-_SUM]
-        header, rest = _header(body)
-        if hashlib.sha256(body).digest() != data[-_SUM:]:
-            raise CheckpointError("checkpoint: its checksum is wrong, so it is damaged or cut off; use another copy")
-        try:
+        with reading("its header"):
+            body = data[:-_SUM]
+            header, rest = _header(body)
+            if hashlib.sha256(body).digest() != data[-_SUM:]:
+                raise CheckpointError(
+                    "checkpoint: its checksum is wrong, so it is damaged or cut off; use another copy"
+                )
             return cls._read(header, rest)
-        except MALFORMED as error:
-            raise CheckpointError(f"checkpoint: its header is malformed: {error!r:.200}") from None
 
     @classmethod
     def _read(cls, header: dict[str, Any], rest: bytes) -> Checkpoint:
@@ -95,7 +127,7 @@ class Checkpoint:
         out.client = [_client(one) for one in _checked(list, client)]
         if not out.parts or not out.client:
             raise ValueError("no games")
-        counts = {len(json.loads(part.head)["opponents"]) for part in out.parts}
+        counts = {len(_checked(_HEAD, json.loads(part.head))["opponents"]) for part in out.parts}
         for one in out.client:
             if "tables" not in one and counts != {len(one["opponents"])}:  # each table has opponents of its own
                 raise ValueError("names for another number of opponents")
@@ -145,7 +177,7 @@ def _read_1(out: Checkpoint, header: dict[str, Any], data: bytes) -> object:
         out.parts.append(Part(part["head"].encode(), games))
         at += part["bytes"]
     for name, length in header["weights"].items():
-        out.weights[name] = data[at : at + _checked(int, length)]
+        out.weights[name] = data[at : at + length]
         at += length
     if at != len(data):
         raise ValueError(f"{len(data)} bytes, want {at}")
@@ -154,24 +186,36 @@ def _read_1(out: Checkpoint, header: dict[str, Any], data: bytes) -> object:
 
 def _checked(shape: Any, value: Any) -> Any:
     """Return a value that must have this shape, see :data:`_HEADER`; raise LookupError, TypeError or ValueError."""
-    kind, found = shape if isinstance(shape, type) else type(shape), type(value)
-    if found is not kind:
+    kind: Any = shape if isinstance(shape, type) else type(shape)
+    if isinstance(shape, range):
+        if type(value) is not int or value not in shape:
+            raise ValueError(f"{value!r:.40} is no integer from {shape[0]} to {shape[-1]}")
+    elif shape is float:
+        if type(value) not in (int, float) or not 0 <= value <= sys.float_info.max:
+            raise ValueError(f"{value!r:.40} is no finite number of 0 or more")
+    elif isinstance(shape, tuple):
+        for inner, one in zip(shape, _checked(list, value), strict=True):
+            _checked(inner, one)
+    elif not isinstance(value, kind):
         raise TypeError(f"{value!r:.40} is no {kind.__name__}")
-    if shape is int and not 0 <= value < 1 << 63:
-        raise ValueError(f"{value!r:.40} is no count")
-    for one in value if isinstance(shape, list) else ():
-        _checked(shape[0], one)
-    for key in shape if isinstance(shape, dict) else ():
-        _checked(shape[key], value[key])
+    elif isinstance(shape, list):
+        for one in value:
+            _checked(shape[0], one)
+    elif isinstance(shape, dict):
+        for key, inner in shape.items():
+            for one in value.values() if key is str else (value[key],):
+                _checked(inner, one)
     return value
 
 
 def _client(one: dict[str, Any]) -> dict[str, Any]:
     """Return what the client keeps, checked; with ``tables`` in games against policies."""
     shape: dict[str, Any] = _CLIENT | ({"tables": _TABLES} if "tables" in one else {})
-    names, stats = _checked(shape, one)["opponents"], one["opponent_stats"]
-    if len(stats) != len(names) or any(len(counts) != 4 for counts in stats):
-        raise ValueError(f"{len(stats)} results against {len(names)} opponents")
+    tables = _checked(shape, one).get("tables", {"opponents": [], "draws": {"by_seat": {}}})
+    _checked(_CURRICULUM if "rungs" in tables["draws"] else _MIXTURES, tables["draws"])
+    for saved in (one, *tables["opponents"]):
+        if len(saved["opponent_stats"]) != len(saved["opponents"]):
+            raise ValueError(f"{len(saved['opponent_stats'])} results against {len(saved['opponents'])} opponents")
     return {key: one[key] for key in shape}
 
 

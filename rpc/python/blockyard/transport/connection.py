@@ -14,7 +14,7 @@ from typing import Any
 
 import msgpack  # type: ignore[import-untyped,unused-ignore]
 
-from ..errors import BlockyardError, ProtocolError, from_wire
+from ..errors import BlockyardError, LimitError, ProtocolError, from_wire
 from .address import Address
 from .memory import HEAD
 from .stream import (
@@ -44,6 +44,7 @@ class Connection(Stream):
     def __init__(self, address: Address, timeout: float, *how: Any) -> None:
         super().__init__(address, timeout, *how)
         self.max_reply = 1 << 30  # bytes; a longer answer is refused
+        self.max_message = 1 << 30  # bytes; a longer request is refused here: the server would close the connection
         self.dropped: list[Callable[[], None]] = []  # free what nobody refers to any more, in the next call
         self._ids = itertools.count(1)
         self._head = memoryview(bytearray(HEAD))
@@ -73,10 +74,14 @@ class Connection(Stream):
 
     def post(self, method: str, *params: Any, into: Into = None, fds: list[int] | None = None) -> Future:
         """Send a request without waiting. into receives the arrays of methods that answer with a step."""
+        rest = msgpack.packb(method) + msgpack.packb(params)  # first: what cannot be packed is not begun
+        if len(rest) + 7 > self.max_message:
+            what = f"{method}: a request of {len(rest) + 7} bytes is too large for the server, which takes"
+            raise LimitError(f"{what} {self.max_message}; start it with a larger --max-message")
         with self._lock:
             future = self._begin(method, into)
             future.fds = fds
-            self._send([msgpack.packb([0, future.ident, method, list(params)])], future)
+            self._send([b"\x94\0" + msgpack.packb(future.ident) + rest], future)
             return future
 
     def post_step(self, handle: int, actions: memoryview, into: Into) -> Future:

@@ -27,8 +27,8 @@ PROTOCOL = (2, 1)
 class Uploads:
     """The uploads of one session, and which environments use each; what nobody uses any more is dropped."""
 
-    def __init__(self, connection: Connection, limits: Mapping[str, int]) -> None:
-        self._connection, self._limits = connection, limits
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
         self._users: dict[str, set[object]] = {}
         self._lock = threading.Lock()  # the environments of a session may be used by several threads
 
@@ -37,10 +37,6 @@ class Uploads:
         with self._lock:
             for name, (spec, data) in files.items():
                 if name not in self._users:
-                    most = self._limits.get("max_message", 1 << 24) - len(spec) - 256
-                    if len(data) > most:
-                        what = f"weights of {len(data)} bytes are too large for the server, which takes {most}"
-                        raise LimitError(f"{what}; start it with a larger --max-message")
                     self._connection.call("upload", game, spec, data)
                     self._users[name] = set()
                 self._users[name].add(user)
@@ -111,8 +107,9 @@ class Session:
             raise self._other_version(self.protocol)
         self.features: tuple[str, ...] = tuple(answer.get("features") or ())
         self.limits: dict[str, int] = answer["limits"]
-        self.connection.max_reply = self.limits.get("max_reply", self.connection.max_reply)
-        self.uploads = Uploads(self.connection, self.limits)
+        for name in ("max_reply", "max_message"):
+            setattr(self.connection, name, self.limits.get(name, getattr(self.connection, name)))
+        self.uploads = Uploads(self.connection)
 
     def _other_version(self, theirs: Iterable[object], said: BlockyardError | None = None) -> ProtocolError:
         return ProtocolError(

@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BlockyardError, CheckpointError
-from ..formats.checkpoint_file import MALFORMED, Checkpoint, Part, split_games
+from ..errors import CheckpointError
+from ..formats.checkpoint_file import Checkpoint, Part, reading, split_games
 from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
 from .engine import Engine
 from .opponents import OpponentSeats
 from .policies import PolicyGames
+from .seating import Seating
+from .tables import NOBODY
 
 _PACKAGE = (Path(__file__).parents[1] / "VERSION").read_text(encoding="ascii").strip()
 
@@ -39,8 +41,13 @@ def save(engines: Sequence[Engine]) -> Checkpoint:
 def resume(engines: Sequence[Engine], data: Checkpoint) -> None:
     """Continue the games of a checkpoint in environments whose games follow one another.
 
-    Raise CheckpointError if they do not fit.
+    Raise CheckpointError if they do not fit, or the server refuses them.
     """
+    with reading("what it says of its games"):
+        _resume(engines, data)
+
+
+def _resume(engines: Sequence[Engine], data: Checkpoint) -> None:
     played = [len(own["tables"]["live"]) if "tables" in own else 0 for own in data.client]
     for name, have, want in (
         ("game", data.game, engines[0].spec.name),
@@ -100,7 +107,7 @@ def _load_games(
         for part, place in zip(transport.parts, transport.places(memory), strict=True):
             part.client.require("checkpoint", "restore_checkpoint()")
             part.upload(opponents.user, data.game, _files(data, facts))
-            _send(part, place, head, [game for _, game in left[: part.handle.games]])
+            part.resume(place, head, [game for _, game in left[: part.handle.games]], {})
             del left[: part.handle.games]
     except BaseException:
         opponents.keep_weights()
@@ -120,18 +127,40 @@ def _save_tables(games: PolicyGames, out: Checkpoint) -> dict[str, Any]:
 
 def _load_tables(games: PolicyGames, data: Checkpoint, left: list[tuple[bytes, bytes]], own: dict[str, Any]) -> None:
     """Continue the games of all tables."""
-    saved = own.get("tables")
+    saved, seating = own.get("tables"), games.seating
     if saved is None:
         raise CheckpointError("the checkpoint was saved without policies as opponents: create the environment without")
-    try:
-        for table, mine in zip(games.seating.resume(saved), saved["opponents"], strict=True):
-            _load_games(table.transport, table.memory.reuse(), table.opponents, data, left, mine)
-            games.seating.number(table)
-        games.counts = {int(number): np.array(counts, np.int64) for number, counts in saved["counts"].items()}
-    except BlockyardError:
-        raise
-    except MALFORMED as error:
-        raise CheckpointError(f"checkpoint: its games against policies are malformed: {error!r:.200}") from None
+    _check_tables(seating, saved)
+    counts = {int(number): np.array(counts, np.int64) for number, counts in saved["counts"].items()}
+    for table, mine in zip(seating.resume(saved), saved["opponents"], strict=True):
+        _load_games(table.transport, table.memory.reuse(), table.opponents, data, left, mine)
+        seating.number(table)
+    games.counts = counts
+    for table, mine in seating.split(np.arange(seating.count)):
+        if (seating.over[mine] == table.acting[mine].any(axis=1)).any():
+            raise ValueError("a game is over in which a seat acts, or none acts in a game that is not over")
+    for key in seating.draws.keys:  # now, so that a spec that is none is an error here
+        seating.table(key)
+
+
+def _check_tables(seating: Seating, saved: dict[str, Any]) -> None:
+    """Raise LookupError or ValueError if these are no tables of such games."""
+    seats, keys = set(range(seating.handle.seats)), [tuple(one["key"]) for one in saved["tables"]]
+    others = seats - set(seating.handle.players)
+    lists = [saved[name] for name in ("live", "who", "episodes", "lengths", "over", "roots")]
+    lists += [saved["draws"][name] for name in ("place", "last") if name in saved["draws"]]
+    lists += [one[name] for one in saved["tables"] for name in ("used", "episodes")]
+    if {*map(len, lists)} != {seating.count} or {*map(len, saved["who"])} != {len(seats)}:
+        raise ValueError(f"lists of {sorted({*map(len, lists)})} games, want {seating.count} with {len(seats)} seats")
+    policies = [set(key) if key[:1] != (-1,) else set() for key in keys]  # by table: which seats they play
+    if len({*keys}) < len(keys) or not all(one <= others for one in policies):
+        raise ValueError(f"tables {keys}, want different ones, of seats among {others}")
+    for k, who in zip(saved["live"], saved["who"], strict=True):
+        sitting = {seat: saved["names"][number] for seat, number in enumerate(who) if number != NOBODY}
+        if sitting.keys() != policies[k] or not seating.policies.keys() >= {*sitting.values()}:
+            raise ValueError(f"policies {sitting} at a table for seats {policies[k]}")
+    if not all(0 <= int(root) < 1 << 64 for root in saved["roots"]):
+        raise ValueError("a seed outside of 0 to 2^64-1")
 
 
 def _check_heads(data: Checkpoint) -> None:
@@ -140,15 +169,6 @@ def _check_heads(data: Checkpoint) -> None:
         raise CheckpointError(
             "the environments have different opponents or rollout policies: save each by its own checkpoint()"
         )
-
-
-def _send(part: SocketTransport, memory: StepMemory, head: bytes, games: list[bytes]) -> None:
-    try:
-        part.resume(memory, head, games, {})
-    except BlockyardError as error:
-        if error.name != "bad_state":
-            raise
-        raise CheckpointError(str(error), code=error.code, name=error.name, data=error.data) from None
 
 
 def _files(data: Checkpoint, head: dict[str, Any]) -> dict[str, tuple[str, bytes]]:

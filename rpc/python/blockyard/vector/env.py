@@ -338,10 +338,10 @@ class BlockVectorEnv(Surface):
         record leaves out the episodes that were in progress. Returns the observations and infos of all rows.
 
         Raises:
-            CheckpointError: data is no checkpoint, damaged, of another version, or of another environment; the message
-                says which. Nothing has changed, unless the games needed more than one message or server: then restore
-                again or reset.
-            RequestError: the server lacks an opponent, or does not allow it.
+            CheckpointError: data is no checkpoint, damaged, of another version, of another environment, or the server
+                lacks an opponent or does not allow it; the message says which. Whatever the bytes are, there is no
+                other error of theirs. Nothing has changed, unless the games needed more than one message or server, or
+                have policies as opponents: then restore again or reset.
         """
         self._engine.check("restore_checkpoint")
         resume([self._engine], Checkpoint.from_bytes(data))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CheckpointError
-from ..formats.opponents import BySeat, Player, Policy
+from ..formats.opponents import BySeat, Player, Policy, opponents_by_seat, rungs
 from ..formats.seeding import derive_seed
 from .tables import Key
 
@@ -134,19 +134,26 @@ class Curriculum:
 Draws = Mixtures | Curriculum
 
 
-def restored(saved: Mapping[str, Any], policies: Mapping[str, Policy]) -> Draws:
-    """Return what was saved; raise CheckpointError if it has a policy that is not among these, by its name."""
+def restored(saved: Mapping[str, Any], policies: Mapping[str, Policy], others: list[int], game: str) -> Draws:
+    """Return what was saved of games in which the seats of others have opponents.
+
+    Raise CheckpointError if it has a policy that is not among these, by its name, and ValueError if it does not fit.
+    """
     if "rungs" in saved:
-        return Curriculum(saved["rungs"], saved["others"], np.array(saved["place"], np.int64), saved["last"])
+        draws = Curriculum(rungs(game), others, np.array(saved["place"], np.int64), saved["last"])
+        if [saved["rungs"], saved["others"]] != [draws.rungs, others] or draws.place.max() >= len(draws.rungs):
+            raise ValueError(f"rungs {saved['rungs']} for the seats {saved['others']}, want {draws.rungs} for {others}")
+        return draws
     names = {name for mixture in saved["by_seat"].values() for name, _, policy in mixture if policy}
     if missing := sorted(names - policies.keys()):
         raise CheckpointError(
             f"the checkpoint has the opponents {missing}, policies that are not here: name them so, and pass them in "
             f"opponents=; here are {sorted(policies)}"
         )
-    return Mixtures(
-        {int(s): {policies[p] if policy else p: w for p, w, policy in m} for s, m in saved["by_seat"].items()}
-    )
+    by_seat = {int(s): {policies[p] if policy else p: w for p, w, policy in m} for s, m in saved["by_seat"].items()}
+    if sorted(by_seat) != others:
+        raise ValueError(f"opponents of the seats {sorted(by_seat)}, want {others}")
+    return Mixtures(opponents_by_seat(by_seat, 2 + max(others)))
 
 
 def checked(answer: Any, mask: NDArray[np.bool_], who: str = "policy") -> NDArray[Any]:

@@ -324,7 +324,8 @@ class Seating:
 
     def resume(self, saved: dict[str, Any]) -> list[Table]:
         """Take over what :meth:`saved` returned; return the tables whose games continue."""
-        self.draws = restored(saved["draws"], self.policies)
+        others = [seat for seat in range(self.handle.seats) if seat not in self.handle.players]
+        self.draws = restored(saved["draws"], self.policies, others, self.spec.id)
         self.roots, self._began = [int(root) for root in saved["roots"]], True
         out = [self.table(tuple(one["key"])) for one in saved["tables"]]
         for table, one in zip(out, saved["tables"], strict=True):
