@@ -139,7 +139,7 @@ func (m *linked) notices() (map[string]notice, error) {
 	for folder := range m.folders {
 		for ; !seen[folder]; folder = filepath.Dir(folder) {
 			seen[folder] = true
-			for _, file := range texts(folder) {
+			for _, file := range licenseTexts(folder) {
 				n, err := m.notice(file)
 				if err != nil {
 					return nil, err
@@ -162,8 +162,8 @@ func (m *linked) notices() (map[string]notice, error) {
 	return found, nil
 }
 
-// texts returns the files of licenses and notices in a folder.
-func texts(folder string) (files []string) {
+// licenseTexts returns the files of licenses and notices in a folder.
+func licenseTexts(folder string) (files []string) {
 	for _, pattern := range []string{"*", "THIRD_PARTY_LICENSES/*"} {
 		all, _ := filepath.Glob(filepath.Join(folder, pattern))
 		for _, file := range all {

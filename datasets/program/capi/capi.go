@@ -26,6 +26,7 @@ type Table[T any] struct {
 	failure failure // of Open
 }
 
+// An entry is one open value. Its methods are called under its lock, one after the other.
 type entry[T any] struct {
 	mu      sync.Mutex // held during a call
 	value   T
@@ -33,6 +34,7 @@ type entry[T any] struct {
 	failure failure
 }
 
+// A failure is the text of the last error, "" without one. It is safe for concurrent use.
 type failure struct{ text atomic.Value }
 
 func (f *failure) set(err error) { f.text.Store(err.Error()) }

@@ -25,6 +25,7 @@ type Turns struct {
 	last    map[[2]string]uint64 // the last turn of a client, and of a client and object; 0 is none
 }
 
+// A ticket is a request that waits for its turn, or may wait no longer.
 type ticket struct {
 	client, object string
 	called         chan error // nil: it is its turn; else it may not wait
@@ -55,7 +56,7 @@ func (q *Turns) Enter(ctx context.Context, client, object string) error {
 	return ctx.Err()
 }
 
-// Leave ends a turn.
+// Leave ends a turn: the client that has waited longest since its last one is next.
 func (q *Turns) Leave() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
