@@ -131,8 +131,8 @@ func (c *fit) count(ctx context.Context, g *games.Game) (most [2]int, err error)
 			}
 			choices, draws = choices+len(line.Choices), draws+len(line.Draws)
 			if n := most[0] + most[1] + max(choices, draws); n > limit {
-				return r.Errorf("too many rows: the games up to here have %d choices, want at most %d, rows of %d bytes in "+
-					"%d MiB: raise --max-mb if there is memory", n, limit, rows.Bytes(g), c.MaxMB)
+				return r.Errorf("too many rows: the games up to here have %d choices, each a row of %d bytes; want at most %d, "+
+					"as many as fit into --max-mb %d: raise it if there is memory", n, rows.Bytes(g), limit, c.MaxMB)
 			}
 			if !line.More {
 				if k := choose(); !line.Stopped {

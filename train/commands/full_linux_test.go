@@ -150,6 +150,6 @@ func TestFitBomb(t *testing.T) {
 	cmd.Env = append(os.Environ(), asWorker+"=1")
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err)
-	require.Regexp(t, "^train: "+path+`:\d+: too many rows: the games up to here have 31956\d\d choices, want at most `+
-		"3195660, rows of 672 bytes in 2048 MiB: raise --max-mb if there is memory\n$", string(out))
+	require.Regexp(t, "^train: "+path+`:\d+: too many rows: the games up to here have 31956\d\d choices, each a row of 672 bytes; `+
+		"want at most 3195660, as many as fit into --max-mb 2048: raise it if there is memory\n$", string(out))
 }

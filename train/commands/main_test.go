@@ -113,7 +113,7 @@ func TestFitBounded(t *testing.T) {
 		return command(t, "fit", path, "--out", filepath.Join(t.TempDir(), "x"), "--max-mb", "8", "--epochs=1")
 	}
 	require.ErrorContains(t, fit(path), "games.jsonl.gz:417: too many rows: the games up to here have 12510 choices, "+
-		"want at most 12483, rows of 672 bytes in 8 MiB: raise --max-mb if there is memory")
+		"each a row of 672 bytes; want at most 12483, as many as fit into --max-mb 8: raise it if there is memory")
 	require.ErrorContains(t, command(t, "fit", path, "--max-mb", "0"), "--max-mb 0: want 1 or more")
 
 	parts := filepath.Join(t.TempDir(), "long.jsonl")
