@@ -58,7 +58,7 @@ var rooms = map[string][]room{
 		{"main.go", "commands", 10, "starts the program, and holds its version"},
 		{"blockyard", "commands", 30, "the commands of all programs in one, for the Python package"},
 		{"commands", "openenv server session wire", 640, "a file per command"},
-		{"openenv", "server session wire", 1950, "the environments over HTTP, WebSocket and MCP, and branches of their games"},
+		{"openenv", "session wire", 1950, "the environments over HTTP, WebSocket and MCP, and branches of their games"},
 		{"server", "session wire", 2750, "sockets: connections, frames, deadlines, and a method per request"},
 		{"session", "wire", 3100, "what one client plays, whatever the door: batches, records, checkpoints, shared memory, limits"},
 		{"library", "server session wire", 270, "the server as a shared library, for C and Python"},

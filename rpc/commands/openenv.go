@@ -82,7 +82,7 @@ func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served [
 	text, err := openenv.New(openenv.Config{
 		Game: g, Seats: f.Seats, Seat: f.Seat, Opponent: vec.AgentFactory(opponent), Opponents: opponents,
 		Reward: f.Reward, Penalty: f.IllegalPenalty, StepLimit: f.StepLimit, Rules: games.Rules(g), Version: version,
-		Values: values, Unit: unit, Guests: srv, Names: names, Idle: f.Idle, Log: log,
+		Values: values, Unit: unit, Ledger: srv.Ledger(), Names: names, Idle: f.Idle, Log: log,
 	})
 	return text, forget, err
 }

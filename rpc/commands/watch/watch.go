@@ -77,7 +77,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 			fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxWatched))
 	}
 	secret := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if _, err := h.srv.Recognize(secret); err != nil { // before the pause, so that strangers take nobody's turn
+	if _, err := h.srv.Ledger().Recognize(secret); err != nil { // before the pause, so that strangers take nobody's turn
 		return unauthorized(err)
 	}
 	web.Known(r, "watcher")
