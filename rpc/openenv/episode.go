@@ -3,12 +3,14 @@ package openenv
 import (
 	"cmp"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
+	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/openenv/relabel"
@@ -172,19 +174,42 @@ func (p *session) sit(seat int) error {
 		return err
 	}
 	c := &p.srv.c
-	others := map[int][]batch.Choice{}
-	for k := range c.Seats {
+	names, others := make([]string, c.Seats), map[int][]batch.Choice{}
+	for k := range names {
 		if k != seat {
 			others[k] = []batch.Choice{{Spec: c.Opponents, Weight: 1}}
 		}
 	}
+	names[seat] = cmp.Or(p.at.token.Name(), "agent")
 	games, err := batch.New(c.Game, vec.Config{Envs: 1, Seats: c.Seats, Autoreset: vec.Disabled, Reward: c.Reward,
 		Workers: 1, Context: p.ctx}, batch.Options{Fields: []string{}, Seats: others}, &c.agents, c.Ledger.Tab(p.at.token))
 	if err != nil {
 		return err
 	}
+	if c.Records != nil {
+		if err := games.RecordTo(names, p.record); err != nil {
+			return errors.Join(err, games.Close())
+		}
+	}
 	p.games, p.Seat = games, seat
 	return nil
+}
+
+// record writes an episode that is over to the file, which is on the disk soon after. The caller holds p.mu.
+func (p *session) record(rec *record.Record) {
+	rec.Meta = map[string]string{"episode_id": p.id}
+	s := p.srv
+	if err := s.c.Records.Write(rec); err != nil {
+		s.c.Log.Error("record", "episode", p.id, "err", err)
+	}
+	if s.syncing.CompareAndSwap(false, true) {
+		time.AfterFunc(time.Second, func() {
+			s.syncing.Store(false)
+			if err := s.c.Records.Sync(); err != nil {
+				s.c.Log.Error("record", "err", err)
+			}
+		})
+	}
 }
 
 // stand closes the game, if there is one, as before the first reset. The caller holds p.mu.
@@ -237,6 +262,7 @@ func (p *session) play(move string) (*result, error) {
 	p.TotalReward += reward
 	if limit := p.srv.c.StepLimit; limit > 0 && len(p.Moves) >= limit && !p.Done {
 		p.Done, p.truncated = true, true
+		p.games.CutRecords()
 	}
 	return p.result(&reward, wrong), nil
 }

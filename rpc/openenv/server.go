@@ -29,6 +29,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/datasets/program/web"
+	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/session/batch"
@@ -41,6 +42,7 @@ type Server struct {
 	limits   limits.Limits
 	http     *web.Server
 	draining atomic.Bool
+	syncing  atomic.Bool // the records will soon be on the disk
 
 	mu       sync.Mutex
 	episodes map[place]*session
@@ -127,6 +129,8 @@ type Config struct {
 
 	Values Values // of the moves in children; nil for none
 	Unit   string // of Values, for people
+
+	Records *record.Writer // gets the episodes that are over; nil for no records
 
 	Ledger *limits.Ledger // of the server: its limits and tokens, and what is counted
 	Names  web.Names      // by which clients call this server; see package web
