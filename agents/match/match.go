@@ -144,13 +144,11 @@ func (m Match) count(u Unit, records []*record.Record, first int) (games []Playe
 }
 
 func (m Match) report(played []Played, pairs Pairs, stopped bool) *Report {
-	var players []Standing
-	for k, p := range m.Players {
-		players = append(players, Standing{Name: p.Name, Number: k})
+	var names []string
+	for _, p := range m.Players {
+		names = append(names, p.Name)
 	}
-	out := NewReport(m.Rules, strconv.FormatUint(m.Seed, 10), players)
-	out.Add(played)
-	out.Rate()
+	out := ReportOf(m.Rules, strconv.FormatUint(m.Seed, 10), names, played)
 	out.Seats, out.Stopped = m.GameSeats(), stopped
 	out.Limit(map[string]int{"skip": m.Skip, "cap": m.Cap, "steps": m.Steps})
 	if m.SPRT != nil {

@@ -48,14 +48,20 @@ const Limit = "limit"
 
 // note sets what came of a game between agents.
 func (p *Played) note(rec *record.Record) {
-	p.Points, p.Ranks = rec.Scores, contest.Ranks(rec.Scores)
-	switch len(p.Seats) {
+	p.Note(rec.Scores, rec.Results, len(rec.Choices), rec.Stopped)
+}
+
+// Note sets what came of a game by the rules: the scores and results of its seats, of which there is one or more, how
+// many actions it had, and whether it was stopped before its end.
+func (p *Played) Note(scores []int, results []float32, actions int, stopped bool) {
+	p.Points, p.Ranks = scores, contest.Ranks(scores)
+	switch len(scores) {
 	case 1:
-		if p.Rounds = len(rec.Choices); rec.Stopped {
+		if p.Rounds = actions; stopped {
 			p.Reason = Limit
 		}
 	case 2:
-		won := cmp.Compare(rec.Results[0], rec.Results[1])
+		won := cmp.Compare(results[0], results[1])
 		p.Ranks = []int{1 + max(0, -won), 1 + max(0, won)}
 	}
 }

@@ -93,6 +93,18 @@ func NewReport(g *env.Game, seed string, players []Standing) *Report {
 	return r
 }
 
+// ReportOf returns the report of games between players with these names, in their order, with ratings.
+func ReportOf(g *env.Game, seed string, names []string, played []Played) *Report {
+	var players []Standing
+	for k, name := range names {
+		players = append(players, Standing{Name: name, Number: k})
+	}
+	r := NewReport(g, seed, players)
+	r.Add(played)
+	r.Rate()
+	return r
+}
+
 // Limit notes the limits that are not 0.
 func (r *Report) Limit(limits map[string]int) {
 	r.Settings = map[string]string{}

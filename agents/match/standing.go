@@ -146,6 +146,15 @@ func (s *Standing) finish(seats, players int) {
 	s.Points = p
 }
 
+// AllPoints are the points of all games together, 0 if they are not known.
+func (s Standing) AllPoints() int { return cmp.Or(s.Points, &Points{}).Total }
+
+// Better orders standings, the best first: by score, then by rating, then by points.
+func Better(a, b Standing) int {
+	return cmp.Or(cmp.Compare(b.Share(), a.Share()), cmp.Compare(b.Elo.Value, a.Elo.Value),
+		cmp.Compare(b.AllPoints(), a.AllPoints()))
+}
+
 // scale turns Elo into the exponent of the logistic function.
 const scale = math.Ln10 / 400
 

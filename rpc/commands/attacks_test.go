@@ -27,8 +27,13 @@ var attacks = map[string]func(*attacker){
 	"text":          func(a *attacker) { a.send(20, "text", "blocking", make([]byte, 65_000)) },
 	"parse":         func(a *attacker) { a.bulk("parse", "blocking", map[string]any{"texts": long(1000, 4000)}) },
 	"view":          func(a *attacker) { a.bulk("view", endless()) },
-	"upload":        func(a *attacker) { uploads(a) },
-	"drop_upload":   func(a *attacker) { a.bulk("drop_upload", uploads(a)) },
+	"report": func(a *attacker) {
+		games := a.room >> 11
+		a.send(8, "report", "wintetris", map[string]any{"players": []string{"x"}, "scores": make([]byte, 4*games),
+			"results": make([]byte, 4*games), "actions": make([]byte, 4*games), "stopped": make([]byte, games)})
+	},
+	"upload":      func(a *attacker) { uploads(a) },
+	"drop_upload": func(a *attacker) { a.bulk("drop_upload", uploads(a)) },
 	"weights": func(a *attacker) {
 		name := uploads(a)
 		a.call("open", "blocking", map[string]any{"opponents": map[int]string{1: "learned:weights=" + name}})

@@ -67,7 +67,7 @@ func addUse(m *ops.Scrape, c *server.Counts, l limits.Limits) {
 	}
 }
 
-func addDurations(m *ops.Scrape, d *server.Durations) {
+func addDurations(m *ops.Scrape, d *limits.Durations) {
 	count, buckets := uint64(0), map[float64]uint64{}
 	for k, n := range d.Buckets {
 		count += n

@@ -10,6 +10,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/datasets/program/web"
+	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
@@ -29,6 +30,7 @@ type openEnvFlags struct {
 	StepLimit      int           `placeholder:"N" help:"${step_limit_help}"`
 	Idle           time.Duration `placeholder:"DURATION" default:"${openenv_idle}" help:"${idle_help}"`
 	OpenEnvTools   string        `name:"openenv-tools" placeholder:"NAMES" default:"${tools}" help:"${openenv_tools_help}"`
+	Record         string        `placeholder:"FILE" help:"${record_help}"`
 }
 
 // openEnvAddress returns the address as listen.Listen wants it.
@@ -50,18 +52,18 @@ func openEnvURL(address string) string {
 	return address
 }
 
-// openEnv returns the server of --openenv, nil without it. forget removes what its opponents were compiled to.
+// openEnv returns the server of --openenv, nil without it. end closes the file of records and removes what its
+// opponents were compiled to.
 func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served []*env.Game, names web.Names,
-	log *slog.Logger) (
-	_ *openenv.Server, forget func(), err error) {
-	forget = func() {}
+	log *slog.Logger) (_ *openenv.Server, end func(), err error) {
+	end = func() {}
 	if f.OpenEnv == "" {
-		return nil, forget, nil
+		return nil, end, nil
 	}
 	g := games.Find(served, f.Game)
 	if g == nil {
 		if g, err = games.Lookup(f.Game); err != nil {
-			return nil, forget, err
+			return nil, end, err
 		}
 	}
 	opponents := f.Opponents
@@ -69,24 +71,37 @@ func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served [
 	if g.MaxSeats > 1 {
 		a, err := bots.Parse(g, bots.Own(f.Opponents))
 		if err == nil {
-			forget, err = bots.PrepareAll(ctx, a)
+			end, err = bots.PrepareAll(ctx, a)
 		}
 		if err == nil {
 			opponents = a.Recorded()
 			opponent, err = a.Factory()
 		}
 		if err != nil {
-			return nil, forget, fmt.Errorf("--opponents: %w", err)
+			return nil, end, fmt.Errorf("--opponents: %w", err)
+		}
+	}
+	var records *record.Writer
+	if f.Record != "" {
+		if records, err = record.Append(f.Record); err != nil {
+			return nil, end, fmt.Errorf("--record: %w", err)
+		}
+		forget := end
+		end = func() {
+			forget()
+			if err := records.Close(); err != nil {
+				log.Error("--record", "err", err)
+			}
 		}
 	}
 	values, unit := valuesOf(g)
 	text, err := openenv.New(openenv.Config{
 		Game: g, Seats: f.Seats, Seat: f.Seat, Opponent: vec.AgentFactory(opponent), Opponents: opponents,
 		Reward: f.Reward, Penalty: f.IllegalPenalty, StepLimit: f.StepLimit, Rules: games.Rules(g), Version: version,
-		Values: values, Unit: unit, Guests: srv, Names: names, Idle: f.Idle, Log: log,
+		Values: values, Unit: unit, Records: records, Ledger: srv.Ledger(), Names: names, Idle: f.Idle, Log: log,
 		Tools: strings.Split(f.OpenEnvTools, ","),
 	})
-	return text, forget, err
+	return text, end, err
 }
 
 // valuesOf returns the values that learned gives to moves, nil if it gives none. They are loaded when asked for.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/web/webtest"
+	"blockyard/datasets/record"
 )
 
 // post sends JSON and returns the answer.
@@ -64,11 +66,36 @@ func TestOpenEnvTools(t *testing.T) {
 	require.NoError(t, p.Process.Kill())
 }
 
+// serve --record has the games of --openenv in its file when the server ends, after those that were there.
+func TestOpenEnvRecords(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "games.jsonl")
+	for games := 1; games <= 2; games++ {
+		p := serve(t, "--openenv", "127.0.0.1:0", "--game", "WinTetris-v0", "--step-limit", "1", "--record", path)
+		status, _ := post(t, p.openenv+"/reset", `{"seed": 7, "episode_id": "e"}`)
+		require.Equal(t, http.StatusOK, status)
+		status, _ = post(t, p.openenv+"/step", `{"episode_id": "e", "action": {"move": "r0 x3"}}`)
+		require.Equal(t, http.StatusOK, status)
+		require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+		p.ends(t)
+		in, err := record.Open(path)
+		require.NoError(t, err)
+		count := 0
+		for rec, err := range in.All() {
+			require.NoError(t, err)
+			require.Equal(t, "wintetris", rec.Game)
+			require.Equal(t, "e", rec.Meta["episode_id"])
+			count++
+		}
+		require.NoError(t, in.Close())
+		require.Equal(t, games, count)
+	}
+}
+
 // What --openenv cannot serve is refused when the server starts.
 func TestOpenEnvRefuses(t *testing.T) {
 	for _, args := range []string{"", "--openenv 127.0.0.1:0", "--listen tcp:127.0.0.1:0 --game wintetris",
 		"--openenv 127.0.0.1:0 --game wintetris --allowed-host a:80",
-		"--openenv 127.0.0.1:0 --game wintetris --openenv-tools="} {
+		"--openenv 127.0.0.1:0 --game wintetris --openenv-tools=", "--listen tcp:127.0.0.1:0 --record games.jsonl"} {
 		require.Equal(t, 2, run(t.Context(), append([]string{"serve"}, strings.Fields(args)...)), args)
 	}
 	for _, args := range []string{
@@ -78,6 +105,7 @@ func TestOpenEnvRefuses(t *testing.T) {
 		"--openenv nowhere --game wintetris",
 		"--openenv tls:127.0.0.1:0 --game wintetris", "--openenv 127.0.0.1:0 --game wintetris --illegal-penalty=-1", "--openenv 127.0.0.1:0 --game wintetris --step-limit=-1",
 		"--openenv 127.0.0.1:0 --game wintetris --openenv-tools play,pley",
+		"--openenv 127.0.0.1:0 --game wintetris --record /",
 	} {
 		require.Equal(t, 1, run(t.Context(), append([]string{"serve"}, strings.Fields(args)...)), args)
 	}

@@ -81,6 +81,9 @@ func (c *serveCmd) Validate() error {
 	case c.OpenEnv == "" && c.Game != "":
 		return errors.New("--game is the game of --openenv: set --openenv HOST:PORT, or leave --game out, " +
 			"since clients of --listen open any game")
+	case c.OpenEnv == "" && c.Record != "":
+		return errors.New("--record is of the games of --openenv: set --openenv HOST:PORT, or leave --record out, " +
+			"since clients of --listen record their own games")
 	case c.OpenEnv != "" && c.Game == "":
 		return errors.New("--openenv serves one game: set --game, such as BlockBattle-v0")
 	}
@@ -125,8 +128,8 @@ func (c *serveCmd) Run(ctx context.Context, con *program.Console) error {
 		return err
 	}
 	defer site.Close()
-	text, forget, err := c.openEnv(ctx, srv, served, c.Flags.Names, log)
-	defer forget()
+	text, done, err := c.openEnv(ctx, srv, served, c.Flags.Names, log)
+	defer done()
 	if err != nil {
 		return err
 	}

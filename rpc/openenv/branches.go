@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"blockyard/env"
-	"blockyard/env/vec"
+	"blockyard/rpc/session/batch"
 )
 
 const mostForks = 1024 // at a time
@@ -18,9 +18,7 @@ const mostForks = 1024 // at a time
 // A position is a copy of a session's game, from which others go on.
 type position struct {
 	episode
-	snapshot []byte
-	agents   []vec.Choice // by seat
-	memories [][]byte     // of the agents, by seat; nil if one of them has a memory that cannot be copied
+	game *batch.Copy
 }
 
 // position copies the game. It begins an episode if there is none.
@@ -29,24 +27,8 @@ func (p *session) position() (*position, error) {
 		return nil, err
 	}
 	defer p.mu.Unlock()
-	out := &position{episode: p.episode, memories: make([][]byte, p.srv.c.Seats)}
-	out.turns, out.reseeds = slices.Clip(p.turns), slices.Clip(p.reseeds)
-	var err error
-	if out.snapshot, err = p.env.Snapshot(0, nil); err != nil {
-		return nil, p.unlessClosed(err)
-	}
-	for seat := range p.srv.c.Seats {
-		at := p.env.Seated(0, seat)
-		out.agents = append(out.agents, at.Choice)
-		if at.Agent == nil || out.memories == nil {
-			continue
-		}
-		memory, err := vec.Memory(at.Agent)
-		if out.memories[seat] = memory; err != nil { // of a program of somebody else, or one with a clock
-			out.memories = nil // a new one plays on
-		}
-	}
-	return out, nil
+	game, err := p.games.Copy(0)
+	return &position{p.shared(), game}, p.unlessClosed(err)
 }
 
 // take makes the session go on from a position, with another future if there is a seed.
@@ -55,9 +37,9 @@ func (p *session) take(at *position, id string, seed *uint64) error {
 		return err
 	}
 	defer p.mu.Unlock()
-	err := p.sit(at.seat)
+	err := p.sit(at.Seat)
 	if err == nil {
-		err = p.put(at)
+		err = p.games.Paste(0, at.game)
 	}
 	if err == nil {
 		err = p.become(at.episode, id)
@@ -66,24 +48,6 @@ func (p *session) take(at *position, id string, seed *uint64) error {
 		err = p.reseed(*seed)
 	}
 	return p.unlessClosed(err)
-}
-
-// put makes the game that of a position. The caller holds p.mu.
-func (p *session) put(at *position) (err error) {
-	if at.memories == nil {
-		return p.env.Restore(0, at.snapshot)
-	}
-	seated := make([]vec.Seated, len(at.agents))
-	for seat, c := range at.agents {
-		if c.Agent == nil {
-			continue
-		}
-		seated[seat].Choice = c
-		if seated[seat].Agent, err = vec.Recall(c.Agent, at.memories[seat]); err != nil {
-			return err
-		}
-	}
-	return p.env.Resume(0, at.snapshot, seated)
 }
 
 // forkArguments are what a client may say to the tool "fork", checked by its schema.
@@ -221,18 +185,12 @@ type rewindArguments struct {
 
 // rewind plays the episode again up to a turn. The caller holds p.mu.
 func rewind(p *session, a rewindArguments) (answer, error) {
-	if a.Turn == nil || *a.Turn < 0 || *a.Turn > len(p.turns) {
-		return answer{}, invalid(fmt.Errorf("turn: want 0 to %d, the number of moves so far", len(p.turns)))
+	if a.Turn == nil || *a.Turn < 0 || *a.Turn > len(p.Moves) {
+		return answer{}, invalid(fmt.Errorf("turn: want 0 to %d, the number of moves so far", len(p.Moves)))
 	}
-	o := resetOptions{Seed: &p.seed, Seat: &p.seat, EpisodeID: p.id, Rules: p.names.Kind()}
-	for _, t := range p.turns[:*a.Turn] {
-		o.Moves = append(o.Moves, t.move)
-	}
-	for _, r := range p.reseeds {
-		if r.Turn <= *a.Turn {
-			o.Reseeds = append(o.Reseeds, r)
-		}
-	}
+	kept, _ := slices.BinarySearchFunc(p.Reseeds, *a.Turn+1, func(r reseed, turn int) int { return r.Turn - turn })
+	o := resetOptions{Seed: &p.seed, Seat: &p.Seat, EpisodeID: p.id, Rules: p.names.Kind(),
+		Moves: p.Moves[:*a.Turn], Reseeds: p.Reseeds[:kept]}
 	if _, err := p.begin(o); err != nil {
 		return answer{}, err
 	}
@@ -266,11 +224,11 @@ type child struct {
 
 // children shows the afterstates of moves, with the same hidden draws in all of them. The caller holds p.mu.
 func children(p *session, a childrenArguments) (answer, error) {
-	if p.done {
+	if p.Done {
 		return answer{}, badRequest(errDone)
 	}
 	g, seats := p.srv.c.Game, p.srv.c.Seats
-	actions := p.env.Legal(0, 0, nil)
+	actions := p.games.Env.Legal(0, 0, nil)
 	if len(a.Moves) > 0 {
 		actions = nil
 		for _, move := range a.Moves {
@@ -282,7 +240,7 @@ func children(p *session, a childrenArguments) (answer, error) {
 		}
 	}
 	view, after := g.New(seats), g.New(seats)
-	env.View(view, p.env.State(0), p.seat, env.Derive(p.seed, uint64(len(p.turns))))
+	env.View(view, p.games.Env.State(0), p.Seat, env.Derive(p.seed, uint64(len(p.Moves))))
 	out := childList{Children: []child{}}
 	var text strings.Builder
 	var values map[env.Action]float32
@@ -292,7 +250,7 @@ func children(p *session, a childrenArguments) (answer, error) {
 		}
 		var err error
 		after.CopyFrom(view)
-		if values, err = p.srv.c.Values(p.ctx, after, p.seat); err != nil {
+		if values, err = p.srv.c.Values(p.ctx, after, p.Seat); err != nil {
 			return answer{}, p.unlessClosed(err)
 		}
 		out.Unit = p.srv.c.Unit
@@ -301,11 +259,11 @@ func children(p *session, a childrenArguments) (answer, error) {
 		}
 	}
 	reward := p.srv.c.Reward
-	before := reward.Measure(view, p.seat)
+	before := reward.Measure(view, p.Seat)
 	for _, action := range actions {
 		after.CopyFrom(view)
-		env.After(after, p.seat, action)
-		c := child{Move: p.text(action), Reward: reward.Measure(after, p.seat) - before, Done: after.Acting() == 0}
+		env.After(after, p.Seat, action)
+		c := child{Move: p.text(action), Reward: reward.Measure(after, p.Seat) - before, Done: after.Acting() == 0}
 		c.Text = p.describe(after, fmt.Sprintf("The position after %s, before others move.", c.Move))
 		fmt.Fprintf(&text, "Move %s: reward %v", c.Move, c.Reward)
 		if v, ok := values[action]; ok {

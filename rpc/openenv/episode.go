@@ -10,28 +10,37 @@ import (
 	"strings"
 	"time"
 
+	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/vec"
 	"blockyard/rpc/openenv/relabel"
+	"blockyard/rpc/session/batch"
 )
 
-// An episode is a game from its reset on, as far as a session knows it. Copies share turns and reseeds, clipped.
+// An episode is a game from its reset on, as far as a session knows it.
 type episode struct {
-	seat      int
+	Seat         int       `json:"seat" jsonschema:"The seat of the agent, from 0."`
+	Moves        []string  `json:"moves" jsonschema:"Moves of the agent, as it sent them, at most 80 bytes of each."`
+	Rewards      []float64 `json:"rewards" jsonschema:"The reward of each move."`
+	Reseeds      []reseed  `json:"reseeds" jsonschema:"Where the future was changed, as in a branch."`
+	IllegalMoves int       `json:"illegal_moves" jsonschema:"Illegal moves of the agent in this episode."`
+	TotalReward  float64   `json:"total_reward" jsonschema:"The sum of the episode's rewards."`
+	Done         bool      `json:"done" jsonschema:"The episode is over."`
+
 	seed      uint64
 	names     *relabel.Names // nil for those of the game
-	turns     []turn
-	reseeds   []reseed
-	illegal   int
-	total     float64 // the sum of rewards
-	done      bool
 	truncated bool
 }
 
-// A turn is one move of the client.
-type turn struct {
-	move   string // as it was sent, at most mostText bytes of it
-	reward float64
+func newEpisode(seat int) episode {
+	return episode{Seat: seat, Moves: []string{}, Rewards: []float64{}, Reseeds: []reseed{}}
+}
+
+// shared is a copy of e. Both may go on: what they share does not change.
+func (e *episode) shared() episode {
+	out := *e
+	out.Moves, out.Rewards, out.Reseeds = slices.Clip(e.Moves), slices.Clip(e.Rewards), slices.Clip(e.Reseeds)
+	return out
 }
 
 // A reseed is a change of the future.
@@ -72,14 +81,9 @@ func (p *session) reset(o resetOptions) (*result, error) {
 
 // begin is reset for a caller that holds p.mu.
 func (p *session) begin(o resetOptions) (*result, error) {
-	e := episode{seat: p.srv.c.Seat, seed: mathrand.Uint64N(1 << 53)} // a whole number in every JSON reader
-	if o.Seat != nil {
-		e.seat = *o.Seat
-	}
-	if o.Seed != nil {
-		e.seed = *o.Seed
-	}
-	if err := p.srv.c.checkSeat(e.seat); err != nil {
+	e := newEpisode(*cmp.Or(o.Seat, &p.srv.c.Seat))
+	e.seed = *cmp.Or(o.Seed, new(mathrand.Uint64N(1<<53))) // a whole number in every JSON reader
+	if err := p.srv.c.checkSeat(e.Seat); err != nil {
 		return nil, invalid(err)
 	}
 	if len(o.EpisodeID) > mostID {
@@ -92,10 +96,11 @@ func (p *session) begin(o resetOptions) (*result, error) {
 	default:
 		return nil, invalid(fmt.Errorf("rules is %.40q, want relabelled or none", o.Rules))
 	}
-	if err := p.sit(e.seat); err != nil {
+	if err := p.sit(e.Seat); err != nil {
 		return nil, err
 	}
-	if err := p.env.Reset(vec.From(e.seed), nil, p.batch); err != nil {
+	seeds := vec.From(e.seed)
+	if err := p.games.Reset(&seeds, nil, p.games.Own); err != nil {
 		return nil, p.unlessClosed(err)
 	}
 	if err := p.become(e, cmp.Or(o.EpisodeID, rand.Text())); err != nil {
@@ -106,7 +111,7 @@ func (p *session) begin(o resetOptions) (*result, error) {
 
 // become makes e the episode of the session, and accounts for its turns. The caller holds p.mu.
 func (p *session) become(e episode, id string) error {
-	if err := p.reserve(len(e.turns)); err != nil {
+	if err := p.reserve(len(e.Moves)); err != nil {
 		return err
 	}
 	p.episode, p.id = e, id
@@ -126,7 +131,7 @@ func (p *session) again(moves []string, reseeds []reseed) (*result, error) {
 		if k == len(moves) {
 			break
 		}
-		if p.done {
+		if p.Done {
 			return nil, invalid(fmt.Errorf("moves[%d]: the episode is over before it", k))
 		}
 		var err error
@@ -142,13 +147,13 @@ func (p *session) again(moves []string, reseeds []reseed) (*result, error) {
 
 // reseed draws again from seed what the client cannot know. The caller holds p.mu.
 func (p *session) reseed(seed uint64) error {
-	if p.done {
+	if p.Done {
 		return nil
 	}
-	if err := p.env.Reseed(0, seed); err != nil {
+	if err := p.games.Env.Reseed(0, seed); err != nil {
 		return p.unlessClosed(err)
 	}
-	p.reseeds = append(p.reseeds, reseed{len(p.turns), seed})
+	p.Reseeds = append(p.Reseeds, reseed{len(p.Moves), seed})
 	return nil
 }
 
@@ -160,28 +165,61 @@ func (p *session) unlessClosed(err error) error {
 	return err
 }
 
-// sit gives the client a seat.
+// sit opens a game in which the client has a seat, unless that is the one it has. The caller holds p.mu.
 func (p *session) sit(seat int) error {
-	if p.env != nil {
-		if p.seat == seat {
-			return nil
-		}
-		if err := p.env.Close(); err != nil {
-			return err
-		}
-		p.env = nil
+	if p.games != nil && p.Seat == seat {
+		return nil
 	}
-	c := p.srv.c.vec(seat)
-	c.Context = p.ctx
-	e, err := vec.New(p.srv.c.Game, c)
+	if err := p.stand(); err != nil {
+		return err
+	}
+	c := &p.srv.c
+	names, others := make([]string, c.Seats), map[int][]batch.Choice{}
+	for k := range names {
+		if k != seat {
+			others[k] = []batch.Choice{{Spec: c.Opponents, Weight: 1}}
+		}
+	}
+	names[seat] = cmp.Or(p.at.token.Name(), "agent")
+	games, err := batch.New(c.Game, vec.Config{Envs: 1, Seats: c.Seats, Autoreset: vec.Disabled, Reward: c.Reward,
+		Workers: 1, Context: p.ctx}, batch.Options{Fields: []string{}, Seats: others}, &c.agents, c.Ledger.Tab(p.at.token))
 	if err != nil {
 		return err
 	}
-	if p.batch, err = e.NewBatch("reward", "terminated"); err != nil {
-		return errors.Join(err, e.Close())
+	if c.Records != nil {
+		if err := games.RecordTo(names, p.record); err != nil {
+			return errors.Join(err, games.Close())
+		}
 	}
-	p.env, p.seat = e, seat
+	p.games, p.Seat = games, seat
 	return nil
+}
+
+// record writes an episode that is over to the file, which is on the disk soon after. The caller holds p.mu.
+func (p *session) record(rec *record.Record) {
+	rec.Meta = map[string]string{"episode_id": p.id}
+	s := p.srv
+	if err := s.c.Records.Write(rec); err != nil {
+		s.c.Log.Error("record", "episode", p.id, "err", err)
+	}
+	if s.syncing.CompareAndSwap(false, true) {
+		time.AfterFunc(time.Second, func() {
+			s.syncing.Store(false)
+			if err := s.c.Records.Sync(); err != nil {
+				s.c.Log.Error("record", "err", err)
+			}
+		})
+	}
+}
+
+// stand closes the game, if there is one, as before the first reset. The caller holds p.mu.
+func (p *session) stand() error {
+	games := p.games
+	if games == nil {
+		return nil
+	}
+	p.games, p.id = nil, ""
+	return games.Close()
 }
 
 // step plays a move for a client that has begun an episode.
@@ -190,7 +228,7 @@ func (p *session) step(move string) (*result, error) {
 		return nil, err
 	}
 	defer p.mu.Unlock()
-	if p.env == nil {
+	if p.id == "" {
 		return nil, badRequest(errReset)
 	}
 	return p.play(move)
@@ -198,37 +236,40 @@ func (p *session) step(move string) (*result, error) {
 
 // play plays a move. An illegal one changes nothing but the counts and earns the penalty. The caller holds p.mu.
 func (p *session) play(move string) (*result, error) {
-	if p.done {
+	if p.Done {
 		return nil, badRequest(errDone)
 	}
-	if err := p.reserve(len(p.turns) + 1); err != nil {
+	if err := p.reserve(len(p.Moves) + 1); err != nil {
 		return nil, err
 	}
 	move = strings.TrimSpace(move)
-	kept := strings.Clone(strings.ToValidUTF8(move[:min(len(move), mostText)], "?"))
-	this, wrong := turn{kept, -p.srv.c.Penalty}, ""
+	reward, wrong := -p.srv.c.Penalty, ""
 	if a, err := p.choose(move); err != nil {
 		wrong = err.Error()
-		p.illegal++
+		p.IllegalMoves++
 	} else {
 		began := time.Now()
-		if err := p.env.Step([]env.Action{a}, p.batch); err != nil {
+		p.games.Actions[0] = a
+		if err := p.games.Step(p.games.Own); err != nil {
 			return nil, p.unlessClosed(err)
 		}
-		p.guest.Stepped(p.env, time.Since(began))
-		this.reward, p.done = float64(p.batch.Reward[p.seat]), p.batch.Terminated[0] != 0
+		p.games.Stepped(1)
+		p.tab.Totals.Took.Observe(time.Since(began))
+		reward, p.Done = float64(p.games.Reward(0, p.Seat)), len(p.games.Ended) > 0
 	}
-	p.turns = append(p.turns, this)
-	p.total += this.reward
-	if limit := p.srv.c.StepLimit; limit > 0 && len(p.turns) >= limit && !p.done {
-		p.done, p.truncated = true, true
+	p.Moves = append(p.Moves, strings.Clone(strings.ToValidUTF8(move[:min(len(move), mostText)], "?")))
+	p.Rewards = append(p.Rewards, reward)
+	p.TotalReward += reward
+	if limit := p.srv.c.StepLimit; limit > 0 && len(p.Moves) >= limit && !p.Done {
+		p.Done, p.truncated = true, true
+		p.games.CutRecords()
 	}
-	return p.result(&this.reward, wrong), nil
+	return p.result(&reward, wrong), nil
 }
 
 // choose returns the action of a text, or an error that says why it is not legal.
 func (p *session) choose(move string) (env.Action, error) {
-	p.legal = p.env.Legal(0, 0, p.legal[:0])
+	p.legal = p.games.Env.Legal(0, 0, p.legal[:0])
 	g := p.srv.c.Game
 	example := p.text(p.legal[len(p.legal)/2])
 	a, err := env.None, error(nil)

@@ -63,14 +63,14 @@ func (s *Server) postStep(r *http.Request, b []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.guest.Requested(len(b))
+	p.requested(len(b))
 	return s.act(p, a)
 }
 
 func (s *Server) getState(r *http.Request, _ []byte) (any, error) {
 	p, err := s.find(secretOf(r.Header), r.URL.Query().Get("episode_id"))
 	if errors.Is(err, errReset) {
-		return s.noState(), nil
+		return s.stateOf(newEpisode(s.c.Seat)), nil
 	}
 	if err != nil {
 		return nil, err
@@ -119,14 +119,14 @@ func (s *Server) refuse(w http.ResponseWriter, err error) { s.answer(w, nil, err
 // known answers requests without a token with 401, if the server has any.
 func (s *Server) known(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		token, err := s.c.Guests.Recognize(secretOf(r.Header))
+		token, err := s.c.Ledger.Recognize(secretOf(r.Header))
 		if err != nil {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			s.refuse(w, err)
 			return
 		}
-		if token != "" {
-			web.Known(r, "token "+token)
+		if name := token.Name(); name != "" {
+			web.Known(r, "token "+name)
 		}
 		next(w, r)
 	}

@@ -106,8 +106,8 @@ func (s *Server) mcpTool(_ context.Context, q *mcp.CallToolRequest) (*mcp.CallTo
 	out, err := s.callTool(p, q.Params.Name, q.Params.Arguments)
 	if err == nil {
 		structured, _ := out.StructuredContent.(json.RawMessage)
-		p.guest.Requested(len(q.Params.Arguments))
-		p.guest.Answered(len(structured))
+		p.requested(len(q.Params.Arguments))
+		p.answered(len(structured))
 	}
 	return out, err
 }

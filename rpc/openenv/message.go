@@ -137,7 +137,7 @@ func (s *Server) failureOf(err error) *failure {
 	case errors.As(err, &refused) && (refused.Code == wire.AuthRequired || refused.Code == wire.AuthFailed):
 		return &failure{http.StatusUnauthorized, "SESSION_ERROR",
 			errors.New("this server wants its token: send the header Authorization: Bearer TOKEN")}
-	case errors.As(err, &refused):
+	case errors.As(err, &refused) && refused.Code == wire.Limit:
 		return &failure{http.StatusServiceUnavailable, "CAPACITY_REACHED", errors.New(refused.Msg)}
 	}
 	s.c.Log.Error("openenv", "err", err)

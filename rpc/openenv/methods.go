@@ -223,7 +223,7 @@ func rules(p *session, _ inBranch) (answer, error) {
 }
 
 func render(p *session, _ inBranch) (answer, error) {
-	picture := p.frame(p.env.State(0)).String()
+	picture := p.frame(p.games.Env.State(0)).String()
 	return answer{object{"picture": picture}, picture}, nil
 }
 

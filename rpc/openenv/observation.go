@@ -26,19 +26,19 @@ type observation struct {
 
 // result describes the position after a reward. wrong says why the last move was not played. The caller holds p.mu.
 func (p *session) result(reward *float64, wrong string) *result {
-	s, turn := p.env.State(0), "It is your turn."
-	if p.env.Ended(0) {
+	s, turn := p.games.Env.State(0), "It is your turn."
+	if p.games.Env.Ended(0) {
 		turn = "The game is over."
 	}
 	o := observation{
-		Text: p.describe(s, turn), LegalMoves: p.moves(), Error: wrong, Seat: p.seat,
-		Scores: make([]int, p.srv.c.Seats), Result: float64(s.Result(p.seat)), Truncated: p.truncated,
+		Text: p.describe(s, turn), LegalMoves: p.moves(), Error: wrong, Seat: p.Seat,
+		Scores: make([]int, p.srv.c.Seats), Result: float64(s.Result(p.Seat)), Truncated: p.truncated,
 		Metadata: map[string]any{"episode_id": p.id},
 	}
 	for k := range o.Scores {
 		o.Scores[k] = s.Score(k)
 	}
-	return &result{o, reward, p.done}
+	return &result{o, reward, p.Done}
 }
 
 // current is the position without a reward. It begins an episode if there is none.
@@ -52,10 +52,10 @@ func (p *session) current() (*result, error) {
 
 // moves lists what may be played now. The caller holds p.mu.
 func (p *session) moves() []string {
-	if p.done {
+	if p.Done {
 		return []string{}
 	}
-	p.legal = p.env.Legal(0, 0, p.legal[:0])
+	p.legal = p.games.Env.Legal(0, 0, p.legal[:0])
 	out := make([]string, len(p.legal))
 	for k, a := range p.legal {
 		out[k] = p.text(a)
@@ -75,29 +75,23 @@ func (p *session) frame(s env.State) *env.Frame {
 
 // describe is a position in plain text. turn says whose turn it is.
 func (p *session) describe(s env.State, turn string) string {
-	return games.Describe(p.srv.c.Game, p.frame(s), p.srv.c.Seats, p.seat, turn)
+	return games.Describe(p.srv.c.Game, p.frame(s), p.srv.c.Seats, p.Seat, turn)
 }
 
 // A state is what the standard calls the state of an episode: facts about it that are not for the agent. A reset with
 // its seed, seat, rules, moves and reseeds begins the same episode again.
 type state struct {
-	EpisodeID    *string   `json:"episode_id" jsonschema:"null before the first reset."`
-	StepCount    int       `json:"step_count" jsonschema:"Moves of the agent in this episode, illegal ones included."`
-	Game         string    `json:"game" jsonschema:"The name of the environment."`
-	Opponents    string    `json:"opponents" jsonschema:"What plays the other seats."`
-	Seats        int       `json:"seats" jsonschema:"The number of players."`
-	Seat         int       `json:"seat" jsonschema:"The seat of the agent, from 0."`
-	Seed         *uint64   `json:"seed" jsonschema:"The seed of the episode."`
-	Rules        string    `json:"rules" jsonschema:"relabelled if the episode has other names."`
-	RewardKind   string    `json:"reward_kind" jsonschema:"What rewards are: result or score."`
-	Penalty      float64   `json:"illegal_penalty" jsonschema:"What an illegal move costs."`
-	StepLimit    int       `json:"step_limit" jsonschema:"Moves after which an episode is truncated; 0 for never."`
-	Moves        []string  `json:"moves" jsonschema:"Moves of the agent, as it sent them, at most 80 bytes of each."`
-	Rewards      []float64 `json:"rewards" jsonschema:"The reward of each move."`
-	Reseeds      []reseed  `json:"reseeds" jsonschema:"Where the future was changed, as in a branch."`
-	IllegalMoves int       `json:"illegal_moves" jsonschema:"Illegal moves of the agent in this episode."`
-	TotalReward  float64   `json:"total_reward" jsonschema:"The sum of the episode's rewards."`
-	Done         bool      `json:"done" jsonschema:"The episode is over."`
+	EpisodeID  *string `json:"episode_id" jsonschema:"null before the first reset."`
+	StepCount  int     `json:"step_count" jsonschema:"Moves of the agent in this episode, illegal ones included."`
+	Game       string  `json:"game" jsonschema:"The name of the environment."`
+	Opponents  string  `json:"opponents" jsonschema:"What plays the other seats."`
+	Seats      int     `json:"seats" jsonschema:"The number of players."`
+	Seed       *uint64 `json:"seed" jsonschema:"The seed of the episode."`
+	Rules      string  `json:"rules" jsonschema:"relabelled if the episode has other names."`
+	RewardKind string  `json:"reward_kind" jsonschema:"What rewards are: result or score."`
+	Penalty    float64 `json:"illegal_penalty" jsonschema:"What an illegal move costs."`
+	StepLimit  int     `json:"step_limit" jsonschema:"Moves after which an episode is truncated; 0 for never."`
+	episode
 }
 
 func (p *session) state() (*state, error) {
@@ -105,24 +99,16 @@ func (p *session) state() (*state, error) {
 		return nil, err
 	}
 	defer p.mu.Unlock()
-	out := p.srv.noState()
-	if p.env == nil {
-		return out, nil
+	if p.id == "" {
+		return p.srv.stateOf(newEpisode(p.srv.c.Seat)), nil
 	}
-	id, seed := p.id, p.seed
-	out.EpisodeID, out.Seed, out.Seat = &id, &seed, p.seat
-	out.Rules = p.names.Kind()
-	for _, t := range p.turns {
-		out.Moves, out.Rewards = append(out.Moves, t.move), append(out.Rewards, t.reward)
-	}
-	out.Reseeds = append(out.Reseeds, p.reseeds...)
-	out.StepCount, out.IllegalMoves, out.TotalReward, out.Done = len(p.turns), p.illegal, p.total, p.done
+	out, id := p.srv.stateOf(p.shared()), p.id
+	out.EpisodeID, out.Seed = &id, &out.seed
 	return out, nil
 }
 
-// noState is the state before the first reset.
-func (s *Server) noState() *state {
-	return &state{Game: s.c.Game.ID, Opponents: s.c.Opponents, Seats: s.c.Seats, Seat: s.c.Seat,
-		RewardKind: s.c.Reward.String(), Penalty: s.c.Penalty, StepLimit: s.c.StepLimit,
-		Moves: []string{}, Rewards: []float64{}, Reseeds: []reseed{}}
+// stateOf is the state of an episode, without its name and seed.
+func (s *Server) stateOf(e episode) *state {
+	return &state{StepCount: len(e.Moves), Game: s.c.Game.ID, Opponents: s.c.Opponents, Seats: s.c.Seats,
+		Rules: e.names.Kind(), RewardKind: s.c.Reward.String(), Penalty: s.c.Penalty, StepLimit: s.c.StepLimit, episode: e}
 }

@@ -19,7 +19,11 @@ func TestWebSocketPlaysTheGame(t *testing.T) {
 	for _, g := range games.All {
 		t.Run(g.Name, func(t *testing.T) {
 			w := start(t, g.Name, server.Config{}, nil)
-			e, err := vec.New(g, w.c.vec(0))
+			agents := make([]vec.AgentFactory, g.MinSeats)
+			for k := 1; k < len(agents); k++ {
+				agents[k] = w.c.Opponent
+			}
+			e, err := vec.New(g, vec.Config{Envs: 1, Agents: agents, Autoreset: vec.Disabled})
 			require.NoError(t, err)
 			defer e.Close()
 			batch, err := e.NewBatch()

@@ -6,8 +6,8 @@
 //	GET  /ws                                        a WebSocket: a session with an episode of its own (websocket.go)
 //	POST /mcp                                       the game as tools, by MCP or as plain JSON-RPC (mcp.go)
 //
-// All of them play sessions (session.go). A session is one game in a vec.Env and a server.Guest: it counts towards the
-// limits of the server and of its token, and is closed when nobody has used it for Config.Idle.
+// All of them play sessions (session.go). A session is a batch of one game. It counts towards the limits of the server
+// and of its token as a connection does, and is closed when nobody has used it for Config.Idle.
 //
 // Web pages of other sites cannot reach a game, as package web promises.
 package openenv
@@ -27,10 +27,12 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"blockyard/agents/bots"
 	"blockyard/datasets/program/web"
+	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/vec"
-	"blockyard/rpc/server"
+	"blockyard/rpc/session/batch"
 	"blockyard/rpc/session/limits"
 )
 
@@ -40,6 +42,7 @@ type Server struct {
 	limits   limits.Limits
 	http     *web.Server
 	draining atomic.Bool
+	syncing  atomic.Bool // the records will soon be on the disk
 
 	mu       sync.Mutex
 	episodes map[place]*session
@@ -61,7 +64,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{c: c, episodes: map[place]*session{}, limits: c.Guests.Limits(), methods: offered,
+	s := &Server{c: c, episodes: map[place]*session{}, limits: c.Ledger.For(nil), methods: offered,
 		texts: make([]atomic.Pointer[string], c.Game.Actions)}
 	s.limits.MaxMessage = min(s.limits.MaxMessage, mostMessage)
 	s.newMCP()
@@ -115,7 +118,7 @@ func (s *Server) Close() error {
 	return s.http.Close()
 }
 
-// Config configures a Server. Zero values are defaults, but for Game, Opponent and Guests.
+// Config configures a Server. Zero values are defaults, but for Game, Opponent and Ledger.
 type Config struct {
 	Game      *env.Game
 	Seats     int              // 0 means Game.MinSeats
@@ -132,10 +135,14 @@ type Config struct {
 	Values Values // of the moves in children; nil for none
 	Unit   string // of Values, for people
 
-	Guests *server.Server // counts the sessions, and knows limits and tokens
+	Records *record.Writer // gets the episodes that are over; nil for no records
+
+	Ledger *limits.Ledger // of the server: its limits and tokens, and what is counted
 	Names  web.Names      // by which clients call this server; see package web
 	Idle   time.Duration  // after which a session that nobody uses is closed
 	Log    *slog.Logger
+
+	agents batch.Agents // makes Opponent
 }
 
 // Limits of requests and of what a client names, in bytes.
@@ -157,6 +164,7 @@ func (c Config) check() (Config, error) {
 	if c.Reward == vec.RewardDefault {
 		c.Reward = vec.DefaultReward(c.Game)
 	}
+	c.agents.New = func(*env.Game, bots.Text) (vec.AgentFactory, error) { return c.Opponent, nil }
 	name := c.Game.Name
 	switch {
 	case c.Seats < c.Game.MinSeats || c.Seats > c.Game.MaxSeats:
@@ -180,18 +188,4 @@ func (c *Config) checkSeat(seat int) error {
 		return fmt.Errorf("seat is %d, want 0 to %d", seat, c.Seats-1)
 	}
 	return nil
-}
-
-// vec returns the configuration of a game in which the client has a seat.
-func (c *Config) vec(seat int) vec.Config {
-	out := vec.Config{Envs: 1, Seats: c.Seats, Autoreset: vec.Disabled, Reward: c.Reward, Workers: 1}
-	if c.Seats > 1 {
-		out.Agents = make([]vec.AgentFactory, c.Seats)
-		for k := range out.Agents {
-			if k != seat {
-				out.Agents[k] = c.Opponent
-			}
-		}
-	}
-	return out
 }

@@ -44,7 +44,7 @@ func start(t testing.TB, game string, sc server.Config, change func(*Config)) *w
 	}
 	w := &world{guests: server.New(sc)}
 	c := Config{Game: g, Opponent: vec.AgentFactory(random), Opponents: "random", Penalty: 0.25, Rules: games.Rules(g),
-		Version: "0.0.1", Guests: w.guests, Log: slog.New(slog.DiscardHandler)}
+		Version: "0.0.1", Ledger: w.guests.Ledger(), Log: slog.New(slog.DiscardHandler)}
 	if change != nil {
 		change(&c)
 	}

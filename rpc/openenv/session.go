@@ -16,8 +16,8 @@ import (
 	"github.com/coder/websocket"
 
 	"blockyard/env"
-	"blockyard/env/vec"
-	"blockyard/rpc/server"
+	"blockyard/rpc/session/batch"
+	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 )
 
@@ -33,17 +33,15 @@ type session struct {
 	mu     sync.Mutex
 	ctx    context.Context // of its agents
 	cancel context.CancelFunc
-	guest  *server.Guest
-	held   int64    // bytes of guest for turns
-	env    *vec.Env // nil before the first reset
-	batch  *vec.Batch
+	tab    *limits.Tab
+	held   int64        // bytes on tab for turns
+	games  *batch.Batch // of one game; nil if there was no room for it
 	legal  []env.Action
-	used   atomic.Int64 // when, in nanoseconds since 1970
-	idle   *time.Timer
-	closed bool
+	used   atomic.Int64                   // when, in nanoseconds since 1970
+	idle   *time.Timer                    // closes it
 	socket atomic.Pointer[websocket.Conn] // the WebSocket that plays it; nil for none
 
-	id string
+	id string // "" before the first reset
 	episode
 }
 
@@ -53,31 +51,15 @@ var (
 	errDone   = errors.New("the episode is over: send a reset to begin the next one")
 )
 
-// expire closes the session if it has not been used for the idle time.
-func (p *session) expire() {
-	if left := p.srv.c.Idle - time.Since(time.Unix(0, p.used.Load())); left > 0 {
-		p.idle.Reset(left)
-		return
-	}
-	p.close()
-}
-
 // close ends the session and its branches. Further calls do nothing.
 func (p *session) close() {
 	p.cancel() // an opponent that thinks answers now
 	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
-		return
-	}
-	p.closed = true
 	p.idle.Stop()
-	if p.env != nil {
-		if err := p.env.Close(); err != nil {
-			p.srv.c.Log.Warn("close", "episode", p.id, "err", err)
-		}
+	if err := p.stand(); err != nil {
+		p.srv.c.Log.Warn("close", "episode", p.at.id, "err", err)
 	}
-	p.guest.Leave()
+	p.tab.Close()
 	p.mu.Unlock()
 	p.srv.forget(p)
 	for _, f := range p.branches() { // it can have no more
@@ -96,24 +78,25 @@ func (p *session) touch() {
 	now := time.Now().UnixNano()
 	for ; p != nil; p = p.parent {
 		p.used.Store(now)
+		p.idle.Reset(p.srv.c.Idle)
 	}
 }
 
 // lock locks p.mu for one that uses the session, or fails if the session is closed.
 func (p *session) lock() error {
 	p.mu.Lock()
-	p.touch()
-	if p.closed {
+	if p.ctx.Err() != nil {
 		p.mu.Unlock()
 		return errClosed
 	}
+	p.touch()
 	return nil
 }
 
 // lockBegun is lock, and begins an episode if there is none.
 func (p *session) lockBegun() error {
 	err := p.lock()
-	if err == nil && p.env == nil {
+	if err == nil && p.id == "" {
 		if _, err = p.begin(resetOptions{}); err != nil {
 			p.mu.Unlock()
 		}
@@ -127,22 +110,33 @@ func (p *session) reserve(turns int) error {
 	if want == p.held {
 		return nil
 	}
-	err := p.guest.Keep(want - p.held)
+	err := p.tab.Add(want - p.held)
 	if err == nil {
 		p.held = want
 	}
 	return err
 }
 
+// requested counts a request of so many bytes, and answered a response.
+func (p *session) requested(bytes int) {
+	p.tab.Totals.Requests.Add(1)
+	p.tab.Totals.Received.Add(uint64(bytes))
+}
+
+func (p *session) answered(bytes int) { p.tab.Totals.Sent.Add(uint64(bytes)) }
+
 // A place is where a session is found: by the client's token and the id of the episode, "" for one without a name.
-type place struct{ token, id string }
+type place struct {
+	token *limits.Holder // nil if clients need none
+	id    string
+}
 
 // ownPrefix begins the ids of sessions that belong to a connection and end with it.
 const ownPrefix = "own:"
 
 // newSession admits a client that sent secret to a session that nobody else finds.
 func (s *Server) newSession(secret string) (*session, error) {
-	token, err := s.c.Guests.Recognize(secret)
+	token, err := s.c.Ledger.Recognize(secret)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +146,7 @@ func (s *Server) newSession(secret string) (*session, error) {
 
 // find returns the session of an id, or, if it is "", of the episode without a name.
 func (s *Server) find(secret, id string) (*session, error) {
-	token, err := s.c.Guests.Recognize(secret)
+	token, err := s.c.Ledger.Recognize(secret)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +178,7 @@ func (s *Server) reset(secret string, o resetOptions) (*result, error) {
 // open returns the session of an id and whether it has created it, as a branch of parent unless that is nil. Clients
 // that name no id share one episode for each token. If there are too many, one whose episode is over makes room.
 func (s *Server) open(secret, id string, parent *session) (p *session, created bool, err error) {
-	token, err := s.c.Guests.Recognize(secret)
+	token, err := s.c.Ledger.Recognize(secret)
 	if err != nil {
 		return nil, false, err
 	}
@@ -214,15 +208,19 @@ func (s *Server) enter(secret string, at place, parent *session) (p *session, cr
 	case parent != nil && s.episodes[parent.at] != parent:
 		return nil, false, errClosed
 	}
-	guest, err := s.c.Guests.Admit(secret, s.c.Game, s.c.vec(s.c.Seat))
+	p = &session{srv: s, at: place{at.token, cmp.Or(at.id, rand.Text())}, secret: secret, parent: parent,
+		tab: s.c.Ledger.Tab(at.token), forks: map[*session]struct{}{}}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	if err = p.tab.Take(limits.SessionUse); err == nil {
+		err = p.sit(s.c.Seat)
+	}
 	if err != nil {
+		p.cancel()
+		p.tab.Close()
 		return nil, false, err
 	}
-	p = &session{srv: s, at: place{at.token, cmp.Or(at.id, rand.Text())}, secret: secret, parent: parent, guest: guest,
-		forks: map[*session]struct{}{}}
+	p.idle = time.AfterFunc(s.c.Idle, p.close)
 	p.touch()
-	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.idle = time.AfterFunc(s.c.Idle, p.expire)
 	s.episodes[at], s.episodes[p.at] = p, p
 	if parent != nil {
 		parent.forks[p] = struct{}{}
@@ -234,9 +232,10 @@ func (s *Server) enter(secret string, at place, parent *session) (p *session, cr
 func (s *Server) forget(p *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.episodes, p.at)
-	if unnamed := (place{p.at.token, ""}); s.episodes[unnamed] == p {
-		delete(s.episodes, unnamed)
+	for _, at := range []place{p.at, {p.at.token, ""}} {
+		if s.episodes[at] == p {
+			delete(s.episodes, at)
+		}
 	}
 	if p.parent != nil {
 		delete(p.parent.forks, p)
@@ -244,14 +243,14 @@ func (s *Server) forget(p *session) {
 }
 
 // oldest returns that session of a token whose episode has been over for the longest time, nil if there is none.
-func (s *Server) oldest(token string) (found *session) {
+func (s *Server) oldest(token *limits.Holder) (found *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for at, p := range s.episodes {
 		if at.token != token || strings.HasPrefix(at.id, ownPrefix) || !p.mu.TryLock() { // one that plays is not over
 			continue
 		}
-		if p.done && !p.closed && (found == nil || p.used.Load() < found.used.Load()) {
+		if p.Done && p.ctx.Err() == nil && (found == nil || p.used.Load() < found.used.Load()) {
 			found = p
 		}
 		p.mu.Unlock()

@@ -39,7 +39,7 @@ func TestSlowModels(t *testing.T) {
 		g, err := games.Lookup("wintetris")
 		require.NoError(t, err)
 		guests := server.New(server.Config{Limits: limits.DefaultLimits()})
-		s, err := New(Config{Game: g, Guests: guests})
+		s, err := New(Config{Game: g, Ledger: guests.Ledger()})
 		require.NoError(t, err)
 		require.Equal(t, 30*time.Minute, s.c.Idle)
 		require.Equal(t, http.StatusOK, answered(t, s, "POST", "/reset", `{"seed": 1, "episode_id": "e"}`, "").Code)

@@ -69,7 +69,7 @@ func (c *socket) run() {
 		if err != nil {
 			return // Read has closed the connection
 		}
-		c.session.guest.Requested(len(b))
+		c.session.requested(len(b))
 		m, err := parseMessage(b)
 		if err == nil && m.Type == "close" {
 			_ = c.conn.Close(websocket.StatusNormalClosure, "")
@@ -133,7 +133,7 @@ func (c *socket) send(r reply) error {
 		return err
 	}
 	if c.session != nil {
-		c.session.guest.Answered(c.out.Len())
+		c.session.answered(c.out.Len())
 	}
 	c.slow.Reset(c.srv.limits.WriteTimeout)
 	defer c.slow.Stop()

@@ -9,9 +9,6 @@ import (
 	"time"
 	"unsafe"
 
-	"blockyard/env"
-	"blockyard/env/vec"
-	"blockyard/rpc/session/batch"
 	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 )
@@ -76,81 +73,9 @@ func (s *Server) forget(ses *session) {
 	if ses.entrance != nil {
 		ses.entrance.remove(ses)
 	}
-	s.rest()
-}
-
-// rest notes when nobody is left. The caller holds mu.
-func (s *Server) rest() {
-	if len(s.sessions) == 0 && s.guests == 0 {
+	if len(s.sessions) == 0 {
 		s.quiet = time.Now()
 	}
-}
-
-// A Guest is a game of a client that speaks another protocol than this package's. It counts as one session with one
-// game towards the limits of the server and of its token, in Counts, and for Idle. It is not safe for concurrent use.
-type Guest struct {
-	srv     *Server
-	tab     *limits.Tab
-	left    bool
-	counted tally // of its games
-}
-
-// Recognize returns the name of the token with a secret, "" if clients need none. Its error is a *wire.Error.
-func (s *Server) Recognize(secret string) (name string, err error) {
-	token, err := s.ledger.Recognize(secret)
-	return token.Name(), err
-}
-
-// Admit counts a client that sends secret as its token and plays a game of g under c, or fails with a *wire.Error that
-// names the limit which this would exceed. The caller must call Leave.
-func (s *Server) Admit(secret string, g *env.Game, c vec.Config) (*Guest, error) {
-	token, err := s.ledger.Recognize(secret)
-	if err != nil {
-		return nil, err
-	}
-	c.Workers = s.c.Workers
-	v, use := &Guest{srv: s, tab: s.ledger.Tab(token)}, limits.SessionUse
-	use.Envs, use.Memory = 1, batch.Estimate(g, &c, &batch.Options{})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := v.tab.Take(use); err != nil {
-		return nil, err
-	}
-	s.guests++
-	return v, nil
-}
-
-// Leave takes the guest out of the counts. Further calls do nothing.
-func (v *Guest) Leave() {
-	if v.left {
-		return
-	}
-	v.left = true
-	v.srv.mu.Lock()
-	defer v.srv.mu.Unlock()
-	v.tab.Close()
-	v.srv.guests--
-	v.srv.rest()
-}
-
-// Keep accounts for so many more bytes of the guest until Leave, or for less; its error is a *wire.Error.
-func (v *Guest) Keep(bytes int64) error { return v.tab.Add(bytes) }
-
-// Requested counts a request of so many bytes, and Answered a response.
-func (v *Guest) Requested(bytes int) {
-	v.srv.requests.Add(1)
-	v.srv.received.Add(uint64(bytes))
-}
-
-// Answered counts a response of so many bytes.
-func (v *Guest) Answered(bytes int) { v.srv.sent.Add(uint64(bytes)) }
-
-// Stepped counts a step of the guest's game, which took so long, and what its agents did in it.
-func (v *Guest) Stepped(e *vec.Env, took time.Duration) {
-	v.srv.steps.Add(1)
-	v.srv.rows.Add(1)
-	v.srv.took.observe(took)
-	v.srv.count(&v.counted, e)
 }
 
 // A Local is a connection to the server of this process. Each request is answered on the goroutine that writes it,

@@ -147,7 +147,7 @@ func (s *session) write(parts ...[]byte) {
 		var some net.Buffers
 		some, rest = firstBytes(rest, mostAtOnce)
 		n, err := some.WriteTo(s.conn)
-		s.srv.sent.Add(uint64(n))
+		s.srv.ledger.Totals.Sent.Add(uint64(n))
 		if err != nil {
 			s.end()
 			return
@@ -184,7 +184,7 @@ func (s *session) writeOne(b []byte) {
 	defer s.writeMu.Unlock()
 	s.extend()
 	n, err := s.conn.Write(b)
-	s.srv.sent.Add(uint64(n))
+	s.srv.ledger.Totals.Sent.Add(uint64(n))
 	if err != nil {
 		s.end()
 	}

@@ -83,6 +83,7 @@ var methods = map[string]method{
 	"opponent_stats": {2, false, with(settled, (*session).opponentStats)},
 	"upload":         {3, true, of((*session).upload)},
 	"drop_upload":    {1, false, (*session).dropUpload},
+	"report":         {2, true, of((*session).report)},
 	"render":         {3, false, with(idle, (*session).render)},
 	"view":           {2, true, (*session).view},
 	"stats":          {0, false, (*session).stats},

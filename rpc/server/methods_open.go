@@ -184,7 +184,7 @@ func (s *session) pass(id uint32, shared *batch.Shared, result any) error {
 	defer s.writeMu.Unlock()
 	s.extend()
 	n, err := memory.Send(s.conn, slices.Concat(parts...), shared.File)
-	s.srv.sent.Add(uint64(n))
+	s.srv.ledger.Totals.Sent.Add(uint64(n))
 	if err != nil {
 		s.end()
 	}

@@ -51,7 +51,7 @@ func (s *session) play(f *wire.Frame, h *handle, p *batch.Place) error {
 		return refused("step", err)
 	}
 	h.took = time.Since(begun)
-	s.srv.took.observe(h.took)
+	s.srv.ledger.Totals.Took.Observe(h.took)
 	s.stepped(h, h.Rows)
 	if h.pushes && len(h.Ended) > 0 {
 		return s.showEnds(f.ID, h, p)
@@ -62,9 +62,7 @@ func (s *session) play(f *wire.Frame, h *handle, p *batch.Place) error {
 
 // stepped counts a step of so many rows.
 func (s *session) stepped(h *handle, rows int) {
-	s.srv.steps.Add(1)
-	s.srv.rows.Add(uint64(rows))
-	s.illegal += s.srv.count(&h.counted, h.Env)
+	s.illegal += h.Stepped(rows)
 }
 
 // show responds with the slab of p, or with true if p is shared with the client.
@@ -116,7 +114,7 @@ func (s *session) reset(f *wire.Frame, h *handle) error {
 	if err := h.Reset(seeds, mask, p); err != nil {
 		return err
 	}
-	s.illegal += s.srv.count(&h.counted, h.Env)
+	s.illegal += h.Counted()
 	s.show(f.ID, h, p)
 	return nil
 }
@@ -208,7 +206,6 @@ func (s *session) replay(f *wire.Frame, h *handle) error {
 	if err := h.Replay(logs); err != nil {
 		return refused("replay", err)
 	}
-	h.counted.illegal, _ = h.Env.Counted() // they were counted when they were played
 	return s.reply(f.ID, true)
 }
 

@@ -16,7 +16,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"math/bits"
 	"net"
 	"strconv"
 	"sync"
@@ -87,22 +86,13 @@ type Server struct {
 	mu       sync.Mutex
 	sessions map[*session]struct{}
 	open     map[*handle]*limits.Holder // every open handle, with its session's token
-	guests   int
 	ids      uint64
-	quiet    time.Time // when the last session or guest ended
+	quiet    time.Time // when the last connection ended
 
-	wg        sync.WaitGroup
-	drain     atomic.Bool
-	ledger    *limits.Ledger
-	requests  atomic.Uint64
-	steps     atomic.Uint64          // of handles
-	rows      atomic.Uint64          // steps times rows
-	illegal   atomic.Uint64          // illegal actions of clients that were replaced
-	decisions atomic.Uint64          // of opponents
-	received  atomic.Uint64          // bytes
-	sent      atomic.Uint64          // bytes
-	took      durations              // of steps
-	failures  map[int]*atomic.Uint64 // responses with an error by code
+	wg       sync.WaitGroup
+	drain    atomic.Bool
+	ledger   *limits.Ledger
+	failures map[int]*atomic.Uint64 // responses with an error by code
 }
 
 // New returns a server. Serve starts it.
@@ -125,8 +115,8 @@ func New(c Config) *Server {
 	return s
 }
 
-// Limits returns those of the configuration.
-func (s *Server) Limits() limits.Limits { return s.limits }
+// Ledger returns what bounds and counts the sessions of this server, for those over other protocols.
+func (s *Server) Ledger() *limits.Ledger { return s.ledger }
 
 // Serve accepts connections from l until it is closed. It may be called for several listeners at once.
 func (s *Server) Serve(l net.Listener) error {
@@ -150,14 +140,14 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// Idle returns how long the server has had no session and no guest; 0 if it has one.
+// Idle returns how long there has been no connection, and no session in the ledger; 0 if there is one.
 func (s *Server) Idle() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.sessions)+s.guests > 0 {
+	if len(s.sessions) > 0 {
 		return 0
 	}
-	return time.Since(s.quiet)
+	return min(time.Since(s.quiet), s.ledger.Idle())
 }
 
 // AwaitIdle waits until no session is left or ctx ends.
@@ -210,7 +200,7 @@ type Counts struct {
 	Received  uint64 // bytes of requests
 	Sent      uint64 // bytes of responses, without slabs in shared memory
 	Errors    []ErrorCount
-	Durations Durations // of requests step and step_slot, from their actions to their slab
+	Durations limits.Durations // of requests step and step_slot, from their actions to their slab
 
 	limits.Open                      // now; Memory is bytes towards MaxMemory
 	RequestMemory, ReplyMemory int64 // bytes towards MaxBuffered and MaxReplies
@@ -223,45 +213,12 @@ type ErrorCount struct {
 	Count      uint64
 }
 
-// Durations are a histogram with bounds of 2^12 to 2^34 ns, that is, 4 µs to 17 s.
-type Durations struct {
-	Sum     time.Duration
-	Buckets [lastBucket - firstBucket + 2]uint64 // not cumulated; the last is of longer durations
-}
-
-const (
-	firstBucket = 12
-	lastBucket  = 34
-)
-
-// Bound returns the longest duration of a bucket but the last.
-func (d *Durations) Bound(bucket int) time.Duration { return 1 << (firstBucket + bucket) }
-
-// durations are Durations being counted. Observe is short and allocates nothing.
-type durations struct {
-	sum     atomic.Int64
-	buckets [len(Durations{}.Buckets)]atomic.Uint64
-}
-
-func (d *durations) observe(took time.Duration) {
-	d.sum.Add(int64(took))
-	k := bits.Len64(uint64(max(took, 1)) - 1) // the least k with took <= 2^k
-	d.buckets[min(max(k, firstBucket), lastBucket+1)-firstBucket].Add(1)
-}
-
-func (d *durations) read() (out Durations) {
-	out.Sum = time.Duration(d.sum.Load())
-	for k := range d.buckets {
-		out.Buckets[k] = d.buckets[k].Load()
-	}
-	return out
-}
-
 // Counts returns what the server has done and has open.
 func (s *Server) Counts() Counts {
+	t := &s.ledger.Totals
 	c := Counts{
-		Requests: s.requests.Load(), Steps: s.steps.Load(), SeatSteps: s.rows.Load(), Illegal: s.illegal.Load(),
-		Decisions: s.decisions.Load(), Received: s.received.Load(), Sent: s.sent.Load(), Durations: s.took.read(),
+		Requests: t.Requests.Load(), Steps: t.Steps.Load(), SeatSteps: t.SeatSteps.Load(), Illegal: t.Illegal.Load(),
+		Decisions: t.Decisions.Load(), Received: t.Received.Load(), Sent: t.Sent.Load(), Durations: t.Took.Read(),
 		ReplyMemory: s.ledger.Replies.Held(), Open: s.ledger.Open(),
 	}
 	c.RequestMemory, c.RequestMemoryLimit = s.ledger.Requests.Taken()
@@ -269,22 +226,6 @@ func (s *Server) Counts() Counts {
 		c.Errors = append(c.Errors, ErrorCount{strconv.Itoa(code), wire.Errorf(code, "").Name, s.failures[code].Load()})
 	}
 	return c
-}
-
-// A tally is how many illegal actions and choices of agents in some games have been counted.
-type tally struct{ illegal, decisions uint64 }
-
-// count adds what has come since the last call, and returns how many illegal actions these are.
-func (s *Server) count(t *tally, e *vec.Env) (more uint64) {
-	illegal, decisions := e.Counted()
-	if more = illegal - t.illegal; more != 0 {
-		s.illegal.Add(more)
-	}
-	if n := decisions - t.decisions; n != 0 {
-		s.decisions.Add(n)
-	}
-	t.illegal, t.decisions = illegal, decisions
-	return more
 }
 
 // A countingReader adds the length of what it reads to a counter that others may read meanwhile.

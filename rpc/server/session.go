@@ -107,7 +107,7 @@ func (s *session) dispose() {
 
 // reader reads requests within the session's limits.
 func (s *session) reader(from io.Reader) *wire.Reader {
-	r := wire.NewReader(countingReader{from, &s.srv.received})
+	r := wire.NewReader(countingReader{from, &s.srv.ledger.Totals.Received})
 	r.Limit = s.limit
 	r.Grow = s.hold
 	return r
@@ -118,7 +118,7 @@ func (s *session) read(r *wire.Reader) (*wire.Frame, error) {
 	f := s.frame()
 	err := r.Next(f)
 	if err == nil {
-		s.srv.requests.Add(1)
+		s.srv.ledger.Totals.Requests.Add(1)
 		return f, nil
 	}
 	if s.claim.Cut() {
@@ -257,8 +257,6 @@ type handle struct {
 	took   time.Duration // duration of the last step
 	pushes bool          // the last observations of games follow the step that ended them
 	reply  []byte        // the response of recv
-
-	counted tally // of its games
 }
 
 func (s *session) closeHandle(id uint32) {

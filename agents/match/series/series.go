@@ -138,13 +138,7 @@ func (s *Series) fingerprint(rec *record.Record) (sum [sha256.Size]byte) {
 
 // Report returns the report of the games that were played so far; games without a valid result are left out.
 func (s *Series) Report() *match.Report {
-	var players []match.Standing
-	for k, name := range s.Names {
-		players = append(players, match.Standing{Name: name, Number: k})
-	}
-	r := match.NewReport(s.Rules, s.Seed, players)
-	r.Add(s.played)
-	r.Rate()
+	r := match.ReportOf(s.Rules, s.Seed, s.Names, s.played)
 	r.Settings = s.Settings
 	r.Stopped, r.Distinct, r.Played = len(s.played) < len(s.Games), len(s.fingerprints), []match.Played{}
 	for _, g := range s.played {

@@ -30,7 +30,7 @@ var pageStyle string
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"inc":     func(n int) int { return n + 1 },
 	"percent": func(s match.Standing) string { return fmt.Sprintf("%.1f %%", 100*s.Score) },
-	"points":  total,
+	"points":  match.Standing.AllPoints,
 	"faults": func(s match.Standing) (n int) {
 		for _, games := range s.Faults {
 			n += games
@@ -218,7 +218,7 @@ func (t *Tournament) Report() *Report {
 		if i >= 0 || j >= 0 {
 			return cmp.Compare(uint(i), uint(j)) // -1 goes last
 		}
-		return better(a, b)
+		return match.Better(a, b)
 	})
 	if r.Expected = t.Expected; t.Format != Ladder {
 		r.Settings = map[string]string{"format": string(t.Format)}
@@ -271,11 +271,3 @@ func (c *Config) table(in []int, entrants []*Entrant, played []match.Played) *ma
 	r.Add(played)
 	return r
 }
-
-// better orders standings: by score, then by rating, then by points.
-func better(a, b match.Standing) int {
-	return cmp.Or(cmp.Compare(b.Share(), a.Share()), cmp.Compare(b.Elo.Value, a.Elo.Value),
-		cmp.Compare(total(b), total(a)))
-}
-
-func total(s match.Standing) int { return cmp.Or(s.Points, &match.Points{}).Total }

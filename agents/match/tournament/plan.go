@@ -233,7 +233,7 @@ func (p *plan) decided(played []match.Played) []int {
 
 func (p *plan) order(played []match.Played) []int {
 	table := p.c.table(p.in, nil, played).Players
-	slices.SortStableFunc(table, better)
+	slices.SortStableFunc(table, match.Better)
 	var order []int
 	for _, s := range table {
 		order = append(order, s.Number)

@@ -75,10 +75,11 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 			fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxWatched))
 	}
 	secret := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	name, err := h.srv.Recognize(secret)
+	holder, err := h.srv.Ledger().Recognize(secret)
 	if err != nil { // strangers take nobody's turn
 		return unauthorized(err)
 	}
+	name := holder.Name()
 	web.Known(r, "token "+name)
 	if err := h.turns.Enter(r.Context(), name, web.Asked(r)); err != nil { // web.ErrBusy, or nobody waits for the answer
 		w.Header().Set("Retry-After", "1")

@@ -39,11 +39,12 @@ type Batch struct {
 	Recorder  *recorder.Recorder // nil if no episode is recorded
 	Stream    *Stream            // nil before its first game is sent
 
-	agents *Agents
-	tab    *limits.Tab
-	ctx    context.Context
-	seeds  vec.Seeds // of the first reset
-	began  bool      // the games have been reset
+	agents  *Agents
+	tab     *limits.Tab
+	ctx     context.Context
+	seeds   vec.Seeds // of the first reset
+	began   bool      // the games have been reset
+	counted counted
 
 	shared  [][]byte                  // memory shared with the client
 	lent    map[unsafe.Pointer]uint32 // the slots in memory of this process, by address

@@ -149,12 +149,8 @@ func (b *Batch) create(h *checkpoint.Head, all []revived) (*Opponents, error) {
 		}
 	}
 	for k, g := range all {
-		for _, o := range g.Opponents {
-			known := &opponents.known[o.Number]
-			g.agents[o.Seat].Choice = vec.Choice{Agent: known.factory, Weight: 1, ID: o.Number}
-			if g.agents[o.Seat].Agent, err = vec.Recall(known.factory, o.Memory); err != nil {
-				return nil, badCheckpoint(k, fmt.Errorf("the opponent %.80q: %w", known.spec, err))
-			}
+		if err := opponents.recall(g.Game, g.agents); err != nil {
+			return nil, badCheckpoint(k, err)
 		}
 		for _, p := range g.Policy {
 			if g.policy[p.Seat], err = vec.Recall(policy, p.Memory); err != nil {
@@ -163,6 +159,18 @@ func (b *Batch) create(h *checkpoint.Head, all []revived) (*Opponents, error) {
 		}
 	}
 	return opponents, nil
+}
+
+// recall makes agents, by seat, those that play in a game.
+func (l *Opponents) recall(g *checkpoint.Game, agents []vec.Seated) (err error) {
+	for _, o := range g.Opponents {
+		known := &l.known[o.Number]
+		agents[o.Seat].Choice = vec.Choice{Agent: known.factory, Weight: 1, ID: o.Number}
+		if agents[o.Seat].Agent, err = vec.Recall(known.factory, o.Memory); err != nil {
+			return fmt.Errorf("the opponent %.80q: %w", known.spec, err)
+		}
+	}
+	return nil
 }
 
 // loadPolicy returns what makes the agents of a policy: that of the batch if it has this one, or one that it loads.

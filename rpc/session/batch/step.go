@@ -71,6 +71,7 @@ func (b *Batch) Replay(logs []vec.Log) error {
 	if err := b.Env.Replay(logs, b.Own.batch); err != nil {
 		return err
 	}
+	b.counted.illegal, _ = b.Env.Counted() // they were counted when they were played
 	if err := b.finish(b.Own); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"strings"
 	"sync"
+	"time"
 
 	"blockyard/rpc/wire"
 )
@@ -40,12 +41,14 @@ func (u *Use) add(v Use, sign int) {
 type Ledger struct {
 	Garbage
 	Requests, Replies *Pool
+	Totals            Totals
 
 	limits  Limits
 	holders []*Holder // of the tokens
 
-	mu   sync.Mutex
-	open Use
+	mu    sync.Mutex
+	open  Use
+	quiet time.Time // when the last session ended
 }
 
 // An Open is what clients have taken from the server and not given back: in all, and by token.
@@ -62,7 +65,7 @@ type TokenCount struct {
 
 // NewLedger returns a ledger in which nothing is open.
 func NewLedger(l Limits, tokens []Token) *Ledger {
-	ledger := &Ledger{limits: l}
+	ledger := &Ledger{limits: l, quiet: time.Now()}
 	ledger.Requests, ledger.Replies = newRequests(&l, &ledger.Garbage), newReplies(&l, &ledger.Garbage)
 	for _, t := range tokens {
 		ledger.holders = append(ledger.holders, &Holder{Token: t, sum: sha256.Sum256([]byte(t.Secret))})
@@ -81,6 +84,16 @@ func (l *Ledger) Open() Open {
 		}
 	}
 	return out
+}
+
+// Idle returns for how long there has been no session; 0 if there is one.
+func (l *Ledger) Idle() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open.Sessions > 0 {
+		return 0
+	}
+	return time.Since(l.quiet)
 }
 
 // A bound is a limit of what is counted.
@@ -176,6 +189,9 @@ func (t *Tab) Give(u Use) {
 	defer t.mu.Unlock()
 	t.add(t.holder, u, -1)
 	t.open.add(u, -1)
+	if u.Sessions > 0 && t.Ledger.open.Sessions == 0 {
+		t.quiet = time.Now()
+	}
 }
 
 // Memory returns the estimated bytes on the tab.

@@ -26,11 +26,12 @@ type Options struct {
 	Memory  int64                // bytes of records, in progress and finished
 	Largest int64                // bytes of one record
 	Players func(i int) []string // who sits where in game i's episode
+	To      func(*record.Record) // gets finished records, which are then not kept; nil for none. Workers call it
 }
 
-// A Recorder writes down episodes of some games and keeps the finished ones as lines of JSON until the client fetches
-// them. Its memory is bounded: if there is no room, the oldest finished records are dropped; if that is not enough, the
-// episode in progress is. It implements vec.Tracer.
+// A Recorder writes down episodes of some games. It passes the finished ones on, or keeps them as lines of JSON until
+// the client fetches them. Its memory is bounded: if there is no room, the oldest finished records are dropped; if that
+// is not enough, the episode in progress is. It implements vec.Tracer.
 type Recorder struct {
 	Options
 	stopped bool
@@ -129,6 +130,11 @@ func (r *Recorder) End(i int, last env.State) {
 		"env":     strconv.FormatUint(r.First+uint64(i), 10),
 		"episode": strconv.FormatUint(d.episode, 10),
 	}
+	if r.To != nil {
+		r.To(&d.rec)
+		r.release(0, &r.finished)
+		return
+	}
 	text := texts.Get().(*bytes.Buffer)
 	defer texts.Put(text)
 	text.Reset()
@@ -145,6 +151,17 @@ func (r *Recorder) End(i int, last env.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fresh = append(r.fresh, one)
+}
+
+// Cut ends all records in progress, as of games that were stopped in these positions. No game is being stepped, and the
+// caller has none traced any more.
+func (r *Recorder) Cut(position func(i int) env.State) {
+	for i, d := range r.running {
+		if d != nil {
+			r.End(i, position(i))
+		}
+	}
+	r.Settle()
 }
 
 // texts are buffers to write records to.

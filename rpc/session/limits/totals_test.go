@@ -1,4 +1,4 @@
-package server
+package limits
 
 import (
 	"testing"
@@ -13,9 +13,9 @@ func TestDurations(t *testing.T) {
 	for _, took := range []time.Duration{
 		-time.Second, 0, 1, 4096, 4097, 8192, time.Millisecond, time.Second, 1 << 34, 1<<34 + 1, time.Hour,
 	} {
-		var d durations
-		d.observe(took)
-		got := d.read()
+		var d Timings
+		d.Observe(took)
+		got := d.Read()
 		require.Equal(t, took, got.Sum)
 		want := len(got.Buckets) - 1
 		for k := want - 1; k >= 0 && took <= bounds.Bound(k); k-- {
@@ -25,5 +25,5 @@ func TestDurations(t *testing.T) {
 			require.Equal(t, k == want, n == 1, "%v in bucket %d", took, k)
 		}
 	}
-	require.Zero(t, testing.AllocsPerRun(100, func() { new(durations).observe(time.Second) }), "on the stack")
+	require.Zero(t, testing.AllocsPerRun(100, func() { new(Timings).Observe(time.Second) }), "on the stack")
 }

@@ -1,0 +1,76 @@
+package batch
+
+import (
+	"blockyard/datasets/record"
+	"blockyard/env/vec"
+	"blockyard/rpc/session/checkpoint"
+)
+
+// Reward returns the reward of a seat of game i in the last step.
+func (b *Batch) Reward(i, seat int) float32 { return b.now.batch.Reward[i*b.Config.Seats+seat] }
+
+// A Copy is a game of a batch with its opponents and its record in progress. It serves batches of this process that
+// were opened with the same options; others need a checkpoint.
+type Copy struct {
+	game  *checkpoint.Game
+	alone bool   // without its opponents
+	draft []byte // the record in progress
+}
+
+// Copy copies game i. If an opponent cannot be copied, as a program or an agent with a clock, another will play on.
+func (b *Batch) Copy(i int) (c *Copy, err error) {
+	c = &Copy{}
+	if c.game, err = b.save(i); err != nil {
+		c.alone, c.game = true, &checkpoint.Game{}
+		if c.game.Snapshot, err = b.Env.Snapshot(i, nil); err != nil {
+			return nil, err
+		}
+	}
+	c.draft, err = b.Recorder.AppendInProgress(nil, i)
+	return c, err
+}
+
+// Paste makes game i, which c was copied from in another batch, that of c.
+func (b *Batch) Paste(i int, c *Copy) error {
+	drafts, err := b.recordings(c.draft, []int{i})
+	if err != nil {
+		return err
+	}
+	if c.alone {
+		err = b.Env.Restore(i, c.game.Snapshot)
+	} else {
+		agents := make([]vec.Seated, b.Config.Seats)
+		if err = b.Opponents.recall(c.game, agents); err == nil {
+			err = b.Env.Resume(i, c.game.Snapshot, agents)
+		}
+	}
+	if err == nil && len(drafts) > 0 {
+		b.Recorder.Continue(drafts, b.Env.ContinueTrace)
+	}
+	return err
+}
+
+// toMemory is how many bytes the record in progress of a game takes at most that is recorded by RecordTo.
+const toMemory = 256 << 10
+
+// RecordTo records every episode of all games but those in progress, and calls write with each when it has ended. names
+// are those of who plays the driven seats, by seat.
+func (b *Batch) RecordTo(names []string, write func(*record.Record)) error {
+	list, most := make([]int, b.Config.Envs), int64(toMemory*b.Config.Envs)
+	for i := range list {
+		list[i] = i
+	}
+	err := b.Record(1, list, names, &most)
+	if err == nil {
+		b.Recorder.To = write
+	}
+	return err
+}
+
+// CutRecords ends the records of all episodes in progress, as of games that were stopped before their end.
+func (b *Batch) CutRecords() {
+	if b.Recorder != nil {
+		b.Recorder.Cut(b.Env.State)
+		b.Env.Trace(b.Recorder)
+	}
+}
