@@ -10,20 +10,20 @@ import (
 	"blockyard/datasets/program/capi"
 )
 
-// address is one that C might pass; as a variable, it is none that the compiler knows to be wrong.
-var address uintptr
+// at is an address that C might pass.
+func at(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
 
 // TestFaults: panics, and addresses at which there is nothing, are errors of the call; the next one works.
 func TestFaults(t *testing.T) {
 	table := capi.Table[int]{What: "counter", Most: 2}
 	n := table.Open(func() (int, error) { return 5, nil })
-	for _, address = range []uintptr{0, 8, 1 << 40} {
+	for _, address := range []uintptr{0, 8, ^uintptr(0) >> 1} {
 		err := table.Use(n, func(*int) error {
-			*(*byte)(unsafe.Add(unsafe.Pointer(nil), address)) = 1
+			*(*byte)(at(address)) = 1
 			return nil
 		})
 		require.ErrorContains(t, err, "the counter failed: runtime error: invalid memory address")
-		require.Error(t, capi.Write("text", unsafe.Add(unsafe.Pointer(nil), address), 5))
+		require.Error(t, capi.Write("text", at(address), 5))
 	}
 	require.NoError(t, table.Use(n, func(count *int) error {
 		*count++
