@@ -162,14 +162,14 @@ def build_library(root: Path, folder: Path, version: str) -> Path | None:
     if (cc := compiler(root)) is None:
         return None
     target = folder / LIBRARIES[run_go(root, "env", "GOOS").strip()]
-    partial = folder / f".{target.name}.{os.getpid()}"
-    flags = ["-trimpath", "-buildmode=c-shared", "-ldflags", f"-s -w -X main.version={version}", "-o", str(partial)]
-    try:
-        run_go(root, "build", *flags, "./rpc/library", CGO_ENABLED="1", CC=cc)
+    link = f"-s -w -X main.version={version}"
+    if target.suffix == ".dll":  # strip it whatever cgo says: its debug information names temporary folders
+        link += " -extldflags=-s"
+    flags = ["-trimpath", "-buildmode=c-shared", "-ldflags", link]
+    with tempfile.TemporaryDirectory(prefix=".library-", dir=folder) as made:
+        partial = Path(made) / target.name  # the linker writes the name into the library
+        run_go(root, "build", *flags, "-o", str(partial), "./rpc/library", CGO_ENABLED="1", CC=cc)
         partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
-        partial.with_suffix(".h").unlink(missing_ok=True)
     return target
 
 
