@@ -16,7 +16,8 @@ import (
 // its seed and its actions, never on which others are stepped or in which order.
 //
 // An environment is idle until it is sent, in flight until Recv returns it, and then idle again. While an
-// environment is in flight, its rows of the batch belong to the Stream. While any is, the only methods of Env that
+// environment is in flight, its rows of the batch belong to the Stream. One that Waits afterwards is sent once more when
+// it has been answered: the step goes on. While any is, the only methods of Env that
 // may be called are Each, State, Seat, Legal and the like, for idle environments, unless Settle was called before.
 //
 // A Stream is not safe for concurrent use. Its methods do not allocate.

@@ -189,7 +189,7 @@ func (b *Batch) SetOpponents(seats map[int][]Choice) (first int, err error) {
 		err = next.fit(first)
 	}
 	if err == nil {
-		err = b.Env.SetMixtures(next.mixtures)
+		err = b.Env.SetMixtures(next.mixtures, nil)
 	}
 	if err != nil {
 		b.tab.Back(before)

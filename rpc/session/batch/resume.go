@@ -49,7 +49,7 @@ func (b *Batch) Resume(list []int, head, games, drafts []byte) error {
 			return err
 		}
 	}
-	if err := b.Env.SetMixtures(opponents.mixtures); err != nil {
+	if err := b.Env.SetMixtures(opponents.mixtures, nil); err != nil {
 		return err
 	}
 	_ = b.tab.Add(opponents.memory - b.Opponents.memory - loaded) // less: loaded has all that is more
