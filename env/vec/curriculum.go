@@ -14,8 +14,11 @@ const MostOf = 1000
 // last episodes there, of the first driven seat against the best other seat; episodes that the step limit ended, and
 // those against another rung, do not count.
 type Curriculum struct {
-	Of       int     // episodes that count: the last so many on the rung, 1 … MostOf
-	Up, Down float64 // the share of them that was won, draws half, from which on it goes up, and below which it goes down
+	// Of is how many episodes count: the last so many on the rung, 1 … MostOf.
+	Of int `json:"of"`
+	// Up is the share of them that was won, draws half, from which on it goes up, and Down that below which it goes down.
+	Up   float64 `json:"up"`
+	Down float64 `json:"down"`
 }
 
 // A Place is where an environment stands in a Curriculum.

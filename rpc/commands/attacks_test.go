@@ -17,7 +17,7 @@ import (
 // not read.
 var attacks = map[string]func(*attacker){
 	"hello": func(a *attacker) {
-		a.send(20, "hello", map[string]any{"proto": []int{2, 0}, "client": strings.Repeat("x", 60_000)})
+		a.send(20, "hello", map[string]any{"proto": []int{3, 0}, "client": strings.Repeat("x", 60_000)})
 	},
 	"ping":          func(a *attacker) { a.send(100, "ping", make([]byte, 60_000)) },
 	"games":         func(a *attacker) { a.send(1000, "games") },

@@ -10,21 +10,35 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/env"
+	"blockyard/env/vec"
 	"blockyard/rpc/session/batch"
 	"blockyard/rpc/session/checkpoint"
 	"blockyard/rpc/session/memory"
 	"blockyard/rpc/wire"
 )
 
-// readMixtures reads what a client says about the seats that it does not play.
-func readMixtures(method string, seats map[int64]any) (map[int][]batch.Choice, error) {
-	out := map[int][]batch.Choice{}
+// curriculum is the option of that name of open and set_opponents.
+type curriculum struct {
+	Of   int64   `msgpack:"of"`
+	Up   float64 `msgpack:"up"`
+	Down float64 `msgpack:"down"`
+}
+
+// readSeats reads what a client says about the seats that it does not play.
+func readSeats(method string, seats map[int64]any, c *curriculum) (out batch.Seats, err error) {
+	out.Mixtures = map[int][]batch.Choice{}
+	if c != nil {
+		if c.Of < 1 || c.Of > vec.MostOf {
+			return out, badParams("%s: curriculum: of is %d, want 1 to %d", method, c.Of, vec.MostOf)
+		}
+		out.Curriculum = &vec.Curriculum{Of: int(c.Of), Up: c.Up, Down: c.Down}
+	}
 	for _, seat := range slices.Sorted(maps.Keys(seats)) {
 		mixture, err := readMixture(fmt.Sprintf("%s: opponents[%d]", method, seat), seats[seat])
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		out[int(seat)] = mixture
+		out.Mixtures[int(seat)] = mixture
 	}
 	return out, nil
 }
@@ -81,10 +95,16 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 	if err := f.Options(1, &opponents); err != nil {
 		return err
 	}
+	var o struct {
+		Curriculum *curriculum `msgpack:"curriculum"`
+	}
+	if err := f.Options(2, &o); err != nil {
+		return err
+	}
 	if len(opponents) == 0 {
 		return badParams("set_opponents: no seat is named, want at least one")
 	}
-	seats, err := readMixtures("set_opponents", opponents)
+	seats, err := readSeats("set_opponents", opponents, o.Curriculum)
 	if err != nil {
 		return err
 	}
@@ -182,6 +202,9 @@ func (s *session) rollout(f *wire.Frame, h *handle) error {
 	}
 	if err := h.Awake("rollout"); err != nil {
 		return err
+	}
+	if h.Asks() {
+		return badParams("rollout: the server cannot ask the client, who is an opponent: call step")
 	}
 	p, err := h.SetPolicy(o.Policy)
 	if err != nil {

@@ -66,7 +66,7 @@ type Options struct {
 	Log    bool
 	First  uint64
 	Seeds  vec.Seeds
-	Seats  map[int][]Choice // the opponents of the seats that the client does not play
+	Seats  Seats
 }
 
 // slabStart is the offset of the slab in a batch's memory; the head of the response ends there.
@@ -83,7 +83,7 @@ func New(g *env.Game, c vec.Config, o Options, agents *Agents, tab *limits.Tab) 
 	if b.Opponents, err = newOpponents(b, &c, o.Seats); err != nil {
 		return nil, err
 	}
-	c.Mixtures = b.Opponents.mixtures
+	c.Mixtures, c.Curriculum = b.Opponents.mixtures, b.Opponents.curriculum
 	if o.Log {
 		if err := b.Opponents.repeatable("open"); err != nil {
 			return nil, err
