@@ -125,6 +125,7 @@ func TestAskedSeats(t *testing.T) {
 		require.Positive(t, total)
 		require.Equal(t, e.Tallies(nil, false), f.Tallies(nil, false))
 		require.Equal(t, theirs.ended, ours.ended)
+		require.Equal(t, positions(t, e), positions(t, f))
 	})
 }
 

@@ -255,16 +255,13 @@ func (e *Env) askOthers(w *worker, i int, set env.Seats, moves *env.Moves) error
 	s, sl := e.states[i], &e.slots[i]
 	for ; set != 0; set = set.Rest() {
 		seat := set.First()
+		draws := sl.next()
 		if sl.callers.Has(seat) && w.log == nil {
 			moves[seat] = sl.answers[seat] // it is legal
 			w.note(moves[seat])
 			continue
 		}
 		a, logged, err := e.loggedMove(w, i, seat)
-		draws := uint64(0)
-		if !sl.callers.Has(seat) {
-			draws = sl.next()
-		}
 		if !logged && err == nil {
 			env.View(w.view, s, seat, draws)
 			a, err = e.agents[i*e.c.Seats+seat].Act(e.c.Context, w.view, seat)

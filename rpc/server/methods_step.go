@@ -142,8 +142,8 @@ func (h *handle) mask(b []byte) ([]bool, error) {
 
 // askedSeats lists the seats that act and that the client plays as an opponent, with what they see.
 func (s *session) askedSeats(f *wire.Frame, h *handle) error {
-	list, err := h.begunGames(f)
-	if err != nil {
+	list := h.selected(f, 1, "games", true)
+	if err := f.Err(); err != nil {
 		return err
 	}
 	a, err := h.Asked(list, s.srv.ledger.Room())
@@ -151,6 +151,9 @@ func (s *session) askedSeats(f *wire.Frame, h *handle) error {
 		return err
 	}
 	if err := s.reserve(len(a.Games)*h.AskedLen() + 4*len(a.Waiting)); err != nil {
+		return err
+	}
+	if err := a.Observe(); err != nil {
 		return err
 	}
 	return s.reply(f.ID, wire.Fields{"all", a.All, "games", memory.Bytes(a.Games), "seats", a.Seats,

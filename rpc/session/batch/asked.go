@@ -1,9 +1,6 @@
 package batch
 
 import (
-	"cmp"
-	"slices"
-
 	"blockyard/env"
 	"blockyard/env/vec"
 )
@@ -20,48 +17,62 @@ type Asked struct {
 
 	All     int      // how many seats are asked
 	Waiting []uint32 // the games that wait for their answers, although no driven seat acts
+
+	b *Batch
 }
 
-// Asked returns the asked seats of the games in list, as many as fit into room bytes.
+// Asked returns the asked seats of the games in list, as many as fit into room bytes, without what they see.
 func (b *Batch) Asked(list []int, room int) (*Asked, error) {
-	type row struct {
-		game, seat int
-		opponent   uint16
+	a, places := &Asked{b: b}, make([]int, len(b.Opponents.known)+1) // of each opponent's first seat
+	each := func(do func(i, seat int, opponent uint16)) {
+		for _, i := range list {
+			for set := b.Env.Asked(i); set != 0; set = set.Rest() {
+				do(i, set.First(), b.Env.Opponent(i, set.First()))
+			}
+		}
 	}
-	a, rows := &Asked{}, []row{}
+	each(func(_, _ int, opponent uint16) { places[opponent+1]++ })
+	for k := 1; k < len(places); k++ {
+		places[k] += places[k-1]
+	}
 	for _, i := range list {
 		if b.Env.Waits(i) {
 			a.Waiting = append(a.Waiting, uint32(i))
 		}
-		for set := b.Env.Asked(i); set != 0; set = set.Rest() {
-			rows = append(rows, row{i, set.First(), b.Env.Opponent(i, set.First())})
-		}
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.opponent, b.opponent) })
+	a.All = places[len(places)-1]
+	n := min(a.All, (room-4*len(a.Waiting))/b.AskedLen())
+	if n < 1 && a.All > 0 {
+		return nil, b.tab.Fits(b.AskedLen() + 4*len(a.Waiting))
+	}
+	a.Games, a.Seats, a.Opponents = make([]uint32, n), make([]uint8, n), make([]uint16, n)
+	each(func(i, seat int, opponent uint16) {
+		k := places[opponent]
+		if places[opponent]++; k < n {
+			a.Games[k], a.Seats[k], a.Opponents[k] = uint32(i), uint8(seat), opponent
+		}
+	})
+	return a, nil
+}
+
+// Observe writes what the seats see, on all cores.
+func (a *Asked) Observe() error {
+	b, n := a.b, len(a.Games)
 	width, extra, mask := b.Game.Planes.Len(), b.Game.Globals(), b.Game.MaskLen()
-	a.All = len(rows)
-	if n := (room - 4*len(a.Waiting)) / b.AskedLen(); n < len(rows) {
-		if n < 1 {
-			return nil, b.tab.Fits(b.AskedLen() + 4*len(a.Waiting))
-		}
-		rows = rows[:n]
-	}
-	n := len(rows)
 	a.Planes, a.Globals, a.Mask = make([]uint8, n*width), make([]float32, n*extra), make([]uint8, n*mask)
-	for _, r := range rows {
-		a.Games, a.Seats = append(a.Games, uint32(r.game)), append(a.Seats, uint8(r.seat))
-		a.Opponents = append(a.Opponents, r.opponent)
+	if n == 0 {
+		return nil
 	}
-	first, next := make([]int32, b.Config.Envs), make([]int32, n) // 1 + index of a game's rows, a chain
-	for k := range a.Games {
-		first[a.Games[k]], next[k] = int32(k+1), first[a.Games[k]]
+	first, next := make([]int32, b.Config.Envs), make([]int32, n) // 1 + index of a game's seats, which are a chain
+	for k, i := range a.Games {
+		first[i], next[k] = int32(k+1), first[i]
 	}
 	legal := make([][]env.Action, b.Config.Workers)
-	return a, b.Env.Each(func(worker, i int) {
+	return b.Env.Each(func(worker, i int) {
 		for at := first[i]; at > 0; at = next[at-1] {
-			k, s := int(at-1), b.Env.State(i)
-			s.Observe(int(a.Seats[k]), a.Planes[k*width:(k+1)*width], a.Globals[k*extra:(k+1)*extra])
-			legal[worker] = s.Legal(int(a.Seats[k]), legal[worker][:0])
+			k, s, seat := int(at-1), b.Env.State(i), int(a.Seats[at-1])
+			s.Observe(seat, a.Planes[k*width:(k+1)*width], a.Globals[k*extra:(k+1)*extra])
+			legal[worker] = s.Legal(seat, legal[worker][:0])
 			for _, action := range legal[worker] {
 				a.Mask[k*mask+int(action>>3)] |= 1 << (action & 7)
 			}
