@@ -124,6 +124,7 @@ func (e *Env) goOn(w *worker, i int, j *job) error {
 	was := sl.stage
 	switch sl.stage = stepped; {
 	case was == moved:
+		sl.seats = sl.rows // which they keep if the game is over
 		return e.finish(w, i, j, &sl.before)
 	case was != placed && sl.over: // no driven seat could act
 		sl.episode++

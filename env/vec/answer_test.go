@@ -75,7 +75,7 @@ func askedTwins(t *testing.T, do func(t *testing.T, g *env.Game, agents, asked v
 		others []int
 	}{
 		{toy.Pick, 2, []int{1}}, {toy.Turns, 3, []int{0}}, {toy.Turns, 3, []int{1, 2}}, {blockbattle.Game, 2, []int{1}},
-		{tetrisduel.Game, 2, []int{0}}, {blocking.Game, 3, []int{0, 2}}, {blocking.Game, 4, []int{0, 2, 3}},
+		{tetrisduel.Game, 2, []int{0}}, {blocking.Game, 3, []int{0, 2}}, {blocking.Game, 4, []int{0, 2, 3}}, {blocking.Game, 4, []int{1, 3}},
 	} {
 		for _, rows := range []vec.RowForm{vec.SeatRows, vec.ActingRows} {
 			for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {

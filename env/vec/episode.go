@@ -26,6 +26,7 @@ type slot struct {
 	asked   env.Seats           // of these, those that act now and have no answer
 	answers env.Moves           // of the others that act now
 	before  [env.MaxSeats]int   // scores before the step in which answers are waited for
+	rows    [env.MaxSeats]uint8 // the seats of its rows
 	seats   [env.MaxSeats]uint8 // the seat of each row, NoSeat for none
 }
 
@@ -143,7 +144,7 @@ func (e *Env) step(w *worker, i int, j *job) error {
 			return err
 		}
 		if e.waits(sl) {
-			sl.stage, sl.before = moved, w.before
+			sl.stage, sl.before, sl.rows = moved, w.before, sl.seats
 			return e.pause(w, i, j)
 		}
 	}

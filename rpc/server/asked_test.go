@@ -155,6 +155,39 @@ func TestClientAsOpponentOfAStream(t *testing.T) {
 	}
 }
 
+// A checkpoint with a client as opponent goes on in games that were opened without one.
+func TestClientAsOpponentGoesOnElsewhere(t *testing.T) {
+	p := start(t, nil)
+	options := map[string]any{"num_envs": 6, "autoreset": "SameStep", "opponents": map[int]any{1: mixed("last", 1, "client:first", 1)}}
+	a, err := dial(t, p.unix).Open("toy:pick", options)
+	require.NoError(t, err)
+	options["opponents"] = map[int]any{1: "first"}
+	b, err := dial(t, p.unix).Open("toy:pick", options)
+	require.NoError(t, err)
+	for _, g := range []*client.Games{a, b} {
+		require.NoError(t, g.CallSlab("reset"))
+		goOn(t, g)
+	}
+	head, all := parts{a}.checkpoint(t)
+	parts{b}.resume(t, head, all)
+	parts{a}.resume(t, head, all)
+	var c chooser
+	actions := make([]byte, 2*a.Rows)
+	for range 30 {
+		goOn(t, a)
+		goOn(t, b)
+		require.Equal(t, a.Slab, b.Slab)
+		c.choose(a.Field("mask"), a.Rows, actions)
+		require.NoError(t, a.Step(actions))
+		require.NoError(t, b.Step(actions))
+	}
+	var left, right tally
+	require.NoError(t, a.Call("opponent_stats", &left))
+	require.NoError(t, b.Call("opponent_stats", &right))
+	require.Equal(t, 2, right.Count)
+	require.Equal(t, left, right)
+}
+
 func TestClientAsOpponentRefused(t *testing.T) {
 	g := opened(t, "toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]any{1: "client:me"}})
 	var none askedFor

@@ -116,7 +116,7 @@ func (l *Opponents) load(spec string, own bool) (int, error) {
 	if !ok && len(l.known) == checkpoint.MostOpponents {
 		return 0, wire.Exceeds("opponents of a handle", checkpoint.MostOpponents, checkpoint.MostOpponents+1, "")
 	}
-	if name, asked := strings.CutPrefix(spec, Client); asked {
+	if name, asked := strings.CutPrefix(spec, Client); asked && !ok {
 		if !Printable(name) {
 			return 0, badParams("its name is %.40q, want 1 to %d bytes of text", name, MostName)
 		}
@@ -326,7 +326,8 @@ func (b *Batch) revive(head *checkpoint.Head) (l *Opponents, more int64) {
 		mixtures: make([]vec.Mixture, head.Seats), curriculum: head.Curriculum, memory: old.search, search: old.search,
 		workers: old.workers, agents: old.agents}
 	for id, spec := range head.Opponents {
-		l.known[id].spec, l.numbers[spec] = spec, id
+		l.known[id] = opponent{spec: spec, asked: strings.HasPrefix(spec, Client)}
+		l.numbers[spec] = id
 		if at, ok := old.numbers[spec]; ok {
 			l.known[id] = old.known[at]
 			l.memory += l.known[id].memory + entryMemory(spec)

@@ -13,7 +13,7 @@ from ..errors import CheckpointError
 
 MAGIC = b"BLOCKYARD CHECKPOINT\n"
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, struct.error)  # what reading forged bytes raises
-VERSION = 2
+VERSION = 3
 _SUM = 32  # bytes of a SHA-256
 _GAME = b"BYC"  # begins the bytes of a game; its length follows at 4
 _LEAST = 12  # bytes of a game
@@ -21,9 +21,8 @@ _WEIGHTS = "weights:"  # begins the name of a part with weights
 # What the values of JSON must be: a type (int is a count), or a list of such values, or a dict by key, which may have
 # other keys too.
 _HEADER = {"game": str, "first": int, "package": str}
-_CLIENT = {"afterstate_calls": int, "actions": int, "illegal": int, "opponents": [str], "opponent_stats": [[int]]}
-_TABLES = {"live": list, "names": [str], "opponents": [{"opponents": [str], "opponent_stats": [[int]]}]}
-_HEADER_1 = {"parts": [{"head": str, "games": int, "bytes": int}], "weights": dict, "client": list}
+_COUNTS = {"afterstate_calls": int, "actions": int, "illegal": int}
+_CLIENT = _COUNTS | {"opponents": [str], "opponent_stats": [[int]], "policies": [str]}
 
 
 @dataclass
@@ -42,7 +41,6 @@ class Checkpoint:
     SHA-256 of everything before. A part is the length of its name (``u1``), its name, the length of its data (``<u4``)
     and its data, as within the games of the method ``checkpoint`` in ``rpc/PROTOCOL.md``. The parts are, in this order:
     ``head`` and a ``game`` for each of its games, for each of :attr:`parts`; ``weights:NAME``; ``client`` (JSON).
-    Version 1 is read too.
     """
 
     game: str  # with its variant
@@ -89,13 +87,12 @@ class Checkpoint:
     @classmethod
     def _read(cls, header: dict[str, Any], rest: bytes) -> Checkpoint:
         out = cls(**_checked(_HEADER, {name: header[name] for name in _HEADER}))
-        client = _read_1(out, header, rest) if header["version"] == 1 else out._take(rest)
-        out.client = [_client(one) for one in _checked(list, client)]
+        out.client = [_client(one) for one in _checked(list, out._take(rest))]
         if not out.parts or not out.client:
             raise ValueError("no games")
         counts = {len(json.loads(part.head)["opponents"]) for part in out.parts}
         for one in out.client:
-            if "tables" not in one and counts != {len(one["opponents"])}:  # each table has opponents of its own
+            if counts != {len(one["opponents"])}:
                 raise ValueError("names for another number of opponents")
         return out
 
@@ -133,23 +130,6 @@ def _parts(data: bytes) -> Iterator[tuple[str, bytes]]:
         yield name.decode(), data[at - length : at]
 
 
-def _read_1(out: Checkpoint, header: dict[str, Any], data: bytes) -> object:
-    """Take the games and weights of version 1, whose header has their lengths; return what the client keeps."""
-    at = 0
-    for part in _checked(_HEADER_1, header)["parts"]:
-        games = split_games(data[at : at + part["bytes"]])
-        if len(games) != part["games"]:
-            raise ValueError(f"{len(games)} games, want {part['games']}")
-        out.parts.append(Part(part["head"].encode(), games))
-        at += part["bytes"]
-    for name, length in header["weights"].items():
-        out.weights[name] = data[at : at + _checked(int, length)]
-        at += length
-    if at != len(data):
-        raise ValueError(f"{len(data)} bytes, want {at}")
-    return header["client"]
-
-
 def _checked(shape: Any, value: Any) -> Any:
     """Return a value that must have this shape, see :data:`_HEADER`; raise LookupError, TypeError or ValueError."""
     kind, found = shape if isinstance(shape, type) else type(shape), type(value)
@@ -165,12 +145,11 @@ def _checked(shape: Any, value: Any) -> Any:
 
 
 def _client(one: dict[str, Any]) -> dict[str, Any]:
-    """Return what the client keeps, checked; with ``tables`` in games against policies."""
-    shape: dict[str, Any] = _CLIENT | ({"tables": _TABLES} if "tables" in one else {})
-    names, stats = _checked(shape, one)["opponents"], one["opponent_stats"]
+    """Return what the client keeps, checked."""
+    names, stats = _checked(_CLIENT, one)["opponents"], one["opponent_stats"]
     if len(stats) != len(names) or any(len(counts) != 4 for counts in stats):
         raise ValueError(f"{len(stats)} results against {len(names)} opponents")
-    return {key: one[key] for key in shape}
+    return {key: one[key] for key in _CLIENT}
 
 
 def _header(body: bytes) -> tuple[dict[str, Any], bytes]:
@@ -182,10 +161,10 @@ def _header(body: bytes) -> tuple[dict[str, Any], bytes]:
     except ValueError:  # damaged: the checksum tells
         header = None
     version = header.get("version") if isinstance(header, dict) else None
-    if isinstance(version, int) and version not in (1, VERSION):
+    if isinstance(version, int) and version != VERSION:
         raise CheckpointError(
             f"checkpoint: it has version {version} of the format, written by blockyard {header.get('package')!s:.20}; "
-            f"this package reads versions 1 and {VERSION}: install the package that wrote it"
+            f"this package reads version {VERSION}: install the package that wrote it"
         )
     return header if isinstance(header, dict) else {}, body[end:]
 

@@ -15,7 +15,6 @@ from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
 from .engine import Engine
 from .opponents import OpponentSeats
-from .policies import PolicyGames
 
 _PACKAGE = (Path(__file__).parents[1] / "VERSION").read_text(encoding="ascii").strip()
 
@@ -27,11 +26,8 @@ def save(engines: Sequence[Engine]) -> Checkpoint:
         assert engine.batch.current is not None  # or it raises NeedsResetError
         illegal, games = engine.batch.illegal, engine.opponents
         own = {"afterstate_calls": engine.afterstate_calls, "actions": illegal.actions, "illegal": illegal.illegal}
-        if isinstance(games, PolicyGames):
-            out.client.append(own | _save_tables(games, out))
-        else:
-            _save_games(engine.transport, out)
-            out.client.append(own | games.saved())
+        _save_games(engine.transport, out)
+        out.client.append(own | games.saved())
     _check_heads(out)
     return out
 
@@ -41,10 +37,9 @@ def resume(engines: Sequence[Engine], data: Checkpoint) -> None:
 
     Raise CheckpointError if they do not fit.
     """
-    played = [len(own["tables"]["live"]) if "tables" in own else 0 for own in data.client]
     for name, have, want in (
         ("game", data.game, engines[0].spec.name),
-        ("num_envs", sum(played) or data.games, sum(engine.batch.num_games for engine in engines)),
+        ("num_envs", data.games, sum(engine.batch.num_games for engine in engines)),
         ("first", data.first, engines[0].options.first),
     ):
         if have != want:
@@ -54,15 +49,9 @@ def resume(engines: Sequence[Engine], data: Checkpoint) -> None:
     _check_heads(data)
     left = [(part.head, game) for part in data.parts for game in part.games]
     for engine, own in zip(engines, _per_env(data.client, len(engines)), strict=True):
-        memory, opponents = engine.next_memory(), engine.opponents
-        if isinstance(opponents, PolicyGames):
-            _load_tables(opponents, data, left, own)
-            opponents.write(memory)
-        elif "tables" in own:
-            who = ", ".join(own["tables"]["names"])
-            raise CheckpointError(f"opponents: create the environment with those of the checkpoint: {who:.200}")
-        else:
-            _load_games(engine.transport, memory, opponents, data, left, own)
+        memory = engine.next_memory()
+        _load_games(engine.transport, memory, engine.opponents, data, left, own)
+        engine.batch.rungs = engine.opponents.rungs
         engine.afterstate_calls = own["afterstate_calls"]
         engine.batch.illegal.actions, engine.batch.illegal.illegal = own["actions"], own["illegal"]
         engine.resume(memory)
@@ -71,7 +60,6 @@ def resume(engines: Sequence[Engine], data: Checkpoint) -> None:
 
 def _save_games(transport: SocketTransport, out: Checkpoint) -> None:
     for part in transport.parts:
-        part.client.require("checkpoint", "checkpoint()")
         saved = Part(b"", [])
         for page in part.pages("checkpoint", np.arange(part.handle.games, dtype="<u4")):
             saved.head = page["head"]
@@ -95,11 +83,15 @@ def _load_games(
     Each game comes with what the server says of it and others.
     """
     head = left[0][0]
-    facts = json.loads(head)
+    try:
+        facts = json.loads(head)
+        opponents.check(own, facts)
+        files = _files(data, facts)
+    except MALFORMED as error:
+        raise CheckpointError(f"checkpoint: its opponents are malformed: {error!r:.200}") from None
     try:
         for part, place in zip(transport.parts, transport.places(memory), strict=True):
-            part.client.require("checkpoint", "restore_checkpoint()")
-            part.upload(opponents.user, data.game, _files(data, facts))
+            part.upload(opponents.user, data.game, files)
             _send(part, place, head, [game for _, game in left[: part.handle.games]])
             del left[: part.handle.games]
     except BaseException:
@@ -108,35 +100,9 @@ def _load_games(
     opponents.resume(own, facts)
 
 
-def _save_tables(games: PolicyGames, out: Checkpoint) -> dict[str, Any]:
-    """Add the games of all tables, and return what the client keeps."""
-    saved = []
-    for table in games.seating.tables:
-        _save_games(table.transport, out)
-        saved.append(table.opponents.saved())
-    counts = {str(number): counts.tolist() for number, counts in games.counts.items()}
-    return saved[0] | {"tables": games.seating.saved() | {"opponents": saved, "counts": counts}}
-
-
-def _load_tables(games: PolicyGames, data: Checkpoint, left: list[tuple[bytes, bytes]], own: dict[str, Any]) -> None:
-    """Continue the games of all tables."""
-    saved = own.get("tables")
-    if saved is None:
-        raise CheckpointError("the checkpoint was saved without policies as opponents: create the environment without")
-    try:
-        for table, mine in zip(games.seating.resume(saved), saved["opponents"], strict=True):
-            _load_games(table.transport, table.memory.reuse(), table.opponents, data, left, mine)
-            games.seating.number(table)
-        games.counts = {int(number): np.array(counts, np.int64) for number, counts in saved["counts"].items()}
-    except BlockyardError:
-        raise
-    except MALFORMED as error:
-        raise CheckpointError(f"checkpoint: its games against policies are malformed: {error!r:.200}") from None
-
-
 def _check_heads(data: Checkpoint) -> None:
-    """Refuse environments of which the server says different things; tables may have other opponents each."""
-    if len({part.head for part in data.parts}) > 1 and not any("tables" in own for own in data.client):
+    """Refuse environments of which the server says different things."""
+    if len({part.head for part in data.parts}) > 1:
         raise CheckpointError(
             "the environments have different opponents or rollout policies: save each by its own checkpoint()"
         )
@@ -164,8 +130,6 @@ def _per_env(client: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
     """Return what each of count environments is to keep, if another number of them was saved."""
     if len(client) == count:
         return client
-    if any("tables" in one for one in client):
-        raise CheckpointError(f"its opponents are policies: restore it into {len(client)} environments, as saved")
     calls = {one["afterstate_calls"] for one in client}
     if len(calls) != 1:
         raise CheckpointError(
@@ -180,6 +144,7 @@ def _per_env(client: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
         "illegal": sum(one["illegal"] for one in client),
         "opponents": names,
         "opponent_stats": total.tolist(),
+        "policies": sorted({name for one in client for name in one["policies"]}),
     }
     none = first | {"actions": 0, "illegal": 0, "opponent_stats": (0 * total).tolist()}
     return [first, *([none] * (count - 1))]
