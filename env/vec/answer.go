@@ -38,8 +38,9 @@ func (e *Env) Asked(i int) env.Seats {
 // environments is not possible then: the next Step goes on where answers are waited for, and nowhere else.
 func (e *Env) Waits(i int) bool { return e.slots[i].stage != stepped }
 
-// Answer takes the actions of asked seats, which the next Step plays. It returns an error and takes none if a seat is not
-// asked or answered twice, and an *EnvError if an action is neither legal nor None; its Row is then the index of the answer.
+// Answer takes the actions of asked seats, which the next Step plays. It returns an error and takes none if a seat is
+// not asked or answered twice, and an *EnvError if an action is neither legal nor None; its Row is then the index of
+// the answer.
 func (e *Env) Answer(answers []Answer) error {
 	if e.broken != nil {
 		return e.broken

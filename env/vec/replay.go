@@ -8,9 +8,9 @@ import (
 	"blockyard/env"
 )
 
-// MovesLen is the width of Batch.Moves: the number of moves that opponents made in a step, and the first
-// MovesLen-1 of them in the order in which they were made; zeros follow. It has room for what three opponents have left
-// to play in a game of Blocking after the driven seat is out: 21 pieces each.
+// MovesLen is the width of Batch.Moves: the number of moves that opponents made in a step, and the first MovesLen-1 of
+// them in the order in which they were made; zeros follow. It has room for what three opponents have left to play in a
+// game of Blocking after the driven seat is out: 21 pieces each.
 const MovesLen = 64
 
 // A Log records steps of one environment. After Resume with the snapshot from before them, in any process, Replay plays
@@ -34,8 +34,8 @@ var ErrLog = errors.New("the log does not fit the environment")
 // of a step that Batch.Moves had no room for; all other moves, and those of asked seats, are those of the Log.
 //
 // It returns an error that wraps ErrLog and changes nothing if a Log has a wrong length or names no environment, or
-// one that another Log names, that was never reset or that waits for answers. If steps do not fit the environment, it returns such an error
-// too, but environments are then half replayed, and only a Reset of all of them is possible.
+// one that another Log names, that was never reset or that waits for answers. If steps do not fit the environment, it
+// returns such an error too, but environments are then half replayed, and only a Reset of all of them is possible.
 func (e *Env) Replay(logs []Log, out *Batch) error {
 	if e.broken != nil {
 		return e.broken

@@ -599,3 +599,16 @@ def test_a_policy_costs_one_handle(server: Server):
             for _ in range(60):
                 env.step(env.action_masks.argmax(1))
             assert client.stats()["session"]["handles"] == before + 1
+
+
+def test_records_have_the_hash_of_the_weights(server: Server, tmp_path):
+    path, digest = tmp_path / "games.jsonl", "ab" * 32
+    mine = blockyard.policies.named("mine", last, sha256=digest)
+    with blockyard.make_vec(GAME, 4, opponents=mine, address=server.unix, record={"path": path, "every": 1}) as env:
+        env.reset()
+        for _ in range(60):
+            env.step(env.action_masks.argmax(1))
+        assert env.opponent_specs == ("mine",)
+        env.stop_recording()
+    names = {tuple(json.loads(line)["agents"]) for line in path.read_text().splitlines()}
+    assert names == {("policy", f"mine@sha256:{digest}")}

@@ -1,9 +1,25 @@
 package batch
 
 import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
 	"blockyard/env"
 	"blockyard/env/vec"
 )
+
+// Client begins the spec of an opponent whom the client itself plays, when it is asked: the rest is its name, which
+// records and those who watch show.
+const Client = "client:"
+
+// MostName is the most bytes of a player's name.
+const MostName = 200
+
+// Printable reports whether name may be that of a player.
+func Printable(name string) bool {
+	return name != "" && len(name) <= MostName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+}
 
 // Asked are the seats of some games that act now and that the client plays as an opponent, in the order of their
 // opponents' numbers, and what they see. As many as fit into a response are there, the first ones.

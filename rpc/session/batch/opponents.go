@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"blockyard/env"
 	"blockyard/env/vec"
@@ -28,10 +26,6 @@ type Opponents struct {
 	workers    int             // how many choose at the same time
 	agents     int             // of all games together
 }
-
-// Client begins the spec of an opponent whom the client itself plays, when it is asked: the rest is its name, which
-// records and those who watch show.
-const Client = "client:"
 
 type opponent struct {
 	spec    string
@@ -154,14 +148,6 @@ func (l *Opponents) add(o opponent) int {
 	l.numbers[o.spec] = len(l.known)
 	l.known = append(l.known, o)
 	return len(l.known) - 1
-}
-
-// MostName is the most bytes of a player's name.
-const MostName = 200
-
-// Printable reports whether name may be that of a player.
-func Printable(name string) bool {
-	return name != "" && len(name) <= MostName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // entryMemory is the estimated size of an opponent that is known but not loaded.

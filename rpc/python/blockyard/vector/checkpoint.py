@@ -87,6 +87,8 @@ def _load_games(
         facts = json.loads(head)
         opponents.check(own, facts)
         files = _files(data, facts)
+    except CheckpointError:
+        raise
     except MALFORMED as error:
         raise CheckpointError(f"checkpoint: its opponents are malformed: {error!r:.200}") from None
     try:
