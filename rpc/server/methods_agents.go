@@ -24,21 +24,25 @@ type curriculum struct {
 	Down float64 `msgpack:"down"`
 }
 
-// readSeats reads what a client says about the seats that it does not play.
-func readSeats(method string, seats map[int64]any, c *curriculum) (out batch.Seats, err error) {
-	out.Mixtures = map[int][]batch.Choice{}
-	if c != nil {
-		if c.Of < 1 || c.Of > vec.MostOf {
-			return out, badParams("%s: curriculum: of is %d, want 1 to %d", method, c.Of, vec.MostOf)
-		}
-		out.Curriculum = &vec.Curriculum{Of: int(c.Of), Up: c.Up, Down: c.Down}
+func (c *curriculum) read(method string) (*vec.Curriculum, error) {
+	switch {
+	case c == nil:
+		return nil, nil
+	case c.Of < 1 || c.Of > vec.MostOf:
+		return nil, badParams("%s: curriculum: of is %d, want 1 to %d", method, c.Of, vec.MostOf)
 	}
+	return &vec.Curriculum{Of: int(c.Of), Up: c.Up, Down: c.Down}, nil
+}
+
+// readMixtures reads what a client says about the seats that it does not drive.
+func readMixtures(method string, seats map[int64]any) (map[int][]batch.Choice, error) {
+	out := map[int][]batch.Choice{}
 	for _, seat := range slices.Sorted(maps.Keys(seats)) {
 		mixture, err := readMixture(fmt.Sprintf("%s: opponents[%d]", method, seat), seats[seat])
 		if err != nil {
-			return out, err
+			return nil, err
 		}
-		out.Mixtures[int(seat)] = mixture
+		out[int(seat)] = mixture
 	}
 	return out, nil
 }
@@ -104,11 +108,15 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 	if len(opponents) == 0 {
 		return badParams("set_opponents: no seat is named, want at least one")
 	}
-	seats, err := readSeats("set_opponents", opponents, o.Curriculum)
+	seats, err := readMixtures("set_opponents", opponents)
 	if err != nil {
 		return err
 	}
-	first, err := h.SetOpponents(seats)
+	rungs, err := o.Curriculum.read("set_opponents")
+	if err != nil {
+		return err
+	}
+	first, err := h.SetOpponents(seats, rungs)
 	if err != nil {
 		return err
 	}

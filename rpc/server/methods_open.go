@@ -55,7 +55,10 @@ func (s *session) open(f *wire.Frame, g *env.Game) error {
 			return err
 		}
 	}
-	if what.Seats, err = readSeats("open", o.Opponents, o.Curriculum); err != nil {
+	if what.Seats, err = readMixtures("open", o.Opponents); err != nil {
+		return err
+	}
+	if what.Curriculum, err = o.Curriculum.read("open"); err != nil {
 		return err
 	}
 	c.Workers, c.Context = s.srv.c.Workers, s.ctx

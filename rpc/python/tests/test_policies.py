@@ -328,6 +328,34 @@ def test_a_pool(server: Server):
         assert pool.opponent_specs == env.opponent_specs
 
 
+def test_a_pool_whose_policy_fails(server: Server):
+    """It says so, and goes on after a reset."""
+    calls = []
+
+    def fails(obs, mask):
+        calls.append(len(mask))
+        if len(calls) == 5:
+            raise KeyError("mine")
+        return mask.argmax(1)
+
+    for game in (GAME, "TetrisDuel-v0"):
+        calls.clear()
+        with blockyard.BlockPool(game, 4, 2, seed=1, opponents={1: fails}, address=server.unix) as pool:
+            pool.async_reset()
+
+            def play(steps):
+                for _ in range(steps):
+                    batch = pool.recv()
+                    pool.send(batch.action_masks.argmax(1), batch.env_ids)
+
+            with pytest.raises(KeyError, match="mine"):
+                play(20)
+            while pool._receiver.flying:  # what was sent before
+                pool.recv()
+            pool.async_reset()
+            play(20)
+
+
 def test_a_pool_that_began_without(server: Server):
     with blockyard.BlockPool(GAME, 6, 2, seed=3, address=server.unix) as pool:
         pool.async_reset()

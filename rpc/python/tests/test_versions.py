@@ -38,7 +38,7 @@ def answering(path, answer):
 def test_other_protocols_are_refused(tmp_path, older, theirs):
     """Whichever side refuses, the error says which of them is older."""
     says = rf"this client speaks protocol 3\.\d, the server at .* {theirs[0]}\.{theirs[1]}: the {older} is older"
-    refusal = {"code": 102, "msg": "no", "data": {"proto": theirs}}
+    refusal = {"code": 102, "name": "version", "msg": "no", "data": {"proto": theirs}}
     hello = {"proto": theirs, "server": "blockyard 9", "features": [], "limits": {}}
     for k, answer in enumerate(([1, 1, refusal, None], [1, 1, None, hello])):
         with answering(tmp_path / str(k), msgpack.packb(answer)) as address:

@@ -116,3 +116,19 @@ func (b *Batch) Asks() bool {
 	b.Opponents.used(func(id uint16) { asks = asks || b.Opponents.known[id].asked })
 	return asks
 }
+
+// used calls do with the numbers of the opponents that a mixture has or that play in a game.
+func (l *Opponents) used(do func(id uint16)) {
+	for _, m := range l.mixtures {
+		for _, c := range m {
+			do(c.ID)
+		}
+	}
+	for i := range l.b.Config.Envs {
+		for seat := range l.mixtures {
+			if id := l.b.Env.Opponent(i, seat); id != vec.NoOpponent {
+				do(id)
+			}
+		}
+	}
+}

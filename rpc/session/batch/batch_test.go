@@ -55,7 +55,7 @@ func TestTheTabIsEvenAfterwards(t *testing.T) {
 		},
 		"no agents": func() error {
 			seats := map[int][]Choice{1: {{Spec: "first", Weight: 1}}}
-			return opened(New(toy.Pick, c, Options{Seats: Seats{Mixtures: seats}}, &Agents{}, l.Tab(nil)))
+			return opened(New(toy.Pick, c, Options{Seats: seats}, &Agents{}, l.Tab(nil)))
 		},
 		"max_envs": func() error {
 			return opened(New(toy.Pick, vec.Config{Envs: 1 << 20, Seats: 2}, Options{}, &Agents{}, l.Tab(nil)))

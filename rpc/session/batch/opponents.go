@@ -43,31 +43,25 @@ func (o *opponent) loaded() bool { return o.asked || o.factory != nil }
 // name is its name in records.
 func (o *opponent) name() string { return strings.TrimPrefix(o.spec, Client) }
 
-// A Seats says what plays the seats that the client does not drive.
-type Seats struct {
-	Mixtures   map[int][]Choice
-	Curriculum *vec.Curriculum // over all of them; nil for none
-}
-
 // A Choice is one opponent of a seat, and how often it plays there.
 type Choice struct {
 	Spec   string
 	Weight float64
 }
 
-func newOpponents(b *Batch, c *vec.Config, seats Seats) (*Opponents, error) {
-	if n := len(seats.Mixtures); n >= c.Seats {
+func newOpponents(b *Batch, c *vec.Config, o *Options) (*Opponents, error) {
+	if n := len(o.Seats); n >= c.Seats {
 		return nil, badParams("open: opponents has %d of %d seats: leave at least one to the client", n, c.Seats)
 	}
 	l := &Opponents{b: b, numbers: map[string]int{}, mixtures: make([]vec.Mixture, c.Seats),
-		workers: workers(c), agents: c.Envs * len(seats.Mixtures)}
-	return l.with("open", seats)
+		workers: workers(c), agents: c.Envs * len(o.Seats)}
+	return l.with("open", o.Seats, o.Curriculum)
 }
 
-// with returns a copy of l in which these seats have new mixtures, and accounts for what it needs more.
-func (l *Opponents) with(method string, seats Seats) (_ *Opponents, err error) {
+// with returns a copy of l in which these seats have new mixtures, or rungs, and accounts for what it needs more.
+func (l *Opponents) with(method string, seats map[int][]Choice, curriculum *vec.Curriculum) (_ *Opponents, err error) {
 	n := *l
-	n.curriculum = seats.Curriculum
+	n.curriculum = curriculum
 	n.known, n.numbers, n.mixtures = slices.Clone(l.known), maps.Clone(l.numbers), slices.Clone(l.mixtures)
 	before := l.b.tab.Memory()
 	defer func() {
@@ -75,12 +69,12 @@ func (l *Opponents) with(method string, seats Seats) (_ *Opponents, err error) {
 			l.b.tab.Back(before)
 		}
 	}()
-	for _, seat := range slices.Sorted(maps.Keys(seats.Mixtures)) {
+	for _, seat := range slices.Sorted(maps.Keys(seats)) {
 		if seat < 0 || seat >= len(n.mixtures) {
 			return nil, badParams("%s: opponents names seat %d, want 0 to %d", method, seat, len(n.mixtures)-1)
 		}
-		mixture := make(vec.Mixture, len(seats.Mixtures[seat]))
-		for k, c := range seats.Mixtures[seat] {
+		mixture := make(vec.Mixture, len(seats[seat]))
+		for k, c := range seats[seat] {
 			id, err := n.load(c.Spec, true)
 			if err != nil {
 				return nil, refused(fmt.Sprintf("%s: opponents[%d], entry %d", method, seat, k+1), err)
@@ -93,7 +87,7 @@ func (l *Opponents) with(method string, seats Seats) (_ *Opponents, err error) {
 		n.mixtures[seat] = mixture
 	}
 	for seat, m := range n.mixtures { // the others have rungs, not a mixture
-		if _, given := seats.Mixtures[seat]; len(m) > 0 && !given && (n.curriculum != nil || l.curriculum != nil) {
+		if _, given := seats[seat]; len(m) > 0 && !given && (n.curriculum != nil || l.curriculum != nil) {
 			return nil, badParams("%s: a curriculum is for all seats together: name opponents of seat %d, too", method, seat)
 		}
 	}
@@ -172,22 +166,6 @@ func (l *Opponents) retire() {
 	_ = l.b.tab.Add(l.memory - before) // less never fails
 }
 
-// used calls do with the numbers of the opponents that a mixture has or that play in a game.
-func (l *Opponents) used(do func(id uint16)) {
-	for _, m := range l.mixtures {
-		for _, c := range m {
-			do(c.ID)
-		}
-	}
-	for i := range l.b.Config.Envs {
-		for seat := range l.mixtures {
-			if id := l.b.Env.Opponent(i, seat); id != vec.NoOpponent {
-				do(id)
-			}
-		}
-	}
-}
-
 // Known is how many opponents the batch has had.
 func (l *Opponents) Known() int { return len(l.known) }
 
@@ -209,16 +187,17 @@ func (l *Opponents) fit(first int) error {
 	return l.b.tab.Fits(size)
 }
 
-// SetOpponents replaces opponents of some seats, or changes nothing. It returns the number of the first new spec.
-func (b *Batch) SetOpponents(seats Seats) (first int, err error) {
-	for seat := range seats.Mixtures {
+// SetOpponents replaces opponents of some seats, or changes nothing. A curriculum, nil for none, is over those of all
+// seats. It returns the number of the first new spec.
+func (b *Batch) SetOpponents(seats map[int][]Choice, curriculum *vec.Curriculum) (first int, err error) {
+	for seat := range seats {
 		if seat >= 0 && b.Env.Driven().Has(seat) && seat < b.Config.Seats {
 			return 0, badParams(
 				"set_opponents: seat %d is played by the client, want seats that open gave opponents", seat)
 		}
 	}
 	before := b.tab.Memory()
-	next, err := b.Opponents.with("set_opponents", seats)
+	next, err := b.Opponents.with("set_opponents", seats, curriculum)
 	if err != nil {
 		return 0, err
 	}

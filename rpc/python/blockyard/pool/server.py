@@ -100,11 +100,8 @@ class PoolServer:
         if not len(ids):
             return None
         received = Received(ids + self.first, StepMemory.separate(self._layout(len(ids)), answer["slab"]))
-        if self.env._engine.transport.leaf.policies and (waiting := self._waiting(ids)).any():
-            self._sent.append(
-                self._post(received.games[waiting], np.zeros((int(waiting.sum()), self.env.rows_per_game), "<u2"))
-            )
-            received = some(received, self.env._handle, ~waiting)
+        if self.env._engine.transport.leaf.policies:
+            received = self._complete(received)
             if not len(received.games):
                 return None
         self._arrived(received.games, received.memory)
@@ -119,10 +116,21 @@ class PoolServer:
             self._playing[games - self.first] = memory.arrays["opponent"]
             self.env._engine.opponents.seen(self._playing)
 
-    def _waiting(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which of these games wait for answers of policies in the middle of their step."""
-        asked = self.env._engine.transport.leaf.ask(ids.astype("<u4"))
-        return np.isin(ids, np.frombuffer(asked["waiting"], "<u4"))
+    def _complete(self, received: Received) -> Received:
+        """Return the games whose step is over; the others, which wait for answers of policies, go on."""
+        leaf, ids = self.env._engine.transport.leaf, received.games - self.first
+        waiting = np.isin(ids, np.frombuffer(leaf.ask(ids.astype("<u4"))["waiting"], "<u4"))
+        if not waiting.any():
+            return received
+        try:
+            ignored = np.zeros((int(waiting.sum()), self.env.rows_per_game), "<u2")
+            self._sent.append(self._post(received.games[waiting], ignored))
+        except Exception:
+            self.flying = 0  # the games that wait are lost until all are reset
+            assert leaf.policies is not None
+            leaf.policies.fail()
+            raise
+        return some(received, self.env._handle, ~waiting)
 
     def _layout(self, games: int) -> Handle:
         return self._layouts.get(games) or self._layouts.setdefault(games, resized(self.env._handle, games))
@@ -198,6 +206,10 @@ class HealingPoolServer(PoolServer):
     def _speaks(self) -> bool:
         """Whether bytes of an answer are here, or none can come any more."""
         return self.readable() or bool(select.select([self.env.client.connection.fileno()], [], [], 0)[0])
+
+    def reset(self, seed: int | None) -> Received:
+        self._away[:] = False
+        return super().reset(seed)
 
     def receive(self, waits: NDArray[np.bool_], refusals: list[BlockyardError]) -> Received | None:
         try:

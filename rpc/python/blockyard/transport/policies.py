@@ -95,6 +95,10 @@ class Policies:
         """Note that all games begin anew."""
         self._broken = False
 
+    def fail(self) -> None:
+        """Note that a step cannot be completed."""
+        self._broken = True
+
     def go_on(self, part: Asking, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Answer, and let games that wait go on, until none waits; memory then has what the step returns."""
         before, self._broken = self._broken, True
