@@ -45,7 +45,6 @@ func (e *Env) Answer(answers []Answer) error {
 	if e.broken != nil {
 		return e.broken
 	}
-	legal := e.pool.workers[0].legal
 	var bad *EnvError
 	for k, a := range answers {
 		switch {
@@ -56,8 +55,8 @@ func (e *Env) Answer(answers []Answer) error {
 		case a.Action == env.None:
 			continue
 		}
-		legal = e.states[a.Env].Legal(a.Seat, legal[:0])
-		if _, ok := slices.BinarySearch(legal, a.Action); ok {
+		mask := e.AskedMask(0, a.Env, a.Seat)
+		if int(a.Action) < e.g.Actions && mask[a.Action>>3]>>(a.Action&7)&1 != 0 {
 			continue
 		}
 		if bad == nil {
@@ -81,6 +80,13 @@ func (e *Env) Answer(answers []Answer) error {
 		sl.answers[a.Seat] = a.Action
 	}
 	return nil
+}
+
+// mayAsk prepares to ask the caller, if that is so.
+func (e *Env) mayAsk(asks bool) {
+	if asks && !e.asks {
+		e.asks, e.askedMasks = true, make([]byte, len(e.playing)*e.stride)
+	}
 }
 
 // callers returns the seats of environment i for which the caller is asked in this episode.

@@ -107,7 +107,7 @@ func (e *Env) Resume(i int, src []byte, agents []Seated) error {
 // choice returns c as it stands in the mixture of a seat, or as it is if the mixture does not have it.
 func (e *Env) choice(seat int, c Choice) *Choice {
 	e.count(c.ID)
-	e.asks = e.asks || c.Agent == nil
+	e.mayAsk(c.Agent == nil)
 	for k := range e.pools[seat].choices {
 		if own := &e.pools[seat].choices[k]; own.ID == c.ID {
 			return own

@@ -24,6 +24,7 @@ type slot struct {
 	acting  env.Seats
 	callers env.Seats           // the seats for which the caller is asked in this episode
 	asked   env.Seats           // of these, those that act now and have no answer
+	masked  env.Seats           // of these, those whose mask is known
 	answers env.Moves           // of the others that act now
 	before  [env.MaxSeats]int   // scores before the step in which answers are waited for
 	rows    [env.MaxSeats]uint8 // the seats of its rows
@@ -75,7 +76,7 @@ func (e *Env) settle(w *worker, i int) error {
 			return err
 		}
 	}
-	sl.asked = sl.acting & sl.callers
+	sl.asked, sl.masked = sl.acting&sl.callers, 0
 	sl.over = sl.acting == 0
 	return nil
 }

@@ -95,7 +95,7 @@ func checkMixtures(mixtures []Mixture, seats int) error {
 func (e *Env) setMixtures(mixtures []Mixture, curriculum *Curriculum) {
 	e.setCurriculum(mixtures, curriculum)
 	for seat, m := range mixtures {
-		e.asks = e.asks || m.asks()
+		e.mayAsk(m.asks())
 		p, sum := seatPool{choices: slices.Clone(m)}, 0.0
 		for _, c := range m {
 			sum += c.Weight

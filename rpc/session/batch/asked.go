@@ -76,25 +76,30 @@ func (a *Asked) Observe() error {
 	b, n := a.b, len(a.Games)
 	width, extra, mask := b.Game.Planes.Len(), b.Game.Globals(), b.Game.MaskLen()
 	a.Planes, a.Globals, a.Mask = make([]uint8, n*width), make([]float32, n*extra), make([]uint8, n*mask)
-	if n == 0 {
+	see := func(worker, k int) {
+		i, seat := int(a.Games[k]), int(a.Seats[k])
+		b.Env.State(i).Observe(seat, a.Planes[k*width:(k+1)*width], a.Globals[k*extra:(k+1)*extra])
+		copy(a.Mask[k*mask:(k+1)*mask], b.Env.AskedMask(worker, i, seat))
+	}
+	if n <= few {
+		for k := range n {
+			see(0, k)
+		}
 		return nil
 	}
 	first, next := make([]int32, b.Config.Envs), make([]int32, n) // 1 + index of a game's seats, which are a chain
 	for k, i := range a.Games {
 		first[i], next[k] = int32(k+1), first[i]
 	}
-	legal := make([][]env.Action, b.Config.Workers)
 	return b.Env.Each(func(worker, i int) {
 		for at := first[i]; at > 0; at = next[at-1] {
-			k, s, seat := int(at-1), b.Env.State(i), int(a.Seats[at-1])
-			s.Observe(seat, a.Planes[k*width:(k+1)*width], a.Globals[k*extra:(k+1)*extra])
-			legal[worker] = s.Legal(seat, legal[worker][:0])
-			for _, action := range legal[worker] {
-				a.Mask[k*mask+int(action>>3)] |= 1 << (action & 7)
-			}
+			see(worker, int(at-1))
 		}
 	})
 }
+
+// few is how many seats are observed in less time than other goroutines need to begin.
+const few = 256
 
 // AskedLen is how many bytes Asked has for each seat.
 func (b *Batch) AskedLen() int {

@@ -131,9 +131,9 @@ class Policies:
         bits = np.frombuffer(asked["mask"], np.uint8).reshape(len(numbers), -1)
         mask = np.unpackbits(bits, axis=1, count=spec.actions, bitorder="little").view(np.bool_)
         actions = np.empty(len(numbers), "<u2")
-        for number in np.unique(numbers).tolist():  # their seats are next to each other
-            rows = slice(*np.searchsorted(numbers, [number, number + 1]).tolist())
-            name = policy_name(specs[number]) or ""
+        ends = [0, *(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist(), len(numbers)]
+        for rows in map(slice, ends, ends[1:]):  # the seats of a policy are next to each other
+            name = policy_name(specs[numbers[rows.start]]) or ""
             boards = {"bits": pack(planes[rows], spec)} if self._packed else {"planes": planes[rows].copy()}
             # Copies: what a policy writes there changes neither what others see nor what is legal.
             answer = self.by_name[name](boards | {"globals": numeric[rows].copy()}, mask[rows].copy())
