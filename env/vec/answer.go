@@ -19,6 +19,13 @@ const (
 	placed                 // a position that was put there by Restore, Resume, Clone or Reseed
 )
 
+// held is what an environment keeps while it is answered.
+type held struct {
+	answers env.Moves           // so far
+	before  [env.MaxSeats]int   // scores before the step in which answers are waited for
+	rows    [env.MaxSeats]uint8 // the seats of the rows that moved in it
+}
+
 // An Answer is the action of an asked seat.
 type Answer struct {
 	Env, Seat int
@@ -77,7 +84,7 @@ func (e *Env) Answer(answers []Answer) error {
 			return e.misuse("seat %d of environment %d is answered twice", a.Seat, a.Env)
 		}
 		sl.asked &^= 1 << a.Seat
-		sl.answers[a.Seat] = a.Action
+		e.held[a.Env].answers[a.Seat] = a.Action
 	}
 	return nil
 }
@@ -85,7 +92,7 @@ func (e *Env) Answer(answers []Answer) error {
 // mayAsk prepares to ask the caller, if that is so.
 func (e *Env) mayAsk(asks bool) {
 	if asks && !e.asks {
-		e.asks, e.askedMasks = true, make([]byte, len(e.playing)*e.stride)
+		e.asks, e.held, e.askedMasks = true, make([]held, e.c.Envs), make([]byte, len(e.playing)*e.stride)
 	}
 }
 
@@ -118,8 +125,7 @@ func (e *Env) goOn(w *worker, i int, j *job) error {
 	}
 	w.moves[0] = 0
 	copy(w.moves[:], part(out.Moves, i, MovesLen))
-	moves := env.NoMoves
-	if err := e.play(w, i, sl.acting, &moves); err != nil {
+	if err := e.play(w, s, i, sl.acting, env.NoMoves); err != nil {
 		return err
 	}
 	if err := e.settle(w, i); err != nil {
@@ -131,8 +137,8 @@ func (e *Env) goOn(w *worker, i int, j *job) error {
 	was := sl.stage
 	switch sl.stage = stepped; {
 	case was == moved:
-		sl.seats = sl.rows // which they keep if the game is over
-		return e.finish(w, i, j, &sl.before)
+		sl.seats = e.held[i].rows // which they keep if the game is over
+		return e.finish(w, i, j, &e.held[i].before)
 	case was != placed && sl.over: // no driven seat could act
 		sl.episode++
 		if err := e.begin(w, i); err != nil {

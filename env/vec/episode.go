@@ -25,9 +25,6 @@ type slot struct {
 	callers env.Seats           // the seats for which the caller is asked in this episode
 	asked   env.Seats           // of these, those that act now and have no answer
 	masked  env.Seats           // of these, those whose mask is known
-	answers env.Moves           // of the others that act now
-	before  [env.MaxSeats]int   // scores before the step in which answers are waited for
-	rows    [env.MaxSeats]uint8 // the seats of its rows
 	seats   [env.MaxSeats]uint8 // the seat of each row, NoSeat for none
 }
 
@@ -71,8 +68,7 @@ func (e *Env) settle(w *worker, i int) error {
 		if sl.callers&sl.acting != 0 && w.log == nil {
 			break
 		}
-		moves := env.NoMoves
-		if err := e.play(w, i, sl.acting, &moves); err != nil {
+		if err := e.play(w, s, i, sl.acting, env.NoMoves); err != nil {
 			return err
 		}
 	}
@@ -82,39 +78,29 @@ func (e *Env) settle(w *worker, i int) error {
 }
 
 // play plays a move, of the seats in others and of those whose moves are there already.
-func (e *Env) play(w *worker, i int, others env.Seats, moves *env.Moves) error {
-	sl := &e.slots[i]
+func (e *Env) play(w *worker, s env.State, i int, others env.Seats, moves env.Moves) (err error) {
 	if others != 0 {
-		if err := e.askOthers(w, i, others, moves); err != nil {
+		if moves, err = e.askOthers(w, i, others, moves); err != nil {
 			return err
 		}
 	}
-	if sl.traced {
-		e.tracer.Move(i, sl.acting, *moves)
+	if sl := &e.slots[i]; sl.traced {
+		e.tracer.Move(i, sl.acting, moves)
 	}
-	e.states[i].Step(*moves)
+	s.Step(moves)
 	return nil
 }
 
 // step takes one step of environment i. Env.refuse has accepted its actions.
 func (e *Env) step(w *worker, i int, j *job) error {
 	s, sl, out := e.states[i], &e.slots[i], j.out
-	if sl.stage != stepped {
+	switch {
+	case sl.over || sl.cut:
+		return e.restart(w, i, j)
+	case sl.stage != stepped:
 		return e.goOn(w, i, j)
 	}
 	w.moves[0] = 0
-	if sl.over || sl.cut {
-		sl.episode++
-		if err := e.begin(w, i); err != nil {
-			return err
-		}
-		if sl.stage == opened {
-			sl.stage = restarted
-		}
-		err := e.observe(w, i, j)
-		e.showMoves(w, i, out.Moves)
-		return err
-	}
 	moves := env.NoMoves
 	for r, row := 0, i*e.rows; r < e.rows; r, row = r+1, row+1 {
 		illegal := false
@@ -137,19 +123,40 @@ func (e *Env) step(w *worker, i int, j *job) error {
 			w.before[seat] = s.Score(seat)
 		}
 	}
-	if err := e.play(w, i, sl.acting&^e.driven, &moves); err != nil {
-		return err
+	if others := sl.acting &^ e.driven; others != 0 || sl.traced {
+		if err := e.play(w, s, i, others, moves); err != nil {
+			return err
+		}
+	} else {
+		s.Step(moves) // saves a call
 	}
 	if sl.acting = s.Acting(); sl.acting&e.driven == 0 || sl.callers != 0 {
 		if err := e.settle(w, i); err != nil {
 			return err
 		}
 		if e.waits(sl) {
-			sl.stage, sl.before, sl.rows = moved, w.before, sl.seats
+			sl.stage = moved
+			e.held[i].before, e.held[i].rows = w.before, sl.seats
 			return e.pause(w, i, j)
 		}
 	}
 	return e.finish(w, i, j, &w.before)
+}
+
+// restart is the step that begins the next episode of environment i and does nothing else.
+func (e *Env) restart(w *worker, i int, j *job) error {
+	sl := &e.slots[i]
+	w.moves[0] = 0
+	sl.episode++
+	if err := e.begin(w, i); err != nil {
+		return err
+	}
+	if sl.stage == opened {
+		sl.stage = restarted
+	}
+	err := e.observe(w, i, j)
+	e.showMoves(w, i, j.out.Moves)
+	return err
 }
 
 // finish ends a step of environment i, which began with these scores.
@@ -180,10 +187,13 @@ func (e *Env) finish(w *worker, i int, j *job, before *[env.MaxSeats]int) error 
 			}
 		}
 	}
-	return e.pause(w, i, j)
+	e.show(w, s, sl, i, &j.rows)
+	e.showOpponents(i, out.Opponent)
+	e.showMoves(w, i, out.Moves)
+	return nil
 }
 
-// pause writes what environment i shows at the end of a step, or while answers are waited for in it.
+// pause writes what environment i shows while answers are waited for in its step, or once they are there.
 func (e *Env) pause(w *worker, i int, j *job) error {
 	sl, out := &e.slots[i], j.out
 	if sl.stage == moved {
@@ -251,15 +261,15 @@ func (e *Env) renewAgents(i int) error {
 	return nil
 }
 
-// askOthers writes the actions of the opponents in the seats in set to moves: those of agents, and the answers of the
+// askOthers adds the actions of the opponents in the seats in set to moves: those of agents, and the answers of the
 // caller. While a Log is replayed, they are its own.
-func (e *Env) askOthers(w *worker, i int, set env.Seats, moves *env.Moves) error {
+func (e *Env) askOthers(w *worker, i int, set env.Seats, moves env.Moves) (env.Moves, error) {
 	s, sl := e.states[i], &e.slots[i]
 	for ; set != 0; set = set.Rest() {
 		seat := set.First()
 		draws := sl.next()
 		if sl.callers.Has(seat) && w.log == nil {
-			moves[seat] = sl.answers[seat] // it is legal
+			moves[seat] = e.held[i].answers[seat] // it is legal
 			w.note(moves[seat])
 			continue
 		}
@@ -273,16 +283,16 @@ func (e *Env) askOthers(w *worker, i int, set env.Seats, moves *env.Moves) error
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("seat %d: %w", seat, err)
+			return moves, fmt.Errorf("seat %d: %w", seat, err)
 		}
 		w.legal = s.Legal(seat, w.legal[:0])
 		if _, ok := slices.BinarySearch(w.legal, a); !ok && a != env.None {
-			return fmt.Errorf("seat %d: its agent answers %w: %d", seat, env.ErrIllegal, a)
+			return moves, fmt.Errorf("seat %d: its agent answers %w: %d", seat, env.ErrIllegal, a)
 		}
 		moves[seat] = a
 		w.note(a)
 	}
-	return nil
+	return moves, nil
 }
 
 // A Tracer gets every move of the episodes that it chooses, from Reset to the end. Its methods are

@@ -28,6 +28,7 @@ type Env struct {
 	agents     []env.Agent // [envs, seats]; nil where driven or asked
 	playing    []*Choice   // [envs, seats]: the opponents; nil where driven, and before the first episode
 	asks       bool        // some choice asks the caller, or did
+	held       []held      // by environment; nil unless asks
 	askedMasks []byte      // [envs, seats, stride]: see AskedMask; nil unless asks
 	pools      [env.MaxSeats]seatPool
 	curriculum *Curriculum // nil if there is none
