@@ -43,7 +43,8 @@ func (e *Env) Snapshot(i int, dst []byte) ([]byte, error) {
 	return env.Encode(dst, e.states[i])
 }
 
-// Restore sets environment i to what Snapshot wrote, with new agents. An error changes nothing.
+// Restore sets environment i to what Snapshot wrote, in whatever Env of the game, with new agents. An error changes
+// nothing.
 func (e *Env) Restore(i int, src []byte) error {
 	if err := e.decode(i, src); err != nil {
 		return err
@@ -63,8 +64,8 @@ func (e *Env) decode(i int, src []byte) error {
 		return fmt.Errorf("vec %s: snapshot with unknown flags % x", e.g.Name, f)
 	}
 	for r, seat := range src[seatsAt:headLen] {
-		if seat != NoSeat && (r >= e.rows || seat >= env.MaxSeats || !e.driven.Has(int(seat))) {
-			return fmt.Errorf("vec %s: snapshot with seat %d in row %d, which is not driven here", e.g.Name, seat, r)
+		if n := e.c.Seats; seat != NoSeat && (int(seat) >= n || r >= n) {
+			return fmt.Errorf("vec %s: snapshot with seat %d in row %d, want both below %d", e.g.Name, seat, r, n)
 		}
 	}
 	s := e.pool.workers[0].view
@@ -81,12 +82,22 @@ func (e *Env) put(i int, src []byte, renew func(i int) error) error {
 	word := func(k int) uint64 { return binary.LittleEndian.Uint64(src[8*k:]) }
 	sl := &e.slots[i]
 	*sl = slot{root: word(0), episode: word(1), word: word(2), steps: binary.LittleEndian.Uint32(src[stepsAt:]),
-		live: src[flagsAt]&flagLive != 0, seats: [env.MaxSeats]uint8(src[seatsAt:headLen])}
-	if err := e.resume(i, renew); err != nil {
-		return err
+		live: src[flagsAt]&flagLive != 0, cut: src[flagsAt]&flagCut != 0, seats: e.rowsOf(src[seatsAt:headLen])}
+	return e.resume(i, renew)
+}
+
+// rowsOf returns the seats of rows that a snapshot has, without those that are not driven here: the environment from
+// which it comes may have had other opponents, or another form of rows.
+func (e *Env) rowsOf(src []byte) (seats [env.MaxSeats]uint8) {
+	seats = emptyRows
+	r := 0
+	for _, seat := range src {
+		if seat != NoSeat && e.driven.Has(int(seat)) && r < e.rows && e.players == nil {
+			seats[r] = seat
+			r++
+		}
 	}
-	sl.cut = src[flagsAt]&flagCut != 0 && !sl.over
-	return nil
+	return seats
 }
 
 // State returns the position of environment i. It is read-only and valid until the next Step or Reset.
@@ -196,14 +207,19 @@ func (e *Env) usable(i int) error {
 // resume continues environment i from a position that was put there, with the agents that renew gives it.
 func (e *Env) resume(i int, renew func(i int) error) error {
 	w := e.pool.workers[0]
+	sl := &e.slots[i]
 	err := renew(i)
 	if err == nil {
+		sl.callers, sl.stage, sl.over = e.callers(i), stepped, false
 		err = e.settle(w, i)
 	}
 	if err != nil {
 		e.broken = fmt.Errorf("vec %s: environment %d: %w; reset all environments to go on", e.g.Name, i, err)
 		return e.broken
 	}
-	e.assign(w, e.states[i], &e.slots[i], i)
+	if sl.cut = sl.cut && !sl.over; !sl.cut && e.waits(sl) {
+		sl.stage = placed
+	}
+	e.assign(w, e.states[i], sl, i)
 	return nil
 }

@@ -74,7 +74,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{1, func(b []byte) []byte { return nil }, "snapshot of 0 bytes, want"},
 		{1, func(b []byte) []byte { return append(b, 0) }, "bytes, want"},
 		{1, func(b []byte) []byte { b[28] = 4; return b }, "unknown flags 04 00 00 00"},
-		{1, func(b []byte) []byte { b[32] = 2; return b }, "seat 2 in row 0, which is not driven"},
+		{1, func(b []byte) []byte { b[32] = 2; return b }, "seat 2 in row 0, want both below 2"},
 		{1, func(b []byte) []byte { b[34] = 1; return b }, "seat 1 in row 2"},
 		{1, func(b []byte) []byte { b[31] = 1; return b }, "unknown flags"},
 		{1, func(b []byte) []byte { b[len(b)-1] = 255; return b }, "Last[3] is 255, want 0 to 3"},

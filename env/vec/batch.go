@@ -71,7 +71,7 @@ func (e *Env) Layout(names ...string) (Layout, error) {
 	for _, s := range slabs {
 		if strings.HasPrefix(s.name, "final_") && e.c.Autoreset != SameStep ||
 			s.name == "illegal" && e.c.Illegal == Refuse ||
-			(strings.HasSuffix(s.name, "opponent") || forLog(s.name)) && e.agentSeats() == 0 {
+			(strings.HasSuffix(s.name, "opponent") || forLog(s.name)) && e.others() == 0 {
 			continue
 		}
 		written = append(written, s.name)
@@ -174,8 +174,8 @@ type Batch struct {
 	Truncated  []uint8   // [N]: 1 where the step limit ended the episode; never together with Terminated
 	Score      []int32   // [N, S]: points at the end of the step, before an autoreset
 	Illegal    []uint8   // [N*R]: 1 where the row's action was illegal and was replaced; not under Refuse
-	Opponent   []uint16  // [N, S]: Choice.ID of the agent of every seat, or NoOpponent
-	Moves      []uint16  // [N, MovesLen]: how many moves agents made, then the first of them, see Log
+	Opponent   []uint16  // [N, S]: Choice.ID of the opponent in every seat, or NoOpponent
+	Moves      []uint16  // [N, MovesLen]: how many moves opponents made, then the first of them, see Log
 	Result     []float32 // [N, S]: where an episode ended, the Result of every seat at its end, else 0
 
 	// Under SameStep, the last observation of each episode that this step ended. Rows of other

@@ -45,18 +45,19 @@ func Recall(factory AgentFactory, memory []byte) (env.Agent, error) {
 	return a, nil
 }
 
-// A Seated is the agent that plays a seat of an environment.
+// A Seated is what plays a seat of an environment.
 type Seated struct {
-	Agent env.Agent // nil if the seat is driven, or if the environment has never been reset
-	// Choice is where the agent comes from. After SetMixtures it may be missing from the seat's mixture:
-	// the agent plays on to the end of the episode. Its weight does not matter.
+	Agent env.Agent // nil if the seat is driven or asked, or if the environment has never been reset
+	// Choice is what plays the seat; its ID is NoOpponent if the seat is driven, or if the environment has never been
+	// reset. After SetMixtures it may be missing from the seat's mixture: it plays on to the end of the episode. Its
+	// weight does not matter, except that a choice which asks has one above 0.
 	Choice Choice
 }
 
-// Seated returns the agent of a seat of environment i. The Env keeps using it.
+// Seated returns what plays a seat of environment i. The Env keeps using its agent.
 func (e *Env) Seated(i, seat int) Seated {
 	k := i*e.c.Seats + seat
-	seated := Seated{Agent: e.agents[k]}
+	seated := Seated{Agent: e.agents[k], Choice: Choice{ID: NoOpponent}}
 	if c := e.playing[k]; c != nil {
 		seated.Choice = *c
 	}
@@ -69,8 +70,8 @@ func (e *Env) Live(i int) bool { return e.slots[i].live }
 // CheckSnapshot returns the error with which Restore and Resume would refuse src for environment i.
 func (e *Env) CheckSnapshot(i int, src []byte) error { return e.decode(i, src) }
 
-// Resume is Restore with the agents that are to play on, one for each seat; those of driven seats are nil.
-// Unless it returns an error, the Env owns the agents and has closed those that they replace.
+// Resume is Restore with what is to play on, one for each seat; driven seats have no agent, and asked seats only a
+// Choice that asks. Unless it returns an error, the Env owns the agents and has closed those that they replace.
 func (e *Env) Resume(i int, src []byte, agents []Seated) error {
 	if err := e.decode(i, src); err != nil {
 		return err
@@ -80,11 +81,12 @@ func (e *Env) Resume(i int, src []byte, agents []Seated) error {
 			e.g.Name, i, len(agents), e.c.Seats)
 	}
 	for seat, a := range agents {
-		if (a.Agent == nil) != e.driven.Has(seat) {
-			return fmt.Errorf("vec %s: environment %d, seat %d: want an agent for every seat that is not driven, "+
+		asked := a.Choice.Agent == nil && a.Choice.Weight > 0
+		if (a.Agent == nil) != (asked || e.driven.Has(seat)) {
+			return fmt.Errorf("vec %s: environment %d, seat %d: want an agent for every seat that is not driven or asked, "+
 				"and none for one that is", e.g.Name, i, seat)
 		}
-		if a.Agent != nil && (a.Choice.Agent == nil || a.Choice.ID == NoOpponent) {
+		if !e.driven.Has(seat) && (!asked && a.Choice.Agent == nil || a.Choice.ID == NoOpponent) {
 			return fmt.Errorf("vec %s: environment %d, seat %d: the agent has the ID %d, want less, and a factory",
 				e.g.Name, i, seat, a.Choice.ID)
 		}
@@ -94,7 +96,7 @@ func (e *Env) Resume(i int, src []byte, agents []Seated) error {
 		err := CloseAgents(e.agents[first : first+e.c.Seats])
 		for seat, a := range agents {
 			e.agents[first+seat], e.playing[first+seat] = a.Agent, nil
-			if a.Agent != nil {
+			if !e.driven.Has(seat) {
 				e.playing[first+seat] = e.choice(seat, a.Choice)
 			}
 		}
@@ -105,6 +107,7 @@ func (e *Env) Resume(i int, src []byte, agents []Seated) error {
 // choice returns c as it stands in the mixture of a seat, or as it is if the mixture does not have it.
 func (e *Env) choice(seat int, c Choice) *Choice {
 	e.count(c.ID)
+	e.mayAsk(c.Agent == nil)
 	for k := range e.pools[seat].choices {
 		if own := &e.pools[seat].choices[k]; own.ID == c.ID {
 			return own
@@ -113,7 +116,8 @@ func (e *Env) choice(seat int, c Choice) *Choice {
 	return &c
 }
 
-// Forget makes all environments as New made them, closes their agents, and sets the tallies to zero.
+// Forget makes all environments as New made them, at the first rung of a curriculum, closes their agents, and sets the
+// tallies to zero.
 func (e *Env) Forget() error {
 	for i := range e.slots {
 		e.traceDrop(i)
@@ -121,6 +125,7 @@ func (e *Env) Forget() error {
 	}
 	clear(e.masks)
 	clear(e.playing)
+	clear(e.places)
 	e.tallies = nil
 	for seat := range e.pools {
 		for _, c := range e.pools[seat].choices {
@@ -130,7 +135,7 @@ func (e *Env) Forget() error {
 	return CloseAgents(e.agents)
 }
 
-// choices are the choices of agents that play in environment i, by seat.
+// choices are what plays in environment i, by seat.
 func (e *Env) choices(i int) []*Choice { return e.playing[i*e.c.Seats : (i+1)*e.c.Seats] }
 
 // become makes environment i a copy of one with this position, slot and these agents.
@@ -139,7 +144,7 @@ func (e *Env) become(i int, s env.State, sl slot, playing []*Choice) error {
 	e.states[i].CopyFrom(s)
 	e.slots[i] = sl
 	e.slots[i].traced = false
-	for set := e.agentSeats(); set != 0; set = set.Rest() {
+	for set := e.others(); set != 0; set = set.Rest() {
 		seat := set.First()
 		if err := e.seat(i, seat, playing[seat]); err != nil {
 			return err
@@ -150,7 +155,8 @@ func (e *Env) become(i int, s env.State, sl slot, playing []*Choice) error {
 
 // CloneAll makes each environment dst[k] a copy of src[k], including seed and random generator, but with agents of its
 // own. Unless one of them is reseeded, both behave alike from then on. A source that is overwritten too is copied as it
-// was before. It keeps one position aside, however many are exchanged. No environment may be in dst twice.
+// was before. It keeps one position aside, however many are exchanged. No environment may be in dst twice. Their rungs
+// in a curriculum stay.
 func (e *Env) CloneAll(dst, src []int) error {
 	if len(dst) != len(src) {
 		return fmt.Errorf("vec %s: %d environments to copy to %d", e.g.Name, len(src), len(dst))

@@ -74,7 +74,7 @@ func TestResumeKeepsLeavingAgents(t *testing.T) {
 	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 4, Mixtures: only(newDie, 0)})
 	f, _, _ := start(t, toy.Pick, vec.Config{Envs: 4, Mixtures: both})
 	for _, x := range []*vec.Env{e, f} {
-		require.NoError(t, x.SetMixtures(only(other, 1)))
+		require.NoError(t, x.SetMixtures(only(other, 1), nil))
 	}
 	for i, snap := range positions(t, e) {
 		require.NoError(t, f.Resume(i, snap, moved(e, i)))
@@ -103,7 +103,7 @@ func TestResumeRefuses(t *testing.T) {
 		{0, snaps[0][1:], []vec.Seated{none, some}, "snapshot of"},
 		{0, bad, []vec.Seated{none, some}, "unknown flags"},
 		{0, snaps[0], []vec.Seated{some}, "1 agents to resume, want one for each of 2 seats"},
-		{0, snaps[0], []vec.Seated{none, none}, "seat 1: want an agent for every seat that is not driven"},
+		{0, snaps[0], []vec.Seated{none, none}, "seat 1: want an agent for every seat that is not driven or asked"},
 		{0, snaps[0], []vec.Seated{some, some}, "seat 0: want an agent"},
 		{0, snaps[0], []vec.Seated{none, {Agent: &die{}}}, "the agent has the ID 0, want less, and a factory"},
 		{0, snaps[0], []vec.Seated{none, {&die{}, vec.Choice{Agent: mine, ID: vec.NoOpponent}}}, "has the ID 65535"},

@@ -2,6 +2,7 @@ package vec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -20,16 +21,17 @@ type AgentFactory func(seed uint64) (env.Agent, error)
 
 // Config configures an Env. Only Envs is required; every other field has a useful zero value.
 type Config struct {
-	Envs      int            // number of environments, 1 … MaxEnvs
-	Seats     int            // seats per environment; 0 means Game.MinSeats
-	Agents    []AgentFactory // by seat; a seat without one is driven by the caller; at least one must be
-	Mixtures  []Mixture      // by seat, instead of Agents: agents of which one is drawn for each episode
-	Autoreset Autoreset      // what happens when an episode ends
-	Rows      RowForm        // which rows a batch has
-	StepLimit int            // steps after which an episode is truncated; 0 means never
-	Reward    Reward         // meaning of Batch.Reward
-	Illegal   Illegal        // what Step does with an illegal action
-	Workers   int            // goroutines that step; 0 means GOMAXPROCS
+	Envs       int            // number of environments, 1 … MaxEnvs
+	Seats      int            // seats per environment; 0 means Game.MinSeats
+	Agents     []AgentFactory // by seat; a seat without one is driven by the caller; at least one must be
+	Mixtures   []Mixture      // by seat, instead of Agents: opponents of which one is drawn for each episode
+	Curriculum *Curriculum    // leads each environment along the choices of Mixtures; nil for none
+	Autoreset  Autoreset      // what happens when an episode ends
+	Rows       RowForm        // which rows a batch has
+	StepLimit  int            // steps after which an episode is truncated; 0 means never
+	Reward     Reward         // meaning of Batch.Reward
+	Illegal    Illegal        // what Step does with an illegal action
+	Workers    int            // goroutines that step; 0 means GOMAXPROCS
 	// Context is passed to every agent. Once it has ended, the methods of Env that change or read environments
 	// return its error. One that is under way returns at once; if it steps environments, it leaves them half
 	// stepped, and what agents answered after the end is not played. nil means context.Background().
@@ -173,7 +175,7 @@ func (c Config) check(g *env.Game) (Config, error) {
 			}
 		}
 	}
-	if err := checkMixtures(c.Mixtures, c.Seats); err != nil {
+	if err := errors.Join(checkMixtures(c.Mixtures, c.Seats), c.Curriculum.check(c.Mixtures)); err != nil {
 		return bad("%w", err)
 	}
 	return c, nil

@@ -6,7 +6,9 @@
 // Package env explains the terms that are missing here.
 //
 //	environment   one of the Config.Envs games in progress, i = 0 … Envs-1
-//	driven seat   a seat whose actions come from the caller; each other seat has an agent
+//	driven seat   a seat whose actions come from the caller; each other seat has an opponent
+//	opponent      what plays a seat that is not driven, in one episode: an agent, or the caller, who is asked
+//	asked seat    a seat whose opponent is the caller in this episode: such as a policy in another process
 //	row           the observation, mask and action of one driven seat; row r of environment
 //	              i is row i*Rows()+r of every slab
 //	slab          one array of a Batch, such as the planes of all rows
@@ -27,10 +29,16 @@
 //
 // # What a step does
 //
-// A step plays the actions of the driven seats and of the agents that act at the same time.
-// Agents then play alone until a driven seat must act or the game is over. The reward covers
+// A step plays the actions of the driven seats and of the opponents that act at the same time.
+// Opponents then play alone until a driven seat must act or the game is over. The reward covers
 // all of that. When the game is over, the rows show the final position, with empty masks. When
 // Config.StepLimit truncates the episode, the rows show the position as it is, with its masks.
+//
+// # Asked seats
+//
+// An asked seat has no row: a step is the same as if an agent had given the same answers, and so are its rewards, logs,
+// tallies and snapshots. Before each step, Asked says which of these seats act with the driven ones; Answer gives their
+// actions. If a step leads to where only asked seats act, the environment Waits: Answer, and call Step again.
 //
 // # Randomness
 //

@@ -20,7 +20,11 @@ type slot struct {
 	over    bool   // the game is over: terminated
 	cut     bool   // the step limit ended the episode: truncated
 	traced  bool   // the tracer follows the episode
+	stage   stage  // what answers are waited for in
 	acting  env.Seats
+	callers env.Seats           // the seats for which the caller is asked in this episode
+	asked   env.Seats           // of these, those that act now and have no answer
+	masked  env.Seats           // of these, those whose mask is known
 	seats   [env.MaxSeats]uint8 // the seat of each row, NoSeat for none
 }
 
@@ -28,22 +32,26 @@ var emptyRows = [env.MaxSeats]uint8{NoSeat, NoSeat, NoSeat, NoSeat}
 
 func (sl *slot) ended() bool { return sl.over || sl.cut }
 
-// begin starts the slot's episode and plays up to the first choice of a driven seat.
+// begin starts the slot's episode and plays up to the first choice of a driven seat, or until answers are waited for.
 func (e *Env) begin(w *worker, i int) error {
 	const tries = 100
 	sl := &e.slots[i]
 	for range tries {
 		e.states[i].Reset(sl.gameSeed())
-		sl.steps, sl.live, sl.over, sl.cut, sl.seats = 0, true, false, false, emptyRows
+		sl.steps, sl.live, sl.over, sl.cut, sl.seats, sl.stage = 0, true, false, false, emptyRows, stepped
 		if err := errors.Join(e.draw(i), e.renewAgents(i)); err != nil {
 			return err
 		}
+		sl.callers = e.callers(i)
 		e.traceDrop(i)
 		sl.traced = e.tracer != nil && e.tracer.Begin(i, sl.episode, sl.gameSeed())
 		if err := e.settle(w, i); err != nil {
 			return err
 		}
 		if !sl.over {
+			if e.waits(sl) {
+				sl.stage = opened
+			}
 			e.assign(w, e.states[i], sl, i)
 			return nil
 		}
@@ -53,36 +61,46 @@ func (e *Env) begin(w *worker, i int) error {
 	return fmt.Errorf("%d episodes in a row ended before a driven seat could act", tries)
 }
 
-// settle lets agents play until a driven seat must act or the game is over.
+// settle lets opponents play until a driven seat must act, the caller is asked or the game is over.
 func (e *Env) settle(w *worker, i int) error {
 	s, sl := e.states[i], &e.slots[i]
 	for sl.acting = s.Acting(); sl.acting != 0 && sl.acting&e.driven == 0; sl.acting = s.Acting() {
-		moves := env.NoMoves
-		if err := e.askAgents(w, i, sl.acting, &moves); err != nil {
+		if sl.callers&sl.acting != 0 && w.log == nil {
+			break
+		}
+		if err := e.play(w, s, i, sl.acting, env.NoMoves); err != nil {
 			return err
 		}
-		if sl.traced {
-			e.tracer.Move(i, sl.acting, moves)
-		}
-		s.Step(moves)
 	}
+	sl.asked, sl.masked = sl.acting&sl.callers, 0
 	sl.over = sl.acting == 0
+	return nil
+}
+
+// play plays a move, of the seats in others and of those whose moves are there already.
+func (e *Env) play(w *worker, s env.State, i int, others env.Seats, moves env.Moves) (err error) {
+	if others != 0 {
+		if moves, err = e.askOthers(w, i, others, moves); err != nil {
+			return err
+		}
+	}
+	if sl := &e.slots[i]; sl.traced {
+		e.tracer.Move(i, sl.acting, moves)
+	}
+	s.Step(moves)
 	return nil
 }
 
 // step takes one step of environment i. Env.refuse has accepted its actions.
 func (e *Env) step(w *worker, i int, j *job) error {
 	s, sl, out := e.states[i], &e.slots[i], j.out
-	w.moves[0] = 0
-	if sl.over || sl.cut {
-		sl.episode++
-		if err := e.begin(w, i); err != nil {
-			return err
-		}
-		err := e.observe(w, i, j)
-		e.showMoves(w, i, out.Moves)
-		return err
+	switch {
+	case sl.over || sl.cut:
+		return e.restart(w, i, j)
+	case sl.stage != stepped:
+		return e.goOn(w, i, j)
 	}
+	w.moves[0] = 0
 	moves := env.NoMoves
 	for r, row := 0, i*e.rows; r < e.rows; r, row = r+1, row+1 {
 		illegal := false
@@ -100,29 +118,55 @@ func (e *Env) step(w *worker, i int, j *job) error {
 			out.Illegal[row] = bit(illegal)
 		}
 	}
-	if others := sl.acting &^ e.driven; others != 0 {
-		if err := e.askAgents(w, i, others, &moves); err != nil {
-			return err
-		}
-	}
 	if e.c.Reward == RewardScore && out.Reward != nil {
 		for seat := range e.c.Seats {
 			w.before[seat] = s.Score(seat)
 		}
 	}
-	if sl.traced {
-		e.tracer.Move(i, sl.acting, moves)
+	if others := sl.acting &^ e.driven; others != 0 || sl.traced {
+		if err := e.play(w, s, i, others, moves); err != nil {
+			return err
+		}
+	} else {
+		s.Step(moves) // saves a call
 	}
-	s.Step(moves)
-	if sl.acting = s.Acting(); sl.acting&e.driven == 0 {
+	if sl.acting = s.Acting(); sl.acting&e.driven == 0 || sl.callers != 0 {
 		if err := e.settle(w, i); err != nil {
 			return err
 		}
+		if e.waits(sl) {
+			sl.stage = moved
+			e.held[i].before, e.held[i].rows = w.before, sl.seats
+			return e.pause(w, i, j)
+		}
 	}
+	return e.finish(w, i, j, &w.before)
+}
+
+// restart is the step that begins the next episode of environment i and does nothing else.
+func (e *Env) restart(w *worker, i int, j *job) error {
+	sl := &e.slots[i]
+	w.moves[0] = 0
+	sl.episode++
+	if err := e.begin(w, i); err != nil {
+		return err
+	}
+	if sl.stage == opened {
+		sl.stage = restarted
+	}
+	err := e.observe(w, i, j)
+	e.showMoves(w, i, j.out.Moves)
+	return err
+}
+
+// finish ends a step of environment i, which began with these scores.
+func (e *Env) finish(w *worker, i int, j *job, before *[env.MaxSeats]int) error {
+	s, sl, out := e.states[i], &e.slots[i], j.out
+	sl.stage = stepped
 	sl.steps++
 	sl.cut = !sl.over && e.c.StepLimit > 0 && int(sl.steps) >= e.c.StepLimit
 	e.assign(w, s, sl, i)
-	e.account(s, sl, i, out, &w.before)
+	e.account(s, sl, i, out, before)
 	e.showResult(s, sl, i, out.Result)
 	if sl.over || sl.cut {
 		sl.length = sl.steps
@@ -138,9 +182,30 @@ func (e *Env) step(w *worker, i int, j *job) error {
 			if err := e.begin(w, i); err != nil {
 				return err
 			}
+			if sl.stage == opened {
+				sl.stage = reopened
+			}
 		}
 	}
 	e.show(w, s, sl, i, &j.rows)
+	e.showOpponents(i, out.Opponent)
+	e.showMoves(w, i, out.Moves)
+	return nil
+}
+
+// pause writes what environment i shows while answers are waited for in its step, or once they are there.
+func (e *Env) pause(w *worker, i int, j *job) error {
+	sl, out := &e.slots[i], j.out
+	if sl.stage == moved {
+		e.assign(w, e.states[i], sl, i)
+		if out.Terminated != nil {
+			out.Terminated[i] = 0
+		}
+		if out.Truncated != nil {
+			out.Truncated[i] = 0
+		}
+	}
+	e.show(w, e.states[i], sl, i, &j.rows)
 	e.showOpponents(i, out.Opponent)
 	e.showMoves(w, i, out.Moves)
 	return nil
@@ -180,11 +245,14 @@ func closeAgent(agent *env.Agent) error {
 
 // renewAgents prepares the agents of environment i: those drawn for it, or, if none have been, new ones.
 func (e *Env) renewAgents(i int) error {
-	for set := e.agentSeats(); set != 0; set = set.Rest() {
+	for set := e.others(); set != 0; set = set.Rest() {
 		seat := set.First()
 		k := i*e.c.Seats + seat
 		if e.playing[k] == nil {
-			e.playing[k] = e.pools[seat].draw(e.slots[i].seatSeed(opponentStreams, seat))
+			e.playing[k] = e.drawn(i, seat)
+		}
+		if e.playing[k].Agent == nil {
+			continue
 		}
 		if err := Renew(&e.agents[k], e.playing[k].Agent, e.slots[i].seatSeed(agentStreams, seat)); err != nil {
 			return fmt.Errorf("seat %d: %w", seat, err)
@@ -193,12 +261,18 @@ func (e *Env) renewAgents(i int) error {
 	return nil
 }
 
-// askAgents writes the actions of the agents of the seats in set to moves. While a Log is replayed, they are its own.
-func (e *Env) askAgents(w *worker, i int, set env.Seats, moves *env.Moves) error {
-	s := e.states[i]
+// askOthers adds the actions of the opponents in the seats in set to moves: those of agents, and the answers of the
+// caller. While a Log is replayed, they are its own.
+func (e *Env) askOthers(w *worker, i int, set env.Seats, moves env.Moves) (env.Moves, error) {
+	s, sl := e.states[i], &e.slots[i]
 	for ; set != 0; set = set.Rest() {
 		seat := set.First()
-		draws := e.slots[i].next()
+		draws := sl.next()
+		if sl.callers.Has(seat) && w.log == nil {
+			moves[seat] = e.held[i].answers[seat] // it is legal
+			w.note(moves[seat])
+			continue
+		}
 		a, logged, err := e.loggedMove(w, i, seat)
 		if !logged && err == nil {
 			env.View(w.view, s, seat, draws)
@@ -209,16 +283,16 @@ func (e *Env) askAgents(w *worker, i int, set env.Seats, moves *env.Moves) error
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("seat %d: %w", seat, err)
+			return moves, fmt.Errorf("seat %d: %w", seat, err)
 		}
 		w.legal = s.Legal(seat, w.legal[:0])
 		if _, ok := slices.BinarySearch(w.legal, a); !ok && a != env.None {
-			return fmt.Errorf("seat %d: its agent answers %w: %d", seat, env.ErrIllegal, a)
+			return moves, fmt.Errorf("seat %d: its agent answers %w: %d", seat, env.ErrIllegal, a)
 		}
 		moves[seat] = a
 		w.note(a)
 	}
-	return nil
+	return moves, nil
 }
 
 // A Tracer gets every move of the episodes that it chooses, from Reset to the end. Its methods are

@@ -10,18 +10,24 @@ import (
 	"blockyard/env"
 )
 
-// NoOpponent in Batch.Opponent stands for a seat without an agent.
+// NoOpponent in Batch.Opponent stands for a driven seat.
 const NoOpponent = 0xFFFF
 
-// A Mixture is the agents that may play a seat. One of them is drawn for each episode, with a probability proportional
-// to its weight. The draw follows from the seed of the environment, the number of the episode and the seat.
+// A Mixture is what may play a seat. One choice is drawn for each episode, with a probability proportional to its
+// weight. The draw follows from the seed of the environment, the number of the episode and the seat. Under a
+// Curriculum the environment's rung decides instead.
 type Mixture []Choice
 
-// A Choice is one agent of a Mixture.
+// A Choice is one opponent of a Mixture.
 type Choice struct {
-	Agent  AgentFactory
-	Weight float64 // above 0; the weights of a mixture need not sum to 1
-	ID     uint16  // stands for the agent in Batch.Opponent and Env.Tallies; below NoOpponent
+	Agent  AgentFactory // nil: the caller is asked for the seat's actions, see Env.Answer
+	Weight float64      // above 0; the weights of a mixture need not sum to 1
+	ID     uint16       // stands for the opponent in Batch.Opponent and Env.Tallies; below NoOpponent
+}
+
+// asks reports whether some choice asks the caller.
+func (m Mixture) asks() bool {
+	return slices.ContainsFunc(m, func(c Choice) bool { return c.Agent == nil })
 }
 
 // Check returns an error that names the first choice that is not valid, counted from 1.
@@ -29,8 +35,6 @@ func (m Mixture) Check() error {
 	sum := 0.0
 	for k, c := range m {
 		switch sum += c.Weight; {
-		case c.Agent == nil:
-			return fmt.Errorf("entry %d has no agent", k+1)
 		case !(c.Weight > 0) || math.IsInf(c.Weight, 0):
 			return fmt.Errorf("entry %d has weight %v, want a finite number above 0", k+1, c.Weight)
 		case math.IsInf(sum, 0):
@@ -58,8 +62,9 @@ func (p *seatPool) draw(r uint64) *Choice {
 
 // SetMixtures replaces the mixtures of all seats: by seat, empty for those that the caller drives, which
 // must remain the same. An environment draws from the new mixtures when its next episode
-// starts, or when Restore puts another episode there. SetMixtures must not be called during a step.
-func (e *Env) SetMixtures(mixtures []Mixture) error {
+// starts, or when Restore puts another episode there. With a curriculum, nil for none, all environments
+// begin at its first rung, unless it and its rungs are those of before. SetMixtures must not be called during a step.
+func (e *Env) SetMixtures(mixtures []Mixture, curriculum *Curriculum) error {
 	if err := checkMixtures(mixtures, e.c.Seats); err != nil {
 		return fmt.Errorf("vec %s: %w", e.g.Name, err)
 	}
@@ -68,7 +73,10 @@ func (e *Env) SetMixtures(mixtures []Mixture) error {
 			return fmt.Errorf("vec %s: seat %d: want agents exactly for the seats that have them already", e.g.Name, seat)
 		}
 	}
-	e.setMixtures(mixtures)
+	if err := curriculum.check(mixtures); err != nil {
+		return fmt.Errorf("vec %s: %w", e.g.Name, err)
+	}
+	e.setMixtures(mixtures, curriculum)
 	return nil
 }
 
@@ -84,8 +92,10 @@ func checkMixtures(mixtures []Mixture, seats int) error {
 	return nil
 }
 
-func (e *Env) setMixtures(mixtures []Mixture) {
+func (e *Env) setMixtures(mixtures []Mixture, curriculum *Curriculum) {
+	e.setCurriculum(mixtures, curriculum)
 	for seat, m := range mixtures {
+		e.mayAsk(m.asks())
 		p, sum := seatPool{choices: slices.Clone(m)}, 0.0
 		for _, c := range m {
 			sum += c.Weight
@@ -96,22 +106,30 @@ func (e *Env) setMixtures(mixtures []Mixture) {
 	}
 }
 
-// count makes sure that the agent with this ID has a tally.
+// count makes sure that the opponent with this ID has a tally.
 func (e *Env) count(id uint16) {
 	for len(e.tallies) <= int(id) {
 		e.tallies = append(e.tallies, Tally{})
 	}
 }
 
-// draw chooses the agents of environment i for its episode.
+// draw chooses the opponents of environment i for its episode.
 func (e *Env) draw(i int) error {
-	for set := e.agentSeats(); set != 0; set = set.Rest() {
+	for set := e.others(); set != 0; set = set.Rest() {
 		seat := set.First()
-		if err := e.seat(i, seat, e.pools[seat].draw(e.slots[i].seatSeed(opponentStreams, seat))); err != nil {
+		if err := e.seat(i, seat, e.drawn(i, seat)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// drawn returns what plays a seat in the episode of environment i.
+func (e *Env) drawn(i, seat int) *Choice {
+	if e.curriculum != nil {
+		return &e.pools[seat].choices[e.places[i].Rung]
+	}
+	return e.pools[seat].draw(e.slots[i].seatSeed(opponentStreams, seat))
 }
 
 // seat lets c play a seat of environment i, and closes the agent there unless it is one of c's.
@@ -124,10 +142,10 @@ func (e *Env) seat(i, seat int, c *Choice) error {
 	return closeAgent(&e.agents[k])
 }
 
-// agentSeats returns the seats that have agents.
-func (e *Env) agentSeats() env.Seats { return (1<<e.c.Seats - 1) &^ e.driven }
+// others returns the seats that are not driven.
+func (e *Env) others() env.Seats { return (1<<e.c.Seats - 1) &^ e.driven }
 
-// Opponent returns the ID of the agent that plays a seat of environment i now, or NoOpponent.
+// Opponent returns the ID of the opponent that plays a seat of environment i now, or NoOpponent.
 func (e *Env) Opponent(i, seat int) uint16 {
 	if c := e.playing[i*e.c.Seats+seat]; c != nil {
 		return c.ID
@@ -135,7 +153,7 @@ func (e *Env) Opponent(i, seat int) uint16 {
 	return NoOpponent
 }
 
-// showOpponents writes the IDs of environment i's agents to ids, [N, S], unless it is nil.
+// showOpponents writes the IDs of environment i's opponents to ids, [N, S], unless it is nil.
 func (e *Env) showOpponents(i int, ids []uint16) {
 	row := part(ids, i, e.c.Seats)
 	for seat := range row {
@@ -143,8 +161,8 @@ func (e *Env) showOpponents(i int, ids []uint16) {
 	}
 }
 
-// A Tally counts the finished episodes in which a seat of the caller met an agent. An episode counts
-// once for each driven seat and each seat that has the agent: once in a game of two seats.
+// A Tally counts the finished episodes in which a driven seat met an opponent. An episode counts
+// once for each driven seat and each seat that the opponent plays: once in a game of two seats.
 type Tally struct {
 	Wins, Draws, Losses uint64 // of the driven seat, by comparing the Results of both seats
 	Truncated           uint64 // ended by the step limit, without a result
@@ -162,7 +180,8 @@ func (e *Env) Tallies(dst []Tally, reset bool) []Tally {
 // tally counts the episode of environment i, which has just ended.
 func (e *Env) tally(i int) {
 	s, sl := e.states[i], &e.slots[i]
-	for others := e.agentSeats(); others != 0; others = others.Rest() {
+	e.climb(i)
+	for others := e.others(); others != 0; others = others.Rest() {
 		other := others.First()
 		t := &e.tallies[e.Opponent(i, other)]
 		for own := e.driven; own != 0; own = own.Rest() {

@@ -42,7 +42,7 @@ func TestSetMixtures(t *testing.T) {
 	old := func(uint64) (env.Agent, error) { return &counted{acts: &acts, closes: &closes}, nil }
 	e, out, actions := start(t, toy.Pick, vec.Config{Envs: 3, Workers: 1, Mixtures: only(old, 0)})
 	f, other, _ := start(t, toy.Pick, vec.Config{Envs: 3, Workers: 1, Mixtures: only(newDie, 5)})
-	require.NoError(t, e.SetMixtures(only(newDie, 5)))
+	require.NoError(t, e.SetMixtures(only(newDie, 5), nil))
 	require.NoError(t, e.Sample(actions))
 	require.NoError(t, e.Step(actions, out))
 	require.Equal(t, 3, acts)
@@ -167,13 +167,12 @@ func TestMixturesRefused(t *testing.T) {
 		"seat 1: entry 1 has weight NaN":                             {{newDie, math.NaN(), 0}},
 		"seat 1: entry 1 has weight +Inf":                            {{newDie, inf, 0}},
 		"seat 1: the weights up to entry 2 have no finite sum":       {{newDie, 1e308, 0}, {newDie, 1e308, 0}},
-		"seat 1: entry 1 has no agent":                               {{nil, 1, 0}},
 		"seat 1: entry 1 has ID 65535, want less":                    {{newDie, 1, vec.NoOpponent}},
 	} {
 		_, err := vec.New(toy.Pick, vec.Config{Envs: 1, Mixtures: []vec.Mixture{nil, m}})
 		require.ErrorContains(t, err, says)
 		e, _, _ := start(t, toy.Pick, vec.Config{Envs: 1, Mixtures: only(newDie, 0)})
-		require.ErrorContains(t, e.SetMixtures([]vec.Mixture{nil, m}), says)
+		require.ErrorContains(t, e.SetMixtures([]vec.Mixture{nil, m}, nil), says)
 	}
 	_, err := vec.New(toy.Pick, vec.Config{Envs: 1, Mixtures: only(newDie, 0), Agents: []vec.AgentFactory{newDie}})
 	require.ErrorContains(t, err, "both Agents and Mixtures are set")
@@ -181,6 +180,6 @@ func TestMixturesRefused(t *testing.T) {
 	require.ErrorContains(t, err, "3 mixtures for 2 seats")
 	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 1, Mixtures: only(newDie, 0)})
 	for _, m := range [][]vec.Mixture{{nil, nil}, {{{newDie, 1, 0}}, {{newDie, 1, 0}}}} {
-		require.ErrorContains(t, e.SetMixtures(m), "want agents exactly for the seats that have them already")
+		require.ErrorContains(t, e.SetMixtures(m, nil), "want agents exactly for the seats that have them already")
 	}
 }

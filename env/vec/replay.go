@@ -8,16 +8,17 @@ import (
 	"blockyard/env"
 )
 
-// MovesLen is the width of Batch.Moves: the number of moves that agents made in a step, and the first
-// MovesLen-1 of them in the order in which the agents were asked; zeros follow.
-const MovesLen = 16
+// MovesLen is the width of Batch.Moves: the number of moves that opponents made in a step, and the first MovesLen-1 of
+// them in the order in which they were made; zeros follow. It has room for what three opponents have left to play in a
+// game of Blocking after the driven seat is out: 21 pieces each.
+const MovesLen = 64
 
 // A Log records steps of one environment. After Resume with the snapshot from before them, in any process, Replay plays
 // them again, mostly without asking the agents: so games survive the loss of a process.
 type Log struct {
 	Env     int
 	Actions []env.Action // that were passed to Step: of the environment's rows, step after step
-	// Moves is what Step wrote to Batch.Moves, step after step. It is empty if no seat has an agent.
+	// Moves is what Step wrote to Batch.Moves, step after step. It is empty if every seat is driven.
 	Moves []uint16
 }
 
@@ -30,11 +31,11 @@ var ErrLog = errors.New("the log does not fit the environment")
 // Replay plays logged steps, of every environment at most one Log, and writes to out what their last steps returned;
 // it leaves the rows of other environments as they are. Afterwards everything is as if the steps had just been
 // taken, including what agents remember. An agent is asked only if it has a memory (Resumable), or for the moves
-// of a step that Batch.Moves had no room for; all other moves are those of the Log.
+// of a step that Batch.Moves had no room for; all other moves, and those of asked seats, are those of the Log.
 //
 // It returns an error that wraps ErrLog and changes nothing if a Log has a wrong length or names no environment, or
-// one that another Log names or that was never reset. If steps do not fit the environment, it returns such an error
-// too, but environments are then half replayed, and only a Reset of all of them is possible.
+// one that another Log names, that was never reset or that waits for answers. If steps do not fit the environment, it
+// returns such an error too, but environments are then half replayed, and only a Reset of all of them is possible.
 func (e *Env) Replay(logs []Log, out *Batch) error {
 	if e.broken != nil {
 		return e.broken
@@ -46,7 +47,7 @@ func (e *Env) Replay(logs []Log, out *Batch) error {
 	for k := range logs {
 		l := &logs[k]
 		moves := l.Steps(e.rows) * MovesLen
-		if e.agentSeats() == 0 {
+		if e.others() == 0 {
 			moves = 0
 		}
 		var what string
@@ -57,6 +58,8 @@ func (e *Env) Replay(logs []Log, out *Batch) error {
 			what = "it has two logs"
 		case !e.slots[l.Env].live:
 			what = "it has not been reset"
+		case e.slots[l.Env].stage != stepped:
+			what = "it waits for answers"
 		case len(l.Actions)%e.rows != 0 || len(l.Moves) != moves:
 			what = fmt.Sprintf("%d actions and %d moves, want %d actions and %d moves for each step",
 				len(l.Actions), len(l.Moves), e.rows, min(moves, MovesLen))
@@ -84,6 +87,7 @@ func (e *Env) replay(w *worker, i int, j *job) error {
 		}
 		actions := j.actions[i*e.rows : (i+1)*e.rows]
 		copy(actions, l.Actions[k*e.rows:])
+		e.slots[i].asked = 0 // the log has the answers
 		var r refusals
 		if e.refuse(i, actions, &r); r.err() != nil {
 			return fmt.Errorf("%w: step %d: %v", ErrLog, k, r.err())
@@ -114,15 +118,18 @@ func (e *Env) loggedMove(w *worker, i, seat int) (a env.Action, ok bool, err err
 	if n >= w.log[0] {
 		return env.None, false, fmt.Errorf("%w: it has %d moves of agents, which make more", ErrLog, n)
 	}
-	if n+1 >= MovesLen {
-		return env.None, false, nil
+	if asked := e.slots[i].callers.Has(seat); asked || n+1 >= MovesLen {
+		if asked && n+1 >= MovesLen {
+			err = fmt.Errorf("%w: it lacks the answers of seat %d, which come after %d moves", ErrLog, seat, n)
+		}
+		return env.Action(w.log[min(n+1, MovesLen-1)]), asked, err
 	}
 	// Choices may be left out of an agent that keeps nothing from one to the next.
 	memory, err := Memory(e.agents[i*e.c.Seats+seat])
 	return env.Action(w.log[n+1]), err == nil && len(memory) == 0, nil
 }
 
-// note adds a move of an agent to the moves of this step.
+// note adds a move of an opponent to the moves of this step.
 func (w *worker) note(a env.Action) {
 	if w.moves[0]++; w.moves[0] < MovesLen {
 		w.moves[w.moves[0]] = uint16(a)
@@ -132,7 +139,7 @@ func (w *worker) note(a env.Action) {
 // noted returns how much of w.moves is set.
 func (w *worker) noted() int { return min(int(w.moves[0])+1, MovesLen) }
 
-// showMoves writes the moves of agents in this step of environment i to moves, [N, MovesLen], unless it is nil.
+// showMoves writes the moves of opponents in this step of environment i to moves, [N, MovesLen], unless it is nil.
 func (e *Env) showMoves(w *worker, i int, moves []uint16) {
 	if moves == nil {
 		return

@@ -45,6 +45,24 @@ func (e *Env) assign(w *worker, s env.State, sl *slot, i int) {
 	}
 }
 
+// AskedMask returns the legal actions of an asked seat of environment i, as Batch.Legal has them: read-only, and valid
+// until the next step. worker is as Each gives it, or 0.
+func (e *Env) AskedMask(worker, i, seat int) []byte {
+	k, w := i*e.c.Seats+seat, e.pool.workers[worker]
+	mask := e.askedMasks[k*e.stride : (k+1)*e.stride]
+	if sl := &e.slots[i]; !sl.masked.Has(seat) {
+		sl.masked |= 1 << seat
+		clear(mask)
+		if e.maskers != nil {
+			e.maskers[i].MaskLegal(seat, mask)
+		} else {
+			w.legal = e.states[i].Legal(seat, w.legal[:0])
+			pack(mask, w.legal)
+		}
+	}
+	return mask[:e.maskLen]
+}
+
 // pack sets the bits of actions, which are in ascending order, in a mask of whole words.
 func pack(mask []byte, actions []env.Action) {
 	word, at := uint64(0), 0 // a word of the mask, and its offset

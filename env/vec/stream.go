@@ -17,7 +17,8 @@ import (
 //
 // An environment is idle until it is sent, in flight until Recv returns it, and then idle again. While an
 // environment is in flight, its rows of the batch belong to the Stream. While any is, the only methods of Env that
-// may be called are Each, State, Seat, Legal and the like, for idle environments, unless Settle was called before.
+// may be called are Each, State, Seat, Legal, Answer and the like, for idle environments, unless Settle was called
+// before. An environment that Waits when it is received is sent once more after it was answered: its step goes on.
 //
 // A Stream is not safe for concurrent use. Its methods do not allocate.
 type Stream struct {

@@ -264,7 +264,7 @@ func TestStreamAfterFailure(t *testing.T) {
 	require.ErrorContains(t, stream.Send(all, actions), "reset all environments")
 	sent, _ := stream.InFlight()
 	require.Zero(t, sent)
-	require.NoError(t, e.SetMixtures([]vec.Mixture{nil, {{Agent: newDie, Weight: 1}}}))
+	require.NoError(t, e.SetMixtures([]vec.Mixture{nil, {{Agent: newDie, Weight: 1}}}, nil))
 	require.NoError(t, e.Reset(vec.From(3), nil, out))
 	require.NoError(t, stream.Send(all[:1], e.Legal(0, 0, nil)[:1]))
 	<-stream.Await(1)

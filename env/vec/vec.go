@@ -11,31 +11,36 @@ import (
 // An Env is a vector of environments, each a game in progress. It is not safe for concurrent
 // use. Its own goroutines step the environments in parallel; Close ends them.
 type Env struct {
-	g       *env.Game
-	c       Config
-	driven  env.Seats
-	rows    int
-	players []uint8      // under SeatRows: the seat of each row
-	stride  int          // bytes from one row's mask to the next
-	sizes   []int        // elements of each slab, in the order of slabs
-	planes  int          // bytes of one row's planes
-	globals int          // globals of one row
-	maskLen int          // Game.MaskLen
-	maskers []env.Masker // the states as Maskers; nil if the game has none
-	states  []env.State
-	slots   []slot
-	masks   []byte      // legal actions of every row, [Envs*rows, stride]
-	agents  []env.Agent // [envs, seats]; nil where driven
-	playing []*Choice   // [envs, seats]: what agents come from; nil before the first episode
-	pools   [env.MaxSeats]seatPool
-	tallies []Tally // by Choice.ID
-	pool    pool
-	stream  *Stream // nil if there is none
-	tracer  Tracer
-	spare   env.State // for fits
-	fresh   []byte    // a new state as encodeReset leaves it
-	buf     []byte    // for fits
-	broken  error     // a step failed half-way: only a Reset of all environments is possible
+	g          *env.Game
+	c          Config
+	driven     env.Seats
+	rows       int
+	players    []uint8      // under SeatRows: the seat of each row
+	stride     int          // bytes from one row's mask to the next
+	sizes      []int        // elements of each slab, in the order of slabs
+	planes     int          // bytes of one row's planes
+	globals    int          // globals of one row
+	maskLen    int          // Game.MaskLen
+	maskers    []env.Masker // the states as Maskers; nil if the game has none
+	states     []env.State
+	slots      []slot
+	masks      []byte      // legal actions of every row, [Envs*rows, stride]
+	agents     []env.Agent // [envs, seats]; nil where driven or asked
+	playing    []*Choice   // [envs, seats]: the opponents; nil where driven, and before the first episode
+	asks       bool        // some choice asks the caller, or did
+	held       []held      // by environment; nil unless asks
+	askedMasks []byte      // [envs, seats, stride]: see AskedMask; nil unless asks
+	pools      [env.MaxSeats]seatPool
+	curriculum *Curriculum // nil if there is none
+	places     []Place     // by environment, in the curriculum
+	tallies    []Tally     // by Choice.ID
+	pool       pool
+	stream     *Stream // nil if there is none
+	tracer     Tracer
+	spare      env.State // for fits
+	fresh      []byte    // a new state as encodeReset leaves it
+	buf        []byte    // for fits
+	broken     error     // a step failed half-way: only a Reset of all environments is possible
 }
 
 // New creates the environments and starts the goroutines that step them. Call Reset first, and Close at the end.
@@ -64,7 +69,7 @@ func New(g *env.Game, c Config) (*Env, error) {
 	}
 	e.masks = make([]byte, c.Envs*e.rows*e.stride)
 	e.agents, e.playing = make([]env.Agent, c.Envs*c.Seats), make([]*Choice, c.Envs*c.Seats)
-	e.setMixtures(c.Mixtures)
+	e.setMixtures(c.Mixtures, c.Curriculum)
 	e.pool.start(e, c.Workers)
 	return e, nil
 }
@@ -155,6 +160,10 @@ func (e *Env) reset(w *worker, i int, j *job) error {
 // legal nor None (under Refuse) or an environment needs a reset. It returns another error if an
 // agent fails or answers with an illegal action: environments are then half stepped, and only a
 // Reset of all of them is possible. Step does not allocate unless agents do.
+//
+// A step may come to a position where only asked seats act. The environment Waits then, with its rows as they are, and
+// its reward and flags still to come. Answer it and call Step again until none waits: such calls ignore their actions.
+// This is also so after Reset and after what changes positions.
 func (e *Env) Step(actions []env.Action, out *Batch) error {
 	if e.broken != nil {
 		return e.broken
@@ -166,13 +175,20 @@ func (e *Env) Step(actions []env.Action, out *Batch) error {
 		return err
 	}
 	var r refusals
+	do, waiting := (*Env).step, e.waiting()
+	if waiting {
+		do = (*Env).goOn
+	}
 	for i := range e.slots {
+		if waiting && !e.Waits(i) {
+			continue
+		}
 		e.refuse(i, actions[i*e.rows:(i+1)*e.rows], &r)
 	}
 	if err := r.err(); err != nil {
 		return err
 	}
-	return e.pool.run(job{do: (*Env).step, changes: true, actions: actions, out: out})
+	return e.pool.run(job{do: do, changes: true, actions: actions, out: out})
 }
 
 // Observe writes the current observations and flags of every environment to out, with reward 0.
@@ -204,7 +220,10 @@ func (e *Env) each(w *worker, i int, j *job) error {
 // ErrNeedsReset is wrapped by the error about environments that were not reset or, under Disabled, have ended.
 var ErrNeedsReset = errors.New("needs a reset")
 
-// An EnvError says which environments a step was refused for. It wraps env.ErrIllegal or ErrNeedsReset.
+// ErrAsked is wrapped by the error about environments with seats whose actions the caller is asked for.
+var ErrAsked = errors.New("has seats that are asked: answer first")
+
+// An EnvError says which environments a step was refused for. It wraps env.ErrIllegal, ErrNeedsReset or ErrAsked.
 type EnvError struct {
 	Envs   []int      // the environments at fault, in ascending order, each once
 	Row    int        // for an illegal action: row of the first of them
@@ -230,13 +249,15 @@ func (e *EnvError) blame(i int) {
 }
 
 // refusals says why a step must not be taken.
-type refusals struct{ needs, illegal *EnvError }
+type refusals struct{ needs, asked, illegal *EnvError }
 
 // err returns the error of the step, nil if there is none.
 func (r *refusals) err() error {
 	switch {
 	case r.needs != nil:
 		return r.needs
+	case r.asked != nil:
+		return r.asked
 	case r.illegal != nil:
 		return r.illegal
 	}
@@ -248,10 +269,16 @@ func (e *Env) refuse(i int, actions []env.Action, r *refusals) {
 	sl := &e.slots[i]
 	if !sl.live || sl.ended() && e.c.Autoreset == Disabled {
 		if r.needs == nil {
-			text := fmt.Sprintf("vec %s: environment %d: %v", e.g.Name, i, ErrNeedsReset)
-			r.needs = &EnvError{Err: ErrNeedsReset, text: text}
+			r.needs = e.needs(i, ErrNeedsReset)
 		}
 		r.needs.blame(i)
+		return
+	}
+	if sl.asked != 0 && !sl.ended() {
+		if r.asked == nil {
+			r.asked = e.needs(i, ErrAsked)
+		}
+		r.asked.blame(i)
 		return
 	}
 	if sl.ended() || e.c.Illegal != Refuse {
@@ -268,12 +295,21 @@ func (e *Env) refuse(i int, actions []env.Action, r *refusals) {
 	}
 }
 
+// needs is the error about environment i, which needs something before it can be stepped.
+func (e *Env) needs(i int, what error) *EnvError {
+	return &EnvError{Err: what, text: fmt.Sprintf("vec %s: environment %d: %v", e.g.Name, i, what)}
+}
+
 func (e *Env) illegal(i, r int, a env.Action) *EnvError {
-	name := fmt.Sprintf("%d of %d actions", a, e.g.Actions)
-	if int(a) < e.g.Actions {
-		name = fmt.Sprintf("%d (%s)", a, e.g.Text(a))
-	}
 	seat := int(e.slots[i].seats[r])
-	return &EnvError{Row: r, Seat: seat, Action: a, Err: env.ErrIllegal,
-		text: fmt.Sprintf("vec %s: environment %d, row %d, seat %d: %v: %s", e.g.Name, i, r, seat, env.ErrIllegal, name)}
+	return &EnvError{Row: r, Seat: seat, Action: a, Err: env.ErrIllegal, text: fmt.Sprintf(
+		"vec %s: environment %d, row %d, seat %d: %v: %s", e.g.Name, i, r, seat, env.ErrIllegal, e.actionName(a))}
+}
+
+// actionName names an action in errors.
+func (e *Env) actionName(a env.Action) string {
+	if int(a) < e.g.Actions {
+		return fmt.Sprintf("%d (%s)", a, e.g.Text(a))
+	}
+	return fmt.Sprintf("%d of %d actions", a, e.g.Actions)
 }

@@ -80,7 +80,7 @@ func connect(t *testing.T, path string) *attacker {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	a := &attacker{t: t, conn: conn, c: client.New(conn), room: 1 << 20}
-	a.must("hello", map[string]any{"proto": []int{2, 0}})
+	a.must("hello", map[string]any{"proto": []int{3, 0}})
 	return a
 }
 

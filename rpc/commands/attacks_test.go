@@ -17,7 +17,7 @@ import (
 // not read.
 var attacks = map[string]func(*attacker){
 	"hello": func(a *attacker) {
-		a.send(20, "hello", map[string]any{"proto": []int{2, 0}, "client": strings.Repeat("x", 60_000)})
+		a.send(20, "hello", map[string]any{"proto": []int{3, 0}, "client": strings.Repeat("x", 60_000)})
 	},
 	"ping":          func(a *attacker) { a.send(100, "ping", make([]byte, 60_000)) },
 	"games":         func(a *attacker) { a.send(1000, "games") },
@@ -80,7 +80,7 @@ var attacks = map[string]func(*attacker){
 	"checkpoint": func(a *attacker) { leagues(a); a.send(8, "checkpoint", 2, nil) },
 	"resume": func(a *attacker) {
 		stepping(a, nil)
-		head, _ := json.Marshal(map[string]any{"format": 1, "opponents": long(60_000, 100)})
+		head, _ := json.Marshal(map[string]any{"format": 3, "opponents": long(60_000, 100)})
 		a.bulk("resume", 2, nil, head, make([]byte, 4<<20))
 	},
 	"replay": func(a *attacker) {
@@ -113,6 +113,14 @@ var attacks = map[string]func(*attacker){
 			a.send(1, "send", 2, first(n), make([]byte, 4*n))
 			a.send(4, "recv", 2, n, n, 1000)
 		}
+	},
+	"asked": func(a *attacker) {
+		stepping(a, map[string]any{"opponents": map[int]any{1: "client:me"}})
+		a.send(8, "asked", 2, nil)
+	},
+	"answer": func(a *attacker) {
+		n := stepping(a, map[string]any{"opponents": map[int]any{1: "client:me"}})
+		a.send(8, "answer", 2, first(n), bytes.Repeat([]byte{1}, n), bytes.Repeat([]byte{0xFF}, 2*n))
 	},
 	"stream_stats":   func(a *attacker) { stepping(a, nil); a.send(500, "stream_stats", 2) },
 	"set_opponents":  func(a *attacker) { leagues(a); a.send(4, "rollout", 2, 1, map[string]any{"keep": "last"}) },

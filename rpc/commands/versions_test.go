@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -40,56 +39,34 @@ func started(t *testing.T) string {
 	return serve(t, "--listen", "unix:"+filepath.Join(t.TempDir(), "s")).ready[0]
 }
 
-// A client of protocol 1.1 is refused with what to do, and the connection ends.
-func TestOldClientsAreRefused(t *testing.T) {
-	conn, err := net.Dial("unix", strings.TrimPrefix(started(t), "unix:"))
-	require.NoError(t, err)
-	defer conn.Close()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
-	_, err = conn.Write(frozen(t, "hello_request.bin"))
-	require.NoError(t, err)
-	var answer bytes.Buffer
-	_, err = answer.ReadFrom(conn)
-	require.NoError(t, err, "the server closes the connection")
-	require.Contains(t, answer.String(), "the client speaks protocol 1.1, this server (blockyard")
-	require.Contains(t, answer.String(), "install a client of the server's version")
-	require.Contains(t, answer.String(), "version")
+// A client of another protocol is refused, and told which side is older.
+func TestOtherProtocolsAreRefused(t *testing.T) {
+	address := started(t)
+	for older, proto := range map[string][]int{"client": {2, 1}, "server": {server.Protocol[0] + 1, 0}} {
+		conn, err := net.Dial("unix", strings.TrimPrefix(address, "unix:"))
+		require.NoError(t, err)
+		defer conn.Close()
+		err = client.New(conn).Call("hello", nil, map[string]any{"proto": proto, "client": "of another time"})
+		var refused *wire.Error
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, wire.Version, refused.Code)
+		require.ErrorContains(t, err, fmt.Sprintf("the client speaks protocol %d.%d, this server (blockyard", proto[0], proto[1]))
+		require.ErrorContains(t, err, fmt.Sprintf("the %s is older, install one of the other's version", older))
+	}
 }
 
-// A server of protocol 1.1 refuses this client, whose error says so.
-func TestOldServersRefuse(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	refusal := frozen(t, "hello_refusal.bin")
-	go func() {
-		conn, err := l.Accept()
-		if err == nil {
-			_, _ = conn.Read(make([]byte, 4096))
-			_, _ = conn.Write(refusal)
-			_ = conn.Close()
-		}
-	}()
-	_, err = client.Dial(context.Background(), "tcp:"+l.Addr().String(), "")
-	var refused *wire.Error
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, wire.Version, refused.Code)
-	require.ErrorContains(t, err, "the client speaks protocol [2 0], the server [1 1]")
-}
-
-// The second number of a version does not matter: a newer client sees in features what this server lacks.
+// The second number of a version does not matter.
 func TestNewerMinorVersionsAreServed(t *testing.T) {
 	conn, err := net.Dial("unix", strings.TrimPrefix(started(t), "unix:"))
 	require.NoError(t, err)
 	defer conn.Close()
 	c := client.New(conn)
 	var hello struct {
-		Proto    []int    `msgpack:"proto"`
-		Features []string `msgpack:"features"`
+		Proto []int `msgpack:"proto"`
 	}
-	require.NoError(t, c.Call("hello", &hello, map[string]any{"proto": []int{2, 99}, "client": "of tomorrow"}))
+	newer := []int{server.Protocol[0], 99}
+	require.NoError(t, c.Call("hello", &hello, map[string]any{"proto": newer, "client": "of tomorrow"}))
 	require.Equal(t, server.Protocol[:], hello.Proto)
-	require.Contains(t, hello.Features, "checkpoint")
 	require.ErrorContains(t, c.Call("fly", nil), `no method "fly"`)
 }
 

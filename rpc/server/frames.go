@@ -215,8 +215,11 @@ func refusal(method []byte, err error) *wire.Error {
 		return wire.Errorf(wire.Opponent, "%s: %v", method, err)
 	}
 	envs := blamed.Envs[:min(len(blamed.Envs), mostNamed)]
-	if errors.Is(err, vec.ErrNeedsReset) {
+	switch {
+	case errors.Is(err, vec.ErrNeedsReset):
 		return wire.Errorf(wire.NeedsReset, "%s: %v", method, err).With("envs", envs)
+	case errors.Is(err, vec.ErrAsked):
+		return wire.Errorf(wire.NeedsAnswer, "%s: %v", method, err).With("envs", envs)
 	}
 	return wire.Errorf(wire.Illegal, "%s: %v", method, err).With("envs", envs).
 		With("row", blamed.Row).With("seat", blamed.Seat).With("action", int(blamed.Action))

@@ -48,7 +48,7 @@ func exchanges(state []byte, c saved) []exchange {
 	return []exchange{
 		{"ping", "ping", nil},
 		{"a request before hello", "games", nil},
-		{"hello", "hello", []any{map[string]any{"proto": []int{2, 0}, "client": "example"}}},
+		{"hello", "hello", []any{map[string]any{"proto": []int{3, 0}, "client": "example"}}},
 		{"games", "games", nil},
 		{"describe", "describe", []any{"toy:pick"}},
 		{"text", "text", []any{"toy:pick", u16(0, 5)}},

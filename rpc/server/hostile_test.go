@@ -42,7 +42,7 @@ func request(t testing.TB, method string, params ...any) []byte {
 }
 
 func hello(t testing.TB) []byte {
-	return request(t, "hello", map[string]any{"proto": []int{2, 0}})
+	return request(t, "hello", map[string]any{"proto": []int{3, 0}})
 }
 
 // answer reads one answer and returns the code of its error.

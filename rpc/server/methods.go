@@ -17,12 +17,7 @@ import (
 )
 
 // Protocol is the protocol version, major and minor. Clients with another major version are refused.
-var Protocol = [2]int{2, 1}
-
-// capabilities are what a client may ask for beyond stepping; hello lists them.
-var capabilities = []string{"afterstates", "checkpoint", "clone", "features", "fields", "final", "final_parts", "first",
-	"mixtures", "observe", "packed", "parse", "policy", "push_final", "record", "replay",
-	"rollout", "snapshot", "stream", "text", "upload", "view"}
+var Protocol = [2]int{3, 0}
 
 func (s *session) call(f *wire.Frame) error {
 	if name := string(f.Method); !s.greeted.Load() && name != "hello" && name != "ping" {
@@ -60,6 +55,8 @@ var methods = map[string]method{
 	"send":           {3, false, with(anything, (*session).send)},
 	"recv":           {5, false, with(anything, (*session).recv)},
 	"stream_stats":   {1, false, with(anything, (*session).streamStats)},
+	"asked":          {2, true, with(idle, (*session).askedSeats)},
+	"answer":         {4, true, with(idle, (*session).takeAnswers)},
 	"final":          {2, false, with(anything, (*session).final)},
 	"legal":          {2, true, with(idle, (*session).legal)},
 	"afterstates":    {3, true, with(idle, (*session).afterstates)},
@@ -79,7 +76,7 @@ var methods = map[string]method{
 	"record":         {2, true, with(settled, (*session).record)},
 	"records":        {2, false, with(anything, (*session).records)},
 	"rollout":        {3, false, with(received, (*session).rollout)},
-	"set_opponents":  {2, true, with(settled, (*session).setOpponents)},
+	"set_opponents":  {3, true, with(settled, (*session).setOpponents)},
 	"opponent_stats": {2, false, with(settled, (*session).opponentStats)},
 	"upload":         {3, true, of((*session).upload)},
 	"drop_upload":    {1, false, (*session).dropUpload},
@@ -128,8 +125,12 @@ func (s *session) hello(f *wire.Frame) error {
 		return err
 	}
 	if len(o.Proto) == 0 || o.Proto[0] != int64(Protocol[0]) {
-		return wire.Errorf(wire.Version, "the client speaks protocol %s, this server (blockyard %s) %s: "+
-			"install a client of the server's version", dotted(o.Proto), s.srv.c.Version, dotted(Protocol[:])).
+		older := "client"
+		if len(o.Proto) > 0 && o.Proto[0] > int64(Protocol[0]) {
+			older = "server"
+		}
+		return wire.Errorf(wire.Version, "the client speaks protocol %s, this server (blockyard %s) %s: the %s is older, "+
+			"install one of the other's version", dotted(o.Proto), s.srv.c.Version, dotted(Protocol[:]), older).
 			With("proto", Protocol)
 	}
 	token, err := s.srv.ledger.Recognize(o.Token)
@@ -144,7 +145,7 @@ func (s *session) hello(f *wire.Frame) error {
 	s.greeted.Store(true)
 	s.srv.log.Debug("hello", "session", s.id, "token", s.token.Name(), "client", o.Client)
 	_ = s.conn.SetReadDeadline(time.Time{})
-	can := slices.Clone(capabilities)
+	can := []string{} // what not every server of this version can
 	if s.shares() {
 		can = append(can, "share")
 	}

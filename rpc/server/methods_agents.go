@@ -10,13 +10,31 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/env"
+	"blockyard/env/vec"
 	"blockyard/rpc/session/batch"
 	"blockyard/rpc/session/checkpoint"
 	"blockyard/rpc/session/memory"
 	"blockyard/rpc/wire"
 )
 
-// readMixtures reads what a client says about the seats that it does not play.
+// curriculum is the option of that name of open and set_opponents.
+type curriculum struct {
+	Of   int64   `msgpack:"of"`
+	Up   float64 `msgpack:"up"`
+	Down float64 `msgpack:"down"`
+}
+
+func (c *curriculum) read(method string) (*vec.Curriculum, error) {
+	switch {
+	case c == nil:
+		return nil, nil
+	case c.Of < 1 || c.Of > vec.MostOf:
+		return nil, badParams("%s: curriculum: of is %d, want 1 to %d", method, c.Of, vec.MostOf)
+	}
+	return &vec.Curriculum{Of: int(c.Of), Up: c.Up, Down: c.Down}, nil
+}
+
+// readMixtures reads what a client says about the seats that it does not drive.
 func readMixtures(method string, seats map[int64]any) (map[int][]batch.Choice, error) {
 	out := map[int][]batch.Choice{}
 	for _, seat := range slices.Sorted(maps.Keys(seats)) {
@@ -81,6 +99,12 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 	if err := f.Options(1, &opponents); err != nil {
 		return err
 	}
+	var o struct {
+		Curriculum *curriculum `msgpack:"curriculum"`
+	}
+	if err := f.Options(2, &o); err != nil {
+		return err
+	}
 	if len(opponents) == 0 {
 		return badParams("set_opponents: no seat is named, want at least one")
 	}
@@ -88,7 +112,11 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	first, err := h.SetOpponents(seats)
+	rungs, err := o.Curriculum.read("set_opponents")
+	if err != nil {
+		return err
+	}
+	first, err := h.SetOpponents(seats, rungs)
 	if err != nil {
 		return err
 	}
@@ -182,6 +210,9 @@ func (s *session) rollout(f *wire.Frame, h *handle) error {
 	}
 	if err := h.Awake("rollout"); err != nil {
 		return err
+	}
+	if h.Asks() {
+		return badParams("rollout: the server cannot ask the client, who is an opponent: call step")
 	}
 	p, err := h.SetPolicy(o.Policy)
 	if err != nil {

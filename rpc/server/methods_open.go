@@ -16,20 +16,21 @@ import (
 
 // openOptions are the named arguments of open.
 type openOptions struct {
-	NumEnvs   int64         `msgpack:"num_envs"`
-	Seats     int64         `msgpack:"seats"`
-	Opponents map[int64]any `msgpack:"opponents"`
-	Rows      vec.RowForm   `msgpack:"rows"`
-	Autoreset vec.Autoreset `msgpack:"autoreset"`
-	Reward    vec.Reward    `msgpack:"reward"`
-	MaxSteps  int64         `msgpack:"max_episode_steps"`
-	Illegal   vec.Illegal   `msgpack:"illegal"`
-	Fields    []string      `msgpack:"fields"`
-	Seed      wire.Natural  `msgpack:"seed"`
-	Seeds     []byte        `msgpack:"seeds"`
-	Packed    bool          `msgpack:"packed"`
-	First     wire.Natural  `msgpack:"first"`
-	Log       bool          `msgpack:"log"`
+	NumEnvs    int64         `msgpack:"num_envs"`
+	Seats      int64         `msgpack:"seats"`
+	Opponents  map[int64]any `msgpack:"opponents"`
+	Curriculum *curriculum   `msgpack:"curriculum"`
+	Rows       vec.RowForm   `msgpack:"rows"`
+	Autoreset  vec.Autoreset `msgpack:"autoreset"`
+	Reward     vec.Reward    `msgpack:"reward"`
+	MaxSteps   int64         `msgpack:"max_episode_steps"`
+	Illegal    vec.Illegal   `msgpack:"illegal"`
+	Fields     []string      `msgpack:"fields"`
+	Seed       wire.Natural  `msgpack:"seed"`
+	Seeds      []byte        `msgpack:"seeds"`
+	Packed     bool          `msgpack:"packed"`
+	First      wire.Natural  `msgpack:"first"`
+	Log        bool          `msgpack:"log"`
 }
 
 func (s *session) open(f *wire.Frame, g *env.Game) error {
@@ -55,6 +56,9 @@ func (s *session) open(f *wire.Frame, g *env.Game) error {
 		}
 	}
 	if what.Seats, err = readMixtures("open", o.Opponents); err != nil {
+		return err
+	}
+	if what.Curriculum, err = o.Curriculum.read("open"); err != nil {
 		return err
 	}
 	c.Workers, c.Context = s.srv.c.Workers, s.ctx

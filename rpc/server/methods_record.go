@@ -7,7 +7,7 @@ import (
 
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
-	"blockyard/env/ansi"
+	"blockyard/rpc/session/batch"
 	"blockyard/rpc/wire"
 )
 
@@ -15,7 +15,6 @@ import (
 const (
 	sampledEpisodes = 100 // every so many episodes one is recorded
 	unnamed         = "policy"
-	mostName        = 200 // bytes of a player's name
 )
 
 // recordOptions are the named arguments of record.
@@ -59,9 +58,9 @@ func (h *handle) names(given map[int64]string) ([]string, error) {
 		case !h.Env.Driven().Has(int(seat)):
 			return nil, badParams(
 				"record: players names seat %d, which the server plays: its record has the spec of the opponent", seat)
-		case !printable(name):
+		case !batch.Printable(name):
 			return nil, badParams("record: players: the name of seat %d is %.40q, want 1 to %d bytes of text",
-				seat, name, mostName)
+				seat, name, batch.MostName)
 		}
 		names[seat] = name
 	}
@@ -96,8 +95,6 @@ func (s *session) records(f *wire.Frame, h *handle) error {
 	})
 }
 
-func printable(name string) bool { return name != "" && ansi.Plain(name, mostName) == name }
-
 // view returns one recorded game, which the client sends, as an HTML document that shows it.
 func (s *session) view(f *wire.Frame) error {
 	lines := f.Bin(0, "record")
@@ -107,8 +104,8 @@ func (s *session) view(f *wire.Frame) error {
 	if err := f.Options(1, &o); err != nil {
 		return err
 	}
-	if !printable(o.Name) {
-		return badParams("view: name is %.40q, want 1 to %d bytes of text", o.Name, mostName)
+	if !batch.Printable(o.Name) {
+		return badParams("view: name is %.40q, want 1 to %d bytes of text", o.Name, batch.MostName)
 	}
 	// A page being built takes about as much memory as the largest response.
 	if err := s.sender.Reserve(s.ctx, s.srv.limits.MaxReply); err != nil {

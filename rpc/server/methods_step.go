@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -137,11 +138,53 @@ func (h *handle) mask(b []byte) ([]bool, error) {
 	return mask, nil
 }
 
-// final returns the last observations of the games that ended in the last step. With param 1 these are as many as fit
-// into one response, from that one on; without it, as clients call it that know no parts, all or none.
+// askedSeats lists the seats that act and that the client plays as an opponent, with what they see.
+func (s *session) askedSeats(f *wire.Frame, h *handle) error {
+	list := h.selected(f, 1, "games", true)
+	if err := f.Err(); err != nil {
+		return err
+	}
+	a, err := h.Asked(list, s.srv.ledger.Room())
+	if err != nil {
+		return err
+	}
+	if err := s.reserve(len(a.Games)*h.AskedLen() + 4*len(a.Waiting)); err != nil {
+		return err
+	}
+	if err := a.Observe(); err != nil {
+		return err
+	}
+	return s.reply(f.ID, wire.Fields{"all", a.All, "games", memory.Bytes(a.Games), "seats", a.Seats,
+		"opponents", memory.Bytes(a.Opponents), "planes", a.Planes, "globals", memory.Bytes(a.Globals), "mask", a.Mask,
+		"waiting", memory.Bytes(a.Waiting)})
+}
+
+// takeAnswers takes the actions of asked seats, which the next step plays.
+func (s *session) takeAnswers(f *wire.Frame, h *handle) error {
+	games, seats, actions := f.Bin(1, "games"), f.Bin(2, "seats"), f.Bin(3, "actions")
+	if err := f.Err(); err != nil {
+		return err
+	}
+	if n := len(seats); len(games) != 4*n || len(actions) != 2*n || n > h.Config.Envs*h.Config.Seats {
+		return badParams("answer: %d bytes of games, %d of seats and %d of actions, want 4, 1 and 2 for each answer",
+			len(games), n, len(actions))
+	}
+	err := h.Answer(words[uint32](games), seats, words[env.Action](actions))
+	switch {
+	case errors.Is(err, vec.ErrMisuse):
+		return badParams("answer: %v", err)
+	case err != nil:
+		return refused("answer", err)
+	}
+	s.writeOne(wire.AppendDone(s.brief[:0], f.ID))
+	return nil
+}
+
+// final returns the last observations of the games that ended in the last step, as many as fit into one response, from
+// that of param 1 on.
 func (s *session) final(f *wire.Frame, h *handle) error {
-	first, parts := int64(0), !f.Absent(1)
-	if parts {
+	first := int64(0)
+	if !f.Absent(1) {
 		first = f.Int(1, "first", 0, math.MaxUint32)
 	}
 	if err := f.Err(); err != nil {
@@ -150,7 +193,7 @@ func (s *session) final(f *wire.Frame, h *handle) error {
 	last := h.Last()
 	list, each := h.Ended[min(int(first), len(h.Ended)):], last.Size()
 	if fit := s.srv.ledger.Room() / each; fit < len(list) {
-		if fit == 0 || !parts {
+		if fit == 0 {
 			return s.srv.ledger.Fits(len(list) * each)
 		}
 		list = list[:fit]

@@ -162,7 +162,7 @@ func TestReplayRefuses(t *testing.T) {
 	lengths, actions, moves := logged(t, g, 0, 3)
 	for says, params := range map[string][]any{
 		"lengths has 8 bytes, want 4 for each of 1 games":             {u32(1), lengths, actions, moves},
-		"12 bytes of actions and 0 of moves, want 12 and 192: 2 and ": {nil, lengths, actions, nil},
+		"12 bytes of actions and 0 of moves, want 12 and 768: 2 and ": {nil, lengths, actions, nil},
 		"games names game 2, want 0 to 1":                             {u32(2), u32(0), nil, nil},
 		"0 bytes of actions":                                          {nil, u32(1<<32-1, 1<<32-1), nil, nil},
 	} {

@@ -21,8 +21,8 @@ func TestBadRequests(t *testing.T) {
 		params []any
 	}{
 		{wire.UnknownMethod, "nothing", nil}, {wire.UnknownMethod, "", nil}, {wire.BadParams, "ping", []any{1}},
-		{wire.Version, "hello", []any{map[string]any{"proto": []int{1, 1}}}},
-		{wire.Version, "hello", []any{map[string]any{"proto": []int{3, 0}}}},
+		{wire.Version, "hello", []any{map[string]any{"proto": []int{2, 1}}}},
+		{wire.Version, "hello", []any{map[string]any{"proto": []int{4, 0}}}},
 	} {
 		require.Equal(t, r.want, code(t, dial(t, p.unix).Call(r.method, nil, r.params...)), r.method)
 	}

@@ -220,7 +220,7 @@ func TestKilledSharersLeaveNothing(t *testing.T) {
 		conn, err := net.Dial("unix", strings.TrimPrefix(p.unix, "unix:"))
 		require.NoError(t, err)
 		c := client.New(conn)
-		require.NoError(t, c.Call("hello", nil, map[string]any{"proto": []int{2, 0}}))
+		require.NoError(t, c.Call("hello", nil, map[string]any{"proto": []int{3, 0}}))
 		g := sharingGames(t, c, "toy:pick", map[string]any{"num_envs": 4})
 		require.NoError(t, g.share(3))
 		require.NoError(t, g.Call("reset", nil, map[string]any{"slot": 0}))

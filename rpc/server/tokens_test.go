@@ -93,7 +93,7 @@ func TestHelloNamesTheLimitsOfTheToken(t *testing.T) {
 			Limits map[string]int64 `msgpack:"limits"`
 		}
 		hello := func(token string) error {
-			return c.Call("hello", &greeting, map[string]any{"proto": []int{2, 0}, "token": token})
+			return c.Call("hello", &greeting, map[string]any{"proto": []int{3, 0}, "token": token})
 		}
 		require.NoError(t, hello(token))
 		require.EqualValues(t, want, greeting.Limits["max_envs"])

@@ -17,7 +17,7 @@ type WatchedGame struct {
 	Env     int // its number in the handle
 	Game    *env.Game
 	State   env.State // must not be changed
-	Players []string  // of every seat: the spec of an opponent, or "client"
+	Players []string  // of every seat: an opponent's name, or "client"
 	Steps   int       // of the episode so far
 }
 
@@ -79,7 +79,7 @@ func (h *handle) showWatched() {
 		return
 	}
 	next := h.toWatch.Swap(nil) // only this goroutine takes it
-	last, specs := h.watched.Load(), h.Opponents.Specs(0)
+	last, driven := h.watched.Load(), slices.Repeat([]string{"client"}, h.Config.Seats)
 	for i := range next.wanted {
 		if h.Stream != nil && !h.Stream.Idle(i) {
 			if last != nil && i < len(last.games) {
@@ -93,13 +93,7 @@ func (h *handle) showWatched() {
 		g := WatchedGame{Session: h.session, Handle: h.ID, Env: i, Game: h.Game, Steps: h.Env.Steps(i)}
 		g.State = h.Game.New(h.Config.Seats)
 		g.State.CopyFrom(h.Env.State(i))
-		for seat := range h.Config.Seats {
-			name := "client"
-			if k := int(h.Env.Opponent(i, seat)); k < len(specs) {
-				name = specs[k]
-			}
-			g.Players = append(g.Players, name)
-		}
+		g.Players = h.Players(i, driven)
 		next.games = append(next.games, g)
 	}
 	h.watched.Store(next)

@@ -198,6 +198,7 @@ const (
 	NeedsReset    = 401
 	BadState      = 402
 	Opponent      = 403
+	NeedsAnswer   = 404
 	Busy          = 500
 	Limit         = 501
 	Draining      = 502
@@ -209,7 +210,8 @@ var names = map[int]string{
 	AuthRequired: "auth_required", AuthFailed: "auth_failed",
 	UnknownMethod: "unknown_method", BadParams: "bad_params", UnknownGame: "unknown_game", BadHandle: "bad_handle",
 	Illegal: "illegal_action", NeedsReset: "needs_reset", BadState: "bad_state", Opponent: "opponent_failed",
-	Busy: "busy", Limit: "limit", Draining: "draining", Internal: "internal",
+	NeedsAnswer: "needs_answer",
+	Busy:        "busy", Limit: "limit", Draining: "draining", Internal: "internal",
 }
 
 // Codes returns the error codes in ascending order.

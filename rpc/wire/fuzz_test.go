@@ -54,7 +54,7 @@ func FuzzScanner(f *testing.F) {
 func FuzzMessage(f *testing.F) {
 	f.Add(AppendStep(nil, 1, 1, []byte{1, 2}))
 	for _, params := range [][]any{
-		{map[string]any{"proto": []int{2, 0}, "client": "x"}},
+		{map[string]any{"proto": []int{3, 0}, "client": "x"}},
 		{"blockbattle", map[string]any{
 			"num_envs": 5, "opponents": map[int]string{1: "random"}, "seeds": []byte{1}, "fields": []string{"mask"},
 		}},

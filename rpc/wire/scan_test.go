@@ -136,7 +136,7 @@ func TestReaderSplitsRequests(t *testing.T) {
 		require.NoError(t, err)
 		stream = append(stream, b...)
 	}
-	add(1, "hello", map[string]any{"proto": []int{2, 0}})
+	add(1, "hello", map[string]any{"proto": []int{3, 0}})
 	add(2, "step", 3, []byte{1, 2})
 	add(3, "restore", 3, nil, big, map[string]any{"reseed": 9})
 	stream = append(stream, 0x93, Notification, 0xa1, 'n', 0x90)

@@ -80,7 +80,7 @@ class Plain:
         host, port = address.removeprefix("tcp:").rsplit(":", 1)
         self._socket = socket.create_connection((host, int(port)), 120)
         self._unpacker, self._id = msgpack.Unpacker(max_buffer_size=1 << 30), 0
-        self.call("hello", {"proto": [2, 0], "client": "plain"})
+        self.call("hello", {"proto": [3, 0], "client": "plain"})
 
     def call(self, method: str, *params: Any) -> Any:
         """Send a request and return its result."""

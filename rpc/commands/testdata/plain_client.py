@@ -13,7 +13,7 @@ class Server:
         self.socket = socket.socket(socket.AF_UNIX if kind == "unix" else socket.AF_INET)
         self.socket.connect(rest if kind == "unix" else (host, int(port)))
         self.unpacker, self.id = msgpack.Unpacker(), 0
-        self.call("hello", {"proto": [2, 0], "client": "plain"})
+        self.call("hello", {"proto": [3, 0], "client": "plain"})
 
     def call(self, method, *params):
         self.id += 1

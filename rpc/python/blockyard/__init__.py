@@ -93,7 +93,7 @@ class Client(Session):
     Attributes:
         server: name and version of the server.
         protocol: version of the protocol that the server speaks.
-        features: what the server can do beyond the first version of the protocol.
+        features: what not every server can do: ``"share"``, memory on this connection; ``"trust_specs"``, name files.
         limits: the server's limits by name, such as ``max_envs``.
     """
 

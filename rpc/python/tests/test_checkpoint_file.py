@@ -98,23 +98,8 @@ def resealed(data, change):
     return sealed(change(header), rest)
 
 
-def version_1(one):
-    """Return a checkpoint as bytes of version 1."""
-    parts = [{"head": p.head.decode(), "games": len(p.games), "bytes": sum(map(len, p.games))} for p in one.parts]
-    header = {
-        "version": 1,
-        "package": one.package,
-        "game": one.game,
-        "first": one.first,
-        "parts": parts,
-        "weights": {name: len(data) for name, data in one.weights.items()},
-        "client": one.client,
-    }
-    return sealed(header, b"".join([*(g for p in one.parts for g in p.games), *one.weights.values()]))
-
-
 VALUES = [None, -1, 1, 10**30, "x", [], {}, [1], 0.5, True, {"a": 1}, [{}], [[1]], "{}"]
-CLIENT = ("afterstate_calls", "actions", "illegal", "opponents", "opponent_stats")
+CLIENT = ("afterstate_calls", "actions", "illegal", "opponents", "opponent_stats", "policies")
 
 
 def test_headers(server: Server):
@@ -122,25 +107,18 @@ def test_headers(server: Server):
     with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
         env.reset()
         new = env.checkpoint()
-        old = version_1(Checkpoint.from_bytes(new))
         before = env.snapshot()
-        newer = resealed(new, lambda h: h | {"version": 3, "package": "9.9.9", "unknown": 1})
-        says = r"version 3 .*, written by blockyard 9\.9\.9; .* reads versions 1 and 2"
-        with pytest.raises(blockyard.CheckpointError, match=says):
-            env.restore_checkpoint(newer)
-        for data, keys in ((new, ("package", "game", "first")), (old, ("parts", "weights", "client"))):
-            env.restore_checkpoint(resealed(data, lambda h: h))
-            for key in keys:
-                for value in VALUES:
-                    if (key, value) not in (("package", "x"), ("package", "{}"), ("weights", {})):
-                        refused(env, resealed(data, lambda h, k=key, v=value: h | {k: v}))
-                refused(env, resealed(data, lambda h, k=key: {a: b for a, b in h.items() if a != k}))
-        for where, keys in (("parts", ("head", "games", "bytes")), ("client", CLIENT)):
-            for key in keys:
-                for value in VALUES:
-                    if where == "parts" or value != 1 or type(value) is not int:
-                        changed = resealed(old, lambda h, w=where, k=key, v=value: h | {w: [h[w][0] | {k: v}]})
-                        refused(env, changed, value)
+        for version in (1, 2, 4):
+            other = resealed(new, lambda h, v=version: h | {"version": v, "package": "9.9.9", "unknown": 1})
+            says = rf"version {version} .*, written by blockyard 9\.9\.9; .* reads version 3: install the package"
+            with pytest.raises(blockyard.CheckpointError, match=says):
+                env.restore_checkpoint(other)
+        env.restore_checkpoint(resealed(new, lambda h: h))
+        for key in ("package", "game", "first"):
+            for value in VALUES:
+                if (key, value) not in (("package", "x"), ("package", "{}")):
+                    refused(env, resealed(new, lambda h, k=key, v=value: h | {k: v}))
+            refused(env, resealed(new, lambda h, k=key: {a: b for a, b in h.items() if a != k}))
         assert same(env.snapshot(), before)
 
 
@@ -170,7 +148,7 @@ def test_parts(server: Server):
         kept = json.loads(dict(_parts(rest))["client"])
         for key in CLIENT:
             for value in VALUES:
-                if value != 1 or type(value) is not int:
+                if (value != 1 or type(value) is not int) and (key, value) != ("policies", []):
                     changed = _part("client", json.dumps([kept[0] | {key: value}]).encode())
                     refused(env, sealed(header, b"".join([head, game, other, changed])), key, value)
         assert same(env.snapshot(), before)
@@ -185,11 +163,10 @@ def refused(env, data, *what):
 
 
 def test_reads_what_it_writes():
-    game = b"BYC\x02" + struct.pack("<I", 24) + bytes(16)
-    client = {"afterstate_calls": 1, "actions": 2, "illegal": 3, "opponents": ["x"], "opponent_stats": [[1, 2, 3, 4]]}
-    head = b'{"opponents":["y"],"mixtures":[],"policy":""}'
-    one = Checkpoint("toy", 3, "1.2.3", [Part(head, [game] * 2)], {"sha256:1": b"abc"}, [client])
-    for data in (one.to_bytes(), version_1(one)):
-        again = Checkpoint.from_bytes(data)
-        assert again == one
-        assert again.games == 2
+    game = b"BYC\x03" + struct.pack("<I", 24) + bytes(16)
+    counts = {"afterstate_calls": 1, "actions": 2, "illegal": 3}
+    client = counts | {"opponents": ["x"], "opponent_stats": [[1, 2, 3, 4]], "policies": ["x"]}
+    one = Checkpoint("toy", 3, "1.2.3", [Part(b'{"opponents":["y"]}', [game] * 2)], {"sha256:1": b"abc"}, [client])
+    again = Checkpoint.from_bytes(one.to_bytes())
+    assert again == one
+    assert again.games == 2

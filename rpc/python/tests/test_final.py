@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from conftest import Server
 
 import blockyard
@@ -39,20 +38,6 @@ def test_more_than_fits_into_one_message(server: Server):
         np.testing.assert_array_equal(final.planes, finals[0].planes)
         np.testing.assert_array_equal(final.mask, finals[0].mask)
     assert finals[0].planes.nbytes + finals[0].mask.nbytes > 2 * (16 << 20)
-
-
-def test_a_server_without_final_parts(server: Server, monkeypatch):
-    """It responds with all games at once, or refuses if that exceeds one message."""
-    with blockyard.connect(server.tcp) as client:
-        monkeypatch.setattr(client, "features", tuple(f for f in client.features if f != "final_parts"))
-        with client.make_vec("Blocking-v0", 8, **OPTIONS) as env:
-            all_end(env)
-            assert len(env.final().games) == 8
-        with (
-            client.make_vec("Blocking-v0", GAMES, **OPTIONS) as env,
-            pytest.raises(blockyard.LimitError, match="max_reply"),
-        ):
-            all_end(env)
 
 
 def play(env: blockyard.BlockVectorEnv, steps: int) -> list[Any]:

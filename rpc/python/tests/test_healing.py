@@ -290,18 +290,6 @@ def test_clocks_are_refused(server: Server):
             env.rollout(3, "hand:time=50ms")
 
 
-def test_a_server_without_replay_is_refused(server: Server, monkeypatch):
-    require = blockyard.transport.session.Session.require
-
-    def older(self, feature, what):
-        self.features = tuple(f for f in self.features if f != "replay")
-        require(self, feature, what)
-
-    monkeypatch.setattr(blockyard.transport.session.Session, "require", older)
-    with pytest.raises(blockyard.RequestError, match=r"heal=True: the server .* lacks the feature 'replay'"):
-        blockyard.make_vec(GAME, N, address=server.unix, heal=True)
-
-
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [

@@ -268,7 +268,7 @@ def test_no_client_names_a_path_on_the_server(server: Server, tmp_path: Path):
     """What is sent has no path in it."""
     path = network(tmp_path / "w.safetensors", 1)
     by_seat = opponents_by_seat({1: {f"learned:weights={path},ply=1": 1, "exec:bot --weights=x": 1}}, 2)
-    lineup = read_lineup(by_seat, trusted=False)
+    lineup = read_lineup(by_seat, trusted=False, name=lambda policy, others: "none")
     ((name, (spec, data)),) = lineup.files.items()
     assert spec == f"learned:weights={name},ply=1"
     assert data == Path(path).read_bytes()

@@ -67,7 +67,9 @@ type Options struct {
 	Log    bool
 	First  uint64
 	Seeds  vec.Seeds
-	Seats  map[int][]Choice // the opponents of the seats that the client does not play
+	Seats  map[int][]Choice // the opponents of the seats that the client does not drive
+	// Curriculum is over the opponents of all seats; nil for none.
+	Curriculum *vec.Curriculum
 }
 
 // slabStart is the offset of the slab in a batch's memory; the head of the response ends there.
@@ -81,10 +83,10 @@ func New(g *env.Game, c vec.Config, o Options, agents *Agents, tab *limits.Tab) 
 		}
 	}()
 	b := &Batch{ID: o.ID, Game: g, First: o.First, Log: o.Log, agents: agents, tab: tab, ctx: c.Context, seeds: o.Seeds}
-	if b.Opponents, err = newOpponents(b, &c, o.Seats); err != nil {
+	if b.Opponents, err = newOpponents(b, &c, &o); err != nil {
 		return nil, err
 	}
-	c.Mixtures = b.Opponents.mixtures
+	c.Mixtures, c.Curriculum = b.Opponents.mixtures, b.Opponents.curriculum
 	if o.Log {
 		if err := b.Opponents.repeatable("open"); err != nil {
 			return nil, err

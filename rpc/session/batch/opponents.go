@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"blockyard/env"
 	"blockyard/env/vec"
@@ -15,18 +16,20 @@ import (
 // known, which it keeps as long as the batch is open: results of games against it may be reported much later than it
 // left the mixtures.
 type Opponents struct {
-	b        *Batch
-	known    []opponent
-	numbers  map[string]int // of specs
-	mixtures []vec.Mixture  // by seat
-	memory   int64          // of all opponents
-	search   int64          // part of it: the searches that choose at the same time
-	workers  int            // how many choose at the same time
-	agents   int            // of all games together
+	b          *Batch
+	known      []opponent
+	numbers    map[string]int  // of specs
+	mixtures   []vec.Mixture   // by seat
+	curriculum *vec.Curriculum // over all of them; nil for none
+	memory     int64           // of all opponents
+	search     int64           // part of it: the searches that choose at the same time
+	workers    int             // how many choose at the same time
+	agents     int             // of all games together
 }
 
 type opponent struct {
 	spec    string
+	asked   bool             // the client plays it
 	own     bool             // the client itself has named it
 	factory vec.AgentFactory // nil unless it is loaded
 	weights Weights          // that it was loaded from
@@ -34,24 +37,31 @@ type opponent struct {
 	search  int64            // of those that choose at the same time
 }
 
+// loaded reports whether it can play.
+func (o *opponent) loaded() bool { return o.asked || o.factory != nil }
+
+// name is its name in records.
+func (o *opponent) name() string { return strings.TrimPrefix(o.spec, Client) }
+
 // A Choice is one opponent of a seat, and how often it plays there.
 type Choice struct {
 	Spec   string
 	Weight float64
 }
 
-func newOpponents(b *Batch, c *vec.Config, seats map[int][]Choice) (*Opponents, error) {
-	if n := len(seats); n >= c.Seats {
+func newOpponents(b *Batch, c *vec.Config, o *Options) (*Opponents, error) {
+	if n := len(o.Seats); n >= c.Seats {
 		return nil, badParams("open: opponents has %d of %d seats: leave at least one to the client", n, c.Seats)
 	}
 	l := &Opponents{b: b, numbers: map[string]int{}, mixtures: make([]vec.Mixture, c.Seats),
-		workers: workers(c), agents: c.Envs * len(seats)}
-	return l.with("open", seats)
+		workers: workers(c), agents: c.Envs * len(o.Seats)}
+	return l.with("open", o.Seats, o.Curriculum)
 }
 
-// with returns a copy of l in which these seats have new mixtures, and accounts for what it needs more.
-func (l *Opponents) with(method string, seats map[int][]Choice) (_ *Opponents, err error) {
+// with returns a copy of l in which these seats have new mixtures, or rungs, and accounts for what it needs more.
+func (l *Opponents) with(method string, seats map[int][]Choice, curriculum *vec.Curriculum) (_ *Opponents, err error) {
 	n := *l
+	n.curriculum = curriculum
 	n.known, n.numbers, n.mixtures = slices.Clone(l.known), maps.Clone(l.numbers), slices.Clone(l.mixtures)
 	before := l.b.tab.Memory()
 	defer func() {
@@ -76,6 +86,11 @@ func (l *Opponents) with(method string, seats map[int][]Choice) (_ *Opponents, e
 		}
 		n.mixtures[seat] = mixture
 	}
+	for seat, m := range n.mixtures { // the others have rungs, not a mixture
+		if _, given := seats[seat]; len(m) > 0 && !given && (n.curriculum != nil || l.curriculum != nil) {
+			return nil, badParams("%s: a curriculum is for all seats together: name opponents of seat %d, too", method, seat)
+		}
+	}
 	return &n, nil
 }
 
@@ -83,11 +98,21 @@ func (l *Opponents) with(method string, seats map[int][]Choice) (_ *Opponents, e
 func (l *Opponents) load(spec string, own bool) (int, error) {
 	id, ok := l.numbers[spec]
 	own = own || ok && l.known[id].own
-	if ok && l.known[id].factory != nil {
+	if ok && l.known[id].loaded() {
 		return id, nil
 	}
 	if !ok && len(l.known) == checkpoint.MostOpponents {
 		return 0, wire.Exceeds("opponents of a handle", checkpoint.MostOpponents, checkpoint.MostOpponents+1, "")
+	}
+	if name, asked := strings.CutPrefix(spec, Client); asked && !ok {
+		if !Printable(name) {
+			return 0, badParams("its name is %.40q, want 1 to %d bytes of text", name, MostName)
+		}
+		if err := l.b.tab.Add(entryMemory(spec)); err != nil {
+			return 0, err
+		}
+		l.memory += entryMemory(spec)
+		return l.add(opponent{spec: spec, own: own, asked: true}), nil
 	}
 	m, err := l.b.agents.memory(l.b.Game, spec, own)
 	if err != nil {
@@ -102,9 +127,7 @@ func (l *Opponents) load(spec string, own bool) (int, error) {
 		return 0, err
 	}
 	if !ok {
-		id = len(l.known)
-		l.numbers[spec] = id
-		l.known = append(l.known, opponent{})
+		id = l.add(one)
 	}
 	loaded := one.weights.memory()
 	one.memory += loaded
@@ -114,24 +137,20 @@ func (l *Opponents) load(spec string, own bool) (int, error) {
 	return id, nil
 }
 
+// add gives a new opponent its number.
+func (l *Opponents) add(o opponent) int {
+	l.numbers[o.spec] = len(l.known)
+	l.known = append(l.known, o)
+	return len(l.known) - 1
+}
+
 // entryMemory is the estimated size of an opponent that is known but not loaded.
 func entryMemory(spec string) int64 { return 128 + int64(len(spec)) }
 
 // retire unloads the opponents that no mixture has and that play in no game.
 func (l *Opponents) retire() {
 	used := make([]bool, len(l.known))
-	for _, m := range l.mixtures {
-		for _, c := range m {
-			used[c.ID] = true
-		}
-	}
-	for i := range l.b.Config.Envs {
-		for seat := range l.mixtures {
-			if id := l.b.Env.Opponent(i, seat); id != vec.NoOpponent {
-				used[id] = true
-			}
-		}
-	}
+	l.used(func(id uint16) { used[id] = true })
 	before := l.memory
 	l.memory -= l.search
 	l.search = 0
@@ -168,8 +187,9 @@ func (l *Opponents) fit(first int) error {
 	return l.b.tab.Fits(size)
 }
 
-// SetOpponents replaces opponents of some seats, or changes nothing. It returns the number of the first new spec.
-func (b *Batch) SetOpponents(seats map[int][]Choice) (first int, err error) {
+// SetOpponents replaces opponents of some seats, or changes nothing. A curriculum, nil for none, is over those of all
+// seats. It returns the number of the first new spec.
+func (b *Batch) SetOpponents(seats map[int][]Choice, curriculum *vec.Curriculum) (first int, err error) {
 	for seat := range seats {
 		if seat >= 0 && b.Env.Driven().Has(seat) && seat < b.Config.Seats {
 			return 0, badParams(
@@ -177,7 +197,7 @@ func (b *Batch) SetOpponents(seats map[int][]Choice) (first int, err error) {
 		}
 	}
 	before := b.tab.Memory()
-	next, err := b.Opponents.with("set_opponents", seats)
+	next, err := b.Opponents.with("set_opponents", seats, curriculum)
 	if err != nil {
 		return 0, err
 	}
@@ -189,7 +209,7 @@ func (b *Batch) SetOpponents(seats map[int][]Choice) (first int, err error) {
 		err = next.fit(first)
 	}
 	if err == nil {
-		err = b.Env.SetMixtures(next.mixtures)
+		err = refused("set_opponents", b.Env.SetMixtures(next.mixtures, next.curriculum))
 	}
 	if err != nil {
 		b.tab.Back(before)
@@ -213,6 +233,9 @@ func (b *Batch) Tallies(reset bool) []vec.Tally {
 func (l *Opponents) repeatable(method string) error {
 	for seat, m := range l.mixtures {
 		for _, c := range m {
+			if c.Agent == nil {
+				continue // the log has its answers
+			}
 			a, err := c.Agent(0)
 			if err == nil {
 				_, err = vec.Memory(a)
@@ -241,12 +264,12 @@ func (l *Opponents) weighted() [][]checkpoint.Weighted {
 	return all
 }
 
-// Players returns who plays each seat in game i's episode: the specs of opponents, and these names of the others.
+// Players returns who plays each seat in game i's episode: opponents, and these names of the others.
 func (b *Batch) Players(i int, driven []string) []string {
 	names := make([]string, b.Config.Seats)
 	for seat := range names {
 		if names[seat] = driven[seat]; !b.Env.Driven().Has(seat) {
-			names[seat] = b.Opponents.known[b.Env.Opponent(i, seat)].spec
+			names[seat] = b.Opponents.known[b.Env.Opponent(i, seat)].name()
 		}
 	}
 	return names
@@ -265,10 +288,11 @@ func badCheckpoint(game int, err error) error {
 func (b *Batch) revive(head *checkpoint.Head) (l *Opponents, more int64) {
 	old := b.Opponents
 	l = &Opponents{b: b, known: make([]opponent, len(head.Opponents)), numbers: map[string]int{},
-		mixtures: make([]vec.Mixture, head.Seats), memory: old.search, search: old.search,
+		mixtures: make([]vec.Mixture, head.Seats), curriculum: head.Curriculum, memory: old.search, search: old.search,
 		workers: old.workers, agents: old.agents}
 	for id, spec := range head.Opponents {
-		l.known[id].spec, l.numbers[spec] = spec, id
+		l.known[id] = opponent{spec: spec, asked: strings.HasPrefix(spec, Client)}
+		l.numbers[spec] = id
 		if at, ok := old.numbers[spec]; ok {
 			l.known[id] = old.known[at]
 			l.memory += l.known[id].memory + entryMemory(spec)

@@ -49,7 +49,7 @@ func (b *Batch) Resume(list []int, head, games, drafts []byte) error {
 			return err
 		}
 	}
-	if err := b.Env.SetMixtures(opponents.mixtures); err != nil {
+	if err := b.Env.SetMixtures(opponents.mixtures, opponents.curriculum); err != nil {
 		return err
 	}
 	_ = b.tab.Add(opponents.memory - b.Opponents.memory - loaded) // less: loaded has all that is more
@@ -57,6 +57,11 @@ func (b *Batch) Resume(list []int, head, games, drafts []byte) error {
 	for k, i := range list {
 		if err := b.Env.Resume(i, all[k].Snapshot, all[k].agents); err != nil {
 			return err
+		}
+		if h.Curriculum != nil {
+			if err := b.Env.SetPlace(i, all[k].Place); err != nil {
+				return err
+			}
 		}
 		if b.Policy != nil {
 			if err := b.Policy.take(i, all[k].policy, all[k].Policy); err != nil {
@@ -166,6 +171,9 @@ func (l *Opponents) recall(g *checkpoint.Game, agents []vec.Seated) (err error) 
 	for _, o := range g.Opponents {
 		known := &l.known[o.Number]
 		agents[o.Seat].Choice = vec.Choice{Agent: known.factory, Weight: 1, ID: o.Number}
+		if known.asked {
+			continue
+		}
 		if agents[o.Seat].Agent, err = vec.Recall(known.factory, o.Memory); err != nil {
 			return fmt.Errorf("the opponent %.80q: %w", known.spec, err)
 		}

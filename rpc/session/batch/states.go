@@ -191,13 +191,17 @@ func (b *Batch) save(i int) (*checkpoint.Game, error) {
 		return nil, err
 	}
 	for seat := range b.Config.Seats {
-		if at := b.Env.Seated(i, seat); at.Agent != nil {
-			memory, err := memoryOf(at.Agent, fmt.Sprintf("the opponent of seat %d", seat), b.Opponents.known[at.Choice.ID].spec)
-			if err != nil {
-				return nil, err
+		if at := b.Env.Seated(i, seat); at.Choice.ID != vec.NoOpponent {
+			var memory []byte
+			if at.Agent != nil {
+				who := fmt.Sprintf("the opponent of seat %d", seat)
+				if memory, err = memoryOf(at.Agent, who, b.Opponents.known[at.Choice.ID].spec); err != nil {
+					return nil, err
+				}
 			}
 			g.Opponents = append(g.Opponents, checkpoint.Agent{Seat: seat, Number: at.Choice.ID, Memory: memory})
 		}
+		_, g.Place = b.Env.Curriculum(i)
 		k := i*b.Config.Seats + seat
 		if b.Policy == nil || b.Policy.agents[k] == nil {
 			continue
@@ -227,7 +231,7 @@ func (b *Batch) head() *checkpoint.Head {
 		Format: checkpoint.Format, Game: b.Game.Name, Rules: b.Game.Rules, Seats: c.Seats, Players: b.Driven(),
 		Rows: c.Rows.String(), Autoreset: c.Autoreset.String(), Reward: c.Reward.String(),
 		Illegal: c.Illegal.String(), MaxSteps: c.StepLimit,
-		Opponents: b.Opponents.Specs(0), Mixtures: b.Opponents.weighted(),
+		Opponents: b.Opponents.Specs(0), Mixtures: b.Opponents.weighted(), Curriculum: b.Opponents.curriculum,
 	}
 	if b.Policy != nil {
 		head.Policy = b.Policy.text

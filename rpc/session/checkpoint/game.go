@@ -28,14 +28,12 @@ import (
 //	state     the snapshot of vec.Env
 //	opponent  for each: its seat (1), its number in the head (2), its memory
 //	policy    for each agent of the rollout policy: its seat (1), seed, episode and decisions (8 each), its memory
-//
-// Version 1, which is read as well, has instead of named parts the kind (8); the length of the snapshot (4) and the
-// snapshot; the number of opponents (1), each as above with the length of its memory (4) before that; and the agents of
-// the policy likewise.
+//	place     in a curriculum: its rung (2) and its last results there (1 each)
 type Game struct {
 	Snapshot  []byte // of vec.Env
 	Opponents []Agent
 	Policy    []Agent
+	Place     vec.Place
 }
 
 // An Agent is one agent that plays in a saved game, with what it remembers.
@@ -53,7 +51,7 @@ type Episode struct {
 }
 
 const (
-	gameMagic = "BYC\x02"
+	gameMagic = "BYC\x03"
 	gameHead  = 8
 	gameSum   = 4
 )
@@ -84,6 +82,9 @@ func (g *Game) Append(dst []byte, kind uint64) []byte {
 		}
 		dst = appendPart(dst, "policy", append(head, p.Memory...))
 	}
+	if p := g.Place; p.Rung > 0 || len(p.Last) > 0 {
+		dst = appendPart(dst, "place", append(binary.LittleEndian.AppendUint16(nil, uint16(p.Rung)), p.Last...))
+	}
 	binary.LittleEndian.PutUint32(dst[first+4:], uint32(len(dst)-first+gameSum))
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[first:], castagnoli))
 }
@@ -98,7 +99,7 @@ func Cut(b []byte) (one, rest []byte, err error) {
 	switch {
 	case len(b) < gameHead+gameSum || string(b[:3]) != gameMagic[:3]:
 		return nil, nil, errors.New("these bytes are none")
-	case b[3] < oldest || b[3] > Format:
+	case b[3] != Format:
 		return nil, nil, otherVersion(int(b[3]))
 	}
 	n := binary.LittleEndian.Uint32(b[4:])
@@ -115,9 +116,6 @@ func Parse(b []byte, kind uint64) (*Game, error) {
 		return nil, errors.New("its checksum is wrong: it is damaged")
 	}
 	c := &cursor{b: b[gameHead:body]}
-	if b[3] == 1 {
-		return parse1(c, kind)
-	}
 	g, known := &Game{}, false
 	for len(c.b) > 0 {
 		name, part := string(c.take(uint32(c.byte()))), &cursor{b: c.bytes()}
@@ -135,6 +133,8 @@ func Parse(b []byte, kind uint64) (*Game, error) {
 			g.Opponents = append(g.Opponents, Agent{Seat: part.seat(), Number: part.short(), Memory: part.rest()})
 		case name == "policy":
 			g.Policy = append(g.Policy, Agent{Seat: part.seat(), At: part.episode(), Memory: part.rest()})
+		case name == "place" && g.Place.Last == nil:
+			g.Place = vec.Place{Rung: int(part.short()), Last: part.rest()}
 		default:
 			part.bad = true
 		}
@@ -146,23 +146,6 @@ func Parse(b []byte, kind uint64) (*Game, error) {
 		}
 	}
 	if !known || g.Snapshot == nil {
-		return nil, errParts
-	}
-	return g, nil
-}
-
-func parse1(c *cursor, kind uint64) (*Game, error) {
-	if c.word() != kind && !c.bad {
-		return nil, errKind
-	}
-	g := &Game{Snapshot: c.bytes()}
-	for range c.few() {
-		g.Opponents = append(g.Opponents, Agent{Seat: c.seat(), Number: c.short(), Memory: c.bytes()})
-	}
-	for range c.few() {
-		g.Policy = append(g.Policy, Agent{Seat: c.seat(), At: c.episode(), Memory: c.bytes()})
-	}
-	if c.bad || len(c.b) > 0 {
 		return nil, errParts
 	}
 	return g, nil
@@ -190,13 +173,11 @@ func (c *cursor) word() uint64     { return binary.LittleEndian.Uint64(c.take(8)
 func (c *cursor) short() uint16    { return binary.LittleEndian.Uint16(c.take(2)) }
 func (c *cursor) byte() int        { return int(c.take(1)[0]) }
 func (c *cursor) episode() Episode { return Episode{c.word(), c.word(), c.word()} }
-func (c *cursor) seat() int        { return c.below(env.MaxSeats) }
-func (c *cursor) few() int         { return c.below(env.MaxSeats + 1) }
 
-// below reads a byte that is less than n.
-func (c *cursor) below(n int) int {
+// seat reads the number of a seat.
+func (c *cursor) seat() int {
 	v := c.byte()
-	if v >= n {
+	if v >= env.MaxSeats {
 		c.bad = true
 		return 0
 	}
@@ -226,6 +207,8 @@ type Head struct {
 	Opponents []string     `json:"opponents"` // specs, by number
 	Mixtures  [][]Weighted `json:"mixtures"`  // by seat, of episodes to come
 	Policy    string       `json:"policy"`    // of rollouts, "" for none
+	// Curriculum is over the mixtures; nil for none.
+	Curriculum *vec.Curriculum `json:"curriculum,omitempty"`
 }
 
 // A Weighted is an opponent's number in a mixture and its weight.
@@ -234,11 +217,8 @@ type Weighted struct {
 	Weight float64 `json:"weight"`
 }
 
-// Versions of checkpoints.
-const (
-	Format = 2 // that is written
-	oldest = 1 // that is read
-)
+// Format is the version of checkpoints.
+const Format = 3
 
 // ReadHead reads a head, which must be like want but for the opponents and the policy.
 func ReadHead(b []byte, want *Head) (*Head, error) {
@@ -248,7 +228,7 @@ func ReadHead(b []byte, want *Head) (*Head, error) {
 	if err := json.Unmarshal(b, &version); err != nil {
 		return nil, fmt.Errorf("its head is no JSON: %w", err)
 	}
-	if version.Format < oldest || version.Format > Format {
+	if version.Format != Format {
 		return nil, otherVersion(version.Format)
 	}
 	head := new(Head)
@@ -276,8 +256,12 @@ func ReadHead(b []byte, want *Head) (*Head, error) {
 
 // otherVersion is the error for a checkpoint of another version.
 func otherVersion(version int) error {
-	return fmt.Errorf("it has version %d of the format of checkpoints, this server reads versions %d to %d",
-		version, oldest, Format)
+	who := "an older"
+	if version > Format {
+		who = "a newer"
+	}
+	return fmt.Errorf("it has version %d of the format of checkpoints, of %s server; this one reads version %d",
+		version, who, Format)
 }
 
 // checkOpponents wants different specs, and a mixture of them for every seat that is not driven.

@@ -63,7 +63,7 @@ func DialTLS(ctx context.Context, address, token string, config *tls.Config) (_ 
 
 // Hello is the first request of a connection, with the token if it is not "".
 func (c *Client) Hello(token string) error {
-	hello := map[string]any{"proto": [2]int{2, 0}, "client": "blockyard-go"}
+	hello := map[string]any{"proto": [2]int{3, 0}, "client": "blockyard-go"}
 	if token != "" {
 		hello["token"] = token
 	}

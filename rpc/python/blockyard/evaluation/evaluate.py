@@ -14,11 +14,11 @@ from ..formats.arguments import positive
 from ..formats.opponents import Mixture, Player, has_policies, is_player, name_of
 from ..formats.seeding import check_seed, derive_seed
 from ..transport.address import Tls
+from ..transport.policies import checked
 from ..transport.progress import bar
 from ..transport.session import Session
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
-from ..vector.mixtures import checked
 from ..vector.surface import asked
 from .standings import Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation
 
@@ -189,7 +189,7 @@ class Match:
             if begun.any() and hasattr(self._driver, "reset"):
                 self._driver.reset(begun.repeat(env.rows_per_game))
             mask = env.action_masks
-            obs, *_ = env.step(checked(self._driver(obs, mask), mask))
+            obs, *_ = env.step(checked(self._driver(obs, mask.copy()), mask))  # what it writes there is its own
             memory = env._batch.current
         over = memory.terminated | memory.truncated
         if self.cap is not None:

@@ -14,35 +14,18 @@ from typing import Any
 from ..errors import BlockyardError, BusyError, CheckpointError, InternalError, ServerGoneError
 
 MAGIC = b"BLOCKYARD CHECKPOINT\n"
-VERSION = 2
+VERSION = 3
 _SUM = 32  # bytes of a SHA-256
 _GAME = b"BYC"  # begins the bytes of a game; its length follows at 4
 _LEAST = 12  # bytes of a game
 _WEIGHTS = "weights:"  # begins the name of a part with weights
 # What the values of JSON must be: a type (float is any finite number of 0 or more), a range of integers, a list of such
-# values, a tuple for a list with a shape for each place, or a dict by key, which may have other keys too; the key str
-# stands for every key.
-_COUNT, _EPISODES = range(1 << 63), [range(1 << 32)]
+# values, a tuple for a list with a shape for each place, or a dict by key, which may have other keys too.
+_COUNT = range(1 << 63)
 _HEADER = {"game": str, "first": _COUNT, "package": str}
-_HEADER_1 = {"parts": [{"head": str, "games": _COUNT, "bytes": _COUNT}], "weights": {str: _COUNT}, "client": list}
-_HEAD = {"opponents": [str], "mixtures": list, "policy": str}
-_OPPONENTS = {"opponents": [str], "opponent_stats": [(_COUNT,) * 4]}
-_CLIENT = {"afterstate_calls": _COUNT, "actions": _COUNT, "illegal": _COUNT, **_OPPONENTS}
-_TABLES = {
-    "tables": [{"key": [range(-1, 256)], "used": [bool], "episodes": _EPISODES}],
-    "live": [_COUNT],
-    "who": [[range(1 << 16)]],
-    "episodes": _EPISODES,
-    "lengths": _EPISODES,
-    "over": [bool],
-    "names": [str],
-    "roots": [str],
-    "draws": dict,
-    "opponents": [_OPPONENTS],
-    "counts": {str: (_COUNT,) * 4},
-}
-_MIXTURES = {"by_seat": {str: [(str, float, bool)]}}
-_CURRICULUM = {"rungs": [str], "others": [_COUNT], "place": [_COUNT], "last": [[float]]}
+_HEAD = {"opponents": [str]}
+_COUNTS = {"afterstate_calls": _COUNT, "actions": _COUNT, "illegal": _COUNT}
+_CLIENT = _COUNTS | {"opponents": [str], "opponent_stats": [(_COUNT,) * 4], "policies": [str]}
 
 
 @contextmanager
@@ -74,7 +57,6 @@ class Checkpoint:
     SHA-256 of everything before. A part is the length of its name (``u1``), its name, the length of its data (``<u4``)
     and its data, as within the games of the method ``checkpoint`` in ``rpc/PROTOCOL.md``. The parts are, in this order:
     ``head`` and a ``game`` for each of its games, for each of :attr:`parts`; ``weights:NAME``; ``client`` (JSON).
-    Version 1 is read too.
     """
 
     game: str  # with its variant
@@ -123,13 +105,12 @@ class Checkpoint:
     @classmethod
     def _read(cls, header: dict[str, Any], rest: bytes) -> Checkpoint:
         out = cls(**_checked(_HEADER, {name: header[name] for name in _HEADER}))
-        client = _read_1(out, header, rest) if header["version"] == 1 else out._take(rest)
-        out.client = [_client(one) for one in _checked(list, client)]
+        out.client = [_client(one) for one in _checked(list, out._take(rest))]
         if not out.parts or not out.client:
             raise ValueError("no games")
         counts = {len(_checked(_HEAD, json.loads(part.head))["opponents"]) for part in out.parts}
         for one in out.client:
-            if "tables" not in one and counts != {len(one["opponents"])}:  # each table has opponents of its own
+            if counts != {len(one["opponents"])}:
                 raise ValueError("names for another number of opponents")
         return out
 
@@ -167,23 +148,6 @@ def _parts(data: bytes) -> Iterator[tuple[str, bytes]]:
         yield name.decode(), data[at - length : at]
 
 
-def _read_1(out: Checkpoint, header: dict[str, Any], data: bytes) -> object:
-    """Take the games and weights of version 1, whose header has their lengths; return what the client keeps."""
-    at = 0
-    for part in _checked(_HEADER_1, header)["parts"]:
-        games = split_games(data[at : at + part["bytes"]])
-        if len(games) != part["games"]:
-            raise ValueError(f"{len(games)} games, want {part['games']}")
-        out.parts.append(Part(part["head"].encode(), games))
-        at += part["bytes"]
-    for name, length in header["weights"].items():
-        out.weights[name] = data[at : at + length]
-        at += length
-    if at != len(data):
-        raise ValueError(f"{len(data)} bytes, want {at}")
-    return header["client"]
-
-
 def _checked(shape: Any, value: Any) -> Any:
     """Return a value that must have this shape, see :data:`_HEADER`; raise LookupError, TypeError or ValueError."""
     kind: Any = shape if isinstance(shape, type) else type(shape)
@@ -203,20 +167,16 @@ def _checked(shape: Any, value: Any) -> Any:
             _checked(shape[0], one)
     elif isinstance(shape, dict):
         for key, inner in shape.items():
-            for one in value.values() if key is str else (value[key],):
-                _checked(inner, one)
+            _checked(inner, value[key])
     return value
 
 
 def _client(one: dict[str, Any]) -> dict[str, Any]:
-    """Return what the client keeps, checked; with ``tables`` in games against policies."""
-    shape: dict[str, Any] = _CLIENT | ({"tables": _TABLES} if "tables" in one else {})
-    tables = _checked(shape, one).get("tables", {"opponents": [], "draws": {"by_seat": {}}})
-    _checked(_CURRICULUM if "rungs" in tables["draws"] else _MIXTURES, tables["draws"])
-    for saved in (one, *tables["opponents"]):
-        if len(saved["opponent_stats"]) != len(saved["opponents"]):
-            raise ValueError(f"{len(saved['opponent_stats'])} results against {len(saved['opponents'])} opponents")
-    return {key: one[key] for key in shape}
+    """Return what the client keeps, checked."""
+    names, stats = _checked(_CLIENT, one)["opponents"], one["opponent_stats"]
+    if len(stats) != len(names):
+        raise ValueError(f"{len(stats)} results against {len(names)} opponents")
+    return {key: one[key] for key in _CLIENT}
 
 
 def _header(body: bytes) -> tuple[dict[str, Any], bytes]:
@@ -228,10 +188,10 @@ def _header(body: bytes) -> tuple[dict[str, Any], bytes]:
     except ValueError:  # damaged: the checksum tells
         header = None
     version = header.get("version") if isinstance(header, dict) else None
-    if isinstance(version, int) and version not in (1, VERSION):
+    if isinstance(version, int) and version != VERSION:
         raise CheckpointError(
             f"checkpoint: it has version {version} of the format, written by blockyard {header.get('package')!s:.20}; "
-            f"this package reads versions 1 and {VERSION}: install the package that wrote it"
+            f"this package reads version {VERSION}: install the package that wrote it"
         )
     return header if isinstance(header, dict) else {}, body[end:]
 

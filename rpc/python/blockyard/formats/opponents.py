@@ -8,7 +8,7 @@ import math
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import astuple, dataclass, field
 from numbers import Real
 from pathlib import Path
@@ -23,6 +23,8 @@ Mixture = Mapping[Any, float]  # weights by player
 Opponents = Player | Mixture | Mapping[int, Player | Mixture] | None
 BySeat = Mapping[int, Mapping[Any, float]]
 CURRICULUM = "curriculum"
+CLIMB = {"of": 10, "up": 0.6, "down": 0.4}  # a game leaves its rung by the share that it won of its last games there
+ASKED = "client:"  # begins what the server calls a policy of this program
 
 _OPTION = re.compile(r'(?:[^,"]|"[^"]*"?)+')  # of a spec; commas in quotes belong to it
 _RUNGS = json.loads((Path(__file__).parent / "rungs.json").read_text(encoding="utf-8"))["rungs"]
@@ -60,6 +62,16 @@ def opponents_by_seat(
     return out
 
 
+def seats_of(
+    opponents: Opponents, game: str, seats: int, other: Iterable[int] | None = None
+) -> tuple[BySeat, dict[str, float] | None]:
+    """Return what :func:`opponents_by_seat` returns, and how the rungs are climbed, if it is the curriculum."""
+    if opponents == CURRICULUM and seats > 1:
+        ladder = dict.fromkeys(rungs(game), 1.0)
+        return {seat: ladder for seat in (range(1, seats) if other is None else other)}, CLIMB
+    return opponents_by_seat(opponents, seats, other), None
+
+
 def by_number(by_seat: Any) -> Any:
     """Return a dict by seat whose keys may be text, as JSON makes them, with numbers; anything else as it is."""
     if isinstance(by_seat, Mapping) and by_seat and all(isinstance(k, str) and k.isdecimal() for k in by_seat):
@@ -73,10 +85,10 @@ def is_player(value: object) -> bool:
 
 
 def has_policies(opponents: object) -> bool:
-    """Whether opponents, which need not be valid, name a policy of this program or the curriculum."""
+    """Whether opponents, which need not be valid, name a policy of this program."""
     if isinstance(opponents, Mapping):
         return any(map(has_policies, (*opponents, *opponents.values())))
-    return callable(opponents) or opponents == CURRICULUM
+    return callable(opponents)
 
 
 def name_of(player: Player) -> str:
@@ -86,6 +98,11 @@ def name_of(player: Player) -> str:
     given = getattr(player, "name", None)
     name = given if isinstance(given, str) else getattr(player, "__name__", type(player).__name__)
     return "policy" if name == "<lambda>" else name
+
+
+def policy_name(sent: str) -> str | None:
+    """Return the name of the policy for which an opponent of the server stands; None if it is none."""
+    return sent.removeprefix(ASKED).partition("@sha256:")[0] if sent.startswith(ASKED) else None
 
 
 def _mixture(where: str, value: Any) -> dict[Any, float]:
@@ -116,6 +133,18 @@ class Lineup:
     wire: dict[int, str | list[tuple[str, float]]] = field(default_factory=dict)  # specs, or with weights, by seat
     files: dict[str, tuple[str, bytes]] = field(default_factory=dict)  # by content: a spec that uses it, and its bytes
     names: dict[str, str] = field(default_factory=dict)  # what the caller called each spec of ``wire``
+    policies: dict[str, Policy] = field(default_factory=dict)  # by name
+    curriculum: Mapping[str, float] | None = None
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """The options that go with ``wire``."""
+        return {} if self.curriculum is None else {"curriculum": dict(self.curriculum)}
+
+    @property
+    def entries(self) -> list[str]:
+        """All specs of ``wire``."""
+        return [spec for one in self.wire.values() for spec, _ in ([(one, 1.0)] if isinstance(one, str) else one)]
 
     def read(self, where: str, spec: str, trusted: bool) -> str:
         """Add a spec, which stands there in the arguments; return it with its weights file named by content.
@@ -147,11 +176,32 @@ class Lineup:
         return spec
 
 
-def read_lineup(by_seat: BySeat, trusted: bool) -> Lineup:
-    """Read the weights files that specs of :func:`opponents_by_seat` name; trusted as in :meth:`Lineup.read`."""
-    lineup = Lineup()
+def read_lineup(
+    by_seat: BySeat,
+    trusted: bool,
+    name: Callable[[Policy, Collection[str]], str],
+    curriculum: Mapping[str, float] | None = None,
+) -> Lineup:
+    """Read the weights files that specs of :func:`opponents_by_seat` name, and name the policies.
+
+    trusted as in :meth:`Lineup.read`; name returns the name of a policy, given those of others.
+    """
+    lineup = Lineup(curriculum=curriculum)
+    specs = {player for mixture in by_seat.values() for player in mixture if isinstance(player, str)}
     for seat, mixture in by_seat.items():
-        entries = [(lineup.read(f"opponents[{seat}]", spec, trusted), weight) for spec, weight in mixture.items()]
+        entries = []
+        for player, weight in mixture.items():
+            if isinstance(player, str):
+                sent = lineup.read(f"opponents[{seat}]", player, trusted)
+            else:
+                own = next((n for n, p in lineup.policies.items() if p is player), None)
+                own = own or name(player, {*specs, *lineup.policies})
+                lineup.policies[own] = player
+                sent = ASKED + own
+                if (digest := getattr(player, "sha256", None)) is not None:
+                    sent += f"@sha256:{digest}"
+                lineup.names[sent] = own
+            entries.append((sent, weight))
         lineup.wire[seat] = entries[0][0] if len(entries) == 1 else entries
     return lineup
 

@@ -82,7 +82,6 @@ def feature_facts(
         RequestError: the game defines no features, or the server is too old.
     """
     with asked(game, address, token=token, tls=tls) as (session, spec):
-        session.require("features", "feature_facts")
         d = session.connection.call("feature_names", spec.name)
     return FeatureFacts(d["game"], d["rules"], tuple(d["features"]), d["own"])
 
@@ -98,7 +97,6 @@ def features(env: BlockVectorEnv, env_ids: Ids = None, *, seed: int | None = Non
     Raises:
         RequestError: the game defines no features, or the server is too old.
     """
-    env.client.require("features", "features")
     options = [] if seed is None else [{"seed": check_seed(seed)}]
     pages = list(env._engine.pages("features", env_ids, *options))
     entries = sum(len(d["done"]) for d in pages)

@@ -9,6 +9,7 @@ Needs the library of each: ``pip install sb3-contrib`` or ``pip install onnxrunt
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ __all__ = ["named", "onnx", "sb3"]
 class _Named:
     name: str
     _policy: Policy
+    sha256: str | None = None
 
     def __call__(self, obs: Any, mask: NDArray[np.bool_]) -> Any:
         return self._policy(obs, mask)
@@ -35,9 +37,16 @@ class _Named:
         return f"policy {self.name!r}"
 
 
-def named(name: str, policy: Policy) -> Policy:
-    """Return a policy that is called name in ``opponent_specs``, results, records and checkpoints."""
-    return _Named(name, policy)
+def named(name: str, policy: Policy, *, sha256: str | None = None) -> Policy:
+    """Return a policy that is called name in ``opponent_specs``, results, records and checkpoints.
+
+    sha256 is the hash of its weights, which records have too.
+    """
+    return _Named(name, policy, sha256)
+
+
+def _hash(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def sb3(model: Any, *, deterministic: bool = False, name: str | None = None) -> Policy:
@@ -48,18 +57,19 @@ def sb3(model: Any, *, deterministic: bool = False, name: str | None = None) -> 
         deterministic: whether it plays the most probable action; by default it draws one.
         name: by default that of the file.
     """
+    digest = None
     if isinstance(model, (str, os.PathLike)):
         with needs("blockyard.policies.sb3", "sb3-contrib", "sb3"):
             from sb3_contrib import MaskablePPO
         name = name or Path(os.fspath(model)).stem
-        model = MaskablePPO.load(os.fspath(model))
+        digest, model = _hash(os.fspath(model)), MaskablePPO.load(os.fspath(model))
     if model.policy_class.__name__ == "AfterstatePolicy":
         raise ValueError("model: a network over afterstates plays as learned:ply=1,weights=FILE: use save_weights")
 
     def policy(obs: Any, mask: NDArray[np.bool_]) -> Any:
         return model.predict(obs, action_masks=mask, deterministic=deterministic)[0]
 
-    return _Named(name or type(model).__name__, policy)
+    return _Named(name or type(model).__name__, policy, digest)
 
 
 def onnx(path: str | os.PathLike[str], *, name: str | None = None) -> Policy:
@@ -86,7 +96,7 @@ def onnx(path: str | os.PathLike[str], *, name: str | None = None) -> Policy:
         answer = session.run(None, {key: np.asarray(seen[key]).astype(dtype) for key, dtype in inputs.items()})[0]
         return answer if answer.dtype.kind in "iu" else np.where(mask, answer, -np.inf).argmax(axis=1)
 
-    return _Named(name or Path(os.fspath(path)).stem, policy)
+    return _Named(name or Path(os.fspath(path)).stem, policy, _hash(os.fspath(path)))
 
 
 _TYPES: dict[str, Any] = {

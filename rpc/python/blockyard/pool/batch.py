@@ -82,6 +82,16 @@ def join(parts: Sequence[Received], handle: Handle) -> Received:
     return Received(np.concatenate([part.games for part in parts]), memory, finals)
 
 
+def some(one: Received, handle: Handle, which: NDArray[np.bool_]) -> Received:
+    """Return the results of some of the games; handle is the layout of any number of them."""
+    memory = StepMemory.separate(resized(handle, int(np.count_nonzero(which))))
+    for name, to in memory.arrays.items():
+        each = span(name, 0, 1, handle.rows_per_game).stop
+        array = one.memory.arrays[name]
+        to[:] = array.reshape(len(which), each, *array.shape[1:])[which].reshape(to.shape)
+    return Received(one.games[which], memory, one.finals)
+
+
 def split(one: Received, handle: Handle, count: int) -> tuple[Received, Received]:
     """Split the first games off; handle is the layout of any number of them."""
 

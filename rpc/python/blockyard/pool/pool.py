@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import BlockyardError, RequestError, ServerTimeoutError
 from ..formats.arguments import copy_actions, positive
 from ..formats.checkpoint_file import Checkpoint
-from ..formats.opponents import Opponents, OpponentStats, has_policies
+from ..formats.opponents import Opponents, OpponentStats
 from ..formats.seeding import check_seed, fresh_seed
 from ..transport.sharded import shares_of
 from ..vector.batch import Batch
@@ -20,11 +20,10 @@ from ..vector.checkpoint import resume, save
 from ..vector.env import BlockVectorEnv
 from ..vector.games import arguments, end, start
 from ..vector.options import Options, Path
-from ..vector.policies import PolicyGames
 from ..vector.recording import Recording
 from .batch import PoolBatch, finals, join
 from .receiver import PoolClock, Receiver
-from .server import HealingPoolServer, PolicyPoolServer, PoolServer
+from .server import HealingPoolServer, PoolServer
 
 
 class BlockPool:
@@ -91,7 +90,7 @@ class BlockPool:
                 own = options | {"first": first, "seed": seed, "address": where, "heal": healing or False}
                 self.envs.append(BlockVectorEnv(game, size, **own))
                 self.envs[0].game_spec.check_same(self.envs[-1].game_spec, str(where))
-                servers.append(self._server(self.envs[-1], None, first))
+                servers.append((HealingPoolServer if healing else PoolServer)(self.envs[-1], first))
             if record is not None:
                 start([env._games for env in self.envs], **arguments(record))
             if checkpoint is not None:
@@ -107,12 +106,6 @@ class BlockPool:
         self._seats, self._batches = np.zeros(self.num_envs, np.uint8), dict[int, Batch]()
         self._clock = PoolClock(self.num_games)
         self._receiver = Receiver(servers, self.num_games, chosen.timeout, self._clock)
-
-    def _server(self, env: BlockVectorEnv, before: PoolServer | None, first: int = 0) -> PoolServer:
-        """Return what steps the games of env: the same as before, unless policies have become opponents."""
-        kind = HealingPoolServer if self._healing else PoolServer
-        kind = PolicyPoolServer if isinstance(env._engine.transport, PolicyGames) else kind
-        return before if isinstance(before, kind) else kind(env, before.first if before else first)
 
     def async_reset(self, seed: int | None = None) -> None:
         """Start new episodes in all games, none of which is under way; recv returns their observations.
@@ -225,11 +218,10 @@ class BlockPool:
         It waits for the games that are being stepped. After an error nothing has changed, but for a BlockyardError if
         one of several servers has refused what others have accepted.
         """
-        self._receive_all(has_policies(opponents))
+        self._receive_all()
         for k, env in enumerate(self.envs):
             try:
                 env.set_opponents(opponents)
-                self._receiver.servers[k] = self._server(env, self._receiver.servers[k])
             except Exception as error:
                 if not k:
                     raise
@@ -282,9 +274,9 @@ class BlockPool:
         if flying := self._receiver.flying:
             raise RuntimeError(f"{method}: {flying} games are under way, call recv first")
 
-    def _receive_all(self, always: bool = False) -> None:
+    def _receive_all(self) -> None:
         """With ``heal``, receive all games in flight, so that the order of all that changes them is known."""
-        if self._healing or always:
+        if self._healing:
             self._receiver.wait_for_all()
 
     def stats(self) -> dict[str, float]:

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from ..errors import BlockyardError, EnvironmentsError, OpponentError, ServerTimeoutError
 from ..transport.healing import LOST, HealingTransport
-from ..transport.layout import ROW_FIELDS, Handle, resized
+from ..transport.layout import Handle, resized
 from ..transport.memory import StepMemory
 from ..transport.stream import Future
 from ..vector.env import BlockVectorEnv
-from ..vector.policies import PolicyGames
-from .batch import Received
+from .batch import Received, some
 
 _MOST_WAIT = 10.0  # seconds for which a server is asked to wait; the pool then asks again
 
@@ -28,12 +27,12 @@ class PoolServer:
     _lost: tuple[type[BlockyardError], ...] = ()  # errors that concern the server, not the games that were sent
 
     def __init__(self, env: BlockVectorEnv, first: int) -> None:
-        env.client.require("stream", "BlockPool")
         self.env, self.first, self.flying = env, first, 0
         self._sent: deque[tuple[Future, NDArray[np.int64]]] = deque()  # answers to come
         self.asked: Future | None = None  # the recv that waits at the server
         self._wait = 0.0  # seconds for which it waits
         self._layouts: dict[int, Handle] = {}  # by number of games
+        self._playing = np.zeros((env.num_games, env.seats), "<u2")  # opponents, in the field ``opponent``
 
     def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
         """Send games of the pool, with the actions of their rows."""
@@ -41,7 +40,11 @@ class PoolServer:
         self.flying += len(games)
 
     def _post(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> tuple[Future, NDArray[np.int64]]:
-        ids, number = (games - self.first).astype("<u4"), self.env._engine.transport.handle.number
+        ids, leaf = (games - self.first).astype("<u4"), self.env._engine.transport.leaf
+        if leaf.policies:
+            leaf.policies.check()
+            leaf.policies.answer(leaf, ids)
+        number = leaf.handle.number
         return self.env.client.connection.post("send", number, ids.tobytes(), actions.tobytes()), games
 
     def ask(self, least: int, most: int, seconds: float) -> None:
@@ -97,6 +100,10 @@ class PoolServer:
         if not len(ids):
             return None
         received = Received(ids + self.first, StepMemory.separate(self._layout(len(ids)), answer["slab"]))
+        if self.env._engine.transport.leaf.policies:
+            received = self._complete(received)
+            if not len(received.games):
+                return None
         self._arrived(received.games, received.memory)
         self._add_finals(received)
         self.env._games.fetch()
@@ -105,6 +112,25 @@ class PoolServer:
     def _arrived(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
         """Note that games are not in flight any more; memory has their results, unless they were refused."""
         self.flying -= len(games)
+        if memory is not None and "opponent" in memory.arrays:
+            self._playing[games - self.first] = memory.arrays["opponent"]
+            self.env._engine.opponents.seen(self._playing)
+
+    def _complete(self, received: Received) -> Received:
+        """Return the games whose step is over; the others, which wait for answers of policies, go on."""
+        leaf, ids = self.env._engine.transport.leaf, received.games - self.first
+        waiting = np.isin(ids, np.frombuffer(leaf.ask(ids.astype("<u4"))["waiting"], "<u4"))
+        if not waiting.any():
+            return received
+        try:
+            ignored = np.zeros((int(waiting.sum()), self.env.rows_per_game), "<u2")
+            self._sent.append(self._post(received.games[waiting], ignored))
+        except Exception:
+            self.flying = 0  # the games that wait are lost until all are reset
+            assert leaf.policies is not None
+            leaf.policies.fail()
+            raise
+        return some(received, self.env._handle, ~waiting)
 
     def _layout(self, games: int) -> Handle:
         return self._layouts.get(games) or self._layouts.setdefault(games, resized(self.env._handle, games))
@@ -119,6 +145,8 @@ class PoolServer:
     def reset(self, seed: int | None) -> Received:
         """Start new episodes in all games."""
         self.env.reset(seed=seed)
+        if "opponent" in self.env._batch.current.arrays:
+            self._playing[:] = self.env._batch.current.arrays["opponent"]
         games = np.arange(self.first, self.first + self.env.num_games)
         return Received(games, self.env._batch.current)
 
@@ -179,6 +207,10 @@ class HealingPoolServer(PoolServer):
         """Whether bytes of an answer are here, or none can come any more."""
         return self.readable() or bool(select.select([self.env.client.connection.fileno()], [], [], 0)[0])
 
+    def reset(self, seed: int | None) -> Received:
+        self._away[:] = False
+        return super().reset(seed)
+
     def receive(self, waits: NDArray[np.bool_], refusals: list[BlockyardError]) -> Received | None:
         try:
             received = super().receive(waits, refusals)
@@ -215,42 +247,3 @@ class HealingPoolServer(PoolServer):
             accepted[games - self.first] = False
         sent = [np.flatnonzero(accepted) + self.first, *unanswered]
         self._sent = deque(self._post(games, self._actions[games - self.first]) for games in sent if len(games))
-
-
-class PolicyPoolServer(PoolServer):
-    """Steps games in which policies of this program are opponents: when they are sent, as this process plays them."""
-
-    def __init__(self, env: BlockVectorEnv, first: int) -> None:
-        super().__init__(env, first)
-        self._done: deque[Received] = deque()
-        self._actions = np.zeros((env.num_games, env.rows_per_game), "<u2")
-
-    def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
-        transport, ids = self.env._engine.transport, np.sort(games - self.first)
-        assert isinstance(transport, PolicyGames)
-        self._actions[games - self.first] = actions
-        memory = transport.memory()
-        transport.step(self._actions.reshape(-1), memory, ids)
-        some = StepMemory.separate(self._layout(len(ids)))
-        for name, to in some.arrays.items():
-            array = memory.arrays[name]
-            if name in ROW_FIELDS:
-                array = array.reshape(self.env.num_games, -1, *array.shape[1:])
-            to[:] = array[ids].reshape(to.shape)
-        received = Received(ids + self.first, some)
-        self._add_finals(received)
-        self._done.append(received)
-        self.flying += len(games)
-
-    def ask(self, least: int, most: int, seconds: float) -> None:
-        """Do nothing: what was sent is done."""
-
-    def readable(self) -> bool:
-        return bool(self._done)
-
-    def receive(self, waits: NDArray[np.bool_], refusals: list[BlockyardError]) -> Received | None:
-        received = self._done.popleft() if self._done else None
-        if received is not None:
-            self._arrived(received.games, received.memory)
-            self.env._games.fetch()
-        return received

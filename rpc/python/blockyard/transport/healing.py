@@ -26,7 +26,7 @@ from ..errors import (
 from ..formats.arguments import positive, seconds
 from ..formats.checkpoint_file import split_games
 from .address import Address, Tls, look_up
-from .journal import Journal, RecordsKept, Steps, Tally
+from .journal import MOVES, Journal, RecordsKept, Steps, Tally
 from .memory import RolloutBuffer, StepMemory
 from .over_socket import SocketTransport, T
 from .session import Session
@@ -76,8 +76,7 @@ def healing_of(
     return Healing((address,) if isinstance(address, str) else address, tls, timeout, every)
 
 
-# Opens the games of a transport in a session: as they were opened at first, or, if they are resumed anyway, with
-# opponents that need no weights.
+# Opens the games of a transport in a session as at first; if they are resumed anyway, with opponents without weights.
 Reopen = Callable[[Session, bool], SocketTransport]
 
 
@@ -148,9 +147,8 @@ class HealingTransport(SocketTransport):
                 except BlockyardError as refusal:
                     refusals.append(str(refusal))
                     continue
-                took, here = time.monotonic() - begun, self.client.connection.address
-                what = "%s; %d games continue at %s after %.2f s and %d replayed steps"
-                _log.warning(what, error, self.handle.games, here, took, steps)
+                how = self.handle.games, self.client.connection.address, time.monotonic() - begun, steps
+                _log.warning("%s; %d games continue at %s after %.2f s and %d replayed steps", error, *how)
                 return
             if time.monotonic() - begun + wait > self._healing.timeout:
                 tried = "; ".join(refusals) or "no address was found"
@@ -162,9 +160,9 @@ class HealingTransport(SocketTransport):
     def _rebuild_at(self, where: str | Address | None) -> int:
         """Rebuild the games on a server; return the number of steps that were replayed."""
         self.client.reconnect(where, min(_PATIENCE, self._healing.timeout))
-        self.client.require("replay", "heal=True")
         inner = self._reopen(self.client, bool(self._journal.head))
         inner.handle = dataclasses.replace(inner.handle, opponents=self.handle.opponents)
+        inner.policies = self.leaf.policies
         if self._user is not None:
             self.client.uploads.use(*self._user, self._files)
         if self._records is not None:
@@ -172,13 +170,13 @@ class HealingTransport(SocketTransport):
         final = None if self._final is None else inner.share_final()  # first, as replayed steps write to it
         if self._pushed:
             inner.push_final()
-        steps = self._journal.rebuild(inner)
+        steps, inner.asked = self._journal.rebuild(inner), None
         self.inner.abandon()
         self.inner, self.handle, self.name, inner.between = inner, inner.handle, inner.name, self.between
         if self._final is not None:
             self._final.clear()
             self._final.update(final or {})
-        if self.on_rebuilt is not None and (rebuilt := self.on_rebuilt()) is not None:
+        if rebuilt := self.on_rebuilt and self.on_rebuilt():
             rebuilt()
         return steps
 
@@ -205,8 +203,7 @@ class HealingTransport(SocketTransport):
         games = split_games(b"".join(page["games"] for page in pages))
         drafts = b"".join(page.get("drafts", b"") for page in pages)
         weights = {name for page in pages for name in page["weights"]}
-        if len(ids) < len(self._all):  # the others may need weights that these do not
-            weights.update(self._journal.weights)
+        weights.update(self._journal.weights if len(ids) < len(self._all) else ())  # the other games may need more
         for name in weights - self._files.keys():
             self._files[name] = (f"learned:weights={name}", self.inner.call("weights", name)["weights"])
         self._journal.saved(ids, pages[-1]["head"], games, sorted(weights), drafts)
@@ -222,6 +219,8 @@ class HealingTransport(SocketTransport):
         """Note a step of some games: their actions, uint16 (k, rows_per_game), and its results."""
         self.tally.step(memory, games)
         moves = memory.arrays.get("moves", actions[:, :0])
+        if moves.size:  # mostly zeros
+            moves = moves[:, : min(MOVES, 1 + int(moves[:, 0].max()))]
         self._journal.add(Steps(games, actions, moves.copy()))
 
     def _change(self, request: Callable[[], T]) -> T:
@@ -301,7 +300,12 @@ class HealingTransport(SocketTransport):
     def show(self, memory: StepMemory, method: str, *params: Any) -> None:
         self.retry(lambda: self._change(lambda: self.inner.show(memory, method, *params)))
         self.tally.show(memory)
-        self._changed(lambda part: part.show(part.memory(), method, *params), method == "resume")
+        heavy = method == "resume" or bool(self.leaf.policies)  # whose answers are not in the journal
+        self._changed(lambda part: part.show(part.memory(), method, *params), heavy)
+
+    @property
+    def leaf(self) -> SocketTransport:
+        return self.inner.leaf
 
     def _before_step(self) -> None:
         if self._journal.lengths[0] >= self._healing.every:

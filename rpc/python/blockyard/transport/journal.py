@@ -18,6 +18,7 @@ from .over_socket import SocketTransport
 
 _NAMES = ("wins", "draws", "losses", "truncated")
 _ROOM = 4096  # bytes of a request besides its games
+MOVES = 64  # numbers per game in the field ``moves``
 
 Call = Callable[..., Any]
 Again = Callable[[SocketTransport], Any]  # makes a request that changes games once more
@@ -28,7 +29,7 @@ class Steps(NamedTuple):
 
     games: NDArray[np.uint32]  # (k,), indices
     actions: NDArray[np.uint16]  # (k, rows_per_game)
-    moves: NDArray[np.uint16]  # (k, 16), as in the field ``moves``, of the opponents; (k, 0) without opponents
+    moves: NDArray[np.uint16]  # (k, n), the field ``moves`` of the opponents without zeros at its end; or (k, 0)
 
     def some(self, which: NDArray[Any]) -> Steps:
         """Return the steps of some games, by their indices in :attr:`games`."""
@@ -94,6 +95,7 @@ class Journal:
         """Let the server play steps again, as many games at a time as fit into one message."""
         if not steps:
             return
+        steps = [step._replace(moves=_padded(step.moves)) for step in steps]
         log = Steps(*map(np.concatenate, zip(*steps, strict=True)))
         log = log.some(np.argsort(log.games, kind="stable"))  # those of one game stay in their order
         counts = np.bincount(log.games, minlength=len(self.lengths))
@@ -106,6 +108,10 @@ class Journal:
                 ids, lengths = np.arange(first, last, dtype="<u4"), counts[first:last].astype("<u4")
                 moves = log.moves[rows].tobytes()
                 part.call("replay", ids.tobytes(), lengths.tobytes(), log.actions[rows].tobytes(), moves)
+
+
+def _padded(moves: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    return np.pad(moves, ((0, 0), (0, MOVES - moves.shape[1]))) if moves.shape[1] else moves
 
 
 class Tally:

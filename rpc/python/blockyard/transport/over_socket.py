@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..formats.checkpoint_file import runs
 from .layout import Handle, Ids
 from .memory import MemoryPool, RolloutBuffer, StepMemory, private_buffer, private_memory
+from .policies import Policies
 from .progress import bar
 from .session import Session
 
@@ -23,6 +24,8 @@ class SocketTransport:
 
     name = "socket"
     lost_seconds = 0.0  # how long it has been without a server, all together
+    policies: Policies | None = None  # of this program, which are opponents
+    asked: dict[str, Any] | None = None  # cached: what the server asks them now
 
     def __init__(self, client: Session, handle: Handle) -> None:
         self.client, self.handle = client, handle
@@ -62,21 +65,75 @@ class SocketTransport:
 
     def show(self, memory: StepMemory, method: str, *params: Any) -> None:
         """Call a method that answers with the arrays of a step; its options are the last of params."""
-        connection = self.client.connection
-        connection.wait(connection.post(method, self.handle.number, *params, into=memory.pieces))
+        if not self.policies:
+            self._show(memory, method, *params)
+            return
+        if "mask" in params[-1]:
+            self.policies.check()
+        self._show(memory, method, *params)
+        if method == "reset" and "mask" not in params[-1]:
+            self.policies.reset()
+        self.asked = None
+        self.policies.go_on(self, np.zeros(self.handle.rows, "<u2"), memory)
 
     def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
         """Send the actions of a step without waiting; pass the result to :meth:`wait`."""
+        if self.policies:
+            self.policies.check()
+            self.policies.answer(self)
+        return self._post_step(actions, memory), actions, memory
+
+    def wait(self, future: Any) -> None:
+        posted, actions, memory = future
+        self._wait(posted)
+        if self.policies:
+            self.asked = None
+            self.policies.go_on(self, actions, memory)
+
+    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        if not self.policies:
+            self._step(actions, memory)
+            return
+        self.policies.check()
+        self.policies.answer(self)
+        self.go_on(actions, memory)
+        self.policies.go_on(self, actions, memory)
+
+    def ask(self, games: Ids | None = None) -> dict[str, Any]:
+        """Return whose actions the server asks for in games, by default in all."""
+        if games is not None:
+            return self.call("asked", games.tobytes())  # type: ignore[no-any-return]
+        if self.asked is None:
+            self.asked = self.call("asked", None)
+        return self.asked
+
+    def go_on(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        """Step; or, where games wait for answers that were given, go on with their step."""
+        self.asked = None
+        self._step(actions, memory)
+
+    def play(self, policies: Policies) -> None:
+        """Let policies of this program be opponents."""
+        self.leaf.policies = policies
+
+    @property
+    def leaf(self) -> SocketTransport:
+        """What talks to the server of now."""
+        return self
+
+    def _show(self, memory: StepMemory, method: str, *params: Any) -> None:
+        connection = self.client.connection
+        connection.wait(connection.post(method, self.handle.number, *params, into=memory.pieces))
+
+    def _post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
         future = self.client.connection.post_step(self.handle.number, actions.view(np.uint8).data, memory.pieces)
         self._last = future.ident, memory
         return future
 
-    def wait(self, future: Any) -> None:
-        """Wait until the arrays of a step are there; future is the result of :meth:`post_step`."""
-        self.client.connection.wait(future)
+    def _wait(self, posted: Any) -> None:
+        self.client.connection.wait(posted)
 
-    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        """Send the actions of a step, and wait until its arrays are in memory."""
+    def _step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         step, data = self.client.connection.step, actions.view(np.uint8).data
         self._last = step(self.handle.number, data, memory.pieces, memory.frame), memory
 
@@ -120,7 +177,7 @@ class SocketTransport:
         size = self.handle.slab_len
         room = max(1, (self.client.limits.get("max_reply", 1 << 20) - 1024) // (size + 2 * self.handle.rows))
         for done, steps in rollout_parts(buffer.steps, room):
-            d = self.call("rollout", steps, policy_options(self.client, policy))
+            d = self.call("rollout", steps, {"policy": policy})
             for t in range(steps):
                 buffer.memory(done + t).pieces[0][:] = memoryview(d["slabs"])[t * size : (t + 1) * size]
             buffer.actions[done : done + steps] = np.frombuffer(d["actions"], "<u2").reshape(steps, -1)
@@ -129,7 +186,7 @@ class SocketTransport:
     def skip(self, steps: int, policy: str) -> None:
         """Let the server play steps whose arrays are not returned."""
         for _, some in rollout_parts(steps, steps):
-            self.call("rollout", some, policy_options(self.client, policy) | {"keep": "last"})
+            self.call("rollout", some, {"policy": policy, "keep": "last"})
             self.pause()
 
     def pause(self) -> None:
@@ -161,18 +218,15 @@ class SocketTransport:
         return None
 
     def push_final(self) -> None:
-        """Let the server send the last observations of ended games with each step, if it can; only with SAME_STEP."""
-        if {"push_final", "final_parts"} <= set(self.client.features):
-            self.call("push_final")
-            self._pushed = True
+        """Let the server send the last observations of ended games with each step; only with SAME_STEP."""
+        self.call("push_final")
+        self._pushed = True
 
     def finals(self, new: bool = False) -> list[tuple[dict[str, Any], int]]:
         """Return answers to ``final`` about the last step, each with the index of its server's first game.
 
         new: this is the first call after the step; its arrays are still valid.
         """
-        if "final_parts" not in self.client.features:
-            return [(self.call("final"), 0)]
         if new and self._pushed and self._last is not None:
             ident, memory = self._last
             if not (memory.terminated.any() or memory.truncated.any()):
@@ -206,11 +260,3 @@ def rollout_parts(total: int, most: int) -> Iterator[tuple[int, int]]:
             advance(some)
             if time.monotonic() - begun < 0.5:
                 some *= 2
-
-
-def policy_options(client: Session, policy: str) -> dict[str, Any]:
-    """Return the options of ``rollout`` that name a policy."""
-    if policy == "random":  # the default, which servers without the feature know too
-        return {}
-    client.require("policy", f"policy={policy!r}")
-    return {"policy": policy}

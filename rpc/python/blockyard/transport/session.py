@@ -21,7 +21,7 @@ from .layout import Handle
 from .server.process import lease, release
 
 _TEXTS = 1000  # of one request
-PROTOCOL = (2, 1)
+PROTOCOL = (3, 0)
 
 
 class Uploads:
@@ -95,7 +95,7 @@ class Session:
         except BlockyardError as error:
             self.connection.close()
             if error.name == "version":
-                raise self._other_version(error.data.get("proto") or "?", error) from error
+                raise self._other_version(error.data.get("proto") or (), error) from error
             raise
         if not isinstance(answer, dict) or not isinstance(answer.get("limits"), dict):
             self.connection.close()
@@ -112,20 +112,13 @@ class Session:
         self.uploads = Uploads(self.connection)
 
     def _other_version(self, theirs: Iterable[object], said: BlockyardError | None = None) -> ProtocolError:
+        version = tuple(theirs)
+        older = "client" if version[:1] > PROTOCOL[:1] else "server"
         return ProtocolError(
             f"this client speaks protocol {PROTOCOL[0]}.{PROTOCOL[1]}, the server at {self.connection.address} "
-            f"{'.'.join(map(str, theirs))}: install a client and a server of the same major version",
+            f"{'.'.join(map(str, version))}: the {older} is older, install one of the other's version",
             **({} if said is None else vars(said)),
         )
-
-    def require(self, feature: str, what: str) -> None:
-        """Raise RequestError if the server lacks a feature, for which ``what`` is the user's request."""
-        if feature not in self.features:
-            version = f"{self.server or 'of unknown version'}, protocol {'.'.join(map(str, self.protocol))}"
-            lacks = f"lacks the feature {feature!r}, it has {', '.join(self.features) or 'none'}"
-            raise RequestError(
-                f"{what}: the server at {self.connection.address} ({version}) {lacks}; install a newer server"
-            )
 
     def games(self) -> list[dict[str, Any]]:
         """Return one dict for each game of the server: ``name``, ``id`` (Gymnasium's) and ``rules`` (version)."""
@@ -155,7 +148,6 @@ class Session:
 
         Raise RequestError if a text is no action of the game; the message shows it, and an example of one that is.
         """
-        self.require("parse", "parse")
         if isinstance(texts, str):
             return int(np.asarray(self.parse(game, [texts]))[0])
         if wrong := [t for t in texts if not isinstance(t, str)]:

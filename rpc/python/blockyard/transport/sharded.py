@@ -13,6 +13,7 @@ from .address import Address, Tls, look_up
 from .layout import Ids, resized, span
 from .memory import RolloutBuffer, StepMemory
 from .over_socket import SocketTransport, T
+from .policies import Policies
 from .session import Session
 
 Where = str | Address | None  # a server; None: the local one
@@ -98,6 +99,10 @@ class ShardedTransport(SocketTransport):
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         self.wait(self.post_step(actions, memory))
+
+    def play(self, policies: Policies) -> None:
+        for shard in self.shards:
+            shard.play(policies)
 
     def pages(self, method: str, ids: Ids, *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         which = self._shard_of(ids)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
 from .layout import Handle
 from .memory import MemoryPool, RolloutBuffer, StepMemory, final_arrays
-from .over_socket import SocketTransport, policy_options, rollout_parts
+from .over_socket import SocketTransport, rollout_parts
 from .session import Session
 from .stream import Future
 
@@ -101,9 +101,9 @@ class SharedMemoryTransport(SocketTransport):
             for fd in fds:
                 os.close(fd)
 
-    def show(self, memory: StepMemory, method: str, *params: Any) -> None:
+    def _show(self, memory: StepMemory, method: str, *params: Any) -> None:
         if memory.slot is None:
-            super().show(memory, method, *params)
+            super()._show(memory, method, *params)
             return
         self.call(method, *params[:-1], params[-1] | {"slot": memory.slot})
 
@@ -114,17 +114,17 @@ class SharedMemoryTransport(SocketTransport):
         if memory.actions is not actions:
             memory.actions[:] = actions
 
-    def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Future:
+    def _post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Future:
         if memory.slot is None:
-            return super().post_step(actions, memory)  # type: ignore[no-any-return]
+            return super()._post_step(actions, memory)  # type: ignore[no-any-return]
         self._place(actions, memory)
         future = self.client.connection.post_slot(self.handle.number, memory.slot)
         self._last = future.ident, memory
         return future
 
-    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+    def _step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         if memory.slot is None:
-            super().step(actions, memory)
+            super()._step(actions, memory)
             return
         self._place(actions, memory)
         self._last = self.client.connection.step_slot(self.handle.number, memory.slot), memory
@@ -134,7 +134,7 @@ class SharedMemoryTransport(SocketTransport):
             super().rollout(buffer, policy)
             return
         for done, steps in rollout_parts(buffer.steps, buffer.steps):
-            self.call("rollout", steps, policy_options(self.client, policy) | {"slot": buffer.first_slot + done})
+            self.call("rollout", steps, {"policy": policy, "slot": buffer.first_slot + done})
             self.pause()
 
 
@@ -176,9 +176,9 @@ class InprocTransport(SocketTransport):
         self._at = 0  # their address
         self._kept: StepMemory | None = None  # where the server may read until its next request
 
-    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+    def _step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         if memory.frame is None:
-            super().step(actions, memory)
+            super()._step(actions, memory)
             return
         if memory.addresses is None:
             own = 0 if memory.actions is None else memory.actions.ctypes.data
@@ -191,16 +191,16 @@ class InprocTransport(SocketTransport):
         self._kept = memory
         self.client.connection.step_at(self.handle.number, at, slab)
 
-    def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
+    def _post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
         try:
-            self.step(actions, memory)
+            self._step(actions, memory)
         except BlockyardError as error:
             return error
         return None
 
-    def wait(self, future: Any) -> None:
-        if future is not None:
-            raise future
+    def _wait(self, posted: Any) -> None:
+        if posted is not None:
+            raise posted
 
     def share_final(self) -> dict[str, NDArray[Any]]:
         """Return the library's own arrays, which exist as long as the games do."""
@@ -220,7 +220,8 @@ def choose_transport(client: Session, handle: Handle, transport: str) -> SocketT
         if not possible:
             what = f"transport='shm': memory is shared over unix sockets on Linux, not over {where}"
             raise RequestError(f"{what}; pass transport='socket'")
-        client.require("share", "transport='shm'")
+        if "share" not in client.features:
+            raise RequestError(f"transport='shm': the server at {where} cannot share memory; pass transport='socket'")
         return SharedMemoryTransport(client, handle)
     if transport != "socket" and possible and "share" in client.features:
         try:

@@ -91,7 +91,7 @@ class Batch:
         self.others = others[0] if len(others) == 1 else (others or None)
         self.shared_final: dict[str, NDArray[Any]] | None = None  # last observations, if the server leaves them here
         self.memory: StepMemory | None = None  # the current position; None before the first reset
-        self.seating: Any = None  # who sits where, if policies are opponents
+        self.rungs: NDArray[np.int64] | None = None  # of opponents in the curriculum, by number; None without one
         self.shaping: Shaping | None = None  # adds to the rewards
         self._all = np.ones(self.num_envs, np.bool_)
         self._all.flags.writeable = False
@@ -210,9 +210,16 @@ class Batch:
         if self.others is not None:
             opponents = self._opponents(memory.arrays["opponent"])
             infos.put("opponent", opponents.copy() if memory.pooled else opponents, valid)
-        if self.seating is not None and (place := self.seating.place) is not None:
-            infos.put("rung", self.rows_of(place).copy(), valid)
+        if (place := self.places(memory)) is not None:
+            infos.put("rung", self.rows_of(place), valid)
         return infos
+
+    def places(self, memory: StepMemory) -> NDArray[np.int64] | None:
+        """Return the rung that each game plays against, int64 (games,), -1 if it is none; None without a curriculum."""
+        if self.rungs is None or self.others is None:
+            return None
+        first = self.others if isinstance(self.others, int) else self.others[0]
+        return self.rungs.take(memory.arrays["opponent"][:, first], mode="clip")
 
     # -- ends of episodes -------------------------------------------------------------
 

@@ -15,9 +15,6 @@ from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
 from .engine import Engine
 from .opponents import OpponentSeats
-from .policies import PolicyGames
-from .seating import Seating
-from .tables import NOBODY
 
 _PACKAGE = (Path(__file__).parents[1] / "VERSION").read_text(encoding="ascii").strip()
 
@@ -29,11 +26,8 @@ def save(engines: Sequence[Engine]) -> Checkpoint:
         assert engine.batch.current is not None  # or it raises NeedsResetError
         illegal, games = engine.batch.illegal, engine.opponents
         own = {"afterstate_calls": engine.afterstate_calls, "actions": illegal.actions, "illegal": illegal.illegal}
-        if isinstance(games, PolicyGames):
-            out.client.append(own | _save_tables(games, out))
-        else:
-            _save_games(engine.transport, out)
-            out.client.append(own | games.saved())
+        _save_games(engine.transport, out)
+        out.client.append(own | games.saved())
     _check_heads(out)
     return out
 
@@ -48,10 +42,9 @@ def resume(engines: Sequence[Engine], data: Checkpoint) -> None:
 
 
 def _resume(engines: Sequence[Engine], data: Checkpoint) -> None:
-    played = [len(own["tables"]["live"]) if "tables" in own else 0 for own in data.client]
     for name, have, want in (
         ("game", data.game, engines[0].spec.name),
-        ("num_envs", sum(played) or data.games, sum(engine.batch.num_games for engine in engines)),
+        ("num_envs", data.games, sum(engine.batch.num_games for engine in engines)),
         ("first", data.first, engines[0].options.first),
     ):
         if have != want:
@@ -61,15 +54,9 @@ def _resume(engines: Sequence[Engine], data: Checkpoint) -> None:
     _check_heads(data)
     left = [(part.head, game) for part in data.parts for game in part.games]
     for engine, own in zip(engines, _per_env(data.client, len(engines)), strict=True):
-        memory, opponents = engine.next_memory(), engine.opponents
-        if isinstance(opponents, PolicyGames):
-            _load_tables(opponents, data, left, own)
-            opponents.write(memory)
-        elif "tables" in own:
-            who = ", ".join(own["tables"]["names"])
-            raise CheckpointError(f"opponents: create the environment with those of the checkpoint: {who:.200}")
-        else:
-            _load_games(engine.transport, memory, opponents, data, left, own)
+        memory = engine.next_memory()
+        _load_games(engine.transport, memory, engine.opponents, data, left, own)
+        engine.batch.rungs = engine.opponents.rungs
         engine.afterstate_calls = own["afterstate_calls"]
         engine.batch.illegal.actions, engine.batch.illegal.illegal = own["actions"], own["illegal"]
         engine.resume(memory)
@@ -78,7 +65,6 @@ def _resume(engines: Sequence[Engine], data: Checkpoint) -> None:
 
 def _save_games(transport: SocketTransport, out: Checkpoint) -> None:
     for part in transport.parts:
-        part.client.require("checkpoint", "checkpoint()")
         saved = Part(b"", [])
         for page in part.pages("checkpoint", np.arange(part.handle.games, dtype="<u4")):
             saved.head = page["head"]
@@ -103,10 +89,11 @@ def _load_games(
     """
     head = left[0][0]
     facts = json.loads(head)
+    opponents.check(own, facts)
+    files = _files(data, facts)
     try:
         for part, place in zip(transport.parts, transport.places(memory), strict=True):
-            part.client.require("checkpoint", "restore_checkpoint()")
-            part.upload(opponents.user, data.game, _files(data, facts))
+            part.upload(opponents.user, data.game, files)
             part.resume(place, head, [game for _, game in left[: part.handle.games]], {})
             del left[: part.handle.games]
     except BaseException:
@@ -115,57 +102,9 @@ def _load_games(
     opponents.resume(own, facts)
 
 
-def _save_tables(games: PolicyGames, out: Checkpoint) -> dict[str, Any]:
-    """Add the games of all tables, and return what the client keeps."""
-    saved = []
-    for table in games.seating.tables:
-        _save_games(table.transport, out)
-        saved.append(table.opponents.saved())
-    counts = {str(number): counts.tolist() for number, counts in games.counts.items()}
-    return saved[0] | {"tables": games.seating.saved() | {"opponents": saved, "counts": counts}}
-
-
-def _load_tables(games: PolicyGames, data: Checkpoint, left: list[tuple[bytes, bytes]], own: dict[str, Any]) -> None:
-    """Continue the games of all tables."""
-    saved, seating = own.get("tables"), games.seating
-    if saved is None:
-        raise CheckpointError("the checkpoint was saved without policies as opponents: create the environment without")
-    _check_tables(seating, saved)
-    counts = {int(number): np.array(counts, np.int64) for number, counts in saved["counts"].items()}
-    for table, mine in zip(seating.resume(saved), saved["opponents"], strict=True):
-        _load_games(table.transport, table.memory.reuse(), table.opponents, data, left, mine)
-        seating.number(table)
-    games.counts = counts
-    for table, mine in seating.split(np.arange(seating.count)):
-        if (seating.over[mine] == table.acting[mine].any(axis=1)).any():
-            raise ValueError("a game is over in which a seat acts, or none acts in a game that is not over")
-    for key in seating.draws.keys:  # now, so that a spec that is none is an error here
-        seating.table(key)
-
-
-def _check_tables(seating: Seating, saved: dict[str, Any]) -> None:
-    """Raise LookupError or ValueError if these are no tables of such games."""
-    seats, keys = set(range(seating.handle.seats)), [tuple(one["key"]) for one in saved["tables"]]
-    others = seats - set(seating.handle.players)
-    lists = [saved[name] for name in ("live", "who", "episodes", "lengths", "over", "roots")]
-    lists += [saved["draws"][name] for name in ("place", "last") if name in saved["draws"]]
-    lists += [one[name] for one in saved["tables"] for name in ("used", "episodes")]
-    if {*map(len, lists)} != {seating.count} or {*map(len, saved["who"])} != {len(seats)}:
-        raise ValueError(f"lists of {sorted({*map(len, lists)})} games, want {seating.count} with {len(seats)} seats")
-    policies = [set(key) if key[:1] != (-1,) else set() for key in keys]  # by table: which seats they play
-    if len({*keys}) < len(keys) or not all(one <= others for one in policies):
-        raise ValueError(f"tables {keys}, want different ones, of seats among {others}")
-    for k, who in zip(saved["live"], saved["who"], strict=True):
-        sitting = {seat: saved["names"][number] for seat, number in enumerate(who) if number != NOBODY}
-        if sitting.keys() != policies[k] or not seating.policies.keys() >= {*sitting.values()}:
-            raise ValueError(f"policies {sitting} at a table for seats {policies[k]}")
-    if not all(0 <= int(root) < 1 << 64 for root in saved["roots"]):
-        raise ValueError("a seed outside of 0 to 2^64-1")
-
-
 def _check_heads(data: Checkpoint) -> None:
-    """Refuse environments of which the server says different things; tables may have other opponents each."""
-    if len({part.head for part in data.parts}) > 1 and not any("tables" in own for own in data.client):
+    """Refuse environments of which the server says different things."""
+    if len({part.head for part in data.parts}) > 1:
         raise CheckpointError(
             "the environments have different opponents or rollout policies: save each by its own checkpoint()"
         )
@@ -184,8 +123,6 @@ def _per_env(client: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
     """Return what each of count environments is to keep, if another number of them was saved."""
     if len(client) == count:
         return client
-    if any("tables" in one for one in client):
-        raise CheckpointError(f"its opponents are policies: restore it into {len(client)} environments, as saved")
     calls = {one["afterstate_calls"] for one in client}
     if len(calls) != 1:
         raise CheckpointError(
@@ -200,6 +137,7 @@ def _per_env(client: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
         "illegal": sum(one["illegal"] for one in client),
         "opponents": names,
         "opponent_stats": total.tolist(),
+        "policies": sorted({name for one in client for name in one["policies"]}),
     }
     none = first | {"actions": 0, "illegal": 0, "opponent_stats": (0 * total).tolist()}
     return [first, *([none] * (count - 1))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,22 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, plain
-from ..formats.arguments import Ids, copy_actions, game_ids, positive
-from ..formats.opponents import Opponents, has_policies
+from ..formats.arguments import Ids, copy_actions, game_ids
+from ..formats.opponents import Opponents
 from ..formats.seeding import check_seed, check_seeds, reset_requests
 from ..rendering.frames import Frame
 from ..rendering.human import Display
 from ..rendering.rgb import rgb
 from ..rendering.svg import svg
 from ..transport.memory import StepMemory
-from ..transport.over_socket import SocketTransport
 from .batch import Batch, Obs, StepResult
 from .infos import FinalStep
 from .opening import Opening
 from .opponents import OpponentSeats
 from .options import Options
-from .policies import PolicyGames
-from .seating import Seating
 from .shaping import Shaping
 
 FPS = 4
@@ -40,7 +37,7 @@ class Engine:
     """The games of one environment on its servers.
 
     Attributes:
-        transport, opponents: what moves the steps, and who plays the other seats; policies replace both.
+        transport, opponents: what moves the steps, and who plays the other seats.
         batch: reads the memory of steps.
         ring: memory that steps overwrite in turn; None with ``copy=True``.
         first_seed: of the first reset without a seed of its own.
@@ -48,11 +45,8 @@ class Engine:
             reset returns it, whatever its seed.
         pending: the step in progress.
         afterstate_calls: the seed of the last call of afterstates without one.
-        fetch, join: called before steps, and with what records the games of a new table; None if nothing is recorded.
+        fetch: called before steps; None if nothing is recorded.
     """
-
-    transport: SocketTransport
-    opponents: OpponentSeats | PolicyGames
 
     def __init__(self, game: str, num_envs: int, options: Options) -> None:
         """Open the games."""
@@ -61,19 +55,14 @@ class Engine:
         self.closed = False
         self._dropped: weakref.finalize[..., Any] | None = None
         self.fetch: Callable[[], object] | None = None
-        self.join: Callable[[Sequence[Any]], object] | None = None
-        if has_policies(options.opponents):
-            seating = Seating(game, positive("num_envs", num_envs), options)
-            self.transport, self.spec = PolicyGames(seating), seating.spec
-        else:
-            opening = Opening(game, options)
-            self.transport, self.spec = opening.transport(num_envs), opening.spec
+        opening = Opening(game, options)
+        self.transport, self.spec = opening.transport(num_envs), opening.spec
         try:
             self._prepare_memory()
-            if isinstance(self.transport, PolicyGames):
-                self._take_policies(self.transport)
-            else:
-                self.opponents = OpponentSeats(self.transport, self.spec.name, opening.lineup, opening.user)
+            self.opponents = OpponentSeats(
+                self.transport, self.spec.name, opening.lineup, opening.user, opening.policies
+            )
+            self.batch.rungs = self.opponents.rungs
         except BaseException:
             self.transport.close(self.own_client)
             raise
@@ -169,6 +158,8 @@ class Engine:
     def show(self, memory: StepMemory) -> None:
         """Make this the current position, and display its first game if the ``render_mode`` is human."""
         self.take(memory)
+        if self.opponents.policies:
+            self.opponents.seen(memory.arrays["opponent"])
         if self._screen is not None:
             self._screen.show(partial(self.picture, 0))
 
@@ -226,16 +217,8 @@ class Engine:
     def set_opponents(self, opponents: Opponents) -> None:
         """Replace opponents; see :meth:`BlockVectorEnv.set_opponents`."""
         self.check("set_opponents")
-        if has_policies(opponents) and isinstance(self.opponents, OpponentSeats):
-            self.opponents.check_seats()
-            seating = Seating.of(self.game, self.options, self.batch, self.transport, self.opponents)
-            self._take_policies(PolicyGames(seating))
         self.opponents.set(opponents)
-
-    def _take_policies(self, games: PolicyGames) -> None:
-        self.transport = self.opponents = games
-        self.batch.handle, self.batch.shared_final, self.batch.seating = games.handle, None, games.seating
-        games.seating.opened = lambda table: self.join and self.join(games.parts_of(table))
+        self.batch.rungs = self.opponents.rungs
 
     def free_with(self, owner: object) -> None:
         """On a session that stays open, free the games when their owner is collected."""

@@ -64,7 +64,6 @@ class Games:
         """Take part in a recording, with the records of these sources; none of them ends it."""
         self.recording, self.sources = recording, sources
         self._engine.fetch = _weakly(self.fetch) if sources else None
-        self._engine.join = _weakly(self.join) if sources else None
         for part in self._engine.transport.parts:
             part.between = self._engine.fetch
         if sources:
@@ -72,33 +71,25 @@ class Games:
         else:
             _recorded.discard(self)
 
-    def begin(self, parts: Sequence[Any] | None = None) -> list[Source]:
+    def begin(self) -> list[Source]:
         """Start recording on servers, by default on all; return what was started."""
         first, chosen, options = self.how
         sources: list[Source] = []
         at = first
         try:
-            for part in self._engine.transport.parts if parts is None else parts:
+            for part in self._engine.transport.parts:
                 mine, last = dict(options), at + part.handle.games
                 if chosen is not None:
                     some = chosen[(chosen >= at) & (chosen < last)] - at
                     mine["games"] = some.astype("<u4").tobytes()
-                at = first if last == first + self.count else last  # another table has the same games
+                at = last
                 if mine.get("games") != b"":
-                    part.client.require("record", "record")
                     part.call("record", mine)
                     sources.append(Source(part, options.get("memory", 8 << 20)))
         except BaseException:
             forget(sources)
             raise
         return sources
-
-    def join(self, parts: Sequence[Any]) -> None:
-        """Record more games of this environment too: those of another table."""
-        if self.sources and self.recording is not None:
-            more = self.begin(parts)
-            self.recording.add(more)
-            self.sources = [*self.sources, *more]
 
 
 def _weakly(method: Callable[..., None]) -> Callable[..., None]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..errors import RequestError
 from ..formats.arguments import game_name, positive
-from ..formats.opponents import BySeat, Lineup, opponents_by_seat, read_lineup
+from ..formats.opponents import Lineup, read_lineup, seats_of
 from ..formats.spec import GameSpec
 from ..transport import library
 from ..transport.healing import HealingTransport
 from ..transport.over_socket import SocketTransport
+from ..transport.policies import Policies
 from ..transport.session import Session
 from ..transport.sharded import open_shards
 from ..transport.shared_memory import choose_transport
@@ -26,18 +26,18 @@ class Opening:
     Attributes:
         spec: the game's specification, from the first server.
         lineup: the opponents of the first episodes, with the contents of their weights files at that time.
+        policies: those of this program among them.
         user: stands for the environment where sessions count who uses uploaded weights.
     """
 
     spec: GameSpec
     lineup: Lineup
+    policies: Policies
 
-    def __init__(self, game: str, options: Options, choose: Callable[[GameSpec, int], BySeat] | None = None) -> None:
-        """Prepare to open; choose returns the server's opponents of a game with a number of seats."""
+    def __init__(self, game: str, options: Options) -> None:
+        """Prepare to open."""
         self._game, self._options, self._healing = game, options, options.healing
-        self._choose = choose or (lambda spec, seats: opponents_by_seat(options.opponents, seats))
         self._opened = False
-        self.needs_mask = False  # even if the options exclude masks
         self.user = object()
         reward = "result" if options.reward == "shaped" else options.reward
         self.wire: dict[str, Any] = {"autoreset": options.mode.value, "rows": options.rows}  # as the server knows them
@@ -45,6 +45,9 @@ class Opening:
         for name, value in (("reward", reward), ("max_episode_steps", options.max_episode_steps)):
             if value is not None:
                 self.wire[name] = value
+        if not options.mask:
+            self.wire["fields"] = ["planes", "globals", "seat"]
+        self.wire["packed"] = options.packed
         if self._healing is not None:
             self.wire["log"] = True
 
@@ -72,7 +75,6 @@ class Opening:
     def _open_shard(self, session: Session, games: int, start: int) -> SocketTransport:
         if self._healing is None:
             return self._open(session, games, start)
-        session.require("replay", "heal=True")
         inner = self._open(session, games, start)
         # Games that are resumed have the opponents of their checkpoint, so they are opened with some without weights.
         some = Lineup(dict.fromkeys(self.lineup.wire, "random"))
@@ -94,12 +96,14 @@ class Opening:
             given = self._options.opponents
             if seats == 1 and given not in (None, "random"):
                 raise ValueError(f"opponents: {spec.id} is played by one seat, got {given!r:.100}; leave them out")
-            by_seat = self._choose(spec, seats)
+            by_seat, curriculum = seats_of(given, spec.id, seats)
             self.spec, self.wire["seats"] = spec, seats
-            self.lineup = read_lineup(by_seat, "trust_specs" in session.features)
+            self.policies = Policies(spec, self._options.packed)
+            self.lineup = read_lineup(by_seat, "trust_specs" in session.features, self.policies.name, curriculum)
             self._opened = True
         lineup = self.lineup if lineup is None else lineup
-        options = self.wire | {"num_envs": games, "opponents": lineup.wire} | self._optional(session, start)
+        options = self.wire | {"num_envs": games, "opponents": lineup.wire, "first": self._options.first + start}
+        options |= lineup.how
         handle = None
         try:
             session.uploads.use(self.user, self.spec.name, lineup.files)
@@ -110,16 +114,3 @@ class Opening:
                 session.connection.call("close", handle.number)
             session.uploads.release(self.user)
             raise
-
-    def _optional(self, session: Session, start: int) -> dict[str, Any]:
-        """Return the options that not every server has; raise RequestError if this one lacks them."""
-        out: dict[str, Any] = {}
-        if not (self._options.mask or self.needs_mask) and "fields" in session.features:
-            out["fields"] = ["planes", "globals", "seat"]
-        if self._options.packed:
-            session.require("packed", "packed=True")
-            out["packed"] = True
-        if first := self._options.first + start:
-            session.require("first", "address of several servers, or first=")
-            out["first"] = first
-        return out

@@ -7,10 +7,21 @@ from dataclasses import astuple
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..errors import BlockyardError
-from ..formats.opponents import UPLOADED, Lineup, Opponents, OpponentStats, opponents_by_seat, read_lineup, read_policy
+from ..errors import BlockyardError, CheckpointError, RequestError
+from ..formats.opponents import (
+    UPLOADED,
+    Lineup,
+    Opponents,
+    OpponentStats,
+    policy_name,
+    read_lineup,
+    read_policy,
+    seats_of,
+)
 from ..transport.over_socket import SocketTransport
+from ..transport.policies import Policies
 
 _WEIGHTS = re.compile(rf"weights=({UPLOADED}[0-9a-f]{{64}})")
 _NONE = np.zeros((4, 0), np.uint64)
@@ -22,12 +33,16 @@ class OpponentSeats:
     Attributes:
         user: stands for the environment where sessions count who uses uploaded weights.
         lineup: the opponents of the next episodes.
+        policies: those of this program among the opponents.
         policy: the last policy of a rollout; None if there was none.
     """
 
-    def __init__(self, transport: SocketTransport, game: str, lineup: Lineup, user: object) -> None:
+    def __init__(self, transport: SocketTransport, game: str, lineup: Lineup, user: object, policies: Policies) -> None:
         """Take over the opponents with which the games of this name were opened."""
         self._transport, self._game, self.lineup, self.user = transport, game, lineup, user
+        self.policies = policies
+        policies.use(lineup.policies)
+        transport.play(policies)
         self._known = transport.handle.opponents
         self.policy: Lineup | None = None
         self._names: dict[str, str] = {}  # what the caller calls a spec of the server
@@ -46,33 +61,50 @@ class OpponentSeats:
                 name = f"{name}@{found[1].removeprefix(UPLOADED)[:8]}"
             self._names[spec] = name
 
+    @property
+    def rungs(self) -> NDArray[np.int64] | None:
+        """The rung of each opponent in the curriculum, by its number, -1 for none; None without a curriculum."""
+        if self.lineup.curriculum is None:
+            return None
+        ladder = next(iter(self.lineup.wire.values()))
+        places = {spec: k for k, (spec, _) in enumerate([(ladder, 1.0)] if isinstance(ladder, str) else ladder)}
+        return np.array([places.get(spec, -1) for spec in self._known], np.int64)
+
     def set(self, opponents: Opponents) -> None:
         """Replace opponents; see :meth:`BlockVectorEnv.set_opponents`."""
         others = self.check_seats()
-        by_seat = opponents_by_seat(opponents, self._transport.handle.seats, others)
+        by_seat, curriculum = seats_of(opponents, self._game, self._transport.handle.seats, others)
         if not by_seat:
             raise ValueError(f"set_opponents: got {opponents!r:.100}, want opponents for some of the seats {others}")
         parts = self._transport.parts
         self._name_opponents()
-        lineup = read_lineup(by_seat, "trust_specs" in parts[0].client.features)
+        self.policies.refuse({player for m in by_seat.values() for player in m if isinstance(player, str)})
+        lineup = read_lineup(by_seat, "trust_specs" in parts[0].client.features, self.policies.name, curriculum)
         changed, first, specs = [], len(self._known), []
         try:
             for part in parts:
                 part.upload(self.user, self._game, lineup.files)
             for part in parts:
-                answer = part.call("set_opponents", lineup.wire)
+                answer = part.call("set_opponents", lineup.wire, lineup.how)
                 changed.append(part)
                 if answer["first"] != first:
                     raise BlockyardError("set_opponents failed on one of the servers before: create a new environment")
                 specs = answer["opponents"]
         except BaseException:
             for part in changed:
-                part.call("set_opponents", self.lineup.wire)
+                part.call("set_opponents", self.lineup.wire, self.lineup.how)
             self.keep_weights()
             raise
         self._known.extend(specs)
-        self.lineup = Lineup(self.lineup.wire | lineup.wire, {}, lineup.names)
+        self.lineup = Lineup(self.lineup.wire | lineup.wire, {}, lineup.names, {}, curriculum)
+        now = set(map(policy_name, self.lineup.entries))
+        self.policies.use({k: p for k, p in (self.policies.by_name | lineup.policies).items() if k in now})
         self.keep_weights()
+
+    def seen(self, playing: NDArray[np.uint16]) -> None:
+        """Forget policies that do not play any more; playing are the opponents in all games."""
+        if self.policies:
+            self.policies.seen(playing, self._known)
 
     def check_seats(self) -> list[int]:
         """Return the seats that have opponents; raise ValueError if there are none."""
@@ -86,14 +118,14 @@ class OpponentSeats:
         """Drop the weights that no opponent and no policy needs now."""
         keep: set[str] = set()
         for lineup in filter(None, (self.lineup, self.policy)):
-            for mixture in lineup.wire.values():
-                entries = [(mixture, 1.0)] if isinstance(mixture, str) else mixture
-                keep.update(name for spec, _ in entries for name in _WEIGHTS.findall(spec))
+            keep.update(name for spec in lineup.entries for name in _WEIGHTS.findall(spec))
         for part in self._transport.parts:
             part.release(self.user, keep)
 
     def send_policy(self, policy: str) -> str:
         """Return the spec of a rollout's policy as it is sent, after uploading the weights that it names."""
+        if self.policies:
+            raise RequestError("rollout: the server cannot ask the policies of this program; call step")
         sent, lineup = read_policy(policy, "trust_specs" in self._transport.client.features)
         for part in self._transport.parts:
             part.upload(self.user, self._game, lineup.files)
@@ -118,7 +150,17 @@ class OpponentSeats:
     def saved(self) -> dict[str, Any]:
         """Return what a checkpoint holds of the opponents besides what the server says."""
         counts = [list(astuple(stats)) for stats in self.stats().values()]
-        return {"opponents": list(self.specs), "opponent_stats": counts}
+        return {"opponents": list(self.specs), "opponent_stats": counts, "policies": sorted(self.policies.by_name)}
+
+    def check(self, saved: dict[str, Any], head: dict[str, Any]) -> None:
+        """Raise CheckpointError unless the policies of what :meth:`saved` returned are here, by their names."""
+        mixtures = {policy_name(head["opponents"][one["number"]]) for m in head["mixtures"] for one in m}
+        needed = {name for name in mixtures | set(saved["policies"]) if name is not None}
+        if missing := sorted(needed - self.policies.by_name.keys()):
+            raise CheckpointError(
+                f"the checkpoint has the opponents {missing}, policies that are not here: name them so, and pass them "
+                f"in opponents=; here are {sorted(self.policies.by_name)}"
+            )
 
     def resume(self, saved: dict[str, Any], head: dict[str, Any]) -> None:
         """Take over what :meth:`saved` returned, and the opponents and the policy that the server saved."""
@@ -130,7 +172,10 @@ class OpponentSeats:
             for seat, mixture in enumerate(head["mixtures"])
             if mixture
         }
-        self.lineup = Lineup(wire, {}, dict(self._names))
+        self.lineup = Lineup(wire, {}, dict(self._names), {}, head.get("curriculum"))
+        now, mine = set(map(policy_name, self.lineup.entries)), self.policies.by_name
+        self.policies.use({name: mine[name] for name in mine.keys() & {*saved["policies"], *now}}, only=True)
+        self.policies.use({name: policy for name, policy in self.policies.by_name.items() if name in now})
         self.policy = Lineup({0: head["policy"]}) if head["policy"] else None
         self.keep_weights()
         self.stats(reset=True)

@@ -78,10 +78,6 @@ class Recording:
         """Number of chosen episodes left out because reset, restore or clone ended them early."""
         return sum(s.interrupted for s in self._sources)
 
-    def add(self, sources: Sequence[Source]) -> None:
-        """Collect the records of more sources."""
-        self._sources += sources
-
     def flush(self) -> None:
         """Write the games that have ended so far; otherwise this happens about once per second while stepping."""
         self._collect(self._sources, stop=False)

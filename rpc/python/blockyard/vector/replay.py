@@ -95,7 +95,6 @@ def view(
         raise TypeError(f"record: want a path, a Recording or a dict, got {type(record).__name__}")
     kept: AbstractContextManager[Session] | None = client and nullcontext(client)
     with kept or Session(address, token=token, tls=tls, timeout=timeout) as session:
-        session.require("view", "view")
         answer = session.connection.call("view", lines, {"name": name})
     return GameView(answer["game"], tuple(answer["agents"]), name, answer["page"].decode(), operator.index(height))
 

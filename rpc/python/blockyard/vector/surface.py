@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from ..errors import BlockyardError, plain
 from ..formats.arguments import Ids, game_name
+from ..formats.checkpoint_file import Checkpoint
+from ..formats.opponents import Policy
 from ..formats.packing import unpack
 from ..formats.spec import BatchedActions, GameSpec
 from ..rendering.svg import Svg, game_picture, page
 from ..transport.session import Session
 from .batch import Obs
-from .checkpoint import save
+from .checkpoint import resume, save
 from .engine import FPS, Engine
 from .games import Games
 from .options import RENDER_MODES
@@ -172,7 +174,6 @@ class Surface(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         legal, lists the legal actions as :meth:`text` writes them, separated by ``"; "``. NeedsResetError: the
         environment was not reset yet.
         """
-        self.client.require("parse", "observation_texts")
         pages = self._engine.pages("observe_text", env_ids, {"legal": bool(legal)})
         return [plain(text) for page in pages for text in page["texts"]]
 
@@ -219,7 +220,7 @@ class Surface(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         ``env`` has ``actions``, the number of actions of rows that had to act, and ``illegal``, the number of those
         that were illegal and were replaced; in a curriculum also ``rung``, the place of each game.
         """
-        place = self._batch.seating and self._batch.seating.place
+        place = None if self._batch.memory is None else self._batch.places(self._batch.memory)
         own = {"actions": self._batch.illegal.actions, "illegal": self._batch.illegal.illegal}
         own |= {} if place is None else {"rung": place.tolist()}
         return self._engine.transport.retry(self.client.stats) | {"env": own}
@@ -239,14 +240,15 @@ class Surface(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         how = "save its games with checkpoint() or snapshot(); clone() copies games within an environment"
         if not self._engine.own_client:
             raise TypeError(f"an environment on a shared connection cannot be copied or pickled: {how}")
-        options = {key: value for key, value in given.items() if key != "record"}
+        options, data = {key: value for key, value in given.items() if key != "record"}, None
         if self._batch.memory is not None:
             try:
                 self._engine.check("checkpoint")
-                options |= {"seed": None, "checkpoint": save([self._engine]).to_bytes()}
+                data = save([self._engine]).to_bytes()
             except (BlockyardError, RuntimeError) as error:
                 raise TypeError(f"this environment cannot be copied or pickled: {error}; {how}") from error
-        return _again, (type(self), game, num_envs, options)
+            options |= {"seed": None, "checkpoint": None}
+        return _again, (type(self), game, num_envs, options, data, dict(self._engine.opponents.policies.by_name))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free the games; the local server stops if no other environment uses it."""
@@ -263,10 +265,20 @@ class Surface(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self.close()
 
 
-def _again(kind: Callable[..., Surface], game: str, num_envs: int, options: dict[str, Any]) -> Surface:
-    """Create a copy of an environment; a reset starts new episodes, as it does there."""
+def _again(
+    kind: Callable[..., Surface],
+    game: str,
+    num_envs: int,
+    options: dict[str, Any],
+    data: bytes | None,
+    policies: dict[str, Policy],
+) -> Surface:
+    """Create a copy of an environment with its games and the policies of now; a reset starts new episodes there."""
     env = kind(game, num_envs, **options)
-    env._engine.resumed = None
+    if data is not None:
+        env._engine.opponents.policies.use(policies)
+        resume([env._engine], Checkpoint.from_bytes(data))
+        env._engine.resumed = None
     return env
 
 

@@ -1,0 +1,378 @@
+package vec_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/blockbattle"
+	"blockyard/env/blocking"
+	"blockyard/env/envtest/toy"
+	"blockyard/env/tetrisduel"
+	"blockyard/env/vec"
+)
+
+// middle is an agent that needs no draws and keeps nothing.
+type middle struct{ vec.Resumable }
+
+func (middle) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
+	legal := s.Legal(seat, nil)
+	return legal[len(legal)/2], nil
+}
+func (middle) AppendMemory(dst []byte) ([]byte, error) { return dst, nil }
+func (middle) RestoreMemory([]byte) error              { return nil }
+
+func newMiddle(uint64) (env.Agent, error) { return middle{}, nil }
+
+// answerAll answers all asked seats of some environments as middle plays, and returns how many there were.
+func answerAll(t testing.TB, e *vec.Env, envs []int) (n int) {
+	var answers []vec.Answer
+	for _, i := range envs {
+		for set := e.Asked(i); set != 0; set = set.Rest() {
+			a, err := middle{}.Act(nil, e.State(i), set.First()) //nolint:staticcheck // it needs no context
+			require.NoError(t, err)
+			answers = append(answers, vec.Answer{Env: i, Seat: set.First(), Action: a})
+		}
+	}
+	require.NoError(t, e.Answer(answers))
+	return len(answers)
+}
+
+// completed answers until no environment waits, and what the next step needs.
+func completed(t testing.TB, e *vec.Env, actions []env.Action, out *vec.Batch) (asked int) {
+	all := make([]int, e.Config().Envs)
+	for i := range all {
+		all[i] = i
+	}
+	for asked = answerAll(t, e, all); slices.ContainsFunc(all, e.Waits); {
+		require.NoError(t, e.Step(actions, out))
+		asked += answerAll(t, e, all)
+	}
+	return asked
+}
+
+// chosen fills actions by rng, as both of two environments of the same positions would.
+func chosen(e *vec.Env, rng *rand.Rand, actions []env.Action) {
+	for row := range actions {
+		legal := e.Legal(row/e.Rows(), row%e.Rows(), nil)
+		if actions[row] = 0; len(legal) > 0 {
+			actions[row] = legal[rng.IntN(len(legal))]
+		}
+	}
+}
+
+// askedTwins calls do with configurations in which agents have seats, and the same in which the caller is asked for
+// them, always or in some episodes.
+func askedTwins(t *testing.T, do func(t *testing.T, g *env.Game, agents, asked vec.Config)) {
+	for _, c := range []struct {
+		g      *env.Game
+		seats  int
+		others []int
+	}{
+		{toy.Pick, 2, []int{1}}, {toy.Turns, 3, []int{0}}, {toy.Turns, 3, []int{1, 2}}, {blockbattle.Game, 2, []int{1}},
+		{tetrisduel.Game, 2, []int{0}}, {blocking.Game, 3, []int{0, 2}}, {blocking.Game, 4, []int{0, 2, 3}}, {blocking.Game, 4, []int{1, 3}},
+	} {
+		for _, rows := range []vec.RowForm{vec.SeatRows, vec.ActingRows} {
+			for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {
+				for _, share := range []float64{0, 1} { // of episodes with an agent beside
+					one := vec.Config{Envs: 5, Seats: c.seats, Rows: rows, Autoreset: mode, StepLimit: 13, Workers: 2,
+						Reward: vec.RewardScore, Mixtures: make([]vec.Mixture, c.seats)}
+					two := one
+					two.Mixtures = make([]vec.Mixture, c.seats)
+					if share > 0 {
+						one.StepLimit, two.StepLimit = 0, 0
+						one.Reward, two.Reward = vec.RewardResult, vec.RewardResult
+					}
+					for _, seat := range c.others {
+						one.Mixtures[seat] = vec.Mixture{{newMiddle, 1, 0}, {newMiddle, 0.01 + share, 1}}
+						two.Mixtures[seat] = vec.Mixture{{nil, 1, 0}, {newMiddle, 0.01 + share, 1}}
+					}
+					name := fmt.Sprintf("%s/%d/%v/%v/%v", c.g.Name, c.others, rows, mode, share)
+					t.Run(name, func(t *testing.T) { do(t, c.g, one, two) })
+				}
+			}
+		}
+	}
+}
+
+// A seat that is asked of the caller is played as one whose agent gives the same answers: observations, rewards, flags,
+// final observations, opponents, moves, results and tallies are the same, and so is what a tracer sees.
+func TestAskedSeats(t *testing.T) {
+	askedTwins(t, func(t *testing.T, g *env.Game, agents, asked vec.Config) {
+		e, _, actions := start(t, g, agents)
+		f, _, _ := start(t, g, asked)
+		want, got := everything(t, e), everything(t, f)
+		ours, theirs := newNotebook(g, asked.Seats, 1), newNotebook(g, asked.Seats, 1)
+		e.Trace(theirs)
+		f.Trace(ours)
+		require.NoError(t, e.Reset(vec.From(3), nil, want))
+		require.NoError(t, f.Reset(vec.From(3), nil, got))
+		rng, total := rand.New(rand.NewPCG(1, 2)), 0
+		for step := range 150 {
+			total += completed(t, f, actions, got)
+			require.Equal(t, want, got, "step %d", step)
+			chosen(e, rng, actions)
+			require.NoError(t, e.Step(actions, want))
+			require.NoError(t, f.Step(actions, got))
+		}
+		completed(t, f, actions, got)
+		require.Equal(t, want, got)
+		require.Positive(t, total)
+		require.Equal(t, e.Tallies(nil, false), f.Tallies(nil, false))
+		require.Equal(t, theirs.ended, ours.ended)
+		require.Equal(t, positions(t, e), positions(t, f))
+	})
+}
+
+// So it is in a stream, whatever environments are sent together.
+func TestAskedSeatsOfAStream(t *testing.T) {
+	askedTwins(t, func(t *testing.T, g *env.Game, agents, asked vec.Config) {
+		e, _, actions := start(t, g, agents)
+		f, _, _ := start(t, g, asked)
+		want, got := everything(t, e), everything(t, f)
+		completed(t, f, actions, got)
+		require.NoError(t, e.Observe(want))
+		require.NoError(t, f.Observe(got))
+		st, err := f.Stream(got)
+		require.NoError(t, err)
+		rng := rand.New(rand.NewPCG(1, 2))
+		for range 40 {
+			chosen(e, rng, actions)
+			require.NoError(t, e.Step(actions, want))
+			for _, i := range rng.Perm(asked.Envs) {
+				answerAll(t, f, []int{i})
+				for again := true; again; again = f.Waits(i) {
+					require.NoError(t, st.Send([]uint32{uint32(i)}, actions[i*f.Rows():(i+1)*f.Rows()]))
+					<-st.Await(1)
+					_, err := st.Recv(nil, 1)
+					require.NoError(t, err)
+					if f.Waits(i) {
+						answerAll(t, f, []int{i})
+					}
+				}
+			}
+			require.Equal(t, want, got)
+		}
+	})
+}
+
+// A log has the answers: played again from a snapshot, nobody is asked, and all that follows is the same.
+func TestAskedSeatsAreReplayed(t *testing.T) {
+	askedTwins(t, func(t *testing.T, g *env.Game, _, asked vec.Config) {
+		e, _, actions := start(t, g, asked)
+		out := everything(t, e)
+		completed(t, e, actions, out)
+		snaps, seated := positions(t, e), make([][]vec.Seated, asked.Envs)
+		logs := make([]vec.Log, asked.Envs)
+		for i := range logs {
+			logs[i].Env = i
+			for seat := range asked.Seats {
+				seated[i] = append(seated[i], e.Seated(i, seat))
+			}
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		for range 30 {
+			completed(t, e, actions, out)
+			chosen(e, rng, actions)
+			for i := range logs {
+				logs[i].Actions = append(logs[i].Actions, actions[i*e.Rows():(i+1)*e.Rows()]...)
+			}
+			require.NoError(t, e.Step(actions, out))
+			completed(t, e, actions, out)
+			for i := range logs {
+				logs[i].Moves = append(logs[i].Moves, out.Moves[i*vec.MovesLen:(i+1)*vec.MovesLen]...)
+			}
+		}
+		f, _, _ := start(t, g, asked)
+		again := everything(t, f)
+		for i := range logs {
+			require.NoError(t, f.Resume(i, snaps[i], seated[i]))
+		}
+		require.NoError(t, f.Replay(logs, again))
+		require.Equal(t, positions(t, e), positions(t, f))
+		require.Equal(t, out.Planes, again.Planes)
+		require.Equal(t, out.Reward, again.Reward)
+		for range 20 {
+			completed(t, e, actions, out)
+			completed(t, f, actions, again)
+			require.NoError(t, e.Sample(actions))
+			require.NoError(t, e.Step(actions, out))
+			require.NoError(t, f.Sample(actions))
+			require.NoError(t, f.Step(actions, again))
+		}
+		completed(t, e, actions, out)
+		completed(t, f, actions, again)
+		require.Equal(t, out, again)
+	})
+}
+
+// A snapshot of any Env can be restored in any other of the game with as many seats, and the game goes on.
+func TestSnapshotsAcross(t *testing.T) {
+	for _, g := range []*env.Game{blockbattle.Game, tetrisduel.Game, toy.Turns} {
+		var all []*vec.Env
+		for _, mixtures := range [][]vec.Mixture{
+			nil, {nil, {{newMiddle, 1, 0}}}, {nil, {{nil, 1, 0}}}, {nil, {{nil, 1, 0}, {newMiddle, 1, 1}}}, {{{nil, 1, 3}}, nil},
+		} {
+			for _, rows := range []vec.RowForm{vec.SeatRows, vec.ActingRows} {
+				for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {
+					e, out, actions := start(t, g, vec.Config{Envs: 3, Mixtures: mixtures, Rows: rows, Autoreset: mode, StepLimit: 30})
+					all = append(all, e)
+					for k := range 47 {
+						completed(t, e, actions, out)
+						chosen(e, rand.New(rand.NewPCG(1, uint64(k))), actions)
+						require.NoError(t, e.Step(actions, out))
+					}
+					completed(t, e, actions, out)
+				}
+			}
+		}
+		for a, from := range all {
+			for b, to := range all {
+				snap, err := from.Snapshot(b%3, nil)
+				require.NoError(t, err)
+				require.NoError(t, to.Restore(1, snap), "%s: %d to %d", g.Name, a, b)
+				out, err := to.NewBatch()
+				require.NoError(t, err)
+				actions := make([]env.Action, 3*to.Rows())
+				now, err := to.Snapshot(1, nil)
+				require.NoError(t, err)
+				if to.Waits(1) || to.Driven() == from.Driven() {
+					require.Equal(t, snap[:16], now[:16])
+					require.Equal(t, snap[24:32], now[24:32])
+				}
+				for range 5 {
+					completed(t, to, actions, out)
+					chosen(to, rand.New(rand.NewPCG(1, 2)), actions)
+					require.NoError(t, to.Step(actions, out))
+				}
+				completed(t, to, actions, out)
+			}
+		}
+	}
+}
+
+// Wrong answers are refused whole, and a step as long as answers are missing.
+func TestAnswersRefused(t *testing.T) {
+	e, out, actions := start(t, toy.Pick, vec.Config{Envs: 2, Mixtures: []vec.Mixture{nil, {{nil, 1, 0}}}})
+	legal, other := e.State(0).Legal(1, nil)[0], e.State(1).Legal(1, nil)[0]
+	var at *vec.EnvError
+	require.ErrorAs(t, e.Step(actions, out), &at)
+	require.ErrorIs(t, at, vec.ErrAsked)
+	require.Equal(t, []int{0, 1}, at.Envs)
+	require.ErrorContains(t, at, "has seats that are asked: answer first (and 1 more environments)")
+	for says, answers := range map[string][]vec.Answer{
+		"seat 0 of environment 0 is not asked":         {{0, 1, legal}, {0, 0, legal}},
+		"seat 2 of environment 1 is not asked":         {{1, 2, legal}},
+		"environment 2 of 2":                           {{2, 1, legal}},
+		"seat 1 of environment 0 is answered twice":    {{0, 1, legal}, {1, 1, other}, {0, 1, legal}},
+		"environment 1, asked seat 1: illegal action":  {{0, 1, legal}, {1, 1, 999}},
+		"environment -1 of 2":                          {{-1, 1, legal}},
+		"seat -1 of environment 0 is not asked":        {{0, -1, legal}},
+		"environment 0, asked seat 1: illegal action:": {{0, 1, 999}},
+	} {
+		require.ErrorContains(t, e.Answer(answers), says)
+		require.Equal(t, env.Seats(2), e.Asked(0))
+		require.Equal(t, env.Seats(2), e.Asked(1))
+	}
+	require.ErrorAs(t, e.Answer([]vec.Answer{{0, 1, legal}, {1, 1, 999}}), &at)
+	require.ErrorIs(t, at, env.ErrIllegal)
+	require.Equal(t, 1, at.Row)
+	require.NoError(t, e.Answer([]vec.Answer{{1, 1, other}, {0, 1, env.None}}))
+	actions[0], actions[1] = e.Legal(0, 0, nil)[0], e.Legal(1, 0, nil)[0]
+	require.NoError(t, e.Step(actions, out))
+}
+
+// An environment goes up a rung when it has won enough of its last episodes there, and down when it has won too few.
+func TestCurriculum(t *testing.T) {
+	ladder := make(vec.Mixture, 3)
+	for k := range ladder {
+		ladder[k] = vec.Choice{Agent: newDie, Weight: 1, ID: uint16(10 + k)}
+	}
+	c := vec.Config{Envs: 40, Mixtures: []vec.Mixture{nil, ladder}, Autoreset: vec.SameStep,
+		Curriculum: &vec.Curriculum{Of: 4, Up: 0.6, Down: 0.4}}
+	e, _, actions := start(t, toy.Pick, c)
+	out := everything(t, e)
+	places, seen := make([]vec.Place, c.Envs), map[int]bool{}
+	for range 400 {
+		require.NoError(t, e.Sample(actions))
+		require.NoError(t, e.Step(actions, out))
+		for i := range places {
+			p := &places[i]
+			if out.Terminated[i] == 1 {
+				result := uint8(1)
+				if r := out.Result[2*i] - out.Result[2*i+1]; r != 0 {
+					result = uint8(1 + r/max(r, -r))
+				}
+				if p.Last = append(p.Last, result); len(p.Last) > 4 {
+					p.Last = p.Last[1:]
+				}
+				sum := 0
+				for _, r := range p.Last {
+					sum += int(r)
+				}
+				to := p.Rung
+				if len(p.Last) == 4 && sum >= 5 {
+					to = min(to+1, 2)
+				} else if len(p.Last) == 4 && sum < 4 { // 3.2 of 8
+					to = max(to-1, 0)
+				}
+				if to != p.Rung {
+					*p = vec.Place{Rung: to}
+				}
+			}
+			_, now := e.Curriculum(i)
+			require.Equal(t, p.Rung, now.Rung)
+			require.Equal(t, append([]uint8{}, p.Last...), append([]uint8{}, now.Last...))
+			require.Equal(t, uint16(10+p.Rung), out.Opponent[2*i+1])
+			seen[p.Rung] = true
+		}
+	}
+	require.Len(t, seen, 3)
+	_, was := e.Curriculum(7)
+	require.NoError(t, e.SetMixtures(c.Mixtures, &vec.Curriculum{Of: 4, Up: 0.6, Down: 0.4}))
+	_, now := e.Curriculum(7)
+	require.Equal(t, was, now, "the same curriculum")
+	require.NoError(t, e.SetPlace(7, vec.Place{Rung: 2, Last: []uint8{2, 0}}))
+	_, now = e.Curriculum(7)
+	require.Equal(t, vec.Place{Rung: 2, Last: []uint8{2, 0}}, now)
+	for _, p := range []vec.Place{{Rung: 3}, {Rung: -1}, {Last: []uint8{3}}, {Last: make([]uint8, 5)}} {
+		require.ErrorContains(t, e.SetPlace(7, p), "want less than 3 and up to 4")
+	}
+	require.NoError(t, e.SetMixtures(only(newDie, 5), nil))
+	require.ErrorContains(t, e.SetPlace(7, vec.Place{}), "no curriculum")
+	for says, wrong := range map[string]*vec.Curriculum{
+		"want 1 to 1000": {Of: 0}, "down at most up": {Of: 1, Up: 0.3, Down: 0.4},
+	} {
+		require.ErrorContains(t, e.SetMixtures(c.Mixtures, wrong), says)
+	}
+	_, err := vec.New(toy.Pick, vec.Config{Envs: 1, Curriculum: &vec.Curriculum{Of: 1}})
+	require.ErrorContains(t, err, "every seat is driven")
+	_, err = vec.New(blocking.Game, vec.Config{Envs: 1, Seats: 3, Mixtures: []vec.Mixture{nil, ladder, ladder[:2]},
+		Curriculum: &vec.Curriculum{Of: 1}})
+	require.ErrorContains(t, err, "mixtures of 3 and 2 choices")
+}
+
+// A step against asked seats allocates nothing.
+func TestAskedStepsDoNotAllocate(t *testing.T) {
+	e, out, actions := start(t, blockbattle.Game, vec.Config{Envs: 8, Workers: 1, Autoreset: vec.SameStep,
+		Mixtures: []vec.Mixture{nil, {{nil, 1, 0}}}})
+	answers := make([]vec.Answer, 8)
+	legal := make([]env.Action, 0, blockbattle.Game.MaxLegal)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		for i := range answers {
+			legal = e.State(i).Legal(1, legal[:0])
+			if answers[i] = (vec.Answer{Env: i, Seat: 1, Action: legal[0]}); e.Asked(i) == 0 {
+				t.Fatal("not asked")
+			}
+			actions[i] = e.Legal(i, 0, legal[:0])[0]
+		}
+		if e.Answer(answers) != nil || e.Step(actions, out) != nil {
+			t.Fatal("refused")
+		}
+	}))
+}

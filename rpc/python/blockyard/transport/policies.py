@@ -1,0 +1,162 @@
+"""Policies of this program as opponents: the server asks for the actions of their seats, and steps go on with them."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DrainingError, OpponentError, ServerGoneError
+from ..formats.opponents import Policy, name_of, policy_name
+from ..formats.packing import pack
+from ..formats.spec import GameSpec
+from .layout import Handle, Ids
+from .memory import StepMemory
+
+
+class Asking(Protocol):
+    """Where policies are asked, and answer: the transport of one server."""
+
+    handle: Handle
+    asked: dict[str, Any] | None
+
+    def ask(self, games: Ids | None = None) -> dict[str, Any]:
+        """Return whose actions the server asks for in games, by default in all."""
+
+    def call(self, method: str, *params: Any) -> Any:
+        """Call a method of the server."""
+
+    def go_on(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        """Let the games that wait go on with their step."""
+
+
+class Policies:
+    """The policies that play seats of an environment, and their answers.
+
+    Attributes:
+        by_name: those that play now, or may in later episodes; the others are forgotten.
+    """
+
+    def __init__(self, spec: GameSpec, packed: bool) -> None:
+        self._spec, self._packed = spec, packed
+        self.by_name: dict[str, Policy] = {}
+        self._known: dict[str, Any] = {}  # weak references to all so far, so that names stay theirs; None if impossible
+        self._leaving: set[str] = set()  # they play on to the end of their episodes
+        self._broken = False  # moves have been made, and what a step returns is not known yet
+
+    def name(self, policy: Policy, others: Iterable[str]) -> str:
+        """Return the name of a policy, with a number if another policy or one of the others has it."""
+        for name, known in (self._known | dict(self.by_name)).items():
+            if (known() if isinstance(known, weakref.ref) else known) is policy:
+                return name
+        first, taken = name_of(policy), {*self._known, *others}
+        names = itertools.chain([first], (f"{first}#{k}" for k in itertools.count(2)))
+        return next(name for name in names if name not in taken)
+
+    def refuse(self, specs: Collection[str]) -> None:
+        """Refuse specs that a policy has as its name, by which results and records would be mixed up."""
+        if same := sorted(self._known.keys() & specs):
+            raise ValueError(f"opponents: {same[0]!r} is a policy and a spec; give the policy another name, as .name")
+
+    def use(self, policies: Mapping[str, Policy], only: bool = False) -> None:
+        """Let these play later episodes; the others of now leave, or with only are forgotten."""
+        for name, policy in policies.items():
+            try:
+                self._known[name] = weakref.ref(policy)
+            except TypeError:
+                self._known[name] = None
+        self._leaving = set() if only else self.by_name.keys() - policies.keys()
+        kept = {name: self.by_name[name] for name in self._leaving}
+        self.by_name = kept | dict(policies)
+
+    def seen(self, playing: NDArray[np.uint16], specs: list[str]) -> None:
+        """Forget who leaves and does not play any more; playing are the numbers of all opponents in all games."""
+        if self._leaving:
+            now = {policy_name(specs[k]) for k in np.unique(playing).tolist() if k < len(specs)}
+            for name in self._leaving - now:
+                del self.by_name[name]
+            self._leaving &= now
+
+    def __bool__(self) -> bool:
+        return bool(self.by_name)
+
+    # -- steps ------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Refuse a step after one that failed in the middle."""
+        if self._broken:
+            raise OpponentError("a policy or the server has failed in the middle of a step: reset() all games")
+
+    def reset(self) -> None:
+        """Note that all games begin anew."""
+        self._broken = False
+
+    def fail(self) -> None:
+        """Note that a step cannot be completed."""
+        self._broken = True
+
+    def go_on(self, part: Asking, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        """Answer, and let games that wait go on, until none waits; memory then has what the step returns."""
+        before, self._broken = self._broken, True
+        try:
+            while len(part.ask()["waiting"]):
+                self.answer(part)
+                part.go_on(actions, memory)
+        except (ServerGoneError, DrainingError):  # another server may begin the step again
+            self._broken = before
+            raise
+        self._broken = before
+
+    def answer(self, part: Asking, games: Ids | None = None) -> Ids:
+        """Answer for all seats that are asked in games, by default in all; return the games that waited for it."""
+        while True:
+            asked = part.ask(games)
+            count = len(asked["seats"])
+            if count:
+                actions = self._choose(asked, part.handle.opponents)
+                part.call("answer", asked["games"], asked["seats"], actions.tobytes())
+            part.asked = None
+            if count == asked["all"]:
+                return np.frombuffer(asked["waiting"], "<u4")
+
+    def _choose(self, asked: dict[str, Any], specs: list[str]) -> NDArray[np.uint16]:
+        """Return an action for each seat; each policy is called once."""
+        spec, numbers = self._spec, np.frombuffer(asked["opponents"], "<u2")
+        planes = np.frombuffer(asked["planes"], np.uint8).reshape(-1, *spec.planes_shape)
+        numeric = np.frombuffer(asked["globals"], "<f4").reshape(len(numbers), -1)
+        bits = np.frombuffer(asked["mask"], np.uint8).reshape(len(numbers), -1)
+        mask = np.unpackbits(bits, axis=1, count=spec.actions, bitorder="little").view(np.bool_)
+        actions = np.empty(len(numbers), "<u2")
+        ends = [0, *(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist(), len(numbers)]
+        for rows in map(slice, ends, ends[1:]):  # the seats of a policy are next to each other
+            name = policy_name(specs[numbers[rows.start]]) or ""
+            boards = {"bits": pack(planes[rows], spec)} if self._packed else {"planes": planes[rows].copy()}
+            # Copies: what a policy writes there changes neither what others see nor what is legal.
+            answer = self.by_name[name](boards | {"globals": numeric[rows].copy()}, mask[rows].copy())
+            actions[rows] = checked(answer, mask[rows], f"opponent {name!r}")
+        return actions
+
+
+def checked(answer: Any, mask: NDArray[np.bool_], who: str = "policy") -> NDArray[Any]:
+    """Return what a policy answered as an array.
+
+    Raise ValueError if these are not legal actions, one for each row.
+    """
+    actions: NDArray[Any] = np.asarray(answer.detach().cpu() if hasattr(answer, "detach") else answer)
+    if actions.shape != (len(mask),) or actions.dtype.kind not in "iu":
+        raise ValueError(
+            f"{who}: it returned {actions.dtype} {actions.shape}, want one integer per row, ({len(mask)},)"
+        )
+    known = (actions >= 0) & (actions < mask.shape[1])
+    legal = known & mask[np.arange(len(mask)), np.where(known, actions, 0)]
+    if not legal.all():
+        row = int(np.flatnonzero(~legal)[0])
+        raise ValueError(
+            f"{who}: it returned action {actions[row]} in row {row}, which is not legal: choose among the "
+            f"{np.count_nonzero(mask[row])} actions for which mask[{row}] is True"
+        )
+    return actions
