@@ -97,7 +97,7 @@ var budgets = []budget{
 	{"rpc/python/blockyard/formats/...", 760, "arguments, files, and descriptions of games"},
 	{"rpc/python/blockyard/pool/...", 590, "games that are ready first are played first"},
 	{"rpc/python/blockyard/commands/...", 520, "a file per command"},
-	{"rpc/python/blockyard/evaluation/...", 480, "matches and ladders of policies"},
+	{"rpc/python/blockyard/evaluation/...", 350, "matches and ladders of policies"},
 	{"rpc/python/blockyard/networks/...", 460, "networks as files, in numpy, PyTorch and ONNX"},
 	{"rpc/python/blockyard/rendering/...", 410, "pictures of games"},
 }

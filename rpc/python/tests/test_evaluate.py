@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import subprocess
 
 import numpy as np
@@ -11,7 +10,6 @@ import torch
 
 import blockyard
 from blockyard.evaluation import evaluate as evaluation
-from blockyard.evaluation.intervals import Estimate, elo, mean, mean_within, per_event, t_quantile
 
 
 def first(obs, mask):
@@ -189,21 +187,6 @@ def test_refuses(server, policy, how, error, says):
     arguments = {"game": "TetrisDuel-v0", "games": 10, "address": server.unix} | how
     with pytest.raises(error, match=says):
         blockyard.evaluate(policy, **arguments)
-
-
-def test_intervals():
-    """Against tables of Student's t and of Poisson's exact interval, and the ends of what a score can be."""
-    for dof, want in {1: 12.706204736, 5: 2.570581836, 30: 2.042272456, 1000: 1.962339081}.items():
-        assert t_quantile(0.975, dof) == pytest.approx(want, rel=1e-9)
-    assert mean([3.0]) == Estimate(3, 3, 3)
-    assert mean([1.0, 2.0, 3.0]) == pytest.approx((2, 2 - 4.302652730 / math.sqrt(3), 2 + 4.302652730 / math.sqrt(3)))
-    assert mean_within([0.25], 0, 1) == (0.25, 0, 1)
-    assert mean_within([1.0] * 10, 0, 1) == pytest.approx((1, 0.025**0.1, 1))
-    assert mean_within([0.5] * 10, 0, 1) == pytest.approx((0.5, 0.5 * 0.025**0.1, 1 - 0.5 * 0.025**0.1))
-    assert per_event(100, 10) == pytest.approx((10, 100 / 18.39036, 100 / 4.795389), rel=1e-6)
-    assert per_event(30, 0) == pytest.approx((10.01425, 10.01425, 0), rel=1e-6)
-    assert elo(0.5, 100) == 0
-    assert elo(1, 100) == pytest.approx(400 * math.log10(199))
 
 
 def test_seeds():

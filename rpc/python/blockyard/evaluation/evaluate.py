@@ -20,7 +20,7 @@ from ..transport.session import Session
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
 from ..vector.surface import asked
-from .standings import Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation
+from .standings import Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation, report, worded
 
 Several = Sequence[Player | Mixture]
 
@@ -92,11 +92,12 @@ def evaluate(
         seeds = [derive_seed(check_seed(seed), i) for i in range(units)]
         match = Match(policy, opponents, spec.name, seeds, count, cap, steps, packed, client)
         results = match.play(positive("num_envs", num_envs))
-    who = name or name_of(policy)
+        names = [name or name_of(policy), _name(opponents)][: min(count, 2)]
+        limits = {"cap": cap or 0, "steps": steps or 0}
+        data, text = report(client, spec.name, names, seed, results, **limits)
     if count == 1:
-        return SinglePlayerEvaluation.of(spec.name, who, seed, results, cap or 0, steps or 0)
-    kind = TwoPlayerEvaluation if count == 2 else MultiPlayerEvaluation
-    return kind.of(spec.name, who, _name(opponents), seed, results)
+        return worded(SinglePlayerEvaluation.of(data), text)
+    return worded(TwoPlayerEvaluation.of(data) if count == 2 else MultiPlayerEvaluation.of(data), text)
 
 
 def _name(opponents: Any) -> str:
@@ -165,7 +166,7 @@ class Match:
                 length += 1
                 for i in np.flatnonzero(over & counts):
                     results, scores = map(tuple, (env.seat_rewards[i].tolist(), env.scores[i].tolist()))
-                    yield int(playing[i]), Game(seat, results, scores, int(length[i]), bool(terminated[i]))
+                    yield int(playing[i]), Game(results, scores, int(length[i]), bool(terminated[i]))
                     left -= 1
                 if not left:
                     return

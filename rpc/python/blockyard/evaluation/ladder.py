@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..formats.arguments import positive
 from ..formats.opponents import Player
@@ -20,10 +18,7 @@ from ..transport.address import Tls
 from ..vector.env import BlockVectorEnv
 from ..vector.surface import asked
 from .evaluate import Match
-from .intervals import Estimate
-from .standings import Evaluation
-
-_SCALE = math.log(10) / 400  # turns Elo into the exponent of the logistic function
+from .standings import Estimate, Evaluation, Game, report, worded
 
 
 @dataclass(frozen=True)
@@ -64,16 +59,17 @@ class Ladder(Evaluation):
     players: tuple[Standing, ...]
     meetings: tuple[tuple[str, str, int, int, int], ...]
 
-    def __str__(self) -> str:
-        head = ("place", "player", "games", "wins", "draws", "losses", "score", "Elo", "95 % interval")
-        rows: list[tuple[str, ...]] = [head]
-        for k, p in enumerate(self.players):
-            e, counts = p.elo, (p.games, p.wins, p.draws, p.losses)
-            shown = (f"{100 * p.score:.1f} %", f"{e.value:+.0f}", f"{e.low:+.0f} to {e.high:+.0f}")
-            rows.append((str(k + 1), p.name, *map(str, counts), *shown))
-        widths = [2 + max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-        return "\n".join([f"{self.game}, seed {self.seed}: {self.games} games", "", *lines])
+    @classmethod
+    def of(cls, report: Mapping[str, Any]) -> Ladder:
+        """Return the standings and meetings that a report of pairs has, in its order."""
+        players = (
+            Standing(
+                p["name"], p["games"], p["wins"], p["draws"], p["losses"], float(p["score"]), Estimate.of(p["elo"])
+            )
+            for p in report["players"]
+        )
+        meetings = (tuple(m[k] for k in ("a", "b", "wins", "draws", "losses")) for m in report["meetings"])
+        return cls(report["game"], int(report["seed"]), report["games"], tuple(players), tuple(meetings))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the ratings with their intervals, and return the axes; by default new ones. Needs matplotlib."""
@@ -138,61 +134,9 @@ def ladder(
         if not spec.min_seats <= 2 <= spec.max_seats:
             raise ValueError(f"ladder: {spec.name} has no game of two seats")
         seeds = [derive_seed(derive_seed(check_seed(seed), i), 0) for i in range(games // 2)]
-        meetings = []
-        for a, b in combinations(chosen, 2):
-            units = Match(chosen[a], chosen[b], spec.name, seeds, 2, None, None, packed, client).play(num_envs)
-            won = [g.won for unit in units for g in unit]
-            meetings.append((a, b, won.count(1), won.count(0), won.count(-1)))
-    return Ladder(spec.name, seed, len(meetings) * games, _standings(list(chosen), meetings), tuple(meetings))
-
-
-def _standings(names: Sequence[str], meetings: Sequence[tuple[str, str, int, int, int]]) -> tuple[Standing, ...]:
-    n = len(names)
-    counts, games = np.zeros((n, 3), np.int64), np.zeros((n, n))
-    for a, b, wins, draws, losses in meetings:
-        i, j = names.index(a), names.index(b)
-        counts[i] += [wins, draws, losses]
-        counts[j] += [losses, draws, wins]
-        games[[i, j], [j, i]] += wins + draws + losses
-    score = counts[:, 0] + counts[:, 1] / 2
-    elo = ratings(games, score)
-    standings = [
-        Standing(name, sum(c), c[0], c[1], c[2], points / max(sum(c), 1), e)
-        for name, c, points, e in zip(names, counts.tolist(), score.tolist(), elo, strict=True)
-    ]
-    return tuple(sorted(standings, key=lambda s: (-s.elo.value, -s.score)))
-
-
-def ratings(games: NDArray[np.float64], score: NDArray[np.float64]) -> list[Estimate]:
-    """Return the ratings that make results most likely, relative to their mean, with 95 % intervals.
-
-    Every two players count as if they had drawn once more, shared among all, so that a rating is finite.
-
-    Args:
-        games: (n, n), symmetric: the number of games of every two players.
-        score: (n,), the points of each: wins and half the draws.
-    """
-    n = len(score)
-    prior = 1 / max(n - 1, 1)
-    games = games + prior * ~np.eye(n, dtype=np.bool_)
-    score, elo = score + (n - 1) * prior / 2, np.zeros(n)
-    for _ in range(500):
-        change = 0.0
-        for i in range(n):
-            e = 1 / (1 + np.exp(-_SCALE * (elo[i] - elo)))
-            slope = float(games[i] @ (e * (1 - e))) * _SCALE
-            if slope > 0:
-                step = max(-200.0, min(200.0, float(score[i] - games[i] @ e) / slope))
-                elo[i] += step
-                change = max(change, abs(step))
-        elo -= elo.mean()
-        if change < 1e-6:
-            break
-    elo = np.round(elo, 3) + 0  # what the last steps left over decides no tie
-    e = 1 / (1 + np.exp(-_SCALE * (elo[:, None] - elo)))
-    weight = games * e * (1 - e) * _SCALE**2
-    curvature = np.diag(weight.sum(axis=1)) - weight
-    unit = np.trace(curvature) / n**2  # ratings are determined up to a constant: this fixes their mean
-    variance = np.diag(np.linalg.inv(curvature + unit)) - 1 / (unit * n**2)
-    half = 1.96 * np.sqrt(np.maximum(variance, 0))
-    return [Estimate(*map(float, (v, v - h, v + h))) for v, h in zip(elo, half, strict=True)]
+        units: list[list[Game]] = []
+        for a, b in combinations(chosen.values(), 2):
+            units += Match(a, b, spec.name, seeds, 2, None, None, packed, client).play(num_envs)
+        between = np.array(list(combinations(range(len(chosen)), 2)), "<u2").repeat(len(seeds), 0).tobytes()
+        data, text = report(client, spec.name, list(chosen), seed, units, between=between)
+    return worded(Ladder.of(data), text)

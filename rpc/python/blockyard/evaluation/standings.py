@@ -1,40 +1,86 @@
-"""The results of :func:`blockyard.evaluate`: the words and numbers of ``agents arena``."""
+"""The results of :func:`blockyard.evaluate`, as the server reports them: the words and numbers of ``agents arena``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .intervals import Estimate, elo, mean, mean_within, per_event
+from ..transport.session import Session
+
+
+class Estimate(NamedTuple):
+    """A number with its 95 % confidence interval, from low to high."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, report: Mapping[str, float]) -> Estimate:
+        """Return the value and the interval that a report has, as floats."""
+        return cls(*(float(report[k]) for k in ("value", "low", "high")))
 
 
 class Game(NamedTuple):
-    """The end of one game from the view of the policy."""
+    """The end of one game."""
 
-    seat: int  # the policy's
     results: tuple[float, ...]  # of each seat, 1 for a win, -1 for a loss
     scores: tuple[int, ...]  # of each seat, in points of the contest
     steps: int  # actions of the policy
     ended: bool  # by itself; False if a limit stopped it
 
-    @property
-    def won(self) -> int:
-        """In a game of two seats: 1 for a win of the policy, 0 for a draw, -1 for a loss."""
-        return int(np.sign(self.results[self.seat] - self.results[1 - self.seat]))
-
 
 class Evaluation:
     """The result of :func:`blockyard.evaluate` or :func:`blockyard.ladder`. Printed, it is a table."""
+
+    _text = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes by name, to be written as JSON."""
         return asdict(self)  # type: ignore[call-overload, no-any-return]
 
+    def __str__(self) -> str:
+        return self._text
+
     def __repr__(self) -> str:
         return str(self)
+
+
+E = TypeVar("E", bound=Evaluation)
+
+
+def worded(result: E, text: str) -> E:
+    """Return a result that prints as this text."""
+    object.__setattr__(result, "_text", text.rstrip())
+    return result
+
+
+def report(
+    client: Session, game: str, players: Sequence[str], seed: int, units: Sequence[Sequence[Game]], **more: Any
+) -> tuple[dict[str, Any], str]:
+    """Ask the server what games come to; return the report of ``agents/JSON.md`` and its text.
+
+    Args:
+        client: a session.
+        game: name of the game.
+        players: their names.
+        seed: of the games.
+        units: games with the same seed: in game k, one player has seat k and another one all others.
+        more: further options of the method, such as ``between``.
+    """
+    flat = [g for unit in units for g in unit]
+    options = {"players": list(players), "seed": seed, "seats": len(units[0]), **more}
+    options["scores"] = np.array([g.scores for g in flat], "<i4").tobytes()
+    options["results"] = np.array([g.results for g in flat], "<f4").tobytes()
+    if options["seats"] == 1:
+        options["actions"] = np.array([g.steps for g in flat], "<u4").tobytes()
+        options["stopped"] = np.array([not g.ended for g in flat], "|u1").tobytes()
+    answer = client.connection.call("report", game, options)
+    return json.loads(answer["report"]), str(answer["text"])
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,25 +117,13 @@ class TwoPlayerEvaluation(Evaluation):
     pairs: tuple[int, ...]
 
     @classmethod
-    def of(cls, game: str, a: str, b: str, seed: int, units: Sequence[Sequence[Game]]) -> TwoPlayerEvaluation:
-        """Return the evaluation of pairs of games with the same seed, in which a and b change seats."""
-        halves = [[1 + g.won for g in pair] for pair in units]
-        flat = [h for pair in halves for h in pair]
-        pairs = tuple(sum(sum(pair) == k for pair in halves) for k in range(5))
-        score, low, high = mean_within([sum(pair) / 4 for pair in halves], 0, 1)
-        ratings = elo(score, len(flat)), elo(low, len(flat)), elo(high, len(flat))
-        wins, draws, losses = (flat.count(k) for k in (2, 1, 0))
-        return cls(game, a, b, seed, len(flat), wins, draws, losses, score, low, high, *ratings, pairs)
-
-    def __str__(self) -> str:
-        p = self.pairs
-        return (
-            f"{self.game}: {self.a} against {self.b}, seed {self.seed}\n"
-            f"games   {self.games}: {self.wins} wins, {self.draws} draws, {self.losses} losses\n"
-            f"pairs   {p[0]} lost, {p[1]} at ½, {p[2]} at 1, {p[3]} at 1½, {p[4]} won\n"
-            f"score   {100 * self.score:.2f} %, 95 % interval {100 * self.low:.2f} to {100 * self.high:.2f}\n"
-            f"Elo     {self.elo:+.0f}, 95 % interval {self.elo_low:+.0f} to {self.elo_high:+.0f}"
-        )
+    def of(cls, report: Mapping[str, Any]) -> TwoPlayerEvaluation:
+        """Return the evaluation that a report of pairs is."""
+        m = report["meetings"][0]
+        counts = m["wins"], m["draws"], m["losses"]
+        numbers = *Estimate.of(m["score"]), *Estimate.of(m["elo"])
+        seed, pairs = int(report["seed"]), tuple(m["pairs"])
+        return cls(report["game"], m["a"], m["b"], seed, report["games"], *counts, *numbers, pairs)
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,28 +163,12 @@ class MultiPlayerEvaluation(Evaluation):
     others_mean_points: float
 
     @classmethod
-    def of(cls, game: str, a: str, b: str, seed: int, units: Sequence[Sequence[Game]]) -> MultiPlayerEvaluation:
-        """Return the evaluation of sets of games with the same seed, in which a has each seat once."""
-        seats = len(units[0])
-        flat = [g for unit in units for g in unit]
-        scores = np.array([g.scores for g in flat])
-        ranks = 1 + (scores[:, None, :] > scores[:, :, None]).sum(axis=2)
-        own = np.zeros(scores.shape, np.bool_)
-        own[np.arange(len(flat)), [g.seat for g in flat]] = True
-        samples = ranks[own].reshape(-1, seats).mean(axis=1)
-        rank, low, high = mean_within(samples.tolist(), 1, seats)
-        first = int((ranks[own] == 1).sum())
-        means = [float(x.mean()) for x in (ranks[~own], scores[own], scores[~own])]
-        return cls(game, a, b, seats, seed, len(units), len(flat), first, rank, low, high, *means)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.game} for {self.seats}: one {self.a} among {self.b}, seed {self.seed}\n"
-            f"games   {self.games} in {self.sets} sets, first in {self.first}\n"
-            f"rank    {self.mean_rank:.3f}, 95 % interval {self.low:.3f} to {self.high:.3f}; "
-            f"the others {self.others_mean_rank:.3f}\n"
-            f"points  {self.mean_points:.2f}; the others {self.others_mean_points:.2f}"
-        )
+    def of(cls, report: Mapping[str, Any]) -> MultiPlayerEvaluation:
+        """Return the evaluation that a report of sets is."""
+        a, b = report["players"]
+        counts = report["seats"], int(report["seed"]), report["units"], report["games"], a["first"]
+        means = (Estimate.of(e).value for e in (b["mean_rank"], a["points"]["mean"], b["points"]["mean"]))
+        return cls(report["game"], a["name"], b["name"], *counts, *Estimate.of(a["mean_rank"]), *means)
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,29 +209,13 @@ class SinglePlayerEvaluation(Evaluation):
     choices: int
 
     @classmethod
-    def of(
-        cls, game: str, a: str, seed: int, units: Sequence[Sequence[Game]], cap: int, steps: int
-    ) -> SinglePlayerEvaluation:
-        """Return the evaluation of single games, stopped at a score of cap or after so many steps."""
-        games = [unit[0] for unit in units]
-        scores = [g.scores[0] for g in games]
-        ended, total = sum(g.ended for g in games), sum(scores)
+    def of(cls, report: Mapping[str, Any]) -> SinglePlayerEvaluation:
+        """Return the evaluation that a report of single games is."""
+        a, limits, games = report["players"][0], report.get("settings", {}), report["games"]
+        points, stopped = a["points"], a.get("ends", {}).get("limit", 0)
+        cap, steps = int(limits.get("cap", 0)), int(limits.get("steps", 0))
+        mean, per_end = Estimate.of(points["mean"]), Estimate.of(points["per_end"])
         return cls(
-            game, a, seed, len(games), cap, steps, mean(scores), float(np.median(scores)), min(scores), max(scores),
-            ended, len(games) - ended, total, per_event(total, ended), sum(g.steps for g in games),
+            report["game"], a["name"], int(report["seed"]), games, cap, steps, mean, float(points["median"]),
+            points["worst"], points["best"], games - stopped, stopped, points["total"], per_end, a.get("turns", 0),
         )  # fmt: skip
-
-    def __str__(self) -> str:
-        m, d = self.mean, self.per_end
-        limits = f", stopped at score {self.cap}" if self.cap else ""
-        limits += f", stopped after {self.steps} choices" if self.steps else ""
-        per = f"none in a score of {self.total}: above {d.low:.0f} at 95 %"
-        if self.ended:
-            per = f"score {d.value:.0f}, 95 % interval {d.low:.0f} to {d.high:.0f}, as if an end came at any time alike"
-        return (
-            f"{self.game}: {self.a}, seed {self.seed}, {self.games} games{limits}\n{self.a}\n"
-            f"  score     mean {m.value:.1f}, 95 % interval {m.low:.1f} to {m.high:.1f}; "
-            f"median {self.median:.1f}, worst {self.worst}, best {self.best}\n"
-            f"  games     {self.ended} ended, {self.stopped} stopped; {self.choices} choices\n"
-            f"  per end   {per}"
-        )
