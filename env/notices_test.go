@@ -68,9 +68,9 @@ func TestNotices(t *testing.T) {
 	}
 	text := noticesText(files)
 	if envtest.Updating() {
-		require.NoError(t, os.WriteFile("../NOTICES", []byte(text), 0o600))
+		require.NoError(t, os.WriteFile("../.github/NOTICES", []byte(text), 0o600))
 	}
-	stands, err := os.ReadFile("../NOTICES")
+	stands, err := os.ReadFile("../.github/NOTICES")
 	require.NoError(t, err)
 	require.Equal(t, text, string(stands), "NOTICES is not of what is linked: `make notices` writes it; review the diff")
 	for _, m := range []string{"github.com/BurntSushi/toml v", "github.com/google/go-tpm v", "Go: the standard library"} {
