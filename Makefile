@@ -99,7 +99,7 @@ python: ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3
 $(VENV)/ok: EXTRAS := demo
 $(VENV)/docs: EXTRAS := docs
 $(VENV)/test: EXTRAS := demo,test
-$(VENV)/ok $(VENV)/docs $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' go.sum LICENSE NOTICES 2>/dev/null)
+$(VENV)/ok $(VENV)/docs $(VENV)/test: $(shell git ls-files 'rpc/*' 'env/*.go' 'agents/*.go' go.sum LICENSE .github/NOTICES 2>/dev/null)
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --disable-pip-version-check uv
 	rm -rf $(VENV)/wheel && $(PY) -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel rpc/python
@@ -165,7 +165,7 @@ fuzz: ## every fuzz target for FUZZ each (30s)
 golden: ## write the golden playthroughs, protocol messages and pictures of the rules again; review the diff
 	BLOCKYARD_UPDATE=1 $(GO) test ./env/... ./rpc/server
 
-notices: ## write the licenses of all that is linked to NOTICES again; review the diff
+notices: ## write the licenses of all that is linked to .github/NOTICES again; review the diff
 	BLOCKYARD_UPDATE=1 $(GO) test ./env -run TestNotices
 
 # Two lists: RLlib wants an older Gymnasium. PyTorch itself says which version of each part of CUDA it needs.
@@ -195,7 +195,7 @@ arena: ## the games to play, and records to watch, as pages that need no server,
 	mkdir -p bin
 	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/arena.wasm ./agents/play/arena
 	$(GO) run ./agents/play/arena bin/arena.wasm "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/arena
-	cp LICENSE NOTICES bin/arena/
+	cp LICENSE .github/NOTICES bin/arena/
 	@echo bin/arena/index.html
 
 docs: $(VENV)/docs ## the documentation site, in rpc/python/site/; warnings and broken links are errors

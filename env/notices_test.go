@@ -68,9 +68,9 @@ func TestNotices(t *testing.T) {
 	}
 	text := noticesText(files)
 	if envtest.Updating() {
-		require.NoError(t, os.WriteFile("../NOTICES", []byte(text), 0o600))
+		require.NoError(t, os.WriteFile("../.github/NOTICES", []byte(text), 0o600))
 	}
-	stands, err := os.ReadFile("../NOTICES")
+	stands, err := os.ReadFile("../.github/NOTICES")
 	require.NoError(t, err)
 	require.Equal(t, text, string(stands), "NOTICES is not of what is linked: `make notices` writes it; review the diff")
 	for _, m := range []string{"github.com/BurntSushi/toml v", "github.com/google/go-tpm v", "Go: the standard library"} {
@@ -78,15 +78,24 @@ func TestNotices(t *testing.T) {
 	}
 }
 
+// The text of NOTICES is the same in whatever order the files of a notice were found.
+func TestNoticesOrder(t *testing.T) {
+	one, two := notice{"MIT", "by one"}, notice{"MIT", "by two"}
+	sorted := noticesText(map[notice][]string{one: {"m: b"}, two: {"m: a", "m: c"}})
+	require.Equal(t, sorted, noticesText(map[notice][]string{one: {"m: b"}, two: {"m: c", "m: a"}}))
+}
+
 // noticesText returns the text of NOTICES, from the files that have each notice.
 func noticesText(files map[notice][]string) string {
+	for _, found := range files {
+		slices.Sort(found)
+	}
 	var b strings.Builder
 	b.WriteString("Blockyard is under the MIT license; its text is in the file LICENSE. The programs, the library and the pages of\n" +
 		"Blockyard contain the modules below. Under each license are the files that state it, and their text.\n")
 	for _, n := range slices.SortedFunc(maps.Keys(files), func(a, b notice) int {
 		return strings.Compare(a.kind+files[a][0], b.kind+files[b][0])
 	}) {
-		slices.Sort(files[n])
 		fmt.Fprintf(&b, "\n%s\n%s\n\n  %s\n\n%s\n", strings.Repeat("=", 80), n.kind, strings.Join(files[n], "\n  "), n.text)
 	}
 	return b.String()

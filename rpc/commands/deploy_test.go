@@ -32,7 +32,7 @@ func parses(t *testing.T, args []string) {
 // have the licenses.
 func TestDockerfile(t *testing.T) {
 	text := string(deployed(t, "../Dockerfile"))
-	require.Contains(t, text, " && cp LICENSE NOTICES /image/all/ \\\n")
+	require.Contains(t, text, " && cp LICENSE .github/NOTICES /image/all/ \\\n")
 	require.Equal(t, 2, strings.Count(text, "\nFROM scratch AS "))
 	require.Equal(t, 2, strings.Count(text, "\nCOPY --from=build /image/all /\n"))
 	var last []string

@@ -174,9 +174,15 @@ def build_library(root: Path, folder: Path, version: str) -> Path | None:
 
 
 def licenses(here: Path) -> dict[str, Path]:
-    """Return the files with the licenses of this package and of what its program contains, by name."""
-    folders = [folder for folder in (here / "_go", *here.parents) if (folder / "NOTICES").is_file()]
-    return {name: folders[0] / name for name in ("LICENSE", "NOTICES") if folders}
+    """Return the files with the licenses of this package and of what its program contains, by name.
+
+    A source distribution has both in ``_go``; a checkout has NOTICES in ``.github``.
+    """
+    for folder in (here / "_go", *here.parents):
+        for notices in (folder / "NOTICES", folder / ".github" / "NOTICES"):
+            if notices.is_file():
+                return {"LICENSE": folder / "LICENSE", "NOTICES": notices}
+    return {}
 
 
 def compiler_licenses(cc: str | None, library: Path | None) -> dict[str, Path]:
@@ -227,7 +233,7 @@ def server_sources(root: Path) -> list[Path]:
         out = out[end:]
         if (package.get("Module") or {}).get("Main"):
             files += [Path(package["Dir"]) / name for kind in kinds for name in package.get(kind) or ()]
-    return [*(root / name for name in ("go.mod", "go.sum", "LICENSE", "NOTICES")), *sorted(files)]
+    return [root / "go.mod", root / "go.sum", *sorted(files)]
 
 
 class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
@@ -244,13 +250,14 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
             if self.target_name == "sdist":
                 root = module_root(here)
                 self.made = Path(tempfile.mkdtemp(prefix="blockyard-sources-"))
-                for file in server_sources(root):
-                    source, place = file, file.relative_to(root)
+                files = {file.relative_to(root).as_posix(): file for file in server_sources(root)} | licenses(here)
+                for place, file in files.items():
+                    source = file
                     if here in file.parents:  # it is in the package too, and a file can be included only once
                         source = self.made / place
                         source.parent.mkdir(parents=True, exist_ok=True)
                         shutil.copy(file, source)
-                    build_data["force_include"][str(source)] = f"_go/{place.as_posix()}"
+                    build_data["force_include"][str(source)] = f"_go/{place}"
                 self.add_commit(self.made, root, build_data)
                 return
             editable = version == "editable"

@@ -60,9 +60,9 @@ def test_a_server_is_named(sources, no_go, program, tmp_path):
         [info] = [file for file in archive.infolist() if file.filename.startswith("blockyard/_bin/")]
         assert archive.read(info) == server.read_bytes()
         assert info.external_attr >> 16 & 0o111
-        for name in ("LICENSE", "NOTICES"):
+        for name, of in (("LICENSE", "LICENSE"), ("NOTICES", ".github/NOTICES")):
             text = archive.read(f"blockyard-{blockyard.__version__}.dist-info/licenses/{name}")
-            assert text == (ROOT.parents[1] / name).read_bytes()
+            assert text == (sources / "_go" / name).read_bytes() == (ROOT.parents[1] / of).read_bytes()
     wheel.unlink()
 
 

@@ -107,11 +107,11 @@ def test_the_notices_name_every_module_of_the_wheel(wheel):
     with zipfile.ZipFile(wheel) as archive:
         texts = {name.rpartition("/")[2]: name for name in archive.namelist() if ".dist-info/licenses/" in name}
         assert archive.read(texts["LICENSE"]) == (ROOT.parents[1] / "LICENSE").read_bytes()
-        assert archive.read(texts["NOTICES"]) == (ROOT.parents[1] / "NOTICES").read_bytes()
+        assert archive.read(texts["NOTICES"]) == (ROOT.parents[1] / ".github/NOTICES").read_bytes()
 
 
 def test_a_module_without_a_notice_is_found(program, tmp_path):
-    notices = (ROOT.parents[1] / "NOTICES").read_text()
+    notices = (ROOT.parents[1] / ".github/NOTICES").read_text()
     assert wheels.unnoticed(program, notices) == []
     assert len(wheels.modules(program)) > 40
     [sys_module] = [name for name in wheels.modules(program) if name.startswith("golang.org/x/sys ")]
