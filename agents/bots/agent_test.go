@@ -13,6 +13,7 @@ import (
 	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/agents/contest/compile"
 	"blockyard/env"
+	"blockyard/agents/contest/cage"
 	"blockyard/env/blockbattle"
 	"blockyard/env/games"
 	"blockyard/env/wintetris"
@@ -174,8 +175,8 @@ func TestProgramsPlay(t *testing.T) {
 		forget()
 		p, err := a.Program()
 		require.NoError(t, err)
-		if p.Dir != "" {
-			require.NoDirExists(t, p.Dir)
+		if built, ok := p.Cage.(*cage.Cage); ok {
+			require.NoDirExists(t, built.Files)
 		}
 	}
 	require.NoError(t, os.WriteFile(path, []byte("def ("), 0o644))

@@ -67,6 +67,8 @@ type Cage interface {
 type Guest interface {
 	// Excess returns what the program takes, and what of it is too much, "" for nothing.
 	Excess(p *os.Process) (taken Taking, why string)
+	// Before sees the command with its streams, just before it starts.
+	Before(cmd *exec.Cmd) error
 	Terminate(p *os.Process) // asks the program to end
 	Kill(p *os.Process)      // ends the program, with all that it has started
 	Leave()                  // removes what belonged to the program, which has ended or never started
@@ -117,6 +119,9 @@ func StartChild(s Spec) (*Child, error) {
 	}
 	if s.Frames != nil {
 		giveFrames(c.cmd, in(), out(s.Frames))
+	}
+	if err == nil {
+		err = c.guest.Before(c.cmd)
 	}
 	if err == nil {
 		err = startLocked(c.cmd, func(state *os.ProcessState) {

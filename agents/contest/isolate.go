@@ -67,6 +67,9 @@ func (t *Taking) Exceeds(memory int64, threads, open int) string {
 	return ""
 }
 
+// Before does nothing: the streams of the command are those of the program.
+func (g *Group) Before(*exec.Cmd) error { return nil }
+
 // Terminate asks the group to end.
 func (g *Group) Terminate(p *os.Process) { signalGroup(p, false) }
 

@@ -20,8 +20,7 @@ import (
 // the program, because signals do to the first process of a namespace only what it has asked for. It is killed when
 // the thread that started it ends, and so with this process, also by kill -9.
 //
-// Where namespaces are not permitted, this process adopts the orphans of its children and kills those that
-// carry the program's mark in their environment.
+// Where namespaces are not permitted, this process kills those that carry the program's mark in their environment.
 
 // shim is the command of the first process of a namespace. It keeps none of the program's files open. (A shell gives a
 // program in the background an empty input, unless it is saved first.)
@@ -49,18 +48,11 @@ func namespaces(attr *syscall.SysProcAttr, flags uintptr) {
 	}
 }
 
-// adopting makes this process the parent of its descendants' orphans.
-var adopting = sync.OnceFunc(func() {
-	const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER
-	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
-})
-
 // isolate prepares cmd, which has not started, so that nothing that it starts outlives it. A program with frames keeps
 // its exit status and its other open files, and gets no namespace. What has none gets a mark, by which it is found.
 func isolate(cmd *exec.Cmd, frames bool) (mark string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if frames || namespace() == 0 || !executable(cmd) { // the start says what is wrong with a file
-		adopting()
 		mark = fmt.Sprintf("BLOCKYARD_CHILD=%d.%x", os.Getpid(), rand.Uint64())
 		cmd.Env = append(cmd.Environ(), mark)
 		return mark
@@ -118,9 +110,6 @@ func sweep(mark string) {
 		}
 		for _, pid := range left {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		for _, pid := range left { // collect those that are children of this process by now
-			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 		}
 		time.Sleep(time.Millisecond)
 	}

@@ -58,6 +58,9 @@ func tryRoom(g ground) (why string) {
 		return err.Error()
 	}
 	defer closeAll(cmd.ExtraFiles)
+	if err := new(tenant).Before(cmd); err != nil {
+		return err.Error()
+	}
 	_, err = cmd.Output()
 	if exit := new(exec.ExitError); errors.As(err, &exit) {
 		return string(firstLine(exit.Stderr))

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -30,9 +31,11 @@ const (
 const sharedMemory = 64 << 20
 
 // entrance is the command, run by a shell inside, that sets limits, copies the program's files into its working folder
-// and becomes the program. Its arguments are the limits, the folder to begin in and the program. (Some shells call the
-// limit of processes -u, some -p.)
-const entrance = `ulimit -c 0 && ulimit -l 64 && ulimit -n "$1" && ulimit -f "$2" &&
+// and becomes the program, whose input and output are the files 6 and 7: what waits for it in the room would not close
+// its own with it. Its arguments are the limits, the folder to begin in and the program. (Some shells call the limit of
+// processes -u, some -p.)
+const entrance = `exec <&6 >&7 6<&- 7>&-
+ulimit -c 0 && ulimit -l 64 && ulimit -n "$1" && ulimit -f "$2" &&
 { [ "$3" = 0 ] || ulimit -d "$3"; } &&
 { ulimit -u "$4" 2>/dev/null || ulimit -p "$4"; } || exit 126
 if [ -d /bot ]; then cp -RP --preserve=mode,timestamps /bot . && chmod u+rwx bot; fi || exit 126
@@ -157,7 +160,8 @@ func (v *view) add(args ...string) {
 // place is where a path of the room is really: below /tmp and the other path of the working folder, which are links.
 func (v *view) place(path string) string {
 	for link, to := range map[string]string{v.also: workFiles, "/tmp": temporary} {
-		if within(path, link) && path != link && (link == v.also || !within(path, v.also)) {
+		inside := within(path, link) && path != link
+		if inside && (link == v.also || path == v.also || !within(path, v.also)) {
 			rest, _ := filepath.Rel(link, path)
 			return filepath.Join(to, rest)
 		}
@@ -267,6 +271,25 @@ func (t *tenant) Excess(p *os.Process) (taken contest.Taking, why string) {
 		return taken, "it hides what it uses"
 	}
 	return taken, ""
+}
+
+// nothing is what a program without a stream reads and writes.
+var nothing = sync.OnceValues(func() (*os.File, error) { return os.OpenFile(os.DevNull, os.O_RDWR, 0) })
+
+// Before gives the program its input and output as the files 6 and 7.
+func (t *tenant) Before(cmd *exec.Cmd) error {
+	for _, stream := range []any{cmd.Stdin, cmd.Stdout} {
+		file, ok := stream.(*os.File)
+		if !ok {
+			var err error
+			if file, err = nothing(); err != nil {
+				return err
+			}
+		}
+		cmd.ExtraFiles = append(cmd.ExtraFiles, file)
+	}
+	cmd.Stdin, cmd.Stdout = nil, nil
+	return nil
 }
 
 // Terminate asks the program to end: the children of the first process.

@@ -14,8 +14,7 @@ type (
 	field []string           // rows without commas
 )
 
-// A piece is a piece in orientation 0: the side of its box, and its cells there.
-type piece struct {
+type piece struct { // the side of its box, and its cells there
 	side  int
 	cells [4]cell
 }
