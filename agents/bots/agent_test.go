@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots/blockbattlebot"
+	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
 	"blockyard/env"
-	"blockyard/agents/contest/cage"
 	"blockyard/env/blockbattle"
 	"blockyard/env/games"
 	"blockyard/env/wintetris"
