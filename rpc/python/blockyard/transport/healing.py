@@ -316,6 +316,7 @@ class HealingTransport(SocketTransport):
         self.log(self._all, actions.copy().reshape(len(self._all), -1), memory)
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        """Step on this server, or on another one if it has gone, and note what a third one would need."""
         self._before_step()
         self.retry(lambda: self._change(lambda: self.inner.step(actions, memory)))
         self._after_step(actions, memory)
@@ -325,6 +326,7 @@ class HealingTransport(SocketTransport):
         return self.retry(lambda: self.inner.post_step(actions, memory)), actions, memory
 
     def wait(self, future: Any) -> None:
+        """Wait for a step that was posted; if the server has gone, make it again on another one."""
         posted, actions, memory = future
         try:
             self._change(lambda: self.inner.wait(posted))

@@ -84,6 +84,7 @@ class SocketTransport:
         return self._post_step(actions, memory), actions, memory
 
     def wait(self, future: Any) -> None:
+        """Wait until the arrays of a step are there; future is the result of :meth:`post_step`."""
         posted, actions, memory = future
         self._wait(posted)
         if self.policies:
@@ -91,6 +92,7 @@ class SocketTransport:
             self.policies.go_on(self, actions, memory)
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        """Send the actions of a step, and wait until its arrays are in memory, with all answers of policies."""
         if not self.policies:
             self._step(actions, memory)
             return

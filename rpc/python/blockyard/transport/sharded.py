@@ -83,6 +83,7 @@ class ShardedTransport(SocketTransport):
         return out
 
     def wait(self, future: Any) -> None:
+        """Wait for the step of every server; the first error is raised when all have answered."""
         errors = []
         for (one, part), (shard, lo, _), slot in zip(future, self._spans, self._slots, strict=True):
             try:
@@ -98,6 +99,7 @@ class ShardedTransport(SocketTransport):
             raise errors[0]
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        """Send each server its share of the actions, and wait for all of them."""
         self.wait(self.post_step(actions, memory))
 
     def play(self, policies: Policies) -> None:
