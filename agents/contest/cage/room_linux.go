@@ -29,13 +29,18 @@ const (
 // sharedMemory is the size of /dev/shm, in bytes.
 const sharedMemory = 64 << 20
 
-// entrance is the command, run by a shell inside, that sets limits, copies the program's files into its working folder
-// and becomes the program. Its arguments are the limits, the folder to begin in and the program. (Some shells call the
-// limit of processes -u, some -p.)
-const entrance = `ulimit -c 0 && ulimit -l 64 && ulimit -n "$1" && ulimit -f "$2" && { [ "$3" = 0 ] || ulimit -d "$3"; } &&
+// What shells run inside: unpacking copies the program's files into its working folder. giving does so for root, whose
+// files others may not read, and gives the copy to the user in $0. entrance sets limits, copies the files if that is left
+// to do, and becomes the program; its arguments are the limits, the folder to begin in and the program. (Some shells call
+// the limit of processes -u, some -p.)
+const (
+	unpacking = `cp -RP --preserve=mode,timestamps /bot . && chmod u+rwx bot`
+	giving    = `if [ -d /bot ]; then ` + unpacking + ` && chown -Rh "$0:$0" bot; fi && exec "$@"; exit 126`
+	entrance  = `ulimit -c 0 && ulimit -l 64 && ulimit -n "$1" && ulimit -f "$2" && { [ "$3" = 0 ] || ulimit -d "$3"; } &&
 { ulimit -u "$4" 2>/dev/null || ulimit -p "$4"; } || exit 126
-if [ -d /bot ]; then cp -RP --preserve=mode,timestamps /bot . && chmod u+rwx bot; else mkdir bot; fi || exit 126
+if [ -d bot ]; then :; elif [ -d /bot ]; then ` + unpacking + `; else mkdir bot; fi || exit 126
 cd -- "$5" && shift 5 && exec "$@"`
+)
 
 // slack is how much more than its memory a process may reserve, in bytes.
 const slack = 1 << 30
@@ -66,12 +71,20 @@ func (c *Cage) command(bwrap string, user int, argv []string, dir string, memory
 	var become []string
 	if user != 0 {
 		args = []string{"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
-			"--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"}
+			"--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_CHOWN",
+			"--cap-add", "CAP_DAC_OVERRIDE"}
 		id := strconv.Itoa(user)
-		become = []string{"setpriv", "--reuid", id, "--regid", id, "--clear-groups"}
+		become = []string{"/bin/sh", "-c", giving, id, "setpriv", "--reuid", id, "--regid", id, "--clear-groups"}
 	}
-	args = append(args, "--die-with-parent", "--new-session", "--hostname", "bot", "--proc", "/proc", "--dev", "/dev",
-		"--perms", "1777", "--size", strconv.Itoa(sharedMemory), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
+	args = append(args, "--die-with-parent", "--new-session", "--hostname", "bot", "--proc", "/proc", "--tmpfs", "/dev",
+		"--symlink", "/proc/self/fd", "/dev/fd", "--perms", "1777", "--size", strconv.Itoa(sharedMemory), "--tmpfs", "/dev/shm")
+	for k, name := range []string{"stdin", "stdout", "stderr"} {
+		args = append(args, "--symlink", fmt.Sprintf("/proc/self/fd/%d", k), "/dev/"+name)
+	}
+	for _, path := range existing(devices) {
+		args = append(args, "--dev-bind", path, path)
+	}
+	args = append(args, "--remount-ro", "/dev")
 	own, _ := size(1<<20, cmp.Or(c.Files, os.DevNull))
 	args = append(args, "--perms", "0777", "--size", strconv.FormatInt(c.Disk+own, 10), "--tmpfs", workRoot,
 		"--perms", "0777", "--dir", temporary)

@@ -87,6 +87,7 @@ func hasLandlock(abi int) func(o *order) error {
 	}
 }
 
+// closeFiles lets no program that is started from now on have an open file of this process that it has not been given.
 func closeFiles(*order) error {
 	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return nil
@@ -195,6 +196,14 @@ func enter(text string) error {
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return err
 	}
+	// The folders around a program that this process may start need not be open to the user as which it will run.
+	program := -1
+	if len(o.Argv) > 0 && slices.Contains(o.Read, o.Argv[0]) {
+		var err error
+		if program, err = unix.Open(o.Argv[0], unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
+			return fmt.Errorf("%s: %w", o.Argv[0], err)
+		}
+	}
 	missing, err := o.build()
 	if err != nil {
 		return err
@@ -207,6 +216,9 @@ func enter(text string) error {
 	}
 	if err := os.Chdir(o.Dir); err != nil {
 		return err
+	}
+	if program >= 0 {
+		return fmt.Errorf("%s: %w", o.Argv[0], syscall.Exec(fmt.Sprintf("/proc/self/fd/%d", program), o.Argv, os.Environ()))
 	}
 	path, err := exec.LookPath(o.Argv[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) {
@@ -287,6 +299,9 @@ func Missing() []string { return here().missing }
 // contained returns the command that starts a program in a room, or else behind the walls that there are.
 func (c *Cage) contained(s *contest.Spec, dir string) (*exec.Cmd, contest.Guest, error) {
 	user := newUser()
+	if err := closeFiles(nil); err != nil {
+		return nil, nil, err
+	}
 	if bwrap := here().bwrap; bwrap != "" {
 		folders, err := lend(user, c.Write)
 		if err != nil {
@@ -385,7 +400,7 @@ func (i *inmate) Excess(p *os.Process) (taken contest.Taking, why string) {
 		return taken, fmt.Sprintf("it has written %d MiB, want at most %d", bytes>>20, i.limits.Disk>>20)
 	case files-i.files > i.limits.Files:
 		return taken, fmt.Sprintf("it has made more than %d files, or one whose path is too long", i.limits.Files)
-	case taken.Hidden:
+	case taken.Hidden, slices.ContainsFunc(taken.Unseen, func(path string) bool { return within(path, i.at.root) }):
 		return taken, "it hides what it uses"
 	}
 	return taken, ""
