@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -80,20 +81,8 @@ const ticksPerSecond = 100
 
 // measure adds what one process takes; dir is its folder in /proc.
 func (t *measuring) measure(dir string) {
-	status, err := os.ReadFile(dir + "status")
-	if err != nil {
-		return // it has ended
-	}
-	for line := range bytes.Lines(status) {
-		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), ":")
-		number, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-		switch name {
-		case "RssAnon", "RssFile", "HugetlbPages", "VmSwap", "VmPTE":
-			t.Memory += number << 10
-		case "Threads":
-			t.Threads += int(number)
-		}
-	}
+	memory, threads, alive := status(dir)
+	t.Threads += threads
 	if stat, err := os.ReadFile(dir + "stat"); err == nil {
 		if fields := statFields(stat); len(fields) > 14 { // of itself, and of children that have ended
 			for _, ticks := range fields[11:15] {
@@ -102,19 +91,45 @@ func (t *measuring) measure(dir string) {
 			}
 		}
 	}
-	t.mappings(dir)
-	t.openFiles(dir)
+	if !alive { // the others may go on when the first thread has ended
+		tasks, _ := filepath.Glob(dir + "task/*")
+		for k := 0; k < len(tasks) && !alive; k++ {
+			dir = tasks[k] + "/"
+			memory, _, alive = status(dir)
+		}
+	}
+	t.Memory += memory
+	if errs := errors.Join(t.mappings(dir), t.openFiles(dir)); errors.Is(errs, fs.ErrPermission) {
+		_, _, alive = status(dir) // what ends shows nothing, either
+		t.Hidden = t.Hidden || alive
+	}
+}
+
+// status reads how much memory and how many threads a process or thread has, and whether it has any memory, which it has
+// until it ends.
+func status(dir string) (memory int64, threads int, alive bool) {
+	text, _ := os.ReadFile(dir + "status")
+	for line := range bytes.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), ":")
+		number, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		switch name {
+		case "RssAnon", "RssFile", "HugetlbPages", "VmSwap", "VmPTE":
+			memory, alive = memory+number<<10, true
+		case "Threads":
+			threads = int(number)
+		}
+	}
+	return memory, threads, alive
 }
 
 // deleted is how paths of files end that have no name any more.
 const deleted = " (deleted)"
 
 // mappings adds the memory without a file that a process shares, and the deleted files that it has mapped.
-func (t *measuring) mappings(dir string) {
+func (t *measuring) mappings(dir string) error {
 	f, err := os.Open(dir + "maps")
 	if err != nil {
-		t.Hidden = t.Hidden || errors.Is(err, fs.ErrPermission)
-		return
+		return err
 	}
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -137,6 +152,7 @@ func (t *measuring) mappings(dir string) {
 		t.shared[key] = max(t.shared[key], offset+end-begin)
 		t.Hidden = true // what has been there may still be, although it is not mapped any more
 	}
+	return nil
 }
 
 // few is how many sockets are not counted: they hold too little to matter.
@@ -154,9 +170,8 @@ var socketSize = sync.OnceValue(func() int64 {
 })
 
 // openFiles adds the open files of a process.
-func (t *measuring) openFiles(dir string) {
+func (t *measuring) openFiles(dir string) error {
 	files, err := os.ReadDir(dir + "fd")
-	t.Hidden = t.Hidden || errors.Is(err, fs.ErrPermission)
 	t.Open += len(files)
 	for _, file := range files {
 		to, _ := os.Readlink(dir + "fd/" + file.Name())
@@ -177,4 +192,5 @@ func (t *measuring) openFiles(dir string) {
 			t.Deleted += info.Size()
 		}
 	}
+	return err
 }

@@ -89,7 +89,10 @@ func policy(here *arch.Info, room bool) seccomp.Policy {
 	given := func(name string, conditions ...seccomp.Condition) {
 		allow.NamesWithCondtions = append(allow.NamesWithCondtions, seccomp.NameWithConditions{Name: name, Conditions: conditions})
 	}
-	given("clone", seccomp.Condition{Argument: 0, Operation: seccomp.BitsNotSet, Value: namespaces})
+	// Threads have the open files of their process, which are looked at.
+	noSpace := seccomp.Condition{Argument: 0, Operation: seccomp.BitsNotSet, Value: namespaces}
+	given("clone", noSpace, seccomp.Condition{Argument: 0, Operation: seccomp.BitsNotSet, Value: unix.CLONE_THREAD})
+	given("clone", noSpace, seccomp.Condition{Argument: 0, Operation: seccomp.BitsSet, Value: unix.CLONE_FILES})
 	// Datagrams could be sent elsewhere. The flags of clone3 are out of sight, so that libraries have to use clone.
 	given("socketpair", seccomp.Condition{Argument: 0, Operation: seccomp.Equal, Value: unix.AF_UNIX},
 		seccomp.Condition{Argument: 1, Operation: seccomp.BitsNotSet, Value: unix.SOCK_DGRAM})

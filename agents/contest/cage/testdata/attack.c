@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <linux/falloc.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -188,30 +189,61 @@ static int share(long mib, int zero) {
 	return hold();
 }
 
+/* pairs of sockets, full, in processes each of which starts the next one */
 static int sockets(long processes, long pairs, int type) {
 	static char block[100000];
-	for (long k = 0; k < processes; k++) {
-		if (k > 0) {
-			pid_t p = fork();
-			if (p < 0)
-				return 0;
-			if (p == 0)
-				continue; /* the child goes on with the next ones */
-			hold();
-		}
-		for (int fd = 3; fd < 1024; fd++)
-			close(fd);
+	for (;;) {
 		for (long n = 0; n < pairs; n++) {
 			int fds[2];
 			if (socketpair(AF_UNIX, type, 0, fds) != 0)
 				return 0;
-			fcntl(fds[0], F_SETFL, O_NONBLOCK);
 			while (send(fds[0], block, sizeof block, MSG_DONTWAIT) > 0)
 				;
 			close(fds[0]);
 		}
+		pid_t p = --processes > 0 ? fork() : -1;
+		if (p != 0)
+			return hold();
+		for (int fd = 3; fd < 1024; fd++)
+			close(fd);
 	}
+}
+
+static void *holds(void *mib) {
+	for (long k = 0; k < *(long *)mib; k++)
+		memset(malloc(1 << 20), 1, 1 << 20);
+	hold();
+	return mib;
+}
+
+/* a process whose first thread has ended: only the other one shows what it takes */
+static int headless(long mib) {
+	pthread_t p;
+	static long much;
+	much = mib;
+	if (pthread_create(&p, 0, holds, &much) != 0)
+		return 0;
+	pthread_exit(0);
+}
+
+static int apart(void *v) {
+	(void)v;
 	return hold();
+}
+
+/* a thread whose open files are not those of its process */
+static int split(void) {
+	static char stack[1 << 16];
+	return clone(apart, stack + sizeof stack, CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, 0) > 0;
+}
+
+/* children that have ended and that nobody asks for: they are no reason to be ended */
+static int zombies(void) {
+	for (int k = 0; k < 30; k++)
+		if (fork() == 0)
+			_exit(0);
+	sleep(1); /* ten looks */
+	return 1;
 }
 
 /* sockets that only a message holds */
@@ -349,6 +381,9 @@ static int try(char **a) {
 	if (IS("share")) return share(atol(x), IS2("zero"));
 	if (IS("sockets")) return sockets(atol(x), atol(y), SOCK_STREAM);
 	if (IS("packets")) return sockets(atol(x), atol(y), SOCK_SEQPACKET);
+	if (IS("headless")) return headless(atol(x));
+	if (IS("split")) return split();
+	if (IS("zombies")) return zombies();
 	if (IS("flight")) return flight();
 	if (IS("piped")) return piped();
 	if (IS("tables")) return tables(atol(x));
