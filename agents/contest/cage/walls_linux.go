@@ -243,7 +243,9 @@ type ground struct {
 }
 
 // here finds out once which walls stand here, by putting them up.
-var here = sync.OnceValue(func() ground {
+var here = sync.OnceValue(ask)
+
+func ask() ground {
 	bwrap, err := exec.LookPath("bwrap")
 	reason := "bubblewrap (bwrap) is not installed"
 	if err == nil {
@@ -264,10 +266,13 @@ var here = sync.OnceValue(func() ground {
 	}
 	p.missing = append(p.missing, more...)
 	return p
-})
+}
 
 // tryRoom starts a program in a room and returns why that fails, "" if it does not.
 func tryRoom(bwrap string) (why string) {
+	if _, err := os.Stat("/proc/thread-self/children"); err != nil {
+		return "the kernel does not list the children of processes (CONFIG_PROC_CHILDREN)" // by which rooms are watched
+	}
 	c := Cage{Limits: Bot}
 	cmd, err := c.command(bwrap, newUser(), []string{"true"}, ".", 0)
 	if err != nil {
