@@ -313,13 +313,13 @@ static int daemonise(const char *nap, int empty) {
 
 /* the numbers on standard input are system calls: which of them does the kernel know? */
 static int calls(long add) {
-	long n, known = 0;
-	while (scanf("%ld", &n) == 1) {
-		fflush(stdout);
+	long n, known = 0, asked = 0;
+	for (; scanf("%ld", &n) == 1; asked++) {
 		errno = 0;
 		if (syscall(n + add, -1L, -1L, -1L, -1L, -1L, -1L) != -1 || errno != ENOSYS)
 			printf("%ld ", n), known++;
 	}
+	printf("of %ld: ", asked);
 	return known > 0;
 }
 
