@@ -74,5 +74,8 @@ func (g *Group) Terminate(p *os.Process) { signalGroup(p, false) }
 // Kill ends the group.
 func (g *Group) Kill(p *os.Process) { signalGroup(p, true) }
 
+// User says that the group is of the user of this process.
+func (g *Group) User() int { return 0 }
+
 // Leave ends what has left the group.
 func (g *Group) Leave() { sweep(g.mark) }

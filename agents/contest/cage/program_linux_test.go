@@ -62,7 +62,7 @@ func TestFolders(t *testing.T) {
 		require.NoError(t, os.Symlink(f.secret, filepath.Join(f.own, "out")))
 		before := state(t, f.own)
 		got, status := shell(t, f.cage, `echo mine > note && chmod 600 note && mv note kept && echo x > $TMPDIR/y &&
-			head -c 3 /dev/zero > zeros && echo >> bot.py && rm -- --bind && rm -r -- --/ && mkdir d &&
+			head -c 3 /dev/zero > zeros && echo >> bot.py && rm -- --bind && rm -r -- --/ && mkdir d && echo -n > /dev/stdout && echo -n > /dev/stderr &&
 			cat < link > /dev/null && { cat out 2> /dev/null; true; } && for k in 1 2 3; do true & done; sh -c 'echo $0 | cat' works &&
 			set -- * && echo $# && exit 7`)
 		require.EqualError(t, status, "exit status 7", got)

@@ -238,6 +238,7 @@ type tenant struct {
 	limits Limits
 	memory int64
 	lent   *lent
+	user   int
 }
 
 var _ contest.Guest = (*tenant)(nil)
@@ -264,6 +265,9 @@ func (t *tenant) Excess(p *os.Process) (taken contest.Taking, why string) {
 	}
 	return taken, ""
 }
+
+// User is as whom the program runs, 0 for the user of this process.
+func (t *tenant) User() int { return t.user }
 
 // Terminate asks the program to end: the children of the first process.
 func (t *tenant) Terminate(p *os.Process) {

@@ -313,7 +313,10 @@ func (c *Cage) contained(s *contest.Spec, dir string) (*exec.Cmd, contest.Guest,
 			return nil, nil, err
 		}
 		cmd, err := c.command(bwrap, user, s.Argv, dir, s.Memory)
-		return cmd, &tenant{c.Limits, s.Memory, folders}, err
+		if err != nil {
+			folders.takeBack()
+		}
+		return cmd, &tenant{c.Limits, s.Memory, folders, user}, err
 	}
 	w, err := c.workingFolder()
 	if err != nil {
@@ -333,7 +336,8 @@ func (c *Cage) contained(s *contest.Spec, dir string) (*exec.Cmd, contest.Guest,
 	}
 	cmd := o.command()
 	cmd.Env = environment(w.temporary, c.Env)
-	g := &inmate{Group: contest.Group{Memory: s.Memory, Threads: c.Threads}, limits: c.Limits, at: w, lent: folders}
+	g := &inmate{Group: contest.Group{Memory: s.Memory, Threads: c.Threads}, limits: c.Limits, at: w,
+		lent: folders, user: user}
 	g.bytes, g.files = size(1<<20, w.root)
 	return cmd, g, nil
 }
@@ -383,6 +387,7 @@ type inmate struct {
 	limits Limits
 	at     *working
 	lent   *lent
+	user   int
 	bytes  int64 // that were there when it started
 	files  int
 	next   time.Time // to look at its files
@@ -410,6 +415,9 @@ func (i *inmate) Excess(p *os.Process) (taken contest.Taking, why string) {
 	}
 	return taken, ""
 }
+
+// User is as whom the program runs, 0 for the user of this process.
+func (i *inmate) User() int { return i.user }
 
 // Leave takes back what was lent and removes the working folder.
 func (i *inmate) Leave() {
