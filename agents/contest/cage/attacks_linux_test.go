@@ -21,6 +21,8 @@ import (
 	"blockyard/agents/contest/compile/compiletest"
 )
 
+func TestMain(m *testing.M) { compiletest.Run(m) }
+
 // hang is how long a test waits for what takes a moment.
 const hang = time.Minute
 
@@ -230,7 +232,7 @@ func stands(part string) bool {
 // TestAttacks: what works for a program in the open is contained in a cage. Where none of the walls stands that contain an
 // attack, it is known by name: the program reaches what it attacks, and cage.Missing lists the walls.
 func TestAttacks(t *testing.T) {
-	everywhere(t, func(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
 		for _, a := range attacks {
 			t.Run(a.name, func(t *testing.T) {
 				f := newField(t)
@@ -260,7 +262,7 @@ func TestAttacks(t *testing.T) {
 
 // TestGreed: what a program takes from the machine is bounded, and the host is told what was too much.
 func TestGreed(t *testing.T) {
-	everywhere(t, func(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
 		const much, hides, many = `^it uses \d+ MiB of memory, want at most 64$`, `^it hides what it uses$`, `^it has made more than 200 files`
 		written, deep, mapped, size := `^it has written \d+ MiB, want at most 100$`, many, hides, "90"
 		if len(cage.Missing()) == 0 { // its tmpfs is full

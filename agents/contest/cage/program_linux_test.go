@@ -19,6 +19,7 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
+	"blockyard/agents/contest/compile/compiletest"
 )
 
 // shell runs a script of sh in a cage to its end, and returns what it prints to both outputs and its exit status.
@@ -51,7 +52,7 @@ func state(t *testing.T, dir string) string {
 // TestFolders: a contained program can do what it needs: write its working folder, which begins as its own files, whatever
 // their names and rights, and temporary files, start programs, and leave children unasked for.
 func TestFolders(t *testing.T) {
-	everywhere(t, func(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
 		f := newField(t)
 		t.Setenv("TMPDIR", public(t))
 		for _, name := range []string{"--bind", "-n", "a b", "a\nb", "*", "über", "--/-x"} {
@@ -88,7 +89,7 @@ func public(t *testing.T) string {
 
 // TestDir: a program begins in the folder that is named, of odd names, too, and a missing one is an error.
 func TestDir(t *testing.T) {
-	everywhere(t, func(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
 		f := newField(t)
 		for _, name := range []string{"-x", "a b", "--", "deep/er"} {
 			require.NoError(t, os.MkdirAll(filepath.Join(f.own, name), 0o755))
@@ -126,7 +127,7 @@ var rebellions = map[string]string{
 // the host looks at nothing that it could have changed, and nothing is kept. The other program that runs at the same time
 // sees nothing of it, either.
 func TestEveryStartBeginsAnew(t *testing.T) {
-	everywhere(t, func(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
 		for name, script := range rebellions {
 			t.Run(name, func(t *testing.T) {
 				f := newField(t)
@@ -209,7 +210,7 @@ func naps(t *testing.T, nap string) (list []string) {
 
 // TestNothingOutlives: processes in sessions of their own, with an empty environment, too, end with their program.
 func TestNothingOutlives(t *testing.T) {
-	everywhere(t, func(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
 		f := newField(t)
 		for _, environment := range []string{"full", "empty"} {
 			nap := fmt.Sprintf("603.%d", time.Now().UnixNano())
@@ -245,10 +246,10 @@ func TestNothingOutlivesItsHost(t *testing.T) {
 		fmt.Println(begin(t, &cage.Cage{Files: own, Limits: cage.Bot}).line(t))
 		select {}
 	}
-	for _, kind := range []string{"", withoutRooms} {
+	for _, kind := range []string{"", compiletest.WithoutRooms} {
 		nap := fmt.Sprintf("604.%d", time.Now().UnixNano())
 		host := exec.Command(os.Args[0], "-test.run=^TestNothingOutlivesItsHost$")
-		host.Env = append(os.Environ(), variable+"="+nap, machineVariable+"="+kind, "TMPDIR="+public(t))
+		host.Env = append(os.Environ(), variable+"="+nap, compiletest.Machine+"="+kind, "TMPDIR="+public(t))
 		out, err := host.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, host.Start())
@@ -258,7 +259,7 @@ func TestNothingOutlivesItsHost(t *testing.T) {
 		require.NoError(t, host.Process.Kill())
 		require.Error(t, host.Wait())
 		most := 0
-		if kind == withoutRooms || len(cage.Missing()) > 0 {
+		if kind == compiletest.WithoutRooms || len(cage.Missing()) > 0 {
 			most = 1
 		}
 		require.Eventually(t, func() bool { return len(naps(t, nap)) <= most }, hang, 10*time.Millisecond)
@@ -299,8 +300,8 @@ func TestSearchPath(t *testing.T) {
 		}
 		t.Setenv(variable, project)
 		t.Setenv("PATH", filepath.Join(project, "bin")+":"+os.Getenv("PATH"))
-		for _, kind := range []string{"rooms", withoutRooms} {
-			t.Run(kind, func(t *testing.T) { again(t, kind) })
+		for _, kind := range []string{"rooms", compiletest.WithoutRooms} {
+			t.Run(kind, func(t *testing.T) { compiletest.Again(t, kind) })
 		}
 		return
 	}

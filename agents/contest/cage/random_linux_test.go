@@ -17,7 +17,7 @@ import (
 // TestRandomAttacks: a program that makes 10,000 random operations on files and system calls changes nothing outside of
 // its room, and leaves no process. The long test does that with a thousand seeds.
 func TestRandomAttacks(t *testing.T) {
-	everywhere(t, func(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
 		if len(cage.Missing()) > 0 {
 			return // what it reaches there is said by TestAttacks
 		}

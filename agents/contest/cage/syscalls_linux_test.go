@@ -12,6 +12,7 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
+	"blockyard/agents/contest/compile/compiletest"
 )
 
 // never are system calls that no program in a cage may make, whatever their arguments; some have no name in the library
@@ -47,7 +48,7 @@ func TestSystemCalls(t *testing.T) {
 	}
 	require.Contains(t, ask, "467", "open_tree_attr")
 	require.Greater(t, len(ask), 300)
-	everywhere(t, func(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
 		own := t.TempDir()
 		text, err := os.ReadFile(attacker(t))
 		require.NoError(t, err)

@@ -197,12 +197,14 @@ func enter(text string) error {
 		return err
 	}
 	// The folders around a program that this process may start need not be open to the user as which it will run.
-	program := -1
+	program := ""
 	if len(o.Argv) > 0 && slices.Contains(o.Read, o.Argv[0]) {
-		var err error
-		if program, err = unix.Open(o.Argv[0], unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
+		fd, err := unix.Open(o.Argv[0], unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
 			return fmt.Errorf("%s: %w", o.Argv[0], err)
 		}
+		program = fmt.Sprintf("/proc/self/fd/%d", fd)
+		o.Read = append(o.Read, program)
 	}
 	missing, err := o.build()
 	if err != nil {
@@ -217,8 +219,8 @@ func enter(text string) error {
 	if err := os.Chdir(o.Dir); err != nil {
 		return err
 	}
-	if program >= 0 {
-		return fmt.Errorf("%s: %w", o.Argv[0], syscall.Exec(fmt.Sprintf("/proc/self/fd/%d", program), o.Argv, os.Environ()))
+	if program != "" {
+		return fmt.Errorf("%s: %w", o.Argv[0], syscall.Exec(program, o.Argv, os.Environ()))
 	}
 	path, err := exec.LookPath(o.Argv[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) {

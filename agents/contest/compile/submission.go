@@ -71,7 +71,7 @@ func Submission(ctx context.Context, path, into string, uploads contest.Uploads,
 			a, err = r.read(ctx)
 		}
 		if err == nil && a.NeedsGo {
-			err = refuse("its process asks twice for what it has")
+			err = refuse("its process asks for Go twice")
 		}
 	}
 	if err != nil {
@@ -169,6 +169,9 @@ func (r *reading) answer(out io.Reader) (answer, error) {
 	for messages := json.NewDecoder(bounded); ; {
 		var m message
 		if err := messages.Decode(&m); err != nil {
+			if bounded.N <= 0 {
+				err = fmt.Errorf("its process says more than %d bytes", mostMessages)
+			}
 			return answer{}, err
 		}
 		r.began = true
@@ -301,8 +304,11 @@ func goTool(args ...string) (string, error) {
 // shareGo lets the process read Go, the modules of this user, and the compiled standard library.
 func (r *reading) shareGo(ctx context.Context) error {
 	paths, err := goCache()
-	if err != nil || ctx.Err() != nil {
-		return cmp.Or(ctx.Err(), err)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return refuse("needs Go, which does not work here: %v", err)
 	}
 	r.GoCache, r.share = paths[2], slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 		_, err := os.Stat(p)
