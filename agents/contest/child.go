@@ -72,6 +72,7 @@ type Guest interface {
 	Terminate(p *os.Process) // asks the program to end
 	Kill(p *os.Process)      // ends the program, with all that it has started
 	Leave()                  // removes what belonged to the program, which has ended or never started
+	User() int               // who opens the pipes to the program by their paths, such as /dev/stdin; 0 for this process
 }
 
 // StartChild starts the program of s in its cage.
@@ -93,6 +94,9 @@ func StartChild(s Spec) (*Child, error) {
 	pipe := func() (r, w *os.File) {
 		if err == nil {
 			r, w, err = os.Pipe()
+		}
+		if user := guest.User(); err == nil && user != 0 {
+			err = r.Chown(user, user) // both ends are one file
 		}
 		return r, w
 	}

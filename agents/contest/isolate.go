@@ -49,9 +49,10 @@ type Taking struct {
 	Memory  int64 // bytes; see Measure
 	Threads int   // of all processes together
 	CPU     time.Duration
-	Open    int   // open files of all processes together
-	Deleted int64 // bytes of open files that have been deleted
-	Hidden  bool  // a process does not let itself be measured
+	Open    int      // open files of all processes together
+	Deleted int64    // bytes of open files that have been deleted
+	Hidden  bool     // a process does not let itself be measured, or has what cannot be
+	Unseen  []string // files that have been deleted and are mapped, but not open, so that their size is not known
 }
 
 // Exceeds says which limit, of those that are not 0, has been exceeded, "" for none.
@@ -75,6 +76,9 @@ func (g *Group) Terminate(p *os.Process) { signalGroup(p, false) }
 
 // Kill ends the group.
 func (g *Group) Kill(p *os.Process) { signalGroup(p, true) }
+
+// User says that the group is of the user of this process.
+func (g *Group) User() int { return 0 }
 
 // Leave ends what has left the group.
 func (g *Group) Leave() { sweep(g.mark) }

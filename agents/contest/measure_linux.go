@@ -6,25 +6,42 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
 // Measure returns what a process, its group, and all that they have started take. Memory is what they have of their own
-// and of files (RssAnon, RssFile), swapped out (VmSwap) and for tables of pages (VmPTE), the whole of each memory that
-// they share without a file, whether it is in use or not, and for each socket the most that it can hold. Files of a
-// tmpfs are not counted, also where they are mapped: their file system has a limit of its own.
-func Measure(root int) (t Taking) {
-	shared := map[string]int64{} // by inode
+// and of files (RssAnon, RssFile, HugetlbPages), swapped out (VmSwap) and for tables of pages (VmPTE), what is mapped of
+// each memory that they share without a file, and for each socket the most that it can hold. Files of a tmpfs are not
+// counted, also where they are mapped: their file system has a limit of its own.
+func Measure(root int) Taking {
+	m := measuring{shared: map[string]int64{}, sockets: map[string]bool{}, mapped: map[string]string{}, open: map[string]bool{}}
 	for _, pid := range family(root) {
-		t.measure("/proc/"+strconv.Itoa(pid)+"/", shared)
+		m.measure("/proc/" + strconv.Itoa(pid) + "/")
 	}
-	for _, bytes := range shared {
-		t.Memory += bytes
+	for _, bytes := range m.shared {
+		m.Memory += bytes
 	}
-	return t
+	m.Memory += int64(max(0, len(m.sockets)-few)) * socketSize()
+	for key, path := range m.mapped {
+		if !m.open[key] {
+			m.Unseen = append(m.Unseen, path)
+		}
+	}
+	return m.Taking
+}
+
+// A measuring adds up what processes take. Those that share something take it once.
+type measuring struct {
+	Taking
+	shared  map[string]int64  // bytes by device and inode
+	sockets map[string]bool   // by inode
+	mapped  map[string]string // paths of deleted files, by inode and path
+	open    map[string]bool   // deleted files, by inode and path
 }
 
 // family returns a process, its group, and all that they have started.
@@ -63,21 +80,9 @@ func statFields(text []byte) [][]byte { return bytes.Fields(text[bytes.LastIndex
 const ticksPerSecond = 100
 
 // measure adds what one process takes; dir is its folder in /proc.
-func (t *Taking) measure(dir string, shared map[string]int64) {
-	status, err := os.ReadFile(dir + "status")
-	if err != nil {
-		return // it has ended
-	}
-	for line := range bytes.Lines(status) {
-		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), ":")
-		number, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-		switch name {
-		case "RssAnon", "RssFile", "VmSwap", "VmPTE":
-			t.Memory += number << 10
-		case "Threads":
-			t.Threads += int(number)
-		}
-	}
+func (t *measuring) measure(dir string) {
+	memory, threads, alive := status(dir)
+	t.Threads += threads
 	if stat, err := os.ReadFile(dir + "stat"); err == nil {
 		if fields := statFields(stat); len(fields) > 14 { // of itself, and of children that have ended
 			for _, ticks := range fields[11:15] {
@@ -86,26 +91,57 @@ func (t *Taking) measure(dir string, shared map[string]int64) {
 			}
 		}
 	}
-	t.sharedMemory(dir, shared)
-	t.openFiles(dir)
+	if !alive { // the others may go on when the first thread has ended
+		tasks, _ := filepath.Glob(dir + "task/*")
+		for k := 0; k < len(tasks) && !alive; k++ {
+			dir = tasks[k] + "/"
+			memory, _, alive = status(dir)
+		}
+	}
+	t.Memory += memory
+	if errs := errors.Join(t.mappings(dir), t.openFiles(dir)); errors.Is(errs, fs.ErrPermission) {
+		_, _, alive = status(dir) // what ends shows nothing, either
+		t.Hidden = t.Hidden || alive
+	}
 }
 
-// sharedMemory adds the memory without a file that a process shares: a page need not be mapped to be kept.
-func (t *Taking) sharedMemory(dir string, shared map[string]int64) {
+// status reads how much memory and how many threads a process or thread has, and whether it has any memory, which it has
+// until it ends.
+func status(dir string) (memory int64, threads int, alive bool) {
+	text, _ := os.ReadFile(dir + "status")
+	for line := range bytes.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), ":")
+		number, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		switch name {
+		case "RssAnon", "RssFile", "HugetlbPages", "VmSwap", "VmPTE":
+			memory, alive = memory+number<<10, true
+		case "Threads":
+			threads = int(number)
+		}
+	}
+	return memory, threads, alive
+}
+
+// deleted is how paths of files end that have no name any more.
+const deleted = " (deleted)"
+
+// mappings adds the memory without a file that a process shares, and the deleted files that it has mapped.
+func (t *measuring) mappings(dir string) error {
 	f, err := os.Open(dir + "maps")
 	if err != nil {
-		t.Hidden = t.Hidden || errors.Is(err, fs.ErrPermission)
-		return
+		return err
 	}
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
-		// address-address rights offset device inode name
-		if !bytes.HasSuffix(lines.Bytes(), []byte("(deleted)")) && !bytes.Contains(lines.Bytes(), []byte("anon_inode:")) {
+		// address-address rights offset device inode path
+		fields := strings.Fields(lines.Text())
+		rest, ok := strings.CutSuffix(lines.Text(), deleted)
+		if !ok || len(fields) < 6 {
 			continue
 		}
-		fields := strings.Fields(lines.Text())
-		if len(fields) < 6 || fields[5] != "/dev/zero" && !strings.HasPrefix(fields[5], "/memfd:") &&
-			!strings.HasPrefix(fields[5], "/SYSV") {
+		path := rest[strings.IndexByte(rest, '/'):]
+		if path != "/dev/zero" && !strings.HasPrefix(path, "/memfd:") && !strings.HasPrefix(path, "/SYSV") {
+			t.mapped[fields[4]+path] = path
 			continue
 		}
 		from, to, _ := strings.Cut(fields[0], "-")
@@ -113,39 +149,48 @@ func (t *Taking) sharedMemory(dir string, shared map[string]int64) {
 		end, _ := strconv.ParseInt(to, 16, 64)
 		offset, _ := strconv.ParseInt(fields[2], 16, 64)
 		key := fields[3] + " " + fields[4]
-		shared[key] = max(shared[key], offset+end-begin)
+		t.shared[key] = max(t.shared[key], offset+end-begin)
+		t.Hidden = true // what has been there may still be, although it is not mapped any more
 	}
+	return nil
 }
 
-// few is how many open files of a process are not looked at: they hold too little to matter.
+// few is how many sockets are not counted: they hold too little to matter.
 const few = 16
 
-// socketSize is the most that a socket can hold, in bytes: what may be sent before it is read, and one message more.
+// socketSize is the most that a socket can hold, in bytes: what may be sent before it is read, and one message more, of
+// the same size.
 var socketSize = sync.OnceValue(func() int64 {
 	text, _ := os.ReadFile("/proc/sys/net/core/wmem_default")
 	size, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	if err != nil {
 		size = 208 << 10
 	}
-	return size + 64<<10
+	return 2*size + 64<<10
 })
 
 // openFiles adds the open files of a process.
-func (t *Taking) openFiles(dir string) {
+func (t *measuring) openFiles(dir string) error {
 	files, err := os.ReadDir(dir + "fd")
-	t.Hidden = t.Hidden || errors.Is(err, fs.ErrPermission)
 	t.Open += len(files)
-	sockets := 0
 	for _, file := range files {
-		switch to, _ := os.Readlink(dir + "fd/" + file.Name()); {
-		case strings.HasPrefix(to, "socket:"):
-			if sockets++; sockets > few {
-				t.Memory += socketSize()
-			}
-		case strings.HasSuffix(to, " (deleted)"):
-			if info, err := os.Stat(dir + "fd/" + file.Name()); err == nil && info.Mode().IsRegular() {
-				t.Deleted += info.Size()
-			}
+		to, _ := os.Readlink(dir + "fd/" + file.Name())
+		if strings.HasPrefix(to, "socket:") {
+			t.sockets[to] = true
+		}
+		path, ok := strings.CutSuffix(to, deleted)
+		if !ok {
+			continue
+		}
+		info, err := os.Stat(dir + "fd/" + file.Name())
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		inode := strconv.FormatUint(info.Sys().(*syscall.Stat_t).Ino, 10)
+		if key := inode + path; !t.open[key] {
+			t.open[key] = true
+			t.Deleted += info.Size()
 		}
 	}
+	return err
 }

@@ -3,7 +3,6 @@ package cage_test
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -29,36 +28,45 @@ const hang = time.Minute
 
 // attacker is the program that attacks.
 func attacker(t *testing.T) string {
-	return compiletest.Once("attack", func(path string) { compiletest.C(t, "-o", path, "testdata/attack.c") })
+	return compiletest.Once("attack/attack", func(path string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		compiletest.C(t, "-o", path, "testdata/attack.c")
+	})
 }
 
-// run runs the attacker to its end and returns what it prints, and why it was ended.
-func run(t *testing.T, in *cage.Cage, args ...string) (printed, ended string) {
+// run runs the attacker, which is among the files of its cage, to its end. It returns what that prints, and why it was
+// ended.
+func run(t *testing.T, in *cage.Cage, memory int64, args ...string) (printed, ended string) {
+	t.Helper()
+	text, err := os.ReadFile(attacker(t))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(in.Files, "attack"), text, 0o755))
+	printed, said, ended, _ := runSpec(t, contest.Spec{Argv: append([]string{"./attack"}, args...), Cage: in, Memory: memory})
+	require.Empty(t, said, args)
+	return printed, ended
+}
+
+// runSpec runs a program to its end and returns what it prints, why it was ended, and its exit status.
+func runSpec(t *testing.T, spec contest.Spec) (printed, said, ended string, status error) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	program := attacker(t)
-	spec := contest.Spec{Argv: append([]string{program}, args...), Dir: filepath.Dir(program), Isolate: in != nil,
-		Stdout: func(r io.Reader) { _, _ = io.Copy(&out, r) }, Stderr: func(r io.Reader) { _, _ = io.Copy(&errs, r) },
-		Excess: func(why string) { ended = why }}
-	if in != nil {
-		spec.Cage, spec.Memory, spec.Dir = in, in.Memory, in.Own
-	}
+	spec.Stdout, spec.Stderr = contest.PassOn(&out, 1<<20), contest.PassOn(&errs, 1<<20)
+	spec.Excess = func(why string) { ended = why }
 	c, err := contest.StartChild(spec)
 	require.NoError(t, err)
 	if !c.Exit(hang) {
-		t.Errorf("%v goes on", args)
+		t.Errorf("%v goes on", spec.Argv)
 	}
-	_ = c.Kill()
-	require.Empty(t, errs.String(), args)
-	return out.String(), ended
+	status = c.Kill()
+	return out.String(), errs.String(), ended, status
 }
 
 // A field is what there is to attack: a host, a rival and their files.
 type field struct {
-	dir, own, secret, journal, rival, record string
-	pid, port, udp, abstract, socket, dgram  string
-	fd, shm                                  string
-	cage                                     *cage.Cage
+	dir, own, secret, journal, rival, record, link string
+	pid, port, udp, abstract, socket, dgram        string
+	fd, shm                                        string
+	cage                                           *cage.Cage
 }
 
 func newField(t *testing.T) *field {
@@ -72,7 +80,9 @@ func newField(t *testing.T) *field {
 	f.secret, f.journal, f.rival = write("home/.ssh/id"), write("out/journal.jsonl"), write("out/build/rival/bot.py")
 	f.record = write("out/games/0001.jsonl.gz")
 	f.own = filepath.Dir(write("out/build/own/bot.py"))
-	f.cage = &cage.Cage{Own: f.own, Limits: cage.Bot}
+	f.link = filepath.Join(f.dir, "link")
+	require.NoError(t, os.Symlink(f.secret, f.link))
+	f.cage = &cage.Cage{Files: f.own, Limits: cage.Bot}
 
 	rival := exec.Command("sleep", "1000")
 	require.NoError(t, rival.Start())
@@ -86,8 +96,11 @@ func newField(t *testing.T) *field {
 		return l
 	}
 	_, f.port, _ = net.SplitHostPort(listen("tcp", "127.0.0.1:0").Addr().String())
-	f.abstract, f.socket = fmt.Sprintf("@attacked%d", os.Getpid()), filepath.Join(f.dir, "socket")
-	f.dgram = filepath.Join(f.dir, "dgram")
+	short, err := os.MkdirTemp("", "s") // a socket's path has few bytes
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(short)) })
+	f.abstract, f.socket = fmt.Sprintf("@attacked%d", os.Getpid()), filepath.Join(short, "socket")
+	f.dgram = filepath.Join(short, "dgram")
 	listen("unix", f.abstract)
 	listen("unix", f.socket)
 	for network, address := range map[string]string{"udp": "127.0.0.1:0", "unixgram": f.dgram} {
@@ -100,12 +113,7 @@ func newField(t *testing.T) *field {
 			_, f.udp, _ = net.SplitHostPort(p.LocalAddr().String())
 		}
 	}
-	open, err := unix.Open(f.journal, unix.O_WRONLY|unix.O_APPEND, 0) // as a shell would leave it open
-	require.NoError(t, err)
-	high, err := unix.FcntlInt(uintptr(open), unix.F_DUPFD, 100)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = unix.Close(open); _ = unix.Close(high) })
-	f.fd = strconv.Itoa(high)
+	f.leaveOpen(t)
 	key := 0x1000000 + os.Getpid()
 	id, err := unix.SysvShmGet(key, 4096, unix.IPC_CREAT|0o600)
 	require.NoError(t, err)
@@ -115,153 +123,187 @@ func newField(t *testing.T) *field {
 	return f
 }
 
-// An attack is what a program may try. Walls are parts of the names of those of which one must stand for it to be
-// contained.
+// leaveOpen opens the journal as a shell would leave it open.
+func (f *field) leaveOpen(t *testing.T) {
+	open, err := unix.Open(f.journal, unix.O_WRONLY|unix.O_APPEND, 0)
+	require.NoError(t, err)
+	high, err := unix.FcntlInt(uintptr(open), unix.F_DUPFD, 100)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = unix.Close(open); _ = unix.Close(high) })
+	f.fd = strconv.Itoa(high)
+}
+
+// An attack is what a program may try. It is contained if one of some walls stands, which are named by parts of their
+// names.
 type attack struct {
 	name  string
 	walls []string
 	args  func(f *field) []string
+	// harms says that it is not tried in the open: it would change this machine.
+	harms bool
 }
 
+// anotherUser is no wall of the kernel's: what root contains runs as another user.
+const anotherUser = "another user"
+
+// Walls that contain several attacks.
+var (
+	files   = []string{"are absent", "read or written"}
+	changes = []string{"are absent", anotherUser}
+	sight   = []string{"are absent"}
+	calls   = []string{"seccomp"}
+	others  = []string{"out of sight", anotherUser}
+)
+
 var attacks = []attack{
-	{"read a file of the home folder", []string{"read or written"}, func(f *field) []string { return []string{"read", f.secret} }},
-	{"list the home folder", []string{"read or written"}, func(f *field) []string { return []string{"list", filepath.Dir(f.secret)} }},
-	{"read it by a symbolic link", []string{"read or written"},
-		func(f *field) []string { return []string{"symlink", f.secret, f.own + "/l"} }},
-	{"link it into its own folder", []string{"read or written"},
-		func(f *field) []string { return []string{"link", f.secret, f.own + "/h"} }},
-	{"read a rival's source", []string{"read or written"}, func(f *field) []string { return []string{"read", f.rival} }},
-	{"write a rival's folder", []string{"read or written"}, func(f *field) []string { return []string{"create", filepath.Dir(f.rival)} }},
-	{"read a record", []string{"read or written"}, func(f *field) []string { return []string{"read", f.record} }},
-	{"write the journal", []string{"read or written"}, func(f *field) []string { return []string{"append", f.journal} }},
-	{"cut the journal short", []string{"cut short", "read-only"}, func(f *field) []string { return []string{"truncate", f.journal} }},
-	{"rename the journal", []string{"read or written"}, func(f *field) []string { return []string{"rename", f.journal} }},
-	{"delete a record", []string{"read or written"}, func(f *field) []string { return []string{"unlink", f.record} }},
-	{"change the mode of the journal", []string{"read-only"}, func(f *field) []string { return []string{"chmod", f.journal} }},
-	{"change the time of the journal", []string{"read-only"}, func(f *field) []string { return []string{"utimes", f.journal} }},
-	{"connect", []string{"seccomp", "no TCP"}, func(f *field) []string { return []string{"tcp", f.port} }},
-	{"listen", []string{"seccomp", "no TCP"}, func(*field) []string { return []string{"listen"} }},
-	{"send UDP", []string{"seccomp", "no network"}, func(f *field) []string { return []string{"udp", f.udp} }},
-	{"connect to an abstract socket", []string{"seccomp", "abstract"}, func(f *field) []string { return []string{"unix", f.abstract} }},
-	{"connect to a socket by its path", []string{"seccomp"}, func(f *field) []string { return []string{"unix", f.socket} }},
-	{"send from a pair of sockets", []string{"seccomp"}, func(f *field) []string { return []string{"pair", f.dgram} }},
-	{"trace a rival", []string{"seccomp", "PID"}, func(f *field) []string { return []string{"ptrace", f.pid} }},
-	{"read a rival's memory", []string{"seccomp", "PID"}, func(f *field) []string { return []string{"peek", f.pid} }},
-	{"signal a rival", []string{"PID", "signals"}, func(f *field) []string { return []string{"kill", f.pid} }},
-	{"signal the host", []string{"PID", "signals"}, func(*field) []string { return []string{"kill", strconv.Itoa(os.Getpid())} }},
-	{"read a rival's command line", []string{"/proc"}, func(f *field) []string { return []string{"read", "/proc/" + f.pid + "/cmdline"} }},
-	{"read the host's environment", []string{"/proc", "Landlock)"},
-		func(*field) []string { return []string{"read", fmt.Sprintf("/proc/%d/environ", os.Getpid())} }},
-	{"use what the host has open", []string{"open files"}, func(f *field) []string { return []string{"fd", f.fd} }},
-	{"read a secret of the environment", nil, func(*field) []string { return []string{"env", "ATTACKED_TOKEN"} }},
-	{"attach shared memory of others", []string{"seccomp", "IPC"}, func(f *field) []string { return []string{"shm", f.shm} }},
-	{"make memory that no limit counts", []string{"seccomp"}, func(*field) []string { return []string{"memfd"} }},
-	{"make a namespace and mount in it", []string{"seccomp"}, func(*field) []string { return []string{"mount"} }},
-	{"keep a key in the kernel", []string{"seccomp"}, func(*field) []string { return []string{"key"} }},
-	{"submit by io_uring", []string{"seccomp"}, func(*field) []string { return []string{"uring"} }},
-	{"open a device", []string{"read or written"}, func(*field) []string { return []string{"device", "/dev/ptmx"} }},
-	{"make a socket by its 32-bit number", []string{"seccomp"}, func(*field) []string { return []string{"old"} }},
-	{"write to /dev/shm", []string{"read or written"}, func(*field) []string { return []string{"create", "/dev/shm"} }},
+	{"read a file of the home folder", files, func(f *field) []string { return []string{"read", f.secret} }, false},
+	{"list the home folder", files, func(f *field) []string { return []string{"list", filepath.Dir(f.secret)} }, false},
+	{"read it by a symbolic link", files, func(f *field) []string { return []string{"symlink", f.secret, "l"} }, false},
+	{"link it into its own folder", files, func(f *field) []string { return []string{"link", f.secret, "h"} }, false},
+	{"read a rival's source", files, func(f *field) []string { return []string{"read", f.rival} }, false},
+	{"write a rival's folder", files, func(f *field) []string { return []string{"create", filepath.Dir(f.rival)} }, false},
+	{"read a record", files, func(f *field) []string { return []string{"read", f.record} }, false},
+	{"write the journal", files, func(f *field) []string { return []string{"append", f.journal} }, false},
+	{"write the files that it was made of", files, func(f *field) []string { return []string{"append", f.own + "/bot.py"} }, false},
+	{"cut the journal short", []string{"are absent", "cut short"}, func(f *field) []string { return []string{"truncate", f.journal} }, false},
+	{"rename the journal", files, func(f *field) []string { return []string{"rename", f.journal} }, false},
+	{"delete a record", files, func(f *field) []string { return []string{"unlink", f.record} }, false},
+	{"change the mode of the journal", changes, func(f *field) []string { return []string{"chmod", f.journal} }, false},
+	{"change the owner of the journal", changes, func(f *field) []string { return []string{"chown", f.journal} }, false},
+	{"change the time of the journal", changes, func(f *field) []string { return []string{"utimes", f.journal} }, false},
+	{"change the mode of /dev/null", nil, func(*field) []string { return []string{"chmod", "/dev/null"} }, true},
+	{"change the time of /dev/null", nil, func(*field) []string { return []string{"utimes", "/dev/null"} }, true},
+	{"change the time of /dev/zero", nil, func(*field) []string { return []string{"utimes", "/dev/zero"} }, true},
+	{"see the size of a record", sight, func(f *field) []string { return []string{"stat", f.record} }, false},
+	{"see where a link leads", sight, func(f *field) []string { return []string{"readlink", f.link} }, false},
+	{"be told of changes in a rival's folder", sight, func(f *field) []string { return []string{"inotify", filepath.Dir(f.rival)} }, false},
+	{"connect", []string{"seccomp", "no TCP"}, func(f *field) []string { return []string{"tcp", f.port} }, false},
+	{"listen", []string{"seccomp", "no TCP"}, func(*field) []string { return []string{"listen"} }, false},
+	{"send UDP", []string{"seccomp", "no network"}, func(f *field) []string { return []string{"udp", f.udp} }, false},
+	{"connect to an abstract socket", []string{"seccomp", "abstract"}, func(f *field) []string { return []string{"unix", f.abstract} }, false},
+	{"connect to a socket by its path", calls, func(f *field) []string { return []string{"unix", f.socket} }, false},
+	{"send from a pair of sockets", calls, func(f *field) []string { return []string{"pair", f.dgram} }, false},
+	{"trace a rival", []string{"seccomp", "out of sight"}, func(f *field) []string { return []string{"ptrace", f.pid} }, false},
+	{"trace the first process", calls, func(*field) []string { return []string{"ptrace", "1"} }, false},
+	{"read a rival's memory", []string{"seccomp", "out of sight"}, func(f *field) []string { return []string{"peek", f.pid} }, false},
+	{"signal a rival", []string{"out of sight", "signals"}, func(f *field) []string { return []string{"kill", f.pid} }, false},
+	{"signal the host", []string{"out of sight", "signals"}, func(*field) []string { return []string{"kill", strconv.Itoa(os.Getpid())} }, false},
+	{"change a rival's limits", append(calls, others...), func(f *field) []string { return []string{"limit", f.pid} }, false},
+	{"make a rival wait", append(calls, others...), func(f *field) []string { return []string{"nice", f.pid} }, false},
+	{"keep a rival on one processor", append(calls, others...), func(f *field) []string { return []string{"pin", f.pid} }, false},
+	{"read a rival's command line", []string{"out of sight"}, func(f *field) []string { return []string{"read", "/proc/" + f.pid + "/cmdline"} }, false},
+	{"read the host's environment", []string{"out of sight", "Landlock)"},
+		func(*field) []string { return []string{"read", fmt.Sprintf("/proc/%d/environ", os.Getpid())} }, false},
+	{"write a setting of the kernel", files, func(*field) []string { return []string{"write", "/proc/sys/kernel/hostname"} }, false},
+	{"give an order to the kernel", files, func(*field) []string { return []string{"write", "/proc/sysrq-trigger"} }, false},
+	{"use what the host has open", []string{"open files"}, func(f *field) []string { return []string{"fd", f.fd} }, false},
+	{"read a secret of the environment", nil, func(*field) []string { return []string{"env", "ATTACKED_TOKEN"} }, false},
+	{"attach shared memory of others", []string{"seccomp", "no shared memory"}, func(f *field) []string { return []string{"shm", f.shm} }, false},
+	{"make memory that no limit counts", calls, func(*field) []string { return []string{"memfd"} }, false},
+	{"keep files with a thread", calls, func(*field) []string { return []string{"split"} }, false},
+	{"keep sockets in a message", calls, func(*field) []string { return []string{"flight"} }, false},
+	{"keep pages in a pipe", calls, func(*field) []string { return []string{"piped"} }, false},
+	{"keep attributes with a file", calls, func(*field) []string { return []string{"xattr"} }, false},
+	{"take disk beyond the end of a file", calls, func(*field) []string { return []string{"beyond"} }, false},
+	{"make a namespace and mount in it", calls, func(*field) []string { return []string{"mount"} }, false},
+	{"start a process in a namespace", calls, func(*field) []string { return []string{"clone"} }, false},
+	{"start it by the newer call", calls, func(*field) []string { return []string{"clone3"} }, false},
+	{"copy a tree of mounts", calls, func(*field) []string { return []string{"tree"} }, false},
+	{"change its root", calls, func(*field) []string { return []string{"root"} }, false},
+	{"keep a key in the kernel", calls, func(*field) []string { return []string{"key"} }, false},
+	{"submit by io_uring", calls, func(*field) []string { return []string{"uring"} }, false},
+	{"hide what it uses", calls, func(*field) []string { return []string{"dumpable"} }, false},
+	{"make a device", nil, func(*field) []string { return []string{"mknod"} }, false},
+	{"open a device", files, func(*field) []string { return []string{"device", "/dev/ptmx"} }, false},
+	{"read the log of the kernel", files, func(*field) []string { return []string{"read", "/dev/kmsg"} }, false},
+	{"make a socket by its 32-bit number", calls, func(*field) []string { return []string{"old"} }, false},
+	{"write to /dev", files, func(*field) []string { return []string{"create", "/dev"} }, true},
+	{"write to the root", files, func(*field) []string { return []string{"create", "/"} }, true},
 }
 
 // stands reports whether a wall stands here of whose name part is a part.
 func stands(part string) bool {
+	if part == anotherUser {
+		return os.Geteuid() == 0
+	}
 	return !slices.ContainsFunc(cage.Missing(), func(m string) bool { return strings.Contains(m, part) })
 }
 
-// TestAttacks: what works for a program in the open is contained in a cage. Where the kernel has none of the walls that
-// contain an attack, the test is skipped and says so: it has not passed.
+// TestAttacks: what works for a program in the open is contained in a cage. Where none of the walls stands that contain an
+// attack, it is known by name: the program reaches what it attacks, and cage.Missing lists the walls.
 func TestAttacks(t *testing.T) {
-	for _, a := range attacks {
-		t.Run(a.name, func(t *testing.T) {
-			if len(a.walls) > 0 && !slices.ContainsFunc(a.walls, stands) {
-				t.Skipf("wall missing: %s", strings.Join(a.walls, ", "))
-			}
-			f := newField(t)
-			got, _ := run(t, f.cage, a.args(f)...)
-			require.True(t, strings.HasPrefix(got, "contained") || got == "", got)
-			text, err := os.ReadFile(f.journal)
-			require.NoError(t, err)
-			require.Equal(t, "text", string(text))
-			got, _ = run(t, nil, a.args(f)...)
-			_ = os.Remove("/dev/shm/new")
-			if !strings.HasPrefix(got, "reached") {
-				t.Skipf("this system refuses it to everybody: %s", got)
-			}
-		})
-	}
+	compiletest.Everywhere(t, func(t *testing.T) {
+		for _, a := range attacks {
+			t.Run(a.name, func(t *testing.T) {
+				f := newField(t)
+				got, _ := run(t, f.cage, 0, a.args(f)...)
+				if len(a.walls) > 0 && !slices.ContainsFunc(a.walls, stands) {
+					require.NotEmpty(t, cage.Missing())
+					t.Logf("%s: missing here: %s", strings.TrimSpace(got), strings.Join(a.walls, ", "))
+					return
+				}
+				require.True(t, strings.HasPrefix(got, "contained") || got == "", got)
+				text, err := os.ReadFile(f.journal)
+				require.NoError(t, err)
+				require.Equal(t, "text", string(text))
+				if a.harms {
+					return
+				}
+				f.leaveOpen(t)
+				open := exec.Command(attacker(t), a.args(f)...)
+				open.Dir = t.TempDir()
+				if out, err := open.Output(); err != nil || !strings.HasPrefix(string(out), "reached") {
+					t.Logf("this system refuses it to everybody: %s", out)
+				}
+			})
+		}
+	})
 }
 
 // TestGreed: what a program takes from the machine is bounded, and the host is told what was too much.
 func TestGreed(t *testing.T) {
-	f := newField(t)
-	f.cage.Limits = cage.Limits{Disk: 100 << 20, Files: 200, Threads: 50, Open: 64}
-	for name, a := range map[string]struct {
-		want string
-		args []string
-	}{
-		"a fork bomb":            {`^it has \d+ processes and threads, want at most 50$`, []string{"fork", "300"}},
-		"memory":                 {`^it uses \d+ MiB of memory, want at most 64$`, []string{"memory", "300"}},
-		"a large file":           {"", []string{"file", f.own, "200"}},
-		"many files":             {`^it has made more than 200 files$`, []string{"files", f.own, "100000"}},
-		"several files together": {`^it has written \d+ MiB, want at most 100$`, []string{"disk", f.own, "4"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if f.cage.Memory = 0; name == "memory" {
-				f.cage.Memory = 64 << 20
-			}
-			got, ended := run(t, f.cage, a.args...)
-			require.NotContains(t, got, "reached")
-			if a.want != "" && (ended != "" || name != "a fork bomb") { // by the watch, or refused by the kernel
-				require.Regexp(t, a.want, ended)
-			}
-			entries, err := os.ReadDir(f.own)
-			require.NoError(t, err)
-			for _, e := range entries {
-				require.NoError(t, cage.Remove(filepath.Join(f.own, e.Name())))
-			}
-		})
-	}
-}
-
-// TestDaemonEnds: a process that has left its session ends with its program.
-func TestDaemonEnds(t *testing.T) {
-	f := newField(t)
-	nap := fmt.Sprintf("603.%d", time.Now().UnixNano())
-	got, _ := run(t, f.cage, "daemon", nap)
-	require.Equal(t, "reached \n", got)
-	out, _ := exec.Command("pgrep", "-f", "sleep "+nap).Output()
-	require.Empty(t, string(out))
-}
-
-// TestFolders: a contained program can do what it needs: write its folder and temporary files, which go with it.
-func TestFolders(t *testing.T) {
-	f := newField(t)
-	var out, errs bytes.Buffer
-	c, err := contest.StartChild(contest.Spec{Argv: []string{"/bin/sh", "-c",
-		"echo mine > note && chmod 600 note && mv note kept && echo x > $TMPDIR/y && cat /etc/passwd >/dev/null && " +
-			"sh -c 'echo $0 | cat' works && pwd && exit 7"}, Dir: f.own, Isolate: true, Cage: f.cage,
-		Stdout: func(r io.Reader) { _, _ = io.Copy(&out, r) }, Stderr: func(r io.Reader) { _, _ = io.Copy(&errs, r) }})
-	require.NoError(t, err)
-	require.True(t, c.Exit(hang))
-	require.EqualError(t, c.Kill(), "exit status 7", errs.String())
-	require.Equal(t, "works\n"+f.own+"\n", out.String())
-	entries, err := os.ReadDir(f.own)
-	require.NoError(t, err)
-	require.Len(t, entries, 2) // and no temporary files
-	require.FileExists(t, filepath.Join(f.own, "kept"))
-}
-
-// BenchmarkStart measures how long a program runs that does nothing, in a cage and in a PID namespace only.
-func BenchmarkStart(b *testing.B) {
-	for name, in := range map[string]contest.Cage{"cage": &cage.Cage{Own: b.TempDir(), Limits: cage.Bot}, "namespace": nil} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				c, err := contest.StartChild(contest.Spec{Argv: []string{"/bin/true"}, Isolate: true, Cage: in})
-				require.NoError(b, err)
-				<-c.Exited()
-				require.NoError(b, c.Kill())
-			}
-		})
-	}
+	compiletest.Everywhere(t, func(t *testing.T) {
+		const much, hides, many = `^it uses \d+ MiB of memory, want at most 64$`, `^it hides what it uses$`, `^it has made more than 200 files`
+		written, deep, mapped, size := `^it has written \d+ MiB, want at most 100$`, many, hides, "90"
+		if len(cage.Missing()) == 0 { // its tmpfs is full
+			written, deep, mapped, size = "", "", "", "200"
+		}
+		f := newField(t)
+		f.cage.Limits = cage.Limits{Disk: 100 << 20, Files: 200, Threads: 50, Open: 1024}
+		for name, a := range map[string]struct {
+			want   string // "" if it is refused
+			memory int64
+			args   []string
+		}{
+			"memory":                           {much, 64, []string{"memory", "300"}},
+			"memory that is shared":            {"", 64, []string{"share", "300"}},
+			"memory that is shared, by a file": {hides, 64, []string{"share", "300", "zero"}},
+			"memory of a headless process":     {much, 64, []string{"headless", "300"}},
+			"sockets":                          {much, 64, []string{"sockets", "1", "300"}},
+			"sockets of many processes":        {much, 64, []string{"sockets", "40", "10"}},
+			"packets":                          {much, 64, []string{"packets", "1", "300"}},
+			"tables of pages":                  {much, 64, []string{"tables", "100"}},
+			"hidden by its mode":               {`^it (hides what it uses|uses \d+ MiB of memory, want at most 1)$`, 1, []string{"hidden"}},
+			"open files":                       {`^it has \d+ open files, want at most 4096$`, 0, []string{"sockets", "40", "400"}},
+			"a large file":                     {"", 64, []string{"file", ".", "200"}},
+			"several files together":           {written, 64, []string{"disk", ".", "4"}},
+			"files without a name":             {written, 64, []string{"unlinked", "4"}},
+			"files without a name, mapped":     {mapped, 64, []string{"unlinked", "4", "mapped"}},
+			"many files":                       {many, 64, []string{"files", ".", "100000"}},
+			"many files in shared memory":      {many, 64, []string{"files", "/dev/shm", "100000"}},
+			"a file whose path is too long":    {deep, 64, []string{"deep", "30", size}},
+			"many processes":                   {`^it has \d+ processes and threads, want at most 50$`, 0, []string{"fork", "300"}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				got, ended := run(t, f.cage, a.memory<<20, a.args...)
+				require.NotContains(t, got, "reached")
+				if a.want == "" || got != "" { // it may be refused by the kernel, too
+					require.Contains(t, got, "contained")
+					require.Empty(t, ended)
+				} else {
+					require.Regexp(t, a.want, ended)
+				}
+			})
+		}
+	})
 }

@@ -20,22 +20,52 @@ func TestFor(t *testing.T) {
 	}
 	at := func(name string) string { return filepath.Join(home, name) }
 	alone := For([]string{"python3", "bots/a/bot.py", "--fast"}, home, at("out"))
-	require.Equal(t, at("bots/a"), alone.Own)
-	require.True(t, alone.writable())
+	require.Equal(t, at("bots/a"), alone.Files)
+	require.Equal(t, at("bots/a"), alone.Also)
+	require.Equal(t, []string{at("bots/a")}, alone.begins())
 
 	shell := For([]string{"/bin/sh", "-c", "cd " + at("bots/a") + " && python3 'bot.py'"}, home, at("out"))
-	require.Equal(t, at("bots/a"), shell.Own)
+	require.Equal(t, at("bots/a"), shell.Files)
 
 	beside := For([]string{"python3", "both/a.py"}, home, at("out"), at("both/b.py"))
-	require.Empty(t, beside.Own, "a rival's file is in the folder")
-	require.Equal(t, []string{at("both")}, beside.Read)
-	require.Equal(t, []string{at("both/a.py"), at("both/help.py")}, without(at("both"), beside.Hidden))
+	require.Equal(t, []string{at("both/a.py"), at("both/help.py")}, beside.begins(), "not a rival's file")
+	require.Empty(t, beside.Read)
 
 	inHome := For([]string{"./bot"}, home, at("out"))
-	require.Empty(t, inHome.Own)
+	require.Empty(t, inHome.Files)
 	require.Equal(t, []string{at("bot")}, inHome.Read, "not the home folder around it")
 
 	inside := For([]string{"out/journal.jsonl"}, home, at("out"))
-	require.Empty(t, inside.Own)
-	require.Empty(t, without(inside.Read[0], inside.Hidden))
+	require.Empty(t, inside.Files)
+	require.Empty(t, inside.Read)
+
+	large := at("bots/large/bot.py")
+	require.NoError(t, os.MkdirAll(filepath.Dir(large), 0o755))
+	require.NoError(t, os.WriteFile(large, nil, 0o644))
+	require.NoError(t, os.Truncate(large, mostCopied+1))
+	uncopied := For([]string{"python3", large}, home)
+	require.Empty(t, uncopied.Files, "it would be copied for every start")
+	require.Equal(t, []string{at("bots/large")}, uncopied.Read)
+	require.Equal(t, home, uncopied.Dir)
+}
+
+// TestWithout: what is hidden is not among what is shown, and neither is what is below.
+func TestWithout(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a/x", "a/y", "b/x/z", "c"} {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, nil, 0o644))
+	}
+	at := func(names ...string) (list []string) {
+		for _, name := range names {
+			list = append(list, filepath.Join(dir, name))
+		}
+		return list
+	}
+	require.Equal(t, at("a/y", "b", "c"), without(dir, at("a/x", "none")))
+	require.Equal(t, at("a", "c"), without(dir, at("b", "b/x")))
+	require.Equal(t, []string{dir}, without(dir, nil))
+	require.Empty(t, without(dir, []string{dir}))
+	require.Empty(t, without(dir, []string{filepath.Dir(dir)}))
 }

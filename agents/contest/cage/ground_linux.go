@@ -23,7 +23,10 @@ type ground struct {
 }
 
 // here finds out once which walls stand here, by putting them up.
-var here = sync.OnceValue(func() ground {
+var here = sync.OnceValue(ask)
+
+// ask puts up all walls, to see which there are.
+func ask() ground {
 	var g ground
 	bwrap, err := exec.LookPath("bwrap")
 	if err == nil && os.Geteuid() == 0 {
@@ -48,10 +51,13 @@ var here = sync.OnceValue(func() ground {
 	}
 	g.missing = append(g.missing, more...)
 	return g
-})
+}
 
 // tryRoom starts a program in a room and returns why that fails, "" if it does not.
 func tryRoom(g ground) (why string) {
+	if _, err := os.Stat("/proc/thread-self/children"); err != nil { // by which rooms are watched
+		return "the kernel does not list the children of processes (CONFIG_PROC_CHILDREN)"
+	}
 	c := Cage{Limits: Bot}
 	cmd, err := c.command(g, newUser(), []string{"true"}, ".", 0)
 	if err != nil {
@@ -86,13 +92,19 @@ func Missing() []string { return here().missing }
 // contained returns the command that starts a program in a room, or else behind the walls that there are.
 func (c *Cage) contained(s *contest.Spec, dir string) (*exec.Cmd, contest.Guest, error) {
 	user := newUser()
+	if err := closeFiles(nil); err != nil {
+		return nil, nil, err
+	}
 	if here().bwrap != "" {
 		folders, err := lend(user, c.Write)
 		if err != nil {
 			return nil, nil, err
 		}
 		cmd, err := c.command(here(), user, s.Argv, dir, s.Memory)
-		return cmd, &tenant{c.Limits, s.Memory, folders}, err
+		if err != nil {
+			folders.takeBack()
+		}
+		return cmd, &tenant{c.Limits, s.Memory, folders, user}, err
 	}
 	w, err := c.workingFolder()
 	if err != nil {
@@ -112,7 +124,8 @@ func (c *Cage) contained(s *contest.Spec, dir string) (*exec.Cmd, contest.Guest,
 	}
 	cmd := o.command()
 	cmd.Env = environment(w.temporary, c.Env)
-	g := &inmate{Group: contest.Group{Memory: s.Memory, Threads: c.Threads}, limits: c.Limits, at: w, lent: folders}
+	g := &inmate{Group: contest.Group{Memory: s.Memory, Threads: c.Threads}, limits: c.Limits, at: w,
+		lent: folders, user: user}
 	g.bytes, g.files = size(1<<20, w.root)
 	return cmd, g, nil
 }

@@ -30,16 +30,21 @@ const (
 // sharedMemory is the size of /dev/shm, in bytes.
 const sharedMemory = 64 << 20
 
-// entrance is the command, run by a shell inside, that sets limits, copies the program's files into its working folder
-// and becomes the program, whose input and output are the files 6 and 7: what waits for it in the room would not close
-// its own with it. Its arguments are the limits, the folder to begin in and the program. (Some shells call the limit of
-// processes -u, some -p.)
-const entrance = `exec <&6 >&7 6<&- 7>&-
+// What shells run inside: unpacking copies the program's files into its working folder. giving does so for root, whose
+// files others may not read, and gives the copy to the user in $0. entrance sets limits, copies the files if that is
+// left to do, and becomes the program, whose input and output are the files 6 and 7: what waits for it in the room would
+// not close its own with it. Its arguments are the limits, the folder to begin in and the program. (Some shells call the
+// limit of processes -u, some -p.)
+const (
+	unpacking = `cp -RP --preserve=mode,timestamps /bot . && chmod u+rwx bot`
+	giving    = `if [ -d /bot ]; then ` + unpacking + ` && chown -Rh "$0:$0" bot; fi && exec "$@"; exit 126`
+	entrance  = `exec <&6 >&7 6<&- 7>&-
 ulimit -c 0 && ulimit -l 64 && ulimit -n "$1" && ulimit -f "$2" &&
 { [ "$3" = 0 ] || ulimit -d "$3"; } &&
 { ulimit -u "$4" 2>/dev/null || ulimit -p "$4"; } || exit 126
-if [ -d /bot ]; then cp -RP --preserve=mode,timestamps /bot . && chmod u+rwx bot; fi || exit 126
+if [ -d bot ]; then :; elif [ -d /bot ]; then ` + unpacking + `; fi || exit 126
 cd -- "$5" && shift 5 && exec "$@"`
+)
 
 // slack is how much more than its memory a process may reserve, in bytes.
 const slack = 1 << 30
@@ -70,12 +75,20 @@ func (c *Cage) command(g ground, user int, argv []string, dir string, memory int
 	var become []string
 	if user != 0 {
 		args = []string{"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
-			"--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"}
+			"--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_CHOWN",
+			"--cap-add", "CAP_DAC_OVERRIDE"}
 		id := strconv.Itoa(user)
-		become = []string{g.setpriv, "--reuid", id, "--regid", id, "--clear-groups"}
+		become = []string{"/bin/sh", "-c", giving, id, g.setpriv, "--reuid", id, "--regid", id, "--clear-groups"}
 	}
-	args = append(args, "--die-with-parent", "--new-session", "--hostname", "bot", "--proc", "/proc", "--dev", "/dev",
-		"--perms", "1777", "--size", strconv.Itoa(sharedMemory), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
+	args = append(args, "--die-with-parent", "--new-session", "--hostname", "bot", "--proc", "/proc", "--tmpfs", "/dev",
+		"--symlink", "/proc/self/fd", "/dev/fd", "--perms", "1777", "--size", strconv.Itoa(sharedMemory), "--tmpfs", "/dev/shm")
+	for k, name := range []string{"stdin", "stdout", "stderr"} {
+		args = append(args, "--symlink", fmt.Sprintf("/proc/self/fd/%d", k), "/dev/"+name)
+	}
+	for _, path := range existing(devices) {
+		args = append(args, "--dev-bind", path, path)
+	}
+	args = append(args, "--remount-ro", "/dev")
 	own, _ := size(1<<20, cmp.Or(c.Files, os.DevNull))
 	args = append(args, "--perms", "0777", "--size", strconv.FormatInt(c.Disk+own, 10), "--tmpfs", workRoot,
 		"--perms", "0777", "--dir", temporary)
@@ -246,6 +259,7 @@ type tenant struct {
 	limits Limits
 	memory int64
 	lent   *lent
+	user   int
 }
 
 var _ contest.Guest = (*tenant)(nil)
@@ -291,6 +305,9 @@ func (t *tenant) Before(cmd *exec.Cmd) error {
 	cmd.Stdin, cmd.Stdout = nil, nil
 	return nil
 }
+
+// User is as whom the program runs, 0 for the user of this process.
+func (t *tenant) User() int { return t.user }
 
 // Terminate asks the program to end: the children of the first process.
 func (t *tenant) Terminate(p *os.Process) {

@@ -3,6 +3,7 @@ package cage
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,32 +18,33 @@ import (
 // allowed are the system calls that a contained program may make, by what they are for. All others, and those that a
 // kernel will have one day, fail as if the kernel did not know them (ENOSYS), and libraries fall back on older ones.
 // Not among them are sockets, mounts, namespaces, keys, io_uring, bpf, tracing, other programs' memory, memory that no
-// limit counts (memfd_create, System V, extended attributes) and whatever only an administrator needs.
+// limit counts (memfd_create, System V, extended attributes, files in messages, pages in pipes) and whatever only an
+// administrator needs.
 var allowed = []string{
 	"files", `
 		access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat
-		faccessat2 fadvise64 fadvise64_64 fallocate fchdir fchmod fchmodat fchmodat2 fchown fchownat fcntl
-		fcntl64 fdatasync fgetxattr flistxattr flock fstat fstat64 fstatat64 fstatfs fstatfs64 fsync
-		ftruncate ftruncate64 futimesat getcwd getdents getdents64 getxattr inotify_add_watch inotify_init
+		faccessat2 fadvise64 fadvise64_64 fchdir fchmod fchmodat fchmodat2 fchown fchownat fcntl fcntl64
+		fdatasync fgetxattr flistxattr flock fstat fstat64 fstatat64 fstatfs fstatfs64 fsync ftruncate
+		ftruncate64 futimesat getcwd getdents getdents64 getxattr inotify_add_watch inotify_init
 		inotify_init1 inotify_rm_watch ioctl lchown lgetxattr link linkat listxattr llistxattr lseek
 		_llseek lstat lstat64 mkdir mkdirat mknod mknodat newfstatat open openat openat2 pread64 preadv
 		preadv2 pwrite64 pwritev pwritev2 read readahead readlink readlinkat readv rename renameat
 		renameat2 rmdir sendfile sendfile64 splice stat stat64 statfs statfs64 statx symlink symlinkat
 		sync_file_range tee truncate truncate64 umask unlink unlinkat utime utimensat utimensat_time64
-		utimes vmsplice write writev cachestat`,
+		utimes write writev cachestat`,
 	"memory", `
-		brk get_mempolicy madvise map_shadow_stack mbind membarrier mincore mlock mlock2 mlockall mmap
-		mmap2 mprotect mremap mseal msync munlock munlockall munmap pkey_alloc pkey_free pkey_mprotect
-		remap_file_pages set_mempolicy`,
+		brk get_mempolicy madvise map_shadow_stack mbind membarrier mincore mlock mlock2 mlockall mprotect
+		mremap mseal msync munlock munlockall munmap pkey_alloc pkey_free pkey_mprotect remap_file_pages
+		set_mempolicy`,
 	"processes and threads", `
 		arch_prctl capget capset execve execveat exit exit_group fork get_robust_list get_thread_area
 		getcpu getegid geteuid getgid getgroups getpgid getpgrp getpid getppid getpriority getresgid
-		getresuid getrlimit getrusage getsid gettid getuid kill pidfd_open pidfd_send_signal prlimit64
+		getresuid getrlimit getrusage getsid gettid getuid kill pidfd_open pidfd_send_signal
 		restart_syscall rseq sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr
-		sched_getparam sched_getscheduler sched_rr_get_interval sched_setaffinity sched_yield
-		set_robust_list set_thread_area set_tid_address setfsgid setfsuid setgid setgroups setpriority
-		setregid setresgid setresuid setreuid setrlimit setuid sysinfo tgkill times tkill ugetrlimit uname
-		vfork wait4 waitid waitpid ioprio_get`,
+		sched_getparam sched_getscheduler sched_rr_get_interval sched_yield set_robust_list
+		set_thread_area set_tid_address setfsgid setfsuid setgid setgroups setregid setresgid setresuid
+		setreuid setrlimit setuid sysinfo tgkill times tkill ugetrlimit uname vfork wait4 waitid waitpid
+		ioprio_get`,
 	"waiting", `
 		epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait epoll_pwait2 epoll_wait
 		epoll_wait_old eventfd eventfd2 futex futex_requeue futex_time64 futex_wait futex_waitv futex_wake
@@ -57,13 +59,17 @@ var allowed = []string{
 		timer_getoverrun timer_gettime timer_gettime64 timer_settime timer_settime64 timerfd_create
 		timerfd_gettime timerfd_gettime64 timerfd_settime timerfd_settime64`,
 	"pairs of sockets, which processes of one program use", `
-		getpeername getsockname getsockopt recvfrom recvmmsg recvmsg sendmmsg sendmsg sendto shutdown`,
+		getpeername getsockname getsockopt recvfrom recvmmsg recvmsg sendto shutdown`,
 	"numbers", `
 		getrandom`,
 }
 
-// leaving are the system calls by which a process leaves its group. Where no namespace holds it, it may not.
-var leaving = []string{"setpgid", "setsid"}
+// leaving are the system calls by which a process leaves its group. Where no namespace holds it, it may not. onItself are
+// those that can change other processes of its user, by an argument that is 0 for itself: there, it has to be 0.
+var (
+	leaving  = []string{"setpgid", "setsid"}
+	onItself = map[string][]uint32{"prlimit64": {0}, "sched_setaffinity": {0}, "setpriority": {0, 1}}
+)
 
 // prctls are the orders of prctl that are allowed. Not among them is PR_SET_DUMPABLE, by which a process could not be
 // measured any more.
@@ -81,9 +87,9 @@ const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | 
 // policy is what a program may call: one in a room may also leave its group.
 func policy(here *arch.Info, room bool) seccomp.Policy {
 	allow := seccomp.SyscallGroup{Action: seccomp.ActionAllow}
-	names := leaving
-	if !room {
-		names = nil
+	var names []string
+	if room {
+		names = slices.Concat(leaving, slices.Collect(maps.Keys(onItself)))
 	}
 	for k := 1; k < len(allowed); k += 2 {
 		names = slices.Concat(names, strings.Fields(allowed[k]))
@@ -97,10 +103,28 @@ func policy(here *arch.Info, room bool) seccomp.Policy {
 		named := seccomp.NameWithConditions{Name: name, Conditions: conditions}
 		allow.NamesWithCondtions = append(allow.NamesWithCondtions, named)
 	}
-	given("clone", seccomp.Condition{Argument: 0, Operation: seccomp.BitsNotSet, Value: namespaces})
+	// Threads have the open files of their process, which are looked at.
+	noSpace := seccomp.Condition{Argument: 0, Operation: seccomp.BitsNotSet, Value: namespaces}
+	given("clone", noSpace, seccomp.Condition{Argument: 0, Operation: seccomp.BitsNotSet, Value: unix.CLONE_THREAD})
+	given("clone", noSpace, seccomp.Condition{Argument: 0, Operation: seccomp.BitsSet, Value: unix.CLONE_FILES})
 	// Datagrams could be sent elsewhere. The flags of clone3 are out of sight, so that libraries have to use clone.
 	given("socketpair", seccomp.Condition{Argument: 0, Operation: seccomp.Equal, Value: unix.AF_UNIX},
 		seccomp.Condition{Argument: 1, Operation: seccomp.BitsNotSet, Value: unix.SOCK_DGRAM})
+	// Other modes take disk that the size of a file does not show.
+	given("fallocate", seccomp.Condition{Argument: 1, Operation: seccomp.Equal, Value: 0})
+	// Pages that processes share without a file stay when none of them has mapped them, and nobody can see how many.
+	given("mmap", seccomp.Condition{Argument: 3, Operation: seccomp.BitsNotSet, Value: unix.MAP_SHARED})
+	given("mmap", seccomp.Condition{Argument: 3, Operation: seccomp.BitsNotSet, Value: unix.MAP_ANONYMOUS})
+	for name, arguments := range onItself {
+		if room {
+			break
+		}
+		var zero []seccomp.Condition
+		for _, argument := range arguments {
+			zero = append(zero, seccomp.Condition{Argument: argument, Operation: seccomp.Equal})
+		}
+		given(name, zero...)
+	}
 	for _, order := range prctls {
 		given("prctl", seccomp.Condition{Argument: 0, Operation: seccomp.Equal, Value: order})
 	}

@@ -85,6 +85,7 @@ func hasLandlock(abi int) func(o *order) error {
 	}
 }
 
+// closeFiles lets no program that is started from now on have an open file of this process that it has not been given.
 func closeFiles(*order) error {
 	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return nil
@@ -193,6 +194,16 @@ func enter(text string) error {
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return err
 	}
+	// The folders around a program that this process may start need not be open to the user as which it will run.
+	program := ""
+	if len(o.Argv) > 0 && slices.Contains(o.Read, o.Argv[0]) {
+		fd, err := unix.Open(o.Argv[0], unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.Argv[0], err)
+		}
+		program = fmt.Sprintf("/proc/self/fd/%d", fd)
+		o.Read = append(o.Read, program)
+	}
 	missing, err := o.build()
 	if err != nil {
 		return err
@@ -205,6 +216,9 @@ func enter(text string) error {
 	}
 	if err := os.Chdir(o.Dir); err != nil {
 		return err
+	}
+	if program != "" {
+		return fmt.Errorf("%s: %w", o.Argv[0], syscall.Exec(program, o.Argv, os.Environ()))
 	}
 	path, err := exec.LookPath(o.Argv[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) {
@@ -232,6 +246,7 @@ type inmate struct {
 	limits Limits
 	at     *working
 	lent   *lent
+	user   int
 	bytes  int64 // that were there when it started
 	files  int
 	next   time.Time // to look at its files
@@ -254,11 +269,14 @@ func (i *inmate) Excess(p *os.Process) (taken contest.Taking, why string) {
 		return taken, fmt.Sprintf("it has written %d MiB, want at most %d", bytes>>20, i.limits.Disk>>20)
 	case files-i.files > i.limits.Files:
 		return taken, fmt.Sprintf("it has made more than %d files, or one whose path is too long", i.limits.Files)
-	case taken.Hidden:
+	case taken.Hidden, slices.ContainsFunc(taken.Unseen, func(path string) bool { return within(path, i.at.root) }):
 		return taken, "it hides what it uses"
 	}
 	return taken, ""
 }
+
+// User is as whom the program runs, 0 for the user of this process.
+func (i *inmate) User() int { return i.user }
 
 // Leave takes back what was lent and removes the working folder.
 func (i *inmate) Leave() {

@@ -13,6 +13,7 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
+	"blockyard/agents/contest/compile/compiletest"
 )
 
 // secret is what no submission may learn while it is compiled.
@@ -21,6 +22,10 @@ const secret = "Rosebud42"
 // TestCompileAttacks: a submission that attacks while it is compiled reaches nothing outside of its folder. Every attack
 // would print the secret, or leave a file beside the folder.
 func TestCompileAttacks(t *testing.T) {
+	compiletest.Everywhere(t, compileAttacks)
+}
+
+func compileAttacks(t *testing.T) {
 	outside := t.TempDir()
 	hidden := filepath.Join(outside, "id")
 	require.NoError(t, os.WriteFile(hidden, []byte(secret+"\n"), 0o600))
@@ -53,8 +58,8 @@ func TestCompileAttacks(t *testing.T) {
 	}
 	for name, a := range attacks {
 		t.Run(name, func(t *testing.T) {
-			if missing := cage.Missing(); len(missing) > 0 {
-				t.Skipf("wall missing: %s", strings.Join(missing, "; "))
+			if lacks := strings.Join(cage.Missing(), "; "); strings.Contains(lacks, "Landlock)") {
+				t.Skipf("nothing keeps files apart here: %s", lacks)
 			}
 			if _, err := exec.LookPath(a.tool); err != nil {
 				t.Skipf("%s is not here", a.tool)

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -163,40 +164,41 @@ func (c *compiler) try(commands ...[]string) {
 	}
 }
 
-const maxOutput = 64 << 10
+// What a tool may do beside its work.
+const (
+	maxOutput = 64 << 10               // bytes of each output that are kept
+	leaveTime = 250 * time.Millisecond // that its outputs stay open when it has ended
+)
+
+// A head keeps the first bytes of what is written to it.
+type head struct{ bytes.Buffer }
+
+func (h *head) Write(b []byte) (int, error) {
+	h.Buffer.Write(b[:min(len(b), maxOutput-h.Len())])
+	return len(b), nil
+}
 
 // run runs a tool in the folder of the sources, if nothing has failed.
 func (c *compiler) run(argv ...string) { c.try(argv) }
 
 // in runs a tool in a folder below that. The error is a *Refusal if the tool fails or takes too long.
 func (c *compiler) in(dir string, argv ...string) error {
-	var out, log bytes.Buffer // tsc and dotnet say on standard output what is wrong
-	var excess error
+	var out, log head // tsc and dotnet say on standard output what is wrong
 	c.tell(filepath.Base(argv[0]))
-	spec := contest.Spec{
-		Argv: argv, Dir: filepath.Join(c.dir, dir), Memory: c.limits.Memory, Cage: contest.Trusted,
-		Stdout: contest.PassOn(&out, maxOutput), Stderr: contest.PassOn(&log, maxOutput),
-		Excess: func(why string) { excess = errors.New(why) },
-	}
-	child, err := contest.StartChild(spec)
-	if err != nil {
-		return refuse("%s does not start here: %v", argv[0], err)
-	}
-	select {
-	case <-child.Exited():
-	case <-c.ctx.Done():
-	}
-	late := c.ctx.Err()
-	err = child.Kill()
+	cmd := exec.CommandContext(c.ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Join(c.dir, dir), &out, &log
+	cmd.WaitDelay = leaveTime // for what it leaves running, which ends with this process
+	err := cmd.Run()
+	late, exit := c.ctx.Err(), new(exec.ExitError)
 	switch {
 	case errors.Is(late, context.DeadlineExceeded):
 		err = fmt.Errorf("it takes more than %v", c.limits.Time)
 	case late != nil:
 		return late
-	case excess != nil:
-		err = excess
-	case err == nil:
+	case err == nil || errors.Is(err, exec.ErrWaitDelay):
 		return nil
+	case !errors.As(err, &exit):
+		return refuse("%s does not start here: %v", argv[0], err)
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(cmp.Or(log.String(), out.String()), c.dir+string(filepath.Separator), ""))
 	if said := errorIn(text); said != "" {

@@ -43,7 +43,6 @@ type answer struct {
 	Dir      string   // the folder for that, below that of the files
 	Refusal  *Refusal `json:",omitempty"`
 	NeedsGo  bool     `json:",omitempty"` // start again with GoCache
-	Failed   string   `json:",omitempty"` // what is wrong, but not with the submission
 }
 
 var errNeedsGo = errors.New("the standard library of Go is not there")
@@ -98,7 +97,7 @@ func inside(in io.Reader, out io.Writer) error {
 	case errors.Is(err, errNeedsGo):
 		a.NeedsGo = true
 	default:
-		a.Failed = err.Error()
+		a.Refusal = &Refusal{Why: "cannot be built: " + err.Error()}
 	}
 	if err := answers.Encode(message{Answer: &a}); err != nil || a.Argv == nil || c.err != nil {
 		return err

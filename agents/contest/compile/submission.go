@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"blockyard/agents/contest"
@@ -30,6 +31,7 @@ const (
 	mostLeft     = 256 << 20 // of all files of a bot
 	mostReason   = 1000      // of why a submission is refused
 	mostSaid     = 4 << 10   // of standard error that is kept
+	mostWords    = 32 << 10  // of the command that starts a bot
 )
 
 // waitTime is how long a contained process has, beside the time for its compilers, to say that this is over.
@@ -68,6 +70,9 @@ func Submission(ctx context.Context, path, into string, uploads contest.Uploads,
 	if err == nil && a.NeedsGo {
 		if err = r.shareGo(ctx); err == nil {
 			a, err = r.read(ctx)
+		}
+		if err == nil && a.NeedsGo {
+			err = refuse("its process asks for Go twice")
 		}
 	}
 	if err != nil {
@@ -125,18 +130,18 @@ func (r *reading) read(ctx context.Context) (a answer, err error) {
 		sent <- errors.Join(err, pack(r.path, child.In, false), child.In.Close())
 	}()
 	select {
-	case <-answered:
-		child.Exit(waitTime)
+	case err := <-answered:
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			child.Exit(waitTime) // and says how
+		}
 	case <-child.Exited():
 	case <-within.Done():
 	}
 	ended := child.Kill() // which waits for the answer
 	if failed := new(fs.PathError); errors.As(<-sent, &failed) && failed.Path != child.In.Name() {
-		return a, failed // a process that wants no more is no failure
+		return a, refuse("cannot be read: %v", failed) // a process that wants no more is no failure
 	}
 	switch {
-	case err == nil && a.Failed != "":
-		return a, errors.New(a.Failed)
 	case err == nil && a.Refusal != nil:
 		return a, a.Refusal
 	case err == nil:
@@ -167,6 +172,9 @@ func (r *reading) answer(out io.Reader) (answer, error) {
 	for messages := json.NewDecoder(bounded); ; {
 		var m message
 		if err := messages.Decode(&m); err != nil {
+			if bounded.N <= 0 {
+				err = fmt.Errorf("its process says more than %d bytes", mostMessages)
+			}
 			return answer{}, err
 		}
 		r.began = true
@@ -175,10 +183,11 @@ func (r *reading) answer(out io.Reader) (answer, error) {
 			continue
 		}
 		a := *m.Answer
-		if a.Refusal != nil || a.NeedsGo || a.Failed != "" {
+		if a.Refusal != nil || a.NeedsGo {
 			return a, nil
 		}
-		if len(a.Argv) == 0 || !filepath.IsLocal(a.Dir) || strings.ContainsRune(strings.Join(a.Argv, ""), 0) {
+		words := strings.Join(a.Argv, "") + a.Dir
+		if len(a.Argv) == 0 || !filepath.IsLocal(a.Dir) || strings.ContainsRune(words, 0) || len(words) > mostWords {
 			return a, refuse("its process answers what cannot be started: %.100q in %.100q", a.Argv, a.Dir)
 		}
 		return a, keep(behind(messages, out), r.into)
@@ -193,15 +202,11 @@ func keep(in io.Reader, into string) error {
 	}
 	defer root.Close()
 	links := map[string]string{}
-	bounded := &io.LimitedReader{R: in, N: mostLeft}
-	files := 0
-	for from := tar.NewReader(bounded); ; {
+	files, left := 0, int64(mostLeft) // of bytes in files, of which archives of holes have more than they are long
+	for from := tar.NewReader(io.LimitReader(in, mostLeft)); ; {
 		head, err := from.Next()
 		if errors.Is(err, io.EOF) {
 			break
-		}
-		if bounded.N == 0 {
-			return refuse("its build leaves more than %d MiB", mostLeft>>20)
 		}
 		if err != nil {
 			return fmt.Errorf("its files: %w", err)
@@ -213,37 +218,45 @@ func keep(in io.Reader, into string) error {
 		if !filepath.IsLocal(name) {
 			return refuse("its build leaves a file %q", ansi.Plain(head.Name, 100))
 		}
-		if err := keepFile(root, name, head, from, links); err != nil {
+		switch mode := head.FileInfo().Mode(); {
+		case mode.IsDir():
+			err = kept(name, root.MkdirAll(name, 0o755))
+		case mode&fs.ModeSymlink != 0 && staysInside(name, head.Linkname):
+			links[name] = head.Linkname
+		case mode.IsRegular():
+			var n int64
+			n, err = keepFile(root, name, head, io.LimitReader(from, left+1))
+			if left -= n; left < 0 {
+				err = refuse("its build leaves more than %d MiB", mostLeft>>20)
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}
 	for name, to := range links {
-		if err := root.Symlink(to, name); err != nil {
+		if err := kept(name, root.Symlink(to, name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func keepFile(root *os.Root, name string, head *tar.Header, in io.Reader, links map[string]string) error {
-	mode := head.FileInfo().Mode()
-	switch {
-	case mode.IsDir():
-		return root.MkdirAll(name, 0o755)
-	case mode&fs.ModeSymlink != 0:
-		if staysInside(name, head.Linkname) {
-			links[name] = head.Linkname
-		}
-		return nil
-	case !mode.IsRegular():
-		return nil
-	}
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644|mode.Perm()&0o111)
+func keepFile(root *os.Root, name string, head *tar.Header, in io.Reader) (n int64, err error) {
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644|head.FileInfo().Mode().Perm()&0o111)
 	if err != nil {
+		return 0, kept(name, err)
+	}
+	n, err = io.Copy(f, in)
+	return n, errors.Join(err, f.Close(), root.Chtimes(name, head.ModTime, head.ModTime))
+}
+
+// kept makes a refusal of an error for which the name of a file is to blame, and not the disk of this machine.
+func kept(name string, err error) error {
+	if err == nil || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOSPC) {
 		return err
 	}
-	_, err = io.Copy(f, in)
-	return errors.Join(err, f.Close(), root.Chtimes(name, head.ModTime, head.ModTime))
+	return refuse("its build leaves a file %q: %v", ansi.Plain(name, 100), errors.Unwrap(err))
 }
 
 var common = []string{"bufio", "encoding/json", "fmt", "math/rand/v2", "os", "sort", "strconv", "strings", "time"}
@@ -294,8 +307,11 @@ func goTool(args ...string) (string, error) {
 // shareGo lets the process read Go, the modules of this user, and the compiled standard library.
 func (r *reading) shareGo(ctx context.Context) error {
 	paths, err := goCache()
-	if err != nil || ctx.Err() != nil {
-		return cmp.Or(ctx.Err(), err)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return refuse("needs Go, which does not work here: %v", err)
 	}
 	r.GoCache, r.share = paths[2], slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 		_, err := os.Stat(p)

@@ -19,9 +19,12 @@ var (
 	built  sync.Map // func() that builds, by file name
 )
 
-// Run runs a package's tests with a folder for Once, which it removes afterwards, and exits.
+// Run runs a package's tests with a folder for Once, which it removes afterwards, and exits. See also Everywhere.
 func Run(m *testing.M) {
-	var err error
+	err := become()
+	if err != nil {
+		panic(err)
+	}
 	if folder, err = os.MkdirTemp("", "compile"); err != nil {
 		panic(err)
 	}

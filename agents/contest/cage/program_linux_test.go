@@ -1,0 +1,317 @@
+package cage_test
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
+	"blockyard/agents/contest/compile/compiletest"
+)
+
+// shell runs a script of sh in a cage to its end, and returns what it prints to both outputs and its exit status.
+func shell(t *testing.T, in *cage.Cage, script string) (string, error) {
+	t.Helper()
+	out, errs, ended, status := runSpec(t, contest.Spec{Argv: []string{"/bin/sh", "-c", script}, Cage: in})
+	require.Empty(t, ended)
+	return out + errs, status
+}
+
+// state describes all files below a folder: their names, kinds, modes, sizes, times and texts.
+func state(t *testing.T, dir string) string {
+	t.Helper()
+	sum := sha256.New()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := d.Info()
+		require.NoError(t, err)
+		fmt.Fprintf(sum, "%q %v %d %v\n", path, info.Mode(), info.Size(), info.ModTime())
+		if info.Mode().IsRegular() {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			sum.Write(text)
+		}
+		return nil
+	}))
+	return fmt.Sprintf("%x", sum.Sum(nil))
+}
+
+// TestFolders: a contained program can do what it needs: write its working folder, which begins as its own files, whatever
+// their names and rights, and temporary files, start programs, and leave children unasked for.
+func TestFolders(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
+		f := newField(t)
+		t.Setenv("TMPDIR", public(t))
+		for _, name := range []string{"--bind", "-n", "a b", "a\nb", "*", "über", "--/-x"} {
+			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(f.own, name)), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(f.own, name), []byte(name), 0o600))
+		}
+		require.NoError(t, os.Symlink("bot.py", filepath.Join(f.own, "link")))
+		require.NoError(t, os.Symlink(f.secret, filepath.Join(f.own, "out")))
+		before := state(t, f.own)
+		got, status := shell(t, f.cage, `echo mine > note && chmod 600 note && mv note kept && echo x > $TMPDIR/y &&
+			head -c 3 /dev/zero > zeros && echo >> bot.py && rm -- --bind && rm -r -- --/ && mkdir d && echo -n > /dev/stdout && echo -n > /dev/stderr &&
+			cat < link > /dev/null && { cat out 2> /dev/null; true; } && for k in 1 2 3; do true & done; sh -c 'echo $0 | cat' works &&
+			set -- * && echo $# && exit 7`)
+		require.EqualError(t, status, "exit status 7", got)
+		require.Equal(t, "works\n11\n", got)
+		require.Equal(t, before, state(t, f.own))
+		got, _ = run(t, f.cage, 64<<20, "zombies")
+		require.Equal(t, "reached \n", got)
+		left, err := filepath.Glob(filepath.Join(os.TempDir(), "cage-*"))
+		require.NoError(t, err)
+		require.Empty(t, left)
+	})
+}
+
+// public makes a folder for temporary files in which another user has folders, too.
+func public(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "public-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	return dir
+}
+
+// TestDir: a program begins in the folder that is named, of odd names, too, and a missing one is an error.
+func TestDir(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
+		f := newField(t)
+		for _, name := range []string{"-x", "a b", "--", "deep/er"} {
+			require.NoError(t, os.MkdirAll(filepath.Join(f.own, name), 0o755))
+			out, errs, _, status := runSpec(t, contest.Spec{Argv: []string{"/bin/sh", "-c", `printf %s "${PWD##*/}"`}, Dir: name, Cage: f.cage})
+			require.NoError(t, status, errs)
+			require.Equal(t, filepath.Base(name), out)
+		}
+		_, _, _, status := runSpec(t, contest.Spec{Argv: []string{"true"}, Dir: "none", Cage: f.cage})
+		require.Error(t, status)
+		_, err := contest.StartChild(contest.Spec{Argv: []string{"true"}, Dir: "../other", Cage: f.cage})
+		require.EqualError(t, err, `folder "../other": want one below the working folder, or an absolute path`)
+		_, _, _, status = runSpec(t, contest.Spec{Argv: []string{"no-such-program"}, Cage: f.cage})
+		require.Error(t, status)
+	})
+}
+
+// rebellions are what a program does to the files that it was started from, so that it, or another process of the same
+// program, begins with something else the next time.
+var rebellions = map[string]string{
+	"renames itself and leaves a link through its working folder": "mv bot mine && ln -s /proc/self/cwd/mine bot",
+	"becomes a link to a rival":                                   "rm bot && ln -s ../rival/bot.py bot",
+	"becomes a link to a secret":                                  "rm bot && ln -s SECRET bot",
+	"deletes itself":                                              "rm bot",
+	"takes its right to be executed":                              "chmod 644 bot",
+	"changes that right to and fro":                               "for k in $(seq 200); do chmod 644 bot; chmod 755 bot; done",
+	"replaces its folder":                                         "cd .. && mv bot old && ln -s SECRET bot",
+	"replaces its folder for temporaries":                         "cd .. && { mv tmp old; ln -s SECRET tmp; }; true",
+	"takes all rights from its folder":                            "chmod 000 .",
+	"leaves files for the next game":                              "echo left > left && echo left > $TMPDIR/left; echo left > /tmp/left; true",
+	"writes to the files it was made of":                          "echo left > /bot/left || echo left > /bot/bot; true",
+	"writes to standard error by its path":                        "echo left > /dev/stderr; true",
+}
+
+// TestEveryStartBeginsAnew: whatever a program does to its own files and folders, every start of it is as the first one:
+// the host looks at nothing that it could have changed, and nothing is kept. The other program that runs at the same time
+// sees nothing of it, either.
+func TestEveryStartBeginsAnew(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
+		for name, script := range rebellions {
+			t.Run(name, func(t *testing.T) {
+				f := newField(t)
+				script := strings.ReplaceAll(script, "SECRET", filepath.Dir(f.secret))
+				bot := "#!/bin/sh\necho $(ls) $(ls $TMPDIR) $(ls /tmp)\n(" + script + ") 2> /dev/null\necho ends $?\nread x\ncat bot\n"
+				require.NoError(t, os.WriteFile(filepath.Join(f.own, "bot"), []byte(bot), 0o755))
+				before := state(t, f.dir)
+				first := begin(t, f.cage)
+				for range 3 {
+					second := begin(t, f.cage)
+					require.Equal(t, "bot bot.py", second.line(t))
+					require.Equal(t, "ends 0", second.line(t))
+					require.NotContains(t, second.end(t), "text", "the secret, or the rival's program")
+				}
+				require.Equal(t, "bot bot.py", first.line(t))
+				require.Equal(t, "ends 0", first.line(t))
+				first.end(t)
+				require.Equal(t, before, state(t, f.dir))
+			})
+		}
+	})
+}
+
+// A started is a program in a cage that runs, and what it prints.
+type started struct {
+	*contest.Child
+	lines chan string
+}
+
+func begin(t *testing.T, in *cage.Cage) *started {
+	t.Helper()
+	s := &started{lines: make(chan string, 100)}
+	var err error
+	s.Child, err = contest.StartChild(contest.Spec{Argv: []string{"./bot"}, Cage: in, Input: true, Stdout: func(r io.Reader) {
+		for lines := bufio.NewScanner(r); lines.Scan(); {
+			s.lines <- lines.Text()
+		}
+		close(s.lines)
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Kill() })
+	return s
+}
+
+func (s *started) line(t *testing.T) string {
+	t.Helper()
+	select {
+	case line := <-s.lines:
+		return line
+	case <-time.After(hang):
+		t.Fatal("no line")
+		return ""
+	}
+}
+
+// end lets the program end and returns the rest of what it prints.
+func (s *started) end(t *testing.T) (rest string) {
+	t.Helper()
+	require.NoError(t, s.In.Close())
+	require.True(t, s.Exit(hang))
+	_ = s.Kill()
+	for line := range s.lines {
+		rest += line + "\n"
+	}
+	return rest
+}
+
+// naps returns the processes of this machine that are "sleep nap".
+func naps(t *testing.T, nap string) (list []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err == nil && strings.HasSuffix(string(text), "sleep\x00"+nap+"\x00") {
+			list = append(list, filepath.Base(filepath.Dir(file)))
+		}
+	}
+	return list
+}
+
+// TestNothingOutlives: processes in sessions of their own, with an empty environment, too, end with their program.
+func TestNothingOutlives(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
+		f := newField(t)
+		for _, environment := range []string{"full", "empty"} {
+			nap := fmt.Sprintf("603.%d", time.Now().UnixNano())
+			got, _ := run(t, f.cage, 0, "daemon", nap, environment)
+			require.Equal(t, "reached \n", got)
+			require.Empty(t, naps(t, nap))
+		}
+		_, ended := run(t, f.cage, 0, "sparks")
+		require.Regexp(t, "^$|processes", ended)
+		require.Empty(t, attackers(t))
+	})
+}
+
+// attackers returns the processes of this machine that attack, but for those that other tests have started.
+func attackers(t *testing.T) (list []string) {
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), "./attack\x00sparks") {
+			list = append(list, file)
+		}
+	}
+	return list
+}
+
+// TestNothingOutlivesItsHost: with a host that is killed by SIGKILL, all ends that its programs have started. Without a
+// namespace for processes, the program does, and Missing says so.
+func TestNothingOutlivesItsHost(t *testing.T) {
+	const variable = "CAGE_TEST_NAP"
+	if nap := os.Getenv(variable); nap != "" {
+		own := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(own, "bot"), []byte("#!/bin/sh\nsetsid env -i sleep "+nap+" &\necho ready\nexec sleep "+nap+"\n"), 0o755))
+		fmt.Println(begin(t, &cage.Cage{Files: own, Limits: cage.Bot}).line(t))
+		select {}
+	}
+	for _, kind := range []string{"", compiletest.WithoutRooms} {
+		nap := fmt.Sprintf("604.%d", time.Now().UnixNano())
+		host := exec.Command(os.Args[0], "-test.run=^TestNothingOutlivesItsHost$")
+		host.Env = append(os.Environ(), variable+"="+nap, compiletest.Machine+"="+kind, "TMPDIR="+public(t))
+		out, err := host.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, host.Start())
+		line, err := bufio.NewReader(out).ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "ready\n", line)
+		require.NoError(t, host.Process.Kill())
+		require.Error(t, host.Wait())
+		most := 0
+		if kind == compiletest.WithoutRooms || len(cage.Missing()) > 0 {
+			most = 1
+		}
+		require.Eventually(t, func() bool { return len(naps(t, nap)) <= most }, hang, 10*time.Millisecond)
+		for _, pid := range naps(t, nap) { // SECURITY.md says that this remains
+			require.NoError(t, exec.Command("kill", "-9", pid).Run())
+		}
+	}
+}
+
+// TestFirstProcess: a program that signals every process that it sees, the first one of its namespace, too, ends nothing
+// but what is its own.
+func TestFirstProcess(t *testing.T) {
+	if slices.ContainsFunc(cage.Missing(), func(m string) bool { return strings.Contains(m, "out of sight") }) {
+		t.Skip("the first process is that of the machine here: never mind")
+	}
+	f := newField(t)
+	got, status := shell(t, f.cage, `exec 2> /dev/null; kill -9 1; kill -STOP 1; kill -TERM 1; for p in /proc/[0-9]*; do echo ${p#/proc/}; done | wc -l
+		kill -KILL -1; exit 7`)
+	require.EqualError(t, status, "exit status 7", got)
+	n, err := strconv.Atoi(strings.TrimSpace(got))
+	require.NoError(t, err, got)
+	require.LessOrEqual(t, n, 5)
+	got, status = shell(t, f.cage, "echo again")
+	require.NoError(t, status)
+	require.Equal(t, "again\n", got)
+}
+
+// TestSearchPath: what lies beside the folders of the search path, or of /opt, is not there.
+func TestSearchPath(t *testing.T) {
+	const variable = "CAGE_TEST_PROJECT"
+	project := os.Getenv(variable)
+	if project == "" {
+		project = t.TempDir()
+		for _, name := range []string{"bin/agents", "secret", "out/journal.jsonl"} {
+			path := filepath.Join(project, name)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			require.NoError(t, os.WriteFile(path, []byte("text"), 0o755))
+		}
+		t.Setenv(variable, project)
+		t.Setenv("PATH", filepath.Join(project, "bin")+":"+os.Getenv("PATH"))
+		for _, kind := range []string{"rooms", compiletest.WithoutRooms} {
+			t.Run(kind, func(t *testing.T) { compiletest.Again(t, kind) })
+		}
+		return
+	}
+	f := newField(t)
+	got, _ := shell(t, f.cage, "cat "+project+"/secret "+project+"/bin/agents "+project+"/out/journal.jsonl; ls /opt")
+	require.NotContains(t, got, "text")
+	opt, _ := os.ReadDir("/opt")
+	for _, e := range opt {
+		if !strings.Contains(os.Getenv("PATH"), "/opt/"+e.Name()) {
+			require.NotContains(t, got, e.Name())
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package cage
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"blockyard/agents/contest"
+)
+
+// TestMissingWalls: a kernel without any one of the walls is told by its name, and require refuses it.
+func TestMissingWalls(t *testing.T) {
+	all, now := slices.Clone(walls), here
+	t.Cleanup(func() { walls, here = all, now })
+	for k, lacking := range all {
+		for j := range walls {
+			walls[j].up = func(*order) error { return nil }
+		}
+		walls[k].up = func(*order) error { return errLacks }
+		missing, err := (&order{}).build()
+		require.NoError(t, err)
+		require.Equal(t, []string{lacking.name}, missing)
+		here = func() ground { return ground{missing: missing} }
+		require.Equal(t, missing, Missing())
+		require.EqualError(t, Require.Check(), "--isolate require: missing here: "+lacking.name)
+		require.NoError(t, Auto.Check())
+		require.NoError(t, Off.Check())
+	}
+	walls[0].up = func(*order) error { return fmt.Errorf("broken") }
+	_, err := (&order{}).build()
+	require.EqualError(t, err, all[0].name+": broken", "a wall that fails is no missing one: the program does not start")
+}
+
+// TestWithoutBubblewrap: where bubblewrap is not installed, or fails, the walls of rooms are missing, each by its name and
+// with the reason, and programs are contained by the others.
+func TestWithoutBubblewrap(t *testing.T) {
+	empty, failing := t.TempDir(), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(failing, "bwrap"),
+		[]byte("#!/bin/sh\nprintf 'bwrap: no permission\\nmore\\n' >&2\nexit 1\n"), 0o755))
+	now := here
+	t.Cleanup(func() { here = now })
+	for path, why := range map[string]string{
+		empty:                      "bubblewrap (bwrap) is not installed",
+		failing + ":/usr/bin:/bin": "bubblewrap fails here: bwrap: no permission",
+	} {
+		t.Setenv("PATH", path)
+		ground := ask()
+		require.Empty(t, ground.bwrap)
+		require.Equal(t, roomWalls[0]+": "+why, ground.missing[0])
+		for k, name := range roomWalls {
+			require.Contains(t, ground.missing[k], name)
+		}
+		here = ask
+		c := &Cage{Limits: Bot}
+		cmd, guest, err := c.Enclose(&contest.Spec{Argv: []string{"/bin/pwd"}})
+		require.NoError(t, err)
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		guest.Leave()
+		require.Regexp(t, regexp.MustCompile(`^`+os.TempDir()+`/cage-\d+/bot\n$`), string(out))
+		require.NoFileExists(t, filepath.Dir(string(out)))
+	}
+}
+
+// TestOldKernels asks each wall whether a kernel has it, with older versions of Landlock.
+func TestOldKernels(t *testing.T) {
+	real := landlockVersion
+	t.Cleanup(func() { landlockVersion = real })
+	version := regexp.MustCompile(`\(Landlock (\d+)\)$`)
+	for _, w := range walls {
+		var want int
+		if m := version.FindStringSubmatch(w.name); m != nil {
+			_, err := fmt.Sscan(m[1], &want)
+			require.NoError(t, err)
+			for has := range want + 2 {
+				landlockVersion = func() (int, error) { return has, nil }
+				require.Equal(t, has < want, w.up(&order{}) != nil, "%s on version %d", w.name, has)
+			}
+		}
+	}
+	landlockVersion = func() (int, error) { return 0, unix.ENOSYS }
+	require.ErrorIs(t, landlocked(&order{}), errLacks)
+	require.ErrorIs(t, hasLandlock(4)(&order{}), errLacks)
+}
+
+// BenchmarkStart measures the processor time of a start of a program that does nothing, in a room, behind walls only, and
+// trusted.
+func BenchmarkStart(b *testing.B) {
+	bwrap, err := exec.LookPath("bwrap")
+	require.NoError(b, err)
+	files := b.TempDir()
+	require.NoError(b, os.WriteFile(filepath.Join(files, "bot"), make([]byte, 1<<20), 0o755))
+	for _, kind := range []struct {
+		name string
+		in   contest.Cage
+		here ground
+	}{
+		{"room", &Cage{Files: files, Limits: Bot}, ground{bwrap: bwrap}},
+		{"walls", &Cage{Files: files, Limits: Bot}, ground{}},
+		{"trusted", contest.Trusted, ground{}},
+	} {
+		b.Run(kind.name, func(b *testing.B) {
+			now := here
+			b.Cleanup(func() { here = now })
+			here = func() ground { return kind.here }
+			before := used(b)
+			for b.Loop() {
+				c, err := contest.StartChild(contest.Spec{Argv: []string{"/bin/true"}, Cage: kind.in})
+				require.NoError(b, err)
+				<-c.Exited()
+				require.NoError(b, c.Kill())
+			}
+			b.ReportMetric((used(b)-before)*1000/float64(b.N), "cpu-ms/op")
+		})
+	}
+}
+
+// BenchmarkWatch measures the processor time of looking at what a program of one process takes, per second that it runs:
+// all that a move costs.
+func BenchmarkWatch(b *testing.B) {
+	c := &Cage{Limits: Bot}
+	script := "echo; exec sleep 1000"
+	cmd, guest, err := c.Enclose(&contest.Spec{Argv: []string{"/bin/sh", "-c", script}})
+	require.NoError(b, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(b, err)
+	require.NoError(b, cmd.Start())
+	b.Cleanup(func() { guest.Kill(cmd.Process); _ = cmd.Wait(); guest.Leave() })
+	_, err = out.Read(make([]byte, 1))
+	require.NoError(b, err)
+	before := used(b)
+	for b.Loop() {
+		_, why := guest.Excess(cmd.Process)
+		require.Empty(b, why)
+	}
+	const looks = 10 // in a second
+	b.ReportMetric((used(b)-before)*1000/float64(b.N)*looks, "cpu-ms/s")
+}
+
+// used is the processor time of this process and of the children that it has waited for, in seconds.
+func used(b *testing.B) (seconds float64) {
+	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
+		var u unix.Rusage
+		require.NoError(b, unix.Getrusage(who, &u))
+		seconds += float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
+	}
+	return seconds
+}
