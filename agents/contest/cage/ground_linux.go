@@ -28,13 +28,12 @@ var here = sync.OnceValue(ask)
 // ask puts up all walls, to see which there are.
 func ask() ground {
 	var g ground
-	bwrap, err := exec.LookPath("bwrap")
-	if err == nil && os.Geteuid() == 0 {
-		g.setpriv, err = exec.LookPath("setpriv")
-	}
 	reason := ""
+	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
-		reason = "bubblewrap (bwrap) is not installed, or setpriv"
+		reason = "bubblewrap (bwrap) is not installed"
+	} else if g.setpriv, err = exec.LookPath("setpriv"); err != nil && os.Geteuid() == 0 {
+		reason = "setpriv (of util-linux) is not installed"
 	} else if why := tryRoom(ground{bwrap: bwrap, setpriv: g.setpriv}); why != "" {
 		reason = "bubblewrap fails here: " + why
 	} else {
