@@ -37,21 +37,113 @@ func TestOutputsAreNoPackages(t *testing.T) {
 
 // `make test` is everything: no part of it is left to another chore or to CI.
 func TestMakeTestIsEverything(t *testing.T) {
-	cmd := exec.Command("make", "-n", "test", "JOBS=1")
-	cmd.Dir = ".."
-	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, string(out))
+	status, out := in(t, "..", "make", "-n", "test", "JOBS=1")
+	require.Equal(t, 0, status, out)
 	for _, part := range []string{
 		".ci/setup test", "gofmt -l", "vet ./...", "staticcheck ./...", ".ci/vulncheck",
 		"-vet=off -timeout 15m ./train/commands ./...", "test -race", "pytest", "mypy --strict", "agents sign",
 		"-buildmode=c-shared",
 	} {
-		require.Contains(t, string(out), part)
+		require.Contains(t, out, part)
 	}
 	ci, err := os.ReadFile("../.ci/run")
 	require.NoError(t, err)
 	require.Regexp(t, `make demo\n(exec )?make test\n$`, string(ci))
+}
+
+// repository returns a folder with the Makefile, these of its commands as they are, and stand-ins for other programs.
+func repository(t *testing.T, commands []string, programs map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, name := range append([]string{"Makefile"}, commands...) {
+		write(t, filepath.Join(root, name), contents(t, name))
+	}
+	for name, script := range programs {
+		write(t, filepath.Join(root, name), "#!/bin/bash\n"+script+"\n")
+	}
+	return root
+}
+
+// write writes a program.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
+}
+
+// in runs a command in a folder, whose programs go first, and returns its exit status and what it printed, without times.
+func in(t *testing.T, root, name string, args ...string) (int, string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=", "PATH="+root+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		require.IsType(t, new(exec.ExitError), err)
+	}
+	return cmd.ProcessState.ExitCode(), regexp.MustCompile(`\d+ s\b|\d\d:\d\d:\d\d`).ReplaceAllString(string(out), "T")
+}
+
+// `make test` prints one line for each part when that ends, and at its end how packages ended and the names of what
+// failed. A part that fails keeps no other from running.
+func TestPartsOfMakeTest(t *testing.T) {
+	root := repository(t, []string{".ci/part", ".ci/failed"}, map[string]string{
+		".ci/setup": "", ".ci/vulncheck": "echo vulnerabilities", "agents/signatures.txt": "", "bad": "",
+		"go": `if [ $1 = run ]; then cat agents/signatures.txt; exit; fi
+			printf 'a lot\nok  \tb/env\t1.2s\n'; [ ! -e bad ] || { cat failing; exit 1; }`,
+		"failing": "exit\n--- FAIL: TestStatus (0.02s)\n    --- FAIL: TestStatus/asked (0.01s)\nFAIL\nFAIL\tb/agents/fleet\t0.4s\nFAIL",
+	})
+	const times = ": T, processor T user and T system"
+	status, printed := in(t, root, "make", "test", "CHECKS=go sign", "JOBS=1", "GO=go")
+	require.Equal(t, 2, status, printed)
+	require.Regexp(t, `^make test: go sign, .*\nmake go`+times+`: FAILED\nmake\S+ \*\*\*.*\nmake sign`+times+`\n`, printed)
+	require.Regexp(t, `(?s)\n== runs/test/go.log\n.*\na lot\n.*\nmake test: failed:\n  go: b/agents/fleet TestStatus TestStatus/asked\n`, printed)
+	require.NotContains(t, printed, "vulnerabilities")
+
+	require.NoError(t, os.Remove(filepath.Join(root, "bad")))
+	status, printed = in(t, root, "make", "test", "CHECKS=go sign", "JOBS=1", "GO=go")
+	require.Equal(t, 0, status, printed)
+	require.Regexp(t, `\nmake go`+times+`\nmake sign`+times+`\nok  \tb/env\t1.2s\nmake test: all of go sign passed\nvulnerabilities\n$`, printed)
+}
+
+// `make demo` prints one line a step, and after one that fails its output and its name.
+func TestStepsOfMakeDemo(t *testing.T) {
+	root := repository(t, []string{".ci/part", ".ci/failed", "train/scripts/demo.sh"}, map[string]string{
+		".ci/setup": "", "python": "echo trained", "go": "echo no compiler; exit 3", ".venv/ok": "",
+	})
+	status, printed := in(t, root, "make", "demo", "-o", ".venv/ok", "PY=./python", "GO=./go")
+	require.Equal(t, 2, status, printed)
+	require.Regexp(t, `(?s)\n1 of 5: a policy.*: T, processor T user and T system\n2 of 5: .*: FAILED\n\n== demo-out/steps/selfplay.log\n`+
+		`no compiler\n\nmake demo: failed:\n  selfplay: see demo-out/steps/selfplay.log\n`, printed)
+}
+
+// `make quick` runs packages in short form, without those whose tests need compilers or browsers.
+func TestMakeQuick(t *testing.T) {
+	root := repository(t, nil, map[string]string{
+		"go": `if [ $1 = list ]; then
+			printf '%s\n' 'fmt x/webtest x/viewer' 'x/compiletest fmt x/c' 'fmt blockyard/env/vec' 'fmt blockyard/env'; else echo "$*"; fi`,
+		"python": `echo "$*"`, ".venv/test": "",
+	})
+	status, printed := in(t, root, "make", "-s", "quick", "-o", ".venv/test", "PY=./python", "GO=./go")
+	require.Equal(t, 0, status, printed)
+	require.Regexp(t, `(?m)^test -p \d+ -vet=off -short blockyard/env/vec\n-m pytest .*=rpc/python/tests/traps .*rpc/python/tests$`, printed)
+}
+
+// The names of what failed are found in what go test and pytest print.
+func TestNamesOfWhatFailed(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	for text, want := range map[string]string{
+		"--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\nFAIL\nFAIL\tb/env\t0.1s\nok  \tb/rpc\t0.2s\n": "b/env TestA TestA/b\n",
+		"FAIL\tb/env [build failed]\n": "b/env [build failed]\n",
+		"panic: test timed out after 1m0s\n\trunning tests:\n\t\tTestA (59s)\nFAIL\tb/env\t60s\n":                "b/env TestA\n",
+		"FAILED tests/test_a.py::test_b[1 - 2] - assert 1 == 2\nERROR tests/test_c.py - OSError\n1 failed in 2s": "tests/test_a.py::test_b[1 - 2]\ntests/test_c.py\n",
+		"--- FAIL: TestA (0.00s)\nFAIL\n":                  "TestA\n",
+		"=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\n": "",
+	} {
+		write(t, log, text)
+		_, printed := in(t, "..", ".ci/failed", log)
+		require.Equal(t, want, printed, text)
+	}
 }
 
 // Every target that is declared or named in a document has a recipe.
