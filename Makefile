@@ -23,7 +23,7 @@ export UV_CONSTRAINT = $(CONSTRAINTS)
 export UV_BUILD_CONSTRAINT = $(CONSTRAINTS)
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test quick setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo network ablation ladders bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels arena docs release reproduce serve clean
+.PHONY: help pre-commit test quick flaky setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo network ablation ladders bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels arena docs release reproduce serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
@@ -52,6 +52,9 @@ timed-%:
 quick: $(VENV)/test ## each package's own tests in short form, for daily work: no race detector, compilers, browsers or learners
 	$(GO) test $(AT_ONCE) -vet=off -short $$($(GO) list -f '{{join .TestImports " "}} {{join .XTestImports " "}} {{.ImportPath}}' ./... | grep -vE '$(LONG)' | sed 's/.* //')
 	$(PY) -m pytest -q -m 'not slow' $(addprefix --ignore=rpc/python/tests/,$(LONG_PYTHON)) rpc/python/tests
+
+flaky: $(if $(filter-out rpc/python%,$(ONLY)),,$(VENV)/test) ## each package's tests RUNS (20) times, shuffled, stopped, under load: hours, goes on where it stopped; ONLY a package, SEED a run again
+	GO=$(GO) $(PYTHON) .ci/flaky --python $(abspath $(PY)) $(if $(ONLY),--only $(ONLY)) $(if $(RUNS),--runs $(RUNS)) $(if $(SEED),--seed $(SEED))
 
 setup: ## look for what the tests need; install it as root or in CI, otherwise print the command
 	@.ci/setup test

@@ -146,6 +146,58 @@ func TestNamesOfWhatFailed(t *testing.T) {
 	}
 }
 
+// `make flaky` runs each package with the seeds 1, 2, ..., names what failed with its seed and the command that runs
+// it again, and goes on with the first run that is missing. Processes of a test are stopped.
+func TestFlaky(t *testing.T) {
+	// The program of the tests of b ends when it goes on after a stop; that of a fails with seed 2, and
+	// interrupts the first run with seed 3, as Ctrl-C does.
+	root := repository(t, []string{".ci/flaky", ".ci/failed"}, map[string]string{
+		"go": `if [ $1 = list ]; then echo $PWD/a $PWD/b; else
+			for last; do :; done; while [ $1 != -o ]; do shift; done; cp $last/program $2; fi`,
+		"git": "echo 1234567",
+		"a/program": `echo "$*"; [ $1 != -test.shuffle=2 ] || { echo '--- FAIL: TestA (0.0s)'; exit 1; }
+			[ $1 != -test.shuffle=3 ] || [ -e again ] || { touch again; kill -INT $PPID; sleep 100; }`,
+		"b/program":             `trap 'exit 0' CONT; while :; do sleep 0.02; done`,
+		"python":                `echo "$*" >python.log`,
+		"rpc/python/tests/x.py": "",
+	})
+	text := func(name string) string {
+		b, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		return string(b)
+	}
+	make := func(args ...string) (int, string) {
+		return in(t, root, "python3", append([]string{".ci/flaky", "--python", "./python", "--loops", "1"}, args...)...)
+	}
+	status, printed := make("--runs", "1")
+	require.Equal(t, 0, status, printed)
+	require.Contains(t, printed, "T 1 of 3: a, seed 1: passed, T\nT 2 of 3: b, seed 1: passed, T\nT 3 of 3: rpc/python/tests, seed 1: passed, T\n")
+	require.Regexp(t, `-m pytest .*-n 2 --shuffle 1 rpc/python/tests\n$`, text("python.log"))
+
+	status, printed = make("--runs", "2", "--only", "a")
+	require.Equal(t, 1, status, printed)
+	require.Contains(t, printed, "T 1 of 1: a, seed 2: FAILED: TestA, T\nfailed: TestA\n")
+	require.Contains(t, printed, "runs/flaky/a-2.log\n  again: make flaky ONLY=a SEED=2\nflaky: 1 of 2 runs failed\n")
+	require.Contains(t, text("runs/flaky/a-2.log"), "-test.shuffle=2 -test.cpu=1,2 ")
+
+	status, printed = make("--runs", "2", "--only", "a")
+	require.Equal(t, 1, status, printed)
+	require.Contains(t, printed, "flaky: 0 runs of 2 to do")
+	status, printed = make("--runs", "3", "--only", "a")
+	require.Equal(t, 130, status, printed)
+	require.Contains(t, printed, "flaky: stopped; the same command goes on from here\n")
+	_, printed = make("--runs", "3", "--only", "a")
+	require.Contains(t, printed, "T 1 of 1: a, seed 3: passed, T\nfailed: TestA\n")
+	_, printed = make("--seed", "2", "--only", "a")
+	require.Contains(t, printed, "T 1 of 1: a, seed 2: FAILED: TestA, T\n")
+	write(t, filepath.Join(root, "git"), "#!/bin/sh\necho 89abcde\n")
+	status, printed = make()
+	require.Equal(t, 1, status)
+	require.Contains(t, printed, "has runs of commit 1234567, and this is 89abcde")
+	_, printed = make("--only", "c")
+	require.Contains(t, printed, "--only c: no package with tests lies there")
+}
+
 // Every target that is declared or named in a document has a recipe.
 func TestTargetsExist(t *testing.T) {
 	text, err := os.ReadFile("../Makefile")

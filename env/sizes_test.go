@@ -43,7 +43,7 @@ var parts = []budget{
 	{"tests of Python", 9_855, "on a real server"},
 	{"tests of the repository", 2_975, "its layout, sizes, pages, releases and this table"},
 	{"benches", 3_650, "every measurement, and the libraries that ours is measured beside"},
-	{"tools", 1_775, "what builds, checks and releases; scripts of longer runs; the documentation site"},
+	{"tools", 1_785, "what builds, checks and releases; scripts of longer runs; the documentation site"},
 	{"examples", 1_480, "programs of the Python package's pages, each of which a test runs"},
 }
 
