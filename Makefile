@@ -23,23 +23,38 @@ export UV_CONSTRAINT = $(CONSTRAINTS)
 export UV_BUILD_CONSTRAINT = $(CONSTRAINTS)
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo network ablation ladders bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels arena docs release reproduce serve clean
+.PHONY: help pre-commit test quick flaky setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo network ablation ladders bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels arena docs release reproduce serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
 JOBS   ?= 2
+# What `make quick` leaves out: packages whose tests need compilers or browsers, run whole programs for long, or are of
+# the repository itself; and likewise modules of the Python client's tests.
+LONG := /(compiletest|webtest)\b|blockyard/(env|train/commands|agents/commands|agents/contest/compile.*)$$
+LONG_PYTHON = traps test_bench.py test_chaos.py test_commands.py test_notebook.py test_sixth_game.py \
+  $(addprefix test_,$(addsuffix .py,contest_page docs examples layers machines readme release reproduce sdist site version wheels))
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 test: setup ## all tests: linters, Go, race detector, Python on a real server, signatures, plug-in, vulnerabilities
-	@echo 'make test: $(CHECKS), $(JOBS) at a time; each prints its output when it ends'
-	@$(MAKE) --no-print-directory --output-sync=target -j$(JOBS) $(CHECKS:%=timed-%)
+	@rm -rf runs/test
+	@echo 'make test: $(CHECKS), $(JOBS) at a time; each prints a line when it ends, its output is in runs/test/'
+	@$(MAKE) --no-print-directory -k -j$(JOBS) $(CHECKS:%=timed-%) || true # the next line says what failed
+	@.ci/part --end 'make test' $(CHECKS:%=runs/test/%.log)
 	@echo 'make test: all of $(CHECKS) passed'
 	@$(MAKE) --no-print-directory vulncheck
 
+# With -n, what the parts would run is printed.
 timed-%:
-	@TIMEFORMAT='make $*: %0R s, processor %0U s user and %0S s system'; time $(MAKE) --no-print-directory $*
+	@$(if $(findstring n,$(firstword -$(MAKEFLAGS))),,.ci/part runs/test/$*.log 'make $*' )$(MAKE) --no-print-directory $*
+
+quick: $(VENV)/test ## each package's own tests in short form, for daily work: no race detector, compilers, browsers or learners
+	$(GO) test $(AT_ONCE) -vet=off -short $$($(GO) list -f '{{join .TestImports " "}} {{join .XTestImports " "}} {{.ImportPath}}' ./... | grep -vE '$(LONG)' | sed 's/.* //')
+	$(PY) -m pytest -q -m 'not slow' $(addprefix --ignore=rpc/python/tests/,$(LONG_PYTHON)) rpc/python/tests
+
+flaky: $(if $(filter-out rpc/python%,$(ONLY)),,$(VENV)/test) ## each package's tests RUNS (20) times, shuffled, stopped, under load: hours, goes on where it stopped; ONLY a package, SEED a run again
+	GO=$(GO) $(PYTHON) .ci/flaky --python $(abspath $(PY)) $(if $(ONLY),--only $(ONLY)) $(if $(RUNS),--runs $(RUNS)) $(if $(SEED),--seed $(SEED))
 
 setup: ## look for what the tests need; install it as root or in CI, otherwise print the command
 	@.ci/setup test

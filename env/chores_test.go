@@ -37,21 +37,165 @@ func TestOutputsAreNoPackages(t *testing.T) {
 
 // `make test` is everything: no part of it is left to another chore or to CI.
 func TestMakeTestIsEverything(t *testing.T) {
-	cmd := exec.Command("make", "-n", "test", "JOBS=1")
-	cmd.Dir = ".."
-	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, string(out))
+	status, out := in(t, "..", "make", "-n", "test", "JOBS=1")
+	require.Equal(t, 0, status, out)
 	for _, part := range []string{
 		".ci/setup test", "gofmt -l", "vet ./...", "staticcheck ./...", ".ci/vulncheck",
 		"-vet=off -timeout 15m ./train/commands ./...", "test -race", "pytest", "mypy --strict", "agents sign",
 		"-buildmode=c-shared",
 	} {
-		require.Contains(t, string(out), part)
+		require.Contains(t, out, part)
 	}
 	ci, err := os.ReadFile("../.ci/run")
 	require.NoError(t, err)
 	require.Regexp(t, `make demo\n(exec )?make test\n$`, string(ci))
+}
+
+// repository returns a folder with the Makefile, these of its commands as they are, and stand-ins for other programs.
+func repository(t *testing.T, commands []string, programs map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, name := range append([]string{"Makefile"}, commands...) {
+		write(t, filepath.Join(root, name), contents(t, name))
+	}
+	for name, script := range programs {
+		write(t, filepath.Join(root, name), "#!/bin/bash\n"+script+"\n")
+	}
+	return root
+}
+
+// write writes a program.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
+}
+
+// in runs a command in a folder, whose programs go first, and returns its exit status and what it printed, without times.
+func in(t *testing.T, root, name string, args ...string) (int, string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=", "PATH="+root+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		require.IsType(t, new(exec.ExitError), err)
+	}
+	return cmd.ProcessState.ExitCode(), regexp.MustCompile(`\d+ s\b|\d\d:\d\d:\d\d`).ReplaceAllString(string(out), "T")
+}
+
+// `make test` prints one line for each part when that ends, and at its end how packages ended and the names of what
+// failed. A part that fails keeps no other from running.
+func TestPartsOfMakeTest(t *testing.T) {
+	root := repository(t, []string{".ci/part", ".ci/failed"}, map[string]string{
+		".ci/setup": "", ".ci/vulncheck": "echo vulnerabilities", "agents/signatures.txt": "", "bad": "",
+		"go": `if [ $1 = run ]; then cat agents/signatures.txt; exit; fi
+			printf 'a lot\nok  \tb/env\t1.2s\n'; [ ! -e bad ] || { cat failing; exit 1; }`,
+		"failing": "exit\n--- FAIL: TestStatus (0.02s)\n    --- FAIL: TestStatus/asked (0.01s)\nFAIL\nFAIL\tb/agents/fleet\t0.4s\nFAIL",
+	})
+	const times = ": T, processor T user and T system"
+	status, printed := in(t, root, "make", "test", "CHECKS=go sign", "JOBS=1", "GO=go")
+	require.Equal(t, 2, status, printed)
+	require.Regexp(t, `^make test: go sign, .*\nmake go`+times+`: FAILED\nmake\S+ \*\*\*.*\nmake sign`+times+`\n`, printed)
+	require.Regexp(t, `(?s)\n== runs/test/go.log\n.*\na lot\n.*\nmake test: failed:\n  go: b/agents/fleet TestStatus TestStatus/asked\n`, printed)
+	require.NotContains(t, printed, "vulnerabilities")
+
+	require.NoError(t, os.Remove(filepath.Join(root, "bad")))
+	status, printed = in(t, root, "make", "test", "CHECKS=go sign", "JOBS=1", "GO=go")
+	require.Equal(t, 0, status, printed)
+	require.Regexp(t, `\nmake go`+times+`\nmake sign`+times+`\nok  \tb/env\t1.2s\nmake test: all of go sign passed\nvulnerabilities\n$`, printed)
+}
+
+// `make demo` prints one line a step, and after one that fails its output and its name.
+func TestStepsOfMakeDemo(t *testing.T) {
+	root := repository(t, []string{".ci/part", ".ci/failed", "train/scripts/demo.sh"}, map[string]string{
+		".ci/setup": "", "python": "echo trained", "go": "echo no compiler; exit 3", ".venv/ok": "",
+	})
+	status, printed := in(t, root, "make", "demo", "-o", ".venv/ok", "PY=./python", "GO=./go")
+	require.Equal(t, 2, status, printed)
+	require.Regexp(t, `(?s)\n1 of 5: a policy.*: T, processor T user and T system\n2 of 5: .*: FAILED\n\n== demo-out/steps/selfplay.log\n`+
+		`no compiler\n\nmake demo: failed:\n  selfplay: see demo-out/steps/selfplay.log\n`, printed)
+}
+
+// `make quick` runs packages in short form, without those whose tests need compilers or browsers.
+func TestMakeQuick(t *testing.T) {
+	root := repository(t, nil, map[string]string{
+		"go": `if [ $1 = list ]; then
+			printf '%s\n' 'fmt x/webtest x/viewer' 'x/compiletest fmt x/c' 'fmt blockyard/env/vec' 'fmt blockyard/env'; else echo "$*"; fi`,
+		"python": `echo "$*"`, ".venv/test": "",
+	})
+	status, printed := in(t, root, "make", "-s", "quick", "-o", ".venv/test", "PY=./python", "GO=./go")
+	require.Equal(t, 0, status, printed)
+	require.Regexp(t, `(?m)^test -p \d+ -vet=off -short blockyard/env/vec\n-m pytest .*=rpc/python/tests/traps .*rpc/python/tests$`, printed)
+}
+
+// The names of what failed are found in what go test and pytest print.
+func TestNamesOfWhatFailed(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	for text, want := range map[string]string{
+		"--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\nFAIL\nFAIL\tb/env\t0.1s\nok  \tb/rpc\t0.2s\n": "b/env TestA TestA/b\n",
+		"FAIL\tb/env [build failed]\n": "b/env [build failed]\n",
+		"panic: test timed out after 1m0s\n\trunning tests:\n\t\tTestA (59s)\nFAIL\tb/env\t60s\n":                "b/env TestA\n",
+		"FAILED tests/test_a.py::test_b[1 - 2] - assert 1 == 2\nERROR tests/test_c.py - OSError\n1 failed in 2s": "tests/test_a.py::test_b[1 - 2]\ntests/test_c.py\n",
+		"--- FAIL: TestA (0.00s)\nFAIL\n":                  "TestA\n",
+		"=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\n": "",
+	} {
+		write(t, log, text)
+		_, printed := in(t, "..", ".ci/failed", log)
+		require.Equal(t, want, printed, text)
+	}
+}
+
+// `make flaky` runs each package with the seeds 1, 2, ..., names what failed with its seed and the command that runs
+// it again, and goes on with the first run that is missing. Processes of a test are stopped.
+func TestFlaky(t *testing.T) {
+	// The program of the tests of b ends when it goes on after a stop; that of a fails with seed 2, and
+	// interrupts the first run with seed 3, as Ctrl-C does.
+	root := repository(t, []string{".ci/flaky", ".ci/failed"}, map[string]string{
+		"go": `if [ $1 = list ]; then echo $PWD/a $PWD/b; else
+			for last; do :; done; while [ $1 != -o ]; do shift; done; cp $last/program $2; fi`,
+		"git": "echo 1234567",
+		"a/program": `echo "$*"; [ $1 != -test.shuffle=2 ] || { echo '--- FAIL: TestA (0.0s)'; exit 1; }
+			[ $1 != -test.shuffle=3 ] || [ -e again ] || { touch again; kill -INT $PPID; sleep 100; }`,
+		"b/program":             `trap 'exit 0' CONT; while :; do sleep 0.02; done`,
+		"python":                `echo "$*" >python.log`,
+		"rpc/python/tests/x.py": "",
+	})
+	text := func(name string) string {
+		b, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		return string(b)
+	}
+	make := func(args ...string) (int, string) {
+		return in(t, root, "python3", append([]string{".ci/flaky", "--python", "./python", "--loops", "1"}, args...)...)
+	}
+	status, printed := make("--runs", "1")
+	require.Equal(t, 0, status, printed)
+	require.Contains(t, printed, "T 1 of 3: a, seed 1: passed, T\nT 2 of 3: b, seed 1: passed, T\nT 3 of 3: rpc/python/tests, seed 1: passed, T\n")
+	require.Regexp(t, `-m pytest .*-n 2 --shuffle 1 rpc/python/tests\n$`, text("python.log"))
+
+	status, printed = make("--runs", "2", "--only", "a")
+	require.Equal(t, 1, status, printed)
+	require.Contains(t, printed, "T 1 of 1: a, seed 2: FAILED: TestA, T\nfailed: TestA\n")
+	require.Contains(t, printed, "runs/flaky/a-2.log\n  again: make flaky ONLY=a SEED=2\nflaky: 1 of 2 runs failed\n")
+	require.Contains(t, text("runs/flaky/a-2.log"), "-test.shuffle=2 -test.cpu=1,2 ")
+
+	status, printed = make("--runs", "2", "--only", "a")
+	require.Equal(t, 1, status, printed)
+	require.Contains(t, printed, "flaky: 0 runs of 2 to do")
+	status, printed = make("--runs", "3", "--only", "a")
+	require.Equal(t, 130, status, printed)
+	require.Contains(t, printed, "flaky: stopped; the same command goes on from here\n")
+	_, printed = make("--runs", "3", "--only", "a")
+	require.Contains(t, printed, "T 1 of 1: a, seed 3: passed, T\nfailed: TestA\n")
+	_, printed = make("--seed", "2", "--only", "a")
+	require.Contains(t, printed, "T 1 of 1: a, seed 2: FAILED: TestA, T\n")
+	write(t, filepath.Join(root, "git"), "#!/bin/sh\necho 89abcde\n")
+	status, printed = make()
+	require.Equal(t, 1, status)
+	require.Contains(t, printed, "has runs of commit 1234567, and this is 89abcde")
+	_, printed = make("--only", "c")
+	require.Contains(t, printed, "--only c: no package with tests lies there")
 }
 
 // Every target that is declared or named in a document has a recipe.

@@ -1,38 +1,52 @@
 #!/usr/bin/env bash
 # What `make demo` runs: it trains a Python policy over the socket and a net by self-play in Go,
 # exports that net as a contest bot, and plays the bot against the hand-tuned baseline through
-# the contest protocol. All output goes to $OUT.
+# the contest protocol. All output goes to $OUT, that of the steps to $OUT/steps.
 set -euo pipefail
-PY=${PY:-.venv/bin/python} GO=${GO:-go} OUT=${OUT:-demo-out}
-PYTHON_SECONDS=${PYTHON_SECONDS:-60} SELFPLAY=${SELFPLAY:-2m} GAMES=${GAMES:-10}
+export PY=${PY:-.venv/bin/python} GO=${GO:-go} OUT=${OUT:-demo-out}
+export PYTHON_SECONDS=${PYTHON_SECONDS:-60} SELFPLAY=${SELFPLAY:-2m} GAMES=${GAMES:-10}
 mkdir -p "$OUT/bin"
-step() { printf '\n== %s\n' "$1"; }
 
-step "1 of 5: a policy in Python, on 1,024 games over a socket ($PYTHON_SECONDS s)"
-"$PY" rpc/python/examples/demo_policy.py --seconds "$PYTHON_SECONDS" --out "$OUT/policy.npz"
+# step runs a function as a step: one line when it ends, or its output and what failed.
+step() {
+  local log=$OUT/steps/$1.log
+  export -f "${1?}"
+  .ci/part "$log" "$2" bash -euo pipefail -c "$1" || .ci/part --end 'make demo' "$log"
+}
 
-step "2 of 5: self-play in Go, the net trained with gorgonia ($SELFPLAY)"
-"$GO" build -o "$OUT/bin/" ./agents ./train ./datasets
-rm -rf "$OUT/selfplay"
-"$OUT/bin/train" selfplay blockbattle --for "$SELFPLAY" --workers 0 --out "$OUT/selfplay"
+policy() {
+  "$PY" rpc/python/examples/demo_policy.py --seconds "$PYTHON_SECONDS" --out "$OUT/policy.npz"
+}
+selfplay() {
+  "$GO" build -o "$OUT/bin/" ./agents ./train ./datasets
+  rm -rf "$OUT/selfplay"
+  "$OUT/bin/train" selfplay blockbattle --for "$SELFPLAY" --workers 0 --out "$OUT/selfplay"
+}
+export_bot() {
+  "$OUT/bin/agents" bundle blockbattle --weights "$OUT/selfplay/best.safetensors" --out "$OUT/bot.go"
+  alone=$(mktemp -d)
+  trap 'rm -rf "$alone"' EXIT
+  cp "$OUT/bot.go" "$alone/main.go"
+  bot=$PWD/$OUT/bin/bot
+  (cd "$alone" && printf 'module bot\n\ngo 1.17\n' >go.mod && GOFLAGS=-trimpath "$GO" build -o "$bot" .)
+}
+contest() {
+  rm -f "$OUT/games.jsonl.gz"
+  "$OUT/bin/agents" host blockbattle --bot "$OUT/bin/bot" --bot "$OUT/bin/agents bot blockbattle --agent hand" \
+    --games "$GAMES" --seed 20260 --record "$OUT/games.jsonl.gz" --log "$OUT/logs" --json --quiet >"$OUT/contest.json"
+  "$OUT/bin/datasets" check "$OUT/games.jsonl.gz"
+}
+arena() {
+  "$OUT/bin/agents" arena blockbattle --a "learned:weights=$OUT/selfplay/best.safetensors" --b hand \
+    --games 200 --seed 31337 --json >"$OUT/arena.json"
+}
 
-step "3 of 5: the net as a contest bot: one file, compiled on its own"
-"$OUT/bin/agents" bundle blockbattle --weights "$OUT/selfplay/best.safetensors" --out "$OUT/bot.go"
-alone=$(mktemp -d)
-trap 'rm -rf "$alone"' EXIT
-cp "$OUT/bot.go" "$alone/main.go"
-bot=$PWD/$OUT/bin/bot
-(cd "$alone" && printf 'module bot\n\ngo 1.17\n' >go.mod && GOFLAGS=-trimpath "$GO" build -o "$bot" .)
+step policy "1 of 5: a policy in Python, on 1,024 games over a socket ($PYTHON_SECONDS s)"
+step selfplay "2 of 5: self-play in Go, the net trained with gorgonia ($SELFPLAY)"
+step export_bot "3 of 5: the net as a contest bot: one file, compiled on its own"
+step contest "4 of 5: the bot against the hand-tuned baseline, through the contest protocol"
+step arena "5 of 5: the net against the baseline in the arena"
 
-step "4 of 5: the bot against the hand-tuned baseline, through the contest protocol"
-rm -f "$OUT/games.jsonl.gz"
-"$OUT/bin/agents" host blockbattle --bot "$OUT/bin/bot" --bot "$OUT/bin/agents bot blockbattle --agent hand" \
-  --games "$GAMES" --seed 20260 --record "$OUT/games.jsonl.gz" --log "$OUT/logs" --json --quiet >"$OUT/contest.json"
-"$OUT/bin/datasets" check "$OUT/games.jsonl.gz"
-
-step "5 of 5: results"
-"$OUT/bin/agents" arena blockbattle --a "learned:weights=$OUT/selfplay/best.safetensors" --b hand \
-  --games 200 --seed 31337 --json >"$OUT/arena.json"
 "$PY" - "$OUT" <<'TABLE'
 import json, sys
 out = sys.argv[1]

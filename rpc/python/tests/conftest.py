@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import random
 import socket
 import ssl
 import struct
@@ -186,8 +187,17 @@ def processes_of(marker: str) -> list[int]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--libraries", action="store_true", help="also run the tests on torch, Stable-Baselines3, Ray …")
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run modules, and the tests of each, in random order")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Exclude tests of large libraries by default; with --libraries a missing library is an error."""
     return True if collection_path.name == "libraries" and not config.getoption("--libraries") else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle modules, and the tests within each, which share fixtures; all workers get the same order."""
+    if config.getoption("--shuffle") is not None:
+        rng = random.Random(config.getoption("--shuffle"))
+        places = {path: rng.random() for path in dict.fromkeys(item.path for item in items)}
+        items.sort(key=lambda item: (places[item.path], rng.random()))
