@@ -116,17 +116,37 @@ func python(c *compiler, l *language, files []string) {
 		return
 	}
 	checked := narrow(files, func(name string) bool { return name == main || c.takenIn(name, files) })
-	c.checkPython(run, c.oldImport(run, main, checked), checked, func(python string) {
+	old, paths := c.oldImport(run, main, checked), []string(nil)
+	if old != "" && len(c.matching(checked, iteratesInput)) > 0 {
+		old, paths = "", []string{c.tool("Python", "env"), "PYTHONPATH=" + strings.Join(c.packages(main, checked), ":")}
+	}
+	c.checkPython(run, old, checked, func(python string) {
 		folder := path.Dir(main)
 		if c.isFile(path.Join(folder, "__init__.py")) && path.Base(main) == "__main__.py" {
 			c.begin(folder, python, "-u", "-m", path.Base(folder))
 			return
 		}
-		c.begin(main, slices.Concat([]string{python, "-u"}, wrapped, []string{path.Base(main)})...)
+		c.begin(main, slices.Concat(paths, []string{python, "-u"}, wrapped, []string{path.Base(main)})...)
 	})
 }
 
 var importing = regexp.MustCompile(`(?m)^(?:import[ \t]+(\w+)|from[ \t]+(\w+)(?:\.\w+)*[ \t]+import\b)`)
+
+// iteratesInput is what Python 2 does not do before it has 8 KiB of requests: such a bot is for Python 3, which needs
+// the folders of its packages to find what they import by name alone.
+var iteratesInput = regexp.MustCompile(`\bfor\s+\w+\s+in\s+(sys\.)?stdin\s*:`)
+
+// packages lists the folders of packages below that of the file to start.
+func (c *compiler) packages(main string, files []string) (list []string) {
+	for _, name := range files {
+		dir := path.Dir(name)
+		if full := filepath.Join(c.dir, dir); dir != path.Dir(main) && !slices.Contains(list, full) &&
+			c.isFile(path.Join(dir, "__init__.py")) {
+			list = append(list, full)
+		}
+	}
+	return list
+}
 
 // notFound ends well if Python itself has no module of a name.
 const notFound = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is not None)"

@@ -85,6 +85,7 @@ func uploads() map[string]upload {
 		"each imports the other":      {[]string{"main.py", "import util\n" + py, "util.py", "def f():\n    import main\n", "x.py", ""}, "Python", false, ""},
 		"library, JavaScript":         {[]string{"ai.js", "const { go } = require('./src/bot');\ngo();\n", "src/bot.js", "exports.go = () => {\n" + js + "};\n"}, "JavaScript", false, "node"},
 		"library, Ruby":               {[]string{"ai.rb", "require_relative 'lib/bot'\nBot.go\n", "lib/bot.rb", "class Bot\n  def self.go\n    $stdin.gets\n    puts 'hello'\n    $stdout.flush\n  end\nend\n"}, "Ruby", false, "ruby"},
+		"package of old, iterating":   {[]string{"BotRun.py", "import Bot.Planner\n", "Bot/__init__.py", "", "Bot/Planner.py", "import sys\nfrom Helper import word\nfor line in sys.stdin:\n    print(word)\n    sys.stdout.flush()\n", "Bot/Helper.py", "word = 'hello'\n"}, "Python", false, ""},
 		"sample of another language":  {[]string{"src/main.py", py, "README", "x", "samples/Java/dropblox_ai", "#!/bin/sh\necho not this\n"}, "Python", false, ""},
 
 		"two starts":         {[]string{"a.py", notThis, "b.py", notThis, "c.py", ""}, "2 of its 3 source files can be the one to start: a.py, b.py; call one main.py", true, ""},
