@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// runtimes returns the variables that tell the runtimes of languages how much memory a program may use: they would take
-// it from the machine. Each gets a part, as it uses more than its heap. What a program says about it itself counts more.
+// runtimes returns the variables that tell the runtimes of languages how much memory a program may use: by default,
+// they would go by the memory of the machine. The heap gets a part of it. What a command says itself counts more.
 func runtimes(memory int64) []string {
 	heap := memory / 10 * 6
 	return []string{

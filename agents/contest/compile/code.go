@@ -43,7 +43,7 @@ var (
 	directive = regexp.MustCompile(`^\s*#\s*(ifdef|ifndef|if|elif|else|endif|define|undef)\b\s*(.*?)\s*$`)
 	isDefined = regexp.MustCompile(`^(!?)\s*defined\s*\(?\s*(\w+)\s*\)?$`)
 	// ofCompiler are names that compilers for this system define.
-	ofCompiler = regexp.MustCompile(`^(__cplusplus|__GNUC__|__linux__|__linux|linux|__unix__|__unix|unix|__x86_64__|__STDC__)$`)
+	ofCompiler = regexp.MustCompile(`^(__cplusplus|__GNUC__|(__)?(linux|unix)|__(linux|unix|x86_64|STDC)__)$`)
 )
 
 // preprocessed returns the lines of code in C or C++ that are compiled where nothing is defined but what the compiler

@@ -164,7 +164,8 @@ func (c *compiler) oldImport(run, main string, files []string) string {
 		}
 		for _, at := range importing.FindAllStringSubmatchIndex(text, -1) {
 			module := text[max(at[2], at[4]):max(at[3], at[5])]
-			if isModule(dir, module) && !isModule(path.Dir(main), module) && c.in(".", run, "-I", "-c", notFound, module) == nil {
+			if isModule(dir, module) && !isModule(path.Dir(main), module) &&
+				c.in(".", run, "-I", "-c", notFound, module) == nil {
 				return fmt.Sprintf("%s:%d: imports %s, which is beside it, without a dot", name,
 					1+strings.Count(text[:at[0]], "\n"), module)
 			}

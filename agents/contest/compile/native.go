@@ -66,8 +66,8 @@ func (c *compiler) byBuildFile(mark string) {
 }
 
 // absent is what make says of a compiler that is not here; its name may have a version or a system.
-var absent = regexp.MustCompile(`(?m)(?:^|[\s:/])(([\w.]+-)*(g\+\+|c\+\+|clang\+\+|icpc|gcc|cc|clang|icc)(-[\d.]+)?(\.exe)?): ` +
-	`(?:command |No such file|not found)`)
+var absent = regexp.MustCompile(`(?m)(?:^|[\s:/])(([\w.]+-)*(g\+\+|c\+\+|clang\+\+|icpc|gcc|cc|clang|icc)` +
+	`(-[\d.]+)?(\.exe)?): (?:command |No such file|not found)`)
 
 // make runs make in a folder, where a compiler that is missing is the one that is here.
 func (c *compiler) make(dir string) {

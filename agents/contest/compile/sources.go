@@ -261,7 +261,8 @@ func (c *compiler) takenIn(name string, files []string) bool { return len(c.take
 var readsInput = regexp.MustCompile(`(?i)stdin|\binput\s*\(|readFileSync\(0|\bgets\b`)
 
 // startsAlone is how a file that can be imported says what it does when it is started.
-var startsAlone = regexp.MustCompile(`__name__\s*==\s*['"]__main__['"]|require\.main\s*===?\s*module|__FILE__\s*==\s*\$(0|PROGRAM_NAME)`)
+var startsAlone = regexp.MustCompile(`__name__\s*==\s*['"]__main__['"]|require\.main\s*===?\s*module|` +
+	`__FILE__\s*==\s*\$(0|PROGRAM_NAME)`)
 
 // isLibrary reports whether another file that is no library of its own imports a file. A bot that can be started, and
 // that tools of its author beside it or below import too, is none.

@@ -9,11 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/match/series"
 	"blockyard/env/blockbattle"
-
-	"blockyard/agents/bots/blockbattlebot"
 )
 
 // botOf is an entrant in Python.
@@ -29,7 +28,7 @@ const answering = "import sys\nn, me = 0, ''\nfor line in sys.stdin:\n    words 
 
 // TestLegalAnswersAreNoNonsense: only what cannot be read is, and a bot takes part if it plays in one of the seats.
 func TestLegalAnswersAreNoNonsense(t *testing.T) {
-	rules := blockbattlebot.Contest
+	rules := bots.Of(blockbattle.Game).Host
 	settings, err := rules.Settings(nil)
 	require.NoError(t, err)
 	setup, err := rules.Open(blockbattle.Game, settings)

@@ -239,7 +239,8 @@ func testSeat(ctx context.Context, m series.Lines, rival contest.Program, e *Ent
 	case fault != "":
 		return fmt.Sprintf("fails after %d answers: %s", t.Answers, said), nil
 	case 2*t.Unread > t.Answers:
-		return fmt.Sprintf("answers nonsense: %d of %d answers cannot be read, such as %s", t.Unread, t.Answers, t.Example), nil
+		return fmt.Sprintf("answers nonsense: %d of %d answers cannot be read, such as %s", t.Unread, t.Answers,
+			t.Example), nil
 	}
 	return "", nil
 }
