@@ -264,12 +264,17 @@ var readsInput = regexp.MustCompile(`(?i)stdin|\binput\s*\(|readFileSync\(0|\bge
 var startsAlone = regexp.MustCompile(`__name__\s*==\s*['"]__main__['"]|require\.main\s*===?\s*module|` +
 	`__FILE__\s*==\s*\$(0|PROGRAM_NAME)`)
 
-// isLibrary reports whether another file that is no library of its own imports a file. A bot that can be started, and
-// that tools of its author beside it or below import too, is none.
+// aTool is a file with which an author trains or tries a bot.
+var aTool = regexp.MustCompile(`(?i)train|test|eval|bench|tun(e|ing)|simul|arena|debug|plot|visual|profil|replay|` +
+	`learn|optimi|compare|local|self_?play`)
+
+// isLibrary reports whether another file, which this one does not import, imports a file. A bot that can be started
+// and that only tools of its author beside it or below import is none.
 func (c *compiler) isLibrary(name string, files []string) bool {
 	bot := startsAlone.MatchString(c.text(name)) && readsInput.MatchString(c.text(name))
+	tool := func(other string) bool { return depth(other) >= depth(name) && aTool.MatchString(path.Base(other)) }
 	return slices.ContainsFunc(c.takers(name, files), func(other string) bool {
-		return !slices.Contains(c.takers(other, files), name) && !(bot && depth(other) >= depth(name))
+		return !slices.Contains(c.takers(other, files), name) && !(bot && tool(other))
 	})
 }
 

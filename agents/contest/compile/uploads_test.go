@@ -81,6 +81,7 @@ func uploads() map[string]upload {
 		"library of a usual name":     {[]string{"ai.py", "from lib.bot import go\ngo()\n", "lib/__init__.py", "", "lib/bot.py", "import sys\ndef go():\n    print('hello') if sys.stdin.readline() else 0\n"}, "Python", false, ""},
 		"library, started for tests":  {[]string{"ai.py", "from lib.bot import go\ngo()\n", "lib/bot.py", "import sys\ndef go(x='hello'):\n    print(x) if sys.stdin.readline() else 0\nif __name__ == '__main__':\n    go('not this')\n"}, "Python", false, ""},
 		"library beside":              {[]string{"ai.py", "# main loop\nfrom bot import go\ngo()\n", "bot.py", "def go():\n    input()\n    print('hello')\n"}, "Python", false, ""},
+		"library beside, tested":      {[]string{"ai.py", "from bot import go\ngo()\n", "bot.py", "def go():\n    input()\n    print('hello')\n" + notThis}, "Python", false, ""},
 		"tool imports the bot":        {[]string{"bot.py", "import util\nif __name__ == '__main__':\n    input(); print('hello')\n", "train.py", "import bot  # and not\n" + notThis, "util.py", "# from bot import x\n"}, "Python", false, ""},
 		"each imports the other":      {[]string{"main.py", "import util\n" + py, "util.py", "def f():\n    import main\n", "x.py", ""}, "Python", false, ""},
 		"library, JavaScript":         {[]string{"ai.js", "const { go } = require('./src/bot');\ngo();\n", "src/bot.js", "exports.go = () => {\n" + js + "};\n"}, "JavaScript", false, "node"},
