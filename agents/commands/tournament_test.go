@@ -71,7 +71,7 @@ func TestTournament(t *testing.T) {
 	for name, why := range map[string]string{
 		"silent": "never answers: too many time-outs: no answer: not a byte has arrived", "broken": "does not compile: ",
 		"crash":    "never answers: ended early: the program has ended: exit status 1",
-		"nonsense": "answers nonsense: 20 faults in 10 answers, such as \"banana\": unknown token",
+		"nonsense": "answers nonsense: 10 of 10 answers cannot be read, such as \"banana\": unknown token",
 		"notes":    "notes.txt is neither a source file nor an archive",
 	} {
 		require.Contains(t, refused[name], why)

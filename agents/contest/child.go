@@ -87,6 +87,9 @@ func StartChild(s Spec) (*Child, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Memory > 0 {
+		cmd.Env = append(cmd.Environ(), runtimes(s.Memory)...)
+	}
 	c := &Child{cmd: cmd, guest: guest, exited: make(chan struct{})}
 	confine(c.cmd)
 	ends := slices.Clone(cmd.ExtraFiles) // the child's ends of the pipes

@@ -52,7 +52,8 @@ type Tally struct {
 	Bank
 	Answers int
 	Remarks int      // about its answers
-	Example string   // the first answer with a remark, and the remark
+	Unread  int      // answers of which nothing could be read
+	Example string   // the first of these, or else the first answer with a remark, and the remark
 	Odd     []string // what else was odd about its output, each once
 	Gone    bool     // it ended early, or was ended
 }
@@ -84,6 +85,7 @@ type seatState struct {
 	Tally
 	bot     Asker // nil if it is not started
 	started bool  // or failed to
+	ended   bool  // by itself, so that what it said last is why
 }
 
 // Play plays the game to its end and closes the bots. The error is that of ctx, or of a bot that did not start.
@@ -106,7 +108,7 @@ func (h *Host) Play(ctx context.Context) ([]Tally, error) {
 		if s.bot != nil {
 			_ = s.bot.Close()
 		}
-		if s.started && s.Answers == 0 && h.Hint != "" && err == nil {
+		if s.started && s.Answers == 0 && h.Hint != "" && err == nil && !s.ended {
 			s.odd(h, i, h.Hint)
 		}
 		tallies[i] = s.Tally
@@ -173,8 +175,13 @@ func (h *Host) turn(ctx context.Context, seat int) error {
 		return err
 	}
 	remarks, out := h.Referee.Answer(seat, reply)
-	for _, text := range remarks {
-		if s.Remarks++; s.Remarks == 1 && reply.Fault == NoFault {
+	unread := false
+	if r, ok := h.Referee.(Reader); ok && reply.Fault == NoFault && !r.Reads(reply.Line) {
+		s.Unread++
+		unread = s.Unread == 1
+	}
+	for k, text := range remarks {
+		if s.Remarks++; reply.Fault == NoFault && (s.Remarks == 1 || unread && k == 0) {
 			s.Example = fmt.Sprintf("%.60q: %s", reply.Line, text)
 		}
 		h.log(Remark, seat, text)
@@ -224,7 +231,7 @@ func (h *Host) ask(ctx context.Context, seat int, req Request) (r Reply, err err
 	case errors.Is(err, ErrLate), err == nil && r.Elapsed > r.Limit:
 		r.Fault = Late
 	case errors.Is(err, ErrGone):
-		r.Fault = Gone
+		r.Fault, s.ended = Gone, true
 	case err != nil:
 		return r, err
 	case cut:

@@ -48,6 +48,7 @@ type Process struct {
 	extra   int // lines beside the answers
 	told    bool
 	gone    bool
+	replied bool   // it has answered a request
 	excess  string // what it took too much of, for which it was ended
 	last    Tail   // of standard error
 }
@@ -108,7 +109,7 @@ func (p *Process) listen(r io.Reader) {
 		line, cut, _ := ReadLine(in)
 		p.mu.Lock()
 		if from.err == nil && begun != 0 && begun == p.waiting {
-			p.waiting, p.line, p.cut, p.arrived = 0, line, cut, from.arrived
+			p.waiting, p.line, p.cut, p.arrived, p.replied = 0, line, cut, from.arrived, true
 			p.signal()
 		} else if from.err == nil {
 			p.extra++
@@ -258,7 +259,7 @@ func Command(line string) []string {
 // Odd says for the bot's author what was odd since it last was asked, or, by the error of Ask, why it did not answer.
 func (p *Process) Odd(err error) (out []string) {
 	p.mu.Lock()
-	partial, extra, total, excess := p.partial, p.extra, p.total, p.excess
+	partial, extra, total, excess, replied := p.partial, p.extra, p.total, p.excess, p.replied
 	if p.told {
 		extra = 0
 	}
@@ -270,6 +271,8 @@ func (p *Process) Odd(err error) (out []string) {
 	switch {
 	case errors.Is(err, ErrLate) && partial > 0:
 		out = append(out, fmt.Sprintf("no answer, but %d bytes without a line end: end the line and flush", partial))
+	case errors.Is(err, ErrLate) && replied: // it knows how to
+		out = append(out, "no answer: not a byte has arrived since the request")
 	case errors.Is(err, ErrLate):
 		out = append(out, "no answer: not a byte has arrived since the request; a program that answers must flush")
 	case errors.Is(err, ErrGone) && excess != "":

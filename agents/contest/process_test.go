@@ -286,3 +286,12 @@ func TestFile(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// TestABotThatHasAnsweredKnowsHowToFlush: it is only told that it was late.
+func TestABotThatHasAnsweredKnowsHowToFlush(t *testing.T) {
+	for _, replied := range []bool{false, true} {
+		said := strings.Join((&Process{replied: replied}).Odd(ErrLate), "")
+		require.Contains(t, said, "no answer: not a byte has arrived")
+		require.Equal(t, !replied, strings.Contains(said, "must flush"))
+	}
+}

@@ -104,8 +104,10 @@ func (p Program) Start(errs func(line string)) (*Process, error) {
 		Argv: p.Argv, Dir: p.Dir, Memory: p.Memory, Cage: p.Cage, Input: true, Stdout: bot.listen,
 		Stderr: func(r io.Reader) {
 			passLines(r, func(line string) {
-				fmt.Fprintln(&bot.last, line)
-				errs(line)
+				if !obeys(line) {
+					fmt.Fprintln(&bot.last, line)
+					errs(line)
+				}
 			})
 		},
 		Excess: bot.ended,

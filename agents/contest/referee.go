@@ -141,6 +141,11 @@ type Referee interface {
 	Outcome() Outcome // how the game ended, or how it stands so far
 }
 
+// A Reader is a Referee of a contest that makes a move of every answer.
+type Reader interface {
+	Reads(line string) bool // whether any part of an answer says something
+}
+
 type Request struct {
 	Lines []string
 	// Limit, if not 0, is the time for the answer instead of the bot's bank, which is not charged.

@@ -56,13 +56,7 @@ func readAnswer(d blockbattle.Dialect, s *blockbattle.State, seat int, line stri
 ) {
 	remark := func(format string, args ...interface{}) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
 	var buf [blockbattle.MaxTokens]blockbattle.Token
-	tokens := buf[:0]
-	var odd []string
-	if d == blockbattle.PortDialect {
-		tokens, odd = blockbattle.ParsePortAnswer(line, tokens)
-	} else {
-		tokens, odd = blockbattle.ParseAnswer(line, tokens)
-	}
+	tokens, odd := parse(d, line, buf[:0])
 	blank := false
 	for _, part := range odd {
 		if blank = part == ""; blank {
@@ -88,6 +82,13 @@ func readAnswer(d blockbattle.Dialect, s *blockbattle.State, seat int, line stri
 		remark("the piece was left in the air: it falls")
 	}
 	return land, remarks
+}
+
+func parse(d blockbattle.Dialect, line string, into []blockbattle.Token) (tokens []blockbattle.Token, odd []string) {
+	if d == blockbattle.PortDialect {
+		return blockbattle.ParsePortAnswer(line, into)
+	}
+	return blockbattle.ParseAnswer(line, into)
 }
 
 // parts counts the parts of an answer line, empty ones at its end left out.

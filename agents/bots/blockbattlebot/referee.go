@@ -84,6 +84,12 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 	return remarks, out
 }
 
+// Reads implements contest.Reader: an answer with one known token, or with none at all, is a move (rules §4.3).
+func (r *Referee) Reads(line string) bool {
+	tokens, odd := parse(r.Dialect, line, nil)
+	return len(tokens) > 0 || len(odd) == 0
+}
+
 // Close implements contest.Referee: it plays the answers of both seats as one round (rules §5.1). It has no remarks.
 func (r *Referee) Close() []contest.Comment {
 	if r.Watch != nil {

@@ -130,7 +130,7 @@ type compiler struct {
 	root    *os.Root          // the same: what a build leaves there leads to no file outside
 	seen    []source
 	texts   map[string]string   // of files that have been read, as they were then
-	takes   map[string][]string // files, at most two, in which a word is imported or included
+	takes   map[string][]string // files in which a word is imported or included
 	limits  Limits
 	uploads contest.Uploads
 	forced  *language // that the author says; nil if not
@@ -200,9 +200,12 @@ func (c *compiler) in(dir string, argv ...string) error {
 	case !errors.As(err, &exit):
 		return refuse("%s does not start here: %v", argv[0], err)
 	}
-	text := strings.TrimSpace(strings.ReplaceAll(cmp.Or(log.String(), out.String()), c.dir+string(filepath.Separator), ""))
-	if said := errorIn(text); said != "" {
-		err = errors.New(ansi.Plain(said, 1000))
+	said := func(b *bytes.Buffer) string {
+		return strings.TrimSpace(strings.ReplaceAll(b.String(), c.dir+string(filepath.Separator), ""))
+	}
+	text := cmp.Or(said(&log), said(&out))
+	if why := cmp.Or(errorLineIn(said(&log)), errorLineIn(said(&out)), errorIn(text)); why != "" {
+		err = errors.New(ansi.Plain(why, 1000))
 	}
 	return &Refusal{Why: fmt.Sprintf("does not compile: %s: %v", filepath.Base(argv[0]), err), Output: text}
 }
@@ -210,31 +213,53 @@ func (c *compiler) in(dir string, argv ...string) error {
 // What compilers write: a line with an error, and where it is, before or behind it.
 var (
 	errorLine = regexp.MustCompile(`(?m)^.*(\berror\b(\[\w+\])?:|` +
-		`\w*Error: |\berror [A-Z]{2}\d|undefined reference|\*\*\* ).*$`)
-	placed = regexp.MustCompile(`:\d+|\(\d+`)
-	place  = regexp.MustCompile(`(?m)^\s*(?:--> )?(\S+:\d+)(?::\d+)?$|File "([^"]+)", line (\d+)`)
-	noise  = regexp.MustCompile(`^(#|In file included|\s+from |make|In function)|: In (member )?function `)
+		`\w*Error: |\berror [A-Z]{2}\d|undefined reference).*$`)
+	madeError = regexp.MustCompile(`(?m)^.*(?:command not found|: not found|: No such file or directory)$|^.*\*\*\* .*$`)
+	placed    = regexp.MustCompile(`:\d+|\(\d+`)
+	place     = regexp.MustCompile(`(?m)^\s*(?:--> )?(\S+:\d+)(?::\d+)?$|File "([^"]+)", line (\d+)`)
+	noise     = regexp.MustCompile(`^(#|In file included|\s+from |make|In function)|: In (member )?function |` +
+		`^Picked up |^Note: |(?i)\b(warning|note)\b(\[\w+\])?:|^warning\b`)
+	symbol = regexp.MustCompile(`(?m)^\s*symbol:\s*(.*?)\s*$`)
 )
 
-// errorIn returns the first line about an error in what a compiler says, with its place.
-func errorIn(text string) string {
-	if line := strings.TrimSpace(errorLine.FindString(text)); line != "" {
-		if m := place.FindAllStringSubmatch(text, -1); m != nil && !placed.MatchString(line) {
-			at := m[len(m)-1]
-			if strings.HasPrefix(line, "error") {
-				at = m[0]
-			}
-			if at[1] == "" {
-				at[1] = at[2] + ":" + at[3]
-			}
-			line = at[1] + ": " + line
+// errorLineIn returns the first line about an error in what a compiler says, with its place and the name that it does
+// not know; "" if there is none.
+func errorLineIn(text string) string {
+	at := errorLine.FindStringIndex(text)
+	if at == nil {
+		return ""
+	}
+	line := strings.TrimSpace(text[at[0]:at[1]])
+	if m := symbol.FindStringSubmatch(text[at[1]:]); m != nil && strings.HasSuffix(line, "cannot find symbol") {
+		line += ": " + strings.Join(strings.Fields(m[1]), " ")
+	}
+	if m := place.FindAllStringSubmatch(text, -1); m != nil && !placed.MatchString(line) {
+		at := m[len(m)-1]
+		if strings.HasPrefix(line, "error") {
+			at = m[0]
 		}
+		if at[1] == "" {
+			at[1] = at[2] + ":" + at[3]
+		}
+		line = at[1] + ": " + line
+	}
+	return line
+}
+
+// errorIn returns that line, or else the first that make or a shell says about an error, or the first that is no
+// warning, or the last one.
+func errorIn(text string) string {
+	if line := cmp.Or(errorLineIn(text), strings.TrimSpace(madeError.FindString(text))); line != "" {
 		return line
 	}
+	last := ""
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && !noise.MatchString(line) {
-			return line
+		if line = strings.TrimSpace(line); line != "" {
+			last = line
+			if !noise.MatchString(line) {
+				return line
+			}
 		}
 	}
-	return ""
+	return last
 }

@@ -84,6 +84,31 @@ func TestJavaKeepsItsLogOffTheAnswers(t *testing.T) {
 	require.NoError(t, p.Close())
 }
 
+// TestRuntimesKnowTheirMemory: what takes its heap from the memory of the machine is told what it may use.
+func TestRuntimesKnowTheirMemory(t *testing.T) {
+	bots := map[string]string{
+		"shell": zipped(t, "bot.toml", "run = \"./bot\"\n", "bot", "#!/bin/sh\nread x\nfor v in \"$JAVA_TOOL_OPTIONS\" \"$DOTNET_GCHeapHardLimit\" "+
+			"\"$MONO_GC_PARAMS\" \"$NODE_OPTIONS\" \"$GOMEMLIMIT\"; do [ \"$v\" ] || echo unset; done\necho hello\n"),
+		"go": write(t, "bot.go", "package main\n\nimport (\n\t\"fmt\"\n\t\"runtime/debug\"\n)\n\nfunc main() {\n\tfmt.Scanln()\n"+
+			"\tif n := debug.SetMemoryLimit(-1); n > 256<<20 {\n\t\tfmt.Println(n)\n\t}\n\tfmt.Println(\"hello\")\n}\n"),
+	}
+	if _, err := exec.LookPath("javac"); err == nil {
+		bots["Java"] = write(t, "Hello.java", "class Hello { public static void main(String[] x) throws Exception { System.in.read(); "+
+			"long n = Runtime.getRuntime().maxMemory(); System.out.println(n > 256 << 20 ? \"\" + n : \"hello\"); } }\n")
+	}
+	for name, path := range bots {
+		bot, err := Submission(t.Context(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+		require.NoError(t, err, name)
+		bot.Program.Memory = 256 << 20
+		p, err := bot.Program.Start(func(line string) { t.Error(name, line) })
+		require.NoError(t, err)
+		line, _, _, err := p.Ask(t.Context(), []string{"x"}, time.Minute)
+		require.NoError(t, err, p.Odd(err))
+		require.Equal(t, "hello", line, name)
+		require.NoError(t, p.Close())
+	}
+}
+
 func TestCompileErrorsAreForTheAuthor(t *testing.T) {
 	for name, want := range map[string]string{
 		"bad.py":  "does not compile: python",

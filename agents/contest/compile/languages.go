@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -110,19 +112,77 @@ func python(c *compiler, l *language, files []string) {
 	if main == "" {
 		main = c.start(l, files)
 	}
+	if c.err != nil {
+		return
+	}
 	checked := narrow(files, func(name string) bool { return name == main || c.takenIn(name, files) })
-	c.checkPython(run, checked, func(python string) {
+	old, paths := c.oldImport(run, main, checked), []string(nil)
+	if old != "" && len(c.matching(checked, iteratesInput)) > 0 {
+		old, paths = "", []string{c.tool("Python", "env"), "PYTHONPATH=" + strings.Join(c.packages(main, checked), ":")}
+	}
+	c.checkPython(run, old, checked, func(python string) {
 		folder := path.Dir(main)
 		if c.isFile(path.Join(folder, "__init__.py")) && path.Base(main) == "__main__.py" {
 			c.begin(folder, python, "-u", "-m", path.Base(folder))
 			return
 		}
-		c.begin(main, slices.Concat([]string{python, "-u"}, wrapped, []string{path.Base(main)})...)
+		c.begin(main, slices.Concat(paths, []string{python, "-u"}, wrapped, []string{path.Base(main)})...)
 	})
 }
 
-// checkPython reads files with an interpreter, or with Python 2 if they are for that, and starts them with it.
-func (c *compiler) checkPython(run string, files []string, start func(python string)) {
+var importing = regexp.MustCompile(`(?m)^(?:import[ \t]+(\w+)|from[ \t]+(\w+)(?:\.\w+)*[ \t]+import\b)`)
+
+// iteratesInput is what Python 2 does not do before it has 8 KiB of requests: such a bot is for Python 3, which needs
+// the folders of its packages to find what they import by name alone.
+var iteratesInput = regexp.MustCompile(`\bfor\s+\w+\s+in\s+(sys\.)?stdin\s*:`)
+
+// packages lists the folders of packages below that of the file to start.
+func (c *compiler) packages(main string, files []string) (list []string) {
+	for _, name := range files {
+		dir := path.Dir(name)
+		if full := filepath.Join(c.dir, dir); dir != path.Dir(main) && !slices.Contains(list, full) &&
+			c.isFile(path.Join(dir, "__init__.py")) {
+			list = append(list, full)
+		}
+	}
+	return list
+}
+
+// notFound ends well if Python itself has no module of a name.
+const notFound = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is not None)"
+
+// oldImport says where a module of a package imports another one of the package as only Python 2 does, by its name
+// alone; "" if none does.
+func (c *compiler) oldImport(run, main string, files []string) string {
+	isModule := func(dir, name string) bool {
+		return c.isFile(path.Join(dir, name+".py")) || c.isFile(path.Join(dir, name, "__init__.py"))
+	}
+	for _, name := range files {
+		dir, text := path.Dir(name), c.text(name)
+		if dir == path.Dir(main) || !c.isFile(path.Join(dir, "__init__.py")) || strings.Contains(text, "sys.path") {
+			continue
+		}
+		for _, at := range importing.FindAllStringSubmatchIndex(text, -1) {
+			module := text[max(at[2], at[4]):max(at[3], at[5])]
+			if isModule(dir, module) && !isModule(path.Dir(main), module) &&
+				c.in(".", run, "-I", "-c", notFound, module) == nil {
+				return fmt.Sprintf("%s:%d: imports %s, which is beside it, without a dot", name,
+					1+strings.Count(text[:at[0]], "\n"), module)
+			}
+		}
+	}
+	return ""
+}
+
+// python2 lists the programs that may be Python 2.
+func python2() []string {
+	found, _ := filepath.Glob(filepath.Join(os.Getenv("PYENV_ROOT"), "versions/2.*/bin/python2")) // "" finds none
+	return append([]string{"python2", "python2.7"}, found...)
+}
+
+// checkPython reads files with an interpreter, or with Python 2 if they are for that, and starts them with it. old says
+// why they are, "" if only reading them tells.
+func (c *compiler) checkPython(run, old string, files []string, start func(python string)) {
 	if c.err != nil {
 		return
 	}
@@ -130,10 +190,14 @@ func (c *compiler) checkPython(run string, files []string, start func(python str
 	c.run(append([]string{run, "-m", "py_compile"}, files...)...)
 	refusal := new(Refusal)
 	refused := errors.As(c.err, &refusal) && oldPython.MatchString(refusal.Output)
+	if old != "" && len(c.matching(files, bothPythons)) == 0 && c.err == nil {
+		refusal = &Refusal{Why: old}
+		c.err, refused = refusal, true
+	}
 	if !refused && (c.err != nil || len(c.matching(files, newPython)) == 0 || len(c.matching(files, bothPythons)) > 0) {
 		return
 	}
-	for _, name := range []string{"python2", "python2.7"} {
+	for _, name := range python2() {
 		if old, err := exec.LookPath(name); err == nil && c.in(".", old, "-c", "pass") == nil {
 			c.language, c.err = "Python 2", nil
 			start(old)

@@ -60,9 +60,43 @@ func (c *compiler) byBuildFile(mark string) {
 		c.run("cmake", "--build", out)
 	} else {
 		c.unixLines(mark)
-		c.run("make", "-C", dir)
+		c.make(dir)
 	}
 	c.product(mark, dir)
+}
+
+// absent is what make says of a compiler that is not here; its name may have a version or a system.
+var absent = regexp.MustCompile(`(?m)(?:^|[\s:/])(([\w.]+-)*(g\+\+|c\+\+|clang\+\+|icpc|gcc|cc|clang|icc)` +
+	`(-[\d.]+)?(\.exe)?): (?:command |No such file|not found)`)
+
+// make runs make in a folder, where a compiler that is missing is the one that is here.
+func (c *compiler) make(dir string) {
+	tools := filepath.Join(os.TempDir(), "tools.host")
+	for c.run("make", "-C", dir); ; c.run("make", "-C", dir) {
+		why := new(Refusal)
+		if !errors.As(c.err, &why) {
+			return
+		}
+		m := absent.FindStringSubmatch(why.Output)
+		if m == nil {
+			return
+		}
+		kind := languageThat(func(l language) bool { return l.Name == "C" })
+		if strings.HasSuffix(m[3], "++") || m[3] == "icpc" {
+			kind = languageThat(func(l language) bool { return l.Name == "C++" })
+		}
+		first := c.err
+		c.err = nil
+		tool := c.tool(kind.Name, kind.Tools...)
+		c.fail(os.MkdirAll(tools, 0o755))
+		if err := os.Symlink(tool, filepath.Join(tools, m[1])); err != nil || c.err != nil {
+			c.err = first // a compiler that is named by its path stays missing
+			return
+		}
+		if path := os.Getenv("PATH"); !strings.HasPrefix(path, tools) {
+			c.fail(os.Setenv("PATH", tools+string(os.PathListSeparator)+path))
+		}
+	}
 }
 
 // product makes the executable that a build has left below a folder the program.
@@ -168,7 +202,7 @@ func (c *compiler) trueNames() (err error) {
 func (c *compiler) alone(l *language, files, compiler []string) {
 	inside := map[string]bool{}
 	for _, s := range c.seen {
-		for _, m := range include.FindAllStringSubmatch(c.text(s.name), -1) {
+		for _, m := range include.FindAllStringSubmatch(c.code(s.name), -1) {
 			inside[path.Base(m[2])] = true
 		}
 	}
@@ -178,13 +212,13 @@ func (c *compiler) alone(l *language, files, compiler []string) {
 		return
 	}
 	c.begin(main, filepath.Join(c.dir, "bot.host"))
-	others := c.matching(units, l.Main)
+	others := c.matchingCode(units, l.Main)
 	units = narrow(units, func(name string) bool { return name == main || !slices.Contains(others, name) })
 	base := append(compiler, "-o", "bot.host")
-	for _, s := range c.seen {
+	for _, s := range c.seen { // a header of the system comes before one of the bot with its name
 		dir := path.Dir(s.name)
-		if strings.HasPrefix(path.Ext(s.name), ".h") && !slices.Contains(base, "-I"+dir) {
-			base = append(base, "-I"+dir, "-idirafter", path.Dir(dir))
+		if strings.HasPrefix(path.Ext(s.name), ".h") && !slices.Contains(base, "-iquote"+dir) {
+			base = append(base, "-iquote"+dir, "-idirafter"+dir, "-idirafter"+path.Dir(dir))
 		}
 	}
 	var tries [][]string

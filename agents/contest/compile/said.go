@@ -111,6 +111,14 @@ func (c *compiler) uploaded() (ok bool, err error) {
 		}
 		return false, nil
 	}
+	if own := func(name string) bool { return !aside.MatchString(name) }; !slices.ContainsFunc(found, own) {
+		_, files, err := c.detect()
+		if err == nil && slices.ContainsFunc(files, own) { // the contest's sample is not what the author wrote
+			return false, nil
+		}
+	} else {
+		found = narrow(found, own)
+	}
 	found = narrow(highest(found), func(name string) bool { return strings.Contains(strings.ToLower(name), runtime.GOOS) })
 	c.language = c.uploads.Program
 	if name := filepath.Join(c.dir, found[0]); machineCode(name) {
@@ -118,8 +126,8 @@ func (c *compiler) uploaded() (ok bool, err error) {
 		return true, c.root.Chmod(found[0], 0o755)
 	}
 	makefile, ok := c.above(found[0], "[Mm]akefile")
-	if make, err := exec.LookPath("make"); ok && err == nil {
-		c.run(make, "-C", path.Dir(makefile))
+	if _, err := exec.LookPath("make"); ok && err == nil {
+		c.make(path.Dir(makefile))
 	}
 	c.script(found[0])
 	return true, c.err
@@ -156,7 +164,7 @@ func (c *compiler) script(mark string) {
 	c.language = cmp.Or(c.language, path.Base(run))
 	c.begin(mark, append(append([]string{run}, words[1:]...), path.Base(mark))...)
 	if strings.HasPrefix(names[0], "python") {
-		c.checkPython(run, []string{mark}, func(python string) { c.argv[0] = python })
+		c.checkPython(run, "", []string{mark}, func(python string) { c.argv[0] = python })
 	}
 	sources, _ := filepath.Glob(filepath.Join(c.dir, c.begins, "*.java"))
 	if len(sources) > 0 && startsJava.MatchString(text) {

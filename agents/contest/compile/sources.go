@@ -193,12 +193,19 @@ func (c *compiler) start(l *language, files []string) string {
 	if len(files) == 1 {
 		return files[0]
 	}
-	found := c.matching(files, l.Main)
+	found := c.matchingCode(files, l.Main)
+	if len(found) == 0 {
+		found = c.matching(files, l.Main)
+	}
 	if len(found) == 0 {
 		c.fail(lost("none of its %d source files has %s: %s", len(files), l.Needs, some(files)))
 		return ""
 	}
 	found = narrow(found, func(name string) bool { return !aside.MatchString(name) })
+	if l.Main == nil {
+		found = narrow(found, func(name string) bool { return stem(name) != "__init__" })
+		found = narrow(found, func(name string) bool { return !c.isLibrary(name, files) })
+	}
 	if slices.ContainsFunc(found, c.isUsual) {
 		found = highest(narrow(found, c.isUsual))
 		if depth(found[0]) == 0 { // the names are in the order of their weight
@@ -219,17 +226,24 @@ func (c *compiler) start(l *language, files []string) string {
 	return found[0]
 }
 
-// taking is a line that imports or includes something, from that word on.
-var taking = regexp.MustCompile(`(?m)\b(?:import|from|require\w*|include\w*|use|load|dofile)\b(.*)$`)
+// taking is what imports or includes something: the rest of the line, from the names on.
+var taking = regexp.MustCompile(`(?m)(?:^|[;:{])[ \t]*(?:import|use|require)[ \t]+(.+)$` +
+	`|(?:^|[;:])[ \t]*from[ \t]+(\S+[ \t]+import\b.*)$` +
+	`|\b(?:from|import)\s*\(?\s*(['"].*)$` +
+	`|\b(?:require\w*|include\w*|autoload|load|dofile|import_module|__import__)\b[^'"<\n]{0,40}(['"<].*)$`)
 
-// takenIn reports whether another file imports or includes a file.
-func (c *compiler) takenIn(name string, files []string) bool {
+// remark begins a comment behind what is imported.
+var remark = regexp.MustCompile(`(^|\s)(#|//|--).*$`)
+
+// takers returns the other files that import or include a file, by its name without ending.
+func (c *compiler) takers(name string, files []string) []string {
 	if c.takes == nil {
 		c.takes = map[string][]string{}
 		for _, other := range files {
 			for _, line := range taking.FindAllStringSubmatch(c.text(other), -1) {
-				for _, word := range strings.FieldsFunc(line[1], func(r rune) bool { return !inName(r) }) {
-					if by := c.takes[word]; len(by) < 2 && !slices.Contains(by, other) { // one of two is another
+				names := remark.ReplaceAllString(strings.Join(line[1:], ""), "")
+				for _, word := range strings.FieldsFunc(names, func(r rune) bool { return !inName(r) }) {
+					if by := c.takes[word]; len(by) == 0 || by[len(by)-1] != other {
 						c.takes[word] = append(by, other)
 					}
 				}
@@ -237,7 +251,31 @@ func (c *compiler) takenIn(name string, files []string) bool {
 		}
 	}
 	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	return slices.ContainsFunc(c.takes[base], func(other string) bool { return other != name })
+	return slices.DeleteFunc(slices.Clone(c.takes[base]), func(other string) bool { return other == name })
+}
+
+// takenIn reports whether another file imports or includes a file.
+func (c *compiler) takenIn(name string, files []string) bool { return len(c.takers(name, files)) > 0 }
+
+// readsInput is how a bot in an interpreted language gets its requests.
+var readsInput = regexp.MustCompile(`(?i)stdin|\binput\s*\(|readFileSync\(0|\bgets\b`)
+
+// startsAlone is how a file that can be imported says what it does when it is started.
+var startsAlone = regexp.MustCompile(`__name__\s*==\s*['"]__main__['"]|require\.main\s*===?\s*module|` +
+	`__FILE__\s*==\s*\$(0|PROGRAM_NAME)`)
+
+// aTool is a file with which an author trains or tries a bot.
+var aTool = regexp.MustCompile(`(?i)train|test|eval|bench|tun(e|ing)|simul|arena|debug|plot|visual|profil|replay|` +
+	`learn|optimi|compare|local|self_?play`)
+
+// isLibrary reports whether another file, which this one does not import, imports a file. A bot that can be started
+// and that only tools of its author beside it or below import is none.
+func (c *compiler) isLibrary(name string, files []string) bool {
+	bot := startsAlone.MatchString(c.text(name)) && readsInput.MatchString(c.text(name))
+	tool := func(other string) bool { return depth(other) >= depth(name) && aTool.MatchString(path.Base(other)) }
+	return slices.ContainsFunc(c.takers(name, files), func(other string) bool {
+		return !slices.Contains(c.takers(other, files), name) && !(bot && tool(other))
+	})
 }
 
 func inName(r rune) bool { return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) }

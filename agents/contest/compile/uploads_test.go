@@ -72,6 +72,23 @@ func uploads() map[string]upload {
 		"script":           {[]string{"x/dropblox_ai", "#!/usr/bin/python\r\ninput()\r\nprint('hello', flush=True)\r\n"}, "dropblox_ai", false, ""},
 		"script, no #!":    {[]string{"dropblox_ai", "read x; exec python3 -u bot.py\n", "bot.py", "print('hello')\n"}, "dropblox_ai", false, ""},
 
+		"header of the system's name": {[]string{"main.cpp", "#include <ctime>\n#include <cstdlib>\n" + useWord, "json/features.h", cHeader, "time.h", cHeader, "inc/bot.hpp", cHeader}, "C++", false, ""},
+		"own header, angles":          {[]string{"main.cpp", strings.Replace(useWord, "\"bot.hpp\"", "<lib/bot.hpp>", 1), "x/lib/bot.hpp", cHeader}, "C++", false, ""},
+		"main in a comment":           {[]string{"bot.cpp", "const char *word();\n#include <cstdio>\nint main() { std::getchar(); std::puts(word()); }\n", "shape.cpp", "const char *word() { return \"hello\"; }\n/* test\nint main() {\n}\n*/\n// \\\"\nint f(){ return '\"'; }\n"}, "C++", false, ""},
+		"main under #ifdef":           {[]string{"bot.c", "#include <stdio.h>\nconst char *word(void);\nint main(void) { getchar(); puts(word()); return 0; }\n", "shape.c", "const char *word(void) { return \"hello\"; }\n#ifdef TEST\nint main(void) { return 1; }\n#endif\n#if 0\nint main(void) { return 1; }\n#else\n#endif\n"}, "C", false, ""},
+		"main under #ifndef":          {[]string{"bot.c", "#include <stdio.h>\nconst char *word(void);\n#ifndef TEST\nint main(void) { getchar(); puts(word()); return 0; }\n#endif\n", "shape.c", "const char *word(void) { return \"hello\"; }\n", "other.c", other}, "C", false, ""},
+		"make with another compiler":  {[]string{"Makefile", "CXX = g++-4.2\nduck: a.cpp\n\t$(CXX) -DWORD='\"hello\"' -o duck a.cpp\n", "a.cpp", strings.Replace(useWord, "#include \"bot.hpp\"\n", "", 1)}, "C++", false, ""},
+		"library of a usual name":     {[]string{"ai.py", "from lib.bot import go\ngo()\n", "lib/__init__.py", "", "lib/bot.py", "import sys\ndef go():\n    print('hello') if sys.stdin.readline() else 0\n"}, "Python", false, ""},
+		"library, started for tests":  {[]string{"ai.py", "from lib.bot import go\ngo()\n", "lib/bot.py", "import sys\ndef go(x='hello'):\n    print(x) if sys.stdin.readline() else 0\nif __name__ == '__main__':\n    go('not this')\n"}, "Python", false, ""},
+		"library beside":              {[]string{"ai.py", "# main loop\nfrom bot import go\ngo()\n", "bot.py", "def go():\n    input()\n    print('hello')\n"}, "Python", false, ""},
+		"library beside, tested":      {[]string{"ai.py", "from bot import go\ngo()\n", "bot.py", "def go():\n    input()\n    print('hello')\n" + notThis}, "Python", false, ""},
+		"tool imports the bot":        {[]string{"bot.py", "import util\nif __name__ == '__main__':\n    input(); print('hello')\n", "train.py", "import bot  # and not\n" + notThis, "util.py", "# from bot import x\n"}, "Python", false, ""},
+		"each imports the other":      {[]string{"main.py", "import util\n" + py, "util.py", "def f():\n    import main\n", "x.py", ""}, "Python", false, ""},
+		"library, JavaScript":         {[]string{"ai.js", "const { go } = require('./src/bot');\ngo();\n", "src/bot.js", "exports.go = () => {\n" + js + "};\n"}, "JavaScript", false, "node"},
+		"library, Ruby":               {[]string{"ai.rb", "require_relative 'lib/bot'\nBot.go\n", "lib/bot.rb", "class Bot\n  def self.go\n    $stdin.gets\n    puts 'hello'\n    $stdout.flush\n  end\nend\n"}, "Ruby", false, "ruby"},
+		"package of old, iterating":   {[]string{"BotRun.py", "import Bot.Planner\n", "Bot/__init__.py", "", "Bot/Planner.py", "import sys\nfrom Helper import word\nfor line in sys.stdin:\n    print(word)\n    sys.stdout.flush()\n", "Bot/Helper.py", "word = 'hello'\n"}, "Python", false, ""},
+		"sample of another language":  {[]string{"src/main.py", py, "README", "x", "samples/Java/dropblox_ai", "#!/bin/sh\necho not this\n"}, "Python", false, ""},
+
 		"two starts":         {[]string{"a.py", notThis, "b.py", notThis, "c.py", ""}, "2 of its 3 source files can be the one to start: a.py, b.py; call one main.py", true, ""},
 		"two mains deep":     {[]string{"a/main.py", py, "b/main.py", py}, "can be the one to start: a/main.py, b/main.py", true, ""},
 		"no main":            {[]string{"a.cpp", "int f() { return 1; }\n", "b.cpp", ""}, "none of its 2 source files has main: a.cpp, b.cpp", true, ""},
@@ -139,6 +156,19 @@ func TestPython2(t *testing.T) {
 	require.Regexp(t, `^is written for Python 2, which this machine does not have: python3: bot.py:3: SyntaxError: Missing `, err.Error())
 }
 
+// TestPython2Package: modules of a package that import each other by their names alone are for Python 2.
+func TestPython2Package(t *testing.T) {
+	bot, err := Submission(t.Context(), zipped(t, "BotRun.py", "import Bot.Planner\n", "Bot/__init__.py", "", "Bot/random.py", "",
+		"Bot/Planner.py", "import random\nfrom Helper import word\nimport sys\nsys.stdin.readline()\nsys.stdout.write(word + '\\n')\n",
+		"Bot/Helper.py", "word = 'hello'\n"), filepath.Join(t.TempDir(), "b"), dropbloxUploads, Default)
+	require.Equal(t, "Python 2", bot.Language)
+	if err == nil {
+		requireHello(t, bot)
+		return
+	}
+	require.ErrorContains(t, err, "is written for Python 2, which this machine does not have: Bot/Planner.py:2: imports Helper, ")
+}
+
 // TestClassIsWrapped: a file with the class of a contest is run by the contest's own program.
 func TestClassIsWrapped(t *testing.T) {
 	u := contest.Uploads{Class: regexp.MustCompile(`(?m)^class Player\b`),
@@ -204,14 +234,19 @@ func TestJar(t *testing.T) {
 // TestErrorIn: the line with the error is shown, not the first line.
 func TestErrorIn(t *testing.T) {
 	for said, want := range map[string]string{
-		"# bot\n./bot.go:3:4: undefined: x":                                           "./bot.go:3:4: undefined: x",
-		"a.cpp: In function 'int main()':\na.cpp:1:2: error: no":                      "a.cpp:1:2: error: no",
-		"  File \"a.py\", line 3\n    print 1\n    ^\nSyntaxError: bad":               "a.py:3: SyntaxError: bad",
-		"   Compiling x\nwarning: unused\nerror[E0425]: no x\n --> src/main.rs:2:5\n": "src/main.rs:2:5: error[E0425]: no x",
-		"a.js:7\n  x(\n   ^\n\nSyntaxError: Unexpected end of input":                  "a.js:7: SyntaxError: Unexpected end of input",
-		"Note: old\nA.java:3: error: cannot find symbol":                              "A.java:3: error: cannot find symbol",
-		"make: Entering directory\nmake: *** No rule to make target 'x.obj'.  Stop.":  "make: *** No rule to make target 'x.obj'.  Stop.",
-		"": "",
+		"# bot\n./bot.go:3:4: undefined: x":                                                                    "./bot.go:3:4: undefined: x",
+		"a.cpp: In function 'int main()':\na.cpp:1:2: error: no":                                               "a.cpp:1:2: error: no",
+		"  File \"a.py\", line 3\n    print 1\n    ^\nSyntaxError: bad":                                        "a.py:3: SyntaxError: bad",
+		"   Compiling x\nwarning: unused\nerror[E0425]: no x\n --> src/main.rs:2:5\n":                          "src/main.rs:2:5: error[E0425]: no x",
+		"a.js:7\n  x(\n   ^\n\nSyntaxError: Unexpected end of input":                                           "a.js:7: SyntaxError: Unexpected end of input",
+		"Note: old\nA.java:3: error: cannot find symbol":                                                       "A.java:3: error: cannot find symbol",
+		"make: Entering directory\nmake: *** No rule to make target 'x.obj'.  Stop.":                           "make: *** No rule to make target 'x.obj'.  Stop.",
+		"A.java:3: error: cannot find symbol\n    Foo x;\n    ^\n  symbol:   class Foo\n  location: class A\n": "A.java:3: error: cannot find symbol: class Foo",
+		"make: g++-9: No such file or directory\nmake: *** [Makefile:2: x] Error 127":                          "make: g++-9: No such file or directory",
+		"/bin/sh: 1: icpc: not found\nmake: *** [Makefile:2: x] Error 127":                                     "/bin/sh: 1: icpc: not found",
+		"a.c:1:2: warning: unused\na.c:3: note: here\nld: cannot find -lfoo":                                   "ld: cannot find -lfoo",
+		"warning: unused\nnote: here":                                                                          "note: here",
+		"":                                                                                                     "",
 	} {
 		require.Equal(t, want, errorIn(said), "%q", said)
 	}

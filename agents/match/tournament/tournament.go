@@ -146,15 +146,12 @@ func (t *Tournament) keep(g *match.Played, rec *record.Record, err error) error 
 	return t.Changed(t)
 }
 
-// testTurns and testClock bound the test of an entrant. If the clock of its games is shorter, that bounds it too.
-const (
-	testTurns = 3
-	testClock = 20 * time.Second
-)
+// testTurns is how many turns the test of an entrant has at most where it is started for each.
+const testTurns = 3
 
 // TestTurns plays a few turns of a game with this clock: the entrant must end in time and write at least one command.
 func TestTurns(ctx context.Context, clock time.Duration, e *Entrant) error {
-	game, err := dropblox.NewLocal("1", min(clock, testClock))
+	game, err := dropblox.NewLocal("1", clock)
 	if err != nil {
 		return err
 	}
@@ -196,41 +193,54 @@ func TestTurns(ctx context.Context, clock time.Duration, e *Entrant) error {
 	return nil
 }
 
-// TestLines plays a game of m against a rival: any program that obeys the rules.
+// TestLines plays a game of m against a rival, any program that obeys the rules. An entrant that fails in one seat may
+// play well in another, so that it is refused only if it fails in each; the reason is that of the first.
 func TestLines(ctx context.Context, m series.Lines, rival contest.Program, e *Entrant) error {
-	words, g := &contest.Tail{}, match.Played{Seed: "1", Seats: make([]int, m.Rules.MinSeats)}
-	for seat := range g.Seats {
-		g.Seats[seat] = seat
+	refused, output := "", ""
+	for seat := range m.Rules.MinSeats {
+		words := &contest.Tail{}
+		m.Log, m.Errors = nil, words
+		why, err := testSeat(ctx, m, rival, e, seat)
+		if err != nil || why == "" {
+			return err
+		}
+		if seat == 0 {
+			refused, output = why, words.String()
+		}
 	}
-	m.Log, m.Errors = nil, words
+	e.refuse(refused, output)
+	return nil
+}
+
+// testSeat plays a game with an entrant in a seat, and returns what is wrong with it, "" for nothing.
+func testSeat(ctx context.Context, m series.Lines, rival contest.Program, e *Entrant, seat int) (string, error) {
+	g := match.Played{Seed: "1", Seats: make([]int, m.Rules.MinSeats)}
+	g.Seats[seat] = 1
 	m.Player = func(number int) contest.Player {
-		if number == 0 {
+		if number == 1 {
 			return e.Player()
 		}
 		return contest.Player{Program: rival, Name: "first", Agent: "first"}
 	}
 	_, err := m.Play(ctx, &g)
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return "", ctx.Err()
 	}
 	if err != nil {
-		e.refuse("does not start: "+err.Error(), "")
-		return nil
+		return "does not start: " + err.Error(), nil
 	}
-	t, fault := g.Tallies[0], g.Fault(0)
+	t, fault := g.Tallies[seat], g.Fault(seat)
 	said := strings.Join(append([]string{fault}, t.Habits()...), ": ")
 	switch {
 	case t.Answers == 0 && fault != "":
-		fault = "never answers: " + said
+		return "never answers: " + said, nil
 	case t.Answers == 0:
-		fault = strings.Join(append([]string{"never answers"}, t.Odd...), ": ")
+		return strings.Join(append([]string{"never answers"}, t.Odd...), ": "), nil
 	case fault != "":
-		fault = fmt.Sprintf("fails after %d answers: %s", t.Answers, said)
-	case 2*t.Remarks > t.Answers:
-		fault = fmt.Sprintf("answers nonsense: %d faults in %d answers, such as %s", t.Remarks, t.Answers, t.Example)
-	default:
-		return nil
+		return fmt.Sprintf("fails after %d answers: %s", t.Answers, said), nil
+	case 2*t.Unread > t.Answers:
+		return fmt.Sprintf("answers nonsense: %d of %d answers cannot be read, such as %s", t.Unread, t.Answers,
+			t.Example), nil
 	}
-	e.refuse(fault, words.String())
-	return nil
+	return "", nil
 }

@@ -1,0 +1,58 @@
+package tournament
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/contest"
+	"blockyard/agents/match/series"
+	"blockyard/env/blockbattle"
+)
+
+// botOf is an entrant in Python.
+func botOf(t *testing.T, text string) *Entrant {
+	path := filepath.Join(t.TempDir(), "bot.py")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	return &Entrant{Name: "bot", Program: contest.Program{Argv: []string{"python3", "-u", path}, Cage: contest.Trusted}}
+}
+
+// answering is a bot of Block Battle that answers with an expression, in which n counts the requests and me is its name.
+const answering = "import sys\nn, me = 0, ''\nfor line in sys.stdin:\n    words = line.split()\n" +
+	"    if words[1:2] == ['your_bot']: me = words[2]\n    if words[0] == 'action':\n        n += 1\n        print(%s)\n"
+
+// TestLegalAnswersAreNoNonsense: only what cannot be read is, and a bot takes part if it plays in one of the seats.
+func TestLegalAnswersAreNoNonsense(t *testing.T) {
+	rules := bots.Of(blockbattle.Game).Host
+	settings, err := rules.Settings(nil)
+	require.NoError(t, err)
+	setup, err := rules.Open(blockbattle.Game, settings)
+	require.NoError(t, err)
+	m := series.Lines{Rules: blockbattle.Game, Setup: setup, Strict: true, Losses: rules.Losses}
+	rival := botOf(t, fmt.Sprintf(answering, "'drop'")).Program
+	for answer, why := range map[string]string{
+		"'left,left'": "", "'no_moves'": "", "''": "", "'skip'": "", "'left,banana,drop'": "", "'drop,left'": "",
+		"'drop' if me == 'player2' else sys.exit(1)": "",
+		"'left' if n == 1 else 'banana'":             "answers nonsense: ",
+		"'left;drop'":                                "cannot be read, such as \"left;drop\": unknown token",
+		"[][0]":                                      "IndexError: list index out of range",
+	} {
+		e := botOf(t, fmt.Sprintf(answering, answer))
+		require.NoError(t, TestLines(t.Context(), m, rival, e))
+		require.Contains(t, e.Refused, why, answer)
+		require.Equal(t, why == "", e.Refused == "", "%s: %s", answer, e.Refused)
+		require.NotContains(t, e.Refused, "--dialect")
+	}
+}
+
+// TestTheClockOfTheContest is that of the test, and there is no limit of a turn.
+func TestTheClockOfTheContest(t *testing.T) {
+	e := botOf(t, "import sys\nprint('left' if float(sys.argv[2]) > 250 else 'no')\n")
+	require.NoError(t, TestTurns(t.Context(), 5*time.Minute, e))
+	require.Empty(t, e.Refused)
+}
