@@ -54,7 +54,7 @@ func state(t *testing.T, dir string) string {
 func TestFolders(t *testing.T) {
 	compiletest.Everywhere(t, func(t *testing.T) {
 		f := newField(t)
-		t.Setenv("TMPDIR", public(t))
+		t.Setenv("TMPDIR", compiletest.Public(t))
 		for _, name := range []string{"--bind", "-n", "a b", "a\nb", "*", "über", "--/-x"} {
 			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(f.own, name)), 0o700))
 			require.NoError(t, os.WriteFile(filepath.Join(f.own, name), []byte(name), 0o600))
@@ -75,16 +75,6 @@ func TestFolders(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, left)
 	})
-}
-
-// public makes a folder for temporary files in which another user has folders, too.
-func public(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "public-")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	require.NoError(t, os.Chmod(dir, 0o755))
-	return dir
 }
 
 // TestDir: a program begins in the folder that is named, of odd names, too, and a missing one is an error.
@@ -249,7 +239,7 @@ func TestNothingOutlivesItsHost(t *testing.T) {
 	for _, kind := range []string{"", compiletest.WithoutRooms} {
 		nap := fmt.Sprintf("604.%d", time.Now().UnixNano())
 		host := exec.Command(os.Args[0], "-test.run=^TestNothingOutlivesItsHost$")
-		host.Env = append(os.Environ(), variable+"="+nap, compiletest.Machine+"="+kind, "TMPDIR="+public(t))
+		host.Env = append(os.Environ(), variable+"="+nap, compiletest.Machine+"="+kind, "TMPDIR="+compiletest.Public(t))
 		out, err := host.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, host.Start())

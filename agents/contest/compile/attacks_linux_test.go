@@ -138,7 +138,7 @@ func TestBuildsLeadNowhere(t *testing.T) {
 
 // TestCompilersAreBounded: a source of a few bytes whose compilation writes gigabytes is refused, and leaves nothing.
 func TestCompilersAreBounded(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("TMPDIR", compiletest.Public(t))
 	path := filepath.Join(t.TempDir(), "bot.c")
 	require.NoError(t, os.WriteFile(path, []byte("__asm__(\".fill 0x1c0000000,1,1\"); int main(void) { return 0; }\n"), 0o644))
 	into := filepath.Join(t.TempDir(), "b")

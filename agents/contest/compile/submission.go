@@ -270,6 +270,9 @@ var goCache = sync.OnceValues(func() ([]string, error) {
 		return nil, fmt.Errorf("go env: %q, %w", where, err)
 	}
 	caches, err := os.UserCacheDir()
+	if os.Geteuid() == 0 { // what root contains is another user's, who may not enter root's home folder
+		caches, err = "/var/cache", nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -85,3 +85,13 @@ func Again(t *testing.T, kind string) {
 	require.NoError(t, err)
 	require.Contains(t, string(out), "--- PASS: "+name+" (")
 }
+
+// Public makes a folder for temporary files in which another user has folders, too.
+func Public(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "public-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	return dir
+}
