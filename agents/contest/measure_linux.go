@@ -14,12 +14,13 @@ import (
 	"time"
 )
 
-// Measure returns what a process, its group, and all that they have started take. Memory is what they have of their own
-// and of files (RssAnon, RssFile, HugetlbPages), swapped out (VmSwap) and for tables of pages (VmPTE), what is mapped of
-// each memory that they share without a file, and for each socket the most that it can hold. Files of a tmpfs are not
-// counted, also where they are mapped: their file system has a limit of its own.
+// Measure returns what a process, its group, and all that they have started take. Memory is what they have of their
+// own and of files (RssAnon, RssFile, HugetlbPages), swapped out (VmSwap) and for tables of pages (VmPTE), what is
+// mapped of each memory that they share without a file, and for each socket the most that it can hold. Files of a tmpfs
+// are not counted, also where they are mapped: their file system has a limit of its own.
 func Measure(root int) Taking {
-	m := measuring{shared: map[string]int64{}, sockets: map[string]bool{}, mapped: map[string]string{}, open: map[string]bool{}}
+	m := measuring{shared: map[string]int64{}, sockets: map[string]bool{}, mapped: map[string]string{},
+		open: map[string]bool{}}
 	for _, pid := range family(root) {
 		m.measure("/proc/" + strconv.Itoa(pid) + "/")
 	}
@@ -105,8 +106,8 @@ func (t *measuring) measure(dir string) {
 	}
 }
 
-// status reads how much memory and how many threads a process or thread has, and whether it has any memory, which it has
-// until it ends.
+// status reads how much memory and how many threads a process or thread has, and whether it has any memory, which it
+// has until it ends.
 func status(dir string) (memory int64, threads int, alive bool) {
 	text, _ := os.ReadFile(dir + "status")
 	for line := range bytes.Lines(text) {

@@ -32,9 +32,9 @@ const sharedMemory = 64 << 20
 
 // What shells run inside: unpacking copies the program's files into its working folder. giving does so for root, whose
 // files others may not read, and gives the copy to the user in $0. entrance sets limits, copies the files if that is
-// left to do, and becomes the program, whose input and output are the files 6 and 7: what waits for it in the room would
-// not close its own with it. Its arguments are the limits, the folder to begin in and the program. (Some shells call the
-// limit of processes -u, some -p.)
+// left to do, and becomes the program, whose input and output are the files 6 and 7: what waits for it in the room
+// would not close its own with it. Its arguments are the limits, the folder to begin in and the program. (Some shells
+// call the limit of processes -u, some -p.)
 const (
 	unpacking = `cp -RP --preserve=mode,timestamps /bot . && chmod u+rwx bot`
 	giving    = `if [ -d /bot ]; then ` + unpacking + ` && chown -Rh "$0:$0" bot; fi && exec "$@"; exit 126`
@@ -81,7 +81,8 @@ func (c *Cage) command(g ground, user int, argv []string, dir string, memory int
 		become = []string{"/bin/sh", "-c", giving, id, g.setpriv, "--reuid", id, "--regid", id, "--clear-groups"}
 	}
 	args = append(args, "--die-with-parent", "--new-session", "--hostname", "bot", "--proc", "/proc", "--tmpfs", "/dev",
-		"--symlink", "/proc/self/fd", "/dev/fd", "--perms", "1777", "--size", strconv.Itoa(sharedMemory), "--tmpfs", "/dev/shm")
+		"--symlink", "/proc/self/fd", "/dev/fd",
+		"--perms", "1777", "--size", strconv.Itoa(sharedMemory), "--tmpfs", "/dev/shm")
 	for k, name := range []string{"stdin", "stdout", "stderr"} {
 		args = append(args, "--symlink", fmt.Sprintf("/proc/self/fd/%d", k), "/dev/"+name)
 	}

@@ -64,8 +64,8 @@ var allowed = []string{
 		getrandom`,
 }
 
-// leaving are the system calls by which a process leaves its group. Where no namespace holds it, it may not. onItself are
-// those that can change other processes of its user, by an argument that is 0 for itself: there, it has to be 0.
+// leaving are the system calls by which a process leaves its group. Where no namespace holds it, it may not. onItself
+// are those that can change other processes of its user, by an argument that is 0 for itself: there, it has to be 0.
 var (
 	leaving  = []string{"setpgid", "setsid"}
 	onItself = map[string][]uint32{"prlimit64": {0}, "sched_setaffinity": {0}, "setpriority": {0, 1}}

@@ -173,6 +173,7 @@ const (
 // A head keeps the first bytes of what is written to it.
 type head struct{ bytes.Buffer }
 
+// Write keeps what there is room for, and reports that all of b is written.
 func (h *head) Write(b []byte) (int, error) {
 	h.Buffer.Write(b[:min(len(b), maxOutput-h.Len())])
 	return len(b), nil
@@ -200,7 +201,7 @@ func (c *compiler) in(dir string, argv ...string) error {
 	case !errors.As(err, &exit):
 		return refuse("%s does not start here: %v", argv[0], err)
 	}
-	said := func(b *bytes.Buffer) string {
+	said := func(b *head) string {
 		return strings.TrimSpace(strings.ReplaceAll(b.String(), c.dir+string(filepath.Separator), ""))
 	}
 	text := cmp.Or(said(&log), said(&out))

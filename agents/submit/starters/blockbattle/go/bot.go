@@ -14,7 +14,8 @@ type (
 	field []string           // rows without commas
 )
 
-type piece struct { // the side of its box, and its cells there
+// A piece has the side of its box, and its cells there in orientation 0.
+type piece struct {
 	side  int
 	cells [4]cell
 }
