@@ -275,7 +275,11 @@ func (t *tenant) Excess(p *os.Process) (taken contest.Taking, why string) {
 	if why := t.limits.exceeds(&taken, t.memory); why != "" {
 		return taken, why
 	}
-	for _, folder := range []string{workRoot, "/dev/shm"} {
+	var writable []string
+	if hasOwnRoot(first.Pid) {
+		writable = []string{workRoot, "/dev/shm"}
+	}
+	for _, folder := range writable {
 		var files unix.Statfs_t
 		err := unix.Statfs(fmt.Sprintf("/proc/%d/root%s", first.Pid, folder), &files)
 		if made := files.Files - files.Ffree; err == nil && made > uint64(t.limits.Files) {
@@ -286,6 +290,13 @@ func (t *tenant) Excess(p *os.Process) (taken contest.Taking, why string) {
 		return taken, "it hides what it uses"
 	}
 	return taken, ""
+}
+
+// hasOwnRoot reports whether a process that is on its way into a room has that root by now, and not this machine's.
+func hasOwnRoot(pid int) bool {
+	var own, ours unix.Stat_t
+	err := cmp.Or(unix.Stat(fmt.Sprintf("/proc/%d/root/", pid), &own), unix.Stat("/", &ours))
+	return err == nil && own.Dev != ours.Dev
 }
 
 // nothing is what a program without a stream reads and writes.
