@@ -41,13 +41,6 @@ var once = []struct{ what, who, why string }{
 	{"os/signal.Notify", "datasets/program", "the first signal asks to stop and the second one ends, in every program"},
 	{"github.com/alecthomas/kong.New", "datasets/program", "usage errors and exit statuses are those of every program"},
 	{"blockyard/agents/contest.Trusted", "agents/bots agents/contest/cage agents/contest/library agents/contest/trial", "a program outside of a cage is ours, or the user has named it"},
-	{"os/exec.Command", "agents/contest agents/contest/cage agents/contest/compile agents/submit/flatten datasets/program/web " +
-		"agents/contest/compile/compiletest", "what somebody else wrote starts in a cage; these are tools of this machine"},
-	{"os/exec.CommandContext", "agents/bots/dropbloxbot agents/contest/compile agents/submit",
-		"compilers run in the cage of a submission; the others are tools of this machine"},
-	{"os.StartProcess", "", "what somebody else wrote starts in a cage"},
-	{"syscall.Exec", "agents/contest/cage", "what somebody else wrote starts in a cage"},
-	{"syscall.ForkExec", "", "what somebody else wrote starts in a cage"},
 	{"type Outcome", "agents/contest", "a game that was played before a referee has one shape"},
 	{"type Option", "agents/contest agents/bots/entry", "a setting of a contest and one of an agent are data of two kinds"},
 	{"type Ledger", "rpc/session/limits", "what clients take is counted in one place"},

@@ -29,15 +29,6 @@ func TestMain(m *testing.M) { compiletest.Run(m) }
 // hang is how long a test waits for what takes a moment.
 const hang = 2 * time.Minute
 
-// seven returns an archive of 7-Zip with this header.
-func seven(header []byte) string {
-	start := binary.LittleEndian.AppendUint64(nil, 0)
-	start = binary.LittleEndian.AppendUint64(start, uint64(len(header)))
-	start = binary.LittleEndian.AppendUint32(start, crc32.ChecksumIEEE(header))
-	text := append([]byte("7z\xbc\xaf\x27\x1c\x00\x04"), binary.LittleEndian.AppendUint32(nil, crc32.ChecksumIEEE(start))...)
-	return string(append(append(text, start...), header...))
-}
-
 // number is a number as headers of 7-Zip have it.
 func number(n uint64) []byte { return binary.LittleEndian.AppendUint64([]byte{0xff}, n) }
 
@@ -78,13 +69,13 @@ func TestBombs(t *testing.T) {
 		records[fmt.Sprintf("TEST.k%d", k)] = strings.Repeat("v", 100)
 	}
 	for name, text := range map[string]string{
-		"size.7z":       seven(append(append([]byte{1, 5}, number(1<<62)...), 0, 0)),
-		"memory.7z":     seven(append(append([]byte{1, 5}, number(1<<34)...), 0, 0)),
-		"memory2.7z":    seven(append(append([]byte{1, 5}, number(1<<27)...), 0, 0)),
-		"folders.7z":    seven(append(append([]byte{1, 4, 7, 0xb}, number(1<<62)...), 0, 0, 0)),
-		"packed.7z":     seven(append(append(append([]byte{1, 4, 6}, number(0)...), number(1<<62)...), 9, 0, 0, 0)),
-		"coders.7z":     seven(append(append([]byte{1, 4, 7, 0xb, 1, 0}, number(1<<62)...), 0, 0, 0)),
-		"properties.7z": seven(append(append([]byte{1, 4, 7, 0xb, 1, 0, 1, 0x21, 0x21}, number(1<<62)...), 0, 0, 0)),
+		"size.7z":       compiletest.Seven(append(append([]byte{1, 5}, number(1<<62)...), 0, 0)),
+		"memory.7z":     compiletest.Seven(append(append([]byte{1, 5}, number(1<<34)...), 0, 0)),
+		"memory2.7z":    compiletest.Seven(append(append([]byte{1, 5}, number(1<<27)...), 0, 0)),
+		"folders.7z":    compiletest.Seven(append(append([]byte{1, 4, 7, 0xb}, number(1<<62)...), 0, 0, 0)),
+		"packed.7z":     compiletest.Seven(append(append(append([]byte{1, 4, 6}, number(0)...), number(1<<62)...), 9, 0, 0, 0)),
+		"coders.7z":     compiletest.Seven(append(append([]byte{1, 4, 7, 0xb, 1, 0}, number(1<<62)...), 0, 0, 0)),
+		"properties.7z": compiletest.Seven(append(append([]byte{1, 4, 7, 0xb, 1, 0, 1, 0x21, 0x21}, number(1<<62)...), 0, 0, 0)),
 		"lists.zip":     deep("run = " + strings.Repeat("[", 28_000_000)),
 		"tables.zip":    deep("run = " + strings.Repeat("{a=", 9_000_000)),
 		"keys.zip":      deep("[" + strings.Repeat("a.", 7_000_000) + "a]\n"),
