@@ -40,7 +40,7 @@ var rooms = map[string][]room{
 		{"submit", "bots contest search mlp", 3800, "a bot as one file"},
 		{"match", "bots contest search", 2980, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 8200, "who plays: what users name, and a folder per game"},
-		{"contest", "", 7110, "a program of somebody else before a referee, in a cage"},
+		{"contest", "", 7120, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1250, "choices by looking ahead, whatever the game"},
 		{"mlp", "", 1500, "a network as plain Go"},
 	},
