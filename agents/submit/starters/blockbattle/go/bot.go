@@ -12,13 +12,12 @@ import (
 type (
 	cell  struct{ x, y int } // column, row; the top row is 0
 	field []string           // rows without commas
+	// A piece has the side of its box, and its cells there in orientation 0.
+	piece struct {
+		side  int
+		cells [4]cell
+	}
 )
-
-// A piece has the side of its box, and its cells there in orientation 0.
-type piece struct {
-	side  int
-	cells [4]cell
-}
 
 var pieces = map[string]piece{ // in orientation 0 (§3)
 	"I": {4, [4]cell{{0, 1}, {1, 1}, {2, 1}, {3, 1}}}, "J": {3, [4]cell{{0, 0}, {0, 1}, {1, 1}, {2, 1}}},
