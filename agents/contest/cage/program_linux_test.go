@@ -208,18 +208,19 @@ func TestNothingOutlives(t *testing.T) {
 			require.Equal(t, "reached \n", got)
 			require.Empty(t, naps(t, nap))
 		}
-		_, ended := run(t, f.cage, 0, "sparks")
+		mark := fmt.Sprint(time.Now().UnixNano())
+		_, ended := run(t, f.cage, 0, "sparks", mark)
 		require.Regexp(t, "^$|processes", ended)
-		require.Empty(t, attackers(t))
+		require.Empty(t, sparks(t, mark))
 	})
 }
 
-// attackers returns the processes of this machine that attack, but for those that other tests have started.
-func attackers(t *testing.T) (list []string) {
+// sparks returns the processes of this machine that are an attacker with a mark.
+func sparks(t *testing.T, mark string) (list []string) {
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(t, err)
 	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), "./attack\x00sparks") {
+		if text, err := os.ReadFile(file); err == nil && strings.HasSuffix(string(text), mark+"\x00") {
 			list = append(list, file)
 		}
 	}

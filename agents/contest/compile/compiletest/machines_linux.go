@@ -59,7 +59,10 @@ func Everywhere(t *testing.T, test func(t *testing.T)) {
 		kinds = append(kinds, OfUser, OfUser+", "+WithoutRooms)
 	}
 	for _, kind := range kinds {
-		t.Run(kind, func(t *testing.T) { Again(t, kind) })
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			Again(t, kind)
+		})
 	}
 }
 
