@@ -135,6 +135,10 @@ func (r *reading) read(ctx context.Context) (a answer, err error) {
 			child.Exit(waitTime) // and says how
 		}
 	case <-child.Exited():
+		select { // what it has written is read to its end
+		case <-answered:
+		case <-within.Done():
+		}
 	case <-within.Done():
 	}
 	ended := child.Kill() // which waits for the answer
@@ -154,7 +158,7 @@ func (r *reading) read(ctx context.Context) (a answer, err error) {
 		err = fmt.Errorf("it takes more than %v", r.Limits.Time)
 	case !r.began:
 		return a, fmt.Errorf("the process that reads submissions does not start: %v: %s", ended, r.errs.String())
-	case errors.As(err, new(*Refusal)) || errors.As(err, new(*fs.PathError)):
+	case errors.As(err, new(*Refusal)), errors.As(err, new(*fs.PathError)) && !errors.Is(err, os.ErrDeadlineExceeded):
 		return a, err
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		said, _, _ := strings.Cut(r.errs.String(), "\n")
