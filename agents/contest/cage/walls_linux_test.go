@@ -46,7 +46,7 @@ func TestWithoutBubblewrap(t *testing.T) {
 	now := here
 	t.Cleanup(func() { here = now })
 	for path, why := range map[string]string{
-		empty:                      "bubblewrap (bwrap) is not installed, or setpriv",
+		empty:                      "bubblewrap (bwrap) is not installed",
 		failing + ":/usr/bin:/bin": "bubblewrap fails here: bwrap: no permission",
 	} {
 		t.Setenv("PATH", path)
