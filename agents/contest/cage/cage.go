@@ -113,8 +113,7 @@ func For(argv []string, dir string, hidden ...string) *Cage {
 		}
 		bytes, files := size(mostCopiedFiles, folder)
 		switch {
-		case slices.ContainsFunc(system, func(s string) bool { return within(file, s) }),
-			slices.ContainsFunc(c.Hidden, func(h string) bool { return within(file, h) }):
+		case slices.ContainsFunc(c.Hidden, func(h string) bool { return within(file, h) }):
 		case private(folder):
 			c.Read = append(c.Read, file)
 		case c.Files == "" && bytes <= mostCopied && files <= mostCopiedFiles:
@@ -126,7 +125,8 @@ func For(argv []string, dir string, hidden ...string) *Cage {
 	return c
 }
 
-// Named returns the files and folders that the words of a command name, as absolute paths.
+// Named returns the files and folders that the words of a command name, as absolute paths, without those that every
+// contained program may read, such as /usr/bin/env: they are nobody's own.
 func Named(argv []string, dir string) (files []string) {
 	for _, word := range strings.Fields(strings.Join(argv, " ")) {
 		word = strings.Trim(word, `"'`+"`;()&|")
@@ -137,7 +137,8 @@ func Named(argv []string, dir string) (files []string) {
 			word = filepath.Join(dir, word)
 		}
 		path, err := filepath.Abs(word)
-		if _, missing := os.Stat(path); err == nil && missing == nil {
+		ours := slices.ContainsFunc(readable(), func(r string) bool { return within(path, r) })
+		if _, missing := os.Stat(path); err == nil && missing == nil && !ours {
 			files = append(files, path)
 		}
 	}

@@ -35,6 +35,8 @@ func TestFor(t *testing.T) {
 	require.Empty(t, inHome.Files)
 	require.Equal(t, []string{at("bot")}, inHome.Read, "not the home folder around it")
 
+	require.Equal(t, []string{at("bot")}, Named([]string{"/usr/bin/env", "sh", "./bot"}, home), "the system's are nobody's own")
+
 	inside := For([]string{"out/journal.jsonl"}, home, at("out"))
 	require.Empty(t, inside.Files)
 	require.Empty(t, inside.Read)
