@@ -34,7 +34,7 @@ func answerAll(t testing.TB, e *vec.Env, envs []int) (n int) {
 	var answers []vec.Answer
 	for _, i := range envs {
 		for set := e.Asked(i); set != 0; set = set.Rest() {
-			a, err := middle{}.Act(nil, e.State(i), set.First()) //nolint:staticcheck // it needs no context
+			a, err := middle{}.Act(t.Context(), e.State(i), set.First())
 			require.NoError(t, err)
 			answers = append(answers, vec.Answer{Env: i, Seat: set.First(), Action: a})
 		}
