@@ -130,6 +130,7 @@ func BenchmarkWatch(b *testing.B) {
 	require.NoError(b, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(b, err)
+	require.NoError(b, guest.Before(cmd))
 	require.NoError(b, cmd.Start())
 	b.Cleanup(func() { guest.Kill(cmd.Process); _ = cmd.Wait(); guest.Leave() })
 	_, err = out.Read(make([]byte, 1))
