@@ -73,9 +73,10 @@ func Again(t *testing.T, kind string) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(home)) })
 	program := filepath.Join(home, "tests")
-	text, err := os.ReadFile("/proc/self/exe")
+	self, err := os.Executable()
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(program, text, 0o755))
+	// Written here, it could still be open in a process that another test is starting, and would not start ("text busy").
+	require.NoError(t, exec.Command("cp", self, program).Run())
 	cmd := exec.Command(program, "-test.run=^"+name+"$", "-test.v", "-test.count=1")
 	cmd.Env = append(os.Environ(), Machine+"="+kind)
 	if strings.Contains(kind, OfUser) {
