@@ -77,6 +77,17 @@ func family(root int) (list []int) {
 // statFields are the fields of a file "stat" from the third on. The second, a name in brackets, may contain anything.
 func statFields(text []byte) [][]byte { return bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) }
 
+// Parent returns the process that is the parent of another one, 0 if there is no such process any more.
+func Parent(pid int) int {
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	fields := statFields(text)
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(string(fields[1]))
+	return parent
+}
+
 // ticksPerSecond is the unit of times in /proc, the same on all processors (USER_HZ).
 const ticksPerSecond = 100
 

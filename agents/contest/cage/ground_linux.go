@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -68,21 +69,13 @@ func tryRoom(g ground) (why string) {
 	}
 	_, err = cmd.Output()
 	if exit := new(exec.ExitError); errors.As(err, &exit) {
-		return string(firstLine(exit.Stderr))
+		why, _, _ = strings.Cut(string(exit.Stderr), "\n")
+		return why
 	}
 	if err != nil {
 		return err.Error()
 	}
 	return ""
-}
-
-func firstLine(text []byte) []byte {
-	for k, b := range text {
-		if b == '\n' {
-			return text[:k]
-		}
-	}
-	return text
 }
 
 // Missing lists the walls that are not to be had here.

@@ -355,20 +355,10 @@ func children(pid int) (list []*os.Process) {
 		text, _ := os.ReadFile(file)
 		for _, word := range strings.Fields(string(text)) {
 			child, _ := strconv.Atoi(word)
-			if p, err := os.FindProcess(child); err == nil && parent(child) == pid { // its ID is held from here on
+			if p, err := os.FindProcess(child); err == nil && contest.Parent(child) == pid { // its ID is held from here on
 				list = append(list, p)
 			}
 		}
 	}
 	return list
-}
-
-func parent(pid int) int {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	if len(fields) < 2 {
-		return 0
-	}
-	parent, _ := strconv.Atoi(fields[1])
-	return parent
 }
