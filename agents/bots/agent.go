@@ -151,7 +151,7 @@ func (a *Agent) read(options string, colon bool) (err error) {
 	case e.Fixed[a.name] != nil:
 		a.options, err = entry.ParseEps(options)
 	case a.name != "random" && a.name != "first":
-		if a.options, err = searchOf(e).ParseOptions(options); err == nil {
+		if a.options, err = searchOf(e).ParseOptions(options, a.text.isFile()); err == nil {
 			a.judges, err = a.text.judges(a.game, e, a.name, a.options.Weights)
 		}
 	case colon:
@@ -282,6 +282,17 @@ func (t Text) Read(name string) ([]byte, error) {
 	return nil, ErrUntrusted
 }
 
+// isFile says which paths exist for a text that may read files; it is nil for the text of anybody else.
+func (t Text) isFile() func(path string) bool {
+	if !t.own {
+		return nil
+	}
+	return func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Mode().IsRegular()
+	}
+}
+
 // Portable returns the spec of an agent and its weights, named by content, as Foreign reads them elsewhere; name is
 // empty without weights. The error for what is no agent of this program wraps ErrUntrusted.
 func (a *Agent) Portable() (spec, name string, data []byte, err error) {
@@ -296,11 +307,13 @@ func (a *Agent) Portable() (spec, name string, data []byte, err error) {
 	}
 	name = ContentName(data)
 	_, options, _ := strings.Cut(a.Spec, ":")
-	parts := strings.Split(options, ",")
-	for k, part := range parts {
-		if strings.HasPrefix(part, entry.WeightsOption+"=") {
-			parts[k] = entry.WeightsOption + "=" + name
+	settings, err := entry.SplitOptions(options, a.text.isFile())
+	parts := make([]string, len(settings))
+	for k, s := range settings {
+		if s.Key == entry.WeightsOption {
+			s.Value = name
 		}
+		parts[k] = s.Key + "=" + s.Value
 	}
-	return a.name + ":" + strings.Join(parts, ","), name, data, nil
+	return a.name + ":" + strings.Join(parts, ","), name, data, err
 }

@@ -2,6 +2,7 @@ package bots
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -93,6 +94,36 @@ func TestForeignText(t *testing.T) {
 	require.ErrorContains(t, err, "are other weights, "+ContentName(weights))
 	_, err = New(blockbattle.Game, Foreign("hand:weights="+ContentName(weights), nil))
 	require.ErrorIs(t, err, ErrUntrusted)
+}
+
+// TestPathsOfWeights: a path that exists is found as it is, and any is found in quotes.
+func TestPathsOfWeights(t *testing.T) {
+	g := blockbattle.Game
+	for _, folder := range []string{"lr=0.1,batch=2", "a,b", "ply=3,eps=1", `x"y,z`} {
+		path := filepath.Join(t.TempDir(), folder, "w.json")
+		require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, blockbattlebot.Entry.Baseline.Format(blockbattlebot.Tuned[:]), 0o600))
+		texts := []string{path}
+		if !strings.Contains(path, `"`) {
+			texts = append(texts, `"`+path+`"`)
+		}
+		for _, text := range texts {
+			a, err := Parse(g, Own("hand:weights="+text+",ply=1"))
+			require.NoError(t, err)
+			spec, name, _, err := a.Portable()
+			require.NoError(t, err)
+			require.Equal(t, "hand:weights="+name+",ply=1", spec)
+			_, err = a.Factory()
+			require.NoError(t, err)
+		}
+		_, err := Parse(g, Foreign("hand:ply=1,weights="+path, nil))
+		_, missing := Parse(g, Foreign("hand:ply=1,weights=/missing"+path, nil))
+		require.Error(t, err)
+		require.Equal(t, errors.Is(missing, ErrUntrusted), errors.Is(err, ErrUntrusted), "it says which files there are")
+	}
+	_, err := Parse(g, Own("hand:ply=1,weights=missing/lr=0.1,batch=2/w.json"))
+	require.ErrorContains(t, err, `"batch"`)
+	require.ErrorContains(t, err, "there is no such file")
 }
 
 // TestPortable: an agent with weights means the same elsewhere, where its file is not.

@@ -152,7 +152,7 @@ func TestTimeLimitEndsTheSearch(t *testing.T) {
 	g, e := blockbattle.Game, &late{limit: 3 * time.Millisecond}
 	calls := func(options string) int {
 		s := searchOf(&entry.Entry{Outcomes: blockbattle.Pieces})
-		o, err := s.ParseOptions(options)
+		o, err := s.ParseOptions(options, nil)
 		require.NoError(t, err)
 		e.begun, e.calls = time.Time{}, 0
 		f, err := searcher(g, s, func() (entry.Judge, error) { return e, nil }, o)

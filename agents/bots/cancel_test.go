@@ -113,7 +113,7 @@ func searches(g *env.Game) (specs []string) {
 	}
 	s := searchOf(Of(g))
 	for _, o := range options {
-		_, err := s.ParseOptions(o)
+		_, err := s.ParseOptions(o, nil)
 		for _, name := range []string{"hand", "learned"} {
 			spec := strings.TrimSuffix(name+":"+o, ":")
 			if err != nil {

@@ -203,12 +203,12 @@ func TestOptionsThatDoNotGoTogether(t *testing.T) {
 		"futures=16,time=50ms": "time decides the width and the number of futures",
 		"futures=16,depth=3":   "leave out depth or futures",
 	} {
-		o, err := Entry.Search.ParseOptions(spec)
+		o, err := Entry.Search.ParseOptions(spec, nil)
 		require.NoError(t, err)
 		_, err = Entry.Search.New(dropblox.Game, shippedRater(t), o)
 		require.ErrorContains(t, err, want, spec)
 	}
-	o, err := Entry.Search.ParseOptions("futures=16")
+	o, err := Entry.Search.ParseOptions("futures=16", nil)
 	require.NoError(t, err)
 	_, err = Entry.Search.New(dropblox.Game, &Hand{Classic}, o)
 	require.ErrorContains(t, err, "use learned")

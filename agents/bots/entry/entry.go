@@ -192,26 +192,68 @@ type Options struct {
 	Numbers map[string]int
 }
 
-// ParseOptions reads a comma-separated list of key=value, such as "ply=2,time=50ms".
-func (s *Search) ParseOptions(text string) (Options, error) {
-	return parseOptions(text, append([]Option{{Name: WeightsOption}, {Name: epsOption}}, s.Options...))
+// ParseOptions reads a comma-separated list of key=value, such as "ply=2,time=50ms"; isFile as in SplitOptions.
+func (s *Search) ParseOptions(text string, isFile func(path string) bool) (Options, error) {
+	return parseOptions(text, append([]Option{{Name: WeightsOption}, {Name: epsOption}}, s.Options...), isFile)
 }
 
 // ParseEps reads the options of an agent that has no search.
-func ParseEps(text string) (Options, error) { return parseOptions(text, []Option{{Name: epsOption}}) }
+func ParseEps(text string) (Options, error) {
+	return parseOptions(text, []Option{{Name: epsOption}}, nil)
+}
 
-func parseOptions(text string, known []Option) (Options, error) {
+func parseOptions(text string, known []Option, isFile func(path string) bool) (Options, error) {
 	o := Options{Numbers: map[string]int{}}
-	if text == "" {
-		return o, nil
+	settings, err := SplitOptions(text, isFile)
+	if err != nil {
+		return o, err
 	}
-	for _, part := range strings.Split(text, ",") {
-		key, value, _ := strings.Cut(part, "=")
-		if err := o.parse(known, key, value); err != nil {
+	for _, s := range settings {
+		if err := o.parse(known, s.Key, s.Value); err != nil {
 			return o, err
 		}
 	}
 	return o, nil
+}
+
+// A Setting is an option as it stands in a spec.
+type Setting struct{ Key, Value string }
+
+// SplitOptions splits a comma-separated list of key=value. A value in double quotes may have commas in it. The path of
+// weights needs no quotes if it exists as it is: it is the longest that isFile accepts. A nil isFile accepts none, as it
+// must for a text that may not tell which files there are.
+func SplitOptions(text string, isFile func(path string) bool) (settings []Setting, err error) {
+	for more := text != ""; more; {
+		end := strings.IndexAny(text, "=,")
+		if end < 0 || text[end] == ',' {
+			var key string
+			key, text, more = strings.Cut(text, ",")
+			settings = append(settings, Setting{Key: key})
+			continue
+		}
+		s := Setting{Key: text[:end]}
+		text = text[end+1:]
+		if quoted, ok := strings.CutPrefix(text, `"`); ok {
+			if s.Value, text, ok = strings.Cut(quoted, `"`); !ok {
+				return nil, fmt.Errorf("option %s: %.80q: want a second quote after the value", s.Key, `"`+quoted)
+			}
+			if text != "" && text[0] != ',' {
+				return nil, fmt.Errorf("option %s: %.80q after the quotes: want a comma or the end", s.Key, text)
+			}
+			_, text, more = strings.Cut(text, ",")
+		} else {
+			end = strings.IndexByte(text+",", ',')
+			for n := len(text); n > end && s.Key == WeightsOption && isFile != nil; n = strings.LastIndexByte(text[:n], ',') {
+				if isFile(text[:n]) {
+					end = n
+				}
+			}
+			s.Value, more = text[:end], end < len(text)
+			text = text[min(end+1, len(text)):]
+		}
+		settings = append(settings, s)
+	}
+	return settings, nil
 }
 
 func (o *Options) parse(options []Option, key, value string) (err error) {
@@ -223,7 +265,12 @@ func (o *Options) parse(options []Option, key, value string) (err error) {
 			known[k] = option.Name
 		}
 		slices.Sort(known)
-		return fmt.Errorf("unknown option %.40q; there are %s", key, strings.Join(known, ", "))
+		err := fmt.Errorf("unknown option %.40q; there are %s", key, strings.Join(known, ", "))
+		if o.Weights != "" {
+			err = fmt.Errorf(`%w; if it is a part of the path of weights, there is no such file: `+
+				`write a path with commas as it is on the disk, or in quotes, as in weights="a,b.safetensors"`, err)
+		}
+		return err
 	case key == WeightsOption:
 		if o.Weights = value; value == "" {
 			err = errors.New("no file is named")

@@ -1,6 +1,7 @@
 package entry
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -10,10 +11,10 @@ import (
 var narrow = &Search{Options: []Option{{"width", 50}, Time, {"depth", 6}}}
 
 func TestParseOptions(t *testing.T) {
-	o, err := narrow.ParseOptions("")
+	o, err := narrow.ParseOptions("", nil)
 	require.NoError(t, err)
 	require.Equal(t, Options{Numbers: map[string]int{}}, o)
-	o, err = narrow.ParseOptions("depth=2,time=50ms,weights=a=b.json,width=50,eps=.25")
+	o, err = narrow.ParseOptions("depth=2,time=50ms,weights=a=b.json,width=50,eps=.25", nil)
 	require.NoError(t, err)
 	require.Equal(t, Options{"a=b.json", 50 * time.Millisecond, .25, map[string]int{"depth": 2, "width": 50}}, o)
 }
@@ -32,9 +33,45 @@ func TestParseOptionsRefuses(t *testing.T) {
 		"width=3,":    `unknown option ""`,
 		"width=3;x=1": `option width: "3;x=1" is not a number`,
 	} {
-		_, err := narrow.ParseOptions(text)
+		_, err := narrow.ParseOptions(text, nil)
 		require.ErrorContains(t, err, want, text)
 	}
-	_, err := (&Search{}).ParseOptions("time=1s")
+	_, err := (&Search{}).ParseOptions("time=1s", nil)
 	require.EqualError(t, err, `unknown option "time"; there are eps, weights`)
+}
+
+// A value in quotes is taken as it is; so is a path of weights that exists, the longest there is.
+func TestSplitOptions(t *testing.T) {
+	files := []string{"lr=0.1,batch=2/net", "a", "a,ply=2", `b"c,d`}
+	isFile := func(path string) bool { return slices.Contains(files, path) }
+	for text, want := range map[string][]Setting{
+		"":                                    nil,
+		"ply":                                 {{"ply", ""}},
+		"ply=1,":                              {{"ply", "1"}, {"", ""}},
+		"ply=1,weights=lr=0.1,batch=2/net":    {{"ply", "1"}, {"weights", "lr=0.1,batch=2/net"}},
+		"weights=lr=0.1,batch=2/net,ply=1":    {{"weights", "lr=0.1,batch=2/net"}, {"ply", "1"}},
+		"weights=a,ply=2,eps=.5":              {{"weights", "a,ply=2"}, {"eps", ".5"}},
+		"weights=a,ply=3":                     {{"weights", "a"}, {"ply", "3"}},
+		`weights="a",ply=2`:                   {{"weights", "a"}, {"ply", "2"}},
+		`weights="x,ply=2/y",ply=3`:           {{"weights", "x,ply=2/y"}, {"ply", "3"}},
+		`weights=b"c,d,ply=1`:                 {{"weights", `b"c,d`}, {"ply", "1"}},
+		`time="5ms",weights=none,batch=2/net`: {{"time", "5ms"}, {"weights", "none"}, {"batch", "2/net"}},
+		"other=lr=0.1,batch=2/net":            {{"other", "lr=0.1"}, {"batch", "2/net"}},
+	} {
+		got, err := SplitOptions(text, isFile)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+	}
+	got, err := SplitOptions("weights=a,ply=2", nil)
+	require.NoError(t, err)
+	require.Equal(t, []Setting{{"weights", "a"}, {"ply", "2"}}, got)
+	for text, want := range map[string]string{
+		`weights="a,b`:       `option weights: "\"a,b": want a second quote after the value`,
+		`weights="a"b,ply=1`: `option weights: "b,ply=1" after the quotes: want a comma or the end`,
+	} {
+		_, err := SplitOptions(text, isFile)
+		require.EqualError(t, err, want)
+	}
+	_, err = narrow.ParseOptions("weights=lr=1,batch=2/net", isFile)
+	require.ErrorContains(t, err, `unknown option "batch"; there are depth, eps, time, weights, width; if it is a part of the path`)
 }

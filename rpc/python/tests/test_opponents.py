@@ -316,3 +316,40 @@ def test_pool(server: Server, mode: str):
         assert sum(s.games for s in pool.opponent_stats().values()) == 0
         with pytest.raises(blockyard.RequestError, match="nobody"):
             pool.set_opponents("nobody")
+
+
+FOLDERS = ["lr=0.1,batch=2", "a,b", "ply=3,eps=1", "plain"]
+
+
+@pytest.mark.parametrize(("where", "quoted"), [*((one, True) for one in FOLDERS), *((one, False) for one in [*FOLDERS, 'x"y,z'])])
+def test_paths_of_weights(server: Server, tmp_path: Path, where: str, quoted: bool):
+    """A path that exists needs no quotes, whatever is in it; the server gets the file by content, and the rest."""
+    (tmp_path / where).mkdir()
+    path = network(tmp_path / where / "net.safetensors", 1)
+    text = f'"{path}"' if quoted else path
+    for spec in (f"learned:weights={text},ply=1", f"learned:ply=1,weights={text}"):
+        lineup = read_lineup(opponents_by_seat(spec, 2), trusted=False, name=lambda policy, others: "none")
+        ((name, (sent, _)),) = lineup.files.items()
+        assert sent == spec.replace(str(text), name)
+        with blockyard.make_vec(GAME, 2, opponents=spec, address=server.unix) as env:
+            assert env.opponent_specs == (spec,)
+            env.reset()
+            assert env.rollout(2, spec).steps == 2
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("ppo.zip", r"'ppo.zip' names a file, want a spec such as 'hand:ply=1'.*policies.sb3\('ppo.zip'\)"),
+        ("runs/a.onnx", r"policies.onnx\('runs/a.onnx'\)"),
+        ("net.safetensors", "'learned:ply=1,weights=net.safetensors'"),
+        ("net.pt", "load 'net.pt', and pass a function policy"),
+    ],
+)
+def test_files_of_models_are_no_specs(server: Server, file: str, said: str):
+    for opponents in (file, {1: {file: 1, "random": 1}}):
+        with pytest.raises(ValueError, match=said):
+            blockyard.make_vec(GAME, 2, opponents=opponents, address=server.unix)
+    for one, other in ((file, "random"), ("random", file)):
+        with pytest.raises(ValueError, match=said):
+            blockyard.evaluate(one, other, game=GAME, games=2, address=server.unix)

@@ -640,3 +640,32 @@ def test_records_have_the_hash_of_the_weights(server: Server, tmp_path):
         env.stop_recording()
     names = {tuple(json.loads(line)["agents"]) for line in path.read_text().splitlines()}
     assert names == {("policy", f"mine@sha256:{digest}")}
+
+
+def test_a_policy_named_as_an_earlier_opponent(server: Server, tmp_path):
+    """It is another opponent, with results and records of its own, also where the earlier one has left."""
+    mine = blockyard.policies.named("random", last)
+    record = {"path": tmp_path / "games.jsonl", "every": 1}
+    with (
+        blockyard.make_vec(GAME, 4, seed=1, address=server.unix, opponents="random", record=record) as env,
+        blockyard.BlockPool(GAME, 4, 4, seed=1, address=server.unix, opponents="random") as pool,
+    ):
+        env.reset()
+        pool.async_reset()
+        for _ in range(2):  # to the same policy again
+            for one in (env, pool):
+                one.set_opponents("first")
+                one.set_opponents({1: {mine: 1}})
+                assert one.opponent_specs == ("random", "first", "random#2")
+            for _ in range(120):
+                env.step(env.action_masks.argmax(1))
+        stats = env.opponent_stats()
+        assert list(stats) == ["random", "first", "random#2"]
+        assert stats["random#2"].games > 4 >= stats["random"].games > 0
+        with copy.deepcopy(env) as other:
+            other.set_opponents({1: blockyard.policies.named("first", first)})
+            assert other.opponent_specs == ("random", "first", "random#2", "first#2")
+            assert other.opponent_stats()["random#2"] == stats["random#2"]
+        env.stop_recording()
+    agents = [json.loads(line)["agents"][1] for line in (tmp_path / "games.jsonl").read_text().splitlines()]
+    assert [agents.count(name) for name in stats] == [one.games for one in stats.values()]

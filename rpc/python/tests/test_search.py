@@ -54,6 +54,19 @@ def test_spaces_sample_with_masks(env):
         assert env.action_masks[row, action]
 
 
+def test_spaces_of_vector_environments_of_single_ones_sample_with_masks(env):
+    """Gymnasium's own vector environments, whose spaces are batches of the single one."""
+    name = f"blockyard/{env.game_spec.id}"
+    singles = [lambda: gymnasium.make(name, seed=1)] * 3
+    with closing(gymnasium.vector.SyncVectorEnv(singles)) as several:
+        _, infos = several.reset()
+        for masks in (infos["action_mask"], tuple(infos["action_mask"].astype(np.int8))):
+            actions = several.action_space.sample(masks)
+            assert infos["action_mask"][np.arange(3), actions].all()
+            assert several.action_space.contains(actions)
+    assert several.action_space == env.__class__(env.game_spec.id, 3).action_space
+
+
 def test_samples_are_uniform():
     legal = LegalActions(np.array([0, 2, 2, 5], np.uint32), np.array([7, 9, 1, 2, 3], np.uint16))
     rng = np.random.default_rng(0)

@@ -82,3 +82,22 @@ def test_on_a_gpu():
     for array, tensor in zip(arrays, moved, strict=True):
         assert tensor.is_cuda
         np.testing.assert_array_equal(tensor.cpu().numpy(), array)
+
+
+def test_torch_takes_results_of_queries(server):
+    """Their arrays may be written to, so PyTorch takes them without a warning, from one message or several."""
+    with blockyard.make_vec(GAME, 40, address=server.unix, seed=1, max_episode_steps=3, opponents="first") as env:
+        env.reset()
+        for _ in range(3):
+            env.step(env.action_masks.argmax(1))
+        final = env.final()
+        assert len(final.games) == 40
+        for result in (blockyard.features(env), env.afterstates(), env.legal_actions(), final):
+            for name, array in vars(result).items():
+                assert array is None or array.flags.writeable, (type(result), name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for result in (blockyard.features(env, [3]), env.afterstates([3]), env.legal_actions([3])):
+                for array in vars(result).values():
+                    torch.as_tensor(array)
+            torch.as_tensor(env.legal_actions()[2])

@@ -163,9 +163,15 @@ class SB3VecEnv(VecEnv):
         return [getattr(self.env, attr_name)] * len(self._rows(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Set an attribute of the vector environment; indices must be all rows or None."""
+        """Set an attribute of the vector environment; indices must be all rows or None.
+
+        ``opponents`` replaces the opponents, from the next episodes on. AttributeError: another argument of make_vec.
+        """
         self._all(indices, f"set_attr({attr_name!r})")
-        setattr(self.env, attr_name, value)
+        if attr_name in Options.__dataclass_fields__:
+            self.env.set_attr(attr_name, value)
+        else:
+            setattr(self.env, attr_name, value)
 
     def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> list[Any]:
         """Call a method of the vector environment once, and return its result once for each row.

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import operator
+import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -26,7 +27,14 @@ CURRICULUM = "curriculum"
 CLIMB = {"of": 10, "up": 0.6, "down": 0.4}  # a game leaves its rung by the share that it won of its last games there
 ASKED = "client:"  # begins what the server calls a policy of this program
 
-_OPTION = re.compile(r'(?:[^,"]|"[^"]*"?)+')  # of a spec; commas in quotes belong to it
+_WEIGHTS = re.compile(r"(?:^|,)weights=")  # in the options of a spec
+_MODELS = {  # what a file that is named as a spec wants to be, by the end of its name
+    ".zip": "of a model of Stable-Baselines3, use blockyard.policies.sb3({!r})",
+    ".onnx": "use blockyard.policies.onnx({!r})",
+    ".safetensors": "of blockyard.save_weights, 'learned:ply=1,weights={}'",
+    ".pt": "load {!r}, and pass a function policy(obs, mask)",
+    ".pth": "load {!r}, and pass a function policy(obs, mask)",
+}
 _RUNGS = json.loads((Path(__file__).parent / "rungs.json").read_text(encoding="utf-8"))["rungs"]
 UPLOADED = "sha256:"  # begins the name of weights that the server has by content
 
@@ -126,6 +134,17 @@ def _mixture(where: str, value: Any) -> dict[Any, float]:
     return {spec: float(weight) for spec, weight in value.items()}
 
 
+def _path_text(rest: str) -> str:
+    """Return the path with which the rest of a spec begins, in quotes if it has them; as the server reads it.
+
+    Without quotes it is the longest that is a file, or ends at the first comma.
+    """
+    if rest.startswith('"'):
+        return rest[: rest.find('"', 1) + 1] or rest
+    ends = [len(rest), *(k for k in range(len(rest) - 1, 0, -1) if rest[k] == ",")]
+    return next((rest[:end] for end in ends if os.path.isfile(rest[:end])), rest.partition(",")[0])
+
+
 @dataclass
 class Lineup:
     """Opponents in the form in which they are sent."""
@@ -151,24 +170,25 @@ class Lineup:
 
         trusted: the server lets clients name its own files: a file that is not here may be one of those.
         """
-        agent, colon, options = spec.partition(":")
-        parts = _OPTION.findall(options) if colon and agent != "exec" else []
-        for k, part in enumerate(parts):
-            key, _, path = part.partition("=")
-            if key == "weights" and path and not path.startswith(UPLOADED):
-                if '"' not in path and k + 1 < len(parts) and "=" not in parts[k + 1]:
-                    how = 'write a path that contains one in quotes, as in learned:weights="a,b.safetensors"'
-                    raise ValueError(f"{where}, {spec!r}: a comma separates options; {how}")
-                path = path.strip('"')
-                try:
-                    data = Path(path).read_bytes()
-                except OSError as error:
-                    if trusted and isinstance(error, FileNotFoundError):
-                        continue
+        agent, _, options = spec.partition(":")
+        if not options and (how := _MODELS.get(Path(spec).suffix)):
+            raise ValueError(f"{where}: {spec!r} names a file, want a spec such as 'hand:ply=1': {how.format(spec)}")
+        found = None if agent == "exec" else _WEIGHTS.search(options)
+        rest = options[found.end() :] if found else ""
+        text = _path_text(rest)
+        if not text.startswith(UPLOADED) and (path := text.strip('"')):
+            after = rest[len(text) :].split(",")
+            if text == path and len(after) > 1 and "=" not in after[1]:
+                how = 'write a path that contains one in quotes, as in learned:weights="a,b.safetensors"'
+                raise ValueError(f"{where}, {spec!r}: a comma separates options; {how}")
+            try:
+                data = Path(path).read_bytes()
+            except OSError as error:
+                if not trusted or not isinstance(error, FileNotFoundError):
                     raise type(error)(error.errno, f"{where}, {spec!r}: {error.strerror}", path) from None
+            else:
                 name = UPLOADED + hashlib.sha256(data).hexdigest()
-                parts[k] = f"weights={name}"
-                sent = f"{agent}:{','.join(parts)}"
+                sent = f"{spec.removesuffix(rest)}{name}{rest[len(text) :]}"
                 self.files[name] = (sent, data)
                 self.names.setdefault(sent, spec)
                 return sent

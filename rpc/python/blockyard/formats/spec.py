@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from ..errors import ProtocolError
@@ -30,6 +31,12 @@ class BatchedActions(spaces.MultiDiscrete):  # type: ignore[type-arg,unused-igno
     def sample(self, mask: Any = None, probability: Any = None) -> NDArray[Any]:
         """Return a random action for each row, with masks one for which its mask is True."""
         return super().sample(None if mask is None else tuple(np.asarray(one, np.int8) for one in mask), probability)
+
+
+@batch_space.register
+def _(space: Actions, n: int = 1) -> BatchedActions:
+    """Return the actions of n rows, also where Gymnasium makes a vector environment of single ones."""
+    return BatchedActions([int(space.n)] * n)
 
 
 @dataclass(frozen=True)

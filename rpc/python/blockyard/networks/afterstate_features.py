@@ -58,7 +58,7 @@ class Features(Outcomes):
     Attributes:
         indptr: uint32 (rows + 1,), CSR offsets: row k has entries ``indptr[k]:indptr[k + 1]`` of the other arrays.
         actions: uint16 (m,), ascending within a row.
-        features: float32 (m, F), read-only; zero where done.
+        features: float32 (m, F); zero where done.
         reward: float32 (m,), the reward of the seat for the action.
         done: bool (m,), whether the game is over then.
     """

@@ -146,6 +146,9 @@ def checked(answer: Any, mask: NDArray[np.bool_], who: str = "policy") -> NDArra
 
     Raise ValueError if these are not legal actions, one for each row.
     """
+    if isinstance(answer, tuple) and any(one is None or np.ndim(one) or isinstance(one, tuple) for one in answer):
+        what = f"it returned a tuple of {len(answer)}, as a model's predict does, want one integer per row"
+        raise ValueError(f"{who}: {what}: return the first entry, predict(...)[0]")
     actions: NDArray[Any] = np.asarray(answer.detach().cpu() if hasattr(answer, "detach") else answer)
     if actions.shape != (len(mask),) or actions.dtype.kind not in "iu":
         raise ValueError(

@@ -281,18 +281,18 @@ class Batch:
         """Return the final positions in answers to ``final``, each with the index of its server's first game."""
 
         def joined(key: str, dtype: Any, *shape: int) -> NDArray[Any]:
-            return np.frombuffer(b"".join(d.get(key, b"") for d, _ in answers), dtype).reshape(shape)
+            return np.frombuffer(bytearray().join(d.get(key, b"") for d, _ in answers), dtype).reshape(shape)
 
         games = np.concatenate([np.frombuffer(d["envs"], "<u4").astype(np.int64) + first for d, first in answers])
         n, rows = len(games), len(games) * self.rows_per_game
         mask = None
         if any(d.get("mask") for d, _ in answers):
-            mask = joined("mask", np.uint8, rows, -1).copy()
+            mask = joined("mask", np.uint8, rows, -1)
             mask[~mask.any(axis=1), 0] = 1
         return FinalStep(
             games,
-            joined("planes", np.uint8, rows, *self.spec.planes_shape).copy(),
-            joined("globals", "<f4", rows, len(self.spec.global_names)).copy(),
+            joined("planes", np.uint8, rows, *self.spec.planes_shape),
+            joined("globals", "<f4", rows, len(self.spec.global_names)),
             joined("seat", np.uint8, rows) if self.varying else np.tile(np.array(self.players, np.uint8), n),
             joined("scores", "<i4", n, self.handle.seats),
             joined("lengths", "<u4", n),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import astuple
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..formats.opponents import (
     Lineup,
     Opponents,
     OpponentStats,
+    Policy,
     policy_name,
     read_lineup,
     read_policy,
@@ -61,6 +63,11 @@ class OpponentSeats:
                 name = f"{name}@{found[1].removeprefix(UPLOADED)[:8]}"
             self._names[spec] = name
 
+    def _name_policy(self, policy: Policy, others: Collection[str]) -> str:
+        """Return the name of a policy, which is not that of a spec so far: their results stay apart."""
+        specs = {name for sent, name in self._names.items() if policy_name(sent) is None}
+        return self.policies.name(policy, {*others, *specs})
+
     @property
     def rungs(self) -> NDArray[np.int64] | None:
         """The rung of each opponent in the curriculum, by its number, -1 for none; None without a curriculum."""
@@ -79,7 +86,7 @@ class OpponentSeats:
         parts = self._transport.parts
         self._name_opponents()
         self.policies.refuse({player for m in by_seat.values() for player in m if isinstance(player, str)})
-        lineup = read_lineup(by_seat, "trust_specs" in parts[0].client.features, self.policies.name, curriculum)
+        lineup = read_lineup(by_seat, "trust_specs" in parts[0].client.features, self._name_policy, curriculum)
         changed, first, specs = [], len(self._known), []
         try:
             for part in parts:

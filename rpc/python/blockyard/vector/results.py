@@ -17,7 +17,7 @@ _DTYPES = {"indptr": "<u4", "actions": "<u2", "planes": "u1", "globals": "<f4", 
 
 @dataclass(frozen=True)
 class ByRow:
-    """The legal actions of each row, in CSR form, and what is said of each."""
+    """The legal actions of each row, in CSR form, and what is said of each, in arrays of its own."""
 
     indptr: NDArray[np.uint32]
     actions: NDArray[np.uint16]
@@ -30,8 +30,6 @@ class ByRow:
             [np.frombuffer(d[f.name], _DTYPES.get(f.name, "?")).reshape(-1, *shapes.get(f.name, ())) for d in pages]
             for f in fields(cls)
         ]
-        if len(pages) == 1:
-            return cls(*(column[0] for column in columns))
         ends = np.cumsum([0, *map(len, columns[1])], dtype=np.uint32)
         indptr = [columns[0][0][:1], *(one[1:] + end for one, end in zip(columns[0], ends, strict=False))]
         return cls(*map(np.concatenate, (indptr, *columns[1:])))
@@ -115,8 +113,7 @@ class Afterstates(Outcomes):
 
     A row that need not act has one entry: action 0, its observation as it is, reward 0.
 
-    The arrays may be read-only. The random draws of an action (such as the next piece) are independent
-    of those that the game itself will make.
+    The random draws of an action (such as the next piece) are independent of those that the game itself will make.
 
     Attributes:
         indptr: uint32 (rows + 1,), CSR offsets: row k has entries ``indptr[k]:indptr[k + 1]`` of the other arrays.

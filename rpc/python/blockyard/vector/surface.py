@@ -16,14 +16,14 @@ from ..formats.arguments import Ids, game_name
 from ..formats.checkpoint_file import Checkpoint
 from ..formats.opponents import Policy
 from ..formats.packing import unpack
-from ..formats.spec import BatchedActions, GameSpec
+from ..formats.spec import GameSpec
 from ..rendering.svg import Svg, game_picture, page
 from ..transport.session import Session
 from .batch import Obs
 from .checkpoint import resume, save
 from .engine import FPS, Engine
 from .games import Games
-from .options import RENDER_MODES
+from .options import RENDER_MODES, Options
 from .results import LegalActions
 
 E = TypeVar("E", bound="Surface")
@@ -52,7 +52,7 @@ class Surface(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self.single_observation_space = spec.observation_space(self.packed)
         self.single_action_space = spec.action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = BatchedActions([spec.actions] * self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     # -- the current position -----------------------------------------------------------
 
@@ -125,19 +125,24 @@ class Surface(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         return self.call(name)
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Give every row an attribute, for :meth:`get_attr` and :meth:`call`.
+        """Give every row an attribute, for :meth:`get_attr` and :meth:`call`; ``opponents`` replaces the opponents.
 
         Args:
-            name: of the attribute; not one that rows have anyway, which raises AttributeError.
+            name: of the attribute; not one that rows have anyway, or another argument of make_vec, which raises
+                AttributeError.
             values: a list or tuple with one value per row (ValueError: another length); anything else is the value of
                 all rows.
         """
-        if name in _ROWS:
-            raise AttributeError(f"set_attr: {name!r} of a row cannot be changed; choose another name")
+        if name == "opponents":
+            return self._engine.set_opponents(values)
+        if name in _ROWS or name in Options.__dataclass_fields__:
+            what = "cannot be changed: create another environment, or choose another name"
+            raise AttributeError(f"set_attr: {name!r} {what}")
         out = tuple(values) if isinstance(values, (list, tuple)) else (values,) * self.num_envs
         if len(out) != self.num_envs:
             raise ValueError(f"set_attr({name!r}): got {len(out)} values, want one for each of {self.num_envs} rows")
         self._added[name] = out
+        return None
 
     # -- text, pictures -----------------------------------------------------------------
 
