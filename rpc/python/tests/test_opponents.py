@@ -321,7 +321,9 @@ def test_pool(server: Server, mode: str):
 FOLDERS = ["lr=0.1,batch=2", "a,b", "ply=3,eps=1", "plain"]
 
 
-@pytest.mark.parametrize(("where", "quoted"), [*((one, True) for one in FOLDERS), *((one, False) for one in [*FOLDERS, 'x"y,z'])])
+@pytest.mark.parametrize(
+    ("where", "quoted"), [*((one, True) for one in FOLDERS), *((one, False) for one in [*FOLDERS, 'x"y,z'])]
+)
 def test_paths_of_weights(server: Server, tmp_path: Path, where: str, quoted: bool):
     """A path that exists needs no quotes, whatever is in it; the server gets the file by content, and the rest."""
     (tmp_path / where).mkdir()

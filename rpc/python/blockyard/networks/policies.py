@@ -208,18 +208,24 @@ class _OnnxModel:
         seen = {key: np.asarray((obs | {"mask": mask})[key]).astype(dtype) for key, dtype in self._types.items()}
         rows = len(mask)
         size = self._rows or rows
-        parts = [self._run({key: _filled(one[k : k + size], size) for key, one in seen.items()}, size)
-                 for k in range(0, rows, size)]
+        parts = [
+            self._run({key: _filled(one[k : k + size], size) for key, one in seen.items()}, size)
+            for k in range(0, rows, size)
+        ]
         answer: NDArray[Any] = np.concatenate(parts)[:rows]
         if answer.dtype.kind in "iu":
             return answer
         if mask.shape[1] == 0:  # tried out, with any number of actions
             mask = np.ones(answer.shape, np.bool_)
         if answer.shape != mask.shape:
-            raise ValueError(f"{self._path}: its scores have shape {answer.shape}, want {mask.shape}: one for each action")
+            raise ValueError(
+                f"{self._path}: its scores have shape {answer.shape}, want {mask.shape}: one for each action"
+            )
         if (wrong := np.isnan(answer) & mask).any():
             row, action = np.argwhere(wrong)[0].tolist()
-            raise ValueError(f"{self._path}: the score of action {action} in row {row} is nan: check the model's weights")
+            raise ValueError(
+                f"{self._path}: the score of action {action} in row {row} is nan: check the model's weights"
+            )
         return np.where(mask, np.maximum(answer, np.finfo(answer.dtype).min), -np.inf).argmax(axis=1)
 
     def _run(self, inputs: dict[str, NDArray[Any]], rows: int) -> NDArray[Any]:
@@ -231,7 +237,9 @@ class _OnnxModel:
         good = {"i": 1, "u": 1, "f": 2}.get(answer.dtype.kind)
         if answer.ndim != good or len(answer) != rows:
             want = "integers (rows,), actions, or floats (rows, actions), scores; export it with a dynamic first axis"
-            raise ValueError(f"{self._path}: its first output for {rows} rows is {answer.dtype} {answer.shape}: want {want}")
+            raise ValueError(
+                f"{self._path}: its first output for {rows} rows is {answer.dtype} {answer.shape}: want {want}"
+            )
         return answer
 
 
@@ -242,5 +250,7 @@ def _filled(array: NDArray[Any], rows: int) -> NDArray[Any]:
 
 _RANKS = {"planes": 4, "bits": 2, "globals": 2, "mask": 2}
 _NUMBERS: dict[str, Any] = {"float": np.float32, "float16": np.float16, "double": np.float64, "bool": np.bool_}
-_INTEGERS: dict[str, Any] = {f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_INTEGERS: dict[str, Any] = {
+    f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
 _TYPES = {f"tensor({name})": dtype for name, dtype in (_NUMBERS | _INTEGERS).items()}

@@ -73,6 +73,7 @@ def node(kind, *names, **how):
     return onnx.helper.make_node(kind, list(names[:-1]), [names[-1]], **how)
 
 
+TYPES = ["bool", "float16", "float", "double", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
 
@@ -86,7 +87,10 @@ def seen(server: Server):
         return obs, infos["action_mask"]
 
 
-@pytest.mark.parametrize("name", "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float double".split())
+@pytest.mark.parametrize(
+    "name",
+    ["bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float", "double"],
+)
 @pytest.mark.parametrize("rows", ["rows", 1, 3, None])
 def test_types_and_numbers_of_rows(seen, tmp_path, name, rows):
     """Each input type that NumPy has works, and so does a fixed number of rows."""
