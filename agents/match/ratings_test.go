@@ -58,3 +58,31 @@ func TestRatingsOfLittle(t *testing.T) {
 	require.Greater(t, elo[1].Low, elo[0].High)
 	require.Less(t, elo[1].High, 2000.0)
 }
+
+// Where finite ratings make the results most likely, they are those: each player's points are those that its ratings
+// expect. Two players have the difference of their score, however few their games are.
+func TestRatingsAreTheMostLikely(t *testing.T) {
+	for _, c := range [][3]int{{1, 0, 1}, {3, 0, 1}, {15, 2, 3}, {0, 1, 5}, {19, 0, 1}} {
+		r := NewResults(2)
+		for half, n := range []int{c[2], c[1], c[0]} {
+			for range n {
+				r.Add(0, 1, half)
+			}
+		}
+		elo := r.Elo()
+		require.InDelta(t, Elo(r.Of(0).Share()), elo[0].Value-elo[1].Value, 0.01, "%v", c)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	r := NewResults(4)
+	for k := range 40 {
+		r.Add(k%4, (k%4+1+rng.IntN(3))%4, rng.IntN(3))
+	}
+	elo := r.Elo()
+	for a := range elo {
+		want := 0.
+		for b := range elo {
+			want += float64(r.Meeting(a, b).Total()) * Expected(elo[a].Value-elo[b].Value)
+		}
+		require.InDelta(t, want, r.Of(a).Points(), 1e-3)
+	}
+}

@@ -203,15 +203,18 @@ func (r *Results) Of(a int) (sum Counts) {
 	return sum
 }
 
-// Elo estimates the ratings that make the results most likely, relative to their mean, with 95 % intervals. Every two
-// players count as if they had drawn once more, shared among all, so that a rating is finite also for who won
-// everything. The intervals take games as independent; games in pairs with the seats swapped vary less.
+// Elo estimates the ratings that make the results most likely, relative to their mean, with 95 % intervals. If no finite
+// ratings do, as for who won everything, every two players count as if they had drawn once more, shared among all. The
+// intervals take games as independent; games in pairs with the seats swapped vary less.
 func (r *Results) Elo() []Estimate {
 	if r.n == 0 {
 		return nil
 	}
 	games, score := mat.NewDense(r.n, r.n, nil), make([]float64, r.n)
-	prior := 1 / float64(max(r.n-1, 1))
+	prior := 0.
+	if !r.connected() {
+		prior = 1 / float64(max(r.n-1, 1))
+	}
 	for i := range r.n {
 		score[i] = r.Of(i).Points()
 		for j := range r.n {
@@ -222,7 +225,7 @@ func (r *Results) Elo() []Estimate {
 		}
 	}
 	elo := make([]float64, r.n)
-	for range 500 {
+	for range 5000 {
 		if improve(elo, games, score) < 1e-6 {
 			break
 		}
@@ -235,6 +238,33 @@ func (r *Results) Elo() []Estimate {
 		out[i] = Estimate{Value: elo[i], Low: elo[i] - half, High: elo[i] + half}
 	}
 	return out
+}
+
+// connected is whether every player has scored against every other one, directly or by way of those it has scored
+// against: then, and only then, the likelihood is greatest at finite ratings.
+func (r *Results) connected() bool {
+	for _, forth := range []bool{true, false} {
+		reached, queue := make([]bool, r.n), []int{0}
+		reached[0] = true
+		for len(queue) > 0 {
+			a := queue[0]
+			queue = queue[1:]
+			for b := range r.n {
+				scored := r.Meeting(a, b)
+				if !forth {
+					scored = r.Meeting(b, a)
+				}
+				if !reached[b] && scored.Points() > 0 {
+					reached[b] = true
+					queue = append(queue, b)
+				}
+			}
+		}
+		if slices.Contains(reached, false) {
+			return false
+		}
+	}
+	return true
 }
 
 // improve takes a Newton step for every player in turn, moves the mean to 0 and returns the largest step.
