@@ -203,9 +203,9 @@ func (r *Results) Of(a int) (sum Counts) {
 	return sum
 }
 
-// Elo estimates the ratings that make the results most likely, relative to their mean, with 95 % intervals. If no finite
-// ratings do, as for who won everything, every two players count as if they had drawn once more, shared among all. The
-// intervals take games as independent; games in pairs with the seats swapped vary less.
+// Elo estimates the ratings that make the results most likely, relative to their mean, with 95 % intervals. If no
+// finite ratings do, as for who won everything, every two players count as if they had drawn once more, shared among
+// all. The intervals take games as independent; games in pairs with the seats swapped vary less.
 func (r *Results) Elo() []Estimate {
 	if r.n == 0 {
 		return nil

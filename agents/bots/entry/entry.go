@@ -220,8 +220,8 @@ func parseOptions(text string, known []Option, isFile func(path string) bool) (O
 type Setting struct{ Key, Value string }
 
 // SplitOptions splits a comma-separated list of key=value. A value in double quotes may have commas in it. The path of
-// weights needs no quotes if it exists as it is: it is the longest that isFile accepts. A nil isFile accepts none, as it
-// must for a text that may not tell which files there are.
+// weights needs no quotes if it exists as it is: it is the longest that isFile accepts. A nil isFile accepts none, as
+// it must for a text that may not tell which files there are.
 func SplitOptions(text string, isFile func(path string) bool) (settings []Setting, err error) {
 	for more := text != ""; more; {
 		end := strings.IndexAny(text, "=,")
