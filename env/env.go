@@ -82,11 +82,18 @@ type Game struct {
 	PlaneNames         []string // one per plane
 	GlobalNames        []string // one per global
 	GlobalRanges       []Range  // range of each global, including 0 for empty rows; nil if unknown
+	Potential          []Term   // of shaped rewards, see vec.RewardShaped; nil if the game has none
 	Table              []string // the definition that the variant's name is a hash of, in lines; nil in most games
 
 	New   func(seats int) State          // a new position after Reset(0); MinSeats ≤ seats ≤ MaxSeats
 	Text  func(a Action) string          // an action for people: "r2 x4 y17 spin"
 	Parse func(s string) (Action, error) // the inverse of Text
+}
+
+// A Term is a global and its weight in a sum of globals.
+type Term struct {
+	Global string
+	Weight float64
 }
 
 // Parser returns the inverse of text, for the actions below n. bad is the format of its error about a text.

@@ -22,6 +22,8 @@ func game(name, id string, rules Rules) *env.Game {
 		MinSeats: 2, MaxSeats: 2, Rows: 2, Actions: actions, MaxLegal: 512,
 		Planes: env.Shape{C: 2, H: Height, W: Width}, PlaneMax: CellSolid, PlaneNames: []string{"own", "opponent"},
 		GlobalNames: allGlobals.Names, GlobalRanges: allGlobals.Ranges,
+		Potential: []env.Term{{Global: "own_points", Weight: 0.05}, {Global: "opponent_points", Weight: -0.05},
+			{Global: "own_height", Weight: -0.02}, {Global: "opponent_height", Weight: 0.02}},
 		New:  func(seats int) env.State { return env.Start(&State{Rules: rules}, seats, 2, 2) },
 		Text: Text, Parse: Parse,
 	}

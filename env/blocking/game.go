@@ -34,6 +34,8 @@ func newGame(name, id string, t *Table, table uint8) *env.Game {
 		Planes: env.Shape{C: numPlanes, H: Size, W: Size}, PlaneMax: 1,
 		PlaneNames:  []string{"own", "second", "third", "fourth", "connected"},
 		GlobalNames: allGlobals.Names, GlobalRanges: allGlobals.Ranges,
+		Potential: []env.Term{{Global: "own_points", Weight: 0.03}, {Global: "second_points", Weight: -0.01},
+			{Global: "third_points", Weight: -0.01}, {Global: "fourth_points", Weight: -0.01}},
 		New:  func(seats int) env.State { return New(seats, table) },
 		Text: t.Text, Parse: env.Parser(env.Action(t.Actions), t.Text,
 			"blocking: placement %q: want a form and its corner, such as Q01 at 4,5"),

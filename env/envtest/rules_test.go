@@ -198,6 +198,11 @@ func facts(g *env.Game, _ int, _ uint64) error {
 			return fmt.Errorf("global %q lies in %v: want a range with 0 in it", g.GlobalNames[k], r)
 		}
 	}
+	for _, term := range g.Potential {
+		if !slices.Contains(g.GlobalNames, term.Global) {
+			return fmt.Errorf("the potential has the global %q, which the game has not", term.Global)
+		}
+	}
 	seen := map[string]bool{}
 	for _, name := range append(append([]string{}, g.PlaneNames...), g.GlobalNames...) {
 		if name == "" || seen[name] {

@@ -15,8 +15,9 @@ var Game = &env.Game{
 	MinSeats: 2, MaxSeats: 2, Rows: 1, Actions: Actions, MaxLegal: maxLegal,
 	Planes: env.Shape{C: 1, H: Height, W: Width}, PlaneMax: 1, PlaneNames: []string{"filled"},
 	GlobalNames: allGlobals.Names, GlobalRanges: allGlobals.Ranges,
-	New:  func(seats int) env.State { return env.Start(&State{}, seats, 2, 2) },
-	Text: Text, Parse: Parse,
+	Potential: []env.Term{{Global: "own_points", Weight: 0.02}, {Global: "opponent_points", Weight: -0.02}},
+	New:       func(seats int) env.State { return env.Start(&State{}, seats, 2, 2) },
+	Text:      Text, Parse: Parse,
 }
 
 // Text returns an action as "y x d".

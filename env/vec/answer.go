@@ -22,7 +22,7 @@ const (
 // held is what an environment keeps while it is answered.
 type held struct {
 	answers env.Moves           // so far
-	before  [env.MaxSeats]int   // scores before the step in which answers are waited for
+	before  measures            // before the step in which answers are waited for
 	rows    [env.MaxSeats]uint8 // the seats of the rows that moved in it
 }
 

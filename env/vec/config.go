@@ -74,7 +74,14 @@ const (
 	RewardResult
 	// RewardScore is the change of the seat's own Score, in the contest's points.
 	RewardScore
+	// RewardShaped is RewardResult and γΦ(s′) − Φ(s), with γ = Discount, for each step. The potential Φ of a position is
+	// the hyperbolic tangent of the sum of Game.Potential in what the seat observes, and 0 once the game is over. Which
+	// policies are optimal does not depend on it (Ng, Harada and Russell 1999).
+	RewardShaped
 )
+
+// Discount is γ of RewardShaped.
+const Discount = 0.99
 
 // DefaultReward returns what RewardDefault means in a game.
 func DefaultReward(g *env.Game) Reward {
@@ -84,7 +91,7 @@ func DefaultReward(g *env.Game) Reward {
 	return RewardResult
 }
 
-// Measure is the quantity of a seat whose changes are its rewards.
+// Measure is the quantity of a seat whose changes are its rewards, without what RewardShaped adds.
 func (r Reward) Measure(s env.State, seat int) float64 {
 	if r == RewardScore {
 		return float64(s.Score(seat))
@@ -107,7 +114,7 @@ const (
 var (
 	autoresets = []string{"NextStep", "SameStep", "Disabled"}
 	rowForms   = []string{"seat", "acting"}
-	rewards    = []string{"default", "result", "score"}
+	rewards    = []string{"default", "result", "score", "shaped"}
 	illegals   = []string{"error", "penalty", "random"}
 )
 
@@ -163,7 +170,9 @@ func (c Config) check(g *env.Game) (Config, error) {
 		return bad("step limit %d, want 0 (none) or more", c.StepLimit)
 	case c.Workers < 1 || c.Workers > 1024:
 		return bad("%d workers, want 1 to 1024", c.Workers)
-	case c.Autoreset > Disabled || c.Rows > ActingRows || c.Reward > RewardScore || c.Illegal > Random:
+	case c.Reward == RewardShaped && g.Potential == nil:
+		return bad("it has no shaped rewards, want result or score")
+	case c.Autoreset > Disabled || c.Rows > ActingRows || c.Reward > RewardShaped || c.Illegal > Random:
 		return bad("unknown autoreset mode %d, row form %d, reward %d or illegal-action policy %d",
 			c.Autoreset, c.Rows, c.Reward, c.Illegal)
 	}

@@ -118,10 +118,8 @@ func (e *Env) step(w *worker, i int, j *job) error {
 			out.Illegal[row] = bit(illegal)
 		}
 	}
-	if e.c.Reward == RewardScore && out.Reward != nil {
-		for seat := range e.c.Seats {
-			w.before[seat] = s.Score(seat)
-		}
+	if e.c.Reward != RewardResult && out.Reward != nil {
+		e.measure(w, s, &w.before)
 	}
 	if others := sl.acting &^ e.driven; others != 0 || sl.traced {
 		if err := e.play(w, s, i, others, moves); err != nil {
@@ -159,14 +157,14 @@ func (e *Env) restart(w *worker, i int, j *job) error {
 	return err
 }
 
-// finish ends a step of environment i, which began with these scores.
-func (e *Env) finish(w *worker, i int, j *job, before *[env.MaxSeats]int) error {
+// finish ends a step of environment i, which began with these measures.
+func (e *Env) finish(w *worker, i int, j *job, before *measures) error {
 	s, sl, out := e.states[i], &e.slots[i], j.out
 	sl.stage = stepped
 	sl.steps++
 	sl.cut = !sl.over && e.c.StepLimit > 0 && int(sl.steps) >= e.c.StepLimit
 	e.assign(w, s, sl, i)
-	e.account(s, sl, i, out, before)
+	e.account(w, s, sl, i, out, before)
 	e.showResult(s, sl, i, out.Result)
 	if sl.over || sl.cut {
 		sl.length = sl.steps

@@ -32,12 +32,12 @@ type worker struct {
 	// planes and globals receive what Observe writes when the batch has no slab for it.
 	planes  []uint8
 	globals []float32
-	before  [env.MaxSeats]int // scores before a step
-	at      int               // the environment it works on
-	illegal uint64            // illegal actions that were replaced
-	moves   [MovesLen]uint16  // of agents in this step, as Batch.Moves has them
-	log     []uint16          // the same from a Log, of the step being replayed; nil if none is
-	asked   uint64            // choices of agents
+	before  measures         // before a step
+	at      int              // the environment it works on
+	illegal uint64           // illegal actions that were replaced
+	moves   [MovesLen]uint16 // of agents in this step, as Batch.Moves has them
+	log     []uint16         // the same from a Log, of the step being replayed; nil if none is
+	asked   uint64           // choices of agents
 }
 
 // A job is what run does on each environment, with its arguments.

@@ -168,7 +168,7 @@ func (e *Env) show(w *worker, s env.State, sl *slot, i int, v *rowSlabs) {
 func (e *Env) observe(w *worker, i int, j *job) error {
 	out := j.out
 	s, sl := e.states[i], &e.slots[i]
-	e.account(s, sl, i, out, nil)
+	e.account(w, s, sl, i, out, nil)
 	e.show(w, s, sl, i, &j.rows)
 	e.showOpponents(i, out.Opponent)
 	clear(part(out.Illegal, i, e.rows))
@@ -185,8 +185,8 @@ func part[T any](slab []T, i, n int) []T {
 	return slab[i*n : (i+1)*n]
 }
 
-// account writes environment i's flags, scores and rewards. before are the scores before the step; nil for reward 0.
-func (e *Env) account(s env.State, sl *slot, i int, out *Batch, before *[env.MaxSeats]int) {
+// account writes environment i's flags, scores and rewards. before is from before the step; nil for reward 0.
+func (e *Env) account(w *worker, s env.State, sl *slot, i int, out *Batch, before *measures) {
 	seats := e.c.Seats
 	if out.Terminated != nil {
 		out.Terminated[i] = bit(sl.over)
@@ -198,17 +198,17 @@ func (e *Env) account(s env.State, sl *slot, i int, out *Batch, before *[env.Max
 	for seat := range scores {
 		scores[seat] = int32(s.Score(seat))
 	}
-	for seat := range row {
-		switch {
-		case before == nil:
-			row[seat] = 0
-		case e.c.Reward == RewardScore:
-			row[seat] = float32(s.Score(seat) - before[seat])
-		case sl.over:
+	clear(row)
+	if row == nil || before == nil {
+		return
+	}
+	if e.c.Reward != RewardScore && sl.over {
+		for seat := range row {
 			row[seat] = s.Result(seat)
-		default:
-			row[seat] = 0
 		}
+	}
+	if e.c.Reward != RewardResult {
+		e.addChanges(w, s, sl.over, row, before)
 	}
 }
 

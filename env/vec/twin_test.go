@@ -3,6 +3,7 @@ package vec_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -143,16 +144,20 @@ func (w *twin) step(actions []env.Action, out *vec.Batch) {
 			bad[r] = 1
 		}
 	}
-	before := w.scores()
+	before, was := w.scores(), w.potentials()
 	w.s.Step(w.fill(m))
 	w.play()
 	w.steps++
 	w.cut = w.s.Acting() != 0 && w.steps == w.c.StepLimit
 	reward := make([]float32, w.c.Seats)
 	for seat := range reward {
-		reward[seat] = w.s.Result(seat)
-		if w.c.Reward == vec.RewardScore {
+		switch reward[seat] = w.s.Result(seat); {
+		case w.c.Reward == vec.RewardScore:
 			reward[seat] = float32(w.scores()[seat] - before[seat])
+		case w.c.Reward == vec.RewardShaped && w.s.Acting() == 0:
+			reward[seat] -= float32(was[seat])
+		case w.c.Reward == vec.RewardShaped:
+			reward[seat] += float32(0.99*w.potentials()[seat] - was[seat])
 		}
 	}
 	w.write(out, reward)
@@ -176,6 +181,19 @@ func (w *twin) scores() (scores []int32) {
 		scores = append(scores, int32(w.s.Score(seat)))
 	}
 	return scores
+}
+
+// potentials returns the potential of the position for each seat.
+func (w *twin) potentials() (all []float64) {
+	for seat := range w.c.Seats {
+		p, q, sum := make([]uint8, w.g.Planes.Len()), make([]float32, w.g.Globals()), 0.0
+		w.s.Observe(seat, p, q)
+		for _, t := range w.g.Potential {
+			sum += t.Weight * float64(q[slices.Index(w.g.GlobalNames, t.Global)])
+		}
+		all = append(all, math.Tanh(sum))
+	}
+	return all
 }
 
 func (w *twin) write(out *vec.Batch, reward []float32) {
@@ -278,8 +296,14 @@ func twinConfigs(g *env.Game) map[string]vec.Config {
 		mixed = make([]vec.Mixture, g.MinSeats)
 		mixed[0] = vec.Mixture{{newDie, 0.5, 9}, {newLow, 2, 300}, {newDie, 1.5, 2}}
 	}
+	shaped := vec.RewardShaped
+	if g.Potential == nil {
+		shaped = vec.RewardDefault
+	}
 	return map[string]vec.Config{
 		"all driven":        {},
+		"shaped":            {Reward: shaped, StepLimit: 7},
+		"shaped, same step": {Reward: shaped, StepLimit: 8, Autoreset: vec.SameStep, Agents: last},
 		"mixture":           {Mixtures: mixed, StepLimit: 6},
 		"mixture, at once":  {Mixtures: mixed, StepLimit: 3, Autoreset: vec.SameStep},
 		"score":             {Reward: vec.RewardScore, Autoreset: vec.SameStep},

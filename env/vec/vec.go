@@ -21,6 +21,7 @@ type Env struct {
 	planes     int          // bytes of one row's planes
 	globals    int          // globals of one row
 	maskLen    int          // Game.MaskLen
+	potential  []term       // of RewardShaped
 	maskers    []env.Masker // the states as Maskers; nil if the game has none
 	states     []env.State
 	slots      []slot
@@ -53,6 +54,9 @@ func New(g *env.Game, c Config) (*Env, error) {
 	e.rows, e.stride = c.RowsOf(g), align(e.maskLen, 8)
 	for set := e.driven; set != 0 && c.Rows == SeatRows; set = set.Rest() {
 		e.players = append(e.players, uint8(set.First()))
+	}
+	for _, t := range g.Potential {
+		e.potential = append(e.potential, term{slices.Index(g.GlobalNames, t.Global), t.Weight})
 	}
 	for _, s := range slabs {
 		e.sizes = append(e.sizes, product(s.shape(g, c.Envs, e.rows, c.Seats)))

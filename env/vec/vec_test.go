@@ -61,7 +61,7 @@ func TestNames(t *testing.T) {
 		require.NoError(t, got.UnmarshalText([]byte(m.String())))
 		require.Equal(t, m, got)
 	}
-	for _, r := range []vec.Reward{vec.RewardResult, vec.RewardScore} {
+	for _, r := range []vec.Reward{vec.RewardResult, vec.RewardScore, vec.RewardShaped} {
 		got := vec.Reward(99)
 		require.NoError(t, got.UnmarshalText([]byte(r.String())))
 		require.Equal(t, r, got)
@@ -157,8 +157,9 @@ func TestRandomPolicy(t *testing.T) {
 func TestZeroAllocations(t *testing.T) {
 	for _, g := range []*env.Game{toy.Turns, blockbattle.Game} {
 		for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {
+			reward := []vec.Reward{vec.RewardScore, vec.RewardShaped}[mode]
 			e, out, actions := start(t, g, vec.Config{
-				Envs: 100, Autoreset: mode, Workers: 3, Reward: vec.RewardScore, Illegal: vec.Penalty,
+				Envs: 100, Autoreset: mode, Workers: 3, Reward: reward, Illegal: vec.Penalty,
 			})
 			n := testing.AllocsPerRun(50, func() {
 				if e.Sample(actions) != nil || e.Step(actions, out) != nil {

@@ -36,6 +36,7 @@ func game(name, id string, seats, rows int, turns bool) *env.Game {
 		MinSeats: seats, MaxSeats: seats, Rows: rows, Actions: cards * cards, MaxLegal: cards,
 		Planes: env.Shape{C: 2, H: 2, W: 3}, PlaneMax: cards, PlaneNames: []string{"offer", "last"},
 		GlobalNames: []string{"own points", "best other points", "cards"},
+		Potential:   []env.Term{{Global: "own points", Weight: 0.1}, {Global: "best other points", Weight: -0.05}},
 		New: func(n int) env.State {
 			s := &State{Seats: uint8(n), Turns: turns}
 			s.Reset(0)

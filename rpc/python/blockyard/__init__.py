@@ -179,7 +179,7 @@ def make_vec(
             increase of the contest's points in each step. None: ``env.game_spec.reward``, which is ``"score"`` in games
             of one seat, whose result is always the same, and ``"result"`` in the others. ``"shaped"``, if games have
             several seats: the result, and γΦ(s′) − Φ(s) with γ = 0.99 and a potential Φ of points and heights, see
-            docs/selfplay.md; it is in the rewards of ``step`` alone.
+            docs/selfplay.md.
         illegal: the treatment of illegal actions. ``"penalty"``: the contest's own penalty for an illegal answer, which
             costs points or the game; ``"random"``: a random legal action is played instead; ``"error"``: the step
             raises IllegalActionError. None: ``"penalty"``, and one RuntimeWarning after 1,000 illegal actions.
@@ -206,8 +206,8 @@ def make_vec(
         heal: whether the games continue when a server is lost: on another server of ``address``, or on the same one
             once it is back; the local server is started again. All that follows is bit-identical to what it would
             have been: opponents, steps in flight and counters included. Each loss is one warning of the logger
-            ``"blockyard"``. Opponents and policies whose choices nobody can repeat (``time=``, ``exec:``) are refused.
-            See docs/machines.md.
+            ``"blockyard"``; a server in this process is lost only together with it. Opponents and policies whose
+            choices nobody can repeat (``time=``, ``exec:``) are refused. See docs/machines.md.
         snapshot_every: with heal, the number of steps after which the games are saved again. Since then, actions are
             kept, and replayed after a loss.
         heal_timeout: with heal, seconds without any server after which a call raises ServerGoneError.

@@ -52,8 +52,6 @@ class MultiAgentGame:
         if max_cycles is not None:
             positive("max_cycles", max_cycles)
         Options.refuse(kwargs, "PettingZoo's environments", REFUSED)
-        if kwargs.get("reward") == "shaped":
-            raise ValueError("reward='shaped': PettingZoo's environments have the plain result; use make_vec")
         self._illegal, self._observation, self._cycles = illegal, observation, max_cycles
         self._turns_per_cycle = 1
         self.env = BlockVectorEnv(

@@ -111,7 +111,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             TypeError: the action is not an integer.
         """
         number, batch, memory, engine = operator.index(action), self._batch, self._memory, self.vector._engine
-        if batch.shaping is not None or batch.rungs is not None:
+        if batch.rungs is not None:
             obs, reward, terminated, truncated, infos = self.vector.step(np.array([number], np.int64))
             return self._first(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), self._info(infos)
         # The server plays the other seats and rewards them: what follows is vector.step with integers, in less time.

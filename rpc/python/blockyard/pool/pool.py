@@ -68,7 +68,7 @@ class BlockPool:
             seed: game i is seeded with seed + i; None: from the operating system's entropy.
             address, record: as in :func:`blockyard.make_vec`; several servers' games are recorded into one file.
             checkpoint: what :meth:`checkpoint` returned: the first ``async_reset`` continues its games, with any seed.
-            **options: others of :func:`blockyard.make_vec`, except ``copy``, ``slots`` and ``reward="shaped"``.
+            **options: others of :func:`blockyard.make_vec`, except ``copy`` and ``slots``.
         """
         self.num_games, self.batch_size = positive("num_envs", num_envs), positive("batch_size", batch_size)
         if self.batch_size > self.num_games:
@@ -78,8 +78,6 @@ class BlockPool:
             what = 'transport="inproc": a pool waits for servers in other processes'
             raise RequestError(f"{what}; call blockyard.make_vec")
         options["transport"] = "process" if transport == "auto" else transport
-        if options.get("reward") == "shaped":
-            raise ValueError("reward='shaped': a pool has the plain result; use make_vec")
         chosen = Options.of({**options, "address": address, "seed": seed, "checkpoint": checkpoint})
         healing, shares = chosen.healing, shares_of(address, chosen.tls, self.num_games)
         seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)

@@ -19,7 +19,6 @@ from ..transport.layout import Handle, resized
 from ..transport.memory import StepMemory
 from .infos import FinalStep, Infos
 from .options import Options
-from .shaping import Shaping
 
 _FLOAT64 = np.dtype(np.float64)
 WARN_AFTER = 1000  # illegal actions
@@ -92,7 +91,6 @@ class Batch:
         self.shared_final: dict[str, NDArray[Any]] | None = None  # last observations, if the server leaves them here
         self.memory: StepMemory | None = None  # the current position; None before the first reset
         self.rungs: NDArray[np.int64] | None = None  # of opponents in the curriculum, by number; None without one
-        self.shaping: Shaping | None = None  # adds to the rewards
         self._all = np.ones(self.num_envs, np.bool_)
         self._all.flags.writeable = False
         # Index of each row's game, and offset of a seat, in flattened arrays of (games, seats).
@@ -134,17 +132,13 @@ class Batch:
             reward = self.per_row(memory.reward, before)
         terminated, truncated = memory.terminated, memory.truncated
         infos = self.infos(memory)
-        last = None
         if self.same_step and (ended := terminated | truncated).any():
-            last = self.rows_of(ended), self._add_final(infos, ended, finals).globals
+            self._add_final(infos, ended, finals)
         if self.rows_per_game > 1:
             terminated, truncated = self.rows_of(terminated), self.rows_of(truncated)
         elif memory.pooled:  # one that is kept must not keep the observations
             terminated, truncated = terminated.copy(), truncated.copy()
-        rewards = reward.astype(_FLOAT64)
-        if self.shaping is not None:
-            rewards = self.shaping.shaped(rewards, memory.globals, terminated, last)
-        return memory.observation(), rewards, terminated, truncated, infos
+        return memory.observation(), reward.astype(_FLOAT64), terminated, truncated, infos
 
     def shown(self, rows: NDArray[np.bool_] | None = None) -> tuple[Obs, dict[str, Any]]:
         """Return what reset returns: the current observations, and infos that are valid in some rows, or all."""
@@ -223,10 +217,8 @@ class Batch:
 
     # -- ends of episodes -------------------------------------------------------------
 
-    def _add_final(
-        self, infos: Infos, ended: NDArray[np.bool_], finals: Callable[[], FinalStep | LastRows]
-    ) -> FinalStep | LastRows:
-        """Add ``final_obs`` and ``final_info`` of games that ended and were reset in the same step, and return them.
+    def _add_final(self, infos: Infos, ended: NDArray[np.bool_], finals: Callable[[], FinalStep | LastRows]) -> None:
+        """Add ``final_obs`` and ``final_info`` of games that ended and were reset in the same step.
 
         Their arrays of dicts take longer than the step itself, so they are made when they are read. Everything that
         later steps overwrite is copied now.
@@ -248,7 +240,6 @@ class Batch:
             last.put("opponent", opponents, rows)
         infos.put_lazy("final_obs", lambda: self._final_obs(final, rows), rows)
         infos.put("final_info", last, rows)
-        return final
 
     def _final_obs(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.object_]:
         """Return the last observations of games that ended: a dict per row, None in the other rows."""

@@ -24,7 +24,6 @@ from .infos import FinalStep
 from .opening import Opening
 from .opponents import OpponentSeats
 from .options import Options
-from .shaping import Shaping
 
 FPS = 4
 # Where a step's result goes, if the caller chooses: ``buffer[t]``, or arrays by field.
@@ -72,7 +71,6 @@ class Engine:
         self.first_seed = check_seeds(options.seed, handle.games)
         self.batch = Batch(self.spec, handle, options)
         self.batch.shared_final = self.transport.share_final() if self.batch.same_step else None
-        self.batch.shaping = Shaping(self.spec) if options.reward == "shaped" else None
         self._seeded = np.zeros(handle.games, np.bool_)
         self.resumed: tuple[StepMemory, int] | None = None
         self.ring = None if options.copy else self.transport.ring(options.slots)
@@ -125,9 +123,6 @@ class Engine:
         last = batch.memory
         before = batch.own_index(last) if batch.varying and last is not None else None
         self._acted = None if last is None else batch.complete(last, False)
-        if batch.shaping is not None and last is not None:
-            over = np.zeros(batch.num_games, np.bool_) if batch.same_step else last.terminated | last.truncated
-            batch.shaping.begin(last.globals, batch.rows_of(over))
         if out is None:
             memory = self.next_memory()
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import RequestError
 from ..formats.arguments import game_name, positive
 from ..formats.opponents import Lineup, read_lineup, seats_of
 from ..formats.spec import GameSpec
@@ -36,13 +35,14 @@ class Opening:
 
     def __init__(self, game: str, options: Options) -> None:
         """Prepare to open."""
-        self._game, self._options, self._healing = game, options, options.healing
+        self._game, self._options = game, options
+        # A server in this process is lost only together with it.
+        self._healing = None if options.transport == "inproc" else options.healing
         self._opened = False
         self.user = object()
-        reward = "result" if options.reward == "shaped" else options.reward
         self.wire: dict[str, Any] = {"autoreset": options.mode.value, "rows": options.rows}  # as the server knows them
         self.wire["illegal"] = options.illegal or "penalty"
-        for name, value in (("reward", reward), ("max_episode_steps", options.max_episode_steps)):
+        for name, value in (("reward", options.reward), ("max_episode_steps", options.max_episode_steps)):
             if value is not None:
                 self.wire[name] = value
         if not options.mask:
@@ -62,11 +62,6 @@ class Opening:
         o = self._options
         if o.address is not None or o.client is not None:
             return False
-        if o.transport == "inproc" and self._healing is not None:
-            raise RequestError(
-                "heal=True: a server in this process is lost only together with it; leave out heal, or pass "
-                'transport="process"'
-            )
         if o.transport != "auto":
             return o.transport == "inproc"
         # A time limit that somebody has set can only be kept for another process.

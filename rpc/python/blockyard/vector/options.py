@@ -69,8 +69,6 @@ class Options:
                 one_of(name, value, get_args(names))
         if self.max_episode_steps is not None:
             object.__setattr__(self, "max_episode_steps", integer("max_episode_steps", self.max_episode_steps))
-        if self.reward == "shaped" and self.rows != "seat":
-            raise ValueError("reward='shaped': rows must be seats; leave out rows=\"acting\"")
         integer("first", self.first)
         if self.checkpoint is not None and self.seed is not None:
             raise ValueError("seed: the games of a checkpoint have seeds of their own; leave out seed or checkpoint")
