@@ -6,8 +6,8 @@ import (
 	"blockyard/env"
 )
 
-// measures are the quantities of seats whose changes are rewards: scores or potentials, not results, which are 0 until the
-// end.
+// measures are the quantities of seats whose changes are rewards: scores or potentials. A result is none: it is 0 until
+// the end.
 type measures [env.MaxSeats]float64
 
 // measure sets the measures of a position.
