@@ -123,7 +123,7 @@ func TestAskedSeats(t *testing.T) {
 		completed(t, f, actions, got)
 		require.Equal(t, want, got)
 		require.Positive(t, total)
-		require.Equal(t, e.Tallies(nil, false), f.Tallies(nil, false))
+		require.Equal(t, e.Tallies(), f.Tallies())
 		require.Equal(t, theirs.ended, ours.ended)
 		require.Equal(t, positions(t, e), positions(t, f))
 	})
@@ -305,7 +305,7 @@ func TestCurriculum(t *testing.T) {
 			p := &places[i]
 			if out.Terminated[i] == 1 {
 				result := uint8(1)
-				if r := out.Result[2*i] - out.Result[2*i+1]; r != 0 {
+				if r := out.Reward[2*i] - out.Reward[2*i+1]; r != 0 {
 					result = uint8(1 + r/max(r, -r))
 				}
 				if p.Last = append(p.Last, result); len(p.Last) > 4 {

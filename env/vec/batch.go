@@ -44,7 +44,6 @@ var slabs = []slab{
 	{"illegal", "|u1", rowShape, func(b *Batch) any { return &b.Illegal }},
 	{"opponent", "<u2", seatShape, func(b *Batch) any { return &b.Opponent }},
 	{"moves", "<u2", movesShape, func(b *Batch) any { return &b.Moves }},
-	{"result", "<f4", seatShape, func(b *Batch) any { return &b.Result }},
 	{"final_planes", "|u1", planesShape, func(b *Batch) any { return &b.FinalPlanes }},
 	{"final_globals", "<f4", globalsShape, func(b *Batch) any { return &b.FinalGlobals }},
 	{"final_legal", "|u1", legalShape, func(b *Batch) any { return &b.FinalLegal }},
@@ -64,18 +63,18 @@ func movesShape(_ *env.Game, n, _, _ int) []int   { return []int{n, MovesLen} }
 
 // Layout places the named slabs one after the other, in the order of Batch's fields. A name is
 // the Batch field in lower case: "planes", "final_seat". Without names, Layout places every
-// slab that the Config lets a step write, except those for a Log: "moves" and "result".
+// slab that the Config lets a step write, except that for a Log: "moves".
 func (e *Env) Layout(names ...string) (Layout, error) {
 	var l Layout
 	var written []string
 	for _, s := range slabs {
 		if strings.HasPrefix(s.name, "final_") && e.c.Autoreset != SameStep ||
 			s.name == "illegal" && e.c.Illegal == Refuse ||
-			(strings.HasSuffix(s.name, "opponent") || forLog(s.name)) && e.others() == 0 {
+			(strings.HasSuffix(s.name, "opponent") || s.name == "moves") && e.others() == 0 {
 			continue
 		}
 		written = append(written, s.name)
-		if len(names) == 0 && !forLog(s.name) || slices.Contains(names, s.name) {
+		if len(names) == 0 && s.name != "moves" || slices.Contains(names, s.name) {
 			l.Add(s.name, s.dtype, s.shape(e.g, e.c.Envs, e.rows, e.c.Seats)...)
 		}
 	}
@@ -86,9 +85,6 @@ func (e *Env) Layout(names ...string) (Layout, error) {
 	}
 	return l, nil
 }
-
-// forLog reports whether a slab is only for those who keep a Log.
-func forLog(name string) bool { return name == "moves" || name == "result" }
 
 func product(shape []int) int {
 	n := 1
@@ -176,7 +172,6 @@ type Batch struct {
 	Illegal    []uint8   // [N*R]: 1 where the row's action was illegal and was replaced; not under Refuse
 	Opponent   []uint16  // [N, S]: Choice.ID of the opponent in every seat, or NoOpponent
 	Moves      []uint16  // [N, MovesLen]: how many moves opponents made, then the first of them, see Log
-	Result     []float32 // [N, S]: where an episode ended, the Result of every seat at its end, else 0
 
 	// Under SameStep, the last observation of each episode that this step ended. Rows of other
 	// environments keep their bytes.
@@ -202,7 +197,7 @@ func (e *Env) checkBatch(b *Batch) error {
 		return fmt.Errorf("vec %s: no batch to write to", e.g.Name)
 	}
 	have := [...]int{len(b.Planes), len(b.Globals), len(b.Legal), len(b.Seat), len(b.Reward), len(b.Terminated),
-		len(b.Truncated), len(b.Score), len(b.Illegal), len(b.Opponent), len(b.Moves), len(b.Result),
+		len(b.Truncated), len(b.Score), len(b.Illegal), len(b.Opponent), len(b.Moves),
 		len(b.FinalPlanes), len(b.FinalGlobals), len(b.FinalLegal), len(b.FinalSeat), len(b.FinalOpponent)}
 	for k, n := range have {
 		if n != 0 && n != e.sizes[k] {

@@ -126,7 +126,10 @@ func (e *Env) Forget() error {
 	clear(e.masks)
 	clear(e.playing)
 	clear(e.places)
-	e.tallies = nil
+	for i := range e.tallies {
+		e.tallies[i] = e.tallies[i][:0]
+	}
+	e.counted = 0
 	for seat := range e.pools {
 		for _, c := range e.pools[seat].choices {
 			e.count(c.ID)

@@ -165,7 +165,6 @@ func (e *Env) finish(w *worker, i int, j *job, before *measures) error {
 	sl.cut = !sl.over && e.c.StepLimit > 0 && int(sl.steps) >= e.c.StepLimit
 	e.assign(w, s, sl, i)
 	e.account(w, s, sl, i, out, before)
-	e.showResult(s, sl, i, out.Result)
 	if sl.over || sl.cut {
 		sl.length = sl.steps
 		if sl.traced {

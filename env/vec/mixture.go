@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"sync/atomic"
 
 	"blockyard/env"
 )
@@ -107,11 +106,7 @@ func (e *Env) setMixtures(mixtures []Mixture, curriculum *Curriculum) {
 }
 
 // count makes sure that the opponent with this ID has a tally.
-func (e *Env) count(id uint16) {
-	for len(e.tallies) <= int(id) {
-		e.tallies = append(e.tallies, Tally{})
-	}
-}
+func (e *Env) count(id uint16) { e.counted = max(e.counted, int(id)+1) }
 
 // draw chooses the opponents of environment i for its episode.
 func (e *Env) draw(i int) error {
@@ -168,13 +163,45 @@ type Tally struct {
 	Truncated           uint64 // ended by the step limit, without a result
 }
 
-// Tallies appends the tallies by ID, and resets them if that is asked. It must not be called during a step.
-func (e *Env) Tallies(dst []Tally, reset bool) []Tally {
-	dst = append(dst, e.tallies...)
-	if reset {
-		clear(e.tallies)
+// An OpponentTally is the tally of one environment against one opponent.
+type OpponentTally struct {
+	ID uint16 // of the opponent's Choice
+	Tally
+}
+
+// TalliesOf returns the tallies of environment i, in the order in which it met its opponents first: read-only, and
+// valid until its next step. They are not part of a snapshot, and stay when another position is put there.
+func (e *Env) TalliesOf(i int) []OpponentTally { return e.tallies[i] }
+
+// SetTalliesOf replaces the tallies of environment i, each against another opponent.
+func (e *Env) SetTalliesOf(i int, tallies []OpponentTally) {
+	e.tallies[i] = append(e.tallies[i][:0], tallies...)
+	for _, t := range tallies {
+		e.count(t.ID)
 	}
-	return dst
+}
+
+// Tallies returns the tallies of all environments together, by ID. It must not be called during a step.
+func (e *Env) Tallies() []Tally {
+	sums := make([]Tally, e.counted)
+	for _, tallies := range e.tallies {
+		for _, t := range tallies {
+			sum := &sums[t.ID]
+			*sum = Tally{sum.Wins + t.Wins, sum.Draws + t.Draws, sum.Losses + t.Losses, sum.Truncated + t.Truncated}
+		}
+	}
+	return sums
+}
+
+// tallyOf returns the tally of environment i against the opponent in a seat.
+func (e *Env) tallyOf(i, seat int) *Tally {
+	id := e.Opponent(i, seat)
+	k := slices.IndexFunc(e.tallies[i], func(t OpponentTally) bool { return t.ID == id })
+	if k < 0 {
+		k = len(e.tallies[i])
+		e.tallies[i] = append(e.tallies[i], OpponentTally{ID: id})
+	}
+	return &e.tallies[i][k].Tally
 }
 
 // tally counts the episode of environment i, which has just ended.
@@ -183,18 +210,18 @@ func (e *Env) tally(i int) {
 	e.climb(i)
 	for others := e.others(); others != 0; others = others.Rest() {
 		other := others.First()
-		t := &e.tallies[e.Opponent(i, other)]
+		t := e.tallyOf(i, other)
 		for own := e.driven; own != 0; own = own.Rest() {
 			a, b := s.Result(own.First()), s.Result(other)
 			switch {
 			case sl.cut:
-				atomic.AddUint64(&t.Truncated, 1)
+				t.Truncated++
 			case a > b:
-				atomic.AddUint64(&t.Wins, 1)
+				t.Wins++
 			case a < b:
-				atomic.AddUint64(&t.Losses, 1)
+				t.Losses++
 			default:
-				atomic.AddUint64(&t.Draws, 1)
+				t.Draws++
 			}
 		}
 	}

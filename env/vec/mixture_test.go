@@ -141,9 +141,17 @@ func TestTallies(t *testing.T) {
 		require.Positive(t, want[2].Wins)
 		require.Positive(t, want[4].Losses)
 		require.Positive(t, want[4].Truncated)
-		require.Equal(t, want, e.Tallies(nil, false), mode)
-		require.Equal(t, want, e.Tallies(nil, true), mode)
-		require.Equal(t, make([]vec.Tally, 5), e.Tallies(nil, false))
+		require.Equal(t, want, e.Tallies(), mode)
+		own := e.TalliesOf(7)
+		e.SetTalliesOf(7, nil)
+		for _, t := range own {
+			want[t.ID].Wins -= t.Wins
+			want[t.ID].Draws -= t.Draws
+			want[t.ID].Losses -= t.Losses
+			want[t.ID].Truncated -= t.Truncated
+		}
+		require.NotEmpty(t, own)
+		require.Equal(t, want, e.Tallies(), mode)
 	}
 }
 
@@ -156,7 +164,7 @@ func TestTalliesOfPairings(t *testing.T) {
 		require.NoError(t, e.Sample(actions))
 		require.NoError(t, e.Step(actions, out))
 	}
-	require.Equal(t, []vec.Tally{{Truncated: 8}, {Truncated: 8}}, e.Tallies(nil, false))
+	require.Equal(t, []vec.Tally{{Truncated: 8}, {Truncated: 8}}, e.Tallies())
 }
 
 func TestMixturesRefused(t *testing.T) {

@@ -147,14 +147,3 @@ func (e *Env) showMoves(w *worker, i int, moves []uint16) {
 	clear(w.moves[w.noted():])
 	copy(moves[i*MovesLen:], w.moves[:])
 }
-
-// showResult writes the results of environment i's episode, if it has ended, to results, [N, S], unless it is nil.
-func (e *Env) showResult(s env.State, sl *slot, i int, results []float32) {
-	row := part(results, i, e.c.Seats)
-	clear(row)
-	for seat := range row {
-		if sl.ended() {
-			row[seat] = s.Result(seat)
-		}
-	}
-}

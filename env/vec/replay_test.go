@@ -58,7 +58,7 @@ func loggedWith(t *testing.T, e *vec.Env, n int, choose func(step, row int, lega
 func everything(t *testing.T, e *vec.Env) *vec.Batch {
 	names := []string{"planes", "globals", "legal", "seat", "reward", "terminated", "truncated", "score"}
 	if e.Driven().Len() < e.Config().Seats {
-		names = append(names, "opponent", "moves", "result")
+		names = append(names, "opponent", "moves")
 	}
 	if e.Config().Autoreset == vec.SameStep {
 		names = append(names, "final_planes", "final_globals", "final_legal", "final_seat")

@@ -173,7 +173,6 @@ func (e *Env) observe(w *worker, i int, j *job) error {
 	e.showOpponents(i, out.Opponent)
 	clear(part(out.Illegal, i, e.rows))
 	clear(part(out.Moves, i, MovesLen))
-	clear(part(out.Result, i, e.c.Seats))
 	return nil
 }
 

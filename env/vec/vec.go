@@ -32,9 +32,10 @@ type Env struct {
 	held       []held      // by environment; nil unless asks
 	askedMasks []byte      // [envs, seats, stride]: see AskedMask; nil unless asks
 	pools      [env.MaxSeats]seatPool
-	curriculum *Curriculum // nil if there is none
-	places     []Place     // by environment, in the curriculum
-	tallies    []Tally     // by Choice.ID
+	curriculum *Curriculum       // nil if there is none
+	places     []Place           // by environment, in the curriculum
+	tallies    [][]OpponentTally // by environment
+	counted    int               // opponents have a Choice.ID below it
 	pool       pool
 	stream     *Stream // nil if there is none
 	tracer     Tracer
@@ -67,9 +68,15 @@ func New(g *env.Game, c Config) (*Env, error) {
 	if e.fresh, err = encodeReset(nil, e.spare); err != nil {
 		return nil, err
 	}
-	e.slots = make([]slot, c.Envs)
+	e.slots, e.tallies = make([]slot, c.Envs), make([][]OpponentTally, c.Envs)
 	for i := range e.slots {
 		e.slots[i].seats = emptyRows
+	}
+	if e.others() != 0 { // the first opponent has room
+		room := make([]OpponentTally, c.Envs)
+		for i := range e.tallies {
+			e.tallies[i] = room[i : i : i+1]
+		}
 	}
 	e.masks = make([]byte, c.Envs*e.rows*e.stride)
 	e.agents, e.playing = make([]env.Agent, c.Envs*c.Seats), make([]*Choice, c.Envs*c.Seats)

@@ -80,7 +80,7 @@ var attacks = map[string]func(*attacker){
 	"checkpoint": func(a *attacker) { leagues(a); a.send(8, "checkpoint", 2, nil) },
 	"resume": func(a *attacker) {
 		stepping(a, nil)
-		head, _ := json.Marshal(map[string]any{"format": 3, "opponents": long(60_000, 100)})
+		head, _ := json.Marshal(map[string]any{"format": 4, "opponents": long(60_000, 100)})
 		a.bulk("resume", 2, nil, head, make([]byte, 4<<20))
 	},
 	"replay": func(a *attacker) {

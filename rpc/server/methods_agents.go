@@ -126,16 +126,26 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 // opponentStats replies with the results of the finished episodes against every opponent, by number.
 func (s *session) opponentStats(f *wire.Frame, h *handle) error {
 	var o struct {
-		Reset bool `msgpack:"reset"`
+		Reset bool   `msgpack:"reset"`
+		Games []byte `msgpack:"games"`
 	}
 	if err := f.Options(1, &o); err != nil {
+		return err
+	}
+	list, err := h.gamesIn("opponent_stats", "games", o.Games, true)
+	if err != nil {
 		return err
 	}
 	if err := s.srv.ledger.Fits(4 * 8 * h.Opponents.Known()); err != nil {
 		return err
 	}
 	var wins, draws, losses, truncated []uint64
-	tallies := h.Tallies(o.Reset)
+	tallies := h.Tallies()
+	for _, i := range list {
+		if o.Reset {
+			h.Env.SetTalliesOf(i, nil)
+		}
+	}
 	for _, t := range tallies {
 		wins, draws = append(wins, t.Wins), append(draws, t.Draws)
 		losses, truncated = append(losses, t.Losses), append(truncated, t.Truncated)

@@ -8,6 +8,8 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
 	"blockyard/rpc/session/batch"
+	"blockyard/rpc/session/memory"
+	"blockyard/rpc/session/recorder"
 	"blockyard/rpc/wire"
 )
 
@@ -19,10 +21,13 @@ const (
 
 // recordOptions are the named arguments of record.
 type recordOptions struct {
-	Every   int64            `msgpack:"every"`
-	Games   []byte           `msgpack:"games"`
-	Players map[int64]string `msgpack:"players"`
-	Memory  *int64           `msgpack:"memory"`
+	Every       int64            `msgpack:"every"`
+	Games       []byte           `msgpack:"games"`
+	Players     map[int64]string `msgpack:"players"`
+	Memory      *int64           `msgpack:"memory"`
+	Given       []byte           `msgpack:"given"`
+	Dropped     wire.Natural     `msgpack:"dropped"`
+	Interrupted wire.Natural     `msgpack:"interrupted"`
 }
 
 // record starts to record episodes. Those in progress are not recorded.
@@ -39,7 +44,12 @@ func (s *session) record(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	if err := h.Record(o.Every, list, names, o.Memory); err != nil {
+	if len(o.Given)%4 != 0 {
+		return badParams("record: given has %d bytes, want 4 for each game", len(o.Given))
+	}
+	before := recorder.Before{
+		Given: words[uint32](o.Given), Dropped: uint64(o.Dropped), Interrupted: uint64(o.Interrupted)}
+	if err := h.Record(o.Every, list, names, o.Memory, before); err != nil {
 		return err
 	}
 	return s.reply(f.ID, true)
@@ -81,8 +91,8 @@ func (s *session) records(f *wire.Frame, h *handle) error {
 	if o.Stop && !r.Stopped() {
 		h.StopRecording()
 	}
-	size := r.Fitting(s.srv.ledger.Room())
-	if err := s.reserve(size); err != nil {
+	size := r.Fitting(s.srv.ledger.Room() - 4*h.Config.Envs)
+	if err := s.reserve(size + 4*h.Config.Envs); err != nil {
 		return err
 	}
 	got := r.Take(size)
@@ -91,7 +101,7 @@ func (s *session) records(f *wire.Frame, h *handle) error {
 	}
 	return s.reply(f.ID, wire.Fields{
 		"count", got.Count, "lines", got.Lines, "waiting", got.Waiting, "recording", !r.Stopped(),
-		"finished", got.Finished, "dropped", got.Dropped, "interrupted", got.Interrupted,
+		"given", memory.Bytes(got.Given), "finished", got.Finished, "dropped", got.Dropped, "interrupted", got.Interrupted,
 	})
 }
 

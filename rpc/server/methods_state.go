@@ -141,23 +141,23 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 		return err
 	}
 	var o struct {
-		Drafts bool `msgpack:"drafts"`
+		Recordings bool `msgpack:"recordings"`
 	}
 	if err := f.Options(2, &o); err != nil {
 		return err
 	}
-	saved, err := h.Save(list, o.Drafts)
+	saved, err := h.Save(list, o.Recordings)
 	if err != nil {
 		return err
 	}
 	fields := wire.Fields{"count", saved.Count, "head", saved.Head, "games", saved.Games, "weights", saved.Weights}
-	if !o.Drafts {
+	if !o.Recordings {
 		return s.reply(f.ID, fields)
 	}
-	if err := s.reserve(len(saved.Drafts)); err != nil {
+	if err := s.reserve(len(saved.Recordings)); err != nil {
 		return err
 	}
-	return s.reply(f.ID, append(fields, "drafts", saved.Drafts))
+	return s.reply(f.ID, append(fields, "recordings", saved.Recordings))
 }
 
 // resume continues games of a checkpoint: all of them or, after an error, none.
@@ -165,8 +165,8 @@ func (s *session) resume(f *wire.Frame, h *handle) error {
 	list := h.selected(f, 1, "games", true)
 	head, games := f.Bin(2, "head"), f.Bin(3, "the games of the checkpoint")
 	var o struct {
-		Slot   *int64 `msgpack:"slot"`
-		Drafts []byte `msgpack:"drafts"`
+		Slot       *int64 `msgpack:"slot"`
+		Recordings []byte `msgpack:"recordings"`
 	}
 	if err := f.Options(4, &o); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (s *session) resume(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	if err := h.Resume(list, head, games, o.Drafts); err != nil {
+	if err := h.Resume(list, head, games, o.Recordings); err != nil {
 		return err
 	}
 	return s.put(f, h, nil, putOptions{at: at})

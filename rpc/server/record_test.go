@@ -217,7 +217,7 @@ func TestRecordMemory(t *testing.T) {
 	const memory = 64 << 10
 	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1, "memory": memory}))
 	require.NoError(t, g.Client().Call("stats", &during))
-	require.Equal(t, before.Memory+memory+9*64, during.Memory, "counted from the start")
+	require.Equal(t, before.Memory+memory+17*64, during.Memory, "counted from the start")
 	require.NoError(t, g.CallSlab("reset"))
 	roll := func() { require.NoError(t, g.Call("rollout", nil, 2_000, map[string]any{"keep": "last"})) }
 	roll()
@@ -242,7 +242,7 @@ func TestRecordMemory(t *testing.T) {
 	require.Equal(t, before.Memory, after.Memory, "freed at the end")
 	require.NoError(t, g.Call("record", nil, map[string]any{"every": 30}))
 	require.NoError(t, g.Client().Call("stats", &during))
-	require.Equal(t, before.Memory+8<<20+3*4<<10+9*64, during.Memory, "by default")
+	require.Equal(t, before.Memory+8<<20+3*4<<10+17*64, during.Memory, "by default")
 	require.NoError(t, g.Client().Call("close", nil, g.H))
 	require.NoError(t, g.Client().Call("stats", &after))
 	require.Zero(t, after.Memory, "freed with the handle")

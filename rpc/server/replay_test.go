@@ -127,7 +127,6 @@ func TestReplayGoesOnExactly(t *testing.T) {
 					}
 					if spec == "counted" {
 						require.NotZero(t, asked.Load())
-						require.NotNil(t, a.Field("result"))
 					}
 				})
 			}

@@ -100,9 +100,9 @@ func TestResumeRefuses(t *testing.T) {
 		says        string
 	}{
 		{nil, games, wire.BadState, "its head is no JSON"},
-		{[]byte("{}"), games, wire.BadState, "it has version 0 of the format of checkpoints, of an older server; this one reads version 3"},
-		{changed(`"format":3`, `"format":4,"new":1`), games, wire.BadState, "it has version 4 of the format of checkpoints, of a newer"},
-		{changed(`"format":3`, `"format":3,"new":1`), games, wire.BadState, `unknown field "new"`},
+		{[]byte("{}"), games, wire.BadState, "it has version 0 of the format of checkpoints, of an older server; this one reads version 4"},
+		{changed(`"format":4`, `"format":5,"new":1`), games, wire.BadState, "it has version 5 of the format of checkpoints, of a newer"},
+		{changed(`"format":4`, `"format":4,"new":1`), games, wire.BadState, `unknown field "new"`},
 		{changed(`"game":"blockbattle"`, `"game":"go"`), games, wire.BadState,
 			"game is go in the checkpoint and blockbattle in this environment: they must be equal"},
 		{changed(`"rules":1`, `"rules":9`), games, wire.BadState, "rules version is 9 in the checkpoint and 1"},
@@ -126,7 +126,7 @@ func TestResumeRefuses(t *testing.T) {
 		{changed(`"policy":"first"`, `"policy":"random"`), games, wire.BadState, "memory of 0 bytes, want 8"},
 		{head, games[:len(all[0])], wire.BadState, "game 1 of the checkpoint: these bytes are none"},
 		{head, append(bytes.Clone(games), 1, 2), wire.BadState, "2 bytes more"},
-		{head, bytes.Replace(games, []byte("BYC\x03"), []byte("BYC\x02"), 1), wire.BadState, "version 2 of the format"},
+		{head, bytes.Replace(games, []byte("BYC\x04"), []byte("BYC\x03"), 1), wire.BadState, "version 3 of the format"},
 		{head, append(opponent("\x0b\x00\x00\x00\x01\x07"), all[1]...), wire.BadState, "opponent 7 of 1 in seat 1"},
 		{head, append(opponent("\x0b\x00\x00\x00\x00\x00"), all[1]...), wire.BadState, "not one opponent for each seat"},
 		{head, append(opponent("\x8b\x00\x00\x00\x01\x00"), all[1]...), wire.BadState, "its parts do not fit together"},

@@ -11,6 +11,7 @@ import (
 	"blockyard/env/envtest/toy"
 	"blockyard/env/vec"
 	"blockyard/rpc/session/limits"
+	"blockyard/rpc/session/recorder"
 	"blockyard/rpc/wire"
 )
 
@@ -68,7 +69,7 @@ func TestTheTabIsEvenAfterwards(t *testing.T) {
 	require.Equal(t, 1, l.Open().Handles)
 	require.Equal(t, 4, l.Open().Envs)
 	require.Equal(t, b.Memory(), l.Open().Memory)
-	require.NoError(t, b.Record(1, nil, nil, nil))
+	require.NoError(t, b.Record(1, nil, nil, nil, recorder.Before{}))
 	require.Greater(t, l.Open().Memory, int64(recordMemory))
 	require.NoError(t, b.Close())
 	require.Equal(t, even, l.Open())

@@ -221,8 +221,8 @@ func (b *Batch) SetOpponents(seats map[int][]Choice, curriculum *vec.Curriculum)
 }
 
 // Tallies returns the results of the finished episodes against every opponent, by number.
-func (b *Batch) Tallies(reset bool) []vec.Tally {
-	tallies := b.Env.Tallies(nil, reset)
+func (b *Batch) Tallies() []vec.Tally {
+	tallies := b.Env.Tallies()
 	for len(tallies) < len(b.Opponents.known) { // those that a checkpoint knew and no mixture has had since
 		tallies = append(tallies, vec.Tally{})
 	}

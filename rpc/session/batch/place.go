@@ -124,7 +124,7 @@ type Layout struct {
 }
 
 // always are the fields that every slab has, whatever the client selects. There is also "illegal" unless
-// illegal actions are refused, "opponent" if the server plays a seat, and then "moves" and "result" for a log.
+// illegal actions are refused, "opponent" if the server plays a seat, and then "moves" for a log.
 var always = []string{"reward", "terminated", "truncated", "score"}
 
 // layOut places the selected fields, nil for all, in the slab.
@@ -136,7 +136,7 @@ func (b *Batch) layOut(fields []string, packed bool) error {
 	if b.Env.Driven().Len() < b.Config.Seats {
 		names = append(names, "opponent")
 		if b.Log {
-			names = append(names, "moves", "result")
+			names = append(names, "moves")
 		}
 	}
 	if fields == nil {

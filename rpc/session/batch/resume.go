@@ -18,13 +18,13 @@ type revived struct {
 	policy []env.Agent  // by seat
 }
 
-// Resume continues games of a checkpoint, and records in progress of them: all of the list or, after an error, none.
-func (b *Batch) Resume(list []int, head, games, drafts []byte) error {
+// Resume continues games of a checkpoint, and recordings of them: all of the list or, after an error, none.
+func (b *Batch) Resume(list []int, head, games, lines []byte) error {
 	h, all, err := b.readCheckpoint(list, head, games)
 	if err != nil {
 		return err
 	}
-	recordings, err := b.recordings(drafts, list)
+	recordings, err := b.recordings(lines, list)
 	if err != nil {
 		return err
 	}
@@ -58,6 +58,7 @@ func (b *Batch) Resume(list []int, head, games, drafts []byte) error {
 		if err := b.Env.Resume(i, all[k].Snapshot, all[k].agents); err != nil {
 			return err
 		}
+		b.Env.SetTalliesOf(i, all[k].Results)
 		if h.Curriculum != nil {
 			if err := b.Env.SetPlace(i, all[k].Place); err != nil {
 				return err
@@ -122,6 +123,11 @@ func (b *Batch) checkSeats(h *checkpoint.Head, g *checkpoint.Game) error {
 			return fmt.Errorf("it has a rollout policy for seat %d, which is not expected", p.Seat)
 		}
 		policy |= 1 << p.Seat
+	}
+	for _, r := range g.Results {
+		if int(r.ID) >= len(h.Opponents) {
+			return fmt.Errorf("it has results against opponent %d of %d", r.ID, len(h.Opponents))
+		}
 	}
 	if all := env.Seats(1)<<b.Config.Seats - 1; opponents != all&^b.Env.Driven() {
 		return errors.New("it has not one opponent for each seat that is not driven")
@@ -194,17 +200,17 @@ func (b *Batch) loadPolicy(text string) (vec.AgentFactory, error) {
 	return f, err
 }
 
-// recordings reads the records in progress of some of the games in list.
+// recordings reads the recordings of some of the games in list.
 func (b *Batch) recordings(lines []byte, list []int) ([]recorder.Recording, error) {
 	switch {
 	case len(lines) == 0:
 		return nil, nil
 	case b.Recorder == nil || b.Recorder.Stopped():
-		return nil, badParams("resume: drafts: handle %d is not being recorded: call record first", b.ID)
+		return nil, badParams("resume: recordings: handle %d is not being recorded: call record first", b.ID)
 	}
-	all, err := recorder.ReadInProgress(lines, list, b.Config.Seats)
+	all, err := recorder.ReadRecordings(lines, list, b.Config.Seats)
 	if err != nil {
-		return nil, badParams("resume: drafts, %v", err)
+		return nil, badParams("resume: recordings, %v", err)
 	}
 	return all, nil
 }

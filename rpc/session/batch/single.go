@@ -4,17 +4,18 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env/vec"
 	"blockyard/rpc/session/checkpoint"
+	"blockyard/rpc/session/recorder"
 )
 
 // Reward returns the reward of a seat of game i in the last step.
 func (b *Batch) Reward(i, seat int) float32 { return b.now.batch.Reward[i*b.Config.Seats+seat] }
 
-// A Copy is a game of a batch with its opponents and its record in progress. It serves batches of this process that
+// A Copy is a game of a batch with its opponents and its recording. It serves batches of this process that
 // were opened with the same options; others need a checkpoint.
 type Copy struct {
-	game  *checkpoint.Game
-	alone bool   // without its opponents
-	draft []byte // the record in progress
+	game      *checkpoint.Game
+	alone     bool // without its opponents
+	recording []byte
 }
 
 // Copy copies game i. If an opponent cannot be copied, as a program or an agent with a clock, another will play on.
@@ -26,13 +27,13 @@ func (b *Batch) Copy(i int) (c *Copy, err error) {
 			return nil, err
 		}
 	}
-	c.draft, err = b.Recorder.AppendInProgress(nil, i)
+	c.recording, err = b.Recorder.AppendRecording(nil, i)
 	return c, err
 }
 
 // Paste makes game i, which c was copied from in another batch, that of c.
 func (b *Batch) Paste(i int, c *Copy) error {
-	drafts, err := b.recordings(c.draft, []int{i})
+	recordings, err := b.recordings(c.recording, []int{i})
 	if err != nil {
 		return err
 	}
@@ -44,8 +45,8 @@ func (b *Batch) Paste(i int, c *Copy) error {
 			err = b.Env.Resume(i, c.game.Snapshot, agents)
 		}
 	}
-	if err == nil && len(drafts) > 0 {
-		b.Recorder.Continue(drafts, b.Env.ContinueTrace)
+	if err == nil && len(recordings) > 0 {
+		b.Recorder.Continue(recordings, b.Env.ContinueTrace)
 	}
 	return err
 }
@@ -60,7 +61,7 @@ func (b *Batch) RecordTo(names []string, write func(*record.Record)) error {
 	for i := range list {
 		list[i] = i
 	}
-	err := b.Record(1, list, names, &most)
+	err := b.Record(1, list, names, &most, recorder.Before{})
 	if err == nil {
 		b.Recorder.To = write
 	}

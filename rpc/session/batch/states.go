@@ -120,12 +120,12 @@ const AgentRoom = 256
 type Saved struct {
 	Count       int // of the games that fit into a response, the first of the list
 	Head, Games []byte
-	Drafts      []byte   // records in progress
+	Recordings  []byte   // of these games, see recorder.Recording
 	Weights     []string // names of what their agents were loaded from
 }
 
-// Save returns a checkpoint of some games, as many as fit into one response, and on request their records in progress.
-func (b *Batch) Save(list []int, drafts bool) (*Saved, error) {
+// Save returns a checkpoint of some games, as many as fit into one response, and on request their recordings.
+func (b *Batch) Save(list []int, recordings bool) (*Saved, error) {
 	if err := b.Opponents.fit(0); err != nil {
 		return nil, err
 	}
@@ -148,9 +148,9 @@ func (b *Batch) Save(list []int, drafts bool) (*Saved, error) {
 		if err != nil {
 			return nil, err
 		}
-		games, lines := g.Append(out.Games, b.kind()), out.Drafts
-		if drafts {
-			if lines, err = b.Recorder.AppendInProgress(lines, i); err != nil {
+		games, lines := g.Append(out.Games, b.kind()), out.Recordings
+		if recordings {
+			if lines, err = b.Recorder.AppendRecording(lines, i); err != nil {
 				return nil, err
 			}
 		}
@@ -160,7 +160,7 @@ func (b *Batch) Save(list []int, drafts bool) (*Saved, error) {
 			}
 			break
 		}
-		out.Games, out.Drafts = games, lines
+		out.Games, out.Recordings = games, lines
 		out.Count++
 		for _, o := range g.Opponents {
 			maps.Copy(need, b.Opponents.known[o.Number].weights)
@@ -185,7 +185,7 @@ func (b *Batch) Weights(name string) []byte {
 
 // save returns game i with the agents that play in it.
 func (b *Batch) save(i int) (*checkpoint.Game, error) {
-	g := &checkpoint.Game{}
+	g := &checkpoint.Game{Results: slices.Clone(b.Env.TalliesOf(i))}
 	var err error
 	if g.Snapshot, err = b.Env.Snapshot(i, nil); err != nil {
 		return nil, err
@@ -248,13 +248,17 @@ const (
 )
 
 // Record starts to record one of every so many episodes of the games in list, but none in progress. names are those of
-// who plays the driven seats, by seat; most is the memory in bytes, nil for the default.
-func (b *Batch) Record(every int64, list []int, names []string, most *int64) error {
+// who plays the driven seats, by seat; most is the memory in bytes, nil for the default; before is what is known of an
+// earlier recording.
+func (b *Batch) Record(every int64, list []int, names []string, most *int64, before recorder.Before) error {
 	if b.Recorder != nil {
 		return badParams("record: handle %d is being recorded: call records with stop until waiting is 0", b.ID)
 	}
 	if every < 1 {
 		return badParams("record: every is %d, want 1 to %d", every, math.MaxInt64)
+	}
+	if n := len(before.Given); n != 0 && n != b.Config.Envs {
+		return badParams("record: given has %d numbers, want one for each of %d games", n, b.Config.Envs)
 	}
 	memory := min(recordMemory+gameMemory*(int64(b.Config.Envs)/every+1), mostRecords)
 	if most != nil {
@@ -264,7 +268,7 @@ func (b *Batch) Record(every int64, list []int, names []string, most *int64) err
 	}
 	what := recorder.Options{Game: b.Game, Envs: b.Config.Envs, First: b.First, Every: uint64(every), Memory: memory,
 		Largest: min(memory, int64(b.tab.Room())), Chosen: make([]bool, b.Config.Envs),
-		Players: func(i int) []string { return b.Players(i, names) }}
+		Players: func(i int) []string { return b.Players(i, names) }, Before: before}
 	for _, i := range list {
 		what.Chosen[i] = true
 	}

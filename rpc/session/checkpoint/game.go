@@ -29,11 +29,13 @@ import (
 //	opponent  for each: its seat (1), its number in the head (2), its memory
 //	policy    for each agent of the rollout policy: its seat (1), seed, episode and decisions (8 each), its memory
 //	place     in a curriculum: its rung (2) and its last results there (1 each)
+//	results   for each opponent met: its number (2), wins, draws, losses and truncated episodes (8 each)
 type Game struct {
 	Snapshot  []byte // of vec.Env
 	Opponents []Agent
 	Policy    []Agent
 	Place     vec.Place
+	Results   []vec.OpponentTally
 }
 
 // An Agent is one agent that plays in a saved game, with what it remembers.
@@ -51,7 +53,7 @@ type Episode struct {
 }
 
 const (
-	gameMagic = "BYC\x03"
+	gameMagic = "BYC\x04"
 	gameHead  = 8
 	gameSum   = 4
 )
@@ -84,6 +86,16 @@ func (g *Game) Append(dst []byte, kind uint64) []byte {
 	}
 	if p := g.Place; p.Rung > 0 || len(p.Last) > 0 {
 		dst = appendPart(dst, "place", append(binary.LittleEndian.AppendUint16(nil, uint16(p.Rung)), p.Last...))
+	}
+	if len(g.Results) > 0 {
+		var results []byte
+		for _, r := range g.Results {
+			results = binary.LittleEndian.AppendUint16(results, r.ID)
+			for _, n := range [...]uint64{r.Wins, r.Draws, r.Losses, r.Truncated} {
+				results = binary.LittleEndian.AppendUint64(results, n)
+			}
+		}
+		dst = appendPart(dst, "results", results)
 	}
 	binary.LittleEndian.PutUint32(dst[first+4:], uint32(len(dst)-first+gameSum))
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[first:], castagnoli))
@@ -135,6 +147,13 @@ func Parse(b []byte, kind uint64) (*Game, error) {
 			g.Policy = append(g.Policy, Agent{Seat: part.seat(), At: part.episode(), Memory: part.rest()})
 		case name == "place" && g.Place.Last == nil:
 			g.Place = vec.Place{Rung: int(part.short()), Last: part.rest()}
+		case name == "results" && g.Results == nil:
+			for seen := map[uint16]bool{}; len(part.b) > 0; {
+				r := part.result()
+				part.bad = part.bad || seen[r.ID]
+				seen[r.ID] = true
+				g.Results = append(g.Results, r)
+			}
 		default:
 			part.bad = true
 		}
@@ -173,6 +192,12 @@ func (c *cursor) word() uint64     { return binary.LittleEndian.Uint64(c.take(8)
 func (c *cursor) short() uint16    { return binary.LittleEndian.Uint16(c.take(2)) }
 func (c *cursor) byte() int        { return int(c.take(1)[0]) }
 func (c *cursor) episode() Episode { return Episode{c.word(), c.word(), c.word()} }
+
+// result reads the results against an opponent.
+func (c *cursor) result() vec.OpponentTally {
+	return vec.OpponentTally{ID: c.short(),
+		Tally: vec.Tally{Wins: c.word(), Draws: c.word(), Losses: c.word(), Truncated: c.word()}}
+}
 
 // seat reads the number of a seat.
 func (c *cursor) seat() int {
@@ -218,7 +243,7 @@ type Weighted struct {
 }
 
 // Format is the version of checkpoints.
-const Format = 3
+const Format = 4
 
 // ReadHead reads a head, which must be like want but for the opponents and the policy.
 func ReadHead(b []byte, want *Head) (*Head, error) {

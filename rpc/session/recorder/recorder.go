@@ -27,6 +27,13 @@ type Options struct {
 	Largest int64                // bytes of one record
 	Players func(i int) []string // who sits where in game i's episode
 	To      func(*record.Record) // gets finished records, which are then not kept; nil for none. Workers call it
+	Before  Before               // what is known of an earlier recording of these games, which this one goes on with
+}
+
+// Before is what a client has of a recording.
+type Before struct {
+	Given                []uint32 // by game: how many of its records; nil for none. Those are not made again
+	Dropped, Interrupted uint64   // episodes
 }
 
 // A Recorder writes down episodes of some games. It passes the finished ones on, or keeps them as lines of JSON until
@@ -38,6 +45,7 @@ type Recorder struct {
 	running []*running // by game; nil if its episode is not recorded. Only the worker of a game uses its own
 
 	mu    sync.Mutex // games may be stepped while records are fetched
+	ended []uint32   // by game: how many records it had, with those of an earlier recording
 	fresh []finished // of the step in progress, in no order
 	queue []finished // oldest first
 	used  int64      // bytes of drafts, fresh and queue
@@ -47,7 +55,8 @@ type Recorder struct {
 
 // NewRecorder returns a Recorder that has recorded nothing yet.
 func NewRecorder(o Options) *Recorder {
-	return &Recorder{Options: o, running: make([]*running, o.Envs)}
+	return &Recorder{Options: o, running: make([]*running, o.Envs), ended: make([]uint32, o.Envs),
+		dropped: o.Before.Dropped, interrupted: o.Before.Interrupted}
 }
 
 // A running is the record of an episode in progress.
@@ -77,7 +86,7 @@ const (
 )
 
 // Size is the memory that the recording counts for, in bytes.
-func (r *Recorder) Size() int64 { return r.Memory + 9*int64(len(r.running)) }
+func (r *Recorder) Size() int64 { return r.Memory + 17*int64(len(r.running)) }
 
 // Begin chooses every r.Every-th episode, counted over the games and each game's episodes, so that at any
 // time about one in r.Every games is recorded.
@@ -125,6 +134,9 @@ func (r *Recorder) End(i int, last env.State) {
 		return
 	}
 	r.release(d.size, nil)
+	if r.given(i) {
+		return
+	}
 	d.rec.End(last)
 	d.rec.Meta = map[string]string{
 		"env":     strconv.FormatUint(r.First+uint64(i), 10),
@@ -151,6 +163,18 @@ func (r *Recorder) End(i int, last env.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fresh = append(r.fresh, one)
+	r.ended[i]++
+}
+
+// given reports whether the client has the record of game i that has just ended.
+func (r *Recorder) given(i int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.Before.Given) == 0 || r.ended[i] >= r.Before.Given[i] {
+		return false
+	}
+	r.ended[i]++
+	return true
 }
 
 // Cut ends all records in progress, as of games that were stopped in these positions. No game is being stepped, and the
@@ -228,9 +252,10 @@ func (r *Recorder) Fitting(most int) (size int) {
 
 // A Batch is some finished records, and what the recorder has counted so far.
 type Batch struct {
-	Lines                          []byte // of JSON
-	Count, Waiting                 int    // records in Lines, and left
-	Finished, Dropped, Interrupted uint64 // episodes
+	Lines                          []byte   // of JSON
+	Count, Waiting                 int      // records in Lines, and left
+	Given                          []uint32 // by game: how many of its records were taken or dropped so far
+	Finished, Dropped, Interrupted uint64   // episodes
 }
 
 // Take removes the oldest records that fit into size bytes. Others may have become the oldest since Fitting.
@@ -242,6 +267,12 @@ func (r *Recorder) Take(size int) Batch {
 		out.Lines = append(out.Lines, r.queue[0].lines...)
 		out.Count++
 		r.forget()
+	}
+	out.Given = slices.Clone(r.ended)
+	for _, left := range [][]finished{r.queue, r.fresh} {
+		for _, one := range left {
+			out.Given[one.game]--
+		}
 	}
 	out.Waiting, out.Finished, out.Dropped, out.Interrupted = len(r.queue), r.finished, r.dropped, r.interrupted
 	return out
@@ -264,28 +295,32 @@ func (r *Recorder) Stop() {
 // Stopped reports whether Stop was called.
 func (r *Recorder) Stopped() bool { return r.stopped }
 
-// A Recording is the record of an episode in progress, one line of JSON.
+// A Recording is how far the recording of a game has come, one line of JSON.
 type Recording struct {
-	Game    int          `json:"game"` // its place in the handle
+	Game    int          `json:"game"`            // its place in the handle
+	Ended   uint32       `json:"ended,omitempty"` // records of earlier episodes
 	Episode uint64       `json:"episode,string"`
 	Seed    uint64       `json:"seed,string"`
-	Agents  []string     `json:"agents"`
+	Agents  []string     `json:"agents"` // none if the episode in progress is not recorded
 	Choices []env.Action `json:"choices"`
 	Lost    bool         `json:"lost,omitempty"`
 }
 
-// AppendInProgress appends the record in progress of game i, which is not being stepped, if it has one.
-func (r *Recorder) AppendInProgress(dst []byte, i int) ([]byte, error) {
-	if r == nil || r.stopped || r.running[i] == nil {
+// AppendRecording appends the recording of game i, which is not being stepped, unless it has not begun.
+func (r *Recorder) AppendRecording(dst []byte, i int) ([]byte, error) {
+	if r == nil || r.stopped || r.running[i] == nil && r.ended[i] == 0 {
 		return dst, nil
 	}
-	d := r.running[i]
-	line, err := json.Marshal(Recording{i, d.episode, d.rec.Seed, d.rec.Agents, d.rec.Choices, d.lost})
+	one := Recording{Game: i, Ended: r.ended[i]}
+	if d := r.running[i]; d != nil {
+		one = Recording{i, r.ended[i], d.episode, d.rec.Seed, d.rec.Agents, d.rec.Choices, d.lost}
+	}
+	line, err := json.Marshal(one)
 	return append(append(dst, line...), '\n'), err
 }
 
-// ReadInProgress reads the records in progress of some of the games in list, each with so many seats.
-func ReadInProgress(lines []byte, list []int, seats int) (all []Recording, err error) {
+// ReadRecordings reads the recordings of some of the games in list, each with so many seats.
+func ReadRecordings(lines []byte, list []int, seats int) (all []Recording, err error) {
 	named := make(map[int]bool, len(list))
 	for _, i := range list {
 		named[i] = true
@@ -300,7 +335,7 @@ func ReadInProgress(lines []byte, list []int, seats int) (all []Recording, err e
 		case err != nil:
 		case !named[d.Game]:
 			err = fmt.Errorf("game %d is not resumed, or has two", d.Game)
-		case len(d.Agents) != seats:
+		case len(d.Agents) != seats && len(d.Agents)+len(d.Choices) > 0:
 			err = fmt.Errorf("%d agents, want %d", len(d.Agents), seats)
 		}
 		if err != nil {
@@ -311,9 +346,12 @@ func ReadInProgress(lines []byte, list []int, seats int) (all []Recording, err e
 	}
 }
 
-// Continue goes on with records of games that were resumed. trace has a game traced and reports whether it is.
+// Continue goes on with recordings of games that were resumed. trace has a game traced and reports whether it is.
 func (r *Recorder) Continue(all []Recording, trace func(i int) bool) {
 	for _, s := range all {
+		if r.ended[s.Game] = s.Ended; len(s.Agents) == 0 {
+			continue
+		}
 		d := &running{rec: *record.New(r.Game, s.Seed, s.Agents), episode: s.Episode, lost: s.Lost, size: runningSize}
 		if !d.lost {
 			d.rec.Choices = make([]env.Action, len(s.Choices), len(s.Choices)+firstChoices)

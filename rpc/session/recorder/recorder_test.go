@@ -134,12 +134,12 @@ func TestAnEpisodeGoesOnElsewhere(t *testing.T) {
 	s.Reset(5)
 	require.True(t, one.Begin(1, 3, 5))
 	play(one, s, 1, 3)
-	lines, err := one.AppendInProgress(nil, 1)
+	lines, err := one.AppendRecording(nil, 1)
 	require.NoError(t, err)
-	none, err := one.AppendInProgress(nil, 0)
+	none, err := one.AppendRecording(nil, 0)
 	require.NoError(t, err)
 	require.Empty(t, none, "game 0 is not recorded")
-	all, err := ReadInProgress(lines, []int{0, 1}, 2)
+	all, err := ReadRecordings(lines, []int{0, 1}, 2)
 	require.NoError(t, err)
 	other.Continue(all, func(int) bool { return true })
 	for s.Acting() != 0 {
@@ -155,11 +155,49 @@ func TestAnEpisodeGoesOnElsewhere(t *testing.T) {
 	require.Equal(t, want, got)
 
 	for want, list := range map[string][]int{"entry 1: game 1 is not resumed": {0}, "entry 2: game 1 is not resumed, or has two": {1}} {
-		_, err := ReadInProgress(append(lines, lines...), list, 2)
+		_, err := ReadRecordings(append(lines, lines...), list, 2)
 		require.ErrorContains(t, err, want)
 	}
-	_, err = ReadInProgress(lines, []int{1}, 3)
+	_, err = ReadRecordings(lines, []int{1}, 3)
 	require.ErrorContains(t, err, "entry 1: 2 agents, want 3")
 	other.Continue(all, func(int) bool { return false })
 	require.Zero(t, other.used, "a game that is not traced takes nothing")
+}
+
+// A recording that goes on elsewhere, at an earlier position, does not make again what the client has.
+func TestRecordsThatTheClientHas(t *testing.T) {
+	one := recorder(2, 1, 1<<20)
+	whole(t, one, 0, 0, 1)
+	one.Settle()
+	first := one.Take(1 << 20)
+	require.Equal(t, []uint32{1, 0}, first.Given)
+	lines, err := one.AppendRecording(nil, 0)
+	require.NoError(t, err, "here is its checkpoint, between two episodes")
+	whole(t, one, 0, 1, 2)
+	whole(t, one, 1, 0, 3)
+	one.Settle()
+	second := one.Take(1)
+	require.Equal(t, []uint32{1, 0}, second.Given, "nothing fits")
+	second = one.Take(one.Fitting(1))
+	require.Equal(t, []uint32{2, 0}, second.Given)
+	require.Equal(t, 1, second.Waiting)
+
+	o := one.Options
+	o.Before = Before{Given: second.Given, Dropped: 5, Interrupted: 6}
+	other := NewRecorder(o)
+	all, err := ReadRecordings(lines, []int{0, 1}, 2)
+	require.NoError(t, err)
+	other.Continue(all, func(int) bool { return true })
+	whole(t, other, 0, 1, 2)
+	whole(t, other, 1, 0, 3)
+	whole(t, other, 0, 2, 4)
+	other.Settle()
+	rest := other.Take(1 << 20)
+	require.Equal(t, []uint32{3, 1}, rest.Given)
+	require.Equal(t, []uint64{2, 5, 6}, []uint64{rest.Finished, rest.Dropped, rest.Interrupted})
+	got := read(t, append(append(first.Lines, second.Lines...), rest.Lines...))
+	require.Len(t, got, 4)
+	for k, seed := range []uint64{1, 2, 4, 3} { // in each step by game
+		require.Equal(t, seed, got[k].Seed)
+	}
 }

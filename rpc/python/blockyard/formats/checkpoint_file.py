@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,18 +13,18 @@ from typing import Any
 from ..errors import BlockyardError, BusyError, CheckpointError, InternalError, ServerGoneError
 
 MAGIC = b"BLOCKYARD CHECKPOINT\n"
-VERSION = 3
+VERSION = 4
 _SUM = 32  # bytes of a SHA-256
 _GAME = b"BYC"  # begins the bytes of a game; its length follows at 4
 _LEAST = 12  # bytes of a game
 _WEIGHTS = "weights:"  # begins the name of a part with weights
-# What the values of JSON must be: a type (float is any finite number of 0 or more), a range of integers, a list of such
-# values, a tuple for a list with a shape for each place, or a dict by key, which may have other keys too.
+# What the values of JSON must be: a type, a range of integers, a list of such values, or a dict by
+# key, which may have other keys too.
 _COUNT = range(1 << 63)
 _HEADER = {"game": str, "first": _COUNT, "package": str}
 _HEAD = {"opponents": [str]}
 _COUNTS = {"afterstate_calls": _COUNT, "actions": _COUNT, "illegal": _COUNT}
-_CLIENT = _COUNTS | {"opponents": [str], "opponent_stats": [(_COUNT,) * 4], "policies": [str]}
+_CLIENT = _COUNTS | {"opponents": [str], "policies": [str]}
 
 
 @contextmanager
@@ -105,7 +104,7 @@ class Checkpoint:
     @classmethod
     def _read(cls, header: dict[str, Any], rest: bytes) -> Checkpoint:
         out = cls(**_checked(_HEADER, {name: header[name] for name in _HEADER}))
-        out.client = [_client(one) for one in _checked(list, out._take(rest))]
+        out.client = [{key: one[key] for key in _CLIENT} for one in _checked([_CLIENT], out._take(rest))]
         if not out.parts or not out.client:
             raise ValueError("no games")
         counts = {len(_checked(_HEAD, json.loads(part.head))["opponents"]) for part in out.parts}
@@ -154,12 +153,6 @@ def _checked(shape: Any, value: Any) -> Any:
     if isinstance(shape, range):
         if type(value) is not int or value not in shape:
             raise ValueError(f"{value!r:.40} is no integer from {shape[0]} to {shape[-1]}")
-    elif shape is float:
-        if type(value) not in (int, float) or not 0 <= value <= sys.float_info.max:
-            raise ValueError(f"{value!r:.40} is no finite number of 0 or more")
-    elif isinstance(shape, tuple):
-        for inner, one in zip(shape, _checked(list, value), strict=True):
-            _checked(inner, one)
     elif not isinstance(value, kind):
         raise TypeError(f"{value!r:.40} is no {kind.__name__}")
     elif isinstance(shape, list):
@@ -169,14 +162,6 @@ def _checked(shape: Any, value: Any) -> Any:
         for key, inner in shape.items():
             _checked(inner, value[key])
     return value
-
-
-def _client(one: dict[str, Any]) -> dict[str, Any]:
-    """Return what the client keeps, checked."""
-    names, stats = _checked(_CLIENT, one)["opponents"], one["opponent_stats"]
-    if len(stats) != len(names):
-        raise ValueError(f"{len(stats)} results against {len(names)} opponents")
-    return {key: one[key] for key in _CLIENT}
 
 
 def _header(body: bytes) -> tuple[dict[str, Any], bytes]:

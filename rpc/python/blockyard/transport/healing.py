@@ -26,7 +26,7 @@ from ..errors import (
 from ..formats.arguments import positive, seconds
 from ..formats.checkpoint_file import split_games
 from .address import Address, Tls, look_up
-from .journal import MOVES, Journal, RecordsKept, Steps, Tally
+from .journal import MOVES, Again, Journal, Steps
 from .memory import RolloutBuffer, StepMemory
 from .over_socket import SocketTransport, T
 from .session import Session
@@ -96,11 +96,11 @@ class HealingTransport(SocketTransport):
         self._all = np.arange(inner.handle.games, dtype="<u4")
         self._journal = Journal(inner.handle.games)
         self._final: dict[str, NDArray[Any]] | None = None
-        self._records: RecordsKept | None = None
+        self._record: dict[str, Any] | None = None  # options with which a recording goes on elsewhere
+        self._lines = b""  # records that were fetched and not passed on
         self._files: dict[str, tuple[str, bytes]] = {}
         self._kept: Collection[str] = ()
         self._user: tuple[object, str] | None = None
-        self.tally = Tally(inner.handle)
         self._interrupted = False  # a request that changes games was sent, and is not in the journal
 
     def retry(self, request: Callable[[], T], lost: BlockyardError | None = None) -> T:
@@ -165,8 +165,8 @@ class HealingTransport(SocketTransport):
         inner.policies = self.leaf.policies
         if self._user is not None:
             self.client.uploads.use(*self._user, self._files)
-        if self._records is not None:
-            self._records.start_again(inner.call)
+        if self._record is not None:
+            inner.call("record", self._record)
         final = None if self._final is None else inner.share_final()  # first, as replayed steps write to it
         if self._pushed:
             inner.push_final()
@@ -183,7 +183,7 @@ class HealingTransport(SocketTransport):
     def _changed(self, again: Callable[[SocketTransport], Any], heavy: bool) -> None:
         """Note a request that has changed games; a heavy one is followed by a checkpoint, so as not to be repeated."""
         self._interrupted = False
-        self._journal.add(again)
+        self._journal.add(Again(self._all, lambda part, _: again(part)))
         if heavy or self.eager or not self._journal.head:
             self.save()
 
@@ -196,19 +196,17 @@ class HealingTransport(SocketTransport):
                 raise  # otherwise some games were not reset yet, and none can be stepped
 
     def _save(self, ids: NDArray[np.uint32]) -> None:
-        records = self._records
-        if records is not None:
-            records.fetch_all(self.inner.call)
-        pages = list(self.inner.pages("checkpoint", ids, *([] if records is None else [{"drafts": True}])))
+        recording = self._record is not None
+        while recording and self._fetch()["waiting"]:  # a recording that goes on with the checkpoint has them behind it
+            pass
+        pages = list(self.inner.pages("checkpoint", ids, *([{"recordings": True}] if recording else [])))
         games = split_games(b"".join(page["games"] for page in pages))
-        drafts = b"".join(page.get("drafts", b"") for page in pages)
+        recordings = b"".join(page.get("recordings", b"") for page in pages)
         weights = {name for page in pages for name in page["weights"]}
         weights.update(self._journal.weights if len(ids) < len(self._all) else ())  # the other games may need more
         for name in weights - self._files.keys():
             self._files[name] = (f"learned:weights={name}", self.inner.call("weights", name)["weights"])
-        self._journal.saved(ids, pages[-1]["head"], games, sorted(weights), drafts)
-        if records is not None:
-            records.saved((ids + self._first).tolist())
+        self._journal.saved(ids, pages[-1]["head"], games, sorted(weights), recordings)
         self._files = {name: file for name, file in self._files.items() if name in weights or name in self._kept}
 
     def due(self, share: float = 1.0) -> NDArray[np.bool_]:
@@ -217,7 +215,6 @@ class HealingTransport(SocketTransport):
 
     def log(self, games: NDArray[np.uint32], actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Note a step of some games: their actions, uint16 (k, rows_per_game), and its results."""
-        self.tally.step(memory, games)
         moves = memory.arrays.get("moves", actions[:, :0])
         if moves.size:  # mostly zeros
             moves = moves[:, : min(MOVES, 1 + int(moves[:, 0].max()))]
@@ -256,26 +253,37 @@ class HealingTransport(SocketTransport):
 
     def call(self, method: str, *params: Any) -> Any:
         """Call a method; afterwards, keep what is needed to do the same on another server."""
-        if method == "opponent_stats":
-            return self.tally.answer(params[0].get("reset", False))
         if method == "rollout":
             return self._rollout(params)
-        if method == "records" and self._records is not None:
-            return self._fetched(self._records, *params)
+        if method == "records" and self._record is not None:
+            return self._records(*params)
         answer = self.retry(lambda: self.inner.call(method, *params))
         if method == "set_opponents":
             self._changed(lambda part: part.call(method, *params), False)
         elif method == "record":
-            self._records = RecordsKept(*params)
+            self._record = dict(*params)
             if self._journal.head:
                 self.save()
+        elif method == "opponent_stats" and params[0].get("reset"):
+            self._journal.add(
+                Again(self._all, lambda part, games: part.call(method, {"reset": True, "games": games.tobytes()}))
+            )
         return answer
 
-    def _fetched(self, records: RecordsKept, options: dict[str, bool]) -> dict[str, Any]:
-        last = self.retry(lambda: records.fetch(self.inner.call, options.get("stop", False)))
+    def _fetch(self, **options: bool) -> dict[str, Any]:
+        """Fetch some records, which are kept here, and return the answer."""
+        answer: dict[str, Any] = self.inner.call("records", options)
+        self._lines += answer["lines"]
+        assert self._record is not None
+        self._record |= {name: answer[name] for name in ("given", "dropped", "interrupted")}
+        return answer
+
+    def _records(self, options: dict[str, bool]) -> dict[str, Any]:
+        last = self.retry(lambda: self._fetch(**options))
         if not last["recording"] and not last["waiting"]:
-            self._records = None  # the server has forgotten the recording
-        return records.answer(last)
+            self._record = None  # the server has forgotten the recording
+        lines, self._lines = self._lines, b""
+        return last | {"lines": lines}
 
     def _rollout(self, params: tuple[Any, ...]) -> Any:
         policy = params[1].get("policy", "random")
@@ -283,23 +291,12 @@ class HealingTransport(SocketTransport):
             why = f"policy={policy!r} depends on the clock or is a program of its own, so that another server cannot"
             raise RequestError(f"rollout: {why} continue it exactly; choose another, or pass heal=False")
 
-        calls: list[tuple[Any, ...]] = [
-            ("opponent_stats", {"reset": True}),
-            ("rollout", *params),
-            ("opponent_stats", {}),
-        ]
-        _, answer, counted = self.retry(lambda: self._change(lambda: [self.inner.call(*one) for one in calls]))
-        self.tally.add(counted)
+        answer = self.retry(lambda: self._change(lambda: self.inner.call("rollout", *params)))
         self._changed(lambda part: part.call("rollout", *params), True)
         return answer
 
-    def rollout(self, buffer: RolloutBuffer, policy: str) -> None:
-        super().rollout(buffer, policy)
-        self.tally.show(buffer.memory(buffer.steps - 1))
-
     def show(self, memory: StepMemory, method: str, *params: Any) -> None:
         self.retry(lambda: self._change(lambda: self.inner.show(memory, method, *params)))
-        self.tally.show(memory)
         heavy = method == "resume" or bool(self.leaf.policies)  # whose answers are not in the journal
         self._changed(lambda part: part.show(part.memory(), method, *params), heavy)
 

@@ -166,12 +166,13 @@ class SocketTransport:
         """Copy games src over games dst, which then go on as their own; fill in memory for dst."""
         self.show(memory, "clone", src.tobytes(), dst.tobytes(), options)
 
-    def resume(self, memory: StepMemory, head: bytes, games: Sequence[bytes], drafts: Mapping[int, bytes]) -> None:
-        """Continue games from checkpoints, with records in progress, as many at a time as fit into one message."""
+    def resume(self, memory: StepMemory, head: bytes, games: Sequence[bytes], recordings: Mapping[int, bytes]) -> None:
+        """Continue games from checkpoints, with recordings, as many at a time as fit into one message."""
         room = self.client.limits.get("max_message", 1 << 20) - len(head) - 4096
-        for start, end in runs([len(one) + len(drafts.get(k, b"")) for k, one in enumerate(games)], room):
-            ids, some = np.arange(start, end, dtype="<u4"), b"".join(drafts.get(k, b"") for k in range(start, end))
-            options = {"drafts": some} if some else {}
+        lines = [recordings.get(k, b"") for k in range(len(games))]
+        for start, end in runs([len(one) + len(line) for one, line in zip(games, lines, strict=True)], room):
+            ids, some = np.arange(start, end, dtype="<u4"), b"".join(lines[start:end])
+            options = {"recordings": some} if some else {}
             self.show(memory, "resume", ids.tobytes(), head, b"".join(games[start:end]), options)
 
     def rollout(self, buffer: RolloutBuffer, policy: str) -> None:

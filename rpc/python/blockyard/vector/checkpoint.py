@@ -130,14 +130,12 @@ def _per_env(client: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
             f"restore it into {len(client)} environments"
         )
     names = max((one["opponents"] for one in client), key=len)
-    total = np.sum([np.array(one["opponent_stats"], np.int64).reshape(-1, 4) for one in client], axis=0)
     first = {
         "afterstate_calls": calls.pop(),
         "actions": sum(one["actions"] for one in client),
         "illegal": sum(one["illegal"] for one in client),
         "opponents": names,
-        "opponent_stats": total.tolist(),
         "policies": sorted({name for one in client for name in one["policies"]}),
     }
-    none = first | {"actions": 0, "illegal": 0, "opponent_stats": (0 * total).tolist()}
+    none = first | {"actions": 0, "illegal": 0}
     return [first, *([none] * (count - 1))]

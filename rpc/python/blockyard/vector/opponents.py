@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from ..transport.over_socket import SocketTransport
 from ..transport.policies import Policies
 
 _WEIGHTS = re.compile(rf"weights=({UPLOADED}[0-9a-f]{{64}})")
-_NONE = np.zeros((4, 0), np.uint64)
 
 
 class OpponentSeats:
@@ -48,7 +46,6 @@ class OpponentSeats:
         self._known = transport.handle.opponents
         self.policy: Lineup | None = None
         self._names: dict[str, str] = {}  # what the caller calls a spec of the server
-        self._counted = _NONE  # (4, specs): results from before a checkpoint
 
     @property
     def specs(self) -> tuple[str, ...]:
@@ -149,15 +146,11 @@ class OpponentSeats:
             answer = part.call("opponent_stats", {"reset": reset})
             for k, key in enumerate(("wins", "draws", "losses", "truncated")):
                 counts[k, : answer["count"]] += np.frombuffer(answer[key], "<u8")
-        counts[:, : self._counted.shape[1]] += self._counted
-        if reset:
-            self._counted = _NONE
         return {name: OpponentStats(*map(int, counts[:, k])) for k, name in enumerate(names)}
 
     def saved(self) -> dict[str, Any]:
         """Return what a checkpoint holds of the opponents besides what the server says."""
-        counts = [list(astuple(stats)) for stats in self.stats().values()]
-        return {"opponents": list(self.specs), "opponent_stats": counts, "policies": sorted(self.policies.by_name)}
+        return {"opponents": list(self.specs), "policies": sorted(self.policies.by_name)}
 
     def check(self, saved: dict[str, Any], head: dict[str, Any]) -> None:
         """Raise CheckpointError unless the policies of what :meth:`saved` returned are here, by their names."""
@@ -185,8 +178,6 @@ class OpponentSeats:
         self.policies.use({name: policy for name, policy in self.policies.by_name.items() if name in now})
         self.policy = Lineup({0: head["policy"]}) if head["policy"] else None
         self.keep_weights()
-        self.stats(reset=True)
-        self._counted = np.array(saved["opponent_stats"], np.uint64).reshape(-1, 4).T
 
     def free(self, own_client: bool) -> None:
         """Free the games; on a session that stays open, drop the weights that only they used."""

@@ -12,7 +12,7 @@ import (
 )
 
 // Records of episodes in progress go on elsewhere: each episode is recorded once, whole, as it would have been.
-func TestDraftsGoOn(t *testing.T) {
+func TestRecordingsGoOn(t *testing.T) {
 	here, there := start(t, real(2)), start(t, real(2))
 	for _, game := range games.All {
 		for _, mode := range []string{"NextStep", "SameStep"} {
@@ -34,11 +34,11 @@ func TestDraftsGoOn(t *testing.T) {
 				early := fetch(t, a, nil)
 				var c struct {
 					saved
-					Drafts []byte `msgpack:"drafts"`
+					Recordings []byte `msgpack:"recordings"`
 				}
-				require.NoError(t, a.Call("checkpoint", &c, nil, map[string]any{"drafts": true}))
-				require.NotEmpty(t, c.Drafts)
-				require.NoError(t, b.CallSlab("resume", nil, c.Head, c.Games, map[string]any{"drafts": c.Drafts}))
+				require.NoError(t, a.Call("checkpoint", &c, nil, map[string]any{"recordings": true}))
+				require.NotEmpty(t, c.Recordings)
+				require.NoError(t, b.CallSlab("resume", nil, c.Head, c.Games, map[string]any{"recordings": c.Recordings}))
 				lengths, actions, moves := logged(t, a, 10, 9)
 				require.NoError(t, b.Call("replay", nil, nil, lengths, actions, moves))
 				require.NoError(t, b.CallSlab("clone", u32(), u32()), "to see the games")
@@ -56,21 +56,21 @@ func TestDraftsGoOn(t *testing.T) {
 	}
 }
 
-// Malformed drafts, and those of games that are not resumed, are refused and change nothing.
-func TestDraftsAreRefused(t *testing.T) {
+// Malformed recordings, and those of games that are not resumed, are refused and change nothing.
+func TestRecordingsAreRefused(t *testing.T) {
 	g, err := dial(t, start(t, nil).unix).Open("toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]string{1: "first"}})
 	require.NoError(t, err)
 	require.NoError(t, g.CallSlab("reset"))
 	var c saved
 	require.NoError(t, g.Call("checkpoint", &c, nil))
-	resume := func(drafts string) error {
-		return g.CallSlab("resume", nil, c.Head, c.Games, map[string]any{"drafts": []byte(drafts)})
+	resume := func(recordings string) error {
+		return g.CallSlab("resume", nil, c.Head, c.Games, map[string]any{"recordings": []byte(recordings)})
 	}
 	line := `{"game":1,"episode":"0","seed":"7","agents":["policy","first"],"choices":[3]}`
 	require.ErrorContains(t, resume(line), "handle 1 is not being recorded: call record first")
 	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1, "memory": 64 << 10}))
-	for drafts, says := range map[string]string{
-		"x":                          "drafts, entry 1: invalid character 'x'",
+	for recordings, says := range map[string]string{
+		"x":                          "recordings, entry 1: invalid character 'x'",
 		line + line:                  "entry 2: game 1 is not resumed, or has two",
 		`{"game":2}`:                 "entry 1: game 2 is not resumed",
 		`{"game":-1}`:                "entry 1: game -1 is not resumed",
@@ -78,7 +78,7 @@ func TestDraftsAreRefused(t *testing.T) {
 		`{"game":0,"choices":[-1]}`:  "cannot unmarshal number -1",
 		`{"game":0,"choices":["1"]}`: "cannot unmarshal string",
 	} {
-		err := resume(drafts)
+		err := resume(recordings)
 		require.ErrorContains(t, err, says)
 		require.Equal(t, wire.BadParams, code(t, err))
 	}
