@@ -18,9 +18,8 @@ from ..formats.opponents import Opponents, OpponentStats
 from ..rendering.svg import game_picture
 from ..vector.batch import NO_SEAT, Obs
 from ..vector.env import BlockVectorEnv
-from ..vector.games import arguments, start
 from ..vector.options import RENDER_MODES, Options, Path
-from ..vector.recording import Recording
+from ..vector.recording import Recording, arguments, start
 from ..vector.results import Afterstates
 
 # Arguments of make_vec that it does not take, and why.
@@ -62,7 +61,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             )
         if record is not None:
             try:
-                start([self.vector._games], **arguments(record))
+                start([self.vector._engine], **arguments(record))
             except BaseException:
                 self.vector.close()
                 raise

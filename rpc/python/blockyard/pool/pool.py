@@ -18,9 +18,8 @@ from ..transport.sharded import shares_of
 from ..vector.batch import Batch
 from ..vector.checkpoint import resume, save
 from ..vector.env import BlockVectorEnv
-from ..vector.games import arguments, end, start
 from ..vector.options import Options, Path
-from ..vector.recording import Recording
+from ..vector.recording import Recording, arguments, start, stop
 from .batch import PoolBatch, finals, join
 from .receiver import PoolClock, Receiver
 from .server import HealingPoolServer, PoolServer
@@ -90,7 +89,7 @@ class BlockPool:
                 self.envs[0].game_spec.check_same(self.envs[-1].game_spec, str(where))
                 servers.append((HealingPoolServer if healing else PoolServer)(self.envs[-1], first))
             if record is not None:
-                start([env._games for env in self.envs], **arguments(record))
+                start([env._engine for env in self.envs], **arguments(record))
             if checkpoint is not None:
                 resume([env._engine for env in self.envs], Checkpoint.from_bytes(checkpoint))
         except BaseException:
@@ -251,12 +250,12 @@ class BlockPool:
     def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
         """Record games into one file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
         self._receive_all()
-        return start([env._games for env in self.envs], path, every, **options)
+        return start([env._engine for env in self.envs], path, every, **options)
 
     def stop_recording(self) -> Recording:
         """Write the games that have ended, and end the recording; waits for steps that are under way."""
         self._receive_all()
-        return end([env._games for env in self.envs])
+        return stop([env._engine for env in self.envs])
 
     @property
     def recording(self) -> Recording | None:

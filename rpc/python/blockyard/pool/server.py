@@ -106,7 +106,8 @@ class PoolServer:
                 return None
         self._arrived(received.games, received.memory)
         self._add_finals(received)
-        self.env._games.fetch()
+        if (fetch := self.env._engine.fetch) is not None:
+            fetch()
         return received
 
     def _arrived(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:

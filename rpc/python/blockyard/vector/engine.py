@@ -45,6 +45,7 @@ class Engine:
         pending: the step in progress.
         afterstate_calls: the seed of the last call of afterstates without one.
         fetch: called before steps; None if nothing is recorded.
+        recording: the current or last Recording; None if there was none.
     """
 
     def __init__(self, game: str, num_envs: int, options: Options) -> None:
@@ -53,7 +54,8 @@ class Engine:
         self.pending: tuple[Any, StepMemory, NDArray[np.intp] | None] | None = None
         self.closed = False
         self._dropped: weakref.finalize[..., Any] | None = None
-        self.fetch: Callable[[], object] | None = None
+        self.fetch: Callable[[], None] | None = None
+        self.recording: Any = None
         opening = Opening(game, options)
         self.transport, self.spec = opening.transport(num_envs), opening.spec
         try:
@@ -207,7 +209,13 @@ class Engine:
         self.take(memory)
         return self.batch.shown()
 
-    # -- opponents, the end -----------------------------------------------------------
+    # -- recordings, opponents, the end -----------------------------------------------------------
+
+    def record(self, recording: Any, fetch: Callable[[], None] | None) -> None:
+        """Take part in a recording, of which fetch gets what has been recorded; None ends that."""
+        self.recording, self.fetch = recording, fetch
+        for part in self.transport.parts:
+            part.between = fetch
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Replace opponents; see :meth:`BlockVectorEnv.set_opponents`."""

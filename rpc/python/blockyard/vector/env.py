@@ -17,10 +17,9 @@ from ..transport.memory import RolloutBuffer
 from .batch import Obs, StepResult
 from .checkpoint import resume, save
 from .engine import Engine, Out
-from .games import Games, arguments, end, start
 from .infos import FinalStep
 from .options import Options, Path
-from .recording import Recording
+from .recording import Recording, arguments, start, stop
 from .results import Afterstates, LegalActions, Rollout
 from .surface import Surface
 
@@ -80,12 +79,11 @@ class BlockVectorEnv(Surface):
         chosen = Options.of(options)
         self._given = (game, num_envs, options)
         self._engine = Engine(game, num_envs, chosen)
-        self._games = Games(self._engine)
         self._engine.free_with(self)
         try:
             self._describe()
             if chosen.record is not None:
-                start([self._games], **arguments(chosen.record))
+                start([self._engine], **arguments(chosen.record))
             if chosen.checkpoint is not None:
                 resume([self._engine], Checkpoint.from_bytes(chosen.checkpoint))
         except BaseException:
@@ -309,17 +307,18 @@ class BlockVectorEnv(Surface):
             RuntimeError: the environment is being recorded already.
             RequestError, LimitError: the server refuses an argument, or cannot record.
         """
-        return start([self._games], path, every, envs, players, max_games, max_bytes, append, memory)
+        return start([self._engine], path, every, envs, players, max_games, max_bytes, append, memory)
 
     def stop_recording(self) -> Recording:
         """Write the games that have ended, without those in progress, and end the recording; RuntimeError: none."""
         self._engine.check("stop_recording")
-        return end([self._games])
+        return stop([self._engine])
 
     @property
     def recording(self) -> Recording | None:
         """The current or last recording; None if there was none."""
-        return self._games.recording
+        recording: Recording | None = self._engine.recording
+        return recording
 
     def checkpoint(self) -> bytes:
         """Return all games as bytes, from which :meth:`restore_checkpoint` continues them exactly.

@@ -22,8 +22,8 @@ from ..transport.session import Session
 from .batch import Obs
 from .checkpoint import resume, save
 from .engine import FPS, Engine
-from .games import Games
 from .options import RENDER_MODES, Options
+from .recording import end
 from .results import LegalActions
 
 E = TypeVar("E", bound="Surface")
@@ -35,7 +35,6 @@ class Surface(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     ignored_action = 0
     """Action of a row that need not act."""
     _engine: Engine
-    _games: Games
     _given: tuple[str, int, dict[str, Any]]  # the arguments that created it
 
     def _describe(self) -> None:
@@ -257,7 +256,7 @@ class Surface(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free the games; the local server stops if no other environment uses it."""
-        self._games.end()
+        end(self._engine)
         self._engine.close()
 
     def __del__(self) -> None:
