@@ -19,7 +19,7 @@ from .. import BlockyardError, __version__
 from ..errors import plain
 from ..formats.provenance import commit
 from ..transport.server.binary import find_server
-from . import bench, demo, games, onnx, reverify
+from . import bench, demo, games, onnx
 
 LISTEN = "tcp:127.0.0.1:7777"
 ABOUT = "Block-placement games of programming contests as fast environments for reinforcement learning."
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="blockyard", description=ABOUT, epilog=OTHERS)
     parser.add_argument("--version", action="store_true", help="print the version and its commit, and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (games, bench, demo, onnx, reverify):
+    for module in (games, bench, demo, onnx):
         module.add(commands)
     if given == ["--version"]:
         print(f"blockyard {__version__} (commit {commit() or 'unknown'}, Python {platform.python_version()})")
