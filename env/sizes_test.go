@@ -90,15 +90,14 @@ var budgets = []budget{
 	{"env/dropblox/...", 1_470, "the rules of Dropblox, and its 13,000 blocks"},
 	{"env/tetrisduel/...", 700, "the rules of the Tetris duel"},
 	{"env/wintetris/...", 850, "the rules of WinTetris, by placements and by ticks"},
-	{"rpc/python/blockyard", 260, "names that users import, and the command line"},
+	{"rpc/python/blockyard", 1_270, "names that users import: environments in the forms of other libraries, their policies, errors"},
 	{"rpc/python/blockyard/vector/...", 2_430, "vector environments"},
 	{"rpc/python/blockyard/transport/...", 2_400, "bytes to a server and back"},
-	{"rpc/python/blockyard/adapters/...", 805, "the same environments in the forms of other libraries"},
-	{"rpc/python/blockyard/formats/...", 820, "arguments, files, and descriptions of games"},
+	{"rpc/python/blockyard/formats/...", 770, "arguments, files, and descriptions of games"},
 	{"rpc/python/blockyard/pool/...", 590, "games that are ready first are played first"},
 	{"rpc/python/blockyard/commands/...", 445, "a file per command"},
 	{"rpc/python/blockyard/evaluation/...", 350, "matches and ladders of policies"},
-	{"rpc/python/blockyard/networks/...", 575, "networks as files, in numpy, PyTorch and ONNX"},
+	{"rpc/python/blockyard/networks/...", 405, "networks as files, in numpy, PyTorch and ONNX"},
 	{"rpc/python/blockyard/rendering/...", 410, "pictures of games"},
 }
 

@@ -23,8 +23,6 @@ from typing import Any
 from gymnasium.vector import AutoresetMode
 
 from . import policies as policies
-from .adapters.registration import ENV_IDS, register
-from .adapters.single import BlockEnv
 from .errors import (
     AuthError,
     BadStateError,
@@ -60,6 +58,8 @@ from .networks.tensors import to_torch
 from .networks.weights import Weights, load_weights, save_weights
 from .pool.batch import PoolBatch
 from .pool.pool import BlockPool
+from .registration import ENV_IDS, register
+from .single import BlockEnv
 from .transport.address import Tls
 from .transport.memory import RolloutBuffer
 from .transport.session import Session

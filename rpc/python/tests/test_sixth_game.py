@@ -19,8 +19,7 @@ from conftest import Server, assert_same, copied, play, serving
 from gymnasium.utils.env_checker import check_env
 
 import blockyard
-from blockyard import feature_facts
-from blockyard.adapters import registration
+from blockyard import feature_facts, registration
 
 ROOT = Path(__file__).resolve().parents[3]
 PICK, TURNS = "ToyPick-v0", "ToyTurns-v0"  # two seats at the same time; three seats in turn

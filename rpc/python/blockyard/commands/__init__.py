@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from .. import BlockyardError, __version__
 from ..errors import plain
-from ..formats.provenance import commit
+from ..provenance import commit
 from ..transport.server.binary import find_server
 from . import bench, demo, games, onnx
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import WeightsError, plain
-from ..formats.provenance import write_run
 from ..networks.afterstate_features import feature_facts
 from ..networks.perceptron import sizes
 from ..networks.weights import load_weights, save_weights
+from ..provenance import write_run
 
 HELP = "convert a file of weights (.safetensors) to an ONNX model (.onnx), or a model to a file of weights"
 ABOUT = (

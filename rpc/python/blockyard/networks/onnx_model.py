@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import WeightsError
 from ..formats.optional import needs
-from ..formats.provenance import write_whole
+from ..provenance import write_whole
 from .afterstate_features import FeatureFacts
 from .perceptron import MAX_LAYERS, SLOPE, Layers
 from .weights import MAX_FILE, Weights

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import WeightsError
-from ..formats.provenance import write_whole
+from ..provenance import write_whole
 from .afterstate_features import FeatureFacts
 from .perceptron import ACTIVATION, Layers, check, forward, sizes, tensors
 

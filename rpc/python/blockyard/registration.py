@@ -21,7 +21,7 @@ def register() -> None:
         if name not in gymnasium.registry:
             gymnasium.register(
                 id=name,
-                entry_point="blockyard.adapters.single:made",
+                entry_point="blockyard.single:made",
                 vector_entry_point="blockyard.vector.env:BlockVectorEnv",
                 kwargs={"game": env_id},
             )

@@ -11,11 +11,11 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from ..errors import IllegalActionError
-from ..formats.arguments import Illegal, one_of, positive
-from ..formats.opponents import Opponents
-from ..vector.env import BlockVectorEnv
-from ..vector.options import Options
+from .errors import IllegalActionError
+from .formats.arguments import Illegal, one_of, positive
+from .formats.opponents import Opponents
+from .vector.env import BlockVectorEnv
+from .vector.options import Options
 
 OBSERVATIONS = ("flat", "masked", "planes")
 # Arguments of make_vec that it does not take, and why.
