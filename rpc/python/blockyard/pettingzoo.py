@@ -17,19 +17,144 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+import numpy as np
 from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
 
 from .errors import IllegalActionError, NeedsResetError
+from .formats.arguments import integer, one_of, positive
 from .formats.opponents import Opponents
 from .formats.optional import needs
-from .multiagent import OBSERVATIONS, MultiAgentGame
+from .vector.env import BlockVectorEnv
+from .vector.options import NO_LEARNERS, Options
 
 with needs("blockyard.pettingzoo", "PettingZoo", "pettingzoo"):
     from pettingzoo import AECEnv, ParallelEnv
 
+OBSERVATIONS = ("flat", "masked", "planes")
 RENDER_MODES = ["human", "ansi", "rgb_array"]
+# Arguments of make_vec that it does not take, and why.
+REFUSED = {
+    **NO_LEARNERS,
+    "num_envs": "it is one game",
+    "autoreset_mode": "the library resets it",
+    "max_episode_steps": "pass max_cycles to truncate episodes",
+    "mask": "infos have action_mask",
+    "packed": "observations have planes",
+}
+# Illegal actions that cause a warning: PettingZoo's own tests play thousands without looking at masks.
+WARN_AFTER = 10_000
 Infos = dict[str, dict[str, Any]]
 T = TypeVar("T")
+
+
+class MultiAgentGame:
+    """A game of which the client drives several seats, by seats instead of agents.
+
+    Attributes:
+        env: the vector environment of one game that it wraps.
+        game_spec, players: the game's specification, and the seats that the client drives.
+        in_turn: whether these act one after the other.
+        acting: the seats that act now.
+        terminated, truncated: whether the episode is over.
+    """
+
+    def __init__(self, env: BlockVectorEnv, observation: str) -> None:
+        self.env, self._observation = env, observation
+        self.game_spec, self.players = env.game_spec, env.players
+        self.in_turn = self.game_spec.turn == "alternating" and len(self.players) > 1
+        self.acting: tuple[int, ...] = ()
+        self.terminated = self.truncated = False
+        self.limit: int | None = None
+        """Steps after which an episode is truncated."""
+        self._steps = 0
+        self._row = {seat: row for row, seat in enumerate(self.players)}
+        self._seen: dict[str, NDArray[Any]] = {}
+        self._infos: dict[str, Any] = {}
+
+    def observation_space(self) -> spaces.Space[Any]:
+        """Return a new observation space of a seat."""
+        seen: Any = self.game_spec.observation_space()
+        if self._observation == "planes":
+            return seen  # type: ignore[no-any-return]
+        planes, numbers = seen["planes"], seen["globals"]
+        flat = spaces.Box(_flat(planes.low, numbers.low), _flat(planes.high, numbers.high), dtype=np.float32)
+        if self._observation == "flat":
+            return flat
+        return spaces.Dict({"observation": flat, "action_mask": spaces.Box(0, 1, (self.game_spec.actions,), np.bool_)})
+
+    def reset(self, seed: int | None) -> None:
+        """Start an episode."""
+        self._seen, self._infos = self.env.reset(seed=seed)
+        self._steps = 0
+        self._update(False, False)
+
+    def step(self, chosen: Mapping[int, int]) -> None:
+        """Step the game with the action of each acting seat."""
+        actions = np.array([chosen.get(seat, self.env.ignored_action) for seat in self.players], np.int64)
+        self._seen, _, terminated, truncated, self._infos = self.env.step(actions)
+        self._steps += 1
+        self._update(bool(terminated[0]), bool(truncated[0]) or self._steps == self.limit)
+
+    def _update(self, terminated: bool, truncated: bool) -> None:
+        self.terminated, self.truncated = terminated, truncated and not terminated
+        acting = () if terminated or truncated else self._row.items()
+        self.acting = tuple(seat for seat, row in acting if self._infos["acting"][row])
+
+    def checked(self, action: Any, seat: int) -> int:
+        """Return an action as an int.
+
+        Raises:
+            IllegalActionError: it is outside of the action space; or not legal, with ``illegal="error"``.
+            TypeError: it is no integer.
+        """
+        number, count = integer(f"action of seat {seat}", action), self.game_spec.actions
+        if not 0 <= number < count:
+            text = f"{number} of seat {seat} is not an action, want 0 <= action < {count}"
+        elif "illegal" not in self._infos and not self.mask(seat)[number]:
+            text = f"illegal action {number} of seat {seat}: choose from info['action_mask'], or pass "
+            text += 'illegal="penalty" or illegal="random"'
+        else:
+            return number
+        raise IllegalActionError(text, data={"seat": seat, "action": number})
+
+    def observation(self, seat: int) -> Any:
+        """Return the observation of a driven seat now, in new arrays."""
+        seen = {key: value[self._row[seat]] for key, value in self._seen.items()}
+        if self._observation == "planes":
+            return {key: value.copy() for key, value in seen.items()}
+        flat = _flat(seen["planes"], seen["globals"])
+        if self._observation == "flat":
+            return flat
+        return {"observation": flat, "action_mask": self.mask(seat).copy()}
+
+    def mask(self, seat: int) -> NDArray[np.bool_]:
+        """Return a seat's legal actions, bool (actions,); only action 0, which is ignored, if it does not act now."""
+        mask: NDArray[np.bool_] = self._infos["action_mask"][self._row[seat]]
+        return mask
+
+    def reward(self, seat: int) -> float:
+        """Return a seat's reward in the last step."""
+        return float(self.env.seat_rewards[0, seat])
+
+    def info(self, seat: int) -> dict[str, Any]:
+        """Return the infos of a seat: ``action_mask``, ``acting``, ``score``.
+
+        Also ``illegal`` unless that is an error; and ``opponent`` if the server plays seats: the spec of the opponent
+        in this episode, or a list of them if it plays several seats.
+        """
+        row = self._row[seat]
+        info = {"action_mask": self.mask(seat), "acting": seat in self.acting, "score": int(self._infos["score"][row])}
+        if "illegal" in self._infos:
+            info["illegal"] = bool(self._infos["illegal"][row])
+        if "opponent" in self._infos:
+            info["opponent"] = self.env._specs_of(self._infos["opponent"])[row]
+        return info
+
+
+def _flat(planes: NDArray[Any], numbers: NDArray[Any]) -> NDArray[np.float32]:
+    return np.concatenate([planes.reshape(-1), numbers]).astype(np.float32)
 
 
 class _Agents:
@@ -39,16 +164,32 @@ class _Agents:
     _one_by_one: bool
 
     def __init__(
-        self, game: str, *, max_cycles: int | None = None, render_mode: str | None = None, **kwargs: Any
+        self,
+        game: str,
+        *,
+        max_cycles: int | None = None,
+        observation: str = "flat",
+        opponents: Opponents = None,
+        render_mode: str | None = None,
+        **kwargs: Any,
     ) -> None:
         """Create it; arguments as in :func:`aec_env`."""
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode {render_mode!r}: want None or one of {RENDER_MODES}")
-        self.game = MultiAgentGame(game, max_cycles, self._one_by_one, **kwargs)
+        one_of("observation", observation, OBSERVATIONS)
+        if render_mode is not None:
+            one_of("render_mode", render_mode, RENDER_MODES)
+        if max_cycles is not None:
+            positive("max_cycles", max_cycles)
+        Options.refuse(kwargs, "PettingZoo's environments", REFUSED)
+        env = BlockVectorEnv(game, 1, autoreset_mode=AutoresetMode.DISABLED, opponents=opponents, **kwargs)
+        if env._batch.illegal.warn_after is not None:
+            env._batch.illegal.warn_after = WARN_AFTER
+        self.game = MultiAgentGame(env, observation)
         """The game, by seats instead of agents."""
+        if max_cycles is not None:  # of every agent, or turns
+            self.game.limit = max_cycles * (len(env.players) if self._one_by_one and self.game.in_turn else 1)
         self.render_mode = render_mode
         self.metadata = {
-            "name": f"{self.game.game_spec.name.replace(':', '_')}_v{self.game.game_spec.id.rpartition('-v')[2]}",
+            "name": f"{env.game_spec.name.replace(':', '_')}_v{env.game_spec.id.rpartition('-v')[2]}",
             "render_modes": RENDER_MODES,
             "render_fps": 4,
             "is_parallelizable": not self.game.in_turn,
@@ -173,15 +314,7 @@ class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
         return observations, rewards, dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated), infos
 
 
-def aec_env(
-    game: str,
-    *,
-    max_cycles: int | None = None,
-    observation: str = "flat",
-    opponents: Opponents = None,
-    render_mode: str | None = None,
-    **kwargs: Any,
-) -> BlockAEC:
+def aec_env(game: str, **options: Any) -> BlockAEC:
     """Create a game whose agents, ``player_0`` and so on, act one by one.
 
     In games whose seats act at the same time, the agents choose in order, and no agent observes another's action
@@ -190,19 +323,19 @@ def aec_env(
     ``score``; and ``opponent`` if the server plays seats: the spec of the opponent in this episode, or a list of them.
     ``metadata["name"]`` ends with the version of the Gymnasium id.
 
-    Args:
-        game: an id such as ``"BlockBattle-v0"``, or a name of the server.
-        max_cycles: actions of each agent after which the episode is truncated; None: the game's default.
-        observation: ``"flat"``: one float32 array, the planes and then the globals of the vector environment;
-            ``"masked"``: a dict of that as ``observation``, and ``action_mask``, bool where PettingZoo has int8;
-            ``"planes"``: a dict of ``planes`` and ``globals``, as in the Gymnasium environments.
-        opponents: policies that the server plays, by seat; by default none, so that every seat is an agent.
-        render_mode: None, ``"human"`` (prints), ``"ansi"`` or ``"rgb_array"``.
-        kwargs: other arguments of :func:`blockyard.make_vec`, such as ``address``, ``seed``, ``seats``, ``illegal``.
+    The game is an id such as ``"BlockBattle-v0"``, or a name of the server. Options are
+
+    ===============  =================================================================================================
+    ``max_cycles``   actions of each agent after which the episode is truncated; None: the game's default
+    ``observation``  ``"flat"``, the default: one float32 array, the planes and then the globals of the vector
+                     environment; ``"masked"``: a dict of that as ``observation``, and ``action_mask``, bool where
+                     PettingZoo has int8; ``"planes"``: a dict of ``planes`` and ``globals``, as in Gymnasium
+    ``opponents``    policies that the server plays, by seat; by default none, so that every seat is an agent
+    ``render_mode``  None, ``"human"`` (prints), ``"ansi"`` or ``"rgb_array"``
+    others           arguments of :func:`blockyard.make_vec`, such as ``address``, ``seed``, ``seats``, ``illegal``
+    ===============  =================================================================================================
     """
-    return BlockAEC(
-        game, max_cycles=max_cycles, observation=observation, opponents=opponents, render_mode=render_mode, **kwargs
-    )
+    return BlockAEC(game, **options)
 
 
 def parallel_env(game: str, **options: Any) -> BlockParallel:

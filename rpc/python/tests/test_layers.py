@@ -40,7 +40,7 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ("pool", {"pool"}, {"errors", "formats", "transport", "vector"}, "it is made of vector environments"),
     (
         "adapters",
-        {"multiagent", "pettingzoo", "registration", "rllib", "sb3", "sb3_afterstates", "single", "torchrl"},
+        {"pettingzoo", "registration", "rllib", "sb3", "sb3_afterstates", "single", "torchrl"},
         {"errors", "formats", "networks", "rendering", "transport", "vector"},
         "other forms of the vector environment, none of which it needs to know",
     ),
