@@ -35,8 +35,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="blockyard", description=ABOUT, epilog=OTHERS)
     parser.add_argument("--version", action="store_true", help="print the version and its commit, and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (games, bench, demo, onnx):
-        module.add(commands)
+    for name, module in {"games": games, "bench": bench, "demo": demo, "onnx": onnx}.items():
+        about, form = module.ABOUT[0].upper() + module.ABOUT[1:], argparse.RawDescriptionHelpFormatter
+        command = commands.add_parser(name, help=module.ABOUT.split("\n")[0], description=about, formatter_class=form)
+        module.add_options(command)
+        command.set_defaults(run=module.run)
     if given == ["--version"]:
         print(f"blockyard {__version__} (commit {commit() or 'unknown'}, Python {platform.python_version()})")
         return 0

@@ -12,21 +12,19 @@ from numpy.typing import NDArray
 from .. import BlockVectorEnv, feature_facts, features, make, make_vec
 from .games import add_connection, connection
 
-HELP = "watch a policy learn Block Battle by self-play in 20 seconds, and then play"
+ABOUT = """\
+watch a policy learn Block Battle by self-play in 20 seconds, and then play
+
+It is trained with numpy alone, and plays a game in the terminal. Another GAME is not trained: the server's `learned`
+policy plays it."""
 GAME = "BlockBattle-v0"
 Array = NDArray[Any]
 
-HORIZON, KEEP, EXPLORE, RATE = 8, 0.8, 0.05, 3e-3  # steps of a rollout, lambda of TD(lambda), random moves, Adam
+HORIZON, KEEP, EXPLORE, FORGET = 8, 0.8, 0.05, 0.9  # steps of a rollout, lambda of TD(lambda), random moves
 
 
-def add(commands: Any) -> None:
-    """Add the command ``demo`` and its options to the command line."""
-    parser = commands.add_parser(
-        "demo",
-        help=HELP,
-        description="Train a policy for Block Battle by self-play, with numpy alone, and let it play a game in the "
-        "terminal. Another GAME is not trained: the server's `learned` policy plays it.",
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``blockyard demo``."""
     parser.add_argument("game", nargs="?", default=GAME, metavar="GAME", help="id or name (%(default)s)")
     parser.add_argument("--seconds", type=float, default=20.0, metavar="S", help="time of the training (%(default)s)")
     parser.add_argument("--games", type=int, default=256, metavar="N", help="games that learn at once (%(default)s)")
@@ -34,48 +32,33 @@ def add(commands: Any) -> None:
     parser.add_argument("--moves", type=int, default=80, metavar="N", help="moves to show (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of everything random (%(default)s)")
     add_connection(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Train a policy and show a game of it; return the exit status."""
     server = connection(args)
     if args.game.removeprefix("blockyard/") not in (GAME, "blockbattle"):
-        return watch_learned(args, server)
-    net = train(args.seconds, args.games, args.seed, server)
-    show(net, args, server)
+        watch_learned(args, server)
+    else:
+        show(train(args.seconds, args.games, args.seed, server), args, server)
     return 0
 
 
 class Values:
-    """Expected results, -1 to 1, of positions: a linear function of their features, trained with Adam."""
+    """Expected results, -1 to 1, of positions: a linear function of their features, by least squares."""
 
     def __init__(self, inputs: int) -> None:
-        self.weights, self.updates = np.zeros(inputs), 0
-        self.mean, self.scale = np.zeros(inputs), np.ones(inputs)
-        self._moments = np.zeros((2, inputs))
-        self._sums, self._count = np.zeros((2, inputs)), 0
+        self.weights: Array = np.zeros(inputs)
+        self._products, self._sums = np.zeros((inputs, inputs)), np.zeros(inputs)
 
     def __call__(self, x: Array) -> Array:
-        value: Array = np.tanh((x - self.mean) * self.scale @ self.weights)
+        value: Array = (x @ self.weights).clip(-1, 1)
         return value
 
-    def fit(self, x: Array, target: Array, rng: np.random.Generator) -> None:
-        """Train on positions and what became of them, in minibatches of about 512."""
-        if self.updates < 50:  # until then the features are also brought to mean 0 and variance 1
-            self._sums += x.sum(0), (x**2).sum(0)
-            self._count += len(x)
-            self.mean, square = self._sums / self._count
-            self.scale = 1 / (np.sqrt(np.maximum(square - self.mean**2, 0)) + 0.1)
-        for batch in np.array_split(rng.permutation(len(x)), max(1, len(x) // 512)):
-            value = self(x[batch])
-            slope = (value - target[batch]) * (1 - value**2) / len(batch)
-            gradient = slope @ ((x[batch] - self.mean) * self.scale)
-            self.updates += 1
-            self._moments[0] += 0.1 * (gradient - self._moments[0])
-            self._moments[1] += 0.001 * (gradient**2 - self._moments[1])
-            mean, square = self._moments[0] / (1 - 0.9**self.updates), self._moments[1] / (1 - 0.999**self.updates)
-            self.weights = self.weights - RATE * mean / (np.sqrt(square) + 1e-8)
+    def fit(self, x: Array, target: Array) -> None:
+        """Fit it to positions and what became of them, and ever less to those of earlier calls."""
+        self._products, self._sums = FORGET * self._products + x.T @ x, FORGET * self._sums + x.T @ target
+        self.weights = np.linalg.solve(self._products + np.eye(len(self.weights)), self._sums)
 
 
 def choose(env: BlockVectorEnv, values: Values, rng: np.random.Generator, explore: float) -> tuple[Array, Array, Array]:
@@ -116,7 +99,7 @@ def train(seconds: float, games: int, seed: int, server: dict[str, Any]) -> Valu
                 trace.append((x, worth, over, rewards, terminated))
                 over = terminated
                 finished += int(terminated.sum()) // env.rows_per_game
-            values.fit(*returns(trace), rng)
+            values.fit(*returns(trace))
 
 
 def returns(trace: list[tuple[Array, ...]]) -> tuple[Array, Array]:
@@ -156,7 +139,7 @@ def show(values: Values, args: argparse.Namespace, server: dict[str, Any]) -> No
         print(f"player1 is the policy trained just now, player2 is {args.opponent}: {said}")
 
 
-def watch_learned(args: argparse.Namespace, server: dict[str, Any]) -> int:
+def watch_learned(args: argparse.Namespace, server: dict[str, Any]) -> None:
     """Let the server's trained policy play a game in the terminal."""
     with make_vec(args.game, 1, opponents=None, seed=args.seed, render_mode="human", **server) as env:
         policy = "learned" if "learned" in env.game_spec.opponents else "random"
@@ -167,4 +150,3 @@ def watch_learned(args: argparse.Namespace, server: dict[str, Any]) -> int:
             if env.final().games.size:
                 break
         print(f"every seat is played by {policy}")
-    return 0
