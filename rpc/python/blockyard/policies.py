@@ -47,8 +47,9 @@ def named(name: str, policy: Policy, *, sha256: str | None = None) -> Policy:
     return _Named(name, policy, sha256)
 
 
-def _hash(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+def _of_file(path: str | os.PathLike[str], name: str | None) -> tuple[str, str, str]:
+    """Return the path of a model, the name of its policy, and the hash of its content."""
+    return os.fspath(path), name or Path(path).stem, hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def sb3(model: Any, *, deterministic: bool = False, name: str | None = None, vec_normalize: Any = None) -> Policy:
@@ -71,23 +72,21 @@ def sb3(model: Any, *, deterministic: bool = False, name: str | None = None, vec
     if isinstance(model, (str, os.PathLike)):
         with needs("blockyard.policies.sb3", "sb3-contrib", "sb3"):
             from sb3_contrib import MaskablePPO
-        path = os.fspath(model)
-        name, digest = name or Path(path).stem, _hash(path)
+        path, name, digest = _of_file(model, name)
         try:
             model = MaskablePPO.load(path)
         except Exception as error:  # of whatever the file makes of another class of models
-            how = "train sb3_contrib.MaskablePPO, which takes action masks"
-            raise ValueError(f"model: {path} is no file that MaskablePPO.save wrote: {error!s:.200}; {how}") from error
+            raise _unfit(f"{path} is no file that MaskablePPO.save wrote: {error!s:.200}; {_TRAIN}") from error
     who, policy_class = name or type(model).__name__, getattr(model, "policy_class", None)
     if getattr(policy_class, "__name__", "") == "AfterstatePolicy":
-        raise ValueError("model: a network over afterstates plays as learned:ply=1,weights=FILE: use save_weights")
+        raise _unfit("a network over afterstates plays as learned:ply=1,weights=FILE: use save_weights")
     for part in (model, getattr(model, "policy", None)):
-        if "action_masks" not in inspect.signature(getattr(part, "predict", _nothing)).parameters:
+        if "action_masks" not in inspect.signature(getattr(part, "predict", lambda: None)).parameters:
             what = f"{type(model).__name__} takes no action masks, so it would play illegal actions"
-            raise ValueError(f"model: {what}: train sb3_contrib.MaskablePPO, or write a policy(obs, mask) around it")
+            raise _unfit(f"{what}: {_TRAIN}, or write a policy(obs, mask) around it")
     if not isinstance(spaces := getattr(model.observation_space, "spaces", None), dict):
         what = f"{who} was trained on {model.observation_space!s:.60}, not on the observations of the environment"
-        raise ValueError(f"model: {what}: write a policy(obs, mask) that transforms them")
+        raise _unfit(f"{what}: write a policy(obs, mask) that transforms them")
 
     def normalizer() -> Any:
         return model.get_vec_normalize_env() if vec_normalize is None else vec_normalize
@@ -96,7 +95,7 @@ def sb3(model: Any, *, deterministic: bool = False, name: str | None = None, vec
         vec_normalize = _statistics(os.fspath(vec_normalize))
     if ((vec := normalizer()) is None or not vec.norm_obs) and not _plain(model, spaces):
         how = "pass vec_normalize= the file that VecNormalize.save wrote when the model was saved"
-        raise ValueError(f"model: {who} was trained on normalised observations, whose statistics it lacks: {how}")
+        raise _unfit(f"{who} was trained on normalised observations, whose statistics it lacks: {how}")
 
     def policy(obs: Any, mask: NDArray[np.bool_]) -> Any:
         for key, space in spaces.items():
@@ -104,15 +103,18 @@ def sb3(model: Any, *, deterministic: bool = False, name: str | None = None, vec
             if got != space.shape:
                 what = f"{who} was trained on {key} of shape {space.shape}, and the environment gives {got}"
                 how = "it needs the same game and packed=; of VecFrameStack and the like, write a policy(obs, mask)"
-                raise ValueError(f"model: {what}: {how}")
+                raise _unfit(f"{what}: {how}")
         seen = obs if (vec := normalizer()) is None else vec.normalize_obs(obs)
         return model.predict(seen, action_masks=mask, deterministic=deterministic)[0]
 
     return _Named(who, policy, digest)
 
 
-def _nothing() -> None:
-    """Stand for a method that is missing."""
+_TRAIN = "train sb3_contrib.MaskablePPO, which takes action masks"
+
+
+def _unfit(text: str) -> ValueError:
+    return ValueError(f"model: {text}")
 
 
 def _statistics(path: str) -> Any:
@@ -121,12 +123,12 @@ def _statistics(path: str) -> Any:
 
     data = Path(path).read_bytes()
     try:
-        found = pickle.loads(data)
+        if isinstance(found := pickle.loads(data), VecNormalize):
+            return found
+        said = f"it holds a {type(found).__name__}"
     except Exception as error:  # of whatever the file holds
-        raise ValueError(f"vec_normalize: {path} is no file that VecNormalize.save wrote: {error!s:.200}") from error
-    if not isinstance(found, VecNormalize):
-        raise ValueError(f"vec_normalize: {path} holds a {type(found).__name__}, want what VecNormalize.save wrote")
-    return found
+        said = f"{error!s:.200}"
+    raise ValueError(f"vec_normalize: {path} is no file that VecNormalize.save wrote: {said}")
 
 
 def _plain(model: Any, spaces: dict[str, Any]) -> bool:
@@ -158,15 +160,14 @@ def onnx(path: str | os.PathLike[str], *, name: str | None = None) -> Policy:
     """
     with needs("blockyard.policies.onnx", "onnxruntime", "onnx"):
         import onnxruntime
-    path = os.fspath(path)
-    digest = _hash(path)
+    path, name, digest = _of_file(path, name)
     try:
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     except Exception as error:  # the library's errors have no class in common
         raise ValueError(f"{path}: not an ONNX model that onnxruntime runs: {error!s:.200}") from error
     model = _OnnxModel(path, session)
     model.try_out()
-    return _Named(name or Path(path).stem, model, digest)
+    return _Named(name, model, digest)
 
 
 class _OnnxModel:
@@ -174,25 +175,28 @@ class _OnnxModel:
 
     def __init__(self, path: str, session: Any) -> None:
         self._path, self._session = path, session
-        inputs = session.get_inputs()
-        if unknown := sorted({one.name for one in inputs} - _RANKS.keys()):
-            raise ValueError(f"{path}: input {unknown[0]!r}: want some of 'planes', 'bits', 'globals' and 'mask'")
-        for one in inputs:
+        inputs = {one.name: one for one in session.get_inputs()}
+        for name, one in inputs.items():
+            if name not in _AXES:
+                raise self._wrong(f"input {name!r}: want some of {', '.join(map(repr, _AXES))}")
             if one.type not in _TYPES:
-                raise ValueError(f"{path}: input {one.name!r} is {one.type}: want integers, floats or bool")
-            if one.shape and len(one.shape) != _RANKS[one.name]:
-                raise ValueError(f"{path}: input {one.name!r} has shape {one.shape}, want {_RANKS[one.name]} axes")
-        self._types = {one.name: _TYPES[one.type] for one in inputs}
-        self._shapes = {one.name: one.shape[1:] for one in inputs}
-        fixed = {one.shape[0] for one in inputs if one.shape and isinstance(one.shape[0], int)}
+                raise self._wrong(f"input {name!r} is {one.type}: want integers, floats or bool")
+            if one.shape and len(one.shape) != _AXES[name]:
+                raise self._wrong(f"input {name!r} has shape {one.shape}, want {_AXES[name]} axes")
+        self._types = {name: _TYPES[one.type] for name, one in inputs.items()}
+        self._shapes = {name: one.shape[1:] for name, one in inputs.items()}
+        fixed = {one.shape[0] for one in inputs.values() if one.shape and isinstance(one.shape[0], int)}
         if len(fixed) > 1:
-            raise ValueError(f"{path}: its inputs have different numbers of rows, {sorted(fixed)}")
+            raise self._wrong(f"its inputs have different numbers of rows, {sorted(fixed)}")
         self._rows = fixed.pop() if fixed else None
+
+    def _wrong(self, text: str) -> ValueError:
+        return ValueError(f"{self._path}: {text}")
 
     def try_out(self) -> None:
         """Run it on random positions, if the shapes of its inputs say what these are."""
-        sizes = [size for shape in self._shapes.values() for size in shape]
-        if not self._shapes or not all(self._shapes.values()) or not all(isinstance(size, int) for size in sizes):
+        shapes = self._shapes.values()
+        if not shapes or not all(shape and all(isinstance(size, int) for size in shape) for shape in shapes):
             return
         rng = np.random.default_rng(0)
         for rows in (1, 2, 3):
@@ -204,53 +208,38 @@ class _OnnxModel:
     def __call__(self, obs: Any, mask: NDArray[np.bool_]) -> Any:
         if missing := sorted(self._types.keys() - {*obs, "mask"}):
             how = "packed=True" if missing == ["bits"] else "packed=False"
-            raise ValueError(f"{self._path}: it has the input {missing[0]!r}, which the environment gives with {how}")
+            raise self._wrong(f"it has the input {missing[0]!r}, which the environment gives with {how}")
         seen = {key: np.asarray((obs | {"mask": mask})[key]).astype(dtype) for key, dtype in self._types.items()}
-        rows = len(mask)
-        size = self._rows or rows
-        parts = [
-            self._run({key: _filled(one[k : k + size], size) for key, one in seen.items()}, size)
-            for k in range(0, rows, size)
-        ]
-        answer: NDArray[Any] = np.concatenate(parts)[:rows]
+        size = self._rows or len(mask)
+        parts = [self._run(seen, k, size) for k in range(0, len(mask), size)]
+        answer: NDArray[Any] = np.concatenate(parts)[: len(mask)]
         if answer.dtype.kind in "iu":
             return answer
         if mask.shape[1] == 0:  # tried out, with any number of actions
             mask = np.ones(answer.shape, np.bool_)
         if answer.shape != mask.shape:
-            raise ValueError(
-                f"{self._path}: its scores have shape {answer.shape}, want {mask.shape}: one for each action"
-            )
+            raise self._wrong(f"its scores have shape {answer.shape}, want {mask.shape}: one for each action")
         if (wrong := np.isnan(answer) & mask).any():
             row, action = np.argwhere(wrong)[0].tolist()
-            raise ValueError(
-                f"{self._path}: the score of action {action} in row {row} is nan: check the model's weights"
-            )
+            raise self._wrong(f"the score of action {action} in row {row} is nan: check the model's weights")
         return np.where(mask, np.maximum(answer, np.finfo(answer.dtype).min), -np.inf).argmax(axis=1)
 
-    def _run(self, inputs: dict[str, NDArray[Any]], rows: int) -> NDArray[Any]:
+    def _run(self, seen: dict[str, NDArray[Any]], first: int, rows: int) -> NDArray[Any]:
+        """Run it on so many rows from the first on; the last one is repeated as often as rows are missing."""
+        chosen = np.arange(first, first + rows)
+        inputs = {key: one if len(one) == rows else one[chosen.clip(max=len(one) - 1)] for key, one in seen.items()}
         try:
             answer = np.asarray(self._session.run(None, inputs)[0])
         except Exception as error:
             shapes = {key: one.shape for key, one in inputs.items()}
-            raise ValueError(f"{self._path}: the model fails on inputs {shapes}: {error!s:.300}") from error
-        good = {"i": 1, "u": 1, "f": 2}.get(answer.dtype.kind)
-        if answer.ndim != good or len(answer) != rows:
+            raise self._wrong(f"the model fails on inputs {shapes}: {error!s:.300}") from error
+        if answer.ndim != {"i": 1, "u": 1, "f": 2}.get(answer.dtype.kind) or len(answer) != rows:
             want = "integers (rows,), actions, or floats (rows, actions), scores; export it with a dynamic first axis"
-            raise ValueError(
-                f"{self._path}: its first output for {rows} rows is {answer.dtype} {answer.shape}: want {want}"
-            )
+            raise self._wrong(f"its first output for {rows} rows is {answer.dtype} {answer.shape}: want {want}")
         return answer
 
 
-def _filled(array: NDArray[Any], rows: int) -> NDArray[Any]:
-    """Return an array with its last row repeated to so many rows."""
-    return array if len(array) == rows else np.concatenate([array, array[-1:].repeat(rows - len(array), axis=0)])
-
-
-_RANKS = {"planes": 4, "bits": 2, "globals": 2, "mask": 2}
-_NUMBERS: dict[str, Any] = {"float": np.float32, "float16": np.float16, "double": np.float64, "bool": np.bool_}
-_INTEGERS: dict[str, Any] = {
-    f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
-}
-_TYPES = {f"tensor({name})": dtype for name, dtype in (_NUMBERS | _INTEGERS).items()}
+_AXES = {"planes": 4, "bits": 2, "globals": 2, "mask": 2}
+_SAME = ("bool", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_TYPES = {f"tensor({name})": np.dtype(name) for name in _SAME}
+_TYPES |= {"tensor(float)": np.dtype(np.float32), "tensor(double)": np.dtype(np.float64)}
