@@ -45,9 +45,8 @@ from .errors import (
     UnknownGameError,
     WeightsError,
 )
-from .evaluation.evaluate import evaluate
-from .evaluation.ladder import Ladder, ladder
-from .evaluation.standings import Evaluation
+from .evaluation.evaluate import evaluate, ladder
+from .evaluation.standings import Evaluation, Ladder
 from .formats.arguments import Illegal, Reward, Rows, Transport
 from .formats.opponents import Opponents, OpponentStats, rungs
 from .formats.packing import pack, unpack, unpack_torch
