@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from .formats.optional import needs
+from .errors import needs
 from .vector.batch import Obs
 from .vector.env import BlockVectorEnv
 from .vector.options import NO_LEARNERS, Options
@@ -37,7 +37,7 @@ NAME = "blockyard"
 REFUSED = {**NO_LEARNERS, "mask": "the observation has action_mask", "packed": "the observation has planes"}
 
 
-class MaskedVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
+class MaskedVectorEnv(VectorWrapper):  # type: ignore[type-arg,unused-ignore]
     """A vector environment with observations for RLlib's ``ActionMaskingTorchRLModule``.
 
     Observations are dicts of ``observations``, float32 (rows, n), the planes divided by their largest value and
@@ -49,25 +49,18 @@ class MaskedVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         env: the vector environment that it wraps.
     """
 
+    env: BlockVectorEnv
+
     def __init__(self, env: BlockVectorEnv) -> None:
         """Wrap env, which this environment then owns and closes."""
-        self.closed = True  # nothing to close yet
         if env.autoreset_mode is not AutoresetMode.NEXT_STEP:
             raise ValueError(f"autoreset_mode: want 'NextStep' for RLlib, got {env.autoreset_mode.value!r}")
-        self.env, self.num_envs = env, env.num_envs
-        self.metadata, self.render_mode = env.metadata, env.render_mode
+        super().__init__(env)
         facts = env.game_spec
-        numbers = int(np.prod(facts.planes_shape)) + len(facts.global_names)
-        self.single_observation_space = spaces.Dict(
-            {
-                "observations": spaces.Box(-np.inf, np.inf, (numbers,), np.float32),
-                "action_mask": spaces.Box(0, 1, (facts.actions,), np.float32),
-            }
-        )
-        self.single_action_space = env.single_action_space
+        numbers = spaces.Box(-np.inf, np.inf, (int(np.prod(facts.planes_shape)) + len(facts.global_names),), np.float32)
+        mask = spaces.Box(0, 1, (facts.actions,), np.float32)
+        self.single_observation_space = spaces.Dict({"observations": numbers, "action_mask": mask})
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = env.action_space
-        self.closed = False
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
         """Start new episodes; see :meth:`blockyard.BlockVectorEnv.reset`."""
@@ -92,14 +85,6 @@ class MaskedVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     def _infos(infos: dict[str, Any]) -> dict[str, Any]:
         return {key: infos[key] for key in infos if not key.endswith("action_mask")}
 
-    def render(self) -> Any:
-        """Return pictures of the games."""
-        return self.env.render()
-
-    def close_extras(self, **kwargs: Any) -> None:
-        """Free the games."""
-        self.env.close()
-
 
 def create(config: Mapping[str, Any]) -> MaskedVectorEnv:
     """Create the vector environment of an env runner.
@@ -115,9 +100,8 @@ def create(config: Mapping[str, Any]) -> MaskedVectorEnv:
     how = {"autoreset_mode": AutoresetMode.NEXT_STEP, **config}
     rows = how.pop("num_envs", None)
     if rows is None:
-        raise ValueError(
-            "env_config has no 'num_envs': call config.env_runners(gym_env_vectorize_mode='vector_entry_point')"
-        )
+        how_to = "call config.env_runners(gym_env_vectorize_mode='vector_entry_point')"
+        raise ValueError(f"env_config has no 'num_envs': {how_to}")
     game = how.pop("game", None)
     if game is None:
         raise ValueError("env_config has no 'game': add one, such as 'BlockBattle-v0'")
@@ -141,13 +125,7 @@ def ppo_config(
         env_config: arguments of :func:`blockyard.make_vec`.
     """
     register_env(NAME, create)
-    return (
-        PPOConfig()
-        .environment(NAME, env_config={"game": game, **env_config})
-        .env_runners(
-            num_env_runners=num_env_runners,
-            num_envs_per_env_runner=num_envs_per_env_runner,
-            gym_env_vectorize_mode="vector_entry_point",
-        )
-        .rl_module(rl_module_spec=RLModuleSpec(module_class=ActionMaskingTorchRLModule))
-    )
+    runners = {"num_env_runners": num_env_runners, "num_envs_per_env_runner": num_envs_per_env_runner}
+    config = PPOConfig().environment(NAME, env_config={"game": game, **env_config})
+    config = config.env_runners(**runners, gym_env_vectorize_mode="vector_entry_point")
+    return config.rl_module(rl_module_spec=RLModuleSpec(module_class=ActionMaskingTorchRLModule))

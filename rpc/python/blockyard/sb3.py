@@ -11,7 +11,6 @@ Needs ``pip install 'blockyard[sb3]'``.
 
 from __future__ import annotations
 
-import operator
 import time
 import warnings
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from .formats.optional import needs
+from .errors import needs
 from .vector.batch import Obs
 from .vector.env import BlockVectorEnv
 from .vector.options import NO_LEARNERS, Options
@@ -72,9 +71,8 @@ class SB3VecEnv(VecEnv):
                 raise TypeError("the environment exists already: pass num_envs and other arguments to make_vec instead")
             if game.autoreset_mode is not AutoresetMode.SAME_STEP:
                 raise ValueError(f"autoreset_mode: want SameStep, the environment has {game.autoreset_mode.value}")
-            for name, wrong in (("rows", game._batch.varying), ("copy", game._engine.ring is not None)):
-                if wrong:
-                    Options.refuse([name], "SB3VecEnv", REFUSED)
+            wrong = {"rows": game._batch.varying, "copy": game._engine.ring is not None}
+            Options.refuse([name for name in wrong if wrong[name]], "SB3VecEnv", REFUSED)
             self.env = game
         else:
             Options.refuse(kwargs, "SB3VecEnv", REFUSED)
@@ -141,14 +139,13 @@ class SB3VecEnv(VecEnv):
             text = f"render_mode is {self.render_mode!r}: pass render_mode='rgb_array' to get images"
             warnings.warn(text, stacklevel=2)
             return [None] * self.num_envs
-        pictures = [self.env.picture(game) for game in range(self.env.num_games)]
-        return [pictures[row // self.env.rows_per_game] for row in range(self.num_envs)]
+        return list(self.env.call("picture"))
 
     def _rows(self, indices: Indices) -> list[int]:
-        rows = list(range(self.num_envs))
+        rows = range(self.num_envs)
         if indices is None:
-            return rows
-        return [rows[operator.index(i)] for i in ([indices] if isinstance(indices, int) else indices)]
+            return list(rows)
+        return [rows[i] for i in ([indices] if isinstance(indices, int) else indices)]
 
     def has_attr(self, attr_name: str) -> bool:
         """Return whether there is such an attribute; ``action_masks`` unless made with ``mask=False``."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from .formats.optional import needs
+from .errors import needs
 from .vector.batch import Obs
 from .vector.env import BlockVectorEnv
 from .vector.options import NO_LEARNERS, Options
@@ -35,6 +35,7 @@ REFUSED = {
     "mask": "the observation has action_mask",
     "packed": "the observation has planes",
 }
+_ENDS = ("done", "terminated", "truncated")
 
 
 class BlockEnv(EnvBase):
@@ -69,23 +70,22 @@ class BlockEnv(EnvBase):
         self.env: BlockVectorEnv = BlockVectorEnv(game, num_envs, autoreset_mode=AutoresetMode.DISABLED, **kwargs)
         rows, facts = self.env.num_envs, self.env.game_spec
         super().__init__(device=device, batch_size=torch.Size([rows]))
+        one: dict[str, Any] = {"shape": (rows, 1), "device": device}
         planes = (rows, *facts.planes_shape)
         self.observation_spec = Composite(
             planes=Bounded(0, facts.planes_high, shape=planes, dtype=torch.uint8, device=device),
             globals=Unbounded(shape=(rows, len(facts.global_names)), dtype=torch.float32, device=device),
             action_mask=Binary(shape=(rows, facts.actions), dtype=torch.bool, device=device),
-            acting=Binary(shape=(rows, 1), dtype=torch.bool, device=device),
-            score=Unbounded(shape=(rows, 1), dtype=torch.int32, device=device),
+            acting=Binary(dtype=torch.bool, **one),
+            score=Unbounded(dtype=torch.int32, **one),
             shape=(rows,),
         )
         if others := self.env.seats - len(self.env.players):
             self.observation_spec["opponent"] = Unbounded(shape=(rows, others), dtype=torch.int64, device=device)
         self.action_spec = Categorical(facts.actions, shape=(rows,), dtype=torch.int64, device=device)
-        self.reward_spec = Unbounded(shape=(rows, 1), dtype=torch.float32, device=device)
-        flag = Categorical(2, shape=(rows, 1), dtype=torch.bool, device=device)
-        self.full_done_spec = Composite(
-            done=flag.clone(), terminated=flag.clone(), truncated=flag.clone(), shape=(rows,)
-        )
+        self.reward_spec = Unbounded(dtype=torch.float32, **one)
+        ends = {name: Categorical(2, dtype=torch.bool, **one) for name in _ENDS}
+        self.full_done_spec = Composite(ends, shape=(rows,))
         self._seed: int | None = None
 
     def _to_observation(self, obs: Obs, infos: dict[str, Any]) -> dict[str, torch.Tensor]:
@@ -112,15 +112,14 @@ class BlockEnv(EnvBase):
             options = {"reset_mask": chosen.reshape(self.env.num_envs).cpu().numpy()}
         obs, infos = self.env.reset(seed=self._seed, options=options)
         self._seed = None
-        flags = torch.zeros(self.env.num_envs, 1, dtype=torch.bool)
-        done = {"done": flags, "terminated": flags.clone(), "truncated": flags.clone()}
-        return self._tensors(self._to_observation(obs, infos) | done)
+        ends = {name: torch.zeros(self.env.num_envs, 1, dtype=torch.bool) for name in _ENDS}
+        return self._tensors(self._to_observation(obs, infos) | ends)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
         actions = tensordict.get("action").reshape(self.env.num_envs).cpu().numpy()
         obs, rewards, terminated, truncated, infos = self.env.step(actions)
-        flags = {"terminated": terminated, "truncated": truncated, "done": terminated | truncated}
-        result = {key: torch.as_tensor(flag)[:, None] for key, flag in flags.items()}
+        ends = zip(_ENDS, (terminated | truncated, terminated, truncated), strict=True)
+        result = {name: torch.as_tensor(flags)[:, None] for name, flags in ends}
         result["reward"] = torch.as_tensor(rewards.astype(np.float32))[:, None]
         return self._tensors(self._to_observation(obs, infos) | result)
 
