@@ -22,10 +22,9 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from .errors import IllegalActionError, NeedsResetError
+from .errors import IllegalActionError, NeedsResetError, needs
 from .formats.arguments import integer, one_of, positive
 from .formats.opponents import Opponents
-from .formats.optional import needs
 from .vector.env import BlockVectorEnv
 from .vector.options import NO_LEARNERS, Options
 

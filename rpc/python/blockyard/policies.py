@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import needs
 from .formats.opponents import Policy
-from .formats.optional import needs
 
 __all__ = ["named", "onnx", "sb3"]
 

@@ -39,21 +39,14 @@ def write_run(file: str | os.PathLike[str], *, seed: int | None = None) -> Path:
     The command line is written as it is: pass tokens by environment variables or files. The time counts from the
     import of this module. An older file is replaced, completely or not at all. Return its path.
     """
+    began = datetime.fromtimestamp(int(_BEGAN), timezone.utc).isoformat().replace("+00:00", "Z")
+    release = {"version": _VERSION, "commit": commit(), "python": platform.python_version()}
+    release["platform"] = f"{sys.platform}/{platform.machine().lower()}"
+    run: dict[str, Any] = {"program": Path(sys.argv[0]).name, "command": sys.argv[1:]}
+    run["release"] = {key: text for key, text in release.items() if text}
+    run |= {} if seed is None else {"seed": str(seed)}
+    run |= {"started": began, "seconds": round(time.time() - _BEGAN, 3)}
     path = Path(f"{os.fspath(file)}.run.json")
-    run: dict[str, Any] = {
-        "program": Path(sys.argv[0]).name,
-        "command": sys.argv[1:],
-        "release": {
-            "version": _VERSION,
-            **({"commit": made} if (made := commit()) else {}),
-            "python": platform.python_version(),
-            "platform": f"{sys.platform}/{platform.machine().lower()}",
-        },
-    }
-    if seed is not None:
-        run["seed"] = str(seed)
-    run["started"] = datetime.fromtimestamp(int(_BEGAN), timezone.utc).isoformat().replace("+00:00", "Z")
-    run["seconds"] = round(time.time() - _BEGAN, 3)
     write_whole(path, json.dumps(run, indent=2).encode() + b"\n")
     return path
 

@@ -22,8 +22,8 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from .formats.optional import needs
-from .networks.afterstate_features import feature_facts, features
+from .errors import needs
+from .networks.weights import feature_facts, features
 from .sb3 import Indices, SB3VecEnv
 
 with needs("blockyard.sb3_afterstates", "sb3-contrib", "sb3"):

@@ -1,8 +1,10 @@
-"""The single environment."""
+"""The single environment, and the registration of all environments with Gymnasium."""
 
 from __future__ import annotations
 
+import json
 import operator
+import pathlib
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -23,6 +25,11 @@ from .vector.options import RENDER_MODES, Options, Path
 from .vector.recording import Recording
 from .vector.results import Afterstates
 
+# Gymnasium ids without their namespace, in the server's order. ``environments.py`` writes the file from what
+# the server answers; a new game of the server needs no change here.
+ENV_IDS: tuple[str, ...] = tuple(
+    json.loads((pathlib.Path(__file__).parent / "env_ids.json").read_text(encoding="utf-8"))
+)
 # Arguments of make_vec that it does not take, and why.
 _MANY = "it is one game; use blockyard.make_vec"
 REFUSED = {"autoreset_mode": "it is reset by hand"} | dict.fromkeys(
@@ -53,19 +60,16 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         """Create the environment; arguments as in :func:`blockyard.make`, and ``client``, a session to use."""
         Options.refuse(options, "a single environment", REFUSED)
         self.vector = BlockVectorEnv(game, 1, autoreset_mode=AutoresetMode.DISABLED, **options)
-        if self.vector.num_envs != 1:
-            self.vector.close()
-            raise ValueError(
-                f"opponents: {self.vector.num_envs} seats have none, but a gymnasium.Env drives one seat; give every "
-                "other seat an opponent, or use blockyard.make_vec, which has a row for each seat, or "
-                "blockyard.pettingzoo"
-            )
-        if record is not None:
-            try:
+        try:
+            if self.vector.num_envs != 1:
+                how = "give every other seat an opponent, or use blockyard.make_vec, which has a row for each seat"
+                what = f"{self.vector.num_envs} seats have none, but a gymnasium.Env drives one seat"
+                raise ValueError(f"opponents: {what}; {how}, or blockyard.pettingzoo")
+            if record is not None:
                 start([self.vector._games], **arguments(record))
-            except BaseException:
-                self.vector.close()
-                raise
+        except BaseException:
+            self.vector.close()
+            raise
         self._prepare()
         self.game_spec = self.vector.game_spec
         self.render_mode = self.vector.render_mode
@@ -99,8 +103,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         if options:
             raise ValueError(f"options: unknown {sorted(options)}; a single environment has no options")
         super().reset(seed=seed)
-        obs, infos = self.vector.reset(seed=seed)
-        return self._first(obs), self._info(infos)
+        return _first(*self.vector.reset(seed=seed))
 
     def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Step the game with an action; return observation, reward, terminated, truncated and infos.
@@ -113,7 +116,8 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         number, batch, memory, engine = operator.index(action), self._batch, self._memory, self.vector._engine
         if batch.rungs is not None:
             obs, reward, terminated, truncated, infos = self.vector.step(np.array([number], np.int64))
-            return self._first(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), self._info(infos)
+            obs, infos = _first(obs, infos)
+            return obs, float(reward[0]), bool(terminated[0]), bool(truncated[0]), infos
         # The server plays the other seats and rewards them: what follows is vector.step with integers, in less time.
         engine.before_step("step")
         acts = self._acts
@@ -151,16 +155,6 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         observation = boards | {"globals": memory.globals[0].copy()}
         return observation, float(memory.own_reward[0]), terminated, truncated, infos
 
-    @staticmethod
-    def _first(obs: Obs) -> Obs:
-        return {"planes": obs["planes"][0], "globals": obs["globals"][0]}
-
-    @staticmethod
-    def _info(infos: dict[str, Any]) -> dict[str, Any]:
-        first = {key: value[0] for key, value in infos.items() if not key.startswith("_")}
-        # Gymnasium joins infos of several environments by type, and knows only Python's bool.
-        return {key: bool(value) if isinstance(value, np.bool_) else value for key, value in first.items()}
-
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the mask of the legal actions: bool (actions,)."""
         return self.vector.action_masks[0]  # type: ignore[no-any-return]
@@ -179,8 +173,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
 
     def restore(self, state: NDArray[np.uint8], *, reseed: int | None = None) -> tuple[Obs, dict[str, Any]]:
         """Restore a state of :meth:`snapshot`; reseed as in :meth:`BlockVectorEnv.restore`."""
-        obs, infos = self.vector.restore(np.asarray(state)[None], reseed=reseed)
-        return self._first(obs), self._info(infos)
+        return _first(*self.vector.restore(np.asarray(state)[None], reseed=reseed))
 
     def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
         """Record every so many episodes into a file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
@@ -214,8 +207,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
 
     def restore_checkpoint(self, data: bytes) -> tuple[Obs, dict[str, Any]]:
         """Continue the game of a checkpoint; errors as in :meth:`BlockVectorEnv.restore_checkpoint`."""
-        obs, infos = self.vector.restore_checkpoint(data)
-        return self._first(obs), self._info(infos)
+        return _first(*self.vector.restore_checkpoint(data))
 
     def text(self, action: int) -> str:
         """Return an action as text, such as ``"r2 x4 y17 spin"``."""
@@ -250,6 +242,14 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         self.vector.close()
 
 
+def _first(obs: Obs, infos: dict[str, Any]) -> tuple[Obs, dict[str, Any]]:
+    """Return what a vector environment of one row returns, as that of its row."""
+    first = {key: value[0] for key, value in infos.items() if not key.startswith("_")}
+    # Gymnasium joins infos of several environments by type, and knows only Python's bool.
+    first = {key: bool(value) if isinstance(value, np.bool_) else value for key, value in first.items()}
+    return {key: value[0] for key, value in obs.items()}, first
+
+
 def made(**arguments: Any) -> BlockEnv:
     """Create an environment for ``gymnasium.make``, with the time limit that it was called with.
 
@@ -266,3 +266,16 @@ def made(**arguments: Any) -> BlockEnv:
 
 
 made.metadata = BlockEnv.metadata  # type: ignore[attr-defined]
+
+
+def register() -> None:
+    """Register every environment, for ``gymnasium.make`` and ``gymnasium.make_vec``."""
+    for env_id in ENV_IDS:
+        name = f"blockyard/{env_id}"
+        if name not in gymnasium.registry:
+            gymnasium.register(
+                id=name,
+                entry_point="blockyard.single:made",
+                vector_entry_point="blockyard.vector.env:BlockVectorEnv",
+                kwargs={"game": env_id},
+            )

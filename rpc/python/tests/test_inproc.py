@@ -19,7 +19,7 @@ from conftest import ROOT, pairs, random_actions
 
 import blockyard
 from blockyard.errors import ServerNotFoundError
-from blockyard.registration import ENV_IDS
+from blockyard.single import ENV_IDS
 from blockyard.transport import library as loading
 from blockyard.transport.server import binary
 

@@ -40,7 +40,7 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
     ("pool", {"pool"}, {"errors", "formats", "transport", "vector"}, "it is made of vector environments"),
     (
         "adapters",
-        {"pettingzoo", "registration", "rllib", "sb3", "sb3_afterstates", "single", "torchrl"},
+        {"pettingzoo", "rllib", "sb3", "sb3_afterstates", "single", "torchrl"},
         {"errors", "formats", "networks", "rendering", "transport", "vector"},
         "other forms of the vector environment, none of which it needs to know",
     ),
@@ -64,8 +64,7 @@ ONLY = {
         {
             "sb3_afterstates",
             "torchrl",
-            "formats.packing",
-            "networks.tensors",
+            "formats.arrays",
             "networks.torch_modules",
         },
         "numpy is enough for everything else",
@@ -234,7 +233,7 @@ def test_public_names_have_a_sentence():
         ),
         ("rendering/svg", "import blockyard.formats.spec", "rendering.svg (rendering) imports formats.spec"),
         ("transport/server/binary", "from ... import vector", "transport.server.binary (transport) imports vector"),
-        ("formats/spec", "from .packing import pack", "modules import each other"),
+        ("formats/spec", "from .arrays import pack", "modules import each other"),
         ("vector/batch", "import msgpack", "vector.batch imports msgpack"),
     ],
 )

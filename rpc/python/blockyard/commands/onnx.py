@@ -6,9 +6,8 @@ import argparse
 from pathlib import Path
 
 from ..errors import WeightsError, plain
-from ..networks.afterstate_features import feature_facts
 from ..networks.perceptron import sizes
-from ..networks.weights import load_weights, save_weights
+from ..networks.weights import feature_facts, load_weights, save_weights
 from ..provenance import write_run
 
 ABOUT = """\
@@ -44,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
             found = f"{args.file} is of {metadata['game']!r:.40}, rules {metadata.get('rules')!r:.20}"
             want = f"this is {game}, rules {facts.rules}, and its {len(facts)} features are the inputs"
             raise WeightsError(f"{found}; {want}")
-        save_weights(args.out, layers, facts, {key: metadata[key] for key in metadata.keys() - inputs.keys()})
+        save_weights(args.out, layers, facts, facts.notes(metadata))
     else:
         raise WeightsError(f"{args.file} to {args.out}: want .safetensors to .onnx, or .onnx to .safetensors")
     write_run(args.out)

@@ -12,9 +12,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from ..formats.arguments import positive
+from ..formats.arguments import check_seed, derive_seed, positive
 from ..formats.opponents import Mixture, Player, has_policies, is_player, name_of
-from ..formats.seeding import check_seed, derive_seed
 from ..transport.address import Tls
 from ..transport.policies import checked
 from ..transport.progress import bar
@@ -96,7 +95,7 @@ def evaluate(
         results = match.play(positive("num_envs", num_envs))
         names = [name or name_of(policy), _name(opponents)][: min(count, 2)]
         kind: Any = {1: SinglePlayerEvaluation, 2: TwoPlayerEvaluation}.get(count, MultiPlayerEvaluation)
-        return report(kind.of, client, spec.name, names, seed, results, cap=cap or 0, steps=steps or 0)
+        return report(kind, client, spec.name, names, seed, results, cap=cap or 0, steps=steps or 0)
 
 
 def _name(opponents: Any) -> str:
@@ -168,7 +167,8 @@ def ladder(
         pairs = combinations(chosen.values(), 2)
         units = [unit for a, b in pairs for unit in Match(a, b, client, spec.name, seeds, 2, packed).play(num_envs)]
         between = np.array(list(combinations(range(len(chosen)), 2)), "<u2").repeat(len(seeds), 0).tobytes()
-        return report(Ladder.of, client, spec.name, list(chosen), seed, units, between=between)
+        result: Ladder = report(Ladder, client, spec.name, list(chosen), seed, units, between=between)
+        return result
 
 
 @dataclass

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..formats.optional import needs
+from ..errors import needs
 from ..transport.session import Session
 
 
@@ -47,36 +47,28 @@ class Evaluation:
 
 
 T = TypeVar("T")
+Units = list[list[Game]]
 
 
 def read(kind: type[T], report: Mapping[str, Any], **named: Any) -> T:
     """Return a dataclass of what is named, and otherwise of what a report has under the names of its attributes."""
-    return kind(**{f.name: _value(named.get(f.name, report.get(f.name))) for f in fields(kind)})  # type: ignore[arg-type]
+    entries = {**report, **named}
+    return kind(**{f.name: _MADE_BY.get(str(f.type), tuple)(entries[f.name]) for f in fields(kind)})  # type: ignore[arg-type]
 
 
-def _value(entry: Any) -> Any:
-    """Return an entry of a report as an attribute."""
-    if isinstance(entry, Mapping):
-        return Estimate(*(float(entry[key]) for key in Estimate._fields))
-    return tuple(entry) if isinstance(entry, list) else entry
+def _estimate(entry: Mapping[str, float]) -> Estimate:
+    return Estimate(*(float(entry[key]) for key in Estimate._fields))
 
 
-E = TypeVar("E", bound=Evaluation)
+# What makes the attributes of each type; tuples are those that remain.
+_MADE_BY: dict[str, Any] = {"str": str, "int": int, "float": float, "Estimate": _estimate}
 
 
-def report(
-    kind: Callable[[dict[str, Any]], E],
-    client: Session,
-    game: str,
-    players: Sequence[str],
-    seed: int,
-    units: Sequence[Sequence[Game]],
-    **more: Any,
-) -> E:
+def report(kind: Any, client: Session, game: str, players: list[str], seed: int, units: Units, **more: Any) -> Any:
     """Ask the server what games come to; return that, which prints as the server words it.
 
     Args:
-        kind: makes the result of the report of ``agents/JSON.md``.
+        kind: class of the result.
         client: a session.
         game: name of the game.
         players: their names.
@@ -92,7 +84,7 @@ def report(
         options["actions"] = np.array([g.steps for g in flat], "<u4").tobytes()
         options["stopped"] = np.array([not g.ended for g in flat], "|u1").tobytes()
     answer = client.connection.call("report", game, options)
-    result = kind((data := json.loads(answer["report"])) | {"seed": int(data["seed"])})
+    result = kind.of(json.loads(answer["report"]))
     object.__setattr__(result, "_text", answer["text"].rstrip())
     return result
 
@@ -134,8 +126,8 @@ class TwoPlayerEvaluation(Evaluation):
     def of(cls, report: Mapping[str, Any]) -> TwoPlayerEvaluation:
         """Return the evaluation that a report of pairs is."""
         m = report["meetings"][0]
-        score, low, high = _value(m["score"])
-        elo, elo_low, elo_high = _value(m["elo"])
+        score, low, high = _estimate(m["score"])
+        elo, elo_low, elo_high = _estimate(m["elo"])
         numbers = {"score": score, "low": low, "high": high, "elo": elo, "elo_low": elo_low, "elo_high": elo_high}
         return read(cls, m | report, **numbers)
 
@@ -180,8 +172,8 @@ class MultiPlayerEvaluation(Evaluation):
     def of(cls, report: Mapping[str, Any]) -> MultiPlayerEvaluation:
         """Return the evaluation that a report of sets is."""
         a, b = report["players"]
-        rank, low, high = _value(a["mean_rank"])
-        ours, theirs, others = (_value(e).value for e in (a["points"]["mean"], b["points"]["mean"], b["mean_rank"]))
+        rank, low, high = _estimate(a["mean_rank"])
+        ours, theirs, others = (e["value"] for e in (a["points"]["mean"], b["points"]["mean"], b["mean_rank"]))
         means = {"mean_rank": rank, "low": low, "high": high, "mean_points": ours, "others_mean_points": theirs}
         sets, first = report["units"], a["first"]
         return read(cls, report, a=a["name"], b=b["name"], sets=sets, first=first, others_mean_rank=others, **means)
@@ -227,11 +219,11 @@ class SinglePlayerEvaluation(Evaluation):
     @classmethod
     def of(cls, report: Mapping[str, Any]) -> SinglePlayerEvaluation:
         """Return the evaluation that a report of single games is."""
-        a, limits, games = report["players"][0], report.get("settings", {}), report["games"]
+        a, limits = report["players"][0], report.get("settings", {})
         stopped = a.get("ends", {}).get("limit", 0)
-        ends = {"stopped": stopped, "ended": games - stopped, "choices": a.get("turns", 0)}
-        limits = {name: int(limits.get(name, 0)) for name in ("cap", "steps")}
-        return read(cls, a["points"] | report, a=a["name"], median=float(a["points"]["median"]), **ends, **limits)
+        ends = {"stopped": stopped, "ended": report["games"] - stopped, "choices": a.get("turns", 0)}
+        limits = {name: limits.get(name, 0) for name in ("cap", "steps")}
+        return read(cls, a["points"] | report, a=a["name"], **ends, **limits)
 
 
 @dataclass(frozen=True)
