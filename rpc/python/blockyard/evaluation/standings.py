@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, TypeVar
 
@@ -50,10 +50,10 @@ T = TypeVar("T")
 Units = list[list[Game]]
 
 
-def read(kind: type[T], report: Mapping[str, Any], **named: Any) -> T:
+def read(kind: Callable[..., T], report: Mapping[str, Any], **named: Any) -> T:
     """Return a dataclass of what is named, and otherwise of what a report has under the names of its attributes."""
-    entries = {**report, **named}
-    return kind(**{f.name: _MADE_BY.get(str(f.type), tuple)(entries[f.name]) for f in fields(kind)})  # type: ignore[arg-type]
+    entries, attributes = {**report, **named}, fields(kind)  # type: ignore[arg-type]
+    return kind(**{f.name: _MADE_BY.get(str(f.type), tuple)(entries[f.name]) for f in attributes})
 
 
 def _estimate(entry: Mapping[str, float]) -> Estimate:
