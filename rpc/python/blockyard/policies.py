@@ -52,6 +52,13 @@ def _of_file(path: str | os.PathLike[str], name: str | None) -> tuple[str, str, 
     return os.fspath(path), name or Path(path).stem, hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
+_TRAIN = "train sb3_contrib.MaskablePPO, which takes action masks"
+
+
+def _unfit(text: str) -> ValueError:
+    return ValueError(f"model: {text}")
+
+
 def sb3(model: Any, *, deterministic: bool = False, name: str | None = None, vec_normalize: Any = None) -> Policy:
     """Return a model of Stable-Baselines3 as a policy: a frozen copy, if it comes from a file.
 
@@ -108,13 +115,6 @@ def sb3(model: Any, *, deterministic: bool = False, name: str | None = None, vec
         return model.predict(seen, action_masks=mask, deterministic=deterministic)[0]
 
     return _Named(who, policy, digest)
-
-
-_TRAIN = "train sb3_contrib.MaskablePPO, which takes action masks"
-
-
-def _unfit(text: str) -> ValueError:
-    return ValueError(f"model: {text}")
 
 
 def _statistics(path: str) -> Any:
