@@ -38,9 +38,9 @@ const product = "product" // the part of the code that users run
 
 // parts are the kinds of code; see partOf.
 var parts = []budget{
-	{product, 74_450, "all programs, pages, bots and the Python package: what a reader has to hold"},
-	{"tests of Go", 55_300, "beside what they test, with the helpers and inputs that they alone use"},
-	{"tests of Python", 10_200, "on a real server"},
+	{product, 74_175, "all programs, pages, bots and the Python package: what a reader has to hold"},
+	{"tests of Go", 55_330, "beside what they test, with the helpers and inputs that they alone use"},
+	{"tests of Python", 10_120, "on a real server"},
 	{"tests of the repository", 3_100, "its layout, sizes, pages, releases and this table"},
 	{"benches", 3_650, "every measurement, and the libraries that ours is measured beside"},
 	{"tools", 1_785, "what builds, checks and releases; scripts of longer runs; the documentation site"},
@@ -90,15 +90,14 @@ var budgets = []budget{
 	{"env/dropblox/...", 1_470, "the rules of Dropblox, and its 13,000 blocks"},
 	{"env/tetrisduel/...", 700, "the rules of the Tetris duel"},
 	{"env/wintetris/...", 850, "the rules of WinTetris, by placements and by ticks"},
-	{"rpc/python/blockyard", 260, "names that users import, and the command line"},
+	{"rpc/python/blockyard", 1_160, "names that users import: environments in the forms of other libraries, their policies, errors"},
 	{"rpc/python/blockyard/vector/...", 2_430, "vector environments"},
 	{"rpc/python/blockyard/transport/...", 2_400, "bytes to a server and back"},
-	{"rpc/python/blockyard/adapters/...", 805, "the same environments in the forms of other libraries"},
-	{"rpc/python/blockyard/formats/...", 820, "arguments, files, and descriptions of games"},
+	{"rpc/python/blockyard/formats/...", 780, "arguments, files, and descriptions of games"},
 	{"rpc/python/blockyard/pool/...", 590, "games that are ready first are played first"},
-	{"rpc/python/blockyard/commands/...", 520, "a file per command"},
-	{"rpc/python/blockyard/evaluation/...", 350, "matches and ladders of policies"},
-	{"rpc/python/blockyard/networks/...", 575, "networks as files, in numpy, PyTorch and ONNX"},
+	{"rpc/python/blockyard/commands/...", 380, "a file per command"},
+	{"rpc/python/blockyard/evaluation/...", 320, "matches and ladders of policies"},
+	{"rpc/python/blockyard/networks/...", 345, "networks as files, in numpy, PyTorch and ONNX"},
 	{"rpc/python/blockyard/rendering/...", 410, "pictures of games"},
 }
 

@@ -27,7 +27,7 @@ import numpy as np
 from faults.resources import Resources, look, settled
 
 import blockyard
-from blockyard.adapters.registration import ENV_IDS
+from blockyard.single import ENV_IDS
 
 USES = ("steps", "rollout", "snapshot", "checkpoint", "record", "failure", "threads", "fork", "dropped", "single")
 

@@ -19,8 +19,9 @@ var version = program.Read().Version
 // table is the program's commands.
 type table struct {
 	program.Flag
-	Serve serveCmd `cmd:"" help:"Serve games on unix sockets or TCP ports until SIGTERM or SIGINT."`
-	Ping  pingCmd  `cmd:"" help:"Check that a server responds, and print its statistics."`
+	Serve    serveCmd    `cmd:"" help:"Serve games on unix sockets or TCP ports until SIGTERM or SIGINT."`
+	Ping     pingCmd     `cmd:"" help:"Check that a server responds, and print its statistics."`
+	Reverify reverifyCmd `cmd:"" help:"${reverify_help}"`
 }
 
 const about = `Serve thousands of games at once to programs in any language.

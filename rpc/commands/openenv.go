@@ -15,19 +15,19 @@ import (
 	"blockyard/env/games"
 	"blockyard/env/vec"
 	"blockyard/rpc/openenv"
-	"blockyard/rpc/server"
+	"blockyard/rpc/session/limits"
 )
 
-// openEnvFlags are the flags of serve for clients of OpenEnv.
+// openEnvFlags are the flags of serve for clients of OpenEnv. Those with a name in JSON are in the states of episodes.
 type openEnvFlags struct {
 	OpenEnv        string        `name:"openenv" placeholder:"HOST:PORT" help:"${openenv_help}"`
-	Game           string        `placeholder:"GAME" help:"Game of --openenv, such as BlockBattle-v0."`
-	Opponents      string        `placeholder:"SPEC" default:"hand" help:"${opponents_help}"`
-	Seats          int           `placeholder:"N" help:"Seats of a game of --openenv. Default: the fewest."`
+	Game           string        `json:"game" placeholder:"GAME" help:"Game of --openenv, such as BlockBattle-v0."`
+	Opponents      string        `json:"opponents" placeholder:"SPEC" default:"hand" help:"${opponents_help}"`
+	Seats          int           `json:"seats" placeholder:"N" help:"Seats of a game of --openenv. Default: the fewest."`
 	Seat           int           `placeholder:"N" help:"${seat_help}"`
-	Reward         vec.Reward    `placeholder:"KIND" help:"${reward_help}"`
-	IllegalPenalty float64       `placeholder:"NUMBER" default:"0.1" help:"${illegal_penalty_help}"`
-	StepLimit      int           `placeholder:"N" help:"${step_limit_help}"`
+	Reward         vec.Reward    `json:"reward_kind" placeholder:"KIND" help:"${reward_help}"`
+	IllegalPenalty float64       `json:"illegal_penalty" placeholder:"NUMBER" default:"0.1" help:"${illegal_penalty_help}"`
+	StepLimit      int           `json:"step_limit" placeholder:"N" help:"${step_limit_help}"`
 	Idle           time.Duration `placeholder:"DURATION" default:"${openenv_idle}" help:"${idle_help}"`
 	OpenEnvTools   string        `name:"openenv-tools" placeholder:"NAMES" default:"${tools}" help:"${openenv_tools_help}"`
 	Record         string        `placeholder:"FILE" help:"${record_help}"`
@@ -54,7 +54,7 @@ func openEnvURL(address string) string {
 
 // openEnv returns the server of --openenv, nil without it. end closes the file of records and removes what its
 // opponents were compiled to.
-func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served []*env.Game, names web.Names,
+func (f *openEnvFlags) openEnv(ctx context.Context, ledger *limits.Ledger, served []*env.Game, names web.Names,
 	log *slog.Logger) (_ *openenv.Server, end func(), err error) {
 	end = func() {}
 	if f.OpenEnv == "" {
@@ -98,7 +98,7 @@ func (f *openEnvFlags) openEnv(ctx context.Context, srv *server.Server, served [
 	text, err := openenv.New(openenv.Config{
 		Game: g, Seats: f.Seats, Seat: f.Seat, Opponent: vec.AgentFactory(opponent), Opponents: opponents,
 		Reward: f.Reward, Penalty: f.IllegalPenalty, StepLimit: f.StepLimit, Rules: games.Rules(g), Version: version,
-		Values: values, Unit: unit, Records: records, Ledger: srv.Ledger(), Names: names, Idle: f.Idle, Log: log,
+		Values: values, Unit: unit, Records: records, Ledger: ledger, Names: names, Idle: f.Idle, Log: log,
 		Tools: strings.Split(f.OpenEnvTools, ","),
 	})
 	return text, end, err

@@ -128,7 +128,7 @@ func (c *serveCmd) Run(ctx context.Context, con *program.Console) error {
 		return err
 	}
 	defer site.Close()
-	text, done, err := c.openEnv(ctx, srv, served, c.Flags.Names, log)
+	text, done, err := c.openEnv(ctx, srv.Ledger(), served, c.Flags.Names, log)
 	defer done()
 	if err != nil {
 		return err

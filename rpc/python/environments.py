@@ -1,7 +1,7 @@
 """Writes what the package says about the environments, from what the server answers.
 
 python rpc/python/environments.py          # print the tables of README.md
-python rpc/python/environments.py --write  # write them to README.md, and the ids to blockyard/adapters/env_ids.json
+python rpc/python/environments.py --write  # write them to README.md, and the ids to blockyard/env_ids.json
 
 Run it after a game was added to the server or changed; tests say when that is necessary.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"
-ENV_IDS = HERE / "blockyard" / "adapters" / "env_ids.json"
+ENV_IDS = HERE / "blockyard" / "env_ids.json"
 BEGIN, END = "<!-- environments: written by environments.py -->", "<!-- end of environments -->"
 
 TURNS = {"simultaneous": "at the same time", "alternating": "in turn", "single": "alone"}

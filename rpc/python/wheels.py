@@ -93,7 +93,7 @@ def check(wheel: Path, platform: str) -> list[str]:
             wrong.append(f"the server needs the loader {named}, which is not glibc's")
         if not files[expected].external_attr >> 16 & 0o111:
             wrong.append("the server is not executable")
-        needed = ("blockyard/py.typed", "blockyard/__init__.py", "blockyard/VERSION", "blockyard/adapters/env_ids.json")
+        needed = ("blockyard/py.typed", "blockyard/__init__.py", "blockyard/VERSION", "blockyard/env_ids.json")
         wrong += [f"there is no {name}" for name in needed if name not in files]
         licenses = (f".dist-info/licenses/{name}" for name in ("LICENSE", "NOTICES"))
         wrong += [f"there is no {end}" for end in licenses if not any(name.endswith(end) for name in files)]

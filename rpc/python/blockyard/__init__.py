@@ -23,8 +23,6 @@ from typing import Any
 from gymnasium.vector import AutoresetMode
 
 from . import policies as policies
-from .adapters.registration import ENV_IDS, register
-from .adapters.single import BlockEnv
 from .errors import (
     AuthError,
     BadStateError,
@@ -47,19 +45,16 @@ from .errors import (
     UnknownGameError,
     WeightsError,
 )
-from .evaluation.evaluate import evaluate
-from .evaluation.ladder import Ladder, ladder
-from .evaluation.standings import Evaluation
-from .formats.arguments import Illegal, Reward, Rows, Transport
+from .evaluation.evaluate import evaluate, ladder
+from .evaluation.standings import Evaluation, Ladder
+from .formats.arguments import Illegal, Reward, Rows, Seed, Transport
+from .formats.arrays import pack, to_torch, unpack, unpack_torch
 from .formats.opponents import Opponents, OpponentStats, rungs
-from .formats.packing import pack, unpack, unpack_torch
-from .formats.seeding import Seed
 from .formats.spec import GameSpec
-from .networks.afterstate_features import FeatureFacts, Features, feature_facts, features
-from .networks.tensors import to_torch
-from .networks.weights import Weights, load_weights, save_weights
+from .networks.weights import FeatureFacts, Features, Weights, feature_facts, features, load_weights, save_weights
 from .pool.batch import PoolBatch
 from .pool.pool import BlockPool
+from .single import ENV_IDS, BlockEnv, register
 from .transport.address import Tls
 from .transport.memory import RolloutBuffer
 from .transport.session import Session
@@ -221,31 +216,14 @@ def make_vec(
     return BlockVectorEnv(**locals())
 
 
-def make(
-    game: str,
-    *,
-    address: str | None = None,
-    token: str | None = None,
-    tls: Tls = None,
-    seed: int | None = None,
-    seats: int | None = None,
-    opponents: Opponents = "random",
-    reward: Reward | None = None,
-    illegal: Illegal | None = None,
-    max_episode_steps: int | None = None,
-    mask: bool = True,
-    transport: Transport = "auto",
-    timeout: float = 30.0,
-    render_mode: str | None = None,
-    record: str | PathLike[str] | Mapping[str, Any] | None = None,
-    checkpoint: bytes | None = None,
-) -> BlockEnv:
+def make(game: str, **options: Any) -> BlockEnv:
     """Create a single environment, in which the client drives one seat.
 
-    Arguments and errors as in :func:`make_vec`. A step costs as much as a step of many games of :func:`make_vec`,
-    and as one of hundreds if the server is another process: to train, use that.
+    Options and errors are those of :func:`make_vec`, but ``rows``, ``autoreset_mode``, ``copy``, ``slots``, ``packed``
+    and those of healing. A step costs as much as a step of many games of :func:`make_vec`, and as one of hundreds if
+    the server is another process: to train, use that.
     """
-    return BlockEnv(**locals())
+    return BlockEnv(game, **options)
 
 
 def connect(address: str | None = None, *, token: str | None = None, tls: Tls = None, timeout: float = 30.0) -> Client:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -154,14 +155,8 @@ _CLASSES: dict[str, type[BlockyardError]] = {
     "limit": LimitError,
     "draining": DrainingError,
 }
-_BY_HUNDRED: dict[int, type[BlockyardError]] = {
-    1: ProtocolError,
-    2: AuthError,
-    3: RequestError,
-    4: BlockyardError,
-    5: BusyError,
-    9: InternalError,
-}
+_BY_HUNDRED: dict[int, type[BlockyardError]]
+_BY_HUNDRED = {1: ProtocolError, 2: AuthError, 3: RequestError, 5: BusyError, 9: InternalError}
 # What to do next, in terms of this package.
 _ADVICE: dict[type[BlockyardError], str] = {
     IllegalActionError: 'choose from infos["action_mask"], or pass illegal="penalty" or illegal="random"',
@@ -180,19 +175,14 @@ def from_wire(error: object, method: str) -> BlockyardError:
         return ProtocolError(f"{method}: the server answered with an error of unknown shape: {error!r:.200}")
     code, name = error["code"], str(error.get("name", ""))
     kind = _CLASSES.get(name) or _BY_HUNDRED.get(code // 100, BlockyardError)
-    data, retry = error.get("data"), error.get("retry_after_ms")
     text = str(error.get("msg", name))
     if not text.startswith(f"{method}:"):
         text = f"{method}: {text}"
     if kind in _ADVICE:
         text = f"{_reworded(text)}: {_ADVICE[kind]}"
-    return kind(
-        text,
-        code=code,
-        name=name,
-        data=data if isinstance(data, dict) else None,
-        retry_after_ms=retry if isinstance(retry, int) else None,
-    )
+    data, retry = error.get("data"), error.get("retry_after_ms")
+    data, retry = data if isinstance(data, dict) else None, retry if isinstance(retry, int) else None
+    return kind(text, code=code, name=name, data=data, retry_after_ms=retry)
 
 
 def _reworded(text: str) -> str:
@@ -207,6 +197,16 @@ def _reworded(text: str) -> str:
     what = what.replace("illegal action: ", "illegal action ")
     where = f"environment {env}" + (f", seat {seat}" if seat else "")
     return f"{method}: {what} in {where}" + (f" and {more} more" if more else "")
+
+
+@contextmanager
+def needs(module: str, library: str, extra: str) -> Iterator[None]:
+    """Let an ImportError of the block say what to install."""
+    try:
+        yield
+    except ImportError as error:
+        text = f"{module} needs {library} ({error}): pip install 'blockyard[{extra}]'"
+        raise ImportError(text, name=error.name) from error
 
 
 _SPECIAL = re.compile(r"[^\n\t -~]")

@@ -1,3 +1,356 @@
-"""Public name of :mod:`blockyard.adapters.pettingzoo`."""
+"""PettingZoo environments: every seat of a game is an agent.
 
-from .adapters.pettingzoo import *  # noqa: F403
+    from blockyard.pettingzoo import aec_env, parallel_env
+
+    env = aec_env("Blocking-v0", seats=4)
+    env.reset(seed=1)
+    for agent in env.agent_iter():
+        obs, reward, terminated, truncated, info = env.last()
+        env.step(None if terminated or truncated else env.action_space(agent).sample(info["action_mask"]))
+
+Needs ``pip install 'blockyard[pettingzoo]'``. Each step is a message, which takes as long for one game
+as for hundreds: to train, use the rows of ``make_vec(game, n, opponents=None)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from .errors import IllegalActionError, NeedsResetError, needs
+from .formats.arguments import integer, one_of, positive
+from .formats.opponents import Opponents
+from .vector.env import BlockVectorEnv
+from .vector.options import NO_LEARNERS, Options
+
+with needs("blockyard.pettingzoo", "PettingZoo", "pettingzoo"):
+    from pettingzoo import AECEnv, ParallelEnv
+
+OBSERVATIONS = ("flat", "masked", "planes")
+RENDER_MODES = ["human", "ansi", "rgb_array"]
+# Arguments of make_vec that it does not take, and why.
+REFUSED = {
+    **NO_LEARNERS,
+    "num_envs": "it is one game",
+    "autoreset_mode": "the library resets it",
+    "max_episode_steps": "pass max_cycles to truncate episodes",
+    "mask": "infos have action_mask",
+    "packed": "observations have planes",
+}
+# Illegal actions that cause a warning: PettingZoo's own tests play thousands without looking at masks.
+WARN_AFTER = 10_000
+Infos = dict[str, dict[str, Any]]
+T = TypeVar("T")
+
+
+class MultiAgentGame:
+    """A game of which the client drives several seats, by seats instead of agents.
+
+    Attributes:
+        env: the vector environment of one game that it wraps.
+        game_spec, players: the game's specification, and the seats that the client drives.
+        in_turn: whether these act one after the other.
+        acting: the seats that act now.
+        terminated, truncated: whether the episode is over.
+    """
+
+    def __init__(self, env: BlockVectorEnv, observation: str) -> None:
+        self.env, self._observation = env, observation
+        self.game_spec, self.players = env.game_spec, env.players
+        self.in_turn = self.game_spec.turn == "alternating" and len(self.players) > 1
+        self.acting: tuple[int, ...] = ()
+        self.terminated = self.truncated = False
+        self.limit: int | None = None
+        """Steps after which an episode is truncated."""
+        self._steps = 0
+        self._row = {seat: row for row, seat in enumerate(self.players)}
+        self._seen: dict[str, NDArray[Any]] = {}
+        self._infos: dict[str, Any] = {}
+
+    def observation_space(self) -> spaces.Space[Any]:
+        """Return a new observation space of a seat."""
+        seen: Any = self.game_spec.observation_space()
+        if self._observation == "planes":
+            return seen  # type: ignore[no-any-return]
+        planes, numbers = seen["planes"], seen["globals"]
+        flat = spaces.Box(_flat(planes.low, numbers.low), _flat(planes.high, numbers.high), dtype=np.float32)
+        if self._observation == "flat":
+            return flat
+        return spaces.Dict({"observation": flat, "action_mask": spaces.Box(0, 1, (self.game_spec.actions,), np.bool_)})
+
+    def reset(self, seed: int | None) -> None:
+        """Start an episode."""
+        self._seen, self._infos = self.env.reset(seed=seed)
+        self._steps = 0
+        self._update(False, False)
+
+    def step(self, chosen: Mapping[int, int]) -> None:
+        """Step the game with the action of each acting seat."""
+        actions = np.array([chosen.get(seat, self.env.ignored_action) for seat in self.players], np.int64)
+        self._seen, _, terminated, truncated, self._infos = self.env.step(actions)
+        self._steps += 1
+        self._update(bool(terminated[0]), bool(truncated[0]) or self._steps == self.limit)
+
+    def _update(self, terminated: bool, truncated: bool) -> None:
+        self.terminated, self.truncated = terminated, truncated and not terminated
+        acting = () if terminated or truncated else self._row.items()
+        self.acting = tuple(seat for seat, row in acting if self._infos["acting"][row])
+
+    def checked(self, action: Any, seat: int) -> int:
+        """Return an action as an int.
+
+        Raises:
+            IllegalActionError: it is outside of the action space; or not legal, with ``illegal="error"``.
+            TypeError: it is no integer.
+        """
+        number, count = integer(f"action of seat {seat}", action), self.game_spec.actions
+        if not 0 <= number < count:
+            text = f"{number} of seat {seat} is not an action, want 0 <= action < {count}"
+        elif "illegal" not in self._infos and not self.mask(seat)[number]:
+            text = f"illegal action {number} of seat {seat}: choose from info['action_mask'], or pass "
+            text += 'illegal="penalty" or illegal="random"'
+        else:
+            return number
+        raise IllegalActionError(text, data={"seat": seat, "action": number})
+
+    def observation(self, seat: int) -> Any:
+        """Return the observation of a driven seat now, in new arrays."""
+        seen = {key: value[self._row[seat]] for key, value in self._seen.items()}
+        if self._observation == "planes":
+            return {key: value.copy() for key, value in seen.items()}
+        flat = _flat(seen["planes"], seen["globals"])
+        if self._observation == "flat":
+            return flat
+        return {"observation": flat, "action_mask": self.mask(seat).copy()}
+
+    def mask(self, seat: int) -> NDArray[np.bool_]:
+        """Return a seat's legal actions, bool (actions,); only action 0, which is ignored, if it does not act now."""
+        mask: NDArray[np.bool_] = self._infos["action_mask"][self._row[seat]]
+        return mask
+
+    def reward(self, seat: int) -> float:
+        """Return a seat's reward in the last step."""
+        return float(self.env.seat_rewards[0, seat])
+
+    def info(self, seat: int) -> dict[str, Any]:
+        """Return the infos of a seat: ``action_mask``, ``acting``, ``score``.
+
+        Also ``illegal`` unless that is an error; and ``opponent`` if the server plays seats: the spec of the opponent
+        in this episode, or a list of them if it plays several seats.
+        """
+        row = self._row[seat]
+        info = {"action_mask": self.mask(seat), "acting": seat in self.acting, "score": int(self._infos["score"][row])}
+        if "illegal" in self._infos:
+            info["illegal"] = bool(self._infos["illegal"][row])
+        if "opponent" in self._infos:
+            info["opponent"] = self.env._specs_of(self._infos["opponent"])[row]
+        return info
+
+
+def _flat(planes: NDArray[Any], numbers: NDArray[Any]) -> NDArray[np.float32]:
+    return np.concatenate([planes.reshape(-1), numbers]).astype(np.float32)
+
+
+class _Agents:
+    """What both kinds of environments share: agents, spaces, rendering."""
+
+    metadata: dict[str, Any]
+    _one_by_one: bool
+
+    def __init__(
+        self,
+        game: str,
+        *,
+        max_cycles: int | None = None,
+        observation: str = "flat",
+        opponents: Opponents = None,
+        render_mode: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Create it; arguments as in :func:`aec_env`."""
+        one_of("observation", observation, OBSERVATIONS)
+        if render_mode is not None:
+            one_of("render_mode", render_mode, RENDER_MODES)
+        if max_cycles is not None:
+            positive("max_cycles", max_cycles)
+        Options.refuse(kwargs, "PettingZoo's environments", REFUSED)
+        env = BlockVectorEnv(game, 1, autoreset_mode=AutoresetMode.DISABLED, opponents=opponents, **kwargs)
+        if env._batch.illegal.warn_after is not None:
+            env._batch.illegal.warn_after = WARN_AFTER
+        self.game = MultiAgentGame(env, observation)
+        """The game, by seats instead of agents."""
+        if max_cycles is not None:  # of every agent, or turns
+            self.game.limit = max_cycles * (len(env.players) if self._one_by_one and self.game.in_turn else 1)
+        self.render_mode = render_mode
+        self.metadata = {
+            "name": f"{env.game_spec.name.replace(':', '_')}_v{env.game_spec.id.rpartition('-v')[2]}",
+            "render_modes": RENDER_MODES,
+            "render_fps": 4,
+            "is_parallelizable": not self.game.in_turn,
+        }
+        self._seat = {f"player_{seat}": seat for seat in self.game.players}
+        self.possible_agents, self.agents = list(self._seat), list[str]()
+        self.observation_spaces = {agent: self.game.observation_space() for agent in self._seat}
+        self.action_spaces: dict[str, spaces.Space[Any]] = {a: self.game.game_spec.action_space() for a in self._seat}
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the observation space of an agent; the same object each time."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the action space of an agent; the same object each time."""
+        return self.action_spaces[agent]
+
+    def render(self) -> Any:
+        """Return text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``; print the text for ``"human"``."""
+        if self.render_mode != "human":
+            return None if self.render_mode is None else self.game.env.picture(0, self.render_mode)
+        print(self.game.env.picture(0, "ansi"))
+        return None
+
+    def close(self) -> None:
+        """Free the game. May be called again."""
+        self.game.env.close()
+
+    def _check_started(self) -> None:
+        if not self.agents:
+            raise NeedsResetError("step: the episode is over or was never started: call reset()")
+
+    def _each(self, of: Callable[[int], T]) -> dict[str, T]:
+        return {agent: of(self._seat[agent]) for agent in self.agents}
+
+
+class BlockAEC(_Agents, AECEnv[str, Any, Any]):
+    """One game whose agents act one by one; a ``pettingzoo.AECEnv``. See :func:`aec_env`."""
+
+    _one_by_one = True
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Start an episode; seed=None continues the sequence of the last seed. There are no options."""
+        self.game.reset(seed)
+        self.agents = self.possible_agents[:]
+        self._chosen: dict[int, int] = {}
+        self.rewards, self._cumulative_rewards = dict.fromkeys(self.agents, 0.0), dict.fromkeys(self.agents, 0.0)
+        self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)
+        self.infos = self._each(self.game.info)
+        self.agent_selection = self._next() or self.agents[0]
+        self._skip_agent_selection = None
+
+    def observe(self, agent: str) -> Any:
+        """Return the observation of an agent now, whether it acts or not."""
+        return self.game.observation(self._seat[agent])
+
+    def step(self, action: Any) -> None:
+        """Take the action of the selected agent; None if its episode is over.
+
+        Raises:
+            IllegalActionError: the action is not legal, with ``illegal="error"``; nothing was stepped.
+            NeedsResetError: the episode is over or was never started.
+        """
+        self._check_started()
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        self._chosen[self._seat[agent]] = self.game.checked(action, self._seat[agent])
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        if waiting := self._next():
+            self.agent_selection = waiting
+            return
+        chosen, self._chosen = self._chosen, {}
+        self.game.step(chosen)
+        self.rewards, self.infos = self._each(self.game.reward), self._each(self.game.info)
+        self.terminations = dict.fromkeys(self.agents, self.game.terminated)
+        self.truncations = dict.fromkeys(self.agents, self.game.truncated)
+        self.agent_selection = self._next() or self.agents[0]
+        self._accumulate_rewards()
+        self._deads_step_first()
+
+    def _next(self) -> str | None:
+        """Return an agent that acts now and has not chosen an action yet."""
+        waiting = (a for a in self.agents if self._seat[a] in self.game.acting and self._seat[a] not in self._chosen)
+        return next(waiting, None)
+
+
+class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
+    """One game whose agents act at the same time; a ``pettingzoo.ParallelEnv``. See :func:`parallel_env`."""
+
+    _one_by_one = False
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], Infos]:
+        """Start an episode, as :meth:`BlockAEC.reset` does; return observations and infos by agent."""
+        self.game.reset(seed)
+        self.agents = self.possible_agents[:]
+        return self._each(self.game.observation), self._each(self.game.info)
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
+        """Step the game with the actions of the agents that act now; other agents' actions are ignored.
+
+        Returns observations, rewards, terminations, truncations and infos by agent.
+
+        Raises:
+            IllegalActionError: an action is not legal, with ``illegal="error"``; nothing was stepped.
+            KeyError: an agent that acts now has no action.
+            NeedsResetError: the episode is over or was never started.
+        """
+        self._check_started()
+        acting = [agent for agent in self.agents if self._seat[agent] in self.game.acting]
+        if missing := [agent for agent in acting if agent not in actions]:
+            raise KeyError(f"actions: no action for {missing[0]}, which acts now")
+        self.game.step({self._seat[a]: self.game.checked(actions[a], self._seat[a]) for a in acting})
+        agents, observations, rewards = self.agents, self._each(self.game.observation), self._each(self.game.reward)
+        infos, terminated, truncated = self._each(self.game.info), self.game.terminated, self.game.truncated
+        if terminated or truncated:
+            self.agents = []
+        return observations, rewards, dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated), infos
+
+
+def aec_env(
+    game: str,
+    *,
+    max_cycles: int | None = None,
+    observation: str = "flat",
+    opponents: Opponents = None,
+    render_mode: str | None = None,
+    **options: Any,
+) -> BlockAEC:
+    """Create a game whose agents, ``player_0`` and so on, act one by one.
+
+    In games whose seats act at the same time, the agents choose in order, and no agent observes another's action
+    before all have chosen. Infos have ``action_mask``, bool (actions,), with only action 0 for an agent that does not
+    act now; ``acting``, whether it acts now; ``illegal``, whether its last action was illegal and was replaced;
+    ``score``; and ``opponent`` if the server plays seats: the spec of the opponent in this episode, or a list of them.
+    ``metadata["name"]`` ends with the version of the Gymnasium id.
+
+    Args:
+        game: an id such as ``"BlockBattle-v0"``, or a name of the server.
+        max_cycles: actions of each agent after which the episode is truncated; None: the game's default.
+        observation: ``"flat"``: one float32 array, the planes and then the globals of the vector environment;
+            ``"masked"``: a dict of that as ``observation``, and ``action_mask``, bool where PettingZoo has int8;
+            ``"planes"``: a dict of ``planes`` and ``globals``, as in Gymnasium.
+        opponents: policies that the server plays, by seat; by default none, so that every seat is an agent.
+        render_mode: None, ``"human"`` (prints), ``"ansi"`` or ``"rgb_array"``.
+        **options: arguments of :func:`blockyard.make_vec`, such as ``address``, ``seed``, ``seats``, ``illegal``.
+    """
+    how = {"max_cycles": max_cycles, "observation": observation, "opponents": opponents, "render_mode": render_mode}
+    return BlockAEC(game, **how, **options)
+
+
+def parallel_env(game: str, **options: Any) -> BlockParallel:
+    """Create a game whose agents act at the same time; arguments as in :func:`aec_env`.
+
+    In turn-based games every agent is stepped in each turn; the actions of agents whose turn it is not are
+    ignored, and their masks have only action 0.
+    """
+    return BlockParallel(game, **options)
+
+
+__all__ = ["OBSERVATIONS", "BlockAEC", "BlockParallel", "IllegalActionError", "aec_env", "parallel_env"]

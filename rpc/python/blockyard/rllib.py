@@ -1,3 +1,131 @@
-"""Public name of :mod:`blockyard.adapters.rllib`."""
+"""RLlib: the games as vector environments of its env runners.
 
-from .adapters.rllib import *  # noqa: F403
+    from blockyard.rllib import ppo_config
+
+    algorithm = ppo_config("BlockBattle-v0", num_env_runners=2, num_envs_per_env_runner=64).build_algo()
+    algorithm.train()
+
+RLlib's new API stack uses a vector environment directly if ``gym_env_vectorize_mode`` is
+``"vector_entry_point"``; register :func:`create` for that. Every env runner starts a local server on its
+node, unless ``address`` is given. Needs ``pip install 'blockyard[rllib]'``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorWrapper
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from .errors import needs
+from .vector.batch import Obs
+from .vector.env import BlockVectorEnv
+from .vector.options import NO_LEARNERS, Options
+
+with needs("blockyard.rllib", "RLlib", "rllib"):
+    from ray.rllib.algorithms.ppo import PPOConfig
+    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+    from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+    from ray.tune.registry import register_env
+
+NAME = "blockyard"
+# Arguments of make_vec that it does not take, and why.
+REFUSED = {**NO_LEARNERS, "mask": "the observation has action_mask", "packed": "the observation has planes"}
+
+
+class MaskedVectorEnv(VectorWrapper):  # type: ignore[type-arg,unused-ignore]
+    """A vector environment with observations for RLlib's ``ActionMaskingTorchRLModule``.
+
+    Observations are dicts of ``observations``, float32 (rows, n), the planes divided by their largest value and
+    then the globals; and ``action_mask``, float32 (rows, actions), with only action 0, which is ignored, for a row
+    that need not act. Infos have ``score``, ``acting``, and ``illegal`` unless that is an error. The autoreset
+    mode is NEXT_STEP, which RLlib's env runners expect.
+
+    Attributes:
+        env: the vector environment that it wraps.
+    """
+
+    env: BlockVectorEnv
+
+    def __init__(self, env: BlockVectorEnv) -> None:
+        """Wrap env, which this environment then owns and closes."""
+        if env.autoreset_mode is not AutoresetMode.NEXT_STEP:
+            raise ValueError(f"autoreset_mode: want 'NextStep' for RLlib, got {env.autoreset_mode.value!r}")
+        super().__init__(env)
+        facts = env.game_spec
+        numbers = spaces.Box(-np.inf, np.inf, (int(np.prod(facts.planes_shape)) + len(facts.global_names),), np.float32)
+        mask = spaces.Box(0, 1, (facts.actions,), np.float32)
+        self.single_observation_space = spaces.Dict({"observations": numbers, "action_mask": mask})
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
+        """Start new episodes; see :meth:`blockyard.BlockVectorEnv.reset`."""
+        obs, infos = self.env.reset(seed=seed, options=options)
+        return self._to_observation(obs), self._infos(infos)
+
+    def step(
+        self, actions: Any
+    ) -> tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Step every row; see :meth:`blockyard.BlockVectorEnv.step`."""
+        obs, rewards, terminated, truncated, infos = self.env.step(np.asarray(actions))
+        return self._to_observation(obs), rewards, terminated, truncated, self._infos(infos)
+
+    def _to_observation(self, obs: Obs) -> Obs:
+        planes = obs["planes"].reshape(self.num_envs, -1).astype(np.float32) / self.env.game_spec.planes_high
+        return {
+            "observations": np.concatenate([planes, obs["globals"]], axis=1),
+            "action_mask": self.env.action_masks.astype(np.float32),
+        }
+
+    @staticmethod
+    def _infos(infos: dict[str, Any]) -> dict[str, Any]:
+        return {key: infos[key] for key in infos if not key.endswith("action_mask")}
+
+
+def create(config: Mapping[str, Any]) -> MaskedVectorEnv:
+    """Create the vector environment of an env runner.
+
+    Args:
+        config: the runner's ``env_config``: ``game``, other arguments of :func:`blockyard.make_vec` except ``copy``,
+            ``slots``, ``mask``, ``rows`` and ``packed``, and ``num_envs``, the number of rows, which RLlib adds. If the
+            client drives several seats (``opponents=None``), it must be a multiple of their number.
+
+    Raises:
+        ValueError: ``game`` or ``num_envs`` is missing, or ``num_envs`` is not such a multiple.
+    """
+    how = {"autoreset_mode": AutoresetMode.NEXT_STEP, **config}
+    rows = how.pop("num_envs", None)
+    if rows is None:
+        how_to = "call config.env_runners(gym_env_vectorize_mode='vector_entry_point')"
+        raise ValueError(f"env_config has no 'num_envs': {how_to}")
+    game = how.pop("game", None)
+    if game is None:
+        raise ValueError("env_config has no 'game': add one, such as 'BlockBattle-v0'")
+    Options.refuse(how, "RLlib's environment", REFUSED)
+    with BlockVectorEnv(game, **{k: v for k, v in how.items() if k not in ("seed", "record", "checkpoint")}) as one:
+        driven = one.rows_per_game
+    if rows % driven:
+        raise ValueError(f"num_envs_per_env_runner: got {rows}, want a multiple of {driven}, the driven seats")
+    return MaskedVectorEnv(BlockVectorEnv(game, rows // driven, **how))
+
+
+def ppo_config(
+    game: str, *, num_env_runners: int = 0, num_envs_per_env_runner: int = 16, **env_config: Any
+) -> PPOConfig:
+    """Return a configuration of PPO with action masks on a game; adjust it like any other ``PPOConfig``.
+
+    Args:
+        game: an id, as in :func:`blockyard.make_vec`.
+        num_env_runners: number of processes that step environments; 0 steps them in this process.
+        num_envs_per_env_runner: rows of each of them.
+        env_config: arguments of :func:`blockyard.make_vec`.
+    """
+    register_env(NAME, create)
+    runners = {"num_env_runners": num_env_runners, "num_envs_per_env_runner": num_envs_per_env_runner}
+    config = PPOConfig().environment(NAME, env_config={"game": game, **env_config})
+    config = config.env_runners(**runners, gym_env_vectorize_mode="vector_entry_point")
+    return config.rl_module(rl_module_spec=RLModuleSpec(module_class=ActionMaskingTorchRLModule))

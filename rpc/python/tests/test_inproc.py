@@ -18,8 +18,8 @@ import pytest
 from conftest import ROOT, pairs, random_actions
 
 import blockyard
-from blockyard.adapters.registration import ENV_IDS
 from blockyard.errors import ServerNotFoundError
+from blockyard.single import ENV_IDS
 from blockyard.transport import library as loading
 from blockyard.transport.server import binary
 

@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT
 
 import blockyard
-from blockyard.formats.provenance import write_run
+from blockyard.provenance import write_run
 
 
 def test_beside_a_file(tmp_path, monkeypatch):

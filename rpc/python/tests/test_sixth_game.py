@@ -19,8 +19,7 @@ from conftest import Server, assert_same, copied, play, serving
 from gymnasium.utils.env_checker import check_env
 
 import blockyard
-from blockyard import feature_facts
-from blockyard.adapters import registration
+from blockyard import feature_facts, single
 
 ROOT = Path(__file__).resolve().parents[3]
 PICK, TURNS = "ToyPick-v0", "ToyTurns-v0"  # two seats at the same time; three seats in turn
@@ -115,8 +114,8 @@ def test_single(toys: Server, monkeypatch):
             env = client.make(game, illegal="random")
             check_env(env, skip_render_check=True)
             env.close()
-    monkeypatch.setattr(registration, "ENV_IDS", (PICK,))  # as environments.py would write it
-    registration.register()
+    monkeypatch.setattr(single, "ENV_IDS", (PICK,))  # as environments.py would write it
+    single.register()
     try:
         with gymnasium.make_vec(f"blockyard/{PICK}", 3, address=toys.unix) as env:
             obs, _ = env.reset(seed=1)

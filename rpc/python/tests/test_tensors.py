@@ -9,7 +9,7 @@ import pytest
 from conftest import GAME
 
 import blockyard
-from blockyard.networks import tensors
+from blockyard.formats import arrays
 
 torch = pytest.importorskip("torch")
 
@@ -70,7 +70,7 @@ def test_a_gpu_gets_pinned_memory(monkeypatch):
             asked.append((device.type, non_blocking))
             return "moved"
 
-    monkeypatch.setattr(tensors, "_shared", lambda array: Shared())
+    monkeypatch.setattr(arrays, "_shared", lambda array: Shared())
     assert blockyard.to_torch({"x": np.zeros(3)}, "cuda") == {"x": "moved"}
     assert asked == ["pinned", ("cuda", True)]
 

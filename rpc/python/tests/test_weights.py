@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 import blockyard
-from blockyard.networks.afterstate_features import FeatureFacts
+from blockyard.networks.weights import FeatureFacts
 
 TOY = FeatureFacts("toy", 3, ("a", "b", "c"), 2)
 ROOT = Path(__file__).resolve().parents[3]

@@ -43,7 +43,7 @@ def made(folder, server=None, mode=0o755, tag=TAG, without=(), extra=()):
         "blockyard/__init__.py": b"",
         "blockyard/py.typed": b"",
         "blockyard/VERSION": b"1\n",
-        "blockyard/adapters/env_ids.json": b"[]",
+        "blockyard/env_ids.json": b"[]",
     }
     tags = "".join(f"Tag: py3-none-{platform}\n" for platform in tag.removeprefix("py3-none-").split("."))
     files["blockyard-1.dist-info/WHEEL"] = f"Root-Is-Purelib: false\n{tags}".encode()

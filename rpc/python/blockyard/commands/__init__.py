@@ -17,9 +17,9 @@ from collections.abc import Sequence
 
 from .. import BlockyardError, __version__
 from ..errors import plain
-from ..formats.provenance import commit
+from ..provenance import commit
 from ..transport.server.binary import find_server
-from . import bench, demo, games, onnx, reverify
+from . import bench, demo, games, onnx
 
 LISTEN = "tcp:127.0.0.1:7777"
 ABOUT = "Block-placement games of programming contests as fast environments for reinforcement learning."
@@ -35,8 +35,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="blockyard", description=ABOUT, epilog=OTHERS)
     parser.add_argument("--version", action="store_true", help="print the version and its commit, and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (games, bench, demo, onnx, reverify):
-        module.add(commands)
+    for name, module in {"games": games, "bench": bench, "demo": demo, "onnx": onnx}.items():
+        about, form = module.ABOUT[0].upper() + module.ABOUT[1:], argparse.RawDescriptionHelpFormatter
+        command = commands.add_parser(name, help=module.ABOUT.split("\n")[0], description=about, formatter_class=form)
+        module.add_options(command)
+        command.set_defaults(run=module.run)
     if given == ["--version"]:
         print(f"blockyard {__version__} (commit {commit() or 'unknown'}, Python {platform.python_version()})")
         return 0

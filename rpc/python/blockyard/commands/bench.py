@@ -7,8 +7,8 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,17 +17,18 @@ from numpy.typing import NDArray
 from .. import BlockPool, BlockVectorEnv, make_vec
 from .games import add_connection, connection
 
-HELP = "measure steps per second of a game, with random legal actions that the server draws"
+ABOUT = """\
+measure steps per second of a game, with random legal actions that the server draws
 
-TABLE = 64  # arrays of actions that are drawn beforehand
-ROUNDS = 5  # of step and pool in turn
-DETAILS = """\
 step: env.step of all games at once.
 rollout: the same on the server alone, without a message per step.
 pool: a BlockPool that receives and sends --pool games at a time; it and step take turns, and the last line is the
 median of the ratios of their decisions per second. --policy-us lets both wait as long as a policy would take.
 A decision is the action of one row. CPU time is that of this process and of the server; it is exact only if the
 server has no other clients. Compare ratios of runs on the same idle machine, not bare times."""
+
+TABLE = 64  # arrays of actions that are drawn beforehand
+ROUNDS = 5  # of step and pool in turn
 
 
 @dataclass
@@ -40,43 +41,28 @@ class Figures:
     cpu_seconds: float = 0.0  # of client and server
     decisions: int = 0  # actions of rows that had to act
 
-    def __iadd__(self, other: Figures) -> Figures:
-        self.steps += other.steps
-        self.seconds += other.seconds
-        self.cpu_seconds += other.cpu_seconds
-        self.decisions += other.decisions
-        return self
+    @property
+    def rate(self) -> float:
+        """Decisions per second."""
+        return self.decisions / self.seconds
 
 
-def add(commands: Any) -> None:
-    """Add the command ``bench`` and its options to the command line."""
-    form = argparse.RawDescriptionHelpFormatter  # keeps the lines of the epilog
-    about = HELP.capitalize() + "."
-    parser = commands.add_parser("bench", help=HELP, description=about, epilog=DETAILS, formatter_class=form)
-    parser.add_argument("game", nargs="?", default="BlockBattle-v0", metavar="GAME", help="id or name (%(default)s)")
-    parser.add_argument("--num-envs", type=int, default=1024, metavar="N", help="number of games (%(default)s)")
-    parser.add_argument("--seats", type=int, metavar="N", help="seats of each game; by default the fewest")
-    parser.add_argument(
-        "--opponents", default="random", metavar="SPEC", help='opponents; "none": this client drives all (%(default)s)'
-    )
-    parser.add_argument("--seconds", type=float, default=3.0, metavar="S", help="time of each way (%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the games (%(default)s)")
-    parser.add_argument(
-        "--pool", type=int, metavar="BATCH", help="also measure a BlockPool with batches of so many games"
-    )
-    parser.add_argument(
-        "--policy-us",
-        type=float,
-        default=0.0,
-        metavar="US",
-        help="microseconds that a policy takes per row (%(default)s)",
-    )
-    parser.add_argument("--packed", action="store_true", help="packed boards instead of planes")
-    parser.add_argument("--no-mask", action="store_true", help="without action masks")
-    parser.add_argument("--transport", choices=["auto", "shm", "socket"], default="auto", help="(%(default)s)")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``blockyard bench``."""
+    add = parser.add_argument
+    add("game", nargs="?", default="BlockBattle-v0", metavar="GAME", help="id or name (%(default)s)")
+    add("--num-envs", type=int, default=1024, metavar="N", help="number of games (%(default)s)")
+    add("--seats", type=int, metavar="N", help="seats of each game; by default the fewest")
+    add("--opponents", default="random", metavar="SPEC", help='"none": this client drives all (%(default)s)')
+    add("--seconds", type=float, default=3.0, metavar="S", help="time of each way (%(default)s)")
+    add("--seed", type=int, default=0, metavar="N", help="seed of the games (%(default)s)")
+    add("--pool", type=int, metavar="BATCH", help="also measure a BlockPool with batches of so many games")
+    add("--policy-us", type=float, default=0.0, metavar="US", help="microseconds of a policy per row (%(default)s)")
+    add("--packed", action="store_true", help="packed boards instead of planes")
+    add("--no-mask", action="store_true", help="without action masks")
+    add("--transport", choices=["auto", "shm", "socket"], default="auto", help="(%(default)s)")
+    add("--json", action="store_true", help="one JSON object per line instead of a table")
     add_connection(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON object per line instead of a table")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -85,16 +71,9 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"--seconds: want more than 0, got {args.seconds:g}")
     if args.pool is not None and (args.pool < 1 or args.num_envs % args.pool):
         raise ValueError(f"--pool: want a divisor of --num-envs, {args.num_envs}, got {args.pool}")
-    options = {
-        "seats": args.seats,
-        "opponents": None if args.opponents == "none" else args.opponents,
-        "seed": args.seed,
-        "packed": args.packed,
-        "mask": not args.no_mask,
-        "transport": args.transport,
-        "illegal": "random",
-        **connection(args),
-    }
+    options = connection(args) | {key: getattr(args, key) for key in ("seats", "seed", "packed", "transport")}
+    options |= {"opponents": None if args.opponents == "none" else args.opponents, "illegal": "random"}
+    options["mask"] = not args.no_mask
     with make_vec(args.game, args.num_envs, copy=False, **options) as env:
         env.reset()
         if not args.json:
@@ -102,9 +81,9 @@ def run(args: argparse.Namespace) -> int:
             print(f"{'':<8}{'steps/s':>10}{'decisions/s':>14}{'ms/step':>10}{'CPU ms/step':>13}{'per core-second':>17}")
         if args.pool:
             compare(env, args, options)
-            return 0
-        _print(step(env, args.seconds, args.policy_us), env, args.json)
-        _print(rollout(env, args.seconds), env, args.json)
+        else:
+            _print(step(env, args.seconds, args.policy_us), env, args.json)
+            _print(rollout(env, args.seconds), env, args.json)
     return 0
 
 
@@ -113,23 +92,18 @@ def compare(env: BlockVectorEnv, args: argparse.Namespace, options: dict[str, An
     with BlockPool(args.game, args.num_envs, args.pool, **options) as pool:
         pool.async_reset()
         pool.recv(pool.num_envs)
-        steps, batches, ratios = Figures("step"), Figures("pool"), []
-        for _ in range(ROUNDS):
-            one = step(env, args.seconds / ROUNDS, args.policy_us)
-            other = pooled(pool, env, args.seconds / ROUNDS, args.policy_us)
-            ratios.append((other.decisions / other.seconds) / (one.decisions / one.seconds))
-            steps += one
-            batches += other
-        _print(steps, env, args.json)
-        _print(batches, env, args.json)
-        middle, spread = float(np.median(ratios)), (round(min(ratios), 3), round(max(ratios), 3))
+        seconds, pause = args.seconds / ROUNDS, args.policy_us
+        rounds = [(step(env, seconds, pause), pooled(pool, env, seconds, pause)) for _ in range(ROUNDS)]
+        for figures in zip(*rounds, strict=True):
+            _print(_together(figures), env, args.json)
+        ratios = sorted(other.rate / one.rate for one, other in rounds)
+        least, middle, most = round(ratios[0], 3), ratios[ROUNDS // 2], round(ratios[-1], 3)
+        stats = pool.stats()
         if args.json:
-            print(json.dumps({"pool_to_step": middle, "range": spread, "pool": pool.stats()}))
+            print(json.dumps({"pool_to_step": middle, "range": [least, most], "pool": stats}))
         else:
-            shares = "  ".join(f"{k} {v:.2f}" for k, v in pool.stats().items() if k in ("occupancy", "wait", "busy"))
-            print(
-                f"\npool : step  {middle:.2f} ({spread[0]:.2f} to {spread[1]:.2f} in {ROUNDS} rounds); pool: {shares}"
-            )
+            shares = "  ".join(f"{key} {stats[key]:.2f}" for key in ("occupancy", "wait", "busy"))
+            print(f"\npool : step  {middle:.2f} ({least:.2f} to {most:.2f} in {ROUNDS} rounds); pool: {shares}")
 
 
 def pooled(pool: BlockPool, env: BlockVectorEnv, seconds: float, policy_us: float) -> Figures:
@@ -186,15 +160,21 @@ def rollout(env: BlockVectorEnv, seconds: float) -> Figures:
 
 def _measure(way: str, env: BlockVectorEnv, seconds: float, play: Callable[[int], int]) -> Figures:
     """Call play(steps), which returns the number of decisions, for this long, with ever more steps at a time."""
-    figures, end, some = Figures(way), time.monotonic() + seconds, 1
-    while not figures.steps or time.monotonic() < end:
+    bursts: list[Figures] = []
+    end, some = time.monotonic() + seconds, 1
+    while not bursts or time.monotonic() < end:
         used, begun = _cpu(env), time.perf_counter()
         decisions = play(some)
         took = time.perf_counter() - begun
-        figures += Figures(way, some, took, _cpu(env) - used, decisions)
+        bursts.append(Figures(way, some, took, _cpu(env) - used, decisions))
         if took < seconds / 8:
             some *= 2
-    return figures
+    return _together(bursts)
+
+
+def _together(figures: Sequence[Figures]) -> Figures:
+    """Return the sum of measurements of the same way."""
+    return Figures(figures[0].way, *map(sum, zip(*(astuple(f)[1:] for f in figures), strict=True)))
 
 
 def _acting(env: BlockVectorEnv) -> int:
@@ -211,6 +191,6 @@ def _print(f: Figures, env: BlockVectorEnv, as_json: bool) -> None:
         sizes = {"game": env.game_spec.id, "num_games": env.num_games, "num_envs": env.num_envs}
         print(json.dumps(sizes | {"transport": env.transport} | asdict(f)), flush=True)
         return
-    rate, wall, cpu = f.decisions / f.seconds, 1e3 * f.seconds / f.steps, 1e3 * f.cpu_seconds / f.steps
+    wall, cpu = 1e3 * f.seconds / f.steps, 1e3 * f.cpu_seconds / f.steps
     core = f.decisions / f.cpu_seconds if f.cpu_seconds else float("nan")
-    print(f"{f.way:<8}{f.steps / f.seconds:>10,.1f}{rate:>14,.0f}{wall:>10.3f}{cpu:>13.3f}{core:>17,.0f}", flush=True)
+    print(f"{f.way:<8}{f.steps / f.seconds:>10,.1f}{f.rate:>14,.0f}{wall:>10.3f}{cpu:>13.3f}{core:>17,.0f}", flush=True)

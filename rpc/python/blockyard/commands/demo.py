@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import BlockVectorEnv, feature_facts, features, make, make_vec
+from .. import BlockVectorEnv, connect, evaluate, feature_facts, features, make_vec, save_weights
 from .games import add_connection, connection
 
-HELP = "watch a policy learn Block Battle by self-play in 20 seconds, and then play"
+ABOUT = """\
+watch a policy learn Block Battle by self-play in 20 seconds, and then play
+
+It is trained with numpy alone, and plays a game in the terminal. Another GAME is not trained: the server's `learned`
+policy plays it."""
 GAME = "BlockBattle-v0"
 Array = NDArray[Any]
 
-HORIZON, KEEP, EXPLORE, RATE = 8, 0.8, 0.05, 3e-3  # steps of a rollout, lambda of TD(lambda), random moves, Adam
+HORIZON, KEEP, EXPLORE, FORGET = 8, 0.8, 0.05, 0.9  # steps of a rollout, lambda of TD(lambda), random moves
 
 
-def add(commands: Any) -> None:
-    """Add the command ``demo`` and its options to the command line."""
-    parser = commands.add_parser(
-        "demo",
-        help=HELP,
-        description="Train a policy for Block Battle by self-play, with numpy alone, and let it play a game in the "
-        "terminal. Another GAME is not trained: the server's `learned` policy plays it.",
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``blockyard demo``."""
     parser.add_argument("game", nargs="?", default=GAME, metavar="GAME", help="id or name (%(default)s)")
     parser.add_argument("--seconds", type=float, default=20.0, metavar="S", help="time of the training (%(default)s)")
     parser.add_argument("--games", type=int, default=256, metavar="N", help="games that learn at once (%(default)s)")
@@ -34,89 +34,84 @@ def add(commands: Any) -> None:
     parser.add_argument("--moves", type=int, default=80, metavar="N", help="moves to show (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of everything random (%(default)s)")
     add_connection(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Train a policy and show a game of it; return the exit status."""
     server = connection(args)
     if args.game.removeprefix("blockyard/") not in (GAME, "blockbattle"):
-        return watch_learned(args, server)
-    net = train(args.seconds, args.games, args.seed, server)
-    show(net, args, server)
+        with connect(**server) as client:
+            known = client.describe(args.game).opponents
+        policy = "learned" if "learned" in known else "random"
+        watch(args, server, args.game, policy, None)
+        print(f"every seat is played by {policy}")
+        return 0
+    with TemporaryDirectory() as folder:
+        file = os.path.join(folder, "trained.safetensors")
+        policy = f'learned:ply=1,weights="{file}"'
+        train(args, server, file, policy)
+        result = watch(args, server, GAME, policy, args.opponent)
+    said = {1: "won", -1: "lost", 0: "a draw", None: "not over yet"}[result]
+    print(f"player1 is the policy trained just now, player2 is {args.opponent}: {said}")
     return 0
 
 
 class Values:
-    """Expected results, -1 to 1, of positions: a linear function of their features, trained with Adam."""
+    """Expected results, -1 to 1, of positions: a linear function of their features, by least squares."""
 
     def __init__(self, inputs: int) -> None:
-        self.weights, self.updates = np.zeros(inputs), 0
-        self.mean, self.scale = np.zeros(inputs), np.ones(inputs)
-        self._moments = np.zeros((2, inputs))
-        self._sums, self._count = np.zeros((2, inputs)), 0
+        self.weights: Array = np.zeros(inputs)
+        self._products, self._sums = np.zeros((inputs, inputs)), np.zeros(inputs)
 
     def __call__(self, x: Array) -> Array:
-        value: Array = np.tanh((x - self.mean) * self.scale @ self.weights)
+        value: Array = (x @ self.weights).clip(-1, 1)
         return value
 
-    def fit(self, x: Array, target: Array, rng: np.random.Generator) -> None:
-        """Train on positions and what became of them, in minibatches of about 512."""
-        if self.updates < 50:  # until then the features are also brought to mean 0 and variance 1
-            self._sums += x.sum(0), (x**2).sum(0)
-            self._count += len(x)
-            self.mean, square = self._sums / self._count
-            self.scale = 1 / (np.sqrt(np.maximum(square - self.mean**2, 0)) + 0.1)
-        for batch in np.array_split(rng.permutation(len(x)), max(1, len(x) // 512)):
-            value = self(x[batch])
-            slope = (value - target[batch]) * (1 - value**2) / len(batch)
-            gradient = slope @ ((x[batch] - self.mean) * self.scale)
-            self.updates += 1
-            self._moments[0] += 0.1 * (gradient - self._moments[0])
-            self._moments[1] += 0.001 * (gradient**2 - self._moments[1])
-            mean, square = self._moments[0] / (1 - 0.9**self.updates), self._moments[1] / (1 - 0.999**self.updates)
-            self.weights = self.weights - RATE * mean / (np.sqrt(square) + 1e-8)
+    def fit(self, x: Array, target: Array) -> None:
+        """Fit it to positions and what became of them, and ever less to those of earlier calls."""
+        self._products, self._sums = FORGET * self._products + x.T @ x, FORGET * self._sums + x.T @ target
+        self.weights = np.linalg.solve(self._products + np.eye(len(self.weights)), self._sums)
 
 
-def choose(env: BlockVectorEnv, values: Values, rng: np.random.Generator, explore: float) -> tuple[Array, Array, Array]:
+def choose(env: BlockVectorEnv, values: Values, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     """Return the best action of each row by the values; and features and values of the positions after it."""
     after = features(env)
     worth = np.where(after.done, after.reward, values(after.features))
     best = after.best(worth)
     acting = best >= 0
-    random = acting & (rng.random(len(best)) < explore)
+    random = acting & (rng.random(len(best)) < EXPLORE)
     best[random] = after.indptr[:-1][random] + (rng.random(int(random.sum())) * after.counts[random]).astype(np.int64)
     chosen = np.maximum(best, 0)
     return np.where(acting, after.actions[chosen], 0).astype(np.int64), after.features[chosen], worth[chosen]
 
 
-def train(seconds: float, games: int, seed: int, server: dict[str, Any]) -> Values:
-    """Train by TD(lambda) in games of self-play; print a line for every few seconds."""
-    rng = np.random.default_rng(seed)
-    print(f"{games} games of {GAME}, both seats played by a value function that knows nothing yet")
+def train(args: argparse.Namespace, server: dict[str, Any], file: str, policy: str) -> None:
+    """Train by TD(lambda) in games of self-play, and write the weights; print a line now and then."""
+    rng = np.random.default_rng(args.seed)
+    print(f"{args.games} games of {GAME}, both seats played by a value function that knows nothing yet")
     print(f"{'seconds':>8}{'games played':>14}{'won of 64 against random':>27}", flush=True)
-    with (
-        make_vec(GAME, games, opponents=None, autoreset_mode="NextStep", seed=seed, **server) as env,
-        make_vec(GAME, 64, opponents="random", autoreset_mode="Disabled", **server) as trial,
-    ):
-        values = Values(len(feature_facts(env)))
+    with make_vec(GAME, args.games, opponents=None, autoreset_mode="NextStep", seed=args.seed, **server) as env:
+        facts = feature_facts(env)
+        values = Values(len(facts))
         env.reset()
         over, finished, begun, due = np.zeros(env.num_envs, bool), 0, time.monotonic(), 0.0
         while True:
             spent = time.monotonic() - begun
-            if spent >= due or spent >= seconds:
-                print(f"{spent:>8.0f}{finished:>14,}{evaluate(trial, values, rng):>26.0%}", flush=True)
-                due = spent + seconds / 6
-            if spent >= seconds:
-                return values
+            if spent >= due or spent >= args.seconds:
+                save_weights(file, [(values.weights[None], np.zeros(1))], facts)
+                won = evaluate(policy, "random", game=GAME, games=64, **server).score
+                print(f"{spent:>8.0f}{finished:>14,}{won:>26.0%}", flush=True)
+                due = spent + args.seconds / 6
+            if spent >= args.seconds:
+                return
             trace: list[tuple[Array, ...]] = []
             for _ in range(HORIZON):
-                actions, x, worth = choose(env, values, rng, EXPLORE)
+                actions, x, worth = choose(env, values, rng)
                 _, rewards, terminated, _, _ = env.step(actions)
                 trace.append((x, worth, over, rewards, terminated))
                 over = terminated
                 finished += int(terminated.sum()) // env.rows_per_game
-            values.fit(*returns(trace), rng)
+            values.fit(*returns(trace))
 
 
 def returns(trace: list[tuple[Array, ...]]) -> tuple[Array, Array]:
@@ -129,42 +124,14 @@ def returns(trace: list[tuple[Array, ...]]) -> tuple[Array, Array]:
     return np.concatenate(xs), np.concatenate(ys)
 
 
-def evaluate(env: BlockVectorEnv, values: Values, rng: np.random.Generator) -> float:
-    """Play one game per row; return the share of games won, a draw being half."""
-    env.reset(seed=1_000_000)
-    result, over = np.zeros(env.num_envs), np.zeros(env.num_envs, bool)
-    while not over.all():
-        _, rewards, terminated, truncated, _ = env.step(choose(env, values, rng, 0.0)[0])
-        ended = terminated | truncated
-        result += np.where(over, 0, rewards)
-        over |= ended
-        if ended.any() and not over.all():
-            env.reset(options={"reset_mask": ended})
-    return float((result + 1).mean() / 2)
-
-
-def show(values: Values, args: argparse.Namespace, server: dict[str, Any]) -> None:
-    """Let the trained policy play one game in the terminal."""
-    rng = np.random.default_rng(args.seed)
-    with make(GAME, opponents=args.opponent, seed=args.seed, render_mode="human", **server) as env:
+def watch(args: argparse.Namespace, server: dict[str, Any], game: str, policy: str, opponent: str | None) -> int | None:
+    """Let a policy play a game in the terminal; return its result, None if it is not over after --moves."""
+    how = {"autoreset_mode": "Disabled", "render_mode": "human", **server}
+    with make_vec(game, 1, opponents=opponent, seed=args.seed, **how) as env:
         env.reset()
         for _ in range(args.moves):
-            _, reward, terminated, truncated, _ = env.step(int(choose(env.vector, values, rng, 0.0)[0][0]))
-            if terminated or truncated:
-                break
-        said = {1: "won", -1: "lost"}.get(int(reward), "a draw" if terminated or truncated else "not over yet")
-        print(f"player1 is the policy trained just now, player2 is {args.opponent}: {said}")
-
-
-def watch_learned(args: argparse.Namespace, server: dict[str, Any]) -> int:
-    """Let the server's trained policy play a game in the terminal."""
-    with make_vec(args.game, 1, opponents=None, seed=args.seed, render_mode="human", **server) as env:
-        policy = "learned" if "learned" in env.game_spec.opponents else "random"
-        env.reset()
-        for _ in range(args.moves):
-            env.rollout(1, policy)
+            memory = env.rollout(1, policy).buffer.memory(0)
             env._engine.show(env._batch.current)
-            if env.final().games.size:
-                break
-        print(f"every seat is played by {policy}")
-    return 0
+            if memory.terminated[0] or memory.truncated[0]:
+                return int(env.seat_rewards[0, 0])
+    return None

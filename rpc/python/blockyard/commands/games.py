@@ -10,30 +10,23 @@ from .. import connect
 from ..errors import plain
 from ..formats.spec import GameSpec
 
-HELP = "list the environments: ids, seats, observations, actions, opponents"
+ABOUT = "list the environments: ids, seats, observations, actions, opponents"
 TURNS = {"simultaneous": "at once", "alternating": "in turn", "single": "alone"}
 HEAD = ("id", "name", "seats", "planes", "globals", "actions", "an action", "opponents")
 
 
-def add(commands: Any) -> None:
-    """Add the command ``games`` and its options to the command line."""
-    parser = commands.add_parser("games", help=HELP, description=HELP.capitalize() + ".")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``blockyard games``."""
     add_connection(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object per line, as the method describe gives it")
-    parser.set_defaults(run=run)
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
     """Add the options that say where the server is."""
-    parser.add_argument(
-        "--address",
-        metavar="ADDRESS",
-        help="unix:PATH, tcp:HOST:PORT or tls:HOST:PORT of a running server; by default a local one is started",
-    )
+    running = "unix:PATH, tcp:HOST:PORT or tls:HOST:PORT of a running server; by default a local one is started"
+    parser.add_argument("--address", metavar="ADDRESS", help=running)
     parser.add_argument("--ca", metavar="FILE", help="certificates to trust over tls:; by default the system's")
-    parser.add_argument(
-        "--token", metavar="TEXT", help="token that the server requires; by default the variable BLOCKYARD_TOKEN"
-    )
+    parser.add_argument("--token", metavar="TEXT", help="token that the server requires; by default BLOCKYARD_TOKEN")
 
 
 def connection(args: argparse.Namespace) -> dict[str, Any]:

@@ -1,18 +1,19 @@
-"""How strong a policy is: games against an opponent on the server, with the statistics of ``agents arena``."""
+"""How strong policies are: games on the server, with the statistics of ``agents arena`` and ``agents ladder``."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from ..formats.arguments import positive
+from ..formats.arguments import check_seed, derive_seed, positive
 from ..formats.opponents import Mixture, Player, has_policies, is_player, name_of
-from ..formats.seeding import check_seed, derive_seed
 from ..transport.address import Tls
 from ..transport.policies import checked
 from ..transport.progress import bar
@@ -20,7 +21,7 @@ from ..transport.session import Session
 from ..vector.batch import Obs
 from ..vector.env import BlockVectorEnv
 from ..vector.surface import asked
-from .standings import Game, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation, report, worded
+from .standings import Game, Ladder, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation, report
 
 Several = Sequence[Player | Mixture]
 
@@ -90,14 +91,11 @@ def evaluate(
         count = spec.min_seats if seats is None else positive("seats", seats)
         units = _units(spec.name, positive("games", games), count, cap, steps)
         seeds = [derive_seed(check_seed(seed), i) for i in range(units)]
-        match = Match(policy, opponents, spec.name, seeds, count, cap, steps, packed, client)
+        match = Match(policy, opponents, client, spec.name, seeds, count, packed, cap, steps)
         results = match.play(positive("num_envs", num_envs))
         names = [name or name_of(policy), _name(opponents)][: min(count, 2)]
-        limits = {"cap": cap or 0, "steps": steps or 0}
-        data, text = report(client, spec.name, names, seed, results, **limits)
-    if count == 1:
-        return worded(SinglePlayerEvaluation.of(data), text)
-    return worded(TwoPlayerEvaluation.of(data) if count == 2 else MultiPlayerEvaluation.of(data), text)
+        kind: Any = {1: SinglePlayerEvaluation, 2: TwoPlayerEvaluation}.get(count, MultiPlayerEvaluation)
+        return report(kind, client, spec.name, names, seed, results, cap=cap or 0, steps=steps or 0)
 
 
 def _name(opponents: Any) -> str:
@@ -119,19 +117,73 @@ def _units(game: str, games: int, seats: int, cap: int | None, steps: int | None
     return games // seats
 
 
+def ladder(
+    players: Mapping[str, Player | os.PathLike[str]],
+    *,
+    game: str | BlockVectorEnv,
+    games: int = 40,
+    seed: int = 1,
+    num_envs: int = 128,
+    packed: bool = False,
+    address: str | None = None,
+    token: str | None = None,
+    tls: Tls = None,
+    timeout: float = 300.0,
+) -> Ladder:
+    """Rate players by a round robin of a game of two seats.
+
+    Every two players meet in pairs of games on the same seed with the seats swapped. The ratings are those that make
+    all results most likely. Games and numbers are those of ``agents ladder`` with the same agents and ``--seed``; only
+    agents that choose at random draw other numbers.
+
+    Args:
+        players: by name: a policy, as in :func:`blockyard.evaluate`; a spec of the server, such as ``"hand:ply=1"``; or
+            a file of weights as a ``Path``, which plays as ``learned:ply=1``.
+        game: id of the game; or an environment, whose game, packing and server are used.
+        games: number of games of every two players, even.
+        seed: of the ladder.
+        num_envs, packed, address, token, tls, timeout: as in :func:`blockyard.evaluate`.
+
+    Raises:
+        RequestError, UnknownGameError: the server does not know a spec or the game.
+        TypeError, ValueError: an argument is malformed, or a policy returned an action that is not legal.
+    """
+    if not isinstance(players, Mapping):
+        raise TypeError(f"players: want a dict such as {{'mine': policy, 'random': 'random'}}, got {players!r:.100}")
+    if positive("games", games) % 2 or len(players) < 2:
+        raise ValueError(
+            f"ladder: {len(players)} players, {games} games: want at least two, and an even number of games"
+        )
+    chosen = {
+        name: f'learned:ply=1,weights="{os.fspath(one)}"' if isinstance(one, os.PathLike) else one
+        for name, one in players.items()
+    }
+    if not isinstance(game, str):
+        packed = game.packed
+    with asked(game, address, token=token, tls=tls, timeout=timeout) as (client, spec):
+        if not spec.min_seats <= 2 <= spec.max_seats:
+            raise ValueError(f"ladder: {spec.name} has no game of two seats")
+        seeds = [derive_seed(derive_seed(check_seed(seed), i), 0) for i in range(games // 2)]
+        pairs = combinations(chosen.values(), 2)
+        units = [unit for a, b in pairs for unit in Match(a, b, client, spec.name, seeds, 2, packed).play(num_envs)]
+        between = np.array(list(combinations(range(len(chosen)), 2)), "<u2").repeat(len(seeds), 0).tobytes()
+        result: Ladder = report(Ladder, client, spec.name, list(chosen), seed, units, between=between)
+        return result
+
+
 @dataclass
 class Match:
     """The games of an evaluation, in which the policy has every seat once with each seed."""
 
     policy: Player
     opponent: Any
+    client: Session
     game: str
     seeds: list[int]
     seats: int
-    cap: int | None
-    steps: int | None
     packed: bool
-    client: Session
+    cap: int | None = None
+    steps: int | None = None
 
     def __post_init__(self) -> None:
         # The server plays a spec among policies: then these are driven.
@@ -157,26 +209,22 @@ class Match:
         how |= {"opponents": others or None, "autoreset_mode": AutoresetMode.DISABLED, "reward": "result"}
         with BlockVectorEnv(self.game, num_envs, **how) as env:
             # Game i plays seed number playing[i]; when all seeds are taken it plays on, and only the others count.
-            playing, taken, left = np.arange(num_envs), num_envs, len(self.seeds)
-            counts, length = np.ones(num_envs, np.bool_), np.zeros(num_envs, np.int64)
+            playing, waiting, left = list(range(num_envs)), iter(range(num_envs, len(self.seeds))), len(self.seeds)
+            counts, length, over = [True] * num_envs, np.zeros(num_envs, np.int64), np.ones(num_envs, np.bool_)
             obs, _ = env.reset(seed=self.seeds[:num_envs])
-            begun = np.ones(num_envs, np.bool_)
-            while True:
-                obs, terminated, over = self._step(env, obs, begun)
+            while left:
+                obs, terminated, over = self._step(env, obs, over)
                 length += 1
-                for i in np.flatnonzero(over & counts):
-                    results, scores = map(tuple, (env.seat_rewards[i].tolist(), env.scores[i].tolist()))
-                    yield int(playing[i]), Game(results, scores, int(length[i]), bool(terminated[i]))
-                    left -= 1
-                if not left:
-                    return
-                if (begun := over).any():
-                    fresh = np.flatnonzero(over)
-                    free = np.arange(taken, min(taken + len(fresh), len(self.seeds)))
-                    taken += len(free)
-                    playing[fresh[: len(free)]] = free
-                    counts[fresh[len(free) :]] = False
-                    length[fresh] = 0
+                ended = np.flatnonzero(over).tolist()
+                for i in ended:
+                    if counts[i]:
+                        results, scores = map(tuple, (env.seat_rewards[i].tolist(), env.scores[i].tolist()))
+                        yield playing[i], Game(results, scores, int(length[i]), bool(terminated[i]))
+                        left -= 1
+                    counts[i] = (fresh := next(waiting, None)) is not None
+                    playing[i] = playing[i] if fresh is None else fresh
+                if ended and left:
+                    length[ended] = 0
                     seeds = [self.seeds[k] if new else None for k, new in zip(playing, over, strict=True)]
                     obs, _ = env.reset(seed=seeds, options={"reset_mask": over.repeat(env.rows_per_game)})
 

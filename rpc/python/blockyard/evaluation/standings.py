@@ -1,14 +1,15 @@
-"""The results of :func:`blockyard.evaluate`, as the server reports them: the words and numbers of ``agents arena``."""
+"""Results of :func:`blockyard.evaluate` and :func:`blockyard.ladder`: words and numbers are those of ``agents``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..errors import needs
 from ..transport.session import Session
 
 
@@ -18,11 +19,6 @@ class Estimate(NamedTuple):
     value: float
     low: float
     high: float
-
-    @classmethod
-    def of(cls, report: Mapping[str, float]) -> Estimate:
-        """Return the value and the interval that a report has, as floats."""
-        return cls(*(float(report[k]) for k in ("value", "low", "high")))
 
 
 class Game(NamedTuple):
@@ -50,21 +46,29 @@ class Evaluation:
         return str(self)
 
 
-E = TypeVar("E", bound=Evaluation)
+T = TypeVar("T")
+Units = list[list[Game]]
 
 
-def worded(result: E, text: str) -> E:
-    """Return a result that prints as this text."""
-    object.__setattr__(result, "_text", text.rstrip())
-    return result
+def read(kind: Callable[..., T], report: Mapping[str, Any], **named: Any) -> T:
+    """Return a dataclass of what is named, and otherwise of what a report has under the names of its attributes."""
+    entries, attributes = {**report, **named}, fields(kind)  # type: ignore[arg-type]
+    return kind(**{f.name: _MADE_BY.get(str(f.type), tuple)(entries[f.name]) for f in attributes})
 
 
-def report(
-    client: Session, game: str, players: Sequence[str], seed: int, units: Sequence[Sequence[Game]], **more: Any
-) -> tuple[dict[str, Any], str]:
-    """Ask the server what games come to; return the report of ``agents/JSON.md`` and its text.
+def _estimate(entry: Mapping[str, float]) -> Estimate:
+    return Estimate(*(float(entry[key]) for key in Estimate._fields))
+
+
+# What makes the attributes of each type; tuples are those that remain.
+_MADE_BY: dict[str, Any] = {"str": str, "int": int, "float": float, "Estimate": _estimate}
+
+
+def report(kind: Any, client: Session, game: str, players: list[str], seed: int, units: Units, **more: Any) -> Any:
+    """Ask the server what games come to; return that, which prints as the server words it.
 
     Args:
+        kind: class of the result.
         client: a session.
         game: name of the game.
         players: their names.
@@ -80,7 +84,9 @@ def report(
         options["actions"] = np.array([g.steps for g in flat], "<u4").tobytes()
         options["stopped"] = np.array([not g.ended for g in flat], "|u1").tobytes()
     answer = client.connection.call("report", game, options)
-    return json.loads(answer["report"]), str(answer["text"])
+    result = kind.of(json.loads(answer["report"]))
+    object.__setattr__(result, "_text", answer["text"].rstrip())
+    return result
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,10 +126,10 @@ class TwoPlayerEvaluation(Evaluation):
     def of(cls, report: Mapping[str, Any]) -> TwoPlayerEvaluation:
         """Return the evaluation that a report of pairs is."""
         m = report["meetings"][0]
-        counts = m["wins"], m["draws"], m["losses"]
-        numbers = *Estimate.of(m["score"]), *Estimate.of(m["elo"])
-        seed, pairs = int(report["seed"]), tuple(m["pairs"])
-        return cls(report["game"], m["a"], m["b"], seed, report["games"], *counts, *numbers, pairs)
+        score, low, high = _estimate(m["score"])
+        elo, elo_low, elo_high = _estimate(m["elo"])
+        numbers = {"score": score, "low": low, "high": high, "elo": elo, "elo_low": elo_low, "elo_high": elo_high}
+        return read(cls, m | report, **numbers)
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,9 +172,11 @@ class MultiPlayerEvaluation(Evaluation):
     def of(cls, report: Mapping[str, Any]) -> MultiPlayerEvaluation:
         """Return the evaluation that a report of sets is."""
         a, b = report["players"]
-        counts = report["seats"], int(report["seed"]), report["units"], report["games"], a["first"]
-        means = (Estimate.of(e).value for e in (b["mean_rank"], a["points"]["mean"], b["points"]["mean"]))
-        return cls(report["game"], a["name"], b["name"], *counts, *Estimate.of(a["mean_rank"]), *means)
+        rank, low, high = _estimate(a["mean_rank"])
+        ours, theirs, others = (e["value"] for e in (a["points"]["mean"], b["points"]["mean"], b["mean_rank"]))
+        means = {"mean_rank": rank, "low": low, "high": high, "mean_points": ours, "others_mean_points": theirs}
+        sets, first = report["units"], a["first"]
+        return read(cls, report, a=a["name"], b=b["name"], sets=sets, first=first, others_mean_rank=others, **means)
 
 
 @dataclass(frozen=True, repr=False)
@@ -211,11 +219,69 @@ class SinglePlayerEvaluation(Evaluation):
     @classmethod
     def of(cls, report: Mapping[str, Any]) -> SinglePlayerEvaluation:
         """Return the evaluation that a report of single games is."""
-        a, limits, games = report["players"][0], report.get("settings", {}), report["games"]
-        points, stopped = a["points"], a.get("ends", {}).get("limit", 0)
-        cap, steps = int(limits.get("cap", 0)), int(limits.get("steps", 0))
-        mean, per_end = Estimate.of(points["mean"]), Estimate.of(points["per_end"])
-        return cls(
-            report["game"], a["name"], int(report["seed"]), games, cap, steps, mean, float(points["median"]),
-            points["worst"], points["best"], games - stopped, stopped, points["total"], per_end, a.get("turns", 0),
-        )  # fmt: skip
+        a, limits = report["players"][0], report.get("settings", {})
+        stopped = a.get("ends", {}).get("limit", 0)
+        ends = {"stopped": stopped, "ended": report["games"] - stopped, "choices": a.get("turns", 0)}
+        limits = {name: limits.get(name, 0) for name in ("cap", "steps")}
+        return read(cls, a["points"] | report, a=a["name"], **ends, **limits)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a player did against all others.
+
+    Attributes:
+        name: of the player.
+        games, wins, draws, losses: their numbers.
+        score: wins and half the draws, as a fraction of the games.
+        elo: its rating relative to the mean of all players, with its 95 % interval.
+    """
+
+    name: str
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    score: float
+    elo: Estimate
+
+
+@dataclass(frozen=True, repr=False)
+class Ladder(Evaluation):
+    """The result of :func:`blockyard.ladder`. Printed, it is the table of ``agents ladder``.
+
+    Attributes:
+        game: name of the game.
+        seed: of the ladder.
+        games: number of games.
+        players: their standings, the strongest first.
+        meetings: of every two players: their names, and wins, draws and losses of the first.
+    """
+
+    game: str
+    seed: int
+    games: int
+    players: tuple[Standing, ...]
+    meetings: tuple[tuple[str, str, int, int, int], ...]
+
+    @classmethod
+    def of(cls, report: Mapping[str, Any]) -> Ladder:
+        """Return the standings and meetings that a report of pairs has, in its order."""
+        players = [read(Standing, player) for player in report["players"]]
+        meetings = [tuple(m[key] for key in ("a", "b", "wins", "draws", "losses")) for m in report["meetings"]]
+        return read(cls, report, players=players, meetings=meetings)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the ratings with their intervals, and return the axes; by default new ones. Needs matplotlib."""
+        if ax is None:
+            with needs("Ladder.plot", "matplotlib", "plot"):
+                from matplotlib import pyplot
+            ax = pyplot.subplots(figsize=(7, 0.8 + 0.3 * len(self.players)))[1]
+        elo = [p.elo for p in self.players]
+        spread = [[e.value - e.low for e in elo], [e.high - e.value for e in elo]]
+        ax.errorbar([e.value for e in elo], range(len(elo)), xerr=spread, fmt="o", capsize=3)
+        ax.set_yticks(range(len(elo)), [p.name for p in self.players])
+        ax.invert_yaxis()
+        ax.set_xlabel("Elo, 95 % interval")
+        ax.set_title(f"{self.game}: {self.games} games")
+        return ax

@@ -8,18 +8,15 @@ file of weights. Needs ``pip install 'blockyard[onnx]'``.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import WeightsError
-from ..formats.optional import needs
-from ..formats.provenance import write_whole
-from .afterstate_features import FeatureFacts
+from ..errors import WeightsError, needs
+from ..provenance import write_whole
 from .perceptron import MAX_LAYERS, SLOPE, Layers
-from .weights import MAX_FILE, Weights
+from .weights import FeatureFacts, Weights, file_of
 
 with needs(__name__, "onnx", "onnx"):
     import onnx
@@ -30,23 +27,20 @@ _FORM = "a network is Gemm (torch.nn.Linear) with LeakyRelu (torch.nn.LeakyReLU(
 
 def save_onnx(path: str | os.PathLike[str], weights: Weights) -> None:
     """Write a network as an ONNX model. The same weights give the same bytes."""
-    nodes, last, end = [], "features", len(weights.layers) - 1
+    nodes, value = [], "features"
     for i in range(len(weights.layers)):
-        out = "values" if i == end else f"fc{i}.out"
-        nodes.append(helper.make_node("Gemm", [last, f"fc{i}.weight", f"fc{i}.bias"], [out], f"fc{i}", transB=1))
-        if i < end:
-            last = f"fc{i}.leaky"
-            nodes.append(helper.make_node("LeakyRelu", [out], [last], last, alpha=SLOPE))
-    graph = helper.make_graph(
-        nodes,
-        weights.game,
-        [helper.make_tensor_value_info("features", TensorProto.FLOAT, ["rows", len(weights.features)])],
-        [helper.make_tensor_value_info("values", TensorProto.FLOAT, ["rows", 1])],
-        [numpy_helper.from_array(array, name) for name, array in weights.arrays.items()],
-    )
-    model = helper.make_model(
-        graph, producer_name="blockyard", opset_imports=[helper.make_opsetid("", 13)], ir_version=8
-    )
+        if i:  # "fc0.leaky" of "fc0.out"
+            leaky = value.replace("out", "leaky")
+            nodes.append(helper.make_node("LeakyRelu", [value], [leaky], leaky, alpha=SLOPE))
+            value = leaky
+        out = "values" if i == len(weights.layers) - 1 else f"fc{i}.out"
+        nodes.append(helper.make_node("Gemm", [value, f"fc{i}.weight", f"fc{i}.bias"], [out], f"fc{i}", transB=1))
+        value = out
+    inputs = helper.make_tensor_value_info("features", TensorProto.FLOAT, ["rows", len(weights.features)])
+    output = helper.make_tensor_value_info("values", TensorProto.FLOAT, ["rows", 1])
+    tensors = [numpy_helper.from_array(array, name) for name, array in weights.arrays.items()]
+    graph, opset = helper.make_graph(nodes, weights.game, [inputs], [output], tensors), helper.make_opsetid("", 13)
+    model = helper.make_model(graph, producer_name="blockyard", opset_imports=[opset], ir_version=8)
     facts = FeatureFacts(weights.game, weights.rules, weights.features, 0)
     helper.set_model_props(model, dict(sorted(facts.metadata(**weights.notes).items())))
     write_whole(path, model.SerializeToString(deterministic=True))
@@ -59,17 +53,14 @@ def load_onnx(path: str | os.PathLike[str]) -> tuple[Layers, dict[str, str]]:
         OSError: the file cannot be read.
         WeightsError: it is no ONNX model, or one of another form; the message says which operation differs.
     """
-    name = os.fspath(path)
-    if (size := os.path.getsize(name)) > MAX_FILE:
-        raise WeightsError(f"{name}: {size} bytes, want at most {MAX_FILE}")
-    model = onnx.ModelProto()
+    data, model = file_of(path), onnx.ModelProto()
     try:
-        model.ParseFromString(Path(name).read_bytes())
+        model.ParseFromString(data)
         layers = _layers(model.graph)
     except WeightsError as error:
-        raise WeightsError(f"{name}: {error}") from None
+        raise WeightsError(f"{os.fspath(path)}: {error}") from None
     except Exception as error:  # the library's errors for damaged files have no class in common
-        raise WeightsError(f"{name}: not an ONNX model, or a damaged one: {error!s:.200}") from None
+        raise WeightsError(f"{os.fspath(path)}: not an ONNX model, or a damaged one: {error!s:.200}") from None
     return layers, {p.key: p.value for p in model.metadata_props}
 
 

@@ -42,10 +42,8 @@ def check(layers: Layers, inputs: int) -> None:
     width = inputs
     for i, (weight, bias) in enumerate(layers):
         if weight.ndim != 2 or bias.shape != weight.shape[:1]:
-            raise WeightsError(
-                f"layer {i} has weights of shape {weight.shape} and biases of shape {bias.shape}, "
-                "want (out, in) and (out,)"
-            )
+            have = f"weights of shape {weight.shape} and biases of shape {bias.shape}"
+            raise WeightsError(f"layer {i} has {have}, want (out, in) and (out,)")
         if weight.shape[1] != width:
             transposed = ", which is (out, in): transpose it" if weight.shape[0] == width else ""
             raise WeightsError(f"layer {i} has weights of shape {weight.shape}, want {width} inputs{transposed}")

@@ -25,21 +25,19 @@ def linear_layers(module: Any) -> list[tuple[Any, Any]]:
     if not isinstance(module, nn.Module):
         raise WeightsError(f"network: want a torch module, got {type(module).__name__}")
     module = getattr(module, "_orig_mod", module)  # of torch.compile
-    linears = _linears(module)
     for leaf in module.modules():
-        if next(leaf.children(), None) is not None or isinstance(leaf, (nn.Linear, *_PASSIVE)):
-            continue
-        if isinstance(leaf, nn.LeakyReLU) and leaf.negative_slope == SLOPE:
-            continue
-        if isinstance(leaf, nn.modules.activation.LeakyReLU) or type(leaf).__module__.startswith("torch.nn"):
+        leaky = isinstance(leaf, nn.LeakyReLU)
+        passes = isinstance(leaf, (nn.Linear, *_PASSIVE)) or (leaky and leaf.negative_slope == SLOPE)
+        foreign = leaky or type(leaf).__module__.startswith("torch.nn")
+        if foreign and not passes and next(leaf.children(), None) is None:
             raise WeightsError(f"network: it has {leaf}, {_WANT}")
     twin = copy.deepcopy(module).double().cpu().eval()
     layers = []
     for linear in _linears(twin):
         bias = torch.zeros(linear.out_features) if linear.bias is None else linear.bias
         layers.append((linear.weight.detach().numpy(), bias.detach().double().numpy()))
-    if linears:
-        check(layers, linears[0].in_features)
+    if layers:
+        check(layers, layers[0][0].shape[1])
         _compare(twin, layers)
     return layers
 
@@ -55,19 +53,16 @@ def _compare(module: nn.Module, layers: Any) -> None:
         with torch.no_grad():
             got = module(torch.from_numpy(x)).reshape(-1).numpy()
     except Exception as error:
-        raise WeightsError(
-            f"network: called with features ({len(x)}, {x.shape[1]}) it raises {type(error).__name__}: {error}; want a "
-            "module from features (m, F) to values (m, 1) or (m,), or pass the layers as a list of (weight, bias)"
-        ) from error
+        what = f"called with features ({len(x)}, {x.shape[1]}) it raises {type(error).__name__}: {error}"
+        how = "want a module from features (m, F) to values (m, 1) or (m,), or the layers as a list of (weight, bias)"
+        raise WeightsError(f"network: {what}; {how}") from error
     want = forward(layers, x)
     if got.shape != want.shape:
         raise WeightsError(f"network: {len(got)} outputs for {len(x)} positions, want one value each")
     if (difference := float(np.abs(got - want).max())) > 1e-5 * (1 + float(np.abs(want).max())):
-        raise WeightsError(
-            f"network: its output is not that of its {len(layers)} Linear layers with LeakyReLU({SLOPE}) between them "
-            f"(they differ by {difference:.3g} on random inputs): use this activation and nothing else, or put what "
-            "else it computes outside of the module"
-        )
+        what = f"its output is not that of its {len(layers)} Linear layers with LeakyReLU({SLOPE}) between them"
+        how = "use this activation and nothing else, or put what else it computes outside of the module"
+        raise WeightsError(f"network: {what} (they differ by {difference:.3g} on random inputs): {how}")
 
 
 def load_layers(module: Any, layers: Layers) -> None:

@@ -1,4 +1,8 @@
-"""Files of weights: networks that play as ``learned:weights=FILE`` and become contest bots. See docs/contest.md.
+"""The inputs of the server's ``learned`` evaluators, and files of networks over them. See docs/contest.md.
+
+:func:`feature_facts` lists the features of a game by name, :func:`features` computes them for the position after each
+legal action. :func:`blockyard.save_weights` writes a network over them, which loads as ``learned:weights=FILE``:
+``agents arena`` plays it, and ``agents bundle`` makes a contest bot of it.
 
 A file is in the safetensors format and holds a multilayer perceptron: float32 tensors ``fc0.weight`` [out, in],
 ``fc0.bias`` [out], ``fc1.weight`` and so on, LeakyReLU(0.01) between the layers, and one output, which is higher for a
@@ -18,8 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import WeightsError
-from ..formats.provenance import write_whole
-from .afterstate_features import FeatureFacts
+from ..formats.arguments import Ids, check_seed
+from ..provenance import write_whole
+from ..transport.address import Tls
+from ..vector.env import BlockVectorEnv
+from ..vector.results import Outcomes
+from ..vector.surface import asked
 from .perceptron import ACTIVATION, Layers, check, forward, sizes, tensors
 
 MAX_HEADER, MAX_FILE = 1 << 20, 256 << 20  # bytes
@@ -31,6 +39,91 @@ _FOREIGN = {
     b"\x89HDF": "an HDF5 file (.h5)",
 }
 _HOW = "save the network with blockyard.save_weights(path, network, facts), see docs/contest.md"
+
+
+@dataclass(frozen=True, repr=False)
+class FeatureFacts:
+    """The features of a game: the inputs of its ``learned`` evaluator.
+
+    Attributes:
+        game: name of the game without its variant.
+        rules: version of its rules.
+        names: names of the features, in order.
+        own: the number of features, the first ones, that change with the seat's own actions.
+    """
+
+    game: str
+    rules: int
+    names: tuple[str, ...]
+    own: int
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def metadata(self, **notes: str) -> dict[str, str]:
+        """Return the metadata for a safetensors file of weights; notes are added to it."""
+        facts = {"game": self.game, "rules": str(self.rules), "features": json.dumps(self.names)}
+        return notes | facts | {"activation": ACTIVATION}
+
+    def notes(self, metadata: Mapping[str, str]) -> dict[str, str]:
+        """Return the rest of the metadata of a file."""
+        return {key: text for key, text in metadata.items() if key not in self.metadata()}
+
+    def __repr__(self) -> str:
+        return f"FeatureFacts({self.game!r}, rules {self.rules}, {len(self)} features, the first {self.own} own)"
+
+
+@dataclass(frozen=True)
+class Features(Outcomes):
+    """For each legal action of each row: the features of the position after that seat alone has played it.
+
+    Attributes:
+        indptr: uint32 (rows + 1,), CSR offsets: row k has entries ``indptr[k]:indptr[k + 1]`` of the other arrays.
+        actions: uint16 (m,), ascending within a row.
+        features: float32 (m, F); zero where done.
+        reward: float32 (m,), the reward of the seat for the action.
+        done: bool (m,), whether the game is over then.
+    """
+
+    features: NDArray[np.float32]
+    reward: NDArray[np.float32]
+    done: NDArray[np.bool_]
+
+
+def feature_facts(
+    game: str | BlockVectorEnv, *, address: str | None = None, token: str | None = None, tls: Tls = None
+) -> FeatureFacts:
+    """Return the features of a game.
+
+    Args:
+        game: an id such as ``"BlockBattle-v0"``, or an environment, whose server is asked.
+        address, token, tls: the server to ask about an id, as in :func:`blockyard.make_vec`.
+
+    Raises:
+        UnknownGameError: the server has no such game.
+        RequestError: the game defines no features, or the server is too old.
+    """
+    with asked(game, address, token=token, tls=tls) as (session, spec):
+        d = session.connection.call("feature_names", spec.name)
+    return FeatureFacts(d["game"], d["rules"], tuple(d["features"]), d["own"])
+
+
+def features(env: BlockVectorEnv, env_ids: Ids = None, *, seed: int | None = None) -> Features:
+    """Return the features of the position after each legal action of the rows of these games.
+
+    Args:
+        env: the environment.
+        env_ids: indices of games; None means all.
+        seed: of random draws, as in :meth:`blockyard.BlockVectorEnv.afterstates`.
+
+    Raises:
+        RequestError: the game defines no features, or the server is too old.
+    """
+    options = [] if seed is None else [{"seed": check_seed(seed)}]
+    pages = list(env._engine.pages("features", env_ids, *options))
+    entries = sum(len(d["done"]) for d in pages)
+    width = sum(len(d["features"]) for d in pages) // 4 // entries if entries else len(feature_facts(env))
+    return Features.read(pages, features=(width,))
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,11 +205,9 @@ def load_weights(path: str | os.PathLike[str]) -> Weights:
         OSError: the file cannot be read.
         WeightsError: it is not such a file; the message says what it is and what to do.
     """
-    name = os.fspath(path)
-    if (size := os.path.getsize(name)) > MAX_FILE:
-        raise WeightsError(f"{name}: {size} bytes, want at most {MAX_FILE}")
+    name, data = os.fspath(path), file_of(path)
     try:
-        arrays, metadata = decode(Path(name).read_bytes())
+        arrays, metadata = decode(data)
         features, rules = tuple(map(str, json.loads(metadata["features"]))), int(metadata["rules"])
         layers = _layers_of(arrays)
         check(layers, len(features))
@@ -125,19 +216,25 @@ def load_weights(path: str | os.PathLike[str]) -> Weights:
     except (TypeError, ValueError):
         what = "the metadata's features are not a JSON list of names, or its rules not a number"
         raise WeightsError(f"{name}: {what}") from None
-    notes = {k: v for k, v in metadata.items() if k not in ("game", "rules", "features", "activation")}
-    return Weights(layers, metadata["game"], rules, features, notes)
+    facts = FeatureFacts(metadata["game"], rules, features, 0)
+    return Weights(layers, facts.game, rules, features, facts.notes(metadata))
+
+
+def file_of(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file; raise WeightsError if it is too large for a network."""
+    if (size := os.path.getsize(path)) > MAX_FILE:
+        raise WeightsError(f"{os.fspath(path)}: {size} bytes, want at most {MAX_FILE}")
+    return Path(path).read_bytes()
 
 
 def _layers_of(network: Any) -> Layers:
     if isinstance(network, Mapping):
-        kinds, count = ("weight", "bias"), len(network) // 2
-        pairs: list[Any] = [[network.get(f"fc{i}.{kind}") for kind in kinds] for i in range(count)]
-        if set(network) != tensors(pairs).keys():
-            raise WeightsError(
-                f"network: tensors {sorted(network)}, want fc0.weight, fc0.bias, fc1.weight …, a pair for each layer; "
-                "instead of the state_dict of a torch module, pass the module"
-            )
+        names = [(f"fc{i}.weight", f"fc{i}.bias") for i in range(len(network) // 2)]
+        if set(network) != {name for pair in names for name in pair}:
+            want = "fc0.weight, fc0.bias, fc1.weight …, a pair for each layer"
+            how = "instead of the state_dict of a torch module, pass the module"
+            raise WeightsError(f"network: tensors {sorted(network)}, want {want}; {how}")
+        pairs: list[Any] = [(network[weight], network[bias]) for weight, bias in names]
     elif isinstance(network, Sequence):
         pairs = list(network)
     elif hasattr(network, "state_dict"):
@@ -145,9 +242,8 @@ def _layers_of(network: Any) -> Layers:
 
         pairs = linear_layers(network)
     else:
-        raise WeightsError(
-            f"network: want a torch module, a dict of arrays or a list of (weight, bias), got {type(network).__name__}"
-        )
+        want = "a torch module, a dict of arrays or a list of (weight, bias)"
+        raise WeightsError(f"network: want {want}, got {type(network).__name__}")
     if any(not isinstance(pair, Sequence) or len(pair) != 2 for pair in pairs):
         raise WeightsError("network: want a list of pairs (weight, bias)")
     return [(_float32(weight), _float32(bias)) for weight, bias in pairs]
@@ -183,10 +279,8 @@ def decode(data: bytes) -> tuple[dict[str, NDArray[np.float32]], dict[str, str]]
         if not isinstance(metadata.get(key), str):
             raise WeightsError(f"the metadata have no {key!r}: {_HOW}")
     if (claimed := metadata.get("activation", ACTIVATION)) != ACTIVATION:
-        raise WeightsError(
-            f"the metadata have activation {claimed!r:.60}, want {ACTIVATION!r}: train with torch.nn.LeakyReLU(0.01) "
-            "between the layers"
-        )
+        how = "train with torch.nn.LeakyReLU(0.01) between the layers"
+        raise WeightsError(f"the metadata have activation {claimed!r:.60}, want {ACTIVATION!r}: {how}")
     arrays, end = {}, 0
     for name, entry in sorted(header.items(), key=lambda item: str(item[1])):
         try:

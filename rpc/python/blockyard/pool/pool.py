@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, RequestError, ServerTimeoutError
-from ..formats.arguments import copy_actions, positive
+from ..formats.arguments import check_seed, copy_actions, fresh_seed, positive
 from ..formats.checkpoint_file import Checkpoint
 from ..formats.opponents import Opponents, OpponentStats
-from ..formats.seeding import check_seed, fresh_seed
 from ..transport.sharded import shares_of
 from ..vector.batch import Batch
 from ..vector.checkpoint import resume, save

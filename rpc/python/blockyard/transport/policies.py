@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DrainingError, OpponentError, ServerGoneError
+from ..formats.arrays import pack
 from ..formats.opponents import Policy, name_of, policy_name
-from ..formats.packing import pack
 from ..formats.spec import GameSpec
 from .layout import Handle, Ids
 from .memory import StepMemory

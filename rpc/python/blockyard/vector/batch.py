@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..errors import NeedsResetError, plain
-from ..formats.packing import pack
+from ..formats.arrays import pack
 from ..formats.spec import GameSpec
 from ..transport.layout import Handle, resized
 from ..transport.memory import StepMemory

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, plain
-from ..formats.arguments import Ids, copy_actions, game_ids
+from ..formats.arguments import Ids, check_seed, check_seeds, copy_actions, game_ids, reset_requests
 from ..formats.opponents import Opponents
-from ..formats.seeding import check_seed, check_seeds, reset_requests
 from ..rendering.frames import Frame
 from ..rendering.human import Display
 from ..rendering.rgb import rgb

@@ -9,10 +9,9 @@ import numpy as np
 from gymnasium.core import RenderFrame
 from numpy.typing import NDArray
 
-from ..formats.arguments import Ids, game_ids, positive, reset_mask
+from ..formats.arguments import Ids, Seed, check_seed, check_seeds, game_ids, positive, reset_mask
 from ..formats.checkpoint_file import Checkpoint
 from ..formats.opponents import Opponents, OpponentStats
-from ..formats.seeding import Seed, check_seed, check_seeds
 from ..transport.memory import RolloutBuffer
 from .batch import Obs, StepResult
 from .checkpoint import resume, save

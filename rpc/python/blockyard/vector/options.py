@@ -9,9 +9,8 @@ from typing import Any, get_args
 
 from gymnasium.vector import AutoresetMode
 
-from ..formats.arguments import Illegal, Reward, Rows, Transport, autoreset, integer, one_of
+from ..formats.arguments import Illegal, Reward, Rows, Seed, Transport, autoreset, integer, one_of
 from ..formats.opponents import Opponents
-from ..formats.seeding import Seed
 from ..transport.address import Address, Tls
 from ..transport.healing import Healing, healing_of
 from ..transport.session import Session

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ..errors import BlockyardError, plain
 from ..formats.arguments import Ids, game_name
+from ..formats.arrays import unpack
 from ..formats.checkpoint_file import Checkpoint
 from ..formats.opponents import Policy
-from ..formats.packing import unpack
 from ..formats.spec import GameSpec
 from ..rendering.svg import Svg, game_picture, page
 from ..transport.session import Session
