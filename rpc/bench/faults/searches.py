@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import statistics
 import time
@@ -40,6 +41,10 @@ class Searcher(Plain):
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         self._socket.close()
 
+    def answered(self) -> bool:
+        """Whether the server has answered what was not waited for."""
+        return bool(select.select([self._socket], [], [], 0)[0])
+
     def begin(self, search: Search) -> None:
         """Open games, and begin a rollout of them."""
         h = self.call("open", search.game, {"num_envs": search.envs, "seed": 1})["h"]
@@ -61,7 +66,7 @@ def stops_in(address: str, search: Search) -> float:
     while stats()["memory"] == memory and time.monotonic() - loaded < 10:  # the policy counts once it is loaded
         time.sleep(0.001)
     time.sleep(UNDER_WAY)
-    if stats()["handles"] == before:
+    if client.answered():
         raise RuntimeError(f"{search}: it is over already")
     client.leave()
     gone = time.monotonic()

@@ -340,7 +340,12 @@ def aec_env(
         render_mode: None, ``"human"`` (prints), ``"ansi"`` or ``"rgb_array"``.
         **options: arguments of :func:`blockyard.make_vec`, such as ``address``, ``seed``, ``seats``, ``illegal``.
     """
-    how = {"max_cycles": max_cycles, "observation": observation, "opponents": opponents, "render_mode": render_mode}
+    how: dict[str, Any] = {
+        "max_cycles": max_cycles,
+        "observation": observation,
+        "opponents": opponents,
+        "render_mode": render_mode,
+    }
     return BlockAEC(game, **how, **options)
 
 
