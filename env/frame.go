@@ -153,15 +153,6 @@ func (b *Board) Glyphs() []byte {
 	return out
 }
 
-// Inks returns the ink of every cell.
-func (b *Board) Inks() []uint8 {
-	out := make([]uint8, len(b.Cells))
-	for k, c := range b.Cells {
-		out[k] = c.Ink
-	}
-	return out
-}
-
 // String lays the boards out side by side as plain text, with the notes below.
 func (f *Frame) String() string {
 	var out strings.Builder

@@ -37,12 +37,14 @@ var rulesStd = []string{
 }
 
 var layers = []layer{
-	{who: "env/envtest", own: []string{"env", "env/envtest/..."}, why: "it serves every game alike and knows none"},
+	{who: "env/envtest", own: []string{"env", "env/envtest/...", "env/paint"}, why: "it serves every game alike and knows none"},
 	{who: "env/vec", own: []string{"env"}, why: "it steps every game alike and knows none"},
 	{who: "env/games", own: []string{"env/..."}, std: append([]string{"os", "sync"}, rulesStd...),
 		why: "it is the list of games and nothing more, but for those whose name refers to a file"},
-	{who: "env/ansi", own: []string{"env"}, std: append([]string{"sync", "unicode/utf16", "unicode/utf8"}, rulesStd...),
+	{who: "env/ansi", std: append([]string{"sync", "unicode/utf16", "unicode/utf8"}, rulesStd...),
 		why: "it knows terminals and no game"},
+	{who: "env/paint", own: []string{"env"}, std: append([]string{"html", "maps"}, rulesStd...),
+		why: "it draws every game alike and knows none"},
 	{who: "env", own: []string{"env", "env/falling"}, std: rulesStd,
 		why: "the rules compile into a contest bot with nothing around them, and know no other game"},
 	{who: "datasets/program", own: []string{"datasets/program/...", "env/ansi"}, other: true,

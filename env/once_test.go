@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,6 +97,40 @@ func twice(file, text string) (out []string) {
 		return true
 	})
 	return out
+}
+
+// palettes are the files with colours of their own, by what they draw. Boards have those of env/paint.
+var palettes = map[string]string{
+	"env/paint/palette.go":                   "boards: the one palette, and the sheets below them",
+	"datasets/viewer/page/style.css":         "boards, which a test compares with the palette; accents of pages",
+	"agents/match/tournament/page/style.css": "tables of results",
+	"datasets/program/chart/chart.go":        "lines of charts",
+	"rpc/python/docs/assets/site.css":        "pages of the documentation",
+	"rpc/bench/sides/plot.py":                "bars of charts",
+	"rpc/python/pages/curves.py":             "axes of charts",
+}
+
+// colour is a colour in any language; white and black are no part of a palette.
+var colour = regexp.MustCompile(`["':, ]#([0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b`)
+
+// TestPalettes holds one palette of boards: a file with colours is listed, with what else it draws.
+func TestPalettes(t *testing.T) {
+	watch(t)
+	found := map[string]bool{}
+	for _, f := range texts(t) {
+		if strings.HasSuffix(f.path, "_test.go") || strings.HasSuffix(f.path, ".md") {
+			continue
+		}
+		for _, c := range colour.FindAllStringSubmatch(f.text, -1) {
+			if strings.Trim(c[1], "fF") == "" || strings.Trim(c[1], "0") == "" {
+				continue
+			}
+			found[f.path] = true
+			require.NotEmpty(t, palettes[f.path], "%s has the colour #%s: take one of env/paint, or say in env/once_test.go "+
+				"what the file draws besides boards", f.path, c[1])
+		}
+	}
+	require.Len(t, found, len(palettes), "a file of env/once_test.go has no colours: remove its row")
 }
 
 // TestTwice shows what is found, and what is then said.

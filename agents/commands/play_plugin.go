@@ -14,7 +14,7 @@ import (
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env"
-	"blockyard/env/ansi"
+	"blockyard/env/paint"
 	"blockyard/env/wintetris"
 )
 
@@ -81,7 +81,7 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 				1000*took.Seconds(), wintetris.TickMS(e.Level())))
 			text := f.String() + "\n"
 			if program.Terminal(con.Out) {
-				text = ansi.Frame(&f)
+				text = paint.ANSI(&f)
 			}
 			if err := showFrame(con.Out, text); err != nil {
 				return err

@@ -19,6 +19,7 @@ import (
 	"blockyard/env"
 	"blockyard/env/ansi"
 	"blockyard/env/games"
+	"blockyard/env/paint"
 
 	"golang.org/x/term"
 )
@@ -151,7 +152,7 @@ func (v *screen) show(w io.Writer) error {
 	text := fmt.Sprintf("%s  %s  %s", v.name, r.Rec.Game, strings.Join(r.Rec.Agents, " – "))
 	fmt.Fprintf(&out, "%s  turn %d of %d\n", ansi.Plain(text, mostText), r.At(), r.Len()-1)
 	if v.colour {
-		out.WriteString(ansi.Frame(&v.frame))
+		out.WriteString(paint.ANSI(&v.frame))
 	} else {
 		out.WriteString(v.frame.String())
 	}

@@ -14,6 +14,7 @@ import (
 	"blockyard/env"
 	"blockyard/env/dropblox"
 	"blockyard/env/games"
+	"blockyard/env/paint"
 )
 
 // A replay is a game as a row of frames, which may still grow.
@@ -96,8 +97,8 @@ const digits = "0123456789abcdef"
 // board converts b without the rows above top.
 func board(b *env.Board, top int) Board {
 	var ink strings.Builder
-	for _, k := range b.Inks()[top*b.W:] {
-		ink.WriteByte(digits[k&15])
+	for _, c := range b.Cells[top*b.W:] {
+		ink.WriteByte(digits[c.Ink&15])
 	}
 	return Board{Name: b.Name, W: b.W, H: b.H - top, Cells: string(b.Glyphs()[top*b.W:]), Ink: ink.String()}
 }
@@ -127,47 +128,19 @@ func frameOf(f *env.Frame, s env.State, turn int) Frame {
 	return out
 }
 
-// paint converts f but for notes and facts; boards named "next…", of one piece, become a tray.
+// paint converts f but for notes and facts.
 func (out *Frame) paint(f *env.Frame) {
-	next := Tray{Name: "next", Seat: env.Everybody}
-	for k := range f.Boards {
-		b := &f.Boards[k]
-		if !isTray(f, k) {
-			out.Boards = append(out.Boards, board(b, 0))
-		} else if piece, ok := trim(b); ok {
-			next.Pieces = append(next.Pieces, piece)
-		}
+	boards, trays, _ := paint.Arrange(f)
+	for _, b := range boards {
+		out.Boards = append(out.Boards, board(b, 0))
 	}
-	if len(next.Pieces) > 0 {
-		out.Trays = append(out.Trays, next)
-	}
-	for _, t := range f.Trays {
+	for _, t := range trays {
 		tray := Tray{Name: t.Name, Seat: t.Seat, Pieces: []Board{}}
 		for k := range t.Pieces {
 			tray.Pieces = append(tray.Pieces, board(&t.Pieces[k], 0))
 		}
 		out.Trays = append(out.Trays, tray)
 	}
-}
-
-// isTray reports whether board k of f holds a piece to come.
-func isTray(f *env.Frame, k int) bool { return k > 0 && strings.HasPrefix(f.Boards[k].Name, "next") }
-
-// trim is the smallest part of a board with all its coloured cells.
-func trim(b *env.Board) (Board, bool) {
-	var f env.Frame
-	t := f.Tray("", env.Everybody)
-	var taken []int
-	for k, c := range b.Cells {
-		if c.Ink != 0 {
-			taken = append(taken, k)
-		}
-	}
-	if len(taken) == 0 {
-		return Board{}, false
-	}
-	t.Add(b.Cells[taken[0]], len(taken), func(k int) (x, y int) { return taken[k] % b.W, taken[k] / b.W })
-	return board(&t.Pieces[0], 0), true
 }
 
 // actions adds to the players of r's current position what they play, and what the search thought of it.

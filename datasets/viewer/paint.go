@@ -6,6 +6,7 @@ import (
 
 	"blockyard/datasets/record/playback"
 	"blockyard/env"
+	"blockyard/env/paint"
 )
 
 // A Painter paints positions, recorded or not, for the stage of pages. It is not safe for concurrent use.
@@ -85,18 +86,14 @@ func Answer(s env.State, seat int, a env.Action) string {
 
 // find sets what the ghost on the boards fills.
 func (m *Mark) find(f *env.Frame) {
-	board := 0
-	for k := range f.Boards {
-		if isTray(f, k) {
-			continue
-		}
-		for n, c := range f.Boards[k].Cells {
+	boards, _, _ := paint.Arrange(f)
+	for board, b := range boards {
+		for n, c := range b.Cells {
 			if c.Kind == env.CellGhost {
 				m.Board, m.Glyph, m.Ink = board, string(c.Glyph()), string(digits[c.Ink&15])
 				m.Cells = append(m.Cells, n)
 			}
 		}
-		board++
 	}
 }
 
@@ -166,12 +163,8 @@ func (l *LastMoves) Marks() []Mark {
 // filled are the rows of each of Frame.Boards.
 func (l *LastMoves) filled(s env.State) (out [][]string) {
 	l.painter.show(s, false)
-	f := &l.painter.frame
-	for k := range f.Boards {
-		if isTray(f, k) {
-			continue
-		}
-		b := &f.Boards[k]
+	boards, _, _ := paint.Arrange(&l.painter.frame)
+	for _, b := range boards {
 		out = append(out, playback.Rows(b.W, b.H, func(n int) byte {
 			switch b.Cells[n].Kind {
 			case env.CellSettled, env.CellSeat, env.CellWall:

@@ -2,11 +2,15 @@ package viewer
 
 import (
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
+	"blockyard/env/paint"
 
 	"github.com/stretchr/testify/require"
 )
@@ -115,4 +119,22 @@ func sum(list []int) (n int) {
 		n += k
 	}
 	return n
+}
+
+// The style sheet has the colours of env/paint, between its first comment and its second one. With BLOCKYARD_UPDATE=1
+// they are written there.
+func TestPalette(t *testing.T) {
+	const path = "page/style.css"
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	first, _, ok := strings.Cut(string(text), "*/\n")
+	require.True(t, ok)
+	_, after, ok := strings.Cut(string(text), "/* and those of the page */\n")
+	require.True(t, ok)
+	want := first + "*/\n" + paint.CSS() + "/* and those of the page */\n" + after
+	if envtest.Updating() {
+		require.NoError(t, os.WriteFile(path, []byte(want), 0o644))
+		return
+	}
+	require.Equal(t, want, string(text), "BLOCKYARD_UPDATE=1 writes the palette again")
 }

@@ -1,3 +1,13 @@
+// Package ansi is the way to a terminal: it makes text harmless.
+//
+// Much of what the programs print is written by others: names in records, the language that a submission claims, the
+// standard error of a bot, the errors of a server or worker. Control sequences in it could rewrite what stands above,
+// set the title, write to the clipboard, or make the terminal answer as if the user had typed, perhaps only when
+// somebody prints a log. A call at every place that prints foreign text would have to be remembered at each. Instead,
+// the standard streams of the programs (package program) and the logs of games are Writers, and what the programs style
+// themselves is written to Styled, the only way around one; env/once_test.go says who may use it and the streams. What
+// a Writer cannot know is where a foreign text ends: a name or a reason goes through Plain, so that it cannot forge
+// another line of a table.
 package ansi
 
 import (

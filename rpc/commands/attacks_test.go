@@ -61,7 +61,7 @@ var attacks = map[string]func(*attacker){
 	"features":     func(a *attacker) { stepping(a, nil); a.send(8, "features", 2, nil) },
 	"observe":      func(a *attacker) { stepping(a, nil); a.send(16, "observe", 2, nil) },
 	"observe_text": func(a *attacker) { stepping(a, nil); a.send(4, "observe_text", 2, nil) },
-	"render":       func(a *attacker) { stepping(a, nil); a.send(500, "render", 2, 0, map[string]any{"mode": "frame"}) },
+	"render":       func(a *attacker) { stepping(a, nil); a.send(500, "render", 2, 0, map[string]any{"mode": "rgb"}) },
 	"snapshot":     func(a *attacker) { stepping(a, nil); a.send(16, "snapshot", 2, nil) },
 	"restore": func(a *attacker) {
 		stepping(a, nil)

@@ -69,7 +69,7 @@ func exchanges(state []byte, c saved) []exchange {
 		{"rollout", "rollout", []any{1, 2, map[string]any{"keep": "last"}}},
 		{"set_opponents", "set_opponents", []any{1, map[int]any{1: []any{[]any{"first", 1}, []any{"last", 0.5}}}}},
 		{"render", "render", []any{1, 0}},
-		{"render, as a frame", "render", []any{1, 0, map[string]any{"mode": "frame"}}},
+		{"render, with the colours of a terminal", "render", []any{1, 0, map[string]any{"mode": "ansi"}}},
 		{"stats", "stats", nil},
 		{"more games than the server allows", "open", []any{"toy:pick", map[string]any{"num_envs": 1 << 20}}},
 		{"opponent_stats", "opponent_stats", []any{1}},

@@ -7,8 +7,8 @@ import (
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/bots/features"
 	"blockyard/env"
-	"blockyard/env/ansi"
 	"blockyard/env/games"
+	"blockyard/env/paint"
 	"blockyard/env/vec"
 	"blockyard/rpc/session/batch"
 	"blockyard/rpc/session/memory"
@@ -121,10 +121,16 @@ func (s *session) observe(f *wire.Frame, h *handle) error {
 func (s *session) render(f *wire.Frame, h *handle) error {
 	i := f.Int(1, "game", 0, int64(h.Config.Envs-1))
 	o := struct {
-		Mode string `msgpack:"mode"`
-	}{Mode: "text"}
+		Mode  string `msgpack:"mode"`
+		Title string `msgpack:"title"`
+		Theme string `msgpack:"theme"`
+	}{Mode: "text", Theme: "light"}
 	if err := f.Options(2, &o); err != nil {
 		return err
+	}
+	theme := paint.Themes[o.Theme]
+	if theme == nil {
+		return badParams(`render: theme is %.32q, want "light" or "dark"`, o.Theme)
 	}
 	if err := h.Awake("render"); err != nil {
 		return err
@@ -135,31 +141,17 @@ func (s *session) render(f *wire.Frame, h *handle) error {
 	case "text":
 		return s.reply(f.ID, frame.String())
 	case "ansi":
-		return s.reply(f.ID, ansi.Frame(&frame))
-	case "frame":
-		return s.reply(f.ID, frameFields(&frame))
+		return s.reply(f.ID, paint.ANSI(&frame))
+	case "svg":
+		return s.reply(f.ID, paint.SVG(&frame, o.Title, theme))
+	case "rgb":
+		pixels, width, height := paint.Pixels(&frame)
+		if err := s.reserve(len(pixels)); err != nil {
+			return err
+		}
+		return s.reply(f.ID, wire.Fields{"width", width, "height", height, "pixels", pixels})
 	}
-	return badParams(`render: mode is %.32q, want "text", "ansi" or "frame"`, o.Mode)
-}
-
-func frameFields(frame *env.Frame) wire.Fields {
-	notes, trays := frame.Notes, []map[string]any{}
-	if notes == nil {
-		notes = []string{}
-	}
-	for _, t := range frame.Trays {
-		trays = append(trays, map[string]any{"name": t.Name, "seat": t.Seat, "pieces": boardFields(t.Pieces)})
-	}
-	return wire.Fields{"boards", boardFields(frame.Boards), "notes", notes, "trays", trays}
-}
-
-func boardFields(list []env.Board) []map[string]any {
-	boards := []map[string]any{}
-	for i := range list {
-		b := &list[i]
-		boards = append(boards, map[string]any{"name": b.Name, "w": b.W, "h": b.H, "cells": b.Glyphs(), "ink": b.Inks()})
-	}
-	return boards
+	return badParams(`render: mode is %.32q, want "text", "ansi", "svg" or "rgb"`, o.Mode)
 }
 
 func (s *session) games(f *wire.Frame) error {

@@ -60,6 +60,7 @@ func TestBadRequests(t *testing.T) {
 		{wire.BadParams, "legal", []any{1, u32(1, 1)}}, {wire.BadParams, "legal", []any{1, "all"}},
 		{wire.BadParams, "clone", []any{1, u32(0), u32(0, 1)}}, {wire.BadParams, "render", []any{1, 2}},
 		{wire.BadParams, "render", []any{1, 0, map[string]any{"mode": "video"}}},
+		{wire.BadParams, "render", []any{1, 0, map[string]any{"mode": "svg", "theme": "grey"}}},
 		{wire.BadParams, "rollout", []any{1, 0}}, {wire.BadParams, "rollout", []any{1, 1 << 40}},
 		{wire.BadParams, "rollout", []any{1, 1, map[string]any{"keep": "some"}}},
 		{wire.BadParams, "text", []any{"toy:pick", []byte{1}}}, {wire.BadParams, "text", []any{"toy:pick", u16(9)}},

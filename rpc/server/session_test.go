@@ -10,6 +10,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/paint"
 	"blockyard/env/vec"
 	"blockyard/rpc/wire"
 	"blockyard/rpc/wire/client"
@@ -251,21 +252,18 @@ func TestFieldsAndRender(t *testing.T) {
 	require.Contains(t, text, "player1")
 	require.NoError(t, g.Call("render", &ansi, 1, map[string]any{"mode": "ansi"}))
 	require.Contains(t, ansi, "\x1b[")
-	var frame struct {
-		Boards []struct {
-			W     int    `msgpack:"w"`
-			H     int    `msgpack:"h"`
-			Cells []byte `msgpack:"cells"`
-			Ink   []byte `msgpack:"ink"`
-		} `msgpack:"boards"`
-		Notes []string `msgpack:"notes"`
+	var svg string
+	require.NoError(t, g.Call("render", &svg, 1, map[string]any{"mode": "svg", "title": "a < b", "theme": "dark"}))
+	require.Contains(t, svg, ">a &lt; b</text>")
+	require.Contains(t, svg, paint.Dark.Surface)
+	var rgb struct {
+		Width  int    `msgpack:"width"`
+		Height int    `msgpack:"height"`
+		Pixels []byte `msgpack:"pixels"`
 	}
-	require.NoError(t, g.Call("render", &frame, 1, map[string]any{"mode": "frame"}))
-	require.Len(t, frame.Boards, 2)
-	for _, b := range frame.Boards {
-		require.Len(t, b.Cells, b.W*b.H)
-		require.Len(t, b.Ink, b.W*b.H)
-	}
+	require.NoError(t, g.Call("render", &rgb, 1, map[string]any{"mode": "rgb"}))
+	require.Len(t, rgb.Pixels, 3*rgb.Width*rgb.Height)
+	require.Equal(t, paint.Side*(2*10+3), rgb.Width, "two boards of ten columns, and margins")
 }
 
 // TestRollout equals the same number of steps one by one.

@@ -14,6 +14,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/ansi"
+	"blockyard/env/paint"
 )
 
 // ErrQuit says that the person has left the game on purpose.
@@ -104,7 +105,7 @@ func (p *Player) show(s env.State, seat int, a env.Action) error {
 	}
 	text := p.frame.String()
 	if p.Colour {
-		text = ansi.Frame(&p.frame)
+		text = paint.ANSI(&p.frame)
 	}
 	if p.Raw {
 		text = "\x1b[H\x1b[2J" + text

@@ -12,17 +12,18 @@ import (
 	"testing"
 
 	"blockyard/env/envtest"
+	"blockyard/env/paint"
 )
 
 // A Look is how a cell is drawn: the name of a class of the style sheet.
 type Look string
 
-// The looks. Those of pieces have the colours of the viewer in a light tint.
+// The looks. Those of pieces are the colours of the viewer in a light tint.
 const (
 	Empty                      Look = "e"
 	Filled                     Look = "x"
 	Solid                      Look = "s"
-	Red                        Look = "z"
+	Red                        Look = "r"
 	Blue                       Look = "j"
 	Green                      Look = "t"
 	RedZone, MidZone, BlueZone Look = "zr", "zm", "zb"
@@ -51,14 +52,39 @@ const (
 	side    = 12 // of a cell, in pixels
 	gap     = 14 // between panels
 	caption = 15 // height of a caption
-	style   = `text{font:10px sans-serif;fill:#24292f}.m,.n{font-size:9px;text-anchor:middle}.n{fill:#111}.k{fill:#fff}` +
-		`.e{fill:#eaeef2}.x{fill:#9aa4af}.s{fill:#454c54}.h{fill:#fff6dc}` +
-		`.i{fill:#63c7d6}.j{fill:#7ba4f4}.l{fill:#f0aa5c}.o{fill:#e7cf4f}.t{fill:#7cc884}.v{fill:#c391e8}.z{fill:#f08a86}` +
-		`.zr{fill:#fbe3e1}.zm{fill:#eaeef2}.zb{fill:#e0eafc}.w{stroke:#fff}.b{stroke:#24292f;stroke-width:1.5}` +
-		`@media(prefers-color-scheme:dark){text{fill:#e6edf3}.n{fill:#111}.k{fill:#0d1117}.e,.zm{fill:#262c36}` +
-		`.x{fill:#7d8590}.s{fill:#d0d7de}.h{fill:#3a3320}.zr{fill:#4a2529}.zb{fill:#1d3157}` +
-		`.w{stroke:#0d1117}.b{stroke:#e6edf3}}`
 )
+
+// style has the colours of env/paint. Pieces are light on every page, because texts on them are dark.
+var style = func() string {
+	const tint = .16 // of a zone
+	var out strings.Builder
+	out.WriteString("text{font:10px sans-serif}.m,.n{font-size:9px;text-anchor:middle}.b{stroke-width:1.5}")
+	for k, look := range append(Inks[:], Red) {
+		ink := k + 1
+		if look == Red {
+			ink = 15
+		}
+		fmt.Fprintf(&out, ".%s{fill:%s}", look, paint.Mix(paint.Light.Ink[ink], paint.Light.Surface, .25))
+	}
+	for _, theme := range []*paint.Theme{&paint.Light, &paint.Dark} {
+		if theme == &paint.Dark {
+			out.WriteString("@media(prefers-color-scheme:dark){")
+		}
+		zone := func(ink int) string { return paint.Mix(theme.Surface, theme.Ink[ink], tint) }
+		fmt.Fprintf(&out, "text{fill:%s}.w{stroke:%s}.b{stroke:%[1]s}", theme.Text, theme.Surface)
+		for _, c := range []struct {
+			look   Look
+			colour string
+		}{
+			{"n", paint.Light.Text}, {"k", theme.Surface}, {Empty, zone(8)}, {Filled, theme.Ink[8]}, {Solid, theme.Muted},
+			{Shade, zone(4)}, {RedZone, zone(15)}, {MidZone, zone(8)}, {BlueZone, zone(2)},
+		} {
+			fmt.Fprintf(&out, ".%s{fill:%s}", c.look, c.colour)
+		}
+	}
+	out.WriteString("}")
+	return out.String()
+}()
 
 // SVG draws rows of panels, under a title that readers without pictures get.
 func SVG(title string, rows ...[]Panel) string {

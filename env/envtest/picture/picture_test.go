@@ -34,10 +34,10 @@ func TestSVG(t *testing.T) {
 func TestLooksHaveColours(t *testing.T) {
 	light, dark, ok := strings.Cut(style, "@media")
 	require.True(t, ok)
-	for _, look := range append(Inks[:], Empty, Filled, Solid, Shade, RedZone, MidZone, BlueZone) {
+	for _, look := range append(Inks[:], Red, Empty, Filled, Solid, Shade, RedZone, MidZone, BlueZone) {
 		rule := regexp.MustCompile(`\.` + string(look) + `[,{]`)
 		require.Regexp(t, rule, light, look)
-		if !strings.Contains("ijlotvz", string(look)) {
+		if !strings.Contains("ijlotvzr", string(look)) {
 			require.Regexp(t, rule, dark, look)
 		}
 	}

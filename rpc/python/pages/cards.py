@@ -12,7 +12,6 @@ import movie
 import repository
 
 import blockyard
-from blockyard.rendering.colours import THEMES
 
 # The first cells of a game's rows in the tables of README.md begin with one of these.
 LABELS = {
@@ -42,8 +41,9 @@ def cards() -> dict[str, str]:
             shown = movie.frames(client, record)
             made[f"games/{game}.md"] = card(spec, _example(client, spec))
             made[f"games/{game}-game.html"] = blockyard.view(record, client=client).html
-            for name, theme in THEMES.items():
-                made[f"games/{game}-{name}.svg"] = movie.movie(shown, theme, f"A game of {title(game)}")
+            for theme in movie.THEMES:
+                pictures = [picture[theme] for picture in shown]
+                made[f"games/{game}-{theme}.svg"] = movie.movie(pictures, f"A game of {title(game)}")
     made["games/index.md"] = index(specs)
     return made
 
@@ -207,7 +207,7 @@ def index(specs: list[blockyard.GameSpec]) -> str:
     ]
     for spec in specs:
         game = spec.name
-        pictures = "".join(f"![]({game}-{theme}.svg#only-{theme})" for theme in THEMES)
+        pictures = "".join(f"![]({game}-{theme}.svg#only-{theme})" for theme in movie.THEMES)
         seats = (
             "1 seat"
             if spec.max_seats == 1

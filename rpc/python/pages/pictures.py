@@ -2,7 +2,7 @@
 
     python rpc/python/pages/pictures.py    # writes games-light.png and games-dark.png to rpc/python/docs/assets
 
-It needs Chromium, which draws the SVG pictures of the package.
+It needs Chromium, which draws the SVG pictures of the server.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ import movie
 import repository
 
 import blockyard
-from blockyard.rendering.colours import THEMES
-from blockyard.rendering.svg import svg
 
 FOLDER = repository.ROOT / "rpc/python/docs/assets"
 SIZE = (1400, 300)  # pixels
@@ -29,12 +27,12 @@ svg {{ height: auto; max-height: {high}px; width: auto }}
 
 def pages() -> dict[str, str]:
     """Return a page with the five games for each theme, by its name."""
-    made = dict.fromkeys(THEMES, "")
+    made = dict.fromkeys(movie.THEMES, "")
     with blockyard.connect() as client:
         for game in repository.GAMES:
             shown = movie.frames(client, repository.ROOT / "datasets/games" / f"{game}.jsonl")
-            for name, theme in THEMES.items():
-                made[name] += svg(shown[len(shown) * 2 // 3], theme=theme)
+            for theme, picture in shown[len(shown) * 2 // 3].items():
+                made[theme] += picture
     return {name: PAGE.format(games=games, high=SIZE[1]) for name, games in made.items()}
 
 

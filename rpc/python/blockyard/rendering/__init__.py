@@ -1,1 +1,1 @@
-"""Renders positions as RGB arrays, as SVG, and as HTML for notebooks."""
+"""Displays positions, which the server draws, in notebooks and terminals."""

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from ..errors import BlockyardError, plain
 from ..formats.arguments import Ids, check_seed, check_seeds, copy_actions, game_ids, reset_requests
 from ..formats.opponents import Opponents
-from ..rendering.frames import Frame
 from ..rendering.human import Display
-from ..rendering.rgb import rgb
-from ..rendering.svg import svg
+from ..rendering.svg import Svg
 from ..transport.memory import StepMemory
 from .batch import Batch, Obs, StepResult
 from .infos import FinalStep
@@ -101,12 +99,13 @@ class Engine:
 
     def picture(self, game: int, mode: str) -> Any:
         """Return a picture of one game; see :meth:`BlockVectorEnv.picture`."""
-        if mode not in ("svg", "rgb_array"):
-            return plain(str(self.call("render", game, {"mode": mode})), colours=mode == "ansi")
-        frame = Frame.from_wire(self.call("render", game, {"mode": "frame"}))
         if mode == "rgb_array":
-            return rgb(frame)
-        return svg(frame, self.spec.id if self.batch.num_games == 1 else f"{self.spec.id} · game {game}")
+            shown = self.call("render", game, {"mode": "rgb"})
+            return np.frombuffer(shown["pixels"], np.uint8).reshape(shown["height"], shown["width"], 3).copy()
+        if mode == "svg":
+            title = self.spec.id if self.batch.num_games == 1 else f"{self.spec.id} · game {game}"
+            return Svg.from_server(self.call("render", game, {"mode": "svg", "title": title}))
+        return plain(str(self.call("render", game, {"mode": mode})), colours=mode == "ansi")
 
     # -- steps ------------------------------------------------------------------------
 

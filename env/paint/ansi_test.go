@@ -1,15 +1,15 @@
-package ansi_test
+package paint_test
 
 import (
 	"testing"
 
 	"blockyard/env"
-	"blockyard/env/ansi"
+	"blockyard/env/paint"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestFrame(t *testing.T) {
+func TestANSI(t *testing.T) {
 	var f env.Frame
 	b := f.Add("a name that is long", 2, 2)
 	b.Set(0, 0, env.Cell{Kind: env.CellPiece, Letter: 'T', Ink: 6})
@@ -21,6 +21,6 @@ func TestFrame(t *testing.T) {
 	require.Equal(t, "a name that is long   b    \n"+
 		"\x1b[7;38;5;201mT \x1b[0m:    .    \n"+
 		"\x1b[38;5;21m. \x1b[0m\x1b[7;38;5;51mt \x1b[0m        \n"+
-		"round 1\n", ansi.Frame(&f))
-	require.Empty(t, ansi.Frame(&env.Frame{Notes: nil})[1:], "an empty frame is an empty line")
+		"round 1\n", paint.ANSI(&f))
+	require.Empty(t, paint.ANSI(&env.Frame{Notes: nil})[1:], "an empty frame is an empty line")
 }
