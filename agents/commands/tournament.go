@@ -15,7 +15,6 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
-	dropbloxcontest "blockyard/agents/contest/dropblox"
 	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/agents/match/tournament"
@@ -144,7 +143,7 @@ func (c *tournamentCmd) setRunner(t *tournament.Tournament, rules *contest.Conte
 			said += " --turns " + settings["turns"]
 		}
 		t.Runner = &series.Rounds{Game: game, Log: log, Foreign: true,
-			Program: func(number int) dropbloxcontest.Program { return t.Entrants[number].Turns() }}
+			Player: func(number int) contest.Player { return t.Entrants[number].Player() }}
 		t.Test = func(ctx context.Context, e *tournament.Entrant) error {
 			return tournament.TestTurns(ctx, game.Clock, e)
 		}

@@ -46,13 +46,10 @@ type Entrant struct {
 	from    *bots.Agent
 }
 
-// Player returns the entrant as a program that is started once per game.
+// Player returns the program of an entrant with its names, for a game.
 func (e *Entrant) Player() contest.Player {
 	return contest.Player{Program: e.Program, Name: e.Name, Agent: e.Agent}
 }
-
-// Turns returns the entrant as a program that is started once per turn, as Dropblox does.
-func (e *Entrant) Turns() dropblox.Program { return dropblox.Program{Program: e.Program, Name: e.Name} }
 
 // refuse notes why an entrant does not take part, and what it has written.
 func (e *Entrant) refuse(why, output string) {
@@ -156,7 +153,7 @@ func TestTurns(ctx context.Context, clock time.Duration, e *Entrant) error {
 		return err
 	}
 	words, commands, foreign := &contest.Tail{}, 0, ""
-	program := e.Turns()
+	program := dropblox.Program{Program: e.Program, Name: e.Name}
 	program.Errors = words
 	program.Foreign = func(line string) { foreign = line }
 	for range testTurns {
