@@ -298,6 +298,6 @@ func (c *ladderCmd) ladder() (*tournament.Tournament, error) {
 	c.Out = cmp.Or(c.Out, filepath.Join("runs", "ladder-"+strings.NewReplacer(":", "-", "/", "-").Replace(g.Name)))
 	return &tournament.Tournament{Config: tournament.Config{
 		Rules: g, Format: tournament.Ladder, Seed: c.Seed, Seats: seats, Games: seats,
-		Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Rounds: c.Games / seats,
+		Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Repeats: c.Games / seats,
 	}}, nil
 }

@@ -9,7 +9,7 @@
 // format, the seed and the results so far. A game counts only if its record proves the result that the journal notes.
 //
 // A ladder is a round robin of agents and programs that the user trusts: it has a journal, but neither test games nor
-// records. All games of a round have the same seed.
+// records. All games of a round have the same seed. What the two decide differently is a policy: see ladder.go.
 package tournament
 
 import (
@@ -77,10 +77,11 @@ func final(p match.Played) bool {
 // A Config is what decides the games of a tournament. Its folder keeps it, and refuses to go on with another one.
 type Config struct {
 	Rules   *env.Game `json:"-"`
-	Format  Format    `json:"format"`      // the results of a Ladder count without records that prove them
+	Format  Format    `json:"format"`
 	Seats   int       `json:"seats"`       // of a game
 	Games   int       `json:"games"`       // of a meeting of the same entrants
-	Rounds  int       `json:"rounds"`      // 0 chooses by the number of entrants; a Ladder may go on with more
+	Rounds  int       `json:"rounds"`      // 0 chooses by the number of entrants
+	Repeats int       `json:"-"`           // rounds of a Ladder, which may go on with more than before
 	Finals  int       `json:"finals"`      // games of each meeting of the finals; 0 for no finals
 	Seed    uint64    `json:"seed,string"` // of the whole tournament
 	Workers int       `json:"-"`           // games at the same time
@@ -128,16 +129,15 @@ func (t *Tournament) play(ctx context.Context) error {
 }
 
 func (t *Tournament) keep(g *match.Played, rec *record.Record, err error) error {
-	if t.Format == Ladder {
-		rec = nil
-	}
 	if err == nil {
 		err = t.Journal.Add(g, rec)
+	}
+	if err == nil {
+		err = t.policy().verify(g, &t.Config, t.Entrants, t.Journal.dir)
 	}
 	if err != nil {
 		return err
 	}
-	prove(g, &t.Config, t.Entrants, t.Journal.dir)
 	g.Tallies = nil // they are not in the journal
 	t.Played = append(t.Played, *g)
 	return t.Changed(t)
