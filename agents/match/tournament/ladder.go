@@ -7,8 +7,8 @@ import (
 	"blockyard/env"
 )
 
-// A ladderPolicy is that of a round robin of the user's own agents, whose results count as they are, and which may go on
-// with more rounds. All games of a round have the same seed; in games of one seat, everyone plays it.
+// A ladderPolicy is that of a round robin of the user's own agents, whose results count as they are, and which may go
+// on with more rounds. All games of a round have the same seed; in games of one seat, everyone plays it.
 type ladderPolicy struct{}
 
 func (ladderPolicy) round(p *plan) (all []meeting) {

@@ -107,17 +107,16 @@ func (proofs) stages(p *plan) (all []func(played []match.Played) []meeting) {
 	}
 	if p.c.Finals > 0 && len(p.in) >= 4 && p.c.Seats == 2 {
 		at := 0 // the first final game
+		between := func(stage string, who ...int) meeting { return meeting{stage: stage, who: who, games: p.c.Finals} }
 		all = append(all,
 			func(played []match.Played) []meeting {
 				at = len(played)
 				best := p.order(played[:at])
-				return []meeting{
-					{stage: "semi-final", who: []int{best[0], best[3]}, games: p.c.Finals}, {stage: "semi-final", who: []int{best[1], best[2]}, games: p.c.Finals},
-				}
+				return []meeting{between("semi-final", best[0], best[3]), between("semi-final", best[1], best[2])}
 			},
 			func(played []match.Played) []meeting {
 				winners, losers := p.semiFinals(played, min(at, len(played)))
-				return []meeting{{stage: "third place", who: losers, games: p.c.Finals}, {stage: "final", who: winners, games: p.c.Finals}}
+				return []meeting{between("third place", losers...), between("final", winners...)}
 			})
 	}
 	return all
