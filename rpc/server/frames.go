@@ -48,7 +48,6 @@ func (s *session) recycle(f *wire.Frame) {
 // release drops a frame's memory. The caller holds freeMu, or is the last to use the session.
 func (s *session) release(f *wire.Frame) {
 	s.kept -= f.Kept
-	s.srv.ledger.Dropped(f.Cap())
 	s.claim.Free(int64(f.Drop()))
 }
 
@@ -83,8 +82,6 @@ func (s *session) sizeSteps() {
 // hold counts n more bytes of a request, which will need owed bytes beyond them. They replace a smaller buffer.
 func (s *session) hold(n, owed int) error {
 	srv := s.srv
-	srv.ledger.Dropped(n)
-	srv.ledger.Collect()
 	most := int64(max(srv.limits.MaxMessage, limits.Control, int(s.stepLimit.Load())))
 	if s.claim.Grow(int64(n), int64(owed), most) {
 		return nil

@@ -152,15 +152,9 @@ func (s *session) hello(f *wire.Frame) error {
 	if s.srv.c.Trusted {
 		can = append(can, "trust_specs")
 	}
-	l := s.srv.ledger.For(token)
 	return s.reply(f.ID, wire.Fields{
 		"proto", Protocol, "server", "blockyard " + s.srv.c.Version, "session", s.id, "features", can,
-		"games", games.Names(s.srv.c.Games),
-		"limits", map[string]any{
-			"max_message": l.MaxMessage, "max_reply": l.MaxReply, "max_inflight": l.MaxInflight,
-			"max_sessions": l.MaxSessions, "max_handles": l.MaxHandles, "max_envs": l.MaxEnvs, "max_memory": l.MaxMemory,
-			"max_mappings": l.MaxMappings, "max_files": l.MaxFiles, "max_goroutines": l.MaxGoroutines, "max_timers": l.MaxTimers,
-		},
+		"games", games.Names(s.srv.c.Games), "limits", s.srv.ledger.For(token).Told(),
 	})
 }
 
