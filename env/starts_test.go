@@ -35,7 +35,7 @@ var starts = map[string]string{
 	"agents/contest/compile/build.go":      "compilers, in the contained process that reads a submission",
 	"agents/contest/compile/submission.go": "Go, in a folder of this user's, for its settings and its standard library",
 	"agents/bots/dropbloxbot/replay.go":    "the bot that agents bundle has made, of our source, to compare it",
-	"agents/submit/export.go":              "Go, on our source of a bot",
+	"agents/submit/submit.go":              "Go, on our source of a bot",
 	"agents/submit/flatten/language.go":    "Go, for the place of its own files",
 	"datasets/program/web/server.go":       "the browser, on an address of our own",
 }

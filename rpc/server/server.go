@@ -14,9 +14,7 @@ package server
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
-	"net"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -27,6 +25,7 @@ import (
 	"blockyard/agents/bots/features"
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/link"
 	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 )
@@ -78,16 +77,16 @@ func untrusted(err error) error {
 
 // A Server serves connections until Shutdown.
 type Server struct {
-	c      Config
-	limits limits.Limits
-	log    *slog.Logger
-	begun  time.Time
+	c     Config
+	link  link.Config // of every connection
+	log   *slog.Logger
+	begun time.Time
 
-	mu       sync.Mutex
-	sessions map[*session]struct{}
-	open     map[*handle]*limits.Holder // every open handle, with its session's token
-	ids      uint64
-	quiet    time.Time // when the last connection ended
+	mu    sync.Mutex
+	links map[*link.Link]struct{}    // every connection
+	open  map[*handle]*limits.Holder // every open handle, with its session's token
+	ids   uint64
+	quiet time.Time // when the last connection ended
 
 	wg       sync.WaitGroup
 	drain    atomic.Bool
@@ -95,56 +94,14 @@ type Server struct {
 	failures map[int]*atomic.Uint64 // responses with an error by code
 }
 
-// New returns a server. Serve starts it.
-func New(c Config) *Server {
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.Opponents == nil {
-		c.Opponents = func(*env.Game) []string { return []string{} }
-	}
-	if c.Features == nil {
-		c.Features = func(*env.Game) *features.Set { return nil }
-	}
-	s := &Server{c: c, limits: c.Limits, log: c.Log, begun: time.Now(), quiet: time.Now(),
-		sessions: map[*session]struct{}{}, open: map[*handle]*limits.Holder{},
-		ledger: limits.NewLedger(c.Limits, c.Tokens), failures: map[int]*atomic.Uint64{}}
-	for _, code := range wire.Codes() {
-		s.failures[code] = new(atomic.Uint64)
-	}
-	return s
-}
-
 // Ledger returns what bounds and counts the sessions of this server, for those over other protocols.
 func (s *Server) Ledger() *limits.Ledger { return s.ledger }
-
-// Serve accepts connections from l until it is closed. It may be called for several listeners at once.
-func (s *Server) Serve(l net.Listener) error {
-	var at entrance
-	pause := time.Millisecond
-	for {
-		conn, err := l.Accept()
-		switch {
-		case err == nil:
-			pause = time.Millisecond
-			if ses := s.arrive(conn, &at); ses != nil {
-				go ses.run()
-			}
-		case errors.Is(err, net.ErrClosed) || s.drain.Load():
-			return nil
-		default: // such as too many open files, until sessions end
-			s.log.Warn("accept", "err", err)
-			time.Sleep(pause)
-			pause = min(2*pause, time.Second)
-		}
-	}
-}
 
 // Idle returns how long there has been no connection, and no session in the ledger; 0 if there is one.
 func (s *Server) Idle() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.sessions) > 0 {
+	if len(s.links) > 0 {
 		return 0
 	}
 	return min(time.Since(s.quiet), s.ledger.Idle())
@@ -165,15 +122,15 @@ const linger = 100 * time.Millisecond
 // sessions are freed. The caller must close the listeners first.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.drain.Store(true)
-	ctx, cancel := context.WithTimeout(ctx, s.limits.DrainTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.c.Limits.DrainTimeout)
 	defer cancel()
 	least := time.Now().Add(linger)
 	for ctx.Err() == nil && (s.inflight() > 0 || time.Now().Before(least) && s.Idle() == 0) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	s.mu.Lock()
-	for ses := range s.sessions {
-		ses.end()
+	for l := range s.links {
+		l.End()
 	}
 	s.mu.Unlock()
 	s.wg.Wait()
@@ -184,8 +141,8 @@ func (s *Server) inflight() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
-	for ses := range s.sessions {
-		n += int(ses.inflight.Load())
+	for l := range s.links {
+		n += int(l.Inflight.Load())
 	}
 	return n
 }
@@ -226,16 +183,4 @@ func (s *Server) Counts() Counts {
 		c.Errors = append(c.Errors, ErrorCount{strconv.Itoa(code), wire.Errorf(code, "").Name, s.failures[code].Load()})
 	}
 	return c
-}
-
-// A countingReader adds the length of what it reads to a counter that others may read meanwhile.
-type countingReader struct {
-	io.Reader
-	n *atomic.Uint64
-}
-
-func (r countingReader) Read(b []byte) (int, error) {
-	n, err := r.Reader.Read(b)
-	r.n.Add(uint64(n))
-	return n, err
 }

@@ -1,120 +1,115 @@
-package server
+package link
 
 import (
-	"errors"
+	"bytes"
 	"net"
+	"os"
+	"slices"
 	"time"
 
-	"blockyard/env/vec"
 	"blockyard/rpc/session/limits"
+	"blockyard/rpc/session/memory"
 	"blockyard/rpc/wire"
 )
 
 // frame returns a frame to read into: the most recently used one, which is likely to be in cache.
-func (s *session) frame() *wire.Frame {
-	s.freeMu.Lock()
-	defer s.freeMu.Unlock()
-	n := len(s.free)
+func (l *Link) frame() *wire.Frame {
+	l.freeMu.Lock()
+	defer l.freeMu.Unlock()
+	n := len(l.free)
 	if n == 0 {
 		return &wire.Frame{}
 	}
-	f := s.free[n-1]
-	s.free = s.free[:n-1]
+	f := l.free[n-1]
+	l.free = l.free[:n-1]
 	return f
 }
 
 // recycle keeps a frame for the next request, and its memory if it is that of a step: the session may keep as much as
 // its handles need for one step each, which is part of their memory. All other memory is given back.
-func (s *session) recycle(f *wire.Frame) {
-	s.freeMu.Lock()
-	defer s.freeMu.Unlock()
+func (l *Link) recycle(f *wire.Frame) {
+	l.freeMu.Lock()
+	defer l.freeMu.Unlock()
 	more := f.Cap() - f.Kept
-	name := string(f.Method)
 	switch {
-	case f.Kept > 0 && s.kept > s.keep: // of a handle that was closed in the meantime
-		s.release(f)
-		s.countKept()
+	case f.Kept > 0 && l.kept > l.keep: // of a handle that was closed in the meantime
+		l.release(f)
+		l.countKept()
 	case more <= 0 || f.Kept == 0 && f.Held() == 0:
-	case (name == "step" || name == "send") && s.kept+more <= s.keep:
-		s.kept += more
+	case l.c.Size(f.Method) == Steps && l.kept+more <= l.keep:
+		l.kept += more
 		f.Kept += more
-		s.claim.Free(int64(f.Settle()))
+		l.claim.Free(int64(f.Settle()))
 	default:
-		s.release(f)
+		l.release(f)
 	}
-	s.free = append(s.free, f)
+	l.free = append(l.free, f)
 }
 
 // release drops a frame's memory. The caller holds freeMu, or is the last to use the session.
-func (s *session) release(f *wire.Frame) {
-	s.kept -= f.Kept
-	s.claim.Free(int64(f.Drop()))
+func (l *Link) release(f *wire.Frame) {
+	l.kept -= f.Kept
+	l.claim.Free(int64(f.Drop()))
 }
 
 // countKept accounts for memory kept beyond keep, of a closed handle. The caller holds freeMu or is the last user.
-func (s *session) countKept() {
-	over := int64(max(0, s.kept-s.keep))
-	s.srv.ledger.Linger(s.token, over-s.over)
-	s.over = over
+func (l *Link) countKept() {
+	over := int64(max(0, l.kept-l.keep))
+	l.c.Ledger.Linger(l.token, over-l.over)
+	l.over = over
 }
 
-// sizeSteps sets the length limit of step requests: four times what the largest handle needs, so that
-// a request of a wrong length gets an error instead of losing the connection. It also sets how much memory of
-// requests the session may keep.
-func (s *session) sizeSteps() {
-	most, keep := 0, 0
-	for _, h := range s.handles {
-		most = max(most, h.Rows)
-		keep += wire.SendLen(h.Config.Envs, h.Rows)
-	}
-	s.stepLimit.Store(int64(wire.StepHeadLen + 8*most))
-	s.freeMu.Lock()
-	defer s.freeMu.Unlock()
-	s.keep = keep
-	for _, f := range s.free {
-		if s.kept > s.keep && f.Kept > 0 {
-			s.release(f)
+// SizeSteps sets the length of the longest step, to four times what one of so many rows needs, so that a request of a
+// wrong length gets an error instead of losing the connection, and how much memory of requests may be kept.
+func (l *Link) SizeSteps(rows, keep int) {
+	l.stepLimit.Store(int64(wire.StepHeadLen + 8*rows))
+	l.freeMu.Lock()
+	defer l.freeMu.Unlock()
+	l.keep = keep
+	for _, f := range l.free {
+		if l.kept > l.keep && f.Kept > 0 {
+			l.release(f)
 		}
 	}
-	s.countKept()
+	l.countKept()
 }
 
 // hold counts n more bytes of a request, which will need owed bytes beyond them. They replace a smaller buffer.
-func (s *session) hold(n, owed int) error {
-	srv := s.srv
-	most := int64(max(srv.limits.MaxMessage, limits.Control, int(s.stepLimit.Load())))
-	if s.claim.Grow(int64(n), int64(owed), most) {
+func (l *Link) hold(n, owed int) error {
+	most := int64(max(l.c.Limits.MaxMessage, limits.Control, int(l.stepLimit.Load())))
+	if l.claim.Grow(int64(n), int64(owed), most) {
 		return nil
 	}
-	s.readUntil(time.Time{}) // time spent waiting for others does not count
-	if err := s.claim.Await(s.ctx, int64(n), int64(owed), most); err != nil {
+	l.readUntil(time.Time{}) // time spent waiting for others does not count
+	if err := l.claim.Await(l.Context, int64(n), int64(owed), most); err != nil {
 		return err
 	}
-	s.readUntil(time.Now().Add(srv.limits.FrameTimeout))
+	l.readUntil(time.Now().Add(l.c.Limits.FrameTimeout))
 	return nil
 }
 
 // readUntil sets the read deadline of the connection. A session that is cut reads no more.
-func (s *session) readUntil(deadline time.Time) {
-	_ = s.conn.SetReadDeadline(deadline)
-	if s.claim.Cut() {
-		_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+func (l *Link) readUntil(deadline time.Time) {
+	_ = l.Conn.SetReadDeadline(deadline)
+	if l.claim.Cut() {
+		_ = l.Conn.SetReadDeadline(time.Unix(1, 0))
 	}
 }
 
-func (s *session) fail(id uint32, e *wire.Error) {
-	s.srv.failures[e.Code].Add(1)
+// Fail responds to a request with an error.
+func (l *Link) Fail(id uint32, e *wire.Error) {
+	l.c.Failed(e.Code)
 	b, err := wire.Failure(id, e)
 	if err != nil {
-		s.srv.log.Error("encode", "err", err)
-		s.end()
+		l.c.Log.Error("encode", "err", err)
+		l.End()
 		return
 	}
-	s.write(b)
+	l.Put(b)
 }
 
-// reply responds to a request with a result, unless that exceeds MaxReply.
-func (s *session) reply(id uint32, result any) error {
+// Reply responds to a request with a result, unless that exceeds MaxReply.
+func (l *Link) Reply(id uint32, result any) error {
 	parts, err := wire.Result(id, result)
 	if err != nil {
 		return err
@@ -123,37 +118,43 @@ func (s *session) reply(id uint32, result any) error {
 	for _, p := range parts {
 		size += len(p)
 	}
-	if err := s.srv.ledger.Fits(size - limits.ReplyRoom); err != nil {
+	if err := l.c.Ledger.Fits(size - limits.ReplyRoom); err != nil {
 		return err
 	}
-	s.write(parts...)
+	l.Send(parts...)
 	return nil
 }
 
-// write sends parts as one message. It ends the session of a client that does not read within WriteTimeout.
-func (s *session) write(parts ...[]byte) {
+// Send sends parts as one message. It ends the session of a client that does not read within WriteTimeout.
+func (l *Link) Send(parts ...[]byte) {
 	if len(parts) == 1 {
-		s.writeOne(parts[0])
+		l.Put(parts[0])
 		return
 	}
-	s.writeMu.Lock()
-	defer s.writeMu.Unlock()
-	s.extend()
-	s.sender.Began()
-	for rest := net.Buffers(parts); len(rest) > 0; s.sender.Moved() {
+	l.writeMu.Lock()
+	defer l.writeMu.Unlock()
+	l.extend()
+	l.Memory.Began()
+	for rest := net.Buffers(parts); len(rest) > 0; l.Memory.Moved() {
 		var some net.Buffers
-		some, rest = firstBytes(rest, mostAtOnce)
-		n, err := some.WriteTo(s.conn)
-		s.srv.ledger.Totals.Sent.Add(uint64(n))
+		some, rest = firstBytes(rest, MostAtOnce)
+		n, err := some.WriteTo(l.Conn)
+		l.wrote(int(n), err)
 		if err != nil {
-			s.end()
 			return
 		}
 	}
 }
 
-// mostAtOnce is how many bytes of a response are written at once, so that a client that takes nothing is noticed.
-const mostAtOnce = 128 << 10
+func (l *Link) wrote(n int, err error) {
+	l.c.Ledger.Totals.Sent.Add(uint64(n))
+	if err != nil {
+		l.End()
+	}
+}
+
+// MostAtOnce is how many bytes of a response are written at once, so that a client that takes nothing is noticed.
+const MostAtOnce = 128 << 10
 
 // firstBytes splits parts after so many bytes.
 func firstBytes(parts net.Buffers, most int) (first, rest net.Buffers) {
@@ -167,68 +168,41 @@ func firstBytes(parts net.Buffers, most int) (first, rest net.Buffers) {
 	return parts, nil
 }
 
-// reserve counts n bytes of bulk data of the response being built, until it is sent. It waits for room.
-func (s *session) reserve(n int) error {
-	if err := s.srv.ledger.Fits(n); err != nil {
+// Reserve counts n bytes of bulk data of the response being built, until it is sent. It waits for room.
+func (l *Link) Reserve(n int) error {
+	if err := l.c.Ledger.Fits(n); err != nil {
 		return err
 	}
-	return s.sender.Reserve(s.ctx, n)
+	return l.Memory.Reserve(l.Context, n)
 }
 
-// writeOne is write for one part, without allocating.
-func (s *session) writeOne(b []byte) {
-	s.writeMu.Lock()
-	defer s.writeMu.Unlock()
-	s.extend()
-	n, err := s.conn.Write(b)
-	s.srv.ledger.Totals.Sent.Add(uint64(n))
-	if err != nil {
-		s.end()
-	}
+// Put is Send for one part, without allocating.
+func (l *Link) Put(b []byte) {
+	l.writeMu.Lock()
+	defer l.writeMu.Unlock()
+	l.extend()
+	l.wrote(l.Conn.Write(b))
+}
+
+// Done is the response that says that a request was done, in memory that the next one uses again.
+func (l *Link) Done(id uint32) []byte { return wire.AppendDone(l.brief[:0], id) }
+
+// IsDone reports whether b is the response that Done has returned last.
+func (l *Link) IsDone(b []byte) bool { return bytes.Equal(b, l.brief[:]) }
+
+// Pass sends a response with a file descriptor.
+func (l *Link) Pass(parts [][]byte, file *os.File) {
+	l.writeMu.Lock()
+	defer l.writeMu.Unlock()
+	l.extend()
+	l.wrote(memory.Send(l.Conn, slices.Concat(parts...), file))
 }
 
 // extend moves the write deadline, but not for every step, because setting a timer takes time.
-func (s *session) extend() {
-	limit := s.srv.limits.WriteTimeout
-	if now := time.Now(); s.deadline.Sub(now) < limit {
-		s.deadline = now.Add(limit + limit/4)
-		_ = s.conn.SetWriteDeadline(s.deadline)
+func (l *Link) extend() {
+	limit := l.c.Limits.WriteTimeout
+	if now := time.Now(); l.deadline.Sub(now) < limit {
+		l.deadline = now.Add(limit + limit/4)
+		_ = l.Conn.SetWriteDeadline(l.deadline)
 	}
 }
-
-// badParams is the error for a request whose params are wrong.
-func badParams(format string, args ...any) *wire.Error {
-	return wire.Errorf(wire.BadParams, format, args...)
-}
-
-// refusal converts an error of a method for the client. Those of vec that blame no action are failures of agents.
-func refusal(method []byte, err error) *wire.Error {
-	var known *wire.Error
-	if errors.As(err, &known) {
-		return known
-	}
-	var blamed *vec.EnvError
-	if !errors.As(err, &blamed) {
-		return wire.Errorf(wire.Opponent, "%s: %v", method, err)
-	}
-	envs := blamed.Envs[:min(len(blamed.Envs), mostNamed)]
-	switch {
-	case errors.Is(err, vec.ErrNeedsReset):
-		return wire.Errorf(wire.NeedsReset, "%s: %v", method, err).With("envs", envs)
-	case errors.Is(err, vec.ErrAsked):
-		return wire.Errorf(wire.NeedsAnswer, "%s: %v", method, err).With("envs", envs)
-	}
-	return wire.Errorf(wire.Illegal, "%s: %v", method, err).With("envs", envs).
-		With("row", blamed.Row).With("seat", blamed.Seat).With("action", int(blamed.Action))
-}
-
-// refused is refusal under another name of the method, except that it leaves a panic as it is, for the log.
-func refused(method string, err error) error {
-	if errors.As(err, new(*vec.PanicError)) {
-		return err
-	}
-	return refusal([]byte(method), err)
-}
-
-// mostNamed is the largest number of games that an error lists.
-const mostNamed = 64

@@ -114,7 +114,7 @@ func boundsOf(limits reflect.Value, none int64) (all []bound) {
 	return all
 }
 
-// exceeded returns the first bound that more exceeds, nil if there is none, and what would be open then. Less never does.
+// exceeded returns the first bound that more exceeds and what would be open then, or nil. Less never does.
 func exceeded(all []bound, open, more Use) (*bound, int64) {
 	have, add := reflect.ValueOf(open), reflect.ValueOf(more)
 	for k, b := range all {
