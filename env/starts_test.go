@@ -29,7 +29,7 @@ var starts = map[string]string{
 	"agents/contest/process.go":            "a shell that looks up a word that has no special characters",
 	"agents/contest/cage/cage.go":          "nothing: the type of the command that a cage returns",
 	"agents/contest/cage/cage_other.go":    "nothing: the type of the command that a cage returns",
-	"agents/contest/cage/ground_linux.go":  "nothing: the type of the command that a cage returns",
+	"agents/contest/cage/support_linux.go": "nothing: the type of the command that a cage returns",
 	"agents/contest/cage/room_linux.go":    "bubblewrap, which makes a room for the program",
 	"agents/contest/cage/walls_linux.go":   "this program again, whose process puts up walls and becomes the program",
 	"agents/contest/compile/build.go":      "compilers, in the contained process that reads a submission",
