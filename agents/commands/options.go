@@ -159,11 +159,11 @@ func aboutContests(game string) string {
 }
 
 func settingsText(c *contest.Contest, given contest.Settings) string {
-	var said []string
+	var text []string
 	for _, o := range c.Options {
 		if v, ok := given[o.Name]; ok {
-			said = append(said, "--"+o.Name+" "+v)
+			text = append(text, "--"+o.Name+" "+v)
 		}
 	}
-	return strings.Join(said, " ")
+	return strings.Join(text, " ")
 }

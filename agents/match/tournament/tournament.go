@@ -227,14 +227,14 @@ func testSeat(ctx context.Context, m series.Lines, rival contest.Program, e *Ent
 		return "does not start: " + err.Error(), nil
 	}
 	t, fault := g.Tallies[seat], g.Fault(seat)
-	said := strings.Join(append([]string{fault}, t.Habits()...), ": ")
+	text := strings.Join(append([]string{fault}, t.Habits()...), ": ")
 	switch {
 	case t.Answers == 0 && fault != "":
-		return "never answers: " + said, nil
+		return "never answers: " + text, nil
 	case t.Answers == 0:
 		return strings.Join(append([]string{"never answers"}, t.Odd...), ": "), nil
 	case fault != "":
-		return fmt.Sprintf("fails after %d answers: %s", t.Answers, said), nil
+		return fmt.Sprintf("fails after %d answers: %s", t.Answers, text), nil
 	case 2*t.Unread > t.Answers:
 		return fmt.Sprintf("answers nonsense: %d of %d answers cannot be read, such as %s", t.Unread, t.Answers,
 			t.Example), nil
