@@ -89,13 +89,15 @@ func tiesOf(folder string, files []source) map[[2]string]bool {
 // heights returns the floor of every room, from 1, and the rooms that stand on each other in a circle.
 func heights(ties map[[2]string]bool) (floors map[string]int, circle []string) {
 	floors = map[string]int{}
-	for tie := range ties {
-		floors[tie[0]], floors[tie[1]] = 1, 1
+	for tie, is := range ties {
+		if is {
+			floors[tie[0]], floors[tie[1]] = 1, 1
+		}
 	}
 	for range len(floors) + 1 {
 		circle = nil
-		for tie := range ties {
-			if tie[0] != tie[1] && floors[tie[0]] <= floors[tie[1]] {
+		for tie, is := range ties {
+			if is && tie[0] != tie[1] && floors[tie[0]] <= floors[tie[1]] {
 				floors[tie[0]] = floors[tie[1]] + 1
 				circle = append(circle, tie[0])
 			}

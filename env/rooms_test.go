@@ -88,7 +88,6 @@ var beside = []string{
 
 // TestRooms says which names may stand in a folder, and how large each may be.
 func TestRooms(t *testing.T) {
-	watch(t)
 	all := sources(t)
 	for _, folder := range slices.Sorted(maps.Keys(rooms)) {
 		entries, err := os.ReadDir(filepath.Join("..", folder))
@@ -154,7 +153,6 @@ func codeOf(all []source, root string) (n int) {
 // TestDoors says which rooms of a folder may import which, that no room imports one that stands on it, and how high
 // they are stacked.
 func TestDoors(t *testing.T) {
-	watch(t)
 	ties := map[[2]string]string{} // two rooms, such as agents/match and agents/contest, and an import that ties them
 	for _, p := range list(t, "") {
 		from := roomOf(strings.TrimPrefix(p.ImportPath, module+"/"))
@@ -170,7 +168,11 @@ func TestDoors(t *testing.T) {
 		t.Error(s)
 	}
 	for _, folder := range slices.Sorted(maps.Keys(rooms)) {
-		floors, circle := floorsOf(folder, slices.Collect(maps.Keys(ties)))
+		own := map[[2]string]bool{}
+		for tie := range ties {
+			own[tie] = path.Dir(tie[0]) == folder
+		}
+		floors, circle := heights(own)
 		require.Empty(t, circle, "these rooms import each other in a circle")
 		require.LessOrEqual(t, slices.Max(slices.Collect(maps.Values(floors))), maxFloors, "%v", floors)
 	}
@@ -203,24 +205,6 @@ func closedDoors(ties map[[2]string]string) (out []string) {
 	return out
 }
 
-// floorsOf returns the floor of every room of a folder, from 1, and the rooms that stand on each other in a circle.
-func floorsOf(folder string, ties [][2]string) (floors map[string]int, circle []string) {
-	floors = map[string]int{}
-	for _, r := range rooms[folder] {
-		floors[folder+"/"+r.name] = 1
-	}
-	for range len(floors) + 1 {
-		circle = nil
-		for _, tie := range ties {
-			if path.Dir(tie[0]) == folder && floors[tie[0]] <= floors[tie[1]] {
-				floors[tie[0]] = floors[tie[1]] + 1
-				circle = append(circle, tie[0])
-			}
-		}
-	}
-	return floors, circle
-}
-
 // TestRoomRules shows that the rules above can be broken, and what is then said.
 func TestRoomRules(t *testing.T) {
 	var names []string
@@ -243,9 +227,4 @@ func TestRoomRules(t *testing.T) {
 		`import "" only, because it is a program of somebody else before a referee, in a cage`},
 		closedDoors(tie("agents/contest/dropblox", "agents/match")))
 
-	floors, circle := floorsOf("train", [][2]string{{"train/cluster", "train/selfplay"}, {"train/selfplay", "train/games"}})
-	require.Empty(t, circle)
-	require.Equal(t, 3, floors["train/cluster"])
-	_, circle = floorsOf("train", [][2]string{{"train/network", "train/games"}, {"train/games", "train/network"}})
-	require.NotEmpty(t, circle)
 }

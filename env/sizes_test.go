@@ -195,7 +195,6 @@ func TestBudgets(t *testing.T) {
 
 // TestHelpers holds the helpers of tests out of programs.
 func TestHelpers(t *testing.T) {
-	watch(t)
 	helps := func(folder string) bool { return slices.Contains(helpers, folder) }
 	for _, p := range list(t, "") {
 		for _, dep := range p.Imports {

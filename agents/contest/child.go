@@ -63,7 +63,8 @@ type Cage interface {
 	Enclose(s *Spec) (*exec.Cmd, Contained, error)
 }
 
-// A Contained is a program in its cage. The process is that of the cage's command, which has started and was not collected.
+// A Contained is a program in its cage. The process is that of the cage's command, which has started and was not
+// collected.
 type Contained interface {
 	// Excess returns what the program takes, and what of it is too much, "" for nothing.
 	Excess(p *os.Process) (taken Taking, why string)

@@ -3,8 +3,8 @@
 //   - The bot's side: a Bot reads requests, asks an agent for an action and writes its answer. A game supplies a Codec,
 //     which translates between the protocol and positions.
 //   - The host's side: a Program is how a bot is started, a Process a bot that plays a whole game, a Child any process
-//     that is started in a Cage. A Host asks the bots of a game and measures their time. A game supplies a Referee, which
-//     knows its rules and protocol, and a Contest, which names the options of its users.
+//     that is started in a Cage. A Host asks the bots of a game and measures their time. A game supplies a Referee,
+//     which knows its rules and protocol, and a Contest, which names the options of its users.
 //
 // External makes a bot available as an env.Agent.
 package contest

@@ -241,8 +241,9 @@ func (s *session) stats(f *wire.Frame) error {
 	}
 	stats := wire.Fields{
 		"uptime_s", time.Since(s.srv.begun).Seconds(), "cpu_s", cpu.Seconds(), "sessions", sessions, "handles", c.Handles,
-		"envs", c.Envs, "memory", c.Memory, "requests", c.Requests, "steps", c.Steps, "seat_steps", c.SeatSteps,
-		"illegal", c.Illegal, "errors", failures, "goroutines", runtime.NumGoroutine(),
+		"envs", c.Envs, "memory", c.Memory, "requests", c.Requests.Load(), "steps", c.Steps.Load(),
+		"seat_steps", c.SeatSteps.Load(), "illegal", c.Illegal.Load(), "errors", failures,
+		"goroutines", runtime.NumGoroutine(),
 		"session", map[string]any{
 			"id": s.id, "handles": len(s.handles), "requests": s.requests, "illegal": s.illegal, "errors": s.errors,
 		},

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -169,12 +168,8 @@ func (s *session) takeAnswers(f *wire.Frame, h *handle) error {
 		return badParams("answer: %d bytes of games, %d of seats and %d of actions, want 4, 1 and 2 for each answer",
 			len(games), n, len(actions))
 	}
-	err := h.Answer(words[uint32](games), seats, words[env.Action](actions))
-	switch {
-	case errors.Is(err, vec.ErrMisuse):
-		return badParams("answer: %v", err)
-	case err != nil:
-		return refused("answer", err)
+	if err := h.Answer(words[uint32](games), seats, words[env.Action](actions)); err != nil {
+		return misused("answer", err)
 	}
 	s.Put(s.Done(f.ID))
 	return nil

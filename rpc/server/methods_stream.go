@@ -2,10 +2,8 @@ package server
 
 import (
 	"encoding/binary"
-	"errors"
 	"time"
 
-	"blockyard/env/vec"
 	"blockyard/rpc/session/batch"
 	"blockyard/rpc/session/memory"
 	"blockyard/rpc/wire"
@@ -37,12 +35,8 @@ func (s *session) send(f *wire.Frame, h *handle) error {
 		}
 	}
 	copy(memory.Bytes(st.Actions), actions)
-	err = st.Begin()
-	switch {
-	case errors.Is(err, vec.ErrMisuse): // it names games wrongly
-		return badParams("send: %v", err)
-	case err != nil:
-		return refused("send", err)
+	if err := st.Begin(); err != nil {
+		return misused("send", err)
 	}
 	s.Put(s.Done(f.ID))
 	return nil

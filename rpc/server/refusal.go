@@ -43,3 +43,11 @@ func refused(method string, err error) error {
 
 // mostNamed is the largest number of games that an error lists.
 const mostNamed = 64
+
+// misused is refused, and for an error of vec that blames the request an error of its params.
+func misused(method string, err error) error {
+	if errors.Is(err, vec.ErrMisuse) {
+		return badParams("%s: %v", method, err)
+	}
+	return refused(method, err)
+}

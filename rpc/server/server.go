@@ -149,15 +149,8 @@ func (s *Server) inflight() int {
 
 // Counts are what a server has done since its start and what is open now. They may be read at any time.
 type Counts struct {
-	Requests  uint64
-	Steps     uint64 // of handles
-	SeatSteps uint64 // steps times rows
-	Illegal   uint64 // illegal actions of clients that were replaced
-	Decisions uint64 // choices of the server's opponents
-	Received  uint64 // bytes of requests
-	Sent      uint64 // bytes of responses, without slabs in shared memory
-	Errors    []ErrorCount
-	Durations limits.Durations // of requests step and step_slot, from their actions to their slab
+	*limits.Totals
+	Errors []ErrorCount
 
 	limits.Open                      // now; Memory is bytes towards MaxMemory
 	RequestMemory, ReplyMemory int64 // bytes towards MaxBuffered and MaxReplies
@@ -172,12 +165,7 @@ type ErrorCount struct {
 
 // Counts returns what the server has done and has open.
 func (s *Server) Counts() Counts {
-	t := &s.ledger.Totals
-	c := Counts{
-		Requests: t.Requests.Load(), Steps: t.Steps.Load(), SeatSteps: t.SeatSteps.Load(), Illegal: t.Illegal.Load(),
-		Decisions: t.Decisions.Load(), Received: t.Received.Load(), Sent: t.Sent.Load(), Durations: t.Took.Read(),
-		ReplyMemory: s.ledger.Replies.Held(), Open: s.ledger.Open(),
-	}
+	c := Counts{Totals: &s.ledger.Totals, ReplyMemory: s.ledger.Replies.Held(), Open: s.ledger.Open()}
 	c.RequestMemory, c.RequestMemoryLimit = s.ledger.Requests.Taken()
 	for _, code := range wire.Codes() {
 		c.Errors = append(c.Errors, ErrorCount{strconv.Itoa(code), wire.Errorf(code, "").Name, s.failures[code].Load()})
