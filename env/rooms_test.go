@@ -59,7 +59,7 @@ var rooms = map[string][]room{
 		{"blockyard", "commands", 30, "the commands of all programs in one, for the Python package"},
 		{"commands", "openenv server session wire", 660, "a file per command"},
 		{"openenv", "session wire", 1925, "the environments over HTTP, WebSocket and MCP, branches of their games, and which tools there are"},
-		{"server", "session wire", 2830, "sockets: connections, frames, deadlines, and a method per request"},
+		{"server", "session wire", 2860, "sockets: connections, frames, deadlines, and a method per request"},
 		{"session", "wire", 3340, "what one client plays, whatever the door: batches, records, checkpoints, shared memory, limits, counts"},
 		{"library", "server session wire", 290, "the server as a shared library, for C and Python"},
 		{"wire", "", 940, "messages as bytes, and the same calls from Go"},

@@ -186,11 +186,7 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 		Folders: h.history("history")}
 	switch {
 	case h.Mode != "local":
-		team, err := series.Team(h.settings["config"])
-		if err != nil {
-			return program.Usage(err)
-		}
-		return shown.Remote(ctx, h.settings["server"], h.Mode, team)
+		return shown.Remote(ctx, h.settings["server"], h.Mode, h.settings["config"])
 	case len(players) > 1 || len(h.seeds) > 1 || h.JSON:
 		return h.series(ctx, con, g, players)
 	}

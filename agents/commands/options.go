@@ -118,13 +118,8 @@ func (c *contestFlags) contest(game string) (*env.Game, *contest.Contest, contes
 	return g, rules, settings, err
 }
 
-func hosted() (list []*entry.Entry) {
-	for _, e := range bots.All {
-		if e.Host != nil {
-			list = append(list, e)
-		}
-	}
-	return list
+func hosted() []*entry.Entry {
+	return slices.DeleteFunc(slices.Clone(bots.All), func(e *entry.Entry) bool { return e.Host == nil })
 }
 
 // printHelp prints the help of a command, without the options of other games if the command line names one.

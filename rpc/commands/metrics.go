@@ -24,7 +24,9 @@ func metrics(srv *server.Server, l limits.Limits) []ops.Collector {
 			m.Add("errors_total", "Requests that failed, by the error code of the protocol.", e.Count,
 				"code", e.Code, "name", e.Name)
 		}
-		addDurations(m, c.Took.Read())
+		count, sum, upTo := c.Took.Read()
+		m.AddDurations("step_duration_seconds", "Time to step all games of a handle and write the result, "+
+			"for the requests step and step_slot.", count, sum, upTo)
 		addUse(m, &c, l)
 		for _, t := range c.Tokens {
 			m.Add("token_sessions", "Connections with a token, by its name.", t.Sessions, "token", t.Name)
@@ -65,16 +67,4 @@ func addUse(m *ops.Scrape, c *server.Counts, l limits.Limits) {
 		m.Add("limit_memory_bytes", "Limits of the memory budgets: --max-memory, the shared part of "+
 			"--max-buffered, --max-replies.", b.limit, "budget", b.budget)
 	}
-}
-
-func addDurations(m *ops.Scrape, d limits.Durations) {
-	count, buckets := uint64(0), map[float64]uint64{}
-	for k, n := range d.Buckets {
-		count += n
-		if k < len(d.Buckets)-1 {
-			buckets[d.Bound(k).Seconds()] = count
-		}
-	}
-	m.AddDurations("step_duration_seconds", "Time to step all games of a handle and write the result, "+
-		"for the requests step and step_slot.", count, d.Sum, buckets)
 }

@@ -79,18 +79,13 @@ func (s *Server) arrive(conn net.Conn, at *entrance) *session {
 		go oldest.End() // closing a TLS connection may wait for its client
 	}
 	s.ids++
-	ses := newSession(s, conn, s.ids)
-	ses.entrance = at
+	ses := &session{srv: s, Link: link.New(conn, &s.link), id: s.ids, entrance: at, handles: map[uint32]*handle{},
+		tab:    s.ledger.Tab(nil),
+		agents: batch.Agents{New: s.c.Agents, Memory: s.c.AgentMemory, Trusted: s.c.Trusted, Uploads: batch.Weights{}}}
 	at.waiting = append(at.waiting, ses)
 	s.links[ses.Link] = struct{}{}
 	s.wg.Add(1)
 	return ses
-}
-
-func newSession(srv *Server, conn net.Conn, id uint64) *session {
-	return &session{srv: srv, Link: link.New(conn, &srv.link), id: id, handles: map[uint32]*handle{},
-		tab:    srv.ledger.Tab(nil),
-		agents: batch.Agents{New: srv.c.Agents, Memory: srv.c.AgentMemory, Trusted: srv.c.Trusted, Uploads: batch.Weights{}}}
 }
 
 // run serves the connection until it ends, and frees the session.

@@ -1,9 +1,9 @@
 package selfplay
 
 import (
-	"fmt"
 	"math"
 	"os"
+	"strconv"
 	"testing"
 
 	"blockyard/agents/mlp"
@@ -93,5 +93,5 @@ func FuzzResultFile(f *testing.F) {
 func TestTheVersionInTheProtocol(t *testing.T) {
 	page, err := os.ReadFile("../../rpc/PROTOCOL.md")
 	require.NoError(t, err)
-	require.Contains(t, string(page), fmt.Sprintf("| a saved training run | in its metadata | %d |", stateVersion))
+	require.Contains(t, string(page), "| a saved training run | in its metadata | "+strconv.Itoa(stateVersion)+" |")
 }

@@ -11,6 +11,7 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/dropblox"
+	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 )
 
@@ -44,10 +45,13 @@ func (s *Shown) Local(ctx context.Context, game dropblox.LocalGame, seed string,
 }
 
 // Remote plays a game at a server for the team of a file: a practice game, or the team's game of the next round.
-func (s *Shown) Remote(ctx context.Context, url, mode string, team dropblox.Config) error {
+func (s *Shown) Remote(ctx context.Context, url, mode, file string) error {
+	team, err := dropblox.ReadConfig(file)
+	if err != nil {
+		return program.Usage(err)
+	}
 	server := dropblox.NewContest(url, team)
 	var game *dropblox.Remote
-	var err error
 	if mode == "practice" {
 		game, err = server.Practice(ctx)
 	} else {
@@ -77,9 +81,6 @@ func (s *Shown) ended(r dropblox.Result, err error) error {
 	}
 	return err
 }
-
-// Team reads the team of Remote from a file.
-func Team(file string) (dropblox.Config, error) { return dropblox.ReadConfig(file) }
 
 // Seeds returns so many seeds from each of some on, which are whole numbers of any size; "" is a random one.
 func Seeds(texts []string, count int) (seeds []string, err error) {

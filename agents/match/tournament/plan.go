@@ -97,10 +97,9 @@ type proofs struct{}
 func (proofs) resume(*plan, int) {}
 
 func (proofs) stages(p *plan) (all []func(played []match.Played) []meeting) {
-	switch {
-	case p.c.Format == RoundRobin && p.c.Seats == 2:
+	if p.c.Format == RoundRobin && p.c.Seats == 2 {
 		all = append(all, func([]match.Played) []meeting { return p.everyone() })
-	default:
+	} else {
 		for k := range p.rounds() {
 			all = append(all, func(played []match.Played) []meeting { return p.round(k, played) })
 		}

@@ -10,7 +10,6 @@ import (
 	"math"
 	"path"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,10 +47,8 @@ var all = reflect.VisibleFields(reflect.TypeFor[Limits]())
 
 // nameOf is the name of a limit in hello and in errors, such as max_message. Its flag has dashes.
 func nameOf(f reflect.StructField) string {
-	return strings.ToLower(capital.ReplaceAllString(f.Name, "${1}_$2"))
+	return strings.ToLower(strings.NewReplacer("Max", "max_", "Timeout", "_timeout").Replace(f.Name))
 }
-
-var capital = regexp.MustCompile(`([a-z])([A-Z])`)
 
 func flagOf(name string) string { return "--" + strings.ReplaceAll(name, "_", "-") }
 
