@@ -1,11 +1,11 @@
 package env_test
 
 import (
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,17 +16,14 @@ import (
 // of a tree in which they ran see it.
 func TestOutputsAreNoPackages(t *testing.T) {
 	root := t.TempDir()
-	for path, from := range map[string]string{"go.mod": "../go.mod", "go.sum": "../go.sum"} {
-		text, err := os.ReadFile(from)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(root, path), text, 0o600))
+	for _, name := range []string{"go.mod", "go.sum"} {
+		write(t, filepath.Join(root, name), contents(t, name))
 	}
 	for _, folder := range []string{
 		"env", "demo-out", "demo-out/bin", "bin", "runs/BlockBattle-v0", "tournament/build/bot", "match", "history/0_1",
 		"rpc/python/build", ".venv/lib",
 	} {
-		require.NoError(t, os.MkdirAll(filepath.Join(root, folder), 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(root, folder, "bot.go"), []byte("package main\n"), 0o600))
+		write(t, filepath.Join(root, folder, "bot.go"), "package main\n")
 	}
 	cmd := exec.Command("go", "list", "./...")
 	cmd.Dir = root
@@ -46,9 +43,7 @@ func TestMakeTestIsEverything(t *testing.T) {
 	} {
 		require.Contains(t, out, part)
 	}
-	ci, err := os.ReadFile("../.ci/run")
-	require.NoError(t, err)
-	require.Regexp(t, `make demo\n(exec )?make test\n$`, string(ci))
+	require.Regexp(t, `make demo\n(exec )?make test\n$`, contents(t, ".ci/run"))
 }
 
 // repository returns a folder with the Makefile, these of its commands as they are, and stand-ins for other programs.
@@ -161,11 +156,7 @@ func TestFlaky(t *testing.T) {
 		"python":                `echo "$*" >python.log`,
 		"rpc/python/tests/x.py": "",
 	})
-	text := func(name string) string {
-		b, err := os.ReadFile(filepath.Join(root, name))
-		require.NoError(t, err)
-		return string(b)
-	}
+	text := func(name string) string { return contents(t, filepath.Join(root, name)) }
 	make := func(args ...string) (int, string) {
 		return in(t, root, "python3", append([]string{".ci/flaky", "--python", "./python", "--loops", "1"}, args...)...)
 	}
@@ -200,29 +191,25 @@ func TestFlaky(t *testing.T) {
 
 // Every target that is declared or named in a document has a recipe.
 func TestTargetsExist(t *testing.T) {
-	text, err := os.ReadFile("../Makefile")
-	require.NoError(t, err)
-	declared := regexp.MustCompile(`(?m)^\.PHONY: (.*)$`).FindStringSubmatch(string(text))
+	text := contents(t, "Makefile")
+	declared := regexp.MustCompile(`(?m)^\.PHONY: (.*)$`).FindStringSubmatch(text)
 	require.NotNil(t, declared)
 	names := strings.Fields(declared[1])
 	use := regexp.MustCompile("(?m)(?:`|^ +)make ([a-z-]+)")
-	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && len(d.Name()) > 2 && d.Name()[0] == '.' && d.Name() != ".github":
-			return fs.SkipDir
-		case d.IsDir() || filepath.Ext(path) != ".md":
-			return nil
+	pages, err := filepath.Glob("../.github/*.md")
+	require.NoError(t, err)
+	for _, f := range texts(t) {
+		if filepath.Ext(f.path) == ".md" {
+			pages = append(pages, f.path)
 		}
-		page, err := os.ReadFile(path)
-		for _, m := range use.FindAllStringSubmatch(string(page), -1) {
+	}
+	for _, page := range pages {
+		for _, m := range use.FindAllStringSubmatch(contents(t, page), -1) {
 			names = append(names, m[1])
 		}
-		return err
-	}))
+	}
 	for _, name := range names {
-		require.Regexp(t, `(?m)^`+name+`:(.*\n\t|[^=]*$)`, string(text), "make %s", name)
+		require.Regexp(t, `(?m)^`+name+`:(.*\n\t|[^=]*$)`, text, "make %s", name)
 	}
 }
 
@@ -243,23 +230,16 @@ func (m machine) setup(t *testing.T, goal string) (status int, printed, installe
 		require.NoError(t, err)
 		require.NoError(t, os.Symlink(path, filepath.Join(bin, name)))
 	}
-	program := func(name, script string) {
-		text := "#!/bin/sh\n" + script + "\n"
-		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700))
-	}
+	program := func(name, script string) { write(t, filepath.Join(bin, name), "#!/bin/sh\n"+script+"\n") }
 	for _, name := range m.has {
-		switch name {
-		case "apt-get", "sudo":
+		program(name, "exit 0")
+	}
+	for _, name := range []string{"apt-get", "sudo"} {
+		if slices.Contains(m.has, name) {
 			program(name, `echo "`+name+` $*" >>`+log)
-		default:
-			program(name, "exit 0")
 		}
 	}
-	id := "1000"
-	if m.root {
-		id = "0"
-	}
-	program("id", "echo "+id)
+	program("id", map[bool]string{true: "echo 0", false: "echo 1000"}[m.root])
 	cmd := exec.Command("../.ci/setup", goal)
 	cmd.Env = []string{"PATH=" + bin}
 	if m.ci {
@@ -279,13 +259,8 @@ func (m machine) setup(t *testing.T, goal string) (status int, printed, installe
 // What the tests need of a machine is found before they run, and installed or named.
 func TestSetup(t *testing.T) {
 	all := []string{"go", "python3", "cc", "c++", "javac", "chromium", "bwrap", "setpriv", "apt-get", "sudo"}
-	without := func(names ...string) (left []string) {
-		for _, name := range all {
-			if !strings.Contains(" "+strings.Join(names, " ")+" ", " "+name+" ") {
-				left = append(left, name)
-			}
-		}
-		return left
+	without := func(names ...string) []string {
+		return slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(names, name) })
 	}
 	const install = "apt-get install -y --no-install-recommends "
 	for name, c := range map[string]struct {
@@ -320,13 +295,9 @@ func TestSetup(t *testing.T) {
 			for _, text := range c.prints {
 				require.Contains(t, printed, text)
 			}
-			if c.prints == nil {
-				require.Empty(t, printed)
-			}
+			require.Equal(t, c.prints == nil, printed == "", printed)
 			require.Contains(t, installed, c.installed)
-			if c.installed == "" {
-				require.Empty(t, installed)
-			}
+			require.Equal(t, c.installed == "", installed == "", installed)
 		})
 	}
 }

@@ -70,9 +70,7 @@ func TestNotices(t *testing.T) {
 	if envtest.Updating() {
 		require.NoError(t, os.WriteFile("../.github/NOTICES", []byte(text), 0o600))
 	}
-	stands, err := os.ReadFile("../.github/NOTICES")
-	require.NoError(t, err)
-	require.Equal(t, text, string(stands), "NOTICES is not of what is linked: `make notices` writes it; review the diff")
+	require.Equal(t, text, contents(t, ".github/NOTICES"), "NOTICES is not of what is linked: `make notices` writes it; review the diff")
 	for _, m := range []string{"github.com/BurntSushi/toml v", "github.com/google/go-tpm v", "Go: the standard library"} {
 		require.Contains(t, text, "\n  "+m)
 	}
@@ -104,9 +102,7 @@ func noticesText(files map[notice][]string) string {
 // linkedModules returns the modules of other people that are linked on any platform of .ci/binaries, by name.
 func linkedModules(t *testing.T) []*linked {
 	t.Helper()
-	script, err := os.ReadFile("../.ci/binaries")
-	require.NoError(t, err)
-	of := platforms.FindStringSubmatch(string(script))
+	of := platforms.FindStringSubmatch(contents(t, ".ci/binaries"))
 	require.NotNil(t, of)
 	programs := []string{"rpc", "rpc/blockyard", "rpc/library", "agents", "train", "datasets"}
 	builds := map[string][]string{"js/wasm": {"agents/play/arena"}}
@@ -222,21 +218,18 @@ func (m *linked) license(text []byte) (string, error) {
 // A module whose license is missing, unknown or not accepted is refused. What lies in folders of packages that are not
 // linked does not count.
 func TestLicensesAreRefused(t *testing.T) {
-	mit, err := os.ReadFile("../LICENSE")
-	require.NoError(t, err)
+	mit := contents(t, "LICENSE")
 	for says, files := range map[string]map[string]string{
-		"has no license file": {"linked/README.md": "MIT", "other/LICENSE": string(mit), "NOTICE": "by us"},
+		"has no license file": {"linked/README.md": "MIT", "other/LICENSE": mit, "NOTICE": "by us"},
 		"LICENSE: license GPL-3.0-or-later, want one of 0BSD,": {"LICENSE": "This program is free software: you can " +
 			"redistribute it and/or modify it under the terms of the GNU General Public License as published by the Free " +
 			"Software Foundation, either version 3 of the License, or (at your option) any later version."},
-		"COPYING.txt: 0 % of its words are of a known license": {"linked/COPYING.txt": "All rights reserved.", "LICENSE": string(mit)},
-		"": {"linked/inner/License.md": string(mit), "other/LICENSE": "Secret.", "linked/NOTICE": "by us", "LICENSE.go": ""},
+		"COPYING.txt: 0 % of its words are of a known license": {"linked/COPYING.txt": "All rights reserved.", "LICENSE": mit},
+		"": {"linked/inner/License.md": mit, "other/LICENSE": "Secret.", "linked/NOTICE": "by us", "LICENSE.go": ""},
 	} {
 		root := t.TempDir()
 		for name, text := range files {
-			file := filepath.Join(root, name)
-			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
-			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+			write(t, filepath.Join(root, name), text)
 		}
 		m := linked{"example.org/m", "v1.0.0", root, map[string]bool{filepath.Join(root, "linked", "inner"): true}}
 		found, err := m.notices()
@@ -247,7 +240,7 @@ func TestLicensesAreRefused(t *testing.T) {
 		}
 		require.NoError(t, err)
 		require.Equal(t, map[string]notice{
-			"linked/inner/License.md": {"MIT", strings.TrimSpace(string(mit))}, "linked/NOTICE": {further, "by us"},
+			"linked/inner/License.md": {"MIT", strings.TrimSpace(mit)}, "linked/NOTICE": {further, "by us"},
 		}, found)
 	}
 }

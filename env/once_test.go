@@ -2,13 +2,9 @@ package env_test
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -41,7 +37,6 @@ var once = []struct{ what, who, why string }{
 	{"os/signal.NotifyContext", "datasets/program", "the first signal asks to stop and the second one ends, in every program"},
 	{"os/signal.Notify", "datasets/program", "the first signal asks to stop and the second one ends, in every program"},
 	{"github.com/alecthomas/kong.New", "datasets/program", "usage errors and exit statuses are those of every program"},
-	{"blockyard/agents/contest.Trusted", "agents/bots agents/contest/cage agents/contest/library agents/contest/trial", "a program outside of a cage is ours, or the user has named it"},
 	{"type Outcome", "agents/contest", "a game that was played before a referee has one shape"},
 	{"type Option", "agents/contest agents/bots/entry", "a setting of a contest and one of an agent are data of two kinds"},
 	{"type Ledger", "rpc/session/limits", "what clients take is counted in one place"},
@@ -53,7 +48,6 @@ var once = []struct{ what, who, why string }{
 
 // TestOnce holds one home for one idea.
 func TestOnce(t *testing.T) {
-	watch(t)
 	for _, f := range productGo(t) {
 		for _, s := range twice(f.path, f.text) {
 			t.Error(s)
@@ -63,39 +57,15 @@ func TestOnce(t *testing.T) {
 
 // twice returns a sentence for everything in a file that another package alone does.
 func twice(file, text string) (out []string) {
-	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, file, text, parser.SkipObjectResolution)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	imports := map[string]string{} // path by the name that the file uses
-	for _, im := range tree.Imports {
-		from, _ := strconv.Unquote(im.Path.Value)
-		name := path.Base(from)
-		if im.Name != nil {
-			name = im.Name.Name
-		}
-		imports[name] = from
-	}
-	found := func(at token.Pos, what string) {
+	for _, m := range mentions(file, text) {
 		for _, o := range once {
 			here := func(who string) bool { return matches(path.Dir(file), who) }
-			if what == o.what && !slices.ContainsFunc(strings.Fields(o.who), here) {
-				out = append(out, fmt.Sprintf("%s: %s is for %s alone, because %s", set.Position(at), what, o.who, o.why))
+			own := strings.HasPrefix(m.what, module+"/"+path.Dir(file)+".")
+			if m.what == o.what && !own && !slices.ContainsFunc(strings.Fields(o.who), here) {
+				out = append(out, fmt.Sprintf("%s: %s is for %s alone, because %s", m.at, m.what, o.who, o.why))
 			}
 		}
 	}
-	ast.Inspect(tree, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.TypeSpec:
-			found(n.Pos(), "type "+n.Name.Name)
-		case *ast.SelectorExpr:
-			if x, ok := n.X.(*ast.Ident); ok && imports[x.Name] != "" {
-				found(n.Pos(), imports[x.Name]+"."+n.Sel.Name)
-			}
-		}
-		return true
-	})
 	return out
 }
 
@@ -115,7 +85,6 @@ var colour = regexp.MustCompile(`["':, ]#([0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b`)
 
 // TestPalettes holds one palette of boards: a file with colours is listed, with what else it draws.
 func TestPalettes(t *testing.T) {
-	watch(t)
 	found := map[string]bool{}
 	for _, f := range texts(t) {
 		if strings.HasSuffix(f.path, "_test.go") || strings.HasSuffix(f.path, ".md") {

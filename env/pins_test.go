@@ -98,10 +98,13 @@ func glob(t *testing.T, pattern string) []string {
 	return files
 }
 
-// contents returns the text of a file, named from the root or from this folder.
-func contents(t *testing.T, file string) string {
+// contents returns the text of a file, named from the root or from this folder, or absolutely.
+func contents(t testing.TB, file string) string {
 	t.Helper()
-	b, err := os.ReadFile("../" + strings.TrimPrefix(file, "../"))
+	if !filepath.IsAbs(file) {
+		file = "../" + strings.TrimPrefix(file, "../")
+	}
+	b, err := os.ReadFile(file)
 	require.NoError(t, err)
 	return string(b)
 }

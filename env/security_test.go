@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,24 +68,16 @@ func defined(t *testing.T, folder, name string) bool {
 	}
 	files, err := filepath.Glob(filepath.Join("..", folder, pattern))
 	require.NoError(t, err)
-	for _, file := range files {
-		b, err := os.ReadFile(file)
-		require.NoError(t, err)
-		if strings.Contains(string(b), start) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(files, func(file string) bool { return strings.Contains(contents(t, file), start) })
 }
 
 // Each promise of SECURITY.md names tests, and they exist.
 func TestPromisesNameTheirTests(t *testing.T) {
-	b, err := os.ReadFile("../.github/SECURITY.md")
-	require.NoError(t, err)
-	promises, wrong := missing(t, string(b))
+	page := contents(t, ".github/SECURITY.md")
+	promises, wrong := missing(t, page)
 	require.Empty(t, wrong)
 	require.Greater(t, promises, 20)
-	require.Empty(t, bounds(string(b)), "move it into the table, with its test, or say less")
+	require.Empty(t, bounds(page), "move it into the table, with its test, or say less")
 	for text, want := range map[string]int{
 		"It takes time. Others have to wait.": 0, "There are at most 8. They wait.": 1, "The key is never sent; use TLS.": 1,
 		"There are at most 8 (`TestPromisesNameTheirTests` (`env`)).": 0,
@@ -133,23 +126,19 @@ func TestKnownVulnerabilitiesAreFound(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for name, text := range vulnerable {
-		path := filepath.Join(folder, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		write(t, filepath.Join(folder, name), text)
 	}
 	database := "VULNDB=" + (&url.URL{Scheme: "file", Path: folder}).String()
 	out, err := vulncheck(t, database)
 	require.Error(t, err, out)
 	require.Contains(t, out, "GO-2026-9999")
 
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "index/modules.json"), []byte("[]"), 0o600))
-	out, err = vulncheck(t, database)
-	require.NoError(t, err, out)
-	require.Contains(t, out, "No vulnerabilities found")
-
-	out, err = vulncheck(t, database, "--require")
-	require.NoError(t, err, out)
-	require.Contains(t, out, "No vulnerabilities found")
+	write(t, filepath.Join(folder, "index/modules.json"), "[]")
+	for _, flags := range [][]string{nil, {"--require"}} {
+		out, err = vulncheck(t, database, flags...)
+		require.NoError(t, err, out)
+		require.Contains(t, out, "No vulnerabilities found")
+	}
 
 	const unreached = "vulnerabilities were NOT checked: https://vuln.go.dev cannot be reached"
 	out, err = vulncheck(t, "HTTPS_PROXY=http://127.0.0.1:1")
@@ -158,7 +147,5 @@ func TestKnownVulnerabilitiesAreFound(t *testing.T) {
 	out, err = vulncheck(t, "HTTPS_PROXY=http://127.0.0.1:1", "--require")
 	require.Error(t, err, out)
 	require.Contains(t, out, unreached)
-	release, err := os.ReadFile("../.ci/release")
-	require.NoError(t, err)
-	require.Contains(t, string(release), `".ci/vulncheck", "--require"`)
+	require.Contains(t, contents(t, ".ci/release"), `".ci/vulncheck", "--require"`)
 }

@@ -99,7 +99,6 @@ func receiver(f *ast.FuncDecl) (name string) {
 
 // TestSentences asks for a sentence at every exported name and every type of Go.
 func TestSentences(t *testing.T) {
-	watch(t)
 	missing := map[string]int{}
 	for _, f := range productGo(t) {
 		found := speechless(f.path, f.text)

@@ -41,13 +41,13 @@ type Agent struct {
 	// Language is that of a submission after Prepare, as far as it is known; "agent" or "command" for the others.
 	Language string
 
-	game    *env.Game
-	aliased bool
-	program contest.Program
-	name    string // of Names
-	judges  judges
-	options entry.Options
-	text    Text
+	game       *env.Game
+	aliased    bool
+	program    contest.Program
+	name       string // of Names
+	evaluators evaluators
+	options    entry.Options
+	text       Text
 }
 
 // Parse reads the text of an agent of g and its weights, and looks up programs, but starts and compiles nothing.
@@ -152,7 +152,7 @@ func (a *Agent) read(options string, colon bool) (err error) {
 		a.options, err = entry.ParseEps(options)
 	case a.name != "random" && a.name != "first":
 		if a.options, err = searchOf(e).ParseOptions(options, a.text.isFile()); err == nil {
-			a.judges, err = a.text.judges(a.game, e, a.name, a.options.Weights)
+			a.evaluators, err = a.text.evaluators(a.game, e, a.name, a.options.Weights)
 		}
 	case colon:
 		err = fmt.Errorf("%s takes no options", a.name)
@@ -191,7 +191,7 @@ func (a *Agent) Factory() (_ Factory, err error) {
 	case a.name == "first":
 		return func(uint64) (env.Agent, error) { return search.NewFirst(), nil }, nil
 	}
-	return searcher(a.game, searchOf(e), a.judges.create, a.options)
+	return searcher(a.game, searchOf(e), a.evaluators.create, a.options)
 }
 
 // Player returns the agent as a program that plays; see Program.

@@ -113,11 +113,11 @@ func searchOf(e *entry.Entry) *entry.Search {
 	}
 	return &entry.Search{
 		Options: known,
-		New: func(g *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
+		New: func(g *env.Game, j entry.Evaluator, o entry.Options) (env.Agent, error) {
 			return search.New(g, j.(search.Evaluator), options(o))
 		},
 		Memory: func(g *env.Game, o entry.Options) int64 { return searchMemory(g, options(o)) },
-		Ranker: func(g *env.Game, j entry.Judge, o entry.Options) (entry.Ranker, error) {
+		Ranker: func(g *env.Game, j entry.Evaluator, o entry.Options) (entry.Ranker, error) {
 			if o.Time > 0 {
 				return nil, errors.New("option time: an analysis takes as long as it takes; want ply or width")
 			}
@@ -130,9 +130,9 @@ func searchOf(e *entry.Entry) *entry.Search {
 }
 
 // searcher returns agents of a search. Unless the search is stateful, its agents share a pool.
-func searcher(g *env.Game, s *entry.Search, judge maker, o entry.Options) (Factory, error) {
+func searcher(g *env.Game, s *entry.Search, evaluator maker, o entry.Options) (Factory, error) {
 	create := func() (env.Agent, error) {
-		j, err := judge()
+		j, err := evaluator()
 		if err != nil {
 			return nil, err
 		}

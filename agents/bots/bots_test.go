@@ -155,7 +155,7 @@ func TestTimeLimitEndsTheSearch(t *testing.T) {
 		o, err := s.ParseOptions(options, nil)
 		require.NoError(t, err)
 		e.begun, e.calls = time.Time{}, 0
-		f, err := searcher(g, s, func() (entry.Judge, error) { return e, nil }, o)
+		f, err := searcher(g, s, func() (entry.Evaluator, error) { return e, nil }, o)
 		require.NoError(t, err)
 		a, err := f(1)
 		require.NoError(t, err)

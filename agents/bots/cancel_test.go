@@ -89,7 +89,7 @@ func (m pieceMeter) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8
 }
 
 // judge returns the judge j through m.
-func (m *meter) judge(j entry.Judge) entry.Judge {
+func (m *meter) judge(j entry.Evaluator) entry.Evaluator {
 	switch j := j.(type) {
 	case dropbloxbot.Rater:
 		m.blocks = j
@@ -167,8 +167,8 @@ func metered(t *testing.T, g *env.Game, spec string) (*meter, env.Agent) {
 	parsed, err := Parse(g, Own(spec))
 	require.NoError(t, err)
 	m := &meter{at: -1}
-	judge := func() (entry.Judge, error) {
-		j, err := parsed.judges.create()
+	judge := func() (entry.Evaluator, error) {
+		j, err := parsed.evaluators.create()
 		return m.judge(j), err
 	}
 	f, err := searcher(g, searchOf(Of(g)), judge, parsed.options)

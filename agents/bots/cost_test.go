@@ -34,7 +34,7 @@ func TestMemoryIsStated(t *testing.T) {
 			before := live()
 			parsed, err = Parse(g, Foreign(spec, nil))
 			require.NoError(t, err)
-			judge, err := parsed.judges.create()
+			judge, err := parsed.evaluators.create()
 			require.NoError(t, err)
 			a, err := searchOf(Of(g)).New(g, judge, parsed.options)
 			require.NoError(t, err)

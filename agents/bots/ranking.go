@@ -214,7 +214,7 @@ func NewRanker(g *env.Game, t Text) (*Ranker, error) {
 func (a *Agent) Ranker() (_ *Ranker, err error) {
 	defer named(a.Spec, &err)
 	e := Of(a.game)
-	if a.judges.create == nil {
+	if a.evaluators.create == nil {
 		valued := slices.DeleteFunc(e.Names(), func(name string) bool { return e.Fixed[name] != nil })
 		return nil, fmt.Errorf("it gives no values to actions: want %s", strings.Join(valued, ", "))
 	}
@@ -222,13 +222,13 @@ func (a *Agent) Ranker() (_ *Ranker, err error) {
 	if s.Ranker == nil {
 		return nil, fmt.Errorf("the search of %s gives no values to actions", a.game.Name)
 	}
-	judge, err := a.judges.create()
+	evaluator, err := a.evaluators.create()
 	if err != nil {
 		return nil, err
 	}
-	ranker, err := s.Ranker(a.game, judge, a.options)
+	ranker, err := s.Ranker(a.game, evaluator, a.options)
 	r := &Ranker{Ranker: ranker, Unit: "points of an evaluator" + onlyHere}
-	switch output := a.judges.output; {
+	switch output := a.evaluators.output; {
 	case a.name == "hand":
 		r.Unit = "points of the hand-tuned baseline" + onlyHere
 	case a.name != "learned":

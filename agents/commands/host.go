@@ -5,18 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
-	dropbloxcontest "blockyard/agents/contest/dropblox"
 	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/datasets/program"
@@ -164,7 +161,7 @@ type roundsHost struct {
 	*hostCmd
 	seeds    []string
 	workers  int
-	game     dropbloxcontest.LocalGame // its clock and its limits
+	rounds   series.Rounds // with the clock and the limits of the games
 	settings contest.Settings
 }
 
@@ -178,20 +175,28 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 	if err != nil {
 		return program.Usage(err)
 	}
-	var bots []*dropbloxcontest.Program
-	for _, p := range players {
+	for k := range players {
+		p := &players[k]
 		if h.settings["own-dir"] == "true" && p.Dir == "" {
 			p.Dir = filepath.Dir(p.Argv[0])
 		}
-		bots = append(bots, &dropbloxcontest.Program{Program: p.Program, Name: strings.TrimPrefix(p.Name, "exec:")})
+		p.Name = strings.TrimPrefix(p.Name, "exec:")
 	}
+	shown := &series.Shown{Program: players[0], Out: con.Out, Colour: program.Terminal(con.Out), Errors: con.Err,
+		Folders: h.history("history")}
 	switch {
 	case h.Mode != "local":
-		return h.remote(ctx, con, bots[0])
-	case len(bots) > 1 || len(h.seeds) > 1 || h.JSON:
-		return h.series(ctx, con, g, bots)
+		return shown.Remote(ctx, h.settings["server"], h.Mode, h.settings["config"])
+	case len(players) > 1 || len(h.seeds) > 1 || h.JSON:
+		return h.series(ctx, con, g, players)
 	}
-	return h.local(ctx, con, bots[0])
+	if h.Seed == "" {
+		fmt.Fprintln(con.Out, "Seed:", h.seeds[0])
+	}
+	o := output{record: h.Record, seed: h.seeds[0], quiet: true}
+	return playGames(ctx, con, o, 1, func(w *record.Writer, _ program.Bar) (int, error) {
+		return shown.Local(ctx, h.rounds.Game, o.seed, w)
+	})
 }
 
 func (h *roundsHost) check() error {
@@ -201,7 +206,7 @@ func (h *roundsHost) check() error {
 	h.Seed = cmp.Or(h.Seed, h.Number)
 	var errs [2]error
 	h.workers, errs[0] = h.settings.Number("workers", 1)
-	h.game, errs[1] = series.LocalGame(h.settings)
+	h.rounds.Game, errs[1] = series.LocalGame(h.settings)
 	switch err := errors.Join(errs[:]...); {
 	case err != nil:
 		return err
@@ -214,7 +219,7 @@ func (h *roundsHost) check() error {
 	case seeds && (h.Seed != "" || count != 1):
 		return errors.New("--seeds does not go with another seed or --games")
 	case remote && (h.Seed != "" || seeds || count > 1 || len(h.Bot) > 1),
-		remote && (h.JSON || h.Record != "" || h.game.Turns > 0 || h.game.Points > 0):
+		remote && (h.JSON || h.Record != "" || h.rounds.Game.Turns > 0 || h.rounds.Game.Points > 0):
 		return fmt.Errorf("%s takes one program and no seed, --games, --turns, --points, --record or --json", h.Mode)
 	case remote && h.settings["server"] == "":
 		return fmt.Errorf("%s needs --server=URL", h.Mode)
@@ -222,21 +227,13 @@ func (h *roundsHost) check() error {
 	if len(h.Bot) == 0 {
 		h.Bot = []string{defaultProgram}
 	}
-	texts := strings.Split(h.settings["seeds"], ",")
-	if !seeds {
-		texts = []string{cmp.Or(strings.TrimSpace(h.Seed), dropbloxcontest.RandomSeed())}
+	texts := []string{strings.TrimSpace(h.Seed)}
+	if seeds {
+		texts = strings.Split(h.settings["seeds"], ",")
 	}
-	for _, text := range texts {
-		n, ok := new(big.Int).SetString(strings.TrimSpace(text), 10)
-		if !ok || n.BitLen() > 10_000 {
-			return fmt.Errorf("seed %.40q: want a whole number", text)
-		}
-		for range count {
-			h.seeds = append(h.seeds, n.String())
-			n.Add(n, big.NewInt(1))
-		}
-	}
-	return nil
+	var err error
+	h.seeds, err = series.Seeds(texts, count)
+	return err
 }
 
 // history is the folder that the user names for the games' folders, or another one.
@@ -247,86 +244,21 @@ func (h *roundsHost) history(otherwise string) string {
 	return otherwise
 }
 
-func (h *roundsHost) local(ctx context.Context, con *console, bot *dropbloxcontest.Program) error {
-	seed := h.seeds[0]
-	if h.Seed == "" {
-		fmt.Fprintln(con.Out, "Seed:", seed)
-	}
-	bot.Errors = con.Err
-	g := h.game
-	g.Program, g.Console, g.ID, g.Seed, g.Folders = bot, h.console(con), "0", seed, h.history("history")
-	o := output{record: h.Record, seed: seed, quiet: true}
-	return playGames(ctx, con, o, 1, func(w *record.Writer, _ program.Bar) (int, error) {
-		r, rec, err := g.Play(ctx)
-		err = h.ended(con, r, err)
-		if w == nil || rec == nil {
-			return 0, err
-		}
-		kept, e := rec.End(r.Reason)
-		if e == nil {
-			e = w.Write(kept)
-		}
-		return 1, errors.Join(err, e)
-	})
-}
-
-func (h *roundsHost) remote(ctx context.Context, con *console, bot *dropbloxcontest.Program) error {
-	team, err := dropbloxcontest.ReadConfig(h.settings["config"])
-	if err != nil {
-		return program.Usage(err)
-	}
-	server := dropbloxcontest.NewContest(h.settings["server"], team)
-	var game *dropbloxcontest.Remote
-	if h.Mode == "practice" {
-		game, err = server.Practice(ctx)
-	} else {
-		game, err = server.Compete(ctx, func() { fmt.Fprintln(con.Out, "waiting for the competition to begin") })
-	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(con.Out, "Game:", game.ID)
-	meta := dropbloxcontest.Meta{ID: game.ID, Program: bot.Name, Team: team.Team, Mode: h.Mode, Started: time.Now()}
-	f, err := dropbloxcontest.CreateFolder(h.history("history"), meta, nil)
-	if err != nil {
-		return err
-	}
-	bot.Errors = con.Err
-	p := dropbloxcontest.Player{Program: bot, Game: game, History: f, Console: h.console(con),
-		Margin: dropbloxcontest.Margin}
-	r, err := p.Play(ctx)
-	return h.ended(con, r, err)
-}
-
-func (h *roundsHost) console(con *console) *dropbloxcontest.Console {
-	return &dropbloxcontest.Console{W: con.Out, Colour: program.Terminal(con.Out)}
-}
-
-func (h *roundsHost) ended(con *console, r dropbloxcontest.Result, err error) error {
-	if r.Reason == dropbloxcontest.Stopped {
-		return fmt.Errorf("stopped after %d turns with %d points", r.Turns, r.Score)
-	}
-	if err == nil {
-		h.console(con).Results(r)
-	}
-	return err
-}
-
 // series plays every seed with every program and prints the result.
-func (h *roundsHost) series(ctx context.Context, con *console, g *env.Game, bots []*dropbloxcontest.Program) error {
-	h.game.Folders = h.history("")
-	s := &series.Series{Rules: g, Seed: h.seeds[0], Games: series.Alone(len(bots), h.seeds), Workers: h.workers,
+func (h *roundsHost) series(ctx context.Context, con *console, g *env.Game, players []contest.Player) error {
+	h.rounds.Game.Folders = h.history("")
+	s := &series.Series{Rules: g, Seed: h.seeds[0], Games: series.Alone(len(players), h.seeds), Workers: h.workers,
 		Settings: map[string]string{}}
-	for _, b := range bots {
-		s.Names = append(s.Names, b.Name)
+	for _, p := range players {
+		s.Names = append(s.Names, p.Name)
 	}
 	for _, name := range []string{"seconds", "turns", "points"} {
 		if v := h.settings[name]; v != "" && v != "0" {
 			s.Settings[name] = v
 		}
 	}
-	log := h.log(func(p *match.Played) string { return match.Letter(p.Seats[0]) + strconv.Itoa(p.Unit+1) })
-	program := func(number int) dropbloxcontest.Program { return *bots[number] }
-	s.Runner = &series.Rounds{Game: h.game, Log: log, Program: program}
+	h.rounds.Log = h.log(func(p *match.Played) string { return match.Letter(p.Seats[0]) + strconv.Itoa(p.Unit+1) })
+	h.rounds.Player = func(number int) contest.Player { return players[number] }
+	s.Runner = &h.rounds
 	return h.play(ctx, con, s)
 }

@@ -6,14 +6,14 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/alecthomas/kong"
 
 	"blockyard/agents/bots"
-	"blockyard/agents/contest/library"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/match"
+	"blockyard/agents/match/online"
+	"blockyard/agents/play/plugin"
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -30,7 +30,7 @@ type table struct {
 	Bot        botCmd        `cmd:"" help:"Play in a contest with a text protocol on standard input and output."`
 	Host       hostCmd       `cmd:"" help:"Play a contest between programs in any language."`
 	Tournament tournamentCmd `cmd:"" help:"Play a tournament between agents, programs and submissions."`
-	Serve      serveTable    `cmd:"" help:"Run the server of a contest whose teams play over the network."`
+	Serve      online.Table  `cmd:"" help:"Run the server of a contest whose teams play over the network."`
 	Bundle     bundleCmd     `cmd:"" help:"Write a contest bot as one self-contained source file."`
 	Cage       cageCmd       `cmd:"" help:"Run any command contained, with limits of time, memory, disk and output."`
 	Programs   programsCmd   `cmd:"" hidden:"" help:"Write the programs that bundle builds networks into."`
@@ -49,15 +49,12 @@ var help embed.FS
 
 // Main runs the command line of this process and returns its exit status.
 func Main() int {
-	if ServesPlugin() {
-		_ = library.Serve(os.Args[2]) // tells errors to the parent
+	if plugin.Serves() {
+		plugin.Serve()
 		return 1
 	}
 	return Program().Main()
 }
-
-// ServesPlugin reports whether this process is a child of play --plugin, which runs the solver's library for it.
-func ServesPlugin() bool { return len(os.Args) == 3 && os.Args[1] == library.ServeArgument }
 
 // Program returns the command line "agents", with flags for the options of every contest.
 func Program() *program.Program {

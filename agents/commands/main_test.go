@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest/compile/compiletest"
+	"blockyard/agents/play/plugin"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
 )
 
 // TestMain lets the tests' own program be the process that a solver's library runs in, and the bot of an agent.
 func TestMain(m *testing.M) {
-	if ServesPlugin() || len(os.Args) > 1 && os.Args[1] == "bot" {
+	if plugin.Serves() || len(os.Args) > 1 && os.Args[1] == "bot" {
 		os.Exit(Main())
 	}
 	compiletest.Run(m)

@@ -118,13 +118,8 @@ func (c *contestFlags) contest(game string) (*env.Game, *contest.Contest, contes
 	return g, rules, settings, err
 }
 
-func hosted() (list []*entry.Entry) {
-	for _, e := range bots.All {
-		if e.Host != nil {
-			list = append(list, e)
-		}
-	}
-	return list
+func hosted() []*entry.Entry {
+	return slices.DeleteFunc(slices.Clone(bots.All), func(e *entry.Entry) bool { return e.Host == nil })
 }
 
 // printHelp prints the help of a command, without the options of other games if the command line names one.
@@ -159,11 +154,11 @@ func aboutContests(game string) string {
 }
 
 func settingsText(c *contest.Contest, given contest.Settings) string {
-	var said []string
+	var text []string
 	for _, o := range c.Options {
 		if v, ok := given[o.Name]; ok {
-			said = append(said, "--"+o.Name+" "+v)
+			text = append(text, "--"+o.Name+" "+v)
 		}
 	}
-	return strings.Join(said, " ")
+	return strings.Join(text, " ")
 }

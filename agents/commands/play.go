@@ -19,14 +19,13 @@ import (
 	"blockyard/agents/match"
 	"blockyard/agents/play/analyst"
 	"blockyard/agents/play/human"
+	"blockyard/agents/play/plugin"
 	"blockyard/agents/play/webplay"
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/record"
 	"blockyard/env"
-	"blockyard/env/ansi"
 	"blockyard/env/games"
-	"blockyard/env/wintetris"
 )
 
 // A playCmd has the flags of "agents play". Its Run plays one game, at a terminal, in a browser or by a library.
@@ -43,13 +42,14 @@ type playCmd struct {
 
 	Pause time.Duration `default:"100ms" needs:"show" help:"Time between positions on a terminal."`
 	webFlags
-	pluginFlags
+	plugin.Flags
 }
 
 func (c *playCmd) Run(ctx context.Context, con *console) error {
 	switch {
 	case c.Plugin != "":
-		return c.plugged(ctx, con)
+		games := plugin.Match{Flags: c.Flags, Game: c.Game, Seed: c.Seed, Show: c.Show, Speed: c.Speed, Record: c.Record}
+		return games.Play(ctx, con)
 	case c.Web:
 		return c.web(ctx, con)
 	}
@@ -86,7 +86,7 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	if err != nil && !match.Stopped(err) && !errors.Is(err, human.ErrQuit) {
 		return err
 	}
-	if err := appendTo(c.Record, rec); err != nil {
+	if err := record.AppendTo(c.Record, rec); err != nil {
 		return err
 	}
 	return ending(con.Out, rec)
@@ -94,8 +94,8 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 
 // match is the game that the flags describe, and the agents of its seats, which do not play yet.
 func (c *playCmd) match() (m match.Game, agents []*bots.Agent, err error) {
-	if _, a := bots.Alias(c.A); a == bots.Person && c.Game == wintetris.Game.Name {
-		c.Game = wintetris.TickGame.Name // a person plays with keys, tick by tick
+	if _, a := bots.Alias(c.A); a == bots.Person {
+		c.Game = human.GameFor(c.Game)
 	}
 	g, err := games.Open(c.Game)
 	if err != nil {
@@ -143,36 +143,11 @@ func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.
 			}
 			f.Note(fmt.Sprintf("seat %d plays %s", seat+1, text))
 		}
-		if err := showFrame(w, f.String()+"\n"); err != nil || !program.Terminal(w) {
+		if err := human.ShowFrame(w, f.String()+"\n"); err != nil || !program.Terminal(w) {
 			return err
 		}
 		return program.Sleep(ctx, c.Pause)
 	}
-}
-
-// showFrame shows a position, which is text of our own, on a terminal in the place of the one before.
-func showFrame(w io.Writer, text string) error {
-	if program.Terminal(w) {
-		text = "\x1b[H\x1b[2J" + text
-	}
-	_, err := io.WriteString(ansi.Styled(w), text)
-	return err
-}
-
-// appendTo adds a game to a file, if there is one.
-func appendTo(path string, rec *record.Record) error {
-	if path == "" {
-		return nil
-	}
-	w, err := record.Append(path)
-	if err != nil {
-		return err
-	}
-	defer w.Discard()
-	if err := w.Write(rec); err != nil {
-		return err
-	}
-	return w.Close()
 }
 
 func ending(w io.Writer, rec *record.Record) error {
@@ -210,7 +185,7 @@ func (p *people) sit() (env.Agent, error) {
 	if err == nil && p.player.Keys == nil {
 		err = p.open()
 	}
-	switch ticks := p.player.Game.Name == wintetris.TickGame.Name; {
+	switch ticks := human.InRealTime(p.player.Game); {
 	case err != nil:
 		return nil, err
 	case ticks && !p.player.Raw:
@@ -284,7 +259,7 @@ func (c *playCmd) table(ctx context.Context) (t *webplay.Table, forget func(), e
 		return nil, forget, err
 	}
 	speed, err := c.humanSpeed()
-	if err != nil || c.Speed != nil && m.Rules.Name != wintetris.TickGame.Name {
+	if err != nil || c.Speed != nil && !human.InRealTime(m.Rules) {
 		return nil, forget, cmp.Or(err, errors.New("--speed is for WinTetris in real time"))
 	}
 	makers, forget, err := factories(ctx, agents, true)
@@ -293,7 +268,7 @@ func (c *playCmd) table(ctx context.Context) (t *webplay.Table, forget func(), e
 	}
 	t = &webplay.Table{
 		Rules: m.Rules, Seed: c.Seed, Names: m.Names, Analyst: new(analyst.Analyst), File: c.Record, Speed: speed,
-		Record: func(rec *record.Record) error { return appendTo(c.Record, rec) },
+		Record: func(rec *record.Record) error { return record.AppendTo(c.Record, rec) },
 		Agents: func(seed uint64) ([]env.Agent, error) { return seated(makers, m.Names, seed) },
 	}
 	for seat, f := range makers {

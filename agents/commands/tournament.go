@@ -15,7 +15,6 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
-	dropbloxcontest "blockyard/agents/contest/dropblox"
 	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/agents/match/tournament"
@@ -128,8 +127,8 @@ func (c *tournamentCmd) tournament() (*tournament.Tournament, string, error) {
 	}
 	t := &tournament.Tournament{Config: tournament.Config{Format: c.Format, Seats: c.Seats, Games: c.Games,
 		Rounds: c.Rounds, Finals: c.Finals, Seed: c.Seed, Workers: c.Workers, Rules: g, Isolate: c.Isolate}}
-	said, err := c.setRunner(t, rules, settings)
-	return t, said, err
+	text, err := c.setRunner(t, rules, settings)
+	return t, text, err
 }
 
 // setRunner sets how the games of a contest are played, and returns the settings as text.
@@ -139,16 +138,16 @@ func (c *tournamentCmd) setRunner(t *tournament.Tournament, rules *contest.Conte
 	log := func(p *match.Played) string { return filepath.Join(c.Out, tournament.LogFile(p.Number)) }
 	if rules.Open == nil {
 		game, err := series.LocalGame(settings)
-		said := game.Clock.String()
+		text := game.Clock.String()
 		if game.Turns > 0 {
-			said += " --turns " + settings["turns"]
+			text += " --turns " + settings["turns"]
 		}
 		t.Runner = &series.Rounds{Game: game, Log: log, Foreign: true,
-			Program: func(number int) dropbloxcontest.Program { return t.Entrants[number].Turns() }}
+			Player: func(number int) contest.Player { return t.Entrants[number].Player() }}
 		t.Test = func(ctx context.Context, e *tournament.Entrant) error {
 			return tournament.TestTurns(ctx, game.Clock, e)
 		}
-		return said, err
+		return text, err
 	}
 	setup, err := rules.Open(g, settings)
 	if err != nil {
@@ -299,6 +298,6 @@ func (c *ladderCmd) ladder() (*tournament.Tournament, error) {
 	c.Out = cmp.Or(c.Out, filepath.Join("runs", "ladder-"+strings.NewReplacer(":", "-", "/", "-").Replace(g.Name)))
 	return &tournament.Tournament{Config: tournament.Config{
 		Rules: g, Format: tournament.Ladder, Seed: c.Seed, Seats: seats, Games: seats,
-		Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Rounds: c.Games / seats,
+		Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Repeats: c.Games / seats,
 	}}, nil
 }

@@ -45,26 +45,27 @@ type Spec struct {
 type Child struct {
 	In *os.File // what the program reads; nil if it reads nothing
 
-	cmd     *exec.Cmd
-	outs    []*os.File // what it writes
-	readers sync.WaitGroup
-	exited  chan struct{}
-	state   *os.ProcessState // set when the program has been collected
-	once    sync.Once
-	err     error
-	guest   Guest
-	peak    Taking // the most of each, as far as the watch has seen it
+	cmd       *exec.Cmd
+	outs      []*os.File // what it writes
+	readers   sync.WaitGroup
+	exited    chan struct{}
+	state     *os.ProcessState // set when the program has been collected
+	once      sync.Once
+	err       error
+	contained Contained
+	peak      Taking // the most of each, as far as the watch has seen it
 }
 
 // A Cage says what a program may reach. Package cage has the one for programs of strangers.
 type Cage interface {
 	// Enclose returns a command, not started yet, that runs the program of s in the cage. It does not look at the
 	// program's files: what this process sees there need not be what the program will see.
-	Enclose(s *Spec) (*exec.Cmd, Guest, error)
+	Enclose(s *Spec) (*exec.Cmd, Contained, error)
 }
 
-// A Guest is a program in its cage. The process is that of the cage's command, which has started and was not collected.
-type Guest interface {
+// A Contained is a program in its cage. The process is that of the cage's command, which has started and was not
+// collected.
+type Contained interface {
 	// Excess returns what the program takes, and what of it is too much, "" for nothing.
 	Excess(p *os.Process) (taken Taking, why string)
 	// Before sees the command with its streams, just before it starts.
@@ -83,14 +84,14 @@ func StartChild(s Spec) (*Child, error) {
 	case s.Cage == nil:
 		return nil, fmt.Errorf("program %s: it has no cage", s.Argv[0])
 	}
-	cmd, guest, err := s.Cage.Enclose(&s)
+	cmd, contained, err := s.Cage.Enclose(&s)
 	if err != nil {
 		return nil, err
 	}
 	if s.Memory > 0 {
 		cmd.Env = append(cmd.Environ(), runtimes(s.Memory)...)
 	}
-	c := &Child{cmd: cmd, guest: guest, exited: make(chan struct{})}
+	c := &Child{cmd: cmd, contained: contained, exited: make(chan struct{})}
 	confine(c.cmd)
 	ends := slices.Clone(cmd.ExtraFiles) // the child's ends of the pipes
 	var reads []func(r io.Reader)        // of c.outs
@@ -98,7 +99,7 @@ func StartChild(s Spec) (*Child, error) {
 		if err == nil {
 			r, w, err = os.Pipe()
 		}
-		if user := guest.User(); err == nil && user != 0 {
+		if user := contained.User(); err == nil && user != 0 {
 			err = r.Chown(user, user) // both ends are one file
 		}
 		return r, w
@@ -128,7 +129,7 @@ func StartChild(s Spec) (*Child, error) {
 		giveFrames(c.cmd, in(), out(s.Frames))
 	}
 	if err == nil {
-		err = c.guest.Before(c.cmd)
+		err = c.contained.Before(c.cmd)
 	}
 	if err == nil {
 		err = startLocked(c.cmd, func(state *os.ProcessState) {
@@ -141,7 +142,7 @@ func StartChild(s Spec) (*Child, error) {
 	}
 	if err != nil {
 		c.closeFiles()
-		c.guest.Leave()
+		c.contained.Leave()
 		return nil, err
 	}
 	for i, read := range reads {
@@ -154,7 +155,7 @@ func StartChild(s Spec) (*Child, error) {
 // watch kills the program when it takes more than it may. It returns when the program has ended.
 func (c *Child) watch(excess func(why string)) {
 	for !c.Exit(watchPeriod) {
-		taken, why := c.guest.Excess(c.cmd.Process)
+		taken, why := c.contained.Excess(c.cmd.Process)
 		c.peak.Memory, c.peak.Threads = max(c.peak.Memory, taken.Memory), max(c.peak.Threads, taken.Threads)
 		c.peak.CPU = max(c.peak.CPU, taken.CPU)
 		if why == "" {
@@ -163,7 +164,7 @@ func (c *Child) watch(excess func(why string)) {
 		if excess != nil {
 			excess(why)
 		}
-		c.guest.Kill(c.cmd.Process)
+		c.contained.Kill(c.cmd.Process)
 		return
 	}
 }
@@ -184,7 +185,7 @@ func (c *Child) Exit(d time.Duration) bool {
 }
 
 // Terminate asks the program to end.
-func (c *Child) Terminate() { c.guest.Terminate(c.cmd.Process) }
+func (c *Child) Terminate() { c.contained.Terminate(c.cmd.Process) }
 
 // Kill ends the program and its group, waits for the readers of its output and closes all pipes. It returns nil after
 // exit status 0, or else how the program ended (*exec.ExitError). It is safe to call again and concurrently.
@@ -197,7 +198,7 @@ func (c *Child) kill() {
 	if c.In != nil {
 		c.In.Close()
 	}
-	c.guest.Kill(c.cmd.Process)
+	c.contained.Kill(c.cmd.Process)
 	c.err = errStuck
 	if c.Exit(reapTime) {
 		c.err = nil
@@ -208,7 +209,7 @@ func (c *Child) kill() {
 			c.err = &exec.ExitError{ProcessState: c.state}
 		}
 	}
-	c.guest.Leave()
+	c.contained.Leave()
 	// The group has ended, and its ends of the pipes are closed. Only a process that has left
 	// the group can still hold one open; it is not waited for.
 	until := time.Now().Add(drainTime)

@@ -1,11 +1,12 @@
-// Package contest implements both sides of a contest between programs that exchange lines of text:
+// Package contest is both sides of a contest between programs, most of which exchange lines of text:
 //
-//   - The bot's side: Bot reads requests, asks an agent for an action and writes its answer.
-//     A game supplies a Codec, which translates between the protocol and positions.
-//   - The host's side: Host starts the bots as child processes (Process, Child), asks them and
-//     measures their time. A game supplies a Referee, which knows its rules and protocol.
+//   - The bot's side: a Bot reads requests, asks an agent for an action and writes its answer. A game supplies a Codec,
+//     which translates between the protocol and positions.
+//   - The host's side: a Program is how a bot is started, a Process a bot that plays a whole game, a Child any process
+//     that is started in a Cage. A Host asks the bots of a game and measures their time. A game supplies a Referee,
+//     which knows its rules and protocol, and a Contest, which names the options of its users.
 //
-// External makes a bot available as an env.Agent. Package series plays many games.
+// External makes a bot available as an env.Agent.
 package contest
 
 import (

@@ -15,7 +15,7 @@ var Trusted Cage = trusted{}
 
 type trusted struct{}
 
-func (trusted) Enclose(s *Spec) (*exec.Cmd, Guest, error) {
+func (trusted) Enclose(s *Spec) (*exec.Cmd, Contained, error) {
 	cmd := exec.Command(s.Argv[0], s.Argv[1:]...)
 	cmd.Dir = s.Dir
 	g := &Group{Memory: s.Memory}
@@ -33,7 +33,7 @@ type Group struct {
 	mark string // in the environment of its processes, by which they are found; "" if they need not be
 }
 
-var _ Guest = (*Group)(nil)
+var _ Contained = (*Group)(nil)
 
 // Excess compares what all processes take with the limits.
 func (g *Group) Excess(p *os.Process) (taken Taking, why string) {

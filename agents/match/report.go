@@ -26,10 +26,10 @@ type Report struct {
 	Played   []Played          `json:"played,omitempty"`
 	Void     []string          `json:"void,omitempty"` // games that do not count, and why
 
-	index map[int]int // place in Players by number
-	meet  map[[2]int]*meetingSamples
-	all   *Results
-	test  *SPRT
+	index   map[int]int // place in Players by number
+	samples map[[2]int]*meetingSamples
+	all     *Results
+	test    *SPRT
 }
 
 // A Meeting is how two players did against each other, from the view of A. Units are the samples of its intervals.
@@ -81,14 +81,14 @@ type meetingSamples struct {
 // NewReport returns the report of no games between players, of which Name, Number and Language are set.
 func NewReport(g *env.Game, seed string, players []Standing) *Report {
 	r := &Report{Game: g.Name, Seed: seed, Players: players, Meetings: []Meeting{}, index: map[int]int{},
-		meet: map[[2]int]*meetingSamples{}, all: NewResults(len(players))}
+		samples: map[[2]int]*meetingSamples{}, all: NewResults(len(players))}
 	for k := range players {
 		p := &players[k]
 		p.Ends, p.Faults = map[string]int{}, map[string]int{}
 		r.index[p.Number] = k
 	}
 	if len(players) == 2 { // their meeting is there also without a game
-		r.meet[[2]int{0, 1}] = &meetingSamples{}
+		r.samples[[2]int{0, 1}] = &meetingSamples{}
 	}
 	return r
 }
@@ -147,7 +147,7 @@ func (r *Report) Add(played []Played) {
 	}
 	for a := range r.Players {
 		for b := a + 1; b < len(r.Players); b++ {
-			if m := r.meet[[2]int{a, b}]; m != nil {
+			if m := r.samples[[2]int{a, b}]; m != nil {
 				r.Meetings = append(r.Meetings, r.meeting(a, b, m))
 			}
 		}
@@ -169,10 +169,10 @@ func (r *Report) compare(g *Played) {
 			}
 			half := 1 + cmp.Compare(g.Ranks[j], g.Ranks[i])
 			r.all.Add(a, b, half)
-			m := r.meet[[2]int{a, b}]
+			m := r.samples[[2]int{a, b}]
 			if m == nil {
 				m = &meetingSamples{}
-				r.meet[[2]int{a, b}] = m
+				r.samples[[2]int{a, b}] = m
 			}
 			m.shares.add(g.Unit, float64(half)/2)
 			m.tables = m.tables || len(g.Seats) > 2

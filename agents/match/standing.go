@@ -179,8 +179,8 @@ func (c Counts) Share() float64 { return c.Points() / float64(max(c.Total(), 1))
 
 // Results are the results of games between n players, numbered from 0.
 type Results struct {
-	n    int
-	meet []Counts // of every two players, n x n, from the view of the first
+	n       int
+	results []Counts // of every two players, n x n, from the view of the first
 }
 
 // NewResults returns a table of the results between n players, all 0.
@@ -188,16 +188,16 @@ func NewResults(n int) *Results { return &Results{n, make([]Counts, n*n)} }
 
 // Add adds a game of player a against another one, b, in which a won 2, 1 or 0 half points.
 func (r *Results) Add(a, b, half int) {
-	r.meet[a*r.n+b].Count(half)
-	r.meet[b*r.n+a].Count(2 - half)
+	r.results[a*r.n+b].Count(half)
+	r.results[b*r.n+a].Count(2 - half)
 }
 
 // Meeting returns the results of a player against another one.
-func (r *Results) Meeting(a, b int) Counts { return r.meet[a*r.n+b] }
+func (r *Results) Meeting(a, b int) Counts { return r.results[a*r.n+b] }
 
 // Of returns the results of a player against all others.
 func (r *Results) Of(a int) (sum Counts) {
-	for _, c := range r.meet[a*r.n : (a+1)*r.n] {
+	for _, c := range r.results[a*r.n : (a+1)*r.n] {
 		sum = Counts{sum.Wins + c.Wins, sum.Draws + c.Draws, sum.Losses + c.Losses}
 	}
 	return sum

@@ -33,7 +33,7 @@ func (r *Report) String() string {
 		b.WriteString("\n" + r.table())
 	}
 	if r.Played != nil {
-		b.WriteString("\n" + r.games() + r.said())
+		b.WriteString("\n" + r.games() + r.remarks())
 	}
 	for _, p := range r.Players {
 		for _, text := range p.answers().Odd {
@@ -135,8 +135,8 @@ func (r *Report) games() string {
 
 func numbers(v []int) string { return strings.Trim(fmt.Sprint(v), "[]") }
 
-// said is what the games say about the players.
-func (r *Report) said() string {
+// remarks are what the games say about the players.
+func (r *Report) remarks() string {
 	var b strings.Builder
 	if r.Distinct > 0 {
 		fmt.Fprintf(&b, "distinct games: %d of %d%s\n", r.Distinct, r.Games, cell(r.Distinct < r.Games,

@@ -8,35 +8,32 @@
 package submit
 
 import (
-	"crypto/sha256"
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"context"
 	"fmt"
+	"go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/entry"
+	"blockyard/agents/contest/trial"
 	"blockyard/agents/mlp"
 	"blockyard/agents/submit/flatten"
 	"blockyard/agents/submit/programs/netpack"
+	"blockyard/datasets/program"
+	"blockyard/datasets/program/disk"
 	"blockyard/env"
 	"blockyard/env/games"
 )
 
 // MaxChars is the longest source file that the contests accept, in characters.
 const MaxChars = 100000
-
-// fewestBits is the least that rounding leaves of a weight: 1 bit of sign, 8 of exponent, 4 of mantissa.
-const fewestBits = 13
-
-// A file keeps spare characters free for changes of the code, as long as its weights have more than fewestBits.
-const spare = 5000
-
-// settings is the file that holds a program's network and search depth.
-const settings = "agents/submit/programs/program/settings.go"
 
 // A Bot says which contest bot to write, and how deep it searches.
 type Bot struct {
@@ -53,174 +50,83 @@ type File struct {
 	Room   int // characters that the code leaves for a network; 0 without one
 }
 
-// Source returns the bot's file, not compiled yet. Weights keep as many bits as fit into MaxChars less 5,000
-// characters; at 13 bits, the fewest, the file may have MaxChars. If not all fit, the bot plays a rounded network.
-func (b Bot) Source() (f *File, err error) {
-	defer func() {
-		if err != nil {
-			f, err = nil, fmt.Errorf("bot for %s: %w", b.Game, err)
-		}
-	}()
-	_, e, err := lookup(b.Game)
-	if err != nil {
-		return nil, err
-	}
-	if b.Ply, err = ply(e.Submission, b.Ply); err != nil {
-		return nil, err
-	}
-	src, err := b.program(e.Submission)
-	if err != nil {
-		return nil, err
-	}
-	return b.fill(src)
+// Export holds the arguments of the command "agents bundle" that say what to build.
+type Export struct {
+	Game    string `arg:"" help:"Game of the contest: blockbattle, blocking, dropblox or tetrisduel."`
+	Weights string `placeholder:"FILE" help:"Network to build in, a safetensors file. Default: the shipped one."`
+	Ply     int    `placeholder:"N" help:"Moves to look ahead, 2 or more. Default, and most: 4 in Block Battle, else 16."`
+	Zip     bool   `help:"Also write the upload, an archive with main.go in it, to the same name ending in .zip."`
 }
 
-// fill puts the network into the flattened program, with as many bits per weight as fit into the room.
-func (b Bot) fill(src string) (*File, error) {
-	f := &File{Source: []byte(src)}
-	if b.Net != nil {
-		all := textLen(widths(b.Net), netpack.Exact)
-		f.Source = b.with(src, netpack.Exact)
-		f.Room = MaxChars - (len(f.Source) - all)
-		f.Bits = min(netpack.Exact, netpack.Exact*f.Room/all+1) // the first tries may be a few characters too long
-		for len(f.Source) > MaxChars || f.Bits > fewestBits && len(f.Source) > MaxChars-spare {
-			if f.Bits--; f.Bits < fewestBits {
-				return nil, fmt.Errorf("the network takes %d characters with all its bits and %d with %d bits per weight, "+
-					"but %d characters of code leave %d: train one with %s", all, textLen(widths(b.Net), fewestBits),
-					fewestBits, MaxChars-f.Room, f.Room, fitting(b.Net, f.Room))
-			}
-			f.Source = b.with(src, f.Bits)
-		}
-	}
-	if n := utf8.RuneCount(f.Source); n > MaxChars {
-		return nil, fmt.Errorf("%d characters, %d more than the limit of %d (%s)",
-			n, n-MaxChars, MaxChars, flatten.Sizes(f.Source))
-	}
-	return f, nil
+// Help returns the longer description of the commands that export a bot.
+func (*Export) Help() string {
+	return fmt.Sprintf(`The file needs nothing but the standard library and Go %s, and has at most %d characters.
+Before it is written, it is compiled alone, and the program answers stored logs or whole games
+of the contest. Run this inside the source tree, because the bot is made of its packages, or by the
+command of the Python package, which has them ready; without Go the file is not compiled then. If the
+bot is too slow only because the machine is busy, the error says so, with what was measured.
+By default the bot is the strongest one: in turn-based games, where --ply counts the opponents' moves too,
+it looks as far ahead as its time allows. A smaller --ply leaves more room for a larger network, and
+saves CPU time. The Dropblox bot has no --ply.`, flatten.Lang[2:], MaxChars)
 }
 
-// with returns a program with the network in so many bits per weight.
-func (b Bot) with(src string, bits int) []byte {
-	text, _ := netpack.Encode(b.Net, bits) // the numbers of bits that are tried are valid
-	name := fmt.Sprintf("net %s, %d bits a weight", Hash(b.Net), bits)
-	return []byte(strings.NewReplacer(textMark, text, headerMark, name).Replace(src))
+// Bot loads the network. With baseline set, the bot has none and plays with hand-tuned weights.
+func (e *Export) Bot(baseline bool) (Bot, error) {
+	b := Bot{Game: e.Game, Ply: e.Ply}
+	g, offers, err := lookup(e.Game)
+	if err == nil && !baseline {
+		b.Net, err = offers.LoadNet(g, e.Weights)
+	}
+	return b, err
 }
 
-// program returns the flattened program: made of the sources or, in an installation without them, by WritePrograms.
-func (b Bot) program(s *entry.Submission) (string, error) {
-	missing := inTree(b.Dir)
-	if missing == nil {
-		if _, err := exec.LookPath("go"); err != nil {
-			return "", fmt.Errorf("%w: the Go tools read the program's packages", err)
-		}
-		return b.flatten(s, b.Net != nil)
-	}
-	file, err := installed(b.Game, b.Net != nil)
+// Write makes the bot, checks it, writes it to out, and says what it did. If anything fails, it writes nothing.
+func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, err error) {
+	f, err := b.Source()
 	if err != nil {
 		return "", err
 	}
-	src, err := os.ReadFile(file)
-	switch {
-	case err != nil:
-		return "", missing
-	case b.Ply != s.MaxPly:
-		return "", fmt.Errorf("ply %d: an installed blockyard makes the strongest bot only, so leave the ply out: %w",
-			b.Ply, missing)
-	}
-	return string(src), nil
-}
-
-// installed is the file beside this executable that holds the flattened program of a game.
-func installed(game string, learned bool) (string, error) {
-	self, err := os.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self)
-	}
-	return filepath.Join(filepath.Dir(self), "bots", programName(game, learned)), err
-}
-
-func programName(game string, learned bool) string {
-	if learned {
-		return game + ".go"
-	}
-	return game + "-hand.go"
-}
-
-// WritePrograms writes the flattened programs of every game to the folder dir, for an installation without sources,
-// where Bot.Source builds a network into them.
-func WritePrograms(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for _, e := range submitted() {
-		for _, learned := range []bool{false, true} {
-			src, err := Bot{Game: e.Game, Ply: e.Submission.MaxPly}.flatten(e.Submission, learned)
-			if err == nil {
-				err = os.WriteFile(filepath.Join(dir, programName(e.Game, learned)), []byte(src), 0o644)
-			}
-			if err != nil {
-				return err
-			}
+	report = f.describe(b, out)
+	if _, err := exec.LookPath("go"); err != nil {
+		report += "not compiled and not tested: there is no Go here\n"
+	} else {
+		bar := program.NewBar(os.Stderr, false, -1, "answers")
+		bar.Describef("the bot answers stored games")
+		replayed, err := check(ctx, b.Game, f.Source, func(trial.Answer) { _ = bar.Add(1) })
+		_ = bar.Finish()
+		if err != nil {
+			return "", err
 		}
+		report += fmt.Sprintf("compiled alone\n"+
+			"replay: %d logs, %d answers, no breach of protocol, %.1f ms per answer, %.1f ms at most\n",
+			replayed.Logs, replayed.Answers, replayed.Mean.Seconds()*1000, replayed.Longest.Seconds()*1000)
 	}
-	return nil
-}
-
-// inTree returns an error if dir is not inside the source tree of this module.
-func inTree(dir string) error {
-	from, err := filepath.Abs(dir)
-	if err != nil {
-		return err
-	}
-	for at := from; ; at = filepath.Dir(at) {
-		text, err := os.ReadFile(filepath.Join(at, "go.mod"))
-		if err == nil && strings.HasPrefix(string(text), "module blockyard\n") {
-			return nil
+	if e.Zip {
+		upload := strings.TrimSuffix(out, filepath.Ext(out)) + ".zip"
+		if err := save(upload, Zip(f.Source)); err != nil {
+			return "", err
 		}
-		if at == filepath.Dir(at) {
-			return fmt.Errorf("%s is outside the source tree of Blockyard: the bot is made of the packages there, "+
-				"so run this in the folder that has Blockyard's go.mod, or below it", from)
+		report += upload + ": the same as an upload, main.go on top\n"
+	}
+	return report, save(out, f.Source)
+}
+
+func save(path string, data []byte) error {
+	return cmp.Or(os.MkdirAll(filepath.Dir(path), 0o755), disk.WriteText(path, 0o644, string(data)))
+}
+
+func (f *File) describe(b Bot, out string) string {
+	weights := "hand-tuned"
+	if b.Net != nil {
+		weights = "exact"
+		if f.Bits != netpack.Exact {
+			weights = fmt.Sprintf("rounded to %d bits each", f.Bits)
 		}
+		weights = fmt.Sprintf("net %s, %s\nroom: %d characters for a network: %s", Hash(b.Net), weights, f.Room,
+			fitting(b.Net, f.Room))
 	}
-}
-
-// The flattened program holds these two for the network, whose number of bits depends on the length of the rest.
-const (
-	textMark   = "the text of the network"
-	headerMark = "the name of the network"
-)
-
-// flatten makes one file of the program, with marks in place of the network of a bot that has learned.
-func (b Bot) flatten(s *entry.Submission, learned bool) (string, error) {
-	text, weights := "", "hand-tuned weights"
-	if learned {
-		text, weights = textMark, headerMark
-	}
-	built := fmt.Sprintf("package program\n\nconst NetText = `%s`\n\nconst Ply = %d\n", text, b.Ply)
-	if s.MaxPly > 0 {
-		weights += fmt.Sprintf(", %d choices ahead", b.Ply)
-	}
-	src, err := flatten.Source(flatten.Options{
-		Package: "blockyard/" + s.Folder, Dir: b.Dir,
-		Header: []string{
-			"Code generated by blockyard: agents bundle " + b.Game + "; DO NOT EDIT.",
-			"",
-			"A bot for the contest " + b.Game + ", " + weights + ".",
-			"It needs nothing but Go " + flatten.Lang[2:] + " or newer. Build it and run it:",
-			"",
-			"	go build -o bot main.go && ./bot",
-			"",
-			s.Start,
-		},
-		Replace: map[string][]byte{settings: []byte(built)},
-	})
-	return string(src), err
-}
-
-// Hash identifies a network by its weights.
-func Hash(net *mlp.Net) string {
-	text, _ := netpack.Encode(net, netpack.Exact)
-	return fmt.Sprintf("%.6x", sha256.Sum256([]byte(text)))
+	return fmt.Sprintf("%s: %d of at most %d characters, Go %s\nweights: %s\n",
+		out, len(f.Source), MaxChars, flatten.Lang[2:], weights)
 }
 
 // lookup finds a game whose contest takes a source file.
@@ -260,4 +166,69 @@ func ply(s *entry.Submission, n int) (int, error) {
 		return 0, fmt.Errorf("ply %d, want 2 to %d", n, s.MaxPly)
 	}
 	return n, nil
+}
+
+// check compiles the source alone, then replays the contest to it. each gets every answer; it may be nil.
+func check(ctx context.Context, game string, src []byte, each func(trial.Answer)) (r trial.Result, err error) {
+	_, e, err := lookup(game)
+	if err != nil {
+		return r, err
+	}
+	dir, err := os.MkdirTemp("", "bot-")
+	if err != nil {
+		return r, err
+	}
+	defer os.RemoveAll(dir)
+	exe := filepath.Join(dir, "bot")
+	if err := Compile(ctx, src, exe); err != nil {
+		return r, err
+	}
+	return e.Submission.Replay.Play(ctx, []string{exe}, each)
+}
+
+// Compile builds src alone into the executable exe: in an empty folder, as a module of language version flatten.Lang,
+// without network. Before that, gofmt and go vet must find nothing.
+func Compile(ctx context.Context, src []byte, exe string) error {
+	clean, err := format.Source(src)
+	if err != nil {
+		return fmt.Errorf("compile bot: %w", err)
+	}
+	if !bytes.Equal(clean, src) {
+		return fmt.Errorf("compile bot: gofmt would change the source")
+	}
+	dir, err := os.MkdirTemp("", "bot-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	mod := "module bot\n\ngo " + flatten.Lang[2:] + "\n"
+	for name, text := range map[string][]byte{"go.mod": []byte(mod), "main.go": src} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	if exe, err = filepath.Abs(exe); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"vet", "."}, {"build", "-ldflags=-s -w", "-o", exe, "."}} {
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Dir = dir
+		// Without the folder's name in the result, the same source is compiled once and then found in the cache.
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath", "GOPROXY=off", "CGO_ENABLED=0",
+			"GOTOOLCHAIN=local")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("compile bot: go %s: %w\n%s", args[0], cmp.Or(ctx.Err(), err), out)
+		}
+	}
+	return nil
+}
+
+// Zip returns src as an upload: an archive with main.go at its top and nothing else, which contest servers build.
+func Zip(src []byte) []byte {
+	var b bytes.Buffer // takes everything
+	z := zip.NewWriter(&b)
+	f, _ := z.Create("main.go")
+	_, _ = f.Write(src)
+	_ = z.Close()
+	return b.Bytes()
 }

@@ -168,6 +168,22 @@ func Append(path string) (*Writer, error) {
 	return onFile(f, compressed, func(bool) error { return f.Close() }), nil
 }
 
+// AppendTo adds a record to a file, or creates it; "" is no file.
+func AppendTo(path string, r *Record) error {
+	if path == "" {
+		return nil
+	}
+	w, err := Append(path)
+	if err != nil {
+		return err
+	}
+	defer w.Discard()
+	if err := w.Write(r); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
 // examine reads the whole file and reports whether it is complete and whether it is compressed.
 func examine(path string) (whole, compressed bool, err error) {
 	r, err := Open(path)

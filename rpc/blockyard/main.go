@@ -7,6 +7,7 @@ import (
 	"os"
 
 	agents "blockyard/agents/commands"
+	"blockyard/agents/play/plugin"
 	datasets "blockyard/datasets/commands"
 	"blockyard/datasets/program"
 	rpc "blockyard/rpc/commands"
@@ -16,7 +17,7 @@ import (
 const about = "Block games of contests: serve them to trainers, train networks, play, host contests, view records."
 
 func main() {
-	if agents.ServesPlugin() {
+	if plugin.Serves() {
 		os.Exit(agents.Main())
 	}
 	several := &program.Several{Name: "blockyard", About: about, Parts: []program.Part{

@@ -13,18 +13,20 @@ import (
 func metrics(srv *server.Server, l limits.Limits) []ops.Collector {
 	counts := ops.Metrics("blockyard_server_", func(m *ops.Scrape) {
 		c := srv.Counts()
-		m.Add("requests_total", "Requests received.", c.Requests)
-		m.Add("steps_total", "Steps of handles: all games of a handle together are stepped once.", c.Steps)
-		m.Add("seat_steps_total", "Steps of seats that clients drive: the sum over steps of their rows.", c.SeatSteps)
-		m.Add("illegal_actions_total", "Illegal actions of clients that were replaced.", c.Illegal)
-		m.Add("opponent_decisions_total", "Choices that opponents on the server made.", c.Decisions)
-		m.Add("received_bytes_total", "Bytes of requests, without TLS.", c.Received)
-		m.Add("sent_bytes_total", "Bytes of responses, without TLS and without slabs in shared memory.", c.Sent)
+		m.Add("requests_total", "Requests received.", c.Requests.Load())
+		m.Add("steps_total", "Steps of handles: all games of a handle together are stepped once.", c.Steps.Load())
+		m.Add("seat_steps_total", "Steps of seats that clients drive: the sum over steps of their rows.", c.SeatSteps.Load())
+		m.Add("illegal_actions_total", "Illegal actions of clients that were replaced.", c.Illegal.Load())
+		m.Add("opponent_decisions_total", "Choices that opponents on the server made.", c.Decisions.Load())
+		m.Add("received_bytes_total", "Bytes of requests, without TLS.", c.Received.Load())
+		m.Add("sent_bytes_total", "Bytes of responses, without TLS and without slabs in shared memory.", c.Sent.Load())
 		for _, e := range c.Errors {
 			m.Add("errors_total", "Requests that failed, by the error code of the protocol.", e.Count,
 				"code", e.Code, "name", e.Name)
 		}
-		addDurations(m, &c.Durations)
+		count, sum, upTo := c.Took.Read()
+		m.AddDurations("step_duration_seconds", "Time to step all games of a handle and write the result, "+
+			"for the requests step and step_slot.", count, sum, upTo)
 		addUse(m, &c, l)
 		for _, t := range c.Tokens {
 			m.Add("token_sessions", "Connections with a token, by its name.", t.Sessions, "token", t.Name)
@@ -65,16 +67,4 @@ func addUse(m *ops.Scrape, c *server.Counts, l limits.Limits) {
 		m.Add("limit_memory_bytes", "Limits of the memory budgets: --max-memory, the shared part of "+
 			"--max-buffered, --max-replies.", b.limit, "budget", b.budget)
 	}
-}
-
-func addDurations(m *ops.Scrape, d *limits.Durations) {
-	count, buckets := uint64(0), map[float64]uint64{}
-	for k, n := range d.Buckets {
-		count += n
-		if k < len(d.Buckets)-1 {
-			buckets[d.Bound(k).Seconds()] = count
-		}
-	}
-	m.AddDurations("step_duration_seconds", "Time to step all games of a handle and write the result, "+
-		"for the requests step and step_slot.", count, d.Sum, buckets)
 }

@@ -10,8 +10,8 @@ import (
 	"io"
 	"net"
 	"os"
-	"reflect"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,15 +54,12 @@ type serveCmd struct {
 //go:embed flags.toml
 var flagTexts string
 
-// vars are the longer help texts, and the default limits by name.
+// vars are the longer help texts, and what fits this machine.
 func vars() kong.Vars {
 	v := program.Texts(flagTexts)
 	v["openenv_idle"] = openenv.DefaultIdle.String()
 	v["tools"] = strings.Join(openenv.Tools(), ",")
-	defaults := reflect.ValueOf(defaultLimits())
-	for i := range defaults.NumField() {
-		v[defaults.Type().Field(i).Name] = fmt.Sprint(defaults.Field(i))
-	}
+	v["MaxMemory"] = strconv.FormatInt(defaultLimits().MaxMemory, 10)
 	return v
 }
 

@@ -52,7 +52,7 @@ func TestWebSocketPlaysTheGame(t *testing.T) {
 			require.Equal(t, "mine", state["episode_id"])
 			require.EqualValues(t, 11, state["seed"])
 			require.EqualValues(t, e.Steps(0), state["step_count"])
-			require.NotZero(t, w.guests.Counts().Steps)
+			require.NotZero(t, w.guests.Counts().Steps.Load())
 		})
 	}
 }
@@ -146,7 +146,7 @@ func TestManySessions(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.EqualValues(t, 64*5, w.guests.Counts().Steps)
+	require.EqualValues(t, 64*5, w.guests.Counts().Steps.Load())
 }
 
 // Over HTTP an episode_id continues an episode. Without one, clients share an episode.

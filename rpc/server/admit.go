@@ -2,25 +2,65 @@ package server
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"log/slog"
 	"net"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
+	"blockyard/agents/bots/features"
+	"blockyard/env"
+	"blockyard/rpc/server/link"
+	"blockyard/rpc/session/batch"
 	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 )
 
-// An entrance holds the connections of one listener that have not said hello, the oldest first. They do not count as
-// sessions: strangers cannot keep out those who have the token, nor those who use another listener. They do not
-// count towards the budgets either, since their number is bounded: one more than Limits.MostWaiting drops the oldest.
-type entrance struct{ waiting []*session }
+// New returns a server. Serve starts it.
+func New(c Config) *Server {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Opponents == nil {
+		c.Opponents = func(*env.Game) []string { return []string{} }
+	}
+	if c.Features == nil {
+		c.Features = func(*env.Game) *features.Set { return nil }
+	}
+	s := &Server{c: c, log: c.Log, begun: time.Now(), quiet: time.Now(),
+		links: map[*link.Link]struct{}{}, open: map[*handle]*limits.Holder{},
+		ledger: limits.NewLedger(c.Limits, c.Tokens), failures: map[int]*atomic.Uint64{}}
+	for _, code := range wire.Codes() {
+		s.failures[code] = new(atomic.Uint64)
+	}
+	s.link = link.Config{Limits: &s.c.Limits, Ledger: s.ledger, Log: s.log, Draining: s.drain.Load,
+		Failed: func(code int) { s.failures[code].Add(1) },
+		Size:   func(name []byte) link.Size { return methods[string(name)].size }}
+	return s
+}
 
-func (e *entrance) remove(ses *session) {
-	if k := slices.Index(e.waiting, ses); k >= 0 {
-		e.waiting = slices.Delete(e.waiting, k, k+1)
+// Serve accepts connections from l until it is closed. It may be called for several listeners at once.
+func (s *Server) Serve(l net.Listener) error {
+	var at entrance
+	pause := time.Millisecond
+	for {
+		conn, err := l.Accept()
+		switch {
+		case err == nil:
+			pause = time.Millisecond
+			if ses := s.arrive(conn, &at); ses != nil {
+				go ses.run()
+			}
+		case errors.Is(err, net.ErrClosed) || s.drain.Load():
+			return nil
+		default: // such as too many open files, until sessions end
+			s.log.Warn("accept", "err", err)
+			time.Sleep(pause)
+			pause = min(2*pause, time.Second)
+		}
 	}
 }
 
@@ -32,50 +72,27 @@ func (s *Server) arrive(conn net.Conn, at *entrance) *session {
 		conn.Close()
 		return nil
 	}
-	if len(at.waiting) >= s.limits.MostWaiting() {
+	if len(at.waiting) >= s.c.Limits.MostWaiting() {
 		oldest := at.waiting[0]
 		at.remove(oldest)
 		s.log.Debug("dropped the oldest connection without a hello", "session", oldest.id)
-		go oldest.end() // closing a TLS connection may wait for its client
+		go oldest.End() // closing a TLS connection may wait for its client
 	}
 	s.ids++
-	ses := newSession(s, conn, s.ids)
-	ses.entrance = at
+	ses := &session{srv: s, Link: link.New(conn, &s.link), id: s.ids, entrance: at, handles: map[uint32]*handle{},
+		tab:    s.ledger.Tab(nil),
+		agents: batch.Agents{New: s.c.Agents, Memory: s.c.AgentMemory, Trusted: s.c.Trusted, Uploads: batch.Weights{}}}
 	at.waiting = append(at.waiting, ses)
-	s.sessions[ses] = struct{}{}
+	s.links[ses.Link] = struct{}{}
 	s.wg.Add(1)
 	return ses
 }
 
-// admit counts a connection whose hello is accepted as a session with a token, or fails if there are too many.
-func (s *Server) admit(ses *session, token *limits.Holder) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if ses.entrance == nil { // it repeats its hello
-		if token != ses.token {
-			return wire.Errorf(wire.AuthFailed, "this connection already has another token: open one for each token")
-		}
-		return nil
-	}
-	tab := s.ledger.Tab(token)
-	if err := tab.Take(limits.SessionUse); err != nil {
-		return err
-	}
-	ses.entrance.remove(ses)
-	ses.entrance, ses.token, ses.tab = nil, token, tab
-	return nil
-}
-
-func (s *Server) forget(ses *session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.sessions, ses)
-	if ses.entrance != nil {
-		ses.entrance.remove(ses)
-	}
-	if len(s.sessions) == 0 {
-		s.quiet = time.Now()
-	}
+// run serves the connection until it ends, and frees the session.
+func (s *session) run() {
+	defer s.dispose()
+	err := s.Run(s)
+	s.srv.log.Debug("session ended", "session", s.id, "token", s.token.Name(), "err", err)
 }
 
 // A Local is a connection to the server of this process. Each request is answered on the goroutine that writes it,
@@ -109,7 +126,7 @@ func (s *Server) Local() *Local {
 	if l.ses = s.arrive(&l.answers, &entrance{}); l.ses == nil {
 		return nil
 	}
-	l.reader = l.ses.reader(&l.requests)
+	l.ses.local, l.reader = true, l.ses.Reader(&l.requests)
 	return l
 }
 
@@ -123,20 +140,9 @@ func (l *Local) Write(b []byte) (int, error) {
 func (l *Local) answer(b []byte) error {
 	l.requests.Reset(b)
 	for l.requests.Len()+l.reader.Buffered() > 0 {
-		if l.ses.ctx.Err() != nil {
-			return net.ErrClosed
-		}
-		f, err := l.ses.read(l.reader)
-		if err != nil {
-			l.ses.end()
+		if err := l.ses.Next(l.reader, l.ses); err != nil {
 			return err
 		}
-		if f.Kind == wire.Notification {
-			l.ses.recycle(f)
-			continue
-		}
-		l.ses.inflight.Add(1)
-		l.ses.finish(f)
 	}
 	return nil
 }
@@ -146,7 +152,7 @@ func (l *Local) Read(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, err := l.answers.Buffer.Read(b)
-	if l.answers.Len() == 0 && l.answers.Cap() > mostAtOnce {
+	if l.answers.Len() == 0 && l.answers.Cap() > link.MostAtOnce {
 		l.answers.Buffer = bytes.Buffer{}
 	}
 	return n, err
@@ -175,14 +181,14 @@ func (l *Local) Step(h uint32, actions, slab unsafe.Pointer) bool {
 			err = badParams("step: the actions are NULL, want %d bytes", 2*open.Rows)
 		}
 		if err != nil {
-			l.ses.fail(0, refusal([]byte("step"), err))
+			l.ses.Fail(0, refusal([]byte("step"), err))
 			return false
 		}
 		open.Slots[slot].Actions = unsafe.Slice((*byte)(actions), 2*open.Rows)
 	}
 	before := l.answers.Len()
 	l.step = wire.AppendStepSlot(l.step[:0], 0, h, slot)
-	if err := l.answer(l.step); err != nil || !bytes.Equal(l.answers.Bytes()[before:], l.ses.brief[:]) {
+	if err := l.answer(l.step); err != nil || !l.ses.IsDone(l.answers.Bytes()[before:]) {
 		return false
 	}
 	l.answers.Truncate(before)
@@ -195,7 +201,7 @@ func (l *Local) Close() error {
 	defer l.mu.Unlock()
 	if !l.closed {
 		l.closed = true
-		l.ses.end()
+		l.ses.End()
 		l.ses.dispose()
 	}
 	return nil

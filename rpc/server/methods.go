@@ -2,10 +2,12 @@ package server
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -13,14 +15,62 @@ import (
 	"blockyard/datasets/program"
 	"blockyard/env"
 	"blockyard/env/games"
+	"blockyard/env/vec"
+	"blockyard/rpc/server/link"
 	"blockyard/rpc/wire"
 )
 
 // Protocol is the protocol version, major and minor. Clients with another major version are refused.
 var Protocol = [2]int{3, 0}
 
+// quickStep is the longest duration of a step that the reading goroutine answers itself.
+const quickStep = 250 * time.Microsecond
+
+// Quick implements link.Answerer: a short step is. Agents of the server might wait, and then no goroutine would notice
+// the client's disconnection.
+func (s *session) Quick(f *wire.Frame) bool {
+	if string(f.Method) != "step" && string(f.Method) != "step_slot" {
+		return false
+	}
+	h := s.handles[uint32(f.Int(0, "the handle", 0, math.MaxUint32))]
+	return f.Err() == nil && h != nil && h.alone && h.took < quickStep
+}
+
+// Answer implements link.Answerer.
+func (s *session) Answer(f *wire.Frame) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.bug(f, p, debug.Stack())
+			s.End()
+		}
+	}()
+	s.requests++
+	defer s.Memory.Release()
+	if err := s.call(f); err != nil {
+		s.errors++
+		var bug *vec.PanicError
+		if errors.As(err, &bug) {
+			s.bug(f, bug.Value, bug.Stack)
+			return
+		}
+		refusal := refusal(f.Method, err)
+		s.Fail(f.ID, refusal)
+		if refusal.Fatal() {
+			s.End()
+		}
+	}
+}
+
+// bug logs a panic and tells the client where to find it. The games work again after a reset of all of them.
+func (s *session) bug(f *wire.Frame, value any, stack []byte) {
+	s.srv.log.Error("panic", "session", s.id, "token", s.token.Name(), "request", s.requests, "method", string(f.Method),
+		"panic", value, "stack", string(stack))
+	bug := wire.Errorf(wire.Internal, "a bug in the server: see session %d, request %d in its log", s.id, s.requests)
+	s.Fail(f.ID, bug.With("session", s.id).With("request", s.requests))
+}
+
 func (s *session) call(f *wire.Frame) error {
-	if name := string(f.Method); !s.greeted.Load() && name != "hello" && name != "ping" {
+	if name := string(f.Method); !s.Admitted() && name != "hello" && name != "ping" {
 		return wire.Errorf(wire.AuthRequired, "the first request of a connection is hello, not %.32q", f.Method)
 	}
 	do, ok := methods[string(f.Method)]
@@ -35,56 +85,56 @@ func (s *session) call(f *wire.Frame) error {
 
 // A method is how the server answers requests with one name, and how large they may be.
 type method struct {
-	params int  // largest number of them
-	bulk   bool // a request may have up to MaxMessage bytes
+	params int // largest number of them
+	size   link.Size
 	answer func(*session, *wire.Frame) error
 }
 
 var methods = map[string]method{
-	"hello":          {1, false, (*session).hello},
-	"ping":           {0, false, func(s *session, f *wire.Frame) error { return s.reply(f.ID, true) }},
-	"games":          {0, false, (*session).games},
-	"describe":       {1, false, of((*session).describe)},
-	"text":           {2, false, of((*session).text)},
-	"parse":          {2, true, of((*session).parse)},
-	"observe_text":   {3, true, with(idle, (*session).observeText)},
-	"open":           {2, true, of((*session).open)},
-	"reset":          {2, true, with(settled, (*session).reset)},
-	"step":           {2, false, with(received, (*session).step)},
-	"step_slot":      {2, false, with(received, (*session).stepSlot)},
-	"send":           {3, false, with(anything, (*session).send)},
-	"recv":           {5, false, with(anything, (*session).recv)},
-	"stream_stats":   {1, false, with(anything, (*session).streamStats)},
-	"asked":          {2, true, with(idle, (*session).askedSeats)},
-	"answer":         {4, true, with(idle, (*session).takeAnswers)},
-	"final":          {2, false, with(anything, (*session).final)},
-	"legal":          {2, true, with(idle, (*session).legal)},
-	"afterstates":    {3, true, with(idle, (*session).afterstates)},
-	"features":       {3, true, with(idle, (*session).features)},
-	"feature_names":  {1, false, of((*session).featureNames)},
-	"observe":        {2, true, with(idle, (*session).observe)},
-	"snapshot":       {2, true, with(idle, (*session).snapshot)},
-	"restore":        {4, true, with(received, (*session).restore)},
-	"checkpoint":     {3, true, with(saved, (*session).checkpoint)},
-	"resume":         {5, true, with(received, (*session).resume)},
-	"replay":         {5, true, with(settled, (*session).replay)},
-	"weights":        {2, false, with(settled, (*session).weights)},
-	"clone":          {4, true, with(received, (*session).clone)},
-	"share":          {3, false, with(anything, (*session).share)},
-	"share_final":    {1, false, with(settled, (*session).shareFinal)},
-	"push_final":     {1, false, with(settled, (*session).pushFinal)},
-	"record":         {2, true, with(settled, (*session).record)},
-	"records":        {2, false, with(anything, (*session).records)},
-	"rollout":        {3, false, with(received, (*session).rollout)},
-	"set_opponents":  {3, true, with(settled, (*session).setOpponents)},
-	"opponent_stats": {2, false, with(settled, (*session).opponentStats)},
-	"upload":         {3, true, of((*session).upload)},
-	"drop_upload":    {1, false, (*session).dropUpload},
-	"report":         {2, true, of((*session).report)},
-	"render":         {3, false, with(idle, (*session).render)},
-	"view":           {2, true, (*session).view},
-	"stats":          {0, false, (*session).stats},
-	"close":          {1, false, with(anything, (*session).close)},
+	"hello":          {1, link.Small, (*session).hello},
+	"ping":           {0, link.Small, func(s *session, f *wire.Frame) error { return s.Reply(f.ID, true) }},
+	"games":          {0, link.Small, (*session).games},
+	"describe":       {1, link.Small, of((*session).describe)},
+	"text":           {2, link.Small, of((*session).text)},
+	"parse":          {2, link.Bulk, of((*session).parse)},
+	"observe_text":   {3, link.Bulk, with(idle, (*session).observeText)},
+	"open":           {2, link.Bulk, of((*session).open)},
+	"reset":          {2, link.Bulk, with(settled, (*session).reset)},
+	"step":           {2, link.Steps, with(received, (*session).step)},
+	"step_slot":      {2, link.Small, with(received, (*session).stepSlot)},
+	"send":           {3, link.Steps, with(anything, (*session).send)},
+	"recv":           {5, link.Small, with(anything, (*session).recv)},
+	"stream_stats":   {1, link.Small, with(anything, (*session).streamStats)},
+	"asked":          {2, link.Bulk, with(idle, (*session).askedSeats)},
+	"answer":         {4, link.Bulk, with(idle, (*session).takeAnswers)},
+	"final":          {2, link.Small, with(anything, (*session).final)},
+	"legal":          {2, link.Bulk, with(idle, (*session).legal)},
+	"afterstates":    {3, link.Bulk, with(idle, (*session).afterstates)},
+	"features":       {3, link.Bulk, with(idle, (*session).features)},
+	"feature_names":  {1, link.Small, of((*session).featureNames)},
+	"observe":        {2, link.Bulk, with(idle, (*session).observe)},
+	"snapshot":       {2, link.Bulk, with(idle, (*session).snapshot)},
+	"restore":        {4, link.Bulk, with(received, (*session).restore)},
+	"checkpoint":     {3, link.Bulk, with(saved, (*session).checkpoint)},
+	"resume":         {5, link.Bulk, with(received, (*session).resume)},
+	"replay":         {5, link.Bulk, with(settled, (*session).replay)},
+	"weights":        {2, link.Small, with(settled, (*session).weights)},
+	"clone":          {4, link.Bulk, with(received, (*session).clone)},
+	"share":          {3, link.Small, with(anything, (*session).share)},
+	"share_final":    {1, link.Small, with(settled, (*session).shareFinal)},
+	"push_final":     {1, link.Small, with(settled, (*session).pushFinal)},
+	"record":         {2, link.Bulk, with(settled, (*session).record)},
+	"records":        {2, link.Small, with(anything, (*session).records)},
+	"rollout":        {3, link.Small, with(received, (*session).rollout)},
+	"set_opponents":  {3, link.Bulk, with(settled, (*session).setOpponents)},
+	"opponent_stats": {2, link.Small, with(settled, (*session).opponentStats)},
+	"upload":         {3, link.Bulk, of((*session).upload)},
+	"drop_upload":    {1, link.Small, (*session).dropUpload},
+	"report":         {2, link.Bulk, of((*session).report)},
+	"render":         {3, link.Small, with(idle, (*session).render)},
+	"view":           {2, link.Bulk, (*session).view},
+	"stats":          {0, link.Small, (*session).stats},
+	"close":          {1, link.Small, with(anything, (*session).close)},
 }
 
 // Methods lists the methods of the protocol, in alphabetical order.
@@ -137,14 +187,12 @@ func (s *session) hello(f *wire.Frame) error {
 	if err != nil {
 		return err
 	}
-	if err := s.srv.admit(s, token); err != nil {
-		s.fail(f.ID, refusal(f.Method, err))
-		s.end()
+	if err := s.admit(token); err != nil {
+		s.Fail(f.ID, refusal(f.Method, err))
+		s.End()
 		return nil
 	}
-	s.greeted.Store(true)
 	s.srv.log.Debug("hello", "session", s.id, "token", s.token.Name(), "client", o.Client)
-	_ = s.conn.SetReadDeadline(time.Time{})
 	can := []string{} // what not every server of this version can
 	if s.shares() {
 		can = append(can, "share")
@@ -152,15 +200,9 @@ func (s *session) hello(f *wire.Frame) error {
 	if s.srv.c.Trusted {
 		can = append(can, "trust_specs")
 	}
-	l := s.srv.ledger.For(token)
-	return s.reply(f.ID, wire.Fields{
+	return s.Reply(f.ID, wire.Fields{
 		"proto", Protocol, "server", "blockyard " + s.srv.c.Version, "session", s.id, "features", can,
-		"games", games.Names(s.srv.c.Games),
-		"limits", map[string]any{
-			"max_message": l.MaxMessage, "max_reply": l.MaxReply, "max_inflight": l.MaxInflight,
-			"max_sessions": l.MaxSessions, "max_handles": l.MaxHandles, "max_envs": l.MaxEnvs, "max_memory": l.MaxMemory,
-			"max_mappings": l.MaxMappings, "max_files": l.MaxFiles, "max_goroutines": l.MaxGoroutines, "max_timers": l.MaxTimers,
-		},
+		"games", games.Names(s.srv.c.Games), "limits", s.srv.ledger.For(token).Told(),
 	})
 }
 
@@ -187,7 +229,7 @@ func of(answer func(*session, *wire.Frame, *env.Game) error) func(*session, *wir
 
 func (s *session) stats(f *wire.Frame) error {
 	s.srv.mu.Lock()
-	sessions := len(s.srv.sessions)
+	sessions := len(s.srv.links)
 	s.srv.mu.Unlock()
 	c, failures := s.srv.Counts(), uint64(0)
 	for _, e := range c.Errors {
@@ -199,8 +241,9 @@ func (s *session) stats(f *wire.Frame) error {
 	}
 	stats := wire.Fields{
 		"uptime_s", time.Since(s.srv.begun).Seconds(), "cpu_s", cpu.Seconds(), "sessions", sessions, "handles", c.Handles,
-		"envs", c.Envs, "memory", c.Memory, "requests", c.Requests, "steps", c.Steps, "seat_steps", c.SeatSteps,
-		"illegal", c.Illegal, "errors", failures, "goroutines", runtime.NumGoroutine(),
+		"envs", c.Envs, "memory", c.Memory, "requests", c.Requests.Load(), "steps", c.Steps.Load(),
+		"seat_steps", c.SeatSteps.Load(), "illegal", c.Illegal.Load(), "errors", failures,
+		"goroutines", runtime.NumGoroutine(),
 		"session", map[string]any{
 			"id": s.id, "handles": len(s.handles), "requests": s.requests, "illegal": s.illegal, "errors": s.errors,
 		},
@@ -211,5 +254,5 @@ func (s *session) stats(f *wire.Frame) error {
 				map[string]any{"name": t.Name, "sessions": t.Sessions, "envs": t.Envs, "memory": t.Memory})
 		}
 	}
-	return s.reply(f.ID, stats)
+	return s.Reply(f.ID, stats)
 }

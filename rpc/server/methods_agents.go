@@ -120,7 +120,7 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	return s.reply(f.ID, wire.Fields{"first", first, "opponents", h.Opponents.Specs(first)})
+	return s.Reply(f.ID, wire.Fields{"first", first, "opponents", h.Opponents.Specs(first)})
 }
 
 // opponentStats replies with the results of the finished episodes against every opponent, by number.
@@ -150,7 +150,7 @@ func (s *session) opponentStats(f *wire.Frame, h *handle) error {
 		wins, draws = append(wins, t.Wins), append(draws, t.Draws)
 		losses, truncated = append(losses, t.Losses), append(truncated, t.Truncated)
 	}
-	return s.reply(f.ID, wire.Fields{"count", len(tallies), "wins", memory.Bytes(wins), "draws", memory.Bytes(draws),
+	return s.Reply(f.ID, wire.Fields{"count", len(tallies), "wins", memory.Bytes(wins), "draws", memory.Bytes(draws),
 		"losses", memory.Bytes(losses), "truncated", memory.Bytes(truncated)})
 }
 
@@ -181,7 +181,7 @@ func (s *session) upload(f *wire.Frame, g *env.Game) error {
 		}
 		s.agents.Uploads[name] = bytes.Clone(data)
 	}
-	return s.reply(f.ID, true)
+	return s.Reply(f.ID, true)
 }
 
 // dropUpload frees uploaded weights. Opponents that have been loaded from them play on.
@@ -196,7 +196,7 @@ func (s *session) dropUpload(f *wire.Frame) error {
 	}
 	_ = s.tab.Add(-int64(len(data)) - uploadMemory)
 	delete(s.agents.Uploads, name)
-	return s.reply(f.ID, true)
+	return s.Reply(f.ID, true)
 }
 
 // mostRollout is the largest number of steps of one rollout.
@@ -238,7 +238,7 @@ func (s *session) rollout(f *wire.Frame, h *handle) error {
 		s.stepped(h, h.Rows)
 		copy(at.Actions, memory.Bytes(h.Actions))
 	}
-	return s.reply(f.ID, wire.Fields{"steps", steps})
+	return s.Reply(f.ID, wire.Fields{"steps", steps})
 }
 
 func (o *rolloutOptions) check(h *handle, steps int64) error {
@@ -267,7 +267,7 @@ func (s *session) rolloutAway(f *wire.Frame, h *handle, p *batch.Policy, steps i
 	if all {
 		kept = steps
 	}
-	if err := s.reserve(kept * (slab + 2*h.Rows)); err != nil {
+	if err := s.Reserve(kept * (slab + 2*h.Rows)); err != nil {
 		return err
 	}
 	slabs := make([]byte, 0, kept*slab)
@@ -283,5 +283,5 @@ func (s *session) rolloutAway(f *wire.Frame, h *handle, p *batch.Policy, steps i
 		slabs = append(slabs, h.Own.Slab...)
 		actions = append(actions, memory.Bytes(h.Actions)...)
 	}
-	return s.reply(f.ID, wire.Fields{"steps", steps, "slabs", slabs, "actions", actions})
+	return s.Reply(f.ID, wire.Fields{"steps", steps, "slabs", slabs, "actions", actions})
 }

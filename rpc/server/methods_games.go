@@ -33,11 +33,11 @@ func (s *session) legal(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	if err := s.reserve(2*l.Total() + 4*len(l.Indptr)); err != nil {
+	if err := s.Reserve(2*l.Total() + 4*len(l.Indptr)); err != nil {
 		return err
 	}
 	l.Fill()
-	return s.reply(f.ID, wire.Fields{"count", len(l.Games), "indptr", memory.Bytes(l.Indptr),
+	return s.Reply(f.ID, wire.Fields{"count", len(l.Games), "indptr", memory.Bytes(l.Indptr),
 		"actions", memory.Bytes(l.Actions)})
 }
 
@@ -53,13 +53,13 @@ func (s *session) afterRows(f *wire.Frame, h *handle, size int) (l *batch.Rows, 
 	if err := f.Options(2, &o); err != nil {
 		return nil, 0, err
 	}
-	return l, uint64(o.Seed), s.reserve(l.Total()*size + 4*len(l.Indptr))
+	return l, uint64(o.Seed), s.Reserve(l.Total()*size + 4*len(l.Indptr))
 }
 
 // replyAfter responds with the actions, their rewards, and the entries of more between these.
 func (s *session) replyAfter(f *wire.Frame, l *batch.Rows, more ...any) error {
 	head := wire.Fields{"count", len(l.Games), "indptr", memory.Bytes(l.Indptr), "actions", memory.Bytes(l.Actions)}
-	return s.reply(f.ID, append(append(head, more...), "reward", memory.Bytes(l.Reward), "done", l.Done))
+	return s.Reply(f.ID, append(append(head, more...), "reward", memory.Bytes(l.Reward), "done", l.Done))
 }
 
 // afterstates returns, for every legal action of every row, what the row's seat observes after it.
@@ -89,7 +89,7 @@ func (s *session) featureNames(f *wire.Frame, g *env.Game) error {
 	if err != nil {
 		return err
 	}
-	return s.reply(f.ID, wire.Fields{"game", entry.Base(g), "rules", g.Rules, "features", have.Names, "own", have.Own})
+	return s.Reply(f.ID, wire.Fields{"game", entry.Base(g), "rules", g.Rules, "features", have.Names, "own", have.Own})
 }
 
 // features replies with the features of afterstates instead of their observations.
@@ -115,7 +115,7 @@ func (s *session) observe(f *wire.Frame, h *handle) error {
 		return err
 	}
 	planes, globals := h.Observe(list)
-	return s.reply(f.ID, wire.Fields{"count", len(list), "planes", planes, "globals", memory.Bytes(globals)})
+	return s.Reply(f.ID, wire.Fields{"count", len(list), "planes", planes, "globals", memory.Bytes(globals)})
 }
 
 func (s *session) render(f *wire.Frame, h *handle) error {
@@ -139,17 +139,17 @@ func (s *session) render(f *wire.Frame, h *handle) error {
 	h.Env.State(int(i)).Show(&frame)
 	switch o.Mode {
 	case "text":
-		return s.reply(f.ID, frame.String())
+		return s.Reply(f.ID, frame.String())
 	case "ansi":
-		return s.reply(f.ID, paint.ANSI(&frame))
+		return s.Reply(f.ID, paint.ANSI(&frame))
 	case "svg":
-		return s.reply(f.ID, paint.SVG(&frame, o.Title, theme))
+		return s.Reply(f.ID, paint.SVG(&frame, o.Title, theme))
 	case "rgb":
 		pixels, width, height := paint.Pixels(&frame)
-		if err := s.reserve(len(pixels)); err != nil {
+		if err := s.Reserve(len(pixels)); err != nil {
 			return err
 		}
-		return s.reply(f.ID, wire.Fields{"width", width, "height", height, "pixels", pixels})
+		return s.Reply(f.ID, wire.Fields{"width", width, "height", height, "pixels", pixels})
 	}
 	return badParams(`render: mode is %.32q, want "text", "ansi", "svg" or "rgb"`, o.Mode)
 }
@@ -159,11 +159,11 @@ func (s *session) games(f *wire.Frame) error {
 	for _, g := range s.srv.c.Games {
 		list = append(list, map[string]any{"name": g.Name, "id": g.ID, "rules": g.Rules})
 	}
-	return s.reply(f.ID, list)
+	return s.Reply(f.ID, list)
 }
 
 func (s *session) describe(f *wire.Frame, g *env.Game) error {
-	return s.reply(f.ID, wire.Fields{
+	return s.Reply(f.ID, wire.Fields{
 		"name", g.Name, "id", g.ID, "rules", g.Rules, "variants", s.srv.variants(g),
 		"seats", [2]int{g.MinSeats, g.MaxSeats}, "rows", g.Rows, "turn", turn(g), "actions", g.Actions,
 		"max_legal", g.MaxLegal, "mask_len", g.MaskLen(), "no_action", int(env.None), "planes", map[string]any{
@@ -229,7 +229,7 @@ func (s *session) text(f *wire.Frame, g *env.Game) error {
 			texts = append(texts, g.Text(a))
 		}
 	}
-	return s.reply(f.ID, texts)
+	return s.Reply(f.ID, texts)
 }
 
 // none is the text of env.None.
@@ -258,7 +258,7 @@ func (s *session) parse(f *wire.Frame, g *env.Game) error {
 		}
 		actions = append(actions, a)
 	}
-	return s.reply(f.ID, wire.Fields{"actions", memory.Bytes(actions)})
+	return s.Reply(f.ID, wire.Fields{"actions", memory.Bytes(actions)})
 }
 
 // textCopies is how often texts are in memory: as they are, and encoded in a buffer that doubles.
@@ -285,7 +285,7 @@ func (s *session) observeText(f *wire.Frame, h *handle) error {
 		size += more
 		err := s.srv.ledger.Fits(size)
 		if err == nil {
-			err = s.sender.Reserve(s.ctx, textCopies*more)
+			err = s.Memory.Reserve(s.Context, textCopies*more)
 		}
 		if err != nil {
 			if len(texts) == 0 {
@@ -295,7 +295,7 @@ func (s *session) observeText(f *wire.Frame, h *handle) error {
 		}
 		texts = append(texts, one...)
 	}
-	return s.reply(f.ID, wire.Fields{"count", len(texts) / h.Env.Rows(), "texts", texts})
+	return s.Reply(f.ID, wire.Fields{"count", len(texts) / h.Env.Rows(), "texts", texts})
 }
 
 // DescribeRows describes the position of game i of e in plain text, for each of its rows: what a person needs to play

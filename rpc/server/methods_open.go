@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"net"
-	"slices"
 
 	"blockyard/env"
 	"blockyard/env/vec"
@@ -42,10 +41,10 @@ func (s *session) open(f *wire.Frame, g *env.Game) error {
 	if err != nil {
 		return err
 	}
-	if most := s.srv.limits.MaxHandles; len(s.handles) >= most {
+	if most := s.srv.c.Limits.MaxHandles; len(s.handles) >= most {
 		return wire.Exceeds("max_handles", int64(most), int64(most+1), "--max-handles")
 	}
-	if most := s.srv.limits.MaxEnvs; c.Envs > most {
+	if most := s.srv.c.Limits.MaxEnvs; c.Envs > most {
 		return wire.Exceeds("max_envs", int64(most), int64(c.Envs), "--max-envs")
 	}
 	what := batch.Options{ID: s.next + 1, Fields: o.Fields, Packed: o.Packed, Log: o.Log, First: uint64(o.First),
@@ -61,7 +60,7 @@ func (s *session) open(f *wire.Frame, g *env.Game) error {
 	if what.Curriculum, err = o.Curriculum.read("open"); err != nil {
 		return err
 	}
-	c.Workers, c.Context = s.srv.c.Workers, s.ctx
+	c.Workers, c.Context = s.srv.c.Workers, s.Context
 	b, err := batch.New(g, c, what, &s.agents, s.srv.ledger.Tab(s.token))
 	if err != nil {
 		return err
@@ -73,7 +72,7 @@ func (s *session) open(f *wire.Frame, g *env.Game) error {
 	s.srv.open[h] = s.token
 	s.srv.mu.Unlock()
 	s.sizeSteps()
-	if err := s.reply(f.ID, h.facts()); err != nil {
+	if err := s.Reply(f.ID, h.facts()); err != nil {
 		s.closeHandle(b.ID)
 		return err
 	}
@@ -124,11 +123,11 @@ func seedList(method string, b []byte, envs int) (vec.Seeds, error) {
 
 func (s *session) close(f *wire.Frame, h *handle) error {
 	s.closeHandle(h.ID)
-	return s.reply(f.ID, true)
+	return s.Reply(f.ID, true)
 }
 
 func (s *session) shares() bool {
-	_, ok := s.conn.(*net.UnixConn)
+	_, ok := s.Conn.(*net.UnixConn)
 	return ok && memory.CanShare
 }
 
@@ -161,12 +160,12 @@ func (s *session) share(f *wire.Frame, h *handle) error {
 
 // shareFinal shares the last observations of ended games: a client in this process gets their address.
 func (s *session) shareFinal(f *wire.Frame, h *handle) error {
-	if _, here := s.conn.(*answers); here {
+	if s.local {
 		l, at, err := h.FinalHere()
 		if err != nil {
 			return err
 		}
-		return s.reply(f.ID, wire.Fields{"layout", announce(l), "len", l.Len, "at", uint64(uintptr(at))})
+		return s.Reply(f.ID, wire.Fields{"layout", announce(l), "len", l.Len, "at", uint64(uintptr(at))})
 	}
 	if err := s.canShare("share_final"); err != nil {
 		return err
@@ -184,14 +183,7 @@ func (s *session) pass(id uint32, shared *batch.Shared, result any) error {
 	if err != nil {
 		return errors.Join(err, shared.Close())
 	}
-	s.writeMu.Lock()
-	defer s.writeMu.Unlock()
-	s.extend()
-	n, err := memory.Send(s.conn, slices.Concat(parts...), shared.File)
-	s.srv.ledger.Totals.Sent.Add(uint64(n))
-	if err != nil {
-		s.end()
-	}
+	s.Pass(parts, shared.File)
 	if err := shared.Close(); err != nil {
 		s.srv.log.Warn("close shared memory", "session", s.id, "err", err)
 	}

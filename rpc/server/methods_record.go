@@ -52,7 +52,7 @@ func (s *session) record(f *wire.Frame, h *handle) error {
 	if err := h.Record(o.Every, list, names, o.Memory, before); err != nil {
 		return err
 	}
-	return s.reply(f.ID, true)
+	return s.Reply(f.ID, true)
 }
 
 // names returns the names of the client's players by seat.
@@ -92,14 +92,14 @@ func (s *session) records(f *wire.Frame, h *handle) error {
 		h.StopRecording()
 	}
 	size := r.Fitting(s.srv.ledger.Room() - 4*h.Config.Envs)
-	if err := s.reserve(size + 4*h.Config.Envs); err != nil {
+	if err := s.Reserve(size + 4*h.Config.Envs); err != nil {
 		return err
 	}
 	got := r.Take(size)
 	if r.Stopped() && got.Waiting == 0 {
 		h.EndRecording()
 	}
-	return s.reply(f.ID, wire.Fields{
+	return s.Reply(f.ID, wire.Fields{
 		"count", got.Count, "lines", got.Lines, "waiting", got.Waiting, "recording", !r.Stopped(),
 		"given", memory.Bytes(got.Given), "finished", got.Finished, "dropped", got.Dropped, "interrupted", got.Interrupted,
 	})
@@ -118,16 +118,16 @@ func (s *session) view(f *wire.Frame) error {
 		return badParams("view: name is %.40q, want 1 to %d bytes of text", o.Name, batch.MostName)
 	}
 	// A page being built takes about as much memory as the largest response.
-	if err := s.sender.Reserve(s.ctx, s.srv.limits.MaxReply); err != nil {
+	if err := s.Memory.Reserve(s.Context, s.srv.c.Limits.MaxReply); err != nil {
 		return err
 	}
 	rec, err := oneRecord(lines)
 	if err != nil {
 		return badParams("view: %v", err)
 	}
-	page, err := viewer.HTML(s.ctx, rec, o.Name)
+	page, err := viewer.HTML(s.Context, rec, o.Name)
 	switch {
-	case s.ctx.Err() != nil:
+	case s.Context.Err() != nil:
 		return wire.Errorf(wire.Draining, "view: the session ended")
 	case err != nil:
 		return badParams("view: %v", err)
@@ -135,7 +135,7 @@ func (s *session) view(f *wire.Frame) error {
 	if err := s.srv.ledger.Fits(len(page)); err != nil {
 		return err
 	}
-	return s.reply(f.ID, wire.Fields{"game", rec.Game, "agents", rec.Agents, "page", []byte(page)})
+	return s.Reply(f.ID, wire.Fields{"game", rec.Game, "agents", rec.Agents, "page", []byte(page)})
 }
 
 func oneRecord(lines []byte) (*record.Record, error) {

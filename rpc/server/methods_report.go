@@ -59,7 +59,7 @@ func (s *session) report(f *wire.Frame, g *env.Game) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	return s.reply(f.ID, wire.Fields{"report", data, "text", text()})
+	return s.Reply(f.ID, wire.Fields{"report", data, "text", text()})
 }
 
 // check returns an error unless the arrays are those of one unit or more.

@@ -56,7 +56,7 @@ func (s *session) fitting(f *wire.Frame, h *handle, size int) ([]int, error) {
 		return nil, s.srv.ledger.Fits(size)
 	}
 	list = list[:min(count, len(list))]
-	return list, s.reserve(len(list) * size)
+	return list, s.Reserve(len(list) * size)
 }
 
 func (s *session) snapshot(f *wire.Frame, h *handle) error {
@@ -68,7 +68,7 @@ func (s *session) snapshot(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	return s.reply(f.ID, wire.Fields{"count", len(list), "state_len", h.StateLen(), "states", states})
+	return s.Reply(f.ID, wire.Fields{"count", len(list), "state_len", h.StateLen(), "states", states})
 }
 
 // putOptions are the named arguments of restore and clone, which are param 3.
@@ -152,12 +152,12 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 	}
 	fields := wire.Fields{"count", saved.Count, "head", saved.Head, "games", saved.Games, "weights", saved.Weights}
 	if !o.Recordings {
-		return s.reply(f.ID, fields)
+		return s.Reply(f.ID, fields)
 	}
-	if err := s.reserve(len(saved.Recordings)); err != nil {
+	if err := s.Reserve(len(saved.Recordings)); err != nil {
 		return err
 	}
-	return s.reply(f.ID, append(fields, "recordings", saved.Recordings))
+	return s.Reply(f.ID, append(fields, "recordings", saved.Recordings))
 }
 
 // resume continues games of a checkpoint: all of them or, after an error, none.
@@ -191,8 +191,8 @@ func (s *session) weights(f *wire.Frame, h *handle) error {
 	if data == nil {
 		return badParams("weights: no agent of handle %d was loaded from %.80q", h.ID, name)
 	}
-	if err := s.reserve(len(data)); err != nil {
+	if err := s.Reserve(len(data)); err != nil {
 		return err
 	}
-	return s.reply(f.ID, wire.Fields{"weights", data})
+	return s.Reply(f.ID, wire.Fields{"weights", data})
 }

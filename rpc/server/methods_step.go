@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -68,7 +67,7 @@ func (s *session) stepped(h *handle, rows int) {
 
 // show responds with the slab of p, or with true if p is shared with the client.
 func (s *session) show(id uint32, h *handle, p *batch.Place) {
-	s.writeOne(s.response(id, h, p))
+	s.Put(s.response(id, h, p))
 }
 
 // response is what show sends.
@@ -77,7 +76,7 @@ func (s *session) response(id uint32, h *handle, p *batch.Place) []byte {
 		wire.PutHead(h.Message, id, len(p.Slab))
 		return h.Message
 	}
-	return wire.AppendDone(s.brief[:0], id)
+	return s.Done(id)
 }
 
 func (s *session) reset(f *wire.Frame, h *handle) error {
@@ -148,13 +147,13 @@ func (s *session) askedSeats(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	if err := s.reserve(len(a.Games)*h.AskedLen() + 4*len(a.Waiting)); err != nil {
+	if err := s.Reserve(len(a.Games)*h.AskedLen() + 4*len(a.Waiting)); err != nil {
 		return err
 	}
 	if err := a.Observe(); err != nil {
 		return err
 	}
-	return s.reply(f.ID, wire.Fields{"all", a.All, "games", memory.Bytes(a.Games), "seats", a.Seats,
+	return s.Reply(f.ID, wire.Fields{"all", a.All, "games", memory.Bytes(a.Games), "seats", a.Seats,
 		"opponents", memory.Bytes(a.Opponents), "planes", a.Planes, "globals", memory.Bytes(a.Globals), "mask", a.Mask,
 		"waiting", memory.Bytes(a.Waiting)})
 }
@@ -169,14 +168,10 @@ func (s *session) takeAnswers(f *wire.Frame, h *handle) error {
 		return badParams("answer: %d bytes of games, %d of seats and %d of actions, want 4, 1 and 2 for each answer",
 			len(games), n, len(actions))
 	}
-	err := h.Answer(words[uint32](games), seats, words[env.Action](actions))
-	switch {
-	case errors.Is(err, vec.ErrMisuse):
-		return badParams("answer: %v", err)
-	case err != nil:
-		return refused("answer", err)
+	if err := h.Answer(words[uint32](games), seats, words[env.Action](actions)); err != nil {
+		return misused("answer", err)
 	}
-	s.writeOne(wire.AppendDone(s.brief[:0], f.ID))
+	s.Put(s.Done(f.ID))
 	return nil
 }
 
@@ -198,10 +193,10 @@ func (s *session) final(f *wire.Frame, h *handle) error {
 		}
 		list = list[:fit]
 	}
-	if err := s.reserve(len(list) * each); err != nil {
+	if err := s.Reserve(len(list) * each); err != nil {
 		return err
 	}
-	return s.reply(f.ID, last.Of(list, make([]byte, len(list)*each)))
+	return s.Reply(f.ID, last.Of(list, make([]byte, len(list)*each)))
 }
 
 // pushFinal makes every step that ends games be followed by a notification with their last observations.
@@ -210,7 +205,7 @@ func (s *session) pushFinal(f *wire.Frame, h *handle) error {
 		return badParams("push_final: the autoreset mode is %v, want SameStep", h.Config.Autoreset)
 	}
 	h.pushes = true
-	return s.reply(f.ID, true)
+	return s.Reply(f.ID, true)
 }
 
 // pushes are memory for notifications; to allocate it at every step would keep the garbage collector busy.
@@ -222,7 +217,7 @@ func (s *session) showEnds(id uint32, h *handle, p *batch.Place) error {
 	last := h.Last()
 	each := last.Size()
 	list := h.Ended[:min(len(h.Ended), s.srv.ledger.Room()/each)]
-	if s.sender.Try(len(list)*each) != nil {
+	if s.Memory.Try(len(list)*each) != nil {
 		list = nil
 	}
 	buf := pushes.Get().(*[]byte)
@@ -232,7 +227,7 @@ func (s *session) showEnds(id uint32, h *handle, p *batch.Place) error {
 	if err != nil {
 		return err
 	}
-	s.write(append([][]byte{s.response(id, h, p)}, pushed...)...)
+	s.Send(append([][]byte{s.response(id, h, p)}, pushed...)...)
 	return nil
 }
 
@@ -249,7 +244,7 @@ func (s *session) replay(f *wire.Frame, h *handle) error {
 	if err := h.Replay(logs); err != nil {
 		return refused("replay", err)
 	}
-	return s.reply(f.ID, true)
+	return s.Reply(f.ID, true)
 }
 
 // readLogs reads the steps of the games in list: their number, actions, and moves of agents.

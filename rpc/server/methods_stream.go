@@ -2,10 +2,8 @@ package server
 
 import (
 	"encoding/binary"
-	"errors"
 	"time"
 
-	"blockyard/env/vec"
 	"blockyard/rpc/session/batch"
 	"blockyard/rpc/session/memory"
 	"blockyard/rpc/wire"
@@ -37,14 +35,10 @@ func (s *session) send(f *wire.Frame, h *handle) error {
 		}
 	}
 	copy(memory.Bytes(st.Actions), actions)
-	err = st.Begin()
-	switch {
-	case errors.Is(err, vec.ErrMisuse): // it names games wrongly
-		return badParams("send: %v", err)
-	case err != nil:
-		return refused("send", err)
+	if err := st.Begin(); err != nil {
+		return misused("send", err)
 	}
-	s.writeOne(wire.AppendDone(s.brief[:0], f.ID))
+	s.Put(s.Done(f.ID))
 	return nil
 }
 
@@ -90,7 +84,7 @@ func (s *session) recv(f *wire.Frame, h *handle) error {
 		h.reply = append(h.reply, make([]byte, size)...)
 		st.Gather(h.reply[head:])
 	}
-	s.writeOne(h.reply)
+	s.Put(h.reply)
 	return nil
 }
 
@@ -102,15 +96,15 @@ func (s *session) await(st *batch.Stream, least int, wait time.Duration) {
 	ready := st.Await(least)
 	st.Timer.Reset(wait)
 	defer st.Timer.Stop()
-	for len(s.queue) == 0 {
+	for !s.Waiting() {
 		select {
 		case <-ready:
 			return
 		case <-st.Timer.C:
 			return
-		case <-s.ctx.Done():
+		case <-s.Context.Done():
 			return
-		case <-s.arrived:
+		case <-s.Arrived:
 		}
 	}
 }
@@ -118,11 +112,11 @@ func (s *session) await(st *batch.Stream, least int, wait time.Duration) {
 // streamStats returns how the workers of a handle's stream spend their time.
 func (s *session) streamStats(f *wire.Frame, h *handle) error {
 	if h.Stream == nil {
-		return s.reply(f.ID, wire.Fields{"in_flight", 0, "done", 0, "steps", 0, "busy_s", 0.0, "workers", 0})
+		return s.Reply(f.ID, wire.Fields{"in_flight", 0, "done", 0, "steps", 0, "busy_s", 0.0, "workers", 0})
 	}
 	sent, done := h.Stream.InFlight()
 	steps, busy, workers := h.Stream.Work()
-	return s.reply(f.ID, wire.Fields{
+	return s.Reply(f.ID, wire.Fields{
 		"in_flight", sent, "done", done, "steps", steps, "busy_s", busy.Seconds(), "workers", workers,
 	})
 }

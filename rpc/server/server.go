@@ -14,9 +14,7 @@ package server
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
-	"net"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -27,6 +25,7 @@ import (
 	"blockyard/agents/bots/features"
 	"blockyard/env"
 	"blockyard/env/vec"
+	"blockyard/rpc/server/link"
 	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 )
@@ -78,16 +77,16 @@ func untrusted(err error) error {
 
 // A Server serves connections until Shutdown.
 type Server struct {
-	c      Config
-	limits limits.Limits
-	log    *slog.Logger
-	begun  time.Time
+	c     Config
+	link  link.Config // of every connection
+	log   *slog.Logger
+	begun time.Time
 
-	mu       sync.Mutex
-	sessions map[*session]struct{}
-	open     map[*handle]*limits.Holder // every open handle, with its session's token
-	ids      uint64
-	quiet    time.Time // when the last connection ended
+	mu    sync.Mutex
+	links map[*link.Link]struct{}    // every connection
+	open  map[*handle]*limits.Holder // every open handle, with its session's token
+	ids   uint64
+	quiet time.Time // when the last connection ended
 
 	wg       sync.WaitGroup
 	drain    atomic.Bool
@@ -95,56 +94,14 @@ type Server struct {
 	failures map[int]*atomic.Uint64 // responses with an error by code
 }
 
-// New returns a server. Serve starts it.
-func New(c Config) *Server {
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.Opponents == nil {
-		c.Opponents = func(*env.Game) []string { return []string{} }
-	}
-	if c.Features == nil {
-		c.Features = func(*env.Game) *features.Set { return nil }
-	}
-	s := &Server{c: c, limits: c.Limits, log: c.Log, begun: time.Now(), quiet: time.Now(),
-		sessions: map[*session]struct{}{}, open: map[*handle]*limits.Holder{},
-		ledger: limits.NewLedger(c.Limits, c.Tokens), failures: map[int]*atomic.Uint64{}}
-	for _, code := range wire.Codes() {
-		s.failures[code] = new(atomic.Uint64)
-	}
-	return s
-}
-
 // Ledger returns what bounds and counts the sessions of this server, for those over other protocols.
 func (s *Server) Ledger() *limits.Ledger { return s.ledger }
-
-// Serve accepts connections from l until it is closed. It may be called for several listeners at once.
-func (s *Server) Serve(l net.Listener) error {
-	var at entrance
-	pause := time.Millisecond
-	for {
-		conn, err := l.Accept()
-		switch {
-		case err == nil:
-			pause = time.Millisecond
-			if ses := s.arrive(conn, &at); ses != nil {
-				go ses.run()
-			}
-		case errors.Is(err, net.ErrClosed) || s.drain.Load():
-			return nil
-		default: // such as too many open files, until sessions end
-			s.log.Warn("accept", "err", err)
-			time.Sleep(pause)
-			pause = min(2*pause, time.Second)
-		}
-	}
-}
 
 // Idle returns how long there has been no connection, and no session in the ledger; 0 if there is one.
 func (s *Server) Idle() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.sessions) > 0 {
+	if len(s.links) > 0 {
 		return 0
 	}
 	return min(time.Since(s.quiet), s.ledger.Idle())
@@ -165,15 +122,15 @@ const linger = 100 * time.Millisecond
 // sessions are freed. The caller must close the listeners first.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.drain.Store(true)
-	ctx, cancel := context.WithTimeout(ctx, s.limits.DrainTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.c.Limits.DrainTimeout)
 	defer cancel()
 	least := time.Now().Add(linger)
 	for ctx.Err() == nil && (s.inflight() > 0 || time.Now().Before(least) && s.Idle() == 0) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	s.mu.Lock()
-	for ses := range s.sessions {
-		ses.end()
+	for l := range s.links {
+		l.End()
 	}
 	s.mu.Unlock()
 	s.wg.Wait()
@@ -184,23 +141,16 @@ func (s *Server) inflight() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
-	for ses := range s.sessions {
-		n += int(ses.inflight.Load())
+	for l := range s.links {
+		n += int(l.Inflight.Load())
 	}
 	return n
 }
 
 // Counts are what a server has done since its start and what is open now. They may be read at any time.
 type Counts struct {
-	Requests  uint64
-	Steps     uint64 // of handles
-	SeatSteps uint64 // steps times rows
-	Illegal   uint64 // illegal actions of clients that were replaced
-	Decisions uint64 // choices of the server's opponents
-	Received  uint64 // bytes of requests
-	Sent      uint64 // bytes of responses, without slabs in shared memory
-	Errors    []ErrorCount
-	Durations limits.Durations // of requests step and step_slot, from their actions to their slab
+	*limits.Totals
+	Errors []ErrorCount
 
 	limits.Open                      // now; Memory is bytes towards MaxMemory
 	RequestMemory, ReplyMemory int64 // bytes towards MaxBuffered and MaxReplies
@@ -215,12 +165,7 @@ type ErrorCount struct {
 
 // Counts returns what the server has done and has open.
 func (s *Server) Counts() Counts {
-	t := &s.ledger.Totals
-	c := Counts{
-		Requests: t.Requests.Load(), Steps: t.Steps.Load(), SeatSteps: t.SeatSteps.Load(), Illegal: t.Illegal.Load(),
-		Decisions: t.Decisions.Load(), Received: t.Received.Load(), Sent: t.Sent.Load(), Durations: t.Took.Read(),
-		ReplyMemory: s.ledger.Replies.Held(), Open: s.ledger.Open(),
-	}
+	c := Counts{Totals: &s.ledger.Totals, ReplyMemory: s.ledger.Replies.Held(), Open: s.ledger.Open()}
 	c.RequestMemory, c.RequestMemoryLimit = s.ledger.Requests.Taken()
 	for _, code := range wire.Codes() {
 		c.Errors = append(c.Errors, ErrorCount{strconv.Itoa(code), wire.Errorf(code, "").Name, s.failures[code].Load()})
@@ -228,14 +173,47 @@ func (s *Server) Counts() Counts {
 	return c
 }
 
-// A countingReader adds the length of what it reads to a counter that others may read meanwhile.
-type countingReader struct {
-	io.Reader
-	n *atomic.Uint64
+// badParams is the error for a request whose params are wrong.
+func badParams(format string, args ...any) *wire.Error {
+	return wire.Errorf(wire.BadParams, format, args...)
 }
 
-func (r countingReader) Read(b []byte) (int, error) {
-	n, err := r.Reader.Read(b)
-	r.n.Add(uint64(n))
-	return n, err
+// refusal converts an error of a method for the client. Those of vec that blame no action are failures of agents.
+func refusal(method []byte, err error) *wire.Error {
+	var known *wire.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	var blamed *vec.EnvError
+	if !errors.As(err, &blamed) {
+		return wire.Errorf(wire.Opponent, "%s: %v", method, err)
+	}
+	envs := blamed.Envs[:min(len(blamed.Envs), mostNamed)]
+	switch {
+	case errors.Is(err, vec.ErrNeedsReset):
+		return wire.Errorf(wire.NeedsReset, "%s: %v", method, err).With("envs", envs)
+	case errors.Is(err, vec.ErrAsked):
+		return wire.Errorf(wire.NeedsAnswer, "%s: %v", method, err).With("envs", envs)
+	}
+	return wire.Errorf(wire.Illegal, "%s: %v", method, err).With("envs", envs).
+		With("row", blamed.Row).With("seat", blamed.Seat).With("action", int(blamed.Action))
+}
+
+// refused is refusal under another name of the method, except that it leaves a panic as it is, for the log.
+func refused(method string, err error) error {
+	if errors.As(err, new(*vec.PanicError)) {
+		return err
+	}
+	return refusal([]byte(method), err)
+}
+
+// mostNamed is the largest number of games that an error lists.
+const mostNamed = 64
+
+// misused is refused, and for an error of vec that blames the request an error of its params.
+func misused(method string, err error) error {
+	if errors.Is(err, vec.ErrMisuse) {
+		return badParams("%s: %v", method, err)
+	}
+	return refused(method, err)
 }

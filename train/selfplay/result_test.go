@@ -2,6 +2,8 @@ package selfplay
 
 import (
 	"math"
+	"os"
+	"strconv"
 	"testing"
 
 	"blockyard/agents/mlp"
@@ -85,4 +87,11 @@ func FuzzResultFile(f *testing.F) {
 		require.Equal(t, r, again)
 		require.Equal(t, written, appendResult(t, again, more))
 	})
+}
+
+// TestTheVersionInTheProtocol: the table of versions names that of saved runs.
+func TestTheVersionInTheProtocol(t *testing.T) {
+	page, err := os.ReadFile("../../rpc/PROTOCOL.md")
+	require.NoError(t, err)
+	require.Contains(t, string(page), "| a saved training run | in its metadata | "+strconv.Itoa(stateVersion)+" |")
 }

@@ -27,13 +27,13 @@ var FeatureNames = features.Names(shipped)
 var Entry = &entry.Entry{
 	Game: "blockbattle",
 	Baseline: &entry.Baseline{Terms: TermNames[:], Weights: Tuned[:],
-		New: func(w []float32) entry.Judge { return &Hand{Weights: Weights(w)} }},
+		New: func(w []float32) entry.Evaluator { return &Hand{Weights: Weights(w)} }},
 	Learned: &entry.Learned{
 		Features: features.Set{Names: FeatureNames, Own: OwnLen, New: func() features.Reader { return new(FeatureReader) }},
 		Files:    shipped, File: "weights/blockbattle.safetensors",
-		New: func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
+		New: func(n *mlp.Net) (entry.Evaluator, error) { return NewLearned(n) },
 	},
-	Others:   append([]entry.Other{{Name: "terms6", New: func() entry.Judge { return Terms6{} }}}, styles...),
+	Others:   append([]entry.Other{{Name: "terms6", New: func() entry.Evaluator { return Terms6{} }}}, styles...),
 	Outcomes: blockbattle.Pieces,
 	Guard:    func() search.Guard { return NewGuard() },
 	Host:     hosted,
@@ -134,5 +134,5 @@ var styles = []entry.Other{
 func style(name string, change func(*Weights)) entry.Other {
 	w := Tuned
 	change(&w)
-	return entry.Other{Name: name, New: func() entry.Judge { return &Hand{Weights: w} }}
+	return entry.Other{Name: name, New: func() entry.Evaluator { return &Hand{Weights: w} }}
 }

@@ -25,13 +25,13 @@ var FeatureNames = features.Names(shipped)
 var Entry = &entry.Entry{
 	Game: "blocking",
 	Baseline: &entry.Baseline{Terms: TermNames[:], Weights: Tuned[:],
-		New: func(w []float32) entry.Judge { return &Hand{Weights: Weights(w)} }},
+		New: func(w []float32) entry.Evaluator { return &Hand{Weights: Weights(w)} }},
 	Learned: &entry.Learned{
 		Features: features.Set{Names: FeatureNames, Own: OwnLen, New: func() features.Reader { return new(FeatureReader) }},
 		Files:    shipped, File: "weights/blocking.safetensors",
-		New: func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
+		New: func(n *mlp.Net) (entry.Evaluator, error) { return NewLearned(n) },
 	},
-	Others: []entry.Other{{Name: "greedy", New: func() entry.Judge { return &Greedy{} }}},
+	Others: []entry.Other{{Name: "greedy", New: func() entry.Evaluator { return &Greedy{} }}},
 	Host:   hosted,
 	Codec:  func(_ *env.Game, _, notes io.Writer) contest.Codec { return &Codec{Notes: notes} },
 	Submission: &entry.Submission{

@@ -25,11 +25,11 @@ var Entry = &entry.Entry{
 	Game: "dropblox",
 	Host: hosted,
 	Baseline: &entry.Baseline{Terms: TermNames[:], Weights: Classic[:],
-		New: func(w []float32) entry.Judge { return &Hand{Weights: Weights(w)} }},
+		New: func(w []float32) entry.Evaluator { return &Hand{Weights: Weights(w)} }},
 	Learned: &entry.Learned{
 		Features: features.Set{Names: FeatureNames, Own: Len, New: func() features.Reader { return FeatureReader{} }},
 		Files:    shipped, File: "weights/dropblox.safetensors",
-		New:  func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
+		New:  func(n *mlp.Net) (entry.Evaluator, error) { return NewLearned(n) },
 		Unit: "0.01 is a point: the score and the points expected until the end of the game",
 	},
 	Fixed: map[string]func() env.Agent{"left": func() env.Agent { return Leftmost{} }},
@@ -45,7 +45,7 @@ var Entry = &entry.Entry{
 	},
 }
 
-func newAgent(_ *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
+func newAgent(_ *env.Game, j entry.Evaluator, o entry.Options) (env.Agent, error) {
 	width, depth, futures := o.Numbers["width"], o.Numbers["depth"], o.Numbers["futures"]
 	switch _, ends := j.(Ender); {
 	case (width > 0 || futures > 0) && o.Time > 0:

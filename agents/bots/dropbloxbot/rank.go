@@ -17,7 +17,7 @@ type ranker struct {
 	width, depth int
 }
 
-func newRanker(_ *env.Game, j entry.Judge, o entry.Options) (entry.Ranker, error) {
+func newRanker(_ *env.Game, j entry.Evaluator, o entry.Options) (entry.Ranker, error) {
 	if o.Time > 0 {
 		return nil, errors.New("option time: an analysis takes as long as it takes; want width or depth")
 	}

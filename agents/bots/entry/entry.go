@@ -2,7 +2,7 @@
 // a value network, the protocol of its contest, and the program that is submitted to that contest. The package of each
 // game below agents/bots has one Entry, and package bots lists them. Code for all games names none.
 //
-// An agent is a Search with a Judge, which values positions: the hand-tuned Baseline or the network of Learned.
+// An agent is a Search with an Evaluator, which values positions: the hand-tuned Baseline or the network of Learned.
 package entry
 
 import (
@@ -49,17 +49,17 @@ type Entry struct {
 	Submission *Submission
 }
 
-// A Judge is a search.Evaluator for the searches of package search, otherwise the type that Entry.Search expects.
-type Judge any
+// An Evaluator is a search.Evaluator for the searches of package search, otherwise the type that Entry.Search expects.
+type Evaluator any
 
-// A Baseline is a hand-tuned Judge: the sum of named terms, each times a weight.
+// A Baseline is a hand-tuned Evaluator: the sum of named terms, each times a weight.
 type Baseline struct {
 	Terms   []string
 	Weights []float32 // tuned ones, by term
-	New     func(weights []float32) Judge
+	New     func(weights []float32) Evaluator
 }
 
-// Learned is a Judge that is a value network.
+// Learned is an Evaluator that is a value network.
 type Learned struct {
 	Features features.Set
 	// Except are variants whose actions are too small for features of afterstates, such as
@@ -67,26 +67,26 @@ type Learned struct {
 	Except []string
 	Files  fs.FS  // contains the weights that are shipped with the programs
 	File   string // path of the weights in Files; the file may be missing
-	New    func(*mlp.Net) (Judge, error)
-	Unit   string // what a value of the game's own search with this Judge means; "" if it is what the network gives
+	New    func(*mlp.Net) (Evaluator, error)
+	Unit   string // what a value of the game's own search with this Evaluator means; "" if it is what the network gives
 }
 
-// An Other is a further agent: its name in specs, and a Judge that needs no weights.
+// An Other is a further agent: its name in specs, and an Evaluator that needs no weights.
 type Other struct {
 	Name string
-	New  func() Judge
+	New  func() Evaluator
 }
 
 // A Search selects actions by looking ahead, with options from a spec.
 type Search struct {
 	Options []Option
 	// New returns an agent. Unless the search is Stateful, one agent may choose for several games in turn.
-	New      func(g *env.Game, j Judge, o Options) (env.Agent, error)
+	New      func(g *env.Game, j Evaluator, o Options) (env.Agent, error)
 	Stateful bool
-	// Memory is the most that one of these agents takes without its judge, in bytes.
+	// Memory is the most that one of these agents takes without its evaluator, in bytes.
 	Memory func(g *env.Game, o Options) int64
 	// Ranker returns a Ranker that searches with the same options. It may be nil.
-	Ranker func(g *env.Game, j Judge, o Options) (Ranker, error)
+	Ranker func(g *env.Game, j Evaluator, o Options) (Ranker, error)
 }
 
 // A Ranker values every action of a position by the game's search. It is not safe for concurrent use.
@@ -154,7 +154,7 @@ func (e *Entry) FeaturesOf(g *env.Game) *features.Set {
 
 // Evaluator returns the evaluator of net, or the tuned baseline if net is nil, for the searches of package search.
 func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
-	var j Judge
+	var j Evaluator
 	var err error
 	switch {
 	case net == nil && e.Baseline != nil:
@@ -162,8 +162,8 @@ func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
 	case net != nil && e.Learned != nil:
 		j, err = e.Learned.New(net)
 	}
-	if judge, ok := j.(search.Evaluator); ok || err != nil {
-		return judge, err
+	if e, ok := j.(search.Evaluator); ok || err != nil {
+		return e, err
 	}
 	return nil, fmt.Errorf("%s has no such evaluator for the searches of package search", e.Game)
 }
@@ -176,7 +176,7 @@ const (
 )
 
 // An Option is an option of a search: a whole number from 1 to Max or, if its name is "time", a limit for one choice.
-// Every search also takes "weights", a file of weights for its judge, and "eps"; they need no Option.
+// Every search also takes "weights", a file of weights for its evaluator, and "eps"; they need no Option.
 type Option struct {
 	Name string
 	Max  int

@@ -27,11 +27,11 @@ var FeatureNames = features.Names(shipped)
 var Entry = &entry.Entry{
 	Game: "tetrisduel",
 	Baseline: &entry.Baseline{Terms: TermNames[:], Weights: Tuned[:],
-		New: func(w []float32) entry.Judge { return &Hand{Weights: Weights(w)} }},
+		New: func(w []float32) entry.Evaluator { return &Hand{Weights: Weights(w)} }},
 	Learned: &entry.Learned{
 		Features: features.Set{Names: FeatureNames, Own: OwnLen, New: func() features.Reader { return new(FeatureReader) }},
 		Files:    shipped, File: "weights/tetrisduel.safetensors",
-		New: func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
+		New: func(n *mlp.Net) (entry.Evaluator, error) { return NewLearned(n) },
 	},
 	Host:  hosted,
 	Codec: func(_ *env.Game, out, _ io.Writer) contest.Codec { return NewCodec(out) },

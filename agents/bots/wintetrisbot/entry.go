@@ -27,12 +27,12 @@ var FeatureNames = features.Names(shipped)
 var Entry = &entry.Entry{
 	Game: "wintetris",
 	Baseline: &entry.Baseline{Terms: TermNames[:], Weights: Demo[:],
-		New: func(w []float32) entry.Judge { return NewHand(Weights(w)) }},
+		New: func(w []float32) entry.Evaluator { return NewHand(Weights(w)) }},
 	Learned: &entry.Learned{
 		Features: features.Set{Names: FeatureNames, Own: Len, New: func() features.Reader { return FeatureReader{} }},
 		Except:   []string{wintetris.TickGame.Name}, // its actions are keys
 		Files:    shipped, File: "weights/wintetris.safetensors",
-		New:  func(n *mlp.Net) (entry.Judge, error) { return NewLearned(n) },
+		New:  func(n *mlp.Net) (entry.Evaluator, error) { return NewLearned(n) },
 		Unit: "0.1 is a completed row; a row counts 3 % less for every piece that it is later",
 	},
 	Search: &entry.Search{
@@ -46,7 +46,7 @@ var Entry = &entry.Entry{
 		"go build -buildmode=c-shared -o libwintetris_solver.so ./agents/submit/wintetris"},
 }
 
-func newAgent(g *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
+func newAgent(g *env.Game, j entry.Evaluator, o entry.Options) (env.Agent, error) {
 	parts := o.Numbers["parts"]
 	switch {
 	case parts == 0:
@@ -61,7 +61,7 @@ func newAgent(g *env.Game, j entry.Judge, o entry.Options) (env.Agent, error) {
 // A ranker is an entry.Ranker: the solver's own rating of all resting places.
 type ranker struct{ solver *Solver }
 
-func newRanker(g *env.Game, j entry.Judge, o entry.Options) (entry.Ranker, error) {
+func newRanker(g *env.Game, j entry.Evaluator, o entry.Options) (entry.Ranker, error) {
 	if g == wintetris.TickGame {
 		return nil, fmt.Errorf("%s: an action is the keys of one tick, which has no value of its own; want %s or %s",
 			g.Name, wintetris.Game.Name, wintetris.InstantGame.Name)

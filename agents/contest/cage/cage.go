@@ -225,7 +225,7 @@ func Opened(c contest.Cage) contest.Cage {
 }
 
 // Enclose returns the command that starts a program in the cage; see contest.Cage.
-func (c *Cage) Enclose(s *contest.Spec) (*exec.Cmd, contest.Guest, error) {
+func (c *Cage) Enclose(s *contest.Spec) (*exec.Cmd, contest.Contained, error) {
 	dir := cmp.Or(s.Dir, c.Dir, ".")
 	switch {
 	case within(dir, c.Also):
@@ -250,12 +250,12 @@ func (c *Cage) Enclose(s *contest.Spec) (*exec.Cmd, contest.Guest, error) {
 
 // A visitor is a program without walls, with a working folder.
 type visitor struct {
-	contest.Guest
+	contest.Contained
 	at *working
 }
 
 func (v visitor) Leave() {
-	v.Guest.Leave()
+	v.Contained.Leave()
 	v.at.remove()
 }
 

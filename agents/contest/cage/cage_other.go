@@ -11,7 +11,7 @@ import (
 // Missing lists the walls that are not to be had here.
 func Missing() []string { return []string{"every wall: programs are contained on Linux only"} }
 
-func (c *Cage) contained(s *contest.Spec, _ string) (*exec.Cmd, contest.Guest, error) {
+func (c *Cage) contained(s *contest.Spec, _ string) (*exec.Cmd, contest.Contained, error) {
 	open := *c
 	open.Open = true
 	return open.Enclose(s)

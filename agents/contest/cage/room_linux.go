@@ -70,7 +70,7 @@ func newUser() int {
 // command returns the command that starts argv in the folder dir of a room. What an ordinary user starts is in a user
 // namespace. What root starts is not, because there it would still be root for the files of /proc and /dev: it becomes
 // another user before the first command in the room runs.
-func (c *Cage) command(g ground, user int, argv []string, dir string, memory int64) (*exec.Cmd, error) {
+func (c *Cage) command(g support, user int, argv []string, dir string, memory int64) (*exec.Cmd, error) {
 	args := []string{"--unshare-all", "--cap-drop", "ALL"}
 	var become []string
 	if user != 0 {
@@ -263,7 +263,7 @@ type tenant struct {
 	user   int
 }
 
-var _ contest.Guest = (*tenant)(nil)
+var _ contest.Contained = (*tenant)(nil)
 
 // Excess returns what the program takes, and what of it is too much.
 func (t *tenant) Excess(p *os.Process) (taken contest.Taking, why string) {

@@ -22,7 +22,7 @@ import (
 // A wall keeps a program without a room from something. Its process puts it up before it becomes the program.
 type wall struct {
 	name string // what is contained, as people read it if the wall is missing
-	up   func(o *order) error
+	up   func(o *sandbox) error
 }
 
 // walls are all of them. Where the kernel lacks one, the others stand.
@@ -35,7 +35,7 @@ var walls = []wall{
 	{"no TCP (Landlock 4)", hasLandlock(4)},
 	{"no orders to devices (Landlock 5)", hasLandlock(5)},
 	{"no signals or abstract sockets to programs outside (Landlock 6)", hasLandlock(6)},
-	{"only system calls of a list (seccomp)", func(*order) error { return filterCalls() }},
+	{"only system calls of a list (seccomp)", func(*sandbox) error { return filterCalls() }},
 }
 
 // roomWalls are what only a room has.
@@ -46,8 +46,8 @@ var roomWalls = []string{
 	"no network device (network namespace)", "no shared memory or queue of others (IPC namespace)",
 }
 
-// An order says what a process that contains itself shall do.
-type order struct {
+// An sandbox says what a process that contains itself shall do.
+type sandbox struct {
 	Argv  []string // the program; nil only tries the walls
 	Dir   string   // where it begins
 	Read  []string // files and folders that it may read
@@ -59,7 +59,7 @@ type order struct {
 }
 
 // build puts all walls up and returns those that the kernel lacks.
-func (o *order) build() (missing []string, err error) {
+func (o *sandbox) build() (missing []string, err error) {
 	for _, w := range walls {
 		switch err := w.up(o); {
 		case errors.Is(err, errLacks):
@@ -76,8 +76,8 @@ var errLacks = errors.New("not permitted here")
 // landlockVersion returns the version of Landlock that the kernel has; tests stand in for other kernels.
 var landlockVersion = ll.LandlockGetABIVersion
 
-func hasLandlock(abi int) func(o *order) error {
-	return func(*order) error {
+func hasLandlock(abi int) func(o *sandbox) error {
+	return func(*sandbox) error {
 		if got, err := landlockVersion(); err != nil || got < abi {
 			return errLacks
 		}
@@ -86,7 +86,7 @@ func hasLandlock(abi int) func(o *order) error {
 }
 
 // closeFiles lets no program that is started from now on have an open file of this process that it has not been given.
-func closeFiles(*order) error {
+func closeFiles(*sandbox) error {
 	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func closeFiles(*order) error {
 }
 
 // limit sets limits of every process. How much all take together is watched by the host.
-func limit(o *order) error {
+func limit(o *sandbox) error {
 	set := func(what int, most uint64) error {
 		var now syscall.Rlimit
 		if err := syscall.Getrlimit(what, &now); err != nil {
@@ -120,7 +120,7 @@ func limit(o *order) error {
 }
 
 // unprivileged makes root another user and gives all capabilities up for good.
-func unprivileged(o *order) error {
+func unprivileged(o *sandbox) error {
 	if o.User != 0 {
 		err := errors.Join(syscall.Setgroups(nil), syscall.Setresgid(o.User, o.User, o.User),
 			syscall.Setresuid(o.User, o.User, o.User))
@@ -145,7 +145,7 @@ func unprivileged(o *order) error {
 // devices are those that a contained program may use.
 var devices = []string{"/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"}
 
-func landlocked(o *order) error {
+func landlocked(o *sandbox) error {
 	abi, err := landlockVersion()
 	if err != nil || abi < 1 {
 		return errLacks
@@ -178,7 +178,7 @@ func existing(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { _, err := os.Stat(p); return err != nil })
 }
 
-// verb is the first argument, in place of a name, of a process that contains itself. The second is its order.
+// verb is the first argument, in place of a name, of a process that contains itself. The second describes its sandbox.
 const verb = "contained by blockyard"
 
 // init runs before any main, so that every program and test that starts bots can contain them.
@@ -190,7 +190,7 @@ func init() {
 }
 
 func enter(text string) error {
-	var o order
+	var o sandbox
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return err
 	}
@@ -227,8 +227,8 @@ func enter(text string) error {
 	return fmt.Errorf("%s: %w", path, syscall.Exec(path, o.Argv, os.Environ()))
 }
 
-// command returns the command whose process follows the order.
-func (o *order) command() *exec.Cmd {
+// command returns the command whose process sandboxes itself.
+func (o *sandbox) command() *exec.Cmd {
 	text, _ := json.Marshal(o) // it has plain fields
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args = []string{verb, string(text)}

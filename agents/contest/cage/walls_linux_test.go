@@ -20,20 +20,20 @@ func TestMissingWalls(t *testing.T) {
 	t.Cleanup(func() { walls, here = all, now })
 	for k, lacking := range all {
 		for j := range walls {
-			walls[j].up = func(*order) error { return nil }
+			walls[j].up = func(*sandbox) error { return nil }
 		}
-		walls[k].up = func(*order) error { return errLacks }
-		missing, err := (&order{}).build()
+		walls[k].up = func(*sandbox) error { return errLacks }
+		missing, err := (&sandbox{}).build()
 		require.NoError(t, err)
 		require.Equal(t, []string{lacking.name}, missing)
-		here = func() ground { return ground{missing: missing} }
+		here = func() support { return support{missing: missing} }
 		require.Equal(t, missing, Missing())
 		require.EqualError(t, Require.Check(), "--isolate require: missing here: "+lacking.name)
 		require.NoError(t, Auto.Check())
 		require.NoError(t, Off.Check())
 	}
-	walls[0].up = func(*order) error { return fmt.Errorf("broken") }
-	_, err := (&order{}).build()
+	walls[0].up = func(*sandbox) error { return fmt.Errorf("broken") }
+	_, err := (&sandbox{}).build()
 	require.EqualError(t, err, all[0].name+": broken", "a wall that fails is no missing one: the program does not start")
 }
 
@@ -50,19 +50,19 @@ func TestWithoutBubblewrap(t *testing.T) {
 		failing + ":/usr/bin:/bin": "bubblewrap fails here: bwrap: no permission",
 	} {
 		t.Setenv("PATH", path)
-		ground := ask()
-		require.Empty(t, ground.bwrap)
-		require.Equal(t, roomWalls[0]+": "+why, ground.missing[0])
+		support := ask()
+		require.Empty(t, support.bwrap)
+		require.Equal(t, roomWalls[0]+": "+why, support.missing[0])
 		for k, name := range roomWalls {
-			require.Contains(t, ground.missing[k], name)
+			require.Contains(t, support.missing[k], name)
 		}
 		here = ask
 		c := &Cage{Limits: Bot}
-		cmd, guest, err := c.Enclose(&contest.Spec{Argv: []string{"/bin/pwd"}})
+		cmd, contained, err := c.Enclose(&contest.Spec{Argv: []string{"/bin/pwd"}})
 		require.NoError(t, err)
 		out, err := cmd.Output()
 		require.NoError(t, err)
-		guest.Leave()
+		contained.Leave()
 		require.Regexp(t, regexp.MustCompile(`^`+os.TempDir()+`/cage-\d+/bot\n$`), string(out))
 		require.NoFileExists(t, filepath.Dir(string(out)))
 	}
@@ -80,13 +80,13 @@ func TestOldKernels(t *testing.T) {
 			require.NoError(t, err)
 			for has := range want + 2 {
 				landlockVersion = func() (int, error) { return has, nil }
-				require.Equal(t, has < want, w.up(&order{}) != nil, "%s on version %d", w.name, has)
+				require.Equal(t, has < want, w.up(&sandbox{}) != nil, "%s on version %d", w.name, has)
 			}
 		}
 	}
 	landlockVersion = func() (int, error) { return 0, unix.ENOSYS }
-	require.ErrorIs(t, landlocked(&order{}), errLacks)
-	require.ErrorIs(t, hasLandlock(4)(&order{}), errLacks)
+	require.ErrorIs(t, landlocked(&sandbox{}), errLacks)
+	require.ErrorIs(t, hasLandlock(4)(&sandbox{}), errLacks)
 }
 
 // BenchmarkStart measures the processor time of a start of a program that does nothing, in a room, behind walls only, and
@@ -99,16 +99,16 @@ func BenchmarkStart(b *testing.B) {
 	for _, kind := range []struct {
 		name string
 		in   contest.Cage
-		here ground
+		here support
 	}{
 		{"room", &Cage{Files: files, Limits: Bot}, room},
-		{"walls", &Cage{Files: files, Limits: Bot}, ground{}},
-		{"trusted", contest.Trusted, ground{}},
+		{"walls", &Cage{Files: files, Limits: Bot}, support{}},
+		{"trusted", contest.Trusted, support{}},
 	} {
 		b.Run(kind.name, func(b *testing.B) {
 			now := here
 			b.Cleanup(func() { here = now })
-			here = func() ground { return kind.here }
+			here = func() support { return kind.here }
 			before := used(b)
 			for b.Loop() {
 				c, err := contest.StartChild(contest.Spec{Argv: []string{"/bin/true"}, Cage: kind.in})
@@ -126,18 +126,18 @@ func BenchmarkStart(b *testing.B) {
 func BenchmarkWatch(b *testing.B) {
 	c := &Cage{Limits: Bot}
 	script := "echo; exec sleep 1000"
-	cmd, guest, err := c.Enclose(&contest.Spec{Argv: []string{"/bin/sh", "-c", script}})
+	cmd, contained, err := c.Enclose(&contest.Spec{Argv: []string{"/bin/sh", "-c", script}})
 	require.NoError(b, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(b, err)
-	require.NoError(b, guest.Before(cmd))
+	require.NoError(b, contained.Before(cmd))
 	require.NoError(b, cmd.Start())
-	b.Cleanup(func() { guest.Kill(cmd.Process); _ = cmd.Wait(); guest.Leave() })
+	b.Cleanup(func() { contained.Kill(cmd.Process); _ = cmd.Wait(); contained.Leave() })
 	_, err = out.Read(make([]byte, 1))
 	require.NoError(b, err)
 	before := used(b)
 	for b.Loop() {
-		_, why := guest.Excess(cmd.Process)
+		_, why := contained.Excess(cmd.Process)
 		require.Empty(b, why)
 	}
 	const looks = 10 // in a second

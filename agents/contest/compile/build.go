@@ -86,8 +86,8 @@ func Name(path string) string {
 }
 
 func (c *compiler) build() error {
-	for _, way := range []func() (bool, error){c.said, c.uploaded, c.jar} {
-		if done, err := way(); done || err != nil {
+	for _, build := range []func() (bool, error){c.declared, c.uploaded, c.jar} {
+		if done, err := build(); done || err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func (c *compiler) build() error {
 		l.build(c, l, files)
 	}
 	if why := new(Refusal); errors.As(c.err, &why) && why.lost {
-		if script, ok := c.mark([]string{"run.sh", "start.sh", "bot.sh"}); ok {
+		if script, ok := c.find([]string{"run.sh", "start.sh", "bot.sh"}); ok {
 			c.language, c.err = "", nil
 			c.script(script)
 		}
@@ -201,11 +201,11 @@ func (c *compiler) in(dir string, argv ...string) error {
 	case !errors.As(err, &exit):
 		return refuse("%s does not start here: %v", argv[0], err)
 	}
-	said := func(b *head) string {
+	tidy := func(b *head) string {
 		return strings.TrimSpace(strings.ReplaceAll(b.String(), c.dir+string(filepath.Separator), ""))
 	}
-	text := cmp.Or(said(&log), said(&out))
-	if why := cmp.Or(errorLineIn(said(&log)), errorLineIn(said(&out)), errorIn(text)); why != "" {
+	text := cmp.Or(tidy(&log), tidy(&out))
+	if why := cmp.Or(errorLineIn(tidy(&log)), errorLineIn(tidy(&out)), errorIn(text)); why != "" {
 		err = errors.New(ansi.Plain(why, 1000))
 	}
 	return &Refusal{Why: fmt.Sprintf("does not compile: %s: %v", filepath.Base(argv[0]), err), Output: text}

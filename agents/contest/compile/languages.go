@@ -17,16 +17,16 @@ import (
 )
 
 type language struct {
-	Name      string
-	Endings   []string       // of its source files
-	Marks     []string       // patterns of build files that only it has
-	Main      *regexp.Regexp // what a file must have to be started; nil for nothing
-	Needs     string         // that in words
-	Sign      *regexp.Regexp // what the file to start has more often than others; nil if nothing tells
-	Tools     []string       // the first of these that is here builds or starts it
-	Flags     []string       // of the tool, in front of the files
-	Standards []string       // flags for its versions, the newest first: an old program may need an old one
-	build     builder
+	Name       string
+	Endings    []string       // of its source files
+	BuildFiles []string       `toml:"build_files"` // patterns of build files that only it has
+	Main       *regexp.Regexp // what a file must have to be started; nil for nothing
+	Needs      string         // that in words
+	Sign       *regexp.Regexp // what the file to start has more often than others; nil if nothing tells
+	Tools      []string       // the first of these that is here builds or starts it
+	Flags      []string       // of the tool, in front of the files
+	Standards  []string       // flags for its versions, the newest first: an old program may need an old one
+	build      builder
 }
 
 // A builder compiles files of a language, if need be, and says how the program is started. See compiler.err.
@@ -232,13 +232,13 @@ var startScript = regexp.MustCompile(`^node\s+(--?\S+\s+)*([^\s-]\S*)$`)
 
 func javascript(c *compiler, l *language, files []string) {
 	node := c.tool(l.Name, l.Tools...)
-	if mark, ok := c.mark(l.Marks); ok {
+	if buildFile, ok := c.find(l.BuildFiles); ok {
 		var says struct {
 			Main    string
 			Scripts struct{ Start string }
 		}
-		if err := json.Unmarshal([]byte(c.text(mark)), &says); err != nil {
-			c.fail(refuse("%s is no JSON: %v", mark, err))
+		if err := json.Unmarshal([]byte(c.text(buildFile)), &says); err != nil {
+			c.fail(refuse("%s is no JSON: %v", buildFile, err))
 			return
 		}
 		names := []string{says.Main, says.Main + ".js", says.Main + "/index.js"}
@@ -246,9 +246,9 @@ func javascript(c *compiler, l *language, files []string) {
 			names = append([]string{m[2], m[2] + ".js", m[2] + "/index.js"}, names...)
 		}
 		for _, name := range names {
-			main := path.Join(path.Dir(mark), name)
+			main := path.Join(path.Dir(buildFile), name)
 			if !strings.HasPrefix(name, "/") && c.isFile(main) {
-				c.begin(mark, node, strings.TrimPrefix(main, path.Dir(mark)+"/"))
+				c.begin(buildFile, node, strings.TrimPrefix(main, path.Dir(buildFile)+"/"))
 				c.run(node, "--check", main)
 				return
 			}

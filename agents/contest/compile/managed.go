@@ -11,13 +11,13 @@ import (
 )
 
 // above returns the build file, of some patterns, in the folder of a file or the nearest one around it.
-func (c *compiler) above(name string, patterns ...string) (mark string, ok bool) {
+func (c *compiler) above(name string, patterns ...string) (buildFile string, ok bool) {
 	for _, s := range c.seen {
 		if dir := path.Dir(s.name); (dir == "." || strings.HasPrefix(name, dir+"/")) && matches(s.name, patterns) {
-			mark, ok = s.name, true // files in more folders are later
+			buildFile, ok = s.name, true // files in more folders are later
 		}
 	}
-	return mark, ok
+	return buildFile, ok
 }
 
 func beside(main string, files []string) []string {
@@ -30,16 +30,16 @@ func golang(c *compiler, l *language, files []string, tool, main string) {
 	if c.err == nil {
 		c.err = c.ownGoCache()
 	}
-	mark, ok := c.above(main, "go.mod")
-	home := mark
+	buildFile, ok := c.above(main, "go.mod")
+	home := buildFile
 	if !ok {
-		home, mark = main, "go.mod"
+		home, buildFile = main, "go.mod"
 		c.run(tool, "mod", "init", c.goModule(files))
 	}
 	binary := filepath.Join(c.dir, "bot.host")
 	c.begin(home, binary)
-	pkg := strings.TrimPrefix(strings.TrimPrefix(path.Dir(main), path.Dir(mark)), "/")
-	c.run(tool, "build", "-C", path.Dir(mark), "-ldflags=-s -w", "-o", binary, "./"+pkg)
+	pkg := strings.TrimPrefix(strings.TrimPrefix(path.Dir(main), path.Dir(buildFile)), "/")
+	c.run(tool, "build", "-C", path.Dir(buildFile), "-ldflags=-s -w", "-o", binary, "./"+pkg)
 }
 
 // ownGoCache gives Go a copy of the compiled standard library: it wants to write there.
@@ -72,14 +72,14 @@ func (c *compiler) goModule(files []string) string {
 }
 
 func rust(c *compiler, l *language, files []string) {
-	mark, ok := c.mark(l.Marks)
+	buildFile, ok := c.find(l.BuildFiles)
 	if !ok {
 		started(toBinary)(c, l, files)
 		return
 	}
 	target := filepath.Join(c.dir, ".host-build")
-	c.run(c.tool("Rust", "cargo"), "build", "--release", "--offline", "--manifest-path", mark, "--target-dir", target)
-	c.product(mark, ".host-build/release")
+	c.run(c.tool("Rust", "cargo"), "build", "--release", "--offline", "--manifest-path", buildFile, "--target-dir", target)
+	c.product(buildFile, ".host-build/release")
 }
 
 // toBinary compiles the file to start, whose compiler finds the others.
@@ -97,14 +97,14 @@ var (
 func haskell(c *compiler, l *language, files []string) {
 	in := *l
 	in.Flags = slices.Clone(l.Flags)
-	if mark, ok := c.mark([]string{"*.cabal"}); ok {
-		said := c.text(mark)
-		for _, m := range cabalFolders.FindAllStringSubmatch(said, -1) {
+	if buildFile, ok := c.find([]string{"*.cabal"}); ok {
+		text := c.text(buildFile)
+		for _, m := range cabalFolders.FindAllStringSubmatch(text, -1) {
 			for _, dir := range strings.FieldsFunc(m[1], func(r rune) bool { return strings.ContainsRune(", \t\r", r) }) {
-				in.Flags = append(in.Flags, "-i"+path.Join(path.Dir(mark), dir))
+				in.Flags = append(in.Flags, "-i"+path.Join(path.Dir(buildFile), dir))
 			}
 		}
-		if m := cabalMain.FindStringSubmatch(said); m != nil {
+		if m := cabalMain.FindStringSubmatch(text); m != nil {
 			files = narrow(files, func(name string) bool { return path.Base(name) == path.Base(m[1]) })
 		}
 	}
@@ -157,8 +157,8 @@ func java(c *compiler, l *language, files []string, javac, main string) {
 
 // projectOf is the build file of a program for the JVM, whose folder it is started in, or the top.
 func (c *compiler) projectOf(main string) string {
-	if mark, ok := c.above(main, languageOf(main).Marks...); ok {
-		return mark
+	if buildFile, ok := c.above(main, languageOf(main).BuildFiles...); ok {
+		return buildFile
 	}
 	return "."
 }
@@ -194,49 +194,49 @@ var (
 )
 
 // project returns the project of the file to start, and its files and those of the projects that it refers to.
-func (c *compiler) project(main string, files []string) (mark string, own []string) {
-	mark, ok := c.above(main, aProject...)
+func (c *compiler) project(main string, files []string) (buildFile string, own []string) {
+	buildFile, ok := c.above(main, aProject...)
 	if !ok {
 		return "", files
 	}
-	folders := []string{path.Dir(mark)}
-	for _, m := range refersTo.FindAllStringSubmatch(c.text(mark), -1) {
-		folders = append(folders, path.Join(path.Dir(mark), path.Dir(strings.ReplaceAll(m[1], `\`, "/"))))
+	folders := []string{path.Dir(buildFile)}
+	for _, m := range refersTo.FindAllStringSubmatch(c.text(buildFile), -1) {
+		folders = append(folders, path.Join(path.Dir(buildFile), path.Dir(strings.ReplaceAll(m[1], `\`, "/"))))
 	}
 	own = narrow(files, func(name string) bool {
 		of, ok := c.above(name, aProject...)
 		return ok && slices.Contains(folders, path.Dir(of))
 	})
-	return mark, own
+	return buildFile, own
 }
 
 func csharp(c *compiler, l *language, files []string) {
 	// A project that makes a program comes before tests and libraries.
 	starts := narrow(files, func(name string) bool {
-		mark, ok := c.above(name, aProject...)
-		return ok && exeOutput.MatchString(c.text(mark)) && !testKit.MatchString(c.text(mark))
+		buildFile, ok := c.above(name, aProject...)
+		return ok && exeOutput.MatchString(c.text(buildFile)) && !testKit.MatchString(c.text(buildFile))
 	})
 	compiler, main := c.tool(l.Name, l.Tools...), c.start(l, starts)
 	if c.err != nil {
 		return
 	}
-	mark, own := c.project(main, files)
+	buildFile, own := c.project(main, files)
 	if path.Base(compiler) == "mcs" {
 		argv := []string{compiler, "-optimize", "-unsafe", "-langversion:latest", "-out:bot.host.exe"}
-		for _, m := range systemDLL.FindAllStringSubmatch(c.text(mark), -1) {
+		for _, m := range systemDLL.FindAllStringSubmatch(c.text(buildFile), -1) {
 			argv = append(argv, "-r:"+m[1])
 		}
-		c.begin(mark, c.tool("Mono", "mono"), filepath.Join(c.dir, "bot.host.exe"))
+		c.begin(buildFile, c.tool("Mono", "mono"), filepath.Join(c.dir, "bot.host.exe"))
 		c.try(slices.Concat(argv, own), slices.Concat(argv, beside(main, own)))
 		return
 	}
-	if mark == "" {
+	if buildFile == "" {
 		const project = `<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><OutputType>Exe</OutputType>` +
 			`<TargetFramework>net8.0</TargetFramework></PropertyGroup></Project>`
-		mark = "bot.csproj"
-		c.fail(c.root.WriteFile(mark, []byte(project), 0o644))
+		buildFile = "bot.csproj"
+		c.fail(c.root.WriteFile(buildFile, []byte(project), 0o644))
 	}
-	name := strings.TrimSuffix(path.Base(mark), ".csproj")
-	c.begin(mark, compiler, filepath.Join(c.dir, "out.host", name+".dll"))
-	c.run(compiler, "build", mark, "--configuration", "Release", "--output", filepath.Join(c.dir, "out.host"))
+	name := strings.TrimSuffix(path.Base(buildFile), ".csproj")
+	c.begin(buildFile, compiler, filepath.Join(c.dir, "out.host", name+".dll"))
+	c.run(compiler, "build", buildFile, "--configuration", "Release", "--output", filepath.Join(c.dir, "out.host"))
 }

@@ -23,8 +23,8 @@ func native(c *compiler, l *language, files []string) {
 		return
 	}
 	first := c.trueNames()
-	for _, mark := range c.buildFiles() {
-		if c.byBuildFile(mark); c.err == nil {
+	for _, buildFile := range c.buildFiles() {
+		if c.byBuildFile(buildFile); c.err == nil {
 			return
 		}
 		first, c.err = cmp.Or(first, c.err), nil
@@ -36,33 +36,33 @@ func native(c *compiler, l *language, files []string) {
 }
 
 // buildFiles are those of make and CMake in the fewest folders whose tools are here.
-func (c *compiler) buildFiles() (marks []string) {
+func (c *compiler) buildFiles() (buildFiles []string) {
 	for name, pattern := range map[string]string{"cmake": "CMakeLists.txt", "make": "*[Mm]akefile"} {
 		_, make := exec.LookPath("make") // which CMake needs too
 		_, missing := exec.LookPath(name)
-		if mark, ok := c.mark([]string{pattern}); ok && missing == nil && make == nil {
-			marks = append(marks, mark)
+		if buildFile, ok := c.find([]string{pattern}); ok && missing == nil && make == nil {
+			buildFiles = append(buildFiles, buildFile)
 		}
 	}
-	slices.Sort(marks) // CMake first
-	slices.SortStableFunc(marks, func(a, b string) int { return depth(a) - depth(b) })
-	return marks
+	slices.Sort(buildFiles) // CMake first
+	slices.SortStableFunc(buildFiles, func(a, b string) int { return depth(a) - depth(b) })
+	return buildFiles
 }
 
-func (c *compiler) byBuildFile(mark string) {
-	dir := path.Dir(mark)
+func (c *compiler) byBuildFile(buildFile string) {
+	dir := path.Dir(buildFile)
 	_, err := c.executables(dir, true)
 	c.fail(err)
-	if path.Base(mark) == "CMakeLists.txt" {
+	if path.Base(buildFile) == "CMakeLists.txt" {
 		const out = ".host-build"
 		c.run("cmake", "-S", dir, "-B", out, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY="+
 			filepath.Join(c.dir, dir, ".host-bin"))
 		c.run("cmake", "--build", out)
 	} else {
-		c.unixLines(mark)
+		c.unixLines(buildFile)
 		c.make(dir)
 	}
-	c.product(mark, dir)
+	c.product(buildFile, dir)
 }
 
 // absent is what make says of a compiler that is not here; its name may have a version or a system.
@@ -100,7 +100,7 @@ func (c *compiler) make(dir string) {
 }
 
 // product makes the executable that a build has left below a folder the program.
-func (c *compiler) product(mark, dir string) {
+func (c *compiler) product(buildFile, dir string) {
 	if c.err != nil {
 		return
 	}
@@ -112,11 +112,11 @@ func (c *compiler) product(mark, dir string) {
 	case err != nil:
 		c.err = err
 	case len(found) == 0:
-		c.err = refuse("%s builds no executable; say what to run in bot.toml", mark)
+		c.err = refuse("%s builds no executable; say what to run in bot.toml", buildFile)
 	case len(found) > 1:
-		c.err = refuse("%s builds %d executables: %s; say which to run in bot.toml", mark, len(found), some(found))
+		c.err = refuse("%s builds %d executables: %s; say which to run in bot.toml", buildFile, len(found), some(found))
 	default:
-		c.begin(mark, filepath.Join(c.dir, found[0]))
+		c.begin(buildFile, filepath.Join(c.dir, found[0]))
 	}
 }
 

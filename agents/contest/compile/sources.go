@@ -89,8 +89,8 @@ func (c *compiler) detect() (*language, []string, error) {
 		if f == nil {
 			f = &found{place: nowhere}
 			all[l] = f
-			if mark, ok := c.mark(l.Marks); ok && c.marks(mark) {
-				f.place = depth(mark) + min(depth(mark), 1)
+			if buildFile, ok := c.find(l.BuildFiles); ok && c.compiles(buildFile) {
+				f.place = depth(buildFile) + min(depth(buildFile), 1)
 			}
 		}
 		f.files = append(f.files, s.name)
@@ -123,12 +123,12 @@ func (c *compiler) detect() (*language, []string, error) {
 // makesCode is what a Makefile of a program in C or C++ mentions; others may have one to start or to pack their bot.
 var makesCode = regexp.MustCompile(`\b(cc|gcc|g\+\+|c\+\+|clang)\b|\$[({](CC|CXX)[)}]|\.(o|obj|c|cc|cpp|cxx)\b`)
 
-func (c *compiler) marks(mark string) bool {
-	return !strings.EqualFold(path.Base(mark), "Makefile") || makesCode.MatchString(c.text(mark))
+func (c *compiler) compiles(buildFile string) bool {
+	return !strings.EqualFold(path.Base(buildFile), "Makefile") || makesCode.MatchString(c.text(buildFile))
 }
 
-// mark returns the build file in the fewest folders, of some patterns.
-func (c *compiler) mark(patterns []string) (string, bool) {
+// find returns the file in the fewest folders, of some patterns.
+func (c *compiler) find(patterns []string) (string, bool) {
 	for _, s := range c.seen {
 		if matches(s.name, patterns) {
 			return s.name, true

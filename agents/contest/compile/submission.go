@@ -161,8 +161,8 @@ func (r *reading) read(ctx context.Context) (a answer, err error) {
 	case errors.As(err, new(*Refusal)), errors.As(err, new(*fs.PathError)) && !errors.Is(err, os.ErrDeadlineExceeded):
 		return a, err
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		said, _, _ := strings.Cut(r.errs.String(), "\n")
-		err = fmt.Errorf("its process has ended: %w: %s", cmp.Or(ended, errors.New("without an answer")), said)
+		line, _, _ := strings.Cut(r.errs.String(), "\n")
+		err = fmt.Errorf("its process has ended: %w: %s", cmp.Or(ended, errors.New("without an answer")), line)
 	}
 	if r.tool == "" {
 		return a, refuse("cannot be unpacked and read: %v", err)

@@ -177,7 +177,7 @@ func (l *gameLog) close() error {
 // other, and the record is that of the one with the most points.
 type Rounds struct {
 	Game    dropblox.LocalGame // of every player and seed: its clock, its limits and the folder of its history
-	Program func(number int) dropblox.Program
+	Player  func(number int) contest.Player
 	Log     func(g *match.Played) string
 	Foreign bool                          // the log has only the end of what a program writes to standard error
 	Tell    func(format string, a ...any) // says how the games get on; may be called at any time, and may be nil
@@ -206,7 +206,8 @@ func (r *Rounds) Play(ctx context.Context, g *match.Played) (rec *record.Record,
 }
 
 func (r *Rounds) play(ctx context.Context, g *match.Played, seat int, log *logFile) (*record.Record, error) {
-	program := r.Program(g.Seats[seat])
+	player := r.Player(g.Seats[seat])
+	program := dropblox.Program{Program: player.Program, Name: player.Name}
 	who, game := match.Letter(g.Seats[seat]), r.Game
 	game.ID, game.Seed, game.Program = fmt.Sprintf("%s%d", who, g.Unit+1), g.Seed, &program
 	used, words := time.Duration(0), &contest.Tail{}

@@ -69,15 +69,9 @@ func OpenJournal(dir string) (*Journal, error) {
 // Begin writes what is played, and by whom. If the journal has games, it compares instead: the tournament must be the
 // same, and its first games must be those of the journal; the entrants get the results of their tests from the journal.
 func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) (err error) {
-	if c.Format == Ladder { // what was played counts
-		round := max(1, len((&plan{c, takingPart(entrants)}).everyone())*c.Games)
-		c.Rounds = max(c.Rounds, (len(j.Played)+round-1)/round)
-	}
+	c.policy().resume(&plan{c, takingPart(entrants)}, len(j.Played))
 	now := head{c.Rules.Name, c.Rules.Rules, *c, settings, entrants}
-	now.Rules, now.Workers, now.Isolate = nil, 0, "" // they are not in the file
-	if c.Format == Ladder {
-		now.Rounds = 0
-	}
+	now.Rules, now.Repeats, now.Workers, now.Isolate = nil, 0, 0, "" // they are not in the file
 	path := filepath.Join(j.dir, headFile)
 	switch {
 	case errors.Is(j.headErr, os.ErrNotExist) || j.headErr == nil && len(j.Played) == 0:
@@ -162,22 +156,18 @@ func (j *Journal) check(c *Config, entrants []*Entrant) error {
 					g.Number, p.Stage, p.Seed, p.Seats, g.Stage, g.Seed, g.Seats)
 			}
 			p.Unit = g.Unit
-			if err := complete(p, c.Format == Ladder); err != nil {
+			if err := c.policy().verify(p, c, entrants, j.dir); err != nil {
 				return fmt.Errorf("line %d: %w", at+k+1, err)
 			}
-			prove(p, c, entrants, j.dir)
 		}
 		at += len(games)
 	}
 	return nil
 }
 
-// complete returns an error unless a game has points, a rank and times for every seat; without times if it is trusted.
-func complete(p *match.Played, trusted bool) error {
-	seats, times := len(p.Seats), len(p.Seats)
-	if trusted {
-		times = 0
-	}
+// complete returns an error unless a game has points and a rank for every seat, and so many times.
+func complete(p *match.Played, times int) error {
+	seats := len(p.Seats)
 	if len(p.Points) != seats || len(p.Ranks) != seats || len(p.UsedMS) != times || len(p.MostMS) != times ||
 		len(p.Faults) > seats || len(p.Odd) > seats {
 		return fmt.Errorf("%d points, %d ranks, %d and %d times and %d faults, want %d of each", len(p.Points),
@@ -189,10 +179,9 @@ func complete(p *match.Played, trusted bool) error {
 	return nil
 }
 
-// prove makes a game void unless the record in the folder dir proves its result.
-func prove(p *match.Played, c *Config, entrants []*Entrant, dir string) {
-	if c.Format == Ladder {
-		return
+func (proofs) verify(p *match.Played, c *Config, entrants []*Entrant, dir string) error {
+	if err := complete(p, len(p.Seats)); err != nil {
+		return err
 	}
 	rec, err := readRecord(filepath.Join(dir, RecordFile(p.Number)))
 	if err == nil {
@@ -201,6 +190,7 @@ func prove(p *match.Played, c *Config, entrants []*Entrant, dir string) {
 	if p.Void = ""; err != nil {
 		p.Void = ansi.Plain(err.Error(), mostReason)
 	}
+	return nil
 }
 
 func readRecord(path string) (*record.Record, error) {

@@ -21,7 +21,7 @@ import (
 func ladder(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) (*Tournament, error) {
 	t.Helper()
 	a := &match.Agents{Match: match.Match{Rules: g}}
-	tour := &Tournament{Runner: a, Config: Config{Rules: g, Format: Ladder, Rounds: rounds, Seed: 7, Workers: 1,
+	tour := &Tournament{Runner: a, Config: Config{Rules: g, Format: Ladder, Repeats: rounds, Seed: 7, Workers: 1,
 		Seats: min(2, g.MaxSeats), Games: min(2, g.MaxSeats)}, Changed: func(*Tournament) error { return nil }}
 	if g.MaxSeats == 1 {
 		a.Steps = 30

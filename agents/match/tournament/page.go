@@ -240,8 +240,8 @@ func (r *Report) String() string {
 			fmt.Fprintf(&b, "  %s: %s\n", e.Name, e.Refused)
 		}
 	}
-	if said := r.Contained(); said != "" {
-		fmt.Fprintf(&b, "\n%s\n", said)
+	if text := r.Contained(); text != "" {
+		fmt.Fprintf(&b, "\n%s\n", text)
 	}
 	return b.String()
 }

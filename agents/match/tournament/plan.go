@@ -22,6 +22,23 @@ const (
 	Ladder     Format = "ladder"      // in every round, everyone meets everyone or, with one seat, plays the same seed
 )
 
+// A policy is what a tournament and a ladder decide differently.
+type policy interface {
+	// stages are the parts of it. Each lists its meetings, given the games of those before it.
+	stages(p *plan) []func(played []match.Played) []meeting
+	// resume prepares to go on after so many games.
+	resume(p *plan, games int)
+	// verify returns an error unless p is the result of a game. A game that does not count is void afterwards.
+	verify(p *match.Played, c *Config, entrants []*Entrant, dir string) error
+}
+
+func (c *Config) policy() policy {
+	if c.Format == Ladder {
+		return ladderPolicy{}
+	}
+	return proofs{}
+}
+
 // A plan says which games come next. It has no memory: what comes next follows from the games played so far.
 type plan struct {
 	c  *Config
@@ -33,12 +50,14 @@ type meeting struct {
 	stage string
 	who   []int
 	games int
+	seed  string // of all its games, which are part of the same unit; "" for one of each game's own
+	unit  int
 }
 
 // next returns the games up to the next point at which the plan depends on results; none at the end.
 func (p *plan) next(played []match.Played) []match.Played {
 	at := 0
-	for _, stage := range p.stages() {
+	for _, stage := range p.c.policy().stages(p) {
 		games := p.games(at, stage(played[:min(at, len(played))]))
 		if at += len(games); at > len(played) {
 			return games[len(games)-(at-len(played)):]
@@ -48,7 +67,7 @@ func (p *plan) next(played []match.Played) []match.Played {
 }
 
 func (p *plan) expected(played []match.Played) (n int) {
-	for _, stage := range p.stages() {
+	for _, stage := range p.c.policy().stages(p) {
 		n += len(p.games(n, stage(played[:min(n, len(played))])))
 	}
 	return n
@@ -56,17 +75,12 @@ func (p *plan) expected(played []match.Played) (n int) {
 
 // games lists the games of some meetings, numbered from first on.
 func (p *plan) games(first int, meetings []meeting) (out []match.Played) {
-	each := len(p.everyone())
 	for _, m := range meetings {
 		for k := range m.games {
 			n := first + len(out)
 			g := match.Played{Number: n, Unit: n, Stage: m.stage, Seed: strconv.FormatUint(env.Derive(p.c.Seed, uint64(n)), 10)}
-			if p.c.Format == Ladder { // all games of a round have one seed
-				round := n / (each * m.games)
-				g.Seed = strconv.FormatUint(env.Derive(env.Derive(p.c.Seed, uint64(round)), 0), 10)
-				if g.Unit = n / m.games; p.c.Seats == 1 {
-					g.Unit = round
-				}
+			if m.seed != "" {
+				g.Seed, g.Unit = m.seed, m.unit
 			}
 			for seat := range m.who {
 				g.Seats = append(g.Seats, m.who[(seat+k)%len(m.who)])
@@ -77,31 +91,31 @@ func (p *plan) games(first int, meetings []meeting) (out []match.Played) {
 	return out
 }
 
-// stages are the parts of the tournament. Each lists its meetings, given the games of those before it.
-func (p *plan) stages() (all []func(played []match.Played) []meeting) {
-	switch {
-	case p.c.Format == Ladder: // no round waits for the one before
-		all = append(all, func([]match.Played) []meeting { return slices.Repeat(p.everyone(), p.rounds()) })
-	case p.c.Format == RoundRobin && p.c.Seats == 2:
+// proofs is the policy of a tournament between programs of strangers: a game counts if its record proves its result.
+type proofs struct{}
+
+func (proofs) resume(*plan, int) {}
+
+func (proofs) stages(p *plan) (all []func(played []match.Played) []meeting) {
+	if p.c.Format == RoundRobin && p.c.Seats == 2 {
 		all = append(all, func([]match.Played) []meeting { return p.everyone() })
-	default:
+	} else {
 		for k := range p.rounds() {
 			all = append(all, func(played []match.Played) []meeting { return p.round(k, played) })
 		}
 	}
 	if p.c.Finals > 0 && len(p.in) >= 4 && p.c.Seats == 2 {
 		at := 0 // the first final game
+		between := func(stage string, who ...int) meeting { return meeting{stage: stage, who: who, games: p.c.Finals} }
 		all = append(all,
 			func(played []match.Played) []meeting {
 				at = len(played)
 				best := p.order(played[:at])
-				return []meeting{
-					{"semi-final", []int{best[0], best[3]}, p.c.Finals}, {"semi-final", []int{best[1], best[2]}, p.c.Finals},
-				}
+				return []meeting{between("semi-final", best[0], best[3]), between("semi-final", best[1], best[2])}
 			},
 			func(played []match.Played) []meeting {
 				winners, losers := p.semiFinals(played, min(at, len(played)))
-				return []meeting{{"third place", losers, p.c.Finals}, {"final", winners, p.c.Finals}}
+				return []meeting{between("third place", losers...), between("final", winners...)}
 			})
 	}
 	return all
@@ -129,21 +143,17 @@ func (p *plan) round(k int, played []match.Played) (all []meeting) {
 		order = p.swiss(order, played)
 	}
 	for len(order) >= p.c.Seats {
-		all = append(all, meeting{fmt.Sprintf("round %d", k+1), order[:p.c.Seats], p.c.Games})
+		all = append(all, meeting{stage: fmt.Sprintf("round %d", k+1), who: order[:p.c.Seats], games: p.c.Games})
 		order = order[p.c.Seats:]
 	}
 	return all
 }
 
-// everyone lists a meeting of every two entrants or, in games of one seat, one of each.
+// everyone lists a meeting of every two entrants.
 func (p *plan) everyone() (all []meeting) {
 	for i, a := range p.in {
-		if p.c.Seats == 1 {
-			all = append(all, meeting{"alone", []int{a}, 1})
-			continue
-		}
 		for _, b := range p.in[:i] {
-			all = append(all, meeting{"round robin", []int{b, a}, p.c.Games})
+			all = append(all, meeting{stage: "round robin", who: []int{b, a}, games: p.c.Games})
 		}
 	}
 	return all

@@ -129,7 +129,7 @@ func stages(played []match.Played) (out []string) {
 // No game of a ladder waits for another one, so that a few agents keep many workers busy.
 func TestAllGamesOfALadderAreReadyAtOnce(t *testing.T) {
 	for _, seats := range []int{1, 2} {
-		p := &plan{&Config{Rules: blocking.Game, Format: Ladder, Seats: seats, Games: seats, Rounds: 50}, []int{0, 1, 2}}
+		p := &plan{&Config{Rules: blocking.Game, Format: Ladder, Seats: seats, Games: seats, Repeats: 50}, []int{0, 1, 2}}
 		games := p.next(nil)
 		require.Len(t, games, 50*3*seats)
 		require.Equal(t, games[7:], p.next(games[:7]))

@@ -9,7 +9,7 @@
 // format, the seed and the results so far. A game counts only if its record proves the result that the journal notes.
 //
 // A ladder is a round robin of agents and programs that the user trusts: it has a journal, but neither test games nor
-// records. All games of a round have the same seed.
+// records. All games of a round have the same seed. What the two decide differently is a policy: see ladder.go.
 package tournament
 
 import (
@@ -46,13 +46,10 @@ type Entrant struct {
 	from    *bots.Agent
 }
 
-// Player returns the entrant as a program that is started once per game.
+// Player returns the program of an entrant with its names, for a game.
 func (e *Entrant) Player() contest.Player {
 	return contest.Player{Program: e.Program, Name: e.Name, Agent: e.Agent}
 }
-
-// Turns returns the entrant as a program that is started once per turn, as Dropblox does.
-func (e *Entrant) Turns() dropblox.Program { return dropblox.Program{Program: e.Program, Name: e.Name} }
 
 // refuse notes why an entrant does not take part, and what it has written.
 func (e *Entrant) refuse(why, output string) {
@@ -80,10 +77,11 @@ func final(p match.Played) bool {
 // A Config is what decides the games of a tournament. Its folder keeps it, and refuses to go on with another one.
 type Config struct {
 	Rules   *env.Game `json:"-"`
-	Format  Format    `json:"format"`      // the results of a Ladder count without records that prove them
+	Format  Format    `json:"format"`
 	Seats   int       `json:"seats"`       // of a game
 	Games   int       `json:"games"`       // of a meeting of the same entrants
-	Rounds  int       `json:"rounds"`      // 0 chooses by the number of entrants; a Ladder may go on with more
+	Rounds  int       `json:"rounds"`      // 0 chooses by the number of entrants
+	Repeats int       `json:"-"`           // rounds of a Ladder, which may go on with more than before
 	Finals  int       `json:"finals"`      // games of each meeting of the finals; 0 for no finals
 	Seed    uint64    `json:"seed,string"` // of the whole tournament
 	Workers int       `json:"-"`           // games at the same time
@@ -131,16 +129,15 @@ func (t *Tournament) play(ctx context.Context) error {
 }
 
 func (t *Tournament) keep(g *match.Played, rec *record.Record, err error) error {
-	if t.Format == Ladder {
-		rec = nil
-	}
 	if err == nil {
 		err = t.Journal.Add(g, rec)
+	}
+	if err == nil {
+		err = t.policy().verify(g, &t.Config, t.Entrants, t.Journal.dir)
 	}
 	if err != nil {
 		return err
 	}
-	prove(g, &t.Config, t.Entrants, t.Journal.dir)
 	g.Tallies = nil // they are not in the journal
 	t.Played = append(t.Played, *g)
 	return t.Changed(t)
@@ -156,7 +153,7 @@ func TestTurns(ctx context.Context, clock time.Duration, e *Entrant) error {
 		return err
 	}
 	words, commands, foreign := &contest.Tail{}, 0, ""
-	program := e.Turns()
+	program := dropblox.Program{Program: e.Program, Name: e.Name}
 	program.Errors = words
 	program.Foreign = func(line string) { foreign = line }
 	for range testTurns {
@@ -230,14 +227,14 @@ func testSeat(ctx context.Context, m series.Lines, rival contest.Program, e *Ent
 		return "does not start: " + err.Error(), nil
 	}
 	t, fault := g.Tallies[seat], g.Fault(seat)
-	said := strings.Join(append([]string{fault}, t.Habits()...), ": ")
+	text := strings.Join(append([]string{fault}, t.Habits()...), ": ")
 	switch {
 	case t.Answers == 0 && fault != "":
-		return "never answers: " + said, nil
+		return "never answers: " + text, nil
 	case t.Answers == 0:
 		return strings.Join(append([]string{"never answers"}, t.Odd...), ": "), nil
 	case fault != "":
-		return fmt.Sprintf("fails after %d answers: %s", t.Answers, said), nil
+		return fmt.Sprintf("fails after %d answers: %s", t.Answers, text), nil
 	case 2*t.Unread > t.Answers:
 		return fmt.Sprintf("answers nonsense: %d of %d answers cannot be read, such as %s", t.Unread, t.Answers,
 			t.Example), nil

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"blockyard/datasets/program"
 	"blockyard/env"
 	"blockyard/env/ansi"
 	"blockyard/env/paint"
@@ -107,10 +108,17 @@ func (p *Player) show(s env.State, seat int, a env.Action) error {
 	if p.Colour {
 		text = paint.ANSI(&p.frame)
 	}
-	if p.Raw {
+	return write(p.Out, text, p.Raw)
+}
+
+// ShowFrame shows a position, which is text of our own, on a terminal in the place of the one before.
+func ShowFrame(w io.Writer, text string) error { return write(w, text, program.Terminal(w)) }
+
+func write(w io.Writer, text string, inPlace bool) error {
+	if inPlace {
 		text = "\x1b[H\x1b[2J" + text
 	}
-	_, err := io.WriteString(ansi.Styled(p.Out), text)
+	_, err := io.WriteString(ansi.Styled(w), text)
 	return err
 }
 

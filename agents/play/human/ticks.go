@@ -21,6 +21,17 @@ type Ticker struct {
 
 var _ env.Agent = (*Ticker)(nil)
 
+// GameFor returns the name of the game in which a person plays the one of this name: WinTetris is played tick by tick.
+func GameFor(name string) string {
+	if name == wintetris.Game.Name {
+		return wintetris.TickGame.Name
+	}
+	return name
+}
+
+// InRealTime reports whether a person plays a game by a clock, with a Ticker.
+func InRealTime(g *env.Game) bool { return g.Name == wintetris.TickGame.Name }
+
 // Ticker returns what plays ticks at the player's terminal; speed 1 is the clock of the rules.
 func (p *Player) Ticker(speed float64) *Ticker {
 	return &Ticker{Next: p.Keys.Next, Speed: speed, Show: func(s env.State, seat int, paused bool) error {

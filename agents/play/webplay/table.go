@@ -15,7 +15,6 @@ import (
 	"blockyard/datasets/viewer"
 	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
-	"blockyard/env/wintetris"
 )
 
 // A Table plays games, one after the other, in which persons choose for some seats. Set the fields, and then call Run
@@ -122,7 +121,7 @@ func (o *opponent) Act(ctx context.Context, s env.State, seat int) (env.Action, 
 	return o.Agent.Act(ctx, s, seat)
 }
 
-func (t *Table) ticks() bool { return t.Rules.Name == wintetris.TickGame.Name }
+func (t *Table) ticks() bool { return human.InRealTime(t.Rules) }
 
 func (t *Table) key(ctx context.Context) (string, error) {
 	select {

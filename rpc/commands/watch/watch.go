@@ -6,6 +6,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,13 +93,10 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := Answer{Games: []Picture{}, Handles: got.Handles, Envs: got.Envs, Waiting: !got.Known}
 	for _, g := range got.Games {
-		title := g.Game.Title
-		if title == "" {
-			title = g.Game.Name
-		}
 		out.Games = append(out.Games, Picture{
-			ID: fmt.Sprintf("%d.%d.%d", g.Session, g.Handle, g.Env), Game: g.Game.Name, Title: title,
-			Players: g.Players, Frame: h.painter.Position(g.State, g.Players, g.Steps, true),
+			ID: fmt.Sprintf("%d.%d.%d", g.Session, g.Handle, g.Env), Game: g.Game.Name,
+			Title: cmp.Or(g.Game.Title, g.Game.Name), Players: g.Players,
+			Frame: h.painter.Position(g.State, g.Players, g.Steps, true),
 		})
 	}
 	web.Answer(w, out)

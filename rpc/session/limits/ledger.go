@@ -1,8 +1,10 @@
 package limits
 
 import (
+	"cmp"
 	"crypto/sha256"
-	"strings"
+	"math"
+	"reflect"
 	"sync"
 	"time"
 
@@ -26,24 +28,20 @@ type Use struct {
 var SessionUse = Use{Sessions: 1, Files: 1, Goroutines: 2, Timers: 2}
 
 // add adds v, sign times.
-func (u *Use) add(v Use, sign int) {
-	u.Sessions += sign * v.Sessions
-	u.Handles += sign * v.Handles
-	u.Envs += sign * v.Envs
-	u.Memory += int64(sign) * v.Memory
-	u.Mappings += sign * v.Mappings
-	u.Files += sign * v.Files
-	u.Goroutines += sign * v.Goroutines
-	u.Timers += sign * v.Timers
+func (u *Use) add(v Use, sign int64) {
+	sum, more := reflect.ValueOf(u).Elem(), reflect.ValueOf(v)
+	for k := range sum.NumField() {
+		sum.Field(k).SetInt(sum.Field(k).Int() + sign*more.Field(k).Int())
+	}
 }
 
 // A Ledger counts what is open and refuses what exceeds the limits of the server or of a token.
 type Ledger struct {
-	Garbage
 	Requests, Replies *Pool
 	Totals            Totals
 
 	limits  Limits
+	bounds  []bound
 	holders []*Holder // of the tokens
 
 	mu    sync.Mutex
@@ -65,10 +63,11 @@ type TokenCount struct {
 
 // NewLedger returns a ledger in which nothing is open.
 func NewLedger(l Limits, tokens []Token) *Ledger {
-	ledger := &Ledger{limits: l, quiet: time.Now()}
-	ledger.Requests, ledger.Replies = newRequests(&l, &ledger.Garbage), newReplies(&l, &ledger.Garbage)
+	ledger := &Ledger{limits: l, quiet: time.Now(), Requests: newRequests(&l), Replies: newReplies(&l),
+		bounds: boundsOf(reflect.ValueOf(l), 0)}
 	for _, t := range tokens {
-		ledger.holders = append(ledger.holders, &Holder{Token: t, sum: sha256.Sum256([]byte(t.Secret))})
+		ledger.holders = append(ledger.holders, &Holder{Token: t, sum: sha256.Sum256([]byte(t.Secret)),
+			bounds: boundsOf(reflect.ValueOf(t), math.MaxInt64)})
 	}
 	return ledger
 }
@@ -96,20 +95,34 @@ func (l *Ledger) Idle() time.Duration {
 	return time.Since(l.quiet)
 }
 
-// A bound is a limit of what is counted.
+// A bound is the most of one thing that may be open.
 type bound struct {
-	name             string
-	have, more, most int64
+	name  string // such as max_envs
+	field int    // of a Use
+	most  int64
 }
 
-// exceeded returns the first bound that more exceeds, nil if there is none. Less never does.
-func exceeded(all ...bound) *bound {
-	for k, v := range all {
-		if v.more > 0 && v.have+v.more > v.most {
-			return &all[k]
+var useFields = reflect.VisibleFields(reflect.TypeFor[Use]())
+
+// boundsOf are the limits of a Use in a struct, which has a field MaxEnvs for Envs. A limit of 0 is none instead.
+func boundsOf(limits reflect.Value, none int64) (all []bound) {
+	for k, f := range useFields {
+		if of, ok := limits.Type().FieldByName("Max" + f.Name); ok && of.Tag.Get("per") == "" {
+			all = append(all, bound{nameOf(of), k, cmp.Or(limits.FieldByIndex(of.Index).Int(), none)})
 		}
 	}
-	return nil
+	return all
+}
+
+// exceeded returns the first bound that more exceeds and what would be open then, or nil. Less never does.
+func exceeded(all []bound, open, more Use) (*bound, int64) {
+	have, add := reflect.ValueOf(open), reflect.ValueOf(more)
+	for k, b := range all {
+		if n := add.Field(b.field).Int(); n > 0 && have.Field(b.field).Int()+n > b.most {
+			return &all[k], have.Field(b.field).Int() + n
+		}
+	}
+	return nil, 0
 }
 
 // take adds u to what is open with a token, or adds nothing and fails if that exceeds a limit.
@@ -119,24 +132,15 @@ func (l *Ledger) take(h *Holder, u Use) error {
 	if err := h.room(u); err != nil {
 		return err
 	}
-	o, most := &l.open, &l.limits
-	if b := exceeded(
-		bound{"max_sessions", int64(o.Sessions), int64(u.Sessions), int64(most.MaxSessions)},
-		bound{"max_envs", int64(o.Envs), int64(u.Envs), int64(most.MaxEnvs)},
-		bound{"max_memory", o.Memory, u.Memory, most.MaxMemory},
-		bound{"max_mappings", int64(o.Mappings), int64(u.Mappings), int64(most.MaxMappings)},
-		bound{"max_files", int64(o.Files), int64(u.Files), int64(most.MaxFiles)},
-		bound{"max_goroutines", int64(o.Goroutines), int64(u.Goroutines), int64(most.MaxGoroutines)},
-		bound{"max_timers", int64(o.Timers), int64(u.Timers), int64(most.MaxTimers)},
-	); b != nil {
-		return wire.Exceeds(b.name, b.most, b.have+b.more, "--"+strings.ReplaceAll(b.name, "_", "-"))
+	if b, n := exceeded(l.bounds, l.open, u); b != nil {
+		return wire.Exceeds(b.name, b.most, n, flagOf(b.name))
 	}
 	l.add(h, u, 1)
 	return nil
 }
 
 // add adds u to what is open with a token, sign times. The caller holds mu.
-func (l *Ledger) add(h *Holder, u Use, sign int) {
+func (l *Ledger) add(h *Holder, u Use, sign int64) {
 	l.open.add(u, sign)
 	if h != nil {
 		h.open.add(u, sign)

@@ -4,52 +4,81 @@
 package limits
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"math"
 	"path"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// Limits bound the memory and time that clients can make a server spend. The tags are those of kong: a
-// program can embed Limits in its command line.
+// Limits bound the memory and time that clients can make a server spend. They are the one list: every flag, what hello
+// tells, and the names in errors follow from it. The tags are those of kong, so that a program can embed Limits in its
+// command line; least is the lowest value, own a limit that clients are not told, per one that does not bound a Use.
 type Limits struct {
-	MaxMessage  int   `default:"${MaxMessage}" help:"Largest request, in bytes."`
-	MaxReply    int   `default:"${MaxReply}" help:"Largest response other than that of a step, in bytes."`
-	MaxBuffered int64 `default:"${MaxBuffered}" help:"Bytes of partly received requests of all connections together."`
-	MaxReplies  int64 `default:"${MaxReplies}" help:"Bytes of responses being built for all connections together."`
-	MaxInflight int   `default:"${MaxInflight}" help:"Unanswered requests of one connection."`
-	MaxSessions int   `default:"${MaxSessions}" help:"Connections at the same time, after hello."`
-	MaxHandles  int   `default:"${MaxHandles}" help:"Open handles of one connection."`
-	MaxEnvs     int   `default:"${MaxEnvs}" help:"Open games of all connections together."`
-	MaxMemory   int64 `default:"${MaxMemory}" help:"${max_memory_help}"`
+	MaxMessage  int   `default:"16777216" least:"1024" help:"Largest request, in bytes."`
+	MaxReply    int   `default:"16777216" least:"65536" help:"Largest response other than that of a step, in bytes."`
+	MaxBuffered int64 `default:"25165824" least:"65536" own:"1" help:"${max_buffered_help}"`
+	MaxReplies  int64 `default:"33554432" least:"1" own:"1" help:"${max_replies_help}"`
+	MaxInflight int   `default:"16" least:"1" help:"Unanswered requests of one connection."`
+	MaxSessions int   `default:"64" least:"1" help:"Connections at the same time, after hello."`
+	MaxHandles  int   `default:"64" least:"1" per:"connection" help:"Open handles of one connection."`
+	MaxEnvs     int   `default:"262144" least:"1" help:"Open games of all connections together."`
+	MaxMemory   int64 `default:"${MaxMemory}" least:"1" help:"${max_memory_help}"`
 
 	// Of all connections together; see Fit for the first two.
-	MaxMappings   int `default:"${MaxMappings}" help:"Mappings of memory shared with clients."`
-	MaxFiles      int `default:"${MaxFiles}" help:"File descriptors: one per connection, one for each mapping being sent."`
-	MaxGoroutines int `default:"${MaxGoroutines}" help:"Goroutines: two per connection, and those that step games."`
-	MaxTimers     int `default:"${MaxTimers}" help:"Timers: two per connection, one per handle with send and recv."`
+	MaxMappings   int `default:"16384" least:"1" help:"Mappings of memory shared with clients."`
+	MaxFiles      int `default:"1024" least:"1" help:"${max_files_help}"`
+	MaxGoroutines int `default:"32768" least:"2" help:"Goroutines: two per connection, and those that step games."`
+	MaxTimers     int `default:"8192" least:"2" help:"Timers: two per connection, one per handle with send and recv."`
 
-	HelloTimeout time.Duration `default:"${HelloTimeout}" help:"Time from the connection to a complete hello."`
-	FrameTimeout time.Duration `default:"${FrameTimeout}" help:"Time from the first byte of a request to its last."`
-	WriteTimeout time.Duration `default:"${WriteTimeout}" help:"Time for the client to read a response."`
-	DrainTimeout time.Duration `default:"${DrainTimeout}" help:"Time for requests in flight when the server is stopped."`
+	HelloTimeout time.Duration `default:"10s" least:"1ms" help:"Time from the connection to a complete hello."`
+	FrameTimeout time.Duration `default:"10s" least:"1ms" help:"Time from the first byte of a request to its last."`
+	WriteTimeout time.Duration `default:"30s" least:"1ms" help:"Time for the client to read a response."`
+	DrainTimeout time.Duration `default:"1s" least:"0s" help:"${drain_timeout_help}"`
+}
+
+// all are the fields of Limits.
+var all = reflect.VisibleFields(reflect.TypeFor[Limits]())
+
+// nameOf is the name of a limit in hello and in errors, such as max_message. Its flag has dashes.
+func nameOf(f reflect.StructField) string {
+	return strings.ToLower(strings.NewReplacer("Max", "max_", "Timeout", "_timeout").Replace(f.Name))
+}
+
+func flagOf(name string) string { return "--" + strings.ReplaceAll(name, "_", "-") }
+
+// number reads a tag: a whole number, or a duration in nanoseconds. It is 0 for text that only a program fills in.
+func number(f reflect.StructField, tag string) int64 {
+	if d, err := time.ParseDuration(f.Tag.Get(tag)); err == nil {
+		return int64(d)
+	}
+	n, _ := strconv.ParseInt(f.Tag.Get(tag), 10, 64)
+	return n
 }
 
 // DefaultLimits suit a machine that also runs other programs, and has memory for MaxMemory; see Fitting.
-func DefaultLimits() Limits {
-	return Limits{
-		MaxMessage: 16 << 20, MaxBuffered: 24 << 20, MaxReply: 16 << 20, MaxReplies: 32 << 20,
-		MaxInflight: 16, MaxSessions: 64, MaxHandles: 64, MaxEnvs: 1 << 18, MaxMemory: 4 << 30,
-		MaxMappings: 1 << 14, MaxFiles: 1 << 10, MaxGoroutines: 1 << 15, MaxTimers: 1 << 13,
-		HelloTimeout: 10 * time.Second, FrameTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
-		DrainTimeout: time.Second,
+func DefaultLimits() (l Limits) {
+	for _, f := range all {
+		reflect.ValueOf(&l).Elem().FieldByIndex(f.Index).SetInt(number(f, "default"))
 	}
+	l.MaxMemory = 4 << 30
+	return l
+}
+
+// Told are the limits that clients are told, by name.
+func (l Limits) Told() map[string]any {
+	out := map[string]any{}
+	for _, f := range all {
+		if f.Tag.Get("own") == "" && f.Type != reflect.TypeFor[time.Duration]() {
+			out[nameOf(f)] = reflect.ValueOf(l).FieldByIndex(f.Index).Interface()
+		}
+	}
+	return out
 }
 
 // Lengths of requests by kind, in bytes.
@@ -60,30 +89,15 @@ const (
 
 // Check returns an error for limits that are too low to serve any client.
 func (l *Limits) Check() error {
-	return cmp.Or(
-		atLeast("--max-message", l.MaxMessage, 1<<10),
-		atLeast("--max-reply", l.MaxReply, 64<<10),
-		atLeast("--max-buffered", l.MaxBuffered, 64<<10),
-		atLeast("--max-replies", l.MaxReplies, int64(l.MaxReply)),
-		atLeast("--max-inflight", l.MaxInflight, 1),
-		atLeast("--max-sessions", l.MaxSessions, SessionUse.Sessions),
-		atLeast("--max-handles", l.MaxHandles, 1),
-		atLeast("--max-envs", l.MaxEnvs, 1),
-		atLeast("--max-memory", l.MaxMemory, 1),
-		atLeast("--max-mappings", l.MaxMappings, 1),
-		atLeast("--max-files", l.MaxFiles, SessionUse.Files),
-		atLeast("--max-goroutines", l.MaxGoroutines, SessionUse.Goroutines),
-		atLeast("--max-timers", l.MaxTimers, SessionUse.Timers),
-		atLeast("--hello-timeout", l.HelloTimeout, time.Millisecond),
-		atLeast("--frame-timeout", l.FrameTimeout, time.Millisecond),
-		atLeast("--write-timeout", l.WriteTimeout, time.Millisecond),
-		atLeast("--drain-timeout", l.DrainTimeout, 0),
-	)
-}
-
-func atLeast[T cmp.Ordered](flag string, have, want T) error {
-	if have < want {
-		return fmt.Errorf("%s is %v, want at least %v", flag, have, want)
+	for _, f := range all {
+		have, least := reflect.ValueOf(l).Elem().FieldByIndex(f.Index), reflect.New(f.Type).Elem()
+		least.SetInt(number(f, "least"))
+		if f.Name == "MaxReplies" {
+			least.SetInt(int64(l.MaxReply))
+		}
+		if have.Int() < least.Int() {
+			return fmt.Errorf("%s is %v, want at least %v", flagOf(nameOf(f)), have, least)
+		}
 	}
 	return nil
 }

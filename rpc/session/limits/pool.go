@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -26,7 +25,6 @@ type Pool struct {
 	patience time.Duration                       // how long a connection waits
 	blame    func(h *Holding, at time.Time) bool // whether h may be cut
 	full     func(asked int64) error             // the error for those that get no room
-	garbage  *Garbage
 
 	mu      sync.Mutex
 	held    int64
@@ -40,10 +38,10 @@ type Pool struct {
 const shares = 6
 
 // newRequests returns the pool of requests. All are to blame once one has waited for as long as it may take to arrive.
-func newRequests(l *Limits, g *Garbage) *Pool {
+func newRequests(l *Limits) *Pool {
 	share := min(l.MaxBuffered/shares/int64(max(1, l.MaxSessions)), Control)
 	return &Pool{share: share, most: l.MaxBuffered - share*int64(l.MaxSessions), every: l.FrameTimeout,
-		patience: math.MaxInt64, garbage: g, holders: map[*Holding]struct{}{},
+		patience: math.MaxInt64, holders: map[*Holding]struct{}{},
 		blame: func(*Holding, time.Time) bool { return true },
 		full: func(int64) error {
 			return wire.Exceeds("max_buffered", l.MaxBuffered, l.MaxBuffered+1, "--max-buffered").Recode(wire.TooLarge, 0)
@@ -54,8 +52,8 @@ func newRequests(l *Limits, g *Garbage) *Pool {
 const stall = time.Second
 
 // newReplies returns the pool of responses. Those clients are to blame that do not take theirs.
-func newReplies(l *Limits, g *Garbage) *Pool {
-	return &Pool{most: l.MaxReplies, every: stall / 8, patience: l.FrameTimeout, garbage: g,
+func newReplies(l *Limits) *Pool {
+	return &Pool{most: l.MaxReplies, every: stall / 8, patience: l.FrameTimeout,
 		holders: map[*Holding]struct{}{},
 		blame: func(h *Holding, at time.Time) bool {
 			since := func(then int64) time.Duration { return time.Duration(at.UnixNano() - then) }
@@ -129,7 +127,6 @@ func (h *Holding) Grow(n, owed, most int64) bool {
 // Try counts n bytes of a response being built, until Release, or fails if there is no room.
 func (h *Holding) Try(n int) error {
 	p := h.of
-	p.garbage.Collect()
 	h.began.Store(0)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,12 +172,11 @@ func (h *Holding) Free(n int64) {
 	p.grant()
 }
 
-// Release gives everything back, which is garbage.
+// Release gives everything back.
 func (h *Holding) Release() {
 	if h.held == 0 { // as after most steps. Nobody else changes it now
 		return
 	}
-	h.of.garbage.Dropped(int(h.held))
 	h.Free(h.held)
 }
 
@@ -308,30 +304,4 @@ func (p *Pool) victim(w *waiter, now time.Time) (found *Holding) {
 		close(found.cut)
 	}
 	return found
-}
-
-// Garbage is the memory of messages that are not used any more, until it is collected.
-type Garbage struct {
-	bytes      atomic.Int64 // since the last collection
-	collecting sync.Mutex
-}
-
-// mostGarbage is how many bytes of dropped messages may wait for the garbage collector. On its own
-// the collector would let them grow in proportion to the open games.
-const mostGarbage = 8 << 20
-
-// Dropped counts n bytes of messages that are not used any more.
-func (g *Garbage) Dropped(n int) { g.bytes.Add(int64(n)) }
-
-// Collect runs the garbage collector if there is much garbage. Others that need memory wait.
-func (g *Garbage) Collect() {
-	if g.bytes.Load() < mostGarbage {
-		return
-	}
-	g.collecting.Lock()
-	defer g.collecting.Unlock()
-	if g.bytes.Load() >= mostGarbage {
-		runtime.GC()
-		g.bytes.Store(0)
-	}
 }

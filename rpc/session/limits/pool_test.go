@@ -13,7 +13,7 @@ import (
 
 // A response that waits gets its room before longer ones that have waited for longer, and all get theirs.
 func TestTheShortestReplyIsFirst(t *testing.T) {
-	r := newReplies(&Limits{MaxReplies: 100, FrameTimeout: time.Hour}, &Garbage{})
+	r := newReplies(&Limits{MaxReplies: 100, FrameTimeout: time.Hour})
 	sender := func() *Holding { return r.Holding(func() { t.Error("cut") }) }
 	holder := sender()
 	require.NoError(t, holder.Try(90))
@@ -41,7 +41,7 @@ func TestTheShortestReplyIsFirst(t *testing.T) {
 
 // Those that hold something do not wait, nor what never fits; those that wait stop at the end of their session.
 func TestRepliesThatDoNotWait(t *testing.T) {
-	r := newReplies(&Limits{MaxReplies: 100, FrameTimeout: time.Hour}, &Garbage{})
+	r := newReplies(&Limits{MaxReplies: 100, FrameTimeout: time.Hour})
 	a, b := r.Holding(nil), r.Holding(nil)
 	busy := func(err error) {
 		t.Helper()
@@ -62,7 +62,7 @@ func TestRepliesThatDoNotWait(t *testing.T) {
 // Of the clients that take nothing, or take too long, the one that holds most is ended, and no other until it has given
 // back what it holds. One whose response is being built is not to blame.
 func TestDeafClientsAreEnded(t *testing.T) {
-	r := newReplies(&Limits{MaxReplies: 100, FrameTimeout: 10 * time.Second}, &Garbage{})
+	r := newReplies(&Limits{MaxReplies: 100, FrameTimeout: 10 * time.Second})
 	at := time.Unix(1000, 0)
 	holder := func(n int, began, moved time.Duration) *Holding {
 		s := r.Holding(nil)

@@ -1,11 +1,11 @@
 package limits
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -90,8 +90,9 @@ func (t *Token) set(option string) error {
 // A Holder is a token and what its sessions have open together, which its Ledger guards; nil where none is needed.
 type Holder struct {
 	Token
-	sum  [sha256.Size]byte // of the secret
-	open Use
+	sum    [sha256.Size]byte // of the secret
+	bounds []bound
+	open   Use
 }
 
 // Recognize returns the holder of a secret, nil if clients need no token. Its time does not depend on the secrets.
@@ -120,15 +121,11 @@ func (h *Holder) room(u Use) error {
 	if h == nil {
 		return nil
 	}
-	b := exceeded(
-		bound{"max_sessions", int64(h.open.Sessions), int64(u.Sessions), cmp.Or(h.MaxSessions, math.MaxInt64)},
-		bound{"max_envs", int64(h.open.Envs), int64(u.Envs), cmp.Or(h.MaxEnvs, math.MaxInt64)},
-		bound{"max_memory", h.open.Memory, u.Memory, cmp.Or(h.MaxMemory, math.MaxInt64)},
-	)
+	b, n := exceeded(h.bounds, h.open, u)
 	if b == nil {
 		return nil
 	}
-	e := wire.Exceeds(b.name, b.most, b.have+b.more, "")
+	e := wire.Exceeds(b.name, b.most, n, "")
 	e.Msg += fmt.Sprintf(" with token %s; raise %s in its line of --token-file", h.Token.Name, b.name)
 	return e.With("raise", "--token-file").With("token", h.Token.Name)
 }
@@ -145,9 +142,11 @@ func (h *Holder) Name() string {
 func (l *Ledger) For(h *Holder) Limits {
 	out := l.limits
 	if h != nil {
-		out.MaxSessions = int(min(int64(out.MaxSessions), cmp.Or(h.MaxSessions, math.MaxInt64)))
-		out.MaxEnvs = int(min(int64(out.MaxEnvs), cmp.Or(h.MaxEnvs, math.MaxInt64)))
-		out.MaxMemory = min(out.MaxMemory, cmp.Or(h.MaxMemory, math.MaxInt64))
+		for _, b := range h.bounds {
+			if limit := reflect.ValueOf(&out).Elem().FieldByName("Max" + useFields[b.field].Name); limit.Int() > b.most {
+				limit.SetInt(b.most)
+			}
+		}
 	}
 	return out
 }

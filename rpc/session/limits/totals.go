@@ -18,24 +18,15 @@ type Totals struct {
 	Took      Timings       // of steps
 }
 
-// Durations are a histogram with bounds of 2^12 to 2^34 ns, that is, 4 µs to 17 s.
-type Durations struct {
-	Sum     time.Duration
-	Buckets [lastBucket - firstBucket + 2]uint64 // not cumulated; the last is of longer durations
-}
-
 const (
 	firstBucket = 12
 	lastBucket  = 34
 )
 
-// Bound returns the longest duration of a bucket but the last.
-func (d *Durations) Bound(bucket int) time.Duration { return 1 << (firstBucket + bucket) }
-
-// Timings are Durations being counted.
+// Timings are a histogram of durations with bounds of 2^12 to 2^34 ns, that is, 4 µs to 17 s.
 type Timings struct {
 	sum     atomic.Int64
-	buckets [len(Durations{}.Buckets)]atomic.Uint64
+	buckets [lastBucket - firstBucket + 2]atomic.Uint64 // not cumulated; the last is of longer durations
 }
 
 // Observe counts one duration. It is short and allocates nothing.
@@ -45,11 +36,14 @@ func (t *Timings) Observe(took time.Duration) {
 	t.buckets[min(max(k, firstBucket), lastBucket+1)-firstBucket].Add(1)
 }
 
-// Read returns the durations counted so far.
-func (t *Timings) Read() (out Durations) {
-	out.Sum = time.Duration(t.sum.Load())
+// Read returns the durations counted so far: how many, their sum, and how many of them do not exceed each bound, in
+// seconds.
+func (t *Timings) Read() (count uint64, sum time.Duration, upTo map[float64]uint64) {
+	upTo = map[float64]uint64{}
 	for k := range t.buckets {
-		out.Buckets[k] = t.buckets[k].Load()
+		if count += t.buckets[k].Load(); k < len(t.buckets)-1 {
+			upTo[time.Duration(1<<(firstBucket+k)).Seconds()] = count
+		}
 	}
-	return out
+	return count, time.Duration(t.sum.Load()), upTo
 }

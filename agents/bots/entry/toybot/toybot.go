@@ -18,11 +18,11 @@ import (
 var Entry = &entry.Entry{
 	Game: "toy",
 	Baseline: &entry.Baseline{Terms: []string{"points", "lead"}, Weights: []float32{0.25, 1},
-		New: func(w []float32) entry.Judge { return hand{w[0], w[1]} }},
+		New: func(w []float32) entry.Evaluator { return hand{w[0], w[1]} }},
 	Learned: &entry.Learned{
 		Features: features.Set{Names: featureNames, Own: len(featureNames) - 1,
 			New: func() features.Reader { return reader{} }},
-		New: func(n *mlp.Net) (entry.Judge, error) {
+		New: func(n *mlp.Net) (entry.Evaluator, error) {
 			side := func(_ env.State, seat int) int { return seat }
 			return &features.Learned{Net: n, Reader: reader{}, Own: len(featureNames) - 1, Side: side},
 				features.Check(n, len(featureNames))

@@ -1,10 +1,12 @@
-package commands
+// Package plugin plays WinTetris with a solver in a shared library, which a process of its own loads.
+package plugin
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -18,8 +20,8 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// pluginFlags are the flags of play for a WinTetris solver in a shared library.
-type pluginFlags struct {
+// Flags are those of "agents play" for a solver in a library.
+type Flags struct {
 	Plugin   string         `xor:"p,p1,p2,p4" placeholder:"FILE" help:"WinTetris: solver in this library, or NAME=FILE."`
 	Options  string         `needs:"plugin" placeholder:"TEXT" help:"options to open the solver with."`
 	Games    int            `needs:"plugin" placeholder:"N" help:"games, with seeds from --seed on. Default: 1."`
@@ -31,8 +33,18 @@ type pluginFlags struct {
 	Quiet    bool           `short:"q" needs:"plugin" help:"nothing on standard error."`
 }
 
-// plugged plays the games of a library and prints what they came to. A fault is an error.
-func (c *playCmd) plugged(ctx context.Context, con *console) error {
+// A Match is the games that the flags of "agents play" ask for.
+type Match struct {
+	Flags
+	Game   string
+	Seed   uint64   // of the first game
+	Show   bool     // shows every position
+	Speed  *float64 // of the clock; nil for that of the rules if the game is shown, and none otherwise
+	Record string   // file that gets the game; "" for none
+}
+
+// Play plays the games and prints what they came to. A fault is an error.
+func (c *Match) Play(ctx context.Context, con *program.Console) error {
 	p, err := c.player(con)
 	if err != nil {
 		return program.Usage(err)
@@ -58,7 +70,7 @@ func (c *playCmd) plugged(ctx context.Context, con *console) error {
 }
 
 // follow makes p show and record its game, at the speed of the clock.
-func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
+func (c *Match) follow(p *library.Player, con *program.Console) (kept func() error) {
 	who, file := bots.Alias(c.Plugin)
 	if who == file {
 		who = "plugin:" + file
@@ -83,7 +95,7 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 			if program.Terminal(con.Out) {
 				text = paint.ANSI(&f)
 			}
-			if err := showFrame(con.Out, text); err != nil {
+			if err := human.ShowFrame(con.Out, text); err != nil {
 				return err
 			}
 		}
@@ -102,11 +114,11 @@ func (c *playCmd) follow(p *library.Player, con *console) (kept func() error) {
 		if err := record.Check(wintetris.TickGame, rec); err != nil {
 			return fmt.Errorf("the game as actions: %w", err)
 		}
-		return appendTo(c.Record, rec)
+		return record.AppendTo(c.Record, rec)
 	}
 }
 
-func (c *playCmd) player(con *console) (*library.Player, error) {
+func (c *Match) player(con *program.Console) (*library.Player, error) {
 	limit, patience := *cmp.Or(c.LimitMS, new(1000)), *cmp.Or(c.Patience, new(10*time.Second))
 	c.Games = cmp.Or(c.Games, 1)
 	switch {
@@ -130,3 +142,9 @@ func (c *playCmd) player(con *console) (*library.Player, error) {
 	}
 	return p, nil
 }
+
+// Serves reports whether this process is the one that loads a library for another; Serve is then all that it does.
+func Serves() bool { return len(os.Args) == 3 && os.Args[1] == library.ServeArgument }
+
+// Serve answers the parent until it ends, and tells it errors.
+func Serve() { _ = library.Serve(os.Args[2]) }

@@ -16,8 +16,8 @@ import (
 	"blockyard/agents/contest"
 )
 
-// A ground is what this machine has for contained programs.
-type ground struct {
+// A support is what this machine has for contained programs.
+type support struct {
 	bwrap   string // the command that makes rooms; "" if it cannot here
 	setpriv string // the command with which root becomes another user in a room
 	missing []string
@@ -27,15 +27,15 @@ type ground struct {
 var here = sync.OnceValue(ask)
 
 // ask puts up all walls, to see which there are.
-func ask() ground {
-	var g ground
+func ask() support {
+	var g support
 	reason := ""
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
 		reason = "bubblewrap (bwrap) is not installed"
 	} else if g.setpriv, err = exec.LookPath("setpriv"); err != nil && os.Geteuid() == 0 {
 		reason = "setpriv (of util-linux) is not installed"
-	} else if why := tryRoom(ground{bwrap: bwrap, setpriv: g.setpriv}); why != "" {
+	} else if why := tryRoom(support{bwrap: bwrap, setpriv: g.setpriv}); why != "" {
 		reason = "bubblewrap fails here: " + why
 	} else {
 		g.bwrap = bwrap
@@ -46,7 +46,7 @@ func ask() ground {
 		reason = "the same"
 	}
 	var more []string
-	if out, err := (&order{Limits: Bot}).command().Output(); err != nil || json.Unmarshal(out, &more) != nil {
+	if out, err := (&sandbox{Limits: Bot}).command().Output(); err != nil || json.Unmarshal(out, &more) != nil {
 		more = []string{"no process can contain itself here"}
 	}
 	g.missing = append(g.missing, more...)
@@ -54,7 +54,7 @@ func ask() ground {
 }
 
 // tryRoom starts a program in a room and returns why that fails, "" if it does not.
-func tryRoom(g ground) (why string) {
+func tryRoom(g support) (why string) {
 	if _, err := os.Stat("/proc/thread-self/children"); err != nil { // by which rooms are watched
 		return "the kernel does not list the children of processes (CONFIG_PROC_CHILDREN)"
 	}
@@ -82,7 +82,7 @@ func tryRoom(g ground) (why string) {
 func Missing() []string { return here().missing }
 
 // contained returns the command that starts a program in a room, or else behind the walls that there are.
-func (c *Cage) contained(s *contest.Spec, dir string) (*exec.Cmd, contest.Guest, error) {
+func (c *Cage) contained(s *contest.Spec, dir string) (*exec.Cmd, contest.Contained, error) {
 	user := newUser()
 	if err := closeFiles(nil); err != nil {
 		return nil, nil, err
@@ -107,7 +107,7 @@ func (c *Cage) contained(s *contest.Spec, dir string) (*exec.Cmd, contest.Guest,
 		w.remove()
 		return nil, nil, err
 	}
-	o := order{Argv: s.Argv, Write: append([]string{w.root}, c.Write...), User: user, Memory: s.Memory, Limits: c.Limits}
+	o := sandbox{Argv: s.Argv, Write: append([]string{w.root}, c.Write...), User: user, Memory: s.Memory, Limits: c.Limits}
 	for _, path := range slices.Concat(readable(), []string{"/proc"}, c.Read) {
 		o.Read = append(o.Read, without(path, c.Hidden)...)
 	}

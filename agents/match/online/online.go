@@ -1,4 +1,5 @@
-package commands
+// Package online has the servers of contests whose teams play over the network, each a command of "agents serve".
+package online
 
 import (
 	"bufio"
@@ -23,14 +24,14 @@ import (
 	"blockyard/datasets/program/ops"
 )
 
-// A serveTable has the contests that have a server, each a command of "agents serve".
-type serveTable struct {
-	Dropblox serveDropbloxCmd `cmd:"" help:"Run a Dropblox contest: practice games, and rounds of all teams."`
+// A Table has the contests that have a server, each a command.
+type Table struct {
+	Dropblox Dropblox `cmd:"" help:"Run a Dropblox contest: practice games, and rounds of all teams."`
 }
 
-// A serveDropbloxCmd has the flags of "agents serve dropblox". Its Run is a contest of teams over HTTP, until it is
+// A Dropblox has the flags of "agents serve dropblox". Its Run is a contest of teams over HTTP, until it is
 // interrupted or the rounds are over.
-type serveDropbloxCmd struct {
+type Dropblox struct {
 	Teams     string        `required:"" placeholder:"FILE" help:"File of the teams and their hashed passwords."`
 	Add       *string       `placeholder:"NAME" help:"Only add this team to the file, or change its password."`
 	Listen    string        `default:"127.0.0.1:8888" placeholder:"HOST:PORT" help:"Address; port 0 selects a free port."`
@@ -48,7 +49,7 @@ type serveDropbloxCmd struct {
 }
 
 // Run runs the server until the last round or Ctrl-C.
-func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
+func (c *Dropblox) Run(ctx context.Context, con *program.Console) error {
 	if c.Add != nil {
 		return c.add(con)
 	}
@@ -96,7 +97,7 @@ func (c *serveDropbloxCmd) Run(ctx context.Context, con *console) error {
 	return s.Serve(ctx, l)
 }
 
-func (c *serveDropbloxCmd) add(con *console) error {
+func (c *Dropblox) add(con *program.Console) error {
 	if err := teams.CheckName(*c.Add); err != nil {
 		return program.Usage(err)
 	}
@@ -115,7 +116,7 @@ func (c *serveDropbloxCmd) add(con *console) error {
 }
 
 // readPassword reads a password; a terminal does not show it.
-func readPassword(con *console) (string, error) {
+func readPassword(con *program.Console) (string, error) {
 	if program.Terminal(con.In) {
 		fmt.Fprint(con.Err, "Password: ")
 		text, err := term.ReadPassword(int(con.In.(*os.File).Fd()))

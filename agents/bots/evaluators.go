@@ -11,39 +11,39 @@ import (
 	"blockyard/env"
 )
 
-// A maker makes a judge for one agent. It is safe for concurrent use.
-type maker func() (entry.Judge, error)
+// A maker makes an evaluator for one agent. It is safe for concurrent use.
+type maker func() (entry.Evaluator, error)
 
-// judges are what a spec names to judge positions.
-type judges struct {
+// evaluators are what a spec names to evaluate positions.
+type evaluators struct {
 	create maker
-	net    *mlp.Net // nil if they judge without a network
+	net    *mlp.Net // nil if they evaluate without a network
 	output string   // what the file of the network says about its output
 }
 
-// judges returns those of an agent that searches, with weights from a file, or the game's own if none is named.
-func (t Text) judges(g *env.Game, e *entry.Entry, agent, file string) (judges, error) {
+// evaluators returns those of an agent that searches, with weights from a file, or the game's own if none is named.
+func (t Text) evaluators(g *env.Game, e *entry.Entry, agent, file string) (evaluators, error) {
 	switch agent {
 	case "hand":
 		w, err := e.Baseline.LoadFrom(t.Read, file)
-		return judges{create: func() (entry.Judge, error) { return e.Baseline.New(w), nil }}, err
+		return evaluators{create: func() (entry.Evaluator, error) { return e.Baseline.New(w), nil }}, err
 	case "learned":
 		net, facts, err := e.ReadNet(g, t.Read, file)
-		create := func() (entry.Judge, error) { return e.Learned.New(net.Clone()) }
-		return judges{create: create, net: net, output: facts.Notes["output"]}, err
+		create := func() (entry.Evaluator, error) { return e.Learned.New(net.Clone()) }
+		return evaluators{create: create, net: net, output: facts.Notes["output"]}, err
 	}
 	if file != "" {
-		return judges{}, fmt.Errorf("option weights: %s has no weights to read", agent)
+		return evaluators{}, fmt.Errorf("option weights: %s has no weights to read", agent)
 	}
 	i := slices.IndexFunc(e.Others, func(o entry.Other) bool { return o.Name == agent })
-	return judges{create: func() (entry.Judge, error) { return e.Others[i].New(), nil }}, nil
+	return evaluators{create: func() (entry.Evaluator, error) { return e.Others[i].New(), nil }}, nil
 }
 
 // Bytes, estimated generously. TestMemoryIsStated compares what is stated with what agents take.
 const (
-	agentMemory    = 512       // of an agent that takes its search from a pool
-	externalMemory = 128 << 10 // of the buffers for an external program
-	judgeMemory    = 4 << 10   // of a judge without its network
+	agentMemory     = 512       // of an agent that takes its search from a pool
+	externalMemory  = 128 << 10 // of the buffers for an external program
+	evaluatorMemory = 4 << 10   // of an evaluator without its network
 )
 
 // Memory returns the most that the agents of a's Factory take. It makes none of them.
@@ -51,22 +51,22 @@ func (a *Agent) Memory() entry.Memory {
 	switch {
 	case a.Kind != Ours:
 		return entry.Memory{Agent: externalMemory}
-	case a.judges.create == nil:
+	case a.evaluators.create == nil:
 		return entry.Memory{Agent: agentMemory}
 	}
-	return a.judges.memory(a.game, Of(a.game), a.options)
+	return a.evaluators.memory(a.game, Of(a.game), a.options)
 }
 
-// memory returns what agents that search with these judges take.
-func (j judges) memory(g *env.Game, e *entry.Entry, o entry.Options) (m entry.Memory) {
+// memory returns what agents that search with these evaluators take.
+func (j evaluators) memory(g *env.Game, e *entry.Entry, o entry.Options) (m entry.Memory) {
 	s := searchOf(e)
-	one := s.Memory(g, o) + judgeMemory
+	one := s.Memory(g, o) + evaluatorMemory
 	if j.net != nil {
 		shared, clone := j.net.Memory()
 		m.Spec = shared
 		inputs := int64(e.Learned.Features.Own) * int64(g.MaxLegal) // of all positions that one choice leads to
 		if e.Search != nil {
-			inputs *= 2 // the game's own judges let them grow to twice what they hold
+			inputs *= 2 // the game's own evaluators let them grow to twice what they hold
 		}
 		one += clone + 4*(inputs+2*int64(j.net.In()))
 	}

@@ -17,7 +17,7 @@ func FuzzBotTOML(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if says, _ := readSaying(text); says.Build != "" {
+		if says, _ := readBotFile(text); says.Build != "" {
 			return
 		}
 		outside := t.TempDir()
@@ -33,7 +33,7 @@ func FuzzBotTOML(f *testing.F) {
 		c := &compiler{dir: dir, root: root, limits: Default, ctx: t.Context(), texts: map[string]string{}, tell: func(string) {}}
 		c.seen, err = look(dir, nil)
 		require.NoError(t, err)
-		done, err := c.said()
+		done, err := c.declared()
 		if err != nil {
 			require.ErrorAs(t, err, new(*Refusal))
 			require.False(t, done)

@@ -16,14 +16,14 @@ import (
 	"blockyard/agents/contest"
 )
 
-type saying struct{ Build, Run, Language string }
+type botFile struct{ Build, Run, Language string }
 
-// mostSaying is how long bot.toml may be, in bytes: its parser goes one call deeper with each bracket.
-const mostSaying = 16 << 10
+// mostBotFile is how long bot.toml may be, in bytes: its parser goes one call deeper with each bracket.
+const mostBotFile = 16 << 10
 
-func readSaying(text string) (says saying, err error) {
-	if len(text) > mostSaying {
-		return says, refuse("bot.toml: %d bytes, want at most %d", len(text), mostSaying)
+func readBotFile(text string) (says botFile, err error) {
+	if len(text) > mostBotFile {
+		return says, refuse("bot.toml: %d bytes, want at most %d", len(text), mostBotFile)
 	}
 	meta, err := toml.Decode(strings.TrimPrefix(text, "\ufeff"), &says)
 	if rest := meta.Undecoded(); err == nil && len(rest) > 0 {
@@ -36,13 +36,13 @@ func readSaying(text string) (says saying, err error) {
 	return says, nil
 }
 
-// said builds and starts a bot as bot.toml says. ok is false if there is none, or if it says the language only.
-func (c *compiler) said() (ok bool, err error) {
-	mark, found := c.mark([]string{"bot.toml"})
+// declared builds and starts a bot as bot.toml says. ok is false if there is none, or if it says the language only.
+func (c *compiler) declared() (ok bool, err error) {
+	buildFile, found := c.find([]string{"bot.toml"})
 	if !found {
 		return false, nil
 	}
-	says, err := readSaying(c.text(mark))
+	says, err := readBotFile(c.text(buildFile))
 	if err != nil {
 		return false, err
 	}
@@ -59,14 +59,14 @@ func (c *compiler) said() (ok bool, err error) {
 	}
 	c.language = cmp.Or(c.language, "bot.toml")
 	argv := contest.Command(says.Run)
-	c.begin(mark, argv...)
+	c.begin(buildFile, argv...)
 	if says.Build != "" {
-		if err := c.in(path.Dir(mark), contest.Command(says.Build)...); err != nil {
+		if err := c.in(path.Dir(buildFile), contest.Command(says.Build)...); err != nil {
 			return false, err
 		}
 	}
 	if strings.Contains(argv[0], "/") && !filepath.IsAbs(argv[0]) {
-		file := filepath.Join(path.Dir(mark), argv[0])
+		file := filepath.Join(path.Dir(buildFile), argv[0])
 		argv[0] = filepath.Join(c.dir, file)
 		if !c.isFile(file) {
 			return false, refuse("bot.toml: run = %q: there is no such file after the build", says.Run)
@@ -136,9 +136,9 @@ func (c *compiler) uploaded() (ok bool, err error) {
 var startsJava = regexp.MustCompile(`(?m)\bjava\b.*-(cp|classpath)|\bjava [A-Z]|['"]java['"]`)
 
 // script starts a script with the interpreter of its first line, and compiles the Java beside it that it starts.
-func (c *compiler) script(mark string) {
-	c.unixLines(mark)
-	text := c.text(mark)
+func (c *compiler) script(buildFile string) {
+	c.unixLines(buildFile)
+	text := c.text(buildFile)
 	first, _, _ := strings.Cut(text, "\n")
 	words := strings.Fields(strings.TrimPrefix(first, "#!"))
 	switch {
@@ -159,12 +159,12 @@ func (c *compiler) script(mark string) {
 	}
 	run, err := exec.LookPath(words[0])
 	if err != nil || len(names) > 1 {
-		run = c.tool(path.Base(words[0])+" (the first line of "+mark+")", names...)
+		run = c.tool(path.Base(words[0])+" (the first line of "+buildFile+")", names...)
 	}
 	c.language = cmp.Or(c.language, path.Base(run))
-	c.begin(mark, append(append([]string{run}, words[1:]...), path.Base(mark))...)
+	c.begin(buildFile, append(append([]string{run}, words[1:]...), path.Base(buildFile))...)
 	if strings.HasPrefix(names[0], "python") {
-		c.checkPython(run, "", []string{mark}, func(python string) { c.argv[0] = python })
+		c.checkPython(run, "", []string{buildFile}, func(python string) { c.argv[0] = python })
 	}
 	sources, _ := filepath.Glob(filepath.Join(c.dir, c.begins, "*.java"))
 	if len(sources) > 0 && startsJava.MatchString(text) {
