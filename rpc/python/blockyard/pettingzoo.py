@@ -180,8 +180,8 @@ class _Agents:
             positive("max_cycles", max_cycles)
         Options.refuse(kwargs, "PettingZoo's environments", REFUSED)
         env = BlockVectorEnv(game, 1, autoreset_mode=AutoresetMode.DISABLED, opponents=opponents, **kwargs)
-        if env._batch.illegal.warn_after is not None:
-            env._batch.illegal.warn_after = WARN_AFTER
+        if env.engine.batch.illegal.warn_after is not None:
+            env.engine.batch.illegal.warn_after = WARN_AFTER
         self.game = MultiAgentGame(env, observation)
         """The game, by seats instead of agents."""
         if max_cycles is not None:  # of every agent, or turns

@@ -71,7 +71,7 @@ class SB3VecEnv(VecEnv):
                 raise TypeError("the environment exists already: pass num_envs and other arguments to make_vec instead")
             if game.autoreset_mode is not AutoresetMode.SAME_STEP:
                 raise ValueError(f"autoreset_mode: want SameStep, the environment has {game.autoreset_mode.value}")
-            wrong = {"rows": game._batch.varying, "copy": game._engine.ring is not None}
+            wrong = {"rows": game.engine.batch.varying, "copy": game.engine.ring is not None}
             Options.refuse([name for name in wrong if wrong[name]], "SB3VecEnv", REFUSED)
             self.env = game
         else:
@@ -150,7 +150,7 @@ class SB3VecEnv(VecEnv):
     def has_attr(self, attr_name: str) -> bool:
         """Return whether there is such an attribute; ``action_masks`` unless made with ``mask=False``."""
         if attr_name == "action_masks":
-            return self.env._batch.with_mask
+            return self.env.engine.batch.with_mask
         return hasattr(self.env, attr_name)
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:

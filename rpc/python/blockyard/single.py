@@ -65,7 +65,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
                 what = f"{self.vector.num_envs} seats have none, but a gymnasium.Env drives one seat"
                 raise ValueError(f"opponents: {what}; {how}, or blockyard.pettingzoo")
             if record is not None:
-                start([self.vector._engine], **arguments(record))
+                start([self.vector.engine], **arguments(record))
         except BaseException:
             self.vector.close()
             raise
@@ -77,8 +77,8 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
 
     def _prepare(self) -> None:
         """Prepare to step the only row always into the same memory."""
-        self._batch = self.vector._batch
-        self._memory = memory = self.vector._engine.transport.ring(1)[0]
+        self._batch = self.vector.engine.batch
+        self._memory = memory = self.vector.engine.transport.ring(1)[0]
         self._row = np.zeros(1, "<u2") if memory.actions is None else memory.actions
         self._mask = None if memory.mask is None else memory.mask[0]
         self._generation, self._acts = -1, False  # of the memory, and whether the row acts in the next step
@@ -112,7 +112,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
             NeedsResetError: the episode is over or was never started.
             TypeError: the action is not an integer.
         """
-        number, batch, memory, engine = operator.index(action), self._batch, self._memory, self.vector._engine
+        number, batch, memory, engine = operator.index(action), self._batch, self._memory, self.vector.engine
         if batch.rungs is not None:
             obs, reward, terminated, truncated, infos = self.vector.step(np.array([number], np.int64))
             obs, infos = _first(obs, infos)

@@ -29,7 +29,7 @@ def frames(client: Client, path: Path) -> list[dict[str, str]]:
     ) as env:
 
         def pictures() -> dict[str, str]:
-            return {theme: env._engine.call("render", 0, {"mode": "svg", "theme": theme}) for theme in THEMES}
+            return {theme: env.engine.call("render", 0, {"mode": "svg", "theme": theme}) for theme in THEMES}
 
         env.reset(seed=[int(game["seed"])])
         for k in range(0, len(choices), env.num_envs):

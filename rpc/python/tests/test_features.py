@@ -56,13 +56,13 @@ def test_pages(server: Server, monkeypatch):
         env.reset(seed=1)
         whole = features(env, seed=1)
         parts = [features(env, [i], seed=1) for i in range(6)]
-        real = env._engine.transport.call
+        real = env.engine.transport.call
 
         def few(method, *params):
             ids = np.frombuffer(params[0], "<u4")[:2]
             return real(method, ids.tobytes(), *params[1:])
 
-        monkeypatch.setattr(env._engine.transport, "call", few)
+        monkeypatch.setattr(env.engine.transport, "call", few)
         paged = features(env, seed=1)
         assert isinstance(paged, Features)
         np.testing.assert_array_equal(paged.indptr, whole.indptr)

@@ -56,14 +56,14 @@ def test_interrupted_before_the_last_observations_are_read(server: Server, monke
     """The next step skips those of the step before."""
     with blockyard.make_vec("WinTetris-v0", 64, address=server.tcp, **SHORT) as env:
         expected = play(env, 60)
-        plain, left = type(env._batch)._add_final, iter(range(1000))
+        plain, left = type(env.engine.batch)._add_final, iter(range(1000))
 
         def interrupted(self: Any, *args: Any) -> Any:
             if next(left) % 2 == 0:
                 raise KeyboardInterrupt
             return plain(self, *args)
 
-        monkeypatch.setattr(type(env._batch), "_add_final", interrupted)
+        monkeypatch.setattr(type(env.engine.batch), "_add_final", interrupted)
         env.reset(seed=SHORT["seed"])
         read, ends = [], 0
         for _ in range(60):

@@ -42,7 +42,7 @@ def library(tmp_path_factory) -> Path:
 
 def digest(env, steps: int, rng: np.random.Generator) -> str:
     """Play random legal actions from the position of the env's last step, and hash everything that is returned."""
-    found, infos = hashlib.sha256(), env._batch.infos(env._batch.current)
+    found, infos = hashlib.sha256(), env.engine.batch.infos(env.engine.batch.current)
     for _ in range(steps):
         obs, rewards, terminated, truncated, infos = env.step(random_actions(infos["action_mask"], rng))
         for array in (*obs.values(), rewards, terminated, truncated, *infos.values()):

@@ -120,7 +120,10 @@ def test_memory_goes_back(server, road):
 def test_slabs_over_memory_of_any_kind(server):
     """A view of a view refers to the array at the bottom."""
     with opened(server, "socket") as env:
-        for slab in (StepMemory(env._handle), StepMemory(env._handle, bytearray(env._handle.slab_len))):
+        for slab in (
+            StepMemory(env.engine.transport.handle),
+            StepMemory(env.engine.transport.handle, bytearray(env.engine.transport.handle.slab_len)),
+        ):
             everything = {id(a) for a in slab.all_views()}
             view = slab.planes[0][1:]
             assert id(view.base) in everything

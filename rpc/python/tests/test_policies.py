@@ -133,12 +133,12 @@ def test_the_games_are_those_of_both_seats_by_hand(server: Server, game):
         for _ in range(160):
             mask, acting = by_hand.action_masks, by_hand.acting
             actions = np.where(np.arange(2 * n) % 2 == 0, first(None, mask), last(None, mask))
-            before = by_hand._batch.current.planes[::2].copy()
+            before = by_hand.engine.batch.current.planes[::2].copy()
             by_hand.step(actions)
             games[0] += [(i, before[i].tobytes(), int(actions[2 * i])) for i in range(n) if acting[2 * i]]
         env.reset()
         for _ in range(160):
-            before, actions = env._batch.current.planes.copy(), first(None, env.action_masks)
+            before, actions = env.engine.batch.current.planes.copy(), first(None, env.action_masks)
             env.step(actions)
             games[1] += [(i, before[i].tobytes(), int(actions[i])) for i in range(n)]
     for i in range(n):
@@ -574,7 +574,7 @@ def test_games_against_policies_heal(server: Server, program, tmp_path, game, mo
                 kill()
             if (
                 mode == "Disabled"
-                and (over := ~env.acting & (env._batch.current.terminated.repeat(env.rows_per_game))).any()
+                and (over := ~env.acting & (env.engine.batch.current.terminated.repeat(env.rows_per_game))).any()
             ):
                 env.reset(options={"reset_mask": over})
             seen.append(plain(list(env.step(env.action_masks.argmax(1))[:4])))

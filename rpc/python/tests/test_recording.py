@@ -195,7 +195,7 @@ def test_bounds(server, tmp_path, datasets):
                 recording.flush()
             assert recording.state != "recording"
             with pytest.raises(blockyard.RequestError, match="not being recorded"):
-                env._engine.transport.call("records", {})  # the server has forgotten the rest
+                env.engine.transport.call("records", {})  # the server has forgotten the rest
             assert env.stop_recording() is recording
         assert check(datasets, path) == recording.games
         return recording
@@ -214,7 +214,7 @@ def test_a_full_server_tells(server, tmp_path, datasets):
     with blockyard.make_vec("Blocking-v0", 64, address=server.unix) as env:
         env.reset(seed=1)
         recording = env.record(path, every=1, memory=1 << 16)
-        env._engine.transport.between = None  # a client that does not fetch in time
+        env.engine.transport.between = None  # a client that does not fetch in time
         env.rollout(500, keep="last")
         with pytest.warns(RuntimeWarning, match="games are lost because the server's memory") as caught:
             recording.flush()

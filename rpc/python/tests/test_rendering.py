@@ -54,7 +54,7 @@ def test_a_server_puts_no_code_into_a_notebook(server, monkeypatch, text):
         env.reset()
         shown = env.picture(0, "svg")
         assert Svg.from_server(shown) == shown
-        monkeypatch.setattr(env._engine, "call", lambda *given: text)
+        monkeypatch.setattr(env.engine, "call", lambda *given: text)
         with pytest.raises(blockyard.ProtocolError, match="the picture has '<"):
             env.picture(0, "svg")
         assert env._repr_svg_() is None

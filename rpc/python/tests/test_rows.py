@@ -321,7 +321,7 @@ class TestIllegalActions:
     def test_a_single_environment_warns_at_the_line_of_its_user(self, server: Server):
         with blockyard.make("BlockBattle-v0", seed=1, address=server.unix) as env:
             env.reset()
-            env.vector._batch.illegal.warn_after = 1
+            env.vector.engine.batch.illegal.warn_after = 1
             wrong = int(env.action_masks().argmin())
             with pytest.warns(RuntimeWarning, match="were illegal") as caught:
                 env.step(wrong)

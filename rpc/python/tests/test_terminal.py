@@ -76,8 +76,8 @@ def test_pictures_of_a_hostile_server(server, text, monkeypatch):
     shown = io.StringIO()
     shown.isatty = lambda: True
     with blockyard.make_vec(GAME, 1, address=server.unix) as env:
-        monkeypatch.setattr(env._engine, "call", lambda *given: text)
-        monkeypatch.setattr(env._engine, "pages", lambda *given: [{"texts": [text]}])
+        monkeypatch.setattr(env.engine, "call", lambda *given: text)
+        monkeypatch.setattr(env.engine, "pages", lambda *given: [{"texts": [text]}])
         with contextlib.redirect_stdout(shown):
             Display(1000).show(lambda mode: env.picture(0, mode))
         for picture in (env.picture(0, "text"), *env.observation_texts()):

@@ -47,7 +47,7 @@ def test_same_bytes(secure, server):
         buffer = env.buffer(3)
         env.step(np.zeros(env.num_envs, int), out=buffer[1])
         twin.step(np.zeros(env.num_envs, int))
-        np.testing.assert_array_equal(buffer.planes[1], twin._batch.current.planes)
+        np.testing.assert_array_equal(buffer.planes[1], twin.engine.batch.current.planes)
 
 
 def test_who_is_not_trusted(secure):

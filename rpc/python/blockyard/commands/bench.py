@@ -178,7 +178,7 @@ def _together(figures: Sequence[Figures]) -> Figures:
 
 
 def _acting(env: BlockVectorEnv) -> int:
-    return int(np.count_nonzero(env._batch.current.seat != 255))
+    return int(np.count_nonzero(env.engine.batch.current.seat != 255))
 
 
 def _cpu(env: BlockVectorEnv) -> float:

@@ -131,7 +131,7 @@ def watch(args: argparse.Namespace, server: dict[str, Any], game: str, policy: s
         env.reset()
         for _ in range(args.moves):
             memory = env.rollout(1, policy).buffer.memory(0)
-            env._engine.show(env._batch.current)
+            env.engine.show(env.engine.batch.current)
             if memory.terminated[0] or memory.truncated[0]:
                 return int(env.seat_rewards[0, 0])
     return None

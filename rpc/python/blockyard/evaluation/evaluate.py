@@ -19,8 +19,7 @@ from ..transport.policies import checked
 from ..transport.progress import bar
 from ..transport.session import Session
 from ..vector.batch import Obs
-from ..vector.env import BlockVectorEnv
-from ..vector.surface import asked
+from ..vector.env import BlockVectorEnv, asked
 from .standings import Game, Ladder, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation, report
 
 Several = Sequence[Player | Mixture]
@@ -239,7 +238,7 @@ class Match:
                 self._driver.reset(begun.repeat(env.rows_per_game))
             mask = env.action_masks
             obs, *_ = env.step(checked(self._driver(obs, mask.copy()), mask))  # what it writes there is its own
-            memory = env._batch.current
+            memory = env.engine.batch.current
         over = memory.terminated | memory.truncated
         if self.cap is not None:
             over = over | (env.scores[:, 0] >= self.cap)

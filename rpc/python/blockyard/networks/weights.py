@@ -25,9 +25,8 @@ from ..errors import WeightsError
 from ..formats.arguments import Ids, check_seed
 from ..provenance import write_whole
 from ..transport.address import Tls
-from ..vector.env import BlockVectorEnv
+from ..vector.env import BlockVectorEnv, asked
 from ..vector.results import Outcomes
-from ..vector.surface import asked
 from .perceptron import ACTIVATION, Layers, check, forward, sizes, tensors
 
 MAX_HEADER, MAX_FILE = 1 << 20, 256 << 20  # bytes
@@ -120,7 +119,7 @@ def features(env: BlockVectorEnv, env_ids: Ids = None, *, seed: int | None = Non
         RequestError: the game defines no features, or the server is too old.
     """
     options = [] if seed is None else [{"seed": check_seed(seed)}]
-    pages = list(env._engine.pages("features", env_ids, *options))
+    pages = list(env.engine.pages("features", env_ids, *options))
     entries = sum(len(d["done"]) for d in pages)
     width = sum(len(d["features"]) for d in pages) // 4 // entries if entries else len(feature_facts(env))
     return Features.read(pages, features=(width,))

@@ -88,9 +88,9 @@ class BlockPool:
                 self.envs[0].game_spec.check_same(self.envs[-1].game_spec, str(where))
                 servers.append((HealingPoolServer if healing else PoolServer)(self.envs[-1], first))
             if record is not None:
-                start([env._engine for env in self.envs], **arguments(record))
+                start([env.engine for env in self.envs], **arguments(record))
             if checkpoint is not None:
-                resume([env._engine for env in self.envs], Checkpoint.from_bytes(checkpoint))
+                resume([env.engine for env in self.envs], Checkpoint.from_bytes(checkpoint))
         except BaseException:
             self.close()
             raise
@@ -192,7 +192,7 @@ class BlockPool:
     def _batch(self, most: int) -> PoolBatch:
         parts = self._receiver.take(most)
         total = sum(len(part.games) for part in parts)
-        reader = self._batches.get(total) or self._batches.setdefault(total, self.envs[0]._batch.resized(total))
+        reader = self._batches.get(total) or self._batches.setdefault(total, self.envs[0].engine.batch.resized(total))
         received = join(parts, reader.handle)
         rows = (received.games[:, None] * self.rows_per_game + np.arange(self.rows_per_game)).reshape(-1)
         before = reader.index_of(self._seats[rows]) if reader.varying else None
@@ -238,23 +238,23 @@ class BlockPool:
         self._check_open("checkpoint")
         if not self._receiver.waits.all() or self._has_action.any():
             raise RuntimeError("checkpoint: steps are under way; call recv until every row waits for an action")
-        return save([env._engine for env in self.envs]).to_bytes()
+        return save([env.engine for env in self.envs]).to_bytes()
 
     def restore_checkpoint(self, data: bytes) -> None:
         """Continue the games of a checkpoint, whose observations recv returns; RuntimeError: steps are under way."""
         self._refuse_flying("restore_checkpoint")
-        resume([env._engine for env in self.envs], Checkpoint.from_bytes(data))
+        resume([env.engine for env in self.envs], Checkpoint.from_bytes(data))
         self.async_reset()
 
     def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
         """Record games into one file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
         self._receive_all()
-        return start([env._engine for env in self.envs], path, every, **options)
+        return start([env.engine for env in self.envs], path, every, **options)
 
     def stop_recording(self) -> Recording:
         """Write the games that have ended, and end the recording; waits for steps that are under way."""
         self._receive_all()
-        return stop([env._engine for env in self.envs])
+        return stop([env.engine for env in self.envs])
 
     @property
     def recording(self) -> Recording | None:

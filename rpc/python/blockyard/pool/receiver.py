@@ -134,7 +134,7 @@ class Receiver:
         while self.ready and most > 0:
             one = self.ready.popleft()
             if len(one.games) > most:
-                one, rest = split(one, self.servers[0].env._handle, most)
+                one, rest = split(one, self.servers[0].env.engine.transport.handle, most)
                 self.ready.appendleft(rest)
             parts.append(one)
             most -= len(one.games)
@@ -158,7 +158,7 @@ class Receiver:
         return max(1, least), most
 
     def _lost_seconds(self) -> float:
-        return sum(server.env._engine.transport.lost_seconds for server in self.servers)
+        return sum(server.env.engine.transport.lost_seconds for server in self.servers)
 
     def _collect(self, least: int, most: int, deadline: float) -> bool:
         """Receive games that are done, and wait for some until the deadline; return whether there were any."""

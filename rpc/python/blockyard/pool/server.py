@@ -40,7 +40,7 @@ class PoolServer:
         self.flying += len(games)
 
     def _post(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> tuple[Future, NDArray[np.int64]]:
-        ids, leaf = (games - self.first).astype("<u4"), self.env._engine.transport.leaf
+        ids, leaf = (games - self.first).astype("<u4"), self.env.engine.transport.leaf
         if leaf.policies:
             leaf.policies.check()
             leaf.policies.answer(leaf, ids)
@@ -50,7 +50,7 @@ class PoolServer:
     def ask(self, least: int, most: int, seconds: float) -> None:
         """Ask for games whose step is done, unless that was done before."""
         if self.asked is None:
-            connection, number = self.env.client.connection, self.env._engine.transport.handle.number
+            connection, number = self.env.client.connection, self.env.engine.transport.handle.number
             self._wait = max(0.0, min(seconds, _MOST_WAIT, connection.timeout / 2))
             least = max(1, min(least, self.flying))
             most = min(max(least, most), self.env.num_games)
@@ -100,13 +100,13 @@ class PoolServer:
         if not len(ids):
             return None
         received = Received(ids + self.first, StepMemory.separate(self._layout(len(ids)), answer["slab"]))
-        if self.env._engine.transport.leaf.policies:
+        if self.env.engine.transport.leaf.policies:
             received = self._complete(received)
             if not len(received.games):
                 return None
         self._arrived(received.games, received.memory)
         self._add_finals(received)
-        if (fetch := self.env._engine.fetch) is not None:
+        if (fetch := self.env.engine.fetch) is not None:
             fetch()
         return received
 
@@ -115,11 +115,11 @@ class PoolServer:
         self.flying -= len(games)
         if memory is not None and "opponent" in memory.arrays:
             self._playing[games - self.first] = memory.arrays["opponent"]
-            self.env._engine.opponents.seen(self._playing)
+            self.env.engine.opponents.seen(self._playing)
 
     def _complete(self, received: Received) -> Received:
         """Return the games whose step is over; the others, which wait for answers of policies, go on."""
-        leaf, ids = self.env._engine.transport.leaf, received.games - self.first
+        leaf, ids = self.env.engine.transport.leaf, received.games - self.first
         waiting = np.isin(ids, np.frombuffer(leaf.ask(ids.astype("<u4"))["waiting"], "<u4"))
         if not waiting.any():
             return received
@@ -131,10 +131,12 @@ class PoolServer:
             assert leaf.policies is not None
             leaf.policies.fail()
             raise
-        return some(received, self.env._handle, ~waiting)
+        return some(received, self.env.engine.transport.handle, ~waiting)
 
     def _layout(self, games: int) -> Handle:
-        return self._layouts.get(games) or self._layouts.setdefault(games, resized(self.env._handle, games))
+        return self._layouts.get(games) or self._layouts.setdefault(
+            games, resized(self.env.engine.transport.handle, games)
+        )
 
     def _add_finals(self, received: Received) -> None:
         """Fetch the final positions of the games that ended, before their next step overwrites them."""
@@ -146,14 +148,14 @@ class PoolServer:
     def reset(self, seed: int | None) -> Received:
         """Start new episodes in all games."""
         self.env.reset(seed=seed)
-        if "opponent" in self.env._batch.current.arrays:
-            self._playing[:] = self.env._batch.current.arrays["opponent"]
+        if "opponent" in self.env.engine.batch.current.arrays:
+            self._playing[:] = self.env.engine.batch.current.arrays["opponent"]
         games = np.arange(self.first, self.first + self.env.num_games)
-        return Received(games, self.env._batch.current)
+        return Received(games, self.env.engine.batch.current)
 
     def busy(self) -> tuple[float, int]:
         """Return the seconds that the server's workers spent on steps, all together, and their number."""
-        d = self.env._engine.transport.call("stream_stats")
+        d = self.env.engine.transport.call("stream_stats")
         return float(d["busy_s"]), int(d["workers"])
 
 
@@ -168,8 +170,8 @@ class HealingPoolServer(PoolServer):
 
     def __init__(self, env: BlockVectorEnv, first: int) -> None:
         super().__init__(env, first)
-        assert isinstance(env._engine.transport, HealingTransport)
-        self._transport = env._engine.transport
+        assert isinstance(env.engine.transport, HealingTransport)
+        self._transport = env.engine.transport
         self._transport.eager = True
         self._transport.on_rebuilt = weakref.WeakMethod(self._send_again)  # it does not keep its environment alive
         self._away = np.zeros(env.num_games, np.bool_)  # in flight

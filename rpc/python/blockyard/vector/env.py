@@ -1,29 +1,39 @@
-"""The vector environment: everything that plays. ``surface.py`` has what it shows besides, ``engine.py`` its games."""
+"""The vector environment. ``engine.py`` has its games, ``rows.py`` its rows one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 from gymnasium.core import RenderFrame
+from gymnasium.vector import VectorEnv
+from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ..formats.arguments import Ids, Seed, check_seed, check_seeds, game_ids, positive, reset_mask
+from ..errors import BlockyardError, plain
+from ..formats.arguments import Ids, Seed, check_seed, check_seeds, game_ids, game_name, positive, reset_mask
+from ..formats.arrays import unpack
 from ..formats.checkpoint_file import Checkpoint
-from ..formats.opponents import Opponents, OpponentStats
+from ..formats.opponents import Opponents, OpponentStats, Policy
+from ..formats.spec import GameSpec
+from ..rendering.svg import Svg, game_picture, page
 from ..transport.memory import RolloutBuffer
+from ..transport.session import Session
 from .batch import Obs, StepResult
 from .checkpoint import resume, save
-from .engine import Engine, Out
+from .engine import FPS, Engine, Out
 from .infos import FinalStep
-from .options import Options, Path
-from .recording import Recording, arguments, start, stop
+from .options import RENDER_MODES, Options, Path
+from .recording import Recording, arguments, end, start, stop
 from .results import Afterstates, LegalActions, Rollout
-from .surface import Surface
+from .rows import ROWS
+
+E = TypeVar("E", bound="BlockVectorEnv")
 
 
-class BlockVectorEnv(Surface):
+class BlockVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     """Many games that the server steps together; a ``gymnasium.vector.VectorEnv``.
 
     One row is one seat that the client drives, by default one in each game. With ``opponents=None`` a game of two seats
@@ -65,7 +75,11 @@ class BlockVectorEnv(Surface):
         players, seats: the seats that the client drives, ascending, and the number of seats of each game.
         client: the session with the server; with several servers, the first.
         autoreset_mode, packed: as in :func:`blockyard.make_vec`.
+        engine: the games behind it, for the rest of this package.
     """
+
+    ignored_action = 0
+    """Action of a row that need not act."""
 
     def __init__(self, game: str, num_envs: int = 1, **options: Any) -> None:
         """Create the environment.
@@ -77,17 +91,33 @@ class BlockVectorEnv(Surface):
         """
         chosen = Options.of(options)
         self._given = (game, num_envs, options)
-        self._engine = Engine(game, num_envs, chosen)
-        self._engine.free_with(self)
+        self.engine = Engine(game, num_envs, chosen)
+        self.engine.free_with(self)
         try:
             self._describe()
             if chosen.record is not None:
-                start([self._engine], **arguments(chosen.record))
+                start([self.engine], **arguments(chosen.record))
             if chosen.checkpoint is not None:
-                resume([self._engine], Checkpoint.from_bytes(chosen.checkpoint))
+                resume([self.engine], Checkpoint.from_bytes(chosen.checkpoint))
         except BaseException:
             self.close()
             raise
+
+    def _describe(self) -> None:
+        """Set the attributes that follow from the game and the options."""
+        engine, spec, handle = self.engine, self.engine.spec, self.engine.transport.handle
+        self._batch = engine.batch
+        self._added: dict[str, tuple[Any, ...]] = {}  # attributes of rows
+        self.client, self.game_spec = engine.transport.client, spec
+        self.autoreset_mode, self.packed = engine.options.mode, engine.options.packed
+        self.render_mode = engine.options.render_mode
+        self.num_games, self.seats, self.players = handle.games, handle.seats, handle.players
+        self.rows_per_game, self.num_envs = handle.rows_per_game, handle.rows
+        self.metadata = {"render_modes": RENDER_MODES, "render_fps": FPS, "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = spec.observation_space(self.packed)
+        self.single_action_space = spec.action_space()
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     # -- playing ----------------------------------------------------------------------
 
@@ -104,13 +134,13 @@ class BlockVectorEnv(Surface):
         Returns:
             The observations of all rows, and infos, which are valid in the rows that were reset.
         """
-        self._engine.check("reset")
+        self.engine.check("reset")
         seeds = check_seeds(seed, self.num_games)
         if unknown := set(options or ()) - {"reset_mask"}:
             raise ValueError(f"options: unknown {sorted(unknown)}; the only option is 'reset_mask'")
         chosen = reset_mask(options["reset_mask"], self.num_envs, self.rows_per_game) if options else None
         super().reset(seed=seed if isinstance(seed, int) else None)
-        return self._engine.reset(seeds, chosen)
+        return self.engine.reset(seeds, chosen)
 
     def step(self, actions: Any, *, out: Out = None) -> StepResult:
         """Step every row with an action; return observations, rewards, terminated, truncated and infos; see the class.
@@ -127,30 +157,30 @@ class BlockVectorEnv(Surface):
             NeedsResetError: an episode is over (DISABLED) or was never started; no game was stepped.
             ServerGoneError: the server exited.
         """
-        memory, row, before = self._engine.prepare("step", actions, out)
-        self._engine.transport.step(row, memory)
-        return self._engine.finish(memory, before)
+        memory, row, before = self.engine.prepare("step", actions, out)
+        self.engine.transport.step(row, memory)
+        return self.engine.finish(memory, before)
 
     def step_into(self, buffer: RolloutBuffer, t: int = 0) -> None:
         """Step with ``buffer.actions[t]`` into its step t, quickly: nothing is checked, returned or counted."""
         memory = buffer[t]
-        self._engine.before_step("step_into")
+        self.engine.before_step("step_into")
         assert memory.actions is not None
-        self._engine.transport.step(memory.actions, memory)
-        self._engine.show(memory)
+        self.engine.transport.step(memory.actions, memory)
+        self.engine.show(memory)
 
     def step_async(self, actions: Any, *, out: Out = None) -> None:
         """Send the actions of a step without waiting; :meth:`step_wait` returns the result."""
-        memory, row, before = self._engine.prepare("step_async", actions, out)
-        self._engine.pending = (self._engine.transport.post_step(row, memory), memory, before)
+        memory, row, before = self.engine.prepare("step_async", actions, out)
+        self.engine.pending = (self.engine.transport.post_step(row, memory), memory, before)
 
     def step_wait(self) -> StepResult:
         """Wait for the step that :meth:`step_async` sent, and return what :meth:`step` returns."""
-        if self._engine.pending is None:
+        if self.engine.pending is None:
             raise RuntimeError("step_wait: no step is in progress; call step_async first")
-        (future, memory, before), self._engine.pending = self._engine.pending, None
-        self._engine.transport.wait(future)
-        return self._engine.finish(memory, before)
+        (future, memory, before), self.engine.pending = self.engine.pending, None
+        self.engine.transport.wait(future)
+        return self.engine.finish(memory, before)
 
     def render(self) -> tuple[RenderFrame, ...] | None:
         """Return a picture of every row's game, num_envs of them; None without a ``render_mode`` and with ``"human"``.
@@ -172,7 +202,7 @@ class BlockVectorEnv(Surface):
 
     def legal_actions(self, env_ids: Ids = None) -> LegalActions:
         """Return the legal actions of the rows of these games, in CSR form."""
-        return LegalActions.read(self._engine.pages("legal", env_ids))
+        return LegalActions.read(self.engine.pages("legal", env_ids))
 
     def afterstates(self, env_ids: Ids = None, *, seed: int | None = None) -> Afterstates:
         """Return the position after each legal action of the rows of these games, by default of all.
@@ -181,15 +211,15 @@ class BlockVectorEnv(Surface):
         memory. ``seed`` draws the next piece and the like, the same for all actions of a row and different for every
         row, whichever other games are in env_ids; None: different draws in each call.
         """
-        self._engine.afterstate_calls += 1
-        options = {"seed": self._engine.afterstate_calls if seed is None else check_seed(seed)}
-        pages, spec = self._engine.pages("afterstates", env_ids, options), self.game_spec
+        self.engine.afterstate_calls += 1
+        options = {"seed": self.engine.afterstate_calls if seed is None else check_seed(seed)}
+        pages, spec = self.engine.pages("afterstates", env_ids, options), self.game_spec
         return Afterstates.read(pages, planes=spec.planes_shape, globals=(len(spec.global_names),))
 
     def final(self) -> FinalStep:
         """Return the final positions of the games that ended in the last step; call it right after that step."""
-        self._engine.check("final")
-        return self._batch.final_step(self._engine.transport.finals())
+        self.engine.check("final")
+        return self._batch.final_step(self.engine.transport.finals())
 
     # -- states, rollouts ---------------------------------------------------------------
 
@@ -199,8 +229,8 @@ class BlockVectorEnv(Surface):
         Another environment or server with the same game, rules version and number of seats can restore it. The internal
         state of the server's opponents is not part of it.
         """
-        self._engine.check("snapshot")
-        return self._engine.transport.states(game_ids(env_ids, self.num_games))
+        self.engine.check("snapshot")
+        return self.engine.transport.states(game_ids(env_ids, self.num_games))
 
     def restore(
         self, states: NDArray[np.uint8], env_ids: Ids = None, *, reseed: int | None = None
@@ -212,21 +242,21 @@ class BlockVectorEnv(Surface):
         rows. BadStateError: a row is not a state of this game, and no game has changed, unless the states needed more
         than one message.
         """
-        return self._engine.restore(states, env_ids, reseed)
+        return self.engine.restore(states, env_ids, reseed)
 
     def clone(self, src: Ids, dst: Ids, *, reseed: int | None = None) -> tuple[Obs, dict[str, Any]]:
         """Copy the states of games src to as many games dst, pair by pair; reseed and result as in :meth:`restore`.
 
         An index may appear more than once in src, and once in dst.
         """
-        return self._engine.clone(src, dst, reseed)
+        return self.engine.clone(src, dst, reseed)
 
     def buffer(self, steps: int) -> RolloutBuffer:
         """Return a rollout buffer for this many steps: ``step(actions, out=buffer[t])`` or ``rollout(buffer)`` fill it.
 
         With shared memory the server writes into it directly, so nothing is copied.
         """
-        return self._engine.transport.buffer(positive("steps", steps))
+        return self.engine.transport.buffer(positive("steps", steps))
 
     def rollout(
         self, steps: int | RolloutBuffer, policy: str = "random", *, keep: Literal["all", "last"] = "all"
@@ -242,8 +272,8 @@ class BlockVectorEnv(Surface):
                 RequestError: the server does not know it. LimitError: it needs more memory than the server allows.
             keep: ``"all"`` returns every step, ``"last"`` only the last.
         """
-        self._engine.check("rollout")
-        policy, transport = self._engine.opponents.send_policy(policy), self._engine.transport
+        self.engine.check("rollout")
+        policy, transport = self.engine.opponents.send_policy(policy), self.engine.transport
         if isinstance(steps, RolloutBuffer):
             count, buffer = steps.steps, steps
         else:
@@ -254,7 +284,7 @@ class BlockVectorEnv(Surface):
         transport.rollout(buffer, policy)
         for t in range(len(buffer)):
             self._batch.complete(buffer[t], self._batch.same_step)
-        self._engine.take(buffer.memory(len(buffer) - 1))
+        self.engine.take(buffer.memory(len(buffer) - 1))
         return Rollout(buffer, count)
 
     # -- opponents, recordings, checkpoints -------------------------------------------------
@@ -266,7 +296,7 @@ class BlockVectorEnv(Surface):
         weights files are read now (OSError). RequestError, LimitError: the server refuses a spec, or you drive the
         seat; nothing has changed.
         """
-        self._engine.set_opponents(opponents)
+        self.engine.set_opponents(opponents)
 
     def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
         """Return wins, draws, losses and score against each opponent, by its name in :attr:`opponent_specs`.
@@ -274,8 +304,8 @@ class BlockVectorEnv(Surface):
         Each finished episode counts once, also in rollouts; episodes that ``reset`` abandons do not count. With
         ``reset=True`` counting starts again from zero.
         """
-        self._engine.check("opponent_stats")
-        return self._engine.opponents.stats(reset)
+        self.engine.check("opponent_stats")
+        return self.engine.opponents.stats(reset)
 
     def record(
         self,
@@ -306,17 +336,17 @@ class BlockVectorEnv(Surface):
             RuntimeError: the environment is being recorded already.
             RequestError, LimitError: the server refuses an argument, or cannot record.
         """
-        return start([self._engine], path, every, envs, players, max_games, max_bytes, append, memory)
+        return start([self.engine], path, every, envs, players, max_games, max_bytes, append, memory)
 
     def stop_recording(self) -> Recording:
         """Write the games that have ended, without those in progress, and end the recording; RuntimeError: none."""
-        self._engine.check("stop_recording")
-        return stop([self._engine])
+        self.engine.check("stop_recording")
+        return stop([self.engine])
 
     @property
     def recording(self) -> Recording | None:
         """The current or last recording; None if there was none."""
-        recording: Recording | None = self._engine.recording
+        recording: Recording | None = self.engine.recording
         return recording
 
     def checkpoint(self) -> bytes:
@@ -326,8 +356,8 @@ class BlockVectorEnv(Surface):
         recording; see docs/checkpoint.md. RequestError: an opponent cannot be continued exactly: its search has a time
         limit (``time=``), or it is a program (``exec:``).
         """
-        self._engine.check("checkpoint")
-        return save([self._engine]).to_bytes()
+        self.engine.check("checkpoint")
+        return save([self.engine]).to_bytes()
 
     def restore_checkpoint(self, data: bytes) -> tuple[Obs, dict[str, Any]]:
         """Continue the games of a checkpoint, exactly as the environment that was saved would have.
@@ -341,7 +371,249 @@ class BlockVectorEnv(Surface):
                 other error of theirs. Nothing has changed, unless the games needed more than one message or server, or
                 have policies as opponents: then restore again or reset.
         """
-        self._engine.check("restore_checkpoint")
-        resume([self._engine], Checkpoint.from_bytes(data))
-        self._engine.resumed = None
+        self.engine.check("restore_checkpoint")
+        resume([self.engine], Checkpoint.from_bytes(data))
+        self.engine.resumed = None
         return self._batch.shown()
+
+    # -- the current position -----------------------------------------------------------
+
+    @property
+    def acting(self) -> NDArray[np.bool_]:
+        """Which rows must act in the next step: bool (num_envs,)."""
+        return self._batch.complete(self._batch.current, False)
+
+    @property
+    def scores(self) -> NDArray[np.int32]:
+        """Points of all seats after the last step: int32 (num_games, seats)."""
+        return self._batch.current.score.copy()
+
+    @property
+    def seat_rewards(self) -> NDArray[np.float32]:
+        """Rewards of all seats, opponents included, in the last step: float32 (num_games, seats)."""
+        return self._batch.current.reward.copy()
+
+    @property
+    def packed_masks(self) -> NDArray[np.uint8]:
+        """``action_masks`` as bits: uint8 (num_envs, ceil(actions / 8)), bit a & 7 of byte a >> 3; zero-copy."""
+        return self._batch.current.packed_masks()
+
+    def sample_actions(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return a random legal action for every row, int64 (num_envs,); ``ignored_action`` if it need not act."""
+        return LegalActions.read(self.engine.pages("legal", None)).sample(rng)
+
+    def unpack(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Unpack packed boards, uint8 (..., packed_len), into planes, uint8 (..., C, H, W)."""
+        return unpack(bits, self.game_spec)
+
+    @property
+    def opponent_specs(self) -> tuple[str, ...]:
+        """The opponents that have been in ``opponents`` so far, indexed by ``infos["opponent"]``.
+
+        They are named as you named them. If a weights file has changed between two calls of :meth:`set_opponents`, the
+        new content is another opponent, named ``SPEC@`` and the first digits of its SHA-256. Files of the same content
+        are one opponent.
+        """
+        return self.engine.opponents.specs
+
+    def _specs_of(self, opponents: NDArray[np.uint16]) -> list[Any]:
+        """Return the specs of what infos have as ``opponent``: one for each row, or a list of them."""
+        specs: list[Any] = np.array(self.opponent_specs, object)[opponents].tolist()
+        return specs
+
+    # -- single rows --------------------------------------------------------------------
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of every row, or get an attribute of every row; return the results, one per row.
+
+        Methods of a row are ``action_masks()``, bool (actions,); ``legal_actions()``, uint16, ascending; ``render()``,
+        a picture of its game in the ``render_mode``, None without one; ``picture(mode)``; ``observation_text(legal=)``;
+        and ``snapshot()``. Its attributes are ``game``, the index of its game, ``score``, the points of its seat,
+        ``game_spec``, ``observation_space``, ``action_space``, ``render_mode``, ``metadata``, ``spec``, and those of
+        :meth:`set_attr`. Methods that need the server are one request for all rows; pictures are one per game.
+
+        Raises:
+            AttributeError: rows have no such method or attribute.
+        """
+        if name in self._added:
+            return tuple(v(*args, **kwargs) if callable(v) else v for v in self._added[name])
+        if own := ROWS.get(name):
+            return tuple(own(self, *args, **kwargs))
+        have = ", ".join(sorted({*ROWS, *self._added}))
+        raise AttributeError(f"rows have no attribute {name!r}, they have {have}; set_attr adds attributes")
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of every row; as in Gymnasium, a method is called without arguments."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Give every row an attribute, for :meth:`get_attr` and :meth:`call`; ``opponents`` replaces the opponents.
+
+        Args:
+            name: of the attribute; not one that rows have anyway, or another argument of make_vec, which raises
+                AttributeError.
+            values: a list or tuple with one value per row (ValueError: another length); anything else is the value of
+                all rows.
+        """
+        if name == "opponents":
+            return self.engine.set_opponents(values)
+        if name in ROWS or name in Options.__dataclass_fields__:
+            what = "cannot be changed: create another environment, or choose another name"
+            raise AttributeError(f"set_attr: {name!r} {what}")
+        out = tuple(values) if isinstance(values, (list, tuple)) else (values,) * self.num_envs
+        if len(out) != self.num_envs:
+            raise ValueError(f"set_attr({name!r}): got {len(out)} values, want one for each of {self.num_envs} rows")
+        self._added[name] = out
+        return None
+
+    # -- text, pictures -----------------------------------------------------------------
+
+    @overload
+    def text(self, actions: int | np.integer[Any]) -> str: ...
+    @overload
+    def text(self, actions: Sequence[int] | NDArray[Any]) -> list[str]: ...
+    def text(self, actions: Any) -> str | list[str]:
+        """Return an action as text, such as ``"r2 x4 y17 spin"``; or a list of texts for several actions.
+
+        RequestError: an action is outside of the action space.
+        """
+        self.engine.check("text")
+        texts: str | list[str] = self.engine.transport.retry(lambda: self.client.text(self.game_spec.name, actions))
+        return texts
+
+    @overload
+    def parse(self, texts: str) -> int: ...
+    @overload
+    def parse(self, texts: list[str] | tuple[str, ...]) -> NDArray[np.int64]: ...
+    def parse(self, texts: str | list[str] | tuple[str, ...]) -> int | NDArray[np.int64]:
+        """Return the action that a text stands for, the inverse of :meth:`text`; or int64 (n,) for several texts.
+
+        Whether the action is legal now is another question: see ``action_masks``. RequestError: a text is no action;
+        the message shows it, and an example of one that is.
+        """
+        self.engine.check("parse")
+        return self.engine.transport.retry(lambda: self.client.parse(self.game_spec.name, texts))
+
+    def observation_texts(self, env_ids: Ids = None, *, legal: bool = True) -> list[str]:
+        """Return the observation of each row of these games as plain text without colour codes.
+
+        A text says whose turn it is, shows the position and the pieces to come, as far as they are known, and, with
+        legal, lists the legal actions as :meth:`text` writes them, separated by ``"; "``. NeedsResetError: the
+        environment was not reset yet.
+        """
+        pages = self.engine.pages("observe_text", env_ids, {"legal": bool(legal)})
+        return [plain(text) for page in pages for text in page["texts"]]
+
+    def picture(self, game: int = 0, mode: str | None = None) -> Any:
+        """Return a picture of one game.
+
+        Args:
+            game: index of the game, 0 <= game < num_games.
+            mode: ``"text"`` or ``"ansi"`` (text with terminal colours): str; ``"rgb_array"``: uint8 (height, width,
+                3); ``"svg"``: a str that notebooks display as a picture. By default the ``render_mode`` of the
+                environment, or ``"ansi"``.
+        """
+        return self.engine.picture(game, mode or ("rgb_array" if self.render_mode == "rgb_array" else "ansi"))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook displays: the game and its size, and pictures of the first games."""
+        games = "1 game" if self.num_games == 1 else f"{self.num_games:,} games"
+        rows = "" if self.num_envs == self.num_games else f" · {self.num_envs:,} rows"
+        words = f"{games}{rows} · {self.game_spec.actions:,} actions · {self.autoreset_mode.value}"
+        return page(self.game_spec.id, words, self.picture, self.num_games)
+
+    def _repr_svg_(self) -> Svg | None:
+        """Return a picture of the first game, for viewers without HTML; None if there is none now."""
+        return game_picture(self.picture)
+
+    def __repr__(self) -> str:
+        rows = f"num_envs={self.num_envs}" + (f", num_games={self.num_games}" if self.rows_per_game > 1 else "")
+        seats = "seat " if len(self.players) == 1 else "seats "
+        players = seats + ", ".join(map(str, self.players))
+        state = f"{self.autoreset_mode.value}, {self.transport}" + (", closed" if self.closed else "")
+        name = self.spec.id if self.spec else self.game_spec.id
+        return f"{type(self).__name__}({name}, {rows}, you drive {players} of {self.seats}, {state})"
+
+    # -- the server -----------------------------------------------------------------------
+
+    @property
+    def transport(self) -> str:
+        """Transport of steps: ``"inproc"``, ``"shm"``, ``"socket"``, or ``"split"`` for several servers."""
+        return self.engine.transport.name
+
+    def stats(self) -> dict[str, Any]:
+        """Return counters: those of the server, and as ``env`` those of this environment.
+
+        ``env`` has ``actions``, the number of actions of rows that had to act, and ``illegal``, the number of those
+        that were illegal and were replaced; in a curriculum also ``rung``, the place of each game.
+        """
+        place = None if self._batch.memory is None else self._batch.places(self._batch.memory)
+        own = {"actions": self._batch.illegal.actions, "illegal": self._batch.illegal.illegal}
+        own |= {} if place is None else {"rung": place.tolist()}
+        return self.engine.transport.retry(self.client.stats) | {"env": own}
+
+    def ping(self) -> None:
+        """Check that the server answers; raise ServerGoneError if it does not."""
+        self.engine.transport.retry(self.client.ping)
+
+    # -- copies, the end ------------------------------------------------------------------
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy: as another environment, whose games continue those of this one. A recording is not copied.
+
+        TypeError: it is on a connection that others use too, or its opponents cannot be continued.
+        """
+        game, num_envs, given = self._given
+        how = "save its games with checkpoint() or snapshot(); clone() copies games within an environment"
+        if not self.engine.own_client:
+            raise TypeError(f"an environment on a shared connection cannot be copied or pickled: {how}")
+        options, data = {key: value for key, value in given.items() if key != "record"}, None
+        if self._batch.memory is not None:
+            try:
+                self.engine.check("checkpoint")
+                data = save([self.engine]).to_bytes()
+            except (BlockyardError, RuntimeError) as error:
+                raise TypeError(f"this environment cannot be copied or pickled: {error}; {how}") from error
+            options |= {"seed": None, "checkpoint": None}
+        return _again, (type(self), game, num_envs, options, data, dict(self.engine.opponents.policies.by_name))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Free the games; the local server stops if no other environment uses it."""
+        end(self.engine)
+        self.engine.close()
+
+    def __del__(self) -> None:
+        """Do nothing, unlike Gymnasium before 1.4: closing here could interrupt another environment's request."""
+
+    def __enter__(self: E) -> E:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def _again(
+    kind: Callable[..., BlockVectorEnv],
+    game: str,
+    num_envs: int,
+    options: dict[str, Any],
+    data: bytes | None,
+    policies: dict[str, Policy],
+) -> BlockVectorEnv:
+    """Create a copy of an environment with its games and the policies of now; a reset starts new episodes there."""
+    env = kind(game, num_envs, **options)
+    if data is not None:
+        env.engine.opponents.policies.use(policies)
+        resume([env.engine], Checkpoint.from_bytes(data))
+        env.engine.resumed = None
+    return env
+
+
+@contextmanager
+def asked(game: str | BlockVectorEnv, address: str | None, **how: Any) -> Iterator[tuple[Session, GameSpec]]:
+    """Yield a session for a game, an id or an environment, whose own session it is then; and the game's spec."""
+    if not isinstance(game, str):
+        yield game.client, game.game_spec
+        return
+    with Session(address, **how) as session:
+        yield session, session.describe(game_name(game))

@@ -168,7 +168,7 @@ def test_refuses(server: Server):
 def test_resumes_whatever_the_seed(server: Server):
     env = BlockEnv("BlockBattle-v0", 2, address=server.unix, seed=1)
     env.rollout(3, break_when_any_done=False)
-    data, planes = env.env.checkpoint(), env.env._batch.current.planes.copy()
+    data, planes = env.env.checkpoint(), env.env.engine.batch.current.planes.copy()
     twin = BlockEnv("BlockBattle-v0", 2, address=server.unix, checkpoint=data)
     twin.set_seed(5)
     assert (twin.reset()["planes"].numpy() == planes).all()

@@ -28,7 +28,7 @@ def test_slow_steps_do_not_look_like_lost_servers(program, caplog, played):
         address = json.loads(server.stdout.readline())["ready"][0]
         with blockyard.make_vec("WinTetris-v0", 2, address=address, seed=1, heal=True, heal_timeout=60) as env:
             env.reset()
-            kind, plain = type(env._engine.transport.inner), type(env._engine.transport.inner).call
+            kind, plain = type(env.engine.transport.inner), type(env.engine.transport.inner).call
 
             def slow(*_):
                 raise blockyard.ServerTimeoutError("the server did nothing")
@@ -108,7 +108,7 @@ def test_interrupted_while_healing(program):
 import blockyard, numpy as np, os
 env = blockyard.make_vec("WinTetris-v0", 4, seed=3, heal=True)
 env.reset()
-inner = env._engine.transport.inner
+inner = env.engine.transport.inner
 def interrupted(*args):
     plain(*args)
     raise KeyboardInterrupt
