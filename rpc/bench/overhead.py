@@ -89,7 +89,7 @@ class Form:
             self.decisions += int(infos["acting"].sum())
             self.trace.append(self.env.sample_actions(rng).astype(np.uint16))
             *_, infos = self.env.step(self.trace[-1])
-        moved = self.env._handle.slab_len + 2 * self.env.num_envs
+        moved = self.env.engine.transport.handle.slab_len + 2 * self.env.num_envs
         self.bytes = moved * args.steps / self.decisions
 
     def cpu(self) -> float:

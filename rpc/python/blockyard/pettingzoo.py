@@ -148,7 +148,7 @@ class MultiAgentGame:
         if "illegal" in self._infos:
             info["illegal"] = bool(self._infos["illegal"][row])
         if "opponent" in self._infos:
-            info["opponent"] = self.env._specs_of(self._infos["opponent"])[row]
+            info["opponent"] = self.env.specs_of(self._infos["opponent"])[row]
         return info
 
 

@@ -109,7 +109,7 @@ class SB3VecEnv(VecEnv):
         done = terminated | truncated
         if done.any():
             final_obs, last, now = infos["final_obs"], infos["final_info"], time.monotonic() - self._begun
-            score, opponents = last["score"], self.env._specs_of(last["opponent"]) if "opponent" in last else None
+            score, opponents = last["score"], self.env.specs_of(last["opponent"]) if "opponent" in last else None
             for i in np.flatnonzero(done).tolist():
                 rows[i] = {
                     "terminal_observation": final_obs[i],

@@ -243,3 +243,25 @@ def test_breaches_are_found(tmp_path, module, code, said):
     changed.write_text(f"{changed.read_text(encoding='utf-8')}\n{code}\n", encoding="utf-8")
     wrong = breaches(imports(package))
     assert any(said in line for line in wrong), wrong
+
+
+# Names that begin with a line and are not this package's.
+FOREIGN = {"_getframe", "_replace", "_fields", "_last_obs"}
+
+
+def test_what_is_private_stays_in_its_file():
+    """A name with a line before it belongs to the object itself, to its subclasses and to its file."""
+    wrong = []
+    for module, tree in trees().items():
+        own = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_self(node.value)}
+        own |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+                if not is_self(node.value) and node.attr not in own | FOREIGN:
+                    wrong.append(f"{module}:{node.lineno}: {ast.unparse(node)}")
+    assert not wrong
+
+
+def is_self(node: ast.expr) -> bool:
+    """Whether an expression is the object itself, or the part of it that a subclass has inherited."""
+    return ast.unparse(node) in ("self", "cls", "super()")

@@ -416,7 +416,7 @@ class BlockVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         """
         return self.engine.opponents.specs
 
-    def _specs_of(self, opponents: NDArray[np.uint16]) -> list[Any]:
+    def specs_of(self, opponents: NDArray[np.uint16]) -> list[Any]:
         """Return the specs of what infos have as ``opponent``: one for each row, or a list of them."""
         specs: list[Any] = np.array(self.opponent_specs, object)[opponents].tolist()
         return specs
