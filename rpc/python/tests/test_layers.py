@@ -256,9 +256,9 @@ def test_what_is_private_stays_in_its_file():
         own = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_self(node.value)}
         own |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
         for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
-                if not is_self(node.value) and node.attr not in own | FOREIGN:
-                    wrong.append(f"{module}:{node.lineno}: {ast.unparse(node)}")
+            private = isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__")
+            if private and not is_self(node.value) and node.attr not in own | FOREIGN:
+                wrong.append(f"{module}:{node.lineno}: {ast.unparse(node)}")
     assert not wrong
 
 
