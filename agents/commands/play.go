@@ -143,7 +143,7 @@ func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.
 			}
 			f.Note(fmt.Sprintf("seat %d plays %s", seat+1, text))
 		}
-		if err := human.ShowFrame(w, f.String()+"\n"); err != nil || !program.Terminal(w) {
+		if err := human.Show(w, f.String()+"\n", program.Terminal(w)); err != nil || !program.Terminal(w) {
 			return err
 		}
 		return program.Sleep(ctx, c.Pause)

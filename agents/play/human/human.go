@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"blockyard/datasets/program"
 	"blockyard/env"
 	"blockyard/env/ansi"
 	"blockyard/env/paint"
@@ -108,13 +107,11 @@ func (p *Player) show(s env.State, seat int, a env.Action) error {
 	if p.Colour {
 		text = paint.ANSI(&p.frame)
 	}
-	return write(p.Out, text, p.Raw)
+	return Show(p.Out, text, p.Raw)
 }
 
-// ShowFrame shows a position, which is text of our own, on a terminal in the place of the one before.
-func ShowFrame(w io.Writer, text string) error { return write(w, text, program.Terminal(w)) }
-
-func write(w io.Writer, text string, inPlace bool) error {
+// Show writes a position, which is text of our own: on a terminal in the place of the one before.
+func Show(w io.Writer, text string, inPlace bool) error {
 	if inPlace {
 		text = "\x1b[H\x1b[2J" + text
 	}

@@ -95,7 +95,7 @@ func (c *Match) follow(p *library.Player, con *program.Console) (kept func() err
 			if program.Terminal(con.Out) {
 				text = paint.ANSI(&f)
 			}
-			if err := human.ShowFrame(con.Out, text); err != nil {
+			if err := human.Show(con.Out, text, program.Terminal(con.Out)); err != nil {
 				return err
 			}
 		}
