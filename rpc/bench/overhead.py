@@ -132,7 +132,7 @@ class PoolForm(Form):
         self.steps = args.steps
         self.env.async_reset(seed=1)
         self.decisions = self.play()
-        handle = self.env.envs[0]._handle
+        handle = self.env.envs[0].engine.transport.handle
         self.bytes = (handle.slab_len + 2 * handle.rows) * args.steps / self.decisions
 
     def play(self) -> int:

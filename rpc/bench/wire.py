@@ -181,7 +181,7 @@ def main() -> None:
         with blockyard.connect(unix) as control:
             moves = trace(args.game, args.envs, unix, opponents)
             made = roads(args.game, args.envs, unix, tcp, moves, opponents)
-            size = made["socket"][0]._handle.slab_len
+            size = made["socket"][0].engine.transport.handle.slab_len
             made["bare socket"] = floor(folder, 23 + moves[0].nbytes, 13 + size)
             times = race(made, args.rounds, {"cpu_s": lambda: control.stats()["cpu_s"]})
             for road in made.values():

@@ -58,7 +58,7 @@ def test_refusals(both):
     native, _ = both
     with pytest.raises(AttributeError, match=r"no attribute 'legs', they have action_masks, .*snapshot"):
         native.get_attr("legs")
-    with pytest.raises(AttributeError, match="'action_space' of a row cannot be changed"):
+    with pytest.raises(AttributeError, match="'action_space' cannot be changed: create another environment"):
         native.set_attr("action_space", 3)
 
 

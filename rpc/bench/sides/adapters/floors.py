@@ -101,7 +101,7 @@ class Null(Stepper):
         self.env = blockyard.make_vec(name, 1, address=address, seed=1, opponents=None, transport=transport)  # type: ignore[arg-type]
         self.buffer = self.env.buffer(ROOM)
         self.envs, self.rows = envs, self.env.num_envs
-        self.size, self.others, self.at = self.env._handle.slab_len, [self.server.pid], -1
+        self.size, self.others, self.at = self.env.engine.transport.handle.slab_len, [self.server.pid], -1
         self.moves: list[Any] = []
         self._record()
         self.about = {"blockyard": blockyard.__version__}

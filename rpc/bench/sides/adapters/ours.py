@@ -67,7 +67,7 @@ class Synchronous(Stepper):
         )
         self.buffer = self.env.buffer(ROOM) if extra in ("buffer", "into") else None
         self.into = extra == "into"
-        self.envs, self.rows, self.size = envs, self.env.num_envs, self.env._handle.slab_len
+        self.envs, self.rows, self.size = envs, self.env.num_envs, self.env.engine.transport.handle.slab_len
         self.others = [] if transport == "inproc" else [server().process.pid]
         self.about = {"blockyard": blockyard.__version__, "seats": self.env.rows_per_game}
 
@@ -102,7 +102,7 @@ class Single(Stepper):
         self.env = blockyard.make(game, address=place(transport), seed=seed, transport=transport, illegal="random")
         self.seed, self.at, self.moves = seed, TRACE, list[int]()
         self.envs = self.rows = 1
-        self.size = self.env.vector._handle.slab_len
+        self.size = self.env.vector.engine.transport.handle.slab_len
         self.others = [] if transport == "inproc" else [server().process.pid]
         self.about = {"blockyard": blockyard.__version__}
         rng, (_, infos) = np.random.default_rng(seed), self.env.reset(seed=seed)
@@ -146,7 +146,7 @@ class DoubleBuffered(Stepper):
         self.moves = [[m[:cut].copy(), m[cut:].copy()] for m in whole]
         self.seeds, self.at = (seed, seed + half), TRACE
         self.envs, self.rows = envs, sum(env.num_envs for env in self.parts)
-        self.size = sum(env._handle.slab_len for env in self.parts)
+        self.size = sum(env.engine.transport.handle.slab_len for env in self.parts)
         self.others = [server().process.pid]
         self.about = {"blockyard": blockyard.__version__, "seats": self.parts[0].rows_per_game}
 
