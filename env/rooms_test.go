@@ -39,7 +39,7 @@ var rooms = map[string][]room{
 		{"fleet", "match bots mlp", 2080, "one piece of work on many machines, none of which is trusted blindly"},
 		{"submit", "bots contest search mlp", 3800, "a bot as one file"},
 		{"match", "bots contest search", 3010, "many games: formats, standings, ratings; a tournament takes what users name"},
-		{"bots", "contest search mlp", 8230, "who plays: what users name, and a folder per game"},
+		{"bots", "contest search mlp", 8360, "who plays: what users name, and a folder per game"},
 		{"contest", "", 7120, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1250, "choices by looking ahead, whatever the game"},
 		{"mlp", "", 1500, "a network as plain Go"},
