@@ -38,7 +38,7 @@ var rooms = map[string][]room{
 		{"play", "match bots contest search", 1400, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2080, "one piece of work on many machines, none of which is trusted blindly"},
 		{"submit", "bots contest search mlp", 3800, "a bot as one file"},
-		{"match", "bots contest search", 3010, "many games: formats, standings, ratings; a tournament takes what users name"},
+		{"match", "bots contest search", 3015, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 8360, "who plays: what users name, and a folder per game"},
 		{"contest", "", 7120, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1250, "choices by looking ahead, whatever the game"},
