@@ -23,7 +23,7 @@ export UV_CONSTRAINT = $(CONSTRAINTS)
 export UV_BUILD_CONSTRAINT = $(CONSTRAINTS)
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test quick flaky setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo network ablation ladders bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels arena docs release reproduce serve clean
+.PHONY: help pre-commit test quick flaky setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo network ablation ladders tetris-table bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels arena docs release reproduce serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
@@ -151,6 +151,11 @@ ladders: ## a round robin between the agents of every game, GAMES (40) of every 
 	$(GO) run ./agents ladder blocking random greedy:ply=1 hand:ply=1 learned:ply=1 hand learned --games $(GAMES)
 	$(GO) run ./agents ladder wintetris random hand learned --cap 1000 --games $(GAMES)
 	$(GO) run ./agents ladder dropblox random left hand:width=5 learned:width=5 hand:width=20 learned:width=20 --games 10
+
+# GAMES has another default elsewhere.
+tetris-table: ## the policies of the literature on Tetris: GAMES on 10 rows (10000: minutes) and on 20 (20: hours); ONLY=10 or 20; goes on where it stopped
+	$(if $(filter 20,$(ONLY)),,$(GO) run ./agents ladder wintetris:paper10 dt10 dt20 dellacherie --seed 900301 --games $(if $(filter file,$(origin GAMES)),10000,$(GAMES)))
+	$(if $(filter 10,$(ONLY)),,$(GO) run ./agents ladder wintetris:paper20 dt10 dt20 --seed 900302 --games $(if $(filter file,$(origin GAMES)),20,$(GAMES)))
 
 bench: $(VENV)/ok ## Go benchmarks, the transports compared, and the trainer with PyTorch
 	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 ./env/... ./agents/... ./train/...

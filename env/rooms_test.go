@@ -50,7 +50,7 @@ var rooms = map[string][]room{
 		{"cluster", "selfplay games", 600, "self-play on many machines, and what to do if one of them lies"},
 		{"selfplay", "network games curves", 3470, "a run: its algorithms, gates and state"},
 		{"network", "games", 950, "the trainer"},
-		{"games", "", 390, "what training must know of each game"},
+		{"games", "", 395, "what training must know of each game"},
 		{"curves", "", 80, "scores over time, as files that TensorBoard reads"},
 		{"scripts", "", 0, "longer runs of several commands"},
 	},

@@ -24,6 +24,7 @@
 //	quad                        Block Battle: keeps one column open for clears of four rows
 //	skipper                     Block Battle: plays a skip as soon as it has one
 //	digger                      Block Battle: keeps its board low and clean and hardly attacks
+//	dt10, dt20, dellacherie     WinTetris: the policies that the literature on Tetris compares with; one piece is known
 //	left                        Dropblox: moves every block as far to the left as it goes
 //
 // Every agent but random and first takes the option eps, such as eps=0.3: the probability, above 0 and up to 1, that it

@@ -74,10 +74,14 @@ func (m blockMeter) Rate(from *dropbloxbot.Board, kids []dropbloxbot.Kid, left i
 // A pieceMeter is a meter as a wintetrisbot.Rater.
 type pieceMeter struct{ *meter }
 
-// Rate implements wintetrisbot.Rater. Every placement of the next piece counts.
+// Rate implements wintetrisbot.Rater. Every placement of the next piece counts, or of this one if no next is known.
 func (m pieceMeter) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64) {
 	n := 0
 	for _, move := range moves {
+		if next == wintetris.Kinds {
+			n++
+			continue
+		}
 		g := *f
 		g.Put(move)
 		if at := wintetris.Spawn(next); g.Fits(at) {

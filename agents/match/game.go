@@ -27,6 +27,8 @@ type Game struct {
 	Watch func(s env.State, m env.Moves) error
 	// Enough, if set, is called before every step; if it returns true, the game stops.
 	Enough func(s env.State) bool
+	// Brief leaves choices and values out of the record, so that a game of any length takes the same memory.
+	Brief bool
 }
 
 // viewStream separates the seeds of the agents' hidden copies from all others that follow from a game's seed.
@@ -109,8 +111,10 @@ func (p *play) step(ctx context.Context, acting env.Seats) error {
 			return err
 		}
 	}
-	p.rec.Add(acting, m)
-	p.rec.Values = append(p.rec.Values, values[:n]...)
+	if !p.Brief {
+		p.rec.Add(acting, m)
+		p.rec.Values = append(p.rec.Values, values[:n]...)
+	}
 	p.state.Step(m)
 	p.steps++
 	return nil

@@ -218,7 +218,7 @@ const agentStream = 0x6167656e74
 // PlayUnit plays a unit of the match and returns the records of its games.
 func (m Match) PlayUnit(ctx context.Context, u Unit) (games []*record.Record, err error) {
 	for _, lineup := range u.Games {
-		rec, err := m.game(ctx, u, lineup)
+		rec, err := m.game(ctx, u, lineup, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -227,12 +227,16 @@ func (m Match) PlayUnit(ctx context.Context, u Unit) (games []*record.Record, er
 	return games, nil
 }
 
-// game plays one game with new agents and closes those that can be closed.
-func (m Match) game(ctx context.Context, u Unit, lineup []Entrant) (rec *record.Record, err error) {
+// game plays one game with new agents and closes those that can be closed. With choices, which it adds to, it is brief.
+func (m Match) game(ctx context.Context, u Unit, lineup []Entrant, choices *int) (rec *record.Record, err error) {
 	steps := 0
-	g := Game{Rules: m.Rules, Seed: u.Seed, Start: u.Start, Enough: func(s env.State) bool {
+	g := Game{Rules: m.Rules, Seed: u.Seed, Start: u.Start, Brief: choices != nil, Enough: func(s env.State) bool {
 		steps++
-		return m.Cap > 0 && s.Score(0) >= m.Cap || m.Steps > 0 && steps > m.Steps
+		enough := m.Cap > 0 && s.Score(0) >= m.Cap || m.Steps > 0 && steps > m.Steps
+		if choices != nil && !enough {
+			*choices += s.Acting().Len()
+		}
+		return enough
 	}}
 	defer func() { err = errors.Join(err, Close(g.Agents)) }()
 	for _, e := range lineup {
@@ -259,9 +263,10 @@ func (a *Agents) Play(ctx context.Context, g *Played) (*record.Record, error) {
 	if len(g.Seats) == 2 {
 		lineup = pairing(g.Seats[0], g.Seats[1], g.Number%2)
 	}
-	rec, err := a.game(ctx, Unit{Seed: seed}, lineup)
+	choices := 0
+	rec, err := a.game(ctx, Unit{Seed: seed}, lineup, &choices)
 	if err == nil {
-		g.note(rec)
+		g.Note(rec.Scores, rec.Results, choices, rec.Stopped)
 	}
 	return nil, err
 }

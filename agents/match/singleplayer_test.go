@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -151,4 +152,34 @@ func TestPlayersAloneAreCompared(t *testing.T) {
 	m = alone(a, []int{0, 0, 0}).Meetings[0]
 	require.InDelta(t, 0.2924, m.Score.Low, 0.001, "three of three still happen at ⅓ or so")
 	require.InDelta(t, 1, m.Score.High, 0)
+}
+
+// A ladder's games are those of a match, also if a limit stops them, but nothing of their choices is kept.
+func TestAgentsKeepNoRecord(t *testing.T) {
+	for _, steps := range []int{0, 3} {
+		m := Match{Rules: wintetris.Paper10Game, Players: []Player{dice()}, Units: 4, Seed: 3, Steps: steps}
+		var want []Played
+		m.Record = func(r *record.Record) error {
+			p := Played{Number: len(want), Seed: strconv.FormatUint(r.Seed, 10), Seats: []int{0}}
+			p.note(r)
+			want = append(want, p)
+			return nil
+		}
+		_, err := m.Play(t.Context())
+		require.NoError(t, err)
+		for _, w := range want {
+			got := Played{Number: w.Number, Seed: w.Seed, Seats: w.Seats}
+			rec, err := (&Agents{m}).Play(t.Context(), &got)
+			require.NoError(t, err)
+			require.Nil(t, rec)
+			require.Equal(t, w, got)
+			require.Positive(t, got.Rounds)
+		}
+	}
+	rec, err := Play(t.Context(), Game{Rules: wintetris.Paper10Game, Names: []string{"lazy"}, Brief: true,
+		Agents: []env.Agent{acts(func(context.Context, env.State, int) (env.Action, error) { return env.None, nil })}})
+	require.NoError(t, err)
+	require.Empty(t, rec.Choices)
+	require.Empty(t, rec.Values)
+	require.Len(t, rec.Scores, 1)
 }

@@ -44,6 +44,8 @@ func FuzzBlocking(f *testing.F)         { fuzz(f, blocking.Game) }
 func FuzzWintetris(f *testing.F)        { fuzz(f, wintetris.Game) }
 func FuzzWintetrisInstant(f *testing.F) { fuzz(f, wintetris.InstantGame) }
 func FuzzWintetrisTick(f *testing.F)    { fuzz(f, wintetris.TickGame) }
+func FuzzWintetrisPaper10(f *testing.F) { fuzz(f, wintetris.Paper10Game) }
+func FuzzWintetrisPaper20(f *testing.F) { fuzz(f, wintetris.Paper20Game) }
 func FuzzDropblox(f *testing.F)         { fuzz(f, dropblox.Game) }
 func FuzzPick(f *testing.F)             { fuzz(f, toy.Pick) }
 func FuzzTurns(f *testing.F)            { fuzz(f, toy.Turns) }

@@ -29,6 +29,8 @@ var All = []*env.Game{
 	wintetris.Game,
 	wintetris.InstantGame,
 	wintetris.TickGame,
+	wintetris.Paper10Game,
+	wintetris.Paper20Game,
 	dropblox.Game,
 }
 

@@ -93,6 +93,14 @@ func (f *Field) clear(y int) (rows int) {
 	return rows
 }
 
+// count returns the number of filled cells.
+func (f *Field) count() (n int64) {
+	for y := 0; y < Height; y += 4 {
+		n += int64(bits.OnesCount64(f.Window(y)))
+	}
+	return n
+}
+
 // Heights returns for each column the row of its highest filled cell plus one, or 0.
 func (f *Field) Heights() (h [Width]int8) {
 	seen := uint16(0)
@@ -180,9 +188,11 @@ func places(f *Field, b Block, distinct bool) (out layout) {
 	return out
 }
 
-// layout returns the legal resting places. Mode must not be Ticks.
+// layout returns the legal resting places: in the paper's modes, all in which a piece can fall. Mode must not be Ticks.
 func (s *State) layout() layout {
-	switch once := s.Mode == Instant; {
+	switch once := s.Mode != Placement; {
+	case s.Mode.Paper():
+		return openOnce[s.Piece.Kind]
 	case !s.Field.Low(openFrom):
 		return places(&s.Field, s.Piece, once)
 	case once:

@@ -17,19 +17,25 @@ var InstantGame = game("wintetris:instant", "WinTetrisInstant-v0", Instant)
 // TickGame is WinTetris with the bits of a tick as actions.
 var TickGame = game("wintetris:tick", "WinTetrisTick-v0", Ticks)
 
+// Paper10Game and Paper20Game are the Tetris of the literature on learning, with 10 and with 20 rows (rules §15).
+var (
+	Paper10Game = game("wintetris:paper10", "WinTetrisPaper10-v0", Paper10)
+	Paper20Game = game("wintetris:paper20", "WinTetrisPaper20-v0", Paper20)
+)
+
 func game(name, id string, mode Mode) *env.Game {
-	of := globals(mode == Ticks)
+	of := globals(mode)
 	g := &env.Game{
 		Name: name, ID: id, Title: "WinTetris", Rules: 1,
 		MinSeats: 1, MaxSeats: 1, Rows: 1, Actions: actions, MaxLegal: MaxMoves,
-		Planes: env.Shape{C: 1, H: Height, W: Width}, PlaneMax: 1, PlaneNames: []string{"filled"},
+		Planes: env.Shape{C: 1, H: mode.Rows(), W: Width}, PlaneMax: 1, PlaneNames: []string{"filled"},
 		GlobalNames: of.Names, GlobalRanges: of.Ranges,
 		New:  func(seats int) env.State { return env.Start(&State{Mode: mode}, seats, 1, 1) },
 		Text: placeText, Parse: env.Parser(actions, placeText,
 			"wintetris: resting place %.40q: want rR xX with R 0..3, X -2..8"),
 	}
 	switch mode {
-	case Instant:
+	case Instant, Paper10, Paper20:
 		g.MaxLegal = 34
 	case Ticks:
 		g.Actions, g.MaxLegal = bitSets, bitSets
@@ -66,14 +72,17 @@ const (
 	tickGlobals  = placeGlobals + Rotations + 3
 )
 
-func globals(ticks bool) (g env.Globals) {
+func globals(mode Mode) (g env.Globals) {
 	for _, of := range []string{"piece_", "next_"} {
 		for _, l := range Letters {
 			g.Add(env.Flag, of+string(l))
 		}
+		if mode.Paper() {
+			return g
+		}
 	}
 	g.Add(env.Count, "level")
-	if ticks {
+	if mode == Ticks {
 		g.Add(env.Flag, "rotation0", "rotation1", "rotation2", "rotation3")
 		g.Add(env.Range{Low: minX, High: Width - 2}, "x")
 		g.Add(env.Range{Low: -2, High: Height}, "y")
@@ -86,9 +95,18 @@ func globals(ticks bool) (g env.Globals) {
 // the next one, and the level. The mode Ticks adds a plane of the piece in play, and its rotation, column, row and
 // whether it is new.
 func (s *State) Observe(_ int, planes []uint8, globals []float32) {
-	paint(planes[:Height*Width], &s.Field)
 	clear(globals)
 	globals[s.Piece.Kind] = 1
+	if s.Mode == Paper10 {
+		var all [Height * Width]uint8
+		paint(all[:], &s.Field)
+		copy(planes, all[(Height-paperRows)*Width:])
+		return
+	}
+	paint(planes[:Height*Width], &s.Field)
+	if s.Mode.Paper() {
+		return
+	}
 	globals[Kinds+s.Next] = 1
 	globals[2*Kinds] = float32(s.Level())
 	if s.Mode != Ticks {
@@ -129,33 +147,43 @@ func paint(plane []uint8, f *Field) {
 	}
 }
 
-// Show implements env.State: the field with the piece and where it would fall, and the next piece beside it.
+// Show implements env.State: the field with the piece and where it would fall, and the next piece beside it. In the
+// paper's modes the piece in play stands beside the field instead.
 func (s *State) Show(f *env.Frame) {
-	b := f.Add("", Width, Height)
-	for y := 0; y < Height; y++ {
+	rows, paper := s.Mode.Rows(), s.Mode.Paper()
+	b := f.Add("", Width, rows)
+	for y := 0; y < rows; y++ {
 		for x := 0; x < Width; x++ {
 			if s.Field.At(x, y) {
-				b.Set(x, Height-1-y, env.Cell{Kind: env.CellSettled, Ink: 8})
+				b.Set(x, rows-1-y, env.Cell{Kind: env.CellSettled, Ink: 8})
 			}
 		}
 	}
-	if s.Over == Running {
+	if s.Over == Running && !paper {
 		for _, c := range s.Field.Fall(s.Piece).Cells() {
-			b.Set(c[0], Height-1-c[1], cell(env.CellGhost, s.Piece.Kind))
+			b.Set(c[0], rows-1-c[1], cell(env.CellGhost, s.Piece.Kind))
 		}
 	}
 	for _, c := range s.Piece.Cells() {
-		b.Set(c[0], Height-1-c[1], cell(env.CellPiece, s.Piece.Kind))
+		b.Set(c[0], rows-1-c[1], cell(env.CellPiece, s.Piece.Kind))
 	}
-	next := f.Add("next", 4, 4)
-	at := Block{Kind: s.Next, Y: int8(4 - Size(s.Next))}
+	name, kind := "next", s.Next
+	if paper {
+		name, kind = "piece", s.Piece.Kind
+	}
+	beside := f.Add(name, 4, 4)
+	at := Block{Kind: kind, Y: int8(4 - Size(kind))}
 	for _, c := range at.Cells() {
-		next.Set(c[0], 3-c[1], cell(env.CellPiece, s.Next))
+		beside.Set(c[0], 3-c[1], cell(env.CellPiece, kind))
 	}
-	f.Note(fmt.Sprintf("piece %d  lines %d  level %d  points %d", s.Pieces+1, s.Lines, s.Level(), s.Points))
+	note := fmt.Sprintf("piece %d  lines %d", s.Pieces+1, s.Lines)
 	f.Fact(env.Everybody, "piece", s.Pieces+1)
-	f.Fact(env.Everybody, "level", s.Level())
-	f.Fact(env.Everybody, "points", s.Points)
+	if !paper {
+		note += fmt.Sprintf("  level %d  points %d", s.Level(), s.Points)
+		f.Fact(env.Everybody, "level", s.Level())
+		f.Fact(env.Everybody, "points", s.Points)
+	}
+	f.Note(note)
 	if s.Over != Running {
 		f.Fact(env.Everybody, "over by", s.Over)
 		f.Note("over by " + s.Over.String())
@@ -172,12 +200,14 @@ func (s *State) Mark(f *env.Frame, _ int, a env.Action) {
 	if s.Mode == Ticks {
 		return
 	}
-	rest := s.landing(target(s.Piece, a), Parts)
-	if s.Mode == Instant {
-		rest = s.Field.Fall(target(s.Piece, a))
+	rest := target(s.Piece, a)
+	if s.Mode == Placement {
+		rest = s.landing(rest, Parts)
+	} else {
+		rest = s.Field.Fall(rest)
 	}
 	b := &f.Boards[0]
 	for _, c := range rest.Cells() {
-		b.Set(c[0], Height-1-c[1], cell(env.CellGhost, s.Piece.Kind))
+		b.Set(c[0], b.H-1-c[1], cell(env.CellGhost, s.Piece.Kind))
 	}
 }

@@ -74,6 +74,10 @@ func (f *Field) Distinct(b Block, dst []Block) []Block {
 	return kept
 }
 
+// Drops appends the places where a piece comes to rest that falls from above the field, in any rotation and column, to
+// dst: each set of cells once. They may reach above the field.
+func (f *Field) Drops(kind uint8, dst []Block) []Block { return f.openMoves(Spawn(kind), true, dst) }
+
 // openMoves is Moves, or Distinct, for a piece that can turn and step freely: see openFrom.
 func (f *Field) openMoves(b Block, distinct bool, dst []Block) []Block {
 	h := f.Heights()

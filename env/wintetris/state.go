@@ -2,6 +2,7 @@ package wintetris
 
 import (
 	_ "embed"
+	"math"
 
 	"blockyard/env"
 )
@@ -14,7 +15,22 @@ const (
 	Placement Mode = iota
 	Instant
 	Ticks
+	Paper10
+	Paper20
 )
+
+// Paper reports whether the piece in play falls from above the field, and the next one is not drawn yet (rules §15).
+func (m Mode) Paper() bool { return m >= Paper10 }
+
+// Rows returns the number of rows of the field.
+func (m Mode) Rows() int {
+	if m == Paper10 {
+		return paperRows
+	}
+	return Height
+}
+
+const paperRows = 10 // of Paper10
 
 // A State is a position in which the player must act, or the final position.
 type State struct {
@@ -28,9 +44,18 @@ var (
 )
 
 // Reset implements env.State. The seed is that of the generator of the rules.
-func (s *State) Reset(seed uint64) { s.Start(seed) }
+func (s *State) Reset(seed uint64) {
+	if !s.Mode.Paper() {
+		s.Start(seed)
+		return
+	}
+	s.Engine = Engine{Rand: s.Rand}
+	s.Restart(seed)
+	s.appear()
+	s.End()
+}
 
-// Hide implements env.State. The pieces after the next one are hidden.
+// Hide implements env.State. The pieces after the next one are hidden; in the paper's modes, all but the one in play.
 func (s *State) Hide(_ env.Seats, seed uint64) { s.Seed(seed) }
 
 // CopyFrom implements env.State by one assignment. It panics if src is a State of another game.
@@ -63,6 +88,8 @@ func (s *State) Step(m env.Moves) {
 		s.Ticks++
 		s.Piece = s.Field.Fall(s.Piece)
 		s.lock()
+	case s.Mode.Paper():
+		s.fall(a)
 	case a == env.None:
 		for s.Over == Running && !s.tick(0) {
 		}
@@ -70,6 +97,31 @@ func (s *State) Step(m env.Moves) {
 		s.Place(target(s.Piece, a), Parts)
 	}
 	s.End()
+}
+
+// fall drops the piece from above the field (rules §15). A piece that does not end within it removes no rows.
+func (s *State) fall(a env.Action) {
+	if a != env.None {
+		s.Piece = target(s.Piece, a)
+	}
+	s.Ticks++
+	s.Pieces++
+	s.Piece.Y = int8(s.Field.Top())
+	if s.Piece = s.Field.Fall(s.Piece); s.Piece.Top() >= s.Mode.Rows() {
+		s.Over = LockOut
+		return
+	}
+	s.Lines += int32(s.Field.Put(s.Piece))
+	s.appear()
+}
+
+// appear draws the piece in play, above all rows.
+func (s *State) appear() { s.Piece = above(s.draw()) }
+
+func above(kind uint8) Block {
+	b := Spawn(kind)
+	b.Y = Height
+	return b
 }
 
 // Score implements env.State with the number of lines.
@@ -89,28 +141,36 @@ func (s *State) Check() error {
 	// Positions that training starts from have up to a field of cells more. mostLines keeps Points in its type.
 	const given, mostLines = Width * Height, 1 << 28
 	lines, pieces, ticks := int64(s.Lines), int64(s.Pieces), s.Ticks
+	most, rows, paper := int64(mostLines), s.Mode.Rows(), s.Mode.Paper()
+	points := 300 * lines * (1 + lines/10)
+	at := Spawn(s.Piece.Kind % Kinds)
+	if paper {
+		most, points, at = math.MaxInt32, 0, above(s.Piece.Kind%Kinds)
+	}
 	c := env.Checker{Game: "wintetris"}
 	c.Draws(&s.Rand)
-	c.Range("Mode", int(s.Mode), 0, int(Ticks))
+	c.Range("Mode", int(s.Mode), 0, int(Paper20))
 	c.Range("Over", int(s.Over), 0, int(Conflict))
 	c.Range("Next", int(s.Next), 0, Kinds-1)
 	c.Range("Piece.Kind", int(s.Piece.Kind), 0, Kinds-1)
 	c.Range("Piece.Rot", int(s.Piece.Rot), 0, Rotations-1)
-	c.Range("Lines", int(s.Lines), 0, min(mostLines, int(4*pieces+given)/Width))
-	c.Range("Pieces", int(s.Pieces), 0, int(Width*lines+given)/4+1)
-	c.Range("Points", int(s.Points), 0, int(300*lines*(1+lines/10)))
+	c.Range("Lines", int(s.Lines), 0, int(min(most, (4*pieces+given)/Width)))
+	// The last piece may have locked above the field.
+	c.Range("Pieces", int(s.Pieces), 0, int(Width*lines+s.Field.count())/4+min(1, int(s.Over)))
+	c.Range("Points", int(s.Points), 0, int(points))
+	c.Want(!paper || s.Next == 0 && s.Over <= LockOut && s.Over != BlockOut,
+		"Next is %d and Over %d, want 0, and 0 or %d", s.Next, s.Over, LockOut)
 	c.Want(ticks <= uint64(pieces+1)*(Height+4), "Ticks is %d, want at most %d per piece", ticks, Height+4)
 	c.Want(uint64(s.Conflicts) <= ticks, "Conflicts is %d, want at most Ticks, %d", s.Conflicts, ticks)
 	c.Want(uint64(s.Blocked) <= 2*ticks, "Blocked is %d, want at most two per tick of %d", s.Blocked, ticks)
 	for y, row := range s.Field {
-		if row >= fullRow || y >= Height && row != 0 {
+		if row >= fullRow || y >= rows && row != 0 {
 			c.Want(false, "Field[%d] is %#x, want cells in the field and no full row", y, row)
 		}
 	}
 	if c.Err != nil || s.Over != Running {
 		return c.Err
 	}
-	at := Spawn(s.Piece.Kind)
 	c.Want(s.Mode == Ticks || s.Piece == at, "Piece is %v, want it where it appears: %v", s.Piece, at)
 	c.Want(s.Piece.Y <= at.Y && s.Field.Fits(s.Piece),
 		"Piece is %v, want it on empty cells at or below y %d", s.Piece, at.Y)

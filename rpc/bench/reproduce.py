@@ -101,7 +101,13 @@ def percent(share: float) -> str:
 
 
 def figures(said: Line, agent: str) -> list[str]:
-    """Return the figures in a command's line of JSON: a match's, or those of an agent in a ladder."""
+    """Return the figures in a command's line of JSON: a match's, or those of an agent in a ladder or alone."""
+    if said.get("seats") == 1:
+        player = next(player for player in said["players"] if player["name"] == agent)
+        if player.get("ends"):
+            raise ValueError(f"{agent}: games were stopped, {player['ends']}: enter what that shows with --figure")
+        mean = player["points"]["mean"]
+        return [f"{mean['value']:,.0f} ({mean['low']:,.0f} to {mean['high']:,.0f}), {player['games']:,} games"]
     if "expected" in said:
         player = next(player for player in said["players"] if player["name"] == agent)
         elo = player["elo"]
@@ -110,10 +116,8 @@ def figures(said: Line, agent: str) -> list[str]:
         rank, others = (player["mean_rank"] for player in said["players"])
         ranks = f"{rank['value']:.2f} ({rank['low']:.2f} to {rank['high']:.2f})"
         return [f"mean rank {ranks}, baselines {others['value']:.2f}; {said['games']} games"]
-    if said["seats"] == 2:
-        score, low, high = (percent(said["meetings"][0]["score"][key]) for key in ("value", "low", "high"))
-        return [f"{score} % ({low} to {high}), {said['games']:,} games"]
-    raise ValueError("this kind of figure has to be entered with --figure")
+    score, low, high = (percent(said["meetings"][0]["score"][key]) for key in ("value", "low", "high"))
+    return [f"{score} % ({low} to {high}), {said['games']:,} games"]
 
 
 def measure(row: Line, table: Line, given: list[str] | None, said: dict[str, Line]) -> None:

@@ -78,7 +78,13 @@ func TestOldStatesGoOn(t *testing.T) {
 		After string `json:"after_40_random_steps"`
 	}
 	require.NoError(t, json.Unmarshal(frozen(t, "states.json"), &known))
-	require.Len(t, known, len(games.All))
+	var later []string
+	for _, g := range games.All {
+		if _, ok := known[g.Name]; !ok {
+			later = append(later, g.Name)
+		}
+	}
+	require.Equal(t, []string{"wintetris:paper10", "wintetris:paper20"}, later, "games that version did not have")
 	for name, facts := range known {
 		state := frozen(t, "state-"+strings.ReplaceAll(name, ":", "-")+".bin")
 		for _, rows := range []string{"seat", "acting"} {

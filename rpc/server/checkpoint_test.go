@@ -73,6 +73,7 @@ func (p parts) field(name string) (all []byte) {
 func (p parts) play(t *testing.T, from, n int, disabled bool) (told [][]byte) {
 	t.Helper()
 	for step := from; step < from+n; step++ {
+		var rewards []byte // of the step: a reset of some games leaves no reward of any game in its handle
 		for _, g := range p {
 			masks, globals := g.Field("mask"), g.Field("globals")
 			width, wide := len(masks)/g.Rows, len(globals)/g.Rows
@@ -91,6 +92,7 @@ func (p parts) play(t *testing.T, from, n int, disabled bool) (told [][]byte) {
 				actions = append(actions, u16(a)...)
 			}
 			require.NoError(t, g.Step(actions))
+			rewards = append(rewards, g.Field("reward")...)
 			ended := g.Field("terminated")
 			for i, b := range g.Field("truncated") {
 				ended[i] |= b
@@ -99,8 +101,8 @@ func (p parts) play(t *testing.T, from, n int, disabled bool) (told [][]byte) {
 				require.NoError(t, g.Reset(map[string]any{"mask": bytes.Clone(ended)}))
 			}
 		}
-		for _, name := range []string{"planes", "globals", "mask", "seat", "reward", "terminated", "truncated", "score",
-			"opponent"} {
+		told = append(told, rewards)
+		for _, name := range []string{"planes", "globals", "mask", "seat", "terminated", "truncated", "score", "opponent"} {
 			told = append(told, p.field(name))
 		}
 	}

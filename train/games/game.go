@@ -74,7 +74,8 @@ func (g *Game) Load(path string) (*mlp.Net, error) { return g.entry.LoadNet(g.Ru
 
 var ErrNone = errors.New("there is nothing to train for this game") // wrapped if a game cannot be trained
 
-var tuned = []*Game{BlockBattle, TetrisDuel, Blocking, WinTetris, Dropblox} // the games with more than New gives them
+// tuned are the games with more than New gives them.
+var tuned = []*Game{BlockBattle, TetrisDuel, Blocking, WinTetris, WinTetrisPaper10, WinTetrisPaper20, Dropblox}
 
 // Open returns what training the game of that name needs, such as blockbattle.
 func Open(name string) (*Game, error) {
@@ -85,8 +86,8 @@ func Open(name string) (*Game, error) {
 	return Of(g)
 }
 
-// Of returns what training g needs. Variants share the network of the game that they are
-// variants of, which is the one to train; a variant with a table of its own (Game.Table) can be trained too.
+// Of returns what training g needs. Variants share the network of the game that they are variants of, which is the one
+// to train, but for those that are tuned; a variant with a table of its own (Game.Table) can be trained too.
 func Of(g *env.Game) (*Game, error) {
 	if g.Table != nil { // as the game with the default table, by the same features
 		base, err := games.Lookup(entry.Base(g))
@@ -101,16 +102,15 @@ func Of(g *env.Game) (*Game, error) {
 		own.Rules = g
 		return &own, nil
 	}
+	if i := slices.IndexFunc(tuned, func(t *Game) bool { return t.Rules == g }); i >= 0 {
+		return tuned[i], nil
+	}
 	var known []string
 	for _, first := range trainable() {
-		if first != g {
-			known = append(known, first.Name)
-			continue
+		if first == g {
+			return New(g, bots.Of(g)), nil
 		}
-		if i := slices.IndexFunc(tuned, func(t *Game) bool { return t.Rules == g }); i >= 0 {
-			return tuned[i], nil
-		}
-		return New(g, bots.Of(g)), nil
+		known = append(known, first.Name)
 	}
 	return nil, fmt.Errorf("%s: %w; there are %s", g.Name, ErrNone, strings.Join(known, ", "))
 }

@@ -6,16 +6,26 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// WinTetris is trained on lines, with the clock's obstacles in the way of every piece.
-var WinTetris = tune(New(wintetris.Game, wintetrisbot.Entry), func(t *Game) {
-	t.Damage, t.Solo = scatterWinTetris, &Solo{Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit}
-})
+// WinTetris is trained on lines, with the clock's obstacles in the way of every piece; WinTetrisPaper10 and
+// WinTetrisPaper20 are trained without these.
+var (
+	WinTetris        = trainWinTetris(wintetris.Game)
+	WinTetrisPaper10 = trainWinTetris(wintetris.Paper10Game)
+	WinTetrisPaper20 = trainWinTetris(wintetris.Paper20Game)
+)
 
-// scatterWinTetris fills up to 13 rows but for a few cells, or none, and drops up to 15 pieces, for towers and shafts.
+func trainWinTetris(g *env.Game) *Game {
+	return tune(New(g, wintetrisbot.Entry), func(t *Game) {
+		t.Damage, t.Solo = scatterWinTetris, &Solo{Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit}
+	})
+}
+
+// scatterWinTetris fills up to two thirds of the rows but for a few cells, or none, and drops up to 15 pieces, for
+// towers and shafts.
 func scatterWinTetris(state env.State, r *env.Rand) {
 	s := state.(*wintetris.State)
 	gaps := 1 + below(r, 4)
-	for y := range below(r, 14) * below(r, 2) {
+	for y := range below(r, 7*s.Mode.Rows()/10) * below(r, 2) {
 		row := uint16(1<<wintetris.Width - 1)
 		for range 1 + below(r, gaps) {
 			row &^= 1 << below(r, wintetris.Width)

@@ -40,3 +40,22 @@ func TestLitterLeavesGoodPositions(t *testing.T) {
 	require.Greater(t, towers, 80)
 	require.Greater(t, overhangs, 80)
 }
+
+// The variants of the literature begin in positions of their own, of which none is over.
+func TestLitterOfPapers(t *testing.T) {
+	var r env.Rand
+	r.Seed(6)
+	for _, g := range []*Game{WinTetrisPaper10, WinTetrisPaper20} {
+		same, err := Of(g.Rules)
+		require.NoError(t, err)
+		require.Same(t, g, same)
+		s := g.Rules.New(1).(*wintetris.State)
+		for i := range uint64(400) {
+			s.Reset(i)
+			g.Damage(s, &r)
+			require.NoError(t, s.Check())
+			require.NotZero(t, s.Acting())
+			require.Zero(t, s.Score(0))
+		}
+	}
+}

@@ -35,6 +35,11 @@ var Entry = &entry.Entry{
 		New:  func(n *mlp.Net) (entry.Evaluator, error) { return NewLearned(n) },
 		Unit: "0.1 is a completed row; a row counts 3 % less for every piece that it is later",
 	},
+	Others: []entry.Other{
+		{Name: "dt10", New: func() entry.Evaluator { return &DT10 }},
+		{Name: "dt20", New: func() entry.Evaluator { return &DT20 }},
+		{Name: "dellacherie", New: func() entry.Evaluator { return &Dellacherie }},
+	},
 	Search: &entry.Search{
 		Options:  []entry.Option{{Name: "parts", Max: MaxParts}},
 		New:      newAgent,
@@ -75,17 +80,17 @@ func newRanker(g *env.Game, j entry.Evaluator, o entry.Options) (entry.Ranker, e
 // Rank values all places. One above the field ends the game; two that cover the same cells have the same value.
 func (r *ranker) Rank(_ context.Context, state env.State, _ int, _ env.Action) (out []entry.Choice, err error) {
 	s := state.(*wintetris.State)
-	r.solver.begin(&s.Field, s.Piece)
+	next := r.solver.beginState(s)
 	if r.solver.n == 0 {
 		return nil, nil
 	}
-	r.solver.rate(&s.Field, s.Upcoming().Kind)
+	r.solver.rate(&s.Field, next)
 	legal := s.Legal(0, nil)
 	values := map[wintetris.Block]float32{} // by the first place that covers the cells
 	for i, k := 0, 0; i < r.solver.n; i++ {
 		m, value := r.solver.moves[i], -search.Win+1
 		switch {
-		case !m.Inside():
+		case m.Top() >= r.solver.rows:
 		case r.solver.twice(i):
 			value = values[m.First()]
 		default:

@@ -51,6 +51,12 @@ func NewHand(w Weights) *Hand {
 
 // Rate implements Rater: the rating of each placement and of the best one after it.
 func (h *Hand) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64) {
+	if next == unknown {
+		for i, m := range moves {
+			out[i] = h.One(f, m)
+		}
+		return
+	}
 	at := wintetris.Spawn(next)
 	for i, m := range moves {
 		g := *f
@@ -220,6 +226,10 @@ func NewLearned(net *mlp.Net) (*Learned, error) {
 
 // Rate implements Rater: the rows completed and what the field is worth with the next piece at its best place.
 func (l *Learned) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64) {
+	if next == unknown {
+		l.one(f, moves, out)
+		return
+	}
 	at := wintetris.Spawn(next)
 	for i, m := range moves {
 		g := *f
@@ -228,6 +238,20 @@ func (l *Learned) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, 
 		if g.Fits(at) {
 			out[i] = Unit*float64(rows) + Discount*l.best(&g, at)
 		}
+	}
+}
+
+// one is Rate where the next piece is not known.
+func (l *Learned) one(f *wintetris.Field, moves []wintetris.Block, out []float64) {
+	for i, m := range moves {
+		g := *f
+		l.rows[i] = float32(g.Put(m))
+		Features(&g, l.x[i*Len:(i+1)*Len])
+	}
+	n := len(moves)
+	l.net.Forward(l.x[:n*Len], n, l.v[:n])
+	for i, v := range l.v[:n] {
+		out[i] = Unit*float64(l.rows[i]) + Discount*float64(v)
 	}
 }
 

@@ -14,9 +14,12 @@ import (
 // A Rater says what the resting places of a piece are worth.
 type Rater interface {
 	// Rate writes to out, for each of moves, all within the field f, what it is worth to put
-	// the piece there and the next piece, of kind next, where it does best after that.
+	// the piece there and the next piece, of kind next, where it does best after that. Where the next piece is not
+	// known, next is wintetris.Kinds.
 	Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64)
 }
+
+const unknown = wintetris.Kinds // as the kind of the next piece
 
 // A Solver is the demo solver (rules §13): it rates a part of the resting places in each of a piece's first ticks, then
 // steers for the first of the best. It plays one game, and is not safe for concurrent use.
@@ -25,6 +28,7 @@ type Solver struct {
 	parts int
 	part  int // how many are rated
 	n     int
+	rows  int // of the field
 	moves [wintetris.MaxMoves]wintetris.Block
 	best  int // index of the best so far, -1 if none
 	value float64
@@ -36,7 +40,9 @@ type Solver struct {
 const MaxParts = 100 // the most parts a solver splits its work into
 
 // NewSolver splits the work over 1 to MaxParts ticks, as wintetris.Parts of the demo solver.
-func NewSolver(r Rater, parts int) *Solver { return &Solver{rater: r, parts: parts, best: -1} }
+func NewSolver(r Rater, parts int) *Solver {
+	return &Solver{rater: r, parts: parts, best: -1, rows: wintetris.Height}
+}
 
 // Update returns the bits for this tick (rules §13.5). A piece not seen from its first tick is left to itself.
 func (s *Solver) Update(f *wintetris.Field, now, next wintetris.Block, fresh bool) wintetris.Bits {
@@ -57,8 +63,13 @@ func (s *Solver) Choose(f *wintetris.Field, now, next wintetris.Block, c search.
 	target wintetris.Block, ok bool,
 ) {
 	s.begin(f, now)
+	return s.choose(f, next.Kind, c)
+}
+
+// choose is Choose after a beginning. next may be unknown.
+func (s *Solver) choose(f *wintetris.Field, next uint8, c search.Clock) (target wintetris.Block, ok bool) {
 	for s.n > 0 && s.part < s.parts && (s.best < 0 || !c.Up()) {
-		s.rate(f, next.Kind)
+		s.rate(f, next)
 	}
 	target, _, ok = s.Target()
 	return target, ok
@@ -73,17 +84,28 @@ func (s *Solver) Target() (target wintetris.Block, value float64, ok bool) {
 }
 
 func (s *Solver) begin(f *wintetris.Field, now wintetris.Block) {
-	s.part, s.n, s.best = 0, 0, -1
+	s.part, s.n, s.best, s.rows = 0, 0, -1, wintetris.Height
 	if f.Fits(now) {
 		s.n = len(f.Moves(now, s.moves[:0]))
 	}
+}
+
+// beginState begins with the position of any variant, and returns the kind of the next piece, or unknown.
+func (s *Solver) beginState(at *wintetris.State) (next uint8) {
+	if !at.Mode.Paper() {
+		s.begin(&at.Field, at.Piece)
+		return at.Next
+	}
+	s.part, s.best, s.rows = 0, -1, at.Mode.Rows()
+	s.n = len(at.Field.Drops(at.Piece.Kind, s.moves[:0]))
+	return unknown
 }
 
 // rate rates the next part of the list, without places above the field and those that cover the cells of another.
 func (s *Solver) rate(f *wintetris.Field, next uint8) {
 	k := 0
 	for i := s.part * s.n / s.parts; i < (s.part+1)*s.n/s.parts; i++ {
-		if m := s.moves[i]; m.Inside() && !s.twice(i) {
+		if m := s.moves[i]; m.Top() < s.rows && !s.twice(i) {
 			s.todo[k], s.from[k] = m, i
 			k++
 		}
@@ -130,7 +152,7 @@ func (a *Agent) Act(ctx context.Context, state env.State, _ int) (env.Action, er
 		_, a.value, _ = a.solver.Target()
 		return env.Action(bits), nil
 	}
-	target, ok := a.solver.Choose(&s.Field, s.Piece, s.Upcoming(), search.NewClock(ctx))
+	target, ok := a.solver.choose(&s.Field, a.solver.beginState(s), search.NewClock(ctx))
 	if !ok {
 		return env.None, nil
 	}
@@ -199,6 +221,7 @@ func (a *Agent) RestoreMemory(src []byte) error {
 		moves[i] = m
 	}
 	s.part, s.best, s.n, s.moves, s.value = int(is.Part), int(is.Best), n, moves, is.Value
+	s.rows = wintetris.Height
 	a.ticks = true
 	return nil
 }

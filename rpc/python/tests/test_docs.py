@@ -24,7 +24,7 @@ SMALL = {
     "pettingzoo.md",
     "policies.md",
     "pool.md",
-} | {"recording.md"}
+} | {"recording.md", "tetris.md"}
 BEFORE = {"first.md": "import blockyard\nplay = lambda obs, mask: mask.argmax(1)\n"}  # instead of the training
 LARGE = {"openenv.md", "sb3.md", "torchrl.md", "rllib.md"}
 

@@ -58,8 +58,12 @@ def test_figures_are_written_as_the_tables_have_them(script):
     assert script.figures(match, "") == ["99.0 % (97.8 to 100), 4,000 games"]
     player = {"name": "hand", "score": 0.5, "elo": {"value": 12.4, "low": -7.6, "high": 30}}
     assert script.figures({"expected": 40, "players": [player]}, "hand") == ["50.0 %", "+12 (-8 to +30)"]
+    mean = {"value": 4982.4, "low": 4811, "high": 5153.6}
+    alone = {"seats": 1, "players": [{"name": "dt10", "games": 3190, "points": {"mean": mean}, "ends": {}}]}
+    assert script.figures(alone, "dt10") == ["4,982 (4,811 to 5,154), 3,190 games"]
+    alone["players"][0]["ends"] = {"limit": 1}
     with pytest.raises(ValueError, match="--figure"):
-        script.figures({"seats": 1}, "")
+        script.figures(alone, "dt10")
     ranks = [{"mean_rank": {"value": 1.765, "low": 1.59, "high": 1.94}}, {"mean_rank": {"value": 1.97}}]
     said = script.figures({"seats": 3, "players": ranks, "games": 90}, "")
     assert said == ["mean rank 1.76 (1.59 to 1.94), baselines 1.97; 90 games"]

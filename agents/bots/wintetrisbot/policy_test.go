@@ -1,0 +1,173 @@
+package wintetrisbot
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/envtest"
+	"blockyard/env/wintetris"
+)
+
+// slowMeasures is rules §15.3 word by word, cell by cell, for a placement in f.
+func slowMeasures(f wintetris.Field, b wintetris.Block) (out [Measures]float64) {
+	const w, h = wintetris.Width, wintetris.Height
+	low, high := h, 0
+	for _, c := range b.Cells() {
+		low, high = min(low, c[1]), max(high, c[1])
+	}
+	out[LandingHeight] = float64(low) + float64(high-low)/2
+	filled := func(x, y int) bool { return f.At(x, y) }
+	for _, c := range b.Cells() {
+		f.Set(c[0], c[1])
+	}
+	rows, cells := 0, 0
+	for y := 0; y < h; y++ {
+		isFull := true
+		for x := range w {
+			isFull = isFull && filled(x, y)
+		}
+		if isFull {
+			rows++
+			for _, c := range b.Cells() {
+				if c[1] == y {
+					cells++
+				}
+			}
+		}
+	}
+	out[ErodedCells] = float64(rows * cells)
+	for y := h - 1; y >= 0; y-- {
+		if f[y] == 1<<w-1 {
+			copy(f[y:], f[y+1:])
+		}
+	}
+	wall := func(x, y int) bool { return x < 0 || x >= w || y < 0 || filled(x, y) }
+	hole := func(x, y int) bool {
+		for above := y + 1; above < h && !filled(x, y); above++ {
+			if filled(x, above) {
+				return true
+			}
+		}
+		return false
+	}
+	var height [w]int
+	for y := range h {
+		any := 0.0
+		for x := range w + 1 {
+			if wall(x-1, y) != wall(x, y) {
+				out[RowTransitions]++
+			}
+		}
+		for x := range w {
+			if wall(x, y) != wall(x, y-1) {
+				out[ColumnTransitions]++
+			}
+			if hole(x, y) {
+				out[HoleCells]++
+				any = 1
+			}
+			if filled(x, y) {
+				height[x] = y + 1
+				below := y
+				for below >= 0 && filled(x, below) {
+					below--
+				}
+				if below >= 0 {
+					out[HoleDepth]++
+				}
+			}
+		}
+		out[HoleRows] += any
+	}
+	for x := range w {
+		if filled(x, h-1) {
+			out[ColumnTransitions]++ // the space above the field is empty
+		}
+		depth := 0
+		for y := h - 1; y >= 0; y-- {
+			switch {
+			case filled(x, y):
+				depth = 0
+			case depth > 0 || wall(x-1, y) && wall(x+1, y):
+				depth++
+				out[BoardWells] += float64(depth)
+			}
+		}
+	}
+	seen := map[int]bool{}
+	for x := range w - 1 {
+		if d := height[x+1] - height[x]; d >= -2 && d <= 2 {
+			seen[d] = true
+		}
+	}
+	out[Diversity] = float64(len(seen))
+	return out
+}
+
+// TestMeasuresAgainstTheirTwin compares the measures on rubbish of every height, with completed rows.
+func TestMeasuresAgainstTheirTwin(t *testing.T) {
+	rng := rand.New(rand.NewPCG(envtest.Seed(t), 7))
+	cleared := 0
+	for n := range 4_000 {
+		var f wintetris.Field
+		for y := range rng.IntN(wintetris.Height - 1) {
+			f[y] = uint16(rng.Uint32()|rng.Uint32()*uint32(n%3)) & full &^ (1 << rng.IntN(wintetris.Width))
+			if n%2 == 0 { // nearly full, so that pieces complete rows
+				f[y] = full &^ (1 << (n % 10)) &^ (1 << rng.IntN(wintetris.Width) * uint16(n>>1&1))
+			}
+		}
+		for _, b := range f.Drops(uint8(rng.IntN(wintetris.Kinds)), nil) {
+			if !b.Inside() {
+				continue
+			}
+			want := slowMeasures(f, b)
+			require.Equal(t, want, measure(&f, f.Top(), b), "%v %v", f, b)
+			if want[ErodedCells] > 0 {
+				cleared++
+			}
+		}
+	}
+	require.Greater(t, cleared, 1000)
+	f := field("...#......", "...##.....", ".#.##...#.", ".#####.#..", "##.###.##.", "#.####.###") // of the picture
+	var got, none [Measures]float64
+	countField(&f, f.Top(), &got)
+	require.Equal(t, [Measures]float64{0, 0, 32 + 2*(wintetris.Height-6), 16, 3, 18, 5, 3, 4}, got)
+	countField(&wintetris.Field{}, 0, &none)
+	require.Equal(t, [Measures]float64{RowTransitions: 2 * wintetris.Height, ColumnTransitions: wintetris.Width, Diversity: 1}, none)
+}
+
+// TestPoliciesChooseTheBest: an agent of a policy plays the first of the best places within the field, and does not see
+// the next piece.
+func TestPoliciesChooseTheBest(t *testing.T) {
+	for name, p := range map[string]*Policy{"dt10": &DT10, "dt20": &DT20, "dellacherie": &Dellacherie} {
+		s := wintetris.Paper10Game.New(1).(*wintetris.State)
+		for seed := range uint64(3) {
+			s.Reset(seed)
+			solver := NewSolver(p, wintetris.Parts)
+			for s.Acting() != 0 && s.Pieces < 300 {
+				best, want := math.Inf(-1), wintetris.Block{}
+				for _, b := range s.Field.Drops(s.Piece.Kind, nil) {
+					sum := 0.0
+					for k, v := range slowMeasures(s.Field, b) {
+						sum += p[k] * v
+					}
+					if b.Top() < 10 && sum > best {
+						best, want = sum, b
+					}
+				}
+				got, err := NewAgent(solver).Act(t.Context(), s, 0)
+				require.NoError(t, err)
+				if math.IsInf(best, -1) {
+					require.EqualValues(t, 0xFFFF, got, "no place within the field")
+				} else {
+					require.Equal(t, want.Action(), got, "%s, seed %d", name, seed)
+				}
+				s.Step(env.Alone(0, got))
+			}
+		}
+	}
+}
