@@ -10,7 +10,7 @@ import pytest
 from conftest import GAME, pairs
 
 import blockyard
-from blockyard.transport.memory import StepMemory
+from blockyard.transport.memory import StepMemory, private_buffer
 
 ROADS = ["auto", "socket", "split"]
 
@@ -120,10 +120,7 @@ def test_memory_goes_back(server, road):
 def test_slabs_over_memory_of_any_kind(server):
     """A view of a view refers to the array at the bottom."""
     with opened(server, "socket") as env:
-        for slab in (
-            StepMemory(env.engine.transport.handle),
-            StepMemory(env.engine.transport.handle, bytearray(env.engine.transport.handle.slab_len)),
-        ):
+        for slab in (private_buffer(env.engine.transport.handle, 1).memory(0), StepMemory.separate(env.engine.transport.handle)):
             everything = {id(a) for a in slab.all_views()}
             view = slab.planes[0][1:]
             assert id(view.base) in everything

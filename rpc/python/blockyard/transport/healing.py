@@ -28,7 +28,7 @@ from ..formats.checkpoint_file import split_games
 from .address import Address, Tls, look_up
 from .journal import MOVES, Again, Journal, Steps
 from .memory import RolloutBuffer, StepMemory
-from .over_socket import SocketTransport, T
+from .over_socket import Finals, SocketTransport, T
 from .session import Session
 
 _log = logging.getLogger("blockyard")
@@ -89,13 +89,12 @@ class HealingTransport(SocketTransport):
 
     def __init__(self, inner: SocketTransport, reopen: Reopen, healing: Healing, first: int) -> None:
         self.inner, self._reopen, self._healing, self._first = inner, reopen, healing, first
-        super().__init__(inner.client, inner.handle)
+        super().__init__(inner.client, inner.handle, inner.policies)
         self.name = inner.name
         self.eager = False  # all that changes all games is followed by a checkpoint, so that some games may have one
         self.on_rebuilt: weakref.WeakMethod[Callable[[], None]] | None = None  # called after games were rebuilt
         self._all = np.arange(inner.handle.games, dtype="<u4")
         self._journal = Journal(inner.handle.games)
-        self._final: dict[str, NDArray[Any]] | None = None
         self._record: dict[str, Any] | None = None  # options with which a recording goes on elsewhere
         self._lines = b""  # records that were fetched and not passed on
         self._files: dict[str, tuple[str, bytes]] = {}
@@ -162,20 +161,13 @@ class HealingTransport(SocketTransport):
         self.client.reconnect(where, min(_PATIENCE, self._healing.timeout))
         inner = self._reopen(self.client, bool(self._journal.head))
         inner.handle = dataclasses.replace(inner.handle, opponents=self.handle.opponents)
-        inner.policies = self.leaf.policies
         if self._user is not None:
             self.client.uploads.use(*self._user, self._files)
         if self._record is not None:
             inner.call("record", self._record)
-        final = None if self._final is None else inner.share_final()  # first, as replayed steps write to it
-        if self._pushed:
-            inner.push_final()
         steps, inner.asked = self._journal.rebuild(inner), None
         self.inner.abandon()
-        self.inner, self.handle, self.name, inner.between = inner, inner.handle, inner.name, self.between
-        if self._final is not None:
-            self._final.clear()
-            self._final.update(final or {})
+        self.inner, self.handle, self.name = inner, inner.handle, inner.name
         if rebuilt := self.on_rebuilt and self.on_rebuilt():
             rebuilt()
         return steps
@@ -235,18 +227,10 @@ class HealingTransport(SocketTransport):
     def buffer(self, steps: int) -> RolloutBuffer:
         return self.retry(lambda: self.inner.buffer(steps))
 
-    def share_final(self) -> dict[str, NDArray[Any]] | None:
-        self._final = self.retry(lambda: self.inner.share_final() or {})
-        return self._final
-
-    def push_final(self) -> None:
-        self.retry(lambda: self.inner.push_final())
-        self._pushed = True
-
-    def finals(self, new: bool = False) -> list[tuple[dict[str, Any], int]]:
-        if new:
+    def finals(self, memory: StepMemory | None = None) -> Finals:
+        if memory is not None:
             try:
-                return self.inner.finals(new)
+                return self.inner.finals(memory)
             except LOST as error:
                 self.recover(error)  # the games that replayed steps ended have to be asked for
         return self.retry(lambda: self.inner.finals())
@@ -297,7 +281,7 @@ class HealingTransport(SocketTransport):
 
     def show(self, memory: StepMemory, method: str, *params: Any) -> None:
         self.retry(lambda: self._change(lambda: self.inner.show(memory, method, *params)))
-        heavy = method == "resume" or bool(self.leaf.policies)  # whose answers are not in the journal
+        heavy = method == "resume" or bool(self.policies.by_name)  # whose answers are not in the journal
         self._changed(lambda part: part.show(part.memory(), method, *params), heavy)
 
     @property
@@ -341,10 +325,6 @@ class HealingTransport(SocketTransport):
     def release(self, user: object, keep: Collection[str] = ()) -> None:
         self._kept = keep
         self.retry(lambda: self.inner.release(user, keep))
-
-    def pause(self) -> None:
-        self.inner.between = self.between
-        self.inner.pause()
 
     def close(self, own_client: bool) -> None:
         self.inner.close(own_client)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import mmap
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .layout import Field, Handle
-from .stream import fill
+from .layout import Handle
 
 # Over a socket, HEAD bytes of message head come before the arrays of a step. The memory keeps LEAD bytes
 # free before the arrays, so that head and arrays are received in one piece and the arrays stay aligned.
@@ -31,11 +30,10 @@ class StepMemory:
     ``seat`` is 255 in rows that do not act.
     """
 
-    pieces: list[memoryview]  # the memory, in the order in which a connection delivers it
     frame: memoryview | None = None  # HEAD bytes and the arrays behind them as one piece; None if they are not one
     slot: int | None = None  # number of this memory in memory shared with the server; None if it is private
     actions: NDArray[np.uint16] | None = None  # shared, (rows,): the server takes those of the next step from here
-    addresses: tuple[int, int] | None = None  # cached: of the memory and of actions, 0 if there are none
+    addresses: tuple[int, int] | None = None  # cached: of actions and of the memory
     generation = 0  # incremented each time the memory is reused
     pooled = False  # it is reused only when nobody refers to it: then small arrays are copied, so as not to keep it
     acting: NDArray[np.bool_] | None = None  # cached, (rows,): whether the row must act in the next step
@@ -43,17 +41,9 @@ class StepMemory:
     unpacked: NDArray[np.bool_] | None = None  # cached, (rows, actions): the unpacked mask
     parts: list[StepMemory] | None = None  # cached: those of each server, for games on several
 
-    def __init__(self, handle: Handle, memory: Any = None, slot: int | None = None, lead: int = 0) -> None:
-        """Create the arrays in memory, ``lead`` (0 or LEAD) bytes behind its start; by default in new memory."""
-        if memory is None:
-            memory, lead = np.empty(LEAD + handle.slab_len, np.uint8), LEAD
-        whole = memoryview(memory)[: lead + handle.slab_len]
-        self.pieces = [whole[lead:]]
-        self.frame = whole[lead - HEAD :] if lead else None
-        self.slot = slot
-        self._set_arrays(handle, {f.name: np.ndarray(f.shape, f.dtype, memory, lead + f.offset) for f in handle.fields})
-
-    def _set_arrays(self, handle: Handle, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+    def __init__(self, handle: Handle, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+        """Take the arrays of all fields."""
+        self._fields, self.size = handle.fields, handle.slab_len  # size: bytes of a step, as the server sends it
         self.arrays = arrays  # by name, with the dtypes of the wire
         self.planes = arrays.get("planes")
         self.bits = arrays.get("bits")
@@ -73,24 +63,16 @@ class StepMemory:
         """Return step memory over arrays of the caller, in which each is checked; other fields get new memory."""
         if unknown := set(given) - {f.name for f in handle.fields}:
             raise ValueError(f"out: unknown fields {sorted(unknown)}; want some of {[f.name for f in handle.fields]}")
-        self, at = cls.__new__(cls), 0
-        self.pieces, arrays = [], {}
-        for f in sorted(handle.fields, key=lambda f: f.offset):
-            if f.offset > at:
-                self.pieces.append(memoryview(bytearray(f.offset - at)))
+        arrays = {}
+        for f in handle.fields:
             array = given[f.name] if f.name in given else np.empty(f.shape, f.dtype)
             dtype = np.dtype(np.uint8) if array.dtype == np.bool_ and f.dtype == np.uint8 else array.dtype
             if dtype != f.dtype or array.shape != f.shape:
                 raise ValueError(f"out[{f.name!r}]: want {f.dtype} {f.shape}, got {array.dtype} {array.shape}")
             if not array.flags.c_contiguous or not array.flags.writeable:
                 raise ValueError(f"out[{f.name!r}]: want a C-contiguous, writable array; make one with np.empty")
-            if array.nbytes:
-                self.pieces.append(array.reshape(-1).view(np.uint8).data)
-            arrays[f.name], at = array.view(f.dtype), f.offset + array.nbytes
-        if handle.slab_len > at:
-            self.pieces.append(memoryview(bytearray(handle.slab_len - at)))
-        self._set_arrays(handle, arrays)
-        return self
+            arrays[f.name] = array.view(f.dtype)
+        return cls(handle, arrays)
 
     @classmethod
     def separate(cls, handle: Handle, data: bytes = b"") -> StepMemory:
@@ -98,8 +80,16 @@ class StepMemory:
         self = cls.over_arrays(handle, {})
         self.pooled = True
         if data:
-            fill(self.pieces, data)
+            self.fill(data)
         return self
+
+    def fill(self, data: bytes | memoryview) -> None:
+        """Copy the arrays of a step, as the server sends them, to where they belong."""
+        if self.frame is not None:
+            self.frame[HEAD:] = data
+            return
+        for f in self._fields:
+            np.copyto(self.arrays[f.name], np.ndarray(f.shape, f.dtype, data, f.offset))
 
     def reuse(self) -> StepMemory:
         """Prepare for the next step: drop what was cached, and invalidate lazy values of the last step."""
@@ -139,12 +129,6 @@ class StepMemory:
             what = "action_masks: the environment was created with mask=False"
             raise RuntimeError(f"{what}; call legal_actions(), or pass mask=True")
         return self.mask
-
-
-def final_arrays(layout: Iterable[dict[str, Any]], memory: Any) -> dict[str, NDArray[Any]]:
-    """Return the arrays in memory to which the server writes the last observations of ended games."""
-    fields = [Field.from_wire(f) for f in layout]
-    return {f.name.removeprefix("final_"): np.ndarray(f.shape, f.dtype, memory, f.offset) for f in fields}
 
 
 def _own_view(handle: Handle, per_seat: NDArray[Any]) -> NDArray[Any] | None:
@@ -194,11 +178,6 @@ class MemoryPool:
         return views[0]  # type: ignore[no-any-return]
 
 
-def private_memory(handle: Handle) -> StepMemory:
-    """Return memory of this process alone, which is unmapped when nobody refers to it any more."""
-    return StepMemory(handle, mmap.mmap(-1, LEAD + handle.slab_len), lead=LEAD)
-
-
 class RolloutBuffer:
     """A rollout buffer: ``step(actions, out=buffer[t])`` or ``rollout(buffer)`` fills it.
 
@@ -225,9 +204,12 @@ class RolloutBuffer:
         self.steps, self.first_slot = steps, first
         self._memories: list[StepMemory] = []
         view = memoryview(memory)
-        for t in range(steps):
-            slot = None if first is None else first + t
-            step = StepMemory(handle, view[t * stride : (t + 1) * stride], slot, lead)
+        for t, at in enumerate(range(lead, lead + steps * stride, stride)):
+            step = StepMemory(
+                handle, {f.name: np.ndarray(f.shape, f.dtype, memory, at + f.offset) for f in handle.fields}
+            )
+            step.frame = view[at - HEAD : at + handle.slab_len] if lead else None
+            step.slot = None if first is None else first + t
             step.actions = np.ndarray((handle.rows,), "<u2", memory, t * stride + actions_at)
             self._memories.append(step)
         self.arrays: dict[str, NDArray[Any]] = {}
@@ -260,7 +242,10 @@ class RolloutBuffer:
 
 
 def private_buffer(handle: Handle, steps: int) -> RolloutBuffer:
-    """Return a buffer of steps in memory of this process alone, each step aligned to 64 bytes."""
+    """Return a buffer of steps in memory of this process alone, each step aligned to 64 bytes.
+
+    The memory is unmapped when nobody refers to it any more.
+    """
     actions_at = LEAD + -(-handle.slab_len // 64) * 64
     stride = -(-(actions_at + 2 * handle.rows) // 64) * 64
-    return RolloutBuffer(handle, steps, np.zeros(steps * stride, np.uint8), stride, actions_at, None, LEAD)
+    return RolloutBuffer(handle, steps, mmap.mmap(-1, steps * stride), stride, actions_at, None, LEAD)

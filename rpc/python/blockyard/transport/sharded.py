@@ -12,8 +12,7 @@ from ..errors import EnvironmentsError
 from .address import Address, Tls, look_up
 from .layout import Ids, resized, span
 from .memory import RolloutBuffer, StepMemory
-from .over_socket import SocketTransport, T
-from .policies import Policies
+from .over_socket import Finals, Pause, SocketTransport, T
 from .session import Session
 
 Where = str | Address | None  # a server; None: the local one
@@ -32,10 +31,8 @@ class ShardedTransport(SocketTransport):
         self.shards = list(shards)
         starts = np.cumsum([0, *(s.handle.games for s in shards)]).tolist()
         self._starts, self._spans = np.array(starts), list(zip(shards, starts, starts[1:], strict=False))
-        super().__init__(shards[0].client, resized(shards[0].handle, starts[-1]))
-        # A server with shared memory fills a slot, which is copied to its part of the arrays.
-        slots = [s.ring(1)[0] if s.name == "shm" else None for s in shards]
-        self._slots = [slot if slot is not None and slot.slot is not None else None for slot in slots]
+        super().__init__(shards[0].client, resized(shards[0].handle, starts[-1]), shards[0].policies)
+        self._own = [s.buffer(1).memory(0) for s in shards]  # where each server puts its part of a step
 
     @property
     def parts(self) -> Sequence[SocketTransport]:
@@ -77,20 +74,22 @@ class ShardedTransport(SocketTransport):
             shard.show(part, method, *params[:-1], mine)
 
     def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
-        per, out = self.handle.rows_per_game, []
-        for (shard, lo, hi), part, slot in zip(self._spans, self.places(memory), self._slots, strict=True):
-            out.append((shard.post_step(actions[lo * per : hi * per], slot or part), part))
-        return out
+        per = self.handle.rows_per_game
+        posted = [
+            shard.post_step(actions[lo * per : hi * per], own)
+            for (shard, lo, hi), own in zip(self._spans, self._own, strict=True)
+        ]
+        return posted, actions, memory
 
     def wait(self, future: Any) -> None:
         """Wait for the step of every server; the first error is raised when all have answered."""
+        posted, _, memory = future
         errors = []
-        for (one, part), (shard, lo, _), slot in zip(future, self._spans, self._slots, strict=True):
+        for one, (shard, lo, _), own, part in zip(posted, self._spans, self._own, self.places(memory), strict=True):
             try:
                 shard.wait(one)
-                if slot is not None:
-                    for name, array in slot.arrays.items():
-                        np.copyto(part.arrays[name], array)
+                for name, array in own.arrays.items():
+                    np.copyto(part.arrays[name], array)
             except Exception as error:  # the answers of the other servers must still be read
                 if isinstance(error, EnvironmentsError):
                     error.renumber(lo)
@@ -101,10 +100,6 @@ class ShardedTransport(SocketTransport):
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Send each server its share of the actions, and wait for all of them."""
         self.wait(self.post_step(actions, memory))
-
-    def play(self, policies: Policies) -> None:
-        for shard in self.shards:
-            shard.play(policies)
 
     def pages(self, method: str, ids: Ids, *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         which = self._shard_of(ids)
@@ -121,25 +116,28 @@ class ShardedTransport(SocketTransport):
     def clone(self, memory: StepMemory, src: Ids, dst: Ids, options: dict[str, int]) -> None:
         self.restore(memory, dst, self.states(src), options)
 
-    def rollout(self, buffer: RolloutBuffer, policy: str) -> None:
+    def rollout(self, buffer: RolloutBuffer, policy: str, pause: Pause) -> None:
         per = self.handle.rows_per_game
         for shard, lo, hi in self._spans:
             own = shard.buffer(buffer.steps)
-            shard.rollout(own, policy)
+            shard.rollout(own, policy, pause)
             for name, array in own.arrays.items():
                 buffer.arrays[name][:, span(name, lo, hi, per)] = array
             buffer.actions[:, lo * per : hi * per] = own.actions
 
-    def skip(self, steps: int, policy: str) -> None:
+    def skip(self, steps: int, policy: str, pause: Pause) -> None:
         for shard in self.shards:
-            shard.skip(steps, policy)
+            shard.skip(steps, policy, pause)
 
-    def push_final(self) -> None:
-        for shard in self.shards:
-            shard.push_final()
-
-    def finals(self, new: bool = False) -> list[tuple[dict[str, Any], int]]:
-        return [(part, lo) for shard, lo, _ in self._spans for part, _ in shard.finals(new)]
+    def finals(self, memory: StepMemory | None = None) -> Finals:
+        places = [None] * len(self.shards) if memory is None else self.places(memory)
+        every = [shard.finals(place) for shard, place in zip(self.shards, places, strict=True)]
+        for one, lo in zip(every, self._starts.tolist(), strict=False):
+            if "envs" in one:
+                one["envs"] = one["envs"] + np.uint32(lo)
+        found = [one for one in every if one]
+        names = set.intersection(*map(set, found))
+        return {name: np.concatenate([one[name] for one in found]) for name in names}
 
     def retry(self, request: Callable[[], T]) -> T:
         return self.shards[0].retry(request)  # whose session is that of the environment
