@@ -226,8 +226,7 @@ class Connection:
                     flags = _NOSIGNAL | (_DONTWAIT if self._writable else 0)
                     sent += self._sock.send(memoryview(request)[sent:], flags)
             except OSError as error:
-                where = f"{future.method}: after {sent} of {size} bytes of the request"
-                raise self._break(self._failure(where, error)) from error
+                raise self._failed(f"{future.method}: after {sent} of {size} bytes of the request", error) from error
             except BaseException:  # Ctrl-C in the middle of a request
                 self._lose_place(size)
                 raise
@@ -246,14 +245,15 @@ class Connection:
                 data, fds, _, _ = socket.recv_fds(self._sock, len(buffer), 16, flags | _CLOEXEC)
                 n, buffer[: len(data)] = len(data), data
                 self._fds += fds
+            if n == 0:
+                raise ConnectionResetError("it has closed the connection")
         except OSError as error:
-            where = f"{self._waiting[0].method}: after {got} of {want} bytes of the answer"
-            raise self._break(self._failure(where, error)) from error
+            raise self._failed(
+                f"{self._waiting[0].method}: after {got} of {want} bytes of the answer", error
+            ) from error
         except BaseException:
             self._untouched = not got and buffer[0] == _NOTHING
             raise
-        if n == 0:
-            raise self._closed_by_server(self._waiting[0].method, got, want)
         return int(n)
 
     def _read_next(self) -> None:
@@ -311,14 +311,14 @@ class Connection:
             case [2, "final", [int(handle), int(ident), dict(result)]]:
                 self._finals[handle] = (ident, result)
                 return
-        if not (isinstance(message, list) and len(message) == 4 and message[0] == 1):
-            raise self._break(ProtocolError(f"the server sent a message that is no response: {message!r:.200}"))
-        _, ident, error, result = message
+            case [1, ident, error, result]:
+                pass
+            case _:
+                raise self._break(ProtocolError(f"the server sent a message that is no response: {message!r:.200}"))
         future = next((one for one in self._waiting if one.ident == ident), None)
         if future is None:
-            if error is not None:  # about a request that the server could not read
-                raise self._break(from_wire(error, "connection"))
-            raise self._break(ProtocolError(f"the server answered request {ident}, which does not exist"))
+            strange = ProtocolError(f"the server answered request {ident}, which does not exist")
+            raise self._break(strange if error is None else from_wire(error, "connection"))
         self._waiting.remove(future)
         if error is not None:
             future.error = from_wire(error, future.method)
@@ -354,22 +354,17 @@ class Connection:
 
     def _find_place(self) -> None:
         """Drop all that the server has sent, up to the answer to a new request that is recognised by its number."""
-        self._place_lost = False
+        self._place_lost, ident = False, secrets.randbits(31) | 1 << 31
+        end, last = _DONE.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC3), b""
+        chunk = self._chunk = self._chunk or memoryview(bytearray(_CHUNK))
+        self._send(Future(ident, "ping"), b"\x94\0" + msgpack.packb(ident) + b"\xa4ping\x90")
         try:
-            ident = secrets.randbits(31) | 1 << 31
-            self._sock.sendall(b"\x94\0" + msgpack.packb(ident) + b"\xa4ping\x90")
-            end, last = _DONE.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC3), b""
             while not last.endswith(end):  # which is the last that the server sends
-                if not (got := self._sock.recv(1 << 20)):
-                    raise self._closed_by_server("ping", 0, len(end))
-                last = (last + got)[-len(end) :]
-        except OSError as error:
-            raise self._break(self._failure("ping after an interruption", error)) from error
-        except BlockyardError:
-            raise
+                last = (last + chunk[: self._recv(chunk, 0, len(end))])[-len(end) :]
         except BaseException:
-            self._place_lost = True
+            self._lose_place(0)
             raise
+        self._waiting.clear()
 
     def _fail_waiting(self, error: BlockyardError) -> None:
         for future in self._waiting:
@@ -383,13 +378,10 @@ class Connection:
             self._finalizer()
         return error
 
-    def _closed_by_server(self, method: str, got: int, want: int | str) -> BlockyardError:
-        where = f"{method}: after {got} of {want} bytes of the answer"
-        text = f"{where}: the server at {self.address} closed the connection{self._exit_note()}"
-        return self._break(ServerGoneError(text))
-
-    def _failure(self, where: str, error: OSError) -> BlockyardError:
+    def _failed(self, where: str, error: OSError) -> BlockyardError:
+        """Close the connection, whose socket has failed, and return the error for the caller."""
+        where = f"{where}: the server at {self.address}"
         if isinstance(error, (BlockingIOError, TimeoutError, ssl.SSLWantReadError, ssl.SSLWantWriteError)):
-            what = f"{where}: the server at {self.address} did nothing for {self.timeout:g} s"
-            return ServerTimeoutError(f"{what}; see whether it hangs, or pass a larger timeout=")
-        return ServerGoneError(f"{where}: the server at {self.address} is gone: {error}{self._exit_note()}")
+            what = f"{where} did nothing for {self.timeout:g} s; see whether it hangs, or pass a larger timeout="
+            return self._break(ServerTimeoutError(what))
+        return self._break(ServerGoneError(f"{where} is gone: {error}{self._exit_note()}"))

@@ -85,11 +85,6 @@ class LibrarySocket:
         at = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
         return int(self._library.read(self.number, at, len(buffer)))
 
-    def recv(self, size: int) -> bytes:
-        """Return at most size bytes of what the server sends."""
-        buffer = bytearray(size)
-        return bytes(buffer[: self.recv_into(buffer)])
-
     def close(self) -> None:
         """End the session; in a forked process, do nothing. May be called again."""
         if self._owner == os.getpid():

@@ -73,21 +73,13 @@ class SocketTransport:
         """Call a method that answers with the arrays of a step; its options are the last of params."""
         if self.policies.by_name and "mask" in params[-1]:
             self.policies.check()
-        self._show(memory, method, *params)
+        self.wait((self._post(memory, method, *params), np.zeros(self.handle.rows, "<u2"), memory))
         if method == "reset" and "mask" not in params[-1]:
             self.policies.reset()
-        self._complete(np.zeros(self.handle.rows, "<u2"), memory)
-
-    def _show(self, memory: StepMemory, method: str, *params: Any) -> None:
-        connection = self.client.connection
-        connection.wait(connection.post(method, self.handle.number, *params, into=memory))
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Send the actions of a step, and wait until its arrays are in memory, with all answers of policies."""
-        if self.policies.by_name:
-            self.wait(self.post_step(actions, memory))
-        else:
-            self._step(actions, memory)
+        self.wait(self.post_step(actions, memory))
 
     def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
         """Send the actions of a step without waiting; pass the result to :meth:`wait`."""
@@ -100,10 +92,16 @@ class SocketTransport:
         """Wait until the arrays of a step are there; future is the result of :meth:`post_step`."""
         posted, actions, memory = future
         self.client.connection.wait(posted)
-        self._complete(actions, memory)
+        self.asked = None
+        if self.policies.by_name:
+            with self.policies.moving():
+                while len(self.ask()["waiting"]):
+                    self.answer()
+                    self.client.connection.wait(self._post_step(actions, memory))
+                    self.asked = None
 
-    def _step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        self.client.connection.wait(self._post_step(actions, memory))
+    def _post(self, memory: StepMemory, method: str, *params: Any) -> Future:
+        return self.client.connection.post(method, self.handle.number, *params, into=memory)
 
     def _post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Future:
         future = self.client.connection.post_step(self.handle.number, actions.view(np.uint8).data, memory)
@@ -131,16 +129,6 @@ class SocketTransport:
             self.asked = None
             if count == asked["all"]:
                 return np.frombuffer(asked["waiting"], "<u4")
-
-    def _complete(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        """Answer, and let games that wait go on, until none waits; memory then has what the step returns."""
-        self.asked = None
-        if self.policies.by_name:
-            with self.policies.moving():
-                while len(self.ask()["waiting"]):
-                    self.answer()
-                    self._step(actions, memory)
-                    self.asked = None
 
     @property
     def leaf(self) -> SocketTransport:

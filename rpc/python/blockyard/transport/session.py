@@ -6,7 +6,7 @@ import os
 import platform
 import threading
 import weakref
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,11 @@ class Session:
             exit_note = local.exit_note if local else (lambda: "")
             self.connection = Connection(where, self._timeout, exit_note, self._tls, patience)
             own = (local.token if local else None) or os.environ.get("BLOCKYARD_TOKEN")
-            self._hello(own if self._token is None else self._token)
+            try:
+                self._hello(own if self._token is None else self._token)
+            except BaseException:
+                self.connection.close()
+                raise
         except BaseException:
             if local:
                 release(local)
@@ -91,34 +95,27 @@ class Session:
         if token is not None:
             options["token"] = token
         try:
-            answer = self.connection.call("hello", options)
+            answer, refusal = self.connection.call("hello", options), None
         except BlockyardError as error:
-            self.connection.close()
-            if error.name == "version":
-                raise self._other_version(error.data.get("proto") or (), error) from error
-            raise
-        if not isinstance(answer, dict) or not isinstance(answer.get("limits"), dict):
-            self.connection.close()
-            raise ProtocolError(f"hello: an answer of unknown shape: {answer!r:.200}")
+            if error.name != "version":
+                raise
+            answer, refusal = error.data, error
+        try:
+            self.protocol = tuple(map(int, answer["proto"]))
+            self.limits: dict[str, int] = {} if refusal else dict(answer["limits"])
+        except (LookupError, TypeError, ValueError) as error:
+            raise ProtocolError(f"hello: an answer of unknown shape: {answer!r:.200}") from error
+        if refusal or self.protocol[0] != PROTOCOL[0]:
+            mine, theirs = (".".join(map(str, version)) for version in (PROTOCOL, self.protocol))
+            older = "client" if self.protocol > PROTOCOL else "server"
+            what = f"this client speaks protocol {mine}, the server at {self.connection.address} {theirs}: the {older}"
+            how = vars(refusal) if refusal else {}
+            raise ProtocolError(f"{what} is older, install one of the other's version", **how) from refusal
         self.server = str(answer.get("server", ""))
-        self.protocol: tuple[int, ...] = tuple(answer.get("proto") or (1, 0))
-        if self.protocol[0] != PROTOCOL[0]:
-            self.connection.close()
-            raise self._other_version(self.protocol)
         self.features: tuple[str, ...] = tuple(answer.get("features") or ())
-        self.limits: dict[str, int] = answer["limits"]
         for name in ("max_reply", "max_message"):
             setattr(self.connection, name, self.limits.get(name, getattr(self.connection, name)))
         self.uploads = Uploads(self.connection)
-
-    def _other_version(self, theirs: Iterable[object], said: BlockyardError | None = None) -> ProtocolError:
-        version = tuple(theirs)
-        older = "client" if version[:1] > PROTOCOL[:1] else "server"
-        return ProtocolError(
-            f"this client speaks protocol {PROTOCOL[0]}.{PROTOCOL[1]}, the server at {self.connection.address} "
-            f"{'.'.join(map(str, version))}: the {older} is older, install one of the other's version",
-            **({} if said is None else vars(said)),
-        )
 
     def games(self) -> list[dict[str, Any]]:
         """Return one dict for each game of the server: ``name``, ``id`` (Gymnasium's) and ``rules`` (version)."""

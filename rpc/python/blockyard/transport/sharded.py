@@ -97,10 +97,6 @@ class ShardedTransport(SocketTransport):
         if errors:
             raise errors[0]
 
-    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        """Send each server its share of the actions, and wait for all of them."""
-        self.wait(self.post_step(actions, memory))
-
     def pages(self, method: str, ids: Ids, *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         which = self._shard_of(ids)
         cuts = np.flatnonzero(np.diff(which)) + 1

@@ -104,11 +104,11 @@ class SharedMemoryTransport(SocketTransport):
             for fd in fds:
                 os.close(fd)
 
-    def _show(self, memory: StepMemory, method: str, *params: Any) -> None:
+    def _post(self, memory: StepMemory, method: str, *params: Any) -> Future:
         if memory.slot is None:
-            super()._show(memory, method, *params)
-            return
-        self.call(method, *params[:-1], params[-1] | {"slot": memory.slot})
+            return super()._post(memory, method, *params)
+        options = params[-1] | {"slot": memory.slot}
+        return self.client.connection.post(method, self.handle.number, *params[:-1], options)
 
     def _post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Future:
         if memory.slot is None:
@@ -162,10 +162,16 @@ class InprocTransport(SocketTransport):
 
     _kept: StepMemory | None = None  # where the server may read until its next request
 
-    def _step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        if memory.frame is None or memory.actions is None:
-            self.client.connection.wait(super()._post_step(actions, memory))
-            return
+    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        """Step at once, unless policies have to be asked."""
+        if self.policies.by_name or memory.frame is None:
+            super().step(actions, memory)
+        else:
+            self._step_at(actions, memory)
+
+    def _step_at(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        assert memory.frame is not None
+        assert memory.actions is not None
         if memory.addresses is None:
             slab = np.frombuffer(memory.frame, np.uint8, offset=HEAD).ctypes.data
             memory.addresses = memory.actions.ctypes.data, slab
@@ -175,9 +181,11 @@ class InprocTransport(SocketTransport):
         self.client.connection.step_at(self.handle.number, *memory.addresses)
 
     def _post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Future:
+        if memory.frame is None:
+            return super()._post_step(actions, memory)
         future = Future(0, "step")
         try:
-            self._step(actions, memory)
+            self._step_at(actions, memory)
         except BlockyardError as error:
             future.error = error
         future.done = True
