@@ -133,7 +133,7 @@ class ShardedTransport(SocketTransport):
                 one["envs"] = one["envs"] + np.uint32(lo)
         found = [one for one in every if one]
         names = set.intersection(*map(set, found))
-        return {name: np.concatenate([one[name] for one in found]) for name in names}
+        return {name: np.concatenate([one[name] for one in found], axis=None) for name in names}
 
     def retry(self, request: Callable[[], T]) -> T:
         return self.shards[0].retry(request)  # whose session is that of the environment

@@ -73,6 +73,7 @@ class SharedMemoryTransport(SocketTransport):
             return super().buffer(steps)
 
     def abandon(self) -> None:
+        self.final = None
         for memory in self._mapped:  # a server that hangs may write to it later
             make_private(memory)
         for shared in self._numbered:
