@@ -102,9 +102,8 @@ class HealingTransport(SocketTransport):
         self._user: tuple[object, str] | None = None
         self._interrupted = False  # a request that changes games was sent, and is not in the journal
 
-    def retry(self, request: Callable[[], T], lost: BlockyardError | None = None) -> T:
-        """Make a request until a server answers; lost is the error of a first trial elsewhere."""
-        begun = time.monotonic()
+    def retry(self, request: Callable[[], T]) -> T:
+        begun, lost = time.monotonic(), None
         if self._interrupted:
             self._interrupted = False
             self.save()
@@ -172,12 +171,27 @@ class HealingTransport(SocketTransport):
             rebuilt()
         return steps
 
-    def _changed(self, again: Callable[[SocketTransport], Any], heavy: bool) -> None:
-        """Note a request that has changed games; a heavy one is followed by a checkpoint, so as not to be repeated."""
+    def _change(self, request: Callable[[], T]) -> T:
+        """Make a request that changes games. If it is interrupted, the journal misses it, and the next saves them."""
+
+        def once() -> T:
+            self._interrupted = True
+            try:
+                return request()
+            except Exception:
+                self._interrupted = False
+                raise
+
+        return self.retry(once)
+
+    def _change_all(self, request: Callable[[SocketTransport], T], heavy: bool = False) -> T:
+        """Make a request that changes games, and note it; a heavy one is followed by a checkpoint: it is not repeated."""
+        answer = self._change(lambda: request(self.inner))
         self._interrupted = False
-        self._journal.add(Again(self._all, lambda part, _: again(part)))
+        self._journal.add(Again(self._all, lambda part, _: request(part)))
         if heavy or self.eager or not self._journal.head:
             self.save()
+        return answer
 
     def save(self, ids: NDArray[np.uint32] | None = None) -> None:
         """Make checkpoints of games; None means all. The results of a step that ended must have been read."""
@@ -212,15 +226,6 @@ class HealingTransport(SocketTransport):
             moves = moves[:, : min(MOVES, 1 + int(moves[:, 0].max()))]
         self._journal.add(Steps(games, actions, moves.copy()))
 
-    def _change(self, request: Callable[[], T]) -> T:
-        """Make a request that changes games. If it is interrupted, the journal misses it, and the next saves them."""
-        self._interrupted = True
-        try:
-            return request()
-        except Exception:
-            self._interrupted = False
-            raise
-
     def memory(self) -> StepMemory:
         return self.retry(lambda: self.inner.memory())
 
@@ -228,12 +233,8 @@ class HealingTransport(SocketTransport):
         return self.retry(lambda: self.inner.buffer(steps))
 
     def finals(self, memory: StepMemory | None = None) -> Finals:
-        if memory is not None:
-            try:
-                return self.inner.finals(memory)
-            except LOST as error:
-                self.recover(error)  # the games that replayed steps ended have to be asked for
-        return self.retry(lambda: self.inner.finals())
+        at = self.inner  # on another server, the games that replayed steps ended have to be asked for
+        return self.retry(lambda: self.inner.finals(memory if self.inner is at else None))
 
     def call(self, method: str, *params: Any) -> Any:
         """Call a method; afterwards, keep what is needed to do the same on another server."""
@@ -241,10 +242,10 @@ class HealingTransport(SocketTransport):
             return self._rollout(params)
         if method == "records" and self._record is not None:
             return self._records(*params)
-        answer = self.retry(lambda: self.inner.call(method, *params))
         if method == "set_opponents":
-            self._changed(lambda part: part.call(method, *params), False)
-        elif method == "record":
+            return self._change_all(lambda part: part.call(method, *params))
+        answer = self.retry(lambda: self.inner.call(method, *params))
+        if method == "record":
             self._record = dict(*params)
             if self._journal.head:
                 self.save()
@@ -274,15 +275,15 @@ class HealingTransport(SocketTransport):
         if policy.startswith("exec:") or "time=" in policy:
             why = f"policy={policy!r} depends on the clock or is a program of its own, so that another server cannot"
             raise RequestError(f"rollout: {why} continue it exactly; choose another, or pass heal=False")
-
-        answer = self.retry(lambda: self._change(lambda: self.inner.call("rollout", *params)))
-        self._changed(lambda part: part.call("rollout", *params), True)
-        return answer
+        return self._change_all(lambda part: part.call("rollout", *params), True)
 
     def show(self, memory: StepMemory, method: str, *params: Any) -> None:
-        self.retry(lambda: self._change(lambda: self.inner.show(memory, method, *params)))
         heavy = method == "resume" or bool(self.policies.by_name)  # whose answers are not in the journal
-        self._changed(lambda part: part.show(part.memory(), method, *params), heavy)
+
+        def ask(part: SocketTransport) -> None:
+            part.show(memory if part is self.inner else part.memory(), method, *params)
+
+        self._change_all(ask, heavy)
 
     @property
     def leaf(self) -> SocketTransport:
@@ -299,21 +300,19 @@ class HealingTransport(SocketTransport):
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Step on this server, or on another one if it has gone, and note what a third one would need."""
         self._before_step()
-        self.retry(lambda: self._change(lambda: self.inner.step(actions, memory)))
+        self._change(lambda: self.inner.step(actions, memory))
         self._after_step(actions, memory)
 
     def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
         self._before_step()
-        return self.retry(lambda: self.inner.post_step(actions, memory)), actions, memory
+        posted = self.retry(lambda: self.inner.post_step(actions, memory))
+        return self.inner, posted, actions, memory
 
     def wait(self, future: Any) -> None:
         """Wait for a step that was posted; if the server has gone, make it again on another one."""
-        posted, actions, memory = future
-        try:
-            self._change(lambda: self.inner.wait(posted))
-        except LOST as error:
-            self.recover(error)
-            self.retry(lambda: self._change(lambda: self.inner.step(actions, memory)), error)
+        at, posted, actions, memory = future
+        self._interrupted = False  # when it was waited for before
+        self._change(lambda: self.inner.wait(posted) if self.inner is at else self.inner.step(actions, memory))
         self._after_step(actions, memory)
 
     def upload(self, user: object, game: str, files: Mapping[str, tuple[str, bytes]]) -> None:

@@ -195,6 +195,7 @@ class RolloutBuffer:
             plays a seat: indices into ``opponent_specs``, 65535 for driven seats.
         actions: uint16 (steps, rows); row t holds the actions that led to row t of the other arrays.
         first_slot: number of its first slot in shared memory; None for private memory.
+        memories: the memory of each step.
     """
 
     def __init__(
@@ -202,7 +203,7 @@ class RolloutBuffer:
     ) -> None:
         """Create the arrays in memory; step t begins at byte t * stride, its actions actions_at bytes later."""
         self.steps, self.first_slot = steps, first
-        self._memories: list[StepMemory] = []
+        self.memories: list[StepMemory] = []
         view = memoryview(memory)
         for t, at in enumerate(range(lead, lead + steps * stride, stride)):
             step = StepMemory(
@@ -211,7 +212,7 @@ class RolloutBuffer:
             step.frame = view[at - HEAD : at + handle.slab_len] if lead else None
             step.slot = None if first is None else first + t
             step.actions = np.ndarray((handle.rows,), "<u2", memory, t * stride + actions_at)
-            self._memories.append(step)
+            self.memories.append(step)
         self.arrays: dict[str, NDArray[Any]] = {}
         for f in handle.fields:
             inner = np.ndarray(f.shape, f.dtype).strides
@@ -227,7 +228,7 @@ class RolloutBuffer:
 
     def __getitem__(self, t: int) -> StepMemory:
         """Return the memory of step t, to be passed as ``out=``."""
-        return self._memories[t].reuse()
+        return self.memories[t].reuse()
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         try:
@@ -238,7 +239,7 @@ class RolloutBuffer:
 
     def memory(self, t: int) -> StepMemory:
         """Return the memory of step t for reading: unlike ``buffer[t]`` this invalidates nothing."""
-        return self._memories[t]
+        return self.memories[t]
 
 
 def private_buffer(handle: Handle, steps: int) -> RolloutBuffer:

@@ -45,12 +45,11 @@ class SocketTransport:
         return self._pool.get() or StepMemory.separate(self.handle)
 
     def _new_memory(self) -> StepMemory | None:
-        return private_buffer(self.handle, 1).memory(0)
+        return private_buffer(self.handle, 1).memories[0]
 
     def ring(self, slots: int) -> list[StepMemory]:
         """Return memory for steps that is to be reused in turn, whoever still refers to it."""
-        buffer = self.buffer(slots)
-        return [buffer.memory(k) for k in range(slots)]
+        return self.buffer(slots).memories
 
     def buffer(self, steps: int) -> RolloutBuffer:
         """Return memory for a rollout of so many steps."""
@@ -180,7 +179,7 @@ class SocketTransport:
         for done, steps in rollout_parts(buffer.steps, room, pause):
             d = self.call("rollout", steps, {"policy": policy})
             for t in range(steps):
-                buffer.memory(done + t).fill(memoryview(d["slabs"])[t * size : (t + 1) * size])
+                buffer.memories[done + t].fill(memoryview(d["slabs"])[t * size : (t + 1) * size])
             buffer.actions[done : done + steps] = np.frombuffer(d["actions"], "<u2").reshape(steps, -1)
 
     def skip(self, steps: int, policy: str, pause: Pause) -> None:

@@ -32,7 +32,7 @@ class ShardedTransport(SocketTransport):
         starts = np.cumsum([0, *(s.handle.games for s in shards)]).tolist()
         self._starts, self._spans = np.array(starts), list(zip(shards, starts, starts[1:], strict=False))
         super().__init__(shards[0].client, resized(shards[0].handle, starts[-1]), shards[0].policies)
-        self._own = [s.buffer(1).memory(0) for s in shards]  # where each server puts its part of a step
+        self._own = [s.buffer(1).memories[0] for s in shards]  # where each server puts its part of a step
 
     @property
     def parts(self) -> Sequence[SocketTransport]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 import mmap
 import os
 import sys
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -35,16 +36,16 @@ class SharedMemoryTransport(SocketTransport):
 
     def __init__(self, client: Session, handle: Handle, policies: Policies) -> None:
         super().__init__(client, handle, policies)
-        self._unused: list[StepMemory] = []
-        self._grow = 2 * _SLOTS * handle.slab_len <= _MOST_SHARED
         self._pool = MemoryPool(self._new_memory, forget=False)
         self._numbered: weakref.WeakSet[StepMemory | RolloutBuffer] = weakref.WeakSet()
         self._mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
-        self._add_slots()
+        self._unused = itertools.chain(self._share(_SLOTS).memories, self._more_slots())
 
-    def _add_slots(self) -> None:
-        buffer = self._share(_SLOTS)
-        self._unused += (buffer.memory(k) for k in range(_SLOTS))
+    def _more_slots(self) -> Iterator[StepMemory]:
+        """Share slots when they are needed, unless they are too large or the server gives no more."""
+        if 2 * _SLOTS * self.handle.slab_len <= _MOST_SHARED:
+            with contextlib.suppress(LimitError):
+                yield from self._share(_SLOTS).memories
 
     def _share(self, slots: int) -> RolloutBuffer:
         """Map new slots of the server; raise LimitError if the server gives no more memory."""
@@ -55,16 +56,12 @@ class SharedMemoryTransport(SocketTransport):
             raise ProtocolError(f"share: the slots are too small for a step: {answer}")
         buffer = RolloutBuffer(self.handle, slots, memory, stride, actions, answer["first"])
         self._mapped.add(memory)
-        self._numbered.update([buffer, *(buffer.memory(k) for k in range(slots))])
+        self._numbered.update([buffer, *buffer.memories])
         return buffer
 
     def _new_memory(self) -> StepMemory | None:
         """Return a slot that was not used yet; None if the server gives no more."""
-        if not self._unused and self._grow:
-            self._grow = False
-            with contextlib.suppress(LimitError):
-                self._add_slots()
-        return self._unused.pop() if self._unused else None
+        return next(self._unused, None)
 
     def buffer(self, steps: int) -> RolloutBuffer:
         try:
