@@ -58,16 +58,17 @@ class Future:
         done: whether the answer is here, as result or error; the result is None if it went into memory.
     """
 
-    __slots__ = ("done", "error", "frame", "ident", "into", "method", "result", "start")
+    __slots__ = ("done", "error", "frame", "ident", "into", "length", "method", "result", "start")
 
     def __init__(self, ident: int, method: str, into: StepMemory | None = None) -> None:
         self.ident, self.method, self.into = ident, method, into
         self.done, self.result = False, None  # type: bool, Any
         self.error: BlockyardError | None = None
-        self.start, self.frame = b"", _NO_FRAME  # an answer that begins so is received here, if its length is known
+        self.start, self.frame, self.length = b"", _NO_FRAME, 0  # of an answer whose length is known, and where it goes
         if into is not None:
+            self.length = HEAD + into.size
             self.start = _ARRAYS.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC6, into.size)
-            self.frame = into.frame or memoryview(bytearray(HEAD + into.size))
+            self.frame = into.frame or memoryview(bytearray(self.length))
 
 
 class Connection:
@@ -92,11 +93,12 @@ class Connection:
         self.dropped: list[Callable[[], None]] = []  # free what nobody refers to any more, in the next call
         self._sock: Any = address.connect(timeout, tls, patience)
         # With TLS, on Windows and in this process, there are no flags, and a timeout of the socket's own.
-        self._plain = hasattr(self._sock, "recvmsg_into") and not isinstance(self._sock, ssl.SSLSocket)
+        plain = hasattr(self._sock, "recvmsg_into") and not isinstance(self._sock, ssl.SSLSocket)
+        self._nosignal, self._waitall = (_NOSIGNAL, _WAITALL) if plain else (0, 0)
         # The kernel's timeout begins anew with each signal, that of a poll does not.
         self._readable: Any = None
         self._writable: Any = None
-        if self._plain and hasattr(select, "poll"):
+        if plain and hasattr(select, "poll"):
             self._readable, self._writable = select.poll(), select.poll()
             self._readable.register(self._sock, select.POLLIN)
             self._writable.register(self._sock, select.POLLOUT)
@@ -176,6 +178,7 @@ class Connection:
         ident = next(self._ids) & 0xFFFFFFFF
         future = Future(ident, "step")
         future.start, future.frame = _DONE.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC3), self._word
+        future.length = _DONE.size
         return self._send(future, _SLOT.pack(0x94, 0x00, 0xCE, ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot))
 
     def step_at(self, handle: int, actions: int, slab: int) -> None:
@@ -212,23 +215,21 @@ class Connection:
     def _send(self, future: Future, request: bytes) -> Future:
         with self._lock:
             self._check()
-            sent, size = 0, len(request)
+            unsent = memoryview(request)
             try:
                 self._waiting.append(future)
-                if not self._plain:
-                    self._sock.sendall(request)
-                    return future
-                if size <= _WHOLE:
-                    sent = self._sock.send(request, _NOSIGNAL)
-                while sent < size:
+                if not unsent[_WHOLE:]:
+                    unsent = unsent[self._sock.send(request, self._nosignal) :]
+                while unsent:
                     if self._writable and not self._writable.poll(1000 * self.timeout):
                         raise TimeoutError
-                    flags = _NOSIGNAL | (_DONTWAIT if self._writable else 0)
-                    sent += self._sock.send(memoryview(request)[sent:], flags)
+                    flags = _NOSIGNAL | _DONTWAIT if self._writable else self._nosignal
+                    unsent = unsent[self._sock.send(unsent, flags) :]
             except OSError as error:
-                raise self._failed(f"{future.method}: after {sent} of {size} bytes of the request", error) from error
+                where = f"{future.method}: after {len(request) - len(unsent)} of {len(request)} bytes of the request"
+                raise self._failed(where, error) from error
             except BaseException:  # Ctrl-C in the middle of a request
-                self._lose_place(size)
+                self._lose_place(len(request))
                 raise
             return future
 
@@ -240,7 +241,7 @@ class Connection:
             if self._readable and not self._readable.poll(1000 * self.timeout):
                 raise TimeoutError
             if self._fds is None:
-                n = self._sock.recv_into(buffer, 0, flags if self._plain else 0)
+                n = self._sock.recv_into(buffer, 0, flags)
             else:
                 data, fds, _, _ = socket.recv_fds(self._sock, len(buffer), 16, flags | _CLOEXEC)
                 n, buffer[: len(data)] = len(data), data
@@ -260,12 +261,12 @@ class Connection:
         """Read the next message, whichever request it answers; an interruption in the middle of it loses the place."""
         self._check()
         self._untouched, future = False, self._waiting[0]
-        start, frame, total = future.start, future.frame, len(future.frame)
+        start, frame, total = future.start, future.frame, future.length
         try:
             if start and not self._leftover:
                 kept, got = bytes(frame[HEAD:_SMALL]), self._recv(frame, 0, total)
                 while got < total and frame[: min(got, HEAD)] == start[:got]:
-                    got += self._recv(frame[got:], got, total, _WAITALL if got >= HEAD else 0)
+                    got += self._recv(frame[got:], got, total, self._waitall if got >= HEAD else 0)
                 if frame[:HEAD] == start:
                     self._waiting.popleft()
                     if future.into is not None and future.into.frame is None:
@@ -287,10 +288,9 @@ class Connection:
         start, self._leftover = self._leftover, b""
         unpacker = msgpack.Unpacker(max_buffer_size=self.max_reply + (1 << 16), strict_map_key=False)
         chunk = self._chunk = self._chunk or memoryview(bytearray(_CHUNK))
-        fed = len(start)
+        fed, last = len(start), memoryview(start)
         try:
             unpacker.feed(start)
-            last: Any = start
             while True:
                 try:
                     message = unpacker.unpack()
@@ -300,8 +300,8 @@ class Connection:
                     unpacker.feed(last)
                     fed += len(last)
         except (ValueError, msgpack.UnpackException, msgpack.BufferFull) as error:
-            text = f"the server sent what is no message: {error}; is it a blockyard server?"
-            raise self._break(ProtocolError(text)) from error
+            what = f"the server sent what is no message: {error}; is it a blockyard server?"
+            raise self._break(ProtocolError(what)) from error
         if extra := fed - unpacker.tell():
             self._leftover = bytes(last[len(last) - extra :])
         self._deliver(message)
@@ -327,9 +327,10 @@ class Connection:
         elif future.into is None:
             future.result = result
         else:
-            got, want = len(result) if isinstance(result, bytes) else "no", future.into.size
-            if got != want:
-                raise self._break(ProtocolError(f"{future.method}: {got} bytes where {want} were announced"))
+            got = len(result) if isinstance(result, bytes) else "no"
+            if got != future.into.size:
+                what = f"{future.method}: {got} bytes where {future.into.size} were announced"
+                raise self._break(ProtocolError(what))
             future.into.fill(result)
         future.done = True
 
@@ -346,10 +347,9 @@ class Connection:
 
     def _lose_place(self, unsent: int) -> None:
         """Let the next request find where its answer begins, unless this one was too long to be sent as a whole."""
-        error = ServerGoneError("the request was interrupted, and its answer is lost")
         if unsent > _WHOLE:
             self._break(ServerGoneError("the connection was closed: a request was interrupted half-way"))
-        self._fail_waiting(error)
+        self._fail_waiting(ServerGoneError("the request was interrupted, and its answer is lost"))
         self._leftover, self._place_lost = b"", True
 
     def _find_place(self) -> None:

@@ -185,7 +185,7 @@ class HealingTransport(SocketTransport):
         return self.retry(once)
 
     def _change_all(self, request: Callable[[SocketTransport], T], heavy: bool = False) -> T:
-        """Make a request that changes games, and note it; a heavy one is followed by a checkpoint: it is not repeated."""
+        """Make a request that changes games, and note it. A heavy one is saved, so as not to be repeated."""
         answer = self._change(lambda: request(self.inner))
         self._interrupted = False
         self._journal.add(Again(self._all, lambda part, _: request(part)))

@@ -75,10 +75,11 @@ class LibrarySocket:
         self.number = self._library.connect()
         self.step_handle = self._library.step
 
-    def sendall(self, data: Any) -> None:
-        """Send a whole request, which is answered before this returns."""
+    def send(self, data: Any, flags: int = 0) -> int:
+        """Send a whole request, which is answered before this returns its length."""
         if self._library.write(self.number, bytes(data), len(data)) < 0:
             raise BrokenPipeError("the connection is closed")
+        return len(data)
 
     def recv_into(self, buffer: Any, size: int = 0, flags: int = 0) -> int:
         """Fill the buffer with what the server sends, and return how many bytes were written to it."""
