@@ -97,17 +97,6 @@ class StepMemory:
         self.unpacked = self.own_index = self.acting = None
         return self
 
-    def all_views(self) -> list[Any]:
-        """Return this object, its arrays and their bases: whoever holds a view of the memory refers to one of these."""
-        found: dict[int, Any] = {id(self): self}
-        flags = [self.terminated, self.truncated, self.illegal]
-        arrays = [*flags, self.own_reward, self.own_score, self.actions, *self.arrays.values()]
-        while arrays:
-            if isinstance(array := arrays.pop(), np.ndarray):
-                found[id(array)] = array
-                arrays.append(array.base)
-        return list(found.values())
-
     def observation(self) -> dict[str, NDArray[Any]]:
         """Return the observation: planes, or bits if they are packed, and a copy of globals if pooled."""
         numbers = self.globals.copy() if self.pooled else self.globals
@@ -149,8 +138,8 @@ class MemoryPool:
     def __init__(self, make: Callable[[], StepMemory | None], forget: bool = True) -> None:
         """make returns new memory, or None for now; forget: entries may be dropped, and released when unused."""
         self._make, self._forget = make, forget
-        # Least recently checked first: memory and its views, and their number of references when only the pool
-        # refers to them.
+        # Least recently checked first: memory and its arrays, and the number of references to them when there is no
+        # other than the pool's.
         self._entries: deque[tuple[list[Any], int]] = deque()
 
     def get(self) -> StepMemory | None:
@@ -165,16 +154,13 @@ class MemoryPool:
                 if len(entries) > _SPARE and self._forget and sum(map(references, entries[0][0])) == entries[0][1]:
                     entries.popleft()
                 return views[0].reuse()  # type: ignore[no-any-return]
-        return self._add(references)
-
-    def _add(self, references: Callable[[Any], int]) -> StepMemory | None:
-        new = self._make() if len(self._entries) < _MOST else None
+        new = self._make() if len(entries) < _MOST else None
         if new is None:
             return None
         new.pooled = True
-        views = new.all_views()
+        views = [new, *new.arrays.values()]  # whoever holds a view of the memory refers to one of these
         del new
-        self._entries.append((views, sum(map(references, views))))
+        entries.append((views, sum(map(references, views))))
         return views[0]  # type: ignore[no-any-return]
 
 
