@@ -25,7 +25,7 @@ from ..errors import (
 )
 from ..formats.arguments import positive, seconds
 from ..formats.checkpoint_file import split_games
-from .address import Address, Tls, look_up
+from .address import Address, Tls, Where, look_up
 from .journal import MOVES, Again, Journal, Steps
 from .memory import RolloutBuffer, StepMemory
 from .over_socket import Finals, SocketTransport, T
@@ -46,11 +46,11 @@ class Healing:
     timeout: float  # seconds without any server after which the environment gives up
     every: int  # a checkpoint of a game is made when it has been stepped this many times since the last
 
-    def candidates(self, last: Address, skip: int, suspect: bool) -> list[str | Address | None]:
+    def candidates(self, last: Address, skip: int, suspect: bool) -> list[Where]:
         """Return the servers to try: the lost one first, or last if it may hang; the others from number skip on."""
         if self.addresses is None:
             return [None]
-        found: list[str | Address] = []
+        found: list[Where] = []
         for text in self.addresses:
             try:
                 found += look_up(text, self.tls)
@@ -155,7 +155,7 @@ class HealingTransport(SocketTransport):
             time.sleep(wait)
             wait = min(2 * wait, _MOST_WAIT)
 
-    def _rebuild_at(self, where: str | Address | None) -> int:
+    def _rebuild_at(self, where: Where) -> int:
         """Rebuild the games on a server; return the number of steps that were replayed."""
         self.client.reconnect(where, min(_PATIENCE, self._healing.timeout))
         inner = self._reopen(self.client, bool(self._journal.head))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
 from ..formats.arguments import seconds
 from ..formats.spec import GameSpec
-from .address import Address, Tls
+from .address import Address, Tls, Where
 from .connection import Connection
 from .layout import Handle
 from .server.process import lease, release
@@ -57,13 +57,13 @@ class Session:
     """A connection to a server that has been greeted, see :class:`blockyard.Client`."""
 
     def __init__(
-        self, address: str | Address | None = None, *, token: str | None = None, timeout: float = 30.0, tls: Tls = None
+        self, address: Where = None, *, token: str | None = None, timeout: float = 30.0, tls: Tls = None
     ) -> None:
         """Connect; arguments and errors are those of :func:`blockyard.make_vec`."""
         self._timeout, self._token, self._tls = seconds("timeout", timeout), token, tls
         self._connect(address, None)
 
-    def _connect(self, address: str | Address | None, patience: float | None) -> None:
+    def _connect(self, address: Where, patience: float | None) -> None:
         self._local = local = lease(self._timeout) if address is None else None
         try:
             where = address or (local.address if local else "")
@@ -85,7 +85,7 @@ class Session:
             self._finalizer.atexit = False  # the server is stopped at exit anyway
         self._specs: dict[str, GameSpec] = {}
 
-    def reconnect(self, address: str | Address | None, patience: float) -> None:
+    def reconnect(self, address: Where, patience: float) -> None:
         """Connect within patience seconds, also elsewhere; what was open is lost. An error closes the session."""
         self.close()
         self._connect(address, patience)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import EnvironmentsError
-from .address import Address, Tls, look_up
+from .address import Address, Tls, Where, look_up
 from .layout import Ids, resized, span
 from .memory import RolloutBuffer, StepMemory
 from .over_socket import Finals, Pause, SocketTransport, T
 from .session import Session
 
-Where = str | Address | None  # a server; None: the local one
 _NONE = np.zeros(0, np.uint32)
 
 
@@ -148,27 +148,18 @@ def shares_of(address: Where | Sequence[str | Address], tls: Tls, games: int) ->
 
     Return each server, with its first game and its number of games: as equal as possible, larger ones first.
     """
-    found: list[Where] = [None]
-    if isinstance(address, Address):
-        found = [address]
-    elif address is not None:
-        if not isinstance(address, (str, Sequence)) or any(not isinstance(one, (str, Address)) for one in address):
-            want = "want None, an address such as 'unix:PATH', or a list of them"
-            raise TypeError(f"address: {want}, got {address!r:.100}")
-        addresses = [address] if isinstance(address, str) else list(address)
-        if not addresses:
-            raise ValueError("address: got an empty list, want at least one address, or None for a local server")
-        if games < len(addresses):
-            raise ValueError(f"address: {len(addresses)} servers for {games} games, want at least one game per server")
-        found = []
-        for one in addresses:
-            found += look_up(one, tls) if isinstance(one, str) else [one]
-    servers, shares, first = found[:games], list[tuple[Where, int, int]](), 0
-    for k, where in enumerate(servers):
-        count = games // len(servers) + (k < games % len(servers))
-        shares.append((where, first, count))
-        first += count
-    return shares
+    one = address is None or isinstance(address, (str, Address))
+    listed: Any = [address] if one else address
+    if not one and (not isinstance(listed, Sequence) or not all(isinstance(each, (str, Address)) for each in listed)):
+        want = "want None, an address such as 'unix:PATH', or a list of them"
+        raise TypeError(f"address: {want}, got {address!r:.100}")
+    if not listed:
+        raise ValueError("address: got an empty list, want at least one address, or None for a local server")
+    if games < len(listed):
+        raise ValueError(f"address: {len(listed)} servers for {games} games, want at least one game per server")
+    servers = [where for each in listed for where in look_up(each, tls)][:games]
+    counts = [games // len(servers) + (k < games % len(servers)) for k in range(len(servers))]
+    return list(zip(servers, accumulate(counts, initial=0), counts, strict=False))
 
 
 def open_shards(

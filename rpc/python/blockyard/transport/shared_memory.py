@@ -209,18 +209,15 @@ def choose_transport(client: Session, handle: Handle, policies: Policies, transp
         raise RequestError(f"transport='inproc': the server at {where} is another process; leave out address=")
     if transport in ("auto", "inproc") and where.kind == "inproc":
         return InprocTransport(client, handle, policies)
-    possible = sys.platform.startswith("linux") and where.kind == "unix"
-    if transport == "shm":
-        if not possible:
-            what = f"transport='shm': memory is shared over unix sockets on Linux, not over {where}"
-            raise RequestError(f"{what}; pass transport='socket'")
-        if "share" not in client.features:
-            raise RequestError(f"transport='shm': the server at {where} cannot share memory; pass transport='socket'")
-        return SharedMemoryTransport(client, handle, policies)
-    if transport != "socket" and possible and "share" in client.features:
+    reason = "" if "share" in client.features else f"the server at {where} cannot share memory"
+    if not sys.platform.startswith("linux") or where.kind != "unix":
+        reason = f"memory is shared over unix sockets on Linux, not over {where}"
+    if transport == "shm" and reason:
+        raise RequestError(f"transport='shm': {reason}; pass transport='socket'")
+    if transport != "socket" and not reason:
         try:
             return SharedMemoryTransport(client, handle, policies)
         except BlockyardError:
-            if not client.connection.open:
+            if transport == "shm" or not client.connection.open:
                 raise
     return SocketTransport(client, handle, policies)
