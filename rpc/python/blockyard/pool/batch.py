@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..transport.layout import Handle, resized, span
-from ..transport.memory import StepMemory
+from ..transport.memory import Handle, StepMemory, resized, span
 from ..transport.over_socket import Finals
 from ..vector.batch import Obs, StepResult
 from ..vector.infos import FinalStep

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from ..errors import BlockyardError, EnvironmentsError, OpponentError, ServerTimeoutError
 from ..transport.connection import Future
 from ..transport.healing import LOST, HealingTransport
-from ..transport.layout import Handle, resized
-from ..transport.memory import StepMemory
+from ..transport.memory import Handle, StepMemory, resized
 from ..vector.env import BlockVectorEnv
 from .batch import Received, some
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..formats.checkpoint_file import runs
 from .connection import Future
-from .layout import Handle, Ids
-from .memory import MemoryPool, RolloutBuffer, StepMemory, private_buffer
+from .memory import Handle, Ids, MemoryPool, RolloutBuffer, StepMemory, private_buffer
 from .policies import Policies
 from .progress import bar
 from .session import Session

@@ -17,7 +17,7 @@ from ..formats.arguments import seconds
 from ..formats.spec import GameSpec
 from .address import Address, Tls, Where
 from .connection import Connection
-from .layout import Handle
+from .memory import Handle
 from .server.process import lease, release
 
 _TEXTS = 1000  # of one request

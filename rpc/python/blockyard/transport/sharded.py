@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import EnvironmentsError
 from .address import Address, Tls, Where, look_up
-from .layout import Ids, resized, span
-from .memory import RolloutBuffer, StepMemory
+from .memory import Ids, RolloutBuffer, StepMemory, resized, span
 from .over_socket import Finals, Pause, SocketTransport, T
 from .session import Session
 

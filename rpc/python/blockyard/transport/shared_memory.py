@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
 from .connection import Future
-from .layout import Field, Handle
-from .memory import HEAD, MemoryPool, RolloutBuffer, StepMemory
+from .memory import HEAD, Field, Handle, MemoryPool, RolloutBuffer, StepMemory
 from .over_socket import Pause, SocketTransport, rollout_parts
 from .policies import Policies
 from .session import Session

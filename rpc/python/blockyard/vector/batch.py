@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ..errors import NeedsResetError, plain
 from ..formats.arrays import pack
 from ..formats.spec import GameSpec
-from ..transport.layout import Handle, resized
-from ..transport.memory import StepMemory
+from ..transport.memory import Handle, StepMemory, resized
 from ..transport.over_socket import Finals
 from .infos import FinalStep, Infos
 from .options import Options
