@@ -232,7 +232,7 @@ def test_public_names_have_a_sentence():
             "transport.connection (transport) imports vector.batch",
         ),
         ("rendering/svg", "import blockyard.formats.spec", "rendering.svg (rendering) imports formats.spec"),
-        ("transport/server/binary", "from ... import vector", "transport.server.binary (transport) imports vector"),
+        ("transport/server", "from .. import vector", "transport.server (transport) imports vector"),
         ("formats/spec", "from .arrays import pack", "modules import each other"),
         ("vector/batch", "import msgpack", "vector.batch imports msgpack"),
     ],

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ForkError, ServerNotFoundError, ServerStartError
-from .server.binary import find_library
+from .server import find_library
 
 _FORKED = (
     "the server was loaded into process {}, and this is a fork of it, where it cannot run: pass "

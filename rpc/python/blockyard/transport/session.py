@@ -18,7 +18,7 @@ from ..formats.spec import GameSpec
 from .address import Address, Tls, Where
 from .connection import Connection
 from .memory import Handle
-from .server.process import lease, release
+from .server import lease, release
 
 _TEXTS = 1000  # of one request
 PROTOCOL = (3, 0)
