@@ -1,7 +1,8 @@
 """A connection: requests and their answers over a socket, and failures as errors.
 
 Control requests are ordinary MessagePack-RPC messages. The answer to a step, a 13-byte head and the arrays, is received
-straight into the caller's memory. With shared memory only the number of a slot goes out, and ``true`` comes back.
+straight into the caller's memory, if that is one piece. With shared memory only the number of a slot goes out, and
+``true`` comes back.
 """
 
 from __future__ import annotations
@@ -96,8 +97,7 @@ class Connection:
         plain = hasattr(self._sock, "recvmsg_into") and not isinstance(self._sock, ssl.SSLSocket)
         self._nosignal, self._waitall = (_NOSIGNAL, _WAITALL) if plain else (0, 0)
         # The kernel's timeout begins anew with each signal, that of a poll does not.
-        self._readable: Any = None
-        self._writable: Any = None
+        self._readable = self._writable = None  # type: Any
         if plain and hasattr(select, "poll"):
             self._readable, self._writable = select.poll(), select.poll()
             self._readable.register(self._sock, select.POLLIN)
@@ -304,17 +304,15 @@ class Connection:
             raise self._break(ProtocolError(what)) from error
         if extra := fed - unpacker.tell():
             self._leftover = bytes(last[len(last) - extra :])
-        self._deliver(message)
-
-    def _deliver(self, message: Any) -> None:
         match message:
             case [2, "final", [int(handle), int(ident), dict(result)]]:
                 self._finals[handle] = (ident, result)
-                return
             case [1, ident, error, result]:
-                pass
+                self._deliver(ident, error, result)
             case _:
                 raise self._break(ProtocolError(f"the server sent a message that is no response: {message!r:.200}"))
+
+    def _deliver(self, ident: Any, error: Any, result: Any) -> None:
         future = next((one for one in self._waiting if one.ident == ident), None)
         if future is None:
             strange = ProtocolError(f"the server answered request {ident}, which does not exist")
