@@ -47,7 +47,7 @@ from faults.resources import Resources, look, settled
 from faults.searches import stopping
 from faults.strangers import OPENENV_GAME, tournament, visit, visiting
 
-from blockyard.transport.server.binary import find_server
+from blockyard.transport.server import find_server
 
 ENV_IDS = ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0")
 KINDS = ("shm", "tls", "socket")

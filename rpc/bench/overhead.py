@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import blockyard
-from blockyard.transport.server.binary import find_server
+from blockyard.transport.server import find_server
 
 # Groups that are measured in one run each: name, the form that it is compared with, arguments of make_vec. record is
 # the number of episodes of which one is recorded, threads the number of threads of the server.

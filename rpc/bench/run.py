@@ -30,7 +30,7 @@ from sides import figures, machine, plan, plot, table, venvs  # noqa: E402
 from sides.race import Entrant, calibrate, open_all, race  # noqa: E402
 from sides.workers import Worker  # noqa: E402
 
-from blockyard.transport.server import binary  # noqa: E402
+from blockyard.transport import server as binary  # noqa: E402
 
 PARTS = ("ours", "floors", "gymnasium", "peers")
 FEW, MANY = 16, 64  # numbers of environments where opening or stepping is slow

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 import blockyard
-from blockyard.transport.server.binary import find_server
+from blockyard.transport.server import find_server
 
 TRACE = 16
 ECHO = Path(__file__).resolve().parent / "sides" / "echo.py"

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from blockyard.transport.connection import Connection
-from blockyard.transport.server.binary import find_server
+from blockyard.transport.server import find_server
 
 # Ray gives a node half a minute to come up, which a busy machine exceeds.
 os.environ.setdefault("RAY_raylet_start_wait_time_s", "240")

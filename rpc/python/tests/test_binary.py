@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import blockyard
-from blockyard.transport.server import binary
-from blockyard.transport.server.process import LocalServer
+from blockyard.transport import server as binary
+from blockyard.transport.server import LocalServer
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ import blockyard
 from blockyard.errors import ServerNotFoundError
 from blockyard.single import ENV_IDS
 from blockyard.transport import library as loading
-from blockyard.transport.server import binary
+from blockyard.transport import server as binary
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler builds the library")
 

@@ -227,12 +227,12 @@ def test_public_names_have_a_sentence():
     [
         ("errors", "from .vector.env import BlockVectorEnv", "errors (errors) imports vector.env (vector)"),
         (
-            "transport/stream",
+            "transport/connection",
             "def f():\n    from ..vector.batch import Batch",
-            "transport.stream (transport) imports vector.batch",
+            "transport.connection (transport) imports vector.batch",
         ),
         ("rendering/svg", "import blockyard.formats.spec", "rendering.svg (rendering) imports formats.spec"),
-        ("transport/server/binary", "from ... import vector", "transport.server.binary (transport) imports vector"),
+        ("transport/server", "from .. import vector", "transport.server (transport) imports vector"),
         ("formats/spec", "from .arrays import pack", "modules import each other"),
         ("vector/batch", "import msgpack", "vector.batch imports msgpack"),
     ],

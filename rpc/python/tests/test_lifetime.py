@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import glob
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -123,8 +122,8 @@ class Waiting:
     """What a connection polls for answers, which says when it is about to wait."""
 
     def __init__(self, connection) -> None:
-        self._poll, self.waits = connection._polls[select.POLLIN], threading.Event()
-        connection._polls[select.POLLIN] = self
+        self._poll, self.waits = connection._readable, threading.Event()
+        connection._readable = self
 
     def poll(self, milliseconds: float):
         self.waits.set()

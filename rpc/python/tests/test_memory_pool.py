@@ -10,7 +10,6 @@ import pytest
 from conftest import GAME, pairs
 
 import blockyard
-from blockyard.transport.memory import StepMemory
 
 ROADS = ["auto", "socket", "split"]
 
@@ -117,14 +116,10 @@ def test_memory_goes_back(server, road):
         assert sum(ref() is not None for ref in alive) <= 6
 
 
-def test_slabs_over_memory_of_any_kind(server):
-    """A view of a view refers to the array at the bottom."""
-    with opened(server, "socket") as env:
-        for slab in (
-            StepMemory(env.engine.transport.handle),
-            StepMemory(env.engine.transport.handle, bytearray(env.engine.transport.handle.slab_len)),
-        ):
-            everything = {id(a) for a in slab.all_views()}
-            view = slab.planes[0][1:]
-            assert id(view.base) in everything
-            assert id(slab) in everything
+@pytest.mark.parametrize("road", ROADS)
+def test_views_of_views_refer_to_the_arrays_at_the_bottom(server, road):
+    """They are counted there."""
+    with opened(server, road) as env:
+        for array in env.engine.transport.memory().arrays.values():
+            assert not isinstance(array.base, np.ndarray)
+            assert array[1:].view(np.uint8).base is array

@@ -214,7 +214,7 @@ def test_a_full_server_tells(server, tmp_path, datasets):
     with blockyard.make_vec("Blocking-v0", 64, address=server.unix) as env:
         env.reset(seed=1)
         recording = env.record(path, every=1, memory=1 << 16)
-        env.engine.transport.between = None  # a client that does not fetch in time
+        env.engine.fetch = None  # a client that does not fetch in time
         env.rollout(500, keep="last")
         with pytest.warns(RuntimeWarning, match="games are lost because the server's memory") as caught:
             recording.flush()

@@ -13,6 +13,7 @@ import pytest
 from conftest import GAME, assert_same, play, shorten
 
 import blockyard
+from blockyard.transport.connection import Future
 
 KEYS = Path(__file__).parent / "tls"
 
@@ -71,7 +72,7 @@ def test_silence_over_tls(secure):
         env = client.make_vec(GAME, 2)
         env.reset()
         shorten(client.connection, 0.3)
-        client.connection._waiting.append(client.connection._begin("ping", None))
+        client.connection._waiting.append(Future(0, "ping"))
         with pytest.raises(blockyard.ServerTimeoutError, match=r"did nothing for 0\.3 s"):
             client.connection.wait(client.connection._waiting[-1])
 

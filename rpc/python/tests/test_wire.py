@@ -89,18 +89,30 @@ def refusal(ident: int, code=400, name="illegal_action") -> bytes:
 ACTIONS = memoryview(b"\x00\x00")
 
 
+class Memory:
+    """The memory of a step, with or without room for the head of an answer."""
+
+    def __init__(self, size: int, framed: bool = False) -> None:
+        whole = memoryview(bytearray(HEAD + size))
+        self.size, self.data, self.frame = size, whole[HEAD:], whole if framed else None
+
+    def fill(self, data) -> None:
+        self.data[:] = data
+
+
+def step(connection, memory, handle=1, actions=ACTIONS):
+    connection.wait(connection.post_step(handle, actions, memory))
+    return bytes(memory.data)
+
+
 def in_pieces(connection, size):
-    """Step into separate memory."""
-    out = bytearray(size)
-    connection.wait(connection.post_step(1, ACTIONS, [memoryview(out)]))
-    return bytes(out)
+    """Step into memory without room for the head of the answer."""
+    return step(connection, Memory(size))
 
 
 def at_once(connection, size):
     """Step into memory with room for the head of the answer, in one call."""
-    frame = memoryview(bytearray(HEAD + size))
-    connection.step(1, ACTIONS, [frame[HEAD:]], frame)
-    return bytes(frame[HEAD:])
+    return step(connection, Memory(size, framed=True))
 
 
 ways = pytest.mark.parametrize("way", [in_pieces, at_once])
@@ -115,9 +127,7 @@ def test_calls(script):
 
 def test_step_bytes(script):
     server, connection = script([slab(1, b"abcdefgh")])
-    out = bytearray(8)
-    connection.wait(connection.post_step(3, memoryview(b"\x01\x00\x02\x00"), [memoryview(out)]))
-    assert bytes(out) == b"abcdefgh"
+    assert step(connection, Memory(8), 3, memoryview(b"\x01\x00\x02\x00")) == b"abcdefgh"
     assert server.requests[0] == bytes.fromhex("9400ce00000001a47374657092ce00000003c600000004") + b"\x01\x00\x02\x00"
 
 
@@ -162,24 +172,24 @@ def test_refused_steps(script, size, room, way):
 def test_pipelined_answers_in_one_piece(script):
     """Two steps in flight: the first is refused, both answers come as one piece and are read in the other order."""
     server, connection = script([], [refusal(1) + slab(2, b"12345678")])
-    first, second = bytearray(64), bytearray(8)
-    a = connection.post_step(1, memoryview(b"\x00\x00"), [memoryview(first)])
+    second = Memory(8)
+    a = connection.post_step(1, ACTIONS, Memory(64))
     server.wait_for_request()
-    b = connection.post_step(2, memoryview(b"\x00\x00"), [memoryview(second)])
+    b = connection.post_step(2, ACTIONS, second)
     connection.wait(b)
-    assert bytes(second) == b"12345678"
+    assert second.data == b"12345678"
     with pytest.raises(blockyard.IllegalActionError):
         connection.wait(a)
 
 
 def test_refusal_overtakes(script):
     server, connection = script([], [refusal(2, 500, "busy"), slab(1, b"1234")])
-    out = bytearray(4)
-    a = connection.post_step(1, memoryview(b"\x00\x00"), [memoryview(out)])
+    first = Memory(4)
+    a = connection.post_step(1, ACTIONS, first)
     server.wait_for_request()
-    b = connection.post_step(2, memoryview(b"\x00\x00"), [memoryview(bytearray(4))])
+    b = connection.post_step(2, ACTIONS, Memory(4))
     connection.wait(a)
-    assert bytes(out) == b"1234"
+    assert first.data == b"1234"
     with pytest.raises(blockyard.BusyError):
         connection.wait(b)
 
@@ -257,22 +267,21 @@ def test_slots(script, size):
         return [message[i : i + size] for i in range(0, len(message), size)]
 
     server, connection = script(pieces(word(1)), pieces(refusal(2)), [word(3)])
-    connection.step_slot(3, 7)
+    connection.wait(connection.post_slot(3, 7))
     assert server.requests[0] == bytes.fromhex("9400ce00000001a9737465705f736c6f7492ce00000003ce00000007")
     with pytest.raises(blockyard.IllegalActionError, match="step: no"):
-        connection.step_slot(3, 7)
-    connection.step_slot(3, 7)
+        connection.wait(connection.post_slot(3, 7))
+    connection.wait(connection.post_slot(3, 7))
     with pytest.raises(blockyard.ServerGoneError):
-        connection.step_slot(3, 7)
+        connection.wait(connection.post_slot(3, 7))
 
 
 def test_a_step_at_once_while_another_is_under_way(script):
     """The answer to the first step comes first and is kept."""
     server, connection = script([], [slab(1, b"1234") + slab(2, b"12345678")])
-    out, frame = bytearray(4), memoryview(bytearray(HEAD + 8))
-    pending = connection.post_step(1, ACTIONS, [memoryview(out)])
+    first = Memory(4)
+    pending = connection.post_step(1, ACTIONS, first)
     server.wait_for_request()
-    connection.step(2, ACTIONS, [frame[HEAD:]], frame)
-    assert bytes(frame[HEAD:]) == b"12345678"
+    assert step(connection, Memory(8, framed=True), 2) == b"12345678"
     connection.wait(pending)
-    assert bytes(out) == b"1234"
+    assert first.data == b"1234"

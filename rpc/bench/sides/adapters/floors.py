@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import blockyard
-from blockyard.transport.server.binary import find_server
+from blockyard.transport.server import find_server
 
 from ..stepper import Stepper
 

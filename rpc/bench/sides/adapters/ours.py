@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import blockyard
-from blockyard.transport.server.binary import find_library
-from blockyard.transport.server.process import LocalServer
+from blockyard.transport.server import LocalServer, find_library
 
 from ..stepper import Stepper
 

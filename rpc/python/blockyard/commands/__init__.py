@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from .. import BlockyardError, __version__
 from ..errors import plain
 from ..provenance import commit
-from ..transport.server.binary import find_server
+from ..transport.server import find_server
 from . import bench, demo, games, onnx
 
 LISTEN = "tcp:127.0.0.1:7777"

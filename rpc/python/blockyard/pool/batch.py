@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..transport.layout import Handle, resized, span
-from ..transport.memory import StepMemory
-from ..vector.batch import LastRows, Obs, StepResult
+from ..transport.memory import Handle, StepMemory, resized, span
+from ..transport.over_socket import Finals
+from ..vector.batch import Obs, StepResult
 from ..vector.infos import FinalStep
 
 
@@ -57,18 +56,16 @@ class PoolBatch:
         return f"PoolBatch({len(self)} rows: {ids})"
 
 
-def finals(received: Received, rows: int) -> LastRows:
+def finals(received: Received, rows: int) -> Finals:
     """Return the last observations of the games that ended, each of which has so many rows."""
     ended = received.games[received.memory.terminated | received.memory.truncated].tolist()
     places = [received.finals[game] for game in ended]
 
-    def joined(name: str, per: int) -> Any:
-        if getattr(places[0][0], name) is None:
-            return None
-        return np.concatenate([getattr(final, name)[k * per : (k + 1) * per] for final, k in places])
-
-    by_row = {name: joined(name, rows) for name in ("planes", "globals", "mask")}
-    return LastRows(**by_row, opponents=joined("opponents", 1))
+    return {
+        name: np.concatenate([getattr(final, name)[k * per : (k + 1) * per] for final, k in places])
+        for name, per in {"planes": rows, "globals": rows, "mask": rows, "opponents": 1}.items()
+        if getattr(places[0][0], name) is not None
+    }
 
 
 def join(parts: Sequence[Received], handle: Handle) -> Received:

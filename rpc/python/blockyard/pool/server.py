@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, EnvironmentsError, OpponentError, ServerTimeoutError
+from ..transport.connection import Future
 from ..transport.healing import LOST, HealingTransport
-from ..transport.layout import Handle, resized
-from ..transport.memory import StepMemory
-from ..transport.stream import Future
+from ..transport.memory import Handle, StepMemory, resized
 from ..vector.env import BlockVectorEnv
 from .batch import Received, some
 
@@ -41,9 +40,9 @@ class PoolServer:
 
     def _post(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> tuple[Future, NDArray[np.int64]]:
         ids, leaf = (games - self.first).astype("<u4"), self.env.engine.transport.leaf
-        if leaf.policies:
+        if leaf.policies.by_name:
             leaf.policies.check()
-            leaf.policies.answer(leaf, ids)
+            leaf.answer(ids)
         number = leaf.handle.number
         return self.env.client.connection.post("send", number, ids.tobytes(), actions.tobytes()), games
 
@@ -100,7 +99,7 @@ class PoolServer:
         if not len(ids):
             return None
         received = Received(ids + self.first, StepMemory.separate(self._layout(len(ids)), answer["slab"]))
-        if self.env.engine.transport.leaf.policies:
+        if self.env.engine.transport.leaf.policies.by_name:
             received = self._complete(received)
             if not len(received.games):
                 return None
@@ -128,7 +127,6 @@ class PoolServer:
             self._sent.append(self._post(received.games[waiting], ignored))
         except Exception:
             self.flying = 0  # the games that wait are lost until all are reset
-            assert leaf.policies is not None
             leaf.policies.fail()
             raise
         return some(received, self.env.engine.transport.handle, ~waiting)

@@ -7,6 +7,7 @@ import socket
 import ssl
 import struct
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import ServerGoneError
@@ -102,11 +103,14 @@ class Address:
         return sock
 
 
-def look_up(text: str, tls: Tls = None) -> list[str | Address]:
-    """Return the addresses that ``dns:NAME:PORT``, or another, stands for; with tls, certificates have that name."""
-    kind, _, rest = text.partition(":")
-    if kind != "dns":
+Where = str | Address | None  # a server; None: the local one
+
+
+def look_up(text: Where, tls: Tls = None) -> Sequence[Where]:
+    """Return the addresses that ``dns:NAME:PORT`` stands for, or another one; with tls, certificates have that name."""
+    if not isinstance(text, str) or not text.startswith("dns:"):
         return [text]
+    rest = text.removeprefix("dns:")
     where = Address.parse(f"tcp:{rest}") if rest.rpartition(":")[0] else Address.parse(text)
     try:
         found = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)

@@ -1,56 +1,142 @@
-"""A connection: requests and their answers.
+"""A connection: requests and their answers over a socket, and failures as errors.
 
-Control requests are ordinary MessagePack-RPC messages. A step is written to and read from the socket directly: a
-23-byte head and the actions, then a 13-byte head and the arrays, straight into the caller's memory. With shared memory
-only the number of a slot goes out, and ``true`` comes back.
+Control requests are ordinary MessagePack-RPC messages. The answer to a step, a 13-byte head and the arrays, is received
+straight into the caller's memory, if that is one piece. With shared memory only the number of a slot goes out, and
+``true`` comes back.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Sequence
+import secrets
+import select
+import socket
+import ssl
+import struct
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import msgpack  # type: ignore[import-untyped,unused-ignore]
 
-from ..errors import BlockyardError, LimitError, ProtocolError, from_wire
-from .address import Address
-from .memory import HEAD
-from .stream import (
-    DONE,
-    NOSIGNAL,
-    WAITALL,
-    WHOLE,
-    Future,
-    Into,
-    Stream,
-    after_bytes,
-    arrays_head,
-    done,
-    fill,
-    first_bytes,
-    step_head,
-    step_slot,
+from ..errors import (
+    BlockyardError,
+    ForkError,
+    LimitError,
+    ProtocolError,
+    ServerGoneError,
+    ServerTimeoutError,
+    from_wire,
 )
+from .address import Address, Tls
+from .memory import HEAD, StepMemory
 
+_CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+_NOSIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
+_WAITALL = getattr(socket, "MSG_WAITALL", 0)
+_DONTWAIT = getattr(socket, "MSG_DONTWAIT", 0)
+_NOTHING = 0xC1  # in the first byte of a buffer: nothing was received; no message begins with it
+_WHOLE = 1 << 16  # bytes: a request that is no longer is sent as a whole or not at all
 _CHUNK = 1 << 20
-_SMALL = 4096  # bytes: fewer actions than this are copied behind their head and sent in one piece
+_SMALL = 4096  # bytes, more than the message of an error has
+
+_STEP = struct.Struct(">BBBI5sBBIBI")
+_SLOT = struct.Struct(">BBBI10sBBIBI")
+_ARRAYS = struct.Struct(">BBBIBBI")
+_DONE = struct.Struct(">BBBIBB")
+_NO_FRAME = memoryview(b"")
 
 
-class Connection(Stream):
-    """A socket to a server and the requests on it; of several threads, one at a time talks to the server."""
+class Future:
+    """A request whose answer is still to come.
 
-    def __init__(self, address: Address, timeout: float, *how: Any) -> None:
-        super().__init__(address, timeout, *how)
+    Attributes:
+        ident, method: of the request; the method is for error messages.
+        into: memory for the arrays with which the method answers; None if it answers with something else.
+        done: whether the answer is here, as result or error; the result is None if it went into memory.
+    """
+
+    __slots__ = ("done", "error", "frame", "ident", "into", "length", "method", "result", "start")
+
+    def __init__(self, ident: int, method: str, into: StepMemory | None = None) -> None:
+        self.ident, self.method, self.into = ident, method, into
+        self.done, self.result = False, None  # type: bool, Any
+        self.error: BlockyardError | None = None
+        self.start, self.frame, self.length = b"", _NO_FRAME, 0  # of an answer whose length is known, and where it goes
+        if into is not None:
+            self.length = HEAD + into.size
+            self.start = _ARRAYS.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC6, into.size)
+            self.frame = into.frame or memoryview(bytearray(self.length))
+
+
+class Connection:
+    """A socket to a server and the requests on it; of several threads, one at a time talks to the server.
+
+    After an error the connection is closed for good, and all waiting requests get that error. A process
+    forked from the one that opened the connection cannot use it.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        timeout: float,
+        exit_note: Callable[[], str] = lambda: "",
+        tls: Tls = None,
+        patience: float | None = None,
+    ) -> None:
+        """Connect; exit_note returns what is known about how the server ended, for error messages."""
+        self.address, self.timeout, self._exit_note = address, timeout, exit_note
         self.max_reply = 1 << 30  # bytes; a longer answer is refused
         self.max_message = 1 << 30  # bytes; a longer request is refused here: the server would close the connection
         self.dropped: list[Callable[[], None]] = []  # free what nobody refers to any more, in the next call
+        self._sock: Any = address.connect(timeout, tls, patience)
+        # With TLS, on Windows and in this process, there are no flags, and a timeout of the socket's own.
+        plain = hasattr(self._sock, "recvmsg_into") and not isinstance(self._sock, ssl.SSLSocket)
+        self._nosignal, self._waitall = (_NOSIGNAL, _WAITALL) if plain else (0, 0)
+        # The kernel's timeout begins anew with each signal, that of a poll does not.
+        self._readable = self._writable = None  # type: Any
+        if plain and hasattr(select, "poll"):
+            self._readable, self._writable = select.poll(), select.poll()
+            self._readable.register(self._sock, select.POLLIN)
+            self._writable.register(self._sock, select.POLLOUT)
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
         self._ids = itertools.count(1)
-        self._head = memoryview(bytearray(HEAD))
-        self._word = self._head[:DONE]
-        self._chunk = memoryview(b"")
+        self._waiting: deque[Future] = deque()
+        self._word = memoryview(bytearray(_DONE.size))
+        self._chunk = _NO_FRAME
+        self._fds: list[int] | None = None  # receives file descriptors that come with bytes; None: there are none
         self._finals: dict[int, tuple[int, Any]] = {}  # by handle: after which step, and its ``final``
+        self._leftover = b""  # received bytes behind the end of the last message
+        self._broken: BlockyardError | None = None
+        self._place_lost = False  # it is unknown where the next answer begins
+        self._untouched = False  # the call that was interrupted had not received anything
+        self._finalizer = weakref.finalize(self, self._sock.close)
+
+    @property
+    def open(self) -> bool:
+        """Whether requests can still be made."""
+        return self._broken is None and self._pid == os.getpid()
+
+    @property
+    def buffered(self) -> bool:
+        """Whether an answer, or a part of one, has been received but not yet read."""
+        return bool(self._leftover) or (isinstance(self._sock, ssl.SSLSocket) and self._sock.pending() > 0)
+
+    def fileno(self) -> int:
+        """Return the socket's file descriptor, for ``select`` over several connections."""
+        return int(self._sock.fileno())
+
+    def close(self) -> None:
+        """Close the socket; the server frees the session. May be called again."""
+        if self._broken is None:
+            self._broken = ServerGoneError("the connection is closed")
+        self._finalizer()
+
+    # -- requests ---------------------------------------------------------------------
 
     def call(self, method: str, *params: Any) -> Any:
         """Call a method and return its result, binary data as bytes."""
@@ -61,132 +147,47 @@ class Connection(Stream):
 
     def call_for_files(self, method: str, *params: Any) -> tuple[Any, list[int]]:
         """Call a method whose answer comes with files; return its result and the descriptors, which the caller owns."""
-        fds: list[int] = []
         with self._lock:
-            future = self.post(method, *params, fds=fds)
+            self._fds = fds = list[int]()
             try:
-                return self.wait(future), fds
+                return self.call(method, *params), fds
             except BaseException:
-                future.fds = None  # files of a later answer are not taken
                 for fd in fds:
                     os.close(fd)
                 raise
+            finally:
+                self._fds = None
 
-    def post(self, method: str, *params: Any, into: Into = None, fds: list[int] | None = None) -> Future:
+    def post(self, method: str, *params: Any, into: StepMemory | None = None) -> Future:
         """Send a request without waiting. into receives the arrays of methods that answer with a step."""
-        rest = msgpack.packb(method) + msgpack.packb(params)  # first: what cannot be packed is not begun
-        if len(rest) + 7 > self.max_message:
-            what = f"{method}: a request of {len(rest) + 7} bytes is too large for the server, which takes"
+        ident = next(self._ids) & 0xFFFFFFFF
+        request = b"\x94\0" + msgpack.packb(ident) + msgpack.packb(method) + msgpack.packb(params)
+        if len(request) > self.max_message:
+            what = f"{method}: a request of {len(request)} bytes is too large for the server, which takes"
             raise LimitError(f"{what} {self.max_message}; start it with a larger --max-message")
-        with self._lock:
-            future = self._begin(method, into)
-            future.fds = fds
-            self._send([b"\x94\0" + msgpack.packb(future.ident) + rest], future)
-            return future
+        return self._send(Future(ident, method, into), request)
 
-    def post_step(self, handle: int, actions: memoryview, into: Into) -> Future:
+    def post_step(self, handle: int, actions: memoryview, into: StepMemory) -> Future:
         """Send the actions of a step, as ``<u2`` bytes, without waiting."""
-        with self._lock:
-            future = self._begin("step", into)
-            self._send([step_head(future.ident, handle, actions.nbytes), actions], future)
-            return future
+        ident = next(self._ids) & 0xFFFFFFFF
+        head = _STEP.pack(0x94, 0x00, 0xCE, ident, b"\xa4step", 0x92, 0xCE, handle, 0xC6, actions.nbytes)
+        return self._send(Future(ident, "step", into), head + actions)
 
     def post_slot(self, handle: int, slot: int) -> Future:
-        """Let the server step with the actions in a slot, without waiting."""
-        with self._lock:
-            future = self._begin("step", None)
-            future.brief = True
-            self._send([step_slot(future.ident, handle, slot)], future)
-            return future
-
-    def step(self, handle: int, actions: memoryview, into: list[memoryview], frame: memoryview | None) -> int:
-        """Send a step's actions, as ``<u2`` bytes, wait for its arrays, and return the number of the request.
-
-        frame is the memory of into with HEAD bytes before it; None if that is not contiguous.
-        """
-        with self._lock:
-            if frame is None or self._waiting or self._leftover or not self._scatter or actions.nbytes > WHOLE // 2:
-                future = self.post_step(handle, actions, into)
-                self.wait(future)
-                return future.ident
-            self._check()
-            ident, size = next(self._ids) & 0xFFFFFFFF, actions.nbytes
-            head, want = step_head(ident, handle, size), arrays_head(ident, len(frame) - HEAD)
-            self._exchange(ident, (head + actions,) if size < _SMALL else (head, actions), frame, want, into)
-            return ident
-
-    def step_slot(self, handle: int, slot: int) -> int:
-        """Let the server step with the actions in a slot, wait, and return the number of the request."""
-        with self._lock:
-            if self._waiting or self._leftover or not self._scatter:
-                future = self.post_slot(handle, slot)
-                self.wait(future)
-                return future.ident
-            self._check()
-            ident = next(self._ids) & 0xFFFFFFFF
-            self._exchange(ident, (step_slot(ident, handle, slot),), self._word, done(ident), None)
-            return ident
+        """Let the server step with the actions in a slot of shared memory, without waiting."""
+        ident = next(self._ids) & 0xFFFFFFFF
+        future = Future(ident, "step")
+        future.start, future.frame = _DONE.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC3), self._word
+        future.length = _DONE.size
+        return self._send(future, _SLOT.pack(0x94, 0x00, 0xCE, ident, b"\xa9step_slot", 0x92, 0xCE, handle, 0xCE, slot))
 
     def step_at(self, handle: int, actions: int, slab: int) -> None:
         """Let the server, which is in this process, step with memory at these addresses."""
         with self._lock:
             self._check()
             if self._sock.step_handle(self._sock.number, handle, actions, slab):
-                self.wait(self._owe(0, None))
-
-    def final_after(self, handle: int, ident: int) -> Any:
-        """Return the last observations of games that this step of the handle ended, which the server sends unasked."""
-        with self._lock:
-            waiting = self._begin("final", None)
-            try:
-                while self._finals.get(handle, (None,))[0] != ident:
-                    self._read_next()
-            finally:
-                if waiting in self._waiting:
-                    self._waiting.remove(waiting)
-            return self._finals.pop(handle)[1]
-
-    def _exchange(self, ident: int, parts: tuple[Any, ...], frame: memoryview, want: bytes, into: Into) -> None:
-        """Send a step while no other request waits, and receive its answer into frame; it has to begin with want.
-
-        This is the fast path of post and wait: it need not handle answers in another order.
-        """
-        sock, total, got, sent, size = self._sock, len(frame), 0, 0, sum(map(len, parts))
-        kept = bytes(frame[HEAD:_SMALL])
-        try:
-            sent = sock.send(parts[0], NOSIGNAL) if len(parts) == 1 else sock.sendmsg(parts, (), NOSIGNAL)
-            while sent < size:
-                sent += sock.send(memoryview(b"".join(parts))[sent:], NOSIGNAL)
-            self._await()
-            got = n = sock.recv_into(frame)
-            while n and got < len(want) and want.startswith(frame[:got]):
-                self._await()
-                n = sock.recv_into(frame[got:])
-                got += n
-            if frame[: len(want)] == want:
-                while n and got < total:
-                    self._await()
-                    n = sock.recv_into(frame[got:], 0, WAITALL)
-                    got += n
-                if got == total:
-                    return
-            if n == 0:
-                raise self._closed_by_server("step", got, total)
-        except BlockyardError:
-            raise
-        except OSError as error:
-            where = f"{sent} of {size} bytes of the request"
-            if sent == size:
-                where = f"{got} of {total} bytes of the answer"
-            raise self._break(self._failure(f"step: after {where}", error)) from error
-        except BaseException:  # Ctrl-C, most likely while the server steps
-            self._lose_place(size if sent < size else 0)
-            raise
-        future = self._owe(ident, into)  # an error, or the answer to another request
-        start = bytes(frame[:got])
-        frame[HEAD : HEAD + len(kept)] = kept  # a step that fails changes nothing
-        self._read_message(start)
-        self.wait(future)
+                self._waiting.append(error := Future(0, "step"))
+                self.wait(error)
 
     def wait(self, future: Future) -> Any:
         """Wait for a request; return its result (None if it went into memory) or raise its error."""
@@ -197,15 +198,84 @@ class Connection(Stream):
             raise future.error
         return future.result
 
+    def final_after(self, handle: int, ident: int) -> Any:
+        """Return the last observations of games that this step of the handle ended, which the server sends unasked."""
+        with self._lock:
+            self._waiting.append(waiting := Future(0, "final"))
+            try:
+                while self._finals.get(handle, (None,))[0] != ident:
+                    self._read_next()
+            finally:
+                if waiting in self._waiting:
+                    self._waiting.remove(waiting)
+            return self._finals.pop(handle)[1]
+
+    # -- bytes ------------------------------------------------------------------------
+
+    def _send(self, future: Future, request: bytes) -> Future:
+        with self._lock:
+            self._check()
+            unsent = memoryview(request)
+            try:
+                self._waiting.append(future)
+                if not unsent[_WHOLE:]:
+                    unsent = unsent[self._sock.send(request, self._nosignal) :]
+                while unsent:
+                    if self._writable and not self._writable.poll(1000 * self.timeout):
+                        raise TimeoutError
+                    flags = _NOSIGNAL | _DONTWAIT if self._writable else self._nosignal
+                    unsent = unsent[self._sock.send(unsent, flags) :]
+            except OSError as error:
+                where = f"{future.method}: after {len(request) - len(unsent)} of {len(request)} bytes of the request"
+                raise self._failed(where, error) from error
+            except BaseException:  # Ctrl-C in the middle of a request
+                self._lose_place(len(request))
+                raise
+            return future
+
+    def _recv(self, buffer: memoryview, got: int, want: int | str, flags: int = 0) -> int:
+        """Receive into a buffer and return the number of bytes; got and want are for error messages."""
+        if not got:
+            buffer[0] = _NOTHING
+        try:
+            if self._readable and not self._readable.poll(1000 * self.timeout):
+                raise TimeoutError
+            if self._fds is None:
+                n = self._sock.recv_into(buffer, 0, flags)
+            else:
+                data, fds, _, _ = socket.recv_fds(self._sock, len(buffer), 16, flags | _CLOEXEC)
+                n, buffer[: len(data)] = len(data), data
+                self._fds += fds
+            if n == 0:
+                raise ConnectionResetError("it has closed the connection")
+        except OSError as error:
+            raise self._failed(
+                f"{self._waiting[0].method}: after {got} of {want} bytes of the answer", error
+            ) from error
+        except BaseException:
+            self._untouched = not got and buffer[0] == _NOTHING
+            raise
+        return int(n)
+
     def _read_next(self) -> None:
-        """Read the next answer, whichever request it is for; an interruption in the middle of it loses the place."""
+        """Read the next message, whichever request it answers; an interruption in the middle of it loses the place."""
         self._check()
         self._untouched, future = False, self._waiting[0]
+        start, frame, total = future.start, future.frame, future.length
         try:
-            if self._leftover or not (future.brief or future.into is not None):
-                self._read_message(b"")
-            else:
-                self._read_fixed(future, future.into or ())
+            if start and not self._leftover:
+                kept, got = bytes(frame[HEAD:_SMALL]), self._recv(frame, 0, total)
+                while got < total and frame[: min(got, HEAD)] == start[:got]:
+                    got += self._recv(frame[got:], got, total, self._waitall if got >= HEAD else 0)
+                if frame[:HEAD] == start:
+                    self._waiting.popleft()
+                    if future.into is not None and future.into.frame is None:
+                        future.into.fill(frame[HEAD:])
+                    future.done = True
+                    return
+                self._leftover = bytes(frame[:got])  # an error, or the answer to another request
+                frame[HEAD : HEAD + len(kept)] = kept  # a step that fails changes nothing
+            self._read_message()
         except BlockyardError:
             raise
         except BaseException:
@@ -213,87 +283,103 @@ class Connection(Stream):
                 self._lose_place(0)
             raise
 
-    def _owe(self, ident: int, into: Into) -> Future:
-        """Note a step whose answer is still to come: it is read before the next answer, awaited or not."""
-        future = Future(ident, "step", into, into is None)
-        self._waiting.append(future)
-        return future
-
-    def _begin(self, method: str, into: Into) -> Future:
-        self._check()
-        future = Future(next(self._ids) & 0xFFFFFFFF, method, into)
-        self._waiting.append(future)
-        return future
-
-    def _read_fixed(self, future: Future, into: Sequence[memoryview]) -> None:
-        """Read an answer of known length, a bare ``true`` or arrays, into its memory, unless it is an error."""
-        head, want, size = self._word, done(future.ident), sum(map(len, into))
-        if not future.brief:
-            head, want = self._head, arrays_head(future.ident, size)
-        kept, room, total = first_bytes(into, _SMALL), len(want), len(want) + size
-        n = self._recv([head, *into], 0, 0, total)
-        while n < room and want.startswith(head[:n]):
-            n += self._recv([head[n:]], 0, n, total)
-        if head[:n] != want:
-            start = bytes(head[:n]) + first_bytes(into, max(0, n - room))
-            fill(into, kept)  # a step that fails changes nothing
-            self._read_message(start)
-            return
-        while n < total:
-            n += self._recv(after_bytes(into, n - room), WAITALL, n, total)
-        self._waiting.popleft()
-        future.done = True
-
-    def _read_message(self, start: bytes) -> None:
-        """Read one message of any shape, whose first bytes are start, and deliver it."""
-        start, self._leftover = self._leftover + start, b""
+    def _read_message(self) -> None:
+        """Read one message of any shape and deliver it."""
+        start, self._leftover = self._leftover, b""
         unpacker = msgpack.Unpacker(max_buffer_size=self.max_reply + (1 << 16), strict_map_key=False)
         chunk = self._chunk = self._chunk or memoryview(bytearray(_CHUNK))
-        fed = len(start)
+        fed, last = len(start), memoryview(start)
         try:
             unpacker.feed(start)
-            last: Any = start
             while True:
                 try:
                     message = unpacker.unpack()
                     break
                 except msgpack.OutOfData:
-                    n = self._recv([chunk], 0, fed, "?")
-                    last = chunk[:n]
+                    last = chunk[: self._recv(chunk, fed, "?")]
                     unpacker.feed(last)
-                    fed += n
+                    fed += len(last)
         except (ValueError, msgpack.UnpackException, msgpack.BufferFull) as error:
-            text = f"the server sent what is no message: {error}; is it a blockyard server?"
-            raise self._break(ProtocolError(text)) from error
+            what = f"the server sent what is no message: {error}; is it a blockyard server?"
+            raise self._break(ProtocolError(what)) from error
         if extra := fed - unpacker.tell():
             self._leftover = bytes(last[len(last) - extra :])
-        self._deliver(message)
-
-    def _deliver(self, message: Any) -> None:
         match message:
             case [2, "final", [int(handle), int(ident), dict(result)]]:
                 self._finals[handle] = (ident, result)
-                return
-        if not (isinstance(message, list) and len(message) == 4 and message[0] == 1):
-            raise self._break(ProtocolError(f"the server sent a message that is no response: {message!r:.200}"))
-        _, ident, error, result = message
+            case [1, ident, error, result]:
+                self._deliver(ident, error, result)
+            case _:
+                raise self._break(ProtocolError(f"the server sent a message that is no response: {message!r:.200}"))
+
+    def _deliver(self, ident: Any, error: Any, result: Any) -> None:
         future = next((one for one in self._waiting if one.ident == ident), None)
         if future is None:
-            if error is not None:  # about a request that the server could not read
-                raise self._break(from_wire(error, "connection"))
-            raise self._break(ProtocolError(f"the server answered request {ident}, which does not exist"))
+            strange = ProtocolError(f"the server answered request {ident}, which does not exist")
+            raise self._break(strange if error is None else from_wire(error, "connection"))
         self._waiting.remove(future)
-        future.done, future.result = True, result
         if error is not None:
             future.error = from_wire(error, future.method)
             if isinstance(future.error, ProtocolError):
                 self._break(future.error)
-        elif future.into is not None:
-            self._fill(future, future.into)
+        elif future.into is None:
+            future.result = result
+        else:
+            got = len(result) if isinstance(result, bytes) else "no"
+            if got != future.into.size:
+                what = f"{future.method}: {got} bytes where {future.into.size} were announced"
+                raise self._break(ProtocolError(what))
+            future.into.fill(result)
+        future.done = True
 
-    def _fill(self, future: Future, into: Sequence[memoryview]) -> None:
-        got, want = len(future.result) if isinstance(future.result, bytes) else "no", sum(map(len, into))
-        if got != want:
-            raise self._break(ProtocolError(f"{future.method}: {got} bytes where {want} were announced"))
-        fill(into, future.result)
-        future.result = None
+    # -- failures ---------------------------------------------------------------------
+
+    def _check(self) -> None:
+        if self._pid != os.getpid():
+            what = f"this connection belongs to process {self._pid}, this is process {os.getpid()}"
+            raise ForkError(f"{what}: create a new environment in the forked process")
+        if self._broken is not None:
+            raise type(self._broken)(*self._broken.args)
+        if self._place_lost:
+            self._find_place()
+
+    def _lose_place(self, unsent: int) -> None:
+        """Let the next request find where its answer begins, unless this one was too long to be sent as a whole."""
+        if unsent > _WHOLE:
+            self._break(ServerGoneError("the connection was closed: a request was interrupted half-way"))
+        self._fail_waiting(ServerGoneError("the request was interrupted, and its answer is lost"))
+        self._leftover, self._place_lost = b"", True
+
+    def _find_place(self) -> None:
+        """Drop all that the server has sent, up to the answer to a new request that is recognised by its number."""
+        self._place_lost, ident = False, secrets.randbits(31) | 1 << 31
+        end, last = _DONE.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC3), b""
+        chunk = self._chunk = self._chunk or memoryview(bytearray(_CHUNK))
+        self._send(Future(ident, "ping"), b"\x94\0" + msgpack.packb(ident) + b"\xa4ping\x90")
+        try:
+            while not last.endswith(end):  # which is the last that the server sends
+                last = (last + chunk[: self._recv(chunk, 0, len(end))])[-len(end) :]
+        except BaseException:
+            self._lose_place(0)
+            raise
+        self._waiting.clear()
+
+    def _fail_waiting(self, error: BlockyardError) -> None:
+        for future in self._waiting:
+            future.done, future.error = True, error
+        self._waiting.clear()
+
+    def _break(self, error: BlockyardError) -> BlockyardError:
+        if self._broken is None:
+            self._broken = error
+            self._fail_waiting(error)
+            self._finalizer()
+        return error
+
+    def _failed(self, where: str, error: OSError) -> BlockyardError:
+        """Close the connection, whose socket has failed, and return the error for the caller."""
+        where = f"{where}: the server at {self.address}"
+        if isinstance(error, (BlockingIOError, TimeoutError, ssl.SSLWantReadError, ssl.SSLWantWriteError)):
+            what = f"{where} did nothing for {self.timeout:g} s; see whether it hangs, or pass a larger timeout="
+            return self._break(ServerTimeoutError(what))
+        return self._break(ServerGoneError(f"{where} is gone: {error}{self._exit_note()}"))

@@ -25,10 +25,10 @@ from ..errors import (
 )
 from ..formats.arguments import positive, seconds
 from ..formats.checkpoint_file import split_games
-from .address import Address, Tls, look_up
+from .address import Address, Tls, Where, look_up
 from .journal import MOVES, Again, Journal, Steps
 from .memory import RolloutBuffer, StepMemory
-from .over_socket import SocketTransport, T
+from .over_socket import Finals, SocketTransport, T
 from .session import Session
 
 _log = logging.getLogger("blockyard")
@@ -46,11 +46,11 @@ class Healing:
     timeout: float  # seconds without any server after which the environment gives up
     every: int  # a checkpoint of a game is made when it has been stepped this many times since the last
 
-    def candidates(self, last: Address, skip: int, suspect: bool) -> list[str | Address | None]:
+    def candidates(self, last: Address, skip: int, suspect: bool) -> list[Where]:
         """Return the servers to try: the lost one first, or last if it may hang; the others from number skip on."""
         if self.addresses is None:
             return [None]
-        found: list[str | Address] = []
+        found: list[Where] = []
         for text in self.addresses:
             try:
                 found += look_up(text, self.tls)
@@ -89,13 +89,12 @@ class HealingTransport(SocketTransport):
 
     def __init__(self, inner: SocketTransport, reopen: Reopen, healing: Healing, first: int) -> None:
         self.inner, self._reopen, self._healing, self._first = inner, reopen, healing, first
-        super().__init__(inner.client, inner.handle)
+        super().__init__(inner.client, inner.handle, inner.policies)
         self.name = inner.name
         self.eager = False  # all that changes all games is followed by a checkpoint, so that some games may have one
         self.on_rebuilt: weakref.WeakMethod[Callable[[], None]] | None = None  # called after games were rebuilt
         self._all = np.arange(inner.handle.games, dtype="<u4")
         self._journal = Journal(inner.handle.games)
-        self._final: dict[str, NDArray[Any]] | None = None
         self._record: dict[str, Any] | None = None  # options with which a recording goes on elsewhere
         self._lines = b""  # records that were fetched and not passed on
         self._files: dict[str, tuple[str, bytes]] = {}
@@ -103,9 +102,8 @@ class HealingTransport(SocketTransport):
         self._user: tuple[object, str] | None = None
         self._interrupted = False  # a request that changes games was sent, and is not in the journal
 
-    def retry(self, request: Callable[[], T], lost: BlockyardError | None = None) -> T:
-        """Make a request until a server answers; lost is the error of a first trial elsewhere."""
-        begun = time.monotonic()
+    def retry(self, request: Callable[[], T]) -> T:
+        begun, lost = time.monotonic(), None
         if self._interrupted:
             self._interrupted = False
             self.save()
@@ -157,35 +155,43 @@ class HealingTransport(SocketTransport):
             time.sleep(wait)
             wait = min(2 * wait, _MOST_WAIT)
 
-    def _rebuild_at(self, where: str | Address | None) -> int:
+    def _rebuild_at(self, where: Where) -> int:
         """Rebuild the games on a server; return the number of steps that were replayed."""
         self.client.reconnect(where, min(_PATIENCE, self._healing.timeout))
         inner = self._reopen(self.client, bool(self._journal.head))
         inner.handle = dataclasses.replace(inner.handle, opponents=self.handle.opponents)
-        inner.policies = self.leaf.policies
         if self._user is not None:
             self.client.uploads.use(*self._user, self._files)
         if self._record is not None:
             inner.call("record", self._record)
-        final = None if self._final is None else inner.share_final()  # first, as replayed steps write to it
-        if self._pushed:
-            inner.push_final()
         steps, inner.asked = self._journal.rebuild(inner), None
         self.inner.abandon()
-        self.inner, self.handle, self.name, inner.between = inner, inner.handle, inner.name, self.between
-        if self._final is not None:
-            self._final.clear()
-            self._final.update(final or {})
+        self.inner, self.handle, self.name = inner, inner.handle, inner.name
         if rebuilt := self.on_rebuilt and self.on_rebuilt():
             rebuilt()
         return steps
 
-    def _changed(self, again: Callable[[SocketTransport], Any], heavy: bool) -> None:
-        """Note a request that has changed games; a heavy one is followed by a checkpoint, so as not to be repeated."""
+    def _change(self, request: Callable[[], T]) -> T:
+        """Make a request that changes games. If it is interrupted, the journal misses it, and the next saves them."""
+
+        def once() -> T:
+            self._interrupted = True
+            try:
+                return request()
+            except Exception:
+                self._interrupted = False
+                raise
+
+        return self.retry(once)
+
+    def _change_all(self, request: Callable[[SocketTransport], T], heavy: bool = False) -> T:
+        """Make a request that changes games, and note it. A heavy one is saved, so as not to be repeated."""
+        answer = self._change(lambda: request(self.inner))
         self._interrupted = False
-        self._journal.add(Again(self._all, lambda part, _: again(part)))
+        self._journal.add(Again(self._all, lambda part, _: request(part)))
         if heavy or self.eager or not self._journal.head:
             self.save()
+        return answer
 
     def save(self, ids: NDArray[np.uint32] | None = None) -> None:
         """Make checkpoints of games; None means all. The results of a step that ended must have been read."""
@@ -220,36 +226,15 @@ class HealingTransport(SocketTransport):
             moves = moves[:, : min(MOVES, 1 + int(moves[:, 0].max()))]
         self._journal.add(Steps(games, actions, moves.copy()))
 
-    def _change(self, request: Callable[[], T]) -> T:
-        """Make a request that changes games. If it is interrupted, the journal misses it, and the next saves them."""
-        self._interrupted = True
-        try:
-            return request()
-        except Exception:
-            self._interrupted = False
-            raise
-
     def memory(self) -> StepMemory:
         return self.retry(lambda: self.inner.memory())
 
     def buffer(self, steps: int) -> RolloutBuffer:
         return self.retry(lambda: self.inner.buffer(steps))
 
-    def share_final(self) -> dict[str, NDArray[Any]] | None:
-        self._final = self.retry(lambda: self.inner.share_final() or {})
-        return self._final
-
-    def push_final(self) -> None:
-        self.retry(lambda: self.inner.push_final())
-        self._pushed = True
-
-    def finals(self, new: bool = False) -> list[tuple[dict[str, Any], int]]:
-        if new:
-            try:
-                return self.inner.finals(new)
-            except LOST as error:
-                self.recover(error)  # the games that replayed steps ended have to be asked for
-        return self.retry(lambda: self.inner.finals())
+    def finals(self, memory: StepMemory | None = None) -> Finals:
+        at = self.inner  # on another server, the games that replayed steps ended have to be asked for
+        return self.retry(lambda: self.inner.finals(memory if self.inner is at else None))
 
     def call(self, method: str, *params: Any) -> Any:
         """Call a method; afterwards, keep what is needed to do the same on another server."""
@@ -257,10 +242,10 @@ class HealingTransport(SocketTransport):
             return self._rollout(params)
         if method == "records" and self._record is not None:
             return self._records(*params)
-        answer = self.retry(lambda: self.inner.call(method, *params))
         if method == "set_opponents":
-            self._changed(lambda part: part.call(method, *params), False)
-        elif method == "record":
+            return self._change_all(lambda part: part.call(method, *params))
+        answer = self.retry(lambda: self.inner.call(method, *params))
+        if method == "record":
             self._record = dict(*params)
             if self._journal.head:
                 self.save()
@@ -290,15 +275,15 @@ class HealingTransport(SocketTransport):
         if policy.startswith("exec:") or "time=" in policy:
             why = f"policy={policy!r} depends on the clock or is a program of its own, so that another server cannot"
             raise RequestError(f"rollout: {why} continue it exactly; choose another, or pass heal=False")
-
-        answer = self.retry(lambda: self._change(lambda: self.inner.call("rollout", *params)))
-        self._changed(lambda part: part.call("rollout", *params), True)
-        return answer
+        return self._change_all(lambda part: part.call("rollout", *params), True)
 
     def show(self, memory: StepMemory, method: str, *params: Any) -> None:
-        self.retry(lambda: self._change(lambda: self.inner.show(memory, method, *params)))
-        heavy = method == "resume" or bool(self.leaf.policies)  # whose answers are not in the journal
-        self._changed(lambda part: part.show(part.memory(), method, *params), heavy)
+        heavy = method == "resume" or bool(self.policies.by_name)  # whose answers are not in the journal
+
+        def ask(part: SocketTransport) -> None:
+            part.show(memory if part is self.inner else part.memory(), method, *params)
+
+        self._change_all(ask, heavy)
 
     @property
     def leaf(self) -> SocketTransport:
@@ -315,21 +300,19 @@ class HealingTransport(SocketTransport):
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Step on this server, or on another one if it has gone, and note what a third one would need."""
         self._before_step()
-        self.retry(lambda: self._change(lambda: self.inner.step(actions, memory)))
+        self._change(lambda: self.inner.step(actions, memory))
         self._after_step(actions, memory)
 
     def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
         self._before_step()
-        return self.retry(lambda: self.inner.post_step(actions, memory)), actions, memory
+        posted = self.retry(lambda: self.inner.post_step(actions, memory))
+        return self.inner, posted, actions, memory
 
     def wait(self, future: Any) -> None:
         """Wait for a step that was posted; if the server has gone, make it again on another one."""
-        posted, actions, memory = future
-        try:
-            self._change(lambda: self.inner.wait(posted))
-        except LOST as error:
-            self.recover(error)
-            self.retry(lambda: self._change(lambda: self.inner.step(actions, memory)), error)
+        at, posted, actions, memory = future
+        self._interrupted = False  # when it was waited for before
+        self._change(lambda: self.inner.wait(posted) if self.inner is at else self.inner.step(actions, memory))
         self._after_step(actions, memory)
 
     def upload(self, user: object, game: str, files: Mapping[str, tuple[str, bytes]]) -> None:
@@ -341,10 +324,6 @@ class HealingTransport(SocketTransport):
     def release(self, user: object, keep: Collection[str] = ()) -> None:
         self._kept = keep
         self.retry(lambda: self.inner.release(user, keep))
-
-    def pause(self) -> None:
-        self.inner.between = self.between
-        self.inner.pause()
 
     def close(self, own_client: bool) -> None:
         self.inner.close(own_client)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ForkError, ServerNotFoundError, ServerStartError
-from .server.binary import find_library
+from .server import find_library
 
 _FORKED = (
     "the server was loaded into process {}, and this is a fork of it, where it cannot run: pass "
@@ -75,20 +75,16 @@ class LibrarySocket:
         self.number = self._library.connect()
         self.step_handle = self._library.step
 
-    def sendall(self, data: Any) -> None:
-        """Send a whole request, which is answered before this returns."""
+    def send(self, data: Any, flags: int = 0) -> int:
+        """Send a whole request, which is answered before this returns its length."""
         if self._library.write(self.number, bytes(data), len(data)) < 0:
             raise BrokenPipeError("the connection is closed")
+        return len(data)
 
     def recv_into(self, buffer: Any, size: int = 0, flags: int = 0) -> int:
         """Fill the buffer with what the server sends, and return how many bytes were written to it."""
         at = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
         return int(self._library.read(self.number, at, len(buffer)))
-
-    def recv(self, size: int) -> bytes:
-        """Return at most size bytes of what the server sends."""
-        buffer = bytearray(size)
-        return bytes(buffer[: self.recv_into(buffer)])
 
     def close(self) -> None:
         """End the session; in a forked process, do nothing. May be called again."""

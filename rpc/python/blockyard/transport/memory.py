@@ -1,18 +1,101 @@
-"""The memory of one step, and of many in one piece, and the arrays in it."""
+"""The arrays of one step, as the server's answer to ``open`` describes them, and memory for one step or many."""
 
 from __future__ import annotations
 
 import mmap
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .layout import Field, Handle
-from .stream import fill
+from ..errors import ProtocolError
+
+Ids = NDArray[np.uint32]  # indices of games
+# The arrays of every step, beside the boards, which are ``planes`` or ``bits``. ``mask`` and ``illegal`` are optional.
+REQUIRED_FIELDS = ("globals", "seat", "reward", "terminated", "truncated", "score")
+# Fields with one entry per row. The others have one entry per game.
+ROW_FIELDS = ("planes", "bits", "globals", "mask", "seat", "illegal")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One array in the memory of a step; offset in bytes from its start, the first axis is rows or games."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    offset: int
+
+    @classmethod
+    def from_wire(cls, d: dict[str, Any]) -> Field:
+        """Return the field that an entry of the server's layout describes."""
+        return cls(d["name"], np.dtype(d["dtype"]), tuple(d["shape"]), d["off"])
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes of the slab the array takes."""
+        return int(np.prod(self.shape)) * self.dtype.itemsize
+
+
+@dataclass(frozen=True)
+class Handle:
+    """An open environment on the server."""
+
+    number: int  # names it in requests
+    games: int
+    seats: int  # of each game
+    players: tuple[int, ...]  # the seats that this client drives, ascending
+    rows_per_game: int  # one for each driven seat; with ``rows="acting"``, for each that acts at the same time
+    rows: int  # games * rows_per_game
+    fields: tuple[Field, ...]  # the arrays of a step
+    slab_len: int  # bytes of a step
+    state_len: int  # bytes of the state of one game
+    opponents: list[str] = field(default_factory=list, compare=False)  # that ``opponent`` counts; set_opponents adds
+
+    @classmethod
+    def from_wire(cls, d: dict[str, Any]) -> Handle:
+        """Read the result of ``open``; raise ProtocolError if it lacks an entry, or arrays lie outside the memory."""
+        try:
+            fields = tuple(map(Field.from_wire, d["layout"]))
+            handle = cls(
+                **{name: d[name] for name in ("seats", "rows", "slab_len", "state_len")},
+                number=d["h"],
+                games=d["num_envs"],
+                players=tuple(d["players"]),
+                rows_per_game=d["rows_per_env"],
+                fields=fields,
+                opponents=list(d.get("opponents") or ()),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ProtocolError(f"open: the server's answer lacks an entry: {error!r}") from error
+        for f in fields:
+            if f.offset < 0 or f.offset + f.nbytes > handle.slab_len:
+                raise ProtocolError(f"open: field {f.name} lies outside the {handle.slab_len} bytes of a step")
+        names = {f.name for f in fields}
+        if missing := set(REQUIRED_FIELDS) - names | ({"planes"} if names.isdisjoint({"planes", "bits"}) else set()):
+            raise ProtocolError(f"open: the memory of a step has no field {sorted(missing)}")
+        return handle
+
+
+def span(name: str, start: int, end: int, per: int) -> slice:
+    """Return where the entries of games from start to end lie in a field; per is the number of rows of a game."""
+    per = per if name in ROW_FIELDS else 1
+    return slice(start * per, end * per)
+
+
+def resized(one: Handle, games: int) -> Handle:
+    """Return the handle that a server with another number of games would have announced."""
+    fields, at, per = [], 0, one.rows_per_game
+    for f in one.fields:
+        placed = Field(f.name, f.dtype, (span(f.name, 0, games, per).stop, *f.shape[1:]), -(-at // 64) * 64)
+        fields.append(placed)
+        at = placed.offset + -(-placed.nbytes // 8) * 8
+    return replace(one, number=-1, games=games, rows=games * per, fields=tuple(fields), slab_len=at)
+
 
 # Over a socket, HEAD bytes of message head come before the arrays of a step. The memory keeps LEAD bytes
 # free before the arrays, so that head and arrays are received in one piece and the arrays stay aligned.
@@ -31,11 +114,10 @@ class StepMemory:
     ``seat`` is 255 in rows that do not act.
     """
 
-    pieces: list[memoryview]  # the memory, in the order in which a connection delivers it
     frame: memoryview | None = None  # HEAD bytes and the arrays behind them as one piece; None if they are not one
     slot: int | None = None  # number of this memory in memory shared with the server; None if it is private
     actions: NDArray[np.uint16] | None = None  # shared, (rows,): the server takes those of the next step from here
-    addresses: tuple[int, int] | None = None  # cached: of the memory and of actions, 0 if there are none
+    addresses: tuple[int, int] | None = None  # cached: of actions and of the memory
     generation = 0  # incremented each time the memory is reused
     pooled = False  # it is reused only when nobody refers to it: then small arrays are copied, so as not to keep it
     acting: NDArray[np.bool_] | None = None  # cached, (rows,): whether the row must act in the next step
@@ -43,17 +125,9 @@ class StepMemory:
     unpacked: NDArray[np.bool_] | None = None  # cached, (rows, actions): the unpacked mask
     parts: list[StepMemory] | None = None  # cached: those of each server, for games on several
 
-    def __init__(self, handle: Handle, memory: Any = None, slot: int | None = None, lead: int = 0) -> None:
-        """Create the arrays in memory, ``lead`` (0 or LEAD) bytes behind its start; by default in new memory."""
-        if memory is None:
-            memory, lead = np.empty(LEAD + handle.slab_len, np.uint8), LEAD
-        whole = memoryview(memory)[: lead + handle.slab_len]
-        self.pieces = [whole[lead:]]
-        self.frame = whole[lead - HEAD :] if lead else None
-        self.slot = slot
-        self._set_arrays(handle, {f.name: np.ndarray(f.shape, f.dtype, memory, lead + f.offset) for f in handle.fields})
-
-    def _set_arrays(self, handle: Handle, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+    def __init__(self, handle: Handle, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+        """Take the arrays of all fields."""
+        self._fields, self.size = handle.fields, handle.slab_len  # size: bytes of a step, as the server sends it
         self.arrays = arrays  # by name, with the dtypes of the wire
         self.planes = arrays.get("planes")
         self.bits = arrays.get("bits")
@@ -73,24 +147,16 @@ class StepMemory:
         """Return step memory over arrays of the caller, in which each is checked; other fields get new memory."""
         if unknown := set(given) - {f.name for f in handle.fields}:
             raise ValueError(f"out: unknown fields {sorted(unknown)}; want some of {[f.name for f in handle.fields]}")
-        self, at = cls.__new__(cls), 0
-        self.pieces, arrays = [], {}
-        for f in sorted(handle.fields, key=lambda f: f.offset):
-            if f.offset > at:
-                self.pieces.append(memoryview(bytearray(f.offset - at)))
+        arrays = {}
+        for f in handle.fields:
             array = given[f.name] if f.name in given else np.empty(f.shape, f.dtype)
             dtype = np.dtype(np.uint8) if array.dtype == np.bool_ and f.dtype == np.uint8 else array.dtype
             if dtype != f.dtype or array.shape != f.shape:
                 raise ValueError(f"out[{f.name!r}]: want {f.dtype} {f.shape}, got {array.dtype} {array.shape}")
             if not array.flags.c_contiguous or not array.flags.writeable:
                 raise ValueError(f"out[{f.name!r}]: want a C-contiguous, writable array; make one with np.empty")
-            if array.nbytes:
-                self.pieces.append(array.reshape(-1).view(np.uint8).data)
-            arrays[f.name], at = array.view(f.dtype), f.offset + array.nbytes
-        if handle.slab_len > at:
-            self.pieces.append(memoryview(bytearray(handle.slab_len - at)))
-        self._set_arrays(handle, arrays)
-        return self
+            arrays[f.name] = array.view(f.dtype)
+        return cls(handle, arrays)
 
     @classmethod
     def separate(cls, handle: Handle, data: bytes = b"") -> StepMemory:
@@ -98,25 +164,22 @@ class StepMemory:
         self = cls.over_arrays(handle, {})
         self.pooled = True
         if data:
-            fill(self.pieces, data)
+            self.fill(data)
         return self
+
+    def fill(self, data: bytes | memoryview) -> None:
+        """Copy the arrays of a step, as the server sends them, to where they belong."""
+        if self.frame is not None:
+            self.frame[HEAD:] = data
+            return
+        for f in self._fields:
+            np.copyto(self.arrays[f.name], np.ndarray(f.shape, f.dtype, data, f.offset))
 
     def reuse(self) -> StepMemory:
         """Prepare for the next step: drop what was cached, and invalidate lazy values of the last step."""
         self.generation += 1
         self.unpacked = self.own_index = self.acting = None
         return self
-
-    def all_views(self) -> list[Any]:
-        """Return this object, its arrays and their bases: whoever holds a view of the memory refers to one of these."""
-        found: dict[int, Any] = {id(self): self}
-        flags = [self.terminated, self.truncated, self.illegal]
-        arrays = [*flags, self.own_reward, self.own_score, self.actions, *self.arrays.values()]
-        while arrays:
-            if isinstance(array := arrays.pop(), np.ndarray):
-                found[id(array)] = array
-                arrays.append(array.base)
-        return list(found.values())
 
     def observation(self) -> dict[str, NDArray[Any]]:
         """Return the observation: planes, or bits if they are packed, and a copy of globals if pooled."""
@@ -141,12 +204,6 @@ class StepMemory:
         return self.mask
 
 
-def final_arrays(layout: Iterable[dict[str, Any]], memory: Any) -> dict[str, NDArray[Any]]:
-    """Return the arrays in memory to which the server writes the last observations of ended games."""
-    fields = [Field.from_wire(f) for f in layout]
-    return {f.name.removeprefix("final_"): np.ndarray(f.shape, f.dtype, memory, f.offset) for f in fields}
-
-
 def _own_view(handle: Handle, per_seat: NDArray[Any]) -> NDArray[Any] | None:
     """Return the entries of each row's own seat as a view (rows,) of an array (games, seats); None if impossible."""
     if handle.rows_per_game != len(handle.players):
@@ -165,8 +222,8 @@ class MemoryPool:
     def __init__(self, make: Callable[[], StepMemory | None], forget: bool = True) -> None:
         """make returns new memory, or None for now; forget: entries may be dropped, and released when unused."""
         self._make, self._forget = make, forget
-        # Least recently checked first: memory and its views, and their number of references when only the pool
-        # refers to them.
+        # Least recently checked first: memory and its arrays, and the number of references to them when there is no
+        # other than the pool's.
         self._entries: deque[tuple[list[Any], int]] = deque()
 
     def get(self) -> StepMemory | None:
@@ -181,22 +238,14 @@ class MemoryPool:
                 if len(entries) > _SPARE and self._forget and sum(map(references, entries[0][0])) == entries[0][1]:
                     entries.popleft()
                 return views[0].reuse()  # type: ignore[no-any-return]
-        return self._add(references)
-
-    def _add(self, references: Callable[[Any], int]) -> StepMemory | None:
-        new = self._make() if len(self._entries) < _MOST else None
+        new = self._make() if len(entries) < _MOST else None
         if new is None:
             return None
         new.pooled = True
-        views = new.all_views()
+        views = [new, *new.arrays.values()]  # whoever holds a view of the memory refers to one of these
         del new
-        self._entries.append((views, sum(map(references, views))))
+        entries.append((views, sum(map(references, views))))
         return views[0]  # type: ignore[no-any-return]
-
-
-def private_memory(handle: Handle) -> StepMemory:
-    """Return memory of this process alone, which is unmapped when nobody refers to it any more."""
-    return StepMemory(handle, mmap.mmap(-1, LEAD + handle.slab_len), lead=LEAD)
 
 
 class RolloutBuffer:
@@ -216,6 +265,7 @@ class RolloutBuffer:
             plays a seat: indices into ``opponent_specs``, 65535 for driven seats.
         actions: uint16 (steps, rows); row t holds the actions that led to row t of the other arrays.
         first_slot: number of its first slot in shared memory; None for private memory.
+        memories: the memory of each step.
     """
 
     def __init__(
@@ -223,13 +273,16 @@ class RolloutBuffer:
     ) -> None:
         """Create the arrays in memory; step t begins at byte t * stride, its actions actions_at bytes later."""
         self.steps, self.first_slot = steps, first
-        self._memories: list[StepMemory] = []
+        self.memories: list[StepMemory] = []
         view = memoryview(memory)
-        for t in range(steps):
-            slot = None if first is None else first + t
-            step = StepMemory(handle, view[t * stride : (t + 1) * stride], slot, lead)
+        for t, at in enumerate(range(lead, lead + steps * stride, stride)):
+            step = StepMemory(
+                handle, {f.name: np.ndarray(f.shape, f.dtype, memory, at + f.offset) for f in handle.fields}
+            )
+            step.frame = view[at - HEAD : at + handle.slab_len] if lead else None
+            step.slot = None if first is None else first + t
             step.actions = np.ndarray((handle.rows,), "<u2", memory, t * stride + actions_at)
-            self._memories.append(step)
+            self.memories.append(step)
         self.arrays: dict[str, NDArray[Any]] = {}
         for f in handle.fields:
             inner = np.ndarray(f.shape, f.dtype).strides
@@ -245,7 +298,7 @@ class RolloutBuffer:
 
     def __getitem__(self, t: int) -> StepMemory:
         """Return the memory of step t, to be passed as ``out=``."""
-        return self._memories[t].reuse()
+        return self.memories[t].reuse()
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         try:
@@ -256,11 +309,14 @@ class RolloutBuffer:
 
     def memory(self, t: int) -> StepMemory:
         """Return the memory of step t for reading: unlike ``buffer[t]`` this invalidates nothing."""
-        return self._memories[t]
+        return self.memories[t]
 
 
 def private_buffer(handle: Handle, steps: int) -> RolloutBuffer:
-    """Return a buffer of steps in memory of this process alone, each step aligned to 64 bytes."""
+    """Return a buffer of steps in memory of this process alone, each step aligned to 64 bytes.
+
+    The memory is unmapped when nobody refers to it any more.
+    """
     actions_at = LEAD + -(-handle.slab_len // 64) * 64
     stride = -(-(actions_at + 2 * handle.rows) // 64) * 64
-    return RolloutBuffer(handle, steps, np.zeros(steps * stride, np.uint8), stride, actions_at, None, LEAD)
+    return RolloutBuffer(handle, steps, mmap.mmap(-1, steps * stride), stride, actions_at, None, LEAD)

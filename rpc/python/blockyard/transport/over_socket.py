@@ -10,13 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formats.checkpoint_file import runs
-from .layout import Handle, Ids
-from .memory import MemoryPool, RolloutBuffer, StepMemory, private_buffer, private_memory
+from .connection import Future
+from .memory import Handle, Ids, MemoryPool, RolloutBuffer, StepMemory, private_buffer
 from .policies import Policies
 from .progress import bar
 from .session import Session
 
 T = TypeVar("T")
+Pause = Callable[[], object] | None
+Finals = dict[str, NDArray[Any]]  # what the server says of games that ended, by the names in the answer to ``final``
+_FINAL = {
+    **dict.fromkeys(("planes", "mask", "seat"), "u1"),
+    **{"envs": "<u4", "lengths": "<u4", "globals": "<f4", "scores": "<i4", "opponents": "<u2"},
+}
 
 
 class SocketTransport:
@@ -24,14 +30,13 @@ class SocketTransport:
 
     name = "socket"
     lost_seconds = 0.0  # how long it has been without a server, all together
-    policies: Policies | None = None  # of this program, which are opponents
-    asked: dict[str, Any] | None = None  # cached: what the server asks them now
+    last_step = 0  # number of the request
+    final: Finals | None = None  # where the server leaves last observations; None: it sends them
 
-    def __init__(self, client: Session, handle: Handle) -> None:
-        self.client, self.handle = client, handle
-        self.between: Callable[[], None] | None = None  # called between the parts of a rollout
-        self._pushed = False  # the server sends the last observations of ended games after each step
-        self._last: tuple[int, StepMemory] | None = None  # the number of the last step, and its arrays
+    def __init__(self, client: Session, handle: Handle, policies: Policies) -> None:
+        """Step the games of a handle; policies are those of this program, which are opponents."""
+        self.client, self.handle, self.policies = client, handle, policies
+        self.asked: dict[str, Any] | None = None  # cached: what the server asks policies now
         self._pool = MemoryPool(self._new_memory)
 
     def memory(self) -> StepMemory:
@@ -39,12 +44,11 @@ class SocketTransport:
         return self._pool.get() or StepMemory.separate(self.handle)
 
     def _new_memory(self) -> StepMemory | None:
-        return private_memory(self.handle)
+        return private_buffer(self.handle, 1).memories[0]
 
     def ring(self, slots: int) -> list[StepMemory]:
         """Return memory for steps that is to be reused in turn, whoever still refers to it."""
-        buffer = self.buffer(slots)
-        return [buffer.memory(k) for k in range(slots)]
+        return self.buffer(slots).memories
 
     def buffer(self, steps: int) -> RolloutBuffer:
         """Return memory for a rollout of so many steps."""
@@ -65,41 +69,44 @@ class SocketTransport:
 
     def show(self, memory: StepMemory, method: str, *params: Any) -> None:
         """Call a method that answers with the arrays of a step; its options are the last of params."""
-        if not self.policies:
-            self._show(memory, method, *params)
-            return
-        if "mask" in params[-1]:
+        if self.policies.by_name and "mask" in params[-1]:
             self.policies.check()
-        self._show(memory, method, *params)
+        self.wait((self._post(memory, method, *params), np.zeros(self.handle.rows, "<u2"), memory))
         if method == "reset" and "mask" not in params[-1]:
             self.policies.reset()
-        self.asked = None
-        self.policies.go_on(self, np.zeros(self.handle.rows, "<u2"), memory)
+
+    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        """Send the actions of a step, and wait until its arrays are in memory, with all answers of policies."""
+        self.wait(self.post_step(actions, memory))
 
     def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
         """Send the actions of a step without waiting; pass the result to :meth:`wait`."""
-        if self.policies:
+        if self.policies.by_name:
             self.policies.check()
-            self.policies.answer(self)
+            self.answer()
         return self._post_step(actions, memory), actions, memory
 
     def wait(self, future: Any) -> None:
         """Wait until the arrays of a step are there; future is the result of :meth:`post_step`."""
         posted, actions, memory = future
-        self._wait(posted)
-        if self.policies:
-            self.asked = None
-            self.policies.go_on(self, actions, memory)
+        self.client.connection.wait(posted)
+        self.asked = None
+        if self.policies.by_name:
+            with self.policies.moving():
+                while len(self.ask()["waiting"]):
+                    self.answer()
+                    self.client.connection.wait(self._post_step(actions, memory))
+                    self.asked = None
 
-    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        """Send the actions of a step, and wait until its arrays are in memory, with all answers of policies."""
-        if not self.policies:
-            self._step(actions, memory)
-            return
-        self.policies.check()
-        self.policies.answer(self)
-        self.go_on(actions, memory)
-        self.policies.go_on(self, actions, memory)
+    def _post(self, memory: StepMemory, method: str, *params: Any) -> Future:
+        return self.client.connection.post(method, self.handle.number, *params, into=memory)
+
+    def _post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Future:
+        future = self.client.connection.post_step(self.handle.number, actions.view(np.uint8).data, memory)
+        self.last_step = future.ident
+        return future
+
+    # -- policies ---------------------------------------------------------------------
 
     def ask(self, games: Ids | None = None) -> dict[str, Any]:
         """Return whose actions the server asks for in games, by default in all."""
@@ -109,35 +116,24 @@ class SocketTransport:
             self.asked = self.call("asked", None)
         return self.asked
 
-    def go_on(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        """Step; or, where games wait for answers that were given, go on with their step."""
-        self.asked = None
-        self._step(actions, memory)
-
-    def play(self, policies: Policies) -> None:
-        """Let policies of this program be opponents."""
-        self.leaf.policies = policies
+    def answer(self, games: Ids | None = None) -> Ids:
+        """Answer for all seats that are asked in games, by default in all; return the games that waited for it."""
+        while True:
+            asked = self.ask(games)
+            count = len(asked["seats"])
+            if count:
+                actions = self.policies.choose(asked, self.handle.opponents)
+                self.call("answer", asked["games"], asked["seats"], actions.tobytes())
+            self.asked = None
+            if count == asked["all"]:
+                return np.frombuffer(asked["waiting"], "<u4")
 
     @property
     def leaf(self) -> SocketTransport:
         """What talks to the server of now."""
         return self
 
-    def _show(self, memory: StepMemory, method: str, *params: Any) -> None:
-        connection = self.client.connection
-        connection.wait(connection.post(method, self.handle.number, *params, into=memory.pieces))
-
-    def _post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
-        future = self.client.connection.post_step(self.handle.number, actions.view(np.uint8).data, memory.pieces)
-        self._last = future.ident, memory
-        return future
-
-    def _wait(self, posted: Any) -> None:
-        self.client.connection.wait(posted)
-
-    def _step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        step, data = self.client.connection.step, actions.view(np.uint8).data
-        self._last = step(self.handle.number, data, memory.pieces, memory.frame), memory
+    # -- games ------------------------------------------------------------------------
 
     def pages(self, method: str, ids: Ids, *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Send a request about games; yield the responses, each for as many games as fit into one message."""
@@ -175,27 +171,20 @@ class SocketTransport:
             options = {"recordings": some} if some else {}
             self.show(memory, "resume", ids.tobytes(), head, b"".join(games[start:end]), options)
 
-    def rollout(self, buffer: RolloutBuffer, policy: str) -> None:
-        """Let the server play into a buffer, as many steps at a time as fit into one message."""
+    def rollout(self, buffer: RolloutBuffer, policy: str, pause: Pause) -> None:
+        """Let the server play into a buffer, as many steps at a time as fit into one message; pause between these."""
         size = self.handle.slab_len
         room = max(1, (self.client.limits.get("max_reply", 1 << 20) - 1024) // (size + 2 * self.handle.rows))
-        for done, steps in rollout_parts(buffer.steps, room):
+        for done, steps in rollout_parts(buffer.steps, room, pause):
             d = self.call("rollout", steps, {"policy": policy})
             for t in range(steps):
-                buffer.memory(done + t).pieces[0][:] = memoryview(d["slabs"])[t * size : (t + 1) * size]
+                buffer.memories[done + t].fill(memoryview(d["slabs"])[t * size : (t + 1) * size])
             buffer.actions[done : done + steps] = np.frombuffer(d["actions"], "<u2").reshape(steps, -1)
-            self.pause()
 
-    def skip(self, steps: int, policy: str) -> None:
-        """Let the server play steps whose arrays are not returned."""
-        for _, some in rollout_parts(steps, steps):
+    def skip(self, steps: int, policy: str, pause: Pause) -> None:
+        """Let the server play steps whose arrays are not returned; pause between parts of them."""
+        for _, some in rollout_parts(steps, steps, pause):
             self.call("rollout", some, {"policy": policy, "keep": "last"})
-            self.pause()
-
-    def pause(self) -> None:
-        """Do what is to be done between the parts of a rollout."""
-        if self.between is not None:
-            self.between()
 
     def upload(self, user: object, game: str, files: Mapping[str, tuple[str, bytes]]) -> None:
         """As :meth:`Uploads.use`."""
@@ -212,36 +201,37 @@ class SocketTransport:
     def abandon(self) -> None:
         """Turn memory that was shared with the server, which is lost, into memory of this process alone."""
 
-    def share_final(self) -> dict[str, NDArray[Any]] | None:
-        """Return arrays in which the server leaves the last observations of ended games; None: call :meth:`finals`.
-
-        They are ``planes``, ``globals``, ``mask``, and ``opponent`` if the server plays a seat, of all rows or games.
-        """
-        self.push_final()
-        return None
-
-    def push_final(self) -> None:
-        """Let the server send the last observations of ended games with each step; only with SAME_STEP."""
+    def keep_finals(self) -> None:
+        """Let :meth:`finals` return last observations without a request of its own; only with SAME_STEP."""
         self.call("push_final")
-        self._pushed = True
 
-    def finals(self, new: bool = False) -> list[tuple[dict[str, Any], int]]:
-        """Return answers to ``final`` about the last step, each with the index of its server's first game.
+    def finals(self, memory: StepMemory | None = None) -> Finals:
+        """Return what ``final`` says of the last step, by name; without entries if no game has ended.
 
-        new: this is the first call after the step; its arrays are still valid.
+        memory: that of the step, right after it, if :meth:`keep_finals` was called: then the server has left the last
+        observations, or sends them without being asked. If it has left them, there is nothing but these.
         """
-        if new and self._pushed and self._last is not None:
-            ident, memory = self._last
-            if not (memory.terminated.any() or memory.truncated.any()):
-                return []
-            parts = [self.client.connection.final_after(self.handle.number, ident)]
-        else:
-            parts = [self.call("final", 0)]
-        have = len(parts[0]["lengths"])
-        while have < 4 * parts[0]["ended"]:  # more than fit into one message
+        if memory is None:
+            return self._final(self.call("final", 0))
+        ended = memory.terminated | memory.truncated
+        if self.final is not None:
+            games = rows = np.flatnonzero(ended)
+            if self.handle.rows_per_game > 1:
+                rows = np.flatnonzero(ended.repeat(self.handle.rows_per_game))
+            return {name: array.take(games if name == "opponents" else rows, 0) for name, array in self.final.items()}
+        if not ended.any():
+            return {}
+        return self._final(self.client.connection.final_after(self.handle.number, self.last_step))
+
+    def _final(self, first: dict[str, Any]) -> Finals:
+        """Return all answers to ``final``, of which this is the first, as one."""
+        parts, have = [first], len(first["lengths"])
+        while have < 4 * first["ended"]:  # more than fit into one message
             parts.append(self.call("final", have // 4))
             have += len(parts[-1]["lengths"])
-        return [(part, 0) for part in parts]
+        return {
+            name: np.frombuffer(bytearray().join(part[name] for part in parts), dtype) for name, dtype in _FINAL.items()
+        }
 
     def close(self, own_client: bool) -> None:
         """Free the games; close the session too if this transport alone uses it."""
@@ -251,8 +241,11 @@ class SocketTransport:
             self.call("close")
 
 
-def rollout_parts(total: int, most: int) -> Iterator[tuple[int, int]]:
-    """Cut a rollout into parts (start, steps) of about a second each, so that none of them exceeds the timeout."""
+def rollout_parts(total: int, most: int, pause: Pause) -> Iterator[tuple[int, int]]:
+    """Cut a rollout into parts (start, steps) of about a second each, so that none of them exceeds the timeout.
+
+    After each, pause is called.
+    """
     done, some = 0, 1
     with bar("rollout", total, "steps") as advance:
         while done < total:
@@ -261,5 +254,7 @@ def rollout_parts(total: int, most: int) -> Iterator[tuple[int, int]]:
             yield done, some
             done += some
             advance(some)
+            if pause is not None:
+                pause()
             if time.monotonic() - begun < 0.5:
                 some *= 2

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,24 +15,6 @@ from ..errors import DrainingError, OpponentError, ServerGoneError
 from ..formats.arrays import pack
 from ..formats.opponents import Policy, name_of, policy_name
 from ..formats.spec import GameSpec
-from .layout import Handle, Ids
-from .memory import StepMemory
-
-
-class Asking(Protocol):
-    """Where policies are asked, and answer: the transport of one server."""
-
-    handle: Handle
-    asked: dict[str, Any] | None
-
-    def ask(self, games: Ids | None = None) -> dict[str, Any]:
-        """Return whose actions the server asks for in games, by default in all."""
-
-    def call(self, method: str, *params: Any) -> Any:
-        """Call a method of the server."""
-
-    def go_on(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        """Let the games that wait go on with their step."""
 
 
 class Policies:
@@ -81,9 +64,6 @@ class Policies:
                 del self.by_name[name]
             self._leaving &= now
 
-    def __bool__(self) -> bool:
-        return bool(self.by_name)
-
     # -- steps ------------------------------------------------------------------------
 
     def check(self) -> None:
@@ -99,32 +79,19 @@ class Policies:
         """Note that a step cannot be completed."""
         self._broken = True
 
-    def go_on(self, part: Asking, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        """Answer, and let games that wait go on, until none waits; memory then has what the step returns."""
+    @contextmanager
+    def moving(self) -> Iterator[None]:
+        """Note that moves are being made: unless the block ends well, the step cannot be completed."""
         before, self._broken = self._broken, True
         try:
-            while len(part.ask()["waiting"]):
-                self.answer(part)
-                part.go_on(actions, memory)
+            yield
         except (ServerGoneError, DrainingError):  # another server may begin the step again
             self._broken = before
             raise
         self._broken = before
 
-    def answer(self, part: Asking, games: Ids | None = None) -> Ids:
-        """Answer for all seats that are asked in games, by default in all; return the games that waited for it."""
-        while True:
-            asked = part.ask(games)
-            count = len(asked["seats"])
-            if count:
-                actions = self._choose(asked, part.handle.opponents)
-                part.call("answer", asked["games"], asked["seats"], actions.tobytes())
-            part.asked = None
-            if count == asked["all"]:
-                return np.frombuffer(asked["waiting"], "<u4")
-
-    def _choose(self, asked: dict[str, Any], specs: list[str]) -> NDArray[np.uint16]:
-        """Return an action for each seat; each policy is called once."""
+    def choose(self, asked: dict[str, Any], specs: list[str]) -> NDArray[np.uint16]:
+        """Return an action for each seat that is asked; each policy is called once. specs are all opponents so far."""
         spec, numbers = self._spec, np.frombuffer(asked["opponents"], "<u2")
         planes = np.frombuffer(asked["planes"], np.uint8).reshape(-1, *spec.planes_shape)
         numeric = np.frombuffer(asked["globals"], "<f4").reshape(len(numbers), -1)

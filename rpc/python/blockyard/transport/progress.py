@@ -15,9 +15,8 @@ def bar(what: str, total: int | None = None, unit: str = "") -> Iterator[Callabl
 
     It appears after a second, if there is a terminal and ``tqdm``. Without a total it shows the elapsed time.
     """
-    stream = sys.stderr
     try:
-        visible = stream is not None and stream.isatty()
+        visible = sys.stderr is not None and sys.stderr.isatty()
         from tqdm import tqdm
     except (ImportError, ValueError):  # a closed stream raises ValueError
         visible = False
@@ -25,11 +24,5 @@ def bar(what: str, total: int | None = None, unit: str = "") -> Iterator[Callabl
         yield lambda n: None
         return
     form = None if total is not None else "{desc} {elapsed}"
-    with tqdm(total=total, desc=what, unit=unit, leave=False, delay=_DELAY, file=stream, bar_format=form) as shown:
-
-        def advance(n: int) -> None:
-            shown.update(n)
-            if n == 0:
-                shown.refresh()
-
-        yield advance
+    with tqdm(total=total, desc=what, unit=unit, leave=False, delay=_DELAY, file=sys.stderr, bar_format=form) as shown:
+        yield shown.update

@@ -6,7 +6,7 @@ import os
 import platform
 import threading
 import weakref
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
 from ..formats.arguments import seconds
 from ..formats.spec import GameSpec
-from .address import Address, Tls
+from .address import Address, Tls, Where
 from .connection import Connection
-from .layout import Handle
-from .server.process import lease, release
+from .memory import Handle
+from .server import lease, release
 
 _TEXTS = 1000  # of one request
 PROTOCOL = (3, 0)
@@ -57,13 +57,13 @@ class Session:
     """A connection to a server that has been greeted, see :class:`blockyard.Client`."""
 
     def __init__(
-        self, address: str | Address | None = None, *, token: str | None = None, timeout: float = 30.0, tls: Tls = None
+        self, address: Where = None, *, token: str | None = None, timeout: float = 30.0, tls: Tls = None
     ) -> None:
         """Connect; arguments and errors are those of :func:`blockyard.make_vec`."""
         self._timeout, self._token, self._tls = seconds("timeout", timeout), token, tls
         self._connect(address, None)
 
-    def _connect(self, address: str | Address | None, patience: float | None) -> None:
+    def _connect(self, address: Where, patience: float | None) -> None:
         self._local = local = lease(self._timeout) if address is None else None
         try:
             where = address or (local.address if local else "")
@@ -71,7 +71,11 @@ class Session:
             exit_note = local.exit_note if local else (lambda: "")
             self.connection = Connection(where, self._timeout, exit_note, self._tls, patience)
             own = (local.token if local else None) or os.environ.get("BLOCKYARD_TOKEN")
-            self._hello(own if self._token is None else self._token)
+            try:
+                self._hello(own if self._token is None else self._token)
+            except BaseException:
+                self.connection.close()
+                raise
         except BaseException:
             if local:
                 release(local)
@@ -81,7 +85,7 @@ class Session:
             self._finalizer.atexit = False  # the server is stopped at exit anyway
         self._specs: dict[str, GameSpec] = {}
 
-    def reconnect(self, address: str | Address | None, patience: float) -> None:
+    def reconnect(self, address: Where, patience: float) -> None:
         """Connect within patience seconds, also elsewhere; what was open is lost. An error closes the session."""
         self.close()
         self._connect(address, patience)
@@ -91,34 +95,27 @@ class Session:
         if token is not None:
             options["token"] = token
         try:
-            answer = self.connection.call("hello", options)
+            answer, refusal = self.connection.call("hello", options), None
         except BlockyardError as error:
-            self.connection.close()
-            if error.name == "version":
-                raise self._other_version(error.data.get("proto") or (), error) from error
-            raise
-        if not isinstance(answer, dict) or not isinstance(answer.get("limits"), dict):
-            self.connection.close()
-            raise ProtocolError(f"hello: an answer of unknown shape: {answer!r:.200}")
+            if error.name != "version":
+                raise
+            answer, refusal = error.data, error
+        try:
+            self.protocol = tuple(map(int, answer["proto"]))
+            self.limits: dict[str, int] = {} if refusal else dict(answer["limits"])
+        except (LookupError, TypeError, ValueError) as error:
+            raise ProtocolError(f"hello: an answer of unknown shape: {answer!r:.200}") from error
+        if refusal or self.protocol[0] != PROTOCOL[0]:
+            mine, theirs = (".".join(map(str, version)) for version in (PROTOCOL, self.protocol))
+            older = "client" if self.protocol > PROTOCOL else "server"
+            what = f"this client speaks protocol {mine}, the server at {self.connection.address} {theirs}: the {older}"
+            how = vars(refusal) if refusal else {}
+            raise ProtocolError(f"{what} is older, install one of the other's version", **how) from refusal
         self.server = str(answer.get("server", ""))
-        self.protocol: tuple[int, ...] = tuple(answer.get("proto") or (1, 0))
-        if self.protocol[0] != PROTOCOL[0]:
-            self.connection.close()
-            raise self._other_version(self.protocol)
         self.features: tuple[str, ...] = tuple(answer.get("features") or ())
-        self.limits: dict[str, int] = answer["limits"]
         for name in ("max_reply", "max_message"):
             setattr(self.connection, name, self.limits.get(name, getattr(self.connection, name)))
         self.uploads = Uploads(self.connection)
-
-    def _other_version(self, theirs: Iterable[object], said: BlockyardError | None = None) -> ProtocolError:
-        version = tuple(theirs)
-        older = "client" if version[:1] > PROTOCOL[:1] else "server"
-        return ProtocolError(
-            f"this client speaks protocol {PROTOCOL[0]}.{PROTOCOL[1]}, the server at {self.connection.address} "
-            f"{'.'.join(map(str, version))}: the {older} is older, install one of the other's version",
-            **({} if said is None else vars(said)),
-        )
 
     def games(self) -> list[dict[str, Any]]:
         """Return one dict for each game of the server: ``name``, ``id`` (Gymnasium's) and ``rules`` (version)."""

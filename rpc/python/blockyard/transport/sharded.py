@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import EnvironmentsError
-from .address import Address, Tls, look_up
-from .layout import Ids, resized, span
-from .memory import RolloutBuffer, StepMemory
-from .over_socket import SocketTransport, T
-from .policies import Policies
+from .address import Address, Tls, Where, look_up
+from .memory import Ids, RolloutBuffer, StepMemory, resized, span
+from .over_socket import Finals, Pause, SocketTransport, T
 from .session import Session
 
-Where = str | Address | None  # a server; None: the local one
 _NONE = np.zeros(0, np.uint32)
 
 
@@ -32,10 +30,8 @@ class ShardedTransport(SocketTransport):
         self.shards = list(shards)
         starts = np.cumsum([0, *(s.handle.games for s in shards)]).tolist()
         self._starts, self._spans = np.array(starts), list(zip(shards, starts, starts[1:], strict=False))
-        super().__init__(shards[0].client, resized(shards[0].handle, starts[-1]))
-        # A server with shared memory fills a slot, which is copied to its part of the arrays.
-        slots = [s.ring(1)[0] if s.name == "shm" else None for s in shards]
-        self._slots = [slot if slot is not None and slot.slot is not None else None for slot in slots]
+        super().__init__(shards[0].client, resized(shards[0].handle, starts[-1]), shards[0].policies)
+        self._own = [s.buffer(1).memories[0] for s in shards]  # where each server puts its part of a step
 
     @property
     def parts(self) -> Sequence[SocketTransport]:
@@ -77,34 +73,28 @@ class ShardedTransport(SocketTransport):
             shard.show(part, method, *params[:-1], mine)
 
     def post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
-        per, out = self.handle.rows_per_game, []
-        for (shard, lo, hi), part, slot in zip(self._spans, self.places(memory), self._slots, strict=True):
-            out.append((shard.post_step(actions[lo * per : hi * per], slot or part), part))
-        return out
+        per = self.handle.rows_per_game
+        posted = [
+            shard.post_step(actions[lo * per : hi * per], own)
+            for (shard, lo, hi), own in zip(self._spans, self._own, strict=True)
+        ]
+        return posted, actions, memory
 
     def wait(self, future: Any) -> None:
         """Wait for the step of every server; the first error is raised when all have answered."""
+        posted, _, memory = future
         errors = []
-        for (one, part), (shard, lo, _), slot in zip(future, self._spans, self._slots, strict=True):
+        for one, (shard, lo, _), own, part in zip(posted, self._spans, self._own, self.places(memory), strict=True):
             try:
                 shard.wait(one)
-                if slot is not None:
-                    for name, array in slot.arrays.items():
-                        np.copyto(part.arrays[name], array)
+                for name, array in own.arrays.items():
+                    np.copyto(part.arrays[name], array)
             except Exception as error:  # the answers of the other servers must still be read
                 if isinstance(error, EnvironmentsError):
                     error.renumber(lo)
                 errors.append(error)
         if errors:
             raise errors[0]
-
-    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        """Send each server its share of the actions, and wait for all of them."""
-        self.wait(self.post_step(actions, memory))
-
-    def play(self, policies: Policies) -> None:
-        for shard in self.shards:
-            shard.play(policies)
 
     def pages(self, method: str, ids: Ids, *options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         which = self._shard_of(ids)
@@ -121,25 +111,28 @@ class ShardedTransport(SocketTransport):
     def clone(self, memory: StepMemory, src: Ids, dst: Ids, options: dict[str, int]) -> None:
         self.restore(memory, dst, self.states(src), options)
 
-    def rollout(self, buffer: RolloutBuffer, policy: str) -> None:
+    def rollout(self, buffer: RolloutBuffer, policy: str, pause: Pause) -> None:
         per = self.handle.rows_per_game
         for shard, lo, hi in self._spans:
             own = shard.buffer(buffer.steps)
-            shard.rollout(own, policy)
+            shard.rollout(own, policy, pause)
             for name, array in own.arrays.items():
                 buffer.arrays[name][:, span(name, lo, hi, per)] = array
             buffer.actions[:, lo * per : hi * per] = own.actions
 
-    def skip(self, steps: int, policy: str) -> None:
+    def skip(self, steps: int, policy: str, pause: Pause) -> None:
         for shard in self.shards:
-            shard.skip(steps, policy)
+            shard.skip(steps, policy, pause)
 
-    def push_final(self) -> None:
-        for shard in self.shards:
-            shard.push_final()
-
-    def finals(self, new: bool = False) -> list[tuple[dict[str, Any], int]]:
-        return [(part, lo) for shard, lo, _ in self._spans for part, _ in shard.finals(new)]
+    def finals(self, memory: StepMemory | None = None) -> Finals:
+        places = [None] * len(self.shards) if memory is None else self.places(memory)
+        every = [shard.finals(place) for shard, place in zip(self.shards, places, strict=True)]
+        for one, lo in zip(every, self._starts.tolist(), strict=False):
+            if "envs" in one:
+                one["envs"] = one["envs"] + np.uint32(lo)
+        found = [one for one in every if one]
+        names = set.intersection(*map(set, found))
+        return {name: np.concatenate([one[name] for one in found], axis=None) for name in names}
 
     def retry(self, request: Callable[[], T]) -> T:
         return self.shards[0].retry(request)  # whose session is that of the environment
@@ -154,27 +147,18 @@ def shares_of(address: Where | Sequence[str | Address], tls: Tls, games: int) ->
 
     Return each server, with its first game and its number of games: as equal as possible, larger ones first.
     """
-    found: list[Where] = [None]
-    if isinstance(address, Address):
-        found = [address]
-    elif address is not None:
-        if not isinstance(address, (str, Sequence)) or any(not isinstance(one, (str, Address)) for one in address):
-            want = "want None, an address such as 'unix:PATH', or a list of them"
-            raise TypeError(f"address: {want}, got {address!r:.100}")
-        addresses = [address] if isinstance(address, str) else list(address)
-        if not addresses:
-            raise ValueError("address: got an empty list, want at least one address, or None for a local server")
-        if games < len(addresses):
-            raise ValueError(f"address: {len(addresses)} servers for {games} games, want at least one game per server")
-        found = []
-        for one in addresses:
-            found += look_up(one, tls) if isinstance(one, str) else [one]
-    servers, shares, first = found[:games], list[tuple[Where, int, int]](), 0
-    for k, where in enumerate(servers):
-        count = games // len(servers) + (k < games % len(servers))
-        shares.append((where, first, count))
-        first += count
-    return shares
+    one = address is None or isinstance(address, (str, Address))
+    listed: Any = [address] if one else address
+    if not one and (not isinstance(listed, Sequence) or not all(isinstance(each, (str, Address)) for each in listed)):
+        want = "want None, an address such as 'unix:PATH', or a list of them"
+        raise TypeError(f"address: {want}, got {address!r:.100}")
+    if not listed:
+        raise ValueError("address: got an empty list, want at least one address, or None for a local server")
+    if games < len(listed):
+        raise ValueError(f"address: {len(listed)} servers for {games} games, want at least one game per server")
+    servers = [where for each in listed for where in look_up(each, tls)][:games]
+    counts = [games // len(servers) + (k < games % len(servers)) for k in range(len(servers))]
+    return list(zip(servers, accumulate(counts, initial=0), counts, strict=False))
 
 
 def open_shards(

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 import mmap
 import os
 import sys
 import weakref
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
-from .layout import Handle
-from .memory import MemoryPool, RolloutBuffer, StepMemory, final_arrays
-from .over_socket import SocketTransport, rollout_parts
+from .connection import Future
+from .memory import HEAD, Field, Handle, MemoryPool, RolloutBuffer, StepMemory
+from .over_socket import Pause, SocketTransport, rollout_parts
+from .policies import Policies
 from .session import Session
-from .stream import Future
 
 _SLOTS = 4  # of the pool, and again as many if the user keeps arrays: whoever keeps one keeps a whole slot
 _MOST_SHARED = 1 << 30  # bytes
@@ -31,18 +33,18 @@ class SharedMemoryTransport(SocketTransport):
 
     name = "shm"
 
-    def __init__(self, client: Session, handle: Handle) -> None:
-        super().__init__(client, handle)
-        self._unused: list[StepMemory] = []
-        self._grow = 2 * _SLOTS * handle.slab_len <= _MOST_SHARED
+    def __init__(self, client: Session, handle: Handle, policies: Policies) -> None:
+        super().__init__(client, handle, policies)
         self._pool = MemoryPool(self._new_memory, forget=False)
         self._numbered: weakref.WeakSet[StepMemory | RolloutBuffer] = weakref.WeakSet()
         self._mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
-        self._add_slots()
+        self._unused = itertools.chain(self._share(_SLOTS).memories, self._more_slots())
 
-    def _add_slots(self) -> None:
-        buffer = self._share(_SLOTS)
-        self._unused += (buffer.memory(k) for k in range(_SLOTS))
+    def _more_slots(self) -> Iterator[StepMemory]:
+        """Share slots when they are needed, unless they are too large or the server gives no more."""
+        if 2 * _SLOTS * self.handle.slab_len <= _MOST_SHARED:
+            with contextlib.suppress(LimitError):
+                yield from self._share(_SLOTS).memories
 
     def _share(self, slots: int) -> RolloutBuffer:
         """Map new slots of the server; raise LimitError if the server gives no more memory."""
@@ -53,16 +55,12 @@ class SharedMemoryTransport(SocketTransport):
             raise ProtocolError(f"share: the slots are too small for a step: {answer}")
         buffer = RolloutBuffer(self.handle, slots, memory, stride, actions, answer["first"])
         self._mapped.add(memory)
-        self._numbered.update([buffer, *(buffer.memory(k) for k in range(slots))])
+        self._numbered.update([buffer, *buffer.memories])
         return buffer
 
     def _new_memory(self) -> StepMemory | None:
         """Return a slot that was not used yet; None if the server gives no more."""
-        if not self._unused and self._grow:
-            self._grow = False
-            with contextlib.suppress(LimitError):
-                self._add_slots()
-        return self._unused.pop() if self._unused else None
+        return next(self._unused, None)
 
     def buffer(self, steps: int) -> RolloutBuffer:
         try:
@@ -71,6 +69,7 @@ class SharedMemoryTransport(SocketTransport):
             return super().buffer(steps)
 
     def abandon(self) -> None:
+        self.final = None
         for memory in self._mapped:  # a server that hangs may write to it later
             make_private(memory)
         for shared in self._numbered:
@@ -79,12 +78,13 @@ class SharedMemoryTransport(SocketTransport):
             else:
                 shared.first_slot = None
 
-    def share_final(self) -> dict[str, NDArray[Any]] | None:
+    def keep_finals(self) -> None:
         try:
             answer, fds = self.client.connection.call_for_files("share_final", self.handle.number)
         except (LimitError, RequestError):  # more than the server shares
-            return super().share_final()
-        return final_arrays(answer["layout"], self._map(answer["len"], fds))
+            super().keep_finals()
+        else:
+            self.final = final_arrays(answer["layout"], self._map(answer["len"], fds))
 
     def _map(self, size: int, fds: list[int]) -> mmap.mmap:
         """Map the only file of these, and close its descriptor.
@@ -101,41 +101,28 @@ class SharedMemoryTransport(SocketTransport):
             for fd in fds:
                 os.close(fd)
 
-    def _show(self, memory: StepMemory, method: str, *params: Any) -> None:
+    def _post(self, memory: StepMemory, method: str, *params: Any) -> Future:
         if memory.slot is None:
-            super()._show(memory, method, *params)
-            return
-        self.call(method, *params[:-1], params[-1] | {"slot": memory.slot})
-
-    @staticmethod
-    def _place(actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        """Write actions to where the server takes them from."""
-        assert memory.actions is not None
-        if memory.actions is not actions:
-            memory.actions[:] = actions
+            return super()._post(memory, method, *params)
+        options = params[-1] | {"slot": memory.slot}
+        return self.client.connection.post(method, self.handle.number, *params[:-1], options)
 
     def _post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Future:
         if memory.slot is None:
-            return super()._post_step(actions, memory)  # type: ignore[no-any-return]
-        self._place(actions, memory)
+            return super()._post_step(actions, memory)
+        if memory.actions is not actions:
+            assert memory.actions is not None
+            memory.actions[:] = actions
         future = self.client.connection.post_slot(self.handle.number, memory.slot)
-        self._last = future.ident, memory
+        self.last_step = future.ident
         return future
 
-    def _step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        if memory.slot is None:
-            super()._step(actions, memory)
-            return
-        self._place(actions, memory)
-        self._last = self.client.connection.step_slot(self.handle.number, memory.slot), memory
-
-    def rollout(self, buffer: RolloutBuffer, policy: str) -> None:
+    def rollout(self, buffer: RolloutBuffer, policy: str, pause: Pause) -> None:
         if buffer.first_slot is None:
-            super().rollout(buffer, policy)
+            super().rollout(buffer, policy, pause)
             return
-        for done, steps in rollout_parts(buffer.steps, buffer.steps):
+        for done, steps in rollout_parts(buffer.steps, buffer.steps, pause):
             self.call("rollout", steps, {"policy": policy, "slot": buffer.first_slot + done})
-            self.pause()
 
 
 def _sealed(fd: int) -> bool:
@@ -170,63 +157,66 @@ class InprocTransport(SocketTransport):
 
     name = "inproc"
 
-    def __init__(self, client: Session, handle: Handle) -> None:
-        super().__init__(client, handle)
-        self._actions: NDArray[np.uint16] | None = None  # of the last step in other memory than its own
-        self._at = 0  # their address
-        self._kept: StepMemory | None = None  # where the server may read until its next request
+    _kept: StepMemory | None = None  # where the server may read until its next request
 
-    def _step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        if memory.frame is None:
-            super()._step(actions, memory)
-            return
+    def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        """Step at once, unless policies have to be asked."""
+        if self.policies.by_name or memory.frame is None:
+            super().step(actions, memory)
+        else:
+            self._step_at(actions, memory)
+
+    def _step_at(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
+        assert memory.frame is not None
+        assert memory.actions is not None
         if memory.addresses is None:
-            own = 0 if memory.actions is None else memory.actions.ctypes.data
-            memory.addresses = np.frombuffer(memory.pieces[0], np.uint8).ctypes.data, own
-        slab, at = memory.addresses
-        if actions is not memory.actions:
-            if actions is not self._actions:
-                self._actions, self._at = actions, actions.ctypes.data
-            at = self._at
+            slab = np.frombuffer(memory.frame, np.uint8, offset=HEAD).ctypes.data
+            memory.addresses = memory.actions.ctypes.data, slab
+        if memory.actions is not actions:
+            memory.actions[:] = actions
         self._kept = memory
-        self.client.connection.step_at(self.handle.number, at, slab)
+        self.client.connection.step_at(self.handle.number, *memory.addresses)
 
-    def _post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Any:
+    def _post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Future:
+        if memory.frame is None:
+            return super()._post_step(actions, memory)
+        future = Future(0, "step")
         try:
-            self._step(actions, memory)
+            self._step_at(actions, memory)
         except BlockyardError as error:
-            return error
-        return None
+            future.error = error
+        future.done = True
+        return future
 
-    def _wait(self, posted: Any) -> None:
-        if posted is not None:
-            raise posted
-
-    def share_final(self) -> dict[str, NDArray[Any]]:
-        """Return the library's own arrays, which exist as long as the games do."""
+    def keep_finals(self) -> None:
+        """Find the library's own arrays, which exist as long as the games do."""
         answer = self.call("share_final")
-        return final_arrays(answer["layout"], (ctypes.c_uint8 * answer["len"]).from_address(answer["at"]))
+        self.final = final_arrays(answer["layout"], (ctypes.c_uint8 * answer["len"]).from_address(answer["at"]))
 
 
-def choose_transport(client: Session, handle: Handle, transport: str) -> SocketTransport:
+def final_arrays(layout: Iterable[dict[str, Any]], memory: Any) -> dict[str, NDArray[Any]]:
+    """Return the arrays in which the server leaves last observations, by their names in the answer to ``final``."""
+    names = {f"final_{name}": name for name in ("planes", "globals", "mask")} | {"final_opponent": "opponents"}
+    fields = [f for f in map(Field.from_wire, layout) if f.name in names]
+    return {names[f.name]: np.ndarray(f.shape, f.dtype, memory, f.offset) for f in fields}
+
+
+def choose_transport(client: Session, handle: Handle, policies: Policies, transport: str) -> SocketTransport:
     """Return the requested transport; with ``"auto"`` and ``"process"`` the fastest possible."""
     where = client.connection.address
     if transport == "inproc" and where.kind != "inproc":
         raise RequestError(f"transport='inproc': the server at {where} is another process; leave out address=")
     if transport in ("auto", "inproc") and where.kind == "inproc":
-        return InprocTransport(client, handle)
-    possible = sys.platform.startswith("linux") and where.kind == "unix"
-    if transport == "shm":
-        if not possible:
-            what = f"transport='shm': memory is shared over unix sockets on Linux, not over {where}"
-            raise RequestError(f"{what}; pass transport='socket'")
-        if "share" not in client.features:
-            raise RequestError(f"transport='shm': the server at {where} cannot share memory; pass transport='socket'")
-        return SharedMemoryTransport(client, handle)
-    if transport != "socket" and possible and "share" in client.features:
+        return InprocTransport(client, handle, policies)
+    reason = "" if "share" in client.features else f"the server at {where} cannot share memory"
+    if not sys.platform.startswith("linux") or where.kind != "unix":
+        reason = f"memory is shared over unix sockets on Linux, not over {where}"
+    if transport == "shm" and reason:
+        raise RequestError(f"transport='shm': {reason}; pass transport='socket'")
+    if transport != "socket" and not reason:
         try:
-            return SharedMemoryTransport(client, handle)
+            return SharedMemoryTransport(client, handle, policies)
         except BlockyardError:
-            if not client.connection.open:
+            if transport == "shm" or not client.connection.open:
                 raise
-    return SocketTransport(client, handle)
+    return SocketTransport(client, handle, policies)

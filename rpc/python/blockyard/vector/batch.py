@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ..errors import NeedsResetError, plain
 from ..formats.arrays import pack
 from ..formats.spec import GameSpec
-from ..transport.layout import Handle, resized
-from ..transport.memory import StepMemory
+from ..transport.memory import Handle, StepMemory, resized
+from ..transport.over_socket import Finals
 from .infos import FinalStep, Infos
 from .options import Options
 
@@ -65,15 +65,6 @@ def warn_user(text: str) -> None:
     warnings.warn(plain(text), RuntimeWarning, stacklevel=level)
 
 
-class LastRows(NamedTuple):
-    """The last observations of games that ended, a row each; as in :class:`FinalStep`."""
-
-    planes: NDArray[np.uint8]
-    globals: NDArray[np.float32]
-    mask: NDArray[np.uint8] | None
-    opponents: NDArray[np.uint16] | None
-
-
 class Batch:
     """Reads the memory of steps. A row is a seat that the client drives."""
 
@@ -88,7 +79,6 @@ class Batch:
         others = [seat for seat in range(self.seats) if seat not in self.players]
         # Columns of the server's seats in arrays (games, seats): one index, or several, or None.
         self.others = others[0] if len(others) == 1 else (others or None)
-        self.shared_final: dict[str, NDArray[Any]] | None = None  # last observations, if the server leaves them here
         self.memory: StepMemory | None = None  # the current position; None before the first reset
         self.rungs: NDArray[np.int64] | None = None  # of opponents in the curriculum, by number; None without one
         self._all = np.ones(self.num_envs, np.bool_)
@@ -118,12 +108,12 @@ class Batch:
         memory: StepMemory,
         before: NDArray[np.intp] | None,
         acted: NDArray[np.bool_] | None,
-        finals: Callable[[], FinalStep | LastRows],
+        finals: Callable[[], Finals],
     ) -> StepResult:
         """Return what a step into memory returns.
 
         before is own_index of the step before, whose seats get the rewards; acted, bool (rows,), which rows had to act,
-        None if unknown; finals returns the final positions of the games that ended.
+        None if unknown; finals returns what the server says of the games that ended.
         """
         self.complete(memory, self.same_step)
         self.illegal.count(0 if acted is None else int(np.count_nonzero(acted)), memory.illegal)
@@ -217,14 +207,13 @@ class Batch:
 
     # -- ends of episodes -------------------------------------------------------------
 
-    def _add_final(self, infos: Infos, ended: NDArray[np.bool_], finals: Callable[[], FinalStep | LastRows]) -> None:
+    def _add_final(self, infos: Infos, ended: NDArray[np.bool_], finals: Callable[[], Finals]) -> None:
         """Add ``final_obs`` and ``final_info`` of games that ended and were reset in the same step.
 
         Their arrays of dicts take longer than the step itself, so they are made when they are read. Everything that
         later steps overwrite is copied now.
         """
-        rows = self.rows_of(ended)
-        final = finals() if not self.shared_final else self._last_rows(self.shared_final, ended, rows)
+        rows, final = self.rows_of(ended), finals()
         last = Infos()
         if self.with_mask:
             last.put_lazy("action_mask", lambda: self._final_masks(final, rows), rows)
@@ -234,61 +223,49 @@ class Batch:
         score = infos["score"]
         last.put("score", score * rows, rows)
         infos.put("score", score * ~rows, self._all)
-        if final.opponents is not None:
+        if self.others is not None:
             opponents = np.zeros_like(infos["opponent"])
-            opponents[rows] = self._opponents(final.opponents)
+            opponents[rows] = self._opponents(final["opponents"].reshape(-1, self.seats))
             last.put("opponent", opponents, rows)
         infos.put_lazy("final_obs", lambda: self._final_obs(final, rows), rows)
         infos.put("final_info", last, rows)
 
-    def _final_obs(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.object_]:
+    def _final_obs(self, final: Finals, rows: NDArray[np.bool_]) -> NDArray[np.object_]:
         """Return the last observations of games that ended: a dict per row, None in the other rows."""
-        name, boards = ("bits", pack(final.planes, self.spec)) if self._options.packed else ("planes", final.planes)
+        name, boards = "planes", final["planes"].reshape(-1, *self.spec.planes_shape)
+        if self._options.packed:
+            name, boards = "bits", pack(boards, self.spec)
+        numbers = final["globals"].reshape(-1, len(self.spec.global_names))
         out = np.full(self.num_envs, None, object)
         for k, row in enumerate(np.flatnonzero(rows)):
-            out[row] = {name: boards[k], "globals": final.globals[k]}
+            out[row] = {name: boards[k], "globals": numbers[k]}
         return out
 
-    def _last_rows(
-        self, shared: dict[str, NDArray[Any]], ended: NDArray[np.bool_], rows: NDArray[np.bool_]
-    ) -> LastRows:
-        """Return the last observations of games that ended, which the server left in shared memory."""
-        at = np.flatnonzero(rows)
-        mask = shared["mask"].take(at, 0) if self.with_mask else None
-        opponents = None if self.others is None else shared["opponent"][np.flatnonzero(ended)]
-        return LastRows(shared["planes"].take(at, 0), shared["globals"].take(at, 0), mask, opponents)
-
-    def _final_masks(self, final: FinalStep | LastRows, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _final_masks(self, final: Finals, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the masks at the end of games: only id 0, unless the game was truncated."""
         out = np.zeros((self.num_envs, self.spec.actions), np.bool_)
         out[:, 0] = True
-        if final.mask is not None:
-            masks = np.unpackbits(final.mask, axis=1, count=self.spec.actions, bitorder="little").view(np.bool_)
-            masks[:, 0] |= ~masks.any(axis=1)
-            out[rows] = masks
+        packed = final["mask"].reshape(-1, self.spec.mask_len)
+        masks = np.unpackbits(packed, axis=1, count=self.spec.actions, bitorder="little").view(np.bool_)
+        masks[:, 0] |= ~masks.any(axis=1)
+        out[rows] = masks
         return out
 
-    def final_step(self, answers: list[tuple[dict[str, Any], int]]) -> FinalStep:
-        """Return the final positions in answers to ``final``, each with the index of its server's first game."""
-
-        def joined(key: str, dtype: Any, *shape: int) -> NDArray[Any]:
-            return np.frombuffer(bytearray().join(d.get(key, b"") for d, _ in answers), dtype).reshape(shape)
-
-        games = np.concatenate([np.frombuffer(d["envs"], "<u4").astype(np.int64) + first for d, first in answers])
-        n, rows = len(games), len(games) * self.rows_per_game
-        mask = None
-        if any(d.get("mask") for d, _ in answers):
-            mask = joined("mask", np.uint8, rows, -1)
+    def final_step(self, finals: Finals) -> FinalStep:
+        """Return the final positions in what the server says of games that ended."""
+        games, mask = finals["envs"].astype(np.int64), None
+        if self.with_mask:
+            mask = finals["mask"].reshape(-1, self.spec.mask_len)
             mask[~mask.any(axis=1), 0] = 1
         return FinalStep(
             games,
-            joined("planes", np.uint8, rows, *self.spec.planes_shape),
-            joined("globals", "<f4", rows, len(self.spec.global_names)),
-            joined("seat", np.uint8, rows) if self.varying else np.tile(np.array(self.players, np.uint8), n),
-            joined("scores", "<i4", n, self.handle.seats),
-            joined("lengths", "<u4", n),
+            finals["planes"].reshape(-1, *self.spec.planes_shape),
+            finals["globals"].reshape(-1, len(self.spec.global_names)),
+            finals["seat"] if self.varying else np.tile(np.array(self.players, np.uint8), len(games)),
+            finals["scores"].reshape(-1, self.seats),
+            finals["lengths"],
             mask,
-            None if self.others is None else joined("opponents", "<u2", n, self.seats),
+            None if self.others is None else finals["opponents"].reshape(-1, self.seats),
         )
 
 

@@ -16,8 +16,8 @@ from ..formats.opponents import Opponents
 from ..rendering.human import Display
 from ..rendering.svg import Svg
 from ..transport.memory import StepMemory
+from ..transport.over_socket import Finals
 from .batch import Batch, Obs, StepResult
-from .infos import FinalStep
 from .opening import Opening
 from .opponents import OpponentSeats
 from .options import Options
@@ -69,7 +69,6 @@ class Engine:
         options, handle = self.options, self.transport.handle
         self.first_seed = check_seeds(options.seed, handle.games)
         self.batch = Batch(self.spec, handle, options)
-        self.batch.shared_final = self.transport.share_final() if self.batch.same_step else None
         self._seeded = np.zeros(handle.games, np.bool_)
         self.resumed: tuple[StepMemory, int] | None = None
         self.ring = None if options.copy else self.transport.ring(options.slots)
@@ -136,8 +135,8 @@ class Engine:
         self.show(memory)
         return self.batch.result(memory, before, self._acted, self._finals)
 
-    def _finals(self) -> FinalStep:
-        return self.batch.final_step(self.transport.finals(new=True))
+    def _finals(self) -> Finals:
+        return self.transport.finals(self.batch.memory)
 
     def next_memory(self) -> StepMemory:
         """Return memory for the next position; the same again until :meth:`take` gets it."""
@@ -153,7 +152,7 @@ class Engine:
     def show(self, memory: StepMemory) -> None:
         """Make this the current position, and display its first game if the ``render_mode`` is human."""
         self.take(memory)
-        if self.opponents.policies:
+        if self.opponents.policies.by_name:
             self.opponents.seen(memory.arrays["opponent"])
         if self._screen is not None:
             self._screen.show(partial(self.picture, 0))
@@ -212,8 +211,6 @@ class Engine:
     def record(self, recording: Any, fetch: Callable[[], None] | None) -> None:
         """Take part in a recording, of which fetch gets what has been recorded; None ends that."""
         self.recording, self.fetch = recording, fetch
-        for part in self.transport.parts:
-            part.between = fetch
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Replace opponents; see :meth:`BlockVectorEnv.set_opponents`."""

@@ -279,9 +279,9 @@ class BlockVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         else:
             count = positive("steps", steps)
             if keep == "last" and count > 1:
-                transport.skip(count - 1, policy)
+                transport.skip(count - 1, policy, self.engine.fetch)
             buffer = self.buffer(1 if keep == "last" else count)
-        transport.rollout(buffer, policy)
+        transport.rollout(buffer, policy, self.engine.fetch)
         for t in range(len(buffer)):
             self._batch.complete(buffer[t], self._batch.same_step)
         self.engine.take(buffer.memory(len(buffer) - 1))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gymnasium.vector import AutoresetMode
+
 from ..formats.arguments import game_name, positive
 from ..formats.opponents import Lineup, read_lineup, seats_of
 from ..formats.spec import GameSpec
@@ -103,7 +105,10 @@ class Opening:
         try:
             session.uploads.use(self.user, self.spec.name, lineup.files)
             handle = session.open(self.spec.name, options)
-            return choose_transport(session, handle, self._options.transport)
+            transport = choose_transport(session, handle, self.policies, self._options.transport)
+            if self._options.mode is AutoresetMode.SAME_STEP:
+                transport.keep_finals()
+            return transport
         except BaseException:
             if handle is not None and self._options.client is not None and session.connection.open:
                 session.connection.call("close", handle.number)

@@ -42,7 +42,6 @@ class OpponentSeats:
         self._transport, self._game, self.lineup, self.user = transport, game, lineup, user
         self.policies = policies
         policies.use(lineup.policies)
-        transport.play(policies)
         self._known = transport.handle.opponents
         self.policy: Lineup | None = None
         self._names: dict[str, str] = {}  # what the caller calls a spec of the server
@@ -107,7 +106,7 @@ class OpponentSeats:
 
     def seen(self, playing: NDArray[np.uint16]) -> None:
         """Forget policies that do not play any more; playing are the opponents in all games."""
-        if self.policies:
+        if self.policies.by_name:
             self.policies.seen(playing, self._known)
 
     def check_seats(self) -> list[int]:
@@ -128,7 +127,7 @@ class OpponentSeats:
 
     def send_policy(self, policy: str) -> str:
         """Return the spec of a rollout's policy as it is sent, after uploading the weights that it names."""
-        if self.policies:
+        if self.policies.by_name:
             raise RequestError("rollout: the server cannot ask the policies of this program; call step")
         sent, lineup = read_policy(policy, "trust_specs" in self._transport.client.features)
         for part in self._transport.parts:

@@ -16,7 +16,7 @@ import pytest
 from conftest import GAME, Server
 
 import blockyard
-from blockyard.transport.server import process
+from blockyard.transport import server as process
 
 
 def test_places_are_named(program, tmp_path):
@@ -41,7 +41,7 @@ def test_places_are_named(program, tmp_path):
     code = """
 import os, tempfile, blockyard
 tempfile.tempdir, os.access = "/" + "x" * 120, lambda path, mode: path != "/tmp"
-blockyard.transport.server.process.find_server = lambda: "/bin/true"
+blockyard.transport.server.find_server = lambda: "/bin/true"
 blockyard.make_vec("WinTetris-v0", transport="process")
 """
     assert "too long for a Unix socket, and /tmp cannot be written to; set TMPDIR to another" in fails()

@@ -1,1 +1,0 @@
-"""The local server: finding or building the program, starting it, stopping it."""
