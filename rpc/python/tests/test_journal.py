@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from blockyard.transport.journal import Journal, Steps
+from blockyard.transport.journal import Again, Journal, Steps
 from blockyard.transport.over_socket import SocketTransport
 
 
@@ -63,14 +63,18 @@ def test_single_games_are_forgotten():
 
 
 def test_requests_stay_until_all_games_are_saved():
-    """They stay in their place: a game that was saved since sees them again, the steps before them it does not."""
+    """They stay in their place, for the games that were not saved since."""
     journal = Journal(3)
     save(journal, 0, 1, 2)
     step(journal, [0, 2], [1, 2])
-    journal.add(lambda part: part.call("set_opponents"))
+    journal.add(Again(np.arange(3, dtype="<u4"), lambda part, games: part.call("set_opponents", games.tobytes())))
     step(journal, [0, 2], [3, 4])
     save(journal, 2)
-    want = [("replay", [0, 1, 2], [1, 0, 0], [1], []), ("set_opponents",), ("replay", [0, 1, 2], [1, 0, 0], [3], [])]
+    want = [
+        ("replay", [0, 1, 2], [1, 0, 0], [1], []),
+        ("set_opponents", [0, 1]),
+        ("replay", [0, 1, 2], [1, 0, 0], [3], []),
+    ]
     assert again(journal) == (want, 3)
     save(journal, 0, 1)
     assert again(journal) == ([], 0)

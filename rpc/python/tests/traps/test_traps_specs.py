@@ -75,9 +75,9 @@ def test_commas_in_paths(server: Server, program, tmp_path):
     with blockyard.make_vec(GAME, 1, address=server.unix) as env:
         facts = blockyard.feature_facts(env)
         blockyard.save_weights(path, [(np.zeros((1, len(facts))), np.zeros(1))], facts)
-        with pytest.raises(ValueError, match="in quotes"):
-            env.set_opponents(f"learned:weights={path}")
-        env.set_opponents(f'learned:weights="{path}",ply=1')
+        for spec in (f"learned:weights={path}", f'learned:weights="{path}",ply=1'):
+            env.set_opponents(spec)
+            assert env.opponent_specs[-1] == spec
         env.reset()
         env.step(env.action_masks.argmax(1))
     code = "import blockyard; blockyard.make_vec('WinTetris-v0', transport='process').close(); print('ok')"
