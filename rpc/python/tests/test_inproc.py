@@ -227,7 +227,7 @@ def test_errors():
         env.client.connection.close()
         with pytest.raises(blockyard.ServerGoneError, match="closed"):
             env.step(illegal)
-    with pytest.raises(blockyard.BlockyardError, match="127.0.0.1"):
+    with pytest.raises(blockyard.BlockyardError, match=r"127\.0\.0\.1"):
         blockyard.make_vec("BlockBattle-v0", 2, transport="inproc", address="tcp:127.0.0.1:1")
     with pytest.raises(blockyard.RequestError, match="a pool"):
         blockyard.BlockPool("BlockBattle-v0", 2, 1, transport="inproc")
