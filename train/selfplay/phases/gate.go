@@ -65,7 +65,8 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 			p.Low, p.High = pairs.Interval()
 		} else {
 			p.VersusBest = res.Meetings[0].Score.Value
-			p.Kept = p.VersusBest > 0.5 && (len(c.GateAgainst) == 0 || p.Score >= bestScore(r.Curve))
+			// Of two that are level, the one that has trained longer is kept.
+			p.Kept = p.VersusBest >= 0.5 && (len(c.GateAgainst) == 0 || p.Score >= bestScore(r.Curve))
 		}
 	}
 	return true, nil

@@ -47,11 +47,26 @@ func TestGateAgainstDecides(t *testing.T) {
 		ok, err := c.Gate(t.Context(), r, &p)
 		require.NoError(t, err)
 		require.True(t, ok)
-		require.Equal(t, p.VersusBest > 0.5 && before < 1, p.Kept)
+		require.Equal(t, p.VersusBest >= 0.5 && before < 1, p.Kept)
 		if before == 0 {
 			require.Greater(t, p.VersusBest, 0.5, "the test needs a net that beats the first")
 		}
 	}
+}
+
+// Of two nets that are level the later one is kept.
+func TestATieKeepsTheLaterNet(t *testing.T) {
+	c := small(4)
+	c.GatePairs, c.GatePly = 3, 1
+	r := open(t, c, 1)
+	require.NoError(t, r.Step())
+	r.Best = r.Net()
+	var p selfplay.Point
+	ok, err := c.Gate(t.Context(), r, &p)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, 0.5, p.VersusBest, "it plays itself, with the seats swapped")
+	require.True(t, p.Kept)
 }
 
 // The best net is the one of the last gate that kept its net.
