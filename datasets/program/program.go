@@ -265,6 +265,9 @@ type Several struct {
 	Name  string // in help; Called may replace it
 	About string // what --help says before the lists of commands
 	Parts []Part
+	// Outside are commands of whoever started the executable, which help lists too: lines with a name, a tab and what it
+	// does.
+	Outside string
 }
 
 // A Part is one program of several in one executable.
@@ -277,7 +280,11 @@ type Part struct {
 // such as "serve dropblox" and "serve", counts.
 func (s *Several) Main() int {
 	args := os.Args[1:]
-	if len(args) == 0 || args[0] == "-h" || args[0] == "--help" {
+	if len(args) > 1 && args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
+		os.Args = append(os.Args[:1:1], args...)
+	}
+	if len(args) == 0 || slices.Contains([]string{"-h", "--help", "help"}, args[0]) {
 		s.list(os.Stdout)
 		if len(args) == 0 {
 			return Wrong
@@ -290,7 +297,7 @@ func (s *Several) Main() int {
 	part, named := s.find(args)
 	if part == nil {
 		name := Called(s.Name)
-		fmt.Fprintf(os.Stderr, "%s: unknown command %.80q\n%s --help lists the commands\n", name, args[0], name)
+		fmt.Fprintf(os.Stderr, "%s: unknown command %.80q%s\n%s help lists the commands\n", name, args[0], s.guess(args[0]), name)
 		return Wrong
 	}
 	if named {
@@ -325,6 +332,22 @@ func begun(commands reflect.Type, args []string) int {
 	return 0
 }
 
+// guess asks whether a command that is like a word was meant, as the parsers of the programs do.
+func (s *Several) guess(word string) string {
+	for _, p := range s.Parts {
+		parser, err := p.parser(&Console{os.Stdin, io.Discard, io.Discard})
+		if err == nil {
+			_, err = parser.Parse([]string{word})
+		}
+		if err != nil {
+			if at := strings.Index(err.Error(), ", did you mean"); at >= 0 {
+				return err.Error()[at:]
+			}
+		}
+	}
+	return ""
+}
+
 func (s *Several) list(to io.Writer) {
 	fmt.Fprintf(to, "Usage: %s COMMAND [flags]\n\n%s\n", Called(s.Name), s.About)
 	for _, p := range s.Parts {
@@ -336,6 +359,13 @@ func (s *Several) list(to io.Writer) {
 		}
 		for _, command := range parser.Model.Leaves(true) {
 			fmt.Fprintf(to, "  %-18s %s\n", command.Path(), command.Help)
+		}
+	}
+	if s.Outside != "" {
+		fmt.Fprint(to, "\npython: The package that has this program.\n")
+		for line := range strings.Lines(s.Outside) {
+			name, help, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			fmt.Fprintf(to, "  %-18s %s\n", name, help)
 		}
 	}
 	fmt.Fprintf(to, "\n%s COMMAND --help explains the flags.\n", Called(s.Name))

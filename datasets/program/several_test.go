@@ -50,6 +50,9 @@ func TestSeveral(t *testing.T) {
 		{[]string{"games", "serve", "contest"}, Done, "games", []string{"serve", "contest"}},
 		{[]string{"look"}, Done, "games", []string{"look"}},
 		{[]string{"--version"}, Done, "server", []string{"--version"}},
+		{[]string{"help", "serve", "contest"}, Done, "games", []string{"serve", "contest", "--help"}},
+		{[]string{"help"}, Done, "", nil},
+		{[]string{"help", "sing"}, Wrong, "", nil},
 		{[]string{"sing"}, Wrong, "", nil},
 		{nil, Wrong, "", nil},
 	} {
@@ -64,4 +67,10 @@ func TestSeveral(t *testing.T) {
 	several.list(&out)
 	require.Contains(t, out.String(), "games: games does it.\n  play               Play a game.\n  serve contest      Serve a contest.")
 	require.NotContains(t, out.String(), "debug")
+	require.NotContains(t, out.String(), "python")
+	several.Outside = "demo\tA policy learns.\nbench\tSteps per second."
+	several.list(&out)
+	require.Contains(t, out.String(), "  demo               A policy learns.\n  bench              Steps per second.\n")
+	require.Equal(t, `, did you mean "play"?`, several.guess("paly"))
+	require.Empty(t, several.guess("sing"))
 }

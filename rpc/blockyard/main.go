@@ -25,6 +25,6 @@ func main() {
 		{Program: agents.Program(), Start: agents.Main},
 		{Program: train.Program(), Start: train.Main},
 		{Program: datasets.Program(), Start: datasets.Main},
-	}}
+	}, Outside: os.Getenv("BLOCKYARD_COMMANDS")}
 	os.Exit(several.Main())
 }

@@ -32,7 +32,11 @@ def ran(*arguments, command=None, timeout=120, **kwargs):
 
 
 def test_help_of_each():
-    assert all(word in ran("--help").stdout for word in ("serve", "games", "bench", "demo"))
+    lists = [ran(*arguments) for arguments in ([], ["help"], ["--help"], ["-h"])]
+    assert [one.returncode for one in lists] == [2, 0, 0, 0]
+    assert len({one.stdout for one in lists}) == 1
+    assert ran("help", "games").stdout == ran("games", "--help").stdout
+    assert ran("help", "arena").stdout == ran("arena", "--help").stdout
     for word in ("games", "bench", "demo"):
         done = ran(word, "--help")
         assert done.returncode == 0
@@ -40,7 +44,9 @@ def test_help_of_each():
         assert "--address" in done.stdout
     done = ran("help")
     assert done.returncode == 0
-    assert all(f"\n  {word} " in done.stdout for word in ("serve", "arena", "selfplay", "view", "export"))
+    assert all(
+        f"\n  {word} " in done.stdout for word in ("serve", "arena", "selfplay", "view", "export", "games", "demo")
+    )
     done = ran("serve", "--help")
     assert done.returncode == 0
     assert "Usage: blockyard serve" in done.stdout
@@ -50,8 +56,8 @@ def test_help_of_each():
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        ([], 2, "COMMAND"),
         (["gams"], 2, 'blockyard: unknown command "gams"'),
+        (["tournamnt"], 2, 'unknown command "tournamnt", did you mean "tournament"?'),
         (["bench", "Chess-v0", "--seconds", "0.1"], 1, 'no game "Chess-v0"; there are blockbattle'),
         (["bench", "--seconds", "-1"], 1, "--seconds: want more than 0, got -1"),
         (["games", "--address", "here"], 1, "address 'here': want 'unix:PATH'"),
