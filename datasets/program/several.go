@@ -1,0 +1,122 @@
+package program
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Several is an executable with the commands of several programs.
+type Several struct {
+	Name  string // in help; Called may replace it
+	About string // what --help says before the lists of commands
+	Parts []Part
+	// Outside are commands of whoever started the executable, which help lists too: lines with a name, a tab and what it
+	// does.
+	Outside string
+}
+
+// A Part is one program of several in one executable.
+type Part struct {
+	*Program
+	Start func() int // runs the program with the command line of this process, and returns its exit status
+}
+
+// Main runs the command line of this process: a command, or a program's name before it. The longer of two commands,
+// such as "serve dropblox" and "serve", counts.
+func (s *Several) Main() int {
+	args := os.Args[1:]
+	if len(args) > 1 && args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
+		os.Args = append(os.Args[:1:1], args...)
+	}
+	if len(args) == 0 || slices.Contains([]string{"-h", "--help", "help"}, args[0]) {
+		s.list(os.Stdout)
+		if len(args) == 0 {
+			return Wrong
+		}
+		return Done
+	}
+	if args[0] == "--version" {
+		return s.Parts[0].Start()
+	}
+	part, named := s.find(args)
+	if part == nil {
+		name := Called(s.Name)
+		fmt.Fprintf(os.Stderr, "%s: unknown command %.80q%s\n%s help lists the commands\n",
+			name, args[0], s.guess(args[0]), name)
+		return Wrong
+	}
+	if named {
+		os.Args = append(os.Args[:1:1], args[1:]...)
+	}
+	return part.Start()
+}
+
+// find returns the part whose command begins args, or nil, and whether its program's name stands before it.
+func (s *Several) find(args []string) (part *Part, named bool) {
+	longest := 0
+	for i := range s.Parts {
+		p := &s.Parts[i]
+		if p.Name == args[0] {
+			return p, true
+		}
+		if n := begun(reflect.TypeOf(p.Commands).Elem(), args); n > longest {
+			part, longest = p, n
+		}
+	}
+	return part, false
+}
+
+// begun counts the words of args that are a command in a struct for kong, without making slow parsers.
+func begun(commands reflect.Type, args []string) int {
+	for i := 0; i < commands.NumField() && len(args) > 0; i++ {
+		f := commands.Field(i)
+		if _, is := f.Tag.Lookup("cmd"); is && strings.ToLower(f.Name) == args[0] {
+			return 1 + begun(f.Type, args[1:])
+		}
+	}
+	return 0
+}
+
+// guess asks whether a command that is like a word was meant, as the parsers of the programs do.
+func (s *Several) guess(word string) string {
+	for _, p := range s.Parts {
+		parser, err := p.parser(&Console{os.Stdin, io.Discard, io.Discard})
+		if err == nil {
+			_, err = parser.Parse([]string{word})
+		}
+		if err != nil {
+			if at := strings.Index(err.Error(), ", did you mean"); at >= 0 {
+				return err.Error()[at:]
+			}
+		}
+	}
+	return ""
+}
+
+func (s *Several) list(to io.Writer) {
+	fmt.Fprintf(to, "Usage: %s COMMAND [flags]\n\n%s\n", Called(s.Name), s.About)
+	for _, p := range s.Parts {
+		about, _, _ := strings.Cut(p.About, "\n")
+		fmt.Fprintf(to, "\n%s: %s\n", p.Name, about)
+		parser, err := p.parser(&Console{os.Stdin, io.Discard, io.Discard})
+		if err != nil {
+			panic(err) // the struct of commands is wrong
+		}
+		for _, command := range parser.Model.Leaves(true) {
+			fmt.Fprintf(to, "  %-18s %s\n", command.Path(), command.Help)
+		}
+	}
+	if s.Outside != "" {
+		fmt.Fprint(to, "\npython: The package that has this program.\n")
+		for line := range strings.Lines(s.Outside) {
+			name, help, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			fmt.Fprintf(to, "  %-18s %s\n", name, help)
+		}
+	}
+	fmt.Fprintf(to, "\n%s COMMAND --help explains the flags.\n", Called(s.Name))
+}
