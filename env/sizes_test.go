@@ -38,7 +38,7 @@ const product = "product" // the part of the code that users run
 
 // parts are the kinds of code; see partOf.
 var parts = []budget{
-	{product, 74_185, "all programs, pages, bots and the Python package: what a reader has to hold"},
+	{product, 74_195, "all programs, pages, bots and the Python package: what a reader has to hold"},
 	{"tests of Go", 56_060, "beside what they test, with the helpers and inputs that they alone use"},
 	{"tests of Python", 10_155, "on a real server"},
 	{"tests of the repository", 3_150, "its layout, sizes, pages, releases and this table"},
