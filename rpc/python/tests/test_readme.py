@@ -1,4 +1,4 @@
-"""The tables of the README match the server, and its snippets run."""
+"""The tables of the README match the server, and the snippets of the first pages run."""
 
 from __future__ import annotations
 
@@ -45,3 +45,12 @@ def test_the_evaluation_prints_what_the_readme_shows():
     done = programs.run("-c", code)
     assert done.returncode == 0, done.stderr
     assert done.stdout == re.sub("^    ", "", shown, flags=re.M)
+
+
+def test_the_client_of_the_protocol_runs(server, tmp_path):
+    """The protocol's page begins with a client of twenty lines, which plays on a running server with msgpack alone."""
+    code = re.findall(r"^```python\n(.*?)^```", (ROOT.parent / "PROTOCOL.md").read_text(), re.M | re.S)[0]
+    assert len([line for line in code.splitlines() if line]) <= 20
+    done = programs.run("-c", code, server.tcp.removeprefix("tcp:"), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.removesuffix(" games ended\n")) > 1000
