@@ -32,6 +32,17 @@ def test_a_readme_without_its_place_is_refused():
         environments().parts("# nothing")
 
 
+def test_the_first_screen_says_what_it_is():
+    """What the project is stands before the first heading, in a few lines, with a picture that is there."""
+    first = " ".join((ROOT.parents[1] / "README.md").read_text(encoding="utf-8").split("## ")[0].split())
+    assert len(first) < 1200
+    for words in ("gym-style vectorised environment", "thousands of games in parallel over msgpack RPC",
+                  "Python trainers", "self-play in Go with gorgonia", "hand-tuned weights", "the contest"):  # fmt: skip
+        assert words in first
+    for picture in re.findall(r"\]\(([^()#]+\.(?:svg|png))", first):
+        assert (ROOT.parents[1] / picture).exists(), picture
+
+
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT.parents[1] / "README.md"])
 def test_the_first_snippet_runs(page):
     code = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S)[0]
