@@ -104,12 +104,13 @@ func TestPartsOfMakeTest(t *testing.T) {
 // `make demo` prints one line a step, and after one that fails its output and its name.
 func TestStepsOfMakeDemo(t *testing.T) {
 	root := repository(t, []string{".ci/part", ".ci/failed", "train/scripts/demo.sh"}, map[string]string{
-		".ci/setup": "", "python": "echo trained", "go": "echo no compiler; exit 3", ".venv/ok": "",
+		".ci/setup": "", "python": "echo $*", "go": "echo no compiler; exit 3", ".venv/ok": "",
 	})
 	status, printed := in(t, root, "make", "demo", "-o", ".venv/ok", "PY=./python", "GO=./go")
 	require.Equal(t, 2, status, printed)
 	require.Regexp(t, `(?s)\n1 of 5: a policy.*: T, processor T user and T system\n2 of 5: .*: FAILED\n\n== demo-out/steps/selfplay.log\n`+
 		`no compiler\n\nmake demo: failed:\n  selfplay: see demo-out/steps/selfplay.log\n`, printed)
+	require.Contains(t, contents(t, filepath.Join(root, "demo-out/steps/policy.log")), "demo_policy.py --transport socket")
 }
 
 // `make quick` runs packages in short form, without those whose tests need compilers or browsers.

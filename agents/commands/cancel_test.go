@@ -21,6 +21,7 @@ func TestSearchesHearASignal(t *testing.T) {
 		"analyze ../../datasets/games/blockbattle.jsonl --agent hand:ply=4,width=10000 -q",
 		"analyze ../../datasets/games/blocking.jsonl#3 --agent hand:ply=6,width=10000",
 		"bot blockbattle --agent hand",
+		"tune dropblox --with width=20000 -q --out none.json",
 	} {
 		t.Run(line, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())

@@ -26,6 +26,7 @@ type table struct {
 	Ladder     ladderCmd     `cmd:"" help:"Play a round robin between any number of agents and programs and rate them."`
 	Play       playCmd       `cmd:"" help:"Play one game, to watch it or to record it."`
 	Analyze    analyzeCmd    `cmd:"" help:"Say what a recorded position's best moves were, and what the move played lost."`
+	Tune       tuneCmd       `cmd:"" help:"Find weights for the hand-tuned baseline by playing games."`
 	Sign       signCmd       `cmd:"" help:"Print a hash of every agent's games, to see whether a change alters its play."`
 	Bot        botCmd        `cmd:"" help:"Play in a contest with a text protocol on standard input and output."`
 	Host       hostCmd       `cmd:"" help:"Play a contest between programs in any language."`

@@ -10,7 +10,6 @@ import (
 	"blockyard/agents/mlp"
 
 	"github.com/stretchr/testify/require"
-	G "gorgonia.org/gorgonia"
 )
 
 // predict writes the graph's own outputs for up to Batch rows, to compare other paths with.
@@ -162,24 +161,6 @@ func TestGradientsDoNotPileUp(t *testing.T) {
 	_, second, err := tr.gradients(x, y)
 	require.NoError(t, err)
 	require.Equal(t, first, second)
-}
-
-// Our Adam takes the steps gorgonia's own takes.
-func TestAdamAgreesWithGorgonia(t *testing.T) {
-	x, y := batch(4, 8, 4)
-	c := Config{Sizes: []int{4, 3, 1}, Batch: 8, Seed: 2}
-	ours, theirs := trainer(t, c), trainer(t, c)
-	solver := G.NewAdamSolver(G.WithLearnRate(1e-2))
-	for range 30 {
-		_, err := ours.Fit(x, y, 1e-2)
-		require.NoError(t, err)
-		require.NoError(t, theirs.run(x, y))
-		require.NoError(t, solver.Step(G.NodesToValueGrads(theirs.graph.weights)))
-		theirs.graph.vm.Reset()
-	}
-	for i := range ours.weights {
-		require.InDeltaSlice(t, theirs.weights[i], ours.weights[i], 1e-4)
-	}
 }
 
 func TestLearnsExclusiveOr(t *testing.T) {

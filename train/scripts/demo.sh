@@ -15,7 +15,7 @@ step() {
 }
 
 policy() {
-  "$PY" rpc/python/examples/demo_policy.py --seconds "$PYTHON_SECONDS" --out "$OUT/policy.npz"
+  "$PY" rpc/python/examples/demo_policy.py --transport socket --seconds "$PYTHON_SECONDS" --out "$OUT/policy.npz"
 }
 selfplay() {
   "$GO" build -o "$OUT/bin/" ./agents ./train ./datasets

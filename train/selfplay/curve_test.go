@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"blockyard/datasets/program/chart"
 	"blockyard/train/games"
 
 	"github.com/stretchr/testify/require"
@@ -25,15 +24,6 @@ func TestDraw(t *testing.T) {
 	r.Curve = []Point{{CPU: 1, Score: 2, PerGame: 2, Low: -1, High: 5}, {CPU: 2, Score: 500, PerGame: 500, Low: 450, High: 550}}
 	require.NoError(t, r.Draw(path))
 	require.Equal(t, 2, drawn(t, path, "circle"))
-}
-
-// The axis of points holds the scores with their intervals, and no empty decades.
-func TestAxisFitsPoints(t *testing.T) {
-	var p chart.Lines
-	fitPoints(&p, 450, 550)
-	require.True(t, p.From == 0 && p.To > 550 && p.To < 600 && !p.Log, "%v to %v", p.From, p.To)
-	fitPoints(&p, 2, 550)
-	require.True(t, p.From >= 1 && p.From < 2 && p.To > 550 && p.Log, "%v to %v", p.From, p.To)
 }
 
 func TestGateLines(t *testing.T) {

@@ -191,14 +191,6 @@ func (r *Run) Draw(path string) error {
 	return DrawCurves(path, []Learned{{fmt.Sprintf("seed %d", r.Options.Seed), r.Game.Rules.Name, r.Curve}})
 }
 
-// fitPoints fits the axis to scores in points. Those that grow twentyfold need a logarithmic one.
-func fitPoints(p *chart.Lines, least, most float64) {
-	p.From, p.To = 0, 1.05*max(most, 1)
-	if p.Log = most >= 20*max(least, 1); p.Log {
-		p.From, p.To = max(1, least/1.5), 1.5*most
-	}
-}
-
 // A Learned is what a run has learned so far, by its scores at its gates.
 type Learned struct {
 	Name  string // of the run's folder
@@ -260,7 +252,7 @@ func DrawCurves(path string, runs []Learned) error {
 	}
 	if points {
 		p.Up = "points per game"
-		fitPoints(&p, least, most)
+		p.FitPoints(least, most)
 	} else {
 		p.Even, p.From, p.To = 0.5, max(0, min(least, 0.5)-0.02), min(1, max(most, 0.5)+0.02)
 	}

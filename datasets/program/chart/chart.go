@@ -105,6 +105,14 @@ func across(b *strings.Builder, x axis, foot float64, label string) {
 	text(b, (x.begin+x.end)/2, foot+36, "middle", label)
 }
 
+// FitPoints fits the upward axis to scores in points. Those that grow twentyfold need a logarithmic one.
+func (l *Lines) FitPoints(least, most float64) {
+	l.From, l.To = 0, 1.05*max(most, 1)
+	if l.Log = most >= 20*max(least, 1); l.Log {
+		l.From, l.To = max(1, least/1.5), 1.5*most
+	}
+}
+
 // SVG returns the chart as a picture, 700 pixels wide, that needs no other file.
 func (l *Lines) SVG() string {
 	var b strings.Builder

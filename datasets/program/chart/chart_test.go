@@ -54,6 +54,15 @@ func TestRows(t *testing.T) {
 	require.Contains(t, texts, "alone", "an axis without length")
 }
 
+// The axis of points holds the scores with their intervals, and no empty decades.
+func TestAxisFitsPoints(t *testing.T) {
+	var l Lines
+	l.FitPoints(450, 550)
+	require.True(t, l.From == 0 && l.To > 550 && l.To < 600 && !l.Log, "%v to %v", l.From, l.To)
+	l.FitPoints(2, 550)
+	require.True(t, l.From >= 1 && l.From < 2 && l.To > 550 && l.Log, "%v to %v", l.From, l.To)
+}
+
 // Values are where their axis has them, and round values divide it.
 func TestAxis(t *testing.T) {
 	a := axis{from: 10, to: 20, begin: 100, end: 0}

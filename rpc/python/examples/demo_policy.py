@@ -170,11 +170,11 @@ class Policy:
         return after.actions[best].astype(np.int64), x[best], values[best]
 
 
-def evaluate(net: Network | None, opponent: str, games: int, seed: int) -> tuple[float, float]:
+def evaluate(net: Network | None, opponent: str, games: int, seed: int, transport: str) -> tuple[float, float]:
     """Play against an opponent on the server; return the fraction won (a draw is half) and its 95 % margin."""
     rng = np.random.default_rng(seed)
     with blockyard.make_vec(
-        "BlockBattle-v0", games, seed=seed, opponents={1: opponent}, copy=False, timeout=120
+        "BlockBattle-v0", games, seed=seed, opponents={1: opponent}, copy=False, timeout=120, transport=transport
     ) as env:
         policy = Policy(env, net, rng)
         obs, _ = env.reset()
@@ -191,16 +191,24 @@ def evaluate(net: Network | None, opponent: str, games: int, seed: int) -> tuple
 # -- Training ------------------------------------------------------------------------------
 
 
-def train(seconds: float, games: int, seed: int, hidden: int) -> Network:
+def train(seconds: float, games: int, seed: int, hidden: int, transport: str) -> Network:
     """Train by self-play for this many seconds; return the network."""
     rng = np.random.default_rng(seed)
     horizon, keep, start = 8, 0.8, time.monotonic()
     with (
         blockyard.make_vec(
-            "BlockBattle-v0", games, seed=seed, opponents=None, autoreset_mode="NextStep", copy=False, slots=2
+            "BlockBattle-v0",
+            games,
+            seed=seed,
+            opponents=None,
+            autoreset_mode="NextStep",
+            copy=False,
+            slots=2,
+            transport=transport,
         ) as env,
         tqdm(total=round(seconds), unit="s", bar_format="{l_bar}{bar}| {n:.0f}/{total_fmt} s{postfix}") as bar,
     ):
+        print(f"{games} games, steps over {env.transport}")
         policy = Policy(env, None, rng)
         net = policy.net = Network(policy.inputs, hidden, rng)
         obs, _ = env.reset()
@@ -247,17 +255,18 @@ def main() -> None:
     parser.add_argument("--hidden", type=int, default=32, help="width of the network (default 32)")
     parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default 1)")
     parser.add_argument("--eval-games", type=int, default=512, help="games per evaluation (default 512)")
+    parser.add_argument("--transport", default="auto", help="inproc, shm or socket (default auto: what is fastest)")
     parser.add_argument("--out", type=Path, default=Path("policy.npz"), help="file of weights (default policy.npz)")
     args = parser.parse_args()
 
-    before = evaluate(None, "random", args.eval_games, 1_000_000)
-    net = train(args.seconds, args.games, args.seed, args.hidden)
+    before = evaluate(None, "random", args.eval_games, 1_000_000, args.transport)
+    net = train(args.seconds, args.games, args.seed, args.hidden, args.transport)
     net.save(args.out)
     write_run(args.out, seed=args.seed)
     print(f"{'policy':<24}{'against':<12}{'games':>6}{'score':>9}")
     print(f"{'untrained (random)':<24}{'random':<12}{args.eval_games:>6}{before[0]:>9.1%} ± {before[1]:.1%}")
     for opponent, games in (("random", args.eval_games), ("hand:ply=1", 128)):
-        score, margin = evaluate(net, opponent, games, 2_000_000)
+        score, margin = evaluate(net, opponent, games, 2_000_000, args.transport)
         print(f"{'after training':<24}{opponent:<12}{games:>6}{score:>9.1%} ± {margin:.1%}")
     print(f"weights: {args.out}")
 

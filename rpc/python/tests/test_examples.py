@@ -56,8 +56,10 @@ def test_demo_policy_over_each_transport(road, tmp_path):
 
 
 def test_demo_policy(tmp_path):
-    args = ["--seconds", "0.5", "--games", "64", "--eval-games", "16", "--out", "w.npz"]
+    """As `make demo` runs it: over the socket, which it says."""
+    args = ["--transport", "socket", "--seconds", "0.5", "--games", "64", "--eval-games", "16", "--out", "w.npz"]
     out = run(EXAMPLES / "demo_policy.py", *args, cwd=tmp_path)
+    assert "64 games, steps over socket" in out
     assert "after training" in out
     weights = np.load(tmp_path / "w.npz")
     assert weights["fc0.weight"].shape[1] == 32

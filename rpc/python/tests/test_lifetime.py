@@ -312,13 +312,3 @@ def test_nothing_is_left():
     gc.collect()
     assert not sockets()
     assert not processes_of(f"blockyard-{os.getpid()}-")
-
-
-def test_plain_client(server: Server):
-    """A script with only msgpack and socket plays a game."""
-    script = Path(__file__).parents[2] / "commands" / "testdata" / "plain_client.py"
-    for address in (server.unix, server.tcp):
-        done = subprocess.run(
-            [sys.executable, script, address], capture_output=True, text=True, check=True, timeout=120
-        )
-        assert "steps" in done.stdout

@@ -1,0 +1,88 @@
+package network
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+)
+
+// A twin is the graph of a Trainer's network built from gorgonia's own operations, over a copy of its weights: matrix
+// product, bias, leaky rectifier and loss, with gorgonia's derivatives and its Adam.
+type twin struct {
+	x, y    []float32
+	weights [][]float32
+	nodes   G.Nodes
+	vm      G.VM
+}
+
+func newTwin(tb testing.TB, tr *Trainer) *twin {
+	sizes, batch := tr.config.Sizes, tr.config.Batch
+	w := &twin{x: make([]float32, batch*sizes[0]), y: make([]float32, batch)}
+	g := G.NewGraph()
+	h, last := column(g, "x", batch, sizes[0], w.x), len(sizes)-2
+	for i := range last + 1 {
+		for k, rows := range []int{sizes[i], 1} {
+			w.weights = append(w.weights, slices.Clone(tr.weights[2*i+k]))
+			w.nodes = append(w.nodes, column(g, fmt.Sprint("weights ", 2*i+k), rows, sizes[i+1], w.weights[2*i+k]))
+		}
+		h = G.Must(G.BroadcastAdd(G.Must(G.Mul(h, w.nodes[2*i])), w.nodes[2*i+1], nil, []byte{0}))
+		if i < last {
+			h = G.Must(G.LeakyRelu(h, slope))
+		}
+	}
+	y := column(g, "y", batch, 1, w.y)
+	var loss *G.Node
+	if tr.config.Loss == Square {
+		loss = G.Must(G.Square(G.Must(G.Sub(h, y))))
+	} else {
+		loss = G.Must(G.Sub(G.Must(G.Softplus(h)), G.Must(G.HadamardProd(y, h))))
+	}
+	_, err := G.Grad(G.Must(G.Mean(loss)), w.nodes...)
+	require.NoError(tb, err)
+	w.vm = G.NewTapeMachine(g, G.BindDualValues(w.nodes...))
+	tb.Cleanup(func() { require.NoError(tb, w.vm.Close()) })
+	return w
+}
+
+// fit takes a step of gorgonia's solver on a full batch.
+func (w *twin) fit(tb testing.TB, solver G.Solver, x, y []float32) {
+	copy(w.x, x)
+	copy(w.y, y)
+	require.NoError(tb, w.vm.RunAll())
+	require.NoError(tb, solver.Step(G.NodesToValueGrads(w.nodes)))
+	w.vm.Reset()
+}
+
+// TestTwinOfGorgoniasOperations trains two networks with the same first weights on the same batches: one by a Trainer,
+// one built from nothing but gorgonia's operations, derivatives and solver. After 50 steps their weights are equal to
+// 1e-5, and both have moved much further than that.
+func TestTwinOfGorgoniasOperations(t *testing.T) {
+	const steps, rate = 50, 1e-3
+	for _, c := range []Config{
+		{Sizes: []int{40, 64, 32, 1}, Batch: 64, Seed: 7},
+		{Sizes: []int{40, 64, 32, 1}, Batch: 64, Seed: 7, Loss: Square},
+		{Sizes: []int{13, 1}, Batch: 32, Seed: 8},
+	} {
+		ours := trainer(t, c)
+		theirs := newTwin(t, ours)
+		before := slices.Concat(theirs.weights...)
+		solver := G.NewAdamSolver(G.WithLearnRate(rate))
+		for step := range steps {
+			x, y := batch(uint64(step), c.Batch, c.Sizes[0])
+			_, err := ours.Fit(x, y, rate)
+			require.NoError(t, err)
+			theirs.fit(t, solver, x, y)
+		}
+		after, moved := slices.Concat(ours.weights...), 0
+		for i, w := range slices.Concat(theirs.weights...) {
+			require.InDelta(t, w, after[i], 1e-5, "%v %s, weight %d", c.Sizes, c.Loss, i)
+			if d := after[i] - before[i]; d > 1e-3 || d < -1e-3 {
+				moved++
+			}
+		}
+		require.Greater(t, moved, len(before)/2, "%v %s: weights that training moved", c.Sizes, c.Loss)
+	}
+}
