@@ -23,14 +23,15 @@ import (
 
 // A hostCmd has the flags of "agents host". Its Run plays the games of a contest between programs.
 type hostCmd struct {
-	Game    string    `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
-	Mode    string    `arg:"" optional:"" help:"dropblox: local (the default), practice or compete."`
-	Number  string    `arg:"" optional:"" name:"seed" help:"dropblox: seed of a local game, like --seed."`
-	Bot     []string  `sep:"none" placeholder:"BOT" help:"A command line, a submission or an agent; one flag for each."`
-	Games   *int      `placeholder:"N" help:"Number of games; by default 2, of dropblox 1."`
-	Seed    string    `placeholder:"N" help:"Seed of the whole match; by default 1, of dropblox a random one."`
-	Record  string    `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
-	Log     string    `placeholder:"DIR" help:"Folder for a log per game: all lines, and the time of every answer."`
+	Game   string   `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
+	Mode   string   `arg:"" optional:"" help:"dropblox: local (the default), practice or compete."`
+	Number string   `arg:"" optional:"" name:"seed" help:"dropblox: seed of a local game, like --seed."`
+	Bot    []string `sep:"none" placeholder:"BOT" help:"A command line, a submission or an agent; one flag for each."`
+	Games  *int     `placeholder:"N" help:"Number of games; by default 2, of dropblox 1."`
+	Seed   string   `placeholder:"N" help:"Seed of the whole match; by default 1, of dropblox a random one."`
+	Record string   `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
+	Log    string   `placeholder:"DIR" help:"Folder for a log per game: all lines, and the time of every answer."`
+	timing
 	Isolate cage.Mode `enum:"auto,require,off" default:"auto" help:"Contain submissions (auto), all programs or none."`
 	JSON    bool      `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
 	Quiet   bool      `short:"q" help:"Show neither a progress bar nor the bots' standard error."`
@@ -129,7 +130,7 @@ func (c *hostCmd) series(con *console, g *env.Game, rules *contest.Contest,
 	if err != nil {
 		return nil, nil, fmt.Errorf("--seed %.40s: want a whole number from 0 to 2^64-1", c.Seed)
 	}
-	lines := &series.Lines{Rules: g, Setup: setup, Log: c.log(func(p *match.Played) string {
+	lines := &series.Lines{Rules: g, Setup: setup, Clock: c.Clock, Log: c.log(func(p *match.Played) string {
 		return fmt.Sprintf("game-%03d", p.Number+1)
 	})}
 	if !c.Quiet && !c.JSON {

@@ -60,7 +60,7 @@ func TestHostPlaysTheDuel(t *testing.T) {
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
 	require.NoError(t, err)
-	require.Regexp(t, `player1 > ready\nplayer1 @ \d+\.\d{3} ms of 10000\.000 ms\n`, string(text))
+	require.Regexp(t, `player1 > ready\nplayer1 @ \d+\.\d{3} ms of 10000\.000 ms; wall \d+\.\d{3} ms, CPU `, string(text))
 	require.Equal(t, strings.Count(string(text), " > "), strings.Count(string(text), " @ "), "every answer has its time")
 	require.Contains(t, string(text), "player2 ! this must not disturb the dialogue\n")
 	require.Regexp(t, `player1 < end [012] (limit|overflow) \d+ \d+\n`, string(text))

@@ -15,6 +15,11 @@ import (
 	"blockyard/env/games"
 )
 
+// timing is the flag that says with which time of an answer the bots of a contest are charged.
+type timing struct {
+	Clock contest.Clock `enum:"fair,wall" default:"fair" help:"Charge a bot without (fair) or with (wall) delays."`
+}
+
 // contestFlags are the options of all contests as flags: structs that newContestFlags makes and kong fills in.
 type contestFlags struct {
 	Options kong.Plugins `embed:""`

@@ -40,8 +40,9 @@ type tournamentCmd struct {
 	Seed    uint64            `default:"1" help:"Seed of the whole tournament. Every game has a seed of its own."`
 	Listen  string            `placeholder:"HOST:PORT" help:"Serve the page at this address, until Ctrl-C."`
 	Names   web.Names         `name:"allowed-host" needs:"listen" placeholder:"NAME" help:"another name of it."`
-	Workers int               `default:"1" help:"Games, or tests, at the same time. They compete for the processors."`
+	Workers int               `placeholder:"N" help:"Games, or tests, at once. Default: as many as processors are free."`
 
+	timing
 	BuildTime time.Duration `default:"2m" help:"Time to compile a submission."`
 	Memory    int           `default:"1024" help:"Memory of an entrant in MiB, 0 for no limit (on Linux)."`
 	MaxSize   int           `default:"32" help:"Largest submission, packed and unpacked, in MiB."`
@@ -118,12 +119,15 @@ func (c *tournamentCmd) tournament() (*tournament.Tournament, string, error) {
 	}
 	c.Seats = cmp.Or(c.Seats, 2)
 	switch most := max(g.MaxSeats, 2); {
-	case c.Games < 1 || c.Workers < 1:
+	case c.Games < 1 || c.Workers < 0:
 		return nil, "", errors.New("--games and --workers count from 1")
 	case c.Rounds < 0 || c.Finals < 0 || c.Memory < 0 || c.MaxSize < 1 || c.BuildTime <= 0:
 		return nil, "", errors.New("--rounds, --finals and --memory are not negative, --max-size and --build-time above 0")
 	case c.Seats < 2 || c.Seats > most:
 		return nil, "", fmt.Errorf("--seats %d: a game of %s has 2 to %d", c.Seats, g.Name, most)
+	}
+	if c.Workers == 0 {
+		c.Workers = contest.FreeProcessors()
 	}
 	t := &tournament.Tournament{Config: tournament.Config{Format: c.Format, Seats: c.Seats, Games: c.Games,
 		Rounds: c.Rounds, Finals: c.Finals, Seed: c.Seed, Workers: c.Workers, Rules: g, Isolate: c.Isolate}}
@@ -158,11 +162,15 @@ func (c *tournamentCmd) setRunner(t *tournament.Tournament, rules *contest.Conte
 		return "", err
 	}
 	p, err := rival.Program()
-	lines := &series.Lines{Rules: g, Setup: setup, Log: log, Strict: true, Losses: rules.Losses,
+	lines := &series.Lines{Rules: g, Setup: setup, Log: log, Clock: c.Clock, Strict: true, Losses: rules.Losses,
 		Player: func(number int) contest.Player { return t.Entrants[number].Player() }}
 	t.Runner = lines
 	t.Test = func(ctx context.Context, e *tournament.Entrant) error { return tournament.TestLines(ctx, *lines, p, e) }
-	return settingsText(rules, c.given()), err
+	text := settingsText(rules, c.given())
+	if c.Clock == contest.Wall {
+		text = strings.TrimSpace(text + " --clock wall")
+	}
+	return text, err
 }
 
 func (c *tournamentCmd) entries(g *env.Game) (list []*bots.Agent, err error) {

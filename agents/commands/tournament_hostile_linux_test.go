@@ -145,7 +145,7 @@ func honestGames(t *testing.T, out string) (lines []string) {
 		if p.Seats[0] >= len(honest) || p.Seats[1] >= len(honest) {
 			continue
 		}
-		p.UsedMS, p.MostMS = nil, nil
+		p.UsedMS, p.MostMS, p.Times = nil, nil, nil
 		text, err := json.Marshal(p)
 		require.NoError(t, err)
 		lines = append(lines, string(text))

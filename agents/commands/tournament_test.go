@@ -147,8 +147,11 @@ func killTournament(t *testing.T, games int, out string, args ...string) {
 func requireSameTable(t *testing.T, want, got *tournament.Report) {
 	t.Helper()
 	for _, r := range []*tournament.Report{want, got} {
+		r.Busy, r.Again = 0, 0
 		for k := range r.Players {
-			r.Players[k].Program.UsedMS, r.Players[k].Program.MostMS = 0, 0
+			p := r.Players[k].Program
+			require.Positive(t, p.Times.WallMS)
+			p.UsedMS, p.MostMS, p.Times = 0, 0, nil
 		}
 	}
 	require.Equal(t, want, got)

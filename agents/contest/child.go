@@ -54,6 +54,9 @@ type Child struct {
 	err       error
 	contained Contained
 	peak      Taking // the most of each, as far as the watch has seen it
+
+	mu   sync.Mutex
+	seen []int // processes that the watch has seen, since they were asked for
 }
 
 // A Cage says what a program may reach. Package cage has the one for programs of strangers.
@@ -158,6 +161,9 @@ func (c *Child) watch(excess func(why string)) {
 		taken, why := c.contained.Excess(c.cmd.Process)
 		c.peak.Memory, c.peak.Threads = max(c.peak.Memory, taken.Memory), max(c.peak.Threads, taken.Threads)
 		c.peak.CPU = max(c.peak.CPU, taken.CPU)
+		c.mu.Lock()
+		c.seen = append(c.seen, taken.Processes...)
+		c.mu.Unlock()
 		if why == "" {
 			continue
 		}
@@ -168,6 +174,19 @@ func (c *Child) watch(excess func(why string)) {
 		return
 	}
 }
+
+// sighted returns the processes that the watch has seen since the last call.
+func (c *Child) sighted() (seen []int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen, c.seen = c.seen, nil
+	return seen
+}
+
+// read returns what the program has used so far.
+func (c *Child) read() reading { return readUsage(c.cmd.Process.Pid) }
+
+func (*Child) givesWay(thread int) bool { return givesWay(thread) }
 
 // Exited returns a channel that is closed when the program has ended. Processes that it started may still run.
 func (c *Child) Exited() <-chan struct{} { return c.exited }

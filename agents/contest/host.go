@@ -34,6 +34,7 @@ const (
 type Host struct {
 	Referee Referee
 	Limits  Limits
+	Clock   Clock                         // of the bots
 	Start   func(seat int) (Asker, error) // starts the bot of a seat
 	// StartOnTurn starts a bot when its first request is due, as part of the time for its
 	// answer. Otherwise all bots start before the game.
@@ -50,6 +51,7 @@ type Host struct {
 // A Tally sums up one bot's part in a game.
 type Tally struct {
 	Bank
+	Time    Usage // whose the time of all answers was, if the bot says so
 	Answers int
 	Remarks int      // about its answers
 	Unread  int      // answers of which nothing could be read
@@ -88,7 +90,8 @@ type seatState struct {
 	ended   bool  // by itself, so that what it said last is why
 }
 
-// Play plays the game to its end and closes the bots. The error is that of ctx, or of a bot that did not start.
+// Play plays the game to its end and closes the bots. The error is that of ctx, of a bot that did not start, or
+// ErrStalled if a bot could not be timed, and the game is void.
 func (h *Host) Play(ctx context.Context) ([]Tally, error) {
 	h.seats = make([]seatState, len(h.Referee.Names()))
 	var err error
@@ -161,7 +164,8 @@ func (h *Host) log(k Kind, seat int, text string) {
 	}
 }
 
-// turn asks a seat and gives its reply to the referee. The error is that of ctx; all other failures are the bot's.
+// turn asks a seat and gives its reply to the referee. The error is that of ctx or ErrStalled; all other failures are
+// the bot's.
 func (h *Host) turn(ctx context.Context, seat int) error {
 	s := &h.seats[seat]
 	reply := Reply{Fault: Out, Bank: &s.Bank}
@@ -204,7 +208,9 @@ func (h *Host) ask(ctx context.Context, seat int, req Request) (r Reply, err err
 		if err := h.start(seat); err != nil {
 			return r, err
 		}
-		starting = time.Since(began)
+		if h.Clock != Fair { // what the bot itself does at its start is part of its answer
+			starting = time.Since(began)
+		}
 	}
 	r = Reply{Limit: req.Limit, Bank: &s.Bank}
 	if r.Limit == 0 && !req.Last {
@@ -232,7 +238,7 @@ func (h *Host) ask(ctx context.Context, seat int, req Request) (r Reply, err err
 		r.Fault = Late
 	case errors.Is(err, ErrGone):
 		r.Fault, s.ended = Gone, true
-	case err != nil:
+	case err != nil && !errors.Is(err, ErrStalled): // of ctx
 		return r, err
 	case cut:
 		r.Fault = TooLong
@@ -240,7 +246,15 @@ func (h *Host) ask(ctx context.Context, seat int, req Request) (r Reply, err err
 	if r.Fault == NoFault || r.Fault == TooLong {
 		h.log(FromBot, seat, line)
 	}
-	h.log(Time, seat, fmt.Sprintf("%.3f ms of %.3f ms", 1000*r.Elapsed.Seconds(), 1000*r.Limit.Seconds()))
+	took := fmt.Sprintf("%.3f ms of %.3f ms", 1000*r.Elapsed.Seconds(), 1000*r.Limit.Seconds())
+	if p, ok := s.bot.(interface{ Used() Usage }); ok {
+		s.Time.add(p.Used())
+		took += "; " + p.Used().String()
+	}
+	h.log(Time, seat, took)
+	if errors.Is(err, ErrStalled) {
+		return r, err
+	}
 	if req.Limit == 0 {
 		if r.Fault == NoFault || r.Fault == TooLong {
 			s.Answers++

@@ -46,13 +46,14 @@ func (g *Group) Excess(p *os.Process) (taken Taking, why string) {
 
 // A Taking is what a program takes of the machine, with all that it has started.
 type Taking struct {
-	Memory  int64 // bytes; see Measure
-	Threads int   // of all processes together
-	CPU     time.Duration
-	Open    int      // open files of all processes together
-	Deleted int64    // bytes of open files that have been deleted
-	Hidden  bool     // a process does not let itself be measured, or has what cannot be
-	Unseen  []string // files that have been deleted and are mapped, but not open, so that their size is not known
+	Memory    int64 // bytes; see Measure
+	Threads   int   // of all processes together
+	CPU       time.Duration
+	Processes []int    // their IDs
+	Open      int      // open files of all processes together
+	Deleted   int64    // bytes of open files that have been deleted
+	Hidden    bool     // a process does not let itself be measured, or has what cannot be
+	Unseen    []string // files that have been deleted and are mapped, but not open, so that their size is not known
 }
 
 // Exceeds says which limit, of those that are not 0, has been exceeded, "" for none.

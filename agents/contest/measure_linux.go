@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -21,7 +24,8 @@ import (
 func Measure(root int) Taking {
 	m := measuring{shared: map[string]int64{}, sockets: map[string]bool{}, mapped: map[string]string{},
 		open: map[string]bool{}}
-	for _, pid := range family(root) {
+	m.Processes = family(root)
+	for _, pid := range m.Processes {
 		m.measure("/proc/" + strconv.Itoa(pid) + "/")
 	}
 	for _, bytes := range m.shared {
@@ -91,16 +95,22 @@ func Parent(pid int) int {
 // ticksPerSecond is the unit of times in /proc, the same on all processors (USER_HZ).
 const ticksPerSecond = 100
 
+// ticks adds up fields that are times.
+func ticks(fields [][]byte) (sum time.Duration) {
+	for _, text := range fields {
+		n, _ := strconv.ParseInt(string(text), 10, 64)
+		sum += time.Duration(n) * (time.Second / ticksPerSecond)
+	}
+	return sum
+}
+
 // measure adds what one process takes; dir is its folder in /proc.
 func (t *measuring) measure(dir string) {
 	memory, threads, alive := status(dir)
 	t.Threads += threads
 	if stat, err := os.ReadFile(dir + "stat"); err == nil {
 		if fields := statFields(stat); len(fields) > 14 { // of itself, and of children that have ended
-			for _, ticks := range fields[11:15] {
-				n, _ := strconv.ParseInt(string(ticks), 10, 64)
-				t.CPU += time.Duration(n) * (time.Second / ticksPerSecond)
-			}
+			t.CPU += ticks(fields[11:15])
 		}
 	}
 	if !alive { // the others may go on when the first thread has ended
@@ -205,4 +215,127 @@ func (t *measuring) openFiles(dir string) error {
 		}
 	}
 	return err
+}
+
+// readUsage returns what a process, with all that it has started, has used. It costs about 20 µs for each thread.
+func readUsage(root int) (r reading) {
+	uptime := numbers("/proc/uptime")
+	if len(uptime) < 2 {
+		return r
+	}
+	r = reading{map[int]time.Duration{}, map[int]turns{}, 0, time.Duration(uptime[1] * float64(time.Second))}
+	for todo := []int{root}; len(todo) > 0; {
+		pid := todo[0]
+		todo = todo[1:]
+		dir := "/proc/" + strconv.Itoa(pid) + "/"
+		fields := statFields(short(dir + "stat"))
+		if len(fields) <= 14 {
+			continue // it has ended
+		}
+		r.processes[pid] = ticks(fields[11:13])
+		r.ended += ticks(fields[13:15])
+		tasks, _ := os.ReadDir(dir + "task")
+		for _, task := range tasks {
+			thread, _ := strconv.Atoi(task.Name())
+			times := numbers(dir + "task/" + task.Name() + "/schedstat")
+			if len(times) < 2 {
+				continue
+			}
+			r.threads[thread] = turns{time.Duration(times[0]), time.Duration(times[1])}
+			for _, child := range numbers(dir + "task/" + task.Name() + "/children") {
+				todo = append(todo, int(child))
+			}
+		}
+	}
+	return r
+}
+
+// short returns a file of /proc of at most 4 KiB, "" if it cannot be read: with fewer system calls than os.ReadFile.
+func short(path string) []byte {
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer syscall.Close(fd)
+	var text [4096]byte
+	n, _ := syscall.Read(fd, text[:])
+	return bytes.Clone(text[:max(n, 0)])
+}
+
+// numbers returns the numbers of a file.
+func numbers(path string) (list []float64) {
+	text := short(path)
+	for _, word := range strings.Fields(string(text)) {
+		n, _ := strconv.ParseFloat(word, 64)
+		list = append(list, n)
+	}
+	return list
+}
+
+// givesWay reports whether a thread, or its session, lets others run before it: by its nice value or its scheduler.
+func givesWay(thread int) bool {
+	dir := "/proc/" + strconv.Itoa(thread) + "/"
+	const nice, policy = 16, 38
+	fields := statFields(short(dir + "stat"))
+	if len(fields) <= policy {
+		return true
+	}
+	own, _ := syscall.Getpriority(syscall.PRIO_PROCESS, 0) // 20 and more for a nice value of 0 and less
+	value, _ := strconv.Atoi(string(fields[nice]))
+	group := short(dir + "autogroup")
+	late := len(group) > 0 && !bytes.HasSuffix(group, []byte(" nice 0\n"))
+	return late || value > 20-own || string(fields[policy]) != "0"
+}
+
+// awaiting returns a function that waits until there is something to read, and then returns for how long this thread
+// has waited for a processor meanwhile. The calling goroutine is locked to its thread.
+func awaiting(from io.Reader) func() time.Duration {
+	file, ok := from.(syscall.Conn)
+	if !ok {
+		return func() time.Duration { return 0 }
+	}
+	raw, err := file.SyscallConn()
+	own := "/proc/self/task/" + strconv.Itoa(syscall.Gettid()) + "/schedstat"
+	waited := func() time.Duration { return time.Duration(append(numbers(own), 0, 0)[1]) }
+	const fits = 1024 // descriptors that select takes
+	return func() (delay time.Duration) {
+		for ready := false; err == nil && !ready; {
+			before := waited()
+			err = raw.Read(func(fd uintptr) bool {
+				var set syscall.FdSet
+				period := syscall.Timeval{Usec: 50_000} // after which the deadline of the file is looked at
+				if ready = fd >= fits; !ready {
+					set.Bits[fd/wordBits] |= 1 << (fd % wordBits)
+					n, _ := syscall.Select(int(fd)+1, &set, nil, nil, &period)
+					ready = n > 0
+				}
+				return true
+			})
+			delay = waited() - before
+		}
+		return max(0, delay)
+	}
+}
+
+// wordBits is how many descriptors a word of a syscall.FdSet has.
+const wordBits = uintptr(strconv.IntSize)
+
+// FreeProcessors returns how many processors other programs leave to this one now, at least 1. It tries for a moment.
+func FreeProcessors() int {
+	const moment = 100 * time.Millisecond
+	var ran atomic.Int64
+	var all sync.WaitGroup
+	for range runtime.NumCPU() {
+		all.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			own := "/proc/self/task/" + strconv.Itoa(syscall.Gettid()) + "/schedstat"
+			from := append(numbers(own), 0)[0]
+			for end := time.Now().Add(moment); time.Now().Before(end); {
+			}
+			ran.Add(int64(append(numbers(own), 0)[0] - from))
+		})
+	}
+	all.Wait()
+	return int(max(1, (ran.Load()+int64(moment)/2)/int64(moment)))
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,8 +35,13 @@ var (
 
 // A Process is a bot: a program that reads requests of one or more lines and answers each with one line.
 type Process struct {
+	Clock Clock // which Ask goes by
+
 	child  *Child
 	answer chan struct{} // signalled when line is set or the output ends
+	meter  meter         // of what it uses
+	used   Usage         // for its last answer
+	hides  bool          // it has had processes that were gone when it was measured
 
 	mu      sync.Mutex
 	asked   int // number of requests
@@ -43,9 +49,10 @@ type Process struct {
 	line    string
 	cut     bool
 	arrived time.Time
-	total   int // bytes written by the bot
-	partial int // bytes behind its last line end
-	extra   int // lines beside the answers
+	delay   time.Duration // of the host, until it read the answer
+	total   int           // bytes written by the bot
+	partial int           // bytes behind its last line end
+	extra   int           // lines beside the answers
 	told    bool
 	gone    bool
 	replied bool   // it has answered a request
@@ -53,8 +60,9 @@ type Process struct {
 	last    Tail   // of standard error
 }
 
-// Ask writes lines and then waits, for at most limit, for the first line that begins and ends after that. Earlier
-// output is discarded. cut says that the line was longer than MaxLine. The error is ErrLate, ErrGone or that of ctx.
+// Ask writes lines and then waits, for at most limit by p.Clock, for the first line that begins and ends after that.
+// Earlier output is discarded. cut says that the line was longer than MaxLine, and elapsed is what the clock charges.
+// The error is ErrLate, ErrGone, ErrStalled or that of ctx.
 func (p *Process) Ask(ctx context.Context, lines []string, limit time.Duration) (
 	line string, cut bool, elapsed time.Duration, err error) {
 	select {
@@ -70,6 +78,7 @@ func (p *Process) Ask(ctx context.Context, lines []string, limit time.Duration) 
 	if gone {
 		return "", false, 0, ErrGone
 	}
+	m := p.measure()
 	_ = p.child.In.SetWriteDeadline(time.Now().Add(limit + readTime))
 	defer context.AfterFunc(ctx, func() { _ = p.child.In.SetWriteDeadline(time.Now()) })()
 	if _, err := io.WriteString(p.child.In, strings.Join(lines, "\n")+"\n"); err != nil {
@@ -78,38 +87,27 @@ func (p *Process) Ask(ctx context.Context, lines []string, limit time.Duration) 
 		}
 		return "", false, 0, ErrGone
 	}
-	sent := time.Now()
-	clock := time.NewTimer(limit)
-	defer clock.Stop()
-	select {
-	case <-p.answer:
-	case <-clock.C:
-		err = ErrLate
-	case <-ctx.Done():
-		err = ctx.Err()
+	m.sent = time.Now()
+	if err = p.await(ctx, m, limit); err != nil {
+		return "", false, p.Clock.charged(p.used), err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.waiting != 0 { // no line
-		p.waiting = 0
-		if err == nil {
-			err = ErrGone
-		}
-		return "", false, time.Since(sent), err
-	}
-	return p.line, p.cut, p.arrived.Sub(sent), nil
+	p.used = m.use(max(p.arrived.Sub(m.sent), 0), p.delay)
+	return p.line, p.cut, p.Clock.charged(p.used), nil
 }
 
 // listen keeps the answer to each request and discards all other output.
 func (p *Process) listen(r io.Reader) {
-	from := &chunks{p: p, r: r}
+	runtime.LockOSThread() // whose delays are measured
+	defer runtime.UnlockOSThread()
+	from := &chunks{p: p, r: r, await: awaiting(r)}
 	for in := bufio.NewReader(from); from.err == nil; {
 		_, _ = in.Peek(1)
 		begun := from.request // the last chunk is that in which the line begins
 		line, cut, _ := ReadLine(in)
 		p.mu.Lock()
 		if from.err == nil && begun != 0 && begun == p.waiting {
-			p.waiting, p.line, p.cut, p.arrived, p.replied = 0, line, cut, from.arrived, true
+			p.waiting, p.line, p.cut, p.replied = 0, line, cut, true
+			p.arrived, p.delay = from.arrived, from.delay
 			p.signal()
 		} else if from.err == nil {
 			p.extra++
@@ -141,16 +139,20 @@ func (p *Process) signal() {
 type chunks struct {
 	p       *Process
 	r       io.Reader
+	await   func() time.Duration // waits for more, and says how long the host then waited for a processor
 	arrived time.Time
+	delay   time.Duration // of the host, until it read the chunk
 	request int
 	err     error
 }
 
 func (c *chunks) Read(b []byte) (n int, err error) {
+	c.delay = c.await()
+	arrived := time.Now().Add(-c.delay)
 	n, c.err = c.r.Read(b)
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
-	c.arrived, c.request = time.Now(), c.p.waiting
+	c.arrived, c.request = arrived, c.p.waiting
 	c.p.partial += n
 	if end := bytes.LastIndexByte(b[:n], '\n'); end >= 0 {
 		c.p.partial = n - end - 1

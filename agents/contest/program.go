@@ -116,5 +116,6 @@ func (p Program) Start(errs func(line string)) (*Process, error) {
 	if bot.child, err = StartChild(spec); err != nil {
 		return nil, fmt.Errorf("start bot: %w", err)
 	}
+	bot.meter = bot.child
 	return bot, nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"blockyard/agents/contest"
 	"blockyard/datasets/record"
@@ -26,14 +27,52 @@ type Played struct {
 	Faults []string   `json:"faults,omitempty"`     // why a player was ended or lost at once; "" for nothing
 	UsedMS []float64  `json:"used_ms,omitempty"`    // by all answers
 	MostMS []float64  `json:"longest_ms,omitempty"` // by one answer
+	Times  []Times    `json:"times,omitempty"`      // of all answers
 	Rounds int        `json:"rounds"`               // turns, as records count them
 	Names  []string   `json:"seat_names,omitempty"` // what the contest and the log call the seats
 	Odd    [][]string `json:"odd,omitempty"`        // about the players' output
 	After  []float64  `json:"after_s,omitempty"`    // seconds of the clock until a score that ends the game was reached
 
+	// Stalled is how often the game was begun and did not count, because the machine was too busy to time it.
+	Stalled int `json:"stalled,omitempty"`
+
 	Unit    int             `json:"-"` // games of one unit are one sample
 	Tallies []contest.Tally `json:"-"` // how often a program has answered
 	Void    string          `json:"-"` // why the game does not count; "" if it does
+}
+
+// Times say whose the time of a program's answers was; see contest.Usage.
+type Times struct {
+	WallMS   float64 `json:"wall_ms"`
+	CPUMS    float64 `json:"cpu_ms"`
+	WaitedMS float64 `json:"waited_ms"`
+	HostMS   float64 `json:"host_ms"`
+}
+
+// TimesOf returns a usage in milliseconds.
+func TimesOf(u contest.Usage) Times {
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	return Times{ms(u.Wall), ms(u.CPU), ms(u.Waited), ms(u.Host)}
+}
+
+// Waiting is for how long the machine and the host kept the program waiting.
+func (t *Times) Waiting() float64 { return t.WaitedMS + t.HostMS }
+
+func (t *Times) add(o Times, scale float64) {
+	t.WallMS, t.CPUMS = t.WallMS+scale*o.WallMS, t.CPUMS+scale*o.CPUMS
+	t.WaitedMS, t.HostMS = t.WaitedMS+scale*o.WaitedMS, t.HostMS+scale*o.HostMS
+}
+
+// MaxAttempts is how often a game is begun. If the machine was too busy every time, it is void.
+const MaxAttempts = 3
+
+// Stall makes a game void that was begun so often, and reports whether it was.
+func (p *Played) Stall() bool {
+	stalled := p.Stalled >= MaxAttempts
+	if stalled {
+		p.Void = fmt.Sprintf("the machine was overloaded in %d attempts", p.Stalled)
+	}
+	return stalled
 }
 
 // A Runner plays games between players that have numbers.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"blockyard/env"
 )
@@ -24,7 +25,9 @@ type Report struct {
 	Meetings []Meeting         `json:"meetings"` // of every two players that have met
 	Winner   string            `json:"winner,omitempty"`
 	Played   []Played          `json:"played,omitempty"`
-	Void     []string          `json:"void,omitempty"` // games that do not count, and why
+	Void     []string          `json:"void,omitempty"`  // games that do not count, and why
+	Again    int               `json:"again,omitempty"` // attempts at games that do not count: the machine was too busy
+	Busy     int               `json:"busy,omitempty"`  // games in which programs waited for a fifth of their time
 
 	index   map[int]int // place in Players by number
 	samples map[[2]int]*meetingSamples
@@ -121,6 +124,10 @@ func (r *Report) Between(a, b int) Counts { return r.all.Meeting(r.index[a], r.i
 // Add counts games. It may be called once.
 func (r *Report) Add(played []Played) {
 	for _, g := range played {
+		r.Again += g.Stalled
+		if g.busy() {
+			r.Busy++
+		}
 		if g.Void != "" {
 			r.Void = append(r.Void, fmt.Sprintf("game %d: %s", g.Number+1, g.Void))
 			continue
@@ -152,6 +159,26 @@ func (r *Report) Add(played []Played) {
 			}
 		}
 	}
+}
+
+// busy reports whether the machine kept the programs of a game waiting for a fifth of their time or more.
+func (p *Played) busy() bool {
+	var sum Times
+	for _, t := range p.Times {
+		sum.add(t, 1)
+	}
+	return sum.Waiting() > 0 && 5*sum.Waiting() >= sum.WallMS+sum.HostMS
+}
+
+// Overload says how busy the machine was, "" if it was not.
+func (r *Report) Overload() (text string) {
+	if r.Busy > 0 {
+		text = fmt.Sprintf("the machine was overloaded in %d of %d games: programs waited for a processor", r.Busy, r.Games)
+	}
+	if r.Again > 0 {
+		text = strings.TrimPrefix(fmt.Sprintf("%s; %d attempts at games do not count", text, r.Again), "; ")
+	}
+	return text
 }
 
 func (r *Report) compare(g *Played) {

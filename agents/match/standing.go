@@ -55,6 +55,7 @@ type Answers struct {
 	UsedMS   float64  `json:"mean_ms"`          // of a game
 	AnswerMS float64  `json:"answer_ms"`        // of an answer; 0 if their number is not known
 	MostMS   float64  `json:"longest_ms"`       // of an answer
+	Times    *Times   `json:"times,omitempty"`  // of a game; nil if they are not known
 	Odd      []string `json:"odd,omitempty"`    // about its output, each once, with an answer that had a remark
 }
 
@@ -89,6 +90,10 @@ func (s *Standing) add(g *Played, seat int) {
 	p := s.Program
 	p.UsedMS += g.UsedMS[seat]
 	p.MostMS = max(p.MostMS, g.MostMS[seat])
+	if seat < len(g.Times) {
+		p.Times = cmp.Or(p.Times, &Times{})
+		p.Times.add(g.Times[seat], 1)
+	}
 	if seat < len(g.Odd) {
 		p.Odd = contest.AddHabits(p.Odd, g.Odd[seat])
 	}
@@ -126,6 +131,11 @@ func (s *Standing) finish(seats, players int) {
 			p.AnswerMS = p.UsedMS / float64(p.Answers)
 		}
 		p.UsedMS /= float64(s.Games)
+		if p.Times != nil {
+			var mean Times
+			mean.add(*p.Times, 1/float64(s.Games))
+			p.Times = &mean
+		}
 	}
 	if len(s.scores) == 0 {
 		return

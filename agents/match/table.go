@@ -40,6 +40,9 @@ func (r *Report) String() string {
 			fmt.Fprintf(&b, "%s: %s\n", r.called(&p), ansi.Plain(text, mostText))
 		}
 	}
+	if text := r.Overload(); text != "" {
+		fmt.Fprintf(&b, "%s; give it fewer games at once (--workers), or less else to do\n", text)
+	}
 	for _, text := range r.Void {
 		fmt.Fprintf(&b, "does not count: %s\n", text)
 	}
@@ -74,6 +77,7 @@ func (r *Report) table() string {
 func (r *Report) cells(place int, s *Standing) [][2]string {
 	listed, alone := r.Played != nil, r.Seats == 1
 	p, a := cmp.Or(s.Points, &Points{}), s.answers()
+	t := cmp.Or(a.Times, &Times{})
 	counted := a.Answers+a.Timeouts+a.Remarks+a.Ended > 0
 	return [][2]string{
 		{"place", cell(!listed, "%d", place)}, // a list of games goes with the order of the command line
@@ -92,6 +96,8 @@ func (r *Report) cells(place int, s *Standing) [][2]string {
 		{"best", cell(s.Points != nil && alone, "%d", p.Best)},
 		{"turns", cell(listed, "%.1f", float64(s.Turns)/float64(max(s.Games, 1)))},
 		{"ms per game", cell(s.Program != nil && !counted, "%.0f", a.UsedMS)},
+		{"CPU ms", cell(a.Times != nil, "%.0f", t.CPUMS)},
+		{"waited ms", cell(a.Times != nil, "%.0f", t.Waiting())},
 		{"answers", cell(counted, "%d", a.Answers)},
 		{"time-outs", cell(counted, "%d", a.Timeouts)},
 		{"remarks", cell(counted, "%d", a.Remarks)},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,11 +30,45 @@ type Lines struct {
 	Log    func(g *match.Played) string // file that gets all that is said; nil or "" keeps nothing
 	Errors io.Writer                    // gets the programs' standard error; may be nil
 	Strict bool                         // what a player did wrong is a fault, and not only what the contest says
+	Clock  contest.Clock                // which time of an answer the programs are charged with
 	Losses []string                     // if Strict: reasons for which who did not win is to blame, such as "illegal"
 }
 
-// Play implements match.Runner. It starts the programs of the game, and ends them before it returns.
+// Play implements match.Runner. It starts the programs of the game, and ends them before it returns. A game that a busy
+// machine has decided does not count and is played again.
 func (l *Lines) Play(ctx context.Context, g *match.Played) (rec *record.Record, err error) {
+	file, err := createLog(l.Log, g)
+	if err != nil {
+		return nil, err
+	}
+	if file != nil {
+		defer func() { err = errors.Join(err, file.Close()) }()
+	}
+	err = attempts(g, func() (err error) {
+		log := &gameLog{errors: l.Errors, file: file, out: bufio.NewWriter(file), late: map[int]int{}}
+		rec, err = l.play(ctx, g, log)
+		if errors.Is(err, contest.ErrStalled) {
+			log.line(contest.Note, -1, "this attempt does not count: "+contest.ErrStalled.Error())
+		}
+		return errors.Join(err, log.end())
+	})
+	return rec, err
+}
+
+// attempts plays a game, again if the machine was too busy to time it, and at last makes it void.
+func attempts(g *match.Played, play func() error) error {
+	for begun := *g; ; *g = begun {
+		err := play()
+		if begun.Stalled++; !errors.Is(err, contest.ErrStalled) {
+			return err
+		}
+		if g.Stalled = begun.Stalled; g.Stall() {
+			return nil
+		}
+	}
+}
+
+func (l *Lines) play(ctx context.Context, g *match.Played, log *gameLog) (rec *record.Record, err error) {
 	seed, err := strconv.ParseUint(g.Seed, 10, 64)
 	if err != nil {
 		return nil, err
@@ -57,13 +92,9 @@ func (l *Lines) Play(ctx context.Context, g *match.Played) (rec *record.Record, 
 	if err != nil {
 		return nil, err
 	}
-	file, err := createLog(l.Log, g)
-	if err != nil {
-		return nil, err
-	}
 	g.Names = host.Referee.Names()
-	log := &gameLog{names: g.Names, errors: l.Errors, file: file, out: bufio.NewWriter(file), late: map[int]int{}}
-	host.Log = log.line
+	log.names = g.Names
+	host.Log, host.Clock = log.line, l.Clock
 	for seat, p := range players {
 		log.line(contest.Note, -1, log.names[seat]+" is "+p.Name)
 	}
@@ -72,19 +103,32 @@ func (l *Lines) Play(ctx context.Context, g *match.Played) (rec *record.Record, 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", players[seat].Name, err)
 		}
+		bot.Clock = l.Clock
 		return bot, nil
 	}
 	g.Tallies, err = host.Play(ctx)
 	l.note(g, host.Referee.Outcome())
 	rec.End(state)
-	rec.Meta = host.Referee.Outcome().Meta
-	return rec, errors.Join(err, log.close())
+	rec.Meta = l.meta(g, host.Referee.Outcome())
+	return rec, err
+}
+
+// meta is that of a record: what the contest says, and whose the time of the answers was.
+func (l *Lines) meta(g *match.Played, o contest.Outcome) map[string]string {
+	meta := maps.Clone(o.Meta)
+	if l.Clock != "" && meta != nil {
+		meta["clock"] = string(l.Clock)
+		for seat, t := range g.Tallies {
+			meta["time of "+g.Names[seat]] = t.Time.String()
+		}
+	}
+	return meta
 }
 
 func (l *Lines) note(g *match.Played, o contest.Outcome) {
 	g.Points, g.Ranks, g.Reason, g.Faults = o.Points, o.Ranking(len(g.Seats)), o.Reason, o.Faults
 	for _, t := range g.Tallies {
-		g.Odd = append(g.Odd, t.Habits())
+		g.Odd, g.Times = append(g.Odd, t.Habits()), append(g.Times, match.TimesOf(t.Time))
 		g.UsedMS, g.MostMS = append(g.UsedMS, 1000*t.Used.Seconds()), append(g.MostMS, 1000*t.Longest.Seconds())
 	}
 	if !l.Strict {
@@ -160,8 +204,8 @@ func (l *gameLog) line(k contest.Kind, seat int, text string) {
 	}
 }
 
-// close ends the log, which says how much of a bot's standard error came too late to be kept.
-func (l *gameLog) close() error {
+// end writes the log, which says how much of a bot's standard error came too late to be kept.
+func (l *gameLog) end() error {
 	for seat := range l.names {
 		if n := l.late[seat]; n > 0 {
 			l.line(contest.Remark, seat, fmt.Sprintf("%d lines of standard error after the end of the game are not kept", n))
@@ -170,7 +214,7 @@ func (l *gameLog) close() error {
 	if l.file == nil {
 		return nil
 	}
-	return errors.Join(l.out.Flush(), l.file.Close())
+	return l.out.Flush()
 }
 
 // Rounds plays a contest whose programs are started for every turn. The players of a game play its seed one after the

@@ -3,9 +3,11 @@ package series
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -131,9 +133,50 @@ func TestTheEndOfALog(t *testing.T) {
 	l.line(contest.Over, -1, "")
 	l.line(contest.Error, 1, "EOFError")
 	l.line(contest.Error, 1, "bye")
-	require.NoError(t, l.close())
+	require.NoError(t, l.end())
 	text, err := os.ReadFile(name)
 	require.NoError(t, err)
 	require.Equal(t, "player2 ! thinking\nplayer2 * 2 lines of standard error after the end of the game are not kept\n", string(text))
 	require.Equal(t, "player2: thinking\n", shown.String())
+}
+
+// TestAGameThatTheMachineDecides does not count and is played again, up to three times. Then it is void, and the table
+// says so.
+func TestAGameThatTheMachineDecides(t *testing.T) {
+	for stalls := range 4 {
+		g, begun := match.Played{Number: 4, Seats: []int{0, 1}}, 0
+		require.NoError(t, attempts(&g, func() error {
+			require.Zero(t, g.Rounds, "each attempt begins anew")
+			g.Points, g.Ranks, g.Rounds = []int{0, 0}, []int{1, 1}, 7
+			if begun++; begun <= stalls {
+				return fmt.Errorf("player1: %w", contest.ErrStalled)
+			}
+			g.Points, g.Ranks = []int{1, 0}, []int{1, 2}
+			return nil
+		}))
+		require.Equal(t, stalls, g.Stalled)
+		require.Equal(t, min(stalls+1, 3), begun)
+		require.Equal(t, stalls == 3, g.Void != "")
+		r := match.ReportOf(tetrisduel.Game, "1", []string{"a", "b"}, []match.Played{g})
+		require.Equal(t, stalls < 3, r.Players[0].Wins == 1)
+		require.Equal(t, stalls > 0, strings.Contains(r.String(), fmt.Sprintf("%d attempts at games do not count", stalls)))
+		require.Equal(t, stalls == 3, strings.Contains(r.String(), "game 5: the machine was overloaded in 3 attempts"))
+	}
+	trouble := errors.New("trouble")
+	require.ErrorIs(t, attempts(&match.Played{}, func() error { return trouble }), trouble)
+}
+
+// TestTheTableSaysThatTheMachineWasBusy if programs waited for a processor for a fifth of their time in a game.
+func TestTheTableSaysThatTheMachineWasBusy(t *testing.T) {
+	g := match.Played{Seats: []int{0, 1}, Ranks: []int{1, 2}, UsedMS: []float64{81, 200}, MostMS: []float64{9, 9},
+		Times: []match.Times{{WallMS: 100, CPUMS: 80, WaitedMS: 19}, {WallMS: 200}}}
+	report := func() *match.Report {
+		return match.ReportOf(tetrisduel.Game, "1", []string{"a", "b"}, []match.Played{g, g})
+	}
+	require.Empty(t, report().Overload())
+	g.Times[1].WaitedMS, g.Times[1].HostMS = 40, 2
+	require.Equal(t, "the machine was overloaded in 2 of 2 games: programs waited for a processor", report().Overload())
+	require.Equal(t, &match.Times{WallMS: 200, WaitedMS: 40, HostMS: 2}, report().Players[1].Program.Times)
+	require.Contains(t, report().String(), "waited ms")
+	require.Contains(t, report().String(), report().Overload())
 }

@@ -183,11 +183,15 @@ func (proofs) verify(p *match.Played, c *Config, entrants []*Entrant, dir string
 	if err := complete(p, len(p.Seats)); err != nil {
 		return err
 	}
+	p.Void = ""
+	if p.Stall() {
+		return nil
+	}
 	rec, err := readRecord(filepath.Join(dir, RecordFile(p.Number)))
 	if err == nil {
 		err = provenBy(p, rec, c.Rules, entrants)
 	}
-	if p.Void = ""; err != nil {
+	if err != nil {
 		p.Void = ansi.Plain(err.Error(), mostReason)
 	}
 	return nil

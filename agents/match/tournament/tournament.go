@@ -226,6 +226,9 @@ func testSeat(ctx context.Context, m series.Lines, rival contest.Program, e *Ent
 	if err != nil {
 		return "does not start: " + err.Error(), nil
 	}
+	if g.Void != "" { // the machine is too busy to judge it
+		return "", nil
+	}
 	t, fault := g.Tallies[seat], g.Fault(seat)
 	text := strings.Join(append([]string{fault}, t.Habits()...), ": ")
 	switch {

@@ -1,0 +1,177 @@
+//go:build unix
+
+package contest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestWhatABotWaited: the machine has kept a bot waiting as long as the thread that could run for the longest time has
+// waited, and never so that less is left than the bot would have needed alone. Threads that spin, sleep, give way, are
+// bound to a processor, or end unseen make no time.
+func TestWhatABotWaited(t *testing.T) {
+	const wall, none = 600 * ms, time.Duration(0)
+	one := func(ran, waited time.Duration) map[int]turns { return map[int]turns{7: {ran, waited}} }
+	many := func(n int, ran, waited time.Duration) map[int]turns {
+		out := map[int]turns{}
+		for id := range n {
+			out[id] = turns{ran, waited}
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		threads     map[int]turns
+		cpu, ended  time.Duration // of the bot's process, and of children that it has waited for
+		idle        time.Duration
+		gone        bool
+		processors  int
+		waited, own time.Duration
+	}{
+		"computes on a quiet machine":               {one(600*ms, 0), 600 * ms, 0, 600 * ms, false, 2, 0, 600 * ms},
+		"computes beside others":                    {one(120*ms, 480*ms), 120 * ms, 0, 0, false, 2, 480 * ms, 120 * ms},
+		"sleeps":                                    {one(0, 0), 0, 0, 1200 * ms, false, 2, 0, 600 * ms},
+		"sleeps beside others":                      {one(1*ms, 2*ms), 1 * ms, 0, 0, false, 2, 2 * ms, 598 * ms},
+		"computes, then sleeps":                     {one(100*ms, 200*ms), 100 * ms, 0, 0, false, 2, 200 * ms, 400 * ms},
+		"waits for a thread that waits":             {map[int]turns{1: {}, 2: {120 * ms, 480 * ms}}, 120 * ms, 0, 0, false, 2, 480 * ms, 120 * ms},
+		"threads one after the other":               {map[int]turns{1: {50 * ms, 250 * ms}, 2: {60 * ms, 240 * ms}}, 110 * ms, 0, 0, false, 2, 250 * ms, 350 * ms},
+		"twelve threads that spin, alone":           {many(12, 100*ms, 500*ms), 1200 * ms, 0, 0, false, 2, 0, 600 * ms},
+		"twelve threads beside as many others":      {many(12, 50*ms, 550*ms), 600 * ms, 0, 0, false, 2, 300 * ms, 300 * ms},
+		"one works, others only spin":               {map[int]turns{1: {400 * ms, 200 * ms}, 2: {1 * ms, 599 * ms}}, 401 * ms, 0, 0, false, 2, 200 * ms, 400 * ms},
+		"threads that have ended have used the CPU": {one(1*ms, 599*ms), 1100 * ms, 0, 0, false, 2, 50 * ms, 550 * ms},
+		"children that have ended, too":             {one(1*ms, 599*ms), 1 * ms, 1099 * ms, 0, false, 2, 50 * ms, 550 * ms},
+		"bound to one of many processors":           {many(64, 9*ms, 591*ms), 576 * ms, 0, 63 * wall, false, 64, none, 600 * ms},
+		"a process is gone":                         {one(120*ms, 480*ms), 120 * ms, 0, 0, true, 2, 0, 600 * ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from := reading{processes: map[int]time.Duration{1: 0}, threads: map[int]turns{}}
+			if c.gone {
+				from.processes[2] = 0
+			}
+			to := reading{map[int]time.Duration{1: c.cpu}, c.threads, c.ended, c.idle}
+			u := between(from, to, wall, c.processors, false, func(int) bool { return false })
+			require.InDelta(t, c.waited, u.Waited, float64(11*ms)) // idle time is known to 10 ms
+			require.InDelta(t, c.own, Fair.charged(u), float64(11*ms))
+			require.Equal(t, wall, Wall.charged(u))
+			require.Equal(t, c.cpu+c.ended, u.CPU)
+			require.GreaterOrEqual(t, between(from, to, wall, c.processors, true, nil).Waited, u.Waited, "at its start")
+			require.Zero(t, between(from, to, wall, c.processors, false, func(int) bool { return true }).Waited)
+		})
+	}
+}
+
+// A loaded is a meter of a machine that runs a bot's thread never, or so it says. It calls each before a reading.
+type loaded struct {
+	each func(n int)
+	n    int
+	seen []int
+}
+
+func (l *loaded) read() reading {
+	if l.n++; l.each != nil {
+		l.each(l.n)
+	}
+	return reading{map[int]time.Duration{1: 0}, map[int]turns{1: {0, time.Duration(l.n-1) * time.Hour}}, 0, 0}
+}
+func (l *loaded) sighted() []int  { return l.seen }
+func (*loaded) givesWay(int) bool { return false }
+
+// TestTheFairClockWaits for an answer that the machine has held up, and the clock on the wall does not.
+func TestTheFairClockWaits(t *testing.T) {
+	leave := filepath.Join(t.TempDir(), "leave")
+	p, _ := start(t, `read x; while [ ! -e `+leave+` ]; do sleep 0.01; done; echo "$x"; cat >/dev/null`)
+	p.Clock, p.meter = Fair, &loaded{each: func(n int) {
+		if n == 2 { // the limit has passed
+			require.NoError(t, os.WriteFile(leave, nil, 0o600))
+		}
+	}}
+	const limit = 2 * time.Second
+	line, _, elapsed, err := p.Ask(t.Context(), []string{"one"}, limit)
+	require.NoError(t, err)
+	require.Equal(t, "one", line)
+	require.Zero(t, elapsed)
+	require.Greater(t, p.Used().Wall, limit)
+	require.Equal(t, p.Used().Wall, p.Used().Waited)
+}
+
+// TestABotThatCannotBeTimed ends its game, but not if the wall's clock counts, or if it hides what it does.
+func TestABotThatCannotBeTimed(t *testing.T) {
+	for _, c := range []struct {
+		clock   Clock
+		replied bool
+		seen    []int
+		want    error
+	}{
+		{Fair, true, nil, ErrStalled}, {Fair, true, []int{1}, ErrStalled}, {Fair, true, []int{5}, ErrLate},
+		{Fair, false, []int{5}, ErrStalled}, {Wall, true, nil, ErrLate}, {"", true, nil, ErrLate},
+	} {
+		p, _ := start(t, `sleep 60`)
+		p.Clock, p.meter, p.replied = c.clock, &loaded{seen: c.seen}, c.replied
+		_, err := ask(t, p, "one", 5*ms)
+		require.ErrorIs(t, err, c.want, c)
+	}
+}
+
+// TestUsageOfTheChildren: what a program's threads and children use is in its reading, as long as they live.
+func TestUsageOfTheChildren(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux says what a process uses")
+	}
+	p, _ := start(t, `while :; do :; done & while read x; do echo "$x"; done`)
+	p.Clock = Fair
+	from := p.child.read()
+	require.Eventually(t, func() bool {
+		_, err := ask(t, p, "x", hang)
+		now := p.child.read()
+		used := time.Duration(0)
+		for _, cpu := range now.processes {
+			used += cpu
+		}
+		return err == nil && used > 20*ms && len(now.threads) == len(now.processes) && len(now.processes) > len(from.processes)-2
+	}, hang, ms)
+	require.Positive(t, p.Used().Wall)
+	require.LessOrEqual(t, p.Used().Waited, p.Used().Wall)
+}
+
+// stalling is a bot on a machine that does not run it.
+type stalling struct{}
+
+func (stalling) Ask(context.Context, []string, time.Duration) (string, bool, time.Duration, error) {
+	return "", false, 0, ErrStalled
+}
+func (stalling) Close() error { return nil }
+
+// TestAGameThatCannotBeTimedEnds, with the error that makes it void.
+func TestAGameThatCannotBeTimedEnds(t *testing.T) {
+	var said []Kind
+	h := Host{Referee: &metronome{rounds: 6}, Limits: Limits{Bank: time.Second}, Clock: Fair,
+		Start: func(int) (Asker, error) { return stalling{}, nil },
+		Log:   func(k Kind, _ int, _ string) { said = append(said, k) }}
+	tallies, err := h.Play(t.Context())
+	require.ErrorIs(t, err, ErrStalled)
+	require.Zero(t, tallies[0].Timeouts)
+	require.True(t, slices.Contains(said, Time))
+}
+
+// BenchmarkReading is what measuring a bot costs twice a move.
+func BenchmarkReading(b *testing.B) {
+	p, err := Program{Argv: []string{"/bin/sh", "-c", "read x"}, Cage: Trusted}.Start(nil)
+	require.NoError(b, err)
+	defer p.Close()
+	var from, to syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &from))
+	for b.Loop() {
+		p.child.read()
+	}
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &to))
+	used := to.Utime.Nano() + to.Stime.Nano() - from.Utime.Nano() - from.Stime.Nano()
+	b.ReportMetric(float64(used)/float64(b.N)/1000, "CPU-µs/op")
+}
