@@ -34,13 +34,13 @@ var crowded = map[string]int{}
 var rooms = map[string][]room{
 	"agents": {
 		{"main.go", "commands", 10, "starts the program"},
-		{"commands", "play fleet submit match bots contest search mlp", 1865, "a file per command: flags, one call, print"},
+		{"commands", "play fleet submit match bots contest search mlp", 1975, "a file per command: flags, one call, print"},
 		{"play", "match bots contest search", 1505, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2080, "one piece of work on many machines, none of which is trusted blindly"},
 		{"submit", "bots contest search mlp", 3710, "a bot as one file"},
-		{"match", "bots contest search", 3380, "many games: formats, standings, ratings; a tournament takes what users name"},
+		{"match", "bots contest search", 3525, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 8360, "who plays: what users name, and a folder per game"},
-		{"contest", "", 7450, "a program of somebody else before a referee, in a cage"},
+		{"contest", "", 7415, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1235, "choices by looking ahead, whatever the game"},
 		{"mlp", "", 1480, "a network as plain Go"},
 	},
@@ -74,7 +74,7 @@ var rooms = map[string][]room{
 		{"export", "record program", 710, "records as Parquet, Minari and text"},
 		{"conform", "record", 2155, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1230, "a game as a line of a file"},
-		{"program", "", 1770, "what every program, page, picture and C library is, apart from its work, and several in one executable"},
+		{"program", "", 1775, "what every program, page, picture and C library is, apart from its work, and several in one executable"},
 		{"games", "", 0, "a recorded game of each kind"},
 	},
 }
