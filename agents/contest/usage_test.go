@@ -137,7 +137,6 @@ func TestUsageOfTheChildren(t *testing.T) {
 		}
 		return err == nil && used > 20*ms && len(now.threads) == len(now.processes) && len(now.processes) > len(from.processes)-2
 	}, hang, ms)
-	require.Positive(t, p.Used().Wall)
 	require.LessOrEqual(t, p.Used().Waited, p.Used().Wall)
 }
 

@@ -52,7 +52,7 @@ func recorded(t testing.TB, g *env.Game, n int) (file []byte, recs []*record.Rec
 			m := env.NoMoves
 			for set := s.Acting(); set != 0; set = set.Rest() {
 				legal := s.Legal(set.First(), nil)
-				if k != 1 || step != 7 {
+				if k != 1 || step != 3 {
 					m[set.First()] = legal[random.Next()%uint64(len(legal))]
 				}
 			}
@@ -158,9 +158,9 @@ func TestShards(t *testing.T) {
 		t.Run(g.Name, func(t *testing.T) {
 			file, recs := recorded(t, g, 5)
 			dir := t.TempDir()
-			s, err := NewShards(dir, g, 60)
+			s, err := NewShards(dir, g, 30)
 			require.NoError(t, err)
-			s.group = 20
+			s.group = 10
 			w := walk(t, g, file, s)
 			require.NoError(t, s.Close([]Source{{File: "games", Games: w.Games}}))
 			names, err := filepath.Glob(filepath.Join(dir, "data", "*"))
