@@ -167,7 +167,7 @@ func (d *dir) read(changed time.Time) (e *entry, settled bool) {
 	e = &entry{ID: d.shown, Game: "dropblox", Players: []string{"dropblox_ai"},
 		Time: cmp.Or(startOf(filepath.Base(d.path)), changed.UnixMilli()),
 		file: d.shown, path: d.path, number: 1, history: &d.folder, changed: changed, open: true}
-	d.meta(e)
+	ended := d.meta(e)
 	e.Length = d.states()
 	if e.Length == 0 {
 		return e, false
@@ -179,7 +179,7 @@ func (d *dir) read(changed time.Time) (e *entry, settled bool) {
 		}
 		return e, e.Error != ""
 	}
-	e.Scores, e.open = []int{p.Score}, !p.Failed
+	e.Scores, e.open = []int{p.Score}, !p.Failed && !ended
 	e.Length--
 	return e, true
 }
@@ -199,14 +199,16 @@ func regular(path string) bool {
 // IsHistory reports whether a path is a history folder of Dropblox: it has a file state0.
 func IsHistory(path string) bool { return regular(filepath.Join(path, "state0")) }
 
-// meta reads the player's name from the file meta, if it exists.
-func (d *dir) meta(e *entry) {
+// meta reads the player's name from the file meta, if it exists, and whether that says why the game ended: one that is
+// stopped, such as by a limit of turns, ends without a failed state.
+func (d *dir) meta(e *entry) (ended bool) {
 	text, _ := d.text("meta")
 	var meta map[string]any
 	_ = json.Unmarshal(text, &meta) // without a program's name, or any, the entry stays as it is
+	ended = meta["reason"] != nil && meta["reason"] != ""
 	name, _ := meta["program"].(string)
 	if name == "" {
-		return
+		return ended
 	}
 	name = short(filepath.Base(name), maxName)
 	switch seed := meta["seed"].(type) {
@@ -216,6 +218,7 @@ func (d *dir) meta(e *entry) {
 		name += fmt.Sprintf(" · seed %.0f", seed)
 	}
 	e.Players = []string{name}
+	return ended
 }
 
 // startOf reads the start of a game, in milliseconds, from its folder's name, "<id>_<unix time>"; 0 without one.

@@ -47,6 +47,24 @@ func TestHistoryOutOfTime(t *testing.T) {
 	require.Equal(t, 2, c.game("h").Replay.Turns-1)
 }
 
+// A game that a limit of turns has ended has no failed state: its meta says that it is over, and nothing is live.
+func TestHistoryStopped(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "h")
+	write(t, dir, 4)
+	meta := func(text string) { require.NoError(t, os.WriteFile(filepath.Join(dir, "meta"), []byte(text), 0o644)) }
+	meta(`{"program":"./bot","turns":0}`)
+	c := serve(t, dir)
+	require.True(t, c.list("").Games[0].Live)
+	require.True(t, c.game("h").Replay.Live)
+	require.NoError(t, os.Remove(filepath.Join(dir, "meta")))
+	meta(`{"program":"./bot","turns":3,"reason":"turns"}`)
+	require.False(t, c.list("").Games[0].Live)
+	d := c.game("h")
+	require.False(t, d.Replay.Live)
+	require.Empty(t, d.Replay.Error)
+	require.Contains(t, c.frames("h", d.Replay.Frames-1, 1).Frames[0].Over, "Stopped here")
+}
+
 // A history folder grows by states and moves; its frames are the commands of rules §14.
 func TestHistoryGrows(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "0_1360540800")

@@ -163,7 +163,7 @@ func (p *recordReplay) grown() bool {
 func (p *recordReplay) info() info {
 	out := info{Frames: p.timeline.Len(), Turns: p.timeline.Len(), Reading: !p.timeline.Done(), Pace: replayPace}
 	out.Scores = p.timeline.Scores().Seats
-	out.Live = p.cut && p.entry.fresh()
+	out.Live = p.cut && p.entry.open && p.entry.fresh()
 	switch {
 	case p.err != nil:
 		out.Error = p.err.Error()
@@ -201,7 +201,7 @@ func (p *recordReplay) ending() string {
 	case !p.timeline.Done():
 	case p.history != nil && p.history.late:
 		return "Time is up"
-	case p.timeline.Rec.Stopped && !p.cut:
+	case p.timeline.Rec.Stopped && !p.cut, p.history != nil && p.cut && !p.entry.open:
 		return "Stopped here"
 	}
 	return p.note
