@@ -40,7 +40,7 @@ var rooms = map[string][]room{
 		{"submit", "bots contest search mlp", 3710, "a bot as one file"},
 		{"match", "bots contest search", 3525, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 8360, "who plays: what users name, and a folder per game"},
-		{"contest", "", 7415, "a program of somebody else before a referee, in a cage"},
+		{"contest", "", 7430, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1235, "choices by looking ahead, whatever the game"},
 		{"mlp", "", 1480, "a network as plain Go"},
 	},
@@ -70,7 +70,7 @@ var rooms = map[string][]room{
 	"datasets": {
 		{"main.go", "commands", 10, "starts the program"},
 		{"commands", "viewer export conform record program", 800, "a file per command"},
-		{"viewer", "record program", 4195, "recorded and running games in a browser"},
+		{"viewer", "record program", 4200, "recorded and running games in a browser"},
 		{"export", "record program", 710, "records as Parquet, Minari and text"},
 		{"conform", "record", 2155, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1230, "a game as a line of a file"},

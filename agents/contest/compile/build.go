@@ -72,7 +72,8 @@ func archive(path string) bool {
 	return slices.ContainsFunc(archives, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) })
 }
 
-var archives = []string{".zip", ".jar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".7z"}
+var archives = []string{".zip", ".jar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".7z",
+	".rar"}
 
 // Name returns the name of a submission: its file's name without the ending.
 func Name(path string) string {

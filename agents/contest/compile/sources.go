@@ -187,11 +187,19 @@ func highest(names []string) []string {
 	return narrow(names, func(name string) bool { return depth(name) == least })
 }
 
-// start returns the file with which a program begins: the only one that can, or the one of a usual name in the fewest
-// folders, or one that no other takes in, with a usual sign of such files, in the fewest folders.
+// namedMain is a comment that names its file as the one to start, in a language that has no main.
+var namedMain = regexp.MustCompile(`(?m)(//|#|/\*|--|^[ \t]*\*).*\b__main__\b`)
+
+// start returns the file with which a program begins: the only one that can or says so, or the one of a usual name in
+// the fewest folders, or one that no other takes in, with a usual sign of such files, in the fewest folders.
 func (c *compiler) start(l *language, files []string) string {
 	if len(files) == 1 {
 		return files[0]
+	}
+	if l.Main == nil && l.Name != "Python" {
+		if named := c.matching(files, namedMain); len(named) == 1 {
+			return named[0]
+		}
 	}
 	found := c.matchingCode(files, l.Main)
 	if len(found) == 0 {

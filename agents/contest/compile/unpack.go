@@ -13,6 +13,7 @@ import (
 
 	"github.com/bodgit/sevenzip"
 	formats "github.com/mholt/archives"
+	"github.com/nwaples/rardecode/v2"
 )
 
 type unpacker struct {
@@ -137,8 +138,11 @@ func (u *unpacker) zip(path string) error {
 var errEncrypted = refuse("the archive is encrypted: hand it in without a password")
 
 func (u *unpacker) other(ctx context.Context, lower string, f *os.File) (err error) {
-	if strings.HasSuffix(lower, ".7z") {
+	switch filepath.Ext(lower) {
+	case ".7z":
 		return u.extract(ctx, f, formats.SevenZip{})
+	case ".rar":
+		return u.extract(ctx, f, formats.Rar{})
 	}
 	var plain io.Reader = f
 	for _, c := range compressions {
@@ -175,7 +179,8 @@ func (u *unpacker) extract(ctx context.Context, in io.Reader, format formats.Ext
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &locked) && locked.Encrypted:
+	case errors.As(err, &locked) && locked.Encrypted,
+		errors.Is(err, rardecode.ErrArchiveEncrypted), errors.Is(err, rardecode.ErrArchivedFileEncrypted):
 		return errEncrypted
 	default:
 		return damaged(err)

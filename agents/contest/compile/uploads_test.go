@@ -4,10 +4,13 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
+	"encoding/binary"
+	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +91,10 @@ func uploads() map[string]upload {
 		"library, Ruby":               {[]string{"ai.rb", "require_relative 'lib/bot'\nBot.go\n", "lib/bot.rb", "class Bot\n  def self.go\n    $stdin.gets\n    puts 'hello'\n    $stdout.flush\n  end\nend\n"}, "Ruby", false, "ruby"},
 		"package of old, iterating":   {[]string{"BotRun.py", "import Bot.Planner\n", "Bot/__init__.py", "", "Bot/Planner.py", "import sys\nfrom Helper import word\nfor line in sys.stdin:\n    print(word)\n    sys.stdout.flush()\n", "Bot/Helper.py", "word = 'hello'\n"}, "Python", false, ""},
 		"sample of another language":  {[]string{"src/main.py", py, "README", "x", "samples/Java/dropblox_ai", "#!/bin/sh\necho not this\n"}, "Python", false, ""},
+
+		"__main__ in a comment, JavaScript": {[]string{"play.js", "// __main__\nrequire('./index');\n", "index.js", js, "other.js", "process.exit(1)\n"}, "JavaScript", false, "node"},
+		"__main__ in a comment, Perl":       {[]string{"play.pl", "#!/usr/bin/perl\n# file: __main__\n$| = 1; <STDIN>; print \"hello\\n\";\n", "bot.pl", "<STDIN>; exit 1;\n"}, "Perl", false, "perl"},
+		"__main__ in a comment, PHP":        {[]string{"play.php", "<?php\n/* __main__ */\nfgets(STDIN); echo \"hello\\n\";\n", "index.php", "<?php fgets(STDIN); exit(1);\n"}, "PHP", false, "php"},
 
 		"two starts":         {[]string{"a.py", notThis, "b.py", notThis, "c.py", ""}, "2 of its 3 source files can be the one to start: a.py, b.py; call one main.py", true, ""},
 		"two mains deep":     {[]string{"a/main.py", py, "b/main.py", py}, "can be the one to start: a/main.py, b/main.py", true, ""},
@@ -194,11 +201,25 @@ func TestArchives(t *testing.T) {
 		requireHello(t, bot)
 	}
 	for name, want := range map[string]string{
-		"a.7z": "damaged", "a.rar": "a.rar is neither a source file nor an archive that is read (.zip, ", "a.tar.xz": "not an xz archive", "a.tar.bz2": "damaged", "a.tar": "damaged",
+		"a.7z": "damaged", "a.rar": "the archive is damaged: rardecode: RAR signature not found", "a.tar.xz": "not an xz archive", "a.tar.bz2": "damaged", "a.tar": "damaged",
 		"a.lzh": "a.lzh is neither a source file nor an archive that is read (.zip, .jar, .tar, ",
 	} {
 		_, err := Submission(t.Context(), write(t, name, strings.Repeat("no", 500)), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
 		require.ErrorAs(t, err, new(*Refusal), name)
+		require.ErrorContains(t, err, want)
+	}
+	for _, ending := range []string{".rar", ".RAR"} {
+		path := write(t, "a"+ending, rar("src/main.py", sources["hello.py"], 0))
+		bot, err := Submission(t.Context(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+		require.NoError(t, err)
+		requireHello(t, bot)
+	}
+	for text, want := range map[string]string{
+		rar("main.py", "x", 4):       "the archive is encrypted: hand it in without a password",
+		rar("../../main.py", "x", 0): "leads out of the archive",
+		rar("main.py", "x", 0)[:40]:  "the archive is damaged",
+	} {
+		_, err := Submission(t.Context(), write(t, "a.rar", text), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
 		require.ErrorContains(t, err, want)
 	}
 	var b bytes.Buffer
@@ -210,6 +231,22 @@ func TestArchives(t *testing.T) {
 	require.NoError(t, z.Close())
 	_, err = Submission(t.Context(), write(t, "a.zip", b.String()), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
 	require.ErrorContains(t, err, "the archive is encrypted: hand it in without a password")
+}
+
+// rar is an archive of one file, not compressed, in the format of RAR 4. Flag 4 says that the file is encrypted.
+func rar(name, text string, flag uint16) string {
+	block := func(kind byte, flags uint16, more []byte) []byte {
+		head := binary.LittleEndian.AppendUint16([]byte{kind}, flags)
+		head = append(binary.LittleEndian.AppendUint16(head, uint16(7+len(more))), more...)
+		return append(binary.LittleEndian.AppendUint16(nil, uint16(crc32.ChecksumIEEE(head))), head...)
+	}
+	size := binary.LittleEndian.AppendUint32(nil, uint32(len(text)))
+	file := append(append(slices.Clone(size), size...), 3) // made on Unix
+	file = append(binary.LittleEndian.AppendUint32(file, crc32.ChecksumIEEE([]byte(text))), 0, 0, 33, 0, 20, '0')
+	file = binary.LittleEndian.AppendUint16(file, uint16(len(name)))
+	file = append(binary.LittleEndian.AppendUint32(file, 0o100644), name...)
+	return "Rar!\x1a\x07\x00" + string(block(0x73, 0, make([]byte, 6))) + string(block(0x74, 0x8000|flag, file)) + text +
+		string(block(0x7b, 0x4000, nil))
 }
 
 // TestJar: a Java archive is started if it says which class begins.
@@ -229,6 +266,22 @@ func TestJar(t *testing.T) {
 	bot, err := Submission(t.Context(), filepath.Join(dir, "bot.jar"), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
 	require.NoError(t, err)
 	requireHello(t, bot)
+}
+
+// TestPagesNameTheLanguages: the pages that say which languages bots are written in name all, in one order.
+func TestPagesNameTheLanguages(t *testing.T) {
+	const names = "Python, JavaScript, TypeScript, Java, Kotlin, Scala, Go, Rust, C#, C++, C, Haskell, Ruby, Perl, PHP or Lua"
+	listed := strings.Split(strings.Replace(names, " or ", ", ", 1), ", ")
+	var read []string
+	for _, l := range languages {
+		read = append(read, l.Name)
+	}
+	require.ElementsMatch(t, read, listed)
+	for _, page := range []string{"README.md", "rpc/python/docs/hosting.md", "agents/SUBMISSIONS.md"} {
+		text, err := os.ReadFile(filepath.Join("../../..", page))
+		require.NoError(t, err)
+		require.Contains(t, strings.Join(strings.Fields(string(text)), " "), names, page)
+	}
 }
 
 // TestErrorIn: the line with the error is shown, not the first line.
