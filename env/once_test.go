@@ -2,13 +2,12 @@ package env_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/token"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 // streams is why the standard streams have one owner. children are programs that a program of ours starts and reads.
@@ -17,56 +16,163 @@ const (
 	children = "agents/contest/cage agents/contest/compile agents/contest/library agents/submit/programs/... agents/submit/starters/..."
 )
 
-// once says what one package alone does, and which exported types have one owner; who has several packages with a space
-// between them. what is a name of an imported package, such as net/http.Server, or a declared type, such as "type Text".
-var once = []struct{ what, who, why string }{
-	{"net/http.Server", "datasets/program/web", "limits of time, size and connections are set in one place"},
-	{"net/http.Serve", "datasets/program/web", "the Host and Origin of every request are checked in one place"},
-	{"net/http.ServeTLS", "datasets/program/web", "the Host and Origin of every request are checked in one place"},
-	{"net/http.ListenAndServe", "datasets/program/web", "the Host and Origin of every request are checked in one place"},
-	{"net/http.ListenAndServeTLS", "datasets/program/web", "the Host and Origin of every request are checked in one place"},
+// An owner says what some packages or files alone do, or which types only they have, and why. what is a name of an imported
+// package or the own one, such as net/http.Server, or a declared type, such as type:Text. Both lists have spaces in between.
+type owner struct{ what, who, why string }
+
+var once = []owner{
+	{"net/http.Server net/http.Serve net/http.ServeTLS net/http.ListenAndServe net/http.ListenAndServeTLS", "datasets/program/web",
+		"limits of time, size and connections are set, and the Host and Origin of every request are checked, in one place"},
 	{"net/http/httptest.NewServer", "datasets/program/web/webtest", "it is for tests, and checks no Host"},
 	{"os.Stdout", "datasets/program " + children, streams},
 	{"os.Stderr", "datasets/program agents/submit agents/play/arena rpc/library " + children, streams},
-	{"fmt.Print", children, streams},
-	{"fmt.Printf", children, streams},
-	{"fmt.Println", children, streams},
-	{"blockyard/env/ansi.Styled", "datasets/program datasets/commands agents/commands agents/play/human agents/contest/dropblox",
+	{"fmt.Print fmt.Printf fmt.Println", children, streams},
+	{"blockyard/env/ansi.Styled", "env/ansi datasets/program datasets/commands agents/commands agents/play/human agents/contest/dropblox",
 		"only colours and screens of our own go around an ansi.Writer"},
 	{"golang.org/x/term.IsTerminal", "datasets/program", "a progress bar and a prompt decide alike"},
-	{"os/signal.NotifyContext", "datasets/program", "the first signal asks to stop and the second one ends, in every program"},
-	{"os/signal.Notify", "datasets/program", "the first signal asks to stop and the second one ends, in every program"},
-	{"github.com/alecthomas/kong.New", "datasets/program", "usage errors and exit statuses are those of every program"},
-	{"type Outcome", "agents/contest", "a game that was played before a referee has one shape"},
-	{"type Option", "agents/contest agents/bots/entry", "a setting of a contest and one of an agent are data of two kinds"},
-	{"type Ledger", "rpc/session/limits", "what clients take is counted in one place"},
-	{"type Timeline", "datasets/record/playback", "the positions of a recorded game have one name"},
-	{"type Text", "agents/bots", "who wrote the text of an agent is part of its type"},
-	{"type Program", "datasets/program agents/contest agents/contest/dropblox", "a command line, and a bot as it is started"},
-	{"github.com/alecthomas/kong.Parse", "datasets/program", "usage errors and exit statuses are those of every program"},
+	{"os/signal.NotifyContext os/signal.Notify", "datasets/program", "the first signal asks to stop and the second one ends, in every program"},
+	{"github.com/alecthomas/kong.New github.com/alecthomas/kong.Parse", "datasets/program", "usage errors and exit statuses are alike"},
+	{"type:Outcome", "agents/contest", "a game that was played before a referee has one shape"},
+	{"type:Option", "agents/contest agents/bots/entry", "a setting of a contest and one of an agent are data of two kinds"},
+	{"type:Ledger", "rpc/session/limits", "what clients take is counted in one place"},
+	{"type:Timeline", "datasets/record/playback", "the positions of a recorded game have one name"},
+	{"type:Text", "agents/bots", "who wrote the text of an agent is part of its type"},
+	{"type:Program", "datasets/program agents/contest agents/contest/dropblox", "a command line, and a bot as it is started"},
 }
 
 // TestOnce holds one home for one idea.
 func TestOnce(t *testing.T) {
-	for _, f := range productGo(t) {
-		for _, s := range twice(f.path, f.text) {
-			t.Error(s)
+	const server = "import h \"net/http\"\nvar s = &h.Server{}\n"
+	holds(t, owned(once), trial{"datasets/program/web/server.go", server, ""},
+		trial{"rpc/watch.go", server, "rpc/watch.go:3:10: net/http.Server is for datasets/program/web alone, because limits of time"},
+		trial{"rpc/watch.go", strings.ReplaceAll(server, "h.", "x."), ""}, trial{"agents/x.go", "type Ledger struct{}\n", "type:Ledger is for"},
+		trial{"agents/x.go", "type ledger struct{}\nvar Ledger = 1\n", ""})
+}
+
+// starts are the files that start programs otherwise than by contest.StartChild, which wants a cage, with what each
+// starts, and trusting those that put programs in the cage Trusted, which has no walls, with whose programs these are.
+var (
+	starts = []owner{
+		{starting, "agents/contest/child.go", "StartChild itself"},
+		{starting, "agents/contest/child_unix.go agents/contest/child_other.go agents/contest/isolate_other.go " +
+			"agents/contest/cage/cage.go agents/contest/cage/cage_other.go agents/contest/cage/support_linux.go",
+			"nothing: the type of the command that a cage returns, and what is set of it"},
+		{starting, "agents/contest/isolate.go", "the command that the cage Trusted returns, for StartChild"},
+		{starting, "agents/contest/isolate_linux.go", "a shell that does nothing, to see which namespaces there are"},
+		{starting, "agents/contest/process.go", "a shell that looks up a word that has no special characters"},
+		{starting, "agents/contest/cage/room_linux.go", "bubblewrap, which makes a room for the program"},
+		{starting, "agents/contest/cage/walls_linux.go", "this program again, whose process puts up walls and becomes the program"},
+		{starting, "agents/contest/compile/build.go", "compilers, in the contained process that reads a submission"},
+		{starting, "agents/contest/compile/submission.go", "Go, in a folder of this user's, for its settings and standard library"},
+		{starting, "agents/bots/dropbloxbot/replay.go", "the bot that agents bundle has made, of our source, to compare it"},
+		{starting, "agents/submit/submit.go", "Go, on our source of a bot"},
+		{starting, "agents/submit/flatten/language.go", "Go, for the place of its own files"},
+		{starting, "datasets/program/web/server.go", "the browser, on an address of our own"},
+	}
+	trusting = []owner{
+		{trusted, "agents/bots/agent.go", "a command of the user's own, until a tournament contains it, and an agent of ours"},
+		{trusted, "agents/contest/cage/cage.go", "what --isolate off asks for"},
+		{trusted, "agents/contest/isolate.go", "where it is made"},
+		{trusted, "agents/contest/trial/replay.go", "the bot that agents bundle has made, of our source, to measure it"},
+		{trusted, "agents/contest/library/process.go", "a WinTetris plug-in that the user names; SECURITY.md says that it is not contained"},
+	}
+)
+
+// starting are the ways to start a program, or to become one.
+const (
+	starting = "os/exec.Command os/exec.CommandContext os/exec.Cmd os.StartProcess syscall.Exec syscall.ForkExec " +
+		"syscall.StartProcess golang.org/x/sys/unix.Exec syscall.SYS_EXECVE syscall.SYS_EXECVEAT syscall.SYS_FORK " +
+		"syscall.SYS_CLONE golang.org/x/sys/unix.SYS_EXECVE golang.org/x/sys/unix.SYS_EXECVEAT"
+	trusted = "blockyard/agents/contest.Trusted"
+)
+
+// TestNoProgramStartsWithoutACage: no code of the product starts a program but by contest.StartChild, which refuses one
+// without a cage, apart from a list of programs that are not foreign; and only a list of files trusts one.
+func TestNoProgramStartsWithoutACage(t *testing.T) {
+	file := func(text string) trial { return trial{"agents/contest/x.go", text, "agents/contest/x.go:"} }
+	holds(t, owned(starts), file("import \"os/exec\"\nfunc f() { exec.Command(\"x\") }"),
+		file("import e \"os/exec\"\nvar start = e.CommandContext"), file("import \"os/exec\"\nfunc f() { c := exec.Cmd{}; c.Run() }"),
+		trial{"agents/x.go", "", "agents/contest/child.go does not do what is said of it any more"})
+	holds(t, owned(trusting), file("import \"blockyard/agents/contest\"\nvar c = contest.Trusted"),
+		file("func f() { StartChild(Spec{Cage: Trusted}) }"),
+		trial{"agents/contest/x.go", "import \"x/config\"\nvar c = config.Get().Trusted", ""})
+}
+
+// owned returns the rule that what owners have is used nowhere else, and that files that are named as owners use it. Several
+// rows may have the same.
+func owned(owners []owner) rule {
+	of := map[string]owner{}
+	for _, o := range owners {
+		for _, what := range strings.Fields(o.what) {
+			of[what] = owner{what, of[what].who + o.who + " ", o.why}
 		}
+	}
+	return func(all []source) (out []string) {
+		used := ""
+		for _, f := range all {
+			if !f.isProduct() {
+				continue
+			}
+			for _, m := range f.mentions() {
+				switch o, has := of[m.what]; {
+				case !has:
+				case fits(f.path, o.who):
+					used += f.path + " "
+				case !fits(path.Dir(f.path), o.who):
+					out = append(out, fmt.Sprintf("%s: %s is for %s alone, because %s: use what is there, or add a row to "+
+						"env/once_test.go", places.Position(m.at), m.what, strings.TrimSpace(o.who), o.why))
+				}
+			}
+		}
+		for _, o := range owners {
+			for _, who := range strings.Fields(o.who) {
+				if path.Ext(who) == ".go" && !fits(who, used) {
+					out = append(out, who+" does not do what is said of it any more: remove it from env/once_test.go")
+				}
+			}
+		}
+		return out
 	}
 }
 
-// twice returns a sentence for everything in a file that another package alone does.
-func twice(file, text string) (out []string) {
-	for _, m := range mentions(file, text) {
-		for _, o := range once {
-			here := func(who string) bool { return matches(path.Dir(file), who) }
-			own := strings.HasPrefix(m.what, module+"/"+path.Dir(file)+".")
-			if m.what == o.what && !own && !slices.ContainsFunc(strings.Fields(o.who), here) {
-				out = append(out, fmt.Sprintf("%s: %s is for %s alone, because %s", m.at, m.what, o.who, o.why))
-			}
+// A mention is what a file uses of another package, as the path of the package, a dot and the name, what it uses of its
+// own folder in the same form, and what it declares, such as type:Text.
+type mention struct {
+	what string
+	at   token.Pos
+}
+
+func (f *source) mentions() (all []mention) {
+	imports := map[string]string{}
+	for k, from := range f.imports() {
+		name := path.Base(from)
+		if own := f.tree.Imports[k].Name; own != nil {
+			name = own.Name
+		}
+		if imports[name] = from; name == "." {
+			panic(f.path + ": names of " + from + " would look like its own: import it without a dot")
 		}
 	}
-	return out
+	found := func(n ast.Node, what string) { all = append(all, mention{what, n.Pos()}) }
+	var look func(n ast.Node) bool
+	look = func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && imports[x.Name] != "" {
+				found(n, imports[x.Name]+"."+n.Sel.Name)
+			} else {
+				ast.Inspect(n.X, look)
+			}
+			return false // the name after a dot is nothing by itself
+		case *ast.TypeSpec:
+			found(n, "type:"+n.Name.Name)
+		case *ast.Ident:
+			found(n, module+"/"+path.Dir(f.path)+"."+n.Name)
+		}
+		return true
+	}
+	ast.Inspect(f.tree, look)
+	return all
 }
 
 // palettes are the files with colours of their own, by what they draw. Boards have those of env/paint.
@@ -85,33 +191,23 @@ var colour = regexp.MustCompile(`["':, ]#([0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b`)
 
 // TestPalettes holds one palette of boards: a file with colours is listed, with what else it draws.
 func TestPalettes(t *testing.T) {
-	found := map[string]bool{}
-	for _, f := range texts(t) {
-		if strings.HasSuffix(f.path, "_test.go") || strings.HasSuffix(f.path, ".md") {
-			continue
-		}
-		for _, c := range colour.FindAllStringSubmatch(f.text, -1) {
-			if strings.Trim(c[1], "fF") == "" || strings.Trim(c[1], "0") == "" {
-				continue
+	holds(t, func(all []source) (out []string) {
+		found := map[string]bool{}
+		for _, f := range all {
+			for _, c := range colour.FindAllStringSubmatch(f.text, -1) {
+				plain := strings.Trim(c[1], "fF") == "" || strings.Trim(c[1], "0") == ""
+				if found[f.path] = found[f.path] || !plain; !plain && path.Ext(f.path) != ".md" && !f.isTest() && palettes[f.path] == "" {
+					out = append(out, fmt.Sprintf("%s has the colour #%s: take one of env/paint, or say in env/once_test.go "+
+						"what the file draws besides boards", f.path, c[1]))
+				}
 			}
-			found[f.path] = true
-			require.NotEmpty(t, palettes[f.path], "%s has the colour #%s: take one of env/paint, or say in env/once_test.go "+
-				"what the file draws besides boards", f.path, c[1])
 		}
-	}
-	require.Len(t, found, len(palettes), "a file of env/once_test.go has no colours: remove its row")
-}
-
-// TestTwice shows what is found, and what is then said.
-func TestTwice(t *testing.T) {
-	const server = "package a\nimport \"net/http\"\nvar s = &http.Server{}\n"
-	require.Empty(t, twice("datasets/program/web/server.go", server))
-	require.Equal(t, []string{"rpc/watch.go:3:10: net/http.Server is for datasets/program/web alone, " +
-		"because limits of time, size and connections are set in one place"}, twice("rpc/watch.go", server))
-	require.Len(t, twice("rpc/watch.go", strings.ReplaceAll(server, "import \"", "import h \"")), 0)
-	require.Len(t, twice("rpc/watch.go", "package a\nimport h \"net/http\"\nvar s h.Server\n"), 1)
-	require.Len(t, twice("rpc/watch.go", "package a\nimport \"net/http\"\nvar err = http.ListenAndServe(\":80\", nil)\n"), 1)
-	require.Len(t, twice("train/x.go", "package a\nimport \"os\"\nvar out = os.Stdout\n"), 1)
-	require.Len(t, twice("agents/x.go", "package a\ntype Ledger struct{}\n"), 1)
-	require.Empty(t, twice("agents/x.go", "package a\ntype ledger struct{}\nvar Ledger = 1\n"))
+		for file := range palettes {
+			if !found[file] {
+				out = append(out, file+" has no colours: remove its row in env/once_test.go")
+			}
+		}
+		return out
+	}, trial{"rpc/page.css", "a { color: #12ab3f }", "rpc/page.css has the colour #12ab3f: take one of env/paint"},
+		trial{"rpc/page.css", "a { color: #fff }", "palette.go has no colours"})
 }

@@ -2,10 +2,9 @@ package env_test
 
 import (
 	"fmt"
+	"go/ast"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -26,9 +25,6 @@ const (
 	maxFloors = 6  // a room stands one floor above the highest that it imports
 	maxFiles  = 16 // of Go without tests, directly in a package
 )
-
-// crowded are the packages with more files than that, and how many they may have until they are taken apart.
-var crowded = map[string]int{}
 
 // rooms are the folders with many packages, and what may stand in each. A reader who lists a folder knows every name.
 var rooms = map[string][]room{
@@ -79,65 +75,62 @@ var rooms = map[string][]room{
 	},
 }
 
-// beside are names that stand in these folders and are no rooms.
-var beside = []string{
-	"*.md", "testdata", "signatures.txt", // agents
-	"Dockerfile", "Dockerfile.dockerignore", // rpc
-	"__pycache__",
+// beside are files that stand in these folders and are no rooms: pages, names with a dot before them, and these.
+const beside = "agents/testdata/... datasets/testdata/... agents/signatures.txt rpc/Dockerfile rpc/Dockerfile.dockerignore"
+
+// roomAt returns the room of a file below a folder, and where it stands in the table of the folder, -1 if it does not.
+func roomAt(folder, file string) (name string, at int) {
+	name, _, _ = strings.Cut(strings.TrimPrefix(file, folder+"/"), "/")
+	return name, slices.IndexFunc(rooms[folder], func(r room) bool { return r.name == name })
 }
 
 // TestRooms says which names may stand in a folder, and how large each may be.
 func TestRooms(t *testing.T) {
-	all := sources(t)
-	for _, folder := range slices.Sorted(maps.Keys(rooms)) {
-		entries, err := os.ReadDir(filepath.Join("..", folder))
-		require.NoError(t, err)
-		var names []string
-		for _, e := range entries {
-			names = append(names, e.Name())
-		}
-		for _, s := range strangers(folder, names) {
-			t.Error(s)
-		}
-		code := 0
-		for _, r := range rooms[folder] {
-			n := codeOf(all, folder+"/"+r.name)
-			if n > 0 {
-				code++
-			}
-			for _, s := range r.tooLarge(folder, n) {
-				t.Error(s)
-			}
-		}
-		require.LessOrEqual(t, code, maxRooms, "%s has more rooms than a reader can hold", folder)
-	}
+	holds(t, func(all []source) []string { return append(strangers(all), largeRooms(all)...) },
+		trial{"train/utils/a.txt", "", "train/utils/a.txt: which room of train is it part of? Its rooms are in env/rooms_test.go"},
+		trial{"train/README.md", "", "train/main.go is a room without a door"}, trial{"train/.gitignore", "", ""},
+		trial{"train/main.go", strings.Repeat("var _ = 1\n", 10), "train/main.go has 11 lines of code, want at most 10: move"})
 }
 
-// strangers returns a sentence for every name in a folder that is no room of it, and for every room that is not there.
-func strangers(folder string, names []string) (out []string) {
-	known := map[string]bool{}
-	for _, r := range rooms[folder] {
-		known[r.name] = true
-		if !slices.Contains(names, r.name) {
-			out = append(out, fmt.Sprintf("%s/%s is a room without a door: it does not exist; remove its row", folder, r.name))
+// strangers returns a sentence for every file in a folder that has no room, and for every room that has no file.
+func strangers(all []source) (out []string) {
+	found := map[string]bool{}
+	for _, f := range all {
+		folder, below, _ := strings.Cut(f.path, "/")
+		name, at := roomAt(folder, f.path)
+		switch found[folder+"/"+name] = true; {
+		case rooms[folder] == nil, at >= 0, below == name && path.Ext(name) == ".md", name[0] == '.', fits(f.path, beside):
+		default:
+			out = append(out, fmt.Sprintf("%s: which room of %s is it part of? Its rooms are in env/rooms_test.go", f.path, folder))
 		}
 	}
-	for _, name := range names {
-		here := func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok }
-		if name[0] != '.' && !known[name] && !slices.ContainsFunc(beside, here) {
-			out = append(out, fmt.Sprintf("%s/%s: which room of %s is it part of? Its rooms are in env/rooms_test.go",
-				folder, name, folder))
+	for folder, all := range rooms {
+		for _, r := range all {
+			if !found[folder+"/"+r.name] {
+				out = append(out, fmt.Sprintf("%s/%s is a room without a door: it does not exist; remove its row", folder, r.name))
+			}
 		}
 	}
 	return out
 }
 
-func (r room) tooLarge(folder string, n int) []string {
-	if n <= r.code {
-		return nil
+// largeRooms returns a sentence for every room with more code than its row allows, and folder with too many rooms.
+func largeRooms(all []source) (out []string) {
+	for folder, table := range rooms {
+		code := 0
+		for _, r := range table {
+			n := codeOf(all, folder+"/"+r.name)
+			if n > r.code {
+				out = append(out, fmt.Sprintf("%s/%s has %d lines of code, want at most %d: "+
+					"move something out, or change its row with a reason", folder, r.name, n, r.code))
+			}
+			code += min(n, 1)
+		}
+		if code > maxRooms {
+			out = append(out, fmt.Sprintf("%s has %d rooms, more than a reader can hold: want %d", folder, code, maxRooms))
+		}
 	}
-	return []string{fmt.Sprintf("%s/%s has %d lines of code, want at most %d: "+
-		"move something out, or change its row with a reason", folder, r.name, n, r.code)}
+	return out
 }
 
 // codeOf counts the lines of code of the product in a file or below a folder; those of Python have rows of budgets.
@@ -150,81 +143,105 @@ func codeOf(all []source, root string) (n int) {
 	return n
 }
 
-// TestDoors says which rooms of a folder may import which, that no room imports one that stands on it, and how high
-// they are stacked.
-func TestDoors(t *testing.T) {
-	ties := map[[2]string]string{} // two rooms, such as agents/match and agents/contest, and an import that ties them
-	for _, p := range list(t, "") {
-		from := roomOf(strings.TrimPrefix(p.ImportPath, module+"/"))
-		for _, dep := range p.Imports {
-			own, ours := strings.CutPrefix(dep, module+"/")
-			if to := roomOf(own); ours && to != from && path.Dir(to) == path.Dir(from) {
-				ties[[2]string{from, to}] = p.ImportPath + " imports " + dep
+// stacked are folders whose packages and files stand on each other as rooms do. The room of a file is the first word of
+// its name.
+var stacked = []string{"rpc/server", "rpc/session"}
+
+// TestFloors says how high the rooms of a folder are stacked, and that none imports or names one that stands on it.
+func TestFloors(t *testing.T) {
+	all := sources(t)
+	for _, folder := range append(slices.Sorted(maps.Keys(rooms)), stacked...) {
+		ties := tiesOf(folder, all)
+		floors, circle := heights(ties)
+		require.Empty(t, circle, "these rooms of %s name each other in a circle: %v", folder, ties)
+		require.LessOrEqual(t, len(floors), maxRooms, "%s: %v", folder, floors)
+		require.LessOrEqual(t, slices.Max(slices.Collect(maps.Values(floors))), maxFloors, "%s: %v", folder, floors)
+	}
+	file := func(name, text string) source { return newSource("a/"+name, "package a\n"+text) }
+	files := []source{file("top.go", "var _ = middle{}"), file("middle_two.go", "type middle struct { b int }"),
+		file("middle.go", "var _ = low\nfunc (middle) ask() {}"), file("low.go", "import \"blockyard/a/b\"\nvar low = b.B.Do"),
+		file("b/b.go", "func (x) answer() {}")}
+	floors, circle := heights(tiesOf("a", files))
+	require.Empty(t, circle)
+	require.Equal(t, map[string]int{"b": 1, "low": 2, "middle": 3, "top": 4}, floors)
+	for _, text := range []string{"var _ = middle{}", "func f(x any) { x.ask() }"} {
+		_, circle = heights(tiesOf("a", append(files, file("low_two.go", text))))
+		require.NotEmpty(t, circle, text)
+	}
+}
+
+// tiesOf returns which rooms of a folder name which: by imports, and within a package by names of declarations, and of
+// unexported methods that only one room has.
+func tiesOf(folder string, all []source) map[[2]string]bool {
+	declares, names, ties := map[string]map[string]bool{}, map[[2]string]bool{}, map[[2]string]bool{}
+	declare := func(name, room string) {
+		if declares[name] == nil {
+			declares[name] = map[string]bool{}
+		}
+		declares[name][room] = true
+	}
+	for _, f := range all {
+		if !f.isProduct() || !within(f.path, folder) {
+			continue
+		}
+		name, _ := roomAt(folder, f.path)
+		room, _, _ := strings.Cut(strings.TrimSuffix(name, ".go"), "_")
+		ties[[2]string{room, room}] = true
+		for _, from := range f.imports() {
+			if to, ours := strings.CutPrefix(from, module+"/"+folder+"/"); ours {
+				to, _, _ = strings.Cut(to, "/")
+				ties[[2]string{room, to}] = true
+			}
+		}
+		if path.Dir(f.path) != folder {
+			continue
+		}
+		for name := range f.tree.Scope.Objects {
+			declare(name, room)
+		}
+		for _, i := range f.tree.Unresolved {
+			names[[2]string{room, i.Name}] = true
+		}
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Recv != nil && !n.Name.IsExported() {
+					declare("."+n.Name.Name, room)
+				}
+			case *ast.Field:
+				for _, name := range n.Names {
+					declare("."+name.Name, "a field")
+				}
+			case *ast.SelectorExpr:
+				names[[2]string{room, "." + n.Sel.Name}] = true
+			}
+			return true
+		})
+	}
+	for use := range names {
+		for room := range declares[use[1]] {
+			if len(declares[use[1]]) == 1 && room != "a field" {
+				ties[[2]string{use[0], room}] = true
 			}
 		}
 	}
-	require.NotEmpty(t, ties)
-	for _, s := range closedDoors(ties) {
-		t.Error(s)
+	return ties
+}
+
+// heights returns the floor of every room, from 1, and the rooms that stand on each other in a circle.
+func heights(ties map[[2]string]bool) (floors map[string]int, circle []string) {
+	floors = map[string]int{}
+	for tie := range ties {
+		floors[tie[0]], floors[tie[1]] = 1, 1
 	}
-	for _, folder := range slices.Sorted(maps.Keys(rooms)) {
-		own := map[[2]string]bool{}
+	for range len(floors) + 1 {
+		circle = nil
 		for tie := range ties {
-			own[tie] = path.Dir(tie[0]) == folder
-		}
-		floors, circle := heights(own)
-		require.Empty(t, circle, "these rooms import each other in a circle")
-		require.LessOrEqual(t, slices.Max(slices.Collect(maps.Values(floors))), maxFloors, "%v", floors)
-	}
-}
-
-// roomOf returns the room that a package belongs to: its first two names, or main.go for a folder's own package.
-func roomOf(folder string) string {
-	parts := strings.SplitN(folder, "/", 3)
-	if len(parts) == 1 {
-		return folder + "/main.go"
-	}
-	return parts[0] + "/" + parts[1]
-}
-
-// closedDoors returns a sentence for every import between two rooms that the table does not allow.
-func closedDoors(ties map[[2]string]string) (out []string) {
-	for tie, how := range ties {
-		folder, name := path.Split(tie[0])
-		at := slices.IndexFunc(rooms[path.Clean(folder)], func(r room) bool { return r.name == name })
-		if at < 0 {
-			continue
-		}
-		r := rooms[path.Clean(folder)][at]
-		if !slices.Contains(strings.Fields(r.doors), path.Base(tie[1])) {
-			out = append(out, fmt.Sprintf("%s: of its own folder %s may import %q only, because it is %s",
-				how, tie[0], r.doors, r.why))
+			if tie[0] != tie[1] && floors[tie[0]] <= floors[tie[1]] {
+				floors[tie[0]] = floors[tie[1]] + 1
+				circle = append(circle, tie[0])
+			}
 		}
 	}
-	slices.Sort(out)
-	return out
-}
-
-// TestRoomRules shows that the rules above can be broken, and what is then said.
-func TestRoomRules(t *testing.T) {
-	var names []string
-	for _, r := range rooms["train"] {
-		names = append(names, r.name)
-	}
-	require.Empty(t, strangers("train", append(names, "README.md", ".gitignore")))
-	require.Equal(t, []string{"train/utils: which room of train is it part of? Its rooms are in env/rooms_test.go"},
-		strangers("train", append(names, "utils")))
-	require.Contains(t, strangers("train", names[1:])[0], "train/main.go is a room without a door")
-
-	require.Empty(t, room{name: "a", code: 100}.tooLarge("b", 100))
-	require.Contains(t, room{name: "a", code: 100}.tooLarge("b", 101)[0], "b/a has 101 lines of code, want at most 100")
-
-	tie := func(from, to string) map[[2]string]string {
-		return map[[2]string]string{{roomOf(from), roomOf(to)}: from + " imports " + to}
-	}
-	require.Empty(t, closedDoors(tie("agents/commands", "agents/match/tournament")))
-	require.Equal(t, []string{"agents/contest/dropblox imports agents/match: of its own folder agents/contest may " +
-		`import "" only, because it is a program of somebody else before a referee, in a cage`},
-		closedDoors(tie("agents/contest/dropblox", "agents/match")))
-
+	return floors, circle
 }

@@ -3,12 +3,7 @@ package env_test
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -52,29 +47,24 @@ var pages = strings.Fields("test_contest_page.py test_docs.py test_examples.py t
 	"test_notebook.py test_readme.py test_release.py test_reproduce.py test_sdist.py test_site.py test_version.py test_wheels.py")
 
 // helpers are packages for tests of several packages. No program contains them.
-var helpers = []string{
-	"agents/bots/entry/toybot", "agents/contest/compile/compiletest", "datasets/program/ops/opstest",
-	"datasets/program/web/webtest", "env/envtest", "env/envtest/picture", "env/envtest/rulebook",
-}
+const helpers = "agents/bots/entry/toybot agents/contest/compile/compiletest datasets/program/ops/opstest " +
+	"datasets/program/web/webtest env/envtest env/envtest/picture env/envtest/rulebook"
 
 // partOf returns the part that a file of code belongs to.
 func partOf(file string) string {
-	in := func(folders ...string) bool {
-		return slices.ContainsFunc(folders, func(folder string) bool { return within(file, folder) })
-	}
-	test := strings.HasSuffix(file, "_test.go")
+	test, python := strings.HasSuffix(file, "_test.go"), within(file, "rpc/python/tests")
 	switch {
-	case in("rpc/bench", ".ci/bench-against"):
+	case fits(file, "rpc/bench/... .ci/bench-against"):
 		return "benches"
-	case test && path.Dir(file) == "env", in("rpc/python/tests") && slices.Contains(pages, path.Base(file)):
+	case test && path.Dir(file) == "env", python && slices.Contains(pages, path.Base(file)):
 		return "tests of the repository"
-	case in("rpc/python/tests"):
+	case python:
 		return "tests of Python"
-	case test, strings.Contains(file, "/testdata/"), in(helpers...):
+	case test, strings.Contains(file, "/testdata/"), fits(path.Dir(file), helpers+" env/envtest/..."):
 		return "tests of Go"
-	case in("rpc/python/examples"):
+	case within(file, "rpc/python/examples"):
 		return "examples"
-	case in(".ci", "train/scripts", "rpc/python") && !in("rpc/python/blockyard"):
+	case fits(file, ".ci/... train/scripts/... rpc/python/...") && !within(file, "rpc/python/blockyard"):
 		return "tools"
 	}
 	return product
@@ -105,63 +95,9 @@ var budgets = []budget{
 // commentsPer100 is how many lines of comments 100 lines of the product's code have at least, by the ending of files.
 var commentsPer100 = map[string]float64{".go": 10.6, ".py": 22.2}
 
-// A source is a file of code.
-type source struct {
-	path, text, part string
-	lineCount
-}
-
-// folders have all code; what stands beside them in a checkout was written by commands.
-var folders = []string{"agents", "datasets", "env", "train", "rpc", ".ci"}
-
-// written are folders within them that commands write.
-var written = strings.Fields("rpc/python/dist rpc/python/build rpc/python/site rpc/python/blockyard/_bin")
-
-// texts returns every file of code, and every page that explains it, in the order of their paths.
-func texts(t testing.TB) (all []source) {
-	t.Helper()
-	for _, folder := range append(folders, "README.md") {
-		require.NoError(t, filepath.WalkDir(filepath.Join("..", folder), func(file string, d fs.DirEntry, err error) error {
-			name := strings.TrimPrefix(filepath.ToSlash(file), "../")
-			ending := filepath.Ext(name)
-			switch {
-			case err != nil:
-				return err
-			case d.IsDir() && (d.Name()[0] == '.' && name != ".ci" || slices.Contains(written, name)):
-				return fs.SkipDir
-			case !d.Type().IsRegular() || ending != "" && ending != ".md" && endings[ending] == nil:
-				return nil
-			}
-			text, err := os.ReadFile(file)
-			all = append(all, source{path: name, text: string(text)})
-			return err
-		}))
-	}
-	return all
-}
-
-// sources returns every file of code, counted.
-func sources(t testing.TB) (all []source) {
-	t.Helper()
-	for _, f := range texts(t) {
-		if s := syntaxOf(f.path, f.text); s != nil {
-			all = append(all, source{f.path, f.text, partOf(f.path), s.countLines(f.text)})
-		}
-	}
-	require.Greater(t, len(all), 1000)
-	return all
-}
-
-// productGo returns the files of Go that programs are made of.
-func productGo(t testing.TB) []source {
-	t.Helper()
-	return slices.DeleteFunc(sources(t), func(f source) bool { return f.part != product || path.Ext(f.path) != ".go" })
-}
-
 // TestBudgets holds every part and folder to its budget, and every file of the product to a room or a row.
 func TestBudgets(t *testing.T) {
-	used := map[string]int{}
-	lines := map[string]lineCount{}
+	used, lines := map[string]int{}, map[string]lineCount{}
 	for _, f := range sources(t) {
 		used[f.part] += f.code
 		if f.part != product {
@@ -170,7 +106,7 @@ func TestBudgets(t *testing.T) {
 		lines[path.Ext(f.path)] = lines[path.Ext(f.path)].plus(f.lineCount)
 		rows := 0
 		for _, b := range budgets {
-			if slices.ContainsFunc(strings.Fields(b.what), func(p string) bool { return matches(path.Dir(f.path), p) }) {
+			if fits(path.Dir(f.path), b.what) {
 				used[b.what] += f.code
 				rows++
 			}
@@ -193,94 +129,16 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// TestHelpers holds the helpers of tests out of programs.
-func TestHelpers(t *testing.T) {
-	helps := func(folder string) bool { return slices.Contains(helpers, folder) }
-	for _, p := range list(t, "") {
-		for _, dep := range p.Imports {
-			own, _ := strings.CutPrefix(dep, module+"/")
-			require.False(t, helps(own) && !helps(strings.TrimPrefix(p.ImportPath, module+"/")),
-				"%s imports %s, which is for tests", p.ImportPath, dep)
-		}
-	}
-}
-
-// TestPackageSizes keeps the folder of a package short enough to be read as a table of contents.
-func TestPackageSizes(t *testing.T) {
-	files := map[string]int{}
-	for _, f := range productGo(t) {
-		files[path.Dir(f.path)]++
-	}
-	for folder, n := range files {
-		require.LessOrEqual(t, n, max(maxFiles, crowded[folder]),
-			"%s: %d files of Go directly in one package: which of them are a package?", folder, n)
-	}
-}
-
-// TestSizes keeps files short enough for one thought and lines for one screen.
+// TestSizes keeps files short enough for one thought, lines for one screen, and the folder of a package short enough to
+// be read as a table of contents.
 func TestSizes(t *testing.T) {
-	for _, f := range sources(t) {
-		for _, s := range f.oversize() {
-			t.Error(s)
-		}
-	}
-}
-
-// oversize returns a sentence for every limit that a file exceeds.
-func (f *source) oversize() (out []string) {
-	if most := max(maxFileCode, largeFiles[f.path]); f.code > most && !strings.HasPrefix(f.part, "tests") {
-		out = append(out, fmt.Sprintf("%s has %d lines of code, want at most %d: split it", f.path, f.code, most))
-	}
-	if f.part != product || !slices.Contains([]string{".go", ".py"}, path.Ext(f.path)) {
-		return out
-	}
-	for k, line := range strings.Split(f.text, "\n") {
-		if n := utf8.RuneCountInString(line); n > maxLineLength {
-			out = append(out, fmt.Sprintf("%s:%d has %d characters, want at most %d", f.path, k+1, n, maxLineLength))
-		}
-	}
-	if path.Ext(f.path) == ".go" {
-		out = append(out, f.longFunctions()...)
-	}
-	return out
-}
-
-// longFunctions returns a sentence for every function of a Go file that exceeds its limit.
-func (f *source) longFunctions() (out []string) {
-	files := token.NewFileSet()
-	tree, err := parser.ParseFile(files, f.path, f.text, parser.SkipObjectResolution)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	for _, d := range tree.Decls {
-		if d, ok := d.(*ast.FuncDecl); ok {
-			first, last := files.Position(d.Pos()), files.Position(d.End())
-			if n := golang.countLines(f.text[first.Offset:last.Offset]).code; n > maxFuncCode {
-				out = append(out, fmt.Sprintf("%s:%d: %s has %d lines of code, want at most %d: split it",
-					f.path, first.Line, d.Name.Name, n, maxFuncCode))
-			}
-		}
-	}
-	return out
-}
-
-// TestOversize shows what exceeds a limit, and what is then said.
-func TestOversize(t *testing.T) {
-	over := func(path, text string) []string {
-		return (&source{path, text, partOf(path), syntaxOf(path, text).countLines(text)}).oversize()
-	}
-	file := func(n int) string { return "package a\n" + strings.Repeat("\n// Comment.\nvar _ = 1\n", n-1) }
-	require.Empty(t, over("a.go", file(305)))
-	require.Equal(t, []string{"a.go has 306 lines of code, want at most 305: split it"}, over("a.go", file(306)))
-	require.Len(t, over("a.go", "// Code generated by x; DO NOT EDIT.\n\n"+file(306)), 1, "nothing is exempt")
-	require.Len(t, over(".ci/a", "#!/bin/sh\n"+strings.Repeat("a\n", 306)), 1)
-	require.Empty(t, over("a_test.go", file(306)))
-	require.Empty(t, over("a.go", "package a\n// "+strings.Repeat("ä", 117)))
-	require.Equal(t, []string{"a.go:2 has 121 characters, want at most 120"},
-		over("a.go", "package a\n// "+strings.Repeat("ä", 118)))
-	long := "package a\n\nfunc f() {\n" + strings.Repeat("\tf() // again\n\n\t// And again.\n", 74) + "}\n"
-	require.Equal(t, []string{"a.go:3: f has 76 lines of code, want at most 75: split it"}, over("a.go", long))
-	require.Empty(t, over("a.go", strings.Replace(long, "\tf() // again\n", "", 1)))
+	file := func(n int) string { return strings.Repeat("\n// Comment.\nvar _ = 1\n", n-1) }
+	long := "func f() {\n" + strings.Repeat("\tf() // again\n\n\t// And again.\n", 74) + "}\n"
+	holds(t, oversize, trial{"a.go", file(305), ""}, trial{".ci/a", "#!/bin/sh\n" + strings.Repeat("a\n", 306), ".ci/a has 306"},
+		trial{"a.go", file(306), "a.go has 306 lines of code, want at most 305: split it"}, trial{"a_test.go", file(306), ""},
+		trial{"a.go", "// " + strings.Repeat("ä", 117), ""}, trial{"a.go", strings.Replace(long, "\tf() // again\n", "", 1), ""},
+		trial{"a.go", "// " + strings.Repeat("ä", 118), "a.go:2 has 121 characters, want at most 120"},
+		trial{"a.go", long, "a.go:2: f has 76 lines of code, want at most 75: split it"})
 	for file, want := range map[string]string{
 		"env/env.go": product, "rpc/python/blockyard/env.py": product, "rpc/deploy/x.py": product,
 		"env/sizes_test.go": "tests of the repository", "rpc/python/tests/test_site.py": "tests of the repository",
@@ -290,4 +148,39 @@ func TestOversize(t *testing.T) {
 	} {
 		require.Equal(t, want, partOf(file), file)
 	}
+}
+
+// oversize returns a sentence for every limit that files exceed.
+func oversize(all []source) (out []string) {
+	packages := map[string]int{}
+	for _, f := range all {
+		if most := max(maxFileCode, largeFiles[f.path]); f.code > most && !strings.HasPrefix(f.part, "tests") {
+			out = append(out, fmt.Sprintf("%s has %d lines of code, want at most %d: split it", f.path, f.code, most))
+		}
+		if f.part != product || path.Ext(f.path) != ".go" && path.Ext(f.path) != ".py" {
+			continue
+		}
+		for k, line := range strings.Split(f.text, "\n") {
+			if n := utf8.RuneCountInString(line); n > maxLineLength {
+				out = append(out, fmt.Sprintf("%s:%d has %d characters, want at most %d", f.path, k+1, n, maxLineLength))
+			}
+		}
+		if f.tree == nil {
+			continue
+		}
+		if packages[path.Dir(f.path)]++; packages[path.Dir(f.path)] == maxFiles+1 {
+			out = append(out, fmt.Sprintf("%s: more than %d files of Go directly in one package: which of them are a package?",
+				path.Dir(f.path), maxFiles))
+		}
+		for _, d := range f.tree.Decls {
+			if d, ok := d.(*ast.FuncDecl); ok {
+				first, last := places.Position(d.Pos()), places.Position(d.End())
+				if n := countLines(f.path, f.text[first.Offset:last.Offset]).code; n > maxFuncCode {
+					out = append(out, fmt.Sprintf("%s:%d: %s has %d lines of code, want at most %d: split it",
+						f.path, first.Line, d.Name.Name, n, maxFuncCode))
+				}
+			}
+		}
+	}
+	return out
 }
