@@ -76,13 +76,6 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// The text of NOTICES is the same in whatever order the files of a notice were found.
-func TestNoticesOrder(t *testing.T) {
-	one, two := notice{"MIT", "by one"}, notice{"MIT", "by two"}
-	sorted := noticesText(map[notice][]string{one: {"m: b"}, two: {"m: a", "m: c"}})
-	require.Equal(t, sorted, noticesText(map[notice][]string{one: {"m: b"}, two: {"m: c", "m: a"}}))
-}
-
 // noticesText returns the text of NOTICES, from the files that have each notice.
 func noticesText(files map[notice][]string) string {
 	for _, found := range files {
@@ -100,64 +93,58 @@ func noticesText(files map[notice][]string) string {
 }
 
 // linkedModules returns the modules of other people that are linked on any platform of .ci/binaries, by name.
-func linkedModules(t *testing.T) []*linked {
+func linkedModules(t *testing.T) map[string]*linked {
 	t.Helper()
 	of := platforms.FindStringSubmatch(contents(t, ".ci/binaries"))
 	require.NotNil(t, of)
-	programs := []string{"rpc", "rpc/blockyard", "rpc/library", "agents", "train", "datasets"}
-	builds := map[string][]string{"js/wasm": {"agents/play/arena"}}
-	for _, p := range strings.Fields(of[1]) {
-		builds[p] = programs
-	}
+	builds := append(strings.Fields(of[1]), "js/wasm")
 	require.Len(t, builds, 6)
 	all := map[string]*linked{}
-	for platform, packages := range builds {
+	for _, platform := range builds {
+		packages := []string{"./rpc", "./rpc/blockyard", "./rpc/library", "./agents", "./train", "./datasets"}
+		if platform == "js/wasm" {
+			packages = []string{"./agents/play/arena"}
+		}
 		system, machine, _ := strings.Cut(platform, "/")
 		for _, cgo := range []string{"0", "1"} {
-			args := []string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}"}
-			for _, p := range packages {
-				args = append(args, module+"/"+p)
-			}
-			cmd := exec.Command("go", args...)
-			cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+machine, "CGO_ENABLED="+cgo)
+			const each = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{$.Dir}}\n{{end}}{{end}}"
+			cmd := exec.Command("go", append([]string{"list", "-deps", "-f", each}, packages...)...)
+			cmd.Dir, cmd.Env = "..", append(os.Environ(), "GOOS="+system, "GOARCH="+machine, "CGO_ENABLED="+cgo)
 			out, err := cmd.Output()
 			require.NoError(t, err, "%s: %s", platform, out)
 			for line := range strings.Lines(string(out)) {
-				f := strings.Split(strings.TrimSpace(line), "\t")
-				if len(f) != 4 {
-					continue // a package of the standard library or of this module
+				if f := strings.Split(strings.TrimSpace(line), "\t"); len(f) == 4 {
+					if all[f[0]] == nil {
+						all[f[0]] = &linked{f[0], f[1], f[2], map[string]bool{}}
+					}
+					all[f[0]].folders[f[3]] = true
 				}
-				if all[f[0]] == nil {
-					all[f[0]] = &linked{f[0], f[1], f[2], map[string]bool{}}
-				}
-				all[f[0]].folders[f[3]] = true
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Values(all), func(a, b *linked) int { return strings.Compare(a.name, b.name) })
+	return all
 }
 
 // notices returns the licenses and notices of a module by file. They lie in the folders of its linked packages, or in a
 // folder above one.
 func (m *linked) notices() (map[string]notice, error) {
-	found, licensed, seen := map[string]notice{}, false, map[string]bool{}
+	found, licensed := map[string]notice{}, false
 	for folder := range m.folders {
-		for ; !seen[folder]; folder = filepath.Dir(folder) {
-			seen[folder] = true
-			for _, file := range licenseTexts(folder) {
+		for ; within(folder, m.root); folder = filepath.Dir(folder) {
+			files, _ := filepath.Glob(filepath.Join(folder, "*"))
+			more, _ := filepath.Glob(filepath.Join(folder, "THIRD_PARTY_LICENSES", "*"))
+			for k, file := range append(files, more...) {
+				fits := k >= len(files) || licenseFile.MatchString(filepath.Base(file)) || noticeFile.MatchString(filepath.Base(file))
+				info, err := os.Stat(file)
+				rel := strings.TrimPrefix(filepath.ToSlash(file), filepath.ToSlash(m.root)+"/")
+				if found[rel].kind != "" || !fits || err != nil || !info.Mode().IsRegular() || filepath.Ext(file) == ".go" {
+					continue
+				}
 				n, err := m.notice(file)
 				if err != nil {
-					return nil, err
+					return nil, fmt.Errorf("%s %s: %s: %w", m.name, m.version, filepath.Base(file), err)
 				}
-				rel, err := filepath.Rel(m.root, file)
-				if err != nil {
-					return nil, err
-				}
-				found[filepath.ToSlash(rel)] = n
-				licensed = licensed || n.kind != further
-			}
-			if folder == m.root {
-				break
+				found[rel], licensed = n, licensed || n.kind != further
 			}
 		}
 	}
@@ -167,52 +154,29 @@ func (m *linked) notices() (map[string]notice, error) {
 	return found, nil
 }
 
-// licenseTexts returns the files of licenses and notices in a folder.
-func licenseTexts(folder string) (files []string) {
-	for _, pattern := range []string{"*", "THIRD_PARTY_LICENSES/*"} {
-		all, _ := filepath.Glob(filepath.Join(folder, pattern))
-		for _, file := range all {
-			base := filepath.Base(file)
-			fits := pattern != "*" || licenseFile.MatchString(base) || noticeFile.MatchString(base)
-			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && fits && filepath.Ext(base) != ".go" {
-				files = append(files, file)
-			}
-		}
-	}
-	return files
-}
-
-// notice returns the text of a file, and its licenses if the file states those of the module.
+// notice returns the text of a file, and its licenses, such as "BSD-3-Clause AND MIT", if it states those of the module.
 func (m *linked) notice(file string) (notice, error) {
 	b, err := os.ReadFile(file)
 	n := notice{further, strings.TrimSpace(space.ReplaceAllString(string(b), "\n"))}
-	if err == nil && licenseFile.MatchString(filepath.Base(file)) {
-		n.kind, err = m.license(b)
+	if err != nil || !licenseFile.MatchString(filepath.Base(file)) {
+		return n, err
 	}
-	if err != nil {
-		err = fmt.Errorf("%s %s: %s: %w", m.name, m.version, filepath.Base(file), err)
+	if n.kind = read[m.name]; n.kind != "" {
+		return n, nil
 	}
-	return n, err
-}
-
-// license returns the licenses that a text of a module states, such as "BSD-3-Clause AND MIT".
-func (m *linked) license(text []byte) (string, error) {
-	if known := read[m.name]; known != "" {
-		return known, nil
-	}
-	scan := licensecheck.Scan(text)
+	scan := licensecheck.Scan(b)
 	if scan.Percent < 75 {
-		return "", fmt.Errorf("%.0f %% of its words are of a known license, want 75: read it, and add it to `read`", scan.Percent)
+		return n, fmt.Errorf("%.0f %% of its words are of a known license, want 75: read it, and add it to `read`", scan.Percent)
 	}
 	ids := map[string]bool{}
 	for _, match := range scan.Match {
-		if !slices.Contains(accepted, match.ID) {
-			return "", fmt.Errorf("license %s, want one of %s: do not link the module, or read the file, and add it to `read`",
+		if ids[match.ID] = true; !slices.Contains(accepted, match.ID) {
+			return n, fmt.Errorf("license %s, want one of %s: do not link the module, or read the file, and add it to `read`",
 				match.ID, strings.Join(accepted, ", "))
 		}
-		ids[match.ID] = true
 	}
-	return strings.Join(slices.Sorted(maps.Keys(ids)), " AND "), nil
+	n.kind = strings.Join(slices.Sorted(maps.Keys(ids)), " AND ")
+	return n, nil
 }
 
 // A module whose license is missing, unknown or not accepted is refused. What lies in folders of packages that are not

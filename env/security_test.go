@@ -1,9 +1,11 @@
 package env_test
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,76 +25,67 @@ var (
 	bound       = regexp.MustCompile(`(?i)\b(at most|at least|up to|never|always|cannot|nobody|none|is not sent|per second)\b`)
 )
 
-// bounds returns the sentences of what is not promised that set a bound and name no test.
-func bounds(text string) (all []string) {
-	for _, part := range notPromised.FindAllStringSubmatch(text, -1) {
-		for _, s := range sentence.FindAllString(part[1], -1) {
-			if bound.MatchString(s) && !tests.MatchString(s) {
-				all = append(all, strings.TrimSpace(s))
-			}
-		}
-	}
-	return all
-}
-
-// missing returns what is wrong with the promises of text: those that name no test, and tests that do not exist in the
-// folder that they name. promises is how many there are.
-func missing(t *testing.T, text string) (promises int, wrong []string) {
-	t.Helper()
-	for _, row := range promise.FindAllStringSubmatch(text, -1) {
-		what, where := row[1], row[2]
-		if strings.HasPrefix(what, "promise") {
+// unkept returns a sentence for every promise of a page that names no test or one that does not exist in the folder that
+// it names, and for every bound that is set where nothing is promised.
+func unkept(all []source) (out []string) {
+	for _, f := range all {
+		if path.Base(f.path) != "SECURITY.md" {
 			continue
 		}
-		promises++
-		if rest := tests.ReplaceAllString(where, ""); !tests.MatchString(where) || strings.Trim(rest, ", ") != "" {
-			wrong = append(wrong, what+": want `Test`, `Test` (`folder`), not"+where)
+		for _, part := range notPromised.FindAllStringSubmatch(f.text, -1) {
+			for _, s := range sentence.FindAllString(part[1], -1) {
+				if bound.MatchString(s) && !tests.MatchString(s) {
+					out = append(out, fmt.Sprintf("%s: %q sets a bound: move it into the table, with its test, or say less",
+						f.path, strings.TrimSpace(s)))
+				}
+			}
 		}
-		for _, group := range tests.FindAllStringSubmatch(where, -1) {
-			for _, name := range strings.Split(strings.ReplaceAll(group[1], "`", ""), ", ") {
-				if !defined(t, group[2], name) {
-					wrong = append(wrong, what+": no test "+name+" in "+group[2])
+		for _, row := range promise.FindAllStringSubmatch(f.text, -1) {
+			what, where := f.path+": "+row[1], row[2]
+			rest := tests.ReplaceAllString(where, "")
+			if !strings.HasPrefix(row[1], "promise") && (rest == where || strings.Trim(rest, ", ") != "") {
+				out = append(out, what+": want `Test`, `Test` (`folder`), not"+where)
+			}
+			for _, group := range tests.FindAllStringSubmatch(where, -1) {
+				for _, name := range strings.Split(strings.ReplaceAll(group[1], "`", ""), ", ") {
+					if !defined(group[2], name) {
+						out = append(out, what+": no test "+name+" in "+group[2])
+					}
 				}
 			}
 		}
 	}
-	return promises, wrong
+	return out
 }
 
 // defined reports whether a file of tests in folder defines the test, in Go or in Python.
-func defined(t *testing.T, folder, name string) bool {
-	t.Helper()
-	pattern, start := "*_test.go", "\nfunc "+name+"("
-	if strings.HasPrefix(name, "test_") {
-		pattern, start = "test_*.py", "\ndef "+name+"("
-	}
-	files, err := filepath.Glob(filepath.Join("..", folder, pattern))
-	require.NoError(t, err)
-	return slices.ContainsFunc(files, func(file string) bool { return strings.Contains(contents(t, file), start) })
+func defined(folder, name string) bool {
+	all, _ := files()
+	return slices.ContainsFunc(all, func(f source) bool {
+		return path.Dir(f.path) == folder && f.part != product &&
+			(strings.Contains(f.text, "\nfunc "+name+"(") || strings.Contains(f.text, "\ndef "+name+"("))
+	})
 }
 
 // Each promise of SECURITY.md names tests, and they exist.
 func TestPromisesNameTheirTests(t *testing.T) {
-	page := contents(t, ".github/SECURITY.md")
-	promises, wrong := missing(t, page)
-	require.Empty(t, wrong)
-	require.Greater(t, promises, 20)
-	require.Empty(t, bounds(page), "move it into the table, with its test, or say less")
-	for text, want := range map[string]int{
-		"It takes time. Others have to wait.": 0, "There are at most 8. They wait.": 1, "The key is never sent; use TLS.": 1,
-		"There are at most 8 (`TestPromisesNameTheirTests` (`env`)).": 0,
+	page := newSource("SECURITY.md", contents(t, ".github/SECURITY.md"))
+	require.Greater(t, len(promise.FindAllString(page.text, -1)), 20)
+	require.Empty(t, unkept([]source{page}))
+	var trials []trial
+	for text, says := range map[string]string{
+		"| It holds | `TestPromisesNameTheirTests`, `TestOnce` (`env`) |": "", "| It holds | |": "want `Test`", "| It holds | soon |": "want `Test`",
+		"| It holds | `TestPromisesNameTheirTests` |":                           "want `Test`",
+		"| It holds | `TestOnce` (`rpc`) |":                                     "no test TestOnce in rpc",
+		"| It holds | `TestOnce`, `TestNowhere` (`env`) |":                      "no test TestNowhere in env",
+		"| It holds | `test_nothing` (`rpc/python/tests`) |":                    "no test test_nothing in rpc/python/tests",
+		"What is **not** promised:\n\n* Others have to wait.\n\n## 1\n\nNever.": "",
+		"What is **not** promised:\n\n* It waits; there are at most 8.":         "there are at most 8.\" sets a bound",
+		"What is **not** promised: at most 8 (`TestOnce` (`env`)).":             "",
 	} {
-		require.Len(t, bounds("What is **not** promised:\n\n* "+text+"\n\n## Next\n\nThere are never two."), want, text)
+		trials = append(trials, trial{"SECURITY.md", text, says})
 	}
-
-	for _, bad := range []string{
-		"| It holds | |", "| It holds | `TestPromisesNameTheirTests` |", "| It holds | `TestNowhere` (`env`) |",
-		"| It holds | `TestPromisesNameTheirTests` (`rpc`) |", "| It holds | soon |",
-		"| It holds | `TestPromisesNameTheirTests`, `TestNowhere` (`env`) |", "| It holds | `test_nothing` (`rpc/python/tests`) |",
-	} {
-		_, wrong := missing(t, bad)
-		require.NotEmpty(t, wrong, bad)
-	}
+	holds(t, unkept, trials...)
 }
 
 // vulnerable is a database with one vulnerability, in every version of a module that rpc/wire calls.
