@@ -1,8 +1,10 @@
 package env_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,21 +17,13 @@ import (
 // What the chores write into the tree is no part of the module: neither vet nor the tests
 // of a tree in which they ran see it.
 func TestOutputsAreNoPackages(t *testing.T) {
-	root := t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum"} {
-		write(t, filepath.Join(root, name), contents(t, name))
-	}
-	for _, folder := range []string{
-		"env", "demo-out", "demo-out/bin", "bin", "runs/BlockBattle-v0", "tournament/build/bot", "match", "history/0_1",
-		"rpc/python/build", ".venv/lib",
-	} {
+	root := repository(t, []string{"go.mod", "go.sum"}, nil)
+	for _, folder := range strings.Fields("env demo-out demo-out/bin bin runs/BlockBattle-v0 tournament/build/bot match " +
+		"history/0_1 rpc/python/build .venv/lib") {
 		write(t, filepath.Join(root, folder, "bot.go"), "package main\n")
 	}
-	cmd := exec.Command("go", "list", "./...")
-	cmd.Dir = root
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, string(out))
-	require.Equal(t, module+"/env\n", string(out))
+	_, out := in(t, root, "go", "list", "./...")
+	require.Equal(t, module+"/env\n", out)
 }
 
 // `make test` is everything: no part of it is left to another chore or to CI.
@@ -157,148 +151,106 @@ func TestFlaky(t *testing.T) {
 		"python":                `echo "$*" >python.log`,
 		"rpc/python/tests/x.py": "",
 	})
-	text := func(name string) string { return contents(t, filepath.Join(root, name)) }
-	make := func(args ...string) (int, string) {
-		return in(t, root, "python3", append([]string{".ci/flaky", "--python", "./python", "--loops", "1"}, args...)...)
+	flaky := func(args string, want int, says ...string) {
+		t.Helper()
+		all := strings.Fields(".ci/flaky --python ./python --loops 1 " + args)
+		status, printed := in(t, root, "python3", all...)
+		require.Equal(t, want, status, printed)
+		for _, text := range says {
+			require.Contains(t, printed, text)
+		}
 	}
-	status, printed := make("--runs", "1")
-	require.Equal(t, 0, status, printed)
-	require.Contains(t, printed, "T 1 of 3: a, seed 1: passed, T\nT 2 of 3: b, seed 1: passed, T\nT 3 of 3: rpc/python/tests, seed 1: passed, T\n")
-	require.Regexp(t, `-m pytest .*-n 2 --shuffle 1 rpc/python/tests\n$`, text("python.log"))
-
-	status, printed = make("--runs", "2", "--only", "a")
-	require.Equal(t, 1, status, printed)
-	require.Contains(t, printed, "T 1 of 1: a, seed 2: FAILED: TestA, T\nfailed: TestA\n")
-	require.Contains(t, printed, "runs/flaky/a-2.log\n  again: make flaky ONLY=a SEED=2\nflaky: 1 of 2 runs failed\n")
-	require.Contains(t, text("runs/flaky/a-2.log"), "-test.shuffle=2 -test.cpu=1,2 ")
-
-	status, printed = make("--runs", "2", "--only", "a")
-	require.Equal(t, 1, status, printed)
-	require.Contains(t, printed, "flaky: 0 runs of 2 to do")
-	status, printed = make("--runs", "3", "--only", "a")
-	require.Equal(t, 130, status, printed)
-	require.Contains(t, printed, "flaky: stopped; the same command goes on from here\n")
-	_, printed = make("--runs", "3", "--only", "a")
-	require.Contains(t, printed, "T 1 of 1: a, seed 3: passed, T\nfailed: TestA\n")
-	_, printed = make("--seed", "2", "--only", "a")
-	require.Contains(t, printed, "T 1 of 1: a, seed 2: FAILED: TestA, T\n")
+	flaky("--runs 1", 0, "T 1 of 3: a, seed 1: passed, T\nT 2 of 3: b, seed 1: passed, T\nT 3 of 3: rpc/python/tests, seed 1: passed, T\n")
+	require.Regexp(t, `-m pytest .*-n 2 --shuffle 1 rpc/python/tests\n$`, contents(t, root+"/python.log"))
+	flaky("--runs 2 --only a", 1, "T 1 of 1: a, seed 2: FAILED: TestA, T\nfailed: TestA\n",
+		"runs/flaky/a-2.log\n  again: make flaky ONLY=a SEED=2\nflaky: 1 of 2 runs failed\n")
+	require.Contains(t, contents(t, root+"/runs/flaky/a-2.log"), "-test.shuffle=2 -test.cpu=1,2 ")
+	flaky("--runs 2 --only a", 1, "flaky: 0 runs of 2 to do")
+	flaky("--runs 3 --only a", 130, "flaky: stopped; the same command goes on from here\n")
+	flaky("--runs 3 --only a", 1, "T 1 of 1: a, seed 3: passed, T\nfailed: TestA\n")
+	flaky("--seed 2 --only a", 1, "T 1 of 1: a, seed 2: FAILED: TestA, T\n")
 	write(t, filepath.Join(root, "git"), "#!/bin/sh\necho 89abcde\n")
-	status, printed = make()
-	require.Equal(t, 1, status)
-	require.Contains(t, printed, "has runs of commit 1234567, and this is 89abcde")
-	_, printed = make("--only", "c")
-	require.Contains(t, printed, "--only c: no package with tests lies there")
+	flaky("", 1, "has runs of commit 1234567, and this is 89abcde")
+	flaky("--only c", 2, "--only c: no package with tests lies there")
 }
 
 // Every target that is declared or named in a document has a recipe.
 func TestTargetsExist(t *testing.T) {
 	text := contents(t, "Makefile")
+	use := regexp.MustCompile("(?m)(?:`|^ +)make ([a-z-]+)")
+	named := func(all []source) (out []string) {
+		for _, f := range all {
+			for _, m := range use.FindAllStringSubmatch(f.text, -1) {
+				recipe := regexp.MustCompile(`(?m)^` + m[1] + `:(.*\n\t|[^=]*$)`)
+				if path.Ext(f.path) == ".md" && !recipe.MatchString(text) {
+					out = append(out, fmt.Sprintf("%s: the Makefile has no `make %s`", f.path, m[1]))
+				}
+			}
+		}
+		return out
+	}
 	declared := regexp.MustCompile(`(?m)^\.PHONY: (.*)$`).FindStringSubmatch(text)
 	require.NotNil(t, declared)
-	names := strings.Fields(declared[1])
-	use := regexp.MustCompile("(?m)(?:`|^ +)make ([a-z-]+)")
-	pages, err := filepath.Glob("../.github/*.md")
-	require.NoError(t, err)
-	for _, f := range texts(t) {
-		if filepath.Ext(f.path) == ".md" {
-			pages = append(pages, f.path)
-		}
+	pages := []source{{path: "Makefile.md", text: " make " + strings.Join(strings.Fields(declared[1]), "\n make ")}}
+	for _, page := range glob(t, ".github/*.md") {
+		pages = append(pages, newSource(page, contents(t, page)))
 	}
-	for _, page := range pages {
-		for _, m := range use.FindAllStringSubmatch(contents(t, page), -1) {
-			names = append(names, m[1])
-		}
-	}
-	for _, name := range names {
-		require.Regexp(t, `(?m)^`+name+`:(.*\n\t|[^=]*$)`, text, "make %s", name)
-	}
+	require.Empty(t, named(pages))
+	holds(t, named, trial{"a.md", "run `make test`", ""}, trial{"a.md", "    make tests", "a.md: the Makefile has no `make tests`"})
 }
 
-// A machine is what .ci/setup finds on PATH.
-type machine struct {
-	has  []string // programs besides the shell's own
-	root bool
-	ci   bool
-}
-
-// setup runs .ci/setup for a goal on a machine and returns its exit status, what it printed
-// and the commands that it ran to install something.
-func (m machine) setup(t *testing.T, goal string) (status int, printed, installed string) {
-	t.Helper()
-	bin, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
-	for _, name := range []string{"bash", "dirname", "env"} {
-		path, err := exec.LookPath(name)
-		require.NoError(t, err)
-		require.NoError(t, os.Symlink(path, filepath.Join(bin, name)))
-	}
-	program := func(name, script string) { write(t, filepath.Join(bin, name), "#!/bin/sh\n"+script+"\n") }
-	for _, name := range m.has {
-		program(name, "exit 0")
-	}
-	for _, name := range []string{"apt-get", "sudo"} {
-		if slices.Contains(m.has, name) {
-			program(name, `echo "`+name+` $*" >>`+log)
-		}
-	}
-	program("id", map[bool]string{true: "echo 0", false: "echo 1000"}[m.root])
-	cmd := exec.Command("../.ci/setup", goal)
-	cmd.Env = []string{"PATH=" + bin}
-	if m.ci {
-		cmd.Env = append(cmd.Env, "CI=true")
-	}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		require.IsType(t, new(exec.ExitError), err)
-	}
-	ran, err := os.ReadFile(log)
-	if err != nil {
-		require.ErrorIs(t, err, os.ErrNotExist)
-	}
-	return cmd.ProcessState.ExitCode(), string(out), string(ran)
-}
-
-// What the tests need of a machine is found before they run, and installed or named.
+// What the tests need of a machine is found on PATH before they run, and installed or named.
 func TestSetup(t *testing.T) {
-	all := []string{"go", "python3", "cc", "c++", "javac", "chromium", "bwrap", "setpriv", "apt-get", "sudo"}
-	without := func(names ...string) []string {
-		return slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(names, name) })
-	}
 	const install = "apt-get install -y --no-install-recommends "
 	for name, c := range map[string]struct {
-		machine
-		goal      string
-		status    int
-		prints    []string
-		installed string
+		missing, user, goal string
+		status              int
+		says                []string
+		installs            string
 	}{
-		"nothing missing": {machine{has: all}, "test", 0, nil, ""},
-		"no browser, an ordinary user": {machine{has: without("chromium")}, "test", 1,
+		"nothing missing": {"", "1000", "test", 0, nil, ""},
+		"no browser, an ordinary user": {"chromium", "1000", "test", 1,
 			[]string{"missing: Chromium", "sudo " + install + "chromium-headless-shell fonts-dejavu-core\n"}, ""},
-		"no browser, root": {machine{has: without("chromium"), root: true}, "test", 0,
-			[]string{"installing Chromium"}, install + "chromium-headless-shell fonts-dejavu-core -q\n"},
-		"no compilers, CI": {machine{has: without("cc", "c++"), ci: true}, "test", 0,
+		"no browser, root": {"chromium", "0", "test", 0, []string{"installing Chromium"},
+			install + "chromium-headless-shell fonts-dejavu-core -q\n"},
+		"no compilers, CI": {"cc c++", "1000 CI=true", "test", 0,
 			[]string{"installing a C compiler", "installing a C++ compiler"}, install + "gcc libc6-dev g++ -q\n"},
-		"no JDK, CI": {machine{has: without("javac"), ci: true}, "test", 0,
-			[]string{"installing a JDK"}, install + "default-jdk-headless -q\n"},
-		"no cage, CI": {machine{has: without("bwrap"), ci: true}, "test", 0,
-			[]string{"installing bubblewrap"}, install + "bubblewrap util-linux -q\n"},
-		"no package manager": {machine{has: without("c++", "apt-get"), root: true}, "test", 1,
-			[]string{"missing: a C++ compiler", "make test again"}, ""},
-		"no Go": {machine{has: without("go"), root: true}, "test", 1,
-			[]string{"Go is missing", "https://go.dev/dl"}, ""},
-		"no Python for the demo": {machine{has: without("python3")}, "demo", 1,
-			[]string{"missing: Python 3.10", "python3-venv"}, ""},
-		"the demo needs less": {machine{has: without("chromium", "cc", "c++", "javac", "bwrap")}, "demo", 0, nil, ""},
+		"no JDK, CI":             {"javac", "1000 CI=true", "test", 0, []string{"installing a JDK"}, install + "default-jdk-headless -q\n"},
+		"no cage, CI":            {"bwrap", "1000 CI=true", "test", 0, []string{"installing bubblewrap"}, install + "bubblewrap util-linux -q\n"},
+		"no package manager":     {"c++ apt-get", "0", "test", 1, []string{"missing: a C++ compiler", "make test again"}, ""},
+		"no Go":                  {"go", "0", "test", 1, []string{"Go is missing", "https://go.dev/dl"}, ""},
+		"no Python for the demo": {"python3", "1000", "demo", 1, []string{"missing: Python 3.10", "python3-venv"}, ""},
+		"the demo needs less":    {"chromium cc c++ javac bwrap", "1000", "demo", 0, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			status, printed, installed := c.setup(t, c.goal)
+			bin, id := t.TempDir(), strings.Fields(c.user)
+			log := filepath.Join(t.TempDir(), "log")
+			write(t, log, "")
+			for _, program := range []string{"bash", "dirname", "env"} {
+				file, err := exec.LookPath(program)
+				require.NoError(t, err)
+				require.NoError(t, os.Symlink(file, filepath.Join(bin, program)))
+			}
+			for _, program := range strings.Fields("go python3 cc c++ javac chromium bwrap setpriv") {
+				if !fits(program, c.missing) {
+					write(t, filepath.Join(bin, program), "#!/bin/sh\n")
+				}
+			}
+			for _, program := range strings.Fields("apt-get sudo") {
+				if !fits(program, c.missing) {
+					write(t, filepath.Join(bin, program), "#!/bin/sh\necho "+program+` "$*" >>`+log)
+				}
+			}
+			write(t, filepath.Join(bin, "id"), "#!/bin/sh\necho "+id[0])
+			status, printed := in(t, "..", "env", slices.Concat([]string{"-i", "PATH=" + bin}, id[1:], []string{".ci/setup", c.goal})...)
 			require.Equal(t, c.status, status, printed)
-			for _, text := range c.prints {
+			for _, text := range c.says {
 				require.Contains(t, printed, text)
 			}
-			require.Equal(t, c.prints == nil, printed == "", printed)
-			require.Contains(t, installed, c.installed)
-			require.Equal(t, c.installed == "", installed == "", installed)
+			require.Equal(t, c.says == nil, printed == "", printed)
+			installed := contents(t, log)
+			require.Contains(t, installed, c.installs)
+			require.Equal(t, c.installs == "", installed == "", installed)
 		})
 	}
 }
