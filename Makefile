@@ -107,6 +107,7 @@ python: ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3
 	$(PY) -m pytest -q -m 'not slow' --durations=10 $(APART:%=--ignore=%) rpc/python/tests || failed=1; \
 	wait $$learners || failed=1; cat $$log; exit $$failed
 	$(PY) -m mypy --strict --config-file rpc/python/pyproject.toml rpc/python/blockyard
+	$(PY) -m ruff check --quiet --config rpc/python/pyproject.toml rpc/python/blockyard
 
 # The client is installed again whenever its sources or the server's change, from a wheel that the tests install too.
 # PyTorch is that for this machine, without gigabytes of CUDA where there is no such GPU, if its own index can be reached.

@@ -32,7 +32,7 @@ func TestMakeTestIsEverything(t *testing.T) {
 	require.Equal(t, 0, status, out)
 	for _, part := range []string{
 		".ci/setup test", "gofmt -l", "vet ./...", "staticcheck ./...", ".ci/vulncheck",
-		"-vet=off -timeout 15m ./train/commands ./...", "test -race", "pytest", "mypy --strict", "agents sign",
+		"-vet=off -timeout 15m ./train/commands ./...", "test -race", "pytest", "mypy --strict", "ruff check", "agents sign",
 		"-buildmode=c-shared",
 	} {
 		require.Contains(t, out, part)

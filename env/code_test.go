@@ -137,17 +137,12 @@ var files = sync.OnceValues(func() (all []source, err error) {
 	return all, nil
 })
 
-// texts returns every file of code, and every page that explains it.
-func texts(t testing.TB) []source { return these(t, func(f source) bool { return f.text != "" }) }
-
 // sources returns every file of code.
-func sources(t testing.TB) []source { return these(t, func(f source) bool { return f.part != "" }) }
-
-func these(t testing.TB, which func(source) bool) []source {
+func sources(t testing.TB) []source {
 	t.Helper()
 	all, err := files()
 	require.NoError(t, err)
-	all = slices.DeleteFunc(slices.Clone(all), func(f source) bool { return !which(f) })
+	all = slices.DeleteFunc(slices.Clone(all), func(f source) bool { return f.part == "" })
 	require.Greater(t, len(all), 1000)
 	return all
 }

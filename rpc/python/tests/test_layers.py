@@ -4,134 +4,113 @@ from __future__ import annotations
 
 import ast
 import re
-import shutil
 from graphlib import CycleError, TopologicalSorter
+from importlib.util import resolve_name
 from pathlib import Path
-
-import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "blockyard"
 
 # The rooms of the package from the bottom up: the names that stand directly in it (a folder stands for all modules in
 # it), the rooms that they may import, and why. Modules of one room may import each other as long as there is no circle.
-LAYERS: list[tuple[str, set[str], set[str], str]] = [
-    ("errors", {"errors"}, set(), "everything else may fail"),
-    (
-        "formats",
-        {"formats", "provenance"},
-        {"errors"},
-        "checking arguments, describing games and their files needs no server",
-    ),
-    ("rendering", {"rendering"}, {"errors"}, "pictures of games need no environment"),
-    ("transport", {"transport"}, {"errors", "formats"}, "it moves the bytes of a step and knows no environment"),
+LAYERS = [
+    ("errors", "errors", "", "everything else may fail"),
+    ("formats", "formats provenance", "errors", "checking arguments, describing games and their files needs no server"),
+    ("rendering", "rendering", "errors", "pictures of games need no environment"),
+    ("transport", "transport", "errors formats", "it moves the bytes of a step and knows no environment"),
     (
         "vector",
-        {"vector"},
-        {"errors", "formats", "rendering", "transport"},
+        "vector",
+        "errors formats rendering transport",
         "the vector environment reaches servers only through the transport",
     ),
-    (
-        "networks",
-        {"networks", "policies"},
-        {"errors", "formats", "transport", "vector"},
-        "no environment needs a network",
-    ),
-    ("evaluation", {"evaluation"}, {"errors", "formats", "transport", "vector"}, "no environment plays matches"),
-    ("pool", {"pool"}, {"errors", "formats", "transport", "vector"}, "it is made of vector environments"),
+    ("networks", "networks policies", "errors formats transport vector", "no environment needs a network"),
+    ("evaluation", "evaluation", "errors formats transport vector", "no environment plays matches"),
+    ("pool", "pool", "errors formats transport vector", "it is made of vector environments"),
     (
         "adapters",
-        {"pettingzoo", "rllib", "sb3", "sb3_afterstates", "single", "torchrl"},
-        {"errors", "formats", "networks", "rendering", "transport", "vector"},
+        "pettingzoo rllib sb3 sb3_afterstates single torchrl",
+        "errors formats networks rendering transport vector",
         "other forms of the vector environment, none of which it needs to know",
     ),
     (
         "package",
-        {"__init__", "__main__", "commands"},
-        {"errors", "formats", "transport", "vector", "networks", "evaluation", "pool", "adapters"},
+        "__init__ __main__ commands",
+        "errors formats transport vector networks evaluation pool adapters",
         "the names that users import, and the command line",
     ),
 ]
 
 # Which modules may import a library, and why. Others may be imported anywhere.
+ADAPTERS = "an adapter's library is optional"
 ONLY = {
-    "msgpack": ({"transport.connection"}, "one module knows how messages are encoded"),
-    "pettingzoo": ({"pettingzoo"}, "an adapter's library is optional"),
-    "stable_baselines3": ({"policies", "sb3", "sb3_afterstates"}, "an adapter's library is optional"),
-    "torchrl": ({"torchrl"}, "an adapter's library is optional"),
-    "tensordict": ({"torchrl"}, "an adapter's library is optional"),
-    "ray": ({"rllib"}, "an adapter's library is optional"),
-    "torch": (
-        {
-            "sb3_afterstates",
-            "torchrl",
-            "formats.arrays",
-            "networks.torch_modules",
-        },
-        "numpy is enough for everything else",
-    ),
-    "tqdm": ({"transport.progress"}, "it is optional"),
-    "onnx": ({"networks.onnx_model"}, "it is optional"),
-    "onnxruntime": ({"policies"}, "it is optional"),
-    "sb3_contrib": ({"sb3_afterstates", "policies"}, "it is optional"),
+    "msgpack": ("transport.connection", "one module knows how messages are encoded"),
+    "pettingzoo": ("pettingzoo", ADAPTERS),
+    "stable_baselines3": ("policies sb3 sb3_afterstates", ADAPTERS),
+    "torchrl": ("torchrl", ADAPTERS),
+    "tensordict": ("torchrl", ADAPTERS),
+    "ray": ("rllib", ADAPTERS),
+    "torch": ("sb3_afterstates torchrl formats.arrays networks.torch_modules", "numpy is enough for everything else"),
+    "tqdm": ("transport.progress", "it is optional"),
+    "onnx": ("networks.onnx_model", "it is optional"),
+    "onnxruntime": ("policies", "it is optional"),
+    "sb3_contrib": ("sb3_afterstates policies", "it is optional"),
 }
 
 FILLER = {"return", "returns", "the", "are", "its", "for", "and", "that", "what", "which", "whether", "has", "have"}
 
 
-def module_name(path: Path, package: Path) -> str:
-    parts = path.relative_to(package).with_suffix("").parts
+def module_name(path: Path) -> str:
+    """Return "a.b" for a/b.py, "a" for a/__init__.py, and "__init__" for that of the package."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
 
 
-def imports(package: Path) -> dict[str, tuple[set[str], set[str]]]:
-    """Return for each module the modules of ours that it imports, and the libraries; imports in functions too."""
-    files = {module_name(path, package): path for path in sorted(package.rglob("*.py"))}
-    found = {}
-    for name, path in files.items():
-        # "a.b" in the package, "a" for a package's own __init__: what "." means inside the file
-        here = ["blockyard", *path.relative_to(package).parts[:-1]]
-        ours: set[str] = set()
-        others: set[str] = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                targets = [(alias.name, "") for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                base = here[: len(here) - node.level + 1] if node.level else []
-                full = ".".join([*base, *filter(None, [node.module])])
-                targets = [(full, alias.name) for alias in node.names]
+PATHS = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in PATHS.items()}
+
+
+def imports(name: str, tree: ast.Module) -> tuple[set[str], set[str]]:
+    """Return the modules of ours that a module imports, and the libraries; imports in functions too."""
+    here = ".".join(["blockyard", *PATHS[name].relative_to(PACKAGE).parts[:-1]])  # what "." means in it
+    ours: set[str] = set()
+    others: set[str] = set()
+    for node in ast.walk(tree):
+        targets = []
+        if isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = resolve_name("." * node.level + (node.module or ""), here)
+            targets = [f"{module}.{alias.name}" for alias in node.names]
+        for target in targets:
+            top, _, inner = target.partition(".")
+            if top == "blockyard":
+                ours.add(next(c for c in (inner, inner.rpartition(".")[0], "__init__") if c in PATHS))
             else:
-                continue
-            for module, member in targets:
-                top, _, inner = module.partition(".")
-                if top != "blockyard":
-                    others.add(top)
-                    continue
-                candidates = [".".join(filter(None, [inner, member])), inner or "__init__"]
-                ours.add(next(c for c in candidates if c in files))
-        found[name] = (ours - {name}, others)
-    return found
+                others.add(top)
+    return ours - {name}, others
 
 
-def layer_of(module: str) -> int:
-    for k, (_, modules, _, _) in enumerate(LAYERS):
-        if module.partition(".")[0] in modules:
-            return k
+def layer_of(module: str) -> tuple[str, str, str, str]:
+    for layer in LAYERS:
+        if module.partition(".")[0] in layer[1].split():
+            return layer
     raise AssertionError(f"{module} is in no layer: add it to one in {Path(__file__).name}")
 
 
-def breaches(found: dict[str, tuple[set[str], set[str]]]) -> list[str]:
+def breaches(trees: dict[str, ast.Module]) -> list[str]:
     """Return what is wrong with imports, each with the reason of the rule."""
     wrong = []
+    found = {name: imports(name, tree) for name, tree in trees.items()}
     for module, (ours, others) in found.items():
-        name, _, allowed, why = LAYERS[layer_of(module)]
+        name, _, allowed, why = layer_of(module)
         for target in sorted(ours):
-            layer = LAYERS[layer_of(target)][0]
-            if layer != name and layer not in allowed:
+            layer = layer_of(target)[0]
+            if layer != name and layer not in allowed.split():
                 wrong.append(f"{module} ({name}) imports {target} ({layer}): {why}")
         for library in sorted(others & ONLY.keys()):
             modules, why = ONLY[library]
-            if module not in modules:
-                wrong.append(f"{module} imports {library}, only {sorted(modules)} may: {why}")
+            if module not in modules.split():
+                wrong.append(f"{module} imports {library}, only {modules} may: {why}")
     try:
         TopologicalSorter({module: ours for module, (ours, _) in found.items()}).prepare()
     except CycleError as error:
@@ -140,39 +119,40 @@ def breaches(found: dict[str, tuple[set[str], set[str]]]) -> list[str]:
 
 
 def test_imports_run_down():
-    found = imports(PACKAGE)
-    assert len(found) > 40
-    assert breaches(found) == []
-    for k, (_, _, allowed, _) in enumerate(LAYERS):
-        assert allowed <= {name for name, *_ in LAYERS[:k]}, "a layer may import only lower ones"
+    assert len(TREES) > 40
+    assert breaches(TREES) == []
     floors: dict[str, int] = {}
-    for name, _, allowed, _ in LAYERS:
-        floors[name] = 1 + max((floors[lower] for lower in allowed), default=0)
+    for name, _, allowed, _ in LAYERS:  # a layer may import only lower ones: of others there is no floor
+        floors[name] = 1 + max((floors[lower] for lower in allowed.split()), default=0)
     assert max(floors.values()) <= 7, floors
+    for module, code, said in (
+        ("errors", "from .vector.env import BlockVectorEnv", "errors (errors) imports vector.env (vector)"),
+        ("transport.connection", "def f(): from ..vector.batch import Batch", "(transport) imports vector.batch"),
+        ("rendering.svg", "import blockyard.formats.spec", "rendering.svg (rendering) imports formats.spec"),
+        ("transport.server", "from .. import vector", "transport.server (transport) imports vector"),
+        ("formats.spec", "from .arrays import pack", "modules import each other"),
+        ("vector.batch", "import msgpack", "vector.batch imports msgpack"),
+    ):
+        text = f"{PATHS[module].read_text(encoding='utf-8')}\n{code}\n"
+        wrong = breaches({**TREES, module: ast.parse(text)})
+        assert any(said in line for line in wrong), wrong
 
 
 def test_rooms_are_known():
     """A newcomer who lists the package meets these names only."""
     names = {p.stem for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
-    assert names == set().union(*(modules for _, modules, _, _ in LAYERS)), "which room is it part of?"
+    assert names == {name for _, modules, _, _ in LAYERS for name in modules.split()}, "which room is it part of?"
     assert len(names) <= 21
-
-
-def trees() -> dict[str, ast.Module]:
-    files = sorted(PACKAGE.rglob("*.py"))
-    return {module_name(path, PACKAGE): ast.parse(path.read_text(encoding="utf-8")) for path in files}
 
 
 def test_functions_are_short():
     """A function has at most 45 lines with a statement or a part of one: no comment, blank line or docstring."""
-    long = []
-    for module, tree in trees().items():
+    for module, tree in TREES.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
                 parts = [n for part in node.body[bool(ast.get_docstring(node)) :] for n in ast.walk(part)]
-                if len({line for n in parts if hasattr(n, "lineno") for line in (n.lineno, n.end_lineno)}) > 45:
-                    long.append(f"{module}: {node.name}")
-    assert not long, "split them"
+                lines = {line for n in parts if hasattr(n, "lineno") for line in (n.lineno, n.end_lineno)}
+                assert len(lines) <= 45, f"{module}: split {node.name}"
 
 
 def speechless(tree: ast.Module, classes: dict[str, ast.ClassDef]) -> list[str]:
@@ -207,9 +187,8 @@ def speechless(tree: ast.Module, classes: dict[str, ast.ClassDef]) -> list[str]:
 
 def test_public_names_have_a_sentence():
     """Every public name says what it promises, and not only its name."""
-    every = trees()
-    classes = {n.name: n for tree in every.values() for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
-    found = [f"{module}: {name}" for module, tree in every.items() for name in speechless(tree, classes)]
+    classes = {n.name: n for tree in TREES.values() for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
+    found = [f"{module}: {name}" for module, tree in TREES.items() for name in speechless(tree, classes)]
     assert not found
     for text, names in {
         "": ["the module"],
@@ -220,48 +199,3 @@ def test_public_names_have_a_sentence():
         "'x'\nclass C(Infos):\n 'Some lazy values.'\n def update(self): pass": [],
     }.items():
         assert speechless(ast.parse(text), classes) == names, text
-
-
-@pytest.mark.parametrize(
-    ("module", "code", "said"),
-    [
-        ("errors", "from .vector.env import BlockVectorEnv", "errors (errors) imports vector.env (vector)"),
-        (
-            "transport/connection",
-            "def f():\n    from ..vector.batch import Batch",
-            "transport.connection (transport) imports vector.batch",
-        ),
-        ("rendering/svg", "import blockyard.formats.spec", "rendering.svg (rendering) imports formats.spec"),
-        ("transport/server", "from .. import vector", "transport.server (transport) imports vector"),
-        ("formats/spec", "from .arrays import pack", "modules import each other"),
-        ("vector/batch", "import msgpack", "vector.batch imports msgpack"),
-    ],
-)
-def test_breaches_are_found(tmp_path, module, code, said):
-    package = shutil.copytree(PACKAGE, tmp_path / "blockyard", ignore=shutil.ignore_patterns("_bin", "__pycache__"))
-    changed = package / f"{module}.py"
-    changed.write_text(f"{changed.read_text(encoding='utf-8')}\n{code}\n", encoding="utf-8")
-    wrong = breaches(imports(package))
-    assert any(said in line for line in wrong), wrong
-
-
-# Names that begin with a line and are not this package's.
-FOREIGN = {"_getframe", "_replace", "_fields", "_last_obs"}
-
-
-def test_what_is_private_stays_in_its_file():
-    """A name with a line before it belongs to the object itself, to its subclasses and to its file."""
-    wrong = []
-    for module, tree in trees().items():
-        own = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_self(node.value)}
-        own |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-        for node in ast.walk(tree):
-            private = isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__")
-            if private and not is_self(node.value) and node.attr not in own | FOREIGN:
-                wrong.append(f"{module}:{node.lineno}: {ast.unparse(node)}")
-    assert not wrong
-
-
-def is_self(node: ast.expr) -> bool:
-    """Whether an expression is the object itself, or the part of it that a subclass has inherited."""
-    return ast.unparse(node) in ("self", "cls", "super()")
