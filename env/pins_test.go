@@ -15,7 +15,7 @@ var (
 	pinned      = regexp.MustCompile(`^[\w-]+/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 	image       = regexp.MustCompile(`(?m)^(?:FROM(?: --\S+)*|ARG GO=) *(\S+?)(?: AS (\S+))?$`)
 	digest      = regexp.MustCompile(`^[\w/.-]+:\d+\.\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}$`)
-	requirement = regexp.MustCompile(`(?m)^[^#\s].*\S`) // a line of a list of Python packages
+	requirement = regexp.MustCompile(`(?m)^[ \t]*[^#\s].*`) // a line of a list of Python packages
 	constraint  = regexp.MustCompile(`^([a-z0-9-]+)==\d[\w.]*( ; .*)?$`)
 	wanted      = regexp.MustCompile(`(?m)"([A-Za-z][\w-]*)(\[[\w,]+\])?(?:[<>=;][^"]*)?"`)
 	fetched     = regexp.MustCompile(`pip install((?: --[\w-]+)*)((?: [a-z][\w-]+)+)`)
@@ -61,8 +61,9 @@ func TestToolsArePinned(t *testing.T) {
 	for _, part := range []string{"", "-libraries"} {
 		file := "rpc/python/constraints" + part + ".txt"
 		matched(t, requirement, 30, []string{file}, func(_ string, m []string) {
-			require.Regexp(t, constraint, m[0], "%s: want name==version", file)
-			versions[part+" "+constraint.FindStringSubmatch(m[0])[1]] = true
+			name := constraint.FindStringSubmatch(strings.TrimSpace(m[0]))
+			require.NotNil(t, name, "%s: %q: want name==version", file, m[0])
+			versions[part+" "+name[1]] = true
 		})
 	}
 	versions[" blockyard"], versions["-libraries blockyard"] = true, true
