@@ -38,6 +38,13 @@ def run(*command: str | Path, cwd: str | Path | None = None, env: dict[str, str]
     return subprocess.CompletedProcess(words, status, out, err)
 
 
+def printed(*command: str | Path, cwd: str | Path | None = None, env: dict[str, str] | None = None) -> str:
+    """Return what a program prints that ends well."""
+    done = run(*command, cwd=cwd, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 class _Forks:
     """A process that forks one child at a time."""
 

@@ -12,12 +12,6 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def run(*args: Path | str, cwd: Path) -> str:
-    done = programs.run(*args, cwd=cwd)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 # Runs a script whose environments all use one transport, and prints which they say that they use.
 WITH_TRANSPORT = """
 import runpy, sys, blockyard
@@ -33,7 +27,7 @@ print("over", *used)
 
 
 def over(road: str, name: str, *args: str, cwd: Path) -> str:
-    out = run("-c", WITH_TRANSPORT, road, str(EXAMPLES / name), *args, cwd=cwd)
+    out = programs.printed("-c", WITH_TRANSPORT, road, str(EXAMPLES / name), *args, cwd=cwd)
     assert out.endswith(f"over {road}\n")
     return out.removesuffix(f"over {road}\n")
 
@@ -42,7 +36,7 @@ ROADS = ["inproc", "socket", *(["shm"] if sys.platform.startswith("linux") else 
 
 
 def test_quickstart(tmp_path):
-    plain = run(EXAMPLES / "quickstart.py", cwd=tmp_path)
+    plain = programs.printed(EXAMPLES / "quickstart.py", cwd=tmp_path)
     assert "round" in plain
     assert "(1024, 2, 20, 10)" in plain
     assert {over(road, "quickstart.py", cwd=tmp_path) for road in ROADS} == {plain}
@@ -58,7 +52,7 @@ def test_demo_policy_over_each_transport(road, tmp_path):
 def test_demo_policy(tmp_path):
     """As `make demo` runs it: over the socket, which it says."""
     args = ["--transport", "socket", "--seconds", "0.5", "--games", "64", "--eval-games", "16", "--out", "w.npz"]
-    out = run(EXAMPLES / "demo_policy.py", *args, cwd=tmp_path)
+    out = programs.printed(EXAMPLES / "demo_policy.py", *args, cwd=tmp_path)
     assert "64 games, steps over socket" in out
     assert "after training" in out
     weights = np.load(tmp_path / "w.npz")

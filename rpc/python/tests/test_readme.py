@@ -14,22 +14,20 @@ import blockyard
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def environments():
-    return script(ROOT / "environments.py")
+environments = script(ROOT / "environments.py")
 
 
 def test_tables_and_ids_are_those_of_the_server():
-    program = environments()
-    ids, tables = program.describe()
-    assert program.ENV_IDS.read_text(encoding="utf-8") == program.ids_text(ids), "run environments.py --write"
+    ids, tables = environments.describe()
+    assert environments.ENV_IDS.read_text(encoding="utf-8") == environments.ids_text(ids), "run environments.py --write"
     assert tuple(ids) == blockyard.ENV_IDS
-    _, written, _ = program.parts(program.README.read_text(encoding="utf-8"))
+    _, written, _ = environments.parts(environments.README.read_text(encoding="utf-8"))
     assert written.strip() == tables, "run environments.py --write"
 
 
 def test_a_readme_without_its_place_is_refused():
     with pytest.raises(ValueError, match="no place for the tables"):
-        environments().parts("# nothing")
+        environments.parts("# nothing")
 
 
 def test_the_first_screen_says_what_it_is():
@@ -46,22 +44,18 @@ def test_the_first_screen_says_what_it_is():
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT.parents[1] / "README.md"])
 def test_the_first_snippet_runs(page):
     code = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S)[0]
-    done = programs.run("-c", code)
-    assert done.returncode == 0, done.stderr
+    programs.printed("-c", code)
 
 
 def test_the_evaluation_prints_what_the_readme_shows():
     text = (ROOT / "README.md").read_text().split("## Evaluate")[1]
     code, shown = re.search(r"^```python\n(.*?)^```\n\n((?:    [^\n]*\n)+)", text, re.M | re.S).groups()
-    done = programs.run("-c", code)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == re.sub("^    ", "", shown, flags=re.M)
+    assert programs.printed("-c", code) == re.sub("^    ", "", shown, flags=re.M)
 
 
 def test_the_client_of_the_protocol_runs(server, tmp_path):
     """The protocol's page begins with a client of twenty lines, which plays on a running server with msgpack alone."""
     code = re.findall(r"^```python\n(.*?)^```", (ROOT.parent / "PROTOCOL.md").read_text(), re.M | re.S)[0]
     assert len([line for line in code.splitlines() if line]) <= 20
-    done = programs.run("-c", code, server.tcp.removeprefix("tcp:"), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout.removesuffix(" games ended\n")) > 1000
+    said = programs.printed("-c", code, server.tcp.removeprefix("tcp:"), cwd=tmp_path)
+    assert int(said.removesuffix(" games ended\n")) > 1000
