@@ -182,6 +182,7 @@ const unbundled = "agents/bots agents/match/... agents/fleet/... agents/play/...
 
 // TestBots lists what bots reach as the bundler builds them, without assembly.
 func TestBots(t *testing.T) {
+	sources(t) // read, so that the test cache does not answer for a tree that has changed since
 	list := exec.Command("go", "list", "-deps", "-tags=noasm,purego", module+"/agents/submit/programs/...")
 	out, err := list.Output()
 	require.NoError(t, err, "%s", out)

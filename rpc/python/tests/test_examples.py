@@ -70,10 +70,7 @@ def test_demo_features(monkeypatch):
     board[19, :9] = 1
     board[17, 0] = 2
     f = demo.board_features(board[None])[0]
-    assert round(float(f[0]) * 20) == 3
-    assert f[9] == 0
-    assert round(float(f[14]) * 20) == 1  # holes
-    assert round(float(f[16]) * 20) == 1  # one cell above it
+    assert round(float(f[16]) * 20) == 1  # cells above holes, here one
     assert round(float(f[17]) * 60) == 2 + 0 + 2  # changes in rows 17, 18 (empty, not counted) and 19
     rng = np.random.default_rng(0)
     boards = (rng.random((50, 20, 10)) < rng.random((50, 1, 1))).astype(np.uint8)
