@@ -106,6 +106,17 @@ func TestLayers(t *testing.T) {
 		}
 		return out
 	}, trials...)
+	for _, p := range list(t, module+"/...") {
+		require.Empty(t, refusal(strings.TrimPrefix(p, module+"/"), "fmt"), p)
+	}
+}
+
+// list returns the packages that go list prints.
+func list(t *testing.T, args ...string) []string {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
+	require.NoError(t, err, "go list %s", args)
+	return strings.Fields(string(out))
 }
 
 // refusal says why a package in folder may not import dep, "" if it may.
@@ -183,10 +194,7 @@ const unbundled = "agents/bots agents/match/... agents/fleet/... agents/play/...
 // TestBots lists what bots reach as the bundler builds them, without assembly.
 func TestBots(t *testing.T) {
 	sources(t) // read, so that the test cache does not answer for a tree that has changed since
-	list := exec.Command("go", "list", "-deps", "-tags=noasm,purego", module+"/agents/submit/programs/...")
-	out, err := list.Output()
-	require.NoError(t, err, "%s", out)
-	reached := strings.Fields(string(out))
+	reached := list(t, "-deps", "-tags=noasm,purego", module+"/agents/submit/programs/...")
 	require.Contains(t, reached, module+"/agents/contest")
 	for _, dep := range reached {
 		own, ours := strings.CutPrefix(dep, module+"/")
