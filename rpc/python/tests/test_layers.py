@@ -54,7 +54,7 @@ LAYERS: list[tuple[str, set[str], set[str], str]] = [
 
 # Which modules may import a library, and why. Others may be imported anywhere.
 ONLY = {
-    "msgpack": ({"transport.connection"}, "one module knows how messages are encoded"),
+    "msgpack": ({"formats.checkpoint_file", "transport.connection"}, "one module each for files and for messages"),
     "pettingzoo": ({"pettingzoo"}, "an adapter's library is optional"),
     "stable_baselines3": ({"policies", "sb3", "sb3_afterstates"}, "an adapter's library is optional"),
     "torchrl": ({"torchrl"}, "an adapter's library is optional"),
