@@ -313,15 +313,7 @@ class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
         return observations, rewards, dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated), infos
 
 
-def aec_env(
-    game: str,
-    *,
-    max_cycles: int | None = None,
-    observation: str = "flat",
-    opponents: Opponents = None,
-    render_mode: str | None = None,
-    **options: Any,
-) -> BlockAEC:
+def aec_env(game: str, **options: Any) -> BlockAEC:
     """Create a game whose agents, ``player_0`` and so on, act one by one.
 
     In games whose seats act at the same time, the agents choose in order, and no agent observes another's action
@@ -338,15 +330,9 @@ def aec_env(
             ``"planes"``: a dict of ``planes`` and ``globals``, as in Gymnasium.
         opponents: policies that the server plays, by seat; by default none, so that every seat is an agent.
         render_mode: None, ``"human"`` (prints), ``"ansi"`` or ``"rgb_array"``.
-        **options: arguments of :func:`blockyard.make_vec`, such as ``address``, ``seed``, ``seats``, ``illegal``.
+        options: others of :func:`blockyard.make_vec`, such as ``address``, ``seed``, ``seats``, ``illegal``.
     """
-    how: dict[str, Any] = {
-        "max_cycles": max_cycles,
-        "observation": observation,
-        "opponents": opponents,
-        "render_mode": render_mode,
-    }
-    return BlockAEC(game, **how, **options)
+    return BlockAEC(game, **options)
 
 
 def parallel_env(game: str, **options: Any) -> BlockParallel:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import struct
 
+import msgpack
 import numpy as np
 import pytest
 from conftest import GAME, Server
 from test_checkpoint import same
 
 import blockyard
-from blockyard.formats.checkpoint_file import MAGIC, Checkpoint, Part, _part, _parts
+from blockyard.formats.checkpoint_file import MAGIC, Checkpoint, Part
 
 
 def test_refusals(server: Server):
@@ -78,27 +78,18 @@ def test_damage(server: Server):
         assert len(obs["planes"]) == 2
 
 
-def sealed(header, rest):
-    """Return a checkpoint with a right checksum."""
-    text = json.dumps(header).encode()
-    body = MAGIC + struct.pack("<Q", len(text)) + text + rest
+def sealed(content):
+    """Return a checkpoint of this content, an object or its bytes, with a right checksum."""
+    body = MAGIC + (content if isinstance(content, bytes) else msgpack.packb(content))
     return body + hashlib.sha256(body).digest()
 
 
 def opened(data):
-    """Return the header of a checkpoint, and what follows it up to the checksum."""
-    (length,) = struct.unpack_from("<Q", data, len(MAGIC))
-    start = len(MAGIC) + 8
-    return json.loads(data[start : start + length]), data[start + length : -32]
+    """Return the content of a checkpoint."""
+    return msgpack.unpackb(data[len(MAGIC) : -32])
 
 
-def resealed(data, change):
-    """Return a checkpoint with another header and a right checksum."""
-    header, rest = opened(data)
-    return sealed(change(header), rest)
-
-
-VALUES = [None, -1, 1, 10**30, "x", [], {}, [1], 0.5, True, {"a": 1}, [{}], [[1]], "{}"]
+VALUES = [None, -1, 1, (1 << 64) - 1, "x", [], {}, [1], 0.5, True, {"a": 1}, [{}], [[1]], "{}"]
 CLIENT = ("afterstate_calls", "actions", "illegal", "opponents", "policies")
 
 
@@ -108,49 +99,55 @@ def test_headers(server: Server):
         env.reset()
         new = env.checkpoint()
         before = env.snapshot()
-        for version in (1, 2, 5):
-            other = resealed(new, lambda h, v=version: h | {"version": v, "package": "9.9.9", "unknown": 1})
-            says = rf"version {version} .*, written by blockyard 9\.9\.9; .* reads version 4: install the package"
+        content = opened(new)
+        for version in (1, 2, 6):
+            other = sealed(content | {"version": version, "package": "9.9.9", "unknown": 1})
+            says = rf"version {version} .*, written by blockyard 9\.9\.9; .* reads version 5: install the package"
             with pytest.raises(blockyard.CheckpointError, match=says):
                 env.restore_checkpoint(other)
-        env.restore_checkpoint(resealed(new, lambda h: h))
-        for key in ("package", "game", "first"):
+        env.restore_checkpoint(sealed(content))
+        for key in ("package", "game", "first", "version", "parts", "weights", "client"):
             for value in VALUES:
-                if (key, value) not in (("package", "x"), ("package", "{}")):
-                    refused(env, resealed(new, lambda h, k=key, v=value: h | {k: v}))
-            refused(env, resealed(new, lambda h, k=key: {a: b for a, b in h.items() if a != k}))
+                if (key, value) not in (("package", "x"), ("package", "{}"), ("weights", {})):
+                    refused(env, sealed(content | {key: value}), key, value)
+            refused(env, sealed({a: b for a, b in content.items() if a != key}), key)
         assert same(env.snapshot(), before)
 
 
 def test_parts(server: Server):
-    """Parts that are unknown, missing, in another order or cut off are refused, though the checksum is right."""
+    """Parts that are unknown, missing, of another type or cut off are refused, though the checksum is right."""
     with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
         env.reset()
-        header, rest = opened(env.checkpoint())
-        head, game, other, client = parts = [_part(name, data) for name, data in _parts(rest)]
-        env.restore_checkpoint(sealed(header, b"".join(parts)))
+        content = opened(env.checkpoint())
+        env.restore_checkpoint(sealed(content))
         before = env.snapshot()
-        for name, pieces in {
-            "nothing": [],
-            "no head": [game, other, client],
-            "no client": [head, game, other],
-            "a game less": [head, game, client],
-            "a game more": [head, game, other, other, client],
-            "a game that is none": [head, game, _part("game", b"BYC"), client],
-            "unknown": [*parts, _part("weather", b"")],
-            "no name": [*parts, _part("", b"")],
-            "a length": [*parts, b"\4head\1"],
-            "a name": [*parts, b"\xff"],
-            "cut off": [*parts, _part("weights:x", b"data")[:-1]],
-            "no text": [*parts, b"\1\xff\0\0\0\0"],
+        (part,), (kept,) = content["parts"], content["client"]
+        game, other = part["games"]
+        for name, change in {
+            "nothing": {"parts": []},
+            "no head": {"parts": [{"games": part["games"]}]},
+            "no client": {"client": []},
+            "a game less": {"parts": [part | {"games": [game]}]},
+            "a game more": {"parts": [part | {"games": [game, other, other]}]},
+            "a game that is none": {"parts": [part | {"games": [game, b"BYC"]}]},
+            "two games in one": {"parts": [part | {"games": [game + other]}]},
+            "a game cut off": {"parts": [part | {"games": [game, other[:-1]]}]},
+            "no game": {"parts": [part | {"games": [game, b""]}]},
+            "text": {"parts": [part | {"games": [game, "text"]}]},
+            "unknown": {"weather": b""},
+            "unknown in a part": {"parts": [part | {"weather": b""}]},
+            "a name": {"weights": {b"sha256:x": b"data"}},
+            "weights": {"weights": {"sha256:x": "data"}},
         }.items():
-            refused(env, sealed(header, b"".join(pieces)), name)
-        kept = json.loads(dict(_parts(rest))["client"])
+            refused(env, sealed(content | change), name)
+        packed = msgpack.packb(content)
+        for wrong in (packed[:-1], packed + b"\0", b"", b"\xc1", b"\xdf\xff\xff\xff\xff"):
+            refused(env, sealed(wrong), wrong[:8])
         for key in CLIENT:
             for value in VALUES:
                 if (value != 1 or type(value) is not int) and (key, value) != ("policies", []):
-                    changed = _part("client", json.dumps([kept[0] | {key: value}]).encode())
-                    refused(env, sealed(header, b"".join([head, game, other, changed])), key, value)
+                    refused(env, sealed(content | {"client": [kept | {key: value}]}), key, value)
+            refused(env, sealed(content | {"client": [{a: b for a, b in kept.items() if a != key}]}), key)
         assert same(env.snapshot(), before)
 
 

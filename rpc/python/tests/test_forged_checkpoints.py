@@ -16,7 +16,7 @@ from conftest import GAME, Server
 from test_checkpoint_file import VALUES, opened, sealed
 
 import blockyard
-from blockyard.formats.checkpoint_file import MAGIC, Checkpoint, _part, _parts
+from blockyard.formats.checkpoint_file import Checkpoint
 
 ODD = [
     *VALUES,
@@ -59,14 +59,18 @@ def places(tree: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def changed(text: bytes, rng: random.Random) -> bytes:
-    """Return JSON with one value replaced, removed, repeated or added, or with bytes that differ."""
+    """Return JSON with one value that differs, or with bytes that do."""
     if rng.random() < 0.2:
         out = bytearray(text)
         for _ in range(rng.randint(1, 3)):
             at = rng.randrange(len(out))
             out[at : at + rng.randint(0, 2)] = rng.choice([b"", b"9", b"[", b"}", b'"', b"\xff", rng.randbytes(2)])
         return bytes(out)
-    tree = json.loads(text)
+    return json.dumps(mutated(json.loads(text), rng, ODD)).encode()
+
+
+def mutated(tree: Any, rng: random.Random, odd: list[Any]) -> Any:
+    """Return a tree of lists and dicts with one value replaced, perhaps by an odd one, removed, repeated or renamed."""
     spots = list(places(tree))
     *path, key = rng.choice(spots)
     within = tree
@@ -88,33 +92,38 @@ def changed(text: bytes, rng: random.Random) -> bytes:
     elif type(within[key]) in (int, float):
         within[key] += rng.choice([-2, -1, 1, 2, 9, 0.5, 300])
     else:
-        within[key] = rng.choice(ODD)
-    return json.dumps(tree).encode()
+        within[key] = rng.choice(odd)
+    return tree
 
 
 def forged(data: bytes, rng: random.Random) -> bytes:
     """Return a checkpoint that differs, with a right checksum."""
-    header, rest = opened(data)
-    text, parts = json.dumps(header).encode(), list(_parts(rest))
-    how = rng.randrange(10)
+    content = opened(data)
+    (part,), how = content["parts"], rng.randrange(10)
     if how == 0:
-        text = changed(text, rng)
+        key = rng.choice(sorted(content))
+        content[key] = rng.choice([*VALUES, b"", b"{}", 1e300, float("nan"), "\0", "x" * 70000, content["client"]])
+    elif how < 5:
+        part["head"] = changed(part["head"], rng)
     elif how < 7:
-        k = rng.choice([k for k, (name, _) in enumerate(parts) if name != "game"])
-        parts[k] = (parts[k][0], changed(parts[k][1], rng))
+        content["client"] = mutated(content["client"], rng, VALUES)
     elif how == 7:
-        k = rng.randrange(len(parts))
-        parts[k:k] = rng.choice([[parts[k]], [rng.choice(parts)], [("weights:x", b"no weights"), ("weights:", b"")]])
+        key = rng.choice(["parts", "games", "client", "weights"])
+        several = part[key] if key == "games" else content[key]
+        if key == "weights":
+            several |= rng.choice([{"x": b"no weights"}, {"": b""}])
+        else:
+            several.insert(rng.randint(0, len(several)), rng.choice(several))
     elif how == 8:
-        del parts[rng.randrange(len(parts))]
+        within = rng.choice([content, part, part["games"], content["client"]])
+        del within[rng.choice([*within] if isinstance(within, dict) else range(len(within)))]
     else:
-        k = rng.choice([k for k, (name, _) in enumerate(parts) if name == "game"])
-        game = bytearray(parts[k][1])
+        k = rng.randrange(len(part["games"]))
+        game = bytearray(part["games"][k])
         for _ in range(rng.choice([1, 1, 4, 40])):
             game[rng.randrange(len(game))] = rng.randrange(256)
-        parts[k] = ("game", bytes(game))
-    body = MAGIC + struct.pack("<Q", len(text)) + text + b"".join(_part(*part) for part in parts)
-    return body + hashlib.sha256(body).digest()
+        part["games"][k] = bytes(game)
+    return sealed(content)
 
 
 def go_on(env: Any, steps: int) -> list[bytes]:
@@ -152,16 +161,9 @@ def test_text_that_nests_deeply(server: Server):
     with blockyard.make_vec(GAME, 2, seed=1, address=server.unix) as env:
         env.reset()
         data = env.checkpoint()
-        header, rest = opened(data)
-        parts = list(_parts(rest))
-        body = MAGIC + struct.pack("<Q", len(DEEP)) + DEEP.encode() + rest
-        deep = [body + hashlib.sha256(body).digest()]
-        for k, (name, _) in enumerate(parts):
-            if name != "game":
-                pieces = [_part(n, DEEP.encode() if i == k else one) for i, (n, one) in enumerate(parts)]
-                deep.append(sealed(header, b"".join(pieces)))
-        assert len(deep) == 3
-        for mutant in deep:
+        content = opened(data)
+        (part,), nested = content["parts"], b"\x91" * 100_000 + b"\xc0"
+        for mutant in (sealed(content | {"parts": [part | {"head": DEEP.encode()}]}), sealed(nested)):
             with pytest.raises(blockyard.CheckpointError):
                 env.restore_checkpoint(mutant)
         env.restore_checkpoint(data)

@@ -43,7 +43,7 @@ LAYERS = [
 # Which modules may import a library, and why. Others may be imported anywhere.
 ADAPTERS = "an adapter's library is optional"
 ONLY = {
-    "msgpack": ("transport.connection", "one module knows how messages are encoded"),
+    "msgpack": ("formats.checkpoint_file transport.connection", "one module each for files and for messages"),
     "pettingzoo": ("pettingzoo", ADAPTERS),
     "stable_baselines3": ("policies sb3 sb3_afterstates", ADAPTERS),
     "torchrl": ("torchrl", ADAPTERS),

@@ -7,24 +7,23 @@ import json
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+import msgpack  # type: ignore[import-untyped,unused-ignore]
 
 from ..errors import BlockyardError, BusyError, CheckpointError, InternalError, ServerGoneError
 
 MAGIC = b"BLOCKYARD CHECKPOINT\n"
-VERSION = 4
+VERSION = 5
 _SUM = 32  # bytes of a SHA-256
 _GAME = b"BYC"  # begins the bytes of a game; its length follows at 4
 _LEAST = 12  # bytes of a game
-_WEIGHTS = "weights:"  # begins the name of a part with weights
-# What the values of JSON must be: a type, a range of integers, a list of such values, or a dict by
-# key, which may have other keys too.
+# What values must be: of a type, in a range of integers, a list of such values, or a dict by key.
 _COUNT = range(1 << 63)
-_HEADER = {"game": str, "first": _COUNT, "package": str}
-_HEAD = {"opponents": [str]}
-_COUNTS = {"afterstate_calls": _COUNT, "actions": _COUNT, "illegal": _COUNT}
-_CLIENT = _COUNTS | {"opponents": [str], "policies": [str]}
+_CLIENT = {"afterstate_calls": _COUNT, "actions": _COUNT, "illegal": _COUNT, "opponents": [str], "policies": [str]}
+_CONTENT = {"game": str, "first": _COUNT, "package": str, "parts": [{"head": bytes, "games": [bytes]}], "weights": dict}
+_CONTENT |= {"client": [_CLIENT]}
 
 
 @contextmanager
@@ -52,10 +51,8 @@ class Part:
 class Checkpoint:
     """A checkpoint in memory.
 
-    As bytes it is :data:`MAGIC`, the length of the header (``<u8``), the header (JSON), a list of named parts, and the
-    SHA-256 of everything before. A part is the length of its name (``u1``), its name, the length of its data (``<u4``)
-    and its data, as within the games of the method ``checkpoint`` in ``rpc/PROTOCOL.md``. The parts are, in this order:
-    ``head`` and a ``game`` for each of its games, for each of :attr:`parts`; ``weights:NAME``; ``client`` (JSON).
+    As bytes it is :data:`MAGIC`, a MessagePack map of the attributes and the version of this format, and the SHA-256 of
+    everything before.
     """
 
     game: str  # with its variant
@@ -72,14 +69,7 @@ class Checkpoint:
 
     def to_bytes(self) -> bytes:
         """Return the checkpoint as the bytes of a file, which :meth:`from_bytes` reads."""
-        header = {"version": VERSION, "package": self.package, "game": self.game, "first": self.first}
-        text = json.dumps(header).encode()
-        pieces = [MAGIC, struct.pack("<Q", len(text)), text]
-        for part in self.parts:
-            pieces += [_part("head", part.head), *(_part("game", game) for game in part.games)]
-        pieces += (_part(_WEIGHTS + name, data) for name, data in self.weights.items())
-        pieces.append(_part("client", json.dumps(self.client).encode()))
-        body = b"".join(pieces)
+        body: bytes = MAGIC + msgpack.packb({"version": VERSION} | asdict(self))
         return body + hashlib.sha256(body).digest()
 
     @classmethod
@@ -90,65 +80,36 @@ class Checkpoint:
         data = bytes(data)
         if not data.startswith(MAGIC[: len(data)]) or not data:
             raise CheckpointError("these bytes are no checkpoint: pass what checkpoint() returned")
-        if len(data) < len(MAGIC) + 8 + _SUM:
+        if len(data) <= len(MAGIC) + _SUM:
             raise CheckpointError(f"checkpoint: it is cut off after {len(data)} bytes; use another copy")
-        with reading("its header"):
-            body = data[:-_SUM]
-            header, rest = _header(body)
-            if hashlib.sha256(body).digest() != data[-_SUM:]:
-                raise CheckpointError(
-                    "checkpoint: its checksum is wrong, so it is damaged or cut off; use another copy"
-                )
-            return cls._read(header, rest)
+        body = data[:-_SUM]
+        if hashlib.sha256(body).digest() != data[-_SUM:]:
+            raise CheckpointError("checkpoint: its checksum is wrong, so it is damaged or cut off; use another copy")
+        with reading("its content"):
+            return cls._of(msgpack.unpackb(body[len(MAGIC) :]))
 
     @classmethod
-    def _read(cls, header: dict[str, Any], rest: bytes) -> Checkpoint:
-        out = cls(**_checked(_HEADER, {name: header[name] for name in _HEADER}))
-        out.client = [{key: one[key] for key in _CLIENT} for one in _checked([_CLIENT], out._take(rest))]
-        if not out.parts or not out.client:
-            raise ValueError("no games")
-        counts = {len(_checked(_HEAD, json.loads(part.head))["opponents"]) for part in out.parts}
-        for one in out.client:
-            if counts != {len(one["opponents"])}:
-                raise ValueError("names for another number of opponents")
+    def _of(cls, content: dict[str, Any]) -> Checkpoint:
+        """Return the checkpoint of a map of its attributes; raise an error of any class if it is malformed."""
+        if (version := content.pop("version")) != VERSION:
+            raise CheckpointError(
+                f"checkpoint: it has version {version} of the format, written by blockyard {content['package']!s:.20}; "
+                f"this package reads version {VERSION}: install the package that wrote it"
+            )
+        out = cls(**_checked(_CONTENT, content))
+        out.parts = [Part(**part) for part in content["parts"]]
+        _checked([str], [*out.weights])
+        _checked([bytes], [*out.weights.values()])
+        if not out.games or not out.client or any(split_games(game) != [game] for p in out.parts for game in p.games):
+            raise ValueError("no games, or what is none")
+        opponents = {len(_checked([str], json.loads(part.head)["opponents"])) for part in out.parts}
+        if opponents != {len(one["opponents"]) for one in out.client}:
+            raise ValueError("names for another number of opponents")
         return out
-
-    def _take(self, data: bytes) -> object:
-        """Take the games and weights of named parts; return what the client keeps."""
-        client = None
-        for name, one in _parts(data):
-            if name == "head":
-                self.parts.append(Part(one, []))
-            elif name == "game":
-                self.parts[-1].games += split_games(one)
-            elif name == "client":
-                client = json.loads(one)
-            elif name.startswith(_WEIGHTS):
-                self.weights[name[len(_WEIGHTS) :]] = one
-            else:
-                raise ValueError(f"unknown part {name!r:.40}")
-        return client
-
-
-def _part(name: str, data: bytes) -> bytes:
-    return struct.pack("<B", len(name)) + name.encode() + struct.pack("<I", len(data)) + data
-
-
-def _parts(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Return the names and data of all named parts; raise ValueError if they do not fill data."""
-    at = 0
-    while at < len(data):
-        name = data[at + 1 : at + 1 + data[at]]
-        at += 1 + len(name)
-        (length,) = struct.unpack_from("<I", data, at)
-        at += 4 + length
-        if at > len(data):
-            raise ValueError(f"part {name!r:.40} ends at byte {at} of {len(data)}")
-        yield name.decode(), data[at - length : at]
 
 
 def _checked(shape: Any, value: Any) -> Any:
-    """Return a value that must have this shape, see :data:`_HEADER`; raise LookupError, TypeError or ValueError."""
+    """Return a value that must have this shape, see :data:`_CONTENT`; raise LookupError, TypeError or ValueError."""
     kind: Any = shape if isinstance(shape, type) else type(shape)
     if isinstance(shape, range):
         if type(value) is not int or value not in shape:
@@ -162,23 +123,6 @@ def _checked(shape: Any, value: Any) -> Any:
         for key, inner in shape.items():
             _checked(inner, value[key])
     return value
-
-
-def _header(body: bytes) -> tuple[dict[str, Any], bytes]:
-    """Return the header, if it is of this version, and the rest: another one may have its checksum elsewhere."""
-    start = len(MAGIC) + 8
-    end = start + struct.unpack_from("<Q", body, len(MAGIC))[0]
-    try:
-        header = json.loads(body[start:end])
-    except ValueError:  # damaged: the checksum tells
-        header = None
-    version = header.get("version") if isinstance(header, dict) else None
-    if isinstance(version, int) and version != VERSION:
-        raise CheckpointError(
-            f"checkpoint: it has version {version} of the format, written by blockyard {header.get('package')!s:.20}; "
-            f"this package reads version {VERSION}: install the package that wrote it"
-        )
-    return header if isinstance(header, dict) else {}, body[end:]
 
 
 def split_games(data: bytes) -> list[bytes]:
