@@ -38,8 +38,8 @@ const product = "product" // the part of the code that users run
 
 // parts are the kinds of code; see partOf.
 var parts = []budget{
-	{product, 74_930, "all programs, pages, bots and the Python package: what a reader has to hold"},
-	{"tests of Go", 56_655, "beside what they test, with the helpers and inputs that they alone use"},
+	{product, 74_960, "all programs, pages, bots and the Python package: what a reader has to hold"},
+	{"tests of Go", 56_665, "beside what they test, with the helpers and inputs that they alone use"},
 	{"tests of Python", 10_145, "on a real server"},
 	{"tests of the repository", 3_170, "its layout, sizes, pages, releases and this table"},
 	{"benches", 3_650, "every measurement, and the libraries that ours is measured beside"},

@@ -27,7 +27,7 @@ var starts = map[string]string{
 	"agents/contest/child_unix.go":         "nothing: what is set of a command from a cage",
 	"agents/contest/child_other.go":        "nothing: what is set of a command from a cage",
 	"agents/contest/isolate_other.go":      "nothing: what is set of a command from a cage",
-	"agents/contest/process.go":            "a shell that looks up a word that has no special characters",
+	"agents/contest/command.go":            "a shell that looks up a word that has no special characters",
 	"agents/contest/cage/cage.go":          "nothing: the type of the command that a cage returns",
 	"agents/contest/cage/cage_other.go":    "nothing: the type of the command that a cage returns",
 	"agents/contest/cage/support_linux.go": "nothing: the type of the command that a cage returns",

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -18,18 +20,45 @@ func Command(line string) []string {
 	return strings.Fields(line)
 }
 
-// Find returns an error if the program of a command, as Command returns it, does not exist. Of a line of shell, only
-// the first word is looked up, and only if it is a plain word.
+// Find returns an error if the program of a command, as Command returns it, or the script that it runs does not exist.
+// Of a line of shell, only the words before the first that the shell may change are looked at.
 func Find(argv []string) error {
 	if len(argv) == 3 && argv[0] == "/bin/sh" {
-		word, _, _ := strings.Cut(strings.TrimSpace(argv[2]), " ")
-		if !strings.ContainsAny(word, special) && exec.Command(argv[0], "-c", "command -v "+word).Run() != nil {
-			return fmt.Errorf("program %s: neither a file nor a command of the shell", word)
+		words := strings.Fields(argv[2])
+		if k := slices.IndexFunc(words, func(word string) bool { return strings.ContainsAny(word, special) }); k >= 0 {
+			words = words[:k]
+		}
+		if len(words) == 0 {
+			return nil
+		}
+		if exec.Command(argv[0], "-c", "command -v "+words[0]).Run() != nil {
+			return fmt.Errorf("program %s: neither a file nor a command of the shell", words[0])
+		}
+		return findScript(words)
+	}
+	if _, err := lookUp(argv[0], argv[0]); err != nil {
+		return err
+	}
+	return findScript(argv)
+}
+
+// script is the name of a file that another program runs.
+var script = regexp.MustCompile(`(?i)^[^-].*` +
+	`\.([cm]?[jt]s|py[cz]?|rb|pl|php|lua|jar|r|jl|tcl|exs|clj|scm|rkt|groovy|dll|exe|(ba|z)?sh)$`)
+
+// findScript returns an error if the first argument that may be the script of a program, such as python3, env or java,
+// is no file.
+func findScript(argv []string) error {
+	for _, name := range argv[1:] {
+		if !script.MatchString(name) {
+			continue
+		}
+		if info, err := os.Stat(name); err != nil || info.IsDir() {
+			return fmt.Errorf("program %s: there is no such file for %s to run", name, argv[0])
 		}
 		return nil
 	}
-	_, err := lookUp(argv[0], argv[0])
-	return err
+	return nil
 }
 
 // lookUp returns the file of a program, which errors call by its name: a file, or a command of the search path.
@@ -59,7 +88,7 @@ func File(line string) (argv []string, err error) {
 		return nil, errors.New("no program named")
 	}
 	name := argv[0]
-	if isFile(name) {
+	if err = findScript(argv); err == nil && isFile(name) {
 		argv[0], err = filepath.Abs(name)
 	}
 	if err == nil {
