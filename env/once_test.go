@@ -59,7 +59,7 @@ var (
 			"nothing: the type of the command that a cage returns, and what is set of it"},
 		{starting, "agents/contest/isolate.go", "the command that the cage Trusted returns, for StartChild"},
 		{starting, "agents/contest/isolate_linux.go", "a shell that does nothing, to see which namespaces there are"},
-		{starting, "agents/contest/process.go", "a shell that looks up a word that has no special characters"},
+		{starting, "agents/contest/command.go", "a shell that looks up a word that has no special characters"},
 		{starting, "agents/contest/cage/room_linux.go", "bubblewrap, which makes a room for the program"},
 		{starting, "agents/contest/cage/walls_linux.go", "this program again, whose process puts up walls and becomes the program"},
 		{starting, "agents/contest/compile/build.go", "compilers, in the contained process that reads a submission"},

@@ -36,7 +36,7 @@ var rooms = map[string][]room{
 		{"submit", "bots contest search mlp", 3710, "a bot as one file"},
 		{"match", "bots contest search", 3525, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 8360, "who plays: what users name, and a folder per game"},
-		{"contest", "", 7430, "a program of somebody else before a referee, in a cage"},
+		{"contest", "", 7485, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1235, "choices by looking ahead, whatever the game"},
 		{"mlp", "", 1480, "a network as plain Go"},
 	},

@@ -158,7 +158,11 @@ func TestDropbloxStarters(t *testing.T) {
 		var want dropbloxcontest.Turn
 		for k, e := range list {
 			p := dropbloxcontest.Program{Name: e.Name, Program: e.Program}
-			got, err := p.Turn(t.Context(), dropbloxcontest.JSON(s), time.Minute)
+			state := dropbloxcontest.JSON(s)
+			if turn > 0 {
+				state = introduced(t, state)
+			}
+			got, err := p.Turn(t.Context(), state, time.Minute)
 			require.NoError(t, err)
 			if k == 0 {
 				want = got
@@ -167,6 +171,17 @@ func TestDropbloxStarters(t *testing.T) {
 		}
 		s.Play(want.Commands)
 	}
+}
+
+// introduced returns a state with the faults of the example in the contest's introduction: a comma is
+// missing after the block, and two are too many.
+func introduced(t *testing.T, state []byte) []byte {
+	t.Helper()
+	text := string(state)
+	before, block, _ := strings.Cut(text, `"block": {`)
+	block, after, ok := strings.Cut(block, `}, "`)
+	require.True(t, ok, text)
+	return []byte(before + `"block": {` + block + `} "` + strings.TrimSuffix(after, "}") + ", ,}")
 }
 
 // requireLeftmost plays the agent "left" on seed 5: it makes these choices, and the game is then over.

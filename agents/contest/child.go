@@ -187,6 +187,7 @@ func (c *Child) sighted() (seen []int) {
 func (c *Child) read() reading { return readUsage(c.cmd.Process.Pid) }
 
 func (*Child) givesWay(thread int) bool { return givesWay(thread) }
+func (*Child) ready(thread int) bool    { return ready(thread) }
 
 // Exited returns a channel that is closed when the program has ended. Processes that it started may still run.
 func (c *Child) Exited() <-chan struct{} { return c.exited }

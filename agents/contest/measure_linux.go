@@ -287,6 +287,12 @@ func givesWay(thread int) bool {
 	return late || value > 20-own || string(fields[policy]) != "0"
 }
 
+// ready reports whether a thread could run now, or does, and does not give way to others.
+func ready(thread int) bool {
+	fields := statFields(short("/proc/" + strconv.Itoa(thread) + "/stat"))
+	return len(fields) > 0 && string(fields[0]) == "R" && !givesWay(thread)
+}
+
 // awaiting returns a function that waits until there is something to read, and then returns for how long this thread
 // has waited for a processor meanwhile. The calling goroutine is locked to its thread.
 func awaiting(from io.Reader) func() time.Duration {

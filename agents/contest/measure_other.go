@@ -14,6 +14,7 @@ func Measure(int) Taking { return Taking{} }
 func readUsage(int) (r reading) { return r }
 
 func givesWay(int) bool { return true }
+func ready(int) bool    { return false }
 
 func awaiting(io.Reader) func() time.Duration { return func() time.Duration { return 0 } }
 

@@ -241,10 +241,16 @@ func TestCommand(t *testing.T) {
 	require.Empty(t, Command("  "))
 }
 
-// A program that does not exist is found out before a game, in a line of shell too.
+// A program that does not exist, or the script that it runs, is found out before a game, in a line of shell too.
 func TestFind(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("bot.py", nil, 0o600))
 	for line, want := range map[string]string{
 		"true": "", "sh -c true": "", "cat 'a b'": "", "while true; do echo x; done": "", "X=1 cat": "", "cd /tmp && ls": "",
+		"sh bot.py none.py": "", "sh -e bot.py": "", "cat bot.py | cat": "", "cat 'none.py'": "", "cat -none.py": "",
+		"sh none.py":              "program none.py: there is no such file for sh to run",
+		"env sh -e dir/none.JS":   "program dir/none.JS: there is no such file for env to run",
+		"/bin/sh none.jar x > y":  "program none.jar: there is no such file for /bin/sh to run",
 		"no-such-bot":             "program no-such-bot: executable file not found",
 		"/no/such/bot x":          "program /no/such/bot: no such file",
 		"no-such-bot --level=3":   "program no-such-bot: neither a file nor a command of the shell",
@@ -266,6 +272,7 @@ func TestFile(t *testing.T) {
 	require.NoError(t, os.WriteFile("my bot", []byte("#!/bin/sh\n"), 0o755))
 	require.NoError(t, os.WriteFile("dropblox_ai", []byte("#!/bin/sh\n"), 0o755))
 	require.NoError(t, os.WriteFile("plain", nil, 0o644))
+	require.NoError(t, os.WriteFile("bot.sh", nil, 0o644))
 	for line, want := range map[string][]string{
 		"dropblox_ai":   {"dropblox_ai"},
 		"./dropblox_ai": {"dropblox_ai"},
@@ -281,6 +288,7 @@ func TestFile(t *testing.T) {
 	for line, want := range map[string]string{
 		"": "no program named", "plain": "program plain: permission denied",
 		"./none": "program ./none: ", "no-such-bot": "program no-such-bot: executable file not found",
+		"sh none.sh": "program none.sh: there is no such file for sh to run",
 	} {
 		_, err := File(line)
 		require.ErrorContains(t, err, want)

@@ -107,6 +107,7 @@ type meter interface {
 	read() reading
 	sighted() []int // the processes that were seen at other times since the last call
 	givesWay(thread int) bool
+	ready(thread int) bool // it could run now, or does, and does not give way
 }
 
 // A stopwatch measures one answer.
@@ -114,7 +115,8 @@ type stopwatch struct {
 	p     *Process
 	from  reading
 	sent  time.Time
-	later bool // the bot has answered before: what ends early is no part of its start
+	later bool                  // the bot has answered before: what ends early is no part of its start
+	queue map[int]time.Duration // how long threads had run that might be queued when the limit had passed; see queued
 }
 
 // measure begins to measure an answer.
@@ -154,13 +156,39 @@ func (m *stopwatch) use(wall, host time.Duration) Usage {
 func (m *stopwatch) expired(limit time.Duration) (more time.Duration, u Usage, err error) {
 	u = m.use(time.Since(m.sent), 0)
 	more = limit - m.p.Clock.charged(u)
+	if more > 0 {
+		m.queue = nil
+	}
 	switch {
-	case more <= 0:
+	case more <= 0 && !m.queued():
 		return 0, u, ErrLate
 	case u.Wall >= patience*limit:
 		return 0, u, ErrStalled
 	}
-	return max(more, time.Millisecond), u, nil
+	return max(more, moment), u, nil
+}
+
+// moment is how long a bot is left alone at least.
+const moment = 5 * time.Millisecond
+
+// queued reports whether one of the threads that were ready when the limit had passed has not run since. The system
+// says how long a thread was queued only when it runs again: until then, one that is queued looks as if it slept. So
+// that threads that take turns gain nothing, none is looked at that was not ready at first.
+func (m *stopwatch) queued() bool {
+	if m.p.Clock != Fair || m.p.hides {
+		return false
+	}
+	now := m.p.meter.read().threads
+	if m.queue == nil {
+		m.queue = map[int]time.Duration{}
+		for id, thread := range now {
+			m.queue[id] = thread.ran
+		}
+	}
+	maps.DeleteFunc(m.queue, func(id int, ran time.Duration) bool {
+		return now[id].ran != ran || !m.p.meter.ready(id)
+	})
+	return len(m.queue) > 0
 }
 
 // Used says whose the time of the last answer was.

@@ -83,6 +83,51 @@ func (l *loaded) read() reading {
 }
 func (l *loaded) sighted() []int  { return l.seen }
 func (*loaded) givesWay(int) bool { return false }
+func (*loaded) ready(int) bool    { return false }
+
+// A queue is a meter of a bot whose threads each ran for what runs say, look after look; the last look stays. None has
+// waited as far as the system says.
+type queue struct {
+	runs [][]time.Duration
+	n    int
+}
+
+func (q *queue) read() reading {
+	threads := map[int]turns{}
+	for id, ran := range q.runs[min(q.n, len(q.runs)-1)] {
+		threads[id] = turns{ran: ran}
+	}
+	q.n++
+	return reading{processes: map[int]time.Duration{1: 0}, threads: threads}
+}
+func (*queue) sighted() []int        { return nil }
+func (*queue) givesWay(int) bool     { return false }
+func (*queue) ready(thread int) bool { return thread > 0 }
+
+// TestAQueuedBotIsNotLateYet: what the system has not booked yet is waited for, but only by threads that were ready when
+// the limit had passed: one that sleeps, one that runs, and threads that take turns are late.
+func TestAQueuedBotIsNotLateYet(t *testing.T) {
+	for name, c := range map[string]struct {
+		runs  [][]time.Duration // of threads of which the first one sleeps
+		looks int               // after which the bot is late
+	}{
+		"sleeps":           {[][]time.Duration{{0}}, 1},
+		"runs":             {[][]time.Duration{{0, 0}, {0, 1}}, 2},
+		"is queued":        {[][]time.Duration{{0, 0}, {0, 0}, {0, 0}, {0, 1}}, 4},
+		"threads in turns": {[][]time.Duration{{0, 0, 0}, {0, 1, 0}, {0, 1, 1}, {0, 2, 1}, {0, 2, 2}}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := stopwatch{p: &Process{Clock: Fair, meter: &queue{runs: c.runs}}, sent: time.Now(), later: true}
+			looks := 1
+			for m.queued() {
+				looks++
+			}
+			require.Equal(t, c.looks, looks)
+			_, _, err := m.expired(0)
+			require.ErrorIs(t, err, ErrLate)
+		})
+	}
+}
 
 // TestTheFairClockWaits for an answer that the machine has held up, and the clock on the wall does not.
 func TestTheFairClockWaits(t *testing.T) {

@@ -24,7 +24,7 @@ Json parse(std::istream &in) {
     in >> first;
     if (first == '{' || first == '[') {
         while (in >> std::ws && in.peek() != '}' && in.peek() != ']') {
-            if (in.peek() == ',') in.get();
+            if (in.peek() == ',') { in.get(); continue; }  // some are missing or too many in the introduction's example
             if (first == '{') v.keys.push_back(parse(in).text), in >> c;  // the colon
             v.items.push_back(parse(in));
         }

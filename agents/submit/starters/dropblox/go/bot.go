@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 )
 
@@ -86,9 +87,7 @@ func rating(s state) int {
 	}
 	for i, row := range s.Bitmap {
 		for j, cell := range row {
-			if cell != 0 {
-				value -= len(s.Bitmap) - i
-			}
+			value -= cell * (len(s.Bitmap) - i)
 			if cell != 0 && s.free(i+1, j) {
 				value -= 8
 			}
@@ -116,8 +115,11 @@ func best(s state) (answer string) {
 }
 
 func main() { // the state is the last argument but one; "./bot left" as the command puts a word before it
+	// The example of the contest's introduction lacks a comma and has commas too many: both are mended.
+	text := regexp.MustCompile(`([\]}])\s*"`).ReplaceAllString(os.Args[len(os.Args)-2], `$1,"`)
+	text = regexp.MustCompile(`(,\s*)+([,\]}])`).ReplaceAllString(text, "$2")
 	var s state
-	if err := json.Unmarshal([]byte(os.Args[len(os.Args)-2]), &s); err != nil {
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		panic(err)
 	}
 	player := best

@@ -5,6 +5,7 @@ The host starts the program for every turn, with the state as JSON and the secon
 """
 
 import json
+import re
 import sys
 
 
@@ -90,6 +91,8 @@ def best(game):
 # The last argument is the seconds that are left, the one before it is the state. "bot.py left" as the command puts a
 # word before it.
 player = leftmost if sys.argv[1] == "left" else best
-state = json.loads(sys.argv[-2])
+# The example of the contest's introduction has commas too many and lacks one: both are mended.
+text = re.sub(r"(,\s*)+([,\]}])", r"\2", re.sub(r'([\]}])\s*"', r'\1,"', sys.argv[-2]))
+state = json.loads(text)
 for command in player(Game(state["bitmap"], state["score"], [state["block"]] + state["preview"])):
     print(command, flush=True)
