@@ -22,7 +22,8 @@ const (
 // ErrStalled says that a bot could not be timed: the machine has given it next to no processor time.
 var ErrStalled = errors.New("the machine is overloaded")
 
-// patience is how many times its limit a bot may take by the wall clock, as long as Fair charges it with less.
+// patience is how many times its limit a bot may take by the wall clock, a second at least, as long as Fair charges it
+// with less, or cannot tell yet.
 const patience = 20
 
 // A Usage says whose the time of an answer was, or of several.
@@ -162,7 +163,7 @@ func (m *stopwatch) expired(limit time.Duration) (more time.Duration, u Usage, e
 	switch {
 	case more <= 0 && !m.queued():
 		return 0, u, ErrLate
-	case u.Wall >= patience*limit:
+	case u.Wall >= patience*max(limit, 10*moment):
 		return 0, u, ErrStalled
 	}
 	return max(more, moment), u, nil

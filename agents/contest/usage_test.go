@@ -125,6 +125,11 @@ func TestAQueuedBotIsNotLateYet(t *testing.T) {
 			require.Equal(t, c.looks, looks)
 			_, _, err := m.expired(0)
 			require.ErrorIs(t, err, ErrLate)
+
+			m.p.meter, m.queue = &queue{runs: [][]time.Duration{{0, 0}}}, nil
+			more, _, err := m.expired(0) // also if nothing of its time is left
+			require.NoError(t, err)
+			require.Positive(t, more)
 		})
 	}
 }

@@ -162,6 +162,8 @@ func TestOldWeightsPlay(t *testing.T) {
 
 // Every spec of an agent that was known then still is.
 func TestOldSpecsAreKnown(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("bot.py", nil, 0o600))
 	for game, specs := range map[string][]string{
 		"blockbattle": {"random", "first", "hand", "learned", "terms6", "hand:ply=1", "learned:ply=3,width=8", "hand:time=50ms"},
 		"tetrisduel":  {"random", "first", "hand", "learned", "hand:ply=5,width=4", "exec:cat bot.py"},
