@@ -160,7 +160,7 @@ tetris-table: ## the policies of the literature on Tetris: GAMES on 10 rows (100
 
 bench: $(VENV)/ok ## Go benchmarks, the transports compared, and the trainer with PyTorch
 	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 ./env/... ./agents/... ./train/...
-	$(PY) rpc/bench/wire.py
+	$(PY) rpc/bench/run.py --only ours,floors --games BlockBattle-v0 --envs 1,4096 --out $(OUT) && cat $(OUT)/results.md
 	$(PY) rpc/bench/learner.py
 
 bench-against: ## CPU time of choices and steps beside the commit BASE; BENCH selects benchmarks, ROUNDS (7) repeats them
@@ -169,8 +169,8 @@ bench-against: ## CPU time of choices and steps beside the commit BASE; BENCH se
 bench-goals: $(VENV)/ok ## every performance goal: before, now, ratio, met or missed: half an hour; ONLY a part, ROUNDS (7)
 	GO=$(GO) $(PY) .ci/bench-against --rounds $(or $(ROUNDS),7) $(if $(ONLY),--only $(ONLY))
 
-bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table and a plot
-	$(PY) -m pip install --quiet matplotlib tqdm && $(PY) rpc/bench/run.py
+bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table
+	$(PY) rpc/bench/run.py
 
 soak: $(VENV)/ok bundle ## the long tests, workers and, for MINUTES (60), clients that are killed, stopped, slowed and cut off
 	BLOCKYARD_LONG=1 $(GO) test -count 1 -timeout 60m ./agents/... ./env/... ./datasets/program ./rpc/library

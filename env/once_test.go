@@ -182,7 +182,6 @@ var palettes = map[string]string{
 	"agents/match/tournament/page/style.css": "tables of results",
 	"datasets/program/chart/chart.go":        "lines of charts",
 	"rpc/python/docs/assets/site.css":        "pages of the documentation",
-	"rpc/bench/sides/plot.py":                "bars of charts",
 	"rpc/python/pages/curves.py":             "axes of charts",
 }
 

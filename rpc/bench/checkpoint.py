@@ -5,35 +5,33 @@ python rpc/bench/checkpoint.py
 
 from __future__ import annotations
 
-import time
+import timeit
 from collections.abc import Callable
 from typing import Any
+
+from sides.plan import ENV_IDS
+from sides.table import lines
 
 import blockyard
 
 GAMES = 1024
 
 
-def fastest(do: Callable[[], Any], times: int = 7) -> float:
-    """Return the shortest duration of a call in seconds."""
-    best = float("inf")
-    for _ in range(times):
-        begun = time.perf_counter()
-        do()
-        best = min(best, time.perf_counter() - begun)
-    return best
+def fastest(do: Callable[[], Any]) -> float:
+    """Return the shortest duration of seven calls in seconds."""
+    return min(timeit.repeat(do, repeat=7, number=1))
 
 
-def main() -> None:
-    print(f"{GAMES} games against random   bytes per game   save, in steps   restore, in steps")
-    for game in ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0"):
-        with blockyard.make_vec(game, GAMES, seed=0) as env:
-            env.reset()
-            step = fastest(lambda env=env: env.rollout(20, keep="last")) / 20
-            data = env.checkpoint()
-            save, restore = fastest(env.checkpoint), fastest(lambda env=env, data=data: env.restore_checkpoint(data))
-            print(f"{game:26}   {len(data) / GAMES:14.0f}   {save / step:14.1f}   {restore / step:17.1f}")
+def row(game: str) -> list[str]:
+    """Return the figures of a game."""
+    with blockyard.make_vec(game, GAMES, seed=0) as env:
+        env.reset()
+        step = fastest(lambda: env.rollout(20, keep="last")) / 20
+        data = env.checkpoint()
+        times = fastest(env.checkpoint), fastest(lambda: env.restore_checkpoint(data))
+        return [game, f"{len(data) / GAMES:,.0f}", *(f"{time / step:.1f}" for time in times)]
 
 
 if __name__ == "__main__":
-    main()
+    columns = (f"{GAMES} games against random", "bytes per game:", "save, in steps:", "restore, in steps:")
+    print(lines(columns, map(row, ENV_IDS)))

@@ -1,16 +1,16 @@
 """The environment of ``--openenv`` around the Python client, on the server of the OpenEnv package itself.
 
-    python openenv_reference.py --game BlockBattle-v0 --opponents hand:ply=1 --sessions 64
+    python openenv_reference.py BlockBattle-v0 hand:ply=1 64
 
-It prints one line of JSON with its address, as ``blockyard serve`` does, and serves until it is terminated. For
-``openenv_speed.py``, which compares the two servers.
+The last word is the number of sessions. It prints one line of JSON with its address, as ``blockyard serve`` does, and
+serves until it is terminated. For ``openenv_speed.py``, which compares the two servers.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import socket
+import sys
 from typing import Any
 
 import numpy as np
@@ -65,14 +65,10 @@ class Game(Environment[Move, Position, State]):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--game", default="BlockBattle-v0")
-    parser.add_argument("--opponents")
-    parser.add_argument("--sessions", type=int, default=64)
-    args = parser.parse_args()
+    game, opponents, sessions = sys.argv[1:]
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    app = create_fastapi_app(lambda: Game(args.game, args.opponents), Move, Position, max_concurrent_envs=args.sessions)
+    app = create_fastapi_app(lambda: Game(game, opponents), Move, Position, max_concurrent_envs=int(sessions))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
     print(json.dumps({"openenv": "http://{}:{}".format(*listener.getsockname())}), flush=True)
     server.run(sockets=[listener])

@@ -4,41 +4,25 @@
     python rpc/bench/openenv_speed.py --rounds 3
 
 Both serve the same game to the same client (``openenvload``, in Go), in turns, so that other load on the machine
-affects both alike. Prints a table; the ratio is the median of the ratios within each round. ``--cores 0,1`` keeps all
-processes on these cores.
+affects both alike. Prints a table; the ratio is the median of the ratios within each round. ``--cores 2`` keeps all
+processes on the first two cores.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import statistics
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
+
+from sides import golang, machine
+from sides.clock import process_seconds
+from sides.servers import Server
+from sides.table import lines
 
 HERE = Path(__file__).resolve().parent
-
-
-@contextmanager
-def serving(*command: str) -> Iterator[tuple[str, int]]:
-    """Run a server; yields its address and its process id."""
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        try:
-            assert server.stdout is not None
-            yield json.loads(server.stdout.readline())["openenv"], server.pid
-        finally:
-            server.terminate()
-
-
-def cpu(pid: int) -> float:
-    """Return the CPU seconds that a process has used (Linux)."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -48,35 +32,33 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=5.0, help="of each burst")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--cores", help="cores for all processes, such as 0,1; by default all")
+    parser.add_argument("--cores", type=int, help="use only the first so many cores (all)")
     args = parser.parse_args()
-    if args.cores:
-        os.sched_setaffinity(0, {int(c) for c in args.cores.split(",")})
-    with tempfile.TemporaryDirectory() as folder:
-        load = f"{folder}/openenvload"
-        subprocess.run(["go", "test", "-c", "-o", load, "./openenvload"], cwd=HERE, check=True)
-        flags = ["--game", args.game, "--opponents", args.opponents]
-        native = [sys.executable, "-m", "blockyard", "serve", "--openenv", "127.0.0.1:0", *flags]
-        reference = [sys.executable, str(HERE / "openenv_reference.py"), *flags, "--sessions", str(args.sessions)]
-        speeds: dict[str, list[float]] = {"blockyard": [], "reference": []}
-        costs: dict[str, list[float]] = {"blockyard": [], "reference": []}
-        with serving(*native, f"--max-sessions={args.sessions}") as ours, serving(*reference) as theirs:
+    cores, sessions = machine.pin(args.cores), str(args.sessions)
+    flags = [f"--game={args.game}", f"--opponents={args.opponents}", f"--max-sessions={sessions}"]
+    servers = {
+        "blockyard": Server(sys.executable, "-m", "blockyard", "serve", "--openenv=127.0.0.1:0", *flags),
+        "OpenEnv package": Server(sys.executable, HERE / "openenv_reference.py", args.game, args.opponents, sessions),
+    }
+    measured: dict[str, list[tuple[float, float]]] = {name: [] for name in servers}
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            load = golang.build(Path(folder) / "load", "test", "-c", "./rpc/bench/openenvload")
             for _ in range(args.rounds):
-                for name, (url, pid) in (("blockyard", ours), ("reference", theirs)):
-                    before = cpu(pid)
-                    done = subprocess.run(
-                        [load, "-url", url, "-sessions", str(args.sessions), "-for", f"{args.seconds}s"],
-                        capture_output=True, text=True, check=True,
-                    )  # fmt: skip
-                    out = json.loads(done.stdout)
-                    speeds[name].append(out["steps"] / out["seconds"])
-                    costs[name].append(1e6 * (cpu(pid) - before) / max(1, out["steps"]))
-    print(f"{args.game}, opponents {args.opponents}, {args.sessions} sessions, cores {args.cores or 'all'}\n")
-    print("| server | steps/s | server's CPU per step |\n|---|---|---|")
-    for name in speeds:
-        print(f"| {name} | {statistics.median(speeds[name]):,.0f} | {statistics.median(costs[name]):,.0f} µs |")
-    pairs = zip(speeds["blockyard"], speeds["reference"], strict=True)
-    print(f"\nratio {statistics.median(a / b for a, b in pairs):.0f}")
+                for name, server in servers.items():
+                    before = process_seconds(server.pid)
+                    where = ("-url", server.said["openenv"], "-sessions", sessions, "-for", f"{args.seconds}s")
+                    out = json.loads(golang.run(load, *where))
+                    cost = 1e6 * (process_seconds(server.pid) - before) / max(1, out["steps"])
+                    measured[name].append((out["steps"] / out["seconds"], cost))
+    finally:
+        for server in servers.values():
+            server.close()
+    print(f"{args.game}, opponents {args.opponents}, {sessions} sessions, {len(cores)} cores\n")
+    middles = {name: map(median, zip(*rounds, strict=True)) for name, rounds in measured.items()}
+    rows = [(name, f"{speed:,.0f}", f"{cost:,.0f} µs") for name, (speed, cost) in middles.items()]
+    print(lines(("server", "steps/s", "server's CPU per step"), rows))
+    print(f"ratio {median(ours / theirs for (ours, _), (theirs, _) in zip(*measured.values(), strict=True)):.0f}")
 
 
 if __name__ == "__main__":

@@ -9,32 +9,32 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import tempfile
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from sides.golang import GO, ROOT, run
+
 TABLE = ROOT / "rpc/python/blockyard/formats/rungs.json"
 
 
 def ladder(game: str, agents: list[str], games: int, seed: int) -> dict[str, dict[str, float]]:
     """The Elo of each agent in a round robin, with its interval."""
     with tempfile.TemporaryDirectory() as out:
-        line = ["go", "run", "./agents", "ladder", game, *agents, "--games", str(games), "--seed", str(seed)]
-        done = subprocess.run([*line, "--out", out, "--json"], cwd=ROOT, stdout=subprocess.PIPE, check=True)
-    return {player["name"]: player["elo"] for player in json.loads(done.stdout)["players"]}
+        flags = ["--games", str(games), "--seed", str(seed), "--out", out, "--json"]
+        said = json.loads(run(GO, "run", "./agents", "ladder", game, *agents, *flags))
+    return {player["name"]: player["elo"] for player in said["players"]}
 
 
 def measured(table: dict[str, Any], games: int, seed: int) -> dict[str, Any]:
     """The same table with its numbers measured; Elo counts from random."""
     out: dict[str, Any] = {"games": games, "seed": seed, "rungs": {}}
     for env_id, rungs in table["rungs"].items():
-        elo = ladder(env_id.removesuffix("-v0").lower(), ["random", *(rung["agent"] for rung in rungs)], games, seed)
+        agents = [rung["agent"] for rung in rungs]
+        elo = ladder(env_id.removesuffix("-v0").lower(), ["random", *agents], games, seed)
         zero = elo["random"]["value"]
         out["rungs"][env_id] = [
-            {"agent": rung["agent"], **{key: round(elo[rung["agent"]][key] - zero) for key in ("value", "low", "high")}}
-            for rung in rungs
+            {"agent": agent, **{key: round(elo[agent][key] - zero) for key in ("value", "low", "high")}}
+            for agent in agents
         ]
     return out
 
@@ -48,10 +48,7 @@ def main() -> None:
     args = parser.parse_args()
     before = json.loads(TABLE.read_text(encoding="utf-8"))
     after = measured(before, args.games, args.seed)
-    for env_id, rungs in after["rungs"].items():
-        print(env_id)
-        for rung in rungs:
-            print(f"  {rung['agent']:<24}{rung['value']:>+6}  ({rung['low']:+} to {rung['high']:+})")
+    print(json.dumps(after, indent=1))
     if args.check and after != before:
         raise SystemExit(f"{TABLE.relative_to(ROOT)} is another table: run rpc/bench/rungs.py")
     if not args.check:

@@ -4,19 +4,17 @@ package openenvload
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
+	"golang.org/x/sync/errgroup"
 )
 
 func TestMain(m *testing.M) {
@@ -32,42 +30,35 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "openenvload:", err)
 		os.Exit(1)
 	}
-	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"steps": steps, "seconds": took.Seconds()})
+	fmt.Printf("{\"steps\": %d, \"seconds\": %f}\n", steps, took.Seconds())
 }
 
 // run plays in all sessions at once and returns the steps between the first reset of the last session and the end.
-func run(url string, sessions int, duration time.Duration) (steps int64, took time.Duration, err error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var count atomic.Int64
-	var ready, all sync.WaitGroup
-	failed := make(chan error, sessions)
-	begin := make(chan struct{})
-	ready.Add(sessions)
-	for k := range sessions {
-		all.Go(func() {
-			p, err := open(ctx, url, k)
-			ready.Done()
-			if err == nil {
-				<-begin
-				err = p.play(ctx, &count)
+func run(url string, sessions int, duration time.Duration) (int64, time.Duration, error) {
+	players := make([]player, sessions)
+	var opening, playing errgroup.Group
+	for k := range players {
+		opening.Go(func() error { return players[k].open(url, k) })
+	}
+	if err := opening.Wait(); err != nil {
+		return 0, 0, err
+	}
+	var steps atomic.Int64
+	start := time.Now()
+	for k := range players {
+		playing.Go(func() error {
+			defer players[k].conn.CloseNow()
+			for n := k; time.Since(start) < duration; n += 7 {
+				if err := players[k].move(n); err != nil {
+					return err
+				}
+				steps.Add(1)
 			}
-			if err != nil && ctx.Err() == nil {
-				failed <- err
-			}
+			return nil
 		})
 	}
-	ready.Wait()
-	start := time.Now()
-	close(begin)
-	select {
-	case err = <-failed:
-	case <-time.After(duration):
-	}
-	took, steps = time.Since(start), count.Load()
-	cancel()
-	all.Wait()
-	return steps, took, err
+	err := playing.Wait()
+	return steps.Load(), time.Since(start), err
 }
 
 // A player is one session.
@@ -87,50 +78,43 @@ type player struct {
 }
 
 // open begins a session and its first episode.
-func open(ctx context.Context, url string, seed int) (*player, error) {
-	conn, _, err := websocket.Dial(ctx, strings.Replace(url, "http", "ws", 1)+"/ws", nil)
+func (p *player) open(url string, seed int) (err error) {
+	p.seed = seed
+	p.conn, _, err = websocket.Dial(context.Background(), strings.Replace(url, "http", "ws", 1)+"/ws", nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	conn.SetReadLimit(1 << 20)
-	p := &player{conn: conn, seed: seed}
-	return p, p.reset(ctx)
+	p.conn.SetReadLimit(1 << 20)
+	return p.reset()
 }
 
-func (p *player) reset(ctx context.Context) error {
+func (p *player) reset() error {
 	p.seed += 1000
-	return p.ask(ctx, "reset", map[string]any{"seed": p.seed})
+	return p.ask("reset", map[string]any{"seed": p.seed})
+}
+
+// move plays the n-th legal move, counted around; a game that has ended begins again first.
+func (p *player) move(n int) error {
+	for p.last.Data.Done || len(p.last.Data.Observation.LegalMoves) == 0 {
+		if err := p.reset(); err != nil {
+			return err
+		}
+	}
+	moves := p.last.Data.Observation.LegalMoves
+	return p.ask("step", map[string]any{"move": moves[n%len(moves)]})
 }
 
 // ask sends a message and reads the answer.
-func (p *player) ask(ctx context.Context, kind string, data any) error {
-	if err := wsjson.Write(ctx, p.conn, map[string]any{"type": kind, "data": data}); err != nil {
+func (p *player) ask(kind string, data map[string]any) error {
+	if err := wsjson.Write(context.Background(), p.conn, map[string]any{"type": kind, "data": data}); err != nil {
 		return err
 	}
 	p.last.Data.Done, p.last.Data.Observation.LegalMoves = false, nil
-	if err := wsjson.Read(ctx, p.conn, &p.last); err != nil {
+	if err := wsjson.Read(context.Background(), p.conn, &p.last); err != nil {
 		return err
 	}
 	if p.last.Type != "observation" {
-		return errors.New(p.last.Data.Message)
+		return fmt.Errorf("%s: %s", kind, p.last.Data.Message)
 	}
 	return nil
-}
-
-// play plays episodes, with legal moves that follow from the seed, until ctx ends.
-func (p *player) play(ctx context.Context, count *atomic.Int64) error {
-	defer p.conn.CloseNow()
-	for n := p.seed; ; n += 7 {
-		moves := p.last.Data.Observation.LegalMoves
-		if p.last.Data.Done || len(moves) == 0 {
-			if err := p.reset(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := p.ask(ctx, "step", map[string]string{"move": moves[n%len(moves)]}); err != nil {
-			return err
-		}
-		count.Add(1)
-	}
 }

@@ -2,8 +2,8 @@
 
     python echo.py PATH ASK ANSWER
 
-It prints ``ready`` once it listens on the Unix socket PATH, serves one client and ends with it. It imports nothing of
-ours, so that it starts at once and no server on this machine can be faster.
+It prints a line of JSON once it listens on the Unix socket PATH, serves one client and ends with it. It imports nothing
+of ours, so that it starts at once and no server on this machine can be faster.
 """
 
 import socket
@@ -12,16 +12,21 @@ import sys
 BUFFER = 4 << 20  # bytes, as on the sockets of client and server
 
 
+def widen(conn: socket.socket) -> None:
+    """Give a socket the buffers of ours."""
+    for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+        conn.setsockopt(socket.SOL_SOCKET, option, BUFFER)
+
+
 def main() -> None:
     path, ask, answer = sys.argv[1], int(sys.argv[2]), bytes(int(sys.argv[3]))
     request = bytearray(ask)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen()
-        print("ready", flush=True)
+        print('{"ready": true}', flush=True)
         conn, _ = listener.accept()
-    for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
-        conn.setsockopt(socket.SOL_SOCKET, option, BUFFER)
+    widen(conn)
     with conn:
         while conn.recv_into(request, ask, socket.MSG_WAITALL) == ask:
             conn.sendall(answer)

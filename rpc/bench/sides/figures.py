@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -12,13 +13,10 @@ from .plan import KEYS, SOLO, key
 from .race import Entrant
 
 
-def quantile(values: Sequence[float], q: float) -> float:
-    """Return the q-quantile of values, with linear interpolation."""
-    ordered = sorted(values)
-    at = q * (len(ordered) - 1)
-    low = int(at)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the quartiles of values, the median as the second, with linear interpolation."""
+    low, middle, high = statistics.quantiles(values if len(values) > 1 else [*values] * 2, n=4, method="inclusive")
+    return low, middle, high
 
 
 def row(e: Entrant) -> dict[str, Any]:
@@ -26,10 +24,10 @@ def row(e: Entrant) -> dict[str, Any]:
     said: dict[str, Any] = {"key": e.key, "group": e.group, "label": e.label, "n": e.options["envs"]}
     if e.error is not None or not e.wall:
         return said | {"error": e.error or "no burst was measured"}
-    wall, cpu = median(e.wall), median(e.cpu)
+    (low, wall, high), cpu = quartiles(e.wall), median(e.cpu)
     said |= {
         "env_steps_per_s": e.envs / wall,
-        "env_steps_per_s_quartiles": [e.envs / quantile(e.wall, q) for q in (0.75, 0.25)],
+        "env_steps_per_s_quartiles": [e.envs / high, e.envs / low],
         "env_steps_per_core_s": e.envs / cpu,
         "us_per_step": wall * 1e6,
         "cpu_us_per_step": cpu * 1e6,
@@ -38,37 +36,22 @@ def row(e: Entrant) -> dict[str, Any]:
         "steps_per_burst": e.steps,
         "bursts": len(e.wall),
         "about": e.about,
-        "each_burst_us": {"wall": _micro(e.wall), "cpu": _micro(e.cpu)},
+        "each_burst_us": {of: [round(v * 1e6, 3) for v in some] for of, some in (("wall", e.wall), ("cpu", e.cpu))},
     }
     if e.trip:
-        said["round_trip_us"] = {"median": median(e.trip) * 1e6, "quiet": quantile(e.trip, 0.25) * 1e6}
+        said["round_trip_us"] = {"median": median(e.trip) * 1e6, "quiet": quartiles(e.trip)[0] * 1e6}
     return said
-
-
-def _micro(values: Sequence[float]) -> list[float]:
-    return [round(v * 1e6, 3) for v in values]
 
 
 def ratios(a: Entrant, b: Entrant, of: str) -> list[float]:
     """Return the speed of a relative to b, ratio by ratio of the rounds; none if one of them was not measured.
 
-    of is ``"wall"`` or ``"cpu"``.
+    of is ``"wall"``, ``"cpu"`` or ``"trip"``.
     """
     if a.error or b.error:
         return []
     pairs = zip(getattr(a, of), getattr(b, of), strict=False)
     return [(theirs / b.envs) / (ours / a.envs) for ours, theirs in pairs]
-
-
-def ratio(a: Entrant, b: Entrant, of: str) -> float | None:
-    """Return the speed of a relative to b, the median over the rounds; None if one of them was not measured."""
-    rounds = ratios(a, b, of)
-    return median(rounds) if rounds else None
-
-
-def spread(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the quartiles of values; None if there are none."""
-    return (quantile(values, 0.25), quantile(values, 0.75)) if values else None
 
 
 @dataclass(frozen=True)
@@ -94,78 +77,92 @@ class Verdict:
     wall: float | None
     cpu: float | None
     met: bool | None
-    us: tuple[float | None, float] | None
+    us: tuple[float | None, float | None] | None
     error: str | None
-    most: bool = False
-    spread: tuple[float, float] | None = None
+    most: bool
+    spread: tuple[float, float] | None
+
+
+def judge(
+    what: str,
+    want: float | None,
+    wall: Sequence[float],
+    cpu: Sequence[float],
+    times: Sequence[Sequence[float]],
+    error: str | None = None,
+    most: bool = False,
+    aim: str = "",
+) -> Verdict:
+    """Return the verdict on the rounds of a measurement; times are microseconds of the reference and of the entrant."""
+    if not (cpu or wall):
+        return Verdict(aim, what, want, None, None, None, None, error or "no burst was measured", most, None)
+    low, value, high = quartiles(cpu or wall)
+    met = None if want is None else value <= want if most else value >= want
+    middle = [median(some) if some else None for some in (wall, cpu)]
+    before, now = (median(some) if some else None for some in times)
+    return Verdict(aim, what, want, middle[0], middle[1], met, (before, now), error, most, (low, high))
+
+
+def micro(seconds: Sequence[float]) -> list[float]:
+    """Return seconds as microseconds."""
+    return [1e6 * value for value in seconds]
 
 
 def verdicts(by_key: dict[str, Entrant], games: Sequence[str], top: int) -> list[Verdict]:
     """Return every aim and whether it was met."""
-    said = []
+    said: list[Verdict] = []
 
     def compare(aim: str, want: float | None, a: str, b: str, times: float = 1.0, beside: str = "") -> None:
         """Compare a with b; with beside, with what b and that one take together."""
-        if not {a, b, beside or b} <= by_key.keys():
-            return
-        one, other = by_key[a], by_key[b]
-        if beside:
-            other = _together(other, by_key[beside])
-        wall, cpu = (None if r is None else r * times for r in (ratio(one, other, "wall"), ratio(one, other, "cpu")))
-        us = None if cpu is None else (median(other.cpu) * 1e6, median(one.cpu) * 1e6)
-        met = None if cpu is None or want is None else cpu >= want
-        rounds = spread([r * times for r in ratios(one, other, "cpu")])
-        said.append(Verdict(aim, _pair(one, other), want, wall, cpu, met, us, _error(one, other), spread=rounds))
+        if {a, b, beside or b} <= by_key.keys():
+            one, other = by_key[a], by_key[b]
+            other = _together(other, by_key[beside]) if beside else other
+            wall, cpu = ([r * times for r in ratios(one, other, of)] for of in ("wall", "cpu"))
+            us = micro(other.cpu), micro(one.cpu)
+            said.append(judge(_pair(one, other), want, wall, cpu, us, _error(one, other), aim=aim))
 
     for game in games:
-        aim, names = "socket, 0.85 of in process and a bare socket", ("socket, buffer", "in process", "bare socket")
-        a, b, beside = (key(game, name, top) for name in names)
-        compare(aim, 0.85, a, b, beside=beside)
-    for road, want, aim in (
-        ("shm, buffer", 0.97, "shared memory, 0.97 of in process"),
-        ("inproc, buffer", 0.97, "the library, 0.97 of in process"),
-    ):
+        a, b, beside = (key(game, road, top) for road in ("socket, buffer", "in process", "bare socket"))
+        compare("socket, 0.85 of in process and a bare socket", 0.85, a, b, beside=beside)
+    for road, name in (("shm", "shared memory"), ("inproc", "the library")):
         for game in games:
-            compare(aim, want, key(game, road, top), key(game, "in process", top))
+            a, b = key(game, f"{road}, buffer", top), key(game, "in process", top)
+            compare(f"{name}, 0.97 of in process", 0.97, a, b)
     for game in games:
         aim = "a single environment in the library, 5 times the socket"
         compare(aim, 5, key(game, "inproc, single", 1), key(game, "socket, single", 1))
     for road, most in (("inproc, single", 12.0), ("inproc, into", 2.5)):
-        for game in games:
-            if (e := by_key.get(key(game, road, 1))) is not None:
-                said.append(_absolute(e, most))
+        for e in (by_key[k] for game in games if (k := key(game, road, 1)) in by_key):
+            wall, cpu = ([], []) if e.error else (micro(e.wall), micro(e.cpu))
+            aim = f"a step of one game, at most {most:g} microseconds"
+            said.append(judge(f"{e.label}, N=1", most, wall, cpu, ([], cpu), _error(e), True, aim))
     null = "null game over the socket, 0.80 of the bare socket"
     compare(null, 0.80, key("null", "null, socket", top), key("null", "bare socket", top))
-    for side, aim in (
-        ("tetris-gymnasium", "10 times a Python Tetris in SyncVectorEnv"),
-        ("envpool", "3 times a native Tetris"),
-        ("jumanji", "3 times a native Tetris"),
-    ):
-        if fastest := _fastest(by_key, side):
-            compare(aim, 10 if side == "tetris-gymnasium" else 3, key(SOLO, "shm", top), fastest)
+    solo = key(SOLO, "shm", top)
+    compare("10 times a Python Tetris in SyncVectorEnv", 10, solo, _fastest(by_key, "tetris-gymnasium"))
+    for side in ("envpool", "jumanji"):
+        compare("3 times a native Tetris", 3, solo, _fastest(by_key, side))
     if fastest := _fastest(by_key, "pufferlib"):
         compare("3 times PufferLib's Tetris, both by keys", 3, key(KEYS, "shm", top), fastest)
         keys = by_key[fastest].about.get("steps_per_piece", 1.0)
-        compare(f"the same in pieces placed, {keys:.1f} keys each", 3, key(SOLO, "shm", top), fastest, keys)
+        compare(f"the same in pieces placed, {keys:.1f} keys each", 3, solo, fastest, keys)
     for side, name in (("envpool", "tetris"), ("pufferlib", "keys")):
         compare("one game beside a native Tetris", None, key(SOLO, "inproc, into", 1), key(side, name, 1))
-    return said + _trips(by_key, games)
+    for road in ("shm", "socket"):
+        for a, b in ((key(game, road, 1), key(game, "bare socket", 1)) for game in games):
+            if {a, b} <= by_key.keys():
+                one, other = by_key[a], by_key[b]
+                aim = "round trip of one game (p50), at most 1.35 times a bare socket's"
+                slower = [1 / r for r in ratios(one, other, "trip")]
+                us = micro(other.trip), micro(one.trip)
+                said.append(judge(_pair(one, other), 1.35, slower, [], us, _error(one, other), True, aim))
+    return said
 
 
 def _together(a: Entrant, b: Entrant) -> Entrant:
     """Return what two entrants of as many games would take one after the other, round by round."""
     wall, cpu = ([x + y for x, y in zip(*pair, strict=False)] for pair in ((a.wall, b.wall), (a.cpu, b.cpu)))
     return replace(a, label=f"{a.label} and {b.label}", wall=wall, cpu=cpu, error=a.error or b.error)
-
-
-def _absolute(e: Entrant, most: float) -> Verdict:
-    """Return how many microseconds a step may take."""
-    aim, what = f"a step of one game, at most {most:g} microseconds", f"{e.label}, N={e.options['envs']}"
-    if e.error or not e.cpu:
-        return Verdict(aim, what, most, None, None, None, None, _error(e) or "no burst was measured", True)
-    wall, cpu = median(e.wall) * 1e6, median(e.cpu) * 1e6
-    rounds = spread([1e6 * v for v in e.cpu])
-    return Verdict(aim, what, most, wall, cpu, cpu <= most, (None, cpu), None, True, rounds)
 
 
 def _pair(one: Entrant, other: Entrant) -> str:
@@ -176,31 +173,8 @@ def _error(*some: Entrant) -> str | None:
     return next((f"{e.label}: {e.error}" for e in some if e.error), None)
 
 
-def _fastest(by_key: dict[str, Entrant], side: str) -> str | None:
-    """Return the key of the fastest Tetris of this side by CPU time; if none was measured, of any."""
-    best = [
-        (median(e.cpu) / e.envs if e.cpu and not e.error else math.inf, e.key)
-        for e in by_key.values()
-        if e.side == side and "Tetris" in e.label + e.side.title()
-    ]
-    return min(best)[1] if best else None
-
-
-def _trips(by_key: dict[str, Entrant], games: Sequence[str]) -> list[Verdict]:
-    """Return the round trips of one game, relative to those of a bare socket with as many bytes."""
-    said = []
-    for road in ("shm", "socket"):
-        for game in games:
-            one, other = by_key.get(key(game, road, 1)), by_key.get(key(game, "bare socket", 1))
-            if one is None or other is None:
-                continue
-            slower, us, error, rounds = None, None, _error(one, other), []
-            if one.trip and other.trip and error is None:
-                rounds = [a / b for a, b in zip(one.trip, other.trip, strict=False)]
-                slower = median(rounds)
-                us = (median(other.trip) * 1e6, median(one.trip) * 1e6)
-            aim, met = "round trip of one game (p50), at most 1.35 times a bare socket's", None
-            if slower is not None:
-                met = slower <= 1.35
-            said.append(Verdict(aim, _pair(one, other), 1.35, slower, None, met, us, error, True, spread(rounds)))
-    return said
+def _fastest(by_key: dict[str, Entrant], side: str) -> str:
+    """Return the key of the fastest entrant of this side by CPU time; if none was measured, of any."""
+    some = [e for e in by_key.values() if e.side == side]
+    best = [(median(e.cpu) / e.envs if e.cpu and not e.error else math.inf, e.key) for e in some]
+    return min(best, default=(0, ""))[1]

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
+import re
 from pathlib import Path
 from typing import Any
 
 
 def pin(cores: int | None) -> list[int]:
     """Restrict this process and its children to the first so many cores; return these cores."""
-    if not hasattr(os, "sched_setaffinity"):
-        return list(range(cores or os.cpu_count() or 1))
     allowed = sorted(os.sched_getaffinity(0))
     if cores is not None and not 1 <= cores <= len(allowed):
         raise ValueError(f"cores: want 1 to {len(allowed)}, got {cores}")
-    chosen = allowed[: cores or len(allowed)]
-    os.sched_setaffinity(0, chosen)
-    return chosen
+    os.sched_setaffinity(0, allowed[:cores])
+    return allowed[:cores]
 
 
 def cpu_model() -> str:
     """Return the name of the processor."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+    named = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return named[1].strip() if named else platform.machine()
 
 
 def describe(cores: int) -> dict[str, Any]:
@@ -40,10 +32,10 @@ def describe(cores: int) -> dict[str, Any]:
         "cores_used": cores,
         "load": load(),
         "system": f"{platform.system()} {platform.machine()}",
-        "python": ".".join(map(str, sys.version_info[:3])),
+        "python": platform.python_version(),
     }
 
 
-def load() -> float | None:
-    """Return the load average of the last minute; None where it is unknown."""
-    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+def load() -> float:
+    """Return the load average of the last minute."""
+    return round(os.getloadavg()[0], 1)

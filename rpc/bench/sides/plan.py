@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from .race import Entrant
@@ -14,67 +13,14 @@ KEYS = "WinTetrisTick-v0"  # the same with one key per step
 
 # Bytes before the actions of a step, and before its answer, on the socket.
 ASK_HEAD, ANSWER_HEAD = 23, 13
-# A single environment, and the step that neither checks nor returns anything.
+# How a game is stepped: at every size; one game, by a single environment or by the step that neither checks nor returns
+# anything; the most games.
+ROADS = ("inproc", "shm", "socket")
 SINGLE = ("inproc, single", "socket, single", "inproc, into")
-NULL_SIZES = (1, 64, 1024, 4096, 16384)
-
-
-@dataclass(frozen=True)
-class Peer:
-    """Another library that is measured.
-
-    Attributes:
-        side: the worker that steps it.
-        adapter: its module in ``adapters``.
-        pinned: the packages that pip installs.
-        build: a program here that installs the rest, and its arguments; empty if there is none.
-    """
-
-    side: str
-    adapter: str
-    pinned: tuple[str, ...]
-    build: tuple[str, ...] = ()
-
-
-PEERS = (
-    Peer("envpool", "envpool_side", ("envpool==1.2.5", "gymnasium==1.4.0", "numpy==2.4.6")),
-    Peer(
-        "pufferlib",
-        "puffer_side",
-        ("numpy==1.26.4", "gymnasium==0.29.1", "gym==0.23.1", "setuptools==80.9.0", "wheel==0.48.0", "Cython==3.3.1"),
-        ("puffer_build.py", "3.0.0"),
-    ),
-    Peer("jumanji", "jumanji_side", ("jumanji==1.1.2", "jax==0.10.2")),
-    Peer("tetris-gymnasium", "gym", ("tetris-gymnasium==0.3.1", "gymnasium==1.4.0")),
-    Peer("openspiel", "openspiel_side", ("open-spiel==2.0.2", "numpy==2.4.6")),
-)
-
-
-def ours(sizes: Sequence[int], games: Sequence[str], threads: int, seed: int) -> list[Entrant]:
-    """Return our games over every transport, and in process."""
-    all_of_them, top = [], max(sizes)
-
-    def add(game: str, n: int, road: str, side: str = "ours") -> None:
-        options = {"game": game, "envs": n, "seed": seed, "threads": threads}
-        if side == "inprocess":
-            options["autoreset"] = "SameStep"  # the client's default
-        label, group = f"{game}, {road}", "games" if road in ("inproc", "shm", "socket") else "roads"
-        trips = n == 1 and side == "ours"
-        all_of_them.append(Entrant(key(game, road, n), group, label, side, road, options, trips))
-
-    for game in games:
-        for n in sizes:
-            for road in ("inproc", "shm", "socket"):
-                add(game, n, road)
-            add(game, n, "in process", "inprocess")
-        for road in SINGLE if 1 in sizes else ():
-            add(game, 1, road)
-        for road in ("inproc, buffer", "shm, buffer", "socket, buffer", "shm, two blocks", "socket, two blocks"):
-            if "two blocks" not in road or top > 1:
-                add(game, top, road)
-    if SOLO in games:
-        add(KEYS, top, "shm")
-    return all_of_them
+TOP = ("inproc, buffer", "shm, buffer", "socket, buffer", "shm, packed", "socket, packed", "tcp")
+BLOCKS = ("shm, two blocks", "socket, two blocks")
+NULL_SIZES = (1, 64, 1024, 4096, 16384)  # of the null games that servers have
+FEW, MANY = 16, 64  # numbers of environments where opening or stepping is slow
 
 
 def key(what: str, road: str, n: int) -> str:
@@ -82,77 +28,81 @@ def key(what: str, road: str, n: int) -> str:
     return f"{what} | {road} | {n}"
 
 
-def floors(sizes: Sequence[int], games: Sequence[str], threads: int) -> list[Entrant]:
+def ours(sizes: Sequence[int], games: Sequence[str]) -> list[Entrant]:
+    """Return our games over every transport, and in process."""
+    made, top = [], max(sizes)
+
+    def add(game: str, n: int, road: str, side: str = "ours", **more: Any) -> None:
+        group, options = "games" if road in ROADS else "roads", {"game": game, "envs": n, **more}
+        trips = n == 1 and side == "ours"
+        made.append(Entrant(key(game, road, n), group, f"{game}, {road}", side, road, options, trips))
+
+    for game in games:
+        for n in sizes:
+            for road in ROADS:
+                add(game, n, road)
+            add(game, n, "in process", "inprocess", seed=1, autoreset="SameStep")  # as the client's default is
+        for road in SINGLE if 1 in sizes else ():
+            add(game, 1, road)
+        for road in TOP + (BLOCKS if top > 1 else ()):
+            add(game, top, road)
+    if SOLO in games:
+        add(KEYS, top, "shm")
+    return made
+
+
+def floors(sizes: Sequence[int], games: Sequence[str]) -> list[Entrant]:
     """Return the limits of the machine: a bare socket and a copy of as many bytes as a game has, and a null game.
 
     The game is the first one; the others have bare sockets with the bytes of one environment and of the most.
     ``like`` in their options names the entrant whose message lengths ``with_lengths`` copies.
     """
     made = []
+
+    def add(what: str, road: str, n: int, label: str, name: str, like: str = "", trips: bool = True) -> None:
+        options = {"envs": n} | ({"like": key(what, like, n)} if like else {})
+        made.append(Entrant(key(what, road, n), "floors", label, "floors", name, options, trips and n == 1))
+
     for n in sizes:
-        for name, game in [
-            ("memcpy", games[0]),
-            *(("socket", game) for game in (games if n in (1, max(sizes)) else games[:1])),
-        ]:
-            label = {"socket": "bare socket", "memcpy": "memcpy"}[name]
-            options = {"envs": n, "threads": threads, "like": key(game, "socket", n)}
-            made.append(
-                Entrant(key(game, label, n), "floors", f"{label}, bytes of {game}", "floors", name, options, n == 1)
-            )
-        if n not in NULL_SIZES:
-            continue
-        for name in ("null, socket", "null, shm"):
-            options = {"envs": n, "threads": threads}
-            made.append(
-                Entrant(
-                    key("null", name, n), "floors", name.replace("null", "null game"), "floors", name, options, n == 1
-                )
-            )
-        options = {"envs": n, "threads": threads, "like": key("null", "null, socket", n)}
-        label = "bare socket, bytes of the null game"
-        made.append(Entrant(key("null", "bare socket", n), "floors", label, "floors", "socket", options))
+        add(games[0], "memcpy", n, f"memcpy, bytes of {games[0]}", "memcpy", "socket")
+        for game in games if n in (1, max(sizes)) else games[:1]:
+            add(game, "bare socket", n, f"bare socket, bytes of {game}", "socket", "socket")
+        for road in ("socket", "shm") if n in NULL_SIZES else ():
+            add("null", f"null, {road}", n, f"null game, {road}", f"null, {road}")
+        if n in NULL_SIZES:
+            add("null", "bare socket", n, "bare socket, bytes of the null game", "socket", "null, socket", trips=False)
     return made
 
 
 def with_lengths(e: Entrant, by_key: dict[str, Entrant]) -> dict[str, Any]:
-    """Return the options of a floor, with the message lengths of the entrant that it is like."""
+    """Return the options of an entrant; a floor's with the message lengths of the entrant that it is like."""
+    if "like" not in e.options:
+        return e.options
     like = by_key[e.options["like"]]
-    lengths = {"ask": ASK_HEAD + 2 * like.rows, "answer": ANSWER_HEAD + like.size}
-    return {k: v for k, v in e.options.items() if k != "like"} | lengths
+    return {"envs": e.options["envs"], "ask": ASK_HEAD + 2 * like.rows, "answer": ANSWER_HEAD + like.size}
 
 
-def gymnasium(threads: int, seed: int, few: int, many: int) -> list[Entrant]:
+def gymnasium() -> list[Entrant]:
     """Return Gymnasium's vector environments of our single environment."""
-    options = {"game": SOLO, "seed": seed, "threads": threads}
-    return [
-        Entrant(
-            key(f"gym {kind}", SOLO, n), "gymnasium", f"{label} of {SOLO}", "gym", f"{kind} ours", options | {"envs": n}
-        )
-        for kind, label, n in (
-            ("sync", "SyncVectorEnv", few),
-            ("sync", "SyncVectorEnv", many),
-            ("async", "AsyncVectorEnv", few),
-        )
-    ]
-
-
-def peers(sizes: Sequence[int], threads: int, few: int) -> list[Entrant]:
-    """Return the other libraries, at the sizes that they are made for."""
-    many = [n for n in sizes if n > 1] or list(sizes)
     made = []
-
-    def add(side: str, name: str, label: str, some: Sequence[int]) -> None:
-        for n in some:
-            made.append(Entrant(key(side, name, n), "peers", label, side, name, {"envs": n, "threads": threads}))
-
-    add("envpool", "tetris", "EnvPool Jumanji/Tetris-v0", sizes)
-    add("envpool", "cartpole", "EnvPool CartPole-v1", many[-1:])
-    add("envpool", "cartpole, async", "EnvPool CartPole-v1, asynchronous", many[-1:])
-    add("pufferlib", "keys", "PufferLib Tetris (one key per step)", sizes)
-    add("jumanji", "step", "Jumanji Tetris-v0, jit", many[-2:])
-    add("jumanji", "scan", "Jumanji Tetris-v0, jit, 32 steps in one scan", many[-2:])
-    add("tetris-gymnasium", "sync tetris", "tetris-gymnasium in SyncVectorEnv (one key per step)", [few])
-    add("tetris-gymnasium", "async tetris", "tetris-gymnasium in AsyncVectorEnv (one key per step)", [few])
-    add("openspiel", "vector", "OpenSpiel Othello in its SyncVectorEnv", many[:1])
-    add("openspiel", "states", "OpenSpiel Othello, bare loop over states", many[:1])
+    for kind, n in (("Sync", FEW), ("Sync", MANY), ("Async", FEW)):
+        name, label = f"{kind.lower()} ours", f"{kind}VectorEnv of {SOLO}"
+        made.append(Entrant(key(name, SOLO, n), "gymnasium", label, "gym", name, {"game": SOLO, "envs": n}))
     return made
+
+
+def peers(sizes: Sequence[int]) -> list[Entrant]:
+    """Return the other libraries, at the sizes that they are made for."""
+    many = ([n for n in sizes if n > 1] or list(sizes))[-2:]
+    return [
+        Entrant(key(side, name, n), "peers", label, side, name, {"envs": n})
+        for side, name, label, some in (
+            ("envpool", "tetris", "EnvPool Jumanji/Tetris-v0", sizes),
+            ("pufferlib", "keys", "PufferLib Tetris (one key per step)", sizes),
+            ("jumanji", "step", "Jumanji Tetris-v0, jit", many),
+            ("jumanji", "scan", "Jumanji Tetris-v0, jit, 32 steps in one scan", many),
+            ("tetris-gymnasium", "sync tetris", "tetris-gymnasium in SyncVectorEnv (one key per step)", [FEW]),
+            ("tetris-gymnasium", "async tetris", "tetris-gymnasium in AsyncVectorEnv (one key per step)", [FEW]),
+        )
+        for n in some
+    ]

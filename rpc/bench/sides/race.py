@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
+from typing import Any, Protocol
 
-from .workers import Worker, WorkerError
+from .workers import WorkerError
+
+
+class Asked(Protocol):
+    """What answers the requests of worker.py: a Worker, or something in this process."""
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        """Return the answer to a request, or raise WorkerError."""
 
 
 @dataclass
@@ -41,7 +49,7 @@ class Entrant:
     name: str
     options: dict[str, Any]
     trips: bool = False
-    envs: int = 0
+    envs: float = 0
     rows: int = 0
     size: int = 0
     about: dict[str, Any] = field(default_factory=dict)
@@ -56,45 +64,50 @@ _TRIPS = 200
 _MOST_STEPS = 1 << 16
 
 
+@contextmanager
+def kept(e: Entrant) -> Iterator[None]:
+    """Keep the error of an entrant that fails."""
+    try:
+        yield
+    except WorkerError as error:
+        e.error = str(error)
+
+
 def open_all(
-    entrants: list[Entrant], workers: dict[str, Worker], with_lengths: Callable[[Entrant], dict[str, Any]]
+    entrants: list[Entrant],
+    workers: Mapping[str, Asked],
+    with_lengths: Callable[[Entrant], dict[str, Any]] = lambda e: e.options,
 ) -> Iterator[Entrant]:
-    """Open every entrant in its worker, and yield each; one that fails keeps the error.
+    """Open every entrant in its worker, and yield each.
 
     with_lengths returns the options of an entrant that is ``like`` another one, which is open by then.
     """
     for ident, e in enumerate(entrants):
-        if e.error is None:
-            try:
-                if "like" in e.options:
-                    e.options = with_lengths(e)
+        with kept(e):
+            if e.error is None:
+                e.options = with_lengths(e)
                 answer = workers[e.side].ask(do="open", id=ident, name=e.name, options=e.options)
                 e.envs, e.rows, e.size, e.about = answer["envs"], answer["rows"], answer["size"], answer["about"]
-            except WorkerError as error:
-                e.error = str(error)
         yield e
 
 
-def calibrate(entrants: list[Entrant], workers: dict[str, Worker], seconds: float) -> Iterator[Entrant]:
+def calibrate(entrants: list[Entrant], workers: Mapping[str, Asked], seconds: float) -> Iterator[Entrant]:
     """Find how many steps of each entrant take this many seconds, which also warms it up; yield each."""
     for ident, e in enumerate(entrants):
-        try:
-            steps = 2
-            while e.error is None:
+        steps = 2
+        with kept(e):
+            while e.error is None and not e.steps:
                 answer = workers[e.side].ask(do="burst", id=ident, steps=steps)
                 if answer["wall"] >= seconds / 3 or steps >= _MOST_STEPS:
                     each = max(answer["wall"] / answer["steps"], 1e-9)
                     e.steps = max(2, min(_MOST_STEPS, round(seconds / each)))
-                    break
                 steps = min(_MOST_STEPS, 4 * steps)
-        except WorkerError as error:
-            e.error = str(error)
         yield e
 
 
 def race(
     entrants: list[Entrant],
-    workers: dict[str, Worker],
+    workers: Mapping[str, Asked],
     rounds: int,
     seed: int,
     tick: Callable[[], object] = lambda: None,
@@ -107,15 +120,13 @@ def race(
     for _ in range(rounds):
         order.shuffle(turns)
         for ident, e in turns:
-            if e.error is None:
-                try:
+            with kept(e):
+                if e.error is None:
                     one_burst(e, ident, workers[e.side])
-                except WorkerError as error:
-                    e.error = str(error)
             tick()
 
 
-def one_burst(e: Entrant, ident: int, worker: Worker) -> None:
+def one_burst(e: Entrant, ident: int, worker: Asked) -> None:
     """Measure one burst of an entrant."""
     answer = worker.ask(do="burst", id=ident, steps=e.steps)
     e.wall.append(answer["wall"] / answer["steps"])

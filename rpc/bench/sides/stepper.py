@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from .clock import seconds
@@ -14,31 +15,30 @@ class Stepper:
     A step is one action in each of the games. ``prepare`` is not timed, ``play`` is.
 
     Attributes:
-        envs: number of games, which is the number of environment steps per step.
+        envs: number of games, which is the number of environment steps per step, or of what else is counted.
         rows: number of observations per step; the same as envs if one seat per game is driven.
         size: bytes of the result of a step, 0 if unknown.
         about: facts for the reader of the table, by name.
         others: ids of other processes whose CPU time counts.
     """
 
-    envs = 1
-    rows = 1
-    size = 0
-
-    def __init__(self) -> None:
-        self.about: dict[str, Any] = {}
-        self.others: list[int] = []
+    def __init__(
+        self, envs: float = 1, size: int = 0, about: Any = None, others: Iterable[int] = (), rows: int = 0
+    ) -> None:
+        self.envs, self.size, self.about, self.others, self.rows = envs, size, about or {}, list(others), rows or envs
 
     def prepare(self, want: int) -> int:
-        """Prepare about want steps, and return the number prepared, at least 1."""
-        raise NotImplementedError
+        """Prepare about want steps, and return the number prepared, at least 1; this one has nothing to prepare."""
+        return want
 
     def play(self, steps: int) -> None:
         """Play the prepared steps."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Free everything."""
+        """Free everything: what is called env, if there is no more."""
+        if env := getattr(self, "env", None):
+            env.close()
 
 
 def burst(s: Stepper, steps: int) -> tuple[int, float, float]:

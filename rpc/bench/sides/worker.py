@@ -4,9 +4,8 @@
 
 ==========================================  ==================================================================
 ``{"do": "open", "id", "name", "options"}``  ``{"envs", "rows", "size", "about"}``
-``{"do": "burst", "id", "steps"}``           ``{"wall", "cpu"}``, seconds
+``{"do": "burst", "id", "steps"}``           ``{"steps", "wall", "cpu"}``, seconds
 ``{"do": "trips", "id", "steps"}``           ``{"wall": [seconds of each]}``
-``{"do": "close", "id"}``                    ``{}``
 ==========================================  ==================================================================
 
 An error is answered with ``{"error": "TypeName: message"}``, and the process continues. It exits at the end of its
@@ -32,15 +31,10 @@ def answer(request: dict[str, Any], module: Any, open_ones: dict[int, Any]) -> d
         s = open_ones[ident] = module.start(request["name"], request["options"])
         return {"envs": s.envs, "rows": s.rows, "size": s.size, "about": s.about}
     if do == "burst":
-        steps, wall, cpu = burst(open_ones[ident], request["steps"])
-        return {"steps": steps, "wall": wall, "cpu": cpu}
+        return dict(zip(("steps", "wall", "cpu"), burst(open_ones[ident], request["steps"]), strict=True))
     if do == "trips":
         return {"wall": round_trips(open_ones[ident], request["steps"])}
-    if do == "close":
-        if ident in open_ones:
-            open_ones.pop(ident).close()
-        return {}
-    raise ValueError(f"do: {do!r}: want open, burst, trips or close")
+    raise ValueError(f"do: {do!r}: want open, burst or trips")
 
 
 def main(adapter: str) -> None:
@@ -48,14 +42,10 @@ def main(adapter: str) -> None:
     replies = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what a library prints must not mix with the answers
     open_ones: dict[int, Any] = {}
-    module: Any = None
     for line in sys.stdin:
         try:
-            if module is None:
-                module = importlib.import_module(f"sides.adapters.{adapter}")
+            module = importlib.import_module(f"sides.adapters.{adapter}")
             reply = answer(json.loads(line), module, open_ones)
-        except KeyboardInterrupt:
-            break
         except Exception as error:
             reply = {"error": f"{type(error).__name__}: {error}"}
         replies.write(json.dumps(reply) + "\n")
@@ -64,6 +54,6 @@ def main(adapter: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-    sys.path.pop(1)  # the folder of this file, whose modules would hide others of the same name
+    # Not the folder of this file, whose modules would hide others of the same name.
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
     main(sys.argv[1])

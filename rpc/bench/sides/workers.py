@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
+import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,10 +31,10 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=log,
             env={**os.environ, **env},
+            text=True,
             cwd=cwd,
             start_new_session=True,  # so that Ctrl-C reaches only the main process, which saves
         )
-        self._rest = b""
 
     def ask(self, **request: Any) -> dict[str, Any]:
         """Send a request and return the answer.
@@ -42,29 +43,21 @@ class Worker:
             WorkerError: there is no answer, or the worker refused.
         """
         assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            self._process.stdin.flush()
-        except OSError as error:
-            raise WorkerError(f"the process ended ({self._status()})") from error
-        reply: dict[str, Any] = json.loads(self._line(time.monotonic() + self.patience))
+        assert self._process.stdout is not None
+        begun, line = time.monotonic(), ""
+        silent = threading.Timer(self.patience, os.killpg, (self._process.pid, signal.SIGKILL))
+        silent.start()
+        with contextlib.suppress(OSError):
+            print(json.dumps(request), file=self._process.stdin, flush=True)
+            line = self._process.stdout.readline()
+        silent.cancel()
+        if not line:
+            late = time.monotonic() - begun >= self.patience
+            raise WorkerError(f"silent for {self.patience:g} s" if late else f"the process ended ({self._status()})")
+        reply: dict[str, Any] = json.loads(line)
         if "error" in reply:
             raise WorkerError(reply["error"])
         return reply
-
-    def _line(self, deadline: float) -> bytes:
-        assert self._process.stdout is not None
-        fd = self._process.stdout.fileno()
-        while b"\n" not in self._rest:
-            if not select.select([fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                self.kill()
-                raise WorkerError(f"silent for {self.patience:g} s")
-            part = os.read(fd, 1 << 16)
-            if not part:
-                raise WorkerError(f"the process ended ({self._status()})")
-            self._rest += part
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line
 
     def _status(self) -> str:
         try:
@@ -72,19 +65,10 @@ class Worker:
         except subprocess.TimeoutExpired:
             return "still running"
 
-    def kill(self) -> None:
-        """Kill it."""
-        self._process.kill()
-
     def close(self) -> None:
         """Close its standard input, on which it exits, and wait."""
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()
         try:
-            self._process.wait(20)
+            self._process.communicate(timeout=20)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.communicate()

@@ -18,11 +18,11 @@ from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from ..stepper import Stepper
 
 
-def one_of_ours(game: str, address: str, opponents: Any) -> Any:
+def one_of_ours(game: str, address: str) -> Any:
     """Return our single environment."""
     import blockyard
 
-    return blockyard.make(game, address=address, seed=1, opponents=opponents)
+    return blockyard.make(game, address=address, seed=1)
 
 
 def one_of_tetris() -> Any:
@@ -35,33 +35,26 @@ def one_of_tetris() -> Any:
 class Vector(Stepper):
     """A vector of single environments. Masks, where there are any, are read between the steps."""
 
-    def __init__(self, kind: str, make: Callable[[], Any], envs: int) -> None:
-        super().__init__()
+    def __init__(self, kind: str, make: Callable[[], Any], envs: int, others: list[int], about: dict[str, str]) -> None:
         build: Any = {"sync": SyncVectorEnv, "async": AsyncVectorEnv}[kind]
         self.env = build([make] * envs)
-        self.envs = self.rows = envs
-        self.rng = np.random.default_rng(1)
         obs, self.infos = self.env.reset(seed=1)
-        self.size = sum(np.asarray(x).nbytes for x in (obs.values() if isinstance(obs, dict) else [obs]))
-        self.others = [child.pid for child in multiprocessing.active_children() if child.pid is not None]
-        self.about = {"gymnasium": gymnasium.__version__}
-        self.actions: Any = None
+        size = sum(np.asarray(x).nbytes for x in (obs.values() if isinstance(obs, dict) else [obs]))
+        children = [child.pid for child in multiprocessing.active_children() if child.pid is not None]
+        super().__init__(envs, size, about | {"gymnasium": gymnasium.__version__}, children + others)
+        self.rng, self.actions = np.random.default_rng(1), list[Any]()
 
     def prepare(self, want: int) -> int:
         mask = self.infos.get("action_mask")
         if mask is None:
-            some = min(want, 32)
-            self.actions = [self.env.action_space.sample() for _ in range(some)]
-            return some
-        self.actions = [(np.asarray(mask) * self.rng.random(mask.shape)).argmax(1)]
-        return 1
+            self.actions = [self.env.action_space.sample() for _ in range(min(want, 32))]
+        else:
+            self.actions = [(np.asarray(mask) * self.rng.random(mask.shape)).argmax(1)]
+        return len(self.actions)
 
     def play(self, steps: int) -> None:
         for actions in self.actions[:steps]:
             self.infos = self.env.step(actions)[-1]
-
-    def close(self) -> None:
-        self.env.close()
 
 
 def start(name: str, options: dict[str, Any]) -> Stepper:
@@ -70,10 +63,6 @@ def start(name: str, options: dict[str, Any]) -> Stepper:
     if what == "ours":
         from .ours import server
 
-        one = partial(one_of_ours, options["game"], server().address, options.get("opponents", "random"))
-        s = Vector(kind, one, options["envs"])
-        s.others.append(server().process.pid)
-        return s
-    s = Vector(kind, one_of_tetris, options["envs"])
-    s.about["tetris-gymnasium"] = version("tetris-gymnasium")
-    return s
+        make = partial(one_of_ours, options["game"], server().said["ready"][0])
+        return Vector(kind, make, options["envs"], [server().pid], {})
+    return Vector(kind, one_of_tetris, options["envs"], [], {"tetris-gymnasium": version("tetris-gymnasium")})

@@ -30,15 +30,13 @@ class Compiled(Stepper):
     """Games under vmap and jit, which are reset when they end."""
 
     def __init__(self, envs: int, scanned: bool) -> None:
-        super().__init__()
         self.env = VmapAutoResetWrapper(jumanji.make("Tetris-v0"))
         self.step, self.choose, self.scanned = jax.jit(self.env.step), jax.jit(choose), scanned
         self.state, self.shown = jax.jit(self.env.reset)(jax.random.split(jax.random.PRNGKey(1), envs))
         self.key, self.actions = jax.random.PRNGKey(2), None
         self.many = jax.jit(lambda carry: jax.lax.scan(self._one, carry, None, length=SCAN)[0])
-        self.envs = self.rows = envs
-        self.size = sum(x.nbytes for x in jax.tree_util.tree_leaves(self.shown.observation))
-        self.about = {p: version(p) for p in ("jumanji", "jax")}
+        size = sum(x.nbytes for x in jax.tree_util.tree_leaves(self.shown.observation))
+        super().__init__(envs, size, {p: version(p) for p in ("jumanji", "jax")})
         self.play(self.prepare(1))  # compiles
 
     def _one(self, carry: Any, _: Any) -> Any:

@@ -1,115 +1,98 @@
-"""Our games through this package, over shared memory, over a socket and in this process.
+"""Our games through this package, over every transport.
 
-``shm``, ``socket`` and ``inproc`` call ``env.step(actions)``. With ``, single`` that is the ``step`` of a single
-environment against a random opponent; ``, into`` is ``env.step_into(buffer)``. With ``, buffer`` every result goes into
-a rollout buffer, ``env.step(actions, out=buffer[t])``. With ``, two blocks`` stepping is double-buffered: one half of
-the games is stepped while the answer of the other half is read.
+``shm``, ``socket``, ``tcp`` and ``inproc`` call ``env.step(actions)``. With ``, single`` that is the ``step`` of a
+single environment against a random opponent; ``, into`` is ``env.step_into(buffer)``; ``, packed`` has planes of bits.
+With ``, buffer`` every result goes into a rollout buffer, ``env.step(actions, out=buffer[t])``. With ``, two blocks``
+stepping is double-buffered: one half of the games is stepped while the answer of the other half is read.
 """
 
 from __future__ import annotations
 
 import functools
-import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import blockyard
-from blockyard.transport.server import LocalServer, find_library
+from blockyard.transport.server import find_library
 
+from ..servers import Server, ours
 from ..stepper import Stepper
 
 TRACE = 64  # recorded steps; enough that games end and are reset
 ROOM = 4  # steps in a rollout buffer; enough that it does not stay in the cache
 
-Actions = NDArray[np.uint16]
-
 
 @functools.cache
-def server() -> LocalServer:
+def server() -> Server:
     """Return the server of all games of this process."""
-    return LocalServer()
+    return ours("--listen=tcp:127.0.0.1:0")
 
 
-def place(transport: str) -> str | None:
-    """Return the address of the server for a transport; None for the library, which is built if there is none."""
-    if transport != "inproc":
-        return server().address
-    find_library(build=True)
-    return None
+def place(transport: str) -> dict[str, Any]:
+    """Return the arguments of an environment for a transport; the library is built if there is none."""
+    if transport == "inproc":
+        find_library(build=True)
+        return {"transport": transport}
+    unix, tcp = server().said["ready"]
+    return {"address": tcp} if transport == "tcp" else {"address": unix, "transport": transport}
 
 
-@functools.cache
-def trace(game: str, envs: int, seed: int) -> list[Actions]:
-    """Record random legal actions of every seat in the first TRACE steps after a reset with this seed."""
-    rng = np.random.default_rng(seed)
-    with blockyard.make_vec(game, envs, address=server().address, seed=seed, opponents=None) as env:
-        env.reset()
-        moves = []
-        for _ in range(TRACE):
-            moves.append(env.sample_actions(rng).astype(np.uint16))
-            env.step(moves[-1])
-        return moves
+def record(env: Any, seed: int, steps: int = TRACE) -> list[Any]:
+    """Return the random legal actions of the first steps after a reset; those of a single environment to its end."""
+    rng, moves, vector = np.random.default_rng(seed), list[Any](), getattr(env, "vector", env)
+    env.reset(seed=seed)
+    for _ in range(steps):
+        actions = vector.sample_actions(rng).astype(np.uint16)
+        moves.append(actions if vector is env else int(actions[0]))
+        _, _, terminated, truncated, _ = env.step(moves[-1])
+        if vector is not env and (terminated or truncated):
+            break
+    return moves
 
 
-class Synchronous(Stepper):
-    """One vector environment that plays the trace again and again; resets are not timed."""
-
-    def __init__(self, road: Any, game: str, envs: int, seed: int) -> None:
-        super().__init__()
-        self.moves, self.seed, self.at = trace(game, envs, seed), seed, TRACE
-        transport: Any
-        transport, _, extra = road.partition(", ")
-        self.env = blockyard.make_vec(
-            game, envs, address=place(transport), seed=seed, opponents=None, transport=transport
-        )
-        self.buffer = self.env.buffer(ROOM) if extra in ("buffer", "into") else None
-        self.into = extra == "into"
-        self.envs, self.rows, self.size = envs, self.env.num_envs, self.env.engine.transport.handle.slab_len
-        self.others = [] if transport == "inproc" else [server().process.pid]
-        self.about = {"blockyard": blockyard.__version__, "seats": self.env.rows_per_game}
-
-    def prepare(self, want: int) -> int:
-        if self.at == TRACE:
-            self.env.reset(seed=self.seed)
-            self.at = 0
-        return min(want, TRACE - self.at)
-
-    def play(self, steps: int) -> None:
-        step, moves, buffer = self.env.step, self.moves, self.buffer
-        if self.into and buffer is not None:
-            for t in range(self.at, self.at + steps):
-                buffer.actions[0] = moves[t]
-                self.env.step_into(buffer)
-            self.at += steps
-            return
-        for t in range(self.at, self.at + steps):
-            step(moves[t], out=None if buffer is None else buffer[t % ROOM])
-        self.at += steps
-
-    def close(self) -> None:
-        self.env.close()
+def plain(env: Any, moves: list[Any]) -> None:
+    """Step with each of the moves."""
+    step = env.step
+    for move in moves:
+        step(move)
 
 
-class Single(Stepper):
-    """A single environment, whose opponents the server plays, and its own trace of random legal actions."""
+def buffered(env: Any) -> Callable[[Any, list[Any]], None]:
+    """Return what steps into a rollout buffer."""
+    buffer = env.buffer(ROOM)
 
-    def __init__(self, road: Any, game: str, envs: int, seed: int) -> None:
-        super().__init__()
-        transport: Any = road.partition(", ")[0]
-        self.env = blockyard.make(game, address=place(transport), seed=seed, transport=transport, illegal="random")
-        self.seed, self.at, self.moves = seed, TRACE, list[int]()
-        self.envs = self.rows = 1
-        self.size = self.env.vector.engine.transport.handle.slab_len
-        self.others = [] if transport == "inproc" else [server().process.pid]
-        self.about = {"blockyard": blockyard.__version__}
-        rng, (_, infos) = np.random.default_rng(seed), self.env.reset(seed=seed)
-        while len(self.moves) < TRACE:
-            self.moves.append(int(rng.choice(np.flatnonzero(infos["action_mask"]))))
-            *_, terminated, truncated, infos = self.env.step(self.moves[-1])
-            if terminated or truncated:
-                break
+    def play(env: Any, moves: list[Any]) -> None:
+        step = env.step
+        for t, move in enumerate(moves):
+            step(move, out=buffer[t % ROOM])
+
+    return play
+
+
+def into(env: Any) -> Callable[[Any, list[Any]], None]:
+    """Return what steps with actions in a buffer, and returns nothing."""
+    buffer = env.buffer(ROOM)
+
+    def play(env: Any, moves: list[Any]) -> None:
+        step, actions = env.step_into, buffer.actions
+        for move in moves:
+            actions[0] = move
+            step(buffer)
+
+    return play
+
+
+class Games(Stepper):
+    """An environment that plays its own trace again and again; resets are not timed."""
+
+    def __init__(self, env: Any, others: list[int], play: Any = plain, seed: int = 1, steps: int = TRACE) -> None:
+        vector = getattr(env, "vector", env)
+        size, about = vector.engine.transport.handle.slab_len, {"blockyard": blockyard.__version__}
+        super().__init__(vector.num_games, size, about, others, vector.num_envs)
+        self.env, self.loop, self.seed, self.moves = env, play, seed, record(env, seed, steps)
+        self.at = len(self.moves)
 
     def prepare(self, want: int) -> int:
         if self.at >= len(self.moves):
@@ -118,66 +101,53 @@ class Single(Stepper):
         return min(want, len(self.moves) - self.at)
 
     def play(self, steps: int) -> None:
-        step = self.env.step
-        for action in self.moves[self.at : self.at + steps]:
-            step(action)
-        self.at += steps
-
-    def close(self) -> None:
-        self.env.close()
+        begin, self.at = self.at, self.at + steps
+        self.loop(self.env, self.moves[begin : self.at])
 
 
-class DoubleBuffered(Stepper):
+class Halves(Stepper):
     """Two blocks of games: the server steps one while the client reads the answer of the other."""
 
-    def __init__(self, road: Any, game: str, envs: int, seed: int) -> None:
-        super().__init__()
-        whole, half = trace(game, envs, seed), envs // 2
-        self.parts: list[blockyard.BlockVectorEnv] = []
-        for k, size in enumerate((half, envs - half)):
-            self.parts.append(
-                blockyard.BlockVectorEnv(
-                    game, size, address=server().address, seed=seed + k * half, opponents=None, transport=road
-                )
-            )
-        self.buffers = [env.buffer(ROOM) for env in self.parts]
-        cut = self.parts[0].num_envs
-        self.moves = [[m[:cut].copy(), m[cut:].copy()] for m in whole]
-        self.seeds, self.at = (seed, seed + half), TRACE
-        self.envs, self.rows = envs, sum(env.num_envs for env in self.parts)
-        self.size = sum(env.engine.transport.handle.slab_len for env in self.parts)
-        self.others = [server().process.pid]
-        self.about = {"blockyard": blockyard.__version__, "seats": self.parts[0].rows_per_game}
+    def __init__(self, halves: list[Games]) -> None:
+        self.halves = halves
+        envs, size, rows = (sum(getattr(half, of) for half in halves) for of in ("envs", "size", "rows"))
+        super().__init__(envs, size, halves[0].about, halves[0].others, rows)
+        self.buffers = [half.env.buffer(ROOM) for half in halves]
 
     def prepare(self, want: int) -> int:
-        if self.at == TRACE:
-            for env, seed in zip(self.parts, self.seeds, strict=True):
-                env.reset(seed=seed)
-            self.at = 0
-        return min(want, TRACE - self.at)
+        return min(half.prepare(want) for half in self.halves)
 
     def play(self, steps: int) -> None:
-        (a, b), (to_a, to_b) = self.parts, self.buffers
-        for t in range(self.at, self.at + steps):
-            if t > self.at:
-                a.step_wait()
-            a.step_async(self.moves[t][0], out=to_a[t % ROOM])
-            if t > self.at:
-                b.step_wait()
-            b.step_async(self.moves[t][1], out=to_b[t % ROOM])
-        a.step_wait()
-        b.step_wait()
-        self.at += steps
+        blocks = [(half.env, half.moves, buffer) for half, buffer in zip(self.halves, self.buffers, strict=True)]
+        begin = self.halves[0].at
+        for t in range(begin, begin + steps):
+            for env, moves, buffer in blocks:
+                if t > begin:
+                    env.step_wait()
+                env.step_async(moves[t], out=buffer[t % ROOM])
+        for half in self.halves:
+            half.env.step_wait()
+            half.at += steps
 
     def close(self) -> None:
-        for env in self.parts:
-            env.close()
+        for half in self.halves:
+            half.close()
 
 
 def start(name: str, options: dict[str, Any]) -> Stepper:
-    """Open games over one transport; options are game, envs, seed and threads."""
-    os.environ["GOMAXPROCS"] = str(options["threads"])  # for the server that is started
-    road, _, extra = name.partition(", ")
-    kinds: dict[str, Any] = {"two blocks": DoubleBuffered, "single": Single}
-    kind = kinds.get(extra, Synchronous)
-    return kind(road if extra == "two blocks" else name, options["game"], options["envs"], options["seed"])
+    """Open games over one transport; options are game and envs."""
+    transport, _, extra = name.partition(", ")
+    game, envs = options["game"], options["envs"]
+    where, others = place(transport), [] if transport == "inproc" else [server().pid]
+    if extra == "single":
+        return Games(blockyard.make(game, seed=1, illegal="random", **where), others)
+    if extra == "two blocks":
+        half = envs // 2
+        parts = [(half, 1), (envs - half, 1 + half)]
+        made = [blockyard.BlockVectorEnv(game, n, seed=seed, opponents=None, **where) for n, seed in parts]
+        return Halves([Games(env, others, seed=seed) for env, (_, seed) in zip(made, parts, strict=True)])
+    if extra == "packed":
+        where["packed"] = True
+    env = blockyard.make_vec(game, envs, seed=1, opponents=None, **where)
+    loops: dict[str, Any] = {"buffer": buffered, "into": into}
+    return Games(env, others, loops[extra](env) if extra in loops else plain)

@@ -7,13 +7,18 @@ Every key is always legal, so the actions are chosen before the steps.
 from __future__ import annotations
 
 import functools
-from importlib.metadata import version
+import sys
 from typing import Any
 
 import numpy as np
-from pufferlib.ocean.tetris.tetris import Tetris
 
 from ..stepper import Stepper
+from .puffer_build import built
+
+VERSION = "3.0.0"
+sys.path.append(str(built(VERSION)))
+
+from pufferlib.ocean.tetris.tetris import Tetris  # noqa: E402
 
 TRACE = 64
 
@@ -43,24 +48,16 @@ class Keys(Stepper):
     """Games in C; those that end are started again within the step."""
 
     def __init__(self, envs: int) -> None:
-        super().__init__()
-        self.env = Tetris(num_envs=envs)
+        self.env, self.at = Tetris(num_envs=envs), 0
         self.env.reset(seed=1)
         self.actions = np.random.default_rng(1).integers(0, self.env.single_action_space.n, (TRACE, envs))
-        self.envs = self.rows = envs
-        self.size, self.at = self.env.observations.nbytes, 0
-        self.about = {"pufferlib": version("pufferlib"), "steps_per_piece": keys_per_piece()}
-
-    def prepare(self, want: int) -> int:
-        return want
+        about = {"pufferlib": VERSION, "steps_per_piece": keys_per_piece()}
+        super().__init__(envs, self.env.observations.nbytes, about)
 
     def play(self, steps: int) -> None:
         for _ in range(steps):
             self.env.step(self.actions[self.at % TRACE])
             self.at += 1
-
-    def close(self) -> None:
-        self.env.close()
 
 
 def start(name: str, options: dict[str, Any]) -> Stepper:
