@@ -53,12 +53,18 @@ func findScript(argv []string) error {
 		if !script.MatchString(name) {
 			continue
 		}
-		if info, err := os.Stat(name); err != nil || info.IsDir() {
+		if !isFile(name) {
 			return fmt.Errorf("program %s: there is no such file for %s to run", name, argv[0])
 		}
 		return nil
 	}
 	return nil
+}
+
+// isFile reports whether there is something at a path that is no folder.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 // lookUp returns the file of a program, which errors call by its name: a file, or a command of the search path.
@@ -77,10 +83,6 @@ func lookUp(name, path string) (string, error) {
 // File returns the command of a line without a shell: the line is the name of a program's file, blanks included, or
 // such a file or a command of the search path with arguments. The file's path becomes absolute.
 func File(line string) (argv []string, err error) {
-	isFile := func(path string) bool {
-		info, err := os.Stat(path)
-		return err == nil && !info.IsDir()
-	}
 	if argv = strings.Fields(line); isFile(line) {
 		argv = []string{line}
 	}
