@@ -2,6 +2,118 @@
 
 #include "textflag.h"
 
+// The macros take the sums of 32 or 64 outputs, or part of them, in Y0 to Y7, and an input in Y8. MOVE, MUL and ADD are
+// the instructions for float32 or for int32, at is a number of bytes.
+
+#define READ32(MOVE, at, from, a, b, c, d) \
+	MOVE at+0(from), a; \
+	MOVE at+32(from), b; \
+	MOVE at+64(from), c; \
+	MOVE at+96(from), d
+
+#define WRITE32(MOVE, at, to, a, b, c, d) \
+	MOVE a, at+0(to); \
+	MOVE b, at+32(to); \
+	MOVE c, at+64(to); \
+	MOVE d, at+96(to)
+
+#define READ64(MOVE, from) \
+	READ32(MOVE, 0, from, Y0, Y1, Y2, Y3); \
+	READ32(MOVE, 128, from, Y4, Y5, Y6, Y7)
+
+#define WRITE64(MOVE, to) \
+	WRITE32(MOVE, 0, to, Y0, Y1, Y2, Y3); \
+	WRITE32(MOVE, 128, to, Y4, Y5, Y6, Y7)
+
+// ADD32 adds the products of an input and 32 of its weights.
+#define ADD32(MUL, ADD, at, w, a, b, c, d) \
+	MUL at+0(w), Y8, Y9; \
+	MUL at+32(w), Y8, Y10; \
+	MUL at+64(w), Y8, Y11; \
+	MUL at+96(w), Y8, Y12; \
+	ADD Y9, a, a; \
+	ADD Y10, b, b; \
+	ADD Y11, c, c; \
+	ADD Y12, d, d
+
+#define ADD64(MUL, ADD, w) \
+	ADD32(MUL, ADD, 0, w, Y0, Y1, Y2, Y3); \
+	ADD32(MUL, ADD, 128, w, Y4, Y5, Y6, Y7)
+
+// ADD2X16 adds the products of 16 weights and an input of each of two rows, Y8 and Y9.
+#define ADD2X16(at, a, b, c, d) \
+	VMOVUPS at+0(CX), Y10; \
+	VMOVUPS at+32(CX), Y11; \
+	VMULPS Y10, Y8, Y12; \
+	VMULPS Y11, Y8, Y13; \
+	VMULPS Y10, Y9, Y14; \
+	VMULPS Y11, Y9, Y15; \
+	VADDPS Y12, a, a; \
+	VADDPS Y13, b, b; \
+	VADDPS Y14, c, c; \
+	VADDPS Y15, d, d
+
+// NONZERO64 sets a bit of R9 for each of the next 64 inputs, of the DX that are left, that is not 0. Y15 is 0.
+#define NONZERO64(look8, look1, found) \
+	XORQ R9, R9; \
+	XORQ CX, CX; \
+look8: \
+	CMPQ DX, $8; \
+	JLT look1; \
+	VCMPPS $4, (AX)(CX*4), Y15, Y8; \
+	VMOVMSKPS Y8, R10; \
+	SHLQ CX, R10; \
+	ORQ R10, R9; \
+	ADDQ $8, CX; \
+	SUBQ $8, DX; \
+	CMPQ CX, $64; \
+	JLT look8; \
+	JMP found; \
+look1: \
+	TESTQ DX, DX; \
+	JZ found; \
+	MOVL (AX)(CX*4), R10; \
+	ADDL R10, R10; \
+	SETNE R10; \
+	MOVBLZX R10, R10; \
+	SHLQ CX, R10; \
+	ORQ R10, R9; \
+	INCQ CX; \
+	DECQ DX; \
+	JMP look1
+
+// SUM8 sets X0 to the sum of the eight numbers in y, of which x is the lower half: by halves of 8, of 4, of 2.
+#define SUM8(y, x) \
+	VEXTRACTF128 $1, y, X1; \
+	VADDPS X1, x, X0; \
+	VPERMILPS $0x0e, X0, X1; \
+	VADDPS X1, X0, X0; \
+	VPERMILPS $0x01, X0, X1; \
+	VADDSS X1, X0, X0
+
+// DOT8 sets X0 to the sum of CX products of weights at BX and leaked numbers at AX, which MOVE reads as float32.
+#define DOT8(MOVE, next) \
+	VBROADCASTSS slope8<>(SB), Y7; \
+	VXORPS Y0, Y0, Y0; \
+next: \
+	MOVE (AX), Y1; \
+	VMULPS Y7, Y1, Y2; \
+	VMAXPS Y1, Y2, Y1; \
+	VMULPS (BX), Y1, Y1; \
+	VADDPS Y1, Y0, Y0; \
+	ADDQ $32, AX; \
+	ADDQ $32, BX; \
+	SUBQ $8, CX; \
+	JNZ next; \
+	SUM8(Y0, X0)
+
+// ADDLEAKED adds to Y15 the products of eight leaked sums and their weights. Y14 is the slope.
+#define ADDLEAKED(at, y) \
+	VMULPS Y14, y, Y9; \
+	VMAXPS y, Y9, y; \
+	VMULPS at(SI), y, y; \
+	VADDPS y, Y15, Y15
+
 // func add2x32(dst0, dst1, x0, x1, w *float32, in, wide int)
 TEXT ·add2x32(SB), NOSPLIT, $0-56
 	MOVQ dst0+0(FP), DI
@@ -12,52 +124,22 @@ TEXT ·add2x32(SB), NOSPLIT, $0-56
 	MOVQ in+40(FP), DX
 	MOVQ wide+48(FP), R8
 	SHLQ $2, R8
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
-	VMOVUPS 64(DI), Y2
-	VMOVUPS 96(DI), Y3
-	VMOVUPS (SI), Y4
-	VMOVUPS 32(SI), Y5
-	VMOVUPS 64(SI), Y6
-	VMOVUPS 96(SI), Y7
+	READ32(VMOVUPS, 0, DI, Y0, Y1, Y2, Y3)
+	READ32(VMOVUPS, 0, SI, Y4, Y5, Y6, Y7)
 
 loop2:
 	VBROADCASTSS (AX), Y8
 	VBROADCASTSS (BX), Y9
-	VMOVUPS (CX), Y10
-	VMOVUPS 32(CX), Y11
-	VMULPS Y10, Y8, Y12
-	VMULPS Y11, Y8, Y13
-	VMULPS Y10, Y9, Y14
-	VMULPS Y11, Y9, Y15
-	VADDPS Y12, Y0, Y0
-	VADDPS Y13, Y1, Y1
-	VADDPS Y14, Y4, Y4
-	VADDPS Y15, Y5, Y5
-	VMOVUPS 64(CX), Y10
-	VMOVUPS 96(CX), Y11
-	VMULPS Y10, Y8, Y12
-	VMULPS Y11, Y8, Y13
-	VMULPS Y10, Y9, Y14
-	VMULPS Y11, Y9, Y15
-	VADDPS Y12, Y2, Y2
-	VADDPS Y13, Y3, Y3
-	VADDPS Y14, Y6, Y6
-	VADDPS Y15, Y7, Y7
+	ADD2X16(0, Y0, Y1, Y4, Y5)
+	ADD2X16(64, Y2, Y3, Y6, Y7)
 	ADDQ $4, AX
 	ADDQ $4, BX
 	ADDQ R8, CX
 	DECQ DX
 	JNZ loop2
 
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y4, (SI)
-	VMOVUPS Y5, 32(SI)
-	VMOVUPS Y6, 64(SI)
-	VMOVUPS Y7, 96(SI)
+	WRITE32(VMOVUPS, 0, DI, Y0, Y1, Y2, Y3)
+	WRITE32(VMOVUPS, 0, SI, Y4, Y5, Y6, Y7)
 	VZEROUPPER
 	RET
 
@@ -71,45 +153,11 @@ TEXT ·add1x64(SB), NOSPLIT, $0-40
 	MOVQ in+24(FP), DX
 	MOVQ wide+32(FP), R8
 	SHLQ $2, R8
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
-	VMOVUPS 64(DI), Y2
-	VMOVUPS 96(DI), Y3
-	VMOVUPS 128(DI), Y4
-	VMOVUPS 160(DI), Y5
-	VMOVUPS 192(DI), Y6
-	VMOVUPS 224(DI), Y7
+	READ64(VMOVUPS, DI)
 	VXORPS Y15, Y15, Y15
 
 some:
-	XORQ R9, R9
-	XORQ CX, CX
-
-look8:
-	CMPQ DX, $8
-	JLT look1
-	VCMPPS $4, (AX)(CX*4), Y15, Y8
-	VMOVMSKPS Y8, R10
-	SHLQ CX, R10
-	ORQ R10, R9
-	ADDQ $8, CX
-	SUBQ $8, DX
-	CMPQ CX, $64
-	JLT look8
-	JMP found
-
-look1:
-	TESTQ DX, DX
-	JZ found
-	MOVL (AX)(CX*4), R10
-	ADDL R10, R10
-	SETNE R10
-	MOVBLZX R10, R10
-	SHLQ CX, R10
-	ORQ R10, R9
-	INCQ CX
-	DECQ DX
-	JMP look1
+	NONZERO64(look8, look1, found)
 
 found:
 	TESTQ R9, R9
@@ -121,22 +169,7 @@ each:
 	VBROADCASTSS (AX)(R10*4), Y8
 	IMULQ R8, R10
 	ADDQ BX, R10
-	VMULPS (R10), Y8, Y9
-	VMULPS 32(R10), Y8, Y10
-	VMULPS 64(R10), Y8, Y11
-	VMULPS 96(R10), Y8, Y12
-	VADDPS Y9, Y0, Y0
-	VADDPS Y10, Y1, Y1
-	VADDPS Y11, Y2, Y2
-	VADDPS Y12, Y3, Y3
-	VMULPS 128(R10), Y8, Y9
-	VMULPS 160(R10), Y8, Y10
-	VMULPS 192(R10), Y8, Y11
-	VMULPS 224(R10), Y8, Y12
-	VADDPS Y9, Y4, Y4
-	VADDPS Y10, Y5, Y5
-	VADDPS Y11, Y6, Y6
-	VADDPS Y12, Y7, Y7
+	ADD64(VMULPS, VADDPS, R10)
 	ANDQ R11, R9
 	JNZ each
 
@@ -150,14 +183,7 @@ next:
 	JMP some
 
 done:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y5, 160(DI)
-	VMOVUPS Y6, 192(DI)
-	VMOVUPS Y7, 224(DI)
+	WRITE64(VMOVUPS, DI)
 	VZEROUPPER
 	RET
 
@@ -169,30 +195,17 @@ TEXT ·add1x32(SB), NOSPLIT, $0-40
 	MOVQ in+24(FP), DX
 	MOVQ wide+32(FP), R8
 	SHLQ $2, R8
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
-	VMOVUPS 64(DI), Y2
-	VMOVUPS 96(DI), Y3
+	READ32(VMOVUPS, 0, DI, Y0, Y1, Y2, Y3)
 
 loop32:
 	VBROADCASTSS (AX), Y8
-	VMULPS (CX), Y8, Y12
-	VMULPS 32(CX), Y8, Y13
-	VMULPS 64(CX), Y8, Y14
-	VMULPS 96(CX), Y8, Y15
-	VADDPS Y12, Y0, Y0
-	VADDPS Y13, Y1, Y1
-	VADDPS Y14, Y2, Y2
-	VADDPS Y15, Y3, Y3
+	ADD32(VMULPS, VADDPS, 0, CX, Y0, Y1, Y2, Y3)
 	ADDQ $4, AX
 	ADDQ R8, CX
 	DECQ DX
 	JNZ loop32
 
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y3, 96(DI)
+	WRITE32(VMOVUPS, 0, DI, Y0, Y1, Y2, Y3)
 	VZEROUPPER
 	RET
 
@@ -227,27 +240,7 @@ TEXT ·dot8(SB), NOSPLIT, $0-28
 	MOVQ h+0(FP), AX
 	MOVQ w+8(FP), BX
 	MOVQ n+16(FP), CX
-	VBROADCASTSS slope8<>(SB), Y7
-	VXORPS Y0, Y0, Y0
-
-loopd:
-	VMOVUPS (AX), Y1
-	VMULPS Y7, Y1, Y2
-	VMAXPS Y1, Y2, Y1
-	VMULPS (BX), Y1, Y1
-	VADDPS Y1, Y0, Y0
-	ADDQ $32, AX
-	ADDQ $32, BX
-	SUBQ $8, CX
-	JNZ loopd
-
-	// halves of 8, of 4, of 2
-	VEXTRACTF128 $1, Y0, X1
-	VADDPS X1, X0, X0
-	VPERMILPS $0x0e, X0, X1
-	VADDPS X1, X0, X0
-	VPERMILPS $0x01, X0, X1
-	VADDSS X1, X0, X0
+	DOT8(VMOVUPS, loopd)
 	VMOVSS X0, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -261,45 +254,11 @@ TEXT ·pair64(SB), NOSPLIT, $0-44
 	MOVQ w+16(FP), BX
 	MOVQ v+24(FP), SI
 	MOVQ in+32(FP), DX
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
-	VMOVUPS 64(DI), Y2
-	VMOVUPS 96(DI), Y3
-	VMOVUPS 128(DI), Y4
-	VMOVUPS 160(DI), Y5
-	VMOVUPS 192(DI), Y6
-	VMOVUPS 224(DI), Y7
+	READ64(VMOVUPS, DI)
 	VXORPS Y15, Y15, Y15
 
 pairSome:
-	XORQ R9, R9
-	XORQ CX, CX
-
-pairLook8:
-	CMPQ DX, $8
-	JLT pairLook1
-	VCMPPS $4, (AX)(CX*4), Y15, Y8
-	VMOVMSKPS Y8, R10
-	SHLQ CX, R10
-	ORQ R10, R9
-	ADDQ $8, CX
-	SUBQ $8, DX
-	CMPQ CX, $64
-	JLT pairLook8
-	JMP pairFound
-
-pairLook1:
-	TESTQ DX, DX
-	JZ pairFound
-	MOVL (AX)(CX*4), R10
-	ADDL R10, R10
-	SETNE R10
-	MOVBLZX R10, R10
-	SHLQ CX, R10
-	ORQ R10, R9
-	INCQ CX
-	DECQ DX
-	JMP pairLook1
+	NONZERO64(pairLook8, pairLook1, pairFound)
 
 pairFound:
 	TESTQ R9, R9
@@ -311,22 +270,7 @@ pairEach:
 	VBROADCASTSS (AX)(R10*4), Y8
 	SHLQ $8, R10
 	ADDQ BX, R10
-	VMULPS (R10), Y8, Y9
-	VMULPS 32(R10), Y8, Y10
-	VMULPS 64(R10), Y8, Y11
-	VMULPS 96(R10), Y8, Y12
-	VADDPS Y9, Y0, Y0
-	VADDPS Y10, Y1, Y1
-	VADDPS Y11, Y2, Y2
-	VADDPS Y12, Y3, Y3
-	VMULPS 128(R10), Y8, Y9
-	VMULPS 160(R10), Y8, Y10
-	VMULPS 192(R10), Y8, Y11
-	VMULPS 224(R10), Y8, Y12
-	VADDPS Y9, Y4, Y4
-	VADDPS Y10, Y5, Y5
-	VADDPS Y11, Y6, Y6
-	VADDPS Y12, Y7, Y7
+	ADD64(VMULPS, VADDPS, R10)
 	ANDQ R11, R9
 	JNZ pairEach
 
@@ -339,46 +283,15 @@ pairNext:
 
 pairDone:
 	VBROADCASTSS slope8<>(SB), Y14
-	VMULPS Y14, Y0, Y9
-	VMAXPS Y0, Y9, Y0
-	VMULPS (SI), Y0, Y0
-	VADDPS Y0, Y15, Y15
-	VMULPS Y14, Y1, Y9
-	VMAXPS Y1, Y9, Y1
-	VMULPS 32(SI), Y1, Y1
-	VADDPS Y1, Y15, Y15
-	VMULPS Y14, Y2, Y9
-	VMAXPS Y2, Y9, Y2
-	VMULPS 64(SI), Y2, Y2
-	VADDPS Y2, Y15, Y15
-	VMULPS Y14, Y3, Y9
-	VMAXPS Y3, Y9, Y3
-	VMULPS 96(SI), Y3, Y3
-	VADDPS Y3, Y15, Y15
-	VMULPS Y14, Y4, Y9
-	VMAXPS Y4, Y9, Y4
-	VMULPS 128(SI), Y4, Y4
-	VADDPS Y4, Y15, Y15
-	VMULPS Y14, Y5, Y9
-	VMAXPS Y5, Y9, Y5
-	VMULPS 160(SI), Y5, Y5
-	VADDPS Y5, Y15, Y15
-	VMULPS Y14, Y6, Y9
-	VMAXPS Y6, Y9, Y6
-	VMULPS 192(SI), Y6, Y6
-	VADDPS Y6, Y15, Y15
-	VMULPS Y14, Y7, Y9
-	VMAXPS Y7, Y9, Y7
-	VMULPS 224(SI), Y7, Y7
-	VADDPS Y7, Y15, Y15
-
-	// halves of 8, of 4, of 2
-	VEXTRACTF128 $1, Y15, X1
-	VADDPS X1, X15, X0
-	VPERMILPS $0x0e, X0, X1
-	VADDPS X1, X0, X0
-	VPERMILPS $0x01, X0, X1
-	VADDSS X1, X0, X0
+	ADDLEAKED(0, Y0)
+	ADDLEAKED(32, Y1)
+	ADDLEAKED(64, Y2)
+	ADDLEAKED(96, Y3)
+	ADDLEAKED(128, Y4)
+	ADDLEAKED(160, Y5)
+	ADDLEAKED(192, Y6)
+	ADDLEAKED(224, Y7)
+	SUM8(Y15, X15)
 	VMOVSS X0, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -403,14 +316,7 @@ TEXT ·change64(SB), NOSPLIT, $256-60
 	MOVQ wide+48(FP), R8
 	SHLQ $2, R8
 	LEAQ 0(SP), R12
-	VMOVDQU (DI), Y0
-	VMOVDQU 32(DI), Y1
-	VMOVDQU 64(DI), Y2
-	VMOVDQU 96(DI), Y3
-	VMOVDQU 128(DI), Y4
-	VMOVDQU 160(DI), Y5
-	VMOVDQU 192(DI), Y6
-	VMOVDQU 224(DI), Y7
+	READ64(VMOVDQU, DI)
 	VPBROADCASTD low16<>(SB), Y13
 	VPXOR Y14, Y14, Y14
 	VPXOR Y15, Y15, Y15
@@ -453,22 +359,7 @@ changeEach:
 	VPBROADCASTD (R12)(R10*4), Y8
 	IMULQ R8, R10
 	ADDQ BX, R10
-	VPMADDWD (R10), Y8, Y9
-	VPMADDWD 32(R10), Y8, Y10
-	VPMADDWD 64(R10), Y8, Y11
-	VPMADDWD 96(R10), Y8, Y12
-	VPADDD Y9, Y0, Y0
-	VPADDD Y10, Y1, Y1
-	VPADDD Y11, Y2, Y2
-	VPADDD Y12, Y3, Y3
-	VPMADDWD 128(R10), Y8, Y9
-	VPMADDWD 160(R10), Y8, Y10
-	VPMADDWD 192(R10), Y8, Y11
-	VPMADDWD 224(R10), Y8, Y12
-	VPADDD Y9, Y4, Y4
-	VPADDD Y10, Y5, Y5
-	VPADDD Y11, Y6, Y6
-	VPADDD Y12, Y7, Y7
+	ADD64(VPMADDWD, VPADDD, R10)
 	ANDQ R11, R9
 	JNZ changeEach
 
@@ -482,14 +373,7 @@ changeNext:
 	JNZ changeSome
 
 	MOVQ dst+0(FP), DI
-	VMOVDQU Y0, (DI)
-	VMOVDQU Y1, 32(DI)
-	VMOVDQU Y2, 64(DI)
-	VMOVDQU Y3, 96(DI)
-	VMOVDQU Y4, 128(DI)
-	VMOVDQU Y5, 160(DI)
-	VMOVDQU Y6, 192(DI)
-	VMOVDQU Y7, 224(DI)
+	WRITE64(VMOVDQU, DI)
 
 	// the greatest of 8, of 4, of 2
 	VEXTRACTI128 $1, Y14, X1
@@ -508,27 +392,7 @@ TEXT ·whole8(SB), NOSPLIT, $0-28
 	MOVQ h+0(FP), AX
 	MOVQ w+8(FP), BX
 	MOVQ n+16(FP), CX
-	VBROADCASTSS slope8<>(SB), Y7
-	VXORPS Y0, Y0, Y0
-
-loopw:
-	VCVTDQ2PS (AX), Y1
-	VMULPS Y7, Y1, Y2
-	VMAXPS Y1, Y2, Y1
-	VMULPS (BX), Y1, Y1
-	VADDPS Y1, Y0, Y0
-	ADDQ $32, AX
-	ADDQ $32, BX
-	SUBQ $8, CX
-	JNZ loopw
-
-	// halves of 8, of 4, of 2
-	VEXTRACTF128 $1, Y0, X1
-	VADDPS X1, X0, X0
-	VPERMILPS $0x0e, X0, X1
-	VADDPS X1, X0, X0
-	VPERMILPS $0x01, X0, X1
-	VADDSS X1, X0, X0
+	DOT8(VCVTDQ2PS, loopw)
 	VMOVSS X0, ret+24(FP)
 	VZEROUPPER
 	RET
