@@ -2,6 +2,23 @@
 
 #include "textflag.h"
 
+// READ3 reads three rows of the tile, the first of which is at row; WRITE3 writes them. ADD3 adds the products of as many
+// rows of A and the panel's row, Z12.
+#define READ3(row, a, b, c) \
+	VMOVUPS (row), a; \
+	VMOVUPS (row)(R11*1), b; \
+	VMOVUPS (row)(R11*2), c
+
+#define WRITE3(row, a, b, c) \
+	VMOVUPS a, (row); \
+	VMOVUPS b, (row)(R11*1); \
+	VMOVUPS c, (row)(R11*2)
+
+#define ADD3(row, a, b, c) \
+	VFMADD231PS.BCST (row), Z12, a; \
+	VFMADD231PS.BCST (row)(R8*1), Z12, b; \
+	VFMADD231PS.BCST (row)(R8*2), Z12, c
+
 // func tile12x16(tile, a, panel *float32, ldc, rs, cs, k int, more bool)
 TEXT ·tile12x16(SB), NOSPLIT, $0-57
 	MOVQ tile+0(FP), DI
@@ -23,20 +40,12 @@ TEXT ·tile12x16(SB), NOSPLIT, $0-57
 	LEAQ (DI)(R12*1), R15 // row 3 of the tile
 	TESTL DX, DX
 	JZ   zero12
-	VMOVUPS (DI), Z0
-	VMOVUPS (DI)(R11*1), Z1
-	VMOVUPS (DI)(R11*2), Z2
-	VMOVUPS (R15), Z3
-	VMOVUPS (R15)(R11*1), Z4
-	VMOVUPS (R15)(R11*2), Z5
+	READ3(DI, Z0, Z1, Z2)
+	READ3(R15, Z3, Z4, Z5)
 	LEAQ (DI)(R12*2), DX  // row 6 of the tile
-	VMOVUPS (DX), Z6
-	VMOVUPS (DX)(R11*1), Z7
-	VMOVUPS (DX)(R11*2), Z8
+	READ3(DX, Z6, Z7, Z8)
 	ADDQ R12, DX          // row 9
-	VMOVUPS (DX), Z9
-	VMOVUPS (DX)(R11*1), Z10
-	VMOVUPS (DX)(R11*2), Z11
+	READ3(DX, Z9, Z10, Z11)
 	JMP  loop12
 
 zero12:
@@ -55,18 +64,10 @@ zero12:
 
 loop12:
 	VMOVUPS (BX), Z12
-	VFMADD231PS.BCST (AX), Z12, Z0
-	VFMADD231PS.BCST (AX)(R8*1), Z12, Z1
-	VFMADD231PS.BCST (AX)(R8*2), Z12, Z2
-	VFMADD231PS.BCST (R10), Z12, Z3
-	VFMADD231PS.BCST (R10)(R8*1), Z12, Z4
-	VFMADD231PS.BCST (R10)(R8*2), Z12, Z5
-	VFMADD231PS.BCST (R13), Z12, Z6
-	VFMADD231PS.BCST (R13)(R8*1), Z12, Z7
-	VFMADD231PS.BCST (R13)(R8*2), Z12, Z8
-	VFMADD231PS.BCST (SI), Z12, Z9
-	VFMADD231PS.BCST (SI)(R8*1), Z12, Z10
-	VFMADD231PS.BCST (SI)(R8*2), Z12, Z11
+	ADD3(AX, Z0, Z1, Z2)
+	ADD3(R10, Z3, Z4, Z5)
+	ADD3(R13, Z6, Z7, Z8)
+	ADD3(SI, Z9, Z10, Z11)
 	ADDQ $64, BX
 	ADDQ R9, AX
 	ADDQ R9, R10
@@ -75,19 +76,11 @@ loop12:
 	DECQ CX
 	JNZ  loop12
 
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, (DI)(R11*1)
-	VMOVUPS Z2, (DI)(R11*2)
-	VMOVUPS Z3, (R15)
-	VMOVUPS Z4, (R15)(R11*1)
-	VMOVUPS Z5, (R15)(R11*2)
+	WRITE3(DI, Z0, Z1, Z2)
+	WRITE3(R15, Z3, Z4, Z5)
 	LEAQ (DI)(R12*2), DX
-	VMOVUPS Z6, (DX)
-	VMOVUPS Z7, (DX)(R11*1)
-	VMOVUPS Z8, (DX)(R11*2)
+	WRITE3(DX, Z6, Z7, Z8)
 	ADDQ R12, DX
-	VMOVUPS Z9, (DX)
-	VMOVUPS Z10, (DX)(R11*1)
-	VMOVUPS Z11, (DX)(R11*2)
+	WRITE3(DX, Z9, Z10, Z11)
 	VZEROUPPER
 	RET

@@ -2,10 +2,7 @@
 // instructions for their width, and constants. AX points to a batch, at the first board to measure, BX to the memory of
 // the kernel, at the place of that board. T0 and T1 are for macros and short use.
 
-	MOV      W0, V0
-	MOV      W1, V1
-	MOV      W2, V2
-	MOV      W3, V3
+	READ4(W0, W1, W2, W3)
 	MOV      EACH, V10
 	VPSLLVQ  FLOOR, V10, V9
 	VPSUBQ   V10, V9, V8
@@ -37,10 +34,7 @@
 	MOV      V10, ROW(const_Covers)
 
 	// cells, less those of the wall
-	POP(V0, V10)
-	MORE(V1, V10)
-	MORE(V2, V10)
-	MORE(V3, V10)
+	POP4(V0, V1, V2, V3)
 	SUM(V10)
 	VPSUBQ   FLOOR, V10, V10
 	VPSUBQ   FLOOR, V10, V10
@@ -52,45 +46,21 @@
 	OR       V5, V1, V1
 	OR       V6, V2, V2
 	OR       V7, V3, V3
-	ANDN     V8, V0, V0
-	ANDN     V8, V1, V1
-	ANDN     V8, V2, V2
-	ANDN     V8, V3, V3
-	POP(V0, V10)
-	MORE(V1, V10)
-	MORE(V2, V10)
-	MORE(V3, V10)
+	ALL4(ANDN, V8, V0, V1, V2, V3)
+	POP4(V0, V1, V2, V3)
 	SUM(V10)
 	MOV      V10, ROW(const_Holes)
-	OR       V0, V1, V8
-	OR       V2, V8, V8
-	OR       V3, V8, V8
+	OR4(V0, V1, V2, V3, V8)
 	FOLD(V8)
 	POP(V8, V10)
 	SUM(V10)
 	MOV      V10, ROW(const_HoleRows)
 
 	// A column has an edge between its open cells and the first taken one or the floor, and two for each run of holes.
-	MOV      W0, V8
-	VPSLLQ   $1, V8, V8
-	AND      V0, V8, V8
-	MOV      V8, UNDER(0)
-	POP(V8, V10)
-	MOV      W1, V8
-	VPSLLQ   $1, V8, V8
-	AND      V1, V8, V8
-	MOV      V8, UNDER(1)
-	MORE(V8, V10)
-	MOV      W2, V8
-	VPSLLQ   $1, V8, V8
-	AND      V2, V8, V8
-	MOV      V8, UNDER(2)
-	MORE(V8, V10)
-	MOV      W3, V8
-	VPSLLQ   $1, V8, V8
-	AND      V3, V8, V8
-	MOV      V8, UNDER(3)
-	MORE(V8, V10)
+	BELOW(W0, V0, 0, POP)
+	BELOW(W1, V1, 1, MORE)
+	BELOW(W2, V2, 2, MORE)
+	BELOW(W3, V3, 3, MORE)
 	SUM(V10)
 	VPADDQ   V10, V10, V10
 	VPADDQ   TEN, V10, V10
@@ -99,26 +69,15 @@
 	// holes and open cells beside open ones
 	VPSLLQ   $21, V7, V8
 	OR       V5, V8, V8
-	AND      V8, V0, V0
-	ANDN     V4, V8, V8
-	MOV      V8, DEEP(0)
+	BESIDE(V4, V0, 0)
 	OR       V4, V6, V8
-	AND      V8, V1, V1
-	ANDN     V5, V8, V8
-	MOV      V8, DEEP(1)
+	BESIDE(V5, V1, 1)
 	OR       V5, V7, V8
-	AND      V8, V2, V2
-	ANDN     V6, V8, V8
-	MOV      V8, DEEP(2)
+	BESIDE(V6, V2, 2)
 	VPSRLQ   $21, V4, V9
 	OR       V6, V9, V8
-	AND      V8, V3, V3
-	ANDN     V7, V8, V8
-	MOV      V8, DEEP(3)
-	POP(V0, V10)
-	MORE(V1, V10)
-	MORE(V2, V10)
-	MORE(V3, V10)
+	BESIDE(V7, V3, 3)
+	POP4(V0, V1, V2, V3)
 	SUM(V10)
 	MOV      V10, ROW(const_Overhangs)
 
@@ -128,10 +87,7 @@
 	AND      INNER, V1, V1
 	XOR      V6, V7, V2
 	XOR      V7, V9, V3
-	POP(V0, V10)
-	MORE(V1, V10)
-	MORE(V2, V10)
-	MORE(V3, V10)
+	POP4(V0, V1, V2, V3)
 
 	// rows free everywhere, and in the spawn columns
 	AND      V4, V5, V0
@@ -154,9 +110,7 @@
 	MOV      V2, ROW(const_Spawn)
 
 	// the depth of the lowest columns less 1: V1; their lowest open cells: V4 to V7
-	OR       V4, V5, V0
-	OR       V6, V0, V0
-	OR       V7, V0, V0
+	OR4(V4, V5, V6, V7, V0)
 	FOLD(V0)
 	MOV      V0, SKY
 	VPSRLQ   $1, V0, V2
@@ -165,15 +119,10 @@
 	POP(V2, V1)
 	SUM(V1)
 	SPREAD(V3)
-	AND      V3, V4, V4
-	AND      V3, V5, V5
-	AND      V3, V6, V6
-	AND      V3, V7, V7
+	ALL4(AND, V3, V4, V5, V6, V7)
 
 	// of the first lowest column alone
-	OR       V4, V5, V8
-	OR       V6, V8, V8
-	OR       V7, V8, V8
+	OR4(V4, V5, V6, V7, V8)
 	XOR      T0, T0, T0
 	VPSUBQ   V8, T0, T0
 	AND      T0, V8, V8
@@ -216,10 +165,7 @@
 	MOV      V10, ROW(const_Bumps)
 
 	// Changes along the rows: lane 0 of V4 is the wall on the left, lane 2 of V5 is column 0.
-	MOV      W0, V0
-	MOV      W1, V1
-	MOV      W2, V2
-	MOV      W3, V3
+	READ4(W0, W1, W2, W3)
 	VPSLLQ   $21, V3, V4
 	VPSRLQ   $42, V3, T0
 	OR       T0, V4, V4
@@ -232,10 +178,7 @@
 	XOR      V1, V2, V7
 	XOR      V2, V3, V8
 	XOR      V3, V5, V9
-	POP(V6, V10)
-	MORE(V7, V10)
-	MORE(V8, V10)
-	MORE(V9, V10)
+	POP4(V6, V7, V8, V9)
 	SUM(V10)
 	VPSUBQ   ROW(const_Peak), V10, V10
 	VPSUBQ   ROW(const_Peak), V10, V10
@@ -254,14 +197,8 @@
 	OR       V4, V6, V8
 	OR       V7, V5, V9
 	MOV      ALL, V10
-	VPSRLQ   $1, V4, V4
-	VPSRLQ   $1, V6, V6
-	VPSRLQ   $1, V7, V7
-	VPSRLQ   $1, V5, V5
-	AND      V10, V4, V4
-	AND      V10, V6, V6
-	AND      V10, V7, V7
-	AND      V10, V5, V5
+	ALL4(VPSRLQ, $1, V4, V6, V7, V5)
+	ALL4(AND, V10, V4, V6, V7, V5)
 	MOV      V4, PIT(0)
 	MOV      V6, PIT(1)
 	MOV      V7, PIT(2)
@@ -288,10 +225,7 @@ bottom:
 
 	// How many cells each row lacks, as binary numbers: first in each lane, bits 0 to 2 in V7, V4, V6.
 	MOV      ALL, V8
-	ANDN     V8, V0, V0
-	ANDN     V8, V1, V1
-	ANDN     V8, V2, V2
-	ANDN     V8, V3, V3
+	ALL4(ANDN, V8, V0, V1, V2, V3)
 	XOR      V0, V1, V4
 	XOR      V4, V2, V5
 	AND      V0, V1, V6
@@ -364,10 +298,7 @@ bottom:
 	SPREAD(V6)
 	SPREAD(V1)
 	MOV      V1, V7
-	MOV      O0, V0
-	MOV      O1, V1
-	MOV      O2, V2
-	MOV      O3, V3
+	READ4(O0, O1, O2, O3)
 	VPSLLQ   $21, V3, V4
 	MOV      UNDER(3), V5
 	VPSLLQ   $21, V5, V5

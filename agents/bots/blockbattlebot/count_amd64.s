@@ -82,6 +82,46 @@ GLOBL counts<>(SB), RODATA, $32
 	ANDN     T0, T1, V8; \
 	POP(V8, V10)
 
+// READ4 sets V0 to V3.
+#define READ4(a, b, c, d) \
+	MOV a, V0; \
+	MOV b, V1; \
+	MOV c, V2; \
+	MOV d, V3
+
+// ALL4 applies an instruction with operand x to each of four registers.
+#define ALL4(OP, x, a, b, c, d) \
+	OP x, a, a; \
+	OP x, b, b; \
+	OP x, c, c; \
+	OP x, d, d
+
+#define OR4(a, b, c, d, to) \
+	OR a, b, to; \
+	OR c, to, to; \
+	OR d, to, to
+
+// POP4 sets V10 to the numbers of bits of four registers.
+#define POP4(a, b, c, d) \
+	POP(a, V10); \
+	MORE(b, V10); \
+	MORE(c, V10); \
+	MORE(d, V10)
+
+// BELOW writes and counts the holes right below a taken cell of word i, w, which has the holes v.
+#define BELOW(w, v, i, POP) \
+	MOV    w, V8; \
+	VPSLLQ $1, V8, V8; \
+	AND    v, V8, V8; \
+	MOV    V8, UNDER(i); \
+	POP(V8, V10)
+
+// BESIDE leaves the holes of word i that are beside open cells, V8, and writes its open cells that are beside none.
+#define BESIDE(open, holes, i) \
+	AND  V8, holes, holes; \
+	ANDN open, V8, V8; \
+	MOV  V8, DEEP(i)
+
 #define V0 Y0
 #define V1 Y1
 #define V2 Y2

@@ -2,26 +2,11 @@
 
 #include "go_asm.h"
 #include "textflag.h"
-
-#define CONSTANT(name, value) \
-	DATA name<>+0(SB)/8, value; \
-	DATA name<>+8(SB)/8, value; \
-	DATA name<>+16(SB)/8, value; \
-	DATA name<>+24(SB)/8, value; \
-	GLOBL name<>(SB), RODATA, $32
+#include "numbers_amd64.h"
 
 CONSTANT(one, $0x0000000100000001)
 CONSTANT(ten, $0x0000000a0000000a)
 CONSTANT(fifteen, $0x0000000f0000000f)
-CONSTANT(bytes, $0x0101010101010101)
-CONSTANT(words, $0x0001000100010001)
-CONSTANT(nibble, $0x0f0f0f0f0f0f0f0f)
-
-DATA ones<>+0(SB)/8, $0x0302020102010100
-DATA ones<>+8(SB)/8, $0x0403030203020201
-DATA ones<>+16(SB)/8, $0x0302020102010100
-DATA ones<>+24(SB)/8, $0x0403030203020201
-GLOBL ones<>(SB), RODATA, $32
 
 // DIG is a row of counts. HOLES and OPEN are a column's holes and open cells; they take the place of what count4 left.
 #define DIG(i) (32*(const_digsAt+i))(DI)
@@ -107,6 +92,19 @@ GLOBL ones<>(SB), RODATA, $32
 	VPADDD    Y6, Y6, Y6; \
 	VPSUBD    Y11, Y6, Y6
 
+// LOWEST adds to Y9 the digit n, worth a power of 2, of what the lowest row lacks; TOPMOST leaves it in Y6 for row Y7.
+#define LOWEST(n, power) \
+	VPSRLVD Y10, n, Y6; \
+	VPAND   Y11, Y6, Y6; \
+	VPSLLD  power, Y6, Y6; \
+	VPADDD  Y6, Y9, Y9
+
+#define TOPMOST(n, power) \
+	VPAND    Y7, n, Y10; \
+	VPCMPEQD Y5, Y10, Y10; \
+	VPSLLD   power, Y10, Y10; \
+	VPADDD   Y10, Y6, Y6
+
 // func dig8(b *batch, work *uint64, side *int32)
 TEXT ·dig8(SB), NOSPLIT, $0-24
 	MOVQ b+0(FP), AX
@@ -123,14 +121,8 @@ TEXT ·dig8(SB), NOSPLIT, $0-24
 	VPSLLVD Y8, Y11, Y8
 	VPSLLVD Y1, Y11, Y1
 	VPSUBD  Y1, Y8, Y8
-	VPXOR   Y0, Y0, Y0
-	VPXOR   Y1, Y1, Y1
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
-	VPXOR   Y4, Y4, Y4
-	VPXOR   Y5, Y5, Y5
-	VPXOR   Y6, Y6, Y6
-	VPXOR   Y7, Y7, Y7
+	ZERO4(Y0, Y1, Y2, Y3)
+	ZERO4(Y4, Y5, Y6, Y7)
 	COLUMN(0, 0, $0)
 	COLUMN(1, 1, $0)
 	COLUMN(2, 2, $0)
@@ -182,18 +174,9 @@ TEXT ·dig8(SB), NOSPLIT, $0-24
 	VPSRLVD  Y10, Y0, Y6
 	VPAND    Y11, Y6, Y6
 	VPADDD   Y6, Y9, Y9
-	VPSRLVD  Y10, Y1, Y6
-	VPAND    Y11, Y6, Y6
-	VPSLLD   $1, Y6, Y6
-	VPADDD   Y6, Y9, Y9
-	VPSRLVD  Y10, Y2, Y6
-	VPAND    Y11, Y6, Y6
-	VPSLLD   $2, Y6, Y6
-	VPADDD   Y6, Y9, Y9
-	VPSRLVD  Y10, Y3, Y6
-	VPAND    Y11, Y6, Y6
-	VPSLLD   $3, Y6, Y6
-	VPADDD   Y6, Y9, Y9
+	LOWEST(Y1, $1)
+	LOWEST(Y2, $2)
+	LOWEST(Y3, $3)
 	VMOVDQU  Y9, DIG(7)
 
 	// the topmost row with a hole
@@ -219,18 +202,9 @@ TEXT ·dig8(SB), NOSPLIT, $0-24
 	VPAND    Y7, Y0, Y10
 	VPCMPEQD Y5, Y10, Y10
 	VPADDD   Y10, Y6, Y6
-	VPAND    Y7, Y1, Y10
-	VPCMPEQD Y5, Y10, Y10
-	VPSLLD   $1, Y10, Y10
-	VPADDD   Y10, Y6, Y6
-	VPAND    Y7, Y2, Y10
-	VPCMPEQD Y5, Y10, Y10
-	VPSLLD   $2, Y10, Y10
-	VPADDD   Y10, Y6, Y6
-	VPAND    Y7, Y3, Y10
-	VPCMPEQD Y5, Y10, Y10
-	VPSLLD   $3, Y10, Y10
-	VPADDD   Y10, Y6, Y6
+	TOPMOST(Y1, $1)
+	TOPMOST(Y2, $2)
+	TOPMOST(Y3, $3)
 	VMOVDQU  Y6, DIG(3)
 	VMOVDQU  one<>(SB), Y11
 	VPSUBD   Y11, Y7, Y7

@@ -2,13 +2,7 @@
 
 #include "go_asm.h"
 #include "textflag.h"
-
-#define CONSTANT(name, value) \
-	DATA name<>+0(SB)/8, value; \
-	DATA name<>+8(SB)/8, value; \
-	DATA name<>+16(SB)/8, value; \
-	DATA name<>+24(SB)/8, value; \
-	GLOBL name<>(SB), RODATA, $32
+#include "numbers_amd64.h"
 
 CONSTANT(column, $0x001fffff001fffff)
 CONSTANT(bias, $0x0000007f0000007f)
@@ -23,15 +17,6 @@ CONSTANT(m1, $0xffffffffffffffff)
 CONSTANT(m2, $0xfffffffefffffffe)
 CONSTANT(m6, $0xfffffffafffffffa)
 CONSTANT(m16, $0xfffffff0fffffff0)
-CONSTANT(bytes, $0x0101010101010101)
-CONSTANT(words, $0x0001000100010001)
-CONSTANT(nibble, $0x0f0f0f0f0f0f0f0f)
-
-DATA ones<>+0(SB)/8, $0x0302020102010100
-DATA ones<>+8(SB)/8, $0x0403030203020201
-DATA ones<>+16(SB)/8, $0x0302020102010100
-DATA ones<>+24(SB)/8, $0x0403030203020201
-GLOBL ones<>(SB), RODATA, $32
 
 // ROW is a row of counts, TERM a row of terms, REST and EXTRA the rows of counts after those of the columns.
 #define ROW(r) (32*(r))(DI)
@@ -234,18 +219,9 @@ TEXT ·surface8(SB), NOSPLIT, $0-40
 
 	// Single steps: flat, up, down, two up, two down in Y0 to Y4. Pairs, the second times 16: flat and flat, flat and
 	// up, down and flat, down and up, flat and down, up and flat in Y5 to Y10. Three flat ones: Y11.
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
+	ZERO4(Y0, Y1, Y2, Y3)
+	ZERO4(Y4, Y5, Y6, Y7)
+	ZERO4(Y8, Y9, Y10, Y11)
 	VMOVDQU ROW(const_columns), Y12
 	THREE(0, Y12, Y13)
 	THREE(1, Y13, Y12)
