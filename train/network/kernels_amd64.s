@@ -2,6 +2,32 @@
 
 #include "textflag.h"
 
+// READ3X16 reads three rows of the tile, the first of which is at row; WRITE3X16 writes them.
+#define READ3X16(row, a, b, c, d, e, f) \
+	VMOVUPS (row), a; \
+	VMOVUPS 32(row), b; \
+	VMOVUPS (row)(R11*1), c; \
+	VMOVUPS 32(row)(R11*1), d; \
+	VMOVUPS (row)(R11*2), e; \
+	VMOVUPS 32(row)(R11*2), f
+
+#define WRITE3X16(row, a, b, c, d, e, f) \
+	VMOVUPS a, (row); \
+	VMOVUPS b, 32(row); \
+	VMOVUPS c, (row)(R11*1); \
+	VMOVUPS d, 32(row)(R11*1); \
+	VMOVUPS e, (row)(R11*2); \
+	VMOVUPS f, 32(row)(R11*2)
+
+// ADD2X16 adds the products of a number of each of two rows of A and the panel's row, Y12 and Y13.
+#define ADD2X16(first, second, a, b, c, d) \
+	VBROADCASTSS first, Y14; \
+	VBROADCASTSS second, Y15; \
+	VFMADD231PS Y12, Y14, a; \
+	VFMADD231PS Y13, Y14, b; \
+	VFMADD231PS Y12, Y15, c; \
+	VFMADD231PS Y13, Y15, d
+
 // func tile6x16(tile, a, panel *float32, ldc, rs, cs, k int, more bool)
 TEXT ·tile6x16(SB), NOSPLIT, $0-57
 	MOVQ tile+0(FP), DI
@@ -21,18 +47,8 @@ TEXT ·tile6x16(SB), NOSPLIT, $0-57
 	ADDQ DI, R12              // row 3 of the tile
 	TESTL DX, DX
 	JZ   zero6
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
-	VMOVUPS (DI)(R11*1), Y2
-	VMOVUPS 32(DI)(R11*1), Y3
-	VMOVUPS (DI)(R11*2), Y4
-	VMOVUPS 32(DI)(R11*2), Y5
-	VMOVUPS (R12), Y6
-	VMOVUPS 32(R12), Y7
-	VMOVUPS (R12)(R11*1), Y8
-	VMOVUPS 32(R12)(R11*1), Y9
-	VMOVUPS (R12)(R11*2), Y10
-	VMOVUPS 32(R12)(R11*2), Y11
+	READ3X16(DI, Y0, Y1, Y2, Y3, Y4, Y5)
+	READ3X16(R12, Y6, Y7, Y8, Y9, Y10, Y11)
 	JMP  loop6
 
 zero6:
@@ -52,42 +68,17 @@ zero6:
 loop6:
 	VMOVUPS (BX), Y12
 	VMOVUPS 32(BX), Y13
-	VBROADCASTSS (AX), Y14
-	VBROADCASTSS (AX)(R8*1), Y15
-	VFMADD231PS Y12, Y14, Y0
-	VFMADD231PS Y13, Y14, Y1
-	VFMADD231PS Y12, Y15, Y2
-	VFMADD231PS Y13, Y15, Y3
-	VBROADCASTSS (AX)(R8*2), Y14
-	VBROADCASTSS (R10), Y15
-	VFMADD231PS Y12, Y14, Y4
-	VFMADD231PS Y13, Y14, Y5
-	VFMADD231PS Y12, Y15, Y6
-	VFMADD231PS Y13, Y15, Y7
-	VBROADCASTSS (R10)(R8*1), Y14
-	VBROADCASTSS (R10)(R8*2), Y15
-	VFMADD231PS Y12, Y14, Y8
-	VFMADD231PS Y13, Y14, Y9
-	VFMADD231PS Y12, Y15, Y10
-	VFMADD231PS Y13, Y15, Y11
+	ADD2X16((AX), (AX)(R8*1), Y0, Y1, Y2, Y3)
+	ADD2X16((AX)(R8*2), (R10), Y4, Y5, Y6, Y7)
+	ADD2X16((R10)(R8*1), (R10)(R8*2), Y8, Y9, Y10, Y11)
 	ADDQ $64, BX
 	ADDQ R9, AX
 	ADDQ R9, R10
 	DECQ CX
 	JNZ  loop6
 
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y2, (DI)(R11*1)
-	VMOVUPS Y3, 32(DI)(R11*1)
-	VMOVUPS Y4, (DI)(R11*2)
-	VMOVUPS Y5, 32(DI)(R11*2)
-	VMOVUPS Y6, (R12)
-	VMOVUPS Y7, 32(R12)
-	VMOVUPS Y8, (R12)(R11*1)
-	VMOVUPS Y9, 32(R12)(R11*1)
-	VMOVUPS Y10, (R12)(R11*2)
-	VMOVUPS Y11, 32(R12)(R11*2)
+	WRITE3X16(DI, Y0, Y1, Y2, Y3, Y4, Y5)
+	WRITE3X16(R12, Y6, Y7, Y8, Y9, Y10, Y11)
 	VZEROUPPER
 	RET
 
