@@ -6,11 +6,7 @@
 // themselves, on a canvas that follows the pointer; they have the same colours.
 package paint
 
-import (
-	"fmt"
-
-	"blockyard/env"
-)
+import "blockyard/env"
 
 // A Theme is the colours of pictures on light or on dark pages, each as "#rrggbb".
 type Theme struct {
@@ -46,20 +42,3 @@ var Themes = map[string]*Theme{"light": &Light, "dark": &Dark}
 
 // terminal is the colour of each ink in a terminal of 256; ink 0, the background, keeps the terminal's own.
 var terminal = [16]int{0, 51, 21, 208, 226, 46, 201, 196, 250, 240, 33, 213, 118, 220, 99, 15}
-
-// CSS returns both themes as variables of a style sheet: --surface, --ink1 to --ink15, --seat0 and so on.
-func CSS() string {
-	return fmt.Sprintf(":root { %s}\n@media (prefers-color-scheme: dark) { :root { %s} }\n", Light.css(), Dark.css())
-}
-
-func (t *Theme) css() string {
-	out := fmt.Sprintf("--surface: %s; --text: %s; --muted: %s; --line: %s; --well: %s; --shade: %s; --cell: %s; ",
-		t.Surface, t.Text, t.Muted, t.Line, t.Well, t.Shade, t.Ink[0])
-	for k, colour := range t.Ink[1:] {
-		out += fmt.Sprintf("--ink%d: %s; ", k+1, colour)
-	}
-	for k, colour := range t.Seat {
-		out += fmt.Sprintf("--seat%d: %s; ", k, colour)
-	}
-	return out
-}
