@@ -33,6 +33,17 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
+// BenchmarkTrace is BenchmarkStep without the choices, as rpc/bench/run.py steps games over its transports: it plays the
+// same 64 steps again and again, with resets that are not timed, into four batches in turn. A trainer that keeps its
+// observations does not find them in the cache either.
+func BenchmarkTrace(b *testing.B) {
+	for _, g := range contests() {
+		for _, n := range []int{1, 64, 1024, 4096} {
+			b.Run(fmt.Sprintf("%s/N=%d", g.Name, n), func(b *testing.B) { benchTrace(b, g, n) })
+		}
+	}
+}
+
 // BenchmarkStepBare is BenchmarkStep without vec: one game after another, the same calls,
 // nothing kept.
 func BenchmarkStepBare(b *testing.B) {
@@ -85,6 +96,40 @@ func benchStep(b *testing.B, g *env.Game, c vec.Config, more ...string) {
 	seatSteps := float64(n * len(actions))
 	b.ReportMetric(seatSteps/(cpuTime(b)-start).Seconds(), "seat-steps/core-s")
 	b.ReportMetric(seatSteps/b.Elapsed().Seconds(), "seat-steps/s")
+}
+
+func benchTrace(b *testing.B, g *env.Game, n int) {
+	e, err := vec.New(g, vec.Config{Envs: n, Autoreset: vec.SameStep})
+	require.NoError(b, err)
+	defer e.Close()
+	var out [4]*vec.Batch
+	for k := range out {
+		out[k], err = e.NewBatch()
+		require.NoError(b, err)
+	}
+	reset := func() { require.NoError(b, e.Reset(vec.From(1), nil, out[0])) }
+	reset()
+	moves := make([][]env.Action, 64)
+	for k := range moves {
+		moves[k] = make([]env.Action, n*e.Rows())
+		require.NoError(b, e.Sample(moves[k]))
+		require.NoError(b, e.Step(moves[k], out[k%len(out)]))
+	}
+	steps, untimed, start := 0, time.Duration(0), cpuTime(b)
+	for b.Loop() {
+		if steps%len(moves) == 0 {
+			before := cpuTime(b)
+			b.StopTimer()
+			reset()
+			b.StartTimer()
+			untimed += cpuTime(b) - before
+		}
+		if e.Step(moves[steps%len(moves)], out[steps%len(out)]) != nil {
+			b.Fatal("a legal step is refused")
+		}
+		steps++
+	}
+	b.ReportMetric(float64(cpuTime(b)-start-untimed)/float64(steps), "cpu-ns/op")
 }
 
 func benchBare(b *testing.B, g *env.Game) {

@@ -56,8 +56,8 @@ def measured(rounds: int) -> Iterator[tuple[str, int, list[tuple[float, float]]]
             name = rf"^BenchmarkFit$/^\[{'_'.join(map(str, sizes))}\]$/^batch={batch}$"
             pairs = []
             for _ in range(rounds):
-                (ours,) = golang.bench(program, name, f"{steps}x", "rows/core-s").values()
-                pairs.append((ours, pytorch(sizes, batch, steps)))
+                (ours,) = golang.bench(program, name, f"{steps}x").values()
+                pairs.append((ours["rows/core-s"], pytorch(sizes, batch, steps)))
             yield "-".join(map(str, sizes)), batch, pairs
 
 

@@ -60,13 +60,10 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def programs(folder: Path) -> tuple[dict[str, str], str]:
-    """Build the server, its library and the in-process stepper of this checkout.
+def programs(folder: Path) -> dict[str, str]:
+    """Build the server, its library and the in-process stepper of this checkout, and return variables that name them.
 
-    A server or library that ``BLOCKYARD_SERVER`` or ``BLOCKYARD_LIBRARY`` names is used as it is.
-
-    Returns:
-        Environment variables for the workers, and the path of the stepper.
+    A server or library that such a variable names already is used as it is.
     """
     server = os.environ.get("BLOCKYARD_SERVER") or str(golang.build(folder / "server", "build", "./rpc"))
     library = os.environ.get("BLOCKYARD_LIBRARY") or str(Path(server).with_name(LIBRARY))
@@ -76,8 +73,8 @@ def programs(folder: Path) -> tuple[dict[str, str], str]:
             golang.build(library, "build", "-buildmode=c-shared", "./rpc/library", cgo=True)
         except subprocess.CalledProcessError as error:
             print(f"no library: {error}", file=sys.stderr)  # its rows say so too
-    stepper = golang.build(folder / "inprocess", "test", "-c", "./rpc/bench/inprocess")
-    return {"BLOCKYARD_SERVER": server, "BLOCKYARD_LIBRARY": library}, str(stepper)
+    stepper = str(golang.build(folder / "inprocess", "test", "-c", "./env/vec"))
+    return {"BLOCKYARD_SERVER": server, "BLOCKYARD_LIBRARY": library, "BLOCKYARD_INPROCESS": stepper}
 
 
 def entrants(args: argparse.Namespace) -> list[Entrant]:
@@ -94,8 +91,7 @@ def entrants(args: argparse.Namespace) -> list[Entrant]:
 @contextmanager
 def start_workers(chosen: list[Entrant], folder: Path, cores: int) -> Iterator[dict[str, Worker]]:
     """Start the workers that are needed; if one cannot be installed, its entrants keep the error."""
-    found, stepper = programs(folder)
-    own = found | {"PYTHONPATH": str(PACKAGE), "GOMAXPROCS": str(cores)}
+    own = programs(folder) | {"PYTHONPATH": str(PACKAGE), "GOMAXPROCS": str(cores)}
     workers: dict[str, Worker] = {}
     with (folder / "log").open("wb") as log:
         try:
@@ -105,8 +101,7 @@ def start_workers(chosen: list[Entrant], folder: Path, cores: int) -> Iterator[d
                         command = [*python(PEERS[side]), WORKER, PEERS[side].adapter]
                         workers[side] = Worker(command, {"PYTHONPATH": "", "JAX_PLATFORMS": "cpu"}, log, cwd=folder)
                     else:
-                        command = [stepper] if side == "inprocess" else [sys.executable, WORKER, side]
-                        workers[side] = Worker(command, own, log)
+                        workers[side] = Worker([sys.executable, WORKER, side], own, log)
                 except InstallError as error:
                     for e in (e for e in chosen if e.side == side):
                         e.error = f"cannot be installed: {error}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from pathlib import Path
 
@@ -27,8 +26,14 @@ def build(made: Path | str, *arguments: str, cwd: Path = ROOT, level: str = "v2"
     return Path(made)
 
 
-def bench(program: Path, pattern: str, length: str, unit: str, cwd: Path = ROOT) -> dict[str, float]:
-    """Run benchmarks of a test program on one thread; return the figures of one unit by the benchmarks' names."""
-    flags = ["-test.run=^$", f"-test.bench={pattern}", "-test.cpu=1", f"-test.benchtime={length}"]
-    found = re.findall(rf"^Benchmark(\S+)\s.*?([\d.e+]+) {unit}\b", run(program, *flags, cwd=cwd), re.MULTILINE)
-    return {name: float(figure) for name, figure in found}
+def bench(
+    program: Path | str, pattern: str, length: str, cwd: Path = ROOT, cores: int = 1, **env: str
+) -> dict[str, dict[str, float]]:
+    """Run benchmarks of a test program; return their figures by unit, by the benchmarks' names."""
+    flags = ["-test.run=^$", f"-test.bench={pattern}", f"-test.cpu={cores}", f"-test.benchtime={length}"]
+    found = {}
+    for line in run(program, *flags, cwd=cwd, **env).splitlines():
+        if line.startswith("Benchmark"):
+            name, _, *figures = line.removeprefix("Benchmark").split()
+            found[name] = dict(zip(figures[1::2], map(float, figures[::2]), strict=True))
+    return found

@@ -32,8 +32,8 @@ def ours(sizes: Sequence[int], games: Sequence[str]) -> list[Entrant]:
     """Return our games over every transport, and in process."""
     made, top = [], max(sizes)
 
-    def add(game: str, n: int, road: str, side: str = "ours", **more: Any) -> None:
-        group, options = "games" if road in ROADS else "roads", {"game": game, "envs": n, **more}
+    def add(game: str, n: int, road: str, side: str = "ours") -> None:
+        group, options = "games" if road in ROADS else "roads", {"game": game, "envs": n}
         trips = n == 1 and side == "ours"
         made.append(Entrant(key(game, road, n), group, f"{game}, {road}", side, road, options, trips))
 
@@ -41,7 +41,7 @@ def ours(sizes: Sequence[int], games: Sequence[str]) -> list[Entrant]:
         for n in sizes:
             for road in ROADS:
                 add(game, n, road)
-            add(game, n, "in process", "inprocess", seed=1, autoreset="SameStep")  # as the client's default is
+            add(game, n, "in process", "inprocess")
         for road in SINGLE if 1 in sizes else ():
             add(game, 1, road)
         for road in TOP + (BLOCKS if top > 1 else ()):

@@ -40,32 +40,30 @@ class Stepper:
         if env := getattr(self, "env", None):
             env.close()
 
+    def burst(self, steps: int) -> tuple[int, float, float]:
+        """Play this many steps, or a few more if prepare returns more.
 
-def burst(s: Stepper, steps: int) -> tuple[int, float, float]:
-    """Play this many steps, or a few more if prepare returns more.
-
-    Returns:
-        The number of steps, and their wall-clock and CPU seconds, without the time in prepare.
-    """
-    wall = cpu = 0.0
-    done = 0
-    while done < steps:
-        some = s.prepare(steps - done)
-        used = seconds(s.others)
-        begun = time.perf_counter()
-        s.play(some)
-        wall += time.perf_counter() - begun
-        cpu += seconds(s.others) - used
-        done += some
-    return done, wall, cpu
-
-
-def round_trips(s: Stepper, steps: int) -> list[float]:
-    """Return the seconds of each of this many single steps."""
-    times: list[float] = []
-    while len(times) < steps:
-        for _ in range(s.prepare(1)):
+        Returns:
+            The number of steps, and their wall-clock and CPU seconds, without the time in prepare.
+        """
+        wall = cpu = 0.0
+        done = 0
+        while done < steps:
+            some = self.prepare(steps - done)
+            used = seconds(self.others)
             begun = time.perf_counter()
-            s.play(1)
-            times.append(time.perf_counter() - begun)
-    return times
+            self.play(some)
+            wall += time.perf_counter() - begun
+            cpu += seconds(self.others) - used
+            done += some
+        return done, wall, cpu
+
+    def round_trips(self, steps: int) -> list[float]:
+        """Return the seconds of each of this many single steps."""
+        times: list[float] = []
+        while len(times) < steps:
+            for _ in range(self.prepare(1)):
+                begun = time.perf_counter()
+                self.play(1)
+                times.append(time.perf_counter() - begun)
+        return times

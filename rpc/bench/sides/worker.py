@@ -24,16 +24,14 @@ from typing import Any
 
 def answer(request: dict[str, Any], module: Any, open_ones: dict[int, Any]) -> dict[str, Any]:
     """Carry out a request, and return the answer."""
-    from sides.stepper import burst, round_trips
-
     do, ident = request["do"], request["id"]
     if do == "open":
         s = open_ones[ident] = module.start(request["name"], request["options"])
         return {"envs": s.envs, "rows": s.rows, "size": s.size, "about": s.about}
     if do == "burst":
-        return dict(zip(("steps", "wall", "cpu"), burst(open_ones[ident], request["steps"]), strict=True))
+        return dict(zip(("steps", "wall", "cpu"), open_ones[ident].burst(request["steps"]), strict=True))
     if do == "trips":
-        return {"wall": round_trips(open_ones[ident], request["steps"])}
+        return {"wall": open_ones[ident].round_trips(request["steps"])}
     raise ValueError(f"do: {do!r}: want open, burst or trips")
 
 

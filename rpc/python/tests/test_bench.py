@@ -136,10 +136,10 @@ def test_a_burst_times_play_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     s = Counting()
     monkeypatch.setattr(stepper.time, "perf_counter", lambda: s.now)
     monkeypatch.setattr(stepper, "seconds", lambda others: s.now / 2)
-    steps, wall, cpu = stepper.burst(s, 7)
+    steps, wall, cpu = s.burst(7)
     assert steps == s.done == 9
     assert (wall, cpu) == (9, 4.5)
-    assert len(stepper.round_trips(s, 4)) == 6
+    assert len(s.round_trips(4)) == 6
 
 
 def test_the_clock_of_another_process_runs() -> None:
