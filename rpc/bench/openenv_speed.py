@@ -3,9 +3,9 @@
     pip install openenv
     python rpc/bench/openenv_speed.py --rounds 3
 
-Both serve the same game to the same client (``BenchmarkSessions``, in Go), in 64 sessions, in turns, so that other load on the machine
-affects both alike. Prints a table; the ratio is the median of the ratios within each round. ``--cores 2`` keeps all
-processes on the first two cores.
+Both serve the same game to the same client, in 64 sessions (``BenchmarkSessions`` of rpc/openenv), in turns, so that
+other load on the machine affects both alike. Prints a table; the ratio is the median of the ratios within each round.
+``--cores 2`` keeps all processes on the first two cores.
 """
 
 from __future__ import annotations

@@ -16,14 +16,15 @@ import argparse
 import datetime
 import json
 import os
-import re
 import shlex
 import subprocess
 import tempfile
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from sides.golang import ROOT, run
+from sides.machine import cpu_model
+from sides.table import lines
+
 STORE = ROOT / "rpc/bench/figures.jsonl"
 MARK = " †"
 NOTE = "† Older than the code that it depends on."
@@ -32,19 +33,17 @@ Line = dict[str, Any]
 
 def load(text: str) -> tuple[dict[str, Line], list[Line]]:
     """Return the tables of a store by name, and its rows."""
-    lines = [json.loads(line) for line in text.splitlines()]
-    return {line["table"]: line for line in lines if "columns" in line}, [line for line in lines if "cells" in line]
+    store = [json.loads(line) for line in text.splitlines()]
+    return {line["table"]: line for line in store if "columns" in line}, [line for line in store if "cells" in line]
 
 
 def markdown(table: Line, rows: list[Line], old: set[str]) -> str:
     """Return a table as Markdown, with a mark at the figures whose names are in old."""
-    lines = ["| " + " | ".join(table["columns"]) + " |", "|" + "---|" * len(table["columns"])]
-    for row in rows:
-        cells = list(row["cells"])
-        if row["name"] in old:
-            cells[table["figures"][-1]] += MARK
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n" + (f"\n{NOTE}\n" if old & {row["name"] for row in rows} else "")
+    cells = [list(row["cells"]) for row in rows]
+    marked = [row for row, line in zip(cells, rows, strict=True) if line["name"] in old]
+    for row in marked:
+        row[table["figures"][-1]] += MARK
+    return lines(table["columns"], cells) + (f"\n{NOTE}\n" if marked else "")
 
 
 def parts(page: str, name: str) -> tuple[str, str, str]:
@@ -64,12 +63,16 @@ def unmarked(text: str) -> str:
 
 def differing(tables: dict[str, Line], rows: list[Line], pages: dict[str, str]) -> list[str]:
     """Return the names of the tables that are not those of the store."""
-    wrong = []
-    for name, table in tables.items():
-        own = [row for row in rows if row["table"] == name]
-        if unmarked(parts(pages[table["file"]], name)[1]) != markdown(table, own, set()):
-            wrong.append(name)
-    return wrong
+    return [
+        name
+        for name, table in tables.items()
+        if unmarked(parts(pages[table["file"]], name)[1]) != markdown(table, of(name, rows), set())
+    ]
+
+
+def of(table: str, rows: list[Line]) -> list[Line]:
+    """Return the rows of a table."""
+    return [row for row in rows if row["table"] == table]
 
 
 def git(*command: str) -> str | None:
@@ -130,8 +133,7 @@ def measure(row: Line, table: Line, given: list[str] | None, said: dict[str, Lin
         if command not in said:
             with tempfile.TemporaryDirectory() as fresh:  # a ladder would go on with the games in its folder
                 out = ["--out", f"{fresh}/ladder"] if " ladder " in command else []
-                run = [*shlex.split(command), "--json", *out]
-                said[command] = json.loads(subprocess.run(run, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
+                said[command] = json.loads(run(*shlex.split(command), "--json", *out))
         found = figures(said[command], row["cells"][0].strip("`"))
     if len(found) != len(table["figures"]):
         raise ValueError(f"{row['name']} has {len(table['figures'])} figures, got {len(found)}")
@@ -139,14 +141,7 @@ def measure(row: Line, table: Line, given: list[str] | None, said: dict[str, Lin
         row["cells"][column] = text
     row["commit"] = (git("rev-parse", "--short=8", "HEAD") or "").strip()
     row["date"] = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
-    row["machine"] = machine()
-
-
-def machine() -> str:
-    """Return the processor of this machine and its number of cores."""
-    about = Path("/proc/cpuinfo")
-    named = re.search(r"model name\s*: (.*)", about.read_text()) if about.exists() else None
-    return f"{named[1].strip() if named else 'processor unknown'}, {os.cpu_count()} cores"
+    row["machine"] = f"{cpu_model()}, {os.cpu_count()} cores"
 
 
 def main() -> None:
@@ -164,8 +159,8 @@ def main() -> None:
         if row["name"] in args.only or row["table"] in args.only:
             measure(row, tables[row["table"]], args.figure, said)
     if args.only:
-        lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in [*tables.values(), *rows]]
-        STORE.write_text("".join(lines), encoding="utf-8")
+        store = [json.dumps(line, ensure_ascii=False) + "\n" for line in [*tables.values(), *rows]]
+        STORE.write_text("".join(store), encoding="utf-8")
     pages = {table["file"]: (ROOT / table["file"]).read_text(encoding="utf-8") for table in tables.values()}
     if args.check:
         if wrong := differing(tables, rows, pages):
@@ -175,8 +170,7 @@ def main() -> None:
     if not args.check:
         for name, table in tables.items():
             before, _, after = parts(pages[table["file"]], name)
-            own = [row for row in rows if row["table"] == name]
-            pages[table["file"]] = before + markdown(table, own, old) + after
+            pages[table["file"]] = before + markdown(table, of(name, rows), old) + after
         for file, text in pages.items():
             (ROOT / file).write_text(text, encoding="utf-8")
     for row in rows:

@@ -196,18 +196,8 @@ def visiting(hosts: dict[str, str], seed: int, visits: Counter[str], failures: l
 @contextmanager
 def tournament(server: Path, folder: Path, games: int) -> Iterator[str]:
     """Run a tournament with few open files, and yield the address of its page. It must end without an error."""
-    command = [
-        str(server),
-        "tournament",
-        "blockbattle",
-        "first",
-        "random",
-        "--games",
-        str(games),
-        "--finals=0",
-        "--quiet",
-    ]
-    command += ["--listen=127.0.0.1:0", f"--out={folder / 'tournament'}", "--isolate=off"]
+    command = [str(server), "tournament", "blockbattle", "first", "random", "--games", str(games), "--finals=0"]
+    command += ["--quiet", "--listen=127.0.0.1:0", f"--out={folder / 'tournament'}", "--isolate=off"]
     path = folder / "tournament.log"
 
     def few() -> None:

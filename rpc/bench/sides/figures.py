@@ -31,10 +31,8 @@ def row(e: Entrant) -> dict[str, Any]:
         "env_steps_per_core_s": e.envs / cpu,
         "us_per_step": wall * 1e6,
         "cpu_us_per_step": cpu * 1e6,
-        "rows_per_step": e.rows,
         "bytes_per_step": e.size,
         "steps_per_burst": e.steps,
-        "bursts": len(e.wall),
         "about": e.about,
         "each_burst_us": {of: [round(v * 1e6, 3) for v in some] for of, some in (("wall", e.wall), ("cpu", e.cpu))},
     }

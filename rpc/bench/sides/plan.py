@@ -52,7 +52,7 @@ def ours(sizes: Sequence[int], games: Sequence[str]) -> list[Entrant]:
 
 
 def floors(sizes: Sequence[int], games: Sequence[str]) -> list[Entrant]:
-    """Return the limits of the machine: a bare socket and a copy of as many bytes as a game has, and a null game.
+    """Return the limits of the machine: a bare socket with as many bytes as a game has, and a null game.
 
     The game is the first one; the others have bare sockets with the bytes of one environment and of the most.
     ``like`` in their options names the entrant whose message lengths ``with_lengths`` copies.
@@ -64,7 +64,6 @@ def floors(sizes: Sequence[int], games: Sequence[str]) -> list[Entrant]:
         made.append(Entrant(key(what, road, n), "floors", label, "floors", name, options, trips and n == 1))
 
     for n in sizes:
-        add(games[0], "memcpy", n, f"memcpy, bytes of {games[0]}", "memcpy", "socket")
         for game in games if n in (1, max(sizes)) else games[:1]:
             add(game, "bare socket", n, f"bare socket, bytes of {game}", "socket", "socket")
         for road in ("socket", "shm") if n in NULL_SIZES else ():

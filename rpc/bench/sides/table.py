@@ -21,7 +21,7 @@ ROWS = ("", "N:", *MEASURED, "p50 of one, µs:")
 
 def lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return a table; a column whose name ends in a colon is aligned to the right."""
-    rule = "|" + "|".join("---:" if name.endswith(":") else "---" for name in columns) + "|"
+    rule = "|" + "".join("---:|" if name.endswith(":") else "---|" for name in columns)
     head, *cells = ("| " + " | ".join(map(str, row)) + " |" for row in [[c.rstrip(":") for c in columns], *rows])
     return "\n".join([head, rule, *cells]) + "\n"
 

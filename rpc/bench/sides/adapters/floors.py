@@ -1,7 +1,7 @@
-"""The limits of the machine: a bare socket, a copy of memory, and a null game.
+"""The limits of the machine: a bare socket and a null game.
 
-``socket``: two processes exchange a request and an answer of given lengths. ``memcpy``: as many bytes are copied to the
-next of four places. ``null``: a game whose step costs nothing, over our protocol.
+``socket``: two processes exchange a request and an answer of given lengths, which is read into the next of four places.
+``null``: a game whose step costs nothing, over our protocol.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import socket
 import sys
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 import blockyard
 
@@ -49,19 +47,6 @@ class Bare(Stepper):
         self.peer.close()
 
 
-class Copy(Stepper):
-    """Bytes copied from one place in memory into the next of several."""
-
-    def __init__(self, envs: int, answer: int) -> None:
-        super().__init__(envs, answer)
-        self.source, self.places = np.ones(answer, np.uint8), np.zeros((ROOM, answer), np.uint8)
-
-    def play(self, steps: int) -> None:
-        places, source, copy = list(self.places), self.source, np.copyto
-        for t in range(steps):
-            copy(places[t % ROOM], source)
-
-
 @functools.cache
 def server() -> Server:
     """Return the server of all null games of this process."""
@@ -72,8 +57,6 @@ def start(name: str, options: dict[str, Any]) -> Stepper:
     """Open a floor: options are envs, and ask and answer, the lengths of messages in bytes."""
     if name == "socket":
         return Bare(**options)
-    if name == "memcpy":
-        return Copy(options["envs"], options["answer"])
     null, transport = f"null:{options['envs']}", name.removeprefix("null, ")
     where: Any = {"address": server().said["ready"][0], "transport": transport}
     env = blockyard.make_vec(null, 1, seed=1, opponents=None, **where)

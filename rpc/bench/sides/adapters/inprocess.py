@@ -1,4 +1,4 @@
-"""Our games in process, without a server and Python: BenchmarkTrace of env/vec, whose program is BLOCKYARD_INPROCESS."""
+"""Our games in process, without a server or Python: BenchmarkTrace of env/vec; BLOCKYARD_INPROCESS is its program."""
 
 from __future__ import annotations
 
