@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import argparse
 import time
+from statistics import median
 from typing import Any
 
-import blockyard
 import numpy as np
 import torch
 from sides import clock
+
+import blockyard
 
 
 class Player:
@@ -24,16 +26,11 @@ class Player:
     def __init__(self, spec: blockyard.GameSpec, seed: int) -> None:
         torch.manual_seed(seed)
         inputs = int(np.prod(spec.planes_shape)) + len(spec.global_names)
-        self.net = torch.nn.Sequential(
-            torch.nn.Linear(inputs, 256),
-            torch.nn.ReLU(),
-            torch.nn.Linear(256, spec.actions),
-        )
+        layers = torch.nn.Linear(inputs, 256), torch.nn.ReLU(), torch.nn.Linear(256, spec.actions)
+        self.net = torch.nn.Sequential(*layers)
 
     @torch.inference_mode()
-    def __call__(
-        self, obs: dict[str, np.ndarray[Any, Any]], mask: np.ndarray[Any, Any]
-    ) -> Any:
+    def __call__(self, obs: Any, mask: Any) -> Any:
         planes = torch.as_tensor(obs["planes"]).flatten(1).float()
         logits = self.net(torch.cat([planes, torch.as_tensor(obs["globals"])], 1))
         return logits.masked_fill(~torch.as_tensor(mask), -torch.inf).argmax(1).numpy()
@@ -55,9 +52,7 @@ class ByHand:
             for seat, player in enumerate(self.players):
                 rows = 2 * np.flatnonzero(acting[seat::2]) + seat
                 if len(rows):
-                    self.actions[rows] = player(
-                        {k: a[rows] for k, a in self.obs.items()}, mask[rows]
-                    )
+                    self.actions[rows] = player({k: a[rows] for k, a in self.obs.items()}, mask[rows])
                 done += len(rows) * (seat == 0)
             self.obs = self.env.step(self.actions)[0]
         return done
@@ -77,47 +72,36 @@ class Opponent:
         return count * self.env.num_games
 
 
+def cost(side: ByHand | Opponent, count: int) -> float:
+    """Return the microseconds of CPU time of an action of the learner."""
+    servers = [pid for pid in [side.env.client.server_pid] if pid]
+    before = clock.seconds(servers)
+    done = side.play(count)
+    return 1e6 * (clock.seconds(servers) - before) / done
+
+
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--game",
-        default="BlockBattle-v0",
-        help="id of a game of two seats (default %(default)s)",
-    )
-    parser.add_argument(
-        "--games", type=int, default=64, help="games at once (default %(default)s)"
-    )
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=20,
-        help="time of the measurement (default %(default)s)",
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="BlockBattle-v0", help="id of a game of two seats (default %(default)s)")
+    parser.add_argument("--games", type=int, default=64, help="games at once (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=20, help="time of the measurement (default %(default)s)")
     args = parser.parse_args()
     torch.set_num_threads(1)
     with blockyard.connect() as client:
         spec = client.describe(args.game)
-    sides = [
-        kind(args.game, args.games, Player(spec, 1), Player(spec, 2))
-        for kind in (ByHand, Opponent)
-    ]
+    sides = [kind(args.game, args.games, Player(spec, 1), Player(spec, 2)) for kind in (ByHand, Opponent)]
     for side in sides:
         side.play(20)
     rounds, begun = [], time.perf_counter()
     while time.perf_counter() - begun < args.seconds:
-        rounds.append([])
-        for side in sides:
-            servers = [pid for pid in [side.env.client.server_pid] if pid]
-            before = clock.seconds(servers)
-            count = side.play(10)
-            rounds[-1].append(1e6 * (clock.seconds(servers) - before) / count)
-    hand, opponent = np.median(rounds, axis=0)
-    ratio = np.median([b / a for a, b in rounds])
-    print(f"{args.game}, {args.games} games: {hand:.1f} us by hand, {opponent:.1f} us as the opponent, CPU time "
-          f"per action of the learner; ratio {ratio:.3f}, medians of {len(rounds)} rounds")  # fmt: skip
+        rounds.append([cost(side, 10) for side in sides])
+    hand, opponent = (median(column) for column in zip(*rounds, strict=True))
+    ratio = median(b / a for a, b in rounds)
+    print(
+        f"{args.game}, {args.games} games: {hand:.1f} us by hand, {opponent:.1f} us as the opponent, CPU time "
+        f"per action of the learner; ratio {ratio:.3f}, medians of {len(rounds)} rounds"
+    )
 
 
 if __name__ == "__main__":
