@@ -143,14 +143,16 @@ func killTournament(t *testing.T, games int, out string, args ...string) {
 	require.Error(t, cmd.Wait())
 }
 
-// requireSameTable compares two tournaments but for the times of their programs.
+// requireSameTable compares two tournaments but for the times of their programs, which nobody takes apart in Dropblox.
 func requireSameTable(t *testing.T, want, got *tournament.Report) {
 	t.Helper()
 	for _, r := range []*tournament.Report{want, got} {
 		r.Busy, r.Again = 0, 0
 		for k := range r.Players {
 			p := r.Players[k].Program
-			require.Positive(t, p.Times.WallMS)
+			if r.Game != "dropblox" {
+				require.Positive(t, p.Times.WallMS)
+			}
 			p.UsedMS, p.MostMS, p.Times = 0, 0, nil
 		}
 	}
