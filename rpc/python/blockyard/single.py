@@ -6,7 +6,7 @@ import json
 import operator
 import pathlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -16,12 +16,12 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from .formats.arguments import copy_actions
-from .formats.opponents import Opponents, OpponentStats
 from .rendering.svg import game_picture
 from .vector.batch import NO_SEAT, Obs
+from .vector.engine import Engine
 from .vector.env import BlockVectorEnv
+from .vector.games import Games
 from .vector.options import RENDER_MODES, Options, Path
-from .vector.recording import Recording, arguments, start
 from .vector.results import Afterstates
 
 # Gymnasium ids without their namespace, in the server's order. ``environments.py`` writes the file from what
@@ -36,7 +36,7 @@ REFUSED = {"autoreset_mode": "it is reset by hand"} | dict.fromkeys(
 )
 
 
-class BlockEnv(gymnasium.Env[Obs, np.int64]):
+class BlockEnv(Games, gymnasium.Env[Obs, np.int64]):
     """One game in which the client drives one seat; a ``gymnasium.Env``.
 
     Observations are dicts of ``planes``, uint8 (C, H, W), and ``globals``, float32 (G,). An action is an
@@ -64,8 +64,7 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
                 how = "give every other seat an opponent, or use blockyard.make_vec, which has a row for each seat"
                 what = f"{self.vector.num_envs} seats have none, but a gymnasium.Env drives one seat"
                 raise ValueError(f"opponents: {what}; {how}, or blockyard.pettingzoo")
-            if record is not None:
-                start([self.vector.engine], **arguments(record))
+            self._record_as(record)
         except BaseException:
             self.vector.close()
             raise
@@ -74,6 +73,10 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
         self.render_mode = self.vector.render_mode
         self.observation_space = self.vector.single_observation_space
         self.action_space = self.vector.single_action_space
+
+    @property
+    def _engines(self) -> Sequence[Engine]:
+        return [self.vector.engine]
 
     def _prepare(self) -> None:
         """Prepare to step the only row always into the same memory."""
@@ -173,36 +176,6 @@ class BlockEnv(gymnasium.Env[Obs, np.int64]):
     def restore(self, state: NDArray[np.uint8], *, reseed: int | None = None) -> tuple[Obs, dict[str, Any]]:
         """Restore a state of :meth:`snapshot`; reseed as in :meth:`BlockVectorEnv.restore`."""
         return _first(*self.vector.restore(np.asarray(state)[None], reseed=reseed))
-
-    def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
-        """Record every so many episodes into a file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
-        return self.vector.record(path, every, **options)
-
-    def stop_recording(self) -> Recording:
-        """Write the episodes that have ended so far, and end the recording."""
-        return self.vector.stop_recording()
-
-    @property
-    def recording(self) -> Recording | None:
-        """The current or last recording; None if there was none."""
-        return self.vector.recording
-
-    def set_opponents(self, opponents: Opponents) -> None:
-        """Replace opponents from the next episode on; as :meth:`BlockVectorEnv.set_opponents`."""
-        self.vector.set_opponents(opponents)
-
-    def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
-        """Return the results against each opponent; as :meth:`BlockVectorEnv.opponent_stats`."""
-        return self.vector.opponent_stats(reset=reset)
-
-    @property
-    def opponent_specs(self) -> tuple[str, ...]:
-        """The opponents, indexed by ``info["opponent"]``; as :attr:`BlockVectorEnv.opponent_specs`."""
-        return self.vector.opponent_specs
-
-    def checkpoint(self) -> bytes:
-        """Return the game as bytes, from which it continues exactly; as :meth:`BlockVectorEnv.checkpoint`."""
-        return self.vector.checkpoint()
 
     def restore_checkpoint(self, data: bytes) -> tuple[Obs, dict[str, Any]]:
         """Continue the game of a checkpoint; errors as in :meth:`BlockVectorEnv.restore_checkpoint`."""

@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from ..errors import BlockyardError, RequestError, ServerTimeoutError
 from ..formats.arguments import check_seed, copy_actions, fresh_seed, positive
 from ..formats.checkpoint_file import Checkpoint
-from ..formats.opponents import Opponents, OpponentStats
 from ..transport.sharded import shares_of
 from ..vector.batch import Batch
-from ..vector.checkpoint import resume, save
+from ..vector.checkpoint import resume
+from ..vector.engine import Engine
 from ..vector.env import BlockVectorEnv
+from ..vector.games import Games
 from ..vector.options import Options, Path
-from ..vector.recording import Recording, arguments, start, stop
 from .batch import PoolBatch, finals, join
 from .receiver import PoolClock, Receiver
 from .server import HealingPoolServer, PoolServer
 
 
-class BlockPool:
+class BlockPool(Games):
     """Many games that are stepped one by one, like EnvPool's asynchronous mode.
 
     ``send`` takes actions for any rows that ``recv`` has returned, and ``recv`` returns those whose step finished
@@ -87,10 +87,11 @@ class BlockPool:
                 self.envs.append(BlockVectorEnv(game, size, **own))
                 self.envs[0].game_spec.check_same(self.envs[-1].game_spec, str(where))
                 servers.append((HealingPoolServer if healing else PoolServer)(self.envs[-1], first))
-            if record is not None:
-                start([env.engine for env in self.envs], **arguments(record))
+            self._clock = PoolClock(self.num_games)
+            self._receiver = Receiver(servers, self.num_games, chosen.timeout, self._clock)
+            self._record_as(record)
             if checkpoint is not None:
-                resume([env.engine for env in self.envs], Checkpoint.from_bytes(checkpoint))
+                resume(self._engines, Checkpoint.from_bytes(checkpoint))
         except BaseException:
             self.close()
             raise
@@ -100,8 +101,10 @@ class BlockPool:
         self._has_action = np.zeros(self.num_envs, np.bool_)
         self._acting = np.zeros(self.num_envs, np.bool_)
         self._seats, self._batches = np.zeros(self.num_envs, np.uint8), dict[int, Batch]()
-        self._clock = PoolClock(self.num_games)
-        self._receiver = Receiver(servers, self.num_games, chosen.timeout, self._clock)
+
+    @property
+    def _engines(self) -> Sequence[Engine]:
+        return [env.engine for env in self.envs]
 
     def async_reset(self, seed: int | None = None) -> None:
         """Start new episodes in all games, none of which is under way; recv returns their observations.
@@ -203,32 +206,6 @@ class BlockPool:
         self._receiver.waits[received.games] = True
         return PoolBatch(rows, result)
 
-    @property
-    def opponent_specs(self) -> tuple[str, ...]:
-        """The opponents so far, indexed by ``infos["opponent"]``; as :attr:`BlockVectorEnv.opponent_specs`."""
-        return self.envs[0].opponent_specs
-
-    def set_opponents(self, opponents: Opponents) -> None:
-        """Replace opponents from the next episode of each game on; as :meth:`BlockVectorEnv.set_opponents`.
-
-        It waits for the games that are being stepped. After an error nothing has changed, but for a BlockyardError if
-        one of several servers has refused what others have accepted.
-        """
-        self._receive_all()
-        for k, env in enumerate(self.envs):
-            try:
-                env.set_opponents(opponents)
-            except Exception as error:
-                if not k:
-                    raise
-                what = f"server {k + 1} of {len(self.envs)} refuses what those before have accepted"
-                raise BlockyardError(f"set_opponents: {what}: create a new pool; {error}") from error
-
-    def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
-        """Return the results against each opponent in all games; as :meth:`BlockVectorEnv.opponent_stats`."""
-        parts = [env.opponent_stats(reset=reset) for env in self.envs]
-        return {name: sum((part[name] for part in parts), OpponentStats()) for name in parts[0]}
-
     def checkpoint(self) -> bytes:
         """Return the games as bytes, which a pool on other servers, or one environment with all games, continues.
 
@@ -238,28 +215,13 @@ class BlockPool:
         self._check_open("checkpoint")
         if not self._receiver.waits.all() or self._has_action.any():
             raise RuntimeError("checkpoint: steps are under way; call recv until every row waits for an action")
-        return save([env.engine for env in self.envs]).to_bytes()
+        return super().checkpoint()
 
     def restore_checkpoint(self, data: bytes) -> None:
         """Continue the games of a checkpoint, whose observations recv returns; RuntimeError: steps are under way."""
         self._refuse_flying("restore_checkpoint")
-        resume([env.engine for env in self.envs], Checkpoint.from_bytes(data))
+        resume(self._engines, Checkpoint.from_bytes(data))
         self.async_reset()
-
-    def record(self, path: Path, every: int = 100, **options: Any) -> Recording:
-        """Record games into one file; arguments and errors as in :meth:`BlockVectorEnv.record`."""
-        self._receive_all()
-        return start([env.engine for env in self.envs], path, every, **options)
-
-    def stop_recording(self) -> Recording:
-        """Write the games that have ended, and end the recording; waits for steps that are under way."""
-        self._receive_all()
-        return stop([env.engine for env in self.envs])
-
-    @property
-    def recording(self) -> Recording | None:
-        """The current or last recording; None if there was none."""
-        return self.envs[0].recording
 
     def _check_open(self, method: str) -> None:
         if self.envs[0].closed:
@@ -270,7 +232,7 @@ class BlockPool:
         if flying := self._receiver.flying:
             raise RuntimeError(f"{method}: {flying} games are under way, call recv first")
 
-    def _receive_all(self) -> None:
+    def _before(self, method: str) -> None:
         """With ``heal``, receive all games in flight, so that the order of all that changes them is known."""
         if self._healing:
             self._receiver.wait_for_all()

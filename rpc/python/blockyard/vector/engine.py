@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import BlockyardError, plain
 from ..formats.arguments import Ids, check_seed, check_seeds, copy_actions, game_ids, reset_requests
-from ..formats.opponents import Opponents
+from ..formats.opponents import Opponents, OpponentStats
 from ..rendering.human import Display
 from ..rendering.svg import Svg
 from ..transport.memory import StepMemory
@@ -206,17 +206,18 @@ class Engine:
         self.take(memory)
         return self.batch.shown()
 
-    # -- recordings, opponents, the end -----------------------------------------------------------
-
-    def record(self, recording: Any, fetch: Callable[[], None] | None) -> None:
-        """Take part in a recording, of which fetch gets what has been recorded; None ends that."""
-        self.recording, self.fetch = recording, fetch
+    # -- opponents, the end -----------------------------------------------------------
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Replace opponents; see :meth:`BlockVectorEnv.set_opponents`."""
         self.check("set_opponents")
         self.opponents.set(opponents)
         self.batch.rungs = self.opponents.rungs
+
+    def opponent_stats(self, reset: bool) -> dict[str, OpponentStats]:
+        """Return the results against each opponent; see :meth:`BlockVectorEnv.opponent_stats`."""
+        self.check("opponent_stats")
+        return self.opponents.stats(reset)
 
     def free_with(self, owner: object) -> None:
         """On a session that stays open, free the games when their owner is collected."""

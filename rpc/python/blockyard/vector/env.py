@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar, overload
 
@@ -16,24 +16,25 @@ from ..errors import BlockyardError, plain
 from ..formats.arguments import Ids, Seed, check_seed, check_seeds, game_ids, game_name, positive, reset_mask
 from ..formats.arrays import unpack
 from ..formats.checkpoint_file import Checkpoint
-from ..formats.opponents import Opponents, OpponentStats, Policy
+from ..formats.opponents import Policy
 from ..formats.spec import GameSpec
 from ..rendering.svg import Svg, game_picture, page
 from ..transport.memory import RolloutBuffer
 from ..transport.session import Session
 from .batch import Obs, StepResult
-from .checkpoint import resume, save
+from .checkpoint import resume
 from .engine import FPS, Engine, Out
+from .games import Games
 from .infos import FinalStep
-from .options import RENDER_MODES, Options, Path
-from .recording import Recording, arguments, end, start, stop
+from .options import RENDER_MODES, Options
+from .recording import end
 from .results import Afterstates, LegalActions, Rollout
 from .rows import ROWS
 
 E = TypeVar("E", bound="BlockVectorEnv")
 
 
-class BlockVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
+class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     """Many games that the server steps together; a ``gymnasium.vector.VectorEnv``.
 
     One row is one seat that the client drives, by default one in each game. With ``opponents=None`` a game of two seats
@@ -95,8 +96,7 @@ class BlockVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self.engine.free_with(self)
         try:
             self._describe()
-            if chosen.record is not None:
-                start([self.engine], **arguments(chosen.record))
+            self._record_as(chosen.record)
             if chosen.checkpoint is not None:
                 resume([self.engine], Checkpoint.from_bytes(chosen.checkpoint))
         except BaseException:
@@ -287,78 +287,6 @@ class BlockVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self.engine.take(buffer.memory(len(buffer) - 1))
         return Rollout(buffer, count)
 
-    # -- opponents, recordings, checkpoints -------------------------------------------------
-
-    def set_opponents(self, opponents: Opponents) -> None:
-        """Replace opponents, from the next episode of each game on; opponents are as in :func:`blockyard.make_vec`.
-
-        A spec or a mixture is for all seats that have opponents; a dict by seat changes only the seats in it. Local
-        weights files are read now (OSError). RequestError, LimitError: the server refuses a spec, or you drive the
-        seat; nothing has changed.
-        """
-        self.engine.set_opponents(opponents)
-
-    def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
-        """Return wins, draws, losses and score against each opponent, by its name in :attr:`opponent_specs`.
-
-        Each finished episode counts once, also in rollouts; episodes that ``reset`` abandons do not count. With
-        ``reset=True`` counting starts again from zero.
-        """
-        self.engine.check("opponent_stats")
-        return self.engine.opponents.stats(reset)
-
-    def record(
-        self,
-        path: Path,
-        every: int = 100,
-        *,
-        envs: Ids = None,
-        players: Mapping[int, str] | str | None = None,
-        max_games: int | None = None,
-        max_bytes: int = 1 << 30,
-        append: bool = False,
-        memory: int | None = None,
-    ) -> Recording:
-        """Record whole games into a file, from the next episode of each game on; docs/recording.md has every detail.
-
-        Args:
-            path: the file, of JSON lines; compressed if its name ends in ``.gz``.
-            every: one in this many episodes is recorded: of game i episode k if i + k is a multiple of it.
-            envs: indices of the games to choose from; None: all.
-            players: names of the client's seats in the records, by default ``"policy"``: one for all, or by seat.
-            max_games, max_bytes: recording ends after so many games, or before the file would become longer.
-            append: whether to append to an existing file, which is otherwise refused by FileExistsError.
-            memory: bytes of each server's memory for games that are not fetched yet, 64 KiB to 1 GiB; by default 8 MiB,
-                and 4 KiB for each game recorded at a time. If it is full, the oldest are lost, with a warning.
-
-        Raises:
-            OSError: the file cannot be created; or, as BlockingIOError, another recording is writing it.
-            RuntimeError: the environment is being recorded already.
-            RequestError, LimitError: the server refuses an argument, or cannot record.
-        """
-        return start([self.engine], path, every, envs, players, max_games, max_bytes, append, memory)
-
-    def stop_recording(self) -> Recording:
-        """Write the games that have ended, without those in progress, and end the recording; RuntimeError: none."""
-        self.engine.check("stop_recording")
-        return stop([self.engine])
-
-    @property
-    def recording(self) -> Recording | None:
-        """The current or last recording; None if there was none."""
-        recording: Recording | None = self.engine.recording
-        return recording
-
-    def checkpoint(self) -> bytes:
-        """Return all games as bytes, from which :meth:`restore_checkpoint` continues them exactly.
-
-        They hold the games, the opponents and the counters, but neither the generators of your own program nor a
-        recording; see docs/checkpoint.md. RequestError: an opponent cannot be continued exactly: its search has a time
-        limit (``time=``), or it is a program (``exec:``).
-        """
-        self.engine.check("checkpoint")
-        return save([self.engine]).to_bytes()
-
     def restore_checkpoint(self, data: bytes) -> tuple[Obs, dict[str, Any]]:
         """Continue the games of a checkpoint, exactly as the environment that was saved would have.
 
@@ -405,16 +333,6 @@ class BlockVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     def unpack(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Unpack packed boards, uint8 (..., packed_len), into planes, uint8 (..., C, H, W)."""
         return unpack(bits, self.game_spec)
-
-    @property
-    def opponent_specs(self) -> tuple[str, ...]:
-        """The opponents that have been in ``opponents`` so far, indexed by ``infos["opponent"]``.
-
-        They are named as you named them. If a weights file has changed between two calls of :meth:`set_opponents`, the
-        new content is another opponent, named ``SPEC@`` and the first digits of its SHA-256. Files of the same content
-        are one opponent.
-        """
-        return self.engine.opponents.specs
 
     def specs_of(self, opponents: NDArray[np.uint16]) -> list[Any]:
         """Return the specs of what infos have as ``opponent``: one for each row, or a list of them."""
@@ -570,8 +488,7 @@ class BlockVectorEnv(VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         options, data = {key: value for key, value in given.items() if key != "record"}, None
         if self._batch.memory is not None:
             try:
-                self.engine.check("checkpoint")
-                data = save([self.engine]).to_bytes()
+                data = self.checkpoint()
             except (BlockyardError, RuntimeError) as error:
                 raise TypeError(f"this environment cannot be copied or pickled: {error}; {how}") from error
             options |= {"seed": None, "checkpoint": None}

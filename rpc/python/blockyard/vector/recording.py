@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import atexit
-import inspect
-import operator
 import os
 import time
 import weakref
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
-
-import numpy as np
+from collections.abc import Sequence
+from typing import Literal
 
 from ..errors import BlockyardError, BusyError
-from ..formats.arguments import Ids, game_ids, positive
-from ..formats.opponents import by_number
 from ..formats.records import RecordFile, whole_games
 from ..transport.over_socket import SocketTransport
 from .batch import warn_user
 from .engine import Engine
-from .options import Path
 
 _SECONDS = 1.0  # between two fetches, if the server's memory suffices
 _TRIALS = 100  # of the last fetch
@@ -161,87 +154,20 @@ def forget(sources: Sequence[Source]) -> None:
             source.open = False
 
 
-def start(
-    engines: Sequence[Engine],
-    path: Path,
-    every: int = 100,
-    envs: Ids = None,
-    players: Mapping[int, str] | str | None = None,
-    max_games: int | None = None,
-    max_bytes: int = 1 << 30,
-    append: bool = False,
-    memory: int | None = None,
-) -> Recording:
-    """Record the games of several environments, numbered one after the other, into one file.
-
-    Arguments as in :meth:`BlockVectorEnv.record`.
-    """
-    for engine in engines:
-        engine.check("record")
-        if isinstance(engine.recording, Recording) and engine.recording.state == "recording":
-            raise RuntimeError(f"record: already recording to {engine.recording.path}; call stop_recording first")
-    how = {"every": positive("every", every)} | ({} if memory is None else {"memory": operator.index(memory)})
-    parts = [part for engine in engines for part in engine.transport.parts]
-    ends, ids = np.cumsum([part.handle.games for part in parts]), None
-    if envs is not None and not len(ids := np.unique(game_ids(envs, int(ends[-1]), "envs"))):
-        raise ValueError("envs: got an empty list, want at least one game, or None for all")
-    most = None if max_games is None else positive("max_games", max_games)
-    file, sources = RecordFile(path, append), list[Source]()
-    try:
-        for part, end in zip(parts, ends, strict=True):
-            names = dict.fromkeys(part.handle.players, players) if isinstance(players, str) else dict(players or {})
-            named = {operator.index(seat): name for seat, name in by_number(names).items()}
-            mine: dict[str, Any] = how | {"players": named}
-            if ids is not None:
-                some = ids[(ids >= end - part.handle.games) & (ids < end)] - (end - part.handle.games)
-                mine["games"] = some.astype("<u4").tobytes()
-            if mine.get("games") != b"":
-                part.call("record", mine)
-                sources.append(Source(part, how.get("memory", 8 << 20)))
-        recording = Recording(file, sources, most, positive("max_bytes", max_bytes))
-    except BaseException:
-        forget(sources)
-        file.discard()
-        raise
-    for engine in engines:
-        own = [source for source in sources if source.transport in engine.transport.parts]
-        engine.record(recording, lambda own=own: recording.poll(own))  # type: ignore[misc]
-        _recorded.add(engine)
+def follow(engine: Engine, recording: Recording, sources: Sequence[Source]) -> None:
+    """Let an environment, whose games are among the sources, fetch what has been recorded when it steps."""
+    own = [source for source in sources if source.transport in engine.transport.parts]
+    engine.recording, engine.fetch = recording, lambda: recording.poll(own)
+    _recorded.add(engine)
     atexit.unregister(_end_all)
     atexit.register(_end_all)  # after the connection was made: so it is called before that is closed
-    return recording
-
-
-def arguments(record: Path | Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the argument ``record`` of make_vec asks for: a path, or the arguments of ``env.record``."""
-    if isinstance(record, (str, os.PathLike)):
-        return {"path": record}
-    if not isinstance(record, Mapping):
-        kind = type(record).__name__
-        raise TypeError(f"record: want a path, or a dict of the arguments of env.record, got {kind}")
-    names = list(inspect.signature(start).parameters)[1:]
-    if unknown := sorted(set(record) - set(names)):
-        raise TypeError(f"record: unknown {unknown}; want some of {sorted(names)}")
-    if "path" not in record:
-        raise TypeError("record: there is no path; add one, such as 'games.jsonl.gz'")
-    return dict(record)
-
-
-def stop(engines: Sequence[Engine]) -> Recording:
-    """Write the games that have ended, and end the recording of environments; RuntimeError: there is none."""
-    recording: Recording | None = engines[0].recording
-    if recording is None:
-        raise RuntimeError("stop_recording: nothing is being recorded; call record first")
-    for engine in engines:
-        end(engine)
-    return recording
 
 
 def end(engine: Engine) -> None:
     """Write the games that have ended, and end the recording of an environment, if there is one."""
     if engine.recording is not None:
         engine.recording.stop()
-    engine.record(engine.recording, None)
+    engine.fetch = None
     _recorded.discard(engine)
 
 

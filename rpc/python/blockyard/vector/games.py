@@ -1,0 +1,173 @@
+"""What environments of every form do with their games: who plays against them, results, recordings, checkpoints."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import BlockyardError
+from ..formats.arguments import Ids, game_ids, positive
+from ..formats.opponents import Opponents, OpponentStats, by_number
+from ..formats.records import RecordFile
+from .checkpoint import save
+from .engine import Engine
+from .options import Path
+from .recording import Recording, Source, end, follow, forget
+
+
+class Games:
+    """The games of one engine or of several, whose games follow one another: a base class of environments."""
+
+    engine: Engine
+
+    @property
+    def _engines(self) -> Sequence[Engine]:
+        """By default one, that of the attribute ``engine``."""
+        return [self.engine]
+
+    def _before(self, method: str) -> None:
+        """Refuse a method that may not be called now."""
+        for engine in self._engines:
+            engine.check(method)
+
+    def set_opponents(self, opponents: Opponents) -> None:
+        """Replace opponents, from the next episode of each game on; opponents are as in :func:`blockyard.make_vec`.
+
+        A spec or a mixture is for all seats that have opponents; a dict by seat changes only the seats in it. Local
+        weights files are read now (OSError). RequestError, LimitError: the server refuses a spec, or you drive the
+        seat; nothing has changed. BlockyardError: one of several servers of a pool has refused what others have
+        accepted.
+        """
+        self._before("set_opponents")
+        for k, engine in enumerate(self._engines):
+            try:
+                engine.set_opponents(opponents)
+            except Exception as error:
+                if not k:
+                    raise
+                what = f"server {k + 1} of {len(self._engines)} refuses what those before have accepted"
+                raise BlockyardError(f"set_opponents: {what}: create a new pool; {error}") from error
+
+    def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
+        """Return wins, draws, losses and score against each opponent, by its name in :attr:`opponent_specs`.
+
+        Each finished episode counts once, also in rollouts; episodes that ``reset`` abandons do not count. With
+        ``reset=True`` counting starts again from zero.
+        """
+        parts = [engine.opponent_stats(reset) for engine in self._engines]
+        return {name: sum((part[name] for part in parts), OpponentStats()) for name in parts[0]}
+
+    @property
+    def opponent_specs(self) -> tuple[str, ...]:
+        """The opponents that have been in ``opponents`` so far, indexed by ``infos["opponent"]``.
+
+        They are named as you named them. If a weights file has changed between two calls of :meth:`set_opponents`, the
+        new content is another opponent, named ``SPEC@`` and the first digits of its SHA-256. Files of the same content
+        are one opponent.
+        """
+        return self._engines[0].opponents.specs
+
+    def record(
+        self,
+        path: Path,
+        every: int = 100,
+        *,
+        envs: Ids = None,
+        players: Mapping[int, str] | str | None = None,
+        max_games: int | None = None,
+        max_bytes: int = 1 << 30,
+        append: bool = False,
+        memory: int | None = None,
+    ) -> Recording:
+        """Record whole games into a file, from the next episode of each game on; docs/recording.md has every detail.
+
+        Args:
+            path: the file, of JSON lines; compressed if its name ends in ``.gz``.
+            every: one in this many episodes is recorded: of game i episode k if i + k is a multiple of it.
+            envs: indices of the games to choose from; None: all.
+            players: names of the client's seats in the records, by default ``"policy"``: one for all, or by seat.
+            max_games, max_bytes: recording ends after so many games, or before the file would become longer.
+            append: whether to append to an existing file, which is otherwise refused by FileExistsError.
+            memory: bytes of each server's memory for games that are not fetched yet, 64 KiB to 1 GiB; by default 8 MiB,
+                and 4 KiB for each game recorded at a time. If it is full, the oldest are lost, with a warning.
+
+        Raises:
+            OSError: the file cannot be created; or, as BlockingIOError, another recording is writing it.
+            RuntimeError: the games are being recorded already.
+            RequestError, LimitError: the server refuses an argument, or cannot record.
+        """
+        self._before("record")
+        if self.recording is not None and self.recording.state == "recording":
+            raise RuntimeError(f"record: already recording to {self.recording.path}; call stop_recording first")
+        how = {"every": positive("every", every)} | ({} if memory is None else {"memory": operator.index(memory)})
+        parts = [part for engine in self._engines for part in engine.transport.parts]
+        ends, ids = np.cumsum([part.handle.games for part in parts]), None
+        if envs is not None and not len(ids := np.unique(game_ids(envs, int(ends[-1]), "envs"))):
+            raise ValueError("envs: got an empty list, want at least one game, or None for all")
+        most = None if max_games is None else positive("max_games", max_games)
+        file, sources = RecordFile(path, append), list[Source]()
+        try:
+            for part, last in zip(parts, ends, strict=True):
+                names = dict.fromkeys(part.handle.players, players) if isinstance(players, str) else dict(players or {})
+                named = {operator.index(seat): name for seat, name in by_number(names).items()}
+                mine: dict[str, Any] = how | {"players": named}
+                if ids is not None:
+                    some = ids[(ids >= last - part.handle.games) & (ids < last)] - (last - part.handle.games)
+                    mine["games"] = some.astype("<u4").tobytes()
+                if mine.get("games") != b"":
+                    part.call("record", mine)
+                    sources.append(Source(part, how.get("memory", 8 << 20)))
+            recording = Recording(file, sources, most, positive("max_bytes", max_bytes))
+        except BaseException:
+            forget(sources)
+            file.discard()
+            raise
+        for engine in self._engines:
+            follow(engine, recording, sources)
+        return recording
+
+    def _record_as(self, record: Path | Mapping[str, Any] | None) -> None:
+        """Start what the argument ``record`` of make_vec asks for: a path, or the arguments of :meth:`record`."""
+        if record is None:
+            return
+        if not isinstance(record, Mapping):
+            if not isinstance(record, (str, os.PathLike)):
+                kind = type(record).__name__
+                raise TypeError(f"record: want a path, or a dict of the arguments of env.record, got {kind}")
+            record = {"path": record}
+        names = list(inspect.signature(self.record).parameters)
+        if unknown := sorted(set(record) - set(names)):
+            raise TypeError(f"record: unknown {unknown}; want some of {sorted(names)}")
+        if "path" not in record:
+            raise TypeError("record: there is no path; add one, such as 'games.jsonl.gz'")
+        self.record(**record)
+
+    def stop_recording(self) -> Recording:
+        """Write the games that have ended, without those in progress, and end the recording; RuntimeError: none."""
+        self._before("stop_recording")
+        if (recording := self.recording) is None:
+            raise RuntimeError("stop_recording: nothing is being recorded; call record first")
+        for engine in self._engines:
+            end(engine)
+        return recording
+
+    @property
+    def recording(self) -> Recording | None:
+        """The current or last recording; None if there was none."""
+        recording: Recording | None = self._engines[0].recording
+        return recording
+
+    def checkpoint(self) -> bytes:
+        """Return all games as bytes, from which ``restore_checkpoint`` continues them exactly.
+
+        They hold the games, the opponents and the counters, but neither the generators of your own program nor a
+        recording; see docs/checkpoint.md. RequestError: an opponent cannot be continued exactly: its search has a time
+        limit (``time=``), or it is a program (``exec:``).
+        """
+        self._before("checkpoint")
+        return save(self._engines).to_bytes()
