@@ -22,29 +22,10 @@ from typing import Any
 
 from gymnasium.vector import AutoresetMode
 
+from . import errors
 from . import policies as policies
-from .errors import (
-    AuthError,
-    BadStateError,
-    BlockyardError,
-    BusyError,
-    CheckpointError,
-    DrainingError,
-    ForkError,
-    IllegalActionError,
-    InternalError,
-    LimitError,
-    NeedsResetError,
-    OpponentError,
-    ProtocolError,
-    RequestError,
-    ServerGoneError,
-    ServerNotFoundError,
-    ServerStartError,
-    ServerTimeoutError,
-    UnknownGameError,
-    WeightsError,
-)
+from .errors import *  # noqa: F403
+from .errors import RequestError
 from .evaluation.evaluate import evaluate, ladder
 from .evaluation.standings import Evaluation, Ladder
 from .formats.arguments import Illegal, Reward, Rows, Seed, Transport
@@ -67,15 +48,13 @@ from .vector.results import Afterstates, LegalActions, Rollout
 __version__ = (Path(__file__).parent / "VERSION").read_text(encoding="ascii").strip()
 
 __all__ = [
-    "ENV_IDS", "Afterstates", "AuthError", "AutoresetMode", "BadStateError", "BlockEnv", "BlockPool", "BlockVectorEnv",
-    "BlockyardError", "BusyError", "CheckpointError", "Client", "DrainingError", "Evaluation", "FeatureFacts",
-    "Features", "FinalStep", "ForkError", "GameSpec", "GameView", "IllegalActionError", "InternalError", "Ladder",
-    "LegalActions", "LimitError", "NeedsResetError", "OpponentError", "OpponentStats", "PoolBatch", "ProtocolError",
-    "Recording", "RequestError", "Rollout", "RolloutBuffer", "ServerGoneError", "ServerNotFoundError",
-    "ServerStartError", "ServerTimeoutError", "UnknownGameError", "Weights", "WeightsError", "connect", "evaluate",
-    "feature_facts", "features", "ladder", "load_weights", "make", "make_vec", "pack", "rungs", "save_weights",
-    "to_torch", "unpack", "unpack_torch", "view",
+    "ENV_IDS", "Afterstates", "AutoresetMode", "BlockEnv", "BlockPool", "BlockVectorEnv", "Client", "Evaluation",
+    "FeatureFacts", "Features", "FinalStep", "GameSpec", "GameView", "Ladder", "LegalActions", "OpponentStats",
+    "PoolBatch", "Recording", "Rollout", "RolloutBuffer", "Weights", "connect", "evaluate", "feature_facts",
+    "features", "ladder", "load_weights", "make", "make_vec", "pack", "rungs", "save_weights", "to_torch", "unpack",
+    "unpack_torch", "view",
 ]  # fmt: skip
+__all__ += errors.__all__
 
 
 class Client(Session):

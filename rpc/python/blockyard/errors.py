@@ -16,6 +16,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+__all__ = [  # those that users meet
+    "AuthError", "BadStateError", "BlockyardError", "BusyError", "CheckpointError", "DrainingError", "ForkError",
+    "IllegalActionError", "InternalError", "LimitError", "NeedsResetError", "OpponentError", "ProtocolError",
+    "RequestError", "ServerGoneError", "ServerNotFoundError", "ServerStartError", "ServerTimeoutError",
+    "UnknownGameError", "WeightsError",
+]  # fmt: skip
+
 
 class BlockyardError(Exception):
     """Base class of all errors of this package.

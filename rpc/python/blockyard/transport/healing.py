@@ -23,7 +23,6 @@ from ..errors import (
     ServerGoneError,
     ServerTimeoutError,
 )
-from ..formats.arguments import positive, seconds
 from ..formats.checkpoint_file import split_games
 from .address import Address, Tls, Where, look_up
 from .journal import MOVES, Again, Journal, Steps
@@ -41,7 +40,7 @@ _FIRST_WAIT, _MOST_WAIT = 0.05, 2.0  # seconds between two rounds of all servers
 class Healing:
     """How games go on when their server is lost."""
 
-    addresses: Sequence[str] | None  # that may take them over; None: the local server, which is started again
+    addresses: Sequence[str | Address] | None  # that may take them over; None: the local server, which is started again
     tls: Tls
     timeout: float  # seconds without any server after which the environment gives up
     every: int  # a checkpoint of a game is made when it has been stepped this many times since the last
@@ -58,22 +57,6 @@ class Healing:
                 found.append(text)  # reported when it is connected to
         skip %= max(1, len(found))
         return sorted(found[skip:] + found[:skip], key=lambda where: (str(where) == str(last)) == suspect)
-
-
-def healing_of(
-    heal: bool | Healing, address: Any, client: Session | None, tls: Tls, timeout: float, every: int
-) -> Healing | None:
-    """Return what the arguments ``heal``, ``heal_timeout`` and ``snapshot_every`` of an environment ask for."""
-    if isinstance(heal, Healing):
-        return heal
-    if not isinstance(heal, bool):
-        raise TypeError(f"heal: want True or False, got {heal!r:.100}")
-    timeout, every = seconds("heal_timeout", timeout), positive("snapshot_every", every)
-    if not heal:
-        return None
-    if client is not None:
-        raise RequestError("heal=True: this connection is shared; call blockyard.make_vec(address=) instead")
-    return Healing((address,) if isinstance(address, str) else address, tls, timeout, every)
 
 
 # Opens the games of a transport in a session as at first; if they are resumed anyway, with opponents without weights.

@@ -11,10 +11,8 @@ import numpy as np
 
 from ..errors import CheckpointError
 from ..formats.checkpoint_file import Checkpoint, Part, reading, split_games
-from ..transport.memory import StepMemory
 from ..transport.over_socket import SocketTransport
 from .engine import Engine
-from .opponents import OpponentSeats
 
 _PACKAGE = (Path(__file__).parents[1] / "VERSION").read_text(encoding="ascii").strip()
 
@@ -26,10 +24,22 @@ def save(engines: Sequence[Engine]) -> Checkpoint:
         assert engine.batch.current is not None  # or it raises NeedsResetError
         illegal, games = engine.batch.illegal, engine.opponents
         own = {"afterstate_calls": engine.afterstate_calls, "actions": illegal.actions, "illegal": illegal.illegal}
-        _save_games(engine.transport, out)
+        out.parts += [_saved(part, out.weights) for part in engine.transport.parts]
         out.client.append(own | games.saved())
-    _check_heads(out)
+    _head(out)
     return out
+
+
+def _saved(part: SocketTransport, weights: dict[str, bytes]) -> Part:
+    """Return the games of a server; the weights of their opponents are added to those that are there."""
+    saved = Part(b"", [])
+    for page in part.pages("checkpoint", np.arange(part.handle.games, dtype="<u4")):
+        saved.head = page["head"]
+        saved.games += split_games(page["games"])
+        for name in page["weights"]:
+            if name not in weights:
+                weights[name] = part.call("weights", name)["weights"]
+    return saved
 
 
 def resume(engines: Sequence[Engine], data: Checkpoint) -> None:
@@ -51,63 +61,34 @@ def _resume(engines: Sequence[Engine], data: Checkpoint) -> None:
             raise CheckpointError(
                 f"{name} is {have} in the checkpoint and {want} in this environment: create it with {name}={have!r}"
             )
-    _check_heads(data)
-    left = [(part.head, game) for part in data.parts for game in part.games]
+    head, games = _head(data), [game for part in data.parts for game in part.games]
+    facts = json.loads(head)
     for engine, own in zip(engines, _per_env(data.client, len(engines)), strict=True):
-        memory = engine.next_memory()
-        _load_games(engine.transport, memory, engine.opponents, data, left, own)
-        engine.batch.rungs = engine.opponents.rungs
+        memory, opponents = engine.next_memory(), engine.opponents
+        opponents.check(own, facts)
+        try:
+            for part, place in zip(engine.transport.parts, engine.transport.places(memory), strict=True):
+                part.upload(opponents.user, data.game, _files(data, facts))
+                part.resume(place, head, games[: part.handle.games], {})
+                del games[: part.handle.games]
+        except BaseException:
+            opponents.keep_weights()
+            raise
+        opponents.resume(own, facts)
+        engine.batch.rungs = opponents.rungs
         engine.afterstate_calls = own["afterstate_calls"]
         engine.batch.illegal.actions, engine.batch.illegal.illegal = own["actions"], own["illegal"]
         engine.resume(memory)
         engine.batch.complete(memory, False)
 
 
-def _save_games(transport: SocketTransport, out: Checkpoint) -> None:
-    for part in transport.parts:
-        saved = Part(b"", [])
-        for page in part.pages("checkpoint", np.arange(part.handle.games, dtype="<u4")):
-            saved.head = page["head"]
-            saved.games += split_games(page["games"])
-            for name in page["weights"]:
-                if name not in out.weights:
-                    out.weights[name] = part.call("weights", name)["weights"]
-        out.parts.append(saved)
-
-
-def _load_games(
-    transport: SocketTransport,
-    memory: StepMemory,
-    opponents: OpponentSeats,
-    data: Checkpoint,
-    left: list[tuple[bytes, bytes]],
-    own: dict[str, Any],
-) -> None:
-    """Continue the first of the games that are left, which are removed there; own is what the client kept of them.
-
-    Each game comes with what the server says of it and others.
-    """
-    head = left[0][0]
-    facts = json.loads(head)
-    opponents.check(own, facts)
-    files = _files(data, facts)
-    try:
-        for part, place in zip(transport.parts, transport.places(memory), strict=True):
-            part.upload(opponents.user, data.game, files)
-            part.resume(place, head, [game for _, game in left[: part.handle.games]], {})
-            del left[: part.handle.games]
-    except BaseException:
-        opponents.keep_weights()
-        raise
-    opponents.resume(own, facts)
-
-
-def _check_heads(data: Checkpoint) -> None:
-    """Refuse environments of which the server says different things."""
-    if len({part.head for part in data.parts}) > 1:
+def _head(data: Checkpoint) -> bytes:
+    """Return what the server says of all games; refuse environments of which it says different things."""
+    if len(heads := {part.head for part in data.parts}) > 1:
         raise CheckpointError(
             "the environments have different opponents or rollout policies: save each by its own checkpoint()"
         )
+    return heads.pop()
 
 
 def _files(data: Checkpoint, head: dict[str, Any]) -> dict[str, tuple[str, bytes]]:

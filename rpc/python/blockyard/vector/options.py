@@ -9,10 +9,11 @@ from typing import Any, get_args
 
 from gymnasium.vector import AutoresetMode
 
-from ..formats.arguments import Illegal, Reward, Rows, Seed, Transport, autoreset, integer, one_of
+from ..errors import RequestError
+from ..formats.arguments import Illegal, Reward, Rows, Seed, Transport, autoreset, integer, one_of, positive, seconds
 from ..formats.opponents import Opponents
 from ..transport.address import Address, Tls
-from ..transport.healing import Healing, healing_of
+from ..transport.healing import Healing
 from ..transport.session import Session
 
 Path = str | os.PathLike[str]
@@ -96,4 +97,15 @@ class Options:
     @property
     def healing(self) -> Healing | None:
         """How the games continue when a server is lost; None: they do not."""
-        return healing_of(self.heal, self.address, self.client, self.tls, self.heal_timeout, self.snapshot_every)
+        if isinstance(self.heal, Healing):
+            return self.heal
+        if not isinstance(self.heal, bool):
+            raise TypeError(f"heal: want True or False, got {self.heal!r:.100}")
+        timeout, every = seconds("heal_timeout", self.heal_timeout), positive("snapshot_every", self.snapshot_every)
+        if not self.heal:
+            return None
+        if self.client is not None:
+            raise RequestError("heal=True: this connection is shared; call blockyard.make_vec(address=) instead")
+        return Healing(
+            (self.address,) if isinstance(self.address, (str, Address)) else self.address, self.tls, timeout, every
+        )
