@@ -211,7 +211,7 @@ def play_pool(pool, steps, seed, want=None):
         told.append(rows)
         masks = np.stack([rows[k][3] for k in range(pool.num_envs)])
         pool.send(random_actions(masks, rng))
-    while pool._receiver.flying or pool._receiver.ready:
+    while pool._receiver.flying or len(pool._receiver.ready):
         pool.recv()
     return told
 

@@ -34,7 +34,7 @@ def played(pool, steps, events=None, chance=0):
         for when in [k for k in events or {} if k <= calls]:
             events.pop(when)()
         calls += 1
-        if pool._receiver.flying + sum(len(p.games) for p in pool._receiver.ready):
+        if pool._receiver.flying + len(pool._receiver.ready):
             batch = pool.recv(1, int(rng.integers(pool.rows_per_game, n + 1)))
             found = entries(batch.obs, batch.rewards, batch.terminated, batch.truncated, batch.infos)
             for k, (row, entry) in enumerate(zip(batch.env_ids, found, strict=True)):

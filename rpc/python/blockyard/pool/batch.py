@@ -1,26 +1,17 @@
-"""The results of some games of a pool: joining them, splitting them, and reading them like those of a step."""
+"""The results of the games of a pool, which are read like those of a step."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..transport.memory import Handle, StepMemory, resized, span
+from ..transport.memory import StepMemory
 from ..transport.over_socket import Finals
-from ..vector.batch import Obs, StepResult
+from ..vector.batch import Batch, Obs, StepResult
 from ..vector.infos import FinalStep
-
-
-@dataclass
-class Received:
-    """The results of the games that one answer of a server returned."""
-
-    games: NDArray[np.int64]  # (k,), indices of games of the pool, in the order in which they finished
-    memory: StepMemory
-    finals: dict[int, tuple[FinalStep, int]] = field(default_factory=dict)  # of games that ended and were reset
 
 
 class PoolBatch:
@@ -56,46 +47,52 @@ class PoolBatch:
         return f"PoolBatch({len(self)} rows: {ids})"
 
 
-def finals(received: Received, rows: int) -> Finals:
-    """Return the last observations of the games that ended, each of which has so many rows."""
-    ended = received.games[received.memory.terminated | received.memory.truncated].tolist()
-    places = [received.finals[game] for game in ended]
+class Results:
+    """The last results of each game of a pool, until a :class:`PoolBatch` has them."""
 
-    return {
-        name: np.concatenate([getattr(final, name)[k * per : (k + 1) * per] for final, k in places])
-        for name, per in {"planes": rows, "globals": rows, "mask": rows, "opponents": 1}.items()
-        if getattr(places[0][0], name) is not None
-    }
+    def __init__(self, one: Batch, games: int) -> None:
+        """Keep results of so many games; one reads those of some other number."""
+        self._one, self._readers = one, dict[int, Batch]()
+        self._games, self._rows = games, one.rows_per_game
+        self._memory = StepMemory.separate(self.reader(games).handle)
+        self._finals: dict[int, tuple[FinalStep, int]] = {}  # of games that ended and were reset
 
+    def reader(self, games: int) -> Batch:
+        """Return what reads the results of so many games."""
+        return self._readers.get(games) or self._readers.setdefault(games, self._one.resized(games))
 
-def join(parts: Sequence[Received], handle: Handle) -> Received:
-    """Join results; handle is the layout of all of them."""
-    if len(parts) == 1:
-        return parts[0]
-    memory = StepMemory.separate(handle)
-    for name, array in memory.arrays.items():
-        np.concatenate([part.memory.arrays[name] for part in parts], out=array)
-    finals = {game: place for part in parts for game, place in part.finals.items()}
-    return Received(np.concatenate([part.games for part in parts]), memory, finals)
+    def field(self, name: str, games: NDArray[np.int64] | slice) -> NDArray[Any]:
+        """Return some games' entries of a field of a step, each in a row; rows without entries if it is no field."""
+        array = self._memory.arrays.get(name)
+        return np.zeros((self._games, 0), "<u2")[games] if array is None else array.reshape(self._games, -1)[games]
 
+    def put(self, games: NDArray[np.int64], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Keep the results of some games, the arrays of a step."""
+        for name, array in arrays.items():
+            self._memory.arrays[name].reshape(self._games, -1)[games] = array.reshape(len(games), -1)
 
-def some(one: Received, handle: Handle, which: NDArray[np.bool_]) -> Received:
-    """Return the results of some of the games; handle is the layout of any number of them."""
-    memory = StepMemory.separate(resized(handle, int(np.count_nonzero(which))))
-    for name, to in memory.arrays.items():
-        each = span(name, 0, 1, handle.rows_per_game).stop
-        array = one.memory.arrays[name]
-        to[:] = array.reshape(len(which), each, *array.shape[1:])[which].reshape(to.shape)
-    return Received(one.games[which], memory, one.finals)
+    def put_slab(self, games: NDArray[np.int64], data: bytes) -> None:
+        """Keep the results of some games, in the bytes of a step."""
+        fields = self.reader(len(games)).handle.fields
+        self.put(games, {f.name: np.ndarray(f.shape, f.dtype, data, f.offset) for f in fields})
 
+    def put_finals(self, first: int, final: FinalStep) -> None:
+        """Keep the final positions of games, which are counted from first."""
+        self._finals.update((first + int(game), (final, k)) for k, game in enumerate(final.games))
 
-def split(one: Received, handle: Handle, count: int) -> tuple[Received, Received]:
-    """Split the first games off; handle is the layout of any number of them."""
+    def get(self, games: NDArray[np.int64]) -> StepMemory:
+        """Return the results of some games in memory of their own."""
+        memory = StepMemory.separate(self.reader(len(games)).handle)
+        for name, array in memory.arrays.items():
+            every = self._memory.arrays[name].reshape(self._games, -1)
+            np.take(every, games, 0, array.reshape(len(games), -1), "clip")
+        return memory
 
-    def part(start: int, end: int) -> Received:
-        arrays, per = one.memory.arrays.items(), handle.rows_per_game
-        given = {name: array[span(name, start, end, per)] for name, array in arrays}
-        memory = StepMemory.over_arrays(resized(handle, end - start), given)
-        return Received(one.games[start:end], memory, one.finals)
-
-    return part(0, count), part(count, len(one.games))
+    def finals(self, games: NDArray[np.int64], memory: StepMemory) -> Finals:
+        """Return, once, the last observations of those of these games that ended; memory has their results."""
+        places = [self._finals.pop(game) for game in games[memory.terminated | memory.truncated].tolist()]
+        return {
+            name: np.concatenate([getattr(final, name)[k * per : (k + 1) * per] for final, k in places])
+            for name, per in {"planes": self._rows, "globals": self._rows, "mask": self._rows, "opponents": 1}.items()
+            if getattr(places[0][0], name) is not None
+        }

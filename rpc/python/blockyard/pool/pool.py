@@ -13,13 +13,12 @@ from ..errors import BlockyardError, RequestError, ServerTimeoutError
 from ..formats.arguments import check_seed, copy_actions, fresh_seed, positive
 from ..formats.checkpoint_file import Checkpoint
 from ..transport.sharded import shares_of
-from ..vector.batch import Batch
 from ..vector.checkpoint import resume
 from ..vector.engine import Engine
 from ..vector.env import BlockVectorEnv
 from ..vector.games import Games
 from ..vector.options import Options, Path
-from .batch import PoolBatch, finals, join
+from .batch import PoolBatch, Results
 from .receiver import PoolClock, Receiver
 from .server import HealingPoolServer, PoolServer
 
@@ -79,14 +78,15 @@ class BlockPool(Games):
         chosen = Options.of({**options, "address": address, "seed": seed, "checkpoint": checkpoint})
         healing, shares = chosen.healing, shares_of(address, chosen.tls, self.num_games)
         seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)
-        self.envs, servers = list[BlockVectorEnv](), list[PoolServer]()
-        self._healing = healing is not None
+        self.envs, self._healing = list[BlockVectorEnv](), healing is not None
         try:
             for where, first, size in shares:
                 own = options | {"first": first, "seed": seed, "address": where, "heal": healing or False}
                 self.envs.append(BlockVectorEnv(game, size, **own))
                 self.envs[0].game_spec.check_same(self.envs[-1].game_spec, str(where))
-                servers.append((HealingPoolServer if healing else PoolServer)(self.envs[-1], first))
+            self._results = Results(self.envs[0].engine.batch, self.num_games)
+            kind, firsts = HealingPoolServer if healing else PoolServer, [first for _, first, _ in shares]
+            servers = [kind(env, first, self._results) for env, first in zip(self.envs, firsts, strict=True)]
             self._clock = PoolClock(self.num_games)
             self._receiver = Receiver(servers, self.num_games, chosen.timeout, self._clock)
             self._record_as(record)
@@ -100,7 +100,7 @@ class BlockPool(Games):
         self._actions = np.zeros(self.num_envs, "<u2")
         self._has_action = np.zeros(self.num_envs, np.bool_)
         self._acting = np.zeros(self.num_envs, np.bool_)
-        self._seats, self._batches = np.zeros(self.num_envs, np.uint8), dict[int, Batch]()
+        self._seats = np.zeros(self.num_envs, np.uint8)
 
     @property
     def _engines(self) -> Sequence[Engine]:
@@ -187,23 +187,19 @@ class BlockPool(Games):
             self._receiver.wait(least, most, timeout)
         finally:
             self._clock.waited(self._receiver.flying)
-        if not self._receiver.ready:
+        if not len(self._receiver.ready):
             seconds = self.timeout if timeout is None else timeout
             raise ServerTimeoutError(f"recv: no step was done within {seconds:g} s; pass a larger timeout=")
         return self._batch(most)
 
     def _batch(self, most: int) -> PoolBatch:
-        parts = self._receiver.take(most)
-        total = sum(len(part.games) for part in parts)
-        reader = self._batches.get(total) or self._batches.setdefault(total, self.envs[0].engine.batch.resized(total))
-        received = join(parts, reader.handle)
-        rows = (received.games[:, None] * self.rows_per_game + np.arange(self.rows_per_game)).reshape(-1)
+        games = self._receiver.take(most)
+        reader, memory = self._results.reader(len(games)), self._results.get(games)
+        rows = (games[:, None] * self.rows_per_game + np.arange(self.rows_per_game)).reshape(-1)
         before = reader.index_of(self._seats[rows]) if reader.varying else None
-        last = partial(finals, received, self.rows_per_game)
-        result = reader.result(received.memory, before, self._acting[rows], last)
-        self._seats[rows] = received.memory.seat
+        result = reader.result(memory, before, self._acting[rows], partial(self._results.finals, games, memory))
+        self._seats[rows] = memory.seat
         self._acting[rows] = result[4]["acting"]
-        self._receiver.waits[received.games] = True
         return PoolBatch(rows, result)
 
     def checkpoint(self) -> bytes:

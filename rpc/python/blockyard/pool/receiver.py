@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import select
 import time
-from collections import deque
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 
 from ..errors import BlockyardError, EnvironmentsError, OpponentError, ServerTimeoutError
 from ..formats.arguments import integer
-from .batch import Received, split
 from .server import PoolServer
 
 
@@ -84,7 +82,7 @@ class Receiver:
     def __init__(self, servers: list[PoolServer], games: int, timeout: float, clock: PoolClock) -> None:
         self.servers = servers
         self.waits = np.zeros(games, np.bool_)  # the games that recv has returned, and that were not sent since
-        self.ready: deque[Received] = deque()  # that recv has not returned yet
+        self.ready = np.zeros(0, np.int64)  # games that recv has not returned yet, in the order in which they finished
         self.late: BlockyardError | None = None  # raised by the next recv
         self._timeout, self._clock = timeout, clock
 
@@ -99,7 +97,7 @@ class Receiver:
     def reset(self, seed: int | None) -> None:
         """Start new episodes in all games."""
         self.waits[:] = False
-        self.ready = deque(server.reset(seed) for server in self.servers)
+        self.ready = np.concatenate([server.reset(seed) for server in self.servers])
         self.late = None
 
     def wait(self, least: int, most: int, timeout: float | None = None) -> None:
@@ -109,7 +107,7 @@ class Receiver:
         """
         seconds = self._timeout if timeout is None else timeout
         lost, deadline = self._lost_seconds(), time.monotonic() + seconds
-        while (have := sum(len(one.games) for one in self.ready)) < least and self.flying:
+        while (have := len(self.ready)) < least and self.flying:
             found = self._collect(least - have, most, deadline)
             for server in self.servers:
                 server.check()
@@ -128,23 +126,17 @@ class Receiver:
             if self.flying == before:
                 raise ServerTimeoutError(f"{before} games are in flight after {self._timeout:g} s; call recv first")
 
-    def take(self, most: int) -> list[Received]:
-        """Return results of at most this many games that are ready."""
-        parts: list[Received] = []
-        while self.ready and most > 0:
-            one = self.ready.popleft()
-            if len(one.games) > most:
-                one, rest = split(one, self.servers[0].env.engine.transport.handle, most)
-                self.ready.appendleft(rest)
-            parts.append(one)
-            most -= len(one.games)
-        return parts
+    def take(self, most: int) -> NDArray[np.int64]:
+        """Return at most this many games that are ready, which wait for actions then."""
+        games, self.ready = self.ready[:most], self.ready[most:]
+        self.waits[games] = True
+        return games
 
     def wanted(self, min_envs: int | None, max_envs: int | None, batch: int, rows: int) -> tuple[int, int]:
         """Return the least and the largest number of games for recv, given rows: by default, batch games."""
         least = None if min_envs is None else -(-integer("min_envs", min_envs) // rows)
         most = None if max_envs is None else integer("max_envs", max_envs) // rows
-        there = self.flying + sum(len(one.games) for one in self.ready)
+        there = self.flying + len(self.ready)
         if least is None:
             least = max(1, min(batch, there, batch if most is None else most))
         if most is None:
@@ -177,9 +169,9 @@ class Receiver:
             except BlockyardError as failed:
                 errors.append(failed)
                 continue
-            if received is not None:
-                self._clock.received(received.games)
-                self.ready.append(received)
+            if len(received):
+                self._clock.received(received)
+                self.ready = np.concatenate([self.ready, received])
                 found = True
         if errors:
             raise errors[0]

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ..errors import BlockyardError, EnvironmentsError, OpponentError, ServerTimeoutError
 from ..transport.connection import Future
 from ..transport.healing import LOST, HealingTransport
-from ..transport.memory import Handle, StepMemory, resized
 from ..vector.env import BlockVectorEnv
-from .batch import Received, some
+from .batch import Results
 
+_NO_GAMES = np.zeros(0, np.int64)
 _MOST_WAIT = 10.0  # seconds for which a server is asked to wait; the pool then asks again
 
 
@@ -25,13 +25,11 @@ class PoolServer:
 
     _lost: tuple[type[BlockyardError], ...] = ()  # errors that concern the server, not the games that were sent
 
-    def __init__(self, env: BlockVectorEnv, first: int) -> None:
-        self.env, self.first, self.flying = env, first, 0
+    def __init__(self, env: BlockVectorEnv, first: int, results: Results) -> None:
+        self.env, self.first, self.flying, self._results = env, first, 0, results
         self._sent: deque[tuple[Future, NDArray[np.int64]]] = deque()  # answers to come
         self.asked: Future | None = None  # the recv that waits at the server
         self._wait = 0.0  # seconds for which it waits
-        self._layouts: dict[int, Handle] = {}  # by number of games
-        self._playing = np.zeros((env.num_games, env.seats), "<u2")  # opponents, in the field ``opponent``
 
     def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
         """Send games of the pool, with the actions of their rows."""
@@ -68,7 +66,7 @@ class PoolServer:
     def check(self) -> None:
         """Give up a server that has not answered for the timeout, if its games can continue elsewhere."""
 
-    def receive(self, waits: NDArray[np.bool_], refusals: list[BlockyardError]) -> Received | None:
+    def receive(self, waits: NDArray[np.bool_], refusals: list[BlockyardError]) -> NDArray[np.int64]:
         """Wait for the answers to all that was sent and asked, and return the games that came.
 
         Games whose step was refused are marked in waits; the errors are added to refusals.
@@ -83,73 +81,63 @@ class PoolServer:
                     raise
                 if isinstance(failed, EnvironmentsError):
                     failed.renumber(self.first)
-                self._arrived(games)
+                self._arrived(games, refused=True)
                 waits[games] = True
                 refusals.append(failed)
             self._sent.popleft()
         asked, self.asked = self.asked, None
         if asked is None:
-            return None
+            return _NO_GAMES
         try:
             answer = connection.wait(asked)
         except BlockyardError:
             self.flying = 0
             raise
-        ids = np.frombuffer(answer["envs"], "<u4").astype(np.int64)
-        if not len(ids):
-            return None
-        received = Received(ids + self.first, StepMemory.separate(self._layout(len(ids)), answer["slab"]))
-        if self.env.engine.transport.leaf.policies.by_name:
-            received = self._complete(received)
-            if not len(received.games):
-                return None
-        self._arrived(received.games, received.memory)
-        self._add_finals(received)
-        if (fetch := self.env.engine.fetch) is not None:
-            fetch()
-        return received
+        games = np.frombuffer(answer["envs"], "<u4").astype(np.int64) + self.first
+        if len(games):
+            self._results.put_slab(games, answer["slab"])
+            games = self._over(games)
+        if len(games):
+            self._arrived(games)
+            self._keep(games)
+        return games
 
-    def _arrived(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
-        """Note that games are not in flight any more; memory has their results, unless they were refused."""
-        self.flying -= len(games)
-        if memory is not None and "opponent" in memory.arrays:
-            self._playing[games - self.first] = memory.arrays["opponent"]
-            self.env.engine.opponents.seen(self._playing)
-
-    def _complete(self, received: Received) -> Received:
+    def _over(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the games whose step is over; the others, which wait for answers of policies, go on."""
-        leaf, ids = self.env.engine.transport.leaf, received.games - self.first
-        waiting = np.isin(ids, np.frombuffer(leaf.ask(ids.astype("<u4"))["waiting"], "<u4"))
-        if not waiting.any():
-            return received
-        try:
-            ignored = np.zeros((int(waiting.sum()), self.env.rows_per_game), "<u2")
-            self._sent.append(self._post(received.games[waiting], ignored))
-        except Exception:
-            self.flying = 0  # the games that wait are lost until all are reset
-            leaf.policies.fail()
-            raise
-        return some(received, self.env.engine.transport.handle, ~waiting)
+        leaf = self.env.engine.transport.leaf
+        if not leaf.policies.by_name:
+            return games
+        asked = leaf.ask((games - self.first).astype("<u4"))
+        waiting = np.isin(games, np.frombuffer(asked["waiting"], "<u4") + self.first)
+        if waiting.any():
+            try:
+                ignored = np.zeros((int(waiting.sum()), self.env.rows_per_game), "<u2")
+                self._sent.append(self._post(games[waiting], ignored))
+            except Exception:
+                self.flying = 0  # the games that wait are lost until all are reset
+                leaf.policies.fail()
+                raise
+        return games[~waiting]
 
-    def _layout(self, games: int) -> Handle:
-        return self._layouts.get(games) or self._layouts.setdefault(
-            games, resized(self.env.engine.transport.handle, games)
-        )
+    def _arrived(self, games: NDArray[np.int64], refused: bool = False) -> None:
+        """Note that games are not in flight any more: their results are there, or their step was refused."""
+        self.flying -= len(games)
 
-    def _add_finals(self, received: Received) -> None:
-        """Fetch the final positions of the games that ended, before their next step overwrites them."""
-        memory = received.memory
-        if self.env.autoreset_mode.value == "SameStep" and (memory.terminated | memory.truncated).any():
-            final = self.env.final()
-            received.finals = {int(game) + self.first: (final, k) for k, game in enumerate(final.games)}
+    def _keep(self, games: NDArray[np.int64]) -> None:
+        """Do after a step what must be done before the next: keep final positions and records, forget policies."""
+        engine, field = self.env.engine, self._results.field
+        engine.opponents.seen(field("opponent", slice(self.first, self.first + self.env.num_games)))
+        if engine.batch.same_step and (field("terminated", games) | field("truncated", games)).any():
+            self._results.put_finals(self.first, self.env.final())
+        if engine.fetch is not None:
+            engine.fetch()
 
-    def reset(self, seed: int | None) -> Received:
-        """Start new episodes in all games."""
+    def reset(self, seed: int | None) -> NDArray[np.int64]:
+        """Start new episodes in all games, and return these."""
         self.env.reset(seed=seed)
-        if "opponent" in self.env.engine.batch.current.arrays:
-            self._playing[:] = self.env.engine.batch.current.arrays["opponent"]
         games = np.arange(self.first, self.first + self.env.num_games)
-        return Received(games, self.env.engine.batch.current)
+        self._results.put(games, self.env.engine.batch.current.arrays)
+        return games
 
     def busy(self) -> tuple[float, int]:
         """Return the seconds that the server's workers spent on steps, all together, and their number."""
@@ -166,8 +154,8 @@ class HealingPoolServer(PoolServer):
 
     _lost = LOST
 
-    def __init__(self, env: BlockVectorEnv, first: int) -> None:
-        super().__init__(env, first)
+    def __init__(self, env: BlockVectorEnv, first: int, results: Results) -> None:
+        super().__init__(env, first, results)
         assert isinstance(env.engine.transport, HealingTransport)
         self._transport = env.engine.transport
         self._transport.eager = True
@@ -208,33 +196,33 @@ class HealingPoolServer(PoolServer):
         """Whether bytes of an answer are here, or none can come any more."""
         return self.readable() or bool(select.select([self.env.client.connection.fileno()], [], [], 0)[0])
 
-    def reset(self, seed: int | None) -> Received:
+    def reset(self, seed: int | None) -> NDArray[np.int64]:
         self._away[:] = False
         return super().reset(seed)
 
-    def receive(self, waits: NDArray[np.bool_], refusals: list[BlockyardError]) -> Received | None:
+    def receive(self, waits: NDArray[np.bool_], refusals: list[BlockyardError]) -> NDArray[np.int64]:
         try:
             received = super().receive(waits, refusals)
         except LOST as lost:
             self.flying = int(np.count_nonzero(self._away))
             self._transport.recover(lost)
-            return None
+            return _NO_GAMES
         except OpponentError:
             self._away[:] = False
             raise
-        if received is not None:
+        if len(received):
             self._slow = None
-            if self._transport.due()[received.games - self.first].any():
+            if self._transport.due()[received - self.first].any():
                 often = self._transport.due(0.5) & ~self._away
                 self._transport.save(np.flatnonzero(often).astype("<u4"))
         return received
 
-    def _arrived(self, games: NDArray[np.int64], memory: StepMemory | None = None) -> None:
-        super()._arrived(games, memory)
+    def _arrived(self, games: NDArray[np.int64], refused: bool = False) -> None:
+        super()._arrived(games)
         ids = games - self.first
         self._away[ids] = False
-        if memory is not None:
-            self._transport.log(ids.astype("<u4"), self._actions[ids], memory)
+        if not refused:
+            self._transport.log(ids.astype("<u4"), self._actions[ids], self._results.field("moves", games))
 
     def _send_again(self) -> None:
         """Send the games in flight to the server on which they have been rebuilt.

@@ -12,17 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import (
-    BadStateError,
-    BlockyardError,
-    DrainingError,
-    ForkError,
-    NeedsResetError,
-    OpponentError,
-    RequestError,
-    ServerGoneError,
-    ServerTimeoutError,
-)
+from .. import errors
 from ..formats.checkpoint_file import split_games
 from .address import Address, Tls, Where, look_up
 from .journal import MOVES, Again, Journal, Steps
@@ -31,7 +21,7 @@ from .over_socket import Finals, SocketTransport, T
 from .session import Session
 
 _log = logging.getLogger("blockyard")
-LOST = (ServerGoneError, DrainingError)  # what says that a server is lost
+LOST = (errors.ServerGoneError, errors.DrainingError)  # what says that a server is lost
 _PATIENCE = 5.0  # seconds to connect to one of several servers
 _FIRST_WAIT, _MOST_WAIT = 0.05, 2.0  # seconds between two rounds of all servers
 
@@ -53,7 +43,7 @@ class Healing:
         for text in self.addresses:
             try:
                 found += look_up(text, self.tls)
-            except ServerGoneError:
+            except errors.ServerGoneError:
                 found.append(text)  # reported when it is connected to
         skip %= max(1, len(found))
         return sorted(found[skip:] + found[:skip], key=lambda where: (str(where) == str(last)) == suspect)
@@ -100,12 +90,12 @@ class HealingTransport(SocketTransport):
                 self.recover(lost := error)
 
     @staticmethod
-    def check_slow(error: BlockyardError, last: BlockyardError | None) -> None:
+    def check_slow(error: errors.BlockyardError, last: errors.BlockyardError | None) -> None:
         """Give up a request that has timed out on one server after the other; last is the error before this one."""
-        if isinstance(error, ServerTimeoutError) and isinstance(last, ServerTimeoutError):
-            raise ServerTimeoutError(f"{error}; a second server was as slow: pass a longer timeout=") from error
+        if isinstance(error, errors.ServerTimeoutError) and isinstance(last, errors.ServerTimeoutError):
+            raise errors.ServerTimeoutError(f"{error}; a second server was as slow: pass a longer timeout=") from error
 
-    def recover(self, error: BlockyardError) -> None:
+    def recover(self, error: errors.BlockyardError) -> None:
         """Rebuild the games after this error, which says that the server is lost."""
         begun = time.monotonic()
         try:
@@ -116,16 +106,16 @@ class HealingTransport(SocketTransport):
         finally:
             self.lost_seconds += time.monotonic() - begun
 
-    def _find_server(self, error: BlockyardError, begun: float) -> None:
-        wait, lost, hung = _FIRST_WAIT, self.client.connection.address, isinstance(error, ServerTimeoutError)
+    def _find_server(self, error: errors.BlockyardError, begun: float) -> None:
+        wait, lost, hung = _FIRST_WAIT, self.client.connection.address, isinstance(error, errors.ServerTimeoutError)
         while True:
             refusals = []
             for where in self._healing.candidates(lost, self._first // self.handle.games, hung):
                 try:
                     steps = self._rebuild_at(where)
-                except (ForkError, BadStateError, OpponentError):
+                except (errors.ForkError, errors.BadStateError, errors.OpponentError):
                     raise
-                except BlockyardError as refusal:
+                except errors.BlockyardError as refusal:
                     refusals.append(str(refusal))
                     continue
                 how = self.handle.games, self.client.connection.address, time.monotonic() - begun, steps
@@ -134,7 +124,7 @@ class HealingTransport(SocketTransport):
             if time.monotonic() - begun + wait > self._healing.timeout:
                 tried = "; ".join(refusals) or "no address was found"
                 text = f"{error}; in {self._healing.timeout:g} s none was found to continue with: {tried}"
-                raise ServerGoneError(f"{text}; or pass a larger heal_timeout=") from error
+                raise errors.ServerGoneError(f"{text}; or pass a larger heal_timeout=") from error
             time.sleep(wait)
             wait = min(2 * wait, _MOST_WAIT)
 
@@ -180,7 +170,7 @@ class HealingTransport(SocketTransport):
         """Make checkpoints of games; None means all. The results of a step that ended must have been read."""
         try:
             self.retry(lambda: self._save(self._all if ids is None else ids))
-        except NeedsResetError:
+        except errors.NeedsResetError:
             if self._journal.head:
                 raise  # otherwise some games were not reset yet, and none can be stepped
 
@@ -202,9 +192,8 @@ class HealingTransport(SocketTransport):
         """Return which games have been stepped so often that a checkpoint is due, or a share of that."""
         return self._journal.lengths >= share * self._healing.every
 
-    def log(self, games: NDArray[np.uint32], actions: NDArray[np.uint16], memory: StepMemory) -> None:
-        """Note a step of some games: their actions, uint16 (k, rows_per_game), and its results."""
-        moves = memory.arrays.get("moves", actions[:, :0])
+    def log(self, games: NDArray[np.uint32], actions: NDArray[np.uint16], moves: NDArray[np.uint16]) -> None:
+        """Note a step of some games: their actions, uint16 (k, rows_per_game), and moves of opponents, (k, n)."""
         if moves.size:  # mostly zeros
             moves = moves[:, : min(MOVES, 1 + int(moves[:, 0].max()))]
         self._journal.add(Steps(games, actions, moves.copy()))
@@ -257,7 +246,7 @@ class HealingTransport(SocketTransport):
         policy = params[1].get("policy", "random")
         if policy.startswith("exec:") or "time=" in policy:
             why = f"policy={policy!r} depends on the clock or is a program of its own, so that another server cannot"
-            raise RequestError(f"rollout: {why} continue it exactly; choose another, or pass heal=False")
+            raise errors.RequestError(f"rollout: {why} continue it exactly; choose another, or pass heal=False")
         return self._change_all(lambda part: part.call("rollout", *params), True)
 
     def show(self, memory: StepMemory, method: str, *params: Any) -> None:
@@ -278,7 +267,8 @@ class HealingTransport(SocketTransport):
 
     def _after_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         self._interrupted = False
-        self.log(self._all, actions.copy().reshape(len(self._all), -1), memory)
+        rows = actions.copy().reshape(len(self._all), -1)
+        self.log(self._all, rows, memory.arrays.get("moves", rows[:, :0]))
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Step on this server, or on another one if it has gone, and note what a third one would need."""
