@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from gymnasium.vector import AutoresetMode
@@ -35,6 +34,7 @@ from .formats.spec import GameSpec
 from .networks.weights import FeatureFacts, Features, Weights, feature_facts, features, load_weights, save_weights
 from .pool.batch import PoolBatch
 from .pool.pool import BlockPool
+from .provenance import VERSION
 from .single import ENV_IDS, BlockEnv, register
 from .transport.address import Tls
 from .transport.memory import RolloutBuffer
@@ -45,7 +45,7 @@ from .vector.recording import Recording
 from .vector.replay import GameView, view
 from .vector.results import Afterstates, LegalActions, Rollout
 
-__version__ = (Path(__file__).parent / "VERSION").read_text(encoding="ascii").strip()
+__version__ = VERSION
 
 __all__ = [
     "ENV_IDS", "Afterstates", "AutoresetMode", "BlockEnv", "BlockPool", "BlockVectorEnv", "Client", "Evaluation",

@@ -14,7 +14,7 @@ from typing import Any
 
 _BEGAN = time.time()
 _PACKAGE = Path(__file__).parent
-_VERSION = (_PACKAGE / "VERSION").read_text(encoding="ascii").strip()
+VERSION = (_PACKAGE / "VERSION").read_text(encoding="ascii").strip()
 
 
 def commit() -> str:
@@ -40,7 +40,7 @@ def write_run(file: str | os.PathLike[str], *, seed: int | None = None) -> Path:
     import of this module. An older file is replaced, completely or not at all. Return its path.
     """
     began = datetime.fromtimestamp(int(_BEGAN), timezone.utc).isoformat().replace("+00:00", "Z")
-    release = {"version": _VERSION, "commit": commit(), "python": platform.python_version()}
+    release = {"version": VERSION, "commit": commit(), "python": platform.python_version()}
     release["platform"] = f"{sys.platform}/{platform.machine().lower()}"
     run: dict[str, Any] = {"program": Path(sys.argv[0]).name, "command": sys.argv[1:]}
     run["release"] = {key: text for key, text in release.items() if text}

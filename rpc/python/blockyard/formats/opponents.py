@@ -149,7 +149,7 @@ def _path_text(rest: str) -> str:
 class Lineup:
     """Opponents in the form in which they are sent."""
 
-    wire: dict[int, str | list[tuple[str, float]]] = field(default_factory=dict)  # specs, or with weights, by seat
+    wire: dict[int, list[tuple[str, float]]] = field(default_factory=dict)  # specs with weights, by seat
     files: dict[str, tuple[str, bytes]] = field(default_factory=dict)  # by content: a spec that uses it, and its bytes
     names: dict[str, str] = field(default_factory=dict)  # what the caller called each spec of ``wire``
     policies: dict[str, Policy] = field(default_factory=dict)  # by name
@@ -163,7 +163,7 @@ class Lineup:
     @property
     def entries(self) -> list[str]:
         """All specs of ``wire``."""
-        return [spec for one in self.wire.values() for spec, _ in ([(one, 1.0)] if isinstance(one, str) else one)]
+        return [spec for mixture in self.wire.values() for spec, _ in mixture]
 
     def read(self, where: str, spec: str, trusted: bool) -> str:
         """Add a spec, which stands there in the arguments; return it with its weights file named by content.
@@ -222,7 +222,7 @@ def read_lineup(
                     sent += f"@sha256:{digest}"
                 lineup.names[sent] = own
             entries.append((sent, weight))
-        lineup.wire[seat] = entries[0][0] if len(entries) == 1 else entries
+        lineup.wire[seat] = entries
     return lineup
 
 

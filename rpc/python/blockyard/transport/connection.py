@@ -22,15 +22,7 @@ from typing import Any
 
 import msgpack  # type: ignore[import-untyped,unused-ignore]
 
-from ..errors import (
-    BlockyardError,
-    ForkError,
-    LimitError,
-    ProtocolError,
-    ServerGoneError,
-    ServerTimeoutError,
-    from_wire,
-)
+from .. import errors
 from .address import Address, Tls
 from .memory import HEAD, StepMemory
 
@@ -64,7 +56,7 @@ class Future:
     def __init__(self, ident: int, method: str, into: StepMemory | None = None) -> None:
         self.ident, self.method, self.into = ident, method, into
         self.done, self.result = False, None  # type: bool, Any
-        self.error: BlockyardError | None = None
+        self.error: errors.BlockyardError | None = None
         self.start, self.frame, self.length = b"", _NO_FRAME, 0  # of an answer whose length is known, and where it goes
         if into is not None:
             self.length = HEAD + into.size
@@ -111,7 +103,7 @@ class Connection:
         self._fds: list[int] | None = None  # receives file descriptors that come with bytes; None: there are none
         self._finals: dict[int, tuple[int, Any]] = {}  # by handle: after which step, and its ``final``
         self._leftover = b""  # received bytes behind the end of the last message
-        self._broken: BlockyardError | None = None
+        self._broken: errors.BlockyardError | None = None
         self._place_lost = False  # it is unknown where the next answer begins
         self._untouched = False  # the call that was interrupted had not received anything
         self._finalizer = weakref.finalize(self, self._sock.close)
@@ -133,7 +125,7 @@ class Connection:
     def close(self) -> None:
         """Close the socket; the server frees the session. May be called again."""
         if self._broken is None:
-            self._broken = ServerGoneError("the connection is closed")
+            self._broken = errors.ServerGoneError("the connection is closed")
         self._finalizer()
 
     # -- requests ---------------------------------------------------------------------
@@ -164,7 +156,7 @@ class Connection:
         request = b"\x94\0" + msgpack.packb(ident) + msgpack.packb(method) + msgpack.packb(params)
         if len(request) > self.max_message:
             what = f"{method}: a request of {len(request)} bytes is too large for the server, which takes"
-            raise LimitError(f"{what} {self.max_message}; start it with a larger --max-message")
+            raise errors.LimitError(f"{what} {self.max_message}; start it with a larger --max-message")
         return self._send(Future(ident, method, into), request)
 
     def post_step(self, handle: int, actions: memoryview, into: StepMemory) -> Future:
@@ -276,7 +268,7 @@ class Connection:
                 self._leftover = bytes(frame[:got])  # an error, or the answer to another request
                 frame[HEAD : HEAD + len(kept)] = kept  # a step that fails changes nothing
             self._read_message()
-        except BlockyardError:
+        except errors.BlockyardError:
             raise
         except BaseException:
             if not self._untouched:
@@ -301,7 +293,7 @@ class Connection:
                     fed += len(last)
         except (ValueError, msgpack.UnpackException, msgpack.BufferFull) as error:
             what = f"the server sent what is no message: {error}; is it a blockyard server?"
-            raise self._break(ProtocolError(what)) from error
+            raise self._break(errors.ProtocolError(what)) from error
         if extra := fed - unpacker.tell():
             self._leftover = bytes(last[len(last) - extra :])
         match message:
@@ -310,17 +302,18 @@ class Connection:
             case [1, ident, error, result]:
                 self._deliver(ident, error, result)
             case _:
-                raise self._break(ProtocolError(f"the server sent a message that is no response: {message!r:.200}"))
+                what = f"the server sent a message that is no response: {message!r:.200}"
+                raise self._break(errors.ProtocolError(what))
 
     def _deliver(self, ident: Any, error: Any, result: Any) -> None:
         future = next((one for one in self._waiting if one.ident == ident), None)
         if future is None:
-            strange = ProtocolError(f"the server answered request {ident}, which does not exist")
-            raise self._break(strange if error is None else from_wire(error, "connection"))
+            strange = errors.ProtocolError(f"the server answered request {ident}, which does not exist")
+            raise self._break(strange if error is None else errors.from_wire(error, "connection"))
         self._waiting.remove(future)
         if error is not None:
-            future.error = from_wire(error, future.method)
-            if isinstance(future.error, ProtocolError):
+            future.error = errors.from_wire(error, future.method)
+            if isinstance(future.error, errors.ProtocolError):
                 self._break(future.error)
         elif future.into is None:
             future.result = result
@@ -328,7 +321,7 @@ class Connection:
             got = len(result) if isinstance(result, bytes) else "no"
             if got != future.into.size:
                 what = f"{future.method}: {got} bytes where {future.into.size} were announced"
-                raise self._break(ProtocolError(what))
+                raise self._break(errors.ProtocolError(what))
             future.into.fill(result)
         future.done = True
 
@@ -337,7 +330,7 @@ class Connection:
     def _check(self) -> None:
         if self._pid != os.getpid():
             what = f"this connection belongs to process {self._pid}, this is process {os.getpid()}"
-            raise ForkError(f"{what}: create a new environment in the forked process")
+            raise errors.ForkError(f"{what}: create a new environment in the forked process")
         if self._broken is not None:
             raise type(self._broken)(*self._broken.args)
         if self._place_lost:
@@ -346,8 +339,8 @@ class Connection:
     def _lose_place(self, unsent: int) -> None:
         """Let the next request find where its answer begins, unless this one was too long to be sent as a whole."""
         if unsent > _WHOLE:
-            self._break(ServerGoneError("the connection was closed: a request was interrupted half-way"))
-        self._fail_waiting(ServerGoneError("the request was interrupted, and its answer is lost"))
+            self._break(errors.ServerGoneError("the connection was closed: a request was interrupted half-way"))
+        self._fail_waiting(errors.ServerGoneError("the request was interrupted, and its answer is lost"))
         self._leftover, self._place_lost = b"", True
 
     def _find_place(self) -> None:
@@ -364,22 +357,22 @@ class Connection:
             raise
         self._waiting.clear()
 
-    def _fail_waiting(self, error: BlockyardError) -> None:
+    def _fail_waiting(self, error: errors.BlockyardError) -> None:
         for future in self._waiting:
             future.done, future.error = True, error
         self._waiting.clear()
 
-    def _break(self, error: BlockyardError) -> BlockyardError:
+    def _break(self, error: errors.BlockyardError) -> errors.BlockyardError:
         if self._broken is None:
             self._broken = error
             self._fail_waiting(error)
             self._finalizer()
         return error
 
-    def _failed(self, where: str, error: OSError) -> BlockyardError:
+    def _failed(self, where: str, error: OSError) -> errors.BlockyardError:
         """Close the connection, whose socket has failed, and return the error for the caller."""
         where = f"{where}: the server at {self.address}"
         if isinstance(error, (BlockingIOError, TimeoutError, ssl.SSLWantReadError, ssl.SSLWantWriteError)):
             what = f"{where} did nothing for {self.timeout:g} s; see whether it hangs, or pass a larger timeout="
-            return self._break(ServerTimeoutError(what))
-        return self._break(ServerGoneError(f"{where} is gone: {error}{self._exit_note()}"))
+            return self._break(errors.ServerTimeoutError(what))
+        return self._break(errors.ServerGoneError(f"{where} is gone: {error}{self._exit_note()}"))

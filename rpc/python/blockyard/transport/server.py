@@ -25,12 +25,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ServerNotFoundError, ServerStartError
+from ..provenance import VERSION
 from .progress import bar
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 NAME = "blockyard-server" + (".exe" if sys.platform == "win32" else "")
 LIBRARY = {"win32": "blockyard.dll", "darwin": "libblockyard.dylib"}.get(sys.platform, "libblockyard.so")
-_VERSION = (_PACKAGE / "VERSION").read_text(encoding="utf-8").strip()
 
 
 def find_server() -> Path:
@@ -116,9 +116,9 @@ def _build(root: Path, go: str, target: Path) -> Path:
     """Compile the server of the checkout at root, or its library, to the file target."""
     target.parent.mkdir(exist_ok=True)
     partial = target.with_name(f".{target.name}.{os.getpid()}")
-    what, cgo, flags = ["./rpc/blockyard"], "0", f"-s -w -X blockyard/datasets/program.version={_VERSION}"
+    what, cgo, flags = ["./rpc/blockyard"], "0", f"-s -w -X blockyard/datasets/program.version={VERSION}"
     if target.name == LIBRARY:
-        what, cgo, flags = ["-buildmode=c-shared", "./rpc/library"], "1", f"-s -w -X main.version={_VERSION}"
+        what, cgo, flags = ["-buildmode=c-shared", "./rpc/library"], "1", f"-s -w -X main.version={VERSION}"
     command = [go, "build", "-trimpath", "-ldflags", flags, "-o", str(partial), *what]
     try:
         env = {**os.environ, "CGO_ENABLED": cgo}

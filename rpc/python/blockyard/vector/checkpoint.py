@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import CheckpointError
 from ..formats.checkpoint_file import Checkpoint, Part, reading, split_games
+from ..provenance import VERSION
 from ..transport.over_socket import SocketTransport
 from .engine import Engine
-
-_PACKAGE = (Path(__file__).parents[1] / "VERSION").read_text(encoding="ascii").strip()
 
 
 def save(engines: Sequence[Engine]) -> Checkpoint:
     """Return the games of environments whose games follow one another, such as those of a pool."""
-    out = Checkpoint(engines[0].spec.name, engines[0].options.first, _PACKAGE)
+    out = Checkpoint(engines[0].spec.name, engines[0].options.first, VERSION)
     for engine in engines:
         assert engine.batch.current is not None  # or it raises NeedsResetError
         illegal, games = engine.batch.illegal, engine.opponents

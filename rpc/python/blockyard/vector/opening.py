@@ -74,7 +74,7 @@ class Opening:
             return self._open(session, games, start)
         inner = self._open(session, games, start)
         # Games that are resumed have the opponents of their checkpoint, so they are opened with some without weights.
-        some = Lineup(dict.fromkeys(self.lineup.wire, "random"))
+        some = Lineup({seat: [("random", 1.0)] for seat in self.lineup.wire})
 
         def reopen(session: Session, resumed: bool) -> SocketTransport:
             return self._open(session, games, start, some if resumed else self.lineup)

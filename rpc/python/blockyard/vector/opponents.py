@@ -69,17 +69,17 @@ class OpponentSeats:
         """The rung of each opponent in the curriculum, by its number, -1 for none; None without a curriculum."""
         if self.lineup.curriculum is None:
             return None
-        ladder = next(iter(self.lineup.wire.values()))
-        places = {spec: k for k, (spec, _) in enumerate([(ladder, 1.0)] if isinstance(ladder, str) else ladder)}
+        places = {spec: k for k, (spec, _) in enumerate(next(iter(self.lineup.wire.values())))}
         return np.array([places.get(spec, -1) for spec in self._known], np.int64)
 
     def set(self, opponents: Opponents) -> None:
         """Replace opponents; see :meth:`BlockVectorEnv.set_opponents`."""
-        others = self.check_seats()
-        by_seat, curriculum = seats_of(opponents, self._game, self._transport.handle.seats, others)
+        handle, parts = self._transport.handle, self._transport.parts
+        if not (others := [seat for seat in range(handle.seats) if seat not in handle.players]):
+            raise ValueError("set_opponents: you drive every seat; create the environment with opponents=")
+        by_seat, curriculum = seats_of(opponents, self._game, handle.seats, others)
         if not by_seat:
             raise ValueError(f"set_opponents: got {opponents!r:.100}, want opponents for some of the seats {others}")
-        parts = self._transport.parts
         self._name_opponents()
         self.policies.refuse({player for m in by_seat.values() for player in m if isinstance(player, str)})
         lineup = read_lineup(by_seat, "trust_specs" in parts[0].client.features, self._name_policy, curriculum)
@@ -109,14 +109,6 @@ class OpponentSeats:
         if self.policies.by_name:
             self.policies.seen(playing, self._known)
 
-    def check_seats(self) -> list[int]:
-        """Return the seats that have opponents; raise ValueError if there are none."""
-        handle = self._transport.handle
-        others = [seat for seat in range(handle.seats) if seat not in handle.players]
-        if not others:
-            raise ValueError("set_opponents: you drive every seat; create the environment with opponents=")
-        return others
-
     def keep_weights(self) -> None:
         """Drop the weights that no opponent and no policy needs now."""
         keep: set[str] = set()
@@ -132,7 +124,7 @@ class OpponentSeats:
         sent, lineup = read_policy(policy, "trust_specs" in self._transport.client.features)
         for part in self._transport.parts:
             part.upload(self.user, self._game, lineup.files)
-        lineup.wire[0] = sent
+        lineup.wire[0] = [(sent, 1.0)]
         self.policy = lineup
         self.keep_weights()
         return sent
@@ -166,7 +158,7 @@ class OpponentSeats:
         specs = head["opponents"]
         self._known[:] = specs
         self._names = dict(zip(specs, saved["opponents"], strict=True))
-        wire: dict[int, str | list[tuple[str, float]]] = {
+        wire = {
             seat: [(specs[entry["number"]], entry["weight"]) for entry in mixture]
             for seat, mixture in enumerate(head["mixtures"])
             if mixture
@@ -175,7 +167,7 @@ class OpponentSeats:
         now, mine = set(map(policy_name, self.lineup.entries)), self.policies.by_name
         self.policies.use({name: mine[name] for name in mine.keys() & {*saved["policies"], *now}}, only=True)
         self.policies.use({name: policy for name, policy in self.policies.by_name.items() if name in now})
-        self.policy = Lineup({0: head["policy"]}) if head["policy"] else None
+        self.policy = Lineup({0: [(head["policy"], 1.0)]}) if head["policy"] else None
         self.keep_weights()
 
     def free(self, own_client: bool) -> None:
