@@ -13,7 +13,7 @@ import pytest
 from conftest import Server
 
 import blockyard
-from blockyard.formats.opponents import opponents_by_seat, read_lineup
+from blockyard.formats.opponents import Lineup
 
 GAME = "BlockBattle-v0"
 MIXTURE = {"hand:ply=1": 1, "random": 3.0}
@@ -267,8 +267,8 @@ def test_bad_weights(server: Server, tmp_path: Path):
 def test_no_client_names_a_path_on_the_server(server: Server, tmp_path: Path):
     """What is sent has no path in it."""
     path = network(tmp_path / "w.safetensors", 1)
-    by_seat = opponents_by_seat({1: {f"learned:weights={path},ply=1": 1, "exec:bot --weights=x": 1}}, 2)
-    lineup = read_lineup(by_seat, trusted=False, name=lambda policy, others: "none")
+    given = {1: {f"learned:weights={path},ply=1": 1, "exec:bot --weights=x": 1}}
+    lineup = Lineup.of(given, GAME, 2, trusted=False, name=lambda policy, others: "none")
     ((name, (spec, data)),) = lineup.files.items()
     assert spec == f"learned:weights={name},ply=1"
     assert data == Path(path).read_bytes()
@@ -330,7 +330,7 @@ def test_paths_of_weights(server: Server, tmp_path: Path, where: str, quoted: bo
     path = network(tmp_path / where / "net.safetensors", 1)
     text = f'"{path}"' if quoted else path
     for spec in (f"learned:weights={text},ply=1", f"learned:ply=1,weights={text}"):
-        lineup = read_lineup(opponents_by_seat(spec, 2), trusted=False, name=lambda policy, others: "none")
+        lineup = Lineup.of(spec, GAME, 2, trusted=False, name=lambda policy, others: "none")
         ((name, (sent, _)),) = lineup.files.items()
         assert sent == spec.replace(str(text), name)
         with blockyard.make_vec(GAME, 2, opponents=spec, address=server.unix) as env:

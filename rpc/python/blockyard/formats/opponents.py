@@ -22,7 +22,8 @@ Policy = Callable[[Any, Any], Any]
 Player = str | Policy  # what plays a seat: a spec of the server, or a policy of this program
 Mixture = Mapping[Any, float]  # weights by player
 Opponents = Player | Mixture | Mapping[int, Player | Mixture] | None
-BySeat = Mapping[int, Mapping[Any, float]]
+Seats = Iterable[int] | None
+Naming = Callable[[Policy, Collection[str]], str]
 CURRICULUM = "curriculum"
 CLIMB = {"of": 10, "up": 0.6, "down": 0.4}  # a game leaves its rung by the share that it won of its last games there
 ASKED = "client:"  # begins what the server calls a policy of this program
@@ -39,9 +40,7 @@ _RUNGS = json.loads((Path(__file__).parent / "rungs.json").read_text(encoding="u
 UPLOADED = "sha256:"  # begins the name of weights that the server has by content
 
 
-def opponents_by_seat(
-    opponents: Opponents, seats: int, other: Iterable[int] | None = None
-) -> dict[int, dict[Any, float]]:
+def opponents_by_seat(opponents: Opponents, seats: int, other: Seats = None) -> dict[int, dict[Any, float]]:
     """Return the mixture of each seat that has an opponent: weights by spec or policy.
 
     A player (a spec or a policy) or a mixture is for all seats in ``other``, by default all but seat 0.
@@ -68,16 +67,6 @@ def opponents_by_seat(
     if len(out) == seats:
         raise ValueError(f"opponents: all {seats} seats have an opponent, leave at least one seat to drive")
     return out
-
-
-def seats_of(
-    opponents: Opponents, game: str, seats: int, other: Iterable[int] | None = None
-) -> tuple[BySeat, dict[str, float] | None]:
-    """Return what :func:`opponents_by_seat` returns, and how the rungs are climbed, if it is the curriculum."""
-    if opponents == CURRICULUM and seats > 1:
-        ladder = dict.fromkeys(rungs(game), 1.0)
-        return {seat: ladder for seat in (range(1, seats) if other is None else other)}, CLIMB
-    return opponents_by_seat(opponents, seats, other), None
 
 
 def by_number(by_seat: Any) -> Any:
@@ -155,6 +144,34 @@ class Lineup:
     policies: dict[str, Policy] = field(default_factory=dict)  # by name
     curriculum: Mapping[str, float] | None = None
 
+    @classmethod
+    def of(
+        cls, opponents: Opponents, game: str, seats: int, trusted: bool, name: Naming, other: Seats = None
+    ) -> Lineup:
+        """Read opponents of a game, with the weights files that specs name, and name the policies.
+
+        other as in :func:`opponents_by_seat`, trusted as in :meth:`read`; name returns the name of a policy, given
+        those of others.
+        """
+        lineup = cls(curriculum=CLIMB if opponents == CURRICULUM and seats > 1 else None)
+        by_seat = opponents_by_seat(dict.fromkeys(rungs(game), 1.0) if lineup.curriculum else opponents, seats, other)
+        specs = {player for mixture in by_seat.values() for player in mixture if isinstance(player, str)}
+        for seat, mixture in by_seat.items():
+            lineup.wire[seat] = []
+            for player, weight in mixture.items():
+                if isinstance(player, str):
+                    sent = lineup.read(f"opponents[{seat}]", player, trusted)
+                else:
+                    own = next((n for n, p in lineup.policies.items() if p is player), None)
+                    own = own or name(player, {*specs, *lineup.policies})
+                    lineup.policies[own] = player
+                    sent = ASKED + own
+                    if (digest := getattr(player, "sha256", None)) is not None:
+                        sent += f"@sha256:{digest}"
+                    lineup.names[sent] = own
+                lineup.wire[seat].append((sent, weight))
+        return lineup
+
     @property
     def how(self) -> dict[str, Any]:
         """The options that go with ``wire``."""
@@ -194,44 +211,6 @@ class Lineup:
                 return sent
         self.names.setdefault(spec, spec)
         return spec
-
-
-def read_lineup(
-    by_seat: BySeat,
-    trusted: bool,
-    name: Callable[[Policy, Collection[str]], str],
-    curriculum: Mapping[str, float] | None = None,
-) -> Lineup:
-    """Read the weights files that specs of :func:`opponents_by_seat` name, and name the policies.
-
-    trusted as in :meth:`Lineup.read`; name returns the name of a policy, given those of others.
-    """
-    lineup = Lineup(curriculum=curriculum)
-    specs = {player for mixture in by_seat.values() for player in mixture if isinstance(player, str)}
-    for seat, mixture in by_seat.items():
-        entries = []
-        for player, weight in mixture.items():
-            if isinstance(player, str):
-                sent = lineup.read(f"opponents[{seat}]", player, trusted)
-            else:
-                own = next((n for n, p in lineup.policies.items() if p is player), None)
-                own = own or name(player, {*specs, *lineup.policies})
-                lineup.policies[own] = player
-                sent = ASKED + own
-                if (digest := getattr(player, "sha256", None)) is not None:
-                    sent += f"@sha256:{digest}"
-                lineup.names[sent] = own
-            entries.append((sent, weight))
-        lineup.wire[seat] = entries
-    return lineup
-
-
-def read_policy(spec: str, trusted: bool) -> tuple[str, Lineup]:
-    """Return the spec of a policy as it is sent, and a lineup with its file."""
-    if not isinstance(spec, str):
-        raise TypeError(f"policy: want a spec such as 'hand', which the server plays, got {spec!r:.100}")
-    lineup = Lineup()
-    return lineup.read("policy", spec, trusted), lineup
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 from gymnasium.vector import AutoresetMode
 
 from ..formats.arguments import game_name, positive
-from ..formats.opponents import Lineup, read_lineup, seats_of
+from ..formats.opponents import Lineup
 from ..formats.spec import GameSpec
 from ..transport import library
 from ..transport.healing import HealingTransport
@@ -93,10 +93,9 @@ class Opening:
             given = self._options.opponents
             if seats == 1 and given not in (None, "random"):
                 raise ValueError(f"opponents: {spec.id} is played by one seat, got {given!r:.100}; leave them out")
-            by_seat, curriculum = seats_of(given, spec.id, seats)
             self.spec, self.wire["seats"] = spec, seats
             self.policies = Policies(spec, self._options.packed)
-            self.lineup = read_lineup(by_seat, "trust_specs" in session.features, self.policies.name, curriculum)
+            self.lineup = Lineup.of(given, spec.id, seats, "trust_specs" in session.features, self.policies.name)
             self._opened = True
         lineup = self.lineup if lineup is None else lineup
         options = self.wire | {"num_envs": games, "opponents": lineup.wire, "first": self._options.first + start}

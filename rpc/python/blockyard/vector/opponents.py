@@ -10,17 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, CheckpointError, RequestError
-from ..formats.opponents import (
-    UPLOADED,
-    Lineup,
-    Opponents,
-    OpponentStats,
-    Policy,
-    policy_name,
-    read_lineup,
-    read_policy,
-    seats_of,
-)
+from ..formats.opponents import UPLOADED, Lineup, Opponents, OpponentStats, Policy, policy_name
 from ..transport.over_socket import SocketTransport
 from ..transport.policies import Policies
 
@@ -77,12 +67,12 @@ class OpponentSeats:
         handle, parts = self._transport.handle, self._transport.parts
         if not (others := [seat for seat in range(handle.seats) if seat not in handle.players]):
             raise ValueError("set_opponents: you drive every seat; create the environment with opponents=")
-        by_seat, curriculum = seats_of(opponents, self._game, handle.seats, others)
-        if not by_seat:
-            raise ValueError(f"set_opponents: got {opponents!r:.100}, want opponents for some of the seats {others}")
         self._name_opponents()
-        self.policies.refuse({player for m in by_seat.values() for player in m if isinstance(player, str)})
-        lineup = read_lineup(by_seat, "trust_specs" in parts[0].client.features, self._name_policy, curriculum)
+        trusted = "trust_specs" in parts[0].client.features
+        lineup = Lineup.of(opponents, self._game, handle.seats, trusted, self._name_policy, others)
+        if not lineup.wire:
+            raise ValueError(f"set_opponents: got {opponents!r:.100}, want opponents for some of the seats {others}")
+        self.policies.refuse({name for sent, name in lineup.names.items() if policy_name(sent) is None})
         changed, first, specs = [], len(self._known), []
         try:
             for part in parts:
@@ -99,7 +89,7 @@ class OpponentSeats:
             self.keep_weights()
             raise
         self._known.extend(specs)
-        self.lineup = Lineup(self.lineup.wire | lineup.wire, {}, lineup.names, {}, curriculum)
+        self.lineup = Lineup(self.lineup.wire | lineup.wire, {}, lineup.names, {}, lineup.curriculum)
         now = set(map(policy_name, self.lineup.entries))
         self.policies.use({k: p for k, p in (self.policies.by_name | lineup.policies).items() if k in now})
         self.keep_weights()
@@ -121,7 +111,10 @@ class OpponentSeats:
         """Return the spec of a rollout's policy as it is sent, after uploading the weights that it names."""
         if self.policies.by_name:
             raise RequestError("rollout: the server cannot ask the policies of this program; call step")
-        sent, lineup = read_policy(policy, "trust_specs" in self._transport.client.features)
+        if not isinstance(policy, str):
+            raise TypeError(f"policy: want a spec such as 'hand', which the server plays, got {policy!r:.100}")
+        lineup = Lineup()
+        sent = lineup.read("policy", policy, "trust_specs" in self._transport.client.features)
         for part in self._transport.parts:
             part.upload(self.user, self._game, lineup.files)
         lineup.wire[0] = [(sent, 1.0)]
