@@ -71,16 +71,11 @@ class Connection:
     forked from the one that opened the connection cannot use it.
     """
 
-    def __init__(
-        self,
-        address: Address,
-        timeout: float,
-        exit_note: Callable[[], str] = lambda: "",
-        tls: Tls = None,
-        patience: float | None = None,
-    ) -> None:
-        """Connect; exit_note returns what is known about how the server ended, for error messages."""
-        self.address, self.timeout, self._exit_note = address, timeout, exit_note
+    exit_note: Callable[[], str] | None = None  # returns what is known about how the server ended, for error messages
+
+    def __init__(self, address: Address, timeout: float, tls: Tls = None, patience: float | None = None) -> None:
+        """Connect; arguments as of :meth:`Address.connect`."""
+        self.address, self.timeout = address, timeout
         self.max_reply = 1 << 30  # bytes; a longer answer is refused
         self.max_message = 1 << 30  # bytes; a longer request is refused here: the server would close the connection
         self.dropped: list[Callable[[], None]] = []  # free what nobody refers to any more, in the next call
@@ -375,4 +370,5 @@ class Connection:
         if isinstance(error, (BlockingIOError, TimeoutError, ssl.SSLWantReadError, ssl.SSLWantWriteError)):
             what = f"{where} did nothing for {self.timeout:g} s; see whether it hangs, or pass a larger timeout="
             return self._break(errors.ServerTimeoutError(what))
-        return self._break(errors.ServerGoneError(f"{where} is gone: {error}{self._exit_note()}"))
+        note = self.exit_note() if self.exit_note else ""
+        return self._break(errors.ServerGoneError(f"{where} is gone: {error}{note}"))

@@ -68,8 +68,8 @@ class Session:
         try:
             where = address or (local.address if local else "")
             where = where if isinstance(where, Address) else Address.parse(where)
-            exit_note = local.exit_note if local else (lambda: "")
-            self.connection = Connection(where, self._timeout, exit_note, self._tls, patience)
+            self.connection = Connection(where, self._timeout, self._tls, patience)
+            self.connection.exit_note = local.exit_note if local else None
             own = (local.token if local else None) or os.environ.get("BLOCKYARD_TOKEN")
             try:
                 self._hello(own if self._token is None else self._token)

@@ -13,7 +13,6 @@ from ..errors import EnvironmentsError
 from .address import Address, Tls, Where, look_up
 from .memory import Ids, RolloutBuffer, StepMemory, resized, span
 from .over_socket import Finals, Pause, SocketTransport, T
-from .session import Session
 
 _NONE = np.zeros(0, np.uint32)
 
@@ -159,29 +158,3 @@ def shares_of(address: Where | Sequence[str | Address], tls: Tls, games: int) ->
     servers = [where for each in listed for where in look_up(each, tls)][:games]
     counts = [games // len(servers) + (k < games % len(servers)) for k in range(len(servers))]
     return list(zip(servers, accumulate(counts, initial=0), counts, strict=False))
-
-
-def open_shards(
-    games: int,
-    address: Where | Sequence[str | Address],
-    open_one: Callable[[Session, int, int], SocketTransport],
-    tls: Tls,
-    client: Session | None,
-    **how: Any,
-) -> SocketTransport:
-    """Open games on the servers of :func:`shares_of`: open_one opens some, given (session, count, first).
-
-    If client is None, new sessions are created with tls and ``how``.
-    """
-    shards: list[SocketTransport] = []
-    own: list[Session] = []
-    try:
-        for where, first, count in shares_of(address, tls, games):
-            if client is None:
-                own.append(Session(where, tls=tls, **how))
-            shards.append(open_one(client or own[-1], count, first))
-    except BaseException:
-        for session in own:
-            session.close()
-        raise
-    return shards[0] if len(shards) == 1 else ShardedTransport(shards)

@@ -25,6 +25,8 @@ WARN_AFTER = 1000  # illegal actions
 NO_SEAT = 255  # in StepMemory.seat: the row need not act
 
 Obs = dict[str, NDArray[Any]]
+Rows = NDArray[np.bool_] | None  # (rows,)
+Index = NDArray[np.intp] | None  # (rows,), of each row's seat in flattened arrays of (games, seats)
 StepResult = tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
@@ -103,13 +105,7 @@ class Batch:
 
     # -- a step -----------------------------------------------------------------------
 
-    def result(
-        self,
-        memory: StepMemory,
-        before: NDArray[np.intp] | None,
-        acted: NDArray[np.bool_] | None,
-        finals: Callable[[], Finals],
-    ) -> StepResult:
+    def result(self, memory: StepMemory, before: Index, acted: Rows, finals: Callable[[], Finals]) -> StepResult:
         """Return what a step into memory returns.
 
         before is own_index of the step before, whose seats get the rewards; acted, bool (rows,), which rows had to act,
@@ -130,7 +126,7 @@ class Batch:
             terminated, truncated = terminated.copy(), truncated.copy()
         return memory.observation(), reward.astype(_FLOAT64), terminated, truncated, infos
 
-    def shown(self, rows: NDArray[np.bool_] | None = None) -> tuple[Obs, dict[str, Any]]:
+    def shown(self, rows: Rows = None) -> tuple[Obs, dict[str, Any]]:
         """Return what reset returns: the current observations, and infos that are valid in some rows, or all."""
         return self.current.observation(), self.infos(self.current, rows)
 
@@ -138,7 +134,7 @@ class Batch:
         """Return the entry of each row's game."""
         return per_game if self.rows_per_game == 1 else per_game.repeat(self.rows_per_game)
 
-    def own_index(self, memory: StepMemory) -> NDArray[np.intp] | None:
+    def own_index(self, memory: StepMemory) -> Index:
         """Return the index of each row's seat in flattened arrays of (games, seats); None if it never changes."""
         if not self.varying:
             return None
@@ -152,7 +148,7 @@ class Batch:
         index += self._starts
         return index
 
-    def per_row(self, per_seat: NDArray[Any], index: NDArray[np.intp] | None) -> NDArray[Any]:
+    def per_row(self, per_seat: NDArray[Any], index: Index) -> NDArray[Any]:
         """Return each row's entry of an array of (games, seats)."""
         return per_seat[:, self.players].reshape(-1) if index is None else per_seat.take(index)
 
@@ -177,7 +173,7 @@ class Batch:
             memory.acting = acting
         return memory.acting
 
-    def infos(self, memory: StepMemory, rows: NDArray[np.bool_] | None = None) -> Infos:
+    def infos(self, memory: StepMemory, rows: Rows = None) -> Infos:
         """Return infos that are valid in some rows; None means all rows."""
         valid = self._all if rows is None else rows
         acting = self.complete(memory, False)

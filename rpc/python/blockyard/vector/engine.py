@@ -17,7 +17,7 @@ from ..rendering.human import Display
 from ..rendering.svg import Svg
 from ..transport.memory import StepMemory
 from ..transport.over_socket import Finals
-from .batch import Batch, Obs, StepResult
+from .batch import Batch, Index, Obs, Rows, StepResult
 from .opening import Opening
 from .opponents import OpponentSeats
 from .options import Options
@@ -26,7 +26,7 @@ FPS = 4
 # Where a step's result goes, if the caller chooses: ``buffer[t]``, or arrays by field.
 Out = StepMemory | Mapping[str, NDArray[Any]] | None
 Shown = tuple[Obs, dict[str, Any]]
-Prepared = tuple[StepMemory, NDArray[np.uint16], NDArray[np.intp] | None]
+Prepared = tuple[StepMemory, NDArray[np.uint16], Index]
 
 
 class Engine:
@@ -48,7 +48,7 @@ class Engine:
     def __init__(self, game: str, num_envs: int, options: Options) -> None:
         """Open the games."""
         self.game, self.options, self.own_client = game, options, options.client is None
-        self.pending: tuple[Any, StepMemory, NDArray[np.intp] | None] | None = None
+        self.pending: tuple[Any, StepMemory, Index] | None = None
         self.closed = False
         self._dropped: weakref.finalize[..., Any] | None = None
         self.fetch: Callable[[], None] | None = None
@@ -74,7 +74,7 @@ class Engine:
         self.ring = None if options.copy else self.transport.ring(options.slots)
         self._slot, self.afterstate_calls = 0, 0
         self._actions = np.zeros(handle.rows, "<u2")
-        self._acted: NDArray[np.bool_] | None = None
+        self._acted: Rows = None
         self._screen = Display(FPS) if options.render_mode == "human" else None
 
     # -- requests ---------------------------------------------------------------------
@@ -130,7 +130,7 @@ class Engine:
         copy_actions(actions, row, batch.spec.actions, self._acted)
         return memory, row, before
 
-    def finish(self, memory: StepMemory, before: NDArray[np.intp] | None) -> StepResult:
+    def finish(self, memory: StepMemory, before: Index) -> StepResult:
         """Return what a step into memory returns; before as :meth:`prepare` returned it."""
         self.show(memory)
         return self.batch.result(memory, before, self._acted, self._finals)
@@ -159,7 +159,7 @@ class Engine:
 
     # -- positions ----------------------------------------------------------------------
 
-    def reset(self, seeds: int | list[int | None] | None, chosen: NDArray[np.bool_] | None) -> Shown:
+    def reset(self, seeds: int | list[int | None] | None, chosen: Rows) -> Shown:
         """Start new episodes in games, by default in all; see :meth:`BlockVectorEnv.reset`."""
         resumed, self.resumed = self.resumed, self.resumed if chosen is not None else None
         if resumed is not None and chosen is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar, overload
 
@@ -492,7 +492,7 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             except (BlockyardError, RuntimeError) as error:
                 raise TypeError(f"this environment cannot be copied or pickled: {error}; {how}") from error
             options |= {"seed": None, "checkpoint": None}
-        return _again, (type(self), game, num_envs, options, data, dict(self.engine.opponents.policies.by_name))
+        return _again, (type(self), (game, num_envs, options), data, dict(self.engine.opponents.policies.by_name))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free the games; the local server stops if no other environment uses it."""
@@ -509,16 +509,10 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self.close()
 
 
-def _again(
-    kind: Callable[..., BlockVectorEnv],
-    game: str,
-    num_envs: int,
-    options: dict[str, Any],
-    data: bytes | None,
-    policies: dict[str, Policy],
-) -> BlockVectorEnv:
+def _again(kind: Any, given: Any, data: bytes | None, policies: dict[str, Policy]) -> BlockVectorEnv:
     """Create a copy of an environment with its games and the policies of now; a reset starts new episodes there."""
-    env = kind(game, num_envs, **options)
+    game, num_envs, options = given
+    env: BlockVectorEnv = kind(game, num_envs, **options)
     if data is not None:
         env.engine.opponents.policies.use(policies)
         resume([env.engine], Checkpoint.from_bytes(data))

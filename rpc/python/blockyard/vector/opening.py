@@ -14,7 +14,7 @@ from ..transport.healing import HealingTransport
 from ..transport.over_socket import SocketTransport
 from ..transport.policies import Policies
 from ..transport.session import Session
-from ..transport.sharded import open_shards
+from ..transport.sharded import ShardedTransport, shares_of
 from ..transport.shared_memory import choose_transport
 from .options import Options
 
@@ -57,7 +57,17 @@ class Opening:
         """Open this many games on the servers of the options, and return what moves their steps."""
         o, games = self._options, positive("num_envs", num_envs)
         where = "inproc:" if self._in_process(games) else o.address
-        return open_shards(games, where, self._open_shard, o.tls, o.client, token=o.token, timeout=o.timeout)
+        shards, own = list[SocketTransport](), list[Session]()
+        try:
+            for server, first, count in shares_of(where, o.tls, games):
+                if o.client is None:
+                    own.append(Session(server, token=o.token, timeout=o.timeout, tls=o.tls))
+                shards.append(self._open_shard(o.client or own[-1], count, first))
+        except BaseException:
+            for session in own:
+                session.close()
+            raise
+        return shards[0] if len(shards) == 1 else ShardedTransport(shards)
 
     def _in_process(self, games: int) -> bool:
         """Return whether the games are to run in this process."""
