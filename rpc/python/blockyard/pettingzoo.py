@@ -26,7 +26,7 @@ from .errors import IllegalActionError, NeedsResetError, needs
 from .formats.arguments import integer, one_of, positive
 from .formats.opponents import Opponents
 from .vector.env import BlockVectorEnv
-from .vector.options import NO_LEARNERS, Options
+from .vector.options import MASKED, NO_LEARNERS, Options
 
 with needs("blockyard.pettingzoo", "PettingZoo", "pettingzoo"):
     from pettingzoo import AECEnv, ParallelEnv
@@ -34,14 +34,8 @@ with needs("blockyard.pettingzoo", "PettingZoo", "pettingzoo"):
 OBSERVATIONS = ("flat", "masked", "planes")
 RENDER_MODES = ["human", "ansi", "rgb_array"]
 # Arguments of make_vec that it does not take, and why.
-REFUSED = {
-    **NO_LEARNERS,
-    "num_envs": "it is one game",
-    "autoreset_mode": "the library resets it",
-    "max_episode_steps": "pass max_cycles to truncate episodes",
-    "mask": "infos have action_mask",
-    "packed": "observations have planes",
-}
+REFUSED = NO_LEARNERS | MASKED | {"num_envs": "it is one game", "autoreset_mode": "the library resets it"}
+REFUSED["max_episode_steps"] = "pass max_cycles to truncate episodes"
 # Illegal actions that cause a warning: PettingZoo's own tests play thousands without looking at masks.
 WARN_AFTER = 10_000
 Infos = dict[str, dict[str, Any]]

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .errors import needs
 from .vector.batch import Obs
 from .vector.env import BlockVectorEnv
-from .vector.options import NO_LEARNERS, Options
+from .vector.options import MASKED, NO_LEARNERS, Options
 
 with needs("blockyard.rllib", "RLlib", "rllib"):
     from ray.rllib.algorithms.ppo import PPOConfig
@@ -34,7 +34,7 @@ with needs("blockyard.rllib", "RLlib", "rllib"):
 
 NAME = "blockyard"
 # Arguments of make_vec that it does not take, and why.
-REFUSED = {**NO_LEARNERS, "mask": "the observation has action_mask", "packed": "the observation has planes"}
+REFUSED = NO_LEARNERS | MASKED
 
 
 class MaskedVectorEnv(VectorWrapper):  # type: ignore[type-arg,unused-ignore]

@@ -19,7 +19,7 @@ from gymnasium.vector import AutoresetMode
 from .errors import needs
 from .vector.batch import Obs
 from .vector.env import BlockVectorEnv
-from .vector.options import NO_LEARNERS, Options
+from .vector.options import MASKED, NO_LEARNERS, Options
 
 with needs("blockyard.torchrl", "TorchRL", "torchrl"):
     import torch
@@ -29,12 +29,7 @@ with needs("blockyard.torchrl", "TorchRL", "torchrl"):
 
 
 # Arguments of make_vec that it does not take, and why.
-REFUSED = {
-    **NO_LEARNERS,
-    "autoreset_mode": "TorchRL resets ended episodes itself",
-    "mask": "the observation has action_mask",
-    "packed": "the observation has planes",
-}
+REFUSED = NO_LEARNERS | MASKED | {"autoreset_mode": "TorchRL resets ended episodes itself"}
 _ENDS = ("done", "terminated", "truncated")
 
 

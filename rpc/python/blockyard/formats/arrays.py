@@ -47,9 +47,7 @@ def unpack_torch(bits: torch.Tensor, spec: GameSpec, dtype: Any = None) -> torch
 
     dtype is that of the result, such as ``torch.float32``; uint8 by default.
     """
-    import torch  # type: ignore[import-not-found,unused-ignore]
-
-    width, cells = spec.cell_bits, int(np.prod(spec.planes_shape))
+    torch, width, cells = _torch(), spec.cell_bits, int(np.prod(spec.planes_shape))
     shifts = torch.arange(0, 8, width, dtype=torch.uint8, device=bits.device)
     flat = (bits.unsqueeze(-1) >> shifts) & ((1 << width) - 1)
     planes = flat.reshape(*bits.shape[:-1], -1)[..., :cells].reshape(*bits.shape[:-1], *spec.planes_shape)

@@ -115,7 +115,7 @@ class PoolServer:
                 self._sent.append(self._post(games[waiting], ignored))
             except Exception:
                 self.flying = 0  # the games that wait are lost until all are reset
-                leaf.policies.fail()
+                leaf.policies.broken = True
                 raise
         return games[~waiting]
 

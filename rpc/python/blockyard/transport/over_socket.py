@@ -73,7 +73,7 @@ class SocketTransport:
             self.policies.check()
         self.wait((self._post(memory, method, *params), np.zeros(self.handle.rows, "<u2"), memory))
         if method == "reset" and "mask" not in params[-1]:
-            self.policies.reset()
+            self.policies.broken = False
 
     def step(self, actions: NDArray[np.uint16], memory: StepMemory) -> None:
         """Send the actions of a step, and wait until its arrays are in memory, with all answers of policies."""

@@ -22,6 +22,7 @@ class Policies:
 
     Attributes:
         by_name: those that play now, or may in later episodes; the others are forgotten.
+        broken: whether moves have been made, and what the step returns is not known: only a reset of all games helps.
     """
 
     def __init__(self, spec: GameSpec, packed: bool) -> None:
@@ -29,7 +30,7 @@ class Policies:
         self.by_name: dict[str, Policy] = {}
         self._known: dict[str, Any] = {}  # weak references to all so far, so that names stay theirs; None if impossible
         self._leaving: set[str] = set()  # they play on to the end of their episodes
-        self._broken = False  # moves have been made, and what a step returns is not known yet
+        self.broken = False
 
     def name(self, policy: Policy, others: Iterable[str]) -> str:
         """Return the name of a policy, with a number if another policy or one of the others has it."""
@@ -68,27 +69,19 @@ class Policies:
 
     def check(self) -> None:
         """Refuse a step after one that failed in the middle."""
-        if self._broken:
+        if self.broken:
             raise OpponentError("a policy or the server has failed in the middle of a step: reset() all games")
-
-    def reset(self) -> None:
-        """Note that all games begin anew."""
-        self._broken = False
-
-    def fail(self) -> None:
-        """Note that a step cannot be completed."""
-        self._broken = True
 
     @contextmanager
     def moving(self) -> Iterator[None]:
         """Note that moves are being made: unless the block ends well, the step cannot be completed."""
-        before, self._broken = self._broken, True
+        before, self.broken = self.broken, True
         try:
             yield
         except (ServerGoneError, DrainingError):  # another server may begin the step again
-            self._broken = before
+            self.broken = before
             raise
-        self._broken = before
+        self.broken = before
 
     def choose(self, asked: dict[str, Any], specs: list[str]) -> NDArray[np.uint16]:
         """Return an action for each seat that is asked; each policy is called once. specs are all opponents so far."""

@@ -108,13 +108,7 @@ def _per_env(client: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
             f"the checkpoint has {len(client)} environments that called afterstates() a different number of times: "
             f"restore it into {len(client)} environments"
         )
-    names = max((one["opponents"] for one in client), key=len)
-    first = {
-        "afterstate_calls": calls.pop(),
-        "actions": sum(one["actions"] for one in client),
-        "illegal": sum(one["illegal"] for one in client),
-        "opponents": names,
-        "policies": sorted({name for one in client for name in one["policies"]}),
-    }
-    none = first | {"actions": 0, "illegal": 0}
-    return [first, *([none] * (count - 1))]
+    sums = {key: sum(one[key] for one in client) for key in ("actions", "illegal")}
+    longest = max(client, key=lambda one: len(one["opponents"]))
+    first = longest | sums | {"policies": sorted({name for one in client for name in one["policies"]})}
+    return [first, *([first | dict.fromkeys(sums, 0)] * (count - 1))]

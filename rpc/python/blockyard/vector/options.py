@@ -24,6 +24,7 @@ NO_LEARNERS = {
     "slots": "the library keeps arrays, which copy=False overwrites",
     "rows": 'with "acting" a row is not one player: no loss would ever be seen; each row is a seat',
 }
+MASKED = {"mask": "learners read action_mask", "packed": "learners read planes"}
 
 
 @dataclass(frozen=True)
