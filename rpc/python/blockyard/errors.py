@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -204,6 +204,17 @@ def _reworded(text: str) -> str:
     what = what.replace("illegal action: ", "illegal action ")
     where = f"environment {env}" + (f", seat {seat}" if seat else "")
     return f"{method}: {what} in {where}" + (f" and {more} more" if more else "")
+
+
+@contextmanager
+def on_error(*undo: Callable[[], object]) -> Iterator[None]:
+    """Call functions that undo what was begun if the block fails, be it by Ctrl-C; the error goes on."""
+    try:
+        yield
+    except BaseException:
+        for each in undo:
+            each()
+        raise
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from gymnasium.core import RenderFrame
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from .errors import on_error
 from .formats.arguments import copy_actions
 from .rendering.svg import game_picture
 from .vector.batch import NO_SEAT, Obs
@@ -59,15 +60,12 @@ class BlockEnv(Games, gymnasium.Env[Obs, np.int64]):
         """Create the environment; arguments as in :func:`blockyard.make`, and ``client``, a session to use."""
         Options.refuse(options, "a single environment", REFUSED)
         self.vector = BlockVectorEnv(game, 1, autoreset_mode=AutoresetMode.DISABLED, **options)
-        try:
+        with on_error(self.vector.close):
             if self.vector.num_envs != 1:
                 how = "give every other seat an opponent, or use blockyard.make_vec, which has a row for each seat"
                 what = f"{self.vector.num_envs} seats have none, but a gymnasium.Env drives one seat"
                 raise ValueError(f"opponents: {what}; {how}, or blockyard.pettingzoo")
             self._record_as(record)
-        except BaseException:
-            self.vector.close()
-            raise
         self._prepare()
         self.game_spec = self.vector.game_spec
         self.render_mode = self.vector.render_mode

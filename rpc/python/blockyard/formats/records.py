@@ -11,8 +11,11 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
+
+from ..errors import on_error
 
 try:
     import fcntl
@@ -81,7 +84,7 @@ class RecordFile:
         except FileExistsError:
             what = "pass append=True to add games to it, or choose another name"
             raise FileExistsError(f"record: {self.path} exists: {what}") from None
-        try:
+        with on_error(lambda: self._file.close()):
             self._lock()
             if not self.created and _mend(self.path, self._file):
                 self._file.close()
@@ -90,9 +93,6 @@ class RecordFile:
             self.size = self._file.seek(0, io.SEEK_END)
             self.compressed = _compressed(self._file) if self.size else self.path.suffix == ".gz"
             self._file.seek(self.size)
-        except BaseException:
-            self._file.close()
-            raise
 
     def _lock(self) -> None:
         if fcntl is None:
@@ -150,7 +150,7 @@ def _mend(path: Path, file: BinaryIO) -> bool:
         what = f"cannot append to {path}: {error}"
         raise DamagedError(f"record: {what}; choose another name, or see datasets check") from None
     fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
+    with on_error(partial(Path(name).unlink, missing_ok=True)):
         with os.fdopen(fd, "wb") as out:
             shutil.copymode(path, name)
             zipped = gzip.GzipFile(fileobj=out, mode="wb", mtime=0) if _compressed(file) else None
@@ -158,9 +158,6 @@ def _mend(path: Path, file: BinaryIO) -> bool:
                 for game in games_of(file):
                     target.write(game.rstrip(b"\n") + b"\n")
         os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
     return True
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, RequestError, ServerTimeoutError
+from ..errors import BlockyardError, RequestError, ServerTimeoutError, on_error
 from ..formats.arguments import check_seed, copy_actions, fresh_seed, positive
 from ..formats.checkpoint_file import Checkpoint
 from ..transport.sharded import shares_of
@@ -79,7 +79,7 @@ class BlockPool(Games):
         healing, shares = chosen.healing, shares_of(address, chosen.tls, self.num_games)
         seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)
         self.envs, self._healing = list[BlockVectorEnv](), healing is not None
-        try:
+        with on_error(self.close):
             for where, first, size in shares:
                 own = options | {"first": first, "seed": seed, "address": where, "heal": healing or False}
                 self.envs.append(BlockVectorEnv(game, size, **own))
@@ -92,9 +92,6 @@ class BlockPool(Games):
             self._record_as(record)
             if checkpoint is not None:
                 resume(self._engines, Checkpoint.from_bytes(checkpoint))
-        except BaseException:
-            self.close()
-            raise
         self.timeout, self.rows_per_game = chosen.timeout, self.envs[0].rows_per_game
         self.num_envs = self.num_games * self.rows_per_game
         self._actions = np.zeros(self.num_envs, "<u2")

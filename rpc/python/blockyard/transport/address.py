@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..errors import ServerGoneError
+from ..errors import ServerGoneError, on_error
 from .library import LibrarySocket
 
 _BUFFER = 4 << 20  # bytes in the kernel: the step of a few thousand games then needs one write
@@ -64,12 +64,9 @@ class Address:
             sock = self._dial(timeout, timeout if patience is None else patience)
             if context is None:
                 return sock
-            try:
+            with on_error(sock.close):
                 sock.settimeout(timeout)  # with TLS, Python retries when the kernel times out
                 return context.wrap_socket(sock, server_hostname=self.name or self.host)
-            except BaseException:
-                sock.close()
-                raise
         except ssl.SSLCertVerificationError as error:
             what = f"the certificate of the server at {self} is not trusted: {error.verify_message}"
             raise ServerGoneError(f"{what}; pass tls=PATH of the certificates to trust") from error

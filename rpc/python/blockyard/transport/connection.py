@@ -137,11 +137,8 @@ class Connection:
         with self._lock:
             self._fds = fds = list[int]()
             try:
-                return self.call(method, *params), fds
-            except BaseException:
-                for fd in fds:
-                    os.close(fd)
-                raise
+                with errors.on_error(lambda: list(map(os.close, fds))):
+                    return self.call(method, *params), fds
             finally:
                 self._fds = None
 
@@ -344,12 +341,9 @@ class Connection:
         end, last = _DONE.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC3), b""
         chunk = self._chunk = self._chunk or memoryview(bytearray(_CHUNK))
         self._send(Future(ident, "ping"), b"\x94\0" + msgpack.packb(ident) + b"\xa4ping\x90")
-        try:
+        with errors.on_error(lambda: self._lose_place(0)):
             while not last.endswith(end):  # which is the last that the server sends
                 last = (last + chunk[: self._recv(chunk, 0, len(end))])[-len(end) :]
-        except BaseException:
-            self._lose_place(0)
-            raise
         self._waiting.clear()
 
     def _fail_waiting(self, error: errors.BlockyardError) -> None:

@@ -99,10 +99,8 @@ class HealingTransport(SocketTransport):
         """Rebuild the games after this error, which says that the server is lost."""
         begun = time.monotonic()
         try:
-            self._find_server(error, begun)
-        except BaseException:
-            self.client.close()  # a server on which games are rebuilt in part must not get further requests
-            raise
+            with errors.on_error(self.client.close):  # games that are rebuilt in part must not get further requests
+                self._find_server(error, begun)
         finally:
             self.lost_seconds += time.monotonic() - begun
 

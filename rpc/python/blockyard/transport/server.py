@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ..errors import ServerNotFoundError, ServerStartError
+from ..errors import ServerNotFoundError, ServerStartError, on_error
 from ..provenance import VERSION
 from .progress import bar
 
@@ -124,13 +124,10 @@ def _build(root: Path, go: str, target: Path) -> Path:
         env = {**os.environ, "CGO_ENABLED": cgo}
         with tempfile.TemporaryFile("w+") as output, bar("building the server") as advance:
             with subprocess.Popen(command, cwd=root, env=env, stdout=output, stderr=output) as build:
-                try:
+                with on_error(build.kill):
                     while build.poll() is None:
                         advance(0)
                         time.sleep(0.1)
-                except BaseException:
-                    build.kill()
-                    raise
             output.seek(0)
             if build.returncode != 0:
                 raise ServerNotFoundError(f"building the server in {root} failed:\n{output.read().strip()}")
@@ -161,11 +158,8 @@ class LocalServer:
         self.token = None if self._path else secrets.token_hex(16)  # as other users could connect too
         self._owner, self._log = os.getpid(), tempfile.TemporaryFile()
         self.address = f"unix:{self._path}" if self._path else "tcp:127.0.0.1:0"
-        try:
+        with on_error(self.stop):
             self.address = self._start([str(program), "serve", "--listen", self.address, *_FLAGS], timeout)
-        except BaseException:
-            self.stop()
-            raise
 
     def _start(self, command: list[str], timeout: float) -> str:
         """Start the process, and return the address that it writes when it listens.

@@ -7,12 +7,13 @@ import platform
 import threading
 import weakref
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, LimitError, ProtocolError, RequestError
+from ..errors import BlockyardError, LimitError, ProtocolError, RequestError, on_error
 from ..formats.arguments import seconds
 from ..formats.spec import GameSpec
 from .address import Address, Tls, Where
@@ -65,21 +66,14 @@ class Session:
 
     def _connect(self, address: Where, patience: float | None) -> None:
         self._local = local = lease(self._timeout) if address is None else None
-        try:
+        with on_error(*([partial(release, local)] if local else [])):
             where = address or (local.address if local else "")
             where = where if isinstance(where, Address) else Address.parse(where)
             self.connection = Connection(where, self._timeout, self._tls, patience)
             self.connection.exit_note = local.exit_note if local else None
             own = (local.token if local else None) or os.environ.get("BLOCKYARD_TOKEN")
-            try:
+            with on_error(self.connection.close):
                 self._hello(own if self._token is None else self._token)
-            except BaseException:
-                self.connection.close()
-                raise
-        except BaseException:
-            if local:
-                release(local)
-            raise
         if local:
             self._finalizer = weakref.finalize(self, release, local)
             self._finalizer.atexit = False  # the server is stopped at exit anyway

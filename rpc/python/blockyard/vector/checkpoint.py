@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CheckpointError
+from ..errors import CheckpointError, on_error
 from ..formats.checkpoint_file import Checkpoint, Part, reading, split_games
 from ..provenance import VERSION
 from ..transport.over_socket import SocketTransport
@@ -64,14 +64,11 @@ def _resume(engines: Sequence[Engine], data: Checkpoint) -> None:
     for engine, own in zip(engines, _per_env(data.client, len(engines)), strict=True):
         memory, opponents = engine.next_memory(), engine.opponents
         opponents.check(own, facts)
-        try:
+        with on_error(opponents.keep_weights):
             for part, place in zip(engine.transport.parts, engine.transport.places(memory), strict=True):
                 part.upload(opponents.user, data.game, _files(data, facts))
                 part.resume(place, head, games[: part.handle.games], {})
                 del games[: part.handle.games]
-        except BaseException:
-            opponents.keep_weights()
-            raise
         opponents.resume(own, facts)
         engine.batch.rungs = opponents.rungs
         engine.afterstate_calls = own["afterstate_calls"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, plain
+from ..errors import BlockyardError, on_error, plain
 from ..formats.arguments import Ids, check_seed, check_seeds, copy_actions, game_ids, reset_requests
 from ..formats.opponents import Opponents, OpponentStats
 from ..rendering.human import Display
@@ -55,15 +55,12 @@ class Engine:
         self.recording: Any = None
         opening = Opening(game, options)
         self.transport, self.spec = opening.transport(num_envs), opening.spec
-        try:
+        with on_error(partial(self.transport.close, self.own_client)):
             self._prepare_memory()
             self.opponents = OpponentSeats(
                 self.transport, self.spec.name, opening.lineup, opening.user, opening.policies
             )
             self.batch.rungs = self.opponents.rungs
-        except BaseException:
-            self.transport.close(self.own_client)
-            raise
 
     def _prepare_memory(self) -> None:
         options, handle = self.options, self.transport.handle

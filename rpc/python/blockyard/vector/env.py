@@ -12,7 +12,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, plain
+from ..errors import BlockyardError, on_error, plain
 from ..formats.arguments import Ids, Seed, check_seed, check_seeds, game_ids, game_name, positive, reset_mask
 from ..formats.arrays import unpack
 from ..formats.checkpoint_file import Checkpoint
@@ -94,14 +94,11 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self._given = (game, num_envs, options)
         self.engine = Engine(game, num_envs, chosen)
         self.engine.free_with(self)
-        try:
+        with on_error(self.close):
             self._describe()
             self._record_as(chosen.record)
             if chosen.checkpoint is not None:
                 resume([self.engine], Checkpoint.from_bytes(chosen.checkpoint))
-        except BaseException:
-            self.close()
-            raise
 
     def _describe(self) -> None:
         """Set the attributes that follow from the game and the options."""

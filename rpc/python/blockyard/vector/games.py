@@ -6,11 +6,12 @@ import inspect
 import operator
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..errors import BlockyardError
+from ..errors import BlockyardError, on_error
 from ..formats.arguments import Ids, game_ids, positive
 from ..formats.opponents import Opponents, OpponentStats, by_number
 from ..formats.records import RecordFile
@@ -111,7 +112,7 @@ class Games:
             raise ValueError("envs: got an empty list, want at least one game, or None for all")
         most = None if max_games is None else positive("max_games", max_games)
         file, sources = RecordFile(path, append), list[Source]()
-        try:
+        with on_error(partial(forget, sources), file.discard):
             for part, last in zip(parts, ends, strict=True):
                 names = dict.fromkeys(part.handle.players, players) if isinstance(players, str) else dict(players or {})
                 named = {operator.index(seat): name for seat, name in by_number(names).items()}
@@ -123,10 +124,6 @@ class Games:
                     part.call("record", mine)
                     sources.append(Source(part, how.get("memory", 8 << 20)))
             recording = Recording(file, sources, most, positive("max_bytes", max_bytes))
-        except BaseException:
-            forget(sources)
-            file.discard()
-            raise
         for engine in self._engines:
             follow(engine, recording, sources)
         return recording

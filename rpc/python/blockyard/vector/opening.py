@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from gymnasium.vector import AutoresetMode
@@ -57,16 +59,12 @@ class Opening:
         """Open this many games on the servers of the options, and return what moves their steps."""
         o, games = self._options, positive("num_envs", num_envs)
         where = "inproc:" if self._in_process(games) else o.address
-        shards, own = list[SocketTransport](), list[Session]()
-        try:
+        shards = list[SocketTransport]()
+        with ExitStack() as own:
             for server, first, count in shares_of(where, o.tls, games):
-                if o.client is None:
-                    own.append(Session(server, token=o.token, timeout=o.timeout, tls=o.tls))
-                shards.append(self._open_shard(o.client or own[-1], count, first))
-        except BaseException:
-            for session in own:
-                session.close()
-            raise
+                new = partial(Session, server, token=o.token, timeout=o.timeout, tls=o.tls)
+                shards.append(self._open_shard(o.client or own.enter_context(new()), count, first))
+            own.pop_all()  # which stay open
         return shards[0] if len(shards) == 1 else ShardedTransport(shards)
 
     def _in_process(self, games: int) -> bool:
