@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import BlockyardError, RequestError, ServerTimeoutError, on_error
 from ..formats.arguments import check_seed, copy_actions, fresh_seed, positive
-from ..formats.checkpoint_file import Checkpoint
 from ..transport.sharded import shares_of
-from ..vector.checkpoint import resume
 from ..vector.engine import Engine
 from ..vector.env import BlockVectorEnv
 from ..vector.games import Games
@@ -90,8 +88,7 @@ class BlockPool(Games):
             self._clock = PoolClock(self.num_games)
             self._receiver = Receiver(servers, self.num_games, chosen.timeout, self._clock)
             self._record_as(record)
-            if checkpoint is not None:
-                resume(self._engines, Checkpoint.from_bytes(checkpoint))
+            self._resume(checkpoint)
         self.timeout, self.rows_per_game = chosen.timeout, self.envs[0].rows_per_game
         self.num_envs = self.num_games * self.rows_per_game
         self._actions = np.zeros(self.num_envs, "<u2")
@@ -213,7 +210,7 @@ class BlockPool(Games):
     def restore_checkpoint(self, data: bytes) -> None:
         """Continue the games of a checkpoint, whose observations recv returns; RuntimeError: steps are under way."""
         self._refuse_flying("restore_checkpoint")
-        resume(self._engines, Checkpoint.from_bytes(data))
+        self._resume(data)
         self.async_reset()
 
     def _check_open(self, method: str) -> None:
@@ -256,9 +253,3 @@ class BlockPool(Games):
         state = f"{self._receiver.flying} games in flight, {len(self.envs)} server{'s' * (len(self.envs) > 1)}"
         closed = ", closed" * self.envs[0].closed
         return f"BlockPool({self.envs[0].game_spec.id}, {sizes}, batch_size={self.batch_size}, {state}{closed})"
-
-    def __enter__(self) -> BlockPool:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()

@@ -122,15 +122,14 @@ def _build(root: Path, go: str, target: Path) -> Path:
     command = [go, "build", "-trimpath", "-ldflags", flags, "-o", str(partial), *what]
     try:
         env = {**os.environ, "CGO_ENABLED": cgo}
-        with tempfile.TemporaryFile("w+") as output, bar("building the server") as advance:
-            with subprocess.Popen(command, cwd=root, env=env, stdout=output, stderr=output) as build:
-                with on_error(build.kill):
-                    while build.poll() is None:
-                        advance(0)
-                        time.sleep(0.1)
-            output.seek(0)
+        with tempfile.TemporaryFile("w+") as log, bar("building the server") as advance:
+            with subprocess.Popen(command, cwd=root, env=env, stdout=log, stderr=log) as build, on_error(build.kill):
+                while build.poll() is None:
+                    advance(0)
+                    time.sleep(0.1)
+            log.seek(0)
             if build.returncode != 0:
-                raise ServerNotFoundError(f"building the server in {root} failed:\n{output.read().strip()}")
+                raise ServerNotFoundError(f"building the server in {root} failed:\n{log.read().strip()}")
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)

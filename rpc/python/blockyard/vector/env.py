@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from gymnasium.core import RenderFrame
@@ -30,8 +30,6 @@ from .options import RENDER_MODES, Options
 from .recording import end
 from .results import Afterstates, LegalActions, Rollout
 from .rows import ROWS
-
-E = TypeVar("E", bound="BlockVectorEnv")
 
 
 class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
@@ -97,8 +95,7 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         with on_error(self.close):
             self._describe()
             self._record_as(chosen.record)
-            if chosen.checkpoint is not None:
-                resume([self.engine], Checkpoint.from_bytes(chosen.checkpoint))
+            self._resume(chosen.checkpoint)
 
     def _describe(self) -> None:
         """Set the attributes that follow from the game and the options."""
@@ -297,7 +294,7 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
                 have policies as opponents: then restore again or reset.
         """
         self.engine.check("restore_checkpoint")
-        resume([self.engine], Checkpoint.from_bytes(data))
+        self._resume(data)
         self.engine.resumed = None
         return self._batch.shown()
 
@@ -498,12 +495,6 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     def __del__(self) -> None:
         """Do nothing, unlike Gymnasium before 1.4: closing here could interrupt another environment's request."""
-
-    def __enter__(self: E) -> E:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
 
 
 def _again(kind: Any, given: Any, data: bytes | None, policies: dict[str, Policy]) -> BlockVectorEnv:

@@ -7,18 +7,21 @@ import operator
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import BlockyardError, on_error
 from ..formats.arguments import Ids, game_ids, positive
+from ..formats.checkpoint_file import Checkpoint
 from ..formats.opponents import Opponents, OpponentStats, by_number
 from ..formats.records import RecordFile
-from .checkpoint import save
+from .checkpoint import resume, save
 from .engine import Engine
 from .options import Path
 from .recording import Recording, Source, end, follow, forget
+
+G = TypeVar("G", bound="Games")
 
 
 class Games:
@@ -168,3 +171,14 @@ class Games:
         """
         self._before("checkpoint")
         return save(self._engines).to_bytes()
+
+    def _resume(self, data: bytes | None) -> None:
+        """Continue the games of a checkpoint, if it is one."""
+        if data is not None:
+            resume(self._engines, Checkpoint.from_bytes(data))
+
+    def __enter__(self: G) -> G:
+        return self
+
+    def __exit__(self, *args: Any) -> Any:
+        self.close()  # type: ignore[attr-defined]
