@@ -1,7 +1,5 @@
 """``python -m blockyard``: the command line."""
 
-from __future__ import annotations
-
 import sys
 
 from .commands import main

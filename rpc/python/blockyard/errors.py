@@ -8,8 +8,6 @@ Much of what they say is text of others, such as a server or a file: like all su
 :func:`plain`.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping

@@ -12,8 +12,6 @@ Needs ``pip install 'blockyard[pettingzoo]'``. Each step is a message, which tak
 as for hundreds: to train, use the rows of ``make_vec(game, n, opponents=None)``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 

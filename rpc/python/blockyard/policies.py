@@ -7,8 +7,6 @@
 Needs the library of each: ``pip install sb3-contrib`` or ``pip install onnxruntime``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import os

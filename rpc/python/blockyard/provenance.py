@@ -1,7 +1,5 @@
 """How a file of results was made, written beside it as FILE.run.json: the form of the Go programs."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -9,8 +9,6 @@
 Needs ``pip install 'blockyard[sb3]'``.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The single environment, and the registration of all environments with Gymnasium."""
 
-from __future__ import annotations
-
 import json
 import operator
 import pathlib

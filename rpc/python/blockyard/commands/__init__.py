@@ -6,8 +6,6 @@ Commands that are not listed here are those of the program inside the package, w
 Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import platform

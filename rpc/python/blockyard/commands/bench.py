@@ -1,7 +1,5 @@
 """``blockyard bench``: how many steps per second an environment makes here."""
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

@@ -1,7 +1,5 @@
 """``blockyard demo``: a policy learns Block Battle by self-play within half a minute, then plays in the terminal."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import time

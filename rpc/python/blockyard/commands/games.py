@@ -1,7 +1,5 @@
 """``blockyard games``: the environments of a server."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from typing import Any

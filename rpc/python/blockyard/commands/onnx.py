@@ -1,7 +1,5 @@
 """``blockyard onnx``: networks as ONNX models, and models as networks."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How strong policies are: games on the server, with the statistics of ``agents arena`` and ``agents ladder``."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

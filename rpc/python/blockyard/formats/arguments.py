@@ -1,7 +1,5 @@
 """Checks of users' arguments, such as seeds, and their conversion to what the server expects."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Sequence
 from typing import Any, Literal, SupportsIndex

@@ -1,7 +1,5 @@
 """Files of recorded games, without a server: lines of JSON, one per game, or several for a very long game."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -5,8 +5,6 @@ nodes are Gemm (transB=1) with LeakyRelu (alpha=0.01) between them, of operator 
 file of weights. Needs ``pip install 'blockyard[onnx]'``.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The networks of ``learned`` evaluators: multilayer perceptrons with LeakyReLU(0.01) between the layers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -9,8 +9,6 @@ A file is in the safetensors format and holds a multilayer perceptron: float32 t
 better position of the seat. Its metadata name the game, the version of its rules, the features and the activation.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The results of the games of a pool, which are read like those of a step."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

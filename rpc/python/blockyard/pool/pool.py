@@ -1,7 +1,5 @@
 """Asynchronous stepping: any games are sent, and those that finish first are received."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any

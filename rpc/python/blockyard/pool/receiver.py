@@ -1,7 +1,5 @@
 """Waiting for the games of a pool that are in flight, and measuring it."""
 
-from __future__ import annotations
-
 import select
 import time
 from typing import Any

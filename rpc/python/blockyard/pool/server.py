@@ -1,7 +1,5 @@
 """The games of a pool on one server: what was sent to it, what it returns, and how they go on without it."""
 
-from __future__ import annotations
-
 import select
 import time
 import weakref

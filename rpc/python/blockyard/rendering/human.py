@@ -1,7 +1,5 @@
 """``render_mode="human"``: the position is displayed after every reset and step."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -5,8 +5,6 @@ straight into the caller's memory, if that is one piece. With shared memory only
 ``true`` comes back.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import secrets

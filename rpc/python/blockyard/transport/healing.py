@@ -1,7 +1,5 @@
 """Games that go on elsewhere when their server is lost."""
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 import time

@@ -1,7 +1,5 @@
 """The server in this process: a shared library, and a connection to it that is used like a socket."""
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import os

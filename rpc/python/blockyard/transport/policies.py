@@ -1,7 +1,5 @@
 """Policies of this program as opponents: the server asks for the actions of their seats, and steps go on with them."""
 
-from __future__ import annotations
-
 import itertools
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Progress bars for slow calls, shown if ``tqdm`` is installed and standard error is a terminal."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

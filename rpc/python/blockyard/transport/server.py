@@ -4,8 +4,6 @@ The process never outlives the one that started it: it ends when its standard in
 holds open. Nothing of ours runs between fork and exec, which a process with threads would not survive.
 """
 
-from __future__ import annotations
-
 import _thread
 import atexit
 import contextlib

@@ -1,7 +1,5 @@
 """Games spread over several servers, with the results of one server."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any

@@ -1,7 +1,5 @@
 """Environments on a server that steps to memory of the client: mapped by both, or in the same process."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import itertools

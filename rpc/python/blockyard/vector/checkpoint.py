@@ -1,7 +1,5 @@
 """Checkpoints of environments: saving their games with the agents that play in them, and continuing exactly."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The games behind an environment: where they are played, the memory of their steps, and who plays the other seats."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial

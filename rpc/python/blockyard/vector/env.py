@@ -1,7 +1,5 @@
 """The vector environment. ``engine.py`` has its games, ``rows.py`` its rows one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, overload

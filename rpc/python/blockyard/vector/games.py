@@ -1,7 +1,5 @@
 """What environments of every form do with their games: who plays against them, results, recordings, checkpoints."""
 
-from __future__ import annotations
-
 import inspect
 import operator
 import os

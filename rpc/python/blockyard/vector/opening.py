@@ -1,7 +1,5 @@
 """Opening the games of an environment on its servers, at first and again after a server was lost."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from functools import partial
 from typing import Any

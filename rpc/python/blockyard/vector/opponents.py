@@ -1,7 +1,5 @@
 """The opponents of a vector environment while it runs: who plays, replacing them, and the results against each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from typing import Any

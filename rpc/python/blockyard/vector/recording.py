@@ -1,7 +1,5 @@
 """Recording: the server writes down whole episodes, the client fetches them and keeps them in a file."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import time

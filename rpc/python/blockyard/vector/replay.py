@@ -1,7 +1,5 @@
 """Recorded games in notebooks."""
 
-from __future__ import annotations
-
 import html
 import json
 import operator

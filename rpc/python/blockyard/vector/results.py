@@ -1,7 +1,5 @@
 """Results of queries: legal actions, afterstates, rollouts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """The rows of an environment one by one, as Gymnasium's ``call`` and ``get_attr`` see them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
