@@ -77,7 +77,7 @@ class BlockEnv(Games, gymnasium.Env[Obs, np.int64]):
     def _prepare(self) -> None:
         """Prepare to step the only row always into the same memory."""
         self._batch = self.vector.engine.batch
-        self._memory = memory = self.vector.engine.transport.ring(1)[0]
+        self._memory = memory = self.vector.engine.transport.buffer(1).memories[0]
         self._row = np.zeros(1, "<u2") if memory.actions is None else memory.actions
         self._mask = None if memory.mask is None else memory.mask[0]
         self._generation, self._acts = -1, False  # of the memory, and whether the row acts in the next step

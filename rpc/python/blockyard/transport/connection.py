@@ -231,9 +231,8 @@ class Connection:
             if n == 0:
                 raise ConnectionResetError("it has closed the connection")
         except OSError as error:
-            raise self._failed(
-                f"{self._waiting[0].method}: after {got} of {want} bytes of the answer", error
-            ) from error
+            where = f"{self._waiting[0].method}: after {got} of {want} bytes of the answer"
+            raise self._failed(where, error) from error
         except BaseException:
             self._untouched = not got and buffer[0] == _NOTHING
             raise

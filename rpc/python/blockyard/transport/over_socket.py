@@ -46,10 +46,6 @@ class SocketTransport:
     def _new_memory(self) -> StepMemory | None:
         return private_buffer(self.handle, 1).memories[0]
 
-    def ring(self, slots: int) -> list[StepMemory]:
-        """Return memory for steps that is to be reused in turn, whoever still refers to it."""
-        return self.buffer(slots).memories
-
     def buffer(self, steps: int) -> RolloutBuffer:
         """Return memory for a rollout of so many steps."""
         return private_buffer(self.handle, steps)

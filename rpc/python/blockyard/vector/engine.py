@@ -66,7 +66,7 @@ class Engine:
         self.batch = Batch(self.spec, handle, options)
         self._seeded = np.zeros(handle.games, np.bool_)
         self.resumed: tuple[StepMemory, int] | None = None
-        self.ring = None if options.copy else self.transport.ring(options.slots)
+        self.ring = None if options.copy else self.transport.buffer(options.slots).memories
         self._slot, self.afterstate_calls = 0, 0
         self._actions = np.zeros(handle.rows, "<u2")
         self._acted: Rows = None

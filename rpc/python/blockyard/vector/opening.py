@@ -42,16 +42,11 @@ class Opening:
         self._healing = None if options.transport == "inproc" else options.healing
         self._opened = False
         self.user = object()
-        self.wire: dict[str, Any] = {"autoreset": options.mode.value, "rows": options.rows}  # as the server knows them
+        optional: dict[str, Any] = {"reward": options.reward, "max_episode_steps": options.max_episode_steps}
+        optional |= {"fields": None if options.mask else ["planes", "globals", "seat"], "log": self._healing and True}
+        self.wire = {name: value for name, value in optional.items() if value is not None}
+        self.wire |= {"autoreset": options.mode.value, "rows": options.rows, "packed": options.packed}
         self.wire["illegal"] = options.illegal or "penalty"
-        for name, value in (("reward", options.reward), ("max_episode_steps", options.max_episode_steps)):
-            if value is not None:
-                self.wire[name] = value
-        if not options.mask:
-            self.wire["fields"] = ["planes", "globals", "seat"]
-        self.wire["packed"] = options.packed
-        if self._healing is not None:
-            self.wire["log"] = True
 
     def transport(self, num_envs: int) -> SocketTransport:
         """Open this many games on the servers of the options, and return what moves their steps."""
@@ -106,16 +101,14 @@ class Opening:
         lineup = self.lineup if lineup is None else lineup
         options = self.wire | {"num_envs": games, "opponents": lineup.wire, "first": self._options.first + start}
         options |= lineup.how
-        handle = None
-        try:
+        with ExitStack() as undo:
+            undo.callback(session.uploads.release, self.user)
             session.uploads.use(self.user, self.spec.name, lineup.files)
             handle = session.open(self.spec.name, options)
+            if self._options.client is not None:
+                undo.callback(lambda: session.connection.open and session.connection.call("close", handle.number))
             transport = choose_transport(session, handle, self.policies, self._options.transport)
             if self._options.mode is AutoresetMode.SAME_STEP:
                 transport.keep_finals()
-            return transport
-        except BaseException:
-            if handle is not None and self._options.client is not None and session.connection.open:
-                session.connection.call("close", handle.number)
-            session.uploads.release(self.user)
-            raise
+            undo.pop_all()
+        return transport

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -71,21 +72,18 @@ class OpponentSeats:
         if not lineup.wire:
             raise ValueError(f"set_opponents: got {opponents!r:.100}, want opponents for some of the seats {others}")
         self.policies.refuse({name for sent, name in lineup.names.items() if policy_name(sent) is None})
-        changed, first, specs = [], len(self._known), []
-        try:
+        first, specs = len(self._known), []
+        with ExitStack() as undo:
+            undo.callback(self.keep_weights)
             for part in parts:
                 part.upload(self.user, self._game, lineup.files)
             for part in parts:
                 answer = part.call("set_opponents", lineup.wire, lineup.how)
-                changed.append(part)
+                undo.callback(part.call, "set_opponents", self.lineup.wire, self.lineup.how)
                 if answer["first"] != first:
                     raise BlockyardError("set_opponents failed on one of the servers before: create a new environment")
                 specs = answer["opponents"]
-        except BaseException:
-            for part in changed:
-                part.call("set_opponents", self.lineup.wire, self.lineup.how)
-            self.keep_weights()
-            raise
+            undo.pop_all()
         self._known.extend(specs)
         self.lineup = Lineup(self.lineup.wire | lineup.wire, {}, lineup.names, {}, lineup.curriculum)
         now = set(map(policy_name, self.lineup.entries))
