@@ -55,9 +55,7 @@ class Engine:
         self.transport, self.spec = opening.transport(num_envs), opening.spec
         with on_error(partial(self.transport.close, self.own_client)):
             self._prepare_memory()
-            self.opponents = OpponentSeats(
-                self.transport, self.spec.name, opening.lineup, opening.user, opening.policies
-            )
+            self.opponents = OpponentSeats(self.transport, opening)
             self.batch.rungs = self.opponents.rungs
 
     def _prepare_memory(self) -> None:

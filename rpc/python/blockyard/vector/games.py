@@ -25,12 +25,10 @@ G = TypeVar("G", bound="Games")
 class Games:
     """The games of one engine or of several, whose games follow one another: a base class of environments."""
 
-    engine: Engine
-
     @property
     def _engines(self) -> Sequence[Engine]:
         """By default one, that of the attribute ``engine``."""
-        return [self.engine]
+        return [self.engine]  # type: ignore[attr-defined]
 
     def _before(self, method: str) -> None:
         """Refuse a method that may not be called now."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import BlockyardError, CheckpointError, RequestError
 from ..formats.opponents import UPLOADED, Lineup, Opponents, OpponentStats, Policy, policy_name
 from ..transport.over_socket import SocketTransport
-from ..transport.policies import Policies
+from .opening import Opening
 
 _WEIGHTS = re.compile(rf"weights=({UPLOADED}[0-9a-f]{{64}})")
 
@@ -26,11 +26,11 @@ class OpponentSeats:
         policy: the last policy of a rollout; None if there was none.
     """
 
-    def __init__(self, transport: SocketTransport, game: str, lineup: Lineup, user: object, policies: Policies) -> None:
-        """Take over the opponents with which the games of this name were opened."""
-        self._transport, self._game, self.lineup, self.user = transport, game, lineup, user
-        self.policies = policies
-        policies.use(lineup.policies)
+    def __init__(self, transport: SocketTransport, opening: Opening) -> None:
+        """Take over the opponents with which the games were opened."""
+        self._transport, self._game = transport, opening.spec.name
+        self.lineup, self.user, self.policies = opening.lineup, opening.user, opening.policies
+        self.policies.use(self.lineup.policies)
         self._known = transport.handle.opponents
         self.policy: Lineup | None = None
         self._names: dict[str, str] = {}  # what the caller calls a spec of the server
