@@ -68,11 +68,10 @@ func (s *session) afterstates(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	planes, globals, err := l.Observe(seed)
-	if err != nil {
+	if err := l.Describe(seed, nil); err != nil {
 		return err
 	}
-	return s.replyAfter(f, l, "planes", planes, "globals", memory.Bytes(globals))
+	return s.replyAfter(f, l, "planes", l.Planes, "globals", memory.Bytes(l.Globals))
 }
 
 // featuresOf returns the features of g, or refuses the request.
@@ -102,11 +101,10 @@ func (s *session) features(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	rows, err := l.Features(seed, have)
-	if err != nil {
+	if err := l.Describe(seed, have); err != nil {
 		return err
 	}
-	return s.replyAfter(f, l, "features", memory.Bytes(rows))
+	return s.replyAfter(f, l, "features", memory.Bytes(l.Features))
 }
 
 func (s *session) observe(f *wire.Frame, h *handle) error {

@@ -30,6 +30,32 @@ type openOptions struct {
 	Packed     bool          `msgpack:"packed"`
 	First      wire.Natural  `msgpack:"first"`
 	Log        bool          `msgpack:"log"`
+	Candidates *candidates   `msgpack:"candidates"`
+}
+
+type candidates struct {
+	Most int64  `msgpack:"most"`
+	Of   string `msgpack:"of"`
+}
+
+// read returns them with the features of g, which it may lack.
+func (c *candidates) read(s *Server, g *env.Game) (*batch.Candidates, error) {
+	if c == nil {
+		return nil, nil
+	}
+	if c.Most < 1 || c.Most > int64(g.Actions) {
+		return nil, badParams("open: candidates: most is %d, want 1 to %d", c.Most, g.Actions)
+	}
+	out := &batch.Candidates{Most: int(c.Most)}
+	switch c.Of {
+	case "observations":
+		return out, nil
+	case "features":
+		have, err := s.featuresOf(g, "open: candidates")
+		out.Features = have
+		return out, err
+	}
+	return nil, badParams(`open: candidates: of is %.32q, want "features" or "observations"`, c.Of)
 }
 
 func (s *session) open(f *wire.Frame, g *env.Game) error {
@@ -58,6 +84,9 @@ func (s *session) open(f *wire.Frame, g *env.Game) error {
 		return err
 	}
 	if what.Curriculum, err = o.Curriculum.read("open"); err != nil {
+		return err
+	}
+	if what.Candidates, err = o.Candidates.read(s.srv, g); err != nil {
 		return err
 	}
 	c.Workers, c.Context = s.srv.c.Workers, s.Context

@@ -55,8 +55,9 @@ type Batch struct {
 	packRow          func(worker, i int)
 	packTo, packFrom []byte
 
-	scratch []env.State // for afterstates, by worker
-	asked   uint64      // seeds for afterstates so far
+	players    []player    // of afterstates, by worker
+	asked      uint64      // seeds for afterstates so far
+	candidates *candidates // nil if no slab describes them
 }
 
 // Options are how a batch differs from others with the same vec.Config.
@@ -66,8 +67,10 @@ type Options struct {
 	Packed bool     // boards with few bits per cell
 	Log    bool
 	First  uint64
-	Seeds  vec.Seeds
-	Seats  map[int][]Choice // the opponents of the seats that the client does not drive
+	// Candidates are actions whose afterstates slabs describe; nil for none.
+	Candidates *Candidates
+	Seeds      vec.Seeds
+	Seats      map[int][]Choice // the opponents of the seats that the client does not drive
 	// Curriculum is over the opponents of all seats; nil for none.
 	Curriculum *vec.Curriculum
 }
@@ -102,7 +105,7 @@ func New(g *env.Game, c vec.Config, o Options, agents *Agents, tab *limits.Tab) 
 	}
 	b.Config = b.Env.Config()
 	b.Rows = c.Envs * b.Env.Rows()
-	if err = b.layOut(o.Fields, o.Packed); err == nil {
+	if err = b.layOut(o.Fields, o.Packed, o.Candidates); err == nil {
 		err = b.allocate()
 	}
 	if err != nil {
@@ -187,7 +190,7 @@ func Estimate(g *env.Game, c *vec.Config, o *Options) int64 {
 	if o.Packed {
 		view += int64(g.PackedLen())
 	}
-	row := view + 2*int64(g.MaskLen()) + 3
+	row := view + 2*int64(g.MaskLen()) + 3 + o.Candidates.size(g)
 	agents := int64(c.Seats - driven.Len())
 	state := int64(env.EncodedLen(g.New(c.Seats)))
 	one := state + 256 + rows*row + int64(c.Seats)*28 + agents*agentMemory

@@ -18,6 +18,7 @@ type Place struct {
 	Actions []byte // of a slot: one little-endian uint16 per row
 
 	batch *vec.Batch // nil if these are not all games: such a place is for recv
+	after Outcomes   // of candidates
 
 	// The server reads these arrays again after a step, when a client could already have changed
 	// them. It therefore writes them to private memory, and finish copies them here.
@@ -41,6 +42,9 @@ func (b *Batch) place(slab []byte) (*Place, error) {
 	if f := b.Layout.bits; f.Name != "" {
 		p.bits, batch.Planes = slab[f.Offset:f.Offset+f.Len], b.private.planes
 	}
+	if b.candidates != nil {
+		p.after = b.candidates.view(slab)
+	}
 	p.setFinal(b.final)
 	return p, nil
 }
@@ -57,10 +61,16 @@ func (b *Batch) finish(p *Place) error {
 	copy(p.terminated, b.private.terminated)
 	copy(p.truncated, b.private.truncated)
 	b.now = p
-	if p.bits == nil {
+	if p.bits != nil {
+		if err := b.pack(p.bits, b.private.planes); err != nil {
+			return err
+		}
+	}
+	if b.candidates == nil {
 		return nil
 	}
-	return b.pack(p.bits, b.private.planes)
+	b.candidates.to = &p.after
+	return b.Env.Each(b.candidates.game)
 }
 
 // pack writes planes with as few bits per cell as hold it, the lowest bits of a byte first, on all cores.
@@ -118,9 +128,10 @@ func (p *Place) Whole(method string) error {
 
 // A Layout says where the fields of a slab are.
 type Layout struct {
-	vec.Layout           // the fields that package vec writes
-	bits       vec.Field // packed boards, after those; without a name if there are none
-	length     int       // bytes of the slab
+	vec.Layout             // the fields that package vec writes
+	bits       vec.Field   // packed boards, after those; without a name if there are none
+	after      []vec.Field // candidates and their afterstates; none if there are none
+	length     int         // bytes of the slab
 }
 
 // always are the fields that every slab has, whatever the client selects. There is also "illegal" unless
@@ -128,7 +139,7 @@ type Layout struct {
 var always = []string{"reward", "terminated", "truncated", "score"}
 
 // layOut places the selected fields, nil for all, in the slab.
-func (b *Batch) layOut(fields []string, packed bool) error {
+func (b *Batch) layOut(fields []string, packed bool, candidates *Candidates) error {
 	names := slices.Clone(always)
 	if b.Config.Illegal != vec.Refuse {
 		names = append(names, "illegal")
@@ -161,6 +172,9 @@ func (b *Batch) layOut(fields []string, packed bool) error {
 		l.Add("bits", "|u1", b.Rows, b.Game.PackedLen())
 		b.Layout.bits = l.Fields[len(l.Fields)-1]
 	}
+	if candidates != nil {
+		b.choose(candidates, &l)
+	}
 	b.Layout.length = l.Len
 	if l.Len >= 1<<32-slabStart {
 		return wire.Exceeds("slab bytes", 1<<32-slabStart, int64(l.Len), "")
@@ -174,6 +188,7 @@ func (l *Layout) All() []vec.Field {
 	if l.bits.Name != "" {
 		all = append(all, l.bits)
 	}
+	all = append(all, l.after...)
 	for k := range all {
 		switch all[k].Name {
 		case "legal":

@@ -9,16 +9,11 @@ import (
 // Rows are the legal actions of the rows of some games in compressed sparse row (CSR) form: those of row k are
 // Actions[Indptr[k]:Indptr[k+1]]. A row that need not act has one, 0, which is ignored.
 type Rows struct {
-	Games   []int
-	Indptr  []uint32
-	Actions []env.Action
+	Games  []int
+	Indptr []uint32
+	Outcomes
 
-	// Of the afterstate of each action, after Play.
-	Reward []float32
-	Done   []uint8
-
-	b    *Batch
-	seed uint64
+	b *Batch
 }
 
 // AfterLen is how many bytes an action, its reward and its done have together.
@@ -78,62 +73,13 @@ func (b *Batch) NextSeed() uint64 {
 	return env.Derive(uint64(b.ID), b.asked)
 }
 
-// An afterstate is the position after one of the actions of Rows.
-type afterstate struct {
-	env.State
-	seat   int  // whose action led to it
-	idle   bool // the seat need not act: the position is as it was, and the seat may be vec.NoSeat
-	at     int  // its index
-	alike  int  // index of an earlier one of the same row in which the game goes on too; -1 for none
-	worker int
-}
-
-// Observe plays every action of every row and returns what the row's seat observes after it.
-func (l *Rows) Observe(seed uint64) (planes []uint8, globals []float32, err error) {
-	width, extra := l.b.Game.Planes.Len(), l.b.Game.Globals()
-	planes, globals = make([]uint8, l.Total()*width), make([]float32, l.Total()*extra)
-	return planes, globals, l.play(seed, func(after *afterstate) {
-		if after.seat == vec.NoSeat {
-			return
-		}
-		m := after.at
-		after.Observe(after.seat, planes[m*width:(m+1)*width], globals[m*extra:(m+1)*extra])
-	})
-}
-
-// Features plays every action and returns the features of what follows. Afterstates that end the game, and rows that
-// need not act, have none: they remain zeros.
-func (l *Rows) Features(seed uint64, have *features.Set) ([]float32, error) {
-	n := len(have.Names)
-	rows := make([]float32, l.Total()*n)
-	var readers []features.Reader // by worker
-	for range l.b.Config.Workers {
-		readers = append(readers, have.New())
-	}
-	return rows, l.play(seed, func(after *afterstate) {
-		if after.idle || l.Done[after.at] != 0 {
-			return
-		}
-		row, reader := rows[after.at*n:(after.at+1)*n], readers[after.worker]
-		if after.alike >= 0 {
-			copy(row[have.Own:], rows[after.alike*n+have.Own:(after.alike+1)*n])
-		} else {
-			reader.Shared(after.State, after.seat, row[have.Own:])
-		}
-		reader.Own(after.State, after.seat, row[:have.Own])
-	})
-}
-
-// play lists the actions and calls do for the afterstate of each, on all cores, those of a row in order.
-func (l *Rows) play(seed uint64, do func(*afterstate)) error {
-	b, m := l.b, l.Total()
-	l.seed, l.Actions, l.Reward, l.Done = seed, make([]env.Action, m), make([]float32, m), make([]uint8, m)
-	if b.scratch == nil {
-		for range 2 * b.Config.Workers {
-			b.scratch = append(b.scratch, b.Game.New(b.Config.Seats))
-		}
-	}
-	rows := b.Env.Rows()
+// Describe plays every action of every row and says what follows: its features, or, without have, what the row's seat
+// observes.
+func (l *Rows) Describe(seed uint64, have *features.Set) error {
+	b, m, rows := l.b, l.Total(), l.b.Env.Rows()
+	d := b.describer(have)
+	l.Outcomes = Outcomes{Actions: make([]env.Action, m), Reward: make([]float32, m), Done: make([]uint8, m),
+		Features: make([]float32, m*d.features), Planes: make([]uint8, m*d.planes), Globals: make([]float32, m*d.globals)}
 	place := make([]int, b.Config.Envs) // 1 + where a game is in the list
 	for k, i := range l.Games {
 		place[i] = k + 1
@@ -143,42 +89,9 @@ func (l *Rows) play(seed uint64, do func(*afterstate)) error {
 			return
 		}
 		for r := range rows {
-			l.row(worker, i, r, (place[i]-1)*rows+r, do)
+			k := (place[i]-1)*rows + r
+			first, end := int(l.Indptr[k]), int(l.Indptr[k+1])
+			d.row(worker, i, r, seed, &l.Outcomes, first, b.legal(i, r, l.Actions[first:first:end]))
 		}
 	})
-}
-
-// row plays the actions of row r of game i, which is row k of l, on copies of the position. All of them
-// get the same random draws, so that differences between them are due to the actions. The draws depend
-// on the number of the game, not on the other games of the request.
-func (l *Rows) row(worker, i, r, k int, do func(*afterstate)) {
-	b, first, end := l.b, int(l.Indptr[k]), int(l.Indptr[k+1])
-	if b.idle(i, r) {
-		now := b.Env.State(i)
-		if now.Acting() == 0 {
-			l.Done[first] = 1
-		}
-		do(&afterstate{State: now, seat: b.Env.Shows(i, r), idle: true, at: first, alike: -1, worker: worker})
-		return
-	}
-	view := b.scratch[2*worker]
-	after := afterstate{State: b.scratch[2*worker+1], seat: b.Env.Seat(i, r), alike: -1, worker: worker}
-	b.Env.Legal(i, r, l.Actions[first:first:end])
-	draws := env.Derive(l.seed, (b.First+uint64(i))*uint64(b.Env.Rows())+uint64(r))
-	env.View(view, b.Env.State(i), after.seat, draws)
-	before := float32(b.Config.Reward.Measure(view, after.seat))
-	for m := first; m < end; m++ {
-		after.CopyFrom(view)
-		env.After(after.State, after.seat, l.Actions[m])
-		l.Reward[m] = float32(b.Config.Reward.Measure(after.State, after.seat)) - before
-		over := after.Acting() == 0
-		if over {
-			l.Done[m] = 1
-		}
-		after.at = m
-		do(&after)
-		if !over {
-			after.alike = m
-		}
-	}
 }

@@ -34,6 +34,9 @@ func (b *Batch) Streamed() (*Stream, error) {
 	if b.Stream != nil {
 		return b.Stream, nil
 	}
+	if b.candidates != nil {
+		return nil, badParams("send: handle %d has candidates, which only steps of all games show: call step", b.ID)
+	}
 	if err := b.Awake("send"); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,161 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots"
+	"blockyard/env"
+	"blockyard/env/envtest/toy"
+	"blockyard/env/games"
+	"blockyard/rpc/server"
+	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
+)
+
+// TestCandidatesAreAfterstates compares what slabs say of candidates with the responses about one game at a time: through
+// the ends of games, in every autoreset mode, over each way to change positions, in all games that there are.
+func TestCandidatesAreAfterstates(t *testing.T) {
+	all := append([]*env.Game{toy.Pick, toy.Turns}, games.All...)
+	c := dial(t, start(t, func(c *server.Config) { c.Games, c.Features = all, bots.Features }).unix)
+	for _, game := range all {
+		for k, autoreset := range []string{"NextStep", "SameStep", "Disabled"} {
+			of, most := "observations", []int{3, min(64, game.Actions), min(200, game.Actions)}[k]
+			if bots.Features(game) != nil && k > 0 {
+				of = "features"
+			}
+			g, err := c.Open(game.Name, map[string]any{"num_envs": 3, "seed": 4, "first": 5, "reward": "score",
+				"max_episode_steps": 25, "autoreset": autoreset, "candidates": map[string]any{"most": most, "of": of}})
+			require.NoError(t, err)
+			require.NoError(t, g.CallSlab("reset"))
+			var choose chooser
+			for range 30 {
+				requireCandidates(t, g, of, most)
+				if autoreset == "Disabled" && bytes.Contains(append(g.Field("terminated"), g.Field("truncated")...), []byte{1}) {
+					require.NoError(t, g.CallSlab("reset"))
+				}
+				stepped(t, g, &choose)
+			}
+			var kept states
+			require.NoError(t, g.Call("snapshot", &kept, nil))
+			require.NoError(t, g.CallSlab("clone", u32(0), u32(2)))
+			requireCandidates(t, g, of, most)
+			require.NoError(t, g.CallSlab("restore", nil, kept.States))
+			requireCandidates(t, g, of, most)
+			require.Equal(t, wire.BadParams, code(t, g.Call("send", nil, u32(0), make([]byte, 2*g.RowsPerEnv))))
+			require.NoError(t, g.Call("close", nil))
+		}
+	}
+}
+
+// requireCandidates wants in each row the entries of a response to afterstates or features, all or some evenly spaced.
+func requireCandidates(t *testing.T, g *client.Games, of string, most int) {
+	t.Helper()
+	method, parts := map[string]string{"observations": "afterstates", "features": "features"}[of], []string{"globals", "planes"}
+	if of == "features" {
+		parts = []string{"features"}
+	}
+	var at states
+	require.NoError(t, g.Call("snapshot", &at, nil))
+	for i := range at.Count {
+		steps := binary.LittleEndian.Uint32(at.States[i*at.Len+12:])
+		var want map[string]any
+		require.NoError(t, g.Call(method, &want, u32(uint32(i)), map[string]any{"seed": steps}))
+		ends := want["indptr"].([]byte)
+		for r := range g.RowsPerEnv {
+			first, end := int(binary.LittleEndian.Uint32(ends[4*r:])), int(binary.LittleEndian.Uint32(ends[4*r+4:]))
+			all := end - first
+			for _, name := range append(parts, "actions", "reward", "done") {
+				width := len(want[name].([]byte)) / int(binary.LittleEndian.Uint32(ends[len(ends)-4:]))
+				field := map[string]string{"actions": "candidate"}[name]
+				if field == "" {
+					field = "candidate_" + name
+				}
+				row := g.Field(field)[(i*g.RowsPerEnv+r)*most*width:][:most*width]
+				for k := range most {
+					entry, from := bytes.Repeat([]byte{0}, width), first+k
+					if name == "actions" {
+						entry = []byte{0xff, 0xff}
+					}
+					if all > most {
+						from = first + ((k+1)*all+most-1)/most - 1
+					}
+					if k < all {
+						entry = want[name].([]byte)[from*width : (from+1)*width]
+					}
+					if got := row[k*width : (k+1)*width]; !bytes.Equal(entry, got) {
+						t.Fatalf("game %d, row %d, candidate %d of %d: %s is %v, want %v", i, r, k, all, name, got, entry)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestCandidatesAreRefused names what cannot be.
+func TestCandidatesAreRefused(t *testing.T) {
+	c := dial(t, start(t, featured).unix)
+	for want, what := range map[string]map[string]any{
+		"most is 0, want 1 to":                      {"most": 0, "of": "observations"},
+		"most is 99999, want 1 to":                  {"most": 99999, "of": "observations"},
+		`of is "", want "features"`:                 {"most": 1},
+		"candidates: toy:turns defines no features": {"most": 1, "of": "features"},
+	} {
+		_, err := c.Open("toy:turns", map[string]any{"candidates": what})
+		require.Equal(t, wire.BadParams, code(t, err))
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// BenchmarkCandidates steps games whose slabs have the features of afterstates; allocs/op counts both ends.
+func BenchmarkCandidates(b *testing.B) {
+	p := start(b, func(c *server.Config) { c.Games, c.Features = games.All, bots.Features })
+	for _, name := range []string{"blockbattle", "tetrisduel"} {
+		b.Run(name, func(b *testing.B) {
+			g := candidates(b, dial(b, p.unix), name, 64)
+			actions := bytes.Repeat([]byte{0}, 2*g.Rows)
+			b.ReportAllocs()
+			for b.Loop() {
+				for r := range g.Rows {
+					copy(actions[2*r:], g.Field("candidate")[2*40*r:][:2])
+				}
+				require.NoError(b, g.Step(actions))
+			}
+			b.ReportMetric(float64(b.N)*float64(g.Rows)/b.Elapsed().Seconds(), "seat-steps/s")
+		})
+	}
+}
+
+// TestCandidatesAllocateNothing counts both ends of the connection.
+func TestCandidatesAllocateNothing(t *testing.T) {
+	c := dial(t, start(t, func(c *server.Config) { c.Games, c.Features = games.All, bots.Features }).unix)
+	for _, game := range games.All {
+		if bots.Features(game) == nil {
+			continue
+		}
+		g := candidates(t, c, game.Name, 8)
+		actions := bytes.Repeat([]byte{0xff}, 2*g.Rows)
+		step := func() {
+			if err := g.Step(actions); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 50 { // buffers grow to their size
+			step()
+		}
+		require.Less(t, testing.AllocsPerRun(50, step), 0.5, game.Name)
+	}
+}
+
+// candidates opens and resets n games with 40 candidates in each row.
+func candidates(t testing.TB, c *client.Client, game string, n int) *client.Games {
+	t.Helper()
+	what := map[string]any{"most": 40, "of": "features"}
+	g, err := c.Open(game, map[string]any{"num_envs": n, "seed": 1, "autoreset": "SameStep", "candidates": what})
+	require.NoError(t, err)
+	require.NoError(t, g.CallSlab("reset"))
+	return g
+}
