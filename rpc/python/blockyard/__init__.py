@@ -27,7 +27,7 @@ from .errors import *  # noqa: F403
 from .errors import RequestError
 from .evaluation.evaluate import evaluate, ladder
 from .evaluation.standings import Evaluation, Ladder
-from .formats.arguments import Illegal, Reward, Rows, Seed, Transport
+from .formats.arguments import Actions, Illegal, Reward, Rows, Seed, Transport
 from .formats.arrays import pack, to_torch, unpack, unpack_torch
 from .formats.opponents import Opponents, OpponentStats, rungs
 from .formats.spec import GameSpec
@@ -101,6 +101,8 @@ def make_vec(
     seats: int | None = None,
     opponents: Opponents = "random",
     rows: Rows = "seat",
+    actions: Actions = "ids",
+    candidates: int | None = None,
     autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
     reward: Reward | None = None,
     illegal: Illegal | None = None,
@@ -146,6 +148,11 @@ def make_vec(
             seats act at the same time: in turn-based games one row per game, of whichever seat is on turn. Its reward
             is what that seat received in the step; what a seat receives while others act, such as a loss, is only in
             ``env.seat_rewards``. ``"acting"`` is for those who handle seats themselves; it saves bytes and time.
+        actions: ``"ids"``: an action is a number of the game's own. ``"afterstates"``: a row observes its legal
+            actions, each by the features of the position after it, and an action is the index of one; see
+            :class:`BlockVectorEnv` and docs/afterstates.md. ``"afterstate_planes"``: each by its planes and globals.
+        candidates: with afterstates, how many of them a row has at most; by default 64. Of more legal actions so many
+            are offered, evenly spaced among their ids.
         autoreset_mode: SAME_STEP, NEXT_STEP or DISABLED, as the enum, its value or its name. The default is what loops
             in the style of CleanRL and Stable-Baselines3 expect: every step is a transition of the policy, and the
             observation after an end is the first of the next episode.

@@ -112,7 +112,7 @@ class BlockEnv(Games, gymnasium.Env[Obs, np.int64]):
             TypeError: the action is not an integer.
         """
         number, batch, memory, engine = operator.index(action), self._batch, self._memory, self.vector.engine
-        if batch.rungs is not None:
+        if batch.rungs is not None or engine.options.actions != "ids":
             obs, reward, terminated, truncated, infos = self.vector.step(np.array([number], np.int64))
             obs, infos = _first(obs, infos)
             return obs, float(reward[0]), bool(terminated[0]), bool(truncated[0]), infos

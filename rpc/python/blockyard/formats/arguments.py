@@ -13,6 +13,7 @@ from ..errors import IllegalActionError
 Seed = int | Sequence[int | None] | None
 Ids = Sequence[int] | NDArray[Any] | None
 Rows = Literal["seat", "acting"]
+Actions = Literal["ids", "afterstates", "afterstate_planes"]
 Reward = Literal["result", "score", "shaped"]
 Illegal = Literal["penalty", "random", "error"]
 Transport = Literal["auto", "inproc", "process", "shm", "socket"]

@@ -70,6 +70,7 @@ class BlockPool(Games):
         if transport == "inproc":
             what = 'transport="inproc": a pool waits for servers in other processes'
             raise RequestError(f"{what}; call blockyard.make_vec")
+        Options.refuse(options, "a pool", {name: "call blockyard.make_vec" for name in ("actions", "candidates")})
         options["transport"] = "process" if transport == "auto" else transport
         chosen = Options.of({**options, "address": address, "seed": seed, "checkpoint": checkpoint})
         healing, shares = chosen.healing, shares_of(address, chosen.tls, self.num_games)

@@ -18,7 +18,10 @@ Ids = NDArray[np.uint32]  # indices of games
 # The arrays of every step, beside the boards, which are ``planes`` or ``bits``. ``mask`` and ``illegal`` are optional.
 REQUIRED_FIELDS = ("globals", "seat", "reward", "terminated", "truncated", "score")
 # Fields with one entry per row. The others have one entry per game.
-ROW_FIELDS = ("planes", "bits", "globals", "mask", "seat", "illegal")
+ROW_FIELDS = {"planes", "bits", "globals", "mask", "seat", "illegal"}
+# Those about the candidates of each row, with ``actions="afterstates"``; features, or planes and globals.
+CANDIDATE_FIELDS = ("candidate", *(f"candidate_{key}" for key in ("reward", "done", "features", "planes", "globals")))
+ROW_FIELDS.update(CANDIDATE_FIELDS)
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ class Handle:
             if f.offset < 0 or f.offset + f.nbytes > handle.slab_len:
                 raise ProtocolError(f"open: field {f.name} lies outside the {handle.slab_len} bytes of a step")
         names = {f.name for f in fields}
-        if missing := set(REQUIRED_FIELDS) - names | ({"planes"} if names.isdisjoint({"planes", "bits"}) else set()):
+        boards = {"planes"} if names.isdisjoint({"planes", "bits", "candidate"}) else set()
+        if missing := set(REQUIRED_FIELDS) - names | boards:
             raise ProtocolError(f"open: the memory of a step has no field {sorted(missing)}")
         return handle
 

@@ -9,16 +9,18 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..errors import NeedsResetError, plain
 from ..formats.arrays import pack
-from ..formats.spec import GameSpec
+from ..formats.spec import Actions, GameSpec
 from ..transport.memory import Handle, StepMemory, resized
 from ..transport.over_socket import Finals
 from .infos import FinalStep, Infos
 from .options import Options
+from .results import LegalActions
 
 _FLOAT64 = np.dtype(np.float64)
 WARN_AFTER = 1000  # illegal actions
@@ -79,6 +81,7 @@ class Batch:
         # Whether rows belong to a different seat at each step, as with ``rows="acting"`` in turn-based games.
         self.varying = self.rows_per_game != len(self.players)
         others = [seat for seat in range(self.seats) if seat not in self.players]
+        self.choices = spec.actions  # number of actions of a row
         # Columns of the server's seats in arrays (games, seats): one index, or several, or None.
         self.others = others[0] if len(others) == 1 else (others or None)
         self.memory: StepMemory | None = None  # the current position; None before the first reset
@@ -103,6 +106,35 @@ class Batch:
             raise NeedsResetError("the environment was not reset yet: call reset()")
         return self.memory
 
+    # -- what rows choose among ---------------------------------------------------------
+
+    def observation_space(self) -> spaces.Dict:
+        """Return the observation space of a row."""
+        return self.spec.observation_space(self._options.packed)
+
+    def action_space(self) -> Actions:
+        """Return the action space of a row."""
+        return self.spec.action_space()
+
+    def observation(self, memory: StepMemory) -> Obs:
+        """Return what the rows observe."""
+        return memory.observation()
+
+    def masks(self, memory: StepMemory) -> NDArray[np.bool_]:
+        """Return the action masks, bool (rows, choices)."""
+        return memory.masks(self.spec.actions)
+
+    def packed_masks(self, memory: StepMemory) -> NDArray[np.uint8]:
+        """Return the action masks as bits."""
+        return memory.packed_masks()
+
+    def legal(self, memory: StepMemory) -> LegalActions | None:
+        """Return the legal actions; None: they are ids, which the server lists."""
+        return None
+
+    def to_ids(self, row: NDArray[np.uint16], last: StepMemory, to: StepMemory, acted: NDArray[np.bool_]) -> None:
+        """Replace the actions of a step from last to another position by their ids; as it is, they are ids."""
+
     # -- a step -----------------------------------------------------------------------
 
     def result(self, memory: StepMemory, before: Index, acted: Rows, finals: Callable[[], Finals]) -> StepResult:
@@ -124,11 +156,11 @@ class Batch:
             terminated, truncated = self.rows_of(terminated), self.rows_of(truncated)
         elif memory.pooled:  # one that is kept must not keep the observations
             terminated, truncated = terminated.copy(), truncated.copy()
-        return memory.observation(), reward.astype(_FLOAT64), terminated, truncated, infos
+        return self.observation(memory), reward.astype(_FLOAT64), terminated, truncated, infos
 
     def shown(self, rows: Rows = None) -> tuple[Obs, dict[str, Any]]:
         """Return what reset returns: the current observations, and infos that are valid in some rows, or all."""
-        return self.current.observation(), self.infos(self.current, rows)
+        return self.observation(self.current), self.infos(self.current, rows)
 
     def rows_of(self, per_game: NDArray[Any]) -> NDArray[Any]:
         """Return the entry of each row's game."""
@@ -182,7 +214,7 @@ class Batch:
             score = self.per_row(memory.score, self.own_index(memory))
         infos = Infos()
         if self.with_mask:
-            infos.put_lazy("action_mask", partial(_masks, memory, memory.generation, self.spec.actions), valid)
+            infos.put_lazy("action_mask", partial(self._masks, memory, memory.generation), valid)
         infos.put("acting", acting, valid)
         if memory.illegal is not None:
             infos.put("illegal", memory.illegal.copy() if memory.pooled else memory.illegal, valid)
@@ -200,6 +232,14 @@ class Batch:
             return None
         first = self.others if isinstance(self.others, int) else self.others[0]
         return self.rungs.take(memory.arrays["opponent"][:, first], mode="clip")
+
+    def _masks(self, memory: StepMemory, generation: int) -> NDArray[np.bool_]:
+        """Return the masks of a step; raise RuntimeError if its memory has been reused since."""
+        if memory.generation != generation:
+            raise RuntimeError(
+                "infos['action_mask']: a later step has overwritten its memory; read it earlier, or pass copy=True"
+            )
+        return self.masks(memory)
 
     # -- ends of episodes -------------------------------------------------------------
 
@@ -263,12 +303,3 @@ class Batch:
             mask,
             None if self.others is None else finals["opponents"].reshape(-1, self.seats),
         )
-
-
-def _masks(memory: StepMemory, generation: int, actions: int) -> NDArray[np.bool_]:
-    """Return the masks of a step; raise RuntimeError if its memory has been reused since."""
-    if memory.generation != generation:
-        raise RuntimeError(
-            "infos['action_mask']: a later step has overwritten its memory; read it earlier, or pass copy=True"
-        )
-    return memory.masks(actions)

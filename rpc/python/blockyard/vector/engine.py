@@ -15,6 +15,7 @@ from ..rendering.human import Display
 from ..rendering.svg import Svg
 from ..transport.memory import StepMemory
 from ..transport.over_socket import Finals
+from .afterstates import AfterstateBatch
 from .batch import Batch, Index, Obs, Rows, StepResult
 from .opening import Opening
 from .opponents import OpponentSeats
@@ -61,7 +62,7 @@ class Engine:
     def _prepare_memory(self) -> None:
         options, handle = self.options, self.transport.handle
         self.first_seed = check_seeds(options.seed, handle.games)
-        self.batch = Batch(self.spec, handle, options)
+        self.batch = (Batch if options.actions == "ids" else AfterstateBatch)(self.spec, handle, options)
         self._seeded = np.zeros(handle.games, np.bool_)
         self.resumed: tuple[StepMemory, int] | None = None
         self.ring = None if options.copy else self.transport.buffer(options.slots).memories
@@ -120,7 +121,9 @@ class Engine:
         else:
             memory = out.reuse() if isinstance(out, StepMemory) else StepMemory.over_arrays(batch.handle, out)
         row = self._actions if memory.actions is None else memory.actions
-        copy_actions(actions, row, batch.spec.actions, self._acted)
+        copy_actions(actions, row, batch.choices, self._acted)
+        if last is not None and self._acted is not None:
+            batch.to_ids(row, last, memory, self._acted)
         return memory, row, before
 
     def finish(self, memory: StepMemory, before: Index) -> StepResult:

@@ -43,7 +43,26 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     Observations are dicts of ``planes``, uint8 (num_envs, C, H, W), and ``globals``, float32 (num_envs, G).
     With ``packed=True``, ``bits`` replaces ``planes``; :meth:`unpack` converts them. Rewards are float64
-    (num_envs,), ``terminated`` and ``truncated`` bool (num_envs,). Infos are
+    (num_envs,), ``terminated`` and ``truncated`` bool (num_envs,).
+
+    With ``actions="afterstates"`` an action is the index of a candidate: of one of the row's legal actions, or of
+    ``candidates`` of them, evenly spaced, if there are more. The n candidates of a row are in ascending order of their
+    ids and come first; the other entries, up to n = ``single_action_space.n``, are zero. Observations are
+
+    ===============  ==========================  =========================================================
+    ``features``     float32 (num_envs, n, F)    of the position after the seat alone has played the candidate, see
+                                                 :func:`blockyard.features`; zero if the game is over then
+    ``reward``       float32 (num_envs, n)       the reward of the seat for it
+    ``done``         uint8 (num_envs, n)         1 if the game is over then
+    ``mask``         uint8 (num_envs, n)         1 where there is a candidate; as ``action_mask``
+    ===============  ==========================  =========================================================
+
+    With ``actions="afterstate_planes"``, ``planes``, uint8 (num_envs, n, C, H, W), and ``globals``, float32
+    (num_envs, n, G), replace ``features``. Random draws, such as the next piece, are those of
+    ``afterstates([game], seed=steps)``, with the number of steps in the episode. ``final_obs`` and the ``action_mask``
+    in ``final_info`` are those before the last action, since a position at the end has no candidates.
+
+    Infos are
 
     ===============  ==========================  =========================================================
     ``action_mask``  bool (num_envs, actions)    True where an action is legal; unpacked when first read
@@ -106,8 +125,8 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self.num_games, self.seats, self.players = handle.games, handle.seats, handle.players
         self.rows_per_game, self.num_envs = handle.rows_per_game, handle.rows
         self.metadata = {"render_modes": RENDER_MODES, "render_fps": FPS, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = spec.observation_space(self.packed)
-        self.single_action_space = spec.action_space()
+        self.single_observation_space = engine.batch.observation_space()
+        self.single_action_space = engine.batch.action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
@@ -155,6 +174,8 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
     def step_into(self, buffer: RolloutBuffer, t: int = 0) -> None:
         """Step with ``buffer.actions[t]`` into its step t, quickly: nothing is checked, returned or counted."""
+        if self.engine.options.actions != "ids":
+            raise RuntimeError("step_into: a buffer has ids of actions, and these are afterstates: step(out=buffer[t])")
         memory = buffer[t]
         self.engine.before_step("step_into")
         assert memory.actions is not None
@@ -190,7 +211,7 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
 
         RuntimeError: the environment was created with ``mask=False``.
         """
-        return self._batch.current.masks(self.game_spec.actions)
+        return self._batch.masks(self._batch.current)
 
     def legal_actions(self, env_ids: Ids = None) -> LegalActions:
         """Return the legal actions of the rows of these games, in CSR form."""
@@ -316,11 +337,20 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     @property
     def packed_masks(self) -> NDArray[np.uint8]:
         """``action_masks`` as bits: uint8 (num_envs, ceil(actions / 8)), bit a & 7 of byte a >> 3; zero-copy."""
-        return self._batch.current.packed_masks()
+        return self._batch.packed_masks(self._batch.current)
 
     def sample_actions(self, rng: np.random.Generator) -> NDArray[np.int64]:
         """Return a random legal action for every row, int64 (num_envs,); ``ignored_action`` if it need not act."""
-        return LegalActions.read(self.engine.pages("legal", None)).sample(rng)
+        legal = self._batch.legal(self._batch.current) or LegalActions.read(self.engine.pages("legal", None))
+        return legal.sample(rng)
+
+    @property
+    def candidate_ids(self) -> NDArray[np.uint16]:
+        """With ``actions="afterstates"``, the id of each candidate, uint16 (num_envs, n); 65535 where there is none.
+
+        :meth:`text`, :meth:`legal_actions`, :meth:`afterstates`, rollouts and records have actions as these ids.
+        """
+        return self._batch.current.arrays["candidate"].copy()
 
     def unpack(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Unpack packed boards, uint8 (..., packed_len), into planes, uint8 (..., C, H, W)."""

@@ -16,6 +16,7 @@ from ..transport.policies import Policies
 from ..transport.session import Session
 from ..transport.sharded import ShardedTransport, shares_of
 from ..transport.shared_memory import choose_transport
+from .afterstates import requested
 from .options import Options
 
 FEW = 64  # games whose step takes about as long as a message to another process and back, or less
@@ -95,6 +96,7 @@ class Opening:
             if seats == 1 and given not in (None, "random"):
                 raise ValueError(f"opponents: {spec.id} is played by one seat, got {given!r:.100}; leave them out")
             self.spec, self.wire["seats"] = spec, seats
+            self.wire |= requested(self._options, spec)
             self.policies = Policies(spec, self._options.packed)
             self.lineup = Lineup.of(given, spec.id, seats, "trust_specs" in session.features, self.policies.name)
             self._opened = True

@@ -10,7 +10,19 @@ from typing import Any, get_args
 from gymnasium.vector import AutoresetMode
 
 from ..errors import RequestError
-from ..formats.arguments import Illegal, Reward, Rows, Seed, Transport, autoreset, integer, one_of, positive, seconds
+from ..formats.arguments import (
+    Actions,
+    Illegal,
+    Reward,
+    Rows,
+    Seed,
+    Transport,
+    autoreset,
+    integer,
+    one_of,
+    positive,
+    seconds,
+)
 from ..formats.opponents import Opponents
 from ..transport.address import Address, Tls
 from ..transport.healing import Healing
@@ -24,7 +36,10 @@ NO_LEARNERS = {
     "slots": "the library keeps arrays, which copy=False overwrites",
     "rows": 'with "acting" a row is not one player: no loss would ever be seen; each row is a seat',
 }
+_BOARDS = "its observations are boards; use blockyard.make_vec or blockyard.sb3.SB3VecEnv"
+# Those that adapters whose observations are boards with a mask do not take, too.
 MASKED = {"mask": "learners read action_mask", "packed": "learners read planes"}
+MASKED |= dict.fromkeys(("actions", "candidates"), _BOARDS)
 
 
 @dataclass(frozen=True)
@@ -40,6 +55,8 @@ class Options:
     seats: int | None = None
     opponents: Opponents = "random"
     rows: Rows = "seat"
+    actions: Actions = "ids"
+    candidates: int | None = None
     autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP
     reward: Reward | None = None
     illegal: Illegal | None = None
@@ -65,6 +82,11 @@ class Options:
             raise ValueError(f"slots: want at least 2, got {self.slots}")
         one_of("transport", self.transport, get_args(Transport))
         one_of("rows", self.rows, get_args(Rows))
+        one_of("actions", self.actions, get_args(Actions))
+        if self.candidates is not None and positive("candidates", self.candidates) and self.actions == "ids":
+            raise ValueError('candidates: actions are ids of the game; pass actions="afterstates" too')
+        if self.packed and self.actions != "ids":
+            raise ValueError(f"packed: actions={self.actions!r} shows no packed boards; leave one of the two out")
         for name, names in (("reward", Reward), ("illegal", Illegal)):
             if (value := getattr(self, name)) is not None:
                 one_of(name, value, get_args(names))
