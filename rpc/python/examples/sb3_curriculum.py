@@ -15,7 +15,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 import blockyard
 from blockyard.provenance import write_run
-from blockyard.sb3_afterstates import AfterstatePolicy, AfterstateVecEnv
+from blockyard.sb3 import SB3VecEnv
+from blockyard.sb3_afterstates import AfterstatePolicy
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--game", default="BlockBattle-v0", help="id of a game of two seats (default %(default)s)")
@@ -41,13 +42,14 @@ class Evaluation(BaseCallback):
 
 
 def evaluate(what: str, seed: int) -> None:
-    blockyard.save_weights(args.out, model.policy.actor, env.facts, {"made": "sb3_curriculum.py"})
+    blockyard.save_weights(args.out, model.policy.actor, facts, {"made": "sb3_curriculum.py"})
     mine = f"learned:ply=1,weights={args.out}"
     got = blockyard.evaluate(mine, "hand:ply=1", game=args.game, games=args.games, seed=seed)
     print(f"{what}: won {got.score:.1%} of {got.games} games against hand:ply=1", flush=True)
 
 
-env = AfterstateVecEnv(args.game, num_envs=64, opponents="curriculum", reward="shaped", seed=args.seed)
+how = {"actions": "afterstates", "opponents": "curriculum", "reward": "shaped", "seed": args.seed}
+env, facts = SB3VecEnv(args.game, num_envs=64, **how), blockyard.feature_facts(args.game)
 model = MaskablePPO(
     AfterstatePolicy,
     env,

@@ -24,6 +24,7 @@ SCRIPTS = [
     "grpo_branches.py",
     "league.py",
     "pettingzoo_selfplay.py",
+    "ppo_afterstates.py",
     "ppo_masked.py",
     "ppo_resume.py",
     "ppo_selfplay.py",
@@ -51,6 +52,15 @@ def test_help(name, tmp_path):
     out = example(name, "--help", cwd=tmp_path)
     assert name in out
     assert "--seed" in out
+
+
+@pytest.mark.parametrize("game", ["BlockBattle-v0", "TetrisDuel-v0"])
+def test_ppo_afterstates(game, tmp_path):
+    args = ["--timesteps", 1, "--games", 4, "--opponent", "random", "--out", "w.safetensors"]
+    out = example("ppo_afterstates.py", "--game", game, *args, cwd=tmp_path)
+    assert re.search(r"^40,960 actions, other seeds: won .* of 4 games against random$", out, re.MULTILINE)
+    weights = blockyard.load_weights(tmp_path / "w.safetensors")
+    assert len(weights.features) == len(blockyard.feature_facts(game))
 
 
 @pytest.mark.parametrize("game", ["BlockBattle-v0", "WinTetris-v0"])
