@@ -33,12 +33,13 @@ type openOptions struct {
 	Candidates *candidates   `msgpack:"candidates"`
 }
 
+// candidates is an option of open: of how many afterstates slabs tell, and what.
 type candidates struct {
 	Most int64  `msgpack:"most"`
 	Of   string `msgpack:"of"`
 }
 
-// read returns them with the features of g, which it may lack.
+// read returns what it asks for, with the features of g, or refuses it.
 func (c *candidates) read(s *Server, g *env.Game) (*batch.Candidates, error) {
 	if c == nil {
 		return nil, nil

@@ -86,7 +86,7 @@ class _Candidates(nn.Module):
     def forward(self, obs: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
         features, there = obs["features"], obs["mask"] > 0
         if (obs["mask"] != there).any():
-            raise ValueError("observations were normalised, and the mask with them: pass norm_obs=False to VecNormalize")
+            raise ValueError("the mask of candidates was normalised: pass norm_obs=False to VecNormalize")
         scores = features.new_full(there.shape, -2 * SURE)
         scores[there] = self.actor(features[there])[:, 0]
         scores = torch.where(obs["done"] > 0, SURE * obs["reward"], scores)

@@ -51,9 +51,9 @@ def evaluate(what: str, games: int, seed: int) -> None:
     print(f"{what}: won {got.score:.1%} of {games} games against {args.opponent}", flush=True)
 
 
-obs, updates = blockyard.to_torch(env.reset()[0]), max(10, args.timesteps // (T * N))
+obs, updates = blockyard.to_torch(env.reset()[0]), max(1, args.timesteps // (T * N))
 for update in range(updates):
-    if update % (updates // 10) == 0:
+    if update % max(1, updates // 10) == 0:
         evaluate(f"{update * T * N:,} actions", 200, 4242)
     seen, (goes_on, rewards), values = [], torch.zeros(2, T, N), torch.zeros(T + 1, N)
     for t in range(T):

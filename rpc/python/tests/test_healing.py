@@ -54,10 +54,20 @@ def played(env, steps, events=None):
 
 @pytest.mark.parametrize(("game", "mode"), pairs(WAYS, MODES))
 def test_nothing_changes(server: Server, two, caplog, game, mode):
+    undisturbed(server, two, caplog, game, WAYS[game] | {"autoreset_mode": mode})
+
+
+@pytest.mark.parametrize("game", ["BlockBattle-v0", "TetrisDuel-v0"])
+def test_nothing_changes_in_afterstates(server: Server, two, caplog, game):
+    undisturbed(server, two, caplog, game, WAYS[game] | {"actions": "afterstates"})
+
+
+def undisturbed(server: Server, two, caplog, game, options):
+    """Want the same steps while servers are killed as without, with one and with two of them."""
     a, b = two
-    options = WAYS[game] | {"seed": 4, "autoreset_mode": mode}
+    options |= {"seed": 4}
     with blockyard.make_vec(game, N, address=server.unix, **options) as env:
-        want = played(env, 120 if mode == "SameStep" else 60)
+        want = played(env, 60 if options.get("autoreset_mode") in ("NextStep", "Disabled") else 120)
     steps, options = len(want[0]), options | {"heal": True, "snapshot_every": 9}
     kills = {7: a.restart, 30: a.restart, 31: a.restart}
     with blockyard.make_vec(game, N, address=a.address, **options) as env:

@@ -58,7 +58,7 @@ def test_help(name, tmp_path):
 def test_ppo_afterstates(game, tmp_path):
     args = ["--timesteps", 1, "--games", 4, "--opponent", "random", "--out", "w.safetensors"]
     out = example("ppo_afterstates.py", "--game", game, *args, cwd=tmp_path)
-    assert re.search(r"^40,960 actions, other seeds: won .* of 4 games against random$", out, re.MULTILINE)
+    assert re.search(r"^4,096 actions, other seeds: won .* of 4 games against random$", out, re.MULTILINE)
     weights = blockyard.load_weights(tmp_path / "w.safetensors")
     assert len(weights.features) == len(blockyard.feature_facts(game))
 
