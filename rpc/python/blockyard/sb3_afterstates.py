@@ -50,7 +50,7 @@ class AfterstatePolicy(MaskableActorCriticPolicy):
         space = self.observation_space
         if not isinstance(space, gymnasium.spaces.Dict) or not {"features", "mask"} <= space.keys():
             raise ValueError('want the observations of SB3VecEnv(game, actions="afterstates"), got others')
-        self.mlp_extractor: Any = _Candidates(space["features"].shape[-1], self.net_arch)
+        self.mlp_extractor: Any = _Candidates(space["features"].shape, self.net_arch)
         self.action_net: Any = nn.Identity()
         self.value_net: Any = nn.Identity()
         self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
@@ -79,9 +79,9 @@ class _AsTheyAre(BaseFeaturesExtractor):
 class _Candidates(nn.Module):
     """From observations of n rows to scores (n, candidates) and values (n, 1)."""
 
-    def __init__(self, inputs: int, hidden: list[int]) -> None:
+    def __init__(self, shape: Any, hidden: list[int]) -> None:
         super().__init__()
-        self.actor, self.critic = (nn.Sequential(*create_mlp(inputs, 1, hidden, nn.LeakyReLU)) for _ in range(2))
+        self.actor, self.critic = (nn.Sequential(*create_mlp(shape[-1], 1, hidden, nn.LeakyReLU)) for _ in range(2))
 
     def forward(self, obs: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
         features, there = obs["features"], obs["mask"] > 0

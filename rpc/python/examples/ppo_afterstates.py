@@ -18,7 +18,7 @@ import blockyard
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--game", default="BlockBattle-v0", help="id of a game of two seats (default %(default)s)")
-parser.add_argument("--timesteps", type=int, default=2_000_000, help="number of actions (default %(default)s)")
+parser.add_argument("--timesteps", type=int, default=3_000_000, help="number of actions (default %(default)s)")
 parser.add_argument("--opponent", default="hand:ply=1", help="opponent of the evaluations (default %(default)s)")
 parser.add_argument("--games", type=int, default=1000, help="games of the last evaluation (default %(default)s)")
 parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default %(default)s)")

@@ -46,7 +46,7 @@ class AfterstateBatch(Batch):
         self.choices = next(f.shape[1] for f in handle.fields if f.name == "candidate")
 
     def observation_space(self) -> spaces.Dict:
-        """Return the observation space of a row."""
+        """Return the space of what a row sees: arrays over its candidates."""
         shapes = {f.name: f.shape[1:] for f in self.handle.fields}
         have: dict[str, spaces.Space[Any]] = {
             key: spaces.Box(-np.inf, np.inf, shapes[name], np.float32)
@@ -59,11 +59,11 @@ class AfterstateBatch(Batch):
         return spaces.Dict(have)
 
     def action_space(self) -> Actions:
-        """Return the action space of a row."""
+        """Return the space of indices of candidates."""
         return Actions(self.choices)
 
     def observation(self, memory: StepMemory) -> Obs:
-        """Return what the rows observe: arrays over their candidates."""
+        """Return arrays over the candidates of the rows, with zeros where there is none."""
         obs = {key: memory.arrays[name] for key, name in _SHOWN.items() if name in memory.arrays}
         return obs | {"mask": self.masks(memory).view(np.uint8)}
 

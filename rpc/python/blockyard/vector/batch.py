@@ -109,15 +109,15 @@ class Batch:
     # -- what rows choose among ---------------------------------------------------------
 
     def observation_space(self) -> spaces.Dict:
-        """Return the observation space of a row."""
+        """Return the space of what a row sees: boards and globals."""
         return self.spec.observation_space(self._options.packed)
 
     def action_space(self) -> Actions:
-        """Return the action space of a row."""
+        """Return the space of the ids among which a policy chooses."""
         return self.spec.action_space()
 
     def observation(self, memory: StepMemory) -> Obs:
-        """Return what the rows observe."""
+        """Return the boards and globals of the rows."""
         return memory.observation()
 
     def masks(self, memory: StepMemory) -> NDArray[np.bool_]:
