@@ -12,6 +12,7 @@ from test_transports import roads
 
 import blockyard
 from blockyard import features
+from blockyard.pettingzoo import aec_env
 
 WITHOUT_FEATURES = ("WinTetrisTick-v0",)
 KINDS = [(game, "afterstates") for game in blockyard.ENV_IDS if game not in WITHOUT_FEATURES]
@@ -179,6 +180,8 @@ def test_what_cannot_be_combined(server: Server):
         blockyard.make_vec(WITHOUT_FEATURES[0], 2, address=server.unix, actions="afterstates")
     with pytest.raises(TypeError, match=r"actions: cannot be set in a pool: call blockyard.make_vec"):
         blockyard.BlockPool(GAME, 2, 1, address=server.unix, actions="afterstates")
+    with pytest.raises(TypeError, match=r"actions: cannot be set in .*: its observations are boards; use"):
+        aec_env(GAME, address=server.unix, actions="afterstates")
     with blockyard.make_vec(GAME, 2, address=server.unix, actions="afterstates") as env:
         env.reset()
         with pytest.raises(RuntimeError, match="step_into: a buffer has ids of actions"):
