@@ -188,7 +188,7 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 	switch {
 	case h.Mode != "local":
 		return shown.Remote(ctx, h.settings["server"], h.Mode, h.settings["config"])
-	case len(players) > 1 || len(h.seeds) > 1 || h.JSON:
+	case len(players) > 1 || len(h.seeds) > 1 || h.JSON || h.Log != "":
 		return h.series(ctx, con, g, players)
 	}
 	if h.Seed == "" {

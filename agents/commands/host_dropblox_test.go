@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match"
+	"blockyard/datasets/record/gamelog"
+	"blockyard/datasets/viewer"
 )
 
 // dropblox goes to an empty folder with a program in it and returns a way to run "agents
@@ -108,10 +110,18 @@ func TestHostDropbloxTournament(t *testing.T) {
 	require.Len(t, checked(t, "games.jsonl.gz"), 9)
 	log, err := os.ReadFile("logs/A1.log")
 	require.NoError(t, err)
-	require.Contains(t, string(log), "some words\nTerminating process\ncommands received: ['left']\n")
-	require.Contains(t, string(log), "RESULTS: 0\n")
-	times := regexp.MustCompile(`(?m)^answer_ms: \d+\.\d{3}$`).FindAllString(string(log), -1)
-	require.Len(t, times, got.Played[0].Rounds, "every answer has its time")
+	require.Regexp(t, `(?m)^over after \d+ turns, 0 points: blocked $`, string(log))
+	turns, err := gamelog.Read("A1.log", bytes.NewReader(log))
+	require.NoError(t, err)
+	require.Len(t, turns, got.Played[0].Rounds)
+	for _, now := range turns {
+		require.Contains(t, now[0].Input, `{"state": "playing"`)
+		require.Equal(t, []string{"left", "some words"}, []string{now[0].Answer, now[0].Errors})
+		require.Regexp(t, `^\d+\.\d{3} ms of \d+\.\d{3} ms; CPU \d+\.\d{3} ms$`, now[0].Time, "every answer has its time")
+	}
+	rec, _, err := viewer.ReadGame(t.Context(), "logs/A1.log", 1, 0)
+	require.NoError(t, err)
+	require.Len(t, rec.Choices, len(turns), "the log ends with the record of its game")
 	folders, err := filepath.Glob("h/[ABC][123]_*/state0")
 	require.NoError(t, err)
 	require.Len(t, folders, 9)

@@ -21,6 +21,8 @@ import (
 	"blockyard/agents/match"
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/gamelog"
+	"blockyard/datasets/viewer"
 	"blockyard/env/games"
 )
 
@@ -90,6 +92,11 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 			} {
 				require.Contains(t, string(log), want)
 			}
+			rec, _, err := viewer.ReadGame(t.Context(), filepath.Join(dir, "game-001.log"), 1, 0)
+			require.NoError(t, err)
+			turns, err := gamelog.Read("game-001.log", bytes.NewReader(log))
+			require.NoError(t, err)
+			require.Len(t, turns, len(rec.Choices)/2, "the turns of the log are those of the record")
 		})
 	}
 }

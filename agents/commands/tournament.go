@@ -146,7 +146,7 @@ func (c *tournamentCmd) setRunner(t *tournament.Tournament, rules *contest.Conte
 		if game.Turns > 0 {
 			text += " --turns " + settings["turns"]
 		}
-		t.Runner = &series.Rounds{Game: game, Log: log, Foreign: true,
+		t.Runner = &series.Rounds{Game: game, Log: log,
 			Player: func(number int) contest.Player { return t.Entrants[number].Player() }}
 		t.Test = func(ctx context.Context, e *tournament.Entrant) error {
 			return tournament.TestTurns(ctx, game.Clock, e)

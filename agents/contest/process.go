@@ -160,8 +160,8 @@ func (c *chunks) Read(b []byte) (n int, err error) {
 	return n, c.err
 }
 
-// passLines calls each for every line of r, cut to maxErrLine bytes, up to maxErrors bytes, and reads r to its end.
-func passLines(r io.Reader, each func(line string)) {
+// PassLines calls each for every line of r, cut to maxErrLine bytes, up to maxErrors bytes, and reads r to its end.
+func PassLines(r io.Reader, each func(line string)) {
 	limited := &io.LimitedReader{R: r, N: maxErrors}
 	in := bufio.NewReaderSize(limited, maxErrLine)
 	for {

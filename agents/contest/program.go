@@ -103,7 +103,7 @@ func (p Program) Start(errs func(line string)) (*Process, error) {
 	spec := Spec{
 		Argv: p.Argv, Dir: p.Dir, Memory: p.Memory, Cage: p.Cage, Input: true, Stdout: bot.listen,
 		Stderr: func(r io.Reader) {
-			passLines(r, func(line string) {
+			PassLines(r, func(line string) {
 				if !obeys(line) {
 					fmt.Fprintln(&bot.last, line)
 					errs(line)

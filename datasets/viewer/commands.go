@@ -102,6 +102,7 @@ func (c *commands) draw(n int, mark env.Action) Frame {
 	out.First = max(0, min(c.made-window, len(c.words)-2*window))
 	out.Moves = c.words[out.First:min(len(c.words), out.First+2*window)]
 	out.Seats = []Seat{{Score: s.Score(0), Turn: !s.Failed}}
+	c.tell(&out)
 	c.frm.Reset()
 	s.ShowWith(&c.frm, c.block)
 	if mark != env.None {

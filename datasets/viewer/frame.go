@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"blockyard/datasets/record/gamelog"
 	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
@@ -68,6 +69,8 @@ type Seat struct {
 	Result *float32 `json:"result,omitempty"`
 	Value  *float32 `json:"value,omitempty"` // what the player's own search expected of Act
 	Facts  []Fact   `json:"facts,omitempty"`
+
+	Said *gamelog.Said `json:"said,omitempty"` // in the turn, by the contest's log
 }
 
 // A Fact is a named value about a position, as text.

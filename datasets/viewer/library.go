@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/gamelog"
 	"blockyard/datasets/record/jsonl"
 )
 
@@ -157,7 +158,8 @@ func (l *Library) walk() {
 				l.dirs = append(l.dirs, cmp.Or(dirs[path], &dir{folder: folder{path, shown}}))
 				delete(dirs, path)
 			} else {
-				l.files = append(l.files, cmp.Or(files[path], &file{path: path, shown: shown, size: -1}))
+				l.files = append(l.files, cmp.Or(files[path],
+					&file{path: path, shown: shown, size: -1, log: gamelog.Is(path), named: path == root.path}))
 				delete(files, path)
 			}
 		})
@@ -177,7 +179,7 @@ func (l *Library) find(root folder, found func(path, shown string, history bool)
 			return nil
 		}
 		hidden := path != root.path && strings.HasPrefix(d.Name(), ".")
-		records := path == root.path || strings.HasSuffix(strings.TrimSuffix(d.Name(), ".gz"), ".jsonl")
+		records := path == root.path || gamelog.Is(path) || strings.HasSuffix(strings.TrimSuffix(d.Name(), ".gz"), ".jsonl")
 		shown := filepath.ToSlash(filepath.Join(root.shown, rel))
 		switch {
 		case n >= maxFiles:
@@ -277,6 +279,8 @@ type entry struct {
 	offset     int64
 	part       int // of a game with several lines: the last one read
 	open       bool
+	log        bool           // of a contest's log, whose lines of this game begin at from
+	from       int64          // end of the game before it
 	history    *folder        // of a history folder
 	record     *record.Record // of a game that is in no file
 	version    int            // changes when another game takes this place

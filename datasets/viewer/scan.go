@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/gamelog"
 	"blockyard/datasets/record/jsonl"
 	"blockyard/env"
 )
@@ -28,7 +29,10 @@ type file struct {
 	in          *jsonl.Reader // open while there is more to read
 	whole       bool          // read to the end, as of the last look
 	version     int
-	bad         bool // unreadable from here: the last entry has the error
+	bad         bool  // unreadable from here: the last entry has the error
+	log         bool  // a contest's log, in which the lines of records are between others
+	named       bool  // by the user, and not found in a folder
+	from        int64 // end of the last game of a log
 }
 
 // head is a record with its long lists as they are: the list of games only counts the choices.
@@ -61,7 +65,7 @@ func (f *file) look() error {
 
 func (f *file) reset() {
 	f.stop()
-	f.entries, f.offset, f.line, f.whole, f.bad = nil, 0, 0, false, false
+	f.entries, f.offset, f.line, f.from, f.whole, f.bad = nil, 0, 0, 0, false, false
 	f.version++
 }
 
@@ -103,7 +107,9 @@ func (f *file) scan(deadline time.Time, room int) (done bool) {
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, jsonl.ErrCut) {
 			f.whole = true
-			f.stop()
+			if f.stop(); f.log && f.named && len(f.entries) == 0 {
+				f.fail(errNoGame)
+			}
 			return true
 		}
 		if err != nil {
@@ -123,9 +129,20 @@ func (f *file) fail(err error) {
 	f.entries = append(f.entries, e)
 }
 
+var errNoGame = errors.New("this log does not end with the record of its game: agents host and tournament write logs " +
+	"that do, unless they are ended in the middle of a game")
+
 // add lists the game of a line, or continues the last game.
 func (f *file) add(line []byte, room int) error {
 	var h head
+	if f.log {
+		var ends bool
+		if line, ends = bytes.CutPrefix(line, []byte(gamelog.Prefix)); !ends {
+			return nil
+		}
+		f.offset += int64(len(gamelog.Prefix)) // where the record is
+		defer func() { f.from = f.in.Offset() }()
+	}
 	if err := json.Unmarshal(line, &h); err != nil {
 		if f.in.Cut() {
 			return jsonl.ErrCut
@@ -161,7 +178,7 @@ func (f *file) add(line []byte, room int) error {
 
 func (f *file) entry(game string) *entry {
 	n := len(f.entries) + 1
-	return &entry{ID: fmt.Sprintf("%s:%d", f.shown, n), Game: game, Time: f.changed.UnixMilli(),
+	return &entry{ID: fmt.Sprintf("%s:%d", f.shown, n), Game: game, Time: f.changed.UnixMilli(), log: f.log, from: f.from,
 		file: f.shown, path: f.path, number: n, line: f.line + 1, offset: f.offset, version: f.version}
 }
 

@@ -21,25 +21,34 @@ const maxStaticFrames = 50_000 // the largest number of frames in a page that ho
 
 // WriteHTML writes a page with game number, from 1, of a file of records, which needs no server, or fails if ctx ends.
 func WriteHTML(ctx context.Context, w io.Writer, file string, number int) error {
-	l, err := NewLibrary([]string{file})
+	e, err := find(ctx, file, number)
 	if err != nil {
 		return err
 	}
-	for !l.Refresh(time.Now().Add(pause)) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-	at := slices.IndexFunc(l.list(), func(e *entry) bool { return max(e.number, 1) == number })
-	if at < 0 {
-		return fmt.Errorf("%s has no game %d", file, number)
-	}
-	html, err := l.list()[at].html(ctx)
+	html, err := e.html(ctx)
 	if err != nil {
 		return err
 	}
 	_, err = io.WriteString(w, html)
 	return err
+}
+
+// find returns the entry of game number, from 1, of a file.
+func find(ctx context.Context, file string, number int) (*entry, error) {
+	l, err := NewLibrary([]string{file})
+	if err != nil {
+		return nil, err
+	}
+	for !l.Refresh(time.Now().Add(pause)) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	at := slices.IndexFunc(l.list(), func(e *entry) bool { return max(e.number, 1) == number })
+	if at < 0 {
+		return nil, fmt.Errorf("%s has no game %d", file, number)
+	}
+	return l.list()[at], nil
 }
 
 // HTML returns the page of WriteHTML for a record called name, also for a frame that may only run scripts, as in

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/gamelog"
 )
 
 // ReadGame returns game n, from 1, of a file of records or a history folder, and whether others follow. It reads at
@@ -31,6 +32,17 @@ func ReadGame(ctx context.Context, path string, n int, most int64) (rec *record.
 		return nil, false, fmt.Errorf("%s: no game %d, want 1: a history folder has one game", path, n)
 	case IsHistory(filepath.Dir(path)):
 		return nil, false, fmt.Errorf("%s is a part of the history folder %s: name the folder", path, filepath.Dir(path))
+	}
+	if gamelog.Is(path) {
+		e, err := find(ctx, path, n)
+		if err == nil && e.Error != "" {
+			err = errors.New(e.Error)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		rec, _, err = e.read(ctx)
+		return rec, false, err
 	}
 	r, err := record.Open(path)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/gamelog"
 	"blockyard/datasets/record/jsonl"
 	"blockyard/datasets/record/playback"
 	"blockyard/env"
@@ -26,9 +27,10 @@ type recordReplay struct {
 	entry    *entry
 	history  *history // of a history folder; nil if the record is in a file
 	timeline *playback.Timeline
-	size     int64  // of the file when it was read, or the time of the folder's last change
-	note     string // about a game that is not shown completely
-	cut      bool   // the file or the folder ends before the game does
+	size     int64          // of the file when it was read, or the time of the folder's last change
+	said     []gamelog.Turn // if the record is in a contest's log
+	note     string         // about a game that is not shown completely
+	cut      bool           // the file or the folder ends before the game does
 	err      error
 	frm      env.Frame
 }
@@ -63,6 +65,11 @@ func (p *recordReplay) read(ctx context.Context) error {
 	g, err := games.Recorded(rec.Game, rec.Table)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.entry.ID, err)
+	}
+	if p.entry.log {
+		if p.said, err = p.entry.said(); err != nil {
+			return err
+		}
 	}
 	p.cut, p.size, p.note = cut, size, ""
 	rec.More = false
@@ -143,6 +150,25 @@ func (e *entry) read(ctx context.Context) (rec *record.Record, cut bool, err err
 	return rec, false, err
 }
 
+// said reads what the log has of the entry's game.
+func (e *entry) said() ([]gamelog.Turn, error) {
+	f, err := os.Open(e.path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return gamelog.Read(e.file, io.NewSectionReader(f, e.from, e.offset-int64(len(gamelog.Prefix))-e.from))
+}
+
+// tell adds what the bots and their host said in the current turn.
+func (p *recordReplay) tell(out *Frame) {
+	for seat := range out.Seats {
+		if at := p.timeline.At(); at < len(p.said) && p.said[at][seat] != (gamelog.Said{}) {
+			out.Seats[seat].Said = &p.said[at][seat]
+		}
+	}
+}
+
 func (p *recordReplay) advance(deadline time.Time) {
 	if p.timeline.Advance(deadline) && p.cut && p.grown() {
 		if p.err = p.read(context.Background()); p.err == nil {
@@ -186,6 +212,7 @@ func (p *recordReplay) paint(moves env.Moves) Frame {
 	r.ShowMoves(&p.frm, moves)
 	out := frameOf(&p.frm, r.State(), r.At())
 	out.actions(r)
+	p.tell(&out)
 	switch {
 	case r.Done() && r.Last() && r.State().Acting() == 0:
 		out.Over = verdict(r.State(), r.Rec.Agents)

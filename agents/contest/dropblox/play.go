@@ -29,6 +29,8 @@ type Player struct {
 	Turns   int            // the game ends after this many; 0 is no limit
 	Points  int            // the game ends at this score; 0 is no limit
 	Each    func(t Result) // called after every turn; may be nil
+	// Log gets what is said in every turn, as a Host's does. It may be nil.
+	Log func(kind contest.Kind, text string)
 }
 
 // A Result is how far a game has come.
@@ -45,7 +47,17 @@ type Result struct {
 // server fails or the history cannot be written; the result then describes the unfinished game.
 func (p *Player) Play(ctx context.Context) (Result, error) {
 	r := Result{}
-	if p.Console != nil && p.Program.Foreign == nil {
+	switch {
+	case p.Log != nil:
+		room := maxErrors
+		p.Program.Complain = func(line string) {
+			if room -= len(line); room > 0 {
+				p.Log(contest.Error, line)
+			}
+		}
+		p.Program.Foreign = func(line string) { p.Log(contest.Remark, "not a command: "+line) }
+		defer func() { p.Program.Foreign, p.Program.Complain = nil, nil }()
+	case p.Console != nil && p.Program.Foreign == nil:
 		p.Program.Foreign = func(line string) { p.Console.line("", "INVALID COMMAND: "+line) }
 		defer func() { p.Program.Foreign = nil }()
 	}
@@ -87,10 +99,15 @@ func (p *Player) play(ctx context.Context, r *Result) error {
 			r.Reason = now.Reason
 			return nil
 		}
+		p.log(contest.Note, fmt.Sprintf("Turn %d", turn))
+		p.log(contest.ToBot, string(now.State)+" "+Seconds(left))
 		t, err := p.Program.Turn(ctx, now.State, left)
 		if err != nil {
 			return err
 		}
+		p.log(contest.FromBot, words(t.Commands, ", "))
+		p.log(contest.Time, fmt.Sprintf("%.3f ms of %.3f ms; CPU %.3f ms", 1000*t.Elapsed.Seconds(), 1000*left.Seconds(),
+			1000*t.CPU.Seconds()))
 		r.Used += t.Elapsed
 		r.Longest = max(r.Longest, t.Elapsed)
 		if err := p.History.Move(turn, t.Commands); err != nil {
@@ -108,6 +125,21 @@ func (p *Player) play(ctx context.Context, r *Result) error {
 			p.Each(*r)
 		}
 	}
+}
+
+func (p *Player) log(k contest.Kind, text string) {
+	if p.Log != nil {
+		p.Log(k, text)
+	}
+}
+
+// words are commands as text.
+func words(commands []dropblox.Command, between string) string {
+	var list []string
+	for _, c := range commands {
+		list = append(list, c.String())
+	}
+	return strings.Join(list, between)
 }
 
 // A Console prints what the original client prints (rules §8.4). A nil Console prints nothing.
@@ -133,11 +165,11 @@ const red, cyan = "31", "36"
 
 func (c *Console) received(t Turn) {
 	c.line(red, "Terminating process")
-	var commands []string
-	for _, command := range t.Commands {
-		commands = append(commands, "'"+command.String()+"'")
+	text := words(t.Commands, "', '")
+	if text != "" {
+		text = "'" + text + "'"
 	}
-	c.line(cyan, "commands received: ["+strings.Join(commands, ", ")+"]")
+	c.line(cyan, "commands received: ["+text+"]")
 }
 
 // made prints turns, score and time after a turn.
@@ -182,6 +214,8 @@ type Program struct {
 	contest.Program
 	Name   string    // as the user gave it
 	Errors io.Writer // gets standard error, up to a limit in every turn; nil discards it
+	// Complain is called with every line of standard error instead, as Foreign is.
+	Complain func(line string)
 	// Foreign is called with every line of output that is not a command, from another
 	// goroutine, but never after Turn has returned. It may be nil.
 	Foreign func(line string)
@@ -255,6 +289,7 @@ type Turn struct {
 	Commands []dropblox.Command
 	Ending   Ending
 	Elapsed  time.Duration // until its processes had ended
+	CPU      time.Duration // of the program and the children it has waited for
 }
 
 // Turn runs the program for one turn, with the state as JSON and the time left as arguments, for at most that time. The
@@ -274,7 +309,10 @@ func (p *Program) Turn(ctx context.Context, state []byte, left time.Duration) (T
 			close(closed)
 		},
 	}
-	if p.Errors != nil {
+	switch {
+	case p.Complain != nil:
+		spec.Stderr = func(r io.Reader) { contest.PassLines(r, p.Complain) }
+	case p.Errors != nil:
 		spec.Stderr = contest.PassOn(p.Errors, maxErrors)
 	}
 	child, err := contest.StartChild(spec)
@@ -304,7 +342,7 @@ func (p *Program) Turn(ctx context.Context, state []byte, left time.Duration) (T
 		child.Exit(Grace)
 	}
 	_ = child.Kill() // the exit status has no meaning
-	t.Commands, t.Elapsed = out.commands, time.Since(began)
+	t.Commands, t.Elapsed, t.CPU = out.commands, time.Since(began), child.CPU()
 	return t, err
 }
 

@@ -18,6 +18,7 @@ import (
 	"blockyard/agents/contest/dropblox"
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/gamelog"
 	"blockyard/env"
 	"blockyard/env/ansi"
 )
@@ -45,12 +46,13 @@ func (l *Lines) Play(ctx context.Context, g *match.Played) (rec *record.Record, 
 		defer func() { err = errors.Join(err, file.Close()) }()
 	}
 	err = attempts(g, func() (err error) {
-		log := &gameLog{errors: l.Errors, file: file, out: bufio.NewWriter(file), late: map[int]int{}}
+		log := newLog(file, l.Errors)
 		rec, err = l.play(ctx, g, log)
 		if errors.Is(err, contest.ErrStalled) {
 			log.line(contest.Note, -1, "this attempt does not count: "+contest.ErrStalled.Error())
+			return errors.Join(err, log.end(nil))
 		}
-		return errors.Join(err, log.end())
+		return errors.Join(err, log.end(rec))
 	})
 	return rec, err
 }
@@ -96,7 +98,7 @@ func (l *Lines) play(ctx context.Context, g *match.Played, log *gameLog) (rec *r
 	log.names = g.Names
 	host.Log, host.Clock = log.line, l.Clock
 	for seat, p := range players {
-		log.line(contest.Note, -1, log.names[seat]+" is "+p.Name)
+		log.introduce(seat, p.Name)
 	}
 	host.Start = func(seat int) (contest.Asker, error) {
 		bot, err := players[seat].Start(func(text string) { log.line(contest.Error, seat, text) })
@@ -179,8 +181,17 @@ type gameLog struct {
 	late   map[int]int // lines of standard error after the end of the game, by seat
 }
 
-var marks = map[contest.Kind]string{contest.ToBot: "<", contest.FromBot: ">", contest.Error: "!", contest.Remark: "*",
-	contest.Time: "@"}
+func newLog(file *logFile, errs io.Writer) *gameLog {
+	return &gameLog{errors: errs, file: file, out: bufio.NewWriter(file), late: map[int]int{}}
+}
+
+// introduce says who plays in a seat.
+func (l *gameLog) introduce(seat int, name string) {
+	l.line(contest.Note, -1, l.names[seat]+" is "+name)
+}
+
+var marks = map[contest.Kind]string{contest.ToBot: gamelog.Input, contest.FromBot: gamelog.Answer,
+	contest.Error: gamelog.Errors, contest.Remark: gamelog.Remark, contest.Time: gamelog.Time}
 
 // line writes one line. It may be called from several goroutines.
 func (l *gameLog) line(k contest.Kind, seat int, text string) {
@@ -204,8 +215,9 @@ func (l *gameLog) line(k contest.Kind, seat int, text string) {
 	}
 }
 
-// end writes the log, which says how much of a bot's standard error came too late to be kept.
-func (l *gameLog) end() error {
+// end writes the log, which says how much of a bot's standard error came too late to be kept. It ends with the record
+// of the game, if there is one.
+func (l *gameLog) end(rec *record.Record) error {
 	for seat := range l.names {
 		if n := l.late[seat]; n > 0 {
 			l.line(contest.Remark, seat, fmt.Sprintf("%d lines of standard error after the end of the game are not kept", n))
@@ -214,31 +226,38 @@ func (l *gameLog) end() error {
 	if l.file == nil {
 		return nil
 	}
+	if rec != nil {
+		text, err := gamelog.Record(rec)
+		if err != nil {
+			return err
+		}
+		l.line(contest.Note, -1, text)
+	}
 	return l.out.Flush()
 }
 
 // Rounds plays a contest whose programs are started for every turn. The players of a game play its seed one after the
 // other, and the record is that of the one with the most points.
 type Rounds struct {
-	Game    dropblox.LocalGame // of every player and seed: its clock, its limits and the folder of its history
-	Player  func(number int) contest.Player
-	Log     func(g *match.Played) string
-	Foreign bool                          // the log has only the end of what a program writes to standard error
-	Tell    func(format string, a ...any) // says how the games get on; may be called at any time, and may be nil
+	Game   dropblox.LocalGame // of every player and seed: its clock, its limits and the folder of its history
+	Player func(number int) contest.Player
+	Log    func(g *match.Played) string
+	Tell   func(format string, a ...any) // says how the games get on; may be called at any time, and may be nil
 }
 
 // Play implements match.Runner. What is wrong with a program is not an error, but goes into the game's result.
 func (r *Rounds) Play(ctx context.Context, g *match.Played) (rec *record.Record, err error) {
-	log, err := createLog(r.Log, g)
+	file, err := createLog(r.Log, g)
 	if err != nil {
 		return nil, err
 	}
-	if log != nil {
-		defer func() { err = errors.Join(err, log.Close()) }()
+	if file != nil {
+		defer func() { err = errors.Join(err, file.Close()) }()
 	}
 	for seat := range g.Seats {
+		log := newLog(file, nil)
 		own, err := r.play(ctx, g, seat, log)
-		if err != nil {
+		if err = errors.Join(err, log.end(own)); err != nil {
 			return own, err
 		}
 		if own != nil && (seat == 0 || g.Points[seat] > slices.Max(g.Points[:seat])) {
@@ -249,32 +268,20 @@ func (r *Rounds) Play(ctx context.Context, g *match.Played) (rec *record.Record,
 	return rec, nil
 }
 
-func (r *Rounds) play(ctx context.Context, g *match.Played, seat int, log *logFile) (*record.Record, error) {
+func (r *Rounds) play(ctx context.Context, g *match.Played, seat int, log *gameLog) (*record.Record, error) {
 	player := r.Player(g.Seats[seat])
 	program := dropblox.Program{Program: player.Program, Name: player.Name}
 	who, game := match.Letter(g.Seats[seat]), r.Game
 	game.ID, game.Seed, game.Program = fmt.Sprintf("%s%d", who, g.Unit+1), g.Seed, &program
-	used, words := time.Duration(0), &contest.Tail{}
+	log.names = []string{who}
+	log.introduce(0, program.Name)
+	game.Log = func(k contest.Kind, text string) { log.line(k, 0, text) }
 	game.Each = func(now dropblox.Result) {
-		if log != nil {
-			fmt.Fprintf(log, "answer_ms: %.3f\n", 1000*(now.Used-used).Seconds())
-			used = now.Used
-		}
 		if r.Tell != nil {
 			r.Tell("%s, seed %.12s: turn %d, %d points", who, g.Seed, now.Turns, now.Score)
 		}
 	}
-	if log != nil {
-		fmt.Fprintln(log, program.Name)
-		game.Console, program.Errors = &dropblox.Console{W: log}, log
-	}
-	if r.Foreign {
-		program.Errors = words
-	}
 	end, recorder, err := game.Play(ctx)
-	if err == nil {
-		game.Console.Results(end)
-	}
 	var rec *record.Record
 	if recorder != nil {
 		var e error
@@ -292,9 +299,8 @@ func (r *Rounds) play(ctx context.Context, g *match.Played, seat int, log *logFi
 	if err != nil {
 		fault = err.Error()
 	}
-	if log != nil && r.Foreign {
-		fmt.Fprintf(log, "%s %s\n%s\n\n", end.Reason, fault, words)
-	}
+	over := fmt.Sprintf("over after %d turns, %d points: %s %s", end.Turns, end.Score, end.Reason, fault)
+	log.line(contest.Note, -1, over)
 	if end.Reason == dropblox.Points {
 		after = (game.Clock - end.Left).Seconds()
 	}

@@ -1,7 +1,6 @@
 package series
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -128,12 +127,13 @@ func TestTheEndOfALog(t *testing.T) {
 	f, err := createLog(func(*match.Played) string { return name }, nil)
 	require.NoError(t, err)
 	var shown bytes.Buffer
-	l := &gameLog{names: []string{"player1", "player2"}, errors: &shown, file: f, out: bufio.NewWriter(f), late: map[int]int{}}
+	l := newLog(f, &shown)
+	l.names = []string{"player1", "player2"}
 	l.line(contest.Error, 1, "thinking")
 	l.line(contest.Over, -1, "")
 	l.line(contest.Error, 1, "EOFError")
 	l.line(contest.Error, 1, "bye")
-	require.NoError(t, l.end())
+	require.NoError(t, l.end(nil))
 	text, err := os.ReadFile(name)
 	require.NoError(t, err)
 	require.Equal(t, "player2 ! thinking\nplayer2 * 2 lines of standard error after the end of the game are not kept\n", string(text))

@@ -6,6 +6,7 @@ import * as analysis from "./analysis.js";
 import {el, rules} from "./dom.js";
 import {theme} from "./draw.js";
 import {address} from "./list.js";
+import * as log from "./log.js";
 import * as stage from "./stage.js";
 
 const $ = (id) => document.getElementById(id);
@@ -38,6 +39,7 @@ export function enter(game, turn, step) {
   aim = {turn, step};
   want = 0;
   stage.clear();
+  log.clear();
   failure.hidden = true;
   $("caption").textContent = "Reading …";
   document.title = game;
@@ -172,6 +174,7 @@ function paint(n, frame) {
   const turn = timeline.turnOf(n);
   analysis.show({id, details, turn, turns: timeline.turns, busy: playing || timeline.stepOf(n) > 0});
   stage.draw(analysis.frame(frame), scene());
+  log.draw(frame, details);
   numbers();
   slider.setAttribute("aria-valuetext", frame.label);
   if (!playing) $("spoken").textContent = stage.words(frame, details);

@@ -1,0 +1,64 @@
+package gamelog
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Lines belong to their seat, kind and turn; a later attempt at the game replaces the earlier one.
+func TestRead(t *testing.T) {
+	turns, err := Read("game.log", strings.NewReader(`white is first attempt
+black is exec: two words
+Turn 0
+white < lost
+this attempt does not count: the machine is overloaded
+white is Ann
+black is Turn 7
+white < settings
+white > ready
+Turn 0, round 1
+white < go
+white !   File "bot.py"
+white ! white > forged
+black > b4
+Turn 1, round 2
+black @ 3.000 ms of 50.000 ms
+black * the bot has ended
+nobody ! is not a seat
+Turn 9
+Turn one
+over by overflow: white wins
+`))
+	require.NoError(t, err)
+	require.Equal(t, []Turn{
+		{{Input: "settings\ngo", Answer: "ready", Errors: "  File \"bot.py\"\nwhite > forged"}, {Answer: "b4"}},
+		{{}, {Time: "3.000 ms of 50.000 ms", Remarks: "the bot has ended"}},
+	}, turns)
+	turns, err = Read("other.log", strings.NewReader("INFO started\nTurn 0\nx is y\n"))
+	require.NoError(t, err)
+	require.Equal(t, []Turn{{}}, turns)
+}
+
+// What a bot writes is bounded in every turn and in a game, however much it is.
+func TestReadBounds(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a is A\n")
+	for turn := range maxGame/MaxText + 100 {
+		fmt.Fprintf(&b, "Turn %d\n", turn)
+		for range 3 {
+			fmt.Fprintf(&b, "a ! %s\n", strings.Repeat("é", MaxText/5))
+		}
+	}
+	turns, err := Read("game.log", strings.NewReader(b.String()))
+	require.NoError(t, err)
+	total := 0
+	for _, now := range turns {
+		require.LessOrEqual(t, len(now[0].Errors), MaxText+len(cut))
+		require.True(t, strings.HasSuffix(now[0].Errors, cut))
+		total += len(now[0].Errors)
+	}
+	require.LessOrEqual(t, total, maxGame+len(turns)*len(cut))
+}
