@@ -180,7 +180,7 @@ func (h *Host) turn(ctx context.Context, seat int) error {
 	}
 	remarks, out := h.Referee.Answer(seat, reply)
 	unread := false
-	if r, ok := h.Referee.(Reader); ok && reply.Fault == NoFault && !r.Reads(reply.Line) {
+	if r, ok := h.Referee.(Reader); ok && reply.Fault == NoFault && !r.Reads(seat, reply.Line) {
 		s.Unread++
 		unread = s.Unread == 1
 	}

@@ -61,6 +61,9 @@ func (e *ExternalAgent) start(ctx context.Context, s env.State, seat int) (err e
 	if e.process, err = e.program.Start(nil); err != nil {
 		return err
 	}
+	if err := Speak(e.codec, seat, e.program.Dialect); err != nil {
+		return err
+	}
 	if greeter, ok := e.codec.(Greeter); ok {
 		lines, limit := greeter.Greet(s, seat)
 		line, _, _, err := e.process.Ask(ctx, lines, limit)
@@ -84,6 +87,8 @@ type Program struct {
 	Dir    string
 	Memory int64
 	Cage   Cage
+
+	Dialect string // of the contest's protocol that the bot speaks; "" is that of the contest
 }
 
 // A Player is a program that plays, with its names.

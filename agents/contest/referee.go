@@ -119,7 +119,8 @@ func (s Settings) Time(name string, least time.Duration) (time.Duration, error) 
 }
 
 type Setup struct {
-	Games int // how many to play, if the settings say so; otherwise 0
+	Games    int      // how many to play, if the settings say so; otherwise 0
+	Dialects []string // other dialects of the protocol that a bot may speak instead; see Linguist
 	// New returns the host of a game that begins in s, without Start and Log. It calls moves with who acts and what they
 	// do, before every step of the game. It may change s, and then returns true.
 	New func(s env.State, moves func(acting env.Seats, m env.Moves)) (h Host, changed bool, err error)
@@ -143,7 +144,24 @@ type Referee interface {
 
 // A Reader is a Referee of a contest that makes a move of every answer.
 type Reader interface {
-	Reads(line string) bool // whether any part of an answer says something
+	Reads(seat int, line string) bool // whether any part of an answer says something
+}
+
+// A Linguist is a Referee or a Codec of a contest whose protocol has dialects: the values of its option "dialect".
+type Linguist interface {
+	Speak(seat int, dialect string) error // speaks that dialect with the bot of a seat
+}
+
+// Speak makes a Referee or a Codec speak a dialect with the bot of a seat; "" changes nothing.
+func Speak(with any, seat int, dialect string) error {
+	if dialect == "" {
+		return nil
+	}
+	l, ok := with.(Linguist)
+	if !ok {
+		return fmt.Errorf("dialect %.40q: this contest has one: leave it out of bot.toml", dialect)
+	}
+	return l.Speak(seat, dialect)
 }
 
 type Request struct {

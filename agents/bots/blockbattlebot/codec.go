@@ -103,6 +103,12 @@ func (c *Codec) Request(s env.State, t contest.Turn) (lines []string) {
 	return append(lines, c.Dialect.Request(s.(*blockbattle.State), t.Seat, t.Budget.Milliseconds())...)
 }
 
+// Speak implements contest.Linguist.
+func (c *Codec) Speak(_ int, dialect string) (err error) {
+	c.Dialect, err = dialectOf(dialect)
+	return err
+}
+
 // Judge implements contest.Codec. An answer is never refused: the rules make a move of every line.
 func (c *Codec) Judge(s env.State, seat int, answer string) env.Action {
 	a, _ := Judge(c.Dialect, s.(*blockbattle.State), seat, answer)

@@ -5,7 +5,9 @@ package blockbattlebot
 import (
 	"cmp"
 	"embed"
+	"fmt"
 	"io"
+	"slices"
 
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/bots/features"
@@ -77,6 +79,14 @@ var dialects = map[string]blockbattle.Dialect{
 	"classic": blockbattle.ClassicDialect, "port": blockbattle.PortDialect, "beta": blockbattle.BetaDialect,
 }
 
+func dialectOf(name string) (blockbattle.Dialect, error) {
+	d, ok := dialects[name]
+	if !ok {
+		return d, fmt.Errorf("dialect %.40q: want classic, port or beta", name)
+	}
+	return d, nil
+}
+
 // others says which dialects a bot may know that does not answer this one.
 var others = map[blockbattle.Dialect]string{
 	blockbattle.ClassicDialect: "it never answers: is it for --dialect port (action move), or beta (time_bank, no skips)?",
@@ -96,7 +106,15 @@ func setUp(g *env.Game, s contest.Settings) (*contest.Setup, error) {
 	if s["dialect"] == "auto" && g == blockbattle.PortGame {
 		dialect = blockbattle.PortDialect
 	}
+	var other []string
+	for name, d := range dialects {
+		if d != dialect {
+			other = append(other, name)
+		}
+	}
+	slices.Sort(other)
 	return &contest.Setup{
+		Dialects: other,
 		New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool, error) {
 			ref := &Referee{Dialect: dialect, State: state.(*blockbattle.State), Limits: limits}
 			ref.Watch = func(_ *blockbattle.State, m env.Moves) { moves(3, m) }

@@ -26,6 +26,7 @@ type Referee struct {
 	// Watch, if set, gets the position and the joint move of every round before it is played, and may force its draws.
 	Watch func(s *blockbattle.State, m env.Moves)
 
+	others  map[int]blockbattle.Dialect // of seats whose bots speak another one
 	greeted [2]bool
 	lands   [2]blockbattle.Landing
 	report  blockbattle.Report
@@ -49,12 +50,30 @@ func (r *Referee) Round() (title string, seats []int) {
 	return title + " a draw", nil
 }
 
+// Speak implements contest.Linguist. The names of the seats in the log stay those of Dialect.
+func (r *Referee) Speak(seat int, dialect string) error {
+	d, err := dialectOf(dialect)
+	if r.others == nil {
+		r.others = map[int]blockbattle.Dialect{}
+	}
+	r.others[seat] = d
+	return err
+}
+
+func (r *Referee) dialect(seat int) blockbattle.Dialect {
+	if d, ok := r.others[seat]; ok {
+		return d
+	}
+	return r.Dialect
+}
+
 // Request implements contest.Referee; the first one begins with the settings.
 func (r *Referee) Request(seat int, left time.Duration) contest.Request {
-	lines := r.Dialect.Request(r.State, seat, left.Milliseconds())
+	d := r.dialect(seat)
+	lines := d.Request(r.State, seat, left.Milliseconds())
 	if !r.greeted[seat] {
 		r.greeted[seat] = true
-		lines = append(r.Dialect.Settings(seat, r.Limits.Bank.Milliseconds(), r.Limits.PerMove.Milliseconds()), lines...)
+		lines = append(d.Settings(seat, r.Limits.Bank.Milliseconds(), r.Limits.PerMove.Milliseconds()), lines...)
 	}
 	return contest.Request{Lines: lines}
 }
@@ -76,7 +95,7 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 		remarks = []string{fmt.Sprintf("the answer is longer than %d bytes: the rest is not read", contest.MaxLine)}
 		fallthrough
 	case contest.NoFault:
-		land, odd := readAnswer(r.Dialect, r.State, seat, reply.Line)
+		land, odd := readAnswer(r.dialect(seat), r.State, seat, reply.Line)
 		r.lands[seat] = land
 		return append(remarks, odd...), false
 	}
@@ -85,8 +104,8 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 }
 
 // Reads implements contest.Reader: an answer with one known token, or with none at all, is a move (rules §4.3).
-func (r *Referee) Reads(line string) bool {
-	tokens, odd := parse(r.Dialect, line, nil)
+func (r *Referee) Reads(seat int, line string) bool {
+	tokens, odd := parse(r.dialect(seat), line, nil)
 	return len(tokens) > 0 || len(odd) == 0
 }
 

@@ -137,6 +137,7 @@ type compiler struct {
 	forced  *language // that the author says; nil if not
 
 	language string   // as found
+	dialect  string   // as the author says
 	argv     []string // how the bot is started
 	begins   string   // the folder for that, below dir
 	err      error    // of the first step that has failed; no further tool is run then

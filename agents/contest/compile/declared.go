@@ -16,7 +16,7 @@ import (
 	"blockyard/agents/contest"
 )
 
-type botFile struct{ Build, Run, Language string }
+type botFile struct{ Build, Run, Language, Dialect string }
 
 // mostBotFile is how long bot.toml may be, in bytes: its parser goes one call deeper with each bracket.
 const mostBotFile = 16 << 10
@@ -30,7 +30,7 @@ func readBotFile(text string) (says botFile, err error) {
 		err = fmt.Errorf("%q is no key", rest[0].String())
 	}
 	if err != nil {
-		return says, refuse(`bot.toml: %v: want build, run and language, each a text: run = "./bot"`, err)
+		return says, refuse(`bot.toml: %v: want build, run, language and dialect, each a text: run = "./bot"`, err)
 	}
 	says.Build, says.Run = strings.TrimSpace(says.Build), strings.TrimSpace(says.Run)
 	return says, nil
@@ -46,13 +46,13 @@ func (c *compiler) declared() (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	c.language = says.Language
+	c.language, c.dialect = says.Language, says.Dialect
 	switch {
 	case says.Run == "" && says.Build != "":
 		return false, refuse(`bot.toml says how to build but not what to run: want run = "COMMAND"`)
 	case says.Run == "":
 		c.forced = languageThat(func(l language) bool { return strings.EqualFold(l.Name, c.language) })
-		if c.forced == nil {
+		if c.forced == nil && (c.language != "" || c.dialect == "") {
 			err = refuse(`bot.toml: want run = "COMMAND", or the language of the list`)
 		}
 		return false, err

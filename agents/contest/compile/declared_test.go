@@ -6,13 +6,32 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest"
 )
+
+// TestDialect: bot.toml says which dialect a bot speaks, with and without what to run.
+func TestDialect(t *testing.T) {
+	const script = "#!/bin/sh\nread x\necho hello\n"
+	for _, files := range [][]string{
+		{"bot.toml", "dialect = \"port\"\nrun = \"./it\"\n", "it", script},
+		{"bot.toml", "dialect = \"port\"\n", "main.py", "input()\nprint('hello')\n"},
+	} {
+		bot, err := Submission(t.Context(), zipped(t, files...), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+		require.NoError(t, err)
+		require.Equal(t, "port", bot.Program.Dialect)
+		requireHello(t, bot)
+	}
+	_, err := Submission(t.Context(), zipped(t, "bot.toml", "dialect = \"port\"\nlanguage = \"Welsh\"\n", "main.py", ""),
+		filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+	require.ErrorContains(t, err, "or the language of the list")
+}
 
 // FuzzBotTOML: whatever an author says in bot.toml, there is a command to start, or the author reads what to mend; nothing
 // outside of the bot's folder changes. Here nothing is built.
 func FuzzBotTOML(f *testing.F) {
 	for _, text := range []string{"", "run = \"./bot\"", "run = \"bot --fast 'a b'\"\nlanguage = \"C\"", "\ufeffrun = './bot'\r\n",
-		"run = \"../file\"", "run = \"x/../../file\"", "run = \"./link\"", "run = \"./pipe/\"", "language = \"Python\"",
+		"run = \"../file\"", "dialect = 'port'", "run = \"x/../../file\"", "run = \"./link\"", "run = \"./pipe/\"", "language = \"Python\"",
 		"run = 1", "[run]\na = 1", "run = \"\\u0000/\"", "run = \"  \"", "run = \"'\"", "x = \"./bot\""} {
 		f.Add(text)
 	}

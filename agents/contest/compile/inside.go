@@ -39,6 +39,7 @@ type message struct {
 
 type answer struct {
 	Language string
+	Dialect  string
 	Argv     []string // how the bot is started
 	Dir      string   // the folder for that, below that of the files
 	Refusal  *Refusal `json:",omitempty"`
@@ -80,7 +81,7 @@ func inside(in io.Reader, out io.Writer) error {
 	c.ctx, cancel = context.WithTimeout(context.Background(), o.Limits.Time)
 	defer cancel()
 	err = c.submission(&o, behind(orders, in), into)
-	a := answer{Language: c.language, Dir: c.begins}
+	a := answer{Language: c.language, Dialect: c.dialect, Dir: c.begins}
 	for _, arg := range c.argv { // all is moved elsewhere
 		a.Argv = append(a.Argv, strings.ReplaceAll(arg, c.dir, upFrom(c.begins)))
 	}

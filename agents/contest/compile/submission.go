@@ -79,7 +79,8 @@ func Submission(ctx context.Context, path, into string, uploads contest.Uploads,
 		return Bot{Language: ansi.Plain(a.Language, mostLanguage)}, err
 	}
 	return Bot{ansi.Plain(a.Language, mostLanguage), contest.Program{Argv: a.Argv, Dir: filepath.FromSlash(a.Dir),
-		Cage: &cage.Cage{Files: into, Limits: cage.Bot, Open: l.Open}}}, nil
+		Dialect: ansi.Plain(a.Dialect, mostLanguage),
+		Cage:    &cage.Cage{Files: into, Limits: cage.Bot, Open: l.Open}}}, nil
 }
 
 const mostLanguage = 40

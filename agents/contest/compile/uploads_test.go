@@ -100,7 +100,7 @@ func uploads() map[string]upload {
 		"two mains deep":     {[]string{"a/main.py", py, "b/main.py", py}, "can be the one to start: a/main.py, b/main.py", true, ""},
 		"no main":            {[]string{"a.cpp", "int f() { return 1; }\n", "b.cpp", ""}, "none of its 2 source files has main: a.cpp, b.cpp", true, ""},
 		"two executables":    {[]string{"Makefile", "all:\n\tcc -o a x.c\n\tcc -o b x.c\n", "x.c", c, "y.c", c}, "Makefile builds 2 executables: a, b", true, ""},
-		"bad bot.toml":       {[]string{"bot.toml", "run = ./bot\n"}, `want build, run and language, each a text: run = "./bot"`, true, ""},
+		"bad bot.toml":       {[]string{"bot.toml", "run = ./bot\n"}, `want build, run, language and dialect, each a text: run = "./bot"`, true, ""},
 		"error on output":    {[]string{"bot.toml", "build = \"echo 'x.c:1: error: no' && false\"\nrun = \"./bot\"\n"}, "does not compile: sh: x.c:1: error: no", true, ""},
 		"nothing there":      {[]string{"bot.toml", "run = \"./bot\"\n"}, `run = "./bot": there is no such file after the build`, true, ""},
 		"bad package.json":   {[]string{"package.json", "{", "index.js", js}, "package.json is no JSON", true, "node"},

@@ -98,7 +98,12 @@ func (l *Lines) play(ctx context.Context, g *match.Played, log *gameLog) (rec *r
 	log.names = g.Names
 	host.Log, host.Clock = log.line, l.Clock
 	for seat, p := range players {
-		log.introduce(seat, p.Name)
+		if log.introduce(seat, p.Name); err == nil {
+			err = contest.Speak(host.Referee, seat, p.Dialect)
+		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	host.Start = func(seat int) (contest.Asker, error) {
 		bot, err := players[seat].Start(func(text string) { log.line(contest.Error, seat, text) })

@@ -11,6 +11,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
+	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/env/blockbattle"
 )
@@ -48,6 +49,47 @@ func TestLegalAnswersAreNoNonsense(t *testing.T) {
 		require.Equal(t, why == "", e.Refused == "", "%s: %s", answer, e.Refused)
 		require.NotContains(t, e.Refused, "--dialect")
 	}
+}
+
+// dialectal is a bot of Block Battle that knows one dialect only: what the request begins with, and a word of it.
+const dialectal = "import sys\nfor line in sys.stdin:\n    if line.startswith('%s'): sys.exit('what is this?')\n" +
+	"    if line.startswith('%s'): print('drop', flush=True)\n"
+
+// TestDialects: the test finds the dialect of a bot that does not say which it speaks, and bots of different dialects
+// play each other.
+func TestDialects(t *testing.T) {
+	rules := bots.Of(blockbattle.Game).Host
+	settings, err := rules.Settings(nil)
+	require.NoError(t, err)
+	setup, err := rules.Open(blockbattle.Game, settings)
+	require.NoError(t, err)
+	m := series.Lines{Rules: blockbattle.Game, Setup: setup, Strict: true, Losses: rules.Losses}
+	rival := botOf(t, fmt.Sprintf(answering, "'drop'")).Program
+	all := []*Entrant{
+		botOf(t, fmt.Sprintf(dialectal, "settings time_bank", "action moves")),
+		botOf(t, fmt.Sprintf(dialectal, "settings player_names player1", "action move ")),
+		botOf(t, fmt.Sprintf(dialectal, "settings timebank", "action moves")),
+	}
+	for k, e := range all {
+		require.NoError(t, TestLines(t.Context(), m, rival, e))
+		require.Empty(t, e.Refused)
+		require.Equal(t, []string{"", "port", "beta"}[k], e.Dialect)
+	}
+	m.Player = func(number int) contest.Player { return all[number].Player() }
+	for _, seats := range [][]int{{0, 1}, {1, 2}, {2, 0}} {
+		g := match.Played{Seed: "1", Seats: seats}
+		_, err := m.Play(t.Context(), &g)
+		require.NoError(t, err)
+		require.Positive(t, g.Tallies[0].Answers)
+		require.Equal(t, []int{0, 0}, []int{g.Tallies[0].Remarks, g.Tallies[1].Remarks}, "%v", g.Tallies)
+	}
+	says := botOf(t, fmt.Sprintf(dialectal, "settings player_names player1", "action move "))
+	says.Program.Dialect = "port"
+	require.NoError(t, TestLines(t.Context(), m, rival, says))
+	require.Empty(t, says.Refused+says.Dialect)
+	says.Program.Dialect = "welsh"
+	require.NoError(t, TestLines(t.Context(), m, rival, says))
+	require.Contains(t, says.Refused, `does not start: dialect "welsh": want classic, port or beta`)
 }
 
 // TestTheClockOfTheContest is that of the test, and there is no limit of a turn.

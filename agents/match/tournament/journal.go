@@ -127,7 +127,7 @@ func resume(path string, text []byte, now head) error {
 		return fmt.Errorf("%s is of other entrants, or one of them has changed: name another folder (--out)", path)
 	}
 	for k, e := range now.Entrants {
-		e.Refused, e.Output = was.Entrants[k].Refused, was.Entrants[k].Output
+		e.Refused, e.Output, e.Dialect = was.Entrants[k].Refused, was.Entrants[k].Output, was.Entrants[k].Dialect
 	}
 	was.Entrants, now.Entrants = nil, nil
 	if !reflect.DeepEqual(was, now) {

@@ -264,6 +264,9 @@ func (c *Config) table(in []int, entrants []*Entrant, played []match.Played) *ma
 		p := match.Standing{Number: e}
 		if entrants != nil {
 			p.Name, p.Language = entrants[e].Name, entrants[e].Language
+			if d := entrants[e].Player().Dialect; d != "" {
+				p.Language += ", dialect " + d
+			}
 		}
 		players = append(players, p)
 	}

@@ -13,6 +13,7 @@
 package tournament
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ type Entrant struct {
 	Language    string `json:"language"`          // or "agent" or "command"
 	Fingerprint string `json:"print"`             // identifies the program: its command or the hash of its submission
 	Refused     string `json:"refused,omitempty"` // why it does not take part
+	Dialect     string `json:"dialect,omitempty"` // of the protocol, as the test has found
 	Output      string `json:"output,omitempty"`  // of its compiler, or the last lines of its standard error
 
 	Program contest.Program `json:"-"`
@@ -48,7 +50,9 @@ type Entrant struct {
 
 // Player returns the program of an entrant with its names, for a game.
 func (e *Entrant) Player() contest.Player {
-	return contest.Player{Program: e.Program, Name: e.Name, Agent: e.Agent}
+	p := contest.Player{Program: e.Program, Name: e.Name, Agent: e.Agent}
+	p.Dialect = cmp.Or(p.Dialect, e.Dialect)
+	return p
 }
 
 // refuse notes why an entrant does not take part, and what it has written.
@@ -191,20 +195,31 @@ func TestTurns(ctx context.Context, clock time.Duration, e *Entrant) error {
 }
 
 // TestLines plays a game of m against a rival, any program that obeys the rules. An entrant that fails in one seat may
-// play well in another, so that it is refused only if it fails in each; the reason is that of the first.
+// play well in another, and in another dialect of the contest, which is then its own unless it says which it speaks. It
+// is refused only if it fails in all; the reason is that of the first.
 func TestLines(ctx context.Context, m series.Lines, rival contest.Program, e *Entrant) error {
 	refused, output := "", ""
-	for seat := range m.Rules.MinSeats {
-		words := &contest.Tail{}
-		m.Log, m.Errors = nil, words
-		why, err := testSeat(ctx, m, rival, e, seat)
-		if err != nil || why == "" {
-			return err
+	dialects, seats := append([]string{""}, m.Setup.Dialects...), m.Rules.MinSeats
+	if e.Program.Dialect != "" {
+		dialects = dialects[:1]
+	}
+	for _, e.Dialect = range dialects {
+		if e.Dialect != "" {
+			seats = 1 // the test takes time
 		}
-		if seat == 0 {
-			refused, output = why, words.String()
+		for seat := range seats {
+			words := &contest.Tail{}
+			m.Log, m.Errors = nil, words
+			why, err := testSeat(ctx, m, rival, e, seat)
+			if err != nil || why == "" {
+				return err
+			}
+			if refused == "" {
+				refused, output = why, words.String()
+			}
 		}
 	}
+	e.Dialect = ""
 	e.refuse(refused, output)
 	return nil
 }
