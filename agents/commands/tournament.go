@@ -71,6 +71,14 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer t.Journal.Close()
+	served := make(chan error, 1)
+	if c.Listen != "" {
+		l, err := web.Listen(c.Listen, "/", false, con.Err, con.Err)
+		if err != nil {
+			return program.Usage(err)
+		}
+		go func() { served <- web.Serve(ctx, l, tournament.Handler(c.Out), web.Limits{Names: c.Names}) }()
+	}
 	if err := c.prepare(ctx, con, t); err != nil {
 		return err
 	}
@@ -80,14 +88,6 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	}
 	if err := made.Open(c.Out); err != nil {
 		return err
-	}
-	served := make(chan error, 1)
-	if c.Listen != "" {
-		l, err := web.Listen(c.Listen, "/", false, con.Err, con.Err)
-		if err != nil {
-			return program.Usage(err)
-		}
-		go func() { served <- web.Serve(ctx, l, tournament.Handler(c.Out), web.Limits{Names: c.Names}) }()
 	}
 	bar := con.Progress(c.Quiet || c.JSON, 0, "games")
 	defer bar.Close()
@@ -195,7 +195,7 @@ func (c *tournamentCmd) entries(g *env.Game) (list []*bots.Agent, err error) {
 	return list, nil
 }
 
-// prepare compiles and tests the entrants. What the test of a tournament that goes on has found is kept.
+// prepare compiles and tests the entrants, and says on the page how far that is. What the test of a tournament that goes on has found is kept.
 func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament.Tournament) error {
 	bar := con.Progress(c.Quiet || c.JSON, len(t.Entrants), "entrants")
 	defer bar.Close()
@@ -215,12 +215,25 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 		return e.Name, nil
 	}
 	done := 0
+	show := func() error {
+		if tested {
+			return nil // the page has the games
+		}
+		t.Testing = fmt.Sprintf("%d of %d entrants are compiled and tested", done, len(t.Entrants))
+		return t.WritePage(c.Out)
+	}
+	if err := show(); err != nil {
+		return err
+	}
 	for name, err := range match.InOrder(ctx, c.Workers, len(t.Entrants), prepare) {
 		if err != nil {
 			return err
 		}
 		done++
 		bar.Show(done, name)
+		if err := show(); err != nil {
+			return err
+		}
 	}
 	return ctx.Err()
 }

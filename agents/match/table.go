@@ -79,17 +79,18 @@ func (r *Report) cells(place int, s *Standing) [][2]string {
 	p, a := cmp.Or(s.Points, &Points{}), s.answers()
 	t := cmp.Or(a.Times, &Times{})
 	counted := a.Answers+a.Timeouts+a.Remarks+a.Ended > 0
+	played := s.Games > 0 // who has not has no result yet
 	return [][2]string{
-		{"place", cell(!listed, "%d", place)}, // a list of games goes with the order of the command line
+		{"place", cell(!listed && played, "%d", place)}, // a list of games goes with the order of the command line
 		{"player", r.called(s)},
 		{"language", s.Language},
 		{"games", cell(true, "%d", s.Games)},
-		{"wins", cell(true, "%d", s.Wins)},
-		{"draws", cell(true, "%d", s.Draws)},
-		{"losses", cell(true, "%d", s.Losses)},
-		{"score", cell(true, "%.1f %%", 100*s.Score)},
-		{"Elo", cell(true, "%+.0f", s.Elo.Value)},
-		{"95 % interval", cell(true, "%+.0f to %+.0f", s.Elo.Low, s.Elo.High)},
+		{"wins", cell(played, "%d", s.Wins)},
+		{"draws", cell(played, "%d", s.Draws)},
+		{"losses", cell(played, "%d", s.Losses)},
+		{"score", cell(played, "%.1f %%", 100*s.Score)},
+		{"Elo", cell(played, "%+.0f", s.Elo.Value)},
+		{"95 % interval", cell(played, "%+.0f to %+.0f", s.Elo.Low, s.Elo.High)},
 		{"mean rank", cell(r.Seats > 2, "%.3f", s.Rank.Value)},
 		{"mean points", cell(s.Points != nil && (alone || s.Program != nil), "%.1f", p.Mean.Value)},
 		{"95 % interval", cell(s.Points != nil && alone, "%.1f to %.1f", p.Mean.Low, p.Mean.High)},

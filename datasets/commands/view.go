@@ -149,7 +149,7 @@ func (v *screen) show(w io.Writer) error {
 	var out strings.Builder
 	r := v.timeline
 	r.Show(&v.frame)
-	text := fmt.Sprintf("%s  %s  %s", v.name, r.Rec.Game, strings.Join(r.Rec.Agents, " – "))
+	text := fmt.Sprintf("%s  %s  %s", v.name, r.Rec.Game, strings.Join(r.Rec.Names(), " – "))
 	fmt.Fprintf(&out, "%s  turn %d of %d\n", ansi.Plain(text, mostText), r.At(), r.Len()-1)
 	if v.colour {
 		out.WriteString(paint.ANSI(&v.frame))
@@ -166,9 +166,10 @@ func (v *screen) show(w io.Writer) error {
 // notes are the lines below a frame: the actions from the position, or the final scores.
 func notes(r *playback.Timeline) []string {
 	var out []string
+	names := r.Rec.Names()
 	s, last := r.State(), r.Last()
 	for seat := range r.Rec.Seats {
-		line := fmt.Sprintf("seat %d (%s): score %d", seat+1, r.Rec.Agents[seat], s.Score(seat))
+		line := fmt.Sprintf("seat %d (%s): score %d", seat+1, names[seat], s.Score(seat))
 		switch a := r.Moves()[seat]; {
 		case last:
 			line += fmt.Sprintf(", result %+g", s.Result(seat))
@@ -179,6 +180,9 @@ func notes(r *playback.Timeline) []string {
 			line += ", plays " + r.Game.Text(a)
 		}
 		out = append(out, line)
+	}
+	if why := r.Rec.Decided(); last && why != "" {
+		out = append(out, "decided by: "+why)
 	}
 	if last && r.Rec.Stopped {
 		out = append(out, "the game was stopped here")

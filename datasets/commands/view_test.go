@@ -160,11 +160,12 @@ func TestViewShowsAHistoryInTheTerminal(t *testing.T) {
 
 // What is no record says so, and how to get one.
 func TestViewOfOtherFiles(t *testing.T) {
-	log := write(t, "game-001.log", "player1 is random\n")
+	log, cut := write(t, "game.txt", "player1 is random\n"), write(t, "game-001.log", "player1 is random\n")
 	history := filepath.Join(t.TempDir(), "0_1600000000")
 	played(t, history)
 	for path, want := range map[string]string{
-		log:                              "game-001.log:1: invalid character 'p'",
+		log:                              "game.txt:1: invalid character 'p'",
+		cut:                              "game-001.log: this log does not end with the record of its game",
 		filepath.Join(history, "state0"): "is a part of the history folder " + history + ": name the folder",
 		history + "#2":                   "a history folder has one game",
 	} {

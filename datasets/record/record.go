@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"blockyard/env"
 )
@@ -70,6 +72,38 @@ func (rec *Record) End(s env.State) {
 		rec.Results = append(rec.Results, s.Result(seat))
 	}
 }
+
+// Names are the agents for people: of one that is a program, without the word that says so.
+func (rec *Record) Names() (names []string) {
+	for _, a := range rec.Agents {
+		names = append(names, strings.TrimPrefix(a, "exec:"))
+	}
+	return names
+}
+
+// Decided says what decided a game, as far as its host has noted it: why it ended, and the faults of the seats, in the
+// contest's words.
+func (rec *Record) Decided() string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(rec.Meta)) {
+		if seat, ok := strings.CutPrefix(key, Fault); ok {
+			out = append(out, seat+": "+rec.Meta[key])
+		}
+	}
+	for _, key := range []string{TieBreak, Reason} {
+		if text := rec.Meta[key]; text != "" {
+			out = slices.Insert(out, 0, text)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// Keys of Meta that hosts set.
+const (
+	Reason   = "reason"    // why the game was over
+	TieBreak = "tie break" // what decided between equal players
+	Fault    = "fault of " // and the contest's name of a seat: what its bot was ended for or lost by
+)
 
 // Validate checks a complete record without knowing the rules of the game. Its error wraps ErrInvalid.
 func (rec *Record) Validate() error {

@@ -66,7 +66,7 @@ func TestLog(t *testing.T) {
 	path = filepath.Join(dir, "other.log")
 	_, _, err = ReadGame(t.Context(), path, 1, 0)
 	require.ErrorContains(t, err, "does not end with the record of its game")
-	require.Equal(t, errNoGame.Error(), serve(t, path).list("").Games[0].Error)
+	require.Equal(t, "other.log: "+errNoGame.Error(), serve(t, path).list("").Games[0].Error)
 	require.NoError(t, os.WriteFile(path, []byte("a is b\nrecord {\"game\":\n"), 0o644))
 	require.Contains(t, serve(t, path).list("").Games[0].Error, "other.log:2: ")
 	_, err = record.Open(path)

@@ -108,7 +108,7 @@ func (f *file) scan(deadline time.Time, room int) (done bool) {
 		if errors.Is(err, io.EOF) || errors.Is(err, jsonl.ErrCut) {
 			f.whole = true
 			if f.stop(); f.log && f.named && len(f.entries) == 0 {
-				f.fail(errNoGame)
+				f.fail(fmt.Errorf("%s: %w", f.shown, errNoGame))
 			}
 			return true
 		}
@@ -192,7 +192,7 @@ func (f *file) enter(h *head) (*entry, error) {
 		return nil, err
 	}
 	e := f.entry(short(h.Game, maxName))
-	for _, a := range h.Agents {
+	for _, a := range h.Names() {
 		e.Players = append(e.Players, short(a, maxName))
 	}
 	if t, err := time.Parse(time.RFC3339, h.Meta["time"]); err == nil {

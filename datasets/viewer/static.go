@@ -59,7 +59,7 @@ func HTML(ctx context.Context, rec *record.Record, name string) (string, error) 
 
 // entryOf is the entry of a record that is in no file. It has no time: the same record is the same page.
 func entryOf(rec *record.Record, id string) *entry {
-	return &entry{ID: id, Game: rec.Game, Players: rec.Agents, Scores: rec.Scores, Results: rec.Results,
+	return &entry{ID: id, Game: rec.Game, Players: rec.Names(), Scores: rec.Scores, Results: rec.Results,
 		Length: len(rec.Choices), Stopped: rec.Stopped, record: rec}
 }
 

@@ -150,6 +150,8 @@ func (e *entry) read(ctx context.Context) (rec *record.Record, cut bool, err err
 	return rec, false, err
 }
 
+const maxReason = 300 // bytes of what decided a game
+
 // said reads what the log has of the entry's game.
 func (e *entry) said() ([]gamelog.Turn, error) {
 	f, err := os.Open(e.path)
@@ -215,7 +217,10 @@ func (p *recordReplay) paint(moves env.Moves) Frame {
 	p.tell(&out)
 	switch {
 	case r.Done() && r.Last() && r.State().Acting() == 0:
-		out.Over = verdict(r.State(), r.Rec.Agents)
+		out.Over = verdict(r.State(), r.Rec.Names())
+		if why := short(r.Rec.Decided(), maxReason); why != "" {
+			out.Over += " · " + why
+		}
 	case r.Last():
 		out.Over = p.ending()
 	}
@@ -229,6 +234,9 @@ func (p *recordReplay) ending() string {
 	case p.history != nil && p.history.late:
 		return "Time is up"
 	case p.timeline.Rec.Stopped && !p.cut, p.history != nil && p.cut && !p.entry.open:
+		if why := short(p.timeline.Rec.Decided(), maxReason); why != "" {
+			return "Stopped here: " + why
+		}
 		return "Stopped here"
 	}
 	return p.note

@@ -53,6 +53,7 @@ type Referee struct {
 	ready  [2]bool
 	winner int
 	reason string
+	tie    string // what decided between equal scores
 	used   [2]time.Duration
 }
 
@@ -138,6 +139,7 @@ func (r *Referee) finish() {
 	if r.State.Reason == tetrisduel.Limit && r.winner == contest.Nobody && r.TieByTime {
 		if d := cmp.Compare(r.used[0], r.used[1]); d != 0 {
 			r.winner = (1 + d) / 2
+			r.tie = "less time used"
 		}
 	}
 }
@@ -160,6 +162,9 @@ func (r *Referee) Close() []contest.Comment {
 func (r *Referee) Outcome() contest.Outcome {
 	out := contest.Outcome{Winner: r.winner, Reason: r.reason, Points: []int{r.State.Score(0), r.State.Score(1)}}
 	out.Meta = map[string]string{"reason": r.reason, "winner": fmt.Sprint(r.winner + 1)}
+	if r.tie != "" {
+		out.Meta["tie break"] = r.tie
+	}
 	return out
 }
 

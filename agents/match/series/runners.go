@@ -120,13 +120,24 @@ func (l *Lines) play(ctx context.Context, g *match.Played, log *gameLog) (rec *r
 	return rec, err
 }
 
-// meta is that of a record: what the contest says, and whose the time of the answers was.
+// meta is that of a record: what the contest says, what decided the game, and whose the time of the answers was.
 func (l *Lines) meta(g *match.Played, o contest.Outcome) map[string]string {
 	meta := maps.Clone(o.Meta)
-	if l.Clock != "" && meta != nil {
+	if meta == nil {
+		meta = map[string]string{}
+	}
+	if o.Reason != "" {
+		meta[record.Reason] = o.Reason
+	}
+	if l.Clock != "" {
 		meta["clock"] = string(l.Clock)
-		for seat, t := range g.Tallies {
-			meta["time of "+g.Names[seat]] = t.Time.String()
+	}
+	for seat, fault := range l.faults(g, o) {
+		if fault != "" {
+			meta[record.Fault+g.Names[seat]] = fault
+		}
+		if l.Clock != "" {
+			meta["time of "+g.Names[seat]] = g.Tallies[seat].Time.String()
 		}
 	}
 	return meta
@@ -138,22 +149,27 @@ func (l *Lines) note(g *match.Played, o contest.Outcome) {
 		g.Odd, g.Times = append(g.Odd, t.Habits()), append(g.Times, match.TimesOf(t.Time))
 		g.UsedMS, g.MostMS = append(g.UsedMS, 1000*t.Used.Seconds()), append(g.MostMS, 1000*t.Longest.Seconds())
 	}
-	if !l.Strict {
-		return
+	if l.Strict {
+		g.Faults = l.faults(g, o)
 	}
-	g.Faults = make([]string, len(g.Tallies))
+}
+
+// faults are what each player was ended for or lost by; "" for nothing.
+func (l *Lines) faults(g *match.Played, o contest.Outcome) []string {
+	faults := make([]string, len(g.Tallies))
 	for seat, t := range g.Tallies {
 		switch {
 		case seat < len(o.Faults) && o.Faults[seat] != "":
-			g.Faults[seat] = o.Faults[seat]
+			faults[seat] = o.Faults[seat]
 		case t.Limits.Timeouts > 0 && t.Bank.Timeouts >= t.Limits.Timeouts:
-			g.Faults[seat] = "too many time-outs"
+			faults[seat] = "too many time-outs"
 		case o.Winner != seat && slices.Contains(l.Losses, o.Reason):
-			g.Faults[seat] = o.Reason
+			faults[seat] = o.Reason
 		case t.Gone && o.Ranks == nil && !slices.Contains(l.Losses, o.Reason):
-			g.Faults[seat] = "ended early"
+			faults[seat] = "ended early"
 		}
 	}
+	return faults
 }
 
 // A logFile is a log for people: what programs write into it does nothing to the terminal on which it is shown.

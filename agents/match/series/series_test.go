@@ -115,6 +115,20 @@ func TestTimes(t *testing.T) {
 	require.InDelta(t, 40./3, p.UsedMS, 1e-9)
 }
 
+// TestRecordsSayWhatDecidedAGame: why it ended, the faults of both players, and whose the time was.
+func TestRecordsSayWhatDecidedAGame(t *testing.T) {
+	g := &match.Played{Names: []string{"player1", "player2"}, Tallies: []contest.Tally{
+		{Bank: contest.Bank{Limits: contest.Limits{Timeouts: 2}, Timeouts: 2}, Gone: true}, {}}}
+	meta := (&Lines{Clock: contest.Wall}).meta(g, contest.Outcome{Winner: 1, Reason: "overflow"})
+	require.Equal(t, map[string]string{"reason": "overflow", "fault of player1": "too many time-outs", "clock": "wall",
+		"time of player1": contest.Usage{}.String(), "time of player2": contest.Usage{}.String()}, meta)
+	meta["tie break"] = "less time used"
+	rec := record.Record{Meta: meta, Agents: []string{"exec:a", "exec:"}}
+	require.Equal(t, "overflow, less time used, player1: too many time-outs", rec.Decided())
+	require.Equal(t, []string{"a", ""}, rec.Names())
+	require.Empty(t, new(record.Record).Decided())
+}
+
 func TestLetters(t *testing.T) {
 	for bot, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 51: "AZ", 52: "BA"} {
 		require.Equal(t, want, match.Letter(bot))

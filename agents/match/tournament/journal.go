@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"blockyard/agents/contest"
 	"blockyard/agents/match"
@@ -124,7 +126,7 @@ func resume(path string, text []byte, now head) error {
 	}
 	same := func(a, b *Entrant) bool { return a.Name == b.Name && a.Fingerprint == b.Fingerprint }
 	if !slices.EqualFunc(was.Entrants, now.Entrants, same) {
-		return fmt.Errorf("%s is of other entrants, or one of them has changed: name another folder (--out)", path)
+		return fmt.Errorf("%s is of other entrants: %s: name another folder (--out)", path, differences(was.Entrants, now.Entrants))
 	}
 	for k, e := range now.Entrants {
 		e.Refused, e.Output, e.Dialect = was.Entrants[k].Refused, was.Entrants[k].Output, was.Entrants[k].Dialect
@@ -134,6 +136,34 @@ func resume(path string, text []byte, now head) error {
 		return fmt.Errorf("%s has other settings: name another folder (--out), or give the same flags", path)
 	}
 	return nil
+}
+
+// differences says which entrants have changed, are missing or are new.
+func differences(was, now []*Entrant) string {
+	prints := map[string]string{}
+	for _, e := range was {
+		prints[e.Name] = e.Fingerprint
+	}
+	var out []string
+	for _, e := range now {
+		switch print, known := prints[e.Name]; {
+		case !known:
+			out = append(out, e.Name+" is new")
+		case print != e.Fingerprint:
+			out = append(out, e.Name+" has changed")
+		}
+		delete(prints, e.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(prints)) {
+		out = append(out, name+" is missing")
+	}
+	if len(out) == 0 {
+		return "their order has changed"
+	}
+	if more := len(out) - 5; more > 0 {
+		out = append(out[:5], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(out, ", ")
 }
 
 // check returns an error unless the games of the journal are the tournament's first ones, with a result for every seat.

@@ -50,7 +50,8 @@ type view struct {
 	*Report
 	Title string // of the game, with its variant
 	Done  int    // games played
-	Live  bool   // games are being played
+	Live  bool   // games are being played, or entrants tested
+	Test  string // how far the tests are
 	Odd   bool   // something is odd about an entrant's output
 	Style template.CSS
 	Final []finalMatch
@@ -91,7 +92,8 @@ func (t *Tournament) WritePage(dir string) error {
 		title += ", " + variant
 	}
 	v := &view{Report: t.Report(), Title: title, Style: template.CSS(pageStyle), Final: t.finals(), Done: len(t.Played),
-		Live: !t.Over && !t.Stopped}
+		Live: !t.Over && !t.Stopped,
+		Test: t.Testing}
 	v.Odd = slices.ContainsFunc(v.Players, func(s match.Standing) bool {
 		return s.Program != nil && len(s.Program.Odd) > 0
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -55,7 +56,13 @@ func TestThePageIsThereFromTheStart(t *testing.T) {
 		}
 		return nil
 	}}, "a", "b")
+	tour.Testing = "1 of 2 entrants are compiled and tested"
+	require.NoError(t, tour.WritePage(dir))
+	require.Contains(t, page(), `>testing</b>1 of 2 entrants are compiled and tested ·`)
+	require.Contains(t, page(), `http-equiv="refresh"`)
+	require.Equal(t, 2, strings.Count(page(), "no game yet"))
 	require.ErrorIs(t, tour.Play(t.Context()), trouble)
+	require.NotContains(t, page(), ">testing<")
 	require.Contains(t, page(), ">stopped<")
 	require.Contains(t, page(), "1 of 2 games")
 	require.NotContains(t, page(), `http-equiv="refresh"`)
@@ -64,7 +71,11 @@ func TestThePageIsThereFromTheStart(t *testing.T) {
 	require.ErrorContains(t, err, "another process plays in "+dir)
 	require.NoError(t, tour.Journal.Close())
 	_, err = openJournal(dir, &tour.Config, "", []*Entrant{{Name: "a"}, {Name: "c"}})
-	require.ErrorContains(t, err, "is of other entrants")
+	require.ErrorContains(t, err, "is of other entrants: c is new, b is missing: name another folder")
+	_, err = openJournal(dir, &tour.Config, "", []*Entrant{{Name: "a"}, {Name: "b", Fingerprint: "other"}})
+	require.ErrorContains(t, err, "is of other entrants: b has changed: ")
+	_, err = openJournal(dir, &tour.Config, "", []*Entrant{{Name: "b"}, {Name: "a"}})
+	require.ErrorContains(t, err, "is of other entrants: their order has changed: ")
 	again := open(t, dir, fixed{func() error { return nil }}, "a", "b")
 	require.NoError(t, again.Play(t.Context()))
 	require.Contains(t, page(), ">finished<")

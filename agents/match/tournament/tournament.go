@@ -102,6 +102,7 @@ type Tournament struct {
 	// Test plays a game with an entrant that is ready. If it finds something wrong, Refused says so.
 	Test func(ctx context.Context, e *Entrant) error
 
+	Testing  string // how far the tests of the entrants are, before the first game
 	Played   []match.Played
 	Expected int       // games, as far as is known
 	Over     bool      // all games were played
@@ -123,7 +124,7 @@ func (t *Tournament) play(ctx context.Context) error {
 		return fmt.Errorf("%d of %d entrants passed the test, want at least %d: the table says why",
 			len(in), len(t.Entrants), least)
 	}
-	t.Played = t.Journal.Played
+	t.Played, t.Testing = t.Journal.Played, ""
 	plan := &plan{&t.Config, in}
 	t.Expected = plan.expected(t.Played)
 	if err := t.Changed(t); err != nil { // a page without games
