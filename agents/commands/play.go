@@ -262,6 +262,9 @@ func (c *playCmd) table(ctx context.Context) (t *webplay.Table, forget func(), e
 	if err != nil || c.Speed != nil && !human.InRealTime(m.Rules) {
 		return nil, forget, cmp.Or(err, errors.New("--speed is for WinTetris in real time"))
 	}
+	if err := record.Appendable(c.Record); err != nil {
+		return nil, forget, fmt.Errorf("the games could not be recorded: name another file (--record): %w", err)
+	}
 	makers, forget, err := factories(ctx, agents, true)
 	if err != nil {
 		return nil, forget, err

@@ -75,6 +75,7 @@ func TestPlayInTheBrowser(t *testing.T) {
 		"play blocking --web --speed 2":                         "--speed is for WinTetris in real time",
 		"play blocking --web --show":                            "--show is for the terminal",
 		"play blocking --open --a human":                        "--open needs --web",
+		"play blocking --web --record /none/played.jsonl":       "the games could not be recorded: name another file (--record): ",
 		"play wintetris --web --plugin x":                       "--web and --plugin can't be used together",
 		"play blocking --web --listen " + taken.Addr().String(): "name another address with --listen",
 	} {

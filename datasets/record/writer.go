@@ -168,6 +168,22 @@ func Append(path string) (*Writer, error) {
 	return onFile(f, compressed, func(bool) error { return f.Close() }), nil
 }
 
+// Appendable returns an error if a file of records cannot be appended to; "" is no file. It leaves nothing behind.
+func Appendable(path string) error {
+	if path == "" {
+		return nil
+	}
+	_, missing := os.Stat(path)
+	w, err := Append(path)
+	if err == nil {
+		err = w.Close()
+	}
+	if err == nil && missing != nil {
+		err = os.Remove(path)
+	}
+	return err
+}
+
 // AppendTo adds a record to a file, or creates it; "" is no file.
 func AppendTo(path string, r *Record) error {
 	if path == "" {

@@ -34,6 +34,8 @@ type Table struct {
 	// Record is called at the end of every game in which somebody has chosen; nil does nothing.
 	Record func(*record.Record) error
 
+	unsaved []*record.Record // games that Record has not kept yet
+
 	mu      sync.Mutex
 	now     Position
 	state   env.State            // the position that is shown; nothing in it is hidden from who may see it
@@ -58,17 +60,29 @@ func (t *Table) Run(ctx context.Context) error {
 	for seed := t.Seed; ctx.Err() == nil; seed++ {
 		rec, err := t.play(ctx, seed)
 		if rec != nil && len(rec.Choices) > 0 && t.Record != nil {
-			if err := t.Record(rec); err != nil {
-				return err
-			}
+			t.unsaved = append(t.unsaved, rec)
 		}
-		if err != nil && !match.Stopped(err) {
+		if match.Stopped(err) {
+			err = nil
+		}
+		if err = errors.Join(err, t.save()); err != nil {
 			t.fail(err)
 		}
 		select {
 		case <-ctx.Done():
 		case <-t.again:
 		}
+	}
+	return t.save()
+}
+
+// save records the games that are not recorded yet. Those that cannot be are tried again after the next game.
+func (t *Table) save() error {
+	for len(t.unsaved) > 0 {
+		if err := t.Record(t.unsaved[0]); err != nil {
+			return fmt.Errorf("not recorded yet, games: %d: %w", len(t.unsaved), err)
+		}
+		t.unsaved = t.unsaved[1:]
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package webplay
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -24,6 +25,13 @@ type sitting struct {
 	*Table
 	mu      sync.Mutex
 	records []*record.Record
+	full    bool // nothing can be recorded
+}
+
+func (s *sitting) fill(full bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.full = full
 }
 
 // sit runs games of persons against agents until the test ends.
@@ -36,6 +44,9 @@ func sit(t *testing.T, game string, seed uint64, names ...string) *sitting {
 		Record: func(rec *record.Record) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
+			if s.full {
+				return errors.New("no space left on device")
+			}
 			s.records = append(s.records, rec)
 			return record.Check(g, rec)
 		},
@@ -149,6 +160,35 @@ func TestAgain(t *testing.T) {
 	for p = s.turn(t); p.Seed == "6"; p = s.turn(t) {
 	}
 	require.Len(t, s.recorded(), 1)
+}
+
+// TestAGameThatCannotBeRecorded is shown to its end, with the reason, and recorded after the next one.
+func TestAGameThatCannotBeRecorded(t *testing.T) {
+	s := sit(t, "blockbattle", 5, "human", "first")
+	s.fill(true)
+	p := s.turn(t)
+	for ; p.Frame.Over == ""; p = s.turn(t) {
+		require.NoError(t, s.choose(p.Version, p.Moves[0].Action))
+	}
+	ctx, stop := context.WithTimeout(t.Context(), webtest.Patience)
+	defer stop()
+	for ; p.Error == ""; p = s.after(ctx, p.Version) {
+		require.NoError(t, ctx.Err())
+	}
+	require.Contains(t, p.Error, "not recorded yet, games: 1: no space left on device")
+	require.NotEmpty(t, p.Frame.Over)
+	require.Empty(t, s.recorded())
+	require.NoError(t, s.restart(p.Version))
+	for p = s.turn(t); p.Seed == "5"; p = s.turn(t) {
+	}
+	require.Empty(t, p.Error)
+	require.NoError(t, s.choose(p.Version, p.Moves[0].Action))
+	s.fill(false)
+	p = s.turn(t)
+	require.NoError(t, s.restart(p.Version))
+	for p = s.turn(t); p.Seed == "6"; p = s.turn(t) {
+	}
+	require.Len(t, s.recorded(), 2)
 }
 
 // An agent that fails ends the game with its error, and the next game can begin.

@@ -95,8 +95,8 @@ function hand() {
 
 function status() {
   const out = [];
-  if (position.error) out.push("The game ended early: " + position.error);
-  else if (position.frame.over) out.push(el("b", "", position.frame.over));
+  if (position.frame.over) out.push(el("b", "", position.frame.over), position.error ? " · " + position.error : "");
+  else if (position.error) out.push("The game ended early: " + position.error);
   else if (!mine()) out.push("The other side chooses …");
   else if (position.ticks) out.push(el("b", "", position.paused ? "Press a key to go on" : "← → move · ↑ turn · z back · space drop · p pause"));
   else {
