@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match"
+	"blockyard/datasets/program/web/webtest"
 	"blockyard/datasets/record"
 	"blockyard/env/blocking"
 )
@@ -79,6 +80,26 @@ func TestThePageIsThereFromTheStart(t *testing.T) {
 	again := open(t, dir, fixed{func() error { return nil }}, "a", "b")
 	require.NoError(t, again.Play(t.Context()))
 	require.Contains(t, page(), ">finished<")
+}
+
+// TestThePageOnAPhone: the table and the links of every game have room, also beside long names.
+func TestThePageOnAPhone(t *testing.T) {
+	dir := t.TempDir()
+	tour := open(t, dir, fixed{func() error { return nil }}, strings.Repeat("longname", 9), "b", "c")
+	require.NoError(t, tour.Play(t.Context()))
+	b := webtest.Open(t, Handler(dir))
+	for _, dark := range []bool{false, true} {
+		b.Size(390, 844, 2, dark)
+		b.Visit("")
+		b.Await("document.querySelectorAll('.links a').length >= 6")
+		b.Shot(fmt.Sprintf("tournament-dark-%v", dark))
+		require.Equal(t, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"))
+		require.Equal(t, "[]", b.Text(`JSON.stringify([...document.querySelectorAll(".board, .games")].map((e) => e.parentNode)
+			.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.scrollWidth))`))
+		require.Equal(t, "[]", b.Text(`JSON.stringify([...document.querySelectorAll(".links a")].map((a) => a.getBoundingClientRect())
+			.filter((r) => r.left < 0 || r.right > innerWidth || r.height < 24))`), "what a finger can hit")
+	}
+	b.Clean()
 }
 
 // TestWithoutAGameEntrantsMayChange: nobody passed the test; the page and the report say so, and the folder can be used.
