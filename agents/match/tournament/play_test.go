@@ -61,7 +61,7 @@ func TestThePageIsThereFromTheStart(t *testing.T) {
 	require.NoError(t, tour.WritePage(dir))
 	require.Contains(t, page(), `>testing</b>1 of 2 entrants are compiled and tested ·`)
 	require.Contains(t, page(), `http-equiv="refresh"`)
-	require.Equal(t, 2, strings.Count(page(), "no game yet"))
+	require.Equal(t, 2, strings.Count(page(), "no result yet"))
 	require.ErrorIs(t, tour.Play(t.Context()), trouble)
 	require.NotContains(t, page(), ">testing<")
 	require.Contains(t, page(), ">stopped<")
