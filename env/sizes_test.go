@@ -33,13 +33,13 @@ const product = "product" // the part of the code that users run
 
 // parts are the kinds of code; see partOf.
 var parts = []budget{
-	{product, 74_895, "all programs, pages, bots and the Python package: what a reader has to hold"},
-	{"tests of Go", 56_955, "beside what they test, with the helpers and inputs that they alone use"},
-	{"tests of Python", 10_290, "on a real server"},
+	{product, 75_100, "all programs, pages, bots and the Python package: what a reader has to hold"},
+	{"tests of Go", 57_115, "beside what they test, with the helpers and inputs that they alone use"},
+	{"tests of Python", 10_150, "on a real server"},
 	{"tests of the repository", 2_620, "its layout, sizes, pages, releases and this table"},
 	{"benches", 2_645, "every measurement, and the libraries that ours is measured beside"},
 	{"tools", 1_730, "what builds, checks and releases; scripts of longer runs; the documentation site"},
-	{"examples", 1_550, "programs of the Python package's pages, each of which a test runs"},
+	{"examples", 1_485, "programs of the Python package's pages, each of which a test runs"},
 }
 
 // pages are tests of the Python client's folder whose subject is the repository.
@@ -81,9 +81,9 @@ var budgets = []budget{
 	{"env/dropblox/...", 1_465, "the rules of Dropblox, and its 13,000 blocks"},
 	{"env/tetrisduel/...", 695, "the rules of the Tetris duel"},
 	{"env/wintetris/...", 935, "the rules of WinTetris, by placements and by ticks"},
-	{"rpc/python/blockyard", 1_125, "names that users import: environments in the forms of other libraries, their policies, errors"},
-	{"rpc/python/blockyard/vector/...", 1_610, "vector environments"},
-	{"rpc/python/blockyard/transport/...", 2_035, "bytes to a server and back"},
+	{"rpc/python/blockyard", 1_160, "names that users import: environments in the forms of other libraries, their policies, errors"},
+	{"rpc/python/blockyard/vector/...", 1_485, "vector environments"},
+	{"rpc/python/blockyard/transport/...", 2_030, "bytes to a server and back"},
 	{"rpc/python/blockyard/formats/...", 725, "arguments, files, and descriptions of games"},
 	{"rpc/python/blockyard/pool/...", 585, "games that are ready first are played first"},
 	{"rpc/python/blockyard/commands/...", 370, "a file per command"},
