@@ -195,7 +195,8 @@ func (c *tournamentCmd) entries(g *env.Game) (list []*bots.Agent, err error) {
 	return list, nil
 }
 
-// prepare compiles and tests the entrants, and says on the page how far that is. What the test of a tournament that goes on has found is kept.
+// prepare compiles and tests the entrants, and says on the page how far that is.
+// What the test of a tournament that goes on has found is kept.
 func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament.Tournament) error {
 	bar := con.Progress(c.Quiet || c.JSON, len(t.Entrants), "entrants")
 	defer bar.Close()

@@ -161,7 +161,8 @@ func (s Standing) AllPoints() int { return cmp.Or(s.Points, &Points{}).Total }
 
 // Better orders standings, the best first: by score, then by rating, then by points. Who has not played comes last.
 func Better(a, b Standing) int {
-	return cmp.Or(cmp.Compare(min(b.Games, 1), min(a.Games, 1)), cmp.Compare(b.Share(), a.Share()), cmp.Compare(b.Elo.Value, a.Elo.Value),
+	return cmp.Or(cmp.Compare(min(b.Games, 1), min(a.Games, 1)), cmp.Compare(b.Share(), a.Share()),
+		cmp.Compare(b.Elo.Value, a.Elo.Value),
 		cmp.Compare(b.AllPoints(), a.AllPoints()))
 }
 

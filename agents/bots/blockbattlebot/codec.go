@@ -103,7 +103,7 @@ func (c *Codec) Request(s env.State, t contest.Turn) (lines []string) {
 	return append(lines, c.Dialect.Request(s.(*blockbattle.State), t.Seat, t.Budget.Milliseconds())...)
 }
 
-// Speak implements contest.Linguist.
+// Speak implements contest.Linguist: from now on the codec has that dialect for all seats.
 func (c *Codec) Speak(_ int, dialect string) (err error) {
 	c.Dialect, err = dialectOf(dialect)
 	return err

@@ -126,7 +126,8 @@ func resume(path string, text []byte, now head) error {
 	}
 	same := func(a, b *Entrant) bool { return a.Name == b.Name && a.Fingerprint == b.Fingerprint }
 	if !slices.EqualFunc(was.Entrants, now.Entrants, same) {
-		return fmt.Errorf("%s is of other entrants: %s: name another folder (--out)", path, differences(was.Entrants, now.Entrants))
+		return fmt.Errorf("%s is of other entrants: %s: name another folder (--out)", path,
+			differences(was.Entrants, now.Entrants))
 	}
 	for k, e := range now.Entrants {
 		e.Refused, e.Output, e.Dialect = was.Entrants[k].Refused, was.Entrants[k].Output, was.Entrants[k].Dialect
