@@ -86,7 +86,7 @@ func beamMemory(width int) int64 {
 // hosted is the contest of Dropblox: rules §8 (protocol), §9 (time), §13 (history files) and §15 (server).
 var hosted = &contest.Contest{
 	About: `Mode local plays a game on this machine, practice a practice game at a contest's
-server, and compete the next round of that server's competition. Several programs or seeds make a tournament
+server, and compete the next round of that server's competition. Several programs or seeds, or --log, make a tournament
 on this machine, which keeps no histories by default; --history "" keeps none in any mode.
 
 The program is started for every turn, with the state as JSON and the remaining seconds
