@@ -27,13 +27,13 @@ type hostCmd struct {
 	Mode   string   `arg:"" optional:"" help:"dropblox: local (the default), practice or compete."`
 	Number string   `arg:"" optional:"" name:"seed" help:"dropblox: seed of a local game, like --seed."`
 	Bot    []string `sep:"none" placeholder:"BOT" help:"A command line, a submission or an agent; one flag for each."`
-	Games  *int     `placeholder:"N" help:"Number of games; by default 2, of dropblox 1."`
-	Seed   string   `placeholder:"N" help:"Seed of the whole match; by default 1, of dropblox a random one."`
-	Record string   `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
-	Log    string   `placeholder:"DIR" help:"Folder for a log per game: all lines, and the time of every answer."`
+	Games  *int     `needs:"!mode=practice !mode=compete" placeholder:"N" help:"Number of games; by default 2, of dropblox 1."`
+	Seed   string   `needs:"!mode=practice !mode=compete" placeholder:"N" help:"Seed of the whole match; by default 1, of dropblox a random one."`
+	Record string   `needs:"!mode=practice !mode=compete" placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
+	Log    string   `needs:"!mode=practice !mode=compete" placeholder:"DIR" help:"Folder for a log per game: all lines, and the time of every answer."`
 	timing
 	Isolate cage.Mode `enum:"auto,require,off" default:"auto" help:"Contain submissions (auto), all programs or none."`
-	JSON    bool      `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
+	JSON    bool      `name:"json" needs:"!mode=practice !mode=compete" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
 	Quiet   bool      `short:"q" help:"Show neither a progress bar nor the bots' standard error."`
 	contestFlags
 }
@@ -183,8 +183,10 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 		}
 		p.Name = strings.TrimPrefix(p.Name, "exec:")
 	}
-	shown := &series.Shown{Program: players[0], Out: con.Out, Colour: program.Terminal(con.Out), Errors: con.Err,
-		Folders: h.history("history")}
+	shown := &series.Shown{Program: players[0], Out: con.Out, Colour: program.Terminal(con.Out), Folders: h.history("history")}
+	if !h.Quiet {
+		shown.Errors = con.Err
+	}
 	switch {
 	case h.Mode != "local":
 		return shown.Remote(ctx, h.settings["server"], h.Mode, h.settings["config"])
@@ -201,6 +203,9 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 }
 
 func (h *roundsHost) check() error {
+	if h.Clock == contest.Wall {
+		return errWallAnyway
+	}
 	h.Mode = cmp.Or(h.Mode, "local")
 	remote, seeds, count := h.Mode != "local", h.settings["seeds"] != "", *cmp.Or(h.Games, new(1))
 	twice := h.Number != "" && h.Seed != ""
@@ -219,9 +224,8 @@ func (h *roundsHost) check() error {
 		return fmt.Errorf("mode %.40q: want local, practice or compete", h.Mode)
 	case seeds && (h.Seed != "" || count != 1):
 		return errors.New("--seeds does not go with another seed or --games")
-	case remote && (h.Seed != "" || seeds || count > 1 || len(h.Bot) > 1),
-		remote && (h.JSON || h.Record != "" || h.rounds.Game.Turns > 0 || h.rounds.Game.Points > 0):
-		return fmt.Errorf("%s takes one program and no seed, --games, --turns, --points, --record or --json", h.Mode)
+	case remote && (h.Seed != "" || len(h.Bot) > 1):
+		return fmt.Errorf("%s takes one program and no seed", h.Mode)
 	case remote && h.settings["server"] == "":
 		return fmt.Errorf("%s needs --server=URL", h.Mode)
 	}

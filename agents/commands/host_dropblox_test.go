@@ -215,7 +215,7 @@ func TestHostDropbloxRefuses(t *testing.T) {
 		"--bot plain":                      "program plain: permission denied",
 		"practice":                         "practice needs --server=URL",
 		"practice 5 --server http://x":     "practice takes one program and no seed",
-		"compete --games 2 --server x":     "compete takes one program",
+		"compete --games 2 --server x":     "--games has no effect with compete",
 		"practice --server x --config not": "not: no such file",
 	} {
 		status, out, errs := host(strings.Fields(line)...)

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -19,6 +20,8 @@ import (
 type timing struct {
 	Clock contest.Clock `enum:"fair,wall" default:"fair" help:"Charge a bot without (fair) or with (wall) delays."`
 }
+
+var errWallAnyway = errors.New("--clock is for contests in lines of text: this one's programs have the wall-clock time")
 
 // contestFlags are the options of all contests as flags: structs that newContestFlags makes and kong fills in.
 type contestFlags struct {
@@ -60,6 +63,9 @@ func newContestFlags(clock bool) contestFlags {
 			tag += ` placeholder:"WORD"`
 		default:
 			tag += fmt.Sprintf(` placeholder:%q`, o.Takes)
+		}
+		if o.Needs != "" {
+			tag += fmt.Sprintf(` needs:%q`, o.Needs)
 		}
 		if o.Empty {
 			tag += ` empty:""`

@@ -40,7 +40,7 @@ type playCmd struct {
 	Speed  *float64 `placeholder:"X" help:"WinTetris: speed of the clock; 1 is the rules', 0 none (--plugin only)."`
 	Record string   `xor:"p3" placeholder:"FILE" help:"Append the game to this file. Default: played.jsonl with --web."`
 
-	Pause time.Duration `default:"100ms" needs:"show" help:"Time between positions on a terminal."`
+	Pause time.Duration `default:"100ms" needs:"show !plugin" help:"Time between positions on a terminal."`
 	webFlags
 	plugin.Flags
 }
@@ -62,8 +62,13 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	if c.Speed != nil && !slices.ContainsFunc(makers, func(f bots.Factory) bool { return f == nil }) {
+	switch person := slices.ContainsFunc(makers, func(f bots.Factory) bool { return f == nil }); {
+	case c.Speed != nil && !person:
 		return program.Usage(errors.New("--speed is for a person or --plugin: --pause is the time between positions"))
+	case c.Speed != nil && !human.InRealTime(g.Rules):
+		return program.Usage(errors.New("--speed is for WinTetris in real time"))
+	case c.Show && person:
+		return program.Usage(errors.New("--show is for games of agents: a person sees every position without it"))
 	}
 	people := &people{cmd: c, con: con, player: human.Player{Game: g.Rules, Out: con.Out}, restore: func() {}}
 	defer func() { people.restore() }()
@@ -78,7 +83,7 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 			}
 		}
 	}
-	if c.Show && people.player.Keys == nil {
+	if c.Show {
 		g.Watch = c.watch(ctx, con.Out, g.Rules)
 	}
 	rec, err := match.Play(ctx, g)

@@ -141,6 +141,9 @@ func (c *tournamentCmd) setRunner(t *tournament.Tournament, rules *contest.Conte
 	g := t.Rules
 	log := func(p *match.Played) string { return filepath.Join(c.Out, tournament.LogFile(p.Number)) }
 	if rules.Open == nil {
+		if c.Clock == contest.Wall {
+			return "", errWallAnyway
+		}
 		game, err := series.LocalGame(settings)
 		text := game.Clock.String()
 		if game.Turns > 0 {

@@ -37,8 +37,9 @@ type Option struct {
 	Choices []string // the words that it takes, the default first; nil for any text
 	Default string   // without Choices; "" for none
 	Help    string
-	Empty   bool // whether the empty text has a meaning
-	Clock   bool // a tournament may change it too, as it may every part of the contest's clock
+	Empty   bool   // whether the empty text has a meaning
+	Needs   string // a tag of the flag for package program
+	Clock   bool   // a tournament may change it too, as it may every part of the contest's clock
 	// Variant marks an option that names a variant of the game, as GAME:VALUE, or GAME:NAME=VALUE if it takes a file.
 	Variant bool
 }

@@ -59,7 +59,7 @@ func (b Bot) program(s *entry.Submission) (string, error) {
 	case err != nil:
 		return "", missing
 	case b.Ply != s.MaxPly:
-		return "", fmt.Errorf("ply %d: an installed blockyard makes the strongest bot only, so leave the ply out: %w",
+		return "", fmt.Errorf("ply %d: an installed blockyard makes the strongest bot only, so leave --ply out: %w",
 			b.Ply, missing)
 	}
 	return string(src), nil

@@ -161,7 +161,7 @@ func ply(s *entry.Submission, n int) (int, error) {
 	case n == 0:
 		return s.MaxPly, nil
 	case s.MaxPly == 0:
-		return 0, fmt.Errorf("ply %d, but its bot searches in one way only: leave the ply out", n)
+		return 0, fmt.Errorf("ply %d, but its bot searches in one way only: leave --ply out", n)
 	case n < 2 || n > s.MaxPly:
 		return 0, fmt.Errorf("ply %d, want 2 to %d", n, s.MaxPly)
 	}

@@ -30,7 +30,7 @@ type exportCmd struct {
 
 	Game string `help:"${export_game}" placeholder:"NAME"`
 	ID   string `needs:"minari" help:"Name of the Minari dataset. Default: blockyard/GAME/records-v0." placeholder:"NAME"`
-	Rows int    `help:"${export_rows}" default:"1000000"`
+	Rows int    `needs:"parquet" help:"${export_rows}" default:"1000000"`
 
 	Quiet bool `short:"q" help:"Print no progress bar."`
 }

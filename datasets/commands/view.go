@@ -28,8 +28,8 @@ import (
 type viewCmd struct {
 	Games   []string `arg:"" optional:"" name:"file#n" help:"${view_games}"`
 	All     bool     `xor:"way" help:"Print every position and exit, as by default if the output is not a terminal."`
-	From    int      `help:"Start at this turn." placeholder:"N"`
-	NoColor bool     `help:"Print without colours." env:"NO_COLOR"`
+	From    int      `needs:"!html" help:"Start at this turn." placeholder:"N"`
+	NoColor bool     `needs:"!web !html" help:"Print without colours." env:"NO_COLOR"`
 
 	Web bool `xor:"way" help:"Show the games in a web browser: print the page's address, serve until interrupted."`
 	web.PageFlags
@@ -39,7 +39,7 @@ type viewCmd struct {
 
 	HTML string `name:"html" xor:"way" help:"Write one game as a page that needs no server." placeholder:"FILE"`
 
-	bounds
+	bounds `needs:"!web !html"`
 }
 
 func (c *viewCmd) Run(std *program.Console) error {

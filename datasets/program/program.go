@@ -84,14 +84,18 @@ func (p *Program) Run(ctx context.Context, args []string, con *Console) int {
 	return p.run(args, con, kong.BindTo(ctx, (*context.Context)(nil)))
 }
 
-// Parse parses a command line without running its command.
+// Parse parses and checks a command line without running its command.
 func (p *Program) Parse(ctx context.Context, args []string) (*kong.Context, error) {
 	con := &Console{os.Stdin, os.Stdout, os.Stderr}
 	parser, err := p.parser(con.plain(), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		return nil, err
 	}
-	return parser.Parse(args)
+	command, err := parser.Parse(args)
+	if err == nil {
+		err = refuse(command)
+	}
+	return command, err
 }
 
 func (p *Program) parser(con *Console, more ...kong.Option) (*kong.Kong, error) {
@@ -146,32 +150,87 @@ func (p *Program) run(args []string, con *Console, context kong.Option) int {
 }
 
 // refuse refuses flags that would say nothing: an empty value, as of a script's unset variable, of one without the tag
-// empty; and one with the tag needs:"FLAG" or needs:"FLAG=VALUE" where that flag is not given or has another value. A
-// command without that FLAG has no such rule.
+// empty; and one without effect beside the other flags and arguments, as its tag needs says, and those of
+// embedded structs for all their flags, but those with an empty one. needs:"A|B=VALUE !C" wants A, or B with that value, and no C. What a command
+// does not have counts as if the rule did not name it.
 func refuse(command *kong.Context) error {
-	given, all := map[string]bool{}, map[string]*kong.Flag{}
+	given, all := map[string]bool{}, map[string]*kong.Value{}
 	for _, p := range command.Path {
-		if p.Flag != nil {
-			given[p.Flag.Name] = true
+		switch {
+		case p.Flag != nil:
+			given[p.Flag.Name] = p.Flag.Target.Kind() != reflect.Bool || p.Flag.Target.Bool()
+		case p.Positional != nil:
+			given[p.Positional.Name] = true
 		}
 	}
 	for _, f := range command.Flags() {
-		all[f.Name] = f
+		all[f.Name] = f.Value
 	}
+	for _, a := range command.Selected().Positional {
+		all[a.Name] = a
+	}
+	holds := func(rule string) bool {
+		name, value, set := strings.Cut(rule, "=")
+		return !set && given[name] || set && fmt.Sprint(all[name].Target) == value
+	}
+	unknown := func(rule string) bool {
+		name, _, _ := strings.Cut(rule, "=")
+		return all[name] == nil
+	}
+	inherited := map[uintptr]string{}
+	needs(command.Selected().Target, "", inherited)
 	for _, p := range command.Path {
-		if p.Flag == nil {
+		if p.Flag == nil || !given[p.Flag.Name] {
 			continue
 		}
 		v := reflect.Indirect(p.Flag.Target)
 		if v.Kind() == reflect.String && v.Len() == 0 && !p.Flag.Tag.Has("empty") {
 			return fmt.Errorf("--%s: empty, want a value: leave the flag out for its default", p.Flag.Name)
 		}
-		name, value, set := strings.Cut(p.Flag.Tag.Get("needs"), "=")
-		if other := all[name]; other != nil && (!set && !given[name] || set && fmt.Sprint(other.Target) != value) {
-			return fmt.Errorf("--%s needs --%s", p.Flag.Name, p.Flag.Tag.Get("needs"))
+		for _, need := range strings.Fields(inherited[p.Flag.Target.Addr().Pointer()]) {
+			without, negative := strings.CutPrefix(need, "!")
+			rules := slices.DeleteFunc(strings.Split(without, "|"), unknown)
+			switch met := slices.ContainsFunc(rules, holds); {
+			case len(rules) == 0 || met != negative:
+			case negative:
+				return fmt.Errorf("--%s has no effect with %s: leave one of them out", p.Flag.Name, flagText(all, rules[0]))
+			default:
+				for k, rule := range rules {
+					rules[k] = flagText(all, rule)
+				}
+				return fmt.Errorf("--%s needs %s", p.Flag.Name, strings.Join(rules, " or "))
+			}
 		}
 	}
 	return nil
+}
+
+// flagText is what a rule names, as on the command line.
+func flagText(all map[string]*kong.Value, rule string) string {
+	name, value, _ := strings.Cut(rule, "=")
+	if all[name].Flag == nil {
+		return cmp.Or(value, strings.ToUpper(name))
+	}
+	return "--" + rule
+}
+
+// needs notes the tags needs of the flags of a command's struct, by their addresses.
+func needs(of reflect.Value, above string, into map[uintptr]string) {
+	for field, value := range of.Fields() {
+		tag, own := field.Tag.Lookup("needs")
+		if tag != "" || !own {
+			tag += " " + above
+		}
+		if _, embed := field.Tag.Lookup("embed"); (embed || field.Anonymous) && value.Kind() == reflect.Struct {
+			needs(value, tag, into)
+		} else if value.Type() == reflect.TypeFor[kong.Plugins]() {
+			for _, p := range value.Interface().(kong.Plugins) {
+				needs(reflect.ValueOf(p).Elem(), tag, into)
+			}
+		} else if value.CanAddr() {
+			into[value.Addr().Pointer()] = tag
+		}
+	}
 }
 
 // helpFor says where to look after a wrong command line. For an unknown flag it lists those of the command.
@@ -199,6 +258,7 @@ func helpFor(program string, err error) string {
 func helpOf(v *kong.Value) string {
 	text := kong.DefaultHelpValueFormatter(v)
 	if needs := v.Tag.Get("needs"); needs != "" && unicode.IsLower(rune(text[0])) {
+		needs, _, _ = strings.Cut(needs, " ")
 		text = "With --" + needs + ": " + text
 	}
 	if v.Default == "" || v.Flag != nil && v.Flag.PlaceHolder == "" {

@@ -20,11 +20,15 @@ func main() {
 	if plugin.Serves() {
 		os.Exit(agents.Main())
 	}
-	several := &program.Several{Name: "blockyard", About: about, Parts: []program.Part{
+	several := &program.Several{Name: "blockyard", About: about, Parts: parts(), Outside: os.Getenv("BLOCKYARD_COMMANDS")}
+	os.Exit(several.Main())
+}
+
+func parts() []program.Part {
+	return []program.Part{
 		{Program: rpc.Program(), Start: rpc.Main},
 		{Program: agents.Program(), Start: agents.Main},
 		{Program: train.Program(), Start: train.Main},
 		{Program: datasets.Program(), Start: datasets.Main},
-	}, Outside: os.Getenv("BLOCKYARD_COMMANDS")}
-	os.Exit(several.Main())
+	}
 }

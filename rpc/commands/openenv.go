@@ -20,7 +20,7 @@ import (
 
 // openEnvFlags are the flags of serve for clients of OpenEnv. Those with a name in JSON are in the states of episodes.
 type openEnvFlags struct {
-	OpenEnv        string        `name:"openenv" placeholder:"HOST:PORT" help:"${openenv_help}"`
+	OpenEnv        string        `name:"openenv" needs:"" placeholder:"HOST:PORT" help:"${openenv_help}"`
 	Game           string        `json:"game" placeholder:"GAME" help:"Game of --openenv, such as BlockBattle-v0."`
 	Opponents      string        `json:"opponents" placeholder:"SPEC" default:"hand" help:"${opponents_help}"`
 	Seats          int           `json:"seats" placeholder:"N" help:"Seats of a game of --openenv. Default: the fewest."`
@@ -80,6 +80,8 @@ func (f *openEnvFlags) openEnv(ctx context.Context, ledger *limits.Ledger, serve
 		if err != nil {
 			return nil, end, fmt.Errorf("--opponents: %w", err)
 		}
+	} else if f.Opponents != "hand" {
+		return nil, end, fmt.Errorf("--opponents: %s has one seat", g.Name)
 	}
 	var records *record.Writer
 	if f.Record != "" {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -48,7 +50,13 @@ func health(ctx context.Context, address string, con *program.Console) error {
 
 // Run prints the round-trip time and the statistics of the server.
 func (c *pingCmd) Run(ctx context.Context, con *program.Console) error {
+	if c.CA != "" && !strings.HasPrefix(c.Address, "tls:") {
+		return program.Usage(fmt.Errorf("--ca is for an address that begins with tls:, not %s", c.Address))
+	}
 	if strings.HasPrefix(c.Address, "http://") {
+		if c.Token != os.Getenv("BLOCKYARD_TOKEN") {
+			return program.Usage(errors.New("--token has no effect with http://: its page needs none"))
+		}
 		return health(ctx, c.Address, con)
 	}
 	var trust *tls.Config

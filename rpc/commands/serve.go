@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ import (
 // A serveCmd has the flags of "rpc serve". Its Run serves games until it is interrupted.
 type serveCmd struct {
 	Listen      []string      `placeholder:"ADDRESS" sep:"none" help:"${listen_help}"`
-	Token       string        `env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"${token_help}"`
+	Token       string        `needs:"!token-file" env:"BLOCKYARD_TOKEN" placeholder:"TEXT" help:"${token_help}"`
 	TokenFile   string        `type:"existingfile" placeholder:"FILE" help:"${token_file_help}"`
 	Cert        string        `type:"existingfile" placeholder:"FILE" help:"${cert_help}"`
 	Key         string        `type:"existingfile" placeholder:"FILE" help:"${key_help}"`
@@ -39,14 +40,14 @@ type serveCmd struct {
 	TLS12       bool          `name:"tls12" help:"Also allow TLS 1.2. By default only TLS 1.3 is spoken."`
 	ParentDeath bool          `help:"Exit when standard input ends, as it does when the parent process dies."`
 	IdleExit    time.Duration `placeholder:"DURATION" help:"Exit after this time without a connection."`
-	TrustSpecs  bool          `help:"Allow clients to name opponents that read files or run commands on this machine."`
-	Workers     uint          `help:"Goroutines that step the games of one handle; 0 is one per core." default:"0"`
+	TrustSpecs  bool          `needs:"listen" help:"Allow clients to name opponents that read files or run commands on this machine."`
+	Workers     uint          `needs:"listen" help:"Goroutines that step the games of one handle; 0 is one per core." default:"0"`
 	Toy         bool          `hidden:"" help:"Also serve the games of the tests."`
 	Verbose     bool          `short:"v" help:"Also log the sessions of clients: the same as --log-level debug."`
 	Drain       time.Duration `placeholder:"DURATION" help:"${drain_help}"`
 
-	openEnvFlags
-	Watch string `placeholder:"HOST:PORT" help:"${watch_help}"`
+	openEnvFlags `needs:"openenv"`
+	Watch        string `placeholder:"HOST:PORT" help:"${watch_help}"`
 	ops.Flags
 	limits.Limits
 }
@@ -75,12 +76,9 @@ func (c *serveCmd) Validate() error {
 	switch {
 	case c.OpenEnv == "" && len(c.Listen) == 0:
 		return errors.New("no address to serve: set --listen, --openenv or both")
-	case c.OpenEnv == "" && c.Game != "":
-		return errors.New("--game is the game of --openenv: set --openenv HOST:PORT, or leave --game out, " +
-			"since clients of --listen open any game")
-	case c.OpenEnv == "" && c.Record != "":
-		return errors.New("--record is of the games of --openenv: set --openenv HOST:PORT, or leave --record out, " +
-			"since clients of --listen record their own games")
+	case (c.Cert != "" || c.Key != "" || c.ClientCA != "" || c.TLS12) &&
+		!slices.ContainsFunc(append(c.Listen, c.OpenEnv), func(a string) bool { return strings.HasPrefix(a, "tls:") }):
+		return errors.New("--cert, --key, --client-ca and --tls12 are for an address that begins with tls:")
 	case c.OpenEnv != "" && c.Game == "":
 		return errors.New("--openenv serves one game: set --game, such as BlockBattle-v0")
 	}

@@ -24,7 +24,7 @@ type fit struct {
 	Game   string   `help:"Game of the records. Default: that of the first one." placeholder:"GAME"`
 	Out    string   `help:"Weights file to write." default:"fit.safetensors" placeholder:"FILE"`
 	From   string   `help:"Net to start from instead of random weights." placeholder:"FILE"`
-	Hidden []int    `help:"Sizes of the hidden layers of a new net." default:"32"`
+	Hidden []int    `needs:"!from" help:"Sizes of the hidden layers of a new net." default:"32"`
 	Epochs int      `help:"Passes over the rows." default:"8"`
 	Batch  int      `help:"Rows per step of the optimiser." default:"256"`
 	Rate   float64  `help:"Learning rate at the start; it falls to a twentieth." default:"0.001"`

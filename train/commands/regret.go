@@ -24,9 +24,9 @@ type regret struct {
 	File      string   `arg:"" help:"Decisions of a teacher." placeholder:"FILE"`
 	Agents    []string `arg:"" optional:"" help:"Files of weights, or specs such as hand:ply=3." placeholder:"NET"`
 	Make      string   `help:"Make FILE first: decisions of this game, of seats that act at once." placeholder:"GAME"`
-	Teacher   string   `help:"With --make: the agent that values all actions of a decision." default:"learned:ply=4"`
-	Decisions int      `help:"With --make: how many." default:"1200"`
-	Seed      uint64   `help:"With --make: seed of the games." default:"1"`
+	Teacher   string   `needs:"make" help:"the agent that values all actions of a decision." default:"learned:ply=4"`
+	Decisions int      `needs:"make" help:"how many." default:"1200"`
+	Seed      uint64   `needs:"make" help:"seed of the games." default:"1"`
 }
 
 // A lesson is a file of decisions whose actions a teacher has valued.

@@ -32,15 +32,15 @@ import (
 type selfplayCmd struct {
 	Game    string  `arg:"" help:"Game to train on, such as blockbattle."`
 	Out     string  `help:"Folder of the run: weights, state, curve. Default: runs/GAME." placeholder:"DIR"`
-	Resume  bool    `help:"Continue the run in --out. It keeps its settings: the flags below do not count."`
+	Resume  bool    `help:"Continue the run in --out. It keeps its settings: no flag of a new run has an effect."`
 	Workers uint    `help:"Goroutines that play; they do not influence the outcome. 0: one per core." default:"1"`
 	Record  string  `help:"Also append the games of self-play to this file, each exactly once." placeholder:"FILE"`
-	Verify  float64 `help:"${verify}" default:"0.02" group:"Many machines"`
+	Verify  float64 `needs:"cluster" help:"${verify}" default:"0.02" group:"Many machines"`
 	ops.Flags
 	Broker  broker.Flags   `embed:""`
-	AnyGame selfplay.Flags `embed:""`
-	Phases  phases.Flags   `embed:""`
-	Single  single.Flags   `embed:""`
+	AnyGame selfplay.Flags `embed:"" needs:"!resume"`
+	Phases  phases.Flags   `embed:"" needs:"!resume"`
+	Single  single.Flags   `embed:"" needs:"!resume"`
 }
 
 func (c *selfplayCmd) Run(ctx context.Context, con *program.Console) (err error) {

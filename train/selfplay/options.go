@@ -120,7 +120,6 @@ func CheckRate(name string, v float64) error {
 
 // Flags are the flags of a new run that every algorithm reads; nil or empty means the algorithm's default.
 type Flags struct {
-	FromZero   bool           `help:"Without effect: every run begins from zero." hidden:""`
 	From       string         `help:"${from}" placeholder:"FILE" group:"Any run"`
 	Seed       *uint64        `help:"${seed}" placeholder:"N" group:"Any run"`
 	Iterations *int           `help:"${iterations}" placeholder:"N" group:"Any run"`

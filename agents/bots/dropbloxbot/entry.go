@@ -18,6 +18,9 @@ import (
 //go:embed weights features.txt
 var shipped embed.FS
 
+// Needs of options: of games on this machine, and at a server.
+const local, remote = "!mode=practice !mode=compete", "mode=practice|mode=compete"
+
 var FeatureNames = features.Names(shipped) // names the features of a board and its score, in order
 
 // Entry is what programs offer for Dropblox. A contest bot reaches nothing of this file.
@@ -103,14 +106,14 @@ complete, and a tournament prints the result of the games played.`,
 	Uploads: contest.Uploads{Program: "dropblox_ai", Kit: []string{"client.py", "history.py", "history_server.py",
 		"messaging.py", "urllib2_file.py", "viewer.py", "viewer_server.py"}},
 	Options: []contest.Option{
-		{Name: "seeds", Takes: "N,...", Help: "Play these seeds."},
-		{Name: "seconds", Takes: "N", Default: "300", Clock: true, Help: "Time of a local game, in seconds."},
-		{Name: "turns", Takes: "N", Default: "0", Clock: true, Help: "End a local game after so many turns; 0 is no limit."},
-		{Name: "points", Takes: "N", Default: "0", Help: "End a local game at this score; 0 is no limit."},
+		{Name: "seeds", Takes: "N,...", Needs: local, Help: "Play these seeds."},
+		{Name: "seconds", Takes: "N", Needs: local, Default: "300", Clock: true, Help: "Time of a local game, in seconds."},
+		{Name: "turns", Takes: "N", Needs: local, Default: "0", Clock: true, Help: "End a local game after so many turns; 0 is no limit."},
+		{Name: "points", Takes: "N", Needs: local, Default: "0", Help: "End a local game at this score; 0 is no limit."},
 		{Name: "history", Takes: "DIR", Empty: true, Help: "Folder for the games' histories; by default history."},
 		{Name: "own-dir", Help: "Run every program in its own folder."},
-		{Name: "workers", Takes: "N", Default: "1", Help: "Games at the same time, which share the processor."},
-		{Name: "server", Takes: "URL", Help: "Address of the contest's server, for practice and compete."},
-		{Name: "config", Takes: "FILE", Default: "config.txt", Help: "File of two lines: the team's name and its password."},
+		{Name: "workers", Takes: "N", Needs: local, Default: "1", Help: "Games at the same time, which share the processor."},
+		{Name: "server", Takes: "URL", Needs: remote, Help: "Address of the contest's server, for practice and compete."},
+		{Name: "config", Takes: "FILE", Needs: remote, Default: "config.txt", Help: "File of two lines: the team's name and its password."},
 	},
 }

@@ -59,7 +59,13 @@ func (f *Flags) Open(folder, name string, log *slog.Logger) (*Site, error) {
 	client := f.ClientFlags
 	var own []nats.Option
 	creds := client.Creds
-	if s.Address == "" {
+	switch there := s.Address != ""; {
+	case there && (f.Listen != "" || f.TLSCert != "" || f.TLSKey != ""):
+		return nil, errors.New("--listen, --tls-cert and --tls-key are of a broker in this process: leave them or the " +
+			"address of --cluster out")
+	case !there && creds != "":
+		return nil, errors.New("--creds is for a broker elsewhere: give --cluster its address")
+	case !there:
 		creds, client.Creds = filepath.Join(folder, keyFile), filepath.Join(folder, ownKeyFile)
 		if err := s.embed(f, creds, client.Creds, log); err != nil {
 			return nil, errors.Join(err, s.Close(false))
@@ -82,7 +88,7 @@ func (f *Flags) Open(folder, name string, log *slog.Logger) (*Site, error) {
 
 // embed starts a broker in this process. Its keys are in files.
 func (s *Site) embed(f *Flags, keyPath, ownPath string, log *slog.Logger) error {
-	host, port, err := net.SplitHostPort(f.Listen)
+	host, port, err := net.SplitHostPort(cmp.Or(f.Listen, "127.0.0.1:4222"))
 	n, numErr := strconv.Atoi(port)
 	if err = errors.Join(err, numErr); err != nil || host == "" || n < 0 || n > 65535 {
 		return fmt.Errorf("broker address %q: want HOST:PORT, such as 127.0.0.1:4222", f.Listen)
@@ -305,7 +311,7 @@ func credentials(path string) (nats.Option, error) {
 type Flags struct {
 	Cluster Flag `help:"${cluster}" placeholder:"NATS://HOST:PORT" group:"Many machines"`
 
-	Listen string `needs:"cluster" help:"${listen}" default:"127.0.0.1:4222" placeholder:"HOST:PORT" group:"Many machines"`
+	Listen string `needs:"cluster" help:"${listen}" placeholder:"HOST:PORT" group:"Many machines"`
 
 	TLSCert string `needs:"cluster" name:"tls-cert" help:"${tls_cert}" placeholder:"FILE" group:"Many machines"`
 	TLSKey  string `needs:"cluster" name:"tls-key" help:"${tls_key}" placeholder:"FILE" group:"Many machines"`

@@ -32,8 +32,14 @@ type Table struct {
 // A Dropblox has the flags of "agents serve dropblox". Its Run is a contest of teams over HTTP, until it is
 // interrupted or the rounds are over.
 type Dropblox struct {
-	Teams     string        `required:"" placeholder:"FILE" help:"File of the teams and their hashed passwords."`
-	Add       *string       `placeholder:"NAME" help:"Only add this team to the file, or change its password."`
+	Teams     string  `required:"" placeholder:"FILE" help:"File of the teams and their hashed passwords."`
+	Add       *string `placeholder:"NAME" help:"Only add this team to the file, or change its password."`
+	flags     `needs:"!add"`
+	ops.Flags `needs:"!add"`
+}
+
+// flags are those of a server that runs.
+type flags struct {
 	Listen    string        `default:"127.0.0.1:8888" placeholder:"HOST:PORT" help:"Address; port 0 selects a free port."`
 	Seconds   float64       `default:"300" help:"Time of a game, in seconds."`
 	Rounds    int           `placeholder:"N" help:"Rounds, after which the server ends; by default no limit."`
@@ -44,8 +50,6 @@ type Dropblox struct {
 	Practice  int           `default:"30" help:"Practice games that a team may start per minute."`
 	HistoryMB int           `name:"history-mb" default:"1024" help:"Space for a team's practice histories, in MiB."`
 	JSON      bool          `name:"json" help:"Print every round as a line of JSON; agents/JSON.md describes it."`
-
-	ops.Flags
 }
 
 // Run runs the server until the last round or Ctrl-C.

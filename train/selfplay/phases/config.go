@@ -124,7 +124,7 @@ type Flags struct {
 	Opponents   []string `help:"${opponents}" placeholder:"AGENT" group:"Games of several seats" part:"versus"`
 	GatePairs   *int     `help:"${gate_pairs}" placeholder:"N" group:"Games of several seats" part:"seats"`
 	GatePly     *int     `help:"${gate_ply}" placeholder:"N" group:"Games of several seats" part:"seats"`
-	GateAgainst []string `help:"${gate_against}" placeholder:"AGENT" group:"Games of several seats" part:"seats"`
+	GateAgainst []string `needs:"" help:"${gate_against}" placeholder:"AGENT" group:"Games of several seats" part:"seats"`
 	GateElo     *float64 `help:"${gate_elo}" placeholder:"ELO" group:"Games of several seats" part:"seats"`
 
 	Samples    *int     `help:"${samples}" placeholder:"N" group:"With --backup" part:"backup"`
