@@ -37,7 +37,7 @@ type table struct {
 	Programs   programsCmd   `cmd:"" hidden:"" help:"Write the programs that bundle builds networks into."`
 }
 
-const about = `Play block games with agents and programs, and measure which is strongest.
+const about = `Play block games with agents and programs; measure which is strongest.
 
 An AGENT is random, first (the first legal action), hand (the hand-tuned baseline) or learned
 (with the trained network); some games have more. Options follow a colon, as in hand:ply=1
@@ -104,7 +104,7 @@ func playGames(ctx context.Context, con *console, o output, total int,
 		}
 	}
 	if o.log != "" && o.record == "" && !o.quiet {
-		fmt.Fprintln(con.Err, "logs are for reading; --record FILE writes games for agents analyze and datasets view")
+		fmt.Fprintln(con.Err, program.Named("logs are for reading; --record FILE writes games for agents analyze and datasets view"))
 	}
 	if ctx.Err() != nil && match.Stopped(err) {
 		return nil

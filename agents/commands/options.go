@@ -12,6 +12,7 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/contest"
+	"blockyard/datasets/program"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -148,7 +149,7 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 			}
 		}
 		if about != "" {
-			command.Detail = strings.Replace(command.Detail, aboutContests(""), about, 1)
+			command.Detail = strings.Replace(command.Detail, program.Named(aboutContests("")), program.Named(about), 1)
 		}
 	}
 	return kong.DefaultHelpPrinter(o, ctx)

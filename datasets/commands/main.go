@@ -33,8 +33,8 @@ func Main() int { return Program().Main() }
 // Program returns the command line "datasets", ready to run.
 func Program() *program.Program {
 	return &program.Program{Name: "datasets", Commands: new(verbs),
-		About: "Check, view, summarise and export recorded games, " +
-			"and compare the rules with transcripts of the original engines.",
+		About: "Check, view, summarise and export recorded games.\n" +
+			"And compare the rules with transcripts of the original engines.",
 		Options: []kong.Option{
 			kong.Vars{"max_bytes": strconv.Itoa(jsonl.MaxBytes)}, program.Texts(flagTexts), program.Longer(help),
 		},

@@ -106,10 +106,25 @@ func (p *Program) parser(con *Console, more ...kong.Option) (*kong.Kong, error) 
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.ValueFormatter(helpOf), // every default once
 		kong.Writers(con.Out, con.Err), kong.WithHyphenPrefixedParameters(true), kong.Bind(con),
 	}
-	return kong.New(p.Commands, slices.Concat(options, p.Options, more)...)
+	k, err := kong.New(p.Commands, slices.Concat(options, p.Options, more)...)
+	if err == nil {
+		for _, c := range k.Model.Leaves(false) {
+			c.Help, c.Detail = Named(c.Help), Named(c.Detail)
+		}
+	}
+	return k, err
 }
 
+var named = func(text string) string { return text }
+
+// Named returns a text with the names of commands, such as "train selfplay", as the reader has them: "blockyard
+// selfplay" in an executable of several programs. Help texts and errors that a command returns are so already.
+func Named(text string) string { return named(text) }
+
 func (p *Program) run(args []string, con *Console, context kong.Option) int {
+	if len(args) > 0 && args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
 	name, status, con := Called(p.Name), -1, con.plain()
 	parser, err := p.parser(con, context, kong.Exit(func(code int) { status = code }))
 	if err != nil {
@@ -129,7 +144,7 @@ func (p *Program) run(args []string, con *Console, context kong.Option) int {
 		}
 	}
 	if err != nil {
-		fmt.Fprintf(con.Err, "%s: %v\n%s\n", name, err, hint)
+		fmt.Fprintf(con.Err, "%s: %s\n%s\n", name, Named(err.Error()), hint)
 		return Wrong
 	}
 	said := Status(0)
@@ -141,7 +156,7 @@ func (p *Program) run(args []string, con *Console, context kong.Option) int {
 	case errors.As(err, &said):
 		return int(said)
 	default:
-		fmt.Fprintln(con.Err, name+":", strings.ReplaceAll(err.Error(), "context canceled", "interrupted"))
+		fmt.Fprintln(con.Err, name+":", Named(strings.ReplaceAll(err.Error(), "context canceled", "interrupted")))
 		if errors.As(err, new(usageError)) {
 			return Wrong
 		}
@@ -256,8 +271,8 @@ func helpFor(program string, err error) string {
 // helpOf adds its default to a help text, and the flag that it needs to one that begins with a small letter. Kong shows
 // the default of a flag without a placeholder itself.
 func helpOf(v *kong.Value) string {
-	text := kong.DefaultHelpValueFormatter(v)
-	if needs := v.Tag.Get("needs"); needs != "" && unicode.IsLower(rune(text[0])) {
+	text := Named(kong.DefaultHelpValueFormatter(v))
+	if needs := v.Tag.Get("needs"); needs != "" && text != "" && unicode.IsLower(rune(text[0])) {
 		needs, _, _ = strings.Cut(needs, " ")
 		text = "With --" + needs + ": " + text
 	}

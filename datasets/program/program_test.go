@@ -74,6 +74,7 @@ func TestStatus(t *testing.T) {
 		"play go --seed -5":           {Done, ""},
 		"play --seed -5 go":           {Done, ""},
 		"--help":                      {Done, ""},
+		"help play":                   {Done, ""},
 		"--version":                   {Done, ""},
 		"play --version go":           {Done, ""},
 		"play broken":                 {Failed, "test: it broke\n"},

@@ -3,10 +3,15 @@ package program
 import (
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/alecthomas/kong"
 )
 
 // Several is an executable with the commands of several programs.
@@ -28,6 +33,7 @@ type Part struct {
 // Main runs the command line of this process: a command, or a program's name before it. The longer of two commands,
 // such as "serve dropblox" and "serve", counts.
 func (s *Several) Main() int {
+	s.say()
 	args := os.Args[1:]
 	if len(args) > 1 && args[0] == "help" {
 		args = append(args[1:len(args):len(args)], "--help")
@@ -84,7 +90,11 @@ func begun(commands reflect.Type, args []string) int {
 
 // guess asks whether a command that is like a word was meant, as the parsers of the programs do.
 func (s *Several) guess(word string) string {
-	for _, p := range s.Parts {
+	outside := &Program{Name: s.Name, Commands: new(struct{})}
+	for name := range s.outside() {
+		outside.Options = append(outside.Options, kong.DynamicCommand(name, "", "", new(struct{})))
+	}
+	for _, p := range append(slices.Clone(s.Parts), Part{Program: outside}) {
 		parser, err := p.parser(&Console{os.Stdin, io.Discard, io.Discard})
 		if err == nil {
 			_, err = parser.Parse([]string{word})
@@ -98,6 +108,52 @@ func (s *Several) guess(word string) string {
 	return ""
 }
 
+// outside are the names and texts of the commands of Outside.
+func (s *Several) outside() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for line := range strings.Lines(s.Outside) {
+			if name, help, _ := strings.Cut(strings.TrimSpace(line), "\t"); !yield(name, help) {
+				return
+			}
+		}
+	}
+}
+
+// entry writes a command and what it does, in lines of at most 80 columns.
+func entry(to io.Writer, name, help string) {
+	line := fmt.Sprintf("  %-18s", name)
+	for word := range strings.FieldsSeq(help) {
+		if utf8.RuneCountInString(line+word) >= 80 {
+			fmt.Fprintln(to, line)
+			line = strings.Repeat(" ", 20)
+		}
+		line += " " + word
+	}
+	fmt.Fprintln(to, line)
+}
+
+// say makes Named write the commands of the parts as those of this executable.
+func (s *Several) say() {
+	var parts []string
+	for _, p := range s.Parts {
+		var words []string
+		for field := range reflect.TypeOf(p.Commands).Elem().Fields() {
+			if _, is := field.Tag.Lookup("cmd"); is {
+				words = append(words, strings.ToLower(field.Name))
+			}
+		}
+		parts = append(parts, p.Name+" (?:"+strings.Join(words, "|")+")")
+	}
+	commands := regexp.MustCompile(`(^|[^\w/])(?:` + strings.Join(parts, "|") + `)\b`)
+	named = func(text string) string {
+		return commands.ReplaceAllStringFunc(text, func(found string) string {
+			at := strings.LastIndexByte(found, ' ')
+			program := strings.LastIndexAny(found[:at], "\"'`( \n\t") + 1
+			return found[:program] + Called(s.Name) + found[at:]
+		})
+	}
+}
+
 func (s *Several) list(to io.Writer) {
 	fmt.Fprintf(to, "Usage: %s COMMAND [flags]\n\n%s\n", Called(s.Name), s.About)
 	for _, p := range s.Parts {
@@ -108,14 +164,13 @@ func (s *Several) list(to io.Writer) {
 			panic(err) // the struct of commands is wrong
 		}
 		for _, command := range parser.Model.Leaves(true) {
-			fmt.Fprintf(to, "  %-18s %s\n", command.Path(), command.Help)
+			entry(to, command.Path(), command.Help)
 		}
 	}
 	if s.Outside != "" {
 		fmt.Fprint(to, "\npython: The package that has this program.\n")
-		for line := range strings.Lines(s.Outside) {
-			name, help, _ := strings.Cut(strings.TrimSpace(line), "\t")
-			fmt.Fprintf(to, "  %-18s %s\n", name, help)
+		for name, help := range s.outside() {
+			entry(to, name, help)
 		}
 	}
 	fmt.Fprintf(to, "\n%s COMMAND --help explains the flags.\n", Called(s.Name))

@@ -3,6 +3,7 @@ package program
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -68,9 +69,16 @@ func TestSeveral(t *testing.T) {
 	require.Contains(t, out.String(), "games: games does it.\n  play               Play a game.\n  serve contest      Serve a contest.")
 	require.NotContains(t, out.String(), "debug")
 	require.NotContains(t, out.String(), "python")
-	several.Outside = "demo\tA policy learns.\nbench\tSteps per second."
+	several.Outside = "long\t" + strings.Repeat("It takes long. ", 10) + "\ndemo\tA policy learns.\nbench\tSteps per second."
 	several.list(&out)
 	require.Contains(t, out.String(), "  demo               A policy learns.\n  bench              Steps per second.\n")
 	require.Equal(t, `, did you mean "play"?`, several.guess("paly"))
+	require.Equal(t, `, did you mean "demo"?`, several.guess("dmeo"))
+	for line := range strings.Lines(out.String()) {
+		require.LessOrEqual(t, len(line), 81, line)
+	}
+	require.Equal(t, "all play X, `all serve`; games playing, x/games play", Named(
+		"games play X, `server serve`; games playing, x/games play"), "of who reads it")
+	named = func(text string) string { return text }
 	require.Empty(t, several.guess("sing"))
 }

@@ -14,7 +14,7 @@ import (
 	train "blockyard/train/commands"
 )
 
-const about = "Block games of contests: serve them to trainers, train networks, play, host contests, view records."
+const about = "Block games of contests: serve them, train networks, play, host contests."
 
 func main() {
 	if plugin.Serves() {

@@ -94,7 +94,8 @@ func (c *selfplayCmd) Run(ctx context.Context, con *program.Console) (err error)
 		return err
 	}
 	if !run.Done() {
-		fmt.Fprintf(con.Out, "stopped and saved; continue with: train selfplay %s --out %s --resume\n", c.Game, c.Out)
+		fmt.Fprintf(con.Out, "stopped and saved; continue with: %s %s --out %s --resume\n",
+			program.Named("train selfplay"), c.Game, c.Out)
 		return nil
 	}
 	_, err = fmt.Fprint(con.Out, folder.Summary())

@@ -76,7 +76,7 @@ func (f *Flags) Open(folder, name string, log *slog.Logger) (*Site, error) {
 	if s.Conn, err = client.Connect(s.Address, name, log, own...); err != nil {
 		return nil, errors.Join(err, s.Close(false))
 	}
-	s.Join = "train join " + s.Address
+	s.Join = program.Named("train join ") + s.Address
 	if creds != "" {
 		s.Join += " --creds " + creds
 	}
