@@ -82,6 +82,9 @@ func (e *Export) Bot(baseline bool) (Bot, error) {
 
 // Write makes the bot, checks it, writes it to out, and says what it did. If anything fails, it writes nothing.
 func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, err error) {
+	bar := program.NewBar(os.Stderr, false, -1, "answers")
+	defer bar.Close()
+	bar.Describef("the file is written")
 	f, err := b.Source()
 	if err != nil {
 		return "", err
@@ -90,10 +93,9 @@ func (e *Export) Write(ctx context.Context, b Bot, out string) (report string, e
 	if _, err := exec.LookPath("go"); err != nil {
 		report += "not compiled and not tested: there is no Go here\n"
 	} else {
-		bar := program.NewBar(os.Stderr, false, -1, "answers")
-		bar.Describef("the bot answers stored games")
+		bar.Describef("it is compiled alone, and answers stored games")
 		replayed, err := check(ctx, b.Game, f.Source, func(trial.Answer) { _ = bar.Add(1) })
-		_ = bar.Finish()
+		bar.Close()
 		if err != nil {
 			return "", err
 		}

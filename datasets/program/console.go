@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -85,7 +86,11 @@ func Until(ctx context.Context, in io.Reader, end error) io.ReadCloser {
 }
 
 // A Bar is a progress bar on standard error; see Console.Bar.
-type Bar struct{ *progressbar.ProgressBar }
+type Bar struct {
+	*progressbar.ProgressBar
+	out  io.Writer
+	rest int // columns beside a text
+}
 
 // NewBar starts a progress bar up to total units, such as "games" or "bytes"; total is -1 if it is not known. Without a
 // unit, the bar shows the share alone. It shows nothing if quiet is set or out is not a terminal.
@@ -103,14 +108,26 @@ func NewBar(out io.Writer, quiet bool, total int, unit string) Bar {
 		options = append(options,
 			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit))
 	}
-	return Bar{progressbar.NewOptions(total, options...)}
+	rest := 36 // share, a short bar, times
+	if unit != "" {
+		rest += len("(/, 9999 /s)") + 2*len(strconv.Itoa(total)) + len(unit)
+	}
+	return Bar{progressbar.NewOptions(total, options...), ansi.Styled(out), rest}
 }
 
 // Set shows that n units are done. It ignores errors of a terminal that cannot be written to.
 func (b Bar) Set(n int) { _ = b.ProgressBar.Set(n) }
 
-// Describe shows a text before the bar: one line of at most 200 bytes, without control characters.
-func (b Bar) Describe(text string) { b.ProgressBar.Describe(ansi.Plain(text, 200)) }
+// Describe shows a text before the bar, without control characters, as far as one line of the terminal has room.
+func (b Bar) Describe(text string) {
+	width := 80
+	if f, ok := b.out.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
+			width = w
+		}
+	}
+	b.ProgressBar.Describe(ansi.Plain(text, max(0, width-b.rest-1)))
+}
 
 // Describef shows a text before the bar, formatted as by fmt.Sprintf.
 func (b Bar) Describef(format string, args ...any) { b.Describe(fmt.Sprintf(format, args...)) }

@@ -69,7 +69,7 @@ func TestSeveral(t *testing.T) {
 	require.Contains(t, out.String(), "games: games does it.\n  play               Play a game.\n  serve contest      Serve a contest.")
 	require.NotContains(t, out.String(), "debug")
 	require.NotContains(t, out.String(), "python")
-	several.Outside = "long\t" + strings.Repeat("It takes long. ", 10) + "\ndemo\tA policy learns.\nbench\tSteps per second."
+	several.Outside = "understand\t" + strings.Repeat("It takes long. ", 10) + "\ndemo\tA policy learns.\nbench\tSteps per second."
 	several.list(&out)
 	require.Contains(t, out.String(), "  demo               A policy learns.\n  bench              Steps per second.\n")
 	require.Equal(t, `, did you mean "play"?`, several.guess("paly"))

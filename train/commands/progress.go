@@ -59,8 +59,8 @@ func (p *progress) after(gated bool) {
 		games, positions := float64(c.Games-b.Games)/s, float64(c.Moves-b.Moves)/s
 		visited, score := float64(c.Visited-b.Visited)/s, p.run.LastScore()
 		stage := p.run.Settings.Stage(p.run)
-		text := fmt.Sprintf("%s: %.0f games/s  %.1fk positions/s  %.2fM evaluations/s  loss %.4f  %s",
-			stage, games, positions/1e3, visited/1e6, c.Loss, score)
+		text := fmt.Sprintf("%s: %s  loss %.4f  %.0f games/s  %.1fk positions/s  %.2fM evaluations/s",
+			stage, score, c.Loss, games, positions/1e3, visited/1e6) // the first counts most: a terminal may be narrow
 		attributes := []any{"stage", stage, "games_per_second", games, "positions_per_second", positions,
 			"evaluations_per_second", visited, "loss", c.Loss, "score", score}
 		if workers := p.workers(); workers != "" {
