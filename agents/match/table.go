@@ -56,22 +56,37 @@ func (r *Report) called(p *Standing) string {
 	return p.Name
 }
 
-// table lays out the standings. Columns without a cell are left out.
+const widest = 100 // columns of a terminal
+
+// table lays out the standings. Columns without a cell are left out; those for which there is no room follow below.
 func (r *Report) table() string {
-	rows := make([][]string, 1+len(r.Players))
+	rows, width, text := make([][]string, 1+len(r.Players)), 0, ""
 	var all [][][2]string
 	for k := range r.Players {
 		all = append(all, r.cells(k+1, &r.Players[k]))
 	}
 	for c, cell := range all[0] {
 		if slices.ContainsFunc(all, func(row [][2]string) bool { return row[c][1] != "" }) {
-			rows[0] = append(rows[0], cell[0])
+			column := []string{cell[0]}
 			for k := range all {
-				rows[k+1] = append(rows[k+1], all[k][c][1])
+				column = append(column, all[k][c][1])
+			}
+			need := 2 + len(slices.MaxFunc(column, func(a, b string) int { return len(a) - len(b) }))
+			if width += need; width > widest {
+				text += align(rows) + "\n"
+				rows, width = make([][]string, len(column)), 2+len("player")+need
+				rows[0] = []string{"player"}
+				for k := range r.Players {
+					rows[k+1] = []string{r.called(&r.Players[k])}
+					width = max(width, 2+len(rows[k+1][0])+need)
+				}
+			}
+			for k, cell := range column {
+				rows[k] = append(rows[k], cell)
 			}
 		}
 	}
-	return align(rows)
+	return text + align(rows)
 }
 
 func (r *Report) cells(place int, s *Standing) [][2]string {
