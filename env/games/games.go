@@ -44,7 +44,37 @@ func Lookup(name string) (*env.Game, error) {
 	if g, ok := tabled.Load(name); ok {
 		return g.(*env.Game), nil
 	}
-	return nil, fmt.Errorf("no game %q; there are %s", name, strings.Join(Names(All), ", "))
+	hint := ""
+	for _, g := range All {
+		if hint == "" && (like(name, g.Name) || like(strings.TrimPrefix(name, "blockyard/"), g.ID)) {
+			hint = fmt.Sprintf("; did you mean %s?", g.Name)
+		}
+	}
+	return nil, fmt.Errorf("no game %.80q; there are %s%s", name, strings.Join(Names(All), ", "), hint)
+}
+
+// like reports whether two short texts are the same up to capitals and two letters too many, too few or exchanged.
+func like(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	if len(a) > len(b)+2 || len(b) > len(a)+2 {
+		return false
+	}
+	last := make([]int, len(b)+1) // edits from the beginning of a to each beginning of b
+	for k := range last {
+		last[k] = k
+	}
+	for i := range len(a) {
+		row := []int{i + 1}
+		for k := range len(b) {
+			edits := last[k]
+			if a[i] != b[k] {
+				edits++
+			}
+			row = append(row, min(edits, last[k+1]+1, row[k]+1))
+		}
+		last = row
+	}
+	return last[len(b)] <= 2
 }
 
 // Find finds one of some games by its name or id, as Lookup does; nil if it is not among them.
