@@ -24,7 +24,8 @@ def test_afternoon(tmp_path, program, monkeypatch):
     for cell in notebook.cells:
         cell.source = cell.source.replace("games=200", "games=20").replace("games=100", "games=10")
     nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": tmp_path}}).execute()
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    install, *code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert install.source.startswith("# Install") and not install.outputs, "nothing is installed that is there"
     shown = [[out.get("data", {}) for out in cell.outputs] for cell in code]
     assert "<svg" in shown[1][-1]["text/html"]
     assert "games   20: " in shown[4][-1]["text/plain"]

@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    except (BlockyardError, ValueError) as error:
+    except (BlockyardError, ValueError, ImportError) as error:  # of a library that is optional
         print(f"blockyard: {plain(str(error))}", file=sys.stderr)
         return 1
 
