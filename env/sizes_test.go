@@ -33,13 +33,13 @@ const product = "product" // the part of the code that users run
 
 // parts are the kinds of code; see partOf.
 var parts = []budget{
-	{product, 75_110, "all programs, pages, bots and the Python package: what a reader has to hold"},
-	{"tests of Go", 57_115, "beside what they test, with the helpers and inputs that they alone use"},
+	{product, 74_870, "all programs, pages, bots and the Python package: what a reader has to hold"},
+	{"tests of Go", 56_985, "beside what they test, with the helpers and inputs that they alone use"},
 	{"tests of Python", 10_150, "on a real server"},
 	{"tests of the repository", 2_620, "its layout, sizes, pages, releases and this table"},
 	{"benches", 2_645, "every measurement, and the libraries that ours is measured beside"},
 	{"tools", 1_730, "what builds, checks and releases; scripts of longer runs; the documentation site"},
-	{"examples", 1_485, "programs of the Python package's pages, each of which a test runs"},
+	{"examples", 1_490, "programs of the Python package's pages, each of which a test runs"},
 }
 
 // pages are tests of the Python client's folder whose subject is the repository.
@@ -73,7 +73,7 @@ func partOf(file string) string {
 // budgets are the folders of the product that are no rooms of a folder with a table; see rooms.
 var budgets = []budget{
 	{"env", 420, "the contract that every game keeps"},
-	{"env/ansi env/games env/falling", 360, "text in a terminal, the list of games, and a board as columns of bits"},
+	{"env/ansi env/games env/falling", 385, "text in a terminal, the list of games, and a board as columns of bits"},
 	{"env/paint", 420, "pictures of positions, in one palette"},
 	{"env/vec", 2_410, "many games at once, with agents in some seats"},
 	{"env/blockbattle/...", 1_235, "the rules of AI Block Battle, its dialects and its original generators"},

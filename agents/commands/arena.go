@@ -30,7 +30,7 @@ type arenaCmd struct {
 	SPRT    string  `name:"sprt" placeholder:"ELO0,ELO1[,ALPHA,BETA]" help:"Stop when a sequential test decides."`
 	Book    string  `placeholder:"FILE" help:"Begin in positions of these recorded games."`
 	BookAt  float64 `default:"0.75" needs:"book" placeholder:"SHARE" help:"share of a game's steps before its position."`
-	Workers int     `needs:"!cluster" placeholder:"N" help:"Games at once; the result does not depend on it. Default: one per core."`
+	Workers int     `needs:"!cluster" placeholder:"N" help:"Games at once, of the same result. Default: one per core."`
 	Record  string  `placeholder:"FILE" help:"Write every game to this file, compressed if it ends in .gz."`
 	JSON    bool    `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
 	Quiet   bool    `short:"q" help:"Print no progress bar."`

@@ -23,19 +23,24 @@ import (
 
 // A hostCmd has the flags of "agents host". Its Run plays the games of a contest between programs.
 type hostCmd struct {
-	Game   string   `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
-	Mode   string   `arg:"" optional:"" help:"dropblox: local (the default), practice or compete."`
-	Number string   `arg:"" optional:"" name:"seed" help:"dropblox: seed of a local game, like --seed."`
-	Bot    []string `sep:"none" placeholder:"BOT" help:"A command line, a submission or an agent; one flag for each."`
-	Games  *int     `needs:"!mode=practice !mode=compete" placeholder:"N" help:"Number of games; by default 2, of dropblox 1."`
-	Seed   string   `needs:"!mode=practice !mode=compete" placeholder:"N" help:"Seed of the whole match; by default 1, of dropblox a random one."`
-	Record string   `needs:"!mode=practice !mode=compete" placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
-	Log    string   `needs:"!mode=practice !mode=compete" placeholder:"DIR" help:"Folder for a log per game: all lines, and the time of every answer."`
+	Game      string   `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
+	Mode      string   `arg:"" optional:"" help:"dropblox: local (the default), practice or compete."`
+	Number    string   `arg:"" optional:"" name:"seed" help:"dropblox: seed of a local game, like --seed."`
+	Bot       []string `sep:"none" placeholder:"BOT" help:"A command line, a submission or an agent; one flag for each."`
+	hostGames `needs:"!mode=practice !mode=compete"`
 	timing
 	Isolate cage.Mode `enum:"auto,require,off" default:"auto" help:"Contain submissions (auto), all programs or none."`
-	JSON    bool      `name:"json" needs:"!mode=practice !mode=compete" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
 	Quiet   bool      `short:"q" help:"Show neither a progress bar nor the bots' standard error."`
 	contestFlags
+}
+
+// hostGames are flags for games on this machine.
+type hostGames struct {
+	Games  *int   `placeholder:"N" help:"Number of games; by default 2, of dropblox 1."`
+	Seed   string `placeholder:"N" help:"Seed of the whole match; by default 1, of dropblox a random one."`
+	Record string `placeholder:"FILE" help:"Write the games' records to this file, compressed if it ends in .gz."`
+	Log    string `placeholder:"DIR" help:"Folder for a log per game: all lines, and the time of every answer."`
+	JSON   bool   `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
 }
 
 // Help is what follows the text of help/host.txt.
@@ -183,7 +188,8 @@ func (c *hostCmd) rounds(ctx context.Context, con *console, g *env.Game, setting
 		}
 		p.Name = strings.TrimPrefix(p.Name, "exec:")
 	}
-	shown := &series.Shown{Program: players[0], Out: con.Out, Colour: program.Terminal(con.Out), Folders: h.history("history")}
+	shown := &series.Shown{Program: players[0], Out: con.Out, Colour: program.Terminal(con.Out),
+		Folders: h.history("history")}
 	if !h.Quiet {
 		shown.Errors = con.Err
 	}

@@ -104,7 +104,8 @@ func playGames(ctx context.Context, con *console, o output, total int,
 		}
 	}
 	if o.log != "" && o.record == "" && !o.quiet {
-		fmt.Fprintln(con.Err, program.Named("logs are for reading; --record FILE writes games for agents analyze and datasets view"))
+		fmt.Fprintln(con.Err, program.Named("logs are for reading; "+
+			"--record FILE writes games for agents analyze and datasets view"))
 	}
 	if ctx.Err() != nil && match.Stopped(err) {
 		return nil

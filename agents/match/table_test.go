@@ -33,7 +33,7 @@ func TestTableCountsWithoutAnswers(t *testing.T) {
 // The table of a contest fits a terminal of 100 columns: what has no room follows below, with the players again.
 func TestTableFitsTheTerminal(t *testing.T) {
 	r := &Report{Played: []Played{}, Players: []Standing{
-		{Name: "A", Points: new(Points), Program: &Answers{Answers: 25, Times: new(Times)}, 
+		{Name: "A", Points: new(Points), Program: &Answers{Answers: 25, Times: new(Times)},
 			Faults: map[string]int{"overflow": 1}},
 		{Name: "B", Points: new(Points), Program: &Answers{Answers: 25, Times: new(Times)}},
 	}}

@@ -165,9 +165,9 @@ func (p *Program) run(args []string, con *Console, context kong.Option) int {
 }
 
 // refuse refuses flags that would say nothing: an empty value, as of a script's unset variable, of one without the tag
-// empty; and one without effect beside the other flags and arguments, as its tag needs says, and those of
-// embedded structs for all their flags, but those with an empty one. needs:"A|B=VALUE !C" wants A, or B with that value, and no C. What a command
-// does not have counts as if the rule did not name it.
+// empty; and one without effect beside the other flags and arguments, as its tag needs says and those of the embedded
+// structs that it is in, unless its own is empty. needs:"A|B=VALUE !C" wants A, or B with that value, and no C. What a
+// command does not have counts as if the rule did not name it.
 func refuse(command *kong.Context) error {
 	given, all := map[string]bool{}, map[string]*kong.Value{}
 	for _, p := range command.Path {
@@ -208,7 +208,8 @@ func refuse(command *kong.Context) error {
 			switch met := slices.ContainsFunc(rules, holds); {
 			case len(rules) == 0 || met != negative:
 			case negative:
-				return fmt.Errorf("--%s has no effect with %s: leave one of them out", p.Flag.Name, flagText(all, rules[0]))
+				other := flagText(all, rules[0])
+				return fmt.Errorf("--%s has no effect with %s: leave one of them out", p.Flag.Name, other)
 			default:
 				for k, rule := range rules {
 					rules[k] = flagText(all, rule)

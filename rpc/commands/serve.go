@@ -40,8 +40,8 @@ type serveCmd struct {
 	TLS12       bool          `name:"tls12" help:"Also allow TLS 1.2. By default only TLS 1.3 is spoken."`
 	ParentDeath bool          `help:"Exit when standard input ends, as it does when the parent process dies."`
 	IdleExit    time.Duration `placeholder:"DURATION" help:"Exit after this time without a connection."`
-	TrustSpecs  bool          `needs:"listen" help:"Allow clients to name opponents that read files or run commands on this machine."`
-	Workers     uint          `needs:"listen" help:"Goroutines that step the games of one handle; 0 is one per core." default:"0"`
+	TrustSpecs  bool          `needs:"listen" help:"${trust_help}"`
+	Workers     uint          `needs:"listen" help:"Goroutines that step a handle's games; 0: one per core." default:"0"`
 	Toy         bool          `hidden:"" help:"Also serve the games of the tests."`
 	Verbose     bool          `short:"v" help:"Also log the sessions of clients: the same as --log-level debug."`
 	Drain       time.Duration `placeholder:"DURATION" help:"${drain_help}"`

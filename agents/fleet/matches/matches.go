@@ -186,7 +186,7 @@ func choices(games []*record.Record) (n int) {
 // Flags are the flags of a command whose match workers may play.
 type Flags struct {
 	broker.Flags
-	Dir string `name:"cluster-dir" needs:"cluster" help:"Folder of the workers' key and the broker." default:"match" group:"Many machines"`
+	Dir string `name:"cluster-dir" needs:"cluster" help:"${cluster_dir}" default:"match" group:"Many machines"`
 }
 
 // A session is a match that workers play, in the process that counts its games.

@@ -124,9 +124,9 @@ func (s *Site) Close() error {
 // Flags are the flags of a command that runs for long. The tags are those of kong.
 type Flags struct {
 	HTTP      string    `name:"http" placeholder:"HOST:PORT" help:"Serve /healthz, /readyz and /metrics at this address."`
-	Names     web.Names `name:"allowed-host" needs:"http|openenv|watch|teams" placeholder:"NAME" help:"Another name of this server, for HTTP clients."`
+	Names     web.Names `name:"allowed-host" needs:"http|openenv|watch|teams" placeholder:"NAME" help:"Another host name."`
 	LogFormat string    `enum:"text,json" default:"text" help:"Format of log lines: text or json."`
-	LogLevel  string    `needs:"!verbose" enum:"debug,info,warn,error" default:"info" help:"Least level: debug, info, warn or error."`
+	LogLevel  string    `needs:"!verbose" enum:"debug,info,warn,error" default:"info" help:"Least level: ${enum}."`
 }
 
 // Logger returns a logger of the level and format that the flags ask for, which writes lines to w.
