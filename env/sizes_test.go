@@ -33,13 +33,13 @@ const product = "product" // the part of the code that users run
 
 // parts are the kinds of code; see partOf.
 var parts = []budget{
-	{product, 74_870, "all programs, pages, bots and the Python package: what a reader has to hold"},
-	{"tests of Go", 56_985, "beside what they test, with the helpers and inputs that they alone use"},
-	{"tests of Python", 10_150, "on a real server"},
+	{product, 75_305, "all programs, pages, bots and the Python package: what a reader has to hold"},
+	{"tests of Go", 57_435, "beside what they test, with the helpers and inputs that they alone use"},
+	{"tests of Python", 10_295, "on a real server"},
 	{"tests of the repository", 2_620, "its layout, sizes, pages, releases and this table"},
 	{"benches", 2_645, "every measurement, and the libraries that ours is measured beside"},
 	{"tools", 1_730, "what builds, checks and releases; scripts of longer runs; the documentation site"},
-	{"examples", 1_490, "programs of the Python package's pages, each of which a test runs"},
+	{"examples", 1_555, "programs of the Python package's pages, each of which a test runs"},
 }
 
 // pages are tests of the Python client's folder whose subject is the repository.
@@ -81,14 +81,14 @@ var budgets = []budget{
 	{"env/dropblox/...", 1_465, "the rules of Dropblox, and its 13,000 blocks"},
 	{"env/tetrisduel/...", 695, "the rules of the Tetris duel"},
 	{"env/wintetris/...", 935, "the rules of WinTetris, by placements and by ticks"},
-	{"rpc/python/blockyard", 1_160, "names that users import: environments in the forms of other libraries, their policies, errors"},
-	{"rpc/python/blockyard/vector/...", 1_485, "vector environments"},
-	{"rpc/python/blockyard/transport/...", 2_030, "bytes to a server and back"},
-	{"rpc/python/blockyard/formats/...", 725, "arguments, files, and descriptions of games"},
-	{"rpc/python/blockyard/pool/...", 585, "games that are ready first are played first"},
-	{"rpc/python/blockyard/commands/...", 370, "a file per command"},
+	{"rpc/python/blockyard", 1_075, "names that users import: environments in the forms of other libraries, their policies, errors"},
+	{"rpc/python/blockyard/vector/...", 1_580, "vector environments"},
+	{"rpc/python/blockyard/transport/...", 1_940, "bytes to a server and back"},
+	{"rpc/python/blockyard/formats/...", 700, "arguments, files, and descriptions of games"},
+	{"rpc/python/blockyard/pool/...", 520, "games that are ready first are played first"},
+	{"rpc/python/blockyard/commands/...", 365, "a file per command"},
 	{"rpc/python/blockyard/evaluation/...", 320, "matches and ladders of policies"},
-	{"rpc/python/blockyard/networks/...", 345, "networks as files, in numpy, PyTorch and ONNX"},
+	{"rpc/python/blockyard/networks/...", 340, "networks as files, in numpy, PyTorch and ONNX"},
 	{"rpc/python/blockyard/rendering/...", 70, "pictures of games in notebooks and terminals"},
 }
 

@@ -157,11 +157,8 @@ func (c *tournamentCmd) setRunner(t *tournament.Tournament, rules *contest.Conte
 		return text, err
 	}
 	setup, err := rules.Open(g, settings)
-	if err != nil {
-		return "", err
-	}
-	rival, err := bots.Parse(g, bots.Foreign("first", nil))
-	if err != nil {
+	rival, wrong := bots.Parse(g, bots.Foreign("first", nil))
+	if err = errors.Join(err, wrong); err != nil {
 		return "", err
 	}
 	p, err := rival.Program()
@@ -230,12 +227,11 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 		return err
 	}
 	for name, err := range match.InOrder(ctx, c.Workers, len(t.Entrants), prepare) {
-		if err != nil {
-			return err
+		if done++; err == nil {
+			bar.Show(done, name)
+			err = show()
 		}
-		done++
-		bar.Show(done, name)
-		if err := show(); err != nil {
+		if err != nil {
 			return err
 		}
 	}
