@@ -78,7 +78,7 @@ func (c *serveCmd) Validate() error {
 		return errors.New("no address to serve: set --listen, --openenv or both")
 	case (c.Cert != "" || c.Key != "" || c.ClientCA != "" || c.TLS12) &&
 		!slices.ContainsFunc(append(c.Listen, c.OpenEnv), func(a string) bool { return strings.HasPrefix(a, "tls:") }):
-		return errors.New("--cert, --key, --client-ca and --tls12 are for an address that begins with tls:")
+		return errors.New("--cert, --key, --client-ca and --tls12 are for an address such as tls:HOST:PORT")
 	case c.OpenEnv != "" && c.Game == "":
 		return errors.New("--openenv serves one game: set --game, such as BlockBattle-v0")
 	}
