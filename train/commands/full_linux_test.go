@@ -65,25 +65,25 @@ func TestFullDisk(t *testing.T) {
 		require.NoError(t, os.Mkdir(folder, 0o700))
 		require.NoError(t, os.Mkdir(filepath.Join(dir, "own"), 0o700))
 		require.NoError(t, os.Symlink(folder, filepath.Join(dir, "own", "broker")))
-		run := args("own", "--cluster", "--listen", freeAddress(t))
-		err := d.fillDuring(t, run)
+		cluster := []string{"--cluster", "--listen", freeAddress(t)}
+		err := d.fillDuring(t, args("own", cluster...))
 		place := filepath.Join(dir, "own", "broker")
 		require.ErrorContains(t, err, "the broker cannot store messages in "+place+": free space")
 		require.ErrorContains(t, err, "no space left on device")
 		require.NotContains(t, err.Error(), "deadline")
-		d.resume(t, dir, "own", run)
+		d.resume(t, dir, "own", cluster)
 	})
 	t.Run("of another process", func(t *testing.T) {
 		f, folder := broker.Flags{Listen: freeAddress(t)}, filepath.Join(d.dir, "other")
 		b, err := f.Open(folder, "test", slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
-		run := args("other", "--cluster", b.Address, "--creds", filepath.Join(folder, "learner.nk"))
-		require.ErrorContains(t, d.fillDuring(t, run), "if its disk is full, see its log, free space and start it again")
+		cluster := []string{"--cluster", b.Address, "--creds", filepath.Join(folder, "learner.nk")}
+		require.ErrorContains(t, d.fillDuring(t, args("other", cluster...)), "if its disk is full, see its log, free space and start it again")
 		require.NoError(t, b.Close(false))
 		d.resize(t, 2<<30)
 		b, err = f.Open(folder, "test", slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
-		d.resume(t, dir, "other", run)
+		d.resume(t, dir, "other", cluster)
 		require.NoError(t, b.Close(true))
 	})
 }
@@ -122,9 +122,10 @@ func (d *tmpfs) fillDuring(t *testing.T, args []string) error {
 }
 
 // resume makes room and continues the run of a folder. Its games and weights are those of the run alone.
-func (d *tmpfs) resume(t *testing.T, dir, name string, args []string) {
+func (d *tmpfs) resume(t *testing.T, dir, name string, cluster []string) {
 	d.resize(t, 2<<30)
-	l := beginLearner(t, t.Context(), append(args, "--resume")...)
+	run := []string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name), "--resume"}
+	l := beginLearner(t, t.Context(), append(run, cluster...)...)
 	require.NoError(t, <-l.ended)
 	require.Equal(t, counted(t, filepath.Join(dir, "alone")), counted(t, filepath.Join(dir, name)))
 	require.Equal(t, bestSum(t, filepath.Join(dir, "alone")), bestSum(t, filepath.Join(dir, name)))

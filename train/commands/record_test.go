@@ -23,17 +23,17 @@ func TestKillsLoseNoGame(t *testing.T) {
 	dir := t.TempDir()
 	args := func(name string, more ...string) []string {
 		return append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name),
-			"--record", filepath.Join(dir, name+".jsonl"), "--backup=0.2", "--games=4", "--rounds=24", "--iterations=96",
-			"--batch=32", "--hidden=6", "--gates=24", "--gate-pairs=1", "--gate-ply=1"}, more...)
+			"--record", filepath.Join(dir, name+".jsonl")}, more...)
 	}
-	require.NoError(t, command(t, args("whole")...))
+	more := []string{"--backup=0.2", "--games=4", "--rounds=24", "--iterations=96", "--batch=32", "--hidden=6", "--gates=24",
+		"--gate-pairs=1", "--gate-ply=1"}
+	require.NoError(t, command(t, args("whole", more...)...))
 	want := recordedIn(t, filepath.Join(dir, "whole.jsonl"))
 	require.NotEmpty(t, want)
 
 	state := filepath.Join(dir, "killed", selfplay.StateFile)
 	kills := 0
 	var saved time.Time
-	var more []string
 	for ; ; more = []string{"--resume"} {
 		p := exec.Command(os.Args[0], args("killed", more...)...)
 		p.Env = append(os.Environ(), asWorker+"=1")

@@ -30,18 +30,11 @@ func (c *selfplayCmd) several(g *games.Game) (*phases.Config, error) {
 
 // Flags that are not given leave the library's defaults, which depend on the game.
 func TestDefaults(t *testing.T) {
-	for _, c := range []struct {
-		g    *games.Game
-		args []string
-		want phases.Config
-	}{
-		{games.TetrisDuel, nil, phases.Default(games.TetrisDuel)},
-		{games.BlockBattle, []string{"--from-zero"}, phases.Default(games.BlockBattle)},
-		{games.Blocking, nil, phases.Default(games.Blocking)},
-	} {
-		got, err := parse(t, append([]string{c.g.Rules.ID}, c.args...)...).several(c.g)
+	for _, g := range []*games.Game{games.TetrisDuel, games.BlockBattle, games.Blocking} {
+		got, err := parse(t, g.Rules.ID).several(g)
 		require.NoError(t, err)
-		require.Equal(t, &c.want, got)
+		want := phases.Default(g)
+		require.Equal(t, &want, got)
 	}
 	alone, err := parse(t, "wintetris").algorithm(games.WinTetris)
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ func TestSelfplaySingle(t *testing.T) {
 	require.NoError(t, commandUntil(t, stopped, start...))
 	require.FileExists(t, filepath.Join(dir, selfplay.StateFile))
 	require.ErrorContains(t, command(t, start...), "holds a run already")
-	require.NoError(t, command(t, append(start, "--resume")...))
+	require.NoError(t, command(t, append(start[:4:4], "--resume")...))
 	for _, name := range []string{selfplay.BestFile, selfplay.CurveFile, "net-001.safetensors", "net-002.safetensors"} {
 		require.FileExists(t, filepath.Join(dir, name))
 	}

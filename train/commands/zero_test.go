@@ -33,17 +33,17 @@ func TestFromZero(t *testing.T) {
 		{"dropblox", "6f1114003e3ec101b98f6af25ff4d24e7824470cbd59d98766239204e9ffc071", append(solo, "--keep=2", "--longest=40")},
 	} {
 		t.Run(c.game, func(t *testing.T) {
-			run := func(ctx context.Context, dir string, more ...string) error {
+			run := func(ctx context.Context, dir string) error {
 				args := append([]string{"selfplay", c.game, "--out", dir, "--games=4", "--rounds=24",
 					"--iterations=6", "--batch=32", "--hidden=6", "--gates=2"}, c.flags...)
-				return commandUntil(t, ctx, append(args, more...)...)
+				return commandUntil(t, ctx, args...)
 			}
 			one, two := t.TempDir(), t.TempDir()
 			require.NoError(t, run(t.Context(), one))
 			stopped, cancel := context.WithCancel(t.Context())
 			cancel() // as Ctrl-C at once
 			require.NoError(t, run(stopped, two))
-			require.NoError(t, run(t.Context(), two, "--resume", "--workers=2"))
+			require.NoError(t, command(t, "selfplay", c.game, "--out", two, "--resume", "--workers=2"))
 			last, err := os.ReadFile(filepath.Join(one, "net-002.safetensors"))
 			require.NoError(t, err)
 			again, err := os.ReadFile(filepath.Join(two, "net-002.safetensors"))
