@@ -27,15 +27,20 @@ func botOf(t *testing.T, text string) *Entrant {
 const answering = "import sys\nn, me = 0, ''\nfor line in sys.stdin:\n    words = line.split()\n" +
 	"    if words[1:2] == ['your_bot']: me = words[2]\n    if words[0] == 'action':\n        n += 1\n        print(%s)\n"
 
-// TestLegalAnswersAreNoNonsense: only what cannot be read is, and a bot takes part if it plays in one of the seats.
-func TestLegalAnswersAreNoNonsense(t *testing.T) {
+// testGame is how test games of Block Battle are played, and against whom.
+func testGame(t *testing.T) (series.Lines, contest.Program) {
 	rules := bots.Of(blockbattle.Game).Host
 	settings, err := rules.Settings(nil)
 	require.NoError(t, err)
 	setup, err := rules.Open(blockbattle.Game, settings)
 	require.NoError(t, err)
 	m := series.Lines{Rules: blockbattle.Game, Setup: setup, Strict: true, Losses: rules.Losses}
-	rival := botOf(t, fmt.Sprintf(answering, "'drop'")).Program
+	return m, botOf(t, fmt.Sprintf(answering, "'drop'")).Program
+}
+
+// TestLegalAnswersAreNoNonsense: only what cannot be read is, and a bot takes part if it plays in one of the seats.
+func TestLegalAnswersAreNoNonsense(t *testing.T) {
+	m, rival := testGame(t)
 	for answer, why := range map[string]string{
 		"'left,left'": "", "'no_moves'": "", "''": "", "'skip'": "", "'left,banana,drop'": "", "'drop,left'": "",
 		"'drop' if me == 'player2' else sys.exit(1)": "",
@@ -58,13 +63,7 @@ const dialectal = "import sys\nfor line in sys.stdin:\n    if line.startswith('%
 // TestDialects: the test finds the dialect of a bot that does not say which it speaks, and bots of different dialects
 // play each other.
 func TestDialects(t *testing.T) {
-	rules := bots.Of(blockbattle.Game).Host
-	settings, err := rules.Settings(nil)
-	require.NoError(t, err)
-	setup, err := rules.Open(blockbattle.Game, settings)
-	require.NoError(t, err)
-	m := series.Lines{Rules: blockbattle.Game, Setup: setup, Strict: true, Losses: rules.Losses}
-	rival := botOf(t, fmt.Sprintf(answering, "'drop'")).Program
+	m, rival := testGame(t)
 	all := []*Entrant{
 		botOf(t, fmt.Sprintf(dialectal, "settings time_bank", "action moves")),
 		botOf(t, fmt.Sprintf(dialectal, "settings player_names player1", "action move ")),
