@@ -3,6 +3,7 @@ package match
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"iter"
 	"slices"
@@ -39,6 +40,7 @@ type Played struct {
 	Unit    int             `json:"-"` // games of one unit are one sample
 	Tallies []contest.Tally `json:"-"` // how often a program has answered
 	Void    string          `json:"-"` // why the game does not count; "" if it does
+	Repeats int             `json:"-"` // of a league: earlier game, from 1, that this one repeats; it counts once. 0 if none
 }
 
 // Times say whose the time of a program's answers was; see contest.Usage.
@@ -119,7 +121,7 @@ func compared(played []Played) (out []Played) {
 	for _, g := range played {
 		k := len(out) - 1
 		switch {
-		case g.Void != "":
+		case g.Void != "" || g.Repeats > 0:
 		case len(g.Seats) == 1 && k >= 0 && out[k].Unit == g.Unit && !slices.Contains(out[k].Seats, g.Seats[0]):
 			o := &out[k]
 			o.Seats, o.Points = append(slices.Clip(o.Seats), g.Seats...), append(slices.Clip(o.Points), g.Points...)
@@ -167,6 +169,25 @@ func Prove(g *env.Game, rec *record.Record, points, ranks []int, decided func(lo
 		}
 	}
 	return nil
+}
+
+// A Print identifies a game: two with the same Print were played move for move alike.
+type Print [sha256.Size]byte
+
+// Fingerprint is a hash of the seed and of who chose what in every step, whatever the seats.
+func Fingerprint(g *env.Game, rec *record.Record) Print {
+	h := sha256.New()
+	fmt.Fprintln(h, rec.Seed)
+	for state, m := range record.NewReplay(g, rec).All() {
+		var step []string
+		for set := state.Acting(); set != 0; set = set.Rest() {
+			seat := set.First()
+			step = append(step, fmt.Sprintf("%q %d", rec.Agents[seat], m[seat]))
+		}
+		slices.Sort(step)
+		fmt.Fprintln(h, step)
+	}
+	return Print(h.Sum(nil))
 }
 
 // Run plays games on the given number of workers. next returns the games that follow those played so far, and none at

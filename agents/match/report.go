@@ -25,9 +25,10 @@ type Report struct {
 	Meetings []Meeting         `json:"meetings"` // of every two players that have met
 	Winner   string            `json:"winner,omitempty"`
 	Played   []Played          `json:"played,omitempty"`
-	Void     []string          `json:"void,omitempty"`  // games that do not count, and why
-	Again    int               `json:"again,omitempty"` // attempts at games that do not count: the machine was too busy
-	Busy     int               `json:"busy,omitempty"`  // games in which programs waited for a fifth of their time
+	Void     []string          `json:"void,omitempty"`     // games that do not count, and why
+	Again    int               `json:"again,omitempty"`    // attempts at games that do not count: the machine was too busy
+	Busy     int               `json:"busy,omitempty"`     // games in which programs waited for a fifth of their time
+	Repeated int               `json:"repeated,omitempty"` // games that repeat an earlier one move for move, and do not count
 
 	index   map[int]int // place in Players by number
 	samples map[[2]int]*meetingSamples
@@ -121,6 +122,9 @@ func (r *Report) Limit(limits map[string]int) {
 // Between returns the results of a player against another one, by their numbers.
 func (r *Report) Between(a, b int) Counts { return r.all.Meeting(r.index[a], r.index[b]) }
 
+// Results returns the results of every two players, by their places when the report was made.
+func (r *Report) Results() *Results { return r.all }
+
 // Add counts games. It may be called once.
 func (r *Report) Add(played []Played) {
 	for _, g := range played {
@@ -130,6 +134,10 @@ func (r *Report) Add(played []Played) {
 		}
 		if g.Void != "" {
 			r.Void = append(r.Void, fmt.Sprintf("game %d: %s", g.Number+1, g.Void))
+			continue
+		}
+		if g.Repeats > 0 {
+			r.Repeated++
 			continue
 		}
 		r.Games++

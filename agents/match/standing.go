@@ -15,6 +15,7 @@ type Standing struct {
 	Name     string         `json:"name"`
 	Number   int            `json:"number"` // on the command line, from 0
 	Language string         `json:"language,omitempty"`
+	Left     bool           `json:"left,omitempty"` // of a league: plays no more
 	Games    int            `json:"games"`
 	Counts                  // over single opponents: a game of four has three of them
 	Score    float64        `json:"score"` // wins and half the draws, as a fraction
@@ -218,8 +219,14 @@ func (r *Results) Of(a int) (sum Counts) {
 // finite ratings do, as for who won everything, every two players count as if they had drawn once more, shared among
 // all. The intervals take games as independent; games in pairs with the seats swapped vary less.
 func (r *Results) Elo() []Estimate {
+	elo, _ := r.Rate()
+	return elo
+}
+
+// Rate returns the Elo, and the variances and covariances of these ratings.
+func (r *Results) Rate() ([]Estimate, *mat.SymDense) {
 	if r.n == 0 {
-		return nil
+		return nil, nil
 	}
 	games, score := mat.NewDense(r.n, r.n, nil), make([]float64, r.n)
 	prior := 0.
@@ -244,11 +251,12 @@ func (r *Results) Elo() []Estimate {
 	for i, v := range elo {
 		elo[i] = math.Round(1e3*v)/1e3 + 0 // what the last steps left over decides no tie; + 0 makes -0 a 0
 	}
-	out := make([]Estimate, r.n)
-	for i, half := range halfWidths(elo, games) {
+	out, covariance := make([]Estimate, r.n), covariances(elo, games)
+	for i := range out {
+		half := 1.96 * math.Sqrt(max(covariance.At(i, i), 0))
 		out[i] = Estimate{Value: elo[i], Low: elo[i] - half, High: elo[i] + half}
 	}
-	return out
+	return out, covariance
 }
 
 // connected is whether every player has scored against every other one, directly or by way of those it has scored
@@ -285,9 +293,9 @@ func improve(elo []float64, games *mat.Dense, score []float64) float64 {
 		gap, slope := score[i], 0.0
 		for j := range elo {
 			if i != j {
-				e := Expected(elo[i] - elo[j])
-				gap -= games.At(i, j) * e
-				slope += games.At(i, j) * e * (1 - e) * scale
+				d := elo[i] - elo[j]
+				gap -= games.At(i, j) * Expected(d)
+				slope += games.At(i, j) * Information(d) / scale
 			}
 		}
 		if slope > 0 {
@@ -306,9 +314,9 @@ func improve(elo []float64, games *mat.Dense, score []float64) float64 {
 	return change
 }
 
-// halfWidths returns half the widths of the ratings' 95 % intervals, from the curvature of the likelihood. Ratings are
-// only determined up to a constant: adding the same number to every entry of the matrix fixes their mean.
-func halfWidths(elo []float64, games *mat.Dense) []float64 {
+// covariances returns those of the ratings, from the curvature of the likelihood. Ratings are only determined up to a
+// constant: adding the same number to every entry of the matrix fixes their mean.
+func covariances(elo []float64, games *mat.Dense) *mat.SymDense {
 	n := len(elo)
 	h := mat.NewDense(n, n, nil)
 	for i := range n {
@@ -316,8 +324,7 @@ func halfWidths(elo []float64, games *mat.Dense) []float64 {
 			if i == j {
 				continue
 			}
-			e := Expected(elo[i] - elo[j])
-			w := games.At(i, j) * e * (1 - e) * scale * scale
+			w := games.At(i, j) * Information(elo[i]-elo[j])
 			h.Set(i, i, h.At(i, i)+w)
 			h.Set(i, j, h.At(i, j)-w)
 		}
@@ -328,14 +335,15 @@ func halfWidths(elo []float64, games *mat.Dense) []float64 {
 			h.Set(i, j, h.At(i, j)+unit)
 		}
 	}
-	half := make([]float64, n)
+	out := mat.NewSymDense(n, nil)
 	var inverse mat.Dense
 	if inverse.Inverse(h) != nil {
-		return half // of no games
+		return out // of no games
 	}
-	for i := range half {
-		variance := inverse.At(i, i) - 1/(unit*float64(n*n))
-		half[i] = 1.96 * math.Sqrt(max(variance, 0))
+	for i := range n {
+		for j := range i + 1 {
+			out.SetSym(i, j, inverse.At(i, j)-1/(unit*float64(n*n)))
+		}
 	}
-	return half
+	return out
 }

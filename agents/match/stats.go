@@ -213,6 +213,12 @@ func Expected(elo float64) float64 {
 	return 1 / (1 + math.Pow(10, -elo/400))
 }
 
+// Information is that of a game about a rating difference (Fisher): the inverse of the variance of its estimate.
+func Information(elo float64) float64 {
+	e := Expected(elo)
+	return e * (1 - e) * scale * scale
+}
+
 // EloWithin is Elo with the score kept half a game of n away from 0 and 1: n games cannot show a larger difference.
 func EloWithin(score float64, n int) float64 {
 	edge := 0.5 / float64(max(n, 1))

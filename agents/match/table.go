@@ -43,6 +43,9 @@ func (r *Report) String() string {
 	if text := r.Overload(); text != "" {
 		fmt.Fprintf(&b, "%s; give it fewer games at once (--workers), or less else to do\n", text)
 	}
+	if r.Repeated > 0 {
+		fmt.Fprintf(&b, "%d more games repeat one of them move for move, and do not count\n", r.Repeated)
+	}
 	for _, text := range r.Void {
 		fmt.Fprintf(&b, "does not count: %s\n", text)
 	}
@@ -98,6 +101,7 @@ func (r *Report) cells(place int, s *Standing) [][2]string {
 	return [][2]string{
 		{"place", cell(!listed && played, "%d", place)}, // a list of games goes with the order of the command line
 		{"player", r.called(s)},
+		{"", cell(s.Left, "left")},
 		{"language", s.Language},
 		{"games", cell(true, "%d", s.Games)},
 		{"wins", cell(played, "%d", s.Wins)},

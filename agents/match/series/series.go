@@ -9,9 +9,7 @@ package series
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -33,7 +31,7 @@ type Series struct {
 	Done     func(games int) // called after every game
 
 	played       []match.Played
-	fingerprints map[[sha256.Size]byte]bool // of the games played; see fingerprint
+	fingerprints map[match.Print]bool // of the games played
 }
 
 // Seatings lists the seatings of n players in games of one seed: each player in each seat once, or all orders.
@@ -86,7 +84,7 @@ func Alone(players int, seeds []string) (out []match.Played) {
 
 // Play plays the games and returns how many are in Record. If ctx ends, there is no error, and a report on fewer games.
 func (s *Series) Play(ctx context.Context) (kept int, err error) {
-	s.fingerprints = map[[sha256.Size]byte]bool{}
+	s.fingerprints = map[match.Print]bool{}
 	next := func() []match.Played { return s.Games[len(s.played):] }
 	err = match.Run(ctx, s.Workers, s.Runner, next, func(g *match.Played, rec *record.Record, err error) error {
 		if rec != nil && s.Record != nil {
@@ -108,7 +106,7 @@ func (s *Series) Play(ctx context.Context) (kept int, err error) {
 			return err
 		}
 		if rec != nil && g.Void == "" && s.Rules.MaxSeats > 1 {
-			s.fingerprints[s.fingerprint(rec)] = true
+			s.fingerprints[match.Fingerprint(s.Rules, rec)] = true
 		}
 		s.played = append(s.played, *g)
 		s.Done(len(s.played))
@@ -118,22 +116,6 @@ func (s *Series) Play(ctx context.Context) (kept int, err error) {
 		err = nil
 	}
 	return kept, err
-}
-
-// fingerprint is a hash of the seed and of who chose what in every step, whatever the seats.
-func (s *Series) fingerprint(rec *record.Record) (sum [sha256.Size]byte) {
-	h := sha256.New()
-	fmt.Fprintln(h, rec.Seed)
-	for state, m := range record.NewReplay(s.Rules, rec).All() {
-		var step []string
-		for set := state.Acting(); set != 0; set = set.Rest() {
-			seat := set.First()
-			step = append(step, fmt.Sprintf("%q %d", rec.Agents[seat], m[seat]))
-		}
-		slices.Sort(step)
-		fmt.Fprintln(h, step)
-	}
-	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // Report returns the report of the games that were played so far; games without a valid result are left out.
