@@ -24,7 +24,7 @@ var owners = map[string]string{
 	"agents/commands agent":       "--agent of agents bot",
 	"agents/fleet/matches pack":   "what agents arena has parsed before as its own, read again for workers",
 	"agents/play/analyst ranker":  "--agent of agents analyze; whatever a page asks for is foreign",
-	"agents/commands contestants": "--bot of agents host, arguments of agents tournament",
+	"agents/commands contestants": "--bot of agents host, arguments of agents tournament, league.toml of agents league",
 	"rpc/commands openEnv":        "--opponents of serve",
 	"rpc/session/batch text":      "a client's own request, if the server was started with --trust-specs",
 	"train/commands trust":        "--gate-against of this command line; else what a run's folder says is foreign",

@@ -40,7 +40,8 @@ type Played struct {
 	Unit    int             `json:"-"` // games of one unit are one sample
 	Tallies []contest.Tally `json:"-"` // how often a program has answered
 	Void    string          `json:"-"` // why the game does not count; "" if it does
-	Repeats int             `json:"-"` // of a league: earlier game, from 1, that this one repeats; it counts once. 0 if none
+	Print   Print           `json:"-"` // of a league
+	Repeats int             `json:"-"` // of a league: earlier game, from 1, that this one repeats; 0 for none
 }
 
 // Times say whose the time of a program's answers was; see contest.Usage.

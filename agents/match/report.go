@@ -28,7 +28,7 @@ type Report struct {
 	Void     []string          `json:"void,omitempty"`     // games that do not count, and why
 	Again    int               `json:"again,omitempty"`    // attempts at games that do not count: the machine was too busy
 	Busy     int               `json:"busy,omitempty"`     // games in which programs waited for a fifth of their time
-	Repeated int               `json:"repeated,omitempty"` // games that repeat an earlier one move for move, and do not count
+	Repeated int               `json:"repeated,omitempty"` // games that repeat an earlier one, and do not count
 
 	index   map[int]int // place in Players by number
 	samples map[[2]int]*meetingSamples
@@ -129,7 +129,7 @@ func (r *Report) Results() *Results { return r.all }
 func (r *Report) Add(played []Played) {
 	for _, g := range played {
 		r.Again += g.Stalled
-		if g.busy() {
+		if g.busy() && g.Repeats == 0 {
 			r.Busy++
 		}
 		if g.Void != "" {

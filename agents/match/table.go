@@ -22,7 +22,7 @@ func (r *Report) String() string {
 	var b strings.Builder
 	format := r.Settings["format"]
 	fmt.Fprintf(&b, "%s%s, seed %s: %d games%s%s%s\n", r.Game, cell(format != "", ", %s", format), r.Seed, r.Games,
-		cell(r.Games < r.Expected, " of %d; run the same command again to go on", r.Expected),
+		cell(r.Games+r.Repeated+len(r.Void) < r.Expected, " of %d; run the same command again to go on", r.Expected),
 		r.limits(), cell(r.Stopped, ", stopped early"))
 	if r.Played != nil {
 		for _, p := range r.Players {

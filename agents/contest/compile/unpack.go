@@ -33,7 +33,7 @@ func unpack(ctx context.Context, o *order, in io.Reader, into string) error {
 		})
 	}
 	lower := strings.ToLower(o.Name)
-	if archive(lower) && !strings.HasSuffix(lower, ".jar") {
+	if Archive(lower) && !strings.HasSuffix(lower, ".jar") {
 		return u.each(from, func(*tar.Header) error { return u.archive(ctx, lower, from) })
 	}
 	if !strings.HasSuffix(lower, ".jar") && languageOf(o.Name) == nil {

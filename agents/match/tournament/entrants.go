@@ -37,9 +37,6 @@ func Submissions(g *env.Game, dir string) (list []*bots.Agent, err error) {
 			list = append(list, bots.Submitted(g, filepath.Join(dir, f.Name())))
 		}
 	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("%s holds no submissions: want archives, source files or folders", dir)
-	}
 	return list, nil
 }
 
@@ -52,25 +49,36 @@ const (
 func Enter(agents []*bots.Agent) ([]*Entrant, error) {
 	var all []*Entrant
 	for _, a := range agents {
-		e := &Entrant{Language: a.Language, Fingerprint: a.Spec, from: a}
-		base := ansi.Plain(a.Name, mostName)
-		e.Name = base
+		print := a.Spec
 		if a.Kind == bots.Submission {
 			var err error
-			if e.Fingerprint, err = fingerprint(a.Spec); err != nil {
+			if print, err = fingerprint(a.Spec); err != nil {
 				return nil, err
 			}
 		}
-		for k := 2; slices.ContainsFunc(all, func(o *Entrant) bool { return o.Name == e.Name }); k++ {
-			e.Name = fmt.Sprintf("%s (%d)", base, k)
-		}
-		e.Agent = a.Recorded()
-		if a.Kind != bots.Ours {
-			e.Agent = "exec:" + e.Name
-		}
-		all = append(all, e)
+		all = append(all, enter(a, print, unused(ansi.Plain(a.Name, mostName), func(name string) bool {
+			return slices.ContainsFunc(all, func(o *Entrant) bool { return o.Name == name })
+		})))
 	}
 	return all, nil
+}
+
+// enter returns the entrant of this name that an agent is.
+func enter(a *bots.Agent, print, name string) *Entrant {
+	e := &Entrant{Name: name, Language: a.Language, Fingerprint: print, from: a, Agent: a.Recorded()}
+	if a.Kind != bots.Ours {
+		e.Agent = "exec:" + name
+	}
+	return e
+}
+
+// unused returns a name, with a number if it is taken.
+func unused(base string, taken func(name string) bool) string {
+	name := base
+	for k := 2; taken(name); k++ {
+		name = fmt.Sprintf("%s (%d)", base, k)
+	}
+	return name
 }
 
 func fingerprint(path string) (string, error) {
@@ -94,6 +102,7 @@ func fingerprint(path string) (string, error) {
 
 // contain puts an entrant in a cage in which it sees nothing of the tournament in dir nor of the other entrants.
 func (e *Entrant) contain(dir string, rivals []*Entrant) {
+	e.contained = true
 	hidden := []string{dir}
 	var own []string
 	if e.from.Kind == bots.Program {
@@ -115,7 +124,12 @@ func (e *Entrant) contain(dir string, rivals []*Entrant) {
 			}
 		}
 	}
-	if built, ok := e.Program.Cage.(*cage.Cage); ok { // of a submission
+	for k, file := range hidden {
+		if path, err := filepath.Abs(file); err == nil {
+			hidden[k] = path
+		}
+	}
+	if built, ok := e.Program.Cage.(*cage.Cage); ok { // of a submission, or contained before, with other rivals
 		built.Hidden = hidden
 		return
 	}
@@ -125,7 +139,9 @@ func (e *Entrant) contain(dir string, rivals []*Entrant) {
 // Prepare makes an entrant ready to play: it compiles a submission below the folder dir, and puts a command into a cage
 // where it does not see its rivals, unless l.Open is set. What its author has to change is in Refused.
 func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, memory int64, rivals []*Entrant) error {
-	into := filepath.Join(dir, BuildDir, noFile.ReplaceAllString(strings.TrimLeft(e.Name, "."), "_"))
+	if e.into == "" {
+		e.into = filepath.Join(dir, BuildDir, noFile.ReplaceAllString(strings.TrimLeft(e.Name, "."), "_"))
+	}
 	if e.from.Kind == bots.Submission {
 		info, err := os.Lstat(e.from.Spec)
 		if err != nil {
@@ -135,11 +151,11 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 			e.refuse("neither a file nor a folder; links are not followed", "")
 			return nil
 		}
-		if err := cage.Remove(into); err != nil {
+		if err := cage.Remove(e.into); err != nil {
 			return err
 		}
 	}
-	err := e.from.Prepare(ctx, into, l)
+	err := e.from.Prepare(ctx, e.into, l)
 	e.Language = e.from.Language
 	if refusal := new(compile.Refusal); errors.As(err, &refusal) {
 		e.refuse(refusal.Why, refusal.Output)

@@ -20,8 +20,12 @@ import (
 	"blockyard/env/blocking"
 )
 
-// drawn is a contest between agents that play at random. It notes what note makes of a result, if that is set.
-type drawn struct{ note func(*match.Played) }
+// drawn is a contest between agents that play at random. It notes what note makes of a result, if that is set, and names
+// the agents a, b, ... in records unless name is set.
+type drawn struct {
+	note func(*match.Played)
+	name func(entrant int) string
+}
 
 func (d drawn) Play(ctx context.Context, p *match.Played) (rec *record.Record, err error) {
 	seed, err := strconv.ParseUint(p.Seed, 10, 64)
@@ -38,7 +42,11 @@ func (d drawn) Play(ctx context.Context, p *match.Played) (rec *record.Record, e
 		if err != nil {
 			return nil, err
 		}
-		m.Names, m.Agents = append(m.Names, string(rune('a'+e))), append(m.Agents, a)
+		name := string(rune('a' + e))
+		if d.name != nil {
+			name = d.name(e)
+		}
+		m.Names, m.Agents = append(m.Names, name), append(m.Agents, a)
 	}
 	rec, err = match.Play(ctx, m)
 	if err != nil {
@@ -60,7 +68,7 @@ func swap(r *match.Played) {
 // TestForgedGamesDoNotCount: a game is void if its record does not prove what was noted, whether the contest noted
 // something else, or somebody has changed the journal or the record since. The others count.
 func TestForgedGamesDoNotCount(t *testing.T) {
-	lies := open(t, t.TempDir(), drawn{swap}, "a", "b", "c")
+	lies := open(t, t.TempDir(), drawn{note: swap}, "a", "b", "c")
 	require.NoError(t, lies.Play(t.Context()))
 	require.Len(t, lies.Report().Void, 6)
 	require.Zero(t, lies.Report().Players[0].Games)

@@ -49,8 +49,10 @@ type Journal struct {
 
 	dir     string
 	lines   *disk.Journal
-	head    []byte // as it was when the journal was opened
-	headErr error  // why it could not be read
+	head    []byte              // as it was when the journal was opened
+	headErr error               // why it could not be read
+	begun   head                // what is played, as Begin wrote it
+	seen    map[match.Print]int // the games of a league, by what was played
 }
 
 // OpenJournal opens the journal in a folder, or creates it, and reads its games. Only these and those that Add adds
@@ -59,7 +61,7 @@ func OpenJournal(dir string) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	j := &Journal{dir: dir}
+	j := &Journal{dir: dir, seen: map[match.Print]int{}}
 	j.head, j.headErr = readHead(filepath.Join(dir, headFile))
 	var err error
 	if j.lines, err = disk.OpenJournal(filepath.Join(dir, journalFile), j.read); errors.Is(err, disk.ErrHeld) {
@@ -74,6 +76,7 @@ func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) (err er
 	c.policy().resume(&plan{c, takingPart(entrants)}, len(j.Played))
 	now := head{c.Rules.Name, c.Rules.Rules, *c, settings, entrants}
 	now.Rules, now.Repeats, now.Workers, now.Isolate = nil, 0, 0, "" // they are not in the file
+	j.begun = now
 	path := filepath.Join(j.dir, headFile)
 	switch {
 	case errors.Is(j.headErr, os.ErrNotExist) || j.headErr == nil && len(j.Played) == 0:
@@ -90,6 +93,35 @@ func (j *Journal) Begin(c *Config, settings string, entrants []*Entrant) (err er
 		return fmt.Errorf("%s: %w", filepath.Join(j.dir, journalFile), err)
 	}
 	return nil
+}
+
+// Kept returns the game and the entrants of a league, whose folder keeps them; nothing if it is new.
+func (j *Journal) Kept() (game string, entrants []*Entrant, err error) {
+	var h head
+	if err = j.headErr; err == nil {
+		err = json.Unmarshal(j.head, &h)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return h.Game, h.Entrants, err
+}
+
+// enter writes the entrants of a league, which are those of Begin and new ones behind them.
+func (j *Journal) enter(entrants []*Entrant) error {
+	j.begun.Entrants = entrants
+	return disk.WriteJSON(filepath.Join(j.dir, headFile), j.begun)
+}
+
+// verify is that of the policy. A game of a league that repeats an earlier one says so.
+func (j *Journal) verify(p *match.Played, c *Config, entrants []*Entrant) error {
+	err := c.policy().verify(p, c, entrants, j.dir)
+	if c.Format == Ongoing && err == nil && p.Void == "" {
+		if p.Repeats = j.seen[p.Print]; p.Repeats == 0 {
+			j.seen[p.Print] = p.Number + 1
+		}
+	}
+	return err
 }
 
 func (j *Journal) read(n int, line []byte) error {
@@ -171,12 +203,15 @@ func differences(was, now []*Entrant) string {
 // Games that their records do not prove are void afterwards.
 func (j *Journal) check(c *Config, entrants []*Entrant) error {
 	in := takingPart(entrants)
-	if len(in) < max(2, c.Seats) && len(j.Played) > 0 {
+	if len(in) < max(2, c.Seats) && len(j.Played) > 0 && c.Format != Ongoing {
 		return fmt.Errorf("%d games of %d entrants", len(j.Played), len(in))
 	}
 	plan := &plan{c, in}
 	for at := 0; at < len(j.Played); {
 		games := plan.next(j.Played[:at])
+		if c.Format == Ongoing { // who was there then is not known: any two may have met
+			games = []match.Played{c.nextOf(j.Played[:at], j.Played[at].Stage, j.Played[at].Seats)}
+		}
 		if len(games) == 0 {
 			return fmt.Errorf("%d games, the tournament has %d", len(j.Played), at)
 		}
@@ -187,7 +222,7 @@ func (j *Journal) check(c *Config, entrants []*Entrant) error {
 					g.Number, p.Stage, p.Seed, p.Seats, g.Stage, g.Seed, g.Seats)
 			}
 			p.Unit = g.Unit
-			if err := c.policy().verify(p, c, entrants, j.dir); err != nil {
+			if err := j.verify(p, c, entrants); err != nil {
 				return fmt.Errorf("line %d: %w", at+k+1, err)
 			}
 		}
@@ -221,6 +256,9 @@ func (proofs) verify(p *match.Played, c *Config, entrants []*Entrant, dir string
 	rec, err := readRecord(filepath.Join(dir, RecordFile(p.Number)))
 	if err == nil {
 		err = provenBy(p, rec, c.Rules, entrants)
+	}
+	if err == nil && c.Format == Ongoing {
+		p.Print = match.Fingerprint(c.Rules, rec)
 	}
 	if err != nil {
 		p.Void = ansi.Plain(err.Error(), mostReason)

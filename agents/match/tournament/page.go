@@ -49,6 +49,7 @@ func replayFile(number int) string {
 type view struct {
 	*Report
 	Title string // of the game, with its variant
+	Kind  string // tournament or league
 	Done  int    // games played
 	Live  bool   // games are being played, or entrants tested
 	Test  string // how far the tests are
@@ -82,6 +83,8 @@ type gameRow struct {
 
 const replayTime = 10 * time.Second
 
+const mostRows = 1000 // games in the list of the page: the last ones
+
 // WritePage writes the page of the tournament to its folder, and the replays that are missing.
 func (t *Tournament) WritePage(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "replays"), 0o755); err != nil {
@@ -91,9 +94,11 @@ func (t *Tournament) WritePage(dir string) error {
 	if _, variant, ok := strings.Cut(t.Rules.Name, ":"); ok {
 		title += ", " + variant
 	}
-	v := &view{Report: t.Report(), Title: title, Style: template.CSS(pageStyle), Final: t.finals(), Done: len(t.Played),
-		Live: !t.Over && !t.Stopped,
-		Test: t.Testing}
+	v := &view{Report: t.Report(), Title: title, Kind: "tournament", Style: template.CSS(pageStyle), Final: t.finals(),
+		Done: len(t.Played), Live: !t.Over && !t.Stopped, Test: t.Testing}
+	if t.Format == Ongoing {
+		v.Kind = string(Ongoing)
+	}
 	v.Odd = slices.ContainsFunc(v.Players, func(s match.Standing) bool {
 		return s.Program != nil && len(s.Program.Odd) > 0
 	})
@@ -104,7 +109,7 @@ func (t *Tournament) WritePage(dir string) error {
 		}
 		t.rows = append(t.rows, row)
 	}
-	v.Games = t.rows
+	v.Games = t.rows[max(0, len(t.rows)-mostRows):]
 	var out strings.Builder
 	if err := pageTemplate.Execute(&out, v); err != nil {
 		return err
@@ -209,9 +214,26 @@ type Report struct {
 	Refused []*Entrant `json:"refused"`       // entrants that do not take part
 }
 
+// listed returns the entrants of the table: those that take part, and those of a league that have played.
+func (t *Tournament) listed() (in []int) {
+	if t.Format != Ongoing {
+		return takingPart(t.Entrants)
+	}
+	played := make([]bool, len(t.Entrants))
+	for _, g := range t.Played {
+		played[g.Seats[0]], played[g.Seats[1]] = true, true
+	}
+	for k, e := range t.Entrants {
+		if played[k] || e.Refused == "" && !e.Left {
+			in = append(in, k)
+		}
+	}
+	return in
+}
+
 // Report returns how the tournament stands. The places that final games decide come before all others.
 func (t *Tournament) Report() *Report {
-	in := takingPart(t.Entrants)
+	in := t.listed()
 	r := &Report{Report: t.table(in, t.Entrants, t.Played), Over: t.Over, Isolate: string(t.Isolate), Missing: []string{}}
 	r.Rate()
 	order := (&plan{&t.Config, in}).decided(t.Played)
@@ -219,6 +241,9 @@ func (t *Tournament) Report() *Report {
 		i, j := slices.Index(order, a.Number), slices.Index(order, b.Number)
 		if i >= 0 || j >= 0 {
 			return cmp.Compare(uint(i), uint(j)) // -1 goes last
+		}
+		if t.Format == Ongoing { // who met the strongest has the lowest score
+			return cmp.Compare(b.Elo.Value, a.Elo.Value)
 		}
 		return match.Better(a, b)
 	})
@@ -228,7 +253,7 @@ func (t *Tournament) Report() *Report {
 	if t.Isolate != cage.Off {
 		r.Missing = append(r.Missing, cage.Missing()...)
 	}
-	r.Refused = slices.DeleteFunc(slices.Clone(t.Entrants), func(e *Entrant) bool { return e.Refused == "" })
+	r.Refused = slices.DeleteFunc(slices.Clone(t.Entrants), func(e *Entrant) bool { return e.Refused == "" || e.Left })
 	return r
 }
 
@@ -265,7 +290,7 @@ func (c *Config) table(in []int, entrants []*Entrant, played []match.Played) *ma
 	for _, e := range in {
 		p := match.Standing{Number: e}
 		if entrants != nil {
-			p.Name, p.Language = entrants[e].Name, entrants[e].Language
+			p.Name, p.Language, p.Left = entrants[e].Name, entrants[e].Language, entrants[e].Left
 			if d := entrants[e].Player().Dialect; d != "" {
 				p.Language += ", dialect " + d
 			}

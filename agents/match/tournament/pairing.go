@@ -11,8 +11,8 @@ import (
 // pairing returns n pairs of players from who that should meet next, given all results: where games tell most.
 //
 // Let d be the difference of two ratings, v its variance, and p the expected score of a game. The game has the
-// information p(1-p) about d: most between equals, and little if its winner is known beforehand. It tells more, the less
-// is known of d, and it matters more, the less certain it is which rating is higher. So a pair has the value
+// information p(1-p) about d: most between equals, and little if its winner is known beforehand. It tells more, the
+// less is known of d, and it matters more, the less certain it is which rating is higher. So a pair has the value
 //
 //	p(1-p) · v · exp(-d²/2v)
 //
@@ -21,7 +21,7 @@ import (
 func pairing(r *match.Results, who []int, n int) (pairs [][2]int) {
 	elo, covariance := r.Rate()
 	for len(who) > 1 && len(pairs) < n {
-		best, at, tells := -1.0, [2]int{}, 0.0
+		best, at, tells := -1.0, [2]int(who), 0.0
 		for k, b := range who {
 			for _, a := range who[:k] {
 				d := elo[a].Value - elo[b].Value

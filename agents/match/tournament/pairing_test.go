@@ -28,15 +28,15 @@ func inversions(r *match.Results, truth []float64) (n int) {
 // strengths, or nearer, over many seeds, whatever their number, their spread and the number of pairs at once.
 func TestPairingTellsMore(t *testing.T) {
 	for _, c := range []struct {
-		players, rounds, atOnce int
-		spread                  float64
-	}{{6, 8, 1, 200}, {8, 6, 2, 250}, {12, 4, 2, 300}, {16, 2, 4, 400}} {
+		players, rounds, atOnce, seeds int
+		spread                         float64
+	}{{8, 6, 2, 60, 250}, {16, 2, 4, 20, 400}} {
 		league, round := 0, 0
-		for seed := range uint64(16) {
-			rng := rand.New(rand.NewPCG(seed, 1))
+		for seed := range c.seeds {
+			rng := rand.New(rand.NewPCG(uint64(seed), 1))
 			truth, who := make([]float64, c.players), make([]int, c.players)
 			for k := range truth {
-				who[k], truth[k] = k, c.spread * rng.NormFloat64()
+				who[k], truth[k] = k, c.spread*rng.NormFloat64()
 			}
 			play := func(r *match.Results, a, b int) {
 				for range 2 {
@@ -66,7 +66,7 @@ func TestPairingTellsMore(t *testing.T) {
 			}
 			league += inversions(some, truth)
 		}
-		require.LessOrEqual(t, league, round, "%+v", c)
+		require.Less(t, league, round, "%+v", c)
 	}
 }
 

@@ -20,6 +20,7 @@ const (
 	RoundRobin Format = "round-robin" // everyone meets everyone
 	Swiss      Format = "swiss"       // in every round, entrants with about equal scores meet
 	Ladder     Format = "ladder"      // in every round, everyone meets everyone or, with one seat, plays the same seed
+	Ongoing    Format = "league"      // entrants come and go; those meet whose games tell most
 )
 
 // A policy is what a tournament and a ladder decide differently.
@@ -33,8 +34,11 @@ type policy interface {
 }
 
 func (c *Config) policy() policy {
-	if c.Format == Ladder {
+	switch c.Format {
+	case Ladder:
 		return ladderPolicy{}
+	case Ongoing:
+		return leaguePolicy{}
 	}
 	return proofs{}
 }

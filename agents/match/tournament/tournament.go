@@ -10,6 +10,9 @@
 //
 // A ladder is a round robin of agents and programs that the user trusts: it has a journal, but neither test games nor
 // records. All games of a round have the same seed. What the two decide differently is a policy: see ladder.go.
+//
+// A League is a tournament that goes on: its entrants come and go while games are played, and the games that tell most
+// come next (pairing). Try plays a candidate against those that it keeps.
 package tournament
 
 import (
@@ -38,14 +41,24 @@ import (
 type Entrant struct {
 	Name        string `json:"name"`
 	Language    string `json:"language"`          // or "agent" or "command"
+	Agent       string `json:"agent,omitempty"`   // its name in records
 	Fingerprint string `json:"print"`             // identifies the program: its command or the hash of its submission
 	Refused     string `json:"refused,omitempty"` // why it does not take part
 	Dialect     string `json:"dialect,omitempty"` // of the protocol, as the test has found
 	Output      string `json:"output,omitempty"`  // of its compiler, or the last lines of its standard error
 
-	Program contest.Program `json:"-"`
-	Agent   string          `json:"-"` // its name in records
-	from    *bots.Agent
+	// Of a league, which keeps every version of an entrant.
+	Of      string `json:"of,omitempty"`      // the name of its first version
+	From    string `json:"from,omitempty"`    // its file or folder in the league's, or its name in league.toml
+	Left    bool   `json:"left,omitempty"`    // it plays no more
+	Tried   string `json:"tried,omitempty"`   // of a candidate: its fingerprint then
+	Verdict string `json:"verdict,omitempty"` // of a candidate: kept or rejected
+
+	Program   contest.Program `json:"-"`
+	from      *bots.Agent
+	into      string // folder of its build
+	tested    bool   // of a league: it has passed the test
+	contained bool   // by contain
 }
 
 // Player returns the program of an entrant with its names, for a game.
@@ -104,10 +117,11 @@ type Tournament struct {
 
 	Testing  string // how far the tests of the entrants are, before the first game
 	Played   []match.Played
-	Expected int       // games, as far as is known
-	Over     bool      // all games were played
-	rows     []gameRow // of the page: a game that was played does not change
-	Stopped  bool      // Play has returned before all games were played
+	Expected int                   // games, as far as is known
+	Over     bool                  // all games were played
+	rows     []gameRow             // of the page: a game that was played does not change
+	Stopped  bool                  // Play has returned before all games were played
+	next     func() []match.Played // the games that come next, where the plan does not say it
 }
 
 // Play plays the games that are missing. It returns nil when the tournament is over, and calls Changed at the end in
@@ -119,18 +133,29 @@ func (t *Tournament) Play(ctx context.Context) error {
 }
 
 func (t *Tournament) play(ctx context.Context) error {
+	t.Played, t.Testing = t.Journal.Played, ""
+	if t.next == nil {
+		if err := t.planned(); err != nil {
+			return err
+		}
+	}
+	if err := t.Changed(t); err != nil { // a page without games
+		return err
+	}
+	return match.Run(ctx, t.Workers, t.Runner, t.next, t.keep)
+}
+
+// planned lets the games of the plan come next.
+func (t *Tournament) planned() error {
 	in := takingPart(t.Entrants)
 	if least := max(2, t.Seats); len(in) < least {
 		return fmt.Errorf("%d of %d entrants passed the test, want at least %d: the table says why",
 			len(in), len(t.Entrants), least)
 	}
-	t.Played, t.Testing = t.Journal.Played, ""
 	plan := &plan{&t.Config, in}
 	t.Expected = plan.expected(t.Played)
-	if err := t.Changed(t); err != nil { // a page without games
-		return err
-	}
-	return match.Run(ctx, t.Workers, t.Runner, func() []match.Played { return plan.next(t.Played) }, t.keep)
+	t.next = func() []match.Played { return plan.next(t.Played) }
+	return nil
 }
 
 func (t *Tournament) keep(g *match.Played, rec *record.Record, err error) error {
@@ -138,7 +163,7 @@ func (t *Tournament) keep(g *match.Played, rec *record.Record, err error) error 
 		err = t.Journal.Add(g, rec)
 	}
 	if err == nil {
-		err = t.policy().verify(g, &t.Config, t.Entrants, t.Journal.dir)
+		err = t.Journal.verify(g, &t.Config, t.Entrants)
 	}
 	if err != nil {
 		return err

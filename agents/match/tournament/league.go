@@ -1,0 +1,265 @@
+package tournament
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/contest/cage"
+	"blockyard/agents/match"
+	"blockyard/env"
+)
+
+// The parts of a league's folder that its organiser fills.
+const (
+	SubmissionsDir = "submissions" // an archive, a source file or a folder for each entrant
+	AgentsFile     = "league.toml" // entrants that are agents of this program, or commands
+)
+
+// A leaguePolicy is that of a tournament whose entrants come and go. Two meet in pairs of games with the same seed and
+// the seats swapped.
+type leaguePolicy struct{ proofs }
+
+func (leaguePolicy) stages(*plan) []func([]match.Played) []meeting { return nil }
+
+func (l leaguePolicy) verify(p *match.Played, c *Config, entrants []*Entrant, dir string) error {
+	inside := func(e int) bool { return e >= 0 && e < len(entrants) }
+	if len(p.Seats) != 2 || p.Seats[0] == p.Seats[1] || !inside(p.Seats[0]) || !inside(p.Seats[1]) {
+		return fmt.Errorf("seats %v: want two of %d entrants", p.Seats, len(entrants))
+	}
+	if p.Stage != stageLeague && p.Stage != stageTry {
+		return fmt.Errorf("stage %q: want %s or %s", p.Stage, stageLeague, stageTry)
+	}
+	return l.proofs.verify(p, c, entrants, dir)
+}
+
+// The stages of a league's games.
+const (
+	stageLeague = "league"
+	stageTry    = "try" // of a candidate
+)
+
+// nextOf returns the game of a league that follows those played, with these seats: the second of a pair if they are
+// those of the first, swapped.
+func (c *Config) nextOf(played []match.Played, stage string, seats []int) match.Played {
+	n := len(played)
+	g := match.Played{Number: n, Unit: n, Stage: stage, Seats: seats,
+		Seed: strconv.FormatUint(env.Derive(c.Seed, uint64(n)), 10)}
+	if last := half(played, stage); last != nil && slices.Equal(swapped(last.Seats), seats) {
+		g.Seed, g.Unit = last.Seed, last.Unit
+	}
+	return g
+}
+
+// half returns the last game if it is the first of a pair of this stage.
+func half(played []match.Played, stage string) *match.Played {
+	if n := len(played); n > 0 && played[n-1].Unit == played[n-1].Number && played[n-1].Stage == stage {
+		return &played[n-1]
+	}
+	return nil
+}
+
+func swapped(seats []int) []int { return []int{seats[1], seats[0]} }
+
+// A League is a tournament of entrants that appear in a folder, are replaced there or removed. Every version of an
+// entrant is an entrant of its own, with its own rating. One that is not there plays no more, and its games stay.
+// Entrants are compiled and tested while others play.
+type League struct {
+	*Tournament
+	Dir   string
+	List  func() ([]*bots.Agent, error)                               // who is there now
+	Ready func(ctx context.Context, e *Entrant, all []*Entrant) error // compiles an entrant; tests it unless Tested
+	Limit int                                                         // games after which it ends; 0 for none
+	Until <-chan struct{}                                             // closed when it ends; nil for never
+	Tell  func(format string, a ...any)                               // what happens to entrants
+
+	signs map[string]string // what the last look has seen, by Entrant.From
+	taken map[string]string // what was seen of who is here
+	built int               // builds so far
+	err   error             // of next
+
+	mu     sync.Mutex
+	looks  int
+	making int               // entrants that are being made ready
+	here   map[string]string // the fingerprints of who is there, by Entrant.From
+	known  []*Entrant        // all versions, as they were when they came
+	found  []*Entrant        // ready or refused since the last admit
+	wake   chan struct{}
+	places chan struct{} // one for each entrant that is made ready
+}
+
+// open knows the entrants of the journal, none of which is ready.
+func (l *League) open() error {
+	l.Played = l.Journal.Played
+	l.here, l.signs, l.taken, l.wake = map[string]string{}, nil, map[string]string{}, make(chan struct{}, 1)
+	l.places = make(chan struct{}, max(1, l.Workers))
+	for _, e := range l.Entrants {
+		e := new(*e)
+		e.tested = e.Refused == ""
+		l.known = append(l.known, e)
+	}
+	return cage.Remove(filepath.Join(l.Dir, BuildDir)) // what was left behind
+}
+
+// Play plays until ctx ends, or Limit or Until says so, which is no error.
+func (l *League) Play(ctx context.Context) error {
+	if err := l.open(); err != nil {
+		return err
+	}
+	looking, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { l.watch(looking, &running) })
+	l.next = func() []match.Played { return l.comes(ctx) }
+	l.Expected = l.Limit
+	err := l.Tournament.Play(ctx)
+	stop()
+	running.Wait()
+	return errors.Join(err, l.err)
+}
+
+// comes returns the games that come next. It waits while there are none; at the end there are none.
+func (l *League) comes(ctx context.Context) []match.Played {
+	waits := false
+	for {
+		if l.err = l.admit(); l.err != nil || l.over(ctx) {
+			return nil
+		}
+		if games := l.games(); len(games) > 0 {
+			return games
+		}
+		if !waits && l.idle() {
+			l.Tell("waiting for entrants in %s: want at least two that pass the test", filepath.Join(l.Dir, SubmissionsDir))
+			waits = true
+		}
+		select {
+		case <-l.wake:
+		case <-l.Until:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// idle reports whether nobody is being made ready.
+func (l *League) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.looks >= settle && l.making == 0
+}
+
+func (l *League) over(ctx context.Context) bool {
+	select {
+	case <-l.Until:
+		return true
+	default:
+		return ctx.Err() != nil || l.Limit > 0 && len(l.Played) >= l.Limit
+	}
+}
+
+// admit lets those in that are ready and out that are not there any more. No game is being played.
+func (l *League) admit() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.looks < settle {
+		return nil
+	}
+	changed := len(l.found) > 0
+	for _, e := range l.found {
+		k := slices.IndexFunc(l.Entrants, func(o *Entrant) bool { return o.Name == e.Name })
+		if k < 0 {
+			k, l.Entrants = len(l.Entrants), append(l.Entrants, nil)
+		} else if err := l.Entrants[k].forget(); err != nil {
+			return err
+		}
+		if l.Entrants[k] = e; e.Refused != "" {
+			l.Tell("%s is refused: %s", e.Name, e.Refused)
+		} else {
+			l.Tell("%s plays", e.Name)
+		}
+	}
+	l.found = nil
+	for _, e := range l.Entrants {
+		left := l.here[e.From] != e.Fingerprint
+		if left == e.Left {
+			continue
+		}
+		e.Left, changed = left, true
+		if left {
+			l.Tell("%s has left", e.Name)
+			if err := e.forget(); err != nil {
+				return err
+			}
+		}
+	}
+	if !changed {
+		return nil
+	}
+	var playing []*Entrant
+	for _, k := range l.playing() {
+		playing = append(playing, l.Entrants[k])
+	}
+	for _, e := range playing {
+		if e.contained {
+			e.contain(l.Dir, playing)
+		}
+	}
+	return errors.Join(l.Journal.enter(l.Entrants), l.Changed(l.Tournament))
+}
+
+// Tested reports whether an entrant of a league has passed its test before.
+func (e *Entrant) Tested() bool { return e.tested }
+
+// forget removes what an entrant was compiled to.
+func (e *Entrant) forget() error {
+	into := e.into
+	if e.into = ""; into == "" {
+		return nil
+	}
+	return cage.Remove(into)
+}
+
+// playing are the entrants that are there and ready.
+func (l *League) playing() (in []int) {
+	for k, e := range l.Entrants {
+		if e.into != "" && e.Refused == "" && !e.Left {
+			in = append(in, k)
+		}
+	}
+	return in
+}
+
+// games returns the next pairs, one for each worker, after the second game of a pair that was interrupted.
+func (l *League) games() (next []match.Played) {
+	playing := l.playing()
+	if len(playing) < 2 {
+		return nil
+	}
+	played := slices.Clip(l.Played)
+	add := func(seats []int) {
+		g := l.nextOf(played, stageLeague, seats)
+		played, next = append(played, g), append(next, g)
+	}
+	away := func(e int) bool { return !slices.Contains(playing, e) }
+	if last := half(played, stageLeague); last != nil && !slices.ContainsFunc(last.Seats, away) {
+		add(swapped(last.Seats))
+	}
+	listed := l.listed()
+	var who []int // places in the table
+	for _, k := range playing {
+		who = append(who, slices.Index(listed, k))
+	}
+	table := l.table(listed, nil, l.Played)
+	for _, pair := range pairing(table.Results(), who, max(1, l.Workers)) {
+		seats := []int{listed[pair[0]], listed[pair[1]]}
+		add(seats)
+		add(swapped(seats))
+	}
+	if l.Limit > 0 {
+		next = next[:min(len(next), l.Limit-len(l.Played))]
+	}
+	return next
+}

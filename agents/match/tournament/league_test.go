@@ -1,0 +1,206 @@
+package tournament
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/contest/cage"
+	"blockyard/agents/contest/compile"
+	"blockyard/agents/match"
+	"blockyard/env/blocking"
+)
+
+// openLeague returns a league in a folder whose entrants are ready without a test, and play at random.
+func openLeague(t *testing.T, dir string) *League {
+	t.Helper()
+	subs := filepath.Join(dir, SubmissionsDir)
+	require.NoError(t, os.MkdirAll(subs, 0o755))
+	j, err := OpenJournal(dir)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = j.Close() })
+	l := &League{Dir: dir, Tell: func(string, ...any) {}}
+	l.Tournament = &Tournament{Journal: j, Config: Config{Rules: blocking.Game, Format: Ongoing, Seats: 2, Games: 2, Seed: 1}}
+	l.Runner = drawn{name: func(e int) string { return l.Entrants[e].Agent }}
+	_, l.Entrants, err = j.Kept()
+	require.NoError(t, err)
+	require.NoError(t, j.Begin(&l.Config, "", l.Entrants))
+	l.List = func() ([]*bots.Agent, error) { return Submissions(blocking.Game, subs) }
+	l.Ready = func(_ context.Context, e *Entrant, _ []*Entrant) error { return os.MkdirAll(e.into, 0o755) }
+	l.Changed = func(t *Tournament) error { return t.WritePage(dir) }
+	return l
+}
+
+// look looks at the folder of a league and waits until all is ready that it has found.
+func look(t *testing.T, l *League) {
+	t.Helper()
+	var running sync.WaitGroup
+	agents, err := l.List()
+	require.NoError(t, err)
+	l.look(t.Context(), agents, &running)
+	running.Wait()
+	require.NoError(t, l.admit())
+}
+
+// here lists the names of those that play.
+func here(l *League) (names []string) {
+	for _, k := range l.playing() {
+		names = append(names, l.Entrants[k].Name)
+	}
+	return names
+}
+
+// TestWhoIsInTheFolder: nobody is taken that is still being copied. A version is known by its content, and has a name
+// and a build of its own.
+func TestWhoIsInTheFolder(t *testing.T) {
+	dir := t.TempDir()
+	l := openLeague(t, dir)
+	require.NoError(t, l.open())
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, SubmissionsDir, name), []byte(text), 0o600))
+	}
+	write("a.py", "1")
+	write("a.c", "1")
+	look(t, l)
+	require.Empty(t, here(l), "seen once")
+	ended := make(chan struct{})
+	close(ended)
+	l.Until = ended
+	require.Nil(t, l.comes(t.Context()), "it does not wait any more")
+	write("a.c", "123")
+	look(t, l)
+	require.Equal(t, []string{"a"}, here(l), "a.c changes")
+	look(t, l)
+	require.Equal(t, []string{"a", "a (2)"}, here(l))
+	for _, text := range []string{"22", "333", "22"} {
+		write("a.py", text)
+		look(t, l)
+		look(t, l)
+	}
+	require.Equal(t, []string{"a (2)", "a v2"}, here(l), "the second version is back")
+	require.Len(t, l.Entrants, 4)
+	builds, err := os.ReadDir(filepath.Join(dir, BuildDir))
+	require.NoError(t, err)
+	require.Len(t, builds, 2, "of those that play")
+	require.NoError(t, os.Remove(filepath.Join(dir, SubmissionsDir, "a.py")))
+	look(t, l)
+	require.Equal(t, []string{"a (2)"}, here(l))
+	require.NoError(t, l.Journal.Close())
+
+	l = openLeague(t, dir)
+	require.NoError(t, l.open())
+	look(t, l)
+	look(t, l)
+	require.Equal(t, []string{"a (2)"}, here(l), "by the journal")
+	require.Len(t, l.Entrants, 4)
+}
+
+// TestWhoIsContained: commands are, and do not see who comes after them; agents of this program are not.
+func TestWhoIsContained(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	l := openLeague(t, "league")
+	require.NoError(t, l.open())
+	require.NoError(t, os.WriteFile("secret", nil, 0o600))
+	texts := []string{"random", "one=exec:cat"}
+	l.List = func() (list []*bots.Agent, err error) {
+		for _, text := range texts {
+			a, err := bots.Parse(blocking.Game, bots.Own(text))
+			require.NoError(t, err)
+			list = append(list, a)
+		}
+		return list, nil
+	}
+	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
+		return e.Prepare(ctx, l.Dir, compile.Default, 0, all)
+	}
+	look(t, l)
+	look(t, l)
+	texts = append(texts, "two=exec:cat ./secret")
+	look(t, l)
+	look(t, l)
+	hides := map[string][]string{"random": nil}
+	for _, e := range l.Entrants {
+		if c, ok := e.Program.Cage.(*cage.Cage); ok {
+			hides[e.Name] = c.Hidden
+		}
+	}
+	secret, league := filepath.Join(dir, "secret"), filepath.Join(dir, "league")
+	require.Equal(t, map[string][]string{"random": nil, "one": {league, secret}, "two": {league}}, hides)
+}
+
+// TestPairsOfALeague: two games with the same seed and the seats swapped, also if it was stopped between them. Who is not
+// there meets nobody, and the number of games is kept.
+func TestPairsOfALeague(t *testing.T) {
+	dir := t.TempDir()
+	for k := range 3 {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, SubmissionsDir), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, SubmissionsDir, fmt.Sprintf("%c.py", 'a'+k)), []byte{byte(k)}, 0o600))
+	}
+	for _, games := range []int{3, 9} {
+		l := openLeague(t, dir)
+		require.NoError(t, l.open())
+		look(t, l)
+		look(t, l)
+		l.Limit, l.Played = games, l.Journal.Played
+		l.next = func() []match.Played {
+			if l.over(t.Context()) {
+				return nil
+			}
+			return l.games()
+		}
+		require.NoError(t, l.Tournament.Play(t.Context()))
+		require.Len(t, l.Played, games)
+		for k := 1; k < games; k += 2 {
+			require.Equal(t, l.Played[k-1].Seed, l.Played[k].Seed)
+			require.Equal(t, swapped(l.Played[k-1].Seats), l.Played[k].Seats)
+			require.Equal(t, k-1, l.Played[k].Unit)
+		}
+		l.Entrants[0].Left = true
+		for _, g := range l.games() {
+			require.NotContains(t, g.Seats, 0)
+		}
+		l.Entrants[0].Left = false
+		require.NoError(t, l.Journal.Close())
+	}
+	for _, bad := range []match.Played{{Seats: []int{0, 0}}, {Seats: []int{0, 3}}, {Seats: []int{-1, 0}}, {Seats: []int{0}},
+		{Seats: []int{0, 1}, Stage: "final"}} {
+		require.Error(t, leaguePolicy{}.verify(&bad, &Config{}, make([]*Entrant, 3), dir), "%+v", bad)
+	}
+}
+
+// TestRepeatedGamesCountOnce in the table and the ratings, also when the journal is read again.
+func TestRepeatedGamesCountOnce(t *testing.T) {
+	dir := t.TempDir()
+	l := openLeague(t, dir)
+	l.Entrants = []*Entrant{{Name: "a", Agent: "same"}, {Name: "b", Agent: "same"}} // with swapped seats, they play alike
+	require.NoError(t, l.Journal.enter(l.Entrants))
+	l.Limit = 4
+	l.next = func() []match.Played {
+		if n := len(l.Played); n < l.Limit {
+			return []match.Played{l.nextOf(l.Played, stageLeague, []int{n % 2, 1 - n%2})}
+		}
+		return nil
+	}
+	require.NoError(t, l.Tournament.Play(t.Context()))
+	r := l.Report()
+	require.Equal(t, []int{2, 2}, []int{r.Games, r.Repeated})
+	require.Equal(t, 2, r.Players[0].Total())
+	require.Contains(t, r.String(), "2 more games repeat one of them")
+	page, err := os.ReadFile(filepath.Join(dir, PageFile))
+	require.NoError(t, err)
+	require.Contains(t, string(page), "repeats game 1, counts once")
+	require.NoError(t, l.Journal.Close())
+	again := openLeague(t, dir)
+	again.Played = again.Journal.Played
+	require.Equal(t, r.Players[0].Elo, again.Report().Players[slices.IndexFunc(again.Report().Players,
+		func(s match.Standing) bool { return s.Number == r.Players[0].Number })].Elo)
+	require.Equal(t, 2, again.Report().Repeated)
+}
