@@ -73,7 +73,7 @@ func starterContest(t *testing.T, game, dir string, entrants ...*tournament.Entr
 		"blockbattle": {"timebank": "1m"}, "tetrisduel": {"budget": "1m"}, "blocking": {"first-time": "1m", "time": "1m"},
 	}[game])
 	require.NoError(t, err)
-	_, err = c.setRunner(made, rules, settings)
+	_, err = c.setRunner(made, c.Out, rules, settings)
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, tournament.LogsDir), 0o755))
 	return made, g

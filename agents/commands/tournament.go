@@ -9,18 +9,12 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"time"
 
 	"blockyard/agents/bots"
-	"blockyard/agents/contest"
-	"blockyard/agents/contest/cage"
-	"blockyard/agents/contest/compile"
 	"blockyard/agents/match"
-	"blockyard/agents/match/series"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
-	"blockyard/datasets/program/web"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -28,35 +22,21 @@ import (
 // A tournamentCmd has the flags of "agents tournament". Its Run compiles, tests and plays all entrants, and can be run
 // again to continue.
 type tournamentCmd struct {
-	Game    string            `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
-	Bots    []string          `arg:"" optional:"" help:"Entrants: agents (learned), commands, or submissions."`
-	Dir     string            `placeholder:"DIR" type:"existingdir" help:"Folder of submissions, one file or folder each."`
-	Out     string            `default:"tournament" placeholder:"DIR" help:"Folder of the tournament, new or to continue."`
-	Format  tournament.Format `enum:"round-robin,swiss" default:"round-robin" help:"round-robin or swiss."`
-	Games   int               `default:"2" help:"Games of a meeting; the entrants change seats after each."`
-	Rounds  int               `needs:"format=swiss" placeholder:"N" help:"number of rounds; by default enough."`
-	Finals  int               `default:"6" help:"Games of each semi-final and of the final; 0 for no finals."`
-	Seats   int               `placeholder:"N" help:"Entrants of a game of blocking, 2 to 4. Default: 2."`
-	Seed    uint64            `default:"1" help:"Seed of the whole tournament. Every game has a seed of its own."`
-	Listen  string            `placeholder:"HOST:PORT" help:"Serve the page at this address, until Ctrl-C."`
-	Names   web.Names         `name:"allowed-host" needs:"listen" placeholder:"NAME" help:"another name of it."`
-	Workers int               `placeholder:"N" help:"Games, or tests, at once. Default: as many as processors are free."`
-
-	timing
-	BuildTime time.Duration `default:"2m" help:"Time to compile a submission."`
-	Memory    int           `default:"1024" help:"Memory of an entrant in MiB, 0 for no limit (on Linux)."`
-	MaxSize   int           `default:"32" help:"Largest submission, packed and unpacked, in MiB."`
-	Isolate   cage.Mode     `enum:"auto,require,off" default:"auto" help:"Contain the programs of others: ${enum}."`
-	JSON      bool          `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
-	Quiet     bool          `short:"q" help:"Print no progress bar."`
-	contestFlags
+	Game   string            `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
+	Bots   []string          `arg:"" optional:"" help:"Entrants: agents (learned), commands, or submissions."`
+	Dir    string            `placeholder:"DIR" type:"existingdir" help:"Folder of submissions, one file or folder each."`
+	Out    string            `default:"tournament" placeholder:"DIR" help:"Folder of the tournament, new or to continue."`
+	Format tournament.Format `enum:"round-robin,swiss" default:"round-robin" help:"round-robin or swiss."`
+	Games  int               `default:"2" help:"Games of a meeting; the entrants change seats after each."`
+	Rounds int               `needs:"format=swiss" placeholder:"N" help:"number of rounds; by default enough."`
+	Finals int               `default:"6" help:"Games of each semi-final and of the final; 0 for no finals."`
+	Seats  int               `placeholder:"N" help:"Entrants of a game of blocking, 2 to 4. Default: 2."`
+	paging
+	hosting
 }
 
 func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	t, settings, err := c.tournament()
-	if err == nil {
-		err = c.Isolate.Check()
-	}
 	if err != nil {
 		return program.Usage(err)
 	}
@@ -71,13 +51,9 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer t.Journal.Close()
-	served := make(chan error, 1)
-	if c.Listen != "" {
-		l, err := web.Listen(c.Listen, "/", false, con.Err, con.Err)
-		if err != nil {
-			return program.Usage(err)
-		}
-		go func() { served <- web.Serve(ctx, l, tournament.Handler(c.Out), web.Limits{Names: c.Names}) }()
+	served, err := c.serve(ctx, con, c.Out)
+	if err != nil {
+		return err
 	}
 	if err := c.prepare(ctx, con, t); err != nil {
 		return err
@@ -102,13 +78,7 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 		err = nil // the report says that games are missing
 	}
 	err = errors.Join(err, made.Close(c.Out), con.Print(c.JSON, t.Report()))
-	if c.Listen != "" && err == nil {
-		if ctx.Err() == nil {
-			fmt.Fprintln(con.Err, "the page is still there, until Ctrl-C")
-		}
-		err = <-served
-	}
-	return err
+	return served(err)
 }
 
 // tournament is what the flags describe, with the settings of agents host as text.
@@ -117,65 +87,31 @@ func (c *tournamentCmd) tournament() (*tournament.Tournament, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	if err := c.check(); err != nil {
+		return nil, "", err
+	}
 	c.Seats = cmp.Or(c.Seats, 2)
 	switch most := max(g.MaxSeats, 2); {
-	case c.Games < 1 || c.Workers < 0:
+	case c.Games < 1:
 		return nil, "", errors.New("--games and --workers count from 1")
-	case c.Rounds < 0 || c.Finals < 0 || c.Memory < 0 || c.MaxSize < 1 || c.BuildTime <= 0:
-		return nil, "", errors.New("--rounds, --finals and --memory are not negative, --max-size and --build-time above 0")
+	case c.Rounds < 0 || c.Finals < 0:
+		return nil, "", errors.New("--rounds and --finals are not negative")
 	case c.Seats < 2 || c.Seats > most:
 		return nil, "", fmt.Errorf("--seats %d: a game of %s has 2 to %d", c.Seats, g.Name, most)
 	}
-	if c.Workers == 0 {
-		c.Workers = contest.FreeProcessors()
-	}
 	t := &tournament.Tournament{Config: tournament.Config{Format: c.Format, Seats: c.Seats, Games: c.Games,
-		Rounds: c.Rounds, Finals: c.Finals, Seed: c.Seed, Workers: c.Workers, Rules: g, Isolate: c.Isolate}}
-	text, err := c.setRunner(t, rules, settings)
+		Rounds: c.Rounds, Finals: c.Finals, Rules: g}}
+	text, err := c.setRunner(t, c.Out, rules, settings)
 	return t, text, err
-}
-
-// setRunner sets how the games of a contest are played, and returns the settings as text.
-func (c *tournamentCmd) setRunner(t *tournament.Tournament, rules *contest.Contest, settings contest.Settings) (
-	string, error) {
-	g := t.Rules
-	log := func(p *match.Played) string { return filepath.Join(c.Out, tournament.LogFile(p.Number)) }
-	if rules.Open == nil {
-		if c.Clock == contest.Wall {
-			return "", errWallAnyway
-		}
-		game, err := series.LocalGame(settings)
-		text := game.Clock.String()
-		if game.Turns > 0 {
-			text += " --turns " + settings["turns"]
-		}
-		t.Runner = &series.Rounds{Game: game, Log: log,
-			Player: func(number int) contest.Player { return t.Entrants[number].Player() }}
-		t.Test = func(ctx context.Context, e *tournament.Entrant) error {
-			return tournament.TestTurns(ctx, game.Clock, e)
-		}
-		return text, err
-	}
-	setup, err := rules.Open(g, settings)
-	rival, wrong := bots.Parse(g, bots.Foreign("first", nil))
-	if err = errors.Join(err, wrong); err != nil {
-		return "", err
-	}
-	p, err := rival.Program()
-	lines := &series.Lines{Rules: g, Setup: setup, Log: log, Clock: c.Clock, Strict: true, Losses: rules.Losses,
-		Player: func(number int) contest.Player { return t.Entrants[number].Player() }}
-	t.Runner = lines
-	t.Test = func(ctx context.Context, e *tournament.Entrant) error { return tournament.TestLines(ctx, *lines, p, e) }
-	text := settingsText(rules, c.given())
-	if c.Clock == contest.Wall {
-		text = strings.TrimSpace(text + " --clock wall")
-	}
-	return text, err
 }
 
 func (c *tournamentCmd) entries(g *env.Game) (list []*bots.Agent, err error) {
 	if c.Dir != "" {
-		if list, err = tournament.Submissions(g, c.Dir); err != nil {
+		list, err = tournament.Submissions(g, c.Dir)
+		if err == nil && len(list) == 0 {
+			err = fmt.Errorf("%s holds no submissions: want archives, source files or folders", c.Dir)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -200,20 +136,9 @@ func (c *tournamentCmd) entries(g *env.Game) (list []*bots.Agent, err error) {
 func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament.Tournament) error {
 	bar := con.Progress(c.Quiet || c.JSON, len(t.Entrants), "entrants")
 	defer bar.Close()
-	limits := compile.Default
-	limits.Time, limits.Size = c.BuildTime, int64(c.MaxSize)<<20
-	limits.Open = c.Isolate == cage.Off
 	tested := t.Journal.Tested()
 	prepare := func(ctx context.Context, k int) (string, error) {
-		e := t.Entrants[k]
-		err := e.Prepare(ctx, c.Out, limits, int64(c.Memory)<<20, t.Entrants)
-		if err == nil && e.Refused == "" && !tested {
-			err = t.Test(ctx, e)
-		}
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", e.Name, err)
-		}
-		return e.Name, nil
+		return t.Entrants[k].Name, c.ready(ctx, t, c.Out, t.Entrants[k], t.Entrants, tested)
 	}
 	done := 0
 	show := func() error {

@@ -130,7 +130,13 @@ func TestTournamentGoesOnAfterAKill(t *testing.T) {
 // killTournament starts a tournament and kills it when its journal has so many games.
 func killTournament(t *testing.T, games int, out string, args ...string) {
 	t.Helper()
-	cmd := exec.Command(built(t), append([]string{"tournament", "--json", "--out", out}, args...)...)
+	killAfter(t, games, out, append([]string{"tournament", "--json", "--out", out}, args...)...)
+}
+
+// killAfter starts the program and kills it when the journal in a folder has so many games.
+func killAfter(t *testing.T, games int, out string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(built(t), args...)
 	require.NoError(t, cmd.Start())
 	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
 		text, _ := os.ReadFile(filepath.Join(out, "journal.jsonl"))

@@ -1,0 +1,131 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
+	"blockyard/agents/contest/compile"
+	"blockyard/agents/match"
+	"blockyard/agents/match/series"
+	"blockyard/agents/match/tournament"
+	"blockyard/datasets/program"
+	"blockyard/datasets/program/web"
+)
+
+// hosting are the flags of commands in which programs of others play.
+type hosting struct {
+	Seed      uint64        `default:"1" help:"Seed of the whole. Every game, or pair of a league, has a seed of its own."`
+	Workers   int           `placeholder:"N" help:"Games, or tests, at once. Default: as many as processors are free."`
+	BuildTime time.Duration `default:"2m" help:"Time to compile a submission."`
+	Memory    int           `default:"1024" help:"Memory of an entrant in MiB, 0 for no limit (on Linux)."`
+	MaxSize   int           `default:"32" help:"Largest submission, packed and unpacked, in MiB."`
+	Isolate   cage.Mode     `enum:"auto,require,off" default:"auto" help:"Contain the programs of others: ${enum}."`
+	JSON      bool          `name:"json" help:"Print one line of JSON and nothing else; agents/JSON.md describes it."`
+	Quiet     bool          `short:"q" help:"Print no progress bar."`
+	timing
+	contestFlags
+}
+
+// paging are the flags of commands that serve the page of their folder.
+type paging struct {
+	Listen string    `placeholder:"HOST:PORT" help:"Serve the page at this address, until Ctrl-C."`
+	Names  web.Names `name:"allowed-host" needs:"listen" placeholder:"NAME" help:"another name of it."`
+}
+
+// serve serves the page of a folder, if that is wanted. The function that it returns waits for the end of that, unless
+// there is an error.
+func (p *paging) serve(ctx context.Context, con *console, dir string) (func(error) error, error) {
+	if p.Listen == "" {
+		return func(err error) error { return err }, nil
+	}
+	l, err := web.Listen(p.Listen, "/", false, con.Err, con.Err)
+	if err != nil {
+		return nil, program.Usage(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(ctx, l, tournament.Handler(dir), web.Limits{Names: p.Names}) }()
+	return func(err error) error {
+		if err != nil {
+			return err
+		}
+		if ctx.Err() == nil {
+			fmt.Fprintln(con.Err, "the page is still there, until Ctrl-C")
+		}
+		return <-served
+	}, nil
+}
+
+// check returns an error if a flag makes no sense. It chooses the number of workers if that is not given.
+func (c *hosting) check() error {
+	switch {
+	case c.Workers < 0:
+		return errors.New("--games and --workers count from 1")
+	case c.Memory < 0 || c.MaxSize < 1 || c.BuildTime <= 0:
+		return errors.New("--memory is not negative, --max-size and --build-time above 0")
+	case c.Workers == 0:
+		c.Workers = contest.FreeProcessors()
+	}
+	return c.Isolate.Check()
+}
+
+// setRunner sets how the games of a contest are played, and returns the settings as text.
+func (c *hosting) setRunner(t *tournament.Tournament, dir string, rules *contest.Contest, settings contest.Settings) (
+	string, error) {
+	t.Seed, t.Workers, t.Isolate = c.Seed, c.Workers, c.Isolate
+	g := t.Rules
+	log := func(p *match.Played) string { return filepath.Join(dir, tournament.LogFile(p.Number)) }
+	if rules.Open == nil {
+		if c.Clock == contest.Wall {
+			return "", errWallAnyway
+		}
+		game, err := series.LocalGame(settings)
+		text := game.Clock.String()
+		if game.Turns > 0 {
+			text += " --turns " + settings["turns"]
+		}
+		t.Runner = &series.Rounds{Game: game, Log: log,
+			Player: func(number int) contest.Player { return t.Entrants[number].Player() }}
+		t.Test = func(ctx context.Context, e *tournament.Entrant) error {
+			return tournament.TestTurns(ctx, game.Clock, e)
+		}
+		return text, err
+	}
+	setup, err := rules.Open(g, settings)
+	rival, wrong := bots.Parse(g, bots.Foreign("first", nil))
+	if err = errors.Join(err, wrong); err != nil {
+		return "", err
+	}
+	p, err := rival.Program()
+	lines := &series.Lines{Rules: g, Setup: setup, Log: log, Clock: c.Clock, Strict: true, Losses: rules.Losses,
+		Player: func(number int) contest.Player { return t.Entrants[number].Player() }}
+	t.Runner = lines
+	t.Test = func(ctx context.Context, e *tournament.Entrant) error { return tournament.TestLines(ctx, *lines, p, e) }
+	text := settingsText(rules, c.given())
+	if c.Clock == contest.Wall {
+		text = strings.TrimSpace(text + " --clock wall")
+	}
+	return text, err
+}
+
+// ready compiles an entrant below a folder, contains it and tests it.
+func (c *hosting) ready(ctx context.Context, t *tournament.Tournament, dir string, e *tournament.Entrant,
+	all []*tournament.Entrant, tested bool) error {
+	limits := compile.Default
+	limits.Time, limits.Size = c.BuildTime, int64(c.MaxSize)<<20
+	limits.Open = c.Isolate == cage.Off
+	err := e.Prepare(ctx, dir, limits, int64(c.Memory)<<20, all)
+	if err == nil && e.Refused == "" && !tested {
+		err = t.Test(ctx, e)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", e.Name, err)
+	}
+	return nil
+}
