@@ -22,7 +22,8 @@ var outputs = []struct {
 	heading string
 	result  any
 }{
-	{"arena, ladder, host and tournament", tournament.Report{}},
+	{"arena, ladder, host, tournament and league", tournament.Report{}},
+	{"league try", tournament.Trial{}},
 	{"analyze: a turn", analysis.Position{}},
 	{"analyze: a game", analysis.Game{}},
 	{"play --plugin", library.Report{}},

@@ -31,6 +31,7 @@ type table struct {
 	Bot        botCmd        `cmd:"" help:"Play in a contest with a text protocol on standard input and output."`
 	Host       hostCmd       `cmd:"" help:"Play a contest between programs in any language."`
 	Tournament tournamentCmd `cmd:"" help:"Play a tournament between agents, programs and submissions."`
+	League     leagueCmd     `cmd:"" help:"Play a contest that goes on (league GAME), whose entrants come and go."`
 	Serve      online.Table  `cmd:"" help:"Run the server of a contest whose teams play over the network."`
 	Bundle     bundleCmd     `cmd:"" help:"Write a contest bot as one self-contained source file."`
 	Cage       cageCmd       `cmd:"" help:"Run any command contained, with limits of time, memory, disk and output."`
@@ -61,6 +62,7 @@ func Main() int {
 func Program() *program.Program {
 	t := new(table)
 	t.Host.contestFlags, t.Tournament.contestFlags = newContestFlags(false), newContestFlags(true)
+	t.League.Play.contestFlags, t.League.Try.contestFlags = newContestFlags(true), newContestFlags(true)
 	options := []kong.Option{broker.Helps, program.Longer(help), kong.Help(printHelp)}
 	return &program.Program{Name: "agents", About: about, Commands: t, Options: options}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -185,16 +186,23 @@ func TestTournamentUsage(t *testing.T) {
 	}
 }
 
-// TestTournamentServesItsPage: the page is there while the tournament waits for Ctrl-C.
+// TestTournamentServesItsPage: the page is there while the tournament, or league, waits for Ctrl-C.
 func TestTournamentServesItsPage(t *testing.T) {
+	ours := built(t) + " bot blockbattle --agent"
+	t.Run("tournament", func(t *testing.T) { servesItsPage(t, "--out", ours+" first", ours+" random") })
+	t.Run("league", func(t *testing.T) { servesItsPage(t, "--dir", "--games", "2") })
+}
+
+func servesItsPage(t *testing.T, folder string, more ...string) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	out := filepath.Join(t.TempDir(), "out")
 	r, w := io.Pipe()
 	status := make(chan int, 1)
-	ours := built(t) + " bot blockbattle --agent"
+	writeFiles(t, out, map[string]string{"league.toml": "agents = [\"random\", \"first\"]"})
 	go func() {
-		args := []string{"tournament", "blockbattle", ours + " first", ours + " random", "--out", out, "--quiet", "--listen", "127.0.0.1:0"}
+		_, command := path.Split(t.Name())
+		args := append([]string{command, "blockbattle", folder, out, "--quiet", "--listen", "127.0.0.1:0"}, more...)
 		status <- run(ctx, args, &console{In: strings.NewReader(""), Out: io.Discard, Err: w})
 	}()
 	address, err := bufio.NewReader(r).ReadString('\n')

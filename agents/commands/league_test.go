@@ -1,0 +1,260 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/match"
+	"blockyard/agents/match/tournament"
+)
+
+// mover is a bot in Python that moves a piece by so many columns before it drops it.
+func mover(columns int) string {
+	return strings.Replace(entries["dropper.py"], "'drop'", "'"+strings.Repeat("left,", columns)+"drop'", 1)
+}
+
+// writeFiles writes files of a folder, whose names may have folders.
+func writeFiles(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+}
+
+func entrantsOf(t *testing.T, dir string) []*tournament.Entrant {
+	t.Helper()
+	var head struct{ Entrants []*tournament.Entrant }
+	text, err := os.ReadFile(filepath.Join(dir, "tournament.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &head))
+	return head.Entrants
+}
+
+// journalOf reads the games of a league and the names of its entrants.
+func journalOf(t *testing.T, dir string) (played []match.Played, names []string) {
+	t.Helper()
+	for _, e := range entrantsOf(t, dir) {
+		names = append(names, e.Name)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
+	require.NoError(t, err)
+	for line := range bytes.Lines(text) {
+		var p match.Played
+		if line[len(line)-1] == '\n' { // else it is being written
+			require.NoError(t, json.Unmarshal(line, &p))
+			played = append(played, p)
+		}
+	}
+	return played, names
+}
+
+// TestLeagueWhileItPlays: entrants come, are replaced and leave while games are played. Every version has its own rating,
+// who has left plays no more but stays in the table, and who is refused stops nobody.
+func TestLeagueWhileItPlays(t *testing.T) {
+	built(t)
+	dir := t.TempDir()
+	subs := filepath.Join(dir, "submissions")
+	writeFiles(t, dir, map[string]string{"league.toml": "agents = [\"random\", \"one=first\"]\n", "submissions/README.md": "no bot"})
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var out bytes.Buffer
+	status := make(chan int, 1)
+	go func() {
+		args := []string{"league", "blockbattle", "--dir", dir, "--json", "--workers", "2", "--timebank", "1m"}
+		status <- run(ctx, args, &console{In: strings.NewReader(""), Out: &out, Err: io.Discard})
+	}()
+	plays := func(name string, after int) int { // waits for a game of an entrant
+		games := 0
+		require.Eventually(t, func() bool {
+			if _, err := os.Stat(filepath.Join(dir, "tournament.json")); err != nil { // the journal is there before it
+				return false
+			}
+			played, names := journalOf(t, dir)
+			games = len(played)
+			for _, g := range played[min(after, len(played)):] {
+				for _, e := range g.Seats {
+					if names[e] == name {
+						return true
+					}
+				}
+			}
+			return false
+		}, 10*time.Minute, 20*time.Millisecond, name)
+		return games
+	}
+	plays("one", 0)
+	writeFiles(t, subs, map[string]string{"mover.py": mover(0), "broken.cpp": entries["broken.cpp"]})
+	plays("mover", 0)
+	writeFiles(t, subs, map[string]string{"mover.py": mover(1)})
+	at := plays("mover v2", 0)
+	writeFiles(t, subs, map[string]string{"mover.py": mover(0)})
+	at = plays("mover", at)
+	require.NoError(t, os.Remove(filepath.Join(subs, "mover.py")))
+	require.Eventually(t, func() bool {
+		all := entrantsOf(t, dir)
+		return all[slices.IndexFunc(all, func(e *tournament.Entrant) bool { return e.Name == "mover" })].Left
+	}, 10*time.Minute, 20*time.Millisecond)
+	stop()
+	require.Zero(t, <-status)
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	require.NoError(t, err)
+	for _, want := range []string{"Block Battle <span>league", ">stopped<", "mover <i>left</i>", "does not compile"} {
+		require.Contains(t, string(page), want)
+	}
+
+	var r tournament.Report
+	require.NoError(t, json.Unmarshal(out.Bytes(), &r))
+	left := map[string]bool{}
+	for k, s := range r.Players {
+		left[s.Name] = s.Left
+		require.True(t, k == 0 || r.Players[k-1].Elo.Value >= s.Elo.Value, "by rating")
+	}
+	require.Equal(t, map[string]bool{"random": false, "one": false, "mover": true, "mover v2": true}, left)
+	require.Len(t, r.Refused, 1)
+	require.Equal(t, "broken", r.Refused[0].Name)
+	played, names := journalOf(t, dir)
+	require.ElementsMatch(t, []string{"random", "one", "mover", "mover v2", "broken"}, names)
+	require.Equal(t, len(played), r.Games+r.Repeated+len(r.Void))
+	require.Greater(t, len(played), at)
+	for k := range played {
+		checked(t, filepath.Join(dir, tournament.RecordFile(k)))
+	}
+}
+
+// TestLeagueGoesOnAfterAKill, also in the middle of a line of its journal: every game once, and ratings as from a fresh
+// reading of the records.
+func TestLeagueGoesOnAfterAKill(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"league.toml": "agents = [\"random\", \"first\", \"hand:ply=1\"]\n",
+		"submissions/mover.py": mover(1)})
+	args := []string{"league", "blockbattle", "--json", "--dir", dir, "--workers", "2", "--timebank", "1m"}
+	for _, games := range []int{1, 6} {
+		killAfter(t, games, dir, args...)
+		f, err := os.OpenFile(filepath.Join(dir, "journal.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+		require.NoError(t, err)
+		_, err = f.WriteString(`{"number":`)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	}
+	report := func() *tournament.Report {
+		status, out, errs := agents(t.Context(), strings.Join(append(args, "--games", "16"), " "))
+		require.Zero(t, status, errs)
+		var r tournament.Report
+		require.NoError(t, json.Unmarshal([]byte(out), &r))
+		return &r
+	}
+	first := report()
+	played, names := journalOf(t, dir)
+	require.Len(t, played, 16)
+	require.Len(t, names, 4)
+	pairs := map[string][]match.Played{}
+	for k, g := range played {
+		require.Equal(t, k, g.Number)
+		pairs[g.Seed] = append(pairs[g.Seed], g)
+	}
+	for _, pair := range pairs {
+		require.LessOrEqual(t, len(pair), 2)
+		require.True(t, len(pair) == 1 || slices.Equal(pair[0].Seats, []int{pair[1].Seats[1], pair[1].Seats[0]}))
+	}
+	again := report()
+	require.Equal(t, first, again, "nothing is played again")
+}
+
+// TestLeagueTry: the first candidate is kept, a stronger one is kept beside it, a weaker one is rejected, each is
+// remembered, and all that was kept plays in the league.
+func TestLeagueTry(t *testing.T) {
+	dir, bots := t.TempDir(), t.TempDir()
+	try := func(text string, more ...string) *tournament.Trial {
+		t.Helper()
+		writeFiles(t, bots, map[string]string{"bot.py": text})
+		args := []string{"league", "try", filepath.Join(bots, "bot.py"), "--dir", dir, "--json", "--workers", "2", "--timebank", "1m"}
+		if !slices.Contains(more, "--sprt") {
+			more = append(more, "--sprt", "0,400,0.2,0.2")
+		}
+		status, out, errs := agents(t.Context(), strings.Join(append(args, more...), " "))
+		require.Zero(t, status, errs)
+		var result tournament.Trial
+		require.NoError(t, json.Unmarshal([]byte(out), &result))
+		return &result
+	}
+	writeFiles(t, bots, map[string]string{"bot.py": mover(0)})
+	status, _, errs := agents(t.Context(), "league try "+filepath.Join(bots, "bot.py")+" --dir "+dir)
+	require.Equal(t, 2, status)
+	require.Contains(t, errs, "is new: name its game, such as --game blockbattle")
+
+	first := try(mover(0), "--game", "blockbattle")
+	require.Equal(t, []any{"bot", tournament.Kept, "submissions/bot.py", 0, false},
+		[]any{first.Candidate, first.Decision, first.Place, first.Games, first.Before})
+	require.True(t, try(mover(0)).Before)
+
+	spread := strings.Replace(mover(0), "import sys\n", "import sys\nk = 0\n", 1)
+	spread = strings.Replace(spread, "        print('drop'", "        k = (k + 1) % 5\n        print('left,' * 3 + 'right,' * 2 * k + 'drop'", 1)
+	better := try(spread)
+	require.Equal(t, []any{"bot v2", tournament.Kept, match.AcceptH1, "submissions/bot-2"},
+		[]any{better.Candidate, better.Decision, better.SPRT, better.Place})
+	require.Equal(t, []string{"bot"}, better.Against)
+	require.Equal(t, better.Games, better.Wins)
+	require.Equal(t, 2*better.Pairs.N(), better.Games)
+	require.FileExists(t, filepath.Join(dir, "submissions", "bot-2", "bot.py"))
+	require.Equal(t, "submissions/bot-2", try(spread).Place)
+
+	worse := try(mover(4), "--against", "kept", "--sprt", "0,200,0.1,0.1")
+	require.Equal(t, []any{"bot v3", tournament.Rejected, match.AcceptH0}, []any{worse.Candidate, worse.Decision, worse.SPRT})
+	require.Equal(t, []string{"bot v2", "bot"}, worse.Against, "the strongest first")
+	again := try(mover(4))
+	require.True(t, again.Before)
+	require.Equal(t, worse.Pairs, again.Pairs)
+	require.Equal(t, better.Pairs, try(spread).Pairs, "not those in which it was the opponent")
+
+	short := try(mover(3), "--against", "bot", "--games", "1", "--sprt", "0,5")
+	require.Equal(t, tournament.Undecided, short.Decision)
+	require.Equal(t, 2, short.Games)
+	longer := try(mover(3), "--against", "bot", "--games", "3", "--sprt", "0,5")
+	require.Equal(t, []any{short.Candidate, 4}, []any{longer.Candidate, longer.Games}, "it goes on")
+	played, _ := journalOf(t, dir)
+	games := fmt.Sprint(len(played) + 2)
+	status, out, errs := agents(t.Context(), "league blockbattle --timebank 1m --json --dir "+dir+" --games "+games)
+	require.Zero(t, status, errs)
+	var r tournament.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	left := map[string]bool{}
+	for _, s := range r.Players {
+		left[s.Name] = s.Left
+	}
+	require.Equal(t, map[string]bool{"bot": false, "bot v2": false, "bot v3": true, "bot v4": true}, left)
+}
+
+func TestLeagueUsage(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"a/league.toml": "bots = []\n", "b/league.toml": "agents = [\"nobody-here\"]\n",
+		"c/submissions/x.py": "print()\n", "c/league.toml": "agents = [\"" + filepath.Join(dir, "c/submissions/x.py") + "\"]\n"})
+	for line, want := range map[string]string{
+		"blockbattle --dir " + dir + "/a":              `unknown bots: want agents = [`,
+		"blockbattle --dir " + dir + "/b":              `unknown agent "nobody-here"`,
+		"blockbattle --dir " + dir + "/c":              "is a submission: put it into submissions",
+		"wintetris --dir " + dir + "/d":                "wintetris has no contest between programs",
+		"blockbattle --games=-1 --dir " + dir + "/d":   "--games -1, --for 0s: want none below 0",
+		"try x --game blocking --dir " + dir + "/d":    "a candidate is an archive, a source file or a folder",
+		"try x --sprt 5 --dir " + dir + "/d":           `--sprt "5": want ELO0,ELO1`,
+		"try x --games 0 --dir " + dir + "/d":          "--games 0: want at least 1",
+		"blockbattle --workers=-1 --dir " + dir + "/d": "count from 1",
+		"blockbattle --budget 3s --dir " + dir + "/d":  "--budget is no option of this contest",
+	} {
+		status, _, errs := agents(t.Context(), "league "+line)
+		require.Equal(t, 2, status, line+errs)
+		require.Contains(t, errs, want, line)
+	}
+}
