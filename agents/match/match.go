@@ -112,7 +112,7 @@ func (m Match) Play(ctx context.Context) (*Report, error) {
 			break
 		}
 	}
-	return m.report(played, pairs, ctx.Err() != nil), failed
+	return m.report(played, ctx.Err() != nil), failed
 }
 
 // work plays unit i of those that are not skipped.
@@ -143,7 +143,7 @@ func (m Match) count(u Unit, records []*record.Record, first int) (games []Playe
 	return games, halves
 }
 
-func (m Match) report(played []Played, pairs Pairs, stopped bool) *Report {
+func (m Match) report(played []Played, stopped bool) *Report {
 	var names []string
 	for _, p := range m.Players {
 		names = append(names, p.Name)
@@ -152,8 +152,7 @@ func (m Match) report(played []Played, pairs Pairs, stopped bool) *Report {
 	out.Seats, out.Stopped = m.GameSeats(), stopped
 	out.Limit(map[string]int{"skip": m.Skip, "cap": m.Cap, "steps": m.Steps})
 	if m.SPRT != nil {
-		meeting := &out.Meetings[0]
-		meeting.LLR, meeting.Verdict, out.test = new(m.SPRT.LLR(pairs)), m.SPRT.Verdict(pairs), m.SPRT
+		out.Decide(m.SPRT)
 	}
 	return out
 }

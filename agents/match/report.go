@@ -255,6 +255,13 @@ func (r *Report) meeting(a, b int, m *meetingSamples) Meeting {
 	return out
 }
 
+// Decide adds the state of a test to the report of two players.
+func (r *Report) Decide(t *SPRT) {
+	m := &r.Meetings[0]
+	m.Pairs, r.test = cmp.Or(m.Pairs, new(Pairs)), t
+	m.LLR, m.Verdict = new(t.LLR(*m.Pairs)), t.Verdict(*m.Pairs)
+}
+
 // Rate estimates the Elo of all players from the games added so far, and writes it to Players.
 func (r *Report) Rate() {
 	for k, elo := range r.all.Elo() {
