@@ -1,10 +1,12 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,6 +62,38 @@ func (p *paging) serve(ctx context.Context, con *console, dir string) (func(erro
 		}
 		return <-served
 	}, nil
+}
+
+// plays plays a tournament or league in a folder, and prints how it stands at the end.
+func (c *hosting) plays(ctx context.Context, con *console, t *tournament.Tournament, dir string,
+	play func(context.Context) error) error {
+	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
+	if err := made.Open(dir); err != nil {
+		return err
+	}
+	bar := con.Progress(c.Quiet || c.JSON, 0, "games")
+	defer bar.Close()
+	t.Changed = pages(dir, bar)
+	err := play(ctx)
+	if bar.Close(); ctx.Err() != nil && match.Stopped(err) {
+		err = nil // the report says that games are missing
+	}
+	return errors.Join(err, made.Close(dir), con.Print(c.JSON, t.Report()))
+}
+
+// pages returns what writes the page of a tournament, at most once a second while it plays.
+func pages(dir string, bar program.Bar) func(*tournament.Tournament) error {
+	var last time.Time
+	games := -1
+	return func(t *tournament.Tournament) error {
+		bar.ChangeMax(cmp.Or(t.Expected, -1))
+		bar.Set(len(t.Played))
+		if more := len(t.Played) > games; more && time.Since(last) < time.Second && !t.Over && !t.Stopped {
+			return nil
+		}
+		last, games = time.Now(), len(t.Played)
+		return t.WritePage(dir)
+	}
 }
 
 // check returns an error if a flag makes no sense. It chooses the number of workers if that is not given.

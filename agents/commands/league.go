@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/BurntSushi/toml"
 
 	"blockyard/agents/bots"
-	"blockyard/agents/match"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program"
 	"blockyard/env"
@@ -50,15 +48,11 @@ func (c *leaguePlayCmd) Run(ctx context.Context, con *console) error {
 	if c.Games < 0 || c.For < 0 {
 		return program.Usage(fmt.Errorf("--games %d, --for %v: want none below 0", c.Games, c.For))
 	}
-	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
 	l, err := c.league(con, c.Dir, c.Game)
 	if err != nil {
 		return err
 	}
 	defer l.Journal.Close()
-	if err := made.Open(c.Dir); err != nil {
-		return err
-	}
 	served, err := c.serve(ctx, con, c.Dir)
 	if err != nil {
 		return err
@@ -68,28 +62,7 @@ func (c *leaguePlayCmd) Run(ctx context.Context, con *console) error {
 		defer cancel()
 		l.Until = until.Done()
 	}
-	bar := con.Progress(c.Quiet || c.JSON, cmp.Or(c.Games, -1), "games")
-	defer bar.Close()
-	l.Changed = pages(c.Dir, bar)
-	if err = l.Play(ctx); ctx.Err() != nil && match.Stopped(err) {
-		err = nil
-	}
-	bar.Close()
-	return served(errors.Join(err, made.Close(c.Dir), con.Print(c.JSON, l.Report())))
-}
-
-// pages returns what writes the page of a league, at most once a second while it plays.
-func pages(dir string, bar program.Bar) func(*tournament.Tournament) error {
-	var last time.Time
-	games := -1
-	return func(t *tournament.Tournament) error {
-		bar.Set(len(t.Played))
-		if more := len(t.Played) > games; more && time.Since(last) < time.Second && !t.Over && !t.Stopped {
-			return nil
-		}
-		last, games = time.Now(), len(t.Played)
-		return t.WritePage(dir)
-	}
+	return served(c.plays(ctx, con, l.Tournament, c.Dir, l.Play))
 }
 
 func (c *leagueTryCmd) Run(ctx context.Context, con *console) error {
@@ -112,15 +85,14 @@ func (c *leagueTryCmd) Run(ctx context.Context, con *console) error {
 	defer bar.Close()
 	l.Changed = pages(c.Dir, bar)
 	result, err := l.Try(ctx, bots.Submitted(l.Rules, c.Candidate), c.Against, test, c.Games)
-	bar.Close()
-	if err != nil {
+	if bar.Close(); err != nil {
 		return err
 	}
 	return con.Print(c.JSON, result)
 }
 
 // league opens the league of a folder, which is begun if it is new. Without the name of a game, it is the folder's.
-func (c *hosting) league(con *console, dir, game string) (_ *tournament.League, err error) {
+func (c *hosting) league(con *console, dir, game string) (*tournament.League, error) {
 	if err := c.check(); err != nil {
 		return nil, program.Usage(err)
 	}
@@ -131,31 +103,11 @@ func (c *hosting) league(con *console, dir, game string) (_ *tournament.League, 
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			_ = journal.Close()
-		}
-	}()
-	was, entrants, err := journal.Kept()
-	if game = cmp.Or(game, was); game == "" && err == nil {
-		return nil, program.Usage(fmt.Errorf("%s is new: name its game, such as --game blockbattle", dir))
+	t := &tournament.Tournament{Journal: journal}
+	if err = c.begin(t, dir, game); err != nil {
+		return nil, program.Usage(errors.Join(err, t.Journal.Close()))
 	}
-	g, rules, settings, err := c.contest(game)
-	if err != nil {
-		return nil, program.Usage(err)
-	}
-	t := &tournament.Tournament{Journal: journal, Entrants: entrants,
-		Config: tournament.Config{Format: tournament.Ongoing, Seats: 2, Games: 2, Rules: g}}
-	text, err := c.setRunner(t, dir, rules, settings)
-	if err == nil {
-		_, err = inLeague(g, dir)
-	}
-	if err == nil {
-		err = journal.Begin(&t.Config, text, t.Entrants)
-	}
-	if err != nil {
-		return nil, program.Usage(err)
-	}
+	g := t.Rules
 	return &tournament.League{
 		Tournament: t, Dir: dir,
 		List: func() ([]*bots.Agent, error) { return inLeague(g, dir) },
@@ -168,6 +120,31 @@ func (c *hosting) league(con *console, dir, game string) (_ *tournament.League, 
 			}
 		},
 	}, nil
+}
+
+// begin begins a league, or goes on.
+func (c *hosting) begin(t *tournament.Tournament, dir, game string) error {
+	was, entrants, err := t.Journal.Kept()
+	if err != nil {
+		return err
+	}
+	if game = cmp.Or(game, was); game == "" {
+		return fmt.Errorf("%s is new: name its game, such as --game blockbattle", dir)
+	}
+	g, rules, settings, err := c.contest(game)
+	if err != nil {
+		return err
+	}
+	if was != "" && was != g.Name {
+		return fmt.Errorf("%s is of %s, not of %s: name another folder", dir, was, g.Name)
+	}
+	t.Config, t.Entrants = tournament.Config{Format: tournament.Ongoing, Seats: 2, Games: 2, Rules: g}, entrants
+	text, err := c.setRunner(t, dir, rules, settings)
+	_, wrong := inLeague(g, dir)
+	if err = errors.Join(err, wrong); err != nil {
+		return err
+	}
+	return t.Journal.Begin(&t.Config, text, t.Entrants)
 }
 
 // inLeague returns who is in the folder of a league: its submissions, and the agents and commands of its file.
@@ -191,10 +168,9 @@ func inLeague(g *env.Game, dir string) ([]*bots.Agent, error) {
 	named, err := contestants(g, file.Agents)
 	for _, a := range named {
 		if a.Kind == bots.Submission {
-			return nil, fmt.Errorf("%s: %s is a submission: put it into %s", path, a.Spec, tournament.SubmissionsDir)
-		}
-		if _, err := a.Program(); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			err = fmt.Errorf("%s is a submission: put it into %s", a.Spec, tournament.SubmissionsDir)
+		} else if _, wrong := a.Program(); wrong != nil {
+			err = wrong
 		}
 	}
 	if err != nil {

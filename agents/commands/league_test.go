@@ -196,34 +196,34 @@ func TestLeagueTry(t *testing.T) {
 	require.Contains(t, errs, "is new: name its game, such as --game blockbattle")
 
 	first := try(mover(0), "--game", "blockbattle")
-	require.Equal(t, []any{"bot", tournament.Kept, "submissions/bot.py", 0, false},
-		[]any{first.Candidate, first.Decision, first.Place, first.Games, first.Before})
+	require.Equal(t, []any{"bot", tournament.Kept, "submissions/bot", 0, false},
+		[]any{first.Candidate, first.Decision, first.Place, first.Match.Games, first.Before})
 	require.True(t, try(mover(0)).Before)
 
 	spread := strings.Replace(mover(0), "import sys\n", "import sys\nk = 0\n", 1)
 	spread = strings.Replace(spread, "        print('drop'", "        k = (k + 1) % 5\n        print('left,' * 3 + 'right,' * 2 * k + 'drop'", 1)
 	better := try(spread)
-	require.Equal(t, []any{"bot v2", tournament.Kept, match.AcceptH1, "submissions/bot-2"},
-		[]any{better.Candidate, better.Decision, better.SPRT, better.Place})
-	require.Equal(t, []string{"bot"}, better.Against)
-	require.Equal(t, better.Games, better.Wins)
-	require.Equal(t, 2*better.Pairs.N(), better.Games)
-	require.FileExists(t, filepath.Join(dir, "submissions", "bot-2", "bot.py"))
-	require.Equal(t, "submissions/bot-2", try(spread).Place)
+	meeting := func(r *tournament.Trial) match.Meeting { return r.Match.Meetings[0] }
+	require.Equal(t, []any{"bot v2", tournament.Kept, match.AcceptH1, "submissions/bot-v2", "bot"},
+		[]any{better.Candidate, better.Decision, meeting(better).Verdict, better.Place, meeting(better).B})
+	require.Equal(t, better.Match.Games, meeting(better).Wins)
+	require.Equal(t, 2*meeting(better).Pairs.N(), better.Match.Games)
+	require.FileExists(t, filepath.Join(dir, "submissions", "bot-v2", "bot.py"))
+	require.Equal(t, "submissions/bot-v2", try(spread).Place)
 
 	worse := try(mover(4), "--against", "kept", "--sprt", "0,200,0.1,0.1")
-	require.Equal(t, []any{"bot v3", tournament.Rejected, match.AcceptH0}, []any{worse.Candidate, worse.Decision, worse.SPRT})
-	require.Equal(t, []string{"bot v2", "bot"}, worse.Against, "the strongest first")
+	require.Equal(t, []any{"bot v3", tournament.Rejected, match.AcceptH0, "bot v2, bot"},
+		[]any{worse.Candidate, worse.Decision, meeting(worse).Verdict, meeting(worse).B}, "the strongest first")
 	again := try(mover(4))
 	require.True(t, again.Before)
-	require.Equal(t, worse.Pairs, again.Pairs)
-	require.Equal(t, better.Pairs, try(spread).Pairs, "not those in which it was the opponent")
+	require.Equal(t, meeting(worse).Pairs, meeting(again).Pairs)
+	require.Equal(t, meeting(better).Pairs, meeting(try(spread)).Pairs, "not those in which it was the opponent")
 
 	short := try(mover(3), "--against", "bot", "--games", "1", "--sprt", "0,5")
 	require.Equal(t, tournament.Undecided, short.Decision)
-	require.Equal(t, 2, short.Games)
+	require.Equal(t, 2, short.Match.Games)
 	longer := try(mover(3), "--against", "bot", "--games", "3", "--sprt", "0,5")
-	require.Equal(t, []any{short.Candidate, 4}, []any{longer.Candidate, longer.Games}, "it goes on")
+	require.Equal(t, []any{short.Candidate, 4}, []any{longer.Candidate, longer.Match.Games}, "it goes on")
 	played, _ := journalOf(t, dir)
 	games := fmt.Sprint(len(played) + 2)
 	status, out, errs := agents(t.Context(), "league blockbattle --timebank 1m --json --dir "+dir+" --games "+games)

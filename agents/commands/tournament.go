@@ -58,27 +58,10 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if err := c.prepare(ctx, con, t); err != nil {
 		return err
 	}
-	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
 	if err := t.Journal.Begin(&t.Config, settings, t.Entrants); err != nil {
 		return err
 	}
-	if err := made.Open(c.Out); err != nil {
-		return err
-	}
-	bar := con.Progress(c.Quiet || c.JSON, 0, "games")
-	defer bar.Close()
-	t.Changed = func(t *tournament.Tournament) error {
-		bar.ChangeMax(t.Expected)
-		bar.Set(len(t.Played))
-		return t.WritePage(c.Out)
-	}
-	err = t.Play(ctx)
-	bar.Close()
-	if ctx.Err() != nil {
-		err = nil // the report says that games are missing
-	}
-	err = errors.Join(err, made.Close(c.Out), con.Print(c.JSON, t.Report()))
-	return served(err)
+	return served(c.plays(ctx, con, t, c.Out, t.Play))
 }
 
 // tournament is what the flags describe, with the settings of agents host as text.

@@ -140,7 +140,7 @@ func (e *Entrant) contain(dir string, rivals []*Entrant) {
 // where it does not see its rivals, unless l.Open is set. What its author has to change is in Refused.
 func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, memory int64, rivals []*Entrant) error {
 	if e.into == "" {
-		e.into = filepath.Join(dir, BuildDir, noFile.ReplaceAllString(strings.TrimLeft(e.Name, "."), "_"))
+		e.into = filepath.Join(dir, BuildDir, fileName(e.Name))
 	}
 	if e.from.Kind == bots.Submission {
 		info, err := os.Lstat(e.from.Spec)
@@ -180,5 +180,8 @@ func (e *Entrant) Prepare(ctx context.Context, dir string, l compile.Limits, mem
 	}
 	return nil
 }
+
+// fileName is the name of an entrant as that of a file.
+func fileName(name string) string { return noFile.ReplaceAllString(strings.TrimLeft(name, "."), "_") }
 
 var noFile = regexp.MustCompile(`[/\\:*?"<>|\x00-\x1f]`)

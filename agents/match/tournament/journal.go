@@ -127,7 +127,7 @@ func (j *Journal) verify(p *match.Played, c *Config, entrants []*Entrant) error 
 func (j *Journal) read(n int, line []byte) error {
 	var p match.Played
 	if err := json.Unmarshal(line, &p); err != nil || p.Number != n {
-		return fmt.Errorf("not game %d: %.100q: name another folder (--out) if this is of something else", n,
+		return fmt.Errorf("not game %d: %.100q: name another folder if this is of something else", n,
 			bytes.TrimSpace(line))
 	}
 	j.Played = append(j.Played, p)
@@ -158,7 +158,7 @@ func resume(path string, text []byte, now head) error {
 	}
 	same := func(a, b *Entrant) bool { return a.Name == b.Name && a.Fingerprint == b.Fingerprint }
 	if !slices.EqualFunc(was.Entrants, now.Entrants, same) {
-		return fmt.Errorf("%s is of other entrants: %s: name another folder (--out)", path,
+		return fmt.Errorf("%s is of other entrants: %s: name another folder", path,
 			differences(was.Entrants, now.Entrants))
 	}
 	for k, e := range now.Entrants {
@@ -166,7 +166,7 @@ func resume(path string, text []byte, now head) error {
 	}
 	was.Entrants, now.Entrants = nil, nil
 	if !reflect.DeepEqual(was, now) {
-		return fmt.Errorf("%s has other settings: name another folder (--out), or give the same flags", path)
+		return fmt.Errorf("%s has other settings: name another folder, or give the same flags", path)
 	}
 	return nil
 }

@@ -78,17 +78,17 @@ type League struct {
 	Until <-chan struct{}                                             // closed when it ends; nil for never
 	Tell  func(format string, a ...any)                               // what happens to entrants
 
-	signs map[string]string // what the last look has seen, by Entrant.From
-	taken map[string]string // what was seen of who is here
-	built int               // builds so far
-	err   error             // of next
+	built   int   // builds so far
+	waits   bool  // it has said that it waits for entrants
+	err     error // of next
+	running sync.WaitGroup
 
 	mu     sync.Mutex
 	looks  int
-	making int               // entrants that are being made ready
-	here   map[string]string // the fingerprints of who is there, by Entrant.From
-	known  []*Entrant        // all versions, as they were when they came
-	found  []*Entrant        // ready or refused since the last admit
+	making int              // entrants that are being made ready
+	here   map[string]sight // who is there, by Entrant.From
+	known  []*Entrant       // all versions, as they were when they came
+	found  []*Entrant       // ready or refused since the last admit
 	wake   chan struct{}
 	places chan struct{} // one for each entrant that is made ready
 }
@@ -96,8 +96,7 @@ type League struct {
 // open knows the entrants of the journal, none of which is ready.
 func (l *League) open() error {
 	l.Played = l.Journal.Played
-	l.here, l.signs, l.taken, l.wake = map[string]string{}, nil, map[string]string{}, make(chan struct{}, 1)
-	l.places = make(chan struct{}, max(1, l.Workers))
+	l.here, l.wake, l.places = map[string]sight{}, make(chan struct{}, 1), make(chan struct{}, max(1, l.Workers))
 	for _, e := range l.Entrants {
 		e := new(*e)
 		e.tested = e.Refused == ""
@@ -112,19 +111,17 @@ func (l *League) Play(ctx context.Context) error {
 		return err
 	}
 	looking, stop := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { l.watch(looking, &running) })
+	l.running.Go(func() { l.watch(looking) })
 	l.next = func() []match.Played { return l.comes(ctx) }
 	l.Expected = l.Limit
 	err := l.Tournament.Play(ctx)
 	stop()
-	running.Wait()
+	l.running.Wait()
 	return errors.Join(err, l.err)
 }
 
 // comes returns the games that come next. It waits while there are none; at the end there are none.
 func (l *League) comes(ctx context.Context) []match.Played {
-	waits := false
 	for {
 		if l.err = l.admit(); l.err != nil || l.over(ctx) {
 			return nil
@@ -132,23 +129,12 @@ func (l *League) comes(ctx context.Context) []match.Played {
 		if games := l.games(); len(games) > 0 {
 			return games
 		}
-		if !waits && l.idle() {
-			l.Tell("waiting for entrants in %s: want at least two that pass the test", filepath.Join(l.Dir, SubmissionsDir))
-			waits = true
-		}
 		select {
 		case <-l.wake:
 		case <-l.Until:
 		case <-ctx.Done():
 		}
 	}
-}
-
-// idle reports whether nobody is being made ready.
-func (l *League) idle() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.looks >= settle && l.making == 0
 }
 
 func (l *League) over(ctx context.Context) bool {
@@ -169,13 +155,7 @@ func (l *League) admit() error {
 	}
 	changed := len(l.found) > 0
 	for _, e := range l.found {
-		k := slices.IndexFunc(l.Entrants, func(o *Entrant) bool { return o.Name == e.Name })
-		if k < 0 {
-			k, l.Entrants = len(l.Entrants), append(l.Entrants, nil)
-		} else if err := l.Entrants[k].forget(); err != nil {
-			return err
-		}
-		if l.Entrants[k] = e; e.Refused != "" {
+		if l.join(e); e.Refused != "" {
 			l.Tell("%s is refused: %s", e.Name, e.Refused)
 		} else {
 			l.Tell("%s plays", e.Name)
@@ -183,24 +163,27 @@ func (l *League) admit() error {
 	}
 	l.found = nil
 	for _, e := range l.Entrants {
-		left := l.here[e.From] != e.Fingerprint
+		left := l.here[e.From].print != e.Fingerprint
 		if left == e.Left {
 			continue
 		}
-		e.Left, changed = left, true
-		if left {
+		if e.Left, changed = left, true; left {
 			l.Tell("%s has left", e.Name)
 			if err := e.forget(); err != nil {
 				return err
 			}
 		}
 	}
-	if !changed {
-		return nil
-	}
 	var playing []*Entrant
 	for _, k := range l.playing() {
 		playing = append(playing, l.Entrants[k])
+	}
+	if waits := len(playing) < 2 && l.making == 0; waits && !l.waits {
+		l.Tell("waiting for entrants in %s: want at least two that pass the test", filepath.Join(l.Dir, SubmissionsDir))
+		l.waits = true
+	}
+	if !changed {
+		return nil
 	}
 	for _, e := range playing {
 		if e.contained {
@@ -208,6 +191,18 @@ func (l *League) admit() error {
 		}
 	}
 	return errors.Join(l.Journal.enter(l.Entrants), l.Changed(l.Tournament))
+}
+
+// join returns the number of an entrant among those of the journal, where a new one goes last.
+func (l *League) join(e *Entrant) int {
+	k := slices.IndexFunc(l.Entrants, func(o *Entrant) bool { return o.Name == e.Name })
+	if k < 0 {
+		k, l.Entrants = len(l.Entrants), append(l.Entrants, nil)
+	} else {
+		_ = l.Entrants[k].forget() // open removes what is left
+	}
+	l.Entrants[k] = e
+	return k
 }
 
 // Tested reports whether an entrant of a league has passed its test before.
@@ -232,34 +227,42 @@ func (l *League) playing() (in []int) {
 	return in
 }
 
-// games returns the next pairs, one for each worker, after the second game of a pair that was interrupted.
-func (l *League) games() (next []match.Played) {
+// games returns the next pairs, one for each worker.
+func (l *League) games() []match.Played {
 	playing := l.playing()
 	if len(playing) < 2 {
 		return nil
-	}
-	played := slices.Clip(l.Played)
-	add := func(seats []int) {
-		g := l.nextOf(played, stageLeague, seats)
-		played, next = append(played, g), append(next, g)
-	}
-	away := func(e int) bool { return !slices.Contains(playing, e) }
-	if last := half(played, stageLeague); last != nil && !slices.ContainsFunc(last.Seats, away) {
-		add(swapped(last.Seats))
 	}
 	listed := l.listed()
 	var who []int // places in the table
 	for _, k := range playing {
 		who = append(who, slices.Index(listed, k))
 	}
-	table := l.table(listed, nil, l.Played)
-	for _, pair := range pairing(table.Results(), who, max(1, l.Workers)) {
-		seats := []int{listed[pair[0]], listed[pair[1]]}
-		add(seats)
-		add(swapped(seats))
+	var pairs [][]int
+	for _, pair := range pairing(l.table(listed, nil, l.Played).Results(), who, max(1, l.Workers)) {
+		pairs = append(pairs, []int{listed[pair[0]], listed[pair[1]]})
 	}
+	next := l.inPairs(stageLeague, playing, pairs)
 	if l.Limit > 0 {
 		next = next[:min(len(next), l.Limit-len(l.Played))]
+	}
+	return next
+}
+
+// inPairs returns two games of each pair, after the second game of a pair that was interrupted, if its two are there.
+func (l *League) inPairs(stage string, there []int, pairs [][]int) (next []match.Played) {
+	away := func(e int) bool { return !slices.Contains(there, e) }
+	var seatings [][]int
+	if last := half(l.Played, stage); last != nil && !slices.ContainsFunc(last.Seats, away) {
+		seatings = append(seatings, swapped(last.Seats))
+	}
+	for _, seats := range pairs {
+		seatings = append(seatings, seats, swapped(seats))
+	}
+	played := slices.Clip(l.Played)
+	for _, seats := range seatings {
+		g := l.nextOf(played, stage, seats)
+		played, next = append(played, g), append(next, g)
 	}
 	return next
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,11 +40,10 @@ func openLeague(t *testing.T, dir string) *League {
 // look looks at the folder of a league and waits until all is ready that it has found.
 func look(t *testing.T, l *League) {
 	t.Helper()
-	var running sync.WaitGroup
 	agents, err := l.List()
 	require.NoError(t, err)
-	l.look(t.Context(), agents, &running)
-	running.Wait()
+	l.look(t.Context(), agents)
+	l.running.Wait()
 	require.NoError(t, l.admit())
 }
 

@@ -1,13 +1,14 @@
 package tournament
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"blockyard/agents/bots"
@@ -20,13 +21,22 @@ const settle = 2
 // lookEvery is the time between two looks.
 const lookEvery = 500 * time.Millisecond
 
+// A sight is what the looks have seen in one place, a file or folder of the submissions or a line of AgentsFile.
+type sight struct {
+	look  int    // the last one
+	sign  string // of the last look
+	taken string // the sign of what was taken
+	print string // the fingerprint of what was taken
+}
+
 // watch looks at the folder again and again until ctx ends.
-func (l *League) watch(ctx context.Context, running *sync.WaitGroup) {
+func (l *League) watch(ctx context.Context) {
 	said := ""
 	for ctx.Err() == nil {
 		agents, err := l.List()
 		if err == nil {
-			l.look(ctx, agents, running)
+			said = ""
+			l.look(ctx, agents)
 		} else if said != err.Error() {
 			said = err.Error()
 			l.Tell("%s: the entrants stay as they were", said)
@@ -39,39 +49,34 @@ func (l *League) watch(ctx context.Context, running *sync.WaitGroup) {
 }
 
 // look takes who is there now, and begins to make ready what is new.
-func (l *League) look(ctx context.Context, agents []*bots.Agent, running *sync.WaitGroup) {
+func (l *League) look(ctx context.Context, agents []*bots.Agent) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	signs, changed := map[string]string{}, false
+	l.looks++
+	changed := l.looks == settle
 	for _, a := range agents {
 		from := from(a)
-		sign, err := sign(a)
-		signs[from] = sign
-		if err != nil || l.looks == 0 || l.signs[from] != sign || l.taken[from] == sign {
-			continue // it is being changed, or has been taken
+		s, sign := l.here[from], sign(a)
+		settled := s.sign == sign
+		s.look, s.sign = l.looks, sign
+		if settled && s.taken != sign {
+			s.taken = sign
+			print, err := content(a)
+			if err != nil {
+				print = err.Error() // it cannot be made ready, and the table says why
+			}
+			if s.print != print {
+				s.print, changed = print, true
+				e := l.version(a, print)
+				l.making++
+				l.running.Go(func() { l.ready(ctx, e, sign) })
+			}
 		}
-		l.taken[from] = sign
-		print, err := content(a)
-		if err != nil {
-			print = err.Error() // it cannot be made ready, and the table says why
-		}
-		if l.here[from] == print {
-			continue
-		}
-		l.here[from], changed = print, true
-		e := l.version(a, print)
-		l.making++
-		running.Go(func() { l.ready(ctx, e, sign) })
+		l.here[from] = s
 	}
-	for from := range l.here {
-		if _, ok := signs[from]; !ok {
-			delete(l.here, from)
-			delete(l.taken, from)
-			changed = true
-		}
-	}
-	l.signs = signs
-	if l.looks++; changed || l.looks == settle {
+	before := len(l.here)
+	maps.DeleteFunc(l.here, func(_ string, s sight) bool { return s.look < l.looks })
+	if changed || len(l.here) < before {
 		l.awake()
 	}
 }
@@ -88,7 +93,13 @@ func from(a *bots.Agent) string {
 	if a.Kind != bots.Submission {
 		return a.Name
 	}
-	return filepath.ToSlash(filepath.Join(SubmissionsDir, filepath.Base(a.Spec)))
+	return place(filepath.Base(a.Spec))
+}
+
+// place is the path of a submission in the league's folder, as text: a name may have any bytes.
+func place(name string) string {
+	text := strconv.Quote(name)
+	return SubmissionsDir + "/" + text[1:len(text)-1]
 }
 
 // content identifies what an agent is made of.
@@ -103,33 +114,37 @@ func content(a *bots.Agent) (string, error) {
 	return a.Spec, nil
 }
 
-// sign changes whenever the files of an agent do, without reading them.
-func sign(a *bots.Agent) (text string, err error) {
+// sign changes whenever the files of an agent do, and when they can be read, without reading them.
+func sign(a *bots.Agent) (text string) {
 	if a.Kind != bots.Submission {
-		return a.Spec, nil
+		return a.Spec
 	}
-	err = filepath.WalkDir(a.Spec, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	_ = filepath.WalkDir(a.Spec, func(name string, d fs.DirEntry, err error) error {
+		text += fmt.Sprintf("%q %v\n", name, err)
+		if d == nil {
+			return nil
 		}
 		info, err := d.Info()
-		if err == nil && !d.IsDir() {
-			text += fmt.Sprintf("%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
+		if err != nil {
+			text += err.Error()
+		} else if text += info.Mode().String(); !d.IsDir() {
+			text += fmt.Sprint(" ", info.Size(), info.ModTime().UnixNano())
 		}
-		return err
+		return nil
 	})
-	return text, err
+	return text
 }
 
 // version returns the entrant that an agent is, which is to be made ready. It has a name of its own.
 func (l *League) version(a *bots.Agent, print string) *Entrant {
 	from := from(a)
-	k := slices.IndexFunc(l.known, func(e *Entrant) bool { return e.From == from && e.Fingerprint == print })
+	k := slices.IndexFunc(l.known, func(e *Entrant) bool {
+		return e.From == from && e.Fingerprint == print || e.Tried == print && e.Verdict == ""
+	})
 	if k < 0 {
-		l.known = append(l.known, l.name(a, from, print))
-		k = len(l.known) - 1
+		k, l.known = len(l.known), append(l.known, l.name(a, from, print))
 	}
-	l.known[k].from = a
+	l.known[k].from, l.known[k].From = a, from
 	e := new(*l.known[k])
 	l.built++
 	e.Refused, e.Output, e.Left = "", "", false
@@ -137,33 +152,30 @@ func (l *League) version(a *bots.Agent, print string) *Entrant {
 	return e
 }
 
-// name returns a new entrant: the first version of one, or the next one of who comes from the same place.
+// name returns a new entrant: the first version of one, or the next one of who comes from the same place. Candidates of
+// one name are versions of one entrant, wherever they are kept.
 func (l *League) name(a *bots.Agent, from, print string) *Entrant {
-	of, versions := "", 1
-	for _, e := range l.known {
-		if e.From == from {
-			of = e.Of
-		}
-	}
 	taken := func(name string) bool {
 		return slices.ContainsFunc(l.known, func(e *Entrant) bool { return e.Name == name || e.Of == name })
 	}
-	if of == "" {
-		of = unused(ansi.Plain(a.Name, mostName), taken)
+	base, of, versions := ansi.Plain(a.Name, mostName), "", 1
+	for _, e := range l.known {
+		if e.From == from || e.Tried != "" && e.Of == base {
+			of = e.Of
+		}
 	}
-	name := of
 	for _, e := range l.known {
 		if e.Of == of {
 			versions++
 		}
 	}
 	if versions > 1 {
-		name = unused(fmt.Sprintf("%s v%d", of, versions), taken)
+		base = fmt.Sprintf("%s v%d", of, versions)
 	}
-	e := enter(a, print, name)
-	e.Of, e.From = of, from
+	e := enter(a, print, unused(base, taken))
+	e.Of, e.From = cmp.Or(of, e.Name), from
 	if a.Kind == bots.Ours {
-		e.Agent = name
+		e.Agent = e.Name
 	}
 	return e
 }
@@ -180,15 +192,13 @@ func (l *League) ready(ctx context.Context, e *Entrant, was string) {
 	if ctx.Err() != nil {
 		return
 	}
-	now, e2 := sign(e.from)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.making--
 	defer l.awake()
-	if e2 != nil || now != was {
-		if l.here[e.From] == e.Fingerprint {
+	if sign(e.from) != was {
+		if l.here[e.From].print == e.Fingerprint {
 			delete(l.here, e.From) // the next looks see what it is now
-			delete(l.taken, e.From)
 		}
 		_ = e.forget()
 		return
@@ -197,7 +207,7 @@ func (l *League) ready(ctx context.Context, e *Entrant, was string) {
 		e.refuse("cannot be made ready: "+err.Error(), "")
 	}
 	k := slices.IndexFunc(l.known, func(o *Entrant) bool { return o.Name == e.Name })
-	l.known[k].tested = e.Refused == ""
+	l.known[k].tested, l.known[k].Dialect = e.Refused == "", e.Dialect
 	l.found = append(l.found, e)
 }
 

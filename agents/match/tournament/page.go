@@ -243,7 +243,7 @@ func (t *Tournament) Report() *Report {
 			return cmp.Compare(uint(i), uint(j)) // -1 goes last
 		}
 		if t.Format == Ongoing { // who met the strongest has the lowest score
-			return cmp.Compare(b.Elo.Value, a.Elo.Value)
+			return cmp.Or(cmp.Compare(min(b.Games, 1), min(a.Games, 1)), cmp.Compare(b.Elo.Value, a.Elo.Value))
 		}
 		return match.Better(a, b)
 	})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"blockyard/agents/bots"
@@ -23,78 +24,59 @@ const (
 	Undecided = "undecided" // all games were played, or the command was interrupted; the next try goes on
 )
 
-// A Trial is how a candidate did against those that a league keeps.
+// A Trial is how a candidate did against those that a league keeps, which count as one player.
 type Trial struct {
-	Game      string   `json:"game"`
-	Candidate string   `json:"candidate"`
-	Against   []string `json:"against"` // those that it has met
-	Games     int      `json:"games"`
-	match.Counts
-	Pairs    match.Pairs   `json:"pairs"` // of games with the same seed and the seats swapped
-	LLR      float64       `json:"llr"`
-	Low      float64       `json:"llr_low"`  // at which the candidate is rejected
-	High     float64       `json:"llr_high"` // at which it is kept
-	SPRT     match.Verdict `json:"sprt"`
-	Decision string        `json:"decision"`          // kept, rejected or undecided
-	Before   bool          `json:"before,omitempty"`  // it was decided before this try
-	Place    string        `json:"kept_as,omitempty"` // where it is in the folder
-	Test     *match.SPRT   `json:"-"`
+	Candidate string       `json:"candidate"`
+	Match     match.Report `json:"match"`
+	Decision  string       `json:"decision"`          // kept, rejected or undecided
+	Before    bool         `json:"before,omitempty"`  // it was decided before this try
+	Place     string       `json:"kept_as,omitempty"` // where it is in the folder
 }
 
 // String returns the result for people.
-func (t *Trial) String() string {
-	var b strings.Builder
-	if test := t.Test; t.Games > 0 {
-		fmt.Fprintf(&b, "%s: %s against %s: %d games, %d wins, %d draws, %d losses\n", t.Game, t.Candidate,
-			strings.Join(t.Against, ", "), t.Games, t.Wins, t.Draws, t.Losses)
-		fmt.Fprintf(&b, "SPRT: Elo %g against %g: LLR %+.2f in [%.2f, %.2f]: %s\n", test.Elo0, test.Elo1, t.LLR, t.Low,
-			t.High, t.SPRT)
+func (t *Trial) String() (text string) {
+	if t.Match.Games > 0 {
+		text = match.Versus{Report: &t.Match}.String()
 	}
-	already := ""
+	if t.Decision == Undecided {
+		return text + t.Candidate + " is neither kept nor rejected: try it again, with more --games, to go on\n"
+	}
+	text += t.Candidate + " is "
 	if t.Before {
-		already = "already "
+		text += "already "
 	}
-	switch t.Decision {
-	case Kept:
-		fmt.Fprintf(&b, "%s is %skept as %s\n", t.Candidate, already, t.Place)
-	case Rejected:
-		fmt.Fprintf(&b, "%s is %srejected\n", t.Candidate, already)
-	default:
-		fmt.Fprintf(&b, "%s is neither kept nor rejected: try it again, with more --games, to go on\n", t.Candidate)
+	if text += t.Decision; t.Place != "" {
+		text += " as " + t.Place
 	}
-	return b.String()
+	return text + "\n"
 }
 
 // Try plays a candidate, a submission, against those that are kept until a test decides, at most so many games in all.
 // It meets the one of the highest rating, all in turn if against is "kept", or the one of that name. If the test finds
 // it stronger, or nobody is there, it is copied to the submissions. A candidate that was decided before plays no game.
 func (l *League) Try(ctx context.Context, a *bots.Agent, against string, test *match.SPRT, most int) (*Trial, error) {
-	if err := l.open(); err != nil {
-		return nil, err
-	}
 	agents, err := l.List()
-	if err != nil {
+	print, wrong := content(a)
+	if err = errors.Join(err, wrong, l.open()); err != nil {
 		return nil, err
 	}
-	print, err := content(a)
-	if err != nil {
-		return nil, err
-	}
-	kept, err := l.present(agents)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range kept {
-		if e.Fingerprint == print || e.Tried == print {
-			return l.trial(e, test, Kept), nil
+	var kept []*Entrant
+	for _, o := range agents {
+		is, err := content(o)
+		if err != nil {
+			return nil, err
 		}
+		kept = append(kept, l.version(o, is))
 	}
-	k := slices.IndexFunc(l.known, func(e *Entrant) bool { return e.Tried == print && e.Verdict != Kept })
-	if k >= 0 && l.known[k].Verdict == Rejected {
-		return l.trial(l.known[k], test, Rejected), nil
-	}
-	if k >= 0 {
-		l.known[k].From = from(a) // not where it was to be kept
+	for _, e := range slices.Concat(kept, l.known) {
+		if here := slices.Contains(kept, e); here && (e.Fingerprint == print || e.Tried == print) {
+			e.Verdict = Kept
+		} else if here || e.Tried != print || e.Verdict != Rejected {
+			continue
+		}
+		t := l.trial(e, test)
+		t.Before = true
+		return t, nil
 	}
 	e := l.version(a, print)
 	e.Tried, e.Left = print, true
@@ -105,48 +87,33 @@ func (l *League) Try(ctx context.Context, a *bots.Agent, against string, test *m
 	if e.Refused != "" {
 		return nil, fmt.Errorf("%s is refused: %s", e.Name, strings.TrimSpace(e.Refused+"\n"+e.Output))
 	}
-	if len(kept) == 0 {
-		l.join(e)
-		return l.decide(e, a.Spec, test, match.AcceptH1)
-	}
-	rivals, err := l.opponents(ctx, kept, against)
-	if err != nil {
-		return nil, err
-	}
-	number := l.join(e)
-	if err := l.Journal.enter(l.Entrants); err != nil {
-		return nil, err
-	}
-	l.next = func() []match.Played { return l.tries(number, rivals, test, most) }
-	l.Expected = 0
-	if err := l.Tournament.Play(ctx); err != nil && !(ctx.Err() != nil && match.Stopped(err)) {
-		return nil, err
-	}
-	return l.decide(e, a.Spec, test, test.Verdict(l.trial(e, test, "").Pairs))
-}
-
-// present returns those that are there now, as entrants.
-func (l *League) present(agents []*bots.Agent) (kept []*Entrant, err error) {
-	for _, a := range agents {
-		print, err := content(a)
+	verdict := match.AcceptH1
+	if len(kept) > 0 {
+		rivals, err := l.opponents(ctx, kept, against)
 		if err != nil {
 			return nil, err
 		}
-		e := l.version(a, print)
-		kept = append(kept, e)
-		l.here[e.From] = print
+		number := l.join(e)
+		if err := l.Journal.enter(l.Entrants); err != nil {
+			return nil, err
+		}
+		l.next = func() []match.Played { return l.tries(number, rivals, test, most) }
+		if err := l.Tournament.Play(ctx); err != nil && !(ctx.Err() != nil && match.Stopped(err)) {
+			return nil, err
+		}
+		verdict = l.trial(e, test).Match.Meetings[0].Verdict
+	} else {
+		l.join(e)
 	}
-	return kept, nil
-}
-
-// join returns the number of an entrant among those of the journal, where a new one goes last.
-func (l *League) join(e *Entrant) int {
-	k := slices.IndexFunc(l.Entrants, func(o *Entrant) bool { return o.Name == e.Name })
-	if k < 0 {
-		k, l.Entrants = len(l.Entrants), append(l.Entrants, nil)
+	switch verdict {
+	case match.AcceptH0:
+		e.Verdict = Rejected
+	case match.AcceptH1:
+		if err := l.keep(e); err != nil {
+			return nil, err
+		}
 	}
-	l.Entrants[k] = e
-	return k
+	return l.trial(e, test), errors.Join(l.Journal.enter(l.Entrants), l.Changed(l.Tournament))
 }
 
 // opponents returns the numbers of those that a candidate meets, ready to play.
@@ -161,14 +128,11 @@ func (l *League) opponents(ctx context.Context, kept []*Entrant, against string)
 			continue
 		}
 		if err := l.Ready(ctx, e, l.others(e)); err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Name, err)
+			return nil, err
 		}
 		if e.Refused != "" {
 			l.Tell("%s is refused: %s", e.Name, e.Refused)
-			continue
-		}
-		numbers = append(numbers, l.join(e))
-		if against == "best" {
+		} else if numbers = append(numbers, l.join(e)); against == "best" {
 			break
 		}
 	}
@@ -178,129 +142,84 @@ func (l *League) opponents(ctx context.Context, kept []*Entrant, against string)
 	return numbers, err
 }
 
-// tries returns the games of a candidate that come next: pairs against each of some rivals in turn. The candidate has
-// the first seat of the first game.
-func (l *League) tries(candidate int, rivals []int, test *match.SPRT, most int) (next []match.Played) {
-	t := l.trial(l.Entrants[candidate], test, "")
-	if t.SPRT != match.Undecided || t.Games >= most {
+// tries returns the games of a candidate that come next: pairs against each of some rivals in turn.
+func (l *League) tries(candidate int, rivals []int, test *match.SPRT, most int) []match.Played {
+	r := l.trial(l.Entrants[candidate], test).Match
+	if r.Meetings[0].Verdict != match.Undecided || r.Games+len(r.Void) >= most {
 		return nil
 	}
-	played := slices.Clip(l.Played)
-	add := func(seats []int) {
-		g := l.nextOf(played, stageTry, seats)
-		played, next = append(played, g), append(next, g)
-	}
-	if last := half(played, stageTry); last != nil && last.Seats[0] == candidate {
-		add(swapped(last.Seats))
-	}
+	var pairs [][]int
 	for k := range max(1, l.Workers/2) {
-		seats := []int{candidate, rivals[(t.Pairs.N()+k)%len(rivals)]}
-		add(seats)
-		add(swapped(seats))
+		pairs = append(pairs, []int{candidate, rivals[(r.Units+k)%len(rivals)]})
 	}
-	return next
+	return l.inPairs(stageTry, append(slices.Clone(rivals), candidate), pairs)
 }
 
-// trial returns how a candidate did in its games.
-func (l *League) trial(e *Entrant, test *match.SPRT, before string) *Trial {
-	t := &Trial{Game: l.Rules.Name, Candidate: e.Name, Against: []string{}, Test: test, Decision: before,
-		Before: before != ""}
-	if before == Kept {
+// trial returns how a candidate did in its games, of which each pair begins with it in the first seat.
+func (l *League) trial(e *Entrant, test *match.SPRT) *Trial {
+	t := &Trial{Candidate: e.Name, Decision: cmp.Or(e.Verdict, Undecided)}
+	if e.Verdict == Kept {
 		t.Place = e.From
 	}
 	number := slices.IndexFunc(l.Entrants, func(o *Entrant) bool { return o.Name == e.Name })
-	halves, unit := 0, -1
+	var games []match.Played
+	var against []string
 	for _, g := range l.Played {
-		seat := g.Number - g.Unit // that of the candidate
-		if g.Stage != stageTry || g.Void != "" || g.Seats[seat] != number {
+		seat := g.Number - g.Unit
+		if g.Stage != stageTry || g.Seats[seat] != number {
 			continue
 		}
-		if name := l.Entrants[g.Seats[1-seat]].Name; !slices.Contains(t.Against, name) {
-			t.Against = append(t.Against, name)
+		if name := l.Entrants[g.Seats[1-seat]].Name; !slices.Contains(against, name) {
+			against = append(against, name)
 		}
-		half := 1 + cmp.Compare(g.Ranks[1-seat], g.Ranks[seat])
-		t.Games++
-		t.Count(half)
-		if g.Unit == unit { // the second of a pair
-			t.Pairs[halves+half]++
-			unit = -1
-		} else {
-			halves, unit = half, g.Unit
-		}
+		g.Seats, g.Repeats = []int{seat, 1 - seat}, 0 // two that are the same program repeat every game
+		games = append(games, g)
 	}
-	t.Low, t.High = test.Bounds()
-	t.LLR, t.SPRT = test.LLR(t.Pairs), test.Verdict(t.Pairs)
+	names := []string{e.Name, strings.Join(against, ", ")}
+	t.Match = *match.ReportOf(l.Rules, strconv.FormatUint(l.Seed, 10), names, games)
+	t.Match.Decide(test)
 	return t
 }
 
-// decide keeps or rejects a candidate, if the test has decided, and remembers it.
-func (l *League) decide(e *Entrant, path string, test *match.SPRT, verdict match.Verdict) (*Trial, error) {
-	t := l.trial(e, test, "")
-	switch t.Decision = Undecided; verdict {
-	case match.AcceptH0:
-		t.Decision = Rejected
-	case match.AcceptH1:
-		t.Decision = Kept
-		into, err := l.room(path)
-		if err != nil {
-			return nil, err
-		}
-		// The journal first: a copy that was not made is made by the next try.
-		e.From, e.Left = filepath.ToSlash(filepath.Join(SubmissionsDir, filepath.Base(into))), false
-		t.Place = e.From
-		if err := errors.Join(l.Journal.enter(l.Entrants), copyTo(into, path)); err != nil {
-			return nil, err
-		}
-		if e.Fingerprint, err = fingerprint(into); err != nil {
-			return nil, err
-		}
+// keep copies a candidate to the submissions, whole or not at all. A source file, whose name may matter to its language,
+// goes into a folder.
+func (l *League) keep(e *Entrant) error {
+	path := e.from.Spec
+	base, name := filepath.Base(path), strings.ReplaceAll(fileName(e.Name), " ", "-")
+	if compile.Archive(base) {
+		name += strings.TrimPrefix(base, compile.Name(path))
 	}
-	e.Verdict = t.Decision
-	return t, errors.Join(l.Journal.enter(l.Entrants), l.Changed(l.Tournament))
-}
-
-// room returns the path of a submission that is to be kept: its name, or the first one with a number that is free. A
-// source file, whose name may matter to its language, then is in a folder of that name.
-func (l *League) room(path string) (string, error) {
+	into := filepath.Join(l.Dir, SubmissionsDir, name)
+	part := filepath.Join(l.Dir, SubmissionsDir, "."+name+".part")
+	if _, err := os.Lstat(into); !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s cannot be kept as %s, which is there: move that away and try again", e.Name, into)
+	}
 	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	base := filepath.Base(path)
-	into, name := base, compile.Name(path)
-	for k := 2; ; k++ {
-		if _, err := os.Lstat(filepath.Join(l.Dir, SubmissionsDir, into)); err != nil {
-			if !errors.Is(err, os.ErrNotExist) {
-				return "", err
-			}
-			break
-		}
-		if into = fmt.Sprintf("%s-%d", name, k); !info.IsDir() && compile.Archive(base) {
-			into += strings.TrimPrefix(base, name)
-		}
-	}
-	return filepath.Join(l.Dir, SubmissionsDir, into), nil
-}
-
-// copyTo copies a file or folder, whole or not at all. A source file whose name is taken goes into a folder.
-func copyTo(into, path string) error {
-	part := filepath.Join(filepath.Dir(into), "."+filepath.Base(into)+".part")
-	if err := os.RemoveAll(part); err != nil {
+	if err = errors.Join(err, os.RemoveAll(part)); err != nil {
 		return err
 	}
-	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
+	if info.IsDir() {
 		err = os.CopyFS(part, os.DirFS(path))
-	} else if err == nil {
-		var text []byte
-		if text, err = os.ReadFile(path); err == nil && filepath.Ext(into) == filepath.Ext(path) {
-			return disk.WriteText(into, info.Mode().Perm(), string(text))
+	} else {
+		to := part
+		if !compile.Archive(base) {
+			err, to = os.Mkdir(part, 0o755), filepath.Join(part, base)
 		}
-		err = errors.Join(err, os.Mkdir(part, 0o755),
-			disk.WriteText(filepath.Join(part, filepath.Base(path)), info.Mode().Perm(), string(text)))
+		text, wrong := os.ReadFile(path)
+		err = errors.Join(err, wrong, disk.WriteText(to, info.Mode().Perm(), string(text)))
+	}
+	now, wrong := content(e.from)
+	if err = errors.Join(err, wrong); err == nil && now != e.Tried {
+		err = fmt.Errorf("%s has changed while it was played: try it again", path)
+	}
+	if err == nil {
+		e.Fingerprint, err = fingerprint(part)
 	}
 	if err != nil {
-		return err
+		return errors.Join(err, os.RemoveAll(part))
 	}
-	return os.Rename(part, into)
+	e.From, e.Left = place(name), false
+	err = errors.Join(l.Journal.enter(l.Entrants), os.Rename(part, into)) // without the second, the next try goes on
+	e.Verdict = Kept
+	return err
 }
