@@ -240,11 +240,14 @@ func TestLeagueTry(t *testing.T) {
 func TestLeagueUsage(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"a/league.toml": "bots = []\n", "b/league.toml": "agents = [\"nobody-here\"]\n",
-		"c/submissions/x.py": "print()\n", "c/league.toml": "agents = [\"" + filepath.Join(dir, "c/submissions/x.py") + "\"]\n"})
+		"c/submissions/x.py": "print()\n", "c/league.toml": "agents = [\"" + filepath.Join(dir, "c/submissions/x.py") + "\"]\n",
+		"e/league.toml": "[[[[\n", "f/tournament.json": `{"game": "blockbattle"}`})
 	for line, want := range map[string]string{
 		"blockbattle --dir " + dir + "/a":              `unknown bots: want agents = [`,
 		"blockbattle --dir " + dir + "/b":              `unknown agent "nobody-here"`,
 		"blockbattle --dir " + dir + "/c":              "is a submission: put it into submissions",
+		"blockbattle --dir " + dir + "/e":              "/e/league.toml: toml: line 1",
+		"blocking --dir " + dir + "/f":                 "/f is of blockbattle, not of blocking: name another folder",
 		"wintetris --dir " + dir + "/d":                "wintetris has no contest between programs",
 		"blockbattle --games=-1 --dir " + dir + "/d":   "--games -1, --for 0s: want none below 0",
 		"try x --game blocking --dir " + dir + "/d":    "a candidate is an archive, a source file or a folder",
@@ -256,5 +259,13 @@ func TestLeagueUsage(t *testing.T) {
 		status, _, errs := agents(t.Context(), "league "+line)
 		require.Equal(t, 2, status, line+errs)
 		require.Contains(t, errs, want, line)
+	}
+	j, err := tournament.OpenJournal(dir)
+	require.NoError(t, err)
+	defer j.Close()
+	for _, line := range []string{"blockbattle", "try " + filepath.Join(dir, "c/submissions/x.py") + " --game blockbattle"} {
+		status, _, errs := agents(t.Context(), "league "+line+" --dir "+dir)
+		require.Equal(t, 1, status)
+		require.Contains(t, errs, "another process plays in "+dir)
 	}
 }

@@ -2,10 +2,12 @@ package tournament
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,6 +17,7 @@ import (
 	"blockyard/agents/contest/compile"
 	"blockyard/agents/match"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 )
 
 // openLeague returns a league in a folder whose entrants are ready without a test, and play at random.
@@ -61,24 +64,21 @@ func TestWhoIsInTheFolder(t *testing.T) {
 	dir := t.TempDir()
 	l := openLeague(t, dir)
 	require.NoError(t, l.open())
-	write := func(name, text string) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, SubmissionsDir, name), []byte(text), 0o600))
-	}
-	write("a.py", "1")
-	write("a.c", "1")
+	write(t, l, "a.py", "1")
+	write(t, l, "a.c", "1")
 	look(t, l)
 	require.Empty(t, here(l), "seen once")
 	ended := make(chan struct{})
 	close(ended)
 	l.Until = ended
 	require.Nil(t, l.comes(t.Context()), "it does not wait any more")
-	write("a.c", "123")
+	write(t, l, "a.c", "123")
 	look(t, l)
 	require.Equal(t, []string{"a"}, here(l), "a.c changes")
 	look(t, l)
 	require.Equal(t, []string{"a", "a (2)"}, here(l))
 	for _, text := range []string{"22", "333", "22"} {
-		write("a.py", text)
+		write(t, l, "a.py", text)
 		look(t, l)
 		look(t, l)
 	}
@@ -201,4 +201,168 @@ func TestRepeatedGamesCountOnce(t *testing.T) {
 	require.Equal(t, r.Players[0].Elo, again.Report().Players[slices.IndexFunc(again.Report().Players,
 		func(s match.Standing) bool { return s.Number == r.Players[0].Number })].Elo)
 	require.Equal(t, 2, again.Report().Repeated)
+}
+
+// write writes a submission of a league.
+func write(t *testing.T, l *League, name, text string) string {
+	t.Helper()
+	path := filepath.Join(l.Dir, SubmissionsDir, name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// TestNamesOfAnyBytes: a submission is the same entrant after a restart, whatever bytes are in its name.
+func TestNamesOfAnyBytes(t *testing.T) {
+	dir := t.TempDir()
+	names := []string{strings.Repeat("x", 250) + ".py", "a\x1b[2J\nb.py", "\xff.py"}
+	var first []string
+	for range 2 {
+		l := openLeague(t, dir)
+		require.NoError(t, l.open())
+		for k, name := range names {
+			write(t, l, name, fmt.Sprint(k))
+		}
+		look(t, l)
+		look(t, l)
+		if first == nil {
+			first = here(l)
+		}
+		require.Len(t, l.Entrants, len(names))
+		require.ElementsMatch(t, first, here(l))
+		envtest.Harmless(t, strings.Join(here(l), ""))
+		require.NoError(t, l.Journal.Close())
+	}
+}
+
+// TestWhatCannotBeRead is refused, and taken again when its files or their permissions have changed. So is an archive
+// that was copied so slowly that it was read in between.
+func TestWhatCannotBeRead(t *testing.T) {
+	l := openLeague(t, t.TempDir())
+	require.NoError(t, l.open())
+	path := filepath.Join(l.Dir, SubmissionsDir, "a.py")
+	l.List = func() ([]*bots.Agent, error) { return []*bots.Agent{bots.Submitted(blocking.Game, path)}, nil }
+	l.Ready = func(_ context.Context, e *Entrant, _ []*Entrant) error {
+		text, err := os.ReadFile(path)
+		if err == nil && string(text) != "whole" {
+			e.refuse("not an archive", "")
+		}
+		return errors.Join(err, os.MkdirAll(e.into, 0o755))
+	}
+	twice := func() {
+		t.Helper()
+		look(t, l)
+		look(t, l)
+	}
+	twice()
+	require.Contains(t, l.Entrants[0].Refused, "cannot be made ready: ")
+	write(t, l, "a.py", "who")
+	twice()
+	require.Contains(t, l.Report().Refused[0].Refused, "not an archive")
+	write(t, l, "a.py", "whole")
+	twice()
+	require.Len(t, here(l), 1)
+	require.Empty(t, l.Report().Refused)
+	before := sign(l.Entrants[0].from)
+	require.NoError(t, os.Chmod(path, 0))
+	require.NotEqual(t, before, sign(l.Entrants[0].from))
+}
+
+// TestReplacedWhileItIsTested: what was tested is not what is there, so that it does not play.
+func TestReplacedWhileItIsTested(t *testing.T) {
+	l := openLeague(t, t.TempDir())
+	require.NoError(t, l.open())
+	write(t, l, "a.py", "1")
+	ready := l.Ready
+	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
+		l.Ready = ready
+		write(t, l, "a.py", "22")
+		return ready(ctx, e, all)
+	}
+	for range 2 {
+		look(t, l)
+		require.Empty(t, here(l))
+	}
+	look(t, l)
+	look(t, l)
+	require.Equal(t, []string{"a v2"}, here(l))
+}
+
+// TestDialectOfAVersion: a version that is put back speaks the dialect that its test has found.
+func TestDialectOfAVersion(t *testing.T) {
+	l := openLeague(t, t.TempDir())
+	require.NoError(t, l.open())
+	ready := l.Ready
+	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
+		if !e.Tested() {
+			e.Dialect = "port"
+		}
+		return ready(ctx, e, all)
+	}
+	for _, text := range []string{"1", "22", "1"} {
+		write(t, l, "a.py", text)
+		look(t, l)
+		look(t, l)
+	}
+	require.Equal(t, []string{"a"}, here(l))
+	require.Equal(t, "port", l.Entrants[0].Dialect)
+}
+
+// TestStoppedWhileItWaits: a league without entrants waits, and is stopped, not over, when it is interrupted.
+func TestStoppedWhileItWaits(t *testing.T) {
+	l := openLeague(t, t.TempDir())
+	ctx, stop := context.WithCancel(t.Context())
+	l.Tell = func(string, ...any) { stop() }
+	require.ErrorIs(t, l.Play(ctx), context.Canceled)
+	page, err := os.ReadFile(filepath.Join(l.Dir, PageFile))
+	require.NoError(t, err)
+	require.Contains(t, string(page), ">stopped<")
+}
+
+// TestCandidateThatCannotBeKept: what was played is what is kept, and no other submission is replaced. The next try
+// goes on.
+func TestCandidateThatCannotBeKept(t *testing.T) {
+	l := openLeague(t, t.TempDir())
+	path := filepath.Join(t.TempDir(), "a.py")
+	change := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	try := func() (*Trial, error) {
+		return l.Try(t.Context(), bots.Submitted(blocking.Game, path), "best", &match.SPRT{Elo1: 50, Alpha: 0.05, Beta: 0.05}, 10)
+	}
+	change("1")
+	ready := l.Ready
+	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
+		change("22")
+		return ready(ctx, e, all)
+	}
+	_, err := try()
+	require.ErrorContains(t, err, "has changed while it was played")
+	l.Ready = ready
+	change("1")
+	l.List = func() ([]*bots.Agent, error) { return nil, nil }
+	there := filepath.Join(l.Dir, SubmissionsDir, "a")
+	require.NoError(t, os.Mkdir(there, 0o755))
+	_, err = try()
+	require.ErrorContains(t, err, "which is there: move that away and try again")
+	require.NoError(t, os.Remove(there))
+	got, err := try()
+	require.NoError(t, err)
+	require.Equal(t, []any{"a", Kept, "submissions/a"}, []any{got.Candidate, got.Decision, got.Place})
+	require.FileExists(t, filepath.Join(there, "a.py"))
+	files, err := os.ReadDir(filepath.Join(l.Dir, SubmissionsDir))
+	require.NoError(t, err)
+	require.Len(t, files, 1, "no part is left behind")
+}
+
+// TestPairsOfACandidate: the second game of a pair that was interrupted is played only if both are there.
+func TestPairsOfACandidate(t *testing.T) {
+	l := openLeague(t, t.TempDir())
+	l.Played = []match.Played{{Stage: stageTry, Seats: []int{2, 0}}}
+	require.Equal(t, [][]int{{0, 2}, {2, 1}, {1, 2}}, seatsOf(l.inPairs(stageTry, []int{0, 1, 2}, [][]int{{2, 1}})))
+	require.Equal(t, [][]int{{2, 1}, {1, 2}}, seatsOf(l.inPairs(stageTry, []int{1, 2}, [][]int{{2, 1}})))
+}
+
+func seatsOf(games []match.Played) (seats [][]int) {
+	for _, g := range games {
+		seats = append(seats, g.Seats)
+	}
+	return seats
 }
