@@ -166,8 +166,12 @@ func inLeague(g *env.Game, dir string) ([]*bots.Agent, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	named, err := contestants(g, file.Agents)
+	names := map[string]bool{}
 	for _, a := range named {
-		if a.Kind == bots.Submission {
+		if names[a.Name] {
+			err = fmt.Errorf("two agents are named %s: give one another name, as in other=%s", a.Name, a.Spec)
+		}
+		if names[a.Name] = true; a.Kind == bots.Submission {
 			err = fmt.Errorf("%s is a submission: put it into %s", a.Spec, tournament.SubmissionsDir)
 		} else if _, wrong := a.Program(); wrong != nil {
 			err = wrong

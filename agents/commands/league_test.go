@@ -241,12 +241,13 @@ func TestLeagueUsage(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"a/league.toml": "bots = []\n", "b/league.toml": "agents = [\"nobody-here\"]\n",
 		"c/submissions/x.py": "print()\n", "c/league.toml": "agents = [\"" + filepath.Join(dir, "c/submissions/x.py") + "\"]\n",
-		"e/league.toml": "[[[[\n", "f/tournament.json": `{"game": "blockbattle"}`})
+		"e/league.toml": "[[[[\n", "g/league.toml": "agents = [\"x=random\", \"x=first\"]\n", "f/tournament.json": `{"game": "blockbattle"}`})
 	for line, want := range map[string]string{
 		"blockbattle --dir " + dir + "/a":              `unknown bots: want agents = [`,
 		"blockbattle --dir " + dir + "/b":              `unknown agent "nobody-here"`,
 		"blockbattle --dir " + dir + "/c":              "is a submission: put it into submissions",
 		"blockbattle --dir " + dir + "/e":              "/e/league.toml: toml: line 1",
+		"blockbattle --dir " + dir + "/g":              "two agents are named x: give one another name, as in other=first",
 		"blocking --dir " + dir + "/f":                 "/f is of blockbattle, not of blocking: name another folder",
 		"wintetris --dir " + dir + "/d":                "wintetris has no contest between programs",
 		"blockbattle --games=-1 --dir " + dir + "/d":   "--games -1, --for 0s: want none below 0",

@@ -333,7 +333,9 @@ func TestCandidateThatCannotBeKept(t *testing.T) {
 		change("22")
 		return ready(ctx, e, all)
 	}
-	_, err := try()
+	_, err := l.Try(t.Context(), bots.Submitted(blocking.Game, "README.zip"), "best", &match.SPRT{}, 10)
+	require.ErrorContains(t, err, "README.zip is the name of a note")
+	_, err = try()
 	require.ErrorContains(t, err, "has changed while it was played")
 	l.Ready = ready
 	change("1")

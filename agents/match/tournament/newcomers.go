@@ -48,20 +48,23 @@ func (l *League) watch(ctx context.Context) {
 	}
 }
 
-// look takes who is there now, and begins to make ready what is new.
+// look takes who is there now, and begins to make ready what is new. It reads files while others play.
 func (l *League) look(ctx context.Context, agents []*bots.Agent) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.looks++
-	changed := l.looks == settle
+	now := l.looks + 1
+	changed := now == settle
 	for _, a := range agents {
-		from := from(a)
-		s, sign := l.here[from], sign(a)
+		l.mu.Unlock()
+		from, sign := from(a), sign(a)
+		l.mu.Lock()
+		s := l.here[from]
 		settled := s.sign == sign
-		s.look, s.sign = l.looks, sign
-		if settled && s.taken != sign {
+		if s.look, s.sign = now, sign; settled && s.taken != sign {
 			s.taken = sign
+			l.mu.Unlock()
 			print, err := content(a)
+			l.mu.Lock()
 			if err != nil {
 				print = err.Error() // it cannot be made ready, and the table says why
 			}
@@ -75,8 +78,8 @@ func (l *League) look(ctx context.Context, agents []*bots.Agent) {
 		l.here[from] = s
 	}
 	before := len(l.here)
-	maps.DeleteFunc(l.here, func(_ string, s sight) bool { return s.look < l.looks })
-	if changed || len(l.here) < before {
+	maps.DeleteFunc(l.here, func(_ string, s sight) bool { return s.look < now })
+	if l.looks = now; changed || len(l.here) < before {
 		l.awake()
 	}
 }

@@ -55,6 +55,9 @@ func (t *Trial) String() (text string) {
 // It meets the one of the highest rating, all in turn if against is "kept", or the one of that name. If the test finds
 // it stronger, or nobody is there, it is copied to the submissions. A candidate that was decided before plays no game.
 func (l *League) Try(ctx context.Context, a *bots.Agent, against string, test *match.SPRT, most int) (*Trial, error) {
+	if base := filepath.Base(a.Spec); noEntrant.MatchString(base) {
+		return nil, fmt.Errorf("%s is the name of a note: give the candidate another one", base)
+	}
 	agents, err := l.List()
 	print, wrong := content(a)
 	if err = errors.Join(err, wrong, l.open()); err != nil {
