@@ -316,6 +316,40 @@ func TestStoppedWhileItWaits(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(l.Dir, PageFile))
 	require.NoError(t, err)
 	require.Contains(t, string(page), ">stopped<")
+
+	l = openLeague(t, t.TempDir())
+	ended := make(chan struct{})
+	close(ended)
+	l.Until = ended
+	require.NoError(t, l.Play(t.Context()))
+	require.False(t, l.Report().Over, "it can go on")
+}
+
+// TestReplacedBeforeItsTest: who was replaced while it waited for its turn is neither compiled nor tested.
+func TestReplacedBeforeItsTest(t *testing.T) {
+	l := openLeague(t, t.TempDir())
+	require.NoError(t, l.open())
+	l.places <- struct{}{}
+	path := write(t, l, "a.py", "1")
+	var tested []string
+	ready := l.Ready
+	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
+		tested = append(tested, e.Name)
+		return ready(ctx, e, all)
+	}
+	for _, text := range []string{"22", "333"} {
+		for range 2 {
+			l.look(t.Context(), []*bots.Agent{bots.Submitted(blocking.Game, path)})
+		}
+		write(t, l, "a.py", text)
+	}
+	<-l.places
+	l.running.Wait()
+	require.Empty(t, tested)
+	look(t, l)
+	look(t, l)
+	require.Equal(t, []string{"a v3"}, tested)
+	require.Equal(t, tested, here(l))
 }
 
 // TestCandidateThatCannotBeKept: what was played is what is kept, and no other submission is replaced. The next try

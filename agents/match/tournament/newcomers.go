@@ -191,7 +191,10 @@ func (l *League) ready(ctx context.Context, e *Entrant, was string) {
 	case <-ctx.Done():
 		return
 	}
-	err := l.Ready(ctx, e, l.others(e))
+	var err error
+	if sign(e.from) == was { // else it was replaced while it waited for its turn
+		err = l.Ready(ctx, e, l.others(e))
+	}
 	if ctx.Err() != nil {
 		return
 	}

@@ -82,11 +82,13 @@ func TestThePageIsThereFromTheStart(t *testing.T) {
 	require.Contains(t, page(), ">finished<")
 }
 
-// TestThePageOnAPhone: the table and the links of every game have room, also beside long names.
+// TestThePageOnAPhone: the table and the links of every game have room, also beside long names and reasons.
 func TestThePageOnAPhone(t *testing.T) {
 	dir := t.TempDir()
 	tour := open(t, dir, fixed{func() error { return nil }}, strings.Repeat("longname", 9), "b", "c")
 	require.NoError(t, tour.Play(t.Context()))
+	tour.Entrants = append(tour.Entrants, &Entrant{Name: "d", Refused: "no such file: " + strings.Repeat("longname", 40)})
+	require.NoError(t, tour.WritePage(dir))
 	b := webtest.Open(t, Handler(dir))
 	for _, dark := range []bool{false, true} {
 		b.Size(390, 844, 2, dark)

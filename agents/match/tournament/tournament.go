@@ -128,7 +128,8 @@ type Tournament struct {
 // any case.
 func (t *Tournament) Play(ctx context.Context) error {
 	err := t.play(ctx)
-	t.Over, t.Stopped = err == nil, err != nil
+	t.Over = err == nil && (t.Format != Ongoing || t.Expected > 0 && len(t.Played) >= t.Expected)
+	t.Stopped = !t.Over
 	return errors.Join(err, t.Changed(t))
 }
 
