@@ -100,7 +100,7 @@ func pages(dir string, bar program.Bar) func(*tournament.Tournament) error {
 func (c *hosting) check() error {
 	switch {
 	case c.Workers < 0:
-		return errors.New("--games and --workers count from 1")
+		return fmt.Errorf("--workers %d: want a number from 1, or 0 for as many as processors are free", c.Workers)
 	case c.Memory < 0 || c.MaxSize < 1 || c.BuildTime <= 0:
 		return errors.New("--memory is not negative, --max-size and --build-time above 0")
 	case c.Workers == 0:

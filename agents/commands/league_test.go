@@ -254,7 +254,7 @@ func TestLeagueUsage(t *testing.T) {
 		"try x --game blocking --dir " + dir + "/d":    "a candidate is an archive, a source file or a folder",
 		"try x --sprt 5 --dir " + dir + "/d":           `--sprt "5": want ELO0,ELO1`,
 		"try x --games 0 --dir " + dir + "/d":          "--games 0: want at least 1",
-		"blockbattle --workers=-1 --dir " + dir + "/d": "count from 1",
+		"blockbattle --workers=-1 --dir " + dir + "/d": "--workers -1: want a number from 1",
 		"blockbattle --budget 3s --dir " + dir + "/d":  "--budget is no option of this contest",
 	} {
 		status, _, errs := agents(t.Context(), "league "+line)

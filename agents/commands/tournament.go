@@ -76,7 +76,7 @@ func (c *tournamentCmd) tournament() (*tournament.Tournament, string, error) {
 	c.Seats = cmp.Or(c.Seats, 2)
 	switch most := max(g.MaxSeats, 2); {
 	case c.Games < 1:
-		return nil, "", errors.New("--games and --workers count from 1")
+		return nil, "", fmt.Errorf("--games %d: want at least 1", c.Games)
 	case c.Rounds < 0 || c.Finals < 0:
 		return nil, "", errors.New("--rounds and --finals are not negative")
 	case c.Seats < 2 || c.Seats > most:

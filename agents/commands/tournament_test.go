@@ -177,7 +177,7 @@ func TestTournamentUsage(t *testing.T) {
 		"tournament blocking hand first --budget 3s":          "--budget is no option of this contest, which has --",
 		"tournament blocking hand first --seconds 3":          "--seconds is no option of this contest, which has --",
 		"tournament dropblox hand first --turns=-1":           "--turns -1",
-		"tournament blockbattle hand first --games 0":         "count from 1",
+		"tournament blockbattle hand first --games 0":         "--games 0: want at least 1",
 		"tournament blockbattle hand first --dir /no/such/xy": "--dir",
 	} {
 		status, _, errs := agents(t.Context(), line)

@@ -184,8 +184,8 @@ func (l *League) trial(e *Entrant, test *match.SPRT) *Trial {
 	return t
 }
 
-// keep copies a candidate to the submissions, whole or not at all. A source file, whose name may matter to its language,
-// goes into a folder.
+// keep copies a candidate to the submissions, whole or not at all. A source file goes into a folder, since its name may
+// matter to its language.
 func (l *League) keep(e *Entrant) error {
 	path := e.from.Spec
 	base, name := filepath.Base(path), strings.ReplaceAll(fileName(e.Name), " ", "-")
