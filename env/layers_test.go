@@ -43,7 +43,8 @@ var layers = []layer{
 	{who: "datasets", own: "env/... datasets/...", other: true,
 		why: "a record must be readable without any player, trainer or server"},
 	{who: "agents/commands", own: "env env/ansi env/games datasets/... agents/bots agents/bots/entry agents/contest " +
-		"agents/contest/cage agents/contest/compile agents/fleet/... agents/match/... agents/mlp agents/play/... agents/submit",
+		"agents/contest/cage agents/contest/compile agents/contest/policy agents/fleet/... agents/match/... agents/mlp " +
+		"agents/play/... agents/submit",
 		other: true, why: "it knows no game and no contest"},
 	{who: "agents", own: "env/... datasets/... agents/...", other: true,
 		why: "who plays must not depend on how it was trained or on the wire"},

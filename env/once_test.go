@@ -75,6 +75,7 @@ var (
 		{trusted, "agents/contest/isolate.go", "where it is made"},
 		{trusted, "agents/contest/trial/replay.go", "the bot that agents bundle has made, of our source, to measure it"},
 		{trusted, "agents/contest/library/process.go", "a WinTetris plug-in that the user names; SECURITY.md says that it is not contained"},
+		{trusted, "agents/contest/policy/policy.go", "the interpreter of a policy of Python that the user names"},
 	}
 )
 

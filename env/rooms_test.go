@@ -30,13 +30,13 @@ const (
 var rooms = map[string][]room{
 	"agents": {
 		{"main.go", "commands", 10, "starts the program"},
-		{"commands", "play fleet submit match bots contest search mlp", 2235, "a file per command: flags, one call, print"},
+		{"commands", "play fleet submit match bots contest search mlp", 2255, "a file per command: flags, one call, print"},
 		{"play", "match bots contest search", 1515, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2080, "one piece of work on many machines, none of which is trusted blindly"},
 		{"submit", "bots contest search mlp", 3715, "a bot as one file"},
-		{"match", "bots contest search", 4400, "many games: formats, standings, ratings; a tournament takes what users name"},
-		{"bots", "contest search mlp", 8335, "who plays: what users name, and a folder per game"},
-		{"contest", "", 7540, "a program of somebody else before a referee, in a cage"},
+		{"match", "bots contest search", 4405, "many games: formats, standings, ratings; a tournament takes what users name"},
+		{"bots", "contest search mlp", 8360, "who plays: what users name, and a folder per game"},
+		{"contest", "", 7635, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1235, "choices by looking ahead, whatever the game"},
 		{"mlp", "", 1335, "a network as plain Go"},
 	},

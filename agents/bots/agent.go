@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,6 +46,7 @@ type Agent struct {
 	aliased    bool
 	program    contest.Program
 	name       string // of Names
+	policy     bool   // of Python
 	evaluators evaluators
 	options    entry.Options
 	text       Text
@@ -76,13 +78,13 @@ func New(g *env.Game, t Text) (Factory, error) {
 	return a.Factory()
 }
 
-func (a *Agent) parse() error {
+func (a *Agent) parse() (err error) {
 	known, options, colon := strings.Cut(a.Spec, ":")
 	switch own := a.text.own; {
 	case slices.Contains(Names(a.game), known):
 		a.Language, a.name = "agent", known
 		return a.read(options, colon)
-	case !own && (known == "exec" || a.Spec == Person):
+	case !own && (known == "exec" || policy.MatchString(a.Spec) || a.Spec == Person):
 		return ErrUntrusted
 	case !own:
 		return a.unknown(known, "")
@@ -90,6 +92,10 @@ func (a *Agent) parse() error {
 		a.Kind, a.Language = Human, "person"
 	case known == "exec":
 		return a.find(options)
+	case policy.MatchString(a.Spec):
+		a.Kind, a.Language, a.policy = Program, "Python", true
+		a.program, err = a.self()
+		return err
 	case isSubmission(a.Spec):
 		a.Kind, a.Language = Submission, ""
 		a.program.Dir = a.Spec
@@ -213,6 +219,11 @@ func (a *Agent) Program() (contest.Program, error) {
 		return a.program, fmt.Errorf("agent %.80q: agents bot cannot play %[2]s: "+
 			"make a program of it with agents bundle %[2]s", a.Spec, a.game.Name)
 	}
+	return a.self()
+}
+
+// self returns this executable as the program that plays the agent.
+func (a *Agent) self() (contest.Program, error) {
 	game := a.game.Name
 	if a.game.Table != nil { // which the contest tells its programs when a game starts
 		game = entry.Base(a.game)
@@ -221,9 +232,36 @@ func (a *Agent) Program() (contest.Program, error) {
 	return contest.Program{Argv: []string{self, "bot", game, "--agent", a.Spec}, Cage: contest.Trusted}, err
 }
 
+// policyPrefix begins the text of an agent that is a policy of Python, unless it is FILE.py:NAME.
+const policyPrefix = "policy:"
+
+var policy = regexp.MustCompile(`^(` + policyPrefix + `.+|.+\.py:[\pL_][\pL\pN_]*)$`)
+
+// Policy returns the file of a policy of Python, with its name in it, and whether text is one.
+func Policy(text string) (what string, ok bool) {
+	_, spec := Alias(text)
+	return strings.TrimPrefix(spec, policyPrefix), policy.MatchString(spec)
+}
+
+// Python is the variable by which the Python package says what plays policies: a list of paths, of its interpreter and
+// of the folders that this reads.
+const Python = "BLOCKYARD_PYTHON"
+
+// Files returns what a policy of Python reads: its own file, and what the variable Python lists. Others have none.
+func (a *Agent) Files() (own string, list []string) {
+	if !a.policy {
+		return "", nil
+	}
+	what, _ := Policy(a.Spec)
+	if at := strings.LastIndex(what, ".py:"); at >= 0 {
+		what = what[:at+len(".py")]
+	}
+	return what, filepath.SplitList(os.Getenv(Python))
+}
+
 // Recorded is who a record says that played: the alias, or what Parse reads as the same agent.
 func (a *Agent) Recorded() string {
-	if a.aliased || a.Kind == Ours || a.Kind == Human {
+	if a.aliased || a.policy || a.Kind == Ours || a.Kind == Human {
 		return a.Name
 	}
 	return execPrefix + strings.TrimPrefix(a.Name, execPrefix)

@@ -48,6 +48,9 @@ func TestKindsOfAgents(t *testing.T) {
 		{"cat --level=3", "cat --level=3", "cat --level=3", "exec:cat --level=3", Program},
 		{"me=cat --level=3", "me", "cat --level=3", "me", Program},
 		{"bot.py", "bot", "bot.py", "exec:bot", Submission},
+		{"bot.py:make", "bot.py:make", "bot.py:make", "bot.py:make", Program},
+		{"me=./bot.py:make", "me", "./bot.py:make", "me", Program},
+		{"policy:ppo.zip", "policy:ppo.zip", "policy:ppo.zip", "policy:ppo.zip", Program},
 		{"./bot.py", "bot", "./bot.py", "exec:bot", Submission},
 		{"mine=bot.py", "mine", "bot.py", "mine", Submission},
 		{"./b=c.py", "b=c", "./b=c.py", "exec:b=c", Submission},
@@ -75,7 +78,7 @@ func TestForeignText(t *testing.T) {
 		return weights, nil
 	}
 	for _, text := range []string{
-		"exec:cat", "me=exec:cat", "exec", "exec:", "human", "hand:weights=w.json", "hand:weights=./w.json", "me=human",
+		"exec:cat", "me=exec:cat", "exec", "exec:", "policy:ppo.zip", "human", "hand:weights=w.json", "hand:weights=./w.json", "me=human",
 		"learned:weights=w.json", "hand:weights=/dev/zero",
 	} {
 		for _, g := range games.All {

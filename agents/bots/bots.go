@@ -6,6 +6,9 @@
 //	                      characters that are special to it
 //	./bot --fast          the same, if it is a command that exists and not the name of an agent
 //	bot.zip, bot.py, bot/ sources: an archive, a file or a folder, which package contest/compile compiles
+//	mine.py:make          a policy of Python, where the Python package started this program: a function of a file,
+//	                      policy(obs, mask), or one that returns it
+//	policy:FILE           the same; also a model of Stable-Baselines3 (.zip) or ONNX (.onnx)
 //	human                 a person, in agents play
 //	NAME=AGENT            any of these under a name of your own, which tables, records and pages show
 //

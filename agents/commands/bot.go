@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/policy"
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
 	"blockyard/agents/submit"
@@ -33,16 +35,7 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	if codec == nil {
 		return program.Usage(fmt.Errorf("%s has no contest in lines of text", g.Name))
 	}
-	named, err := c.agent(g, con)
-	if err != nil {
-		return program.Usage(err)
-	}
-	makers, forget, err := factories(ctx, []*bots.Agent{named}, false)
-	defer forget()
-	if err != nil {
-		return program.Usage(err)
-	}
-	agent, err := makers[0](c.Seed)
+	agent, err := c.agent(ctx, g, con)
 	if err != nil {
 		return err
 	}
@@ -54,16 +47,42 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	return bot.Play(ctx, program.Until(ctx, con.In, nil), con.Out)
 }
 
-func (c *botCmd) agent(g *env.Game, con *console) (*bots.Agent, error) {
-	if c.Agent != "" {
-		return bots.Parse(g, bots.Own(c.Agent))
+func (c *botCmd) agent(ctx context.Context, g *env.Game, con *console) (env.Agent, error) {
+	if what, ok := bots.Policy(c.Agent); ok {
+		return startPolicy(ctx, g, con, what)
 	}
-	a, err := bots.Parse(g, bots.Foreign("learned", nil))
-	if errors.Is(err, mlp.ErrNotShipped) {
+	text := bots.Own(c.Agent)
+	if c.Agent == "" {
+		text = bots.Foreign("learned", nil)
+	}
+	named, err := bots.Parse(g, text)
+	if c.Agent == "" && errors.Is(err, mlp.ErrNotShipped) {
 		fmt.Fprintln(con.Err, "no network is shipped: playing with the baseline, hand")
-		return bots.Parse(g, bots.Foreign("hand", nil))
+		named, err = bots.Parse(g, bots.Foreign("hand", nil))
 	}
-	return a, err
+	if err != nil {
+		return nil, program.Usage(err)
+	}
+	makers, forget, err := factories(ctx, []*bots.Agent{named}, false)
+	defer forget()
+	if err != nil {
+		return nil, program.Usage(err)
+	}
+	return makers[0](c.Seed)
+}
+
+// startPolicy starts a policy of Python in the interpreter that has started this program.
+func startPolicy(ctx context.Context, g *env.Game, con *console, what string) (env.Agent, error) {
+	python := filepath.SplitList(os.Getenv(bots.Python))
+	if len(python) == 0 {
+		err := fmt.Errorf("policy %s: Python plays it: use the command blockyard of the Python package", what)
+		return nil, program.Usage(err)
+	}
+	p, err := policy.Start(ctx, []string{python[0], "-m", "blockyard.commands.policy", what}, g, con.Err)
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", what, err)
+	}
+	return p, nil
 }
 
 // A bundleCmd has the flags of "agents bundle". Its Run writes a contest bot as one source file.

@@ -43,7 +43,8 @@ const about = `Play block games with agents and programs; measure which is stron
 An AGENT is random, first (the first legal action), hand (the hand-tuned baseline) or learned
 (with the trained network); some games have more. Options follow a colon, as in hand:ply=1
 or learned:ply=3,width=8,weights=FILE,time=50ms,eps=0.1. exec:CMD is a program that speaks the
-contest's protocol; an archive, source file or folder is compiled to one; human is you, in play.
+contest's protocol; an archive, source file or folder is compiled to one; FILE.py:NAME is a policy
+of Python, policy:FILE a saved one (.zip of MaskablePPO, .onnx); human is you, in play.
 NAME=AGENT gives an agent a name to show. The error for an unknown name lists the known ones.`
 
 //go:embed help

@@ -49,6 +49,9 @@ type Codec interface {
 // parsed. Errors that wrap it say what is wrong.
 var ErrOutOfSync = errors.New("out of sync with the contest")
 
+// ErrEnded is wrapped by errors of an agent that can choose nothing any more. It ends the match of a Bot.
+var ErrEnded = errors.New("the agent has ended")
+
 // ReadLine returns the next line without its line feed and carriage return. cut says that
 // the line was longer than MaxLine and was cut. The last line needs no line feed.
 func ReadLine(r *bufio.Reader) (line string, cut bool, err error) {
@@ -146,44 +149,50 @@ func (b *Bot) turn(ctx context.Context, in *bufio.Reader, w io.Writer) error {
 	case err != nil:
 		return err
 	default:
-		action = b.choose(ctx, t)
+		if action, err = b.choose(ctx, t); err != nil {
+			return err
+		}
 	}
 	_, err = io.WriteString(w, b.Codec.Answer(b.State, t.Seat, action)+"\n")
 	return err
 }
 
-// choose asks the agent, within its allowance, and makes sure that the action is legal.
-func (b *Bot) choose(ctx context.Context, t Turn) (action env.Action) {
+// choose asks the agent, within its allowance, and makes sure that the action is legal. The error is that of an agent
+// that has ended.
+func (b *Bot) choose(ctx context.Context, t Turn) (action env.Action, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			b.note("the agent failed: %v", p)
-			action = b.first(t.Seat)
+			action, err = b.first(t.Seat), nil
 		}
 	}()
 	if !b.State.Acting().Has(t.Seat) {
 		b.note("asked to move, but this seat has no action to choose")
-		return env.None
+		return env.None, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, Allowance(t))
 	defer cancel()
 	b.turns++
 	env.View(b.View, b.State, t.Seat, b.turns)
 	a, err := b.Agent.Act(ctx, b.View, t.Seat)
+	if errors.Is(err, ErrEnded) {
+		return env.None, err
+	}
 	if err != nil {
 		b.note("the agent failed: %v", err)
-		return b.first(t.Seat)
+		return b.first(t.Seat), nil
 	}
 	if a == env.None {
-		return a
+		return a, nil
 	}
 	b.legal = b.State.Legal(t.Seat, b.legal[:0])
 	for _, l := range b.legal {
 		if l == a {
-			return a
+			return a, nil
 		}
 	}
 	b.note("the agent chose action %d, which is not legal", a)
-	return b.first(t.Seat)
+	return b.first(t.Seat), nil
 }
 
 // first returns the first legal action of a position that may be invalid, or None.

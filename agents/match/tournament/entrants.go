@@ -133,7 +133,12 @@ func (e *Entrant) contain(dir string, rivals []*Entrant) {
 		built.Hidden = hidden
 		return
 	}
-	e.Program.Cage = cage.For(e.Program.Argv, e.Program.Dir, hidden...)
+	file, also := e.from.Files()
+	in := cage.For(append(slices.Clone(e.Program.Argv), file), e.Program.Dir, hidden...)
+	if file != "" {
+		in.Read, in.Env = append(in.Read, also...), append(in.Env, bots.Python+"="+os.Getenv(bots.Python))
+	}
+	e.Program.Cage = in
 }
 
 // Prepare makes an entrant ready to play: it compiles a submission below the folder dir, and puts a command into a cage

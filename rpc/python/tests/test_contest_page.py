@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +29,7 @@ def run(command: str, tmp_path: Path) -> str:
 @pytest.mark.slow
 def test_the_commands_of_the_page(tmp_path):
     """The page's commands in order; only the training is shorter."""
-    train, arena, bundle, host = re.findall(r"^    ((?:python|blockyard) .*)", PAGE, re.M)
+    train, arena, bundle, host = re.findall(r"^    ((?:python|blockyard) .*)", PAGE.split("\n## ")[1], re.M)
     out = run(f"{train} --games 300 --eval-games 40", tmp_path)
     won, against_hand = (float(x) for x in re.findall(r"^score +([\d.]+) %", out, re.M))
     assert won > 80
@@ -36,11 +38,39 @@ def test_the_commands_of_the_page(tmp_path):
     out = run(bundle, tmp_path)
     assert "exact" in out
     assert "no breach of protocol" in out
-    table = run(host, tmp_path)
-    mine = next(line for line in table.splitlines() if re.match(r"A  +\d+  ", line))
-    header = next(line for line in table.splitlines() if line.startswith("bot "))
-    # The last column is empty where nothing was lost.
-    numbers = dict(zip(re.split(r"  +", header), re.split(r"  +", mine), strict=False))
-    assert "distinct games: 2 of 2" in table
-    assert 1 <= float(numbers["mean rank"]) <= 2
-    assert (numbers["time-outs"], numbers["remarks"], numbers["ended"]) == ("0", "0", "0")
+    played = json.loads(run(f"{host} --json", tmp_path))
+    mine, program = played["players"][0], played["players"][0]["program"]
+    assert played["distinct"] == 2
+    assert 1 <= mine["mean_rank"]["value"] <= 2
+    assert (program["timeouts"], program["remarks"], program["ended_early"]) == (0, 0, 0)
+
+
+def test_a_policy_as_it_is(tmp_path):
+    """The policy of the page plays, and one that plays as an agent of the program plays the same games."""
+    section = next(part for part in PAGE.split("\n## ") if part.startswith("A policy as it is"))
+    code = re.findall(r"^```python\n(.*?)^```", section, re.M | re.S)[0]
+    code += "\n\ndef lowest(obs, mask):\n    print(obs['planes'].shape, input)\n    return mask.argmax(1)\n"
+    code += "\n\ndef illegal(obs, mask):\n    return (~mask).argmax(1)\n"
+    (tmp_path / "mine.py").write_text(code, encoding="utf-8")
+
+    def played(command: str, **keys: Any) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-m", "blockyard", *shlex.split(command)]
+        return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False, **keys)
+
+    bot, host, arena = re.findall(r"^    blockyard (.*)", section, re.M)
+    assert "distinct games: 2 of 2" in played(host).stdout
+    assert "games   10: " in played(arena.replace("blockbattle", "tetrisduel")).stdout
+    out = played("tournament blockbattle mine.py:make first --out out --games 2").stdout
+    assert "not taking part" not in out, out
+    same = played("arena blockbattle --a mine.py:lowest --b first --games 2 --json")
+    assert json.loads(same.stdout)["players"][0]["draws"] == 2, same.stdout + same.stderr
+    assert played(bot, input="").returncode == 0
+    for agent, want in {
+        "mine.py:nothing": "policy mine.py:nothing: mine.py has no function nothing",
+        "none.py:make": "policy none.py:make: there is no file none.py",
+        "policy:mine.txt": "policy mine.txt: want FILE.py:NAME, a .zip of MaskablePPO.save, or an .onnx",
+    }.items():
+        failed = played(f"bot blockbattle --agent {agent}", input="")
+        assert (failed.returncode, failed.stderr.splitlines()[0]) == (1, want)
+    lost = played("host blockbattle --bot mine.py:illegal --bot first --games 2").stdout
+    assert "which is not legal: choose among the" in lost

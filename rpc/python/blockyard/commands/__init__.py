@@ -54,6 +54,8 @@ def run_program(given: list[str]) -> int:
     said = {argument.partition("=")[0] for argument in given}
     about = {name: module.ABOUT[0].upper() + module.ABOUT[1:].splitlines()[0] for name, module in COMMANDS.items()}
     os.environ["BLOCKYARD_COMMANDS"] = "\n".join(map("\t".join, about.items()))  # which its help lists too
+    plays = [sys.executable, sys.prefix, sys.base_prefix]  # policies of Python
+    os.environ["BLOCKYARD_PYTHON"] = os.pathsep.join(plays)
     if given[:1] == ["serve"] and given[1:2] != ["dropblox"] and not said & {"-h", "--help", "--listen", "--openenv"}:
         given.insert(1, f"--listen={LISTEN}")
     file = str(find_server())

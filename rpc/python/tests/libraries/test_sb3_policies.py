@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import stable_baselines3.common.vec_env as theirs
 from conftest import Server
+from programs import printed
 from sb3_contrib import MaskablePPO, RecurrentPPO
 from stable_baselines3 import PPO
 from stable_baselines3.common.monitor import Monitor
@@ -127,3 +130,24 @@ def test_opponents_are_set_as_an_attribute(server: Server):
     env.set_attr("mine", 4)
     assert env.get_attr("mine") == [4] * 3
     env.close()
+
+
+def test_a_saved_model_plays_in_a_contest(tmp_path):
+    """A file of ``MaskablePPO.save`` is an agent of ``host``."""
+    MaskablePPO("MultiInputPolicy", SB3VecEnv(GAME, 2), seed=1, **SMALL).save(tmp_path / "m.zip")
+    words = [
+        "-m",
+        "blockyard",
+        "host",
+        "blockbattle",
+        "--bot",
+        "policy:m.zip",
+        "--bot",
+        "first",
+        "--games",
+        "1",
+        "--json",
+    ]
+    player = json.loads(printed(*words, cwd=tmp_path))["players"][0]
+    program = player["program"]
+    assert (player["name"], program["ended_early"], program["remarks"]) == ("policy:m.zip", 0, 0), program
