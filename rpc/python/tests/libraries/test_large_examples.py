@@ -22,6 +22,7 @@ SCRIPTS = [
     "behaviour_cloning.py",
     "contest_bot.py",
     "grpo_branches.py",
+    "gumbel_search.py",
     "league.py",
     "pettingzoo_selfplay.py",
     "ppo_afterstates.py",
@@ -61,6 +62,11 @@ def test_ppo_afterstates(game, tmp_path):
     assert re.search(r"^4,096 actions, other seeds: won .* of 4 games against random$", out, re.MULTILINE)
     weights = blockyard.load_weights(tmp_path / "w.safetensors")
     assert len(weights.features) == len(blockyard.feature_facts(game))
+    search = ["--actions", 2, "--copies", 4, "--num-envs", 2, "--games", 4]
+    out = example("gumbel_search.py", "--game", game, "--weights", "w.safetensors", *search, cwd=tmp_path)
+    assert re.search(
+        r"^against the network without search: won .* of 4 games, 95 % interval .*, Elo [+-]", out, re.MULTILINE
+    )
 
 
 @pytest.mark.parametrize("game", ["BlockBattle-v0", "WinTetris-v0"])

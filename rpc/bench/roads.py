@@ -1,0 +1,196 @@
+"""Every road to a trained agent, for one game: what it costs, and how strong its agent is on one ladder.
+
+    python rpc/bench/roads.py BlockBattle-v0 --out runs/roads
+
+Runs the examples and the trainer with their own default budgets, one after the other, and prints the table of
+docs/roads.md: the processor time of each with all that it starts, and the Elo of its agent above ``random`` in a round
+robin with the agents of the game; in a game of one seat the points. What stands in --out is not run again. Needs torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import resource
+import runpy
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import blockyard
+import numpy as np
+from sides.golang import ROOT
+
+EXAMPLES = ROOT / "rpc/python/examples"
+SEVERAL = {
+    "PPO over planes": "ppo_masked.py --opponent curriculum",
+    "PPO over afterstates": "ppo_afterstates.py",
+    "results of `hand`": "contest_bot.py",
+    "TD on afterstates": "td_afterstates.py",
+    "`selfplay`": "selfplay --for 5m",
+}
+SINGLE = {
+    "PPO over planes": "ppo_masked.py --reward score --max-episode-steps 200",
+    "`selfplay`": "selfplay --for 5m",
+}
+ONLY = {
+    "TD on afterstates": "BlockBattle-v0"
+}  # the others have no siblings in its sense
+
+
+def trained(
+    road: str, command: str, game: str, seed: int, out: Path
+) -> tuple[Path, float]:
+    """Return the file of weights of a road, and its processor time in minutes; run it unless that was done."""
+    folder = out / game / re.sub(r"\W+", "-", road).strip("-")
+    file, cost = (
+        folder / ("policy.pt" if "planes" in road else "best.safetensors"),
+        folder / "minutes.json",
+    )
+    if not cost.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        script, *options = shlex.split(command)
+        if script == "selfplay":
+            words = ["-m", "blockyard", script, game, "--out", str(folder)]
+        else:
+            words = [str(EXAMPLES / script), "--game", game, "--out", str(file)]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with (folder / "output.txt").open("w") as log:
+            subprocess.run(
+                [sys.executable, *words, *options, "--seed", str(seed)],
+                stdout=log,
+                stderr=log,
+                check=True,
+            )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cost.write_text(
+            json.dumps(
+                (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+                / 60
+            )
+        )
+    return file, float(json.loads(cost.read_text()))
+
+
+def player(file: Path, game: str) -> Any:
+    """Return what a file of weights plays: a spec, or the greedy policy over planes."""
+    if file.suffix == ".safetensors":
+        return f"learned:ply=1,weights={file}"
+    import torch
+
+    sys.path.insert(0, str(EXAMPLES))
+    with blockyard.make_vec(game, 1) as env:
+        policy = runpy.run_path(str(EXAMPLES / "ppo_masked.py"))["Policy"](
+            env.game_spec, 256
+        )
+    policy.load_state_dict(torch.load(file))
+
+    def greedy(obs: dict[str, np.ndarray], mask: np.ndarray) -> Any:
+        with torch.inference_mode():
+            return (
+                policy(policy.inputs(obs), torch.from_numpy(mask))[0]
+                .logits.argmax(1)
+                .numpy()
+            )
+
+    return greedy
+
+
+def main() -> None:
+    """Train what is not trained, and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("game", help="id of a game, such as BlockBattle-v0")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=1,
+        help="seed of every training (default %(default)s)",
+    )
+    parser.add_argument(
+        "--games",
+        type=int,
+        default=100,
+        help="games of every two, or of each (default %(default)s)",
+    )
+    parser.add_argument(
+        "--ladder-seed",
+        type=int,
+        default=960_001,
+        help="seed of these games (default %(default)s)",
+    )
+    parser.add_argument(
+        "--steps",
+        type=int,
+        default=2000,
+        help="actions in a game of one seat (default %(default)s)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("runs/roads"),
+        help="folder (default %(default)s)",
+    )
+    args = parser.parse_args()
+    with blockyard.make_vec(args.game, 1) as env:
+        several, offered = env.game_spec.max_seats > 1, env.game_spec.opponents
+    roads = {
+        road: how
+        for road, how in (SEVERAL if several else SINGLE).items()
+        if ONLY.get(road, args.game) == args.game
+    }
+    minutes, players = dict[str, float](), dict[str, Any]()
+    for road, command in roads.items():
+        file, minutes[road] = trained(
+            road, command, args.game, args.seed, args.out.resolve()
+        )
+        players[road] = player(file, args.game)
+    if several:
+        rungs = {
+            f"rung {k}: `{blockyard.rungs(args.game)[k - 1]}`": blockyard.rungs(
+                args.game
+            )[k - 1]
+            for k in (1, 5)
+        }
+        players |= rungs
+    known = [
+        spec
+        for spec in ("random", "terms6", "hand:ply=1", "hand", "learned")
+        if spec.split(":")[0] in offered
+    ]
+    players |= {f"`{spec}`": spec for spec in known}
+    rows = list[tuple[str, float, float, float]]()
+    if several:
+        found = blockyard.ladder(
+            players, game=args.game, games=args.games, seed=args.ladder_seed
+        )
+        zero = next(one.elo.value for one in found.players if one.name == "`random`")
+        rows = [(one.name, *(x - zero for x in one.elo)) for one in found.players]
+    else:
+        how = {
+            "game": args.game,
+            "games": args.games,
+            "seed": args.ladder_seed,
+            "steps": args.steps,
+        }
+        rows = [
+            (name, *blockyard.evaluate(one, **how).mean)
+            for name, one in players.items()
+        ]
+    print(
+        f"| agent | command | CPU minutes | {'Elo above `random`' if several else 'points'} |\n|---|---|---|---|"
+    )
+    for name, value, low, high in sorted(rows, key=lambda row: -row[1]):
+        digits = 0 if several else 1
+        cost = f"`{roads[name]}` | {minutes[name]:.1f}" if name in roads else "| "
+        print(
+            f"| {name} | {cost} | {value:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f}) |"
+        )
+
+
+if __name__ == "__main__":
+    main()
