@@ -66,7 +66,7 @@ class MultiAgentGame:
 
     def observation_space(self) -> spaces.Space[Any]:
         """Return a new observation space of a seat."""
-        seen: Any = self.game_spec.observation_space()
+        seen: Any = self.env.engine.batch.observation_space()
         if self._observation == "planes":
             return seen  # type: ignore[no-any-return]
         planes, numbers = seen["planes"], seen["globals"]
@@ -100,7 +100,7 @@ class MultiAgentGame:
             IllegalActionError: it is outside of the action space; or not legal, with ``illegal="error"``.
             TypeError: it is no integer.
         """
-        number, count = integer(f"action of seat {seat}", action), self.game_spec.actions
+        number, count = integer(f"action of seat {seat}", action), int(self.env.single_action_space.n)
         if not 0 <= number < count:
             text = f"{number} of seat {seat} is not an action, want 0 <= action < {count}"
         elif "illegal" not in self._infos and not self.mask(seat)[number]:
@@ -159,13 +159,20 @@ class _Agents:
         game: str,
         *,
         max_cycles: int | None = None,
-        observation: str = "flat",
+        observation: str | None = None,
         opponents: Opponents = None,
         render_mode: str | None = None,
         **kwargs: Any,
     ) -> None:
         """Create it; arguments as in :func:`aec_env`."""
+        candidates = kwargs.get("actions", "ids") != "ids"
+        if observation is None:
+            observation = "planes" if candidates else "flat"
         one_of("observation", observation, OBSERVATIONS)
+        if candidates and observation != "planes":
+            raise ValueError(
+                f"observation={observation!r}: with actions= it is a dict of arrays over candidates: leave it out"
+            )
         if render_mode is not None:
             one_of("render_mode", render_mode, RENDER_MODES)
         if max_cycles is not None:
@@ -188,7 +195,7 @@ class _Agents:
         self._seat = {f"player_{seat}": seat for seat in self.game.players}
         self.possible_agents, self.agents = list(self._seat), list[str]()
         self.observation_spaces = {agent: self.game.observation_space() for agent in self._seat}
-        self.action_spaces: dict[str, spaces.Space[Any]] = {a: self.game.game_spec.action_space() for a in self._seat}
+        self.action_spaces: dict[str, spaces.Space[Any]] = {a: env.engine.batch.action_space() for a in self._seat}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the observation space of an agent; the same object each time."""
@@ -317,9 +324,10 @@ def aec_env(game: str, **options: Any) -> BlockAEC:
     Args:
         game: an id such as ``"BlockBattle-v0"``, or a name of the server.
         max_cycles: actions of each agent after which the episode is truncated; None: the game's default.
-        observation: ``"flat"``: one float32 array, the planes and then the globals of the vector environment;
+        observation: ``"flat"``, the default: one float32 array, the planes and then the globals of each row;
             ``"masked"``: a dict of that as ``observation``, and ``action_mask``, bool where PettingZoo has int8;
-            ``"planes"``: a dict of ``planes`` and ``globals``, as in Gymnasium.
+            ``"planes"``: a dict of ``planes`` and ``globals``, as in Gymnasium. With ``actions="afterstates"`` it is a
+            dict of arrays over candidates, as in Gymnasium too.
         opponents: policies that the server plays, by seat; by default none, so that every seat is an agent.
         render_mode: None, ``"human"`` (prints), ``"ansi"`` or ``"rgb_array"``.
         options: others of :func:`blockyard.make_vec`, such as ``address``, ``seed``, ``seats``, ``illegal``.

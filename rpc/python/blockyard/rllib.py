@@ -27,8 +27,12 @@ from .vector.env import BlockVectorEnv
 from .vector.options import MASKED, NO_LEARNERS, Options
 
 with needs("blockyard.rllib", "RLlib", "rllib"):
+    import torch
     from ray.rllib.algorithms.ppo import PPOConfig
+    from ray.rllib.core.columns import Columns
+    from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
     from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+    from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
     from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
     from ray.tune.registry import register_env
 
@@ -45,6 +49,9 @@ class MaskedVectorEnv(VectorWrapper):  # type: ignore[type-arg,unused-ignore]
     that need not act. Infos have ``score``, ``acting``, and ``illegal`` unless that is an error. The autoreset
     mode is NEXT_STEP, which RLlib's env runners expect.
 
+    With ``actions="afterstates"``, ``observations`` are float32 (rows, k, F + 2), of each candidate its features, its
+    reward and whether the game is over then, and the mask has a candidate in the place of an action.
+
     Attributes:
         env: the vector environment that it wraps.
     """
@@ -56,9 +63,18 @@ class MaskedVectorEnv(VectorWrapper):  # type: ignore[type-arg,unused-ignore]
         if env.autoreset_mode is not AutoresetMode.NEXT_STEP:
             raise ValueError(f"autoreset_mode: want 'NextStep' for RLlib, got {env.autoreset_mode.value!r}")
         super().__init__(env)
-        facts = env.game_spec
-        numbers = spaces.Box(-np.inf, np.inf, (int(np.prod(facts.planes_shape)) + len(facts.global_names),), np.float32)
-        mask = spaces.Box(0, 1, (facts.actions,), np.float32)
+        seen: Any = env.single_observation_space
+        if "planes" in seen.spaces and "mask" in seen.spaces:
+            raise ValueError(
+                'actions="afterstate_planes": RLlib\'s environment has features: pass actions="afterstates"'
+            )
+        if "features" in seen.spaces:
+            count, width = seen["features"].shape
+            shape: tuple[int, ...] = (count, width + 2)
+        else:
+            shape = (int(np.prod(seen["planes"].shape)) + seen["globals"].shape[0],)
+        numbers = spaces.Box(-np.inf, np.inf, shape, np.float32)
+        mask = spaces.Box(0, 1, (int(env.single_action_space.n),), np.float32)
         self.single_observation_space = spaces.Dict({"observations": numbers, "action_mask": mask})
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
@@ -75,15 +91,44 @@ class MaskedVectorEnv(VectorWrapper):  # type: ignore[type-arg,unused-ignore]
         return self._to_observation(obs), rewards, terminated, truncated, self._infos(infos)
 
     def _to_observation(self, obs: Obs) -> Obs:
-        planes = obs["planes"].reshape(self.num_envs, -1).astype(np.float32) / self.env.game_spec.planes_high
-        return {
-            "observations": np.concatenate([planes, obs["globals"]], axis=1),
-            "action_mask": self.env.action_masks.astype(np.float32),
-        }
+        if "features" in obs:
+            numbers = np.concatenate([obs["features"], obs["reward"][..., None], obs["done"][..., None]], axis=2)
+        else:
+            planes = obs["planes"].reshape(self.num_envs, -1).astype(np.float32) / self.env.game_spec.planes_high
+            numbers = np.concatenate([planes, obs["globals"]], axis=1)
+        return {"observations": numbers, "action_mask": self.env.action_masks.astype(np.float32)}
 
     @staticmethod
     def _infos(infos: dict[str, Any]) -> dict[str, Any]:
         return {key: infos[key] for key in infos if not key.endswith("action_mask")}
+
+
+class AfterstateRLModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc,unused-ignore]
+    """A policy of PPO that scores each candidate by one network; a second one values the best of them.
+
+    For environments with ``actions="afterstates"``. ``model_config`` may have ``hidden``, the width of both, 64 by
+    default.
+    """
+
+    def setup(self) -> None:
+        """Build both networks."""
+        nn, width = torch.nn, self.observation_space["observations"].shape[-1]
+        hidden = self.model_config.get("hidden", 64)
+        self.actor, self.critic = (
+            nn.Sequential(nn.Linear(width, hidden), nn.LeakyReLU(), nn.Linear(hidden, 1)) for _ in range(2)
+        )
+
+    def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
+        seen = batch[Columns.OBS]
+        logits = self.actor(seen["observations"])[..., 0]
+        least = torch.finfo(logits.dtype).min
+        return {Columns.ACTION_DIST_INPUTS: logits.masked_fill(seen["action_mask"] == 0, least)}
+
+    def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> Any:
+        """Return the value of each row, that of its best candidate."""
+        seen = batch[Columns.OBS]["observations"]
+        best = self._forward(batch)[Columns.ACTION_DIST_INPUTS].argmax(1)
+        return self.critic(seen[torch.arange(len(best)), best])[:, 0]
 
 
 def create(config: Mapping[str, Any]) -> MaskedVectorEnv:
@@ -118,6 +163,8 @@ def ppo_config(
 ) -> PPOConfig:
     """Return a configuration of PPO with action masks on a game; adjust it like any other ``PPOConfig``.
 
+    With ``actions="afterstates"`` its policy is :class:`AfterstateRLModule`.
+
     Args:
         game: an id, as in :func:`blockyard.make_vec`.
         num_env_runners: number of processes that step environments; 0 steps them in this process.
@@ -128,4 +175,6 @@ def ppo_config(
     runners = {"num_env_runners": num_env_runners, "num_envs_per_env_runner": num_envs_per_env_runner}
     config = PPOConfig().environment(NAME, env_config={"game": game, **env_config})
     config = config.env_runners(**runners, gym_env_vectorize_mode="vector_entry_point")
-    return config.rl_module(rl_module_spec=RLModuleSpec(module_class=ActionMaskingTorchRLModule))
+    scores = env_config.get("actions", "ids") != "ids"
+    module = AfterstateRLModule if scores else ActionMaskingTorchRLModule
+    return config.rl_module(rl_module_spec=RLModuleSpec(module_class=module))

@@ -31,6 +31,7 @@ with needs("blockyard.torchrl", "TorchRL", "torchrl"):
 # Arguments of make_vec that it does not take, and why.
 REFUSED = NO_LEARNERS | MASKED | {"autoreset_mode": "TorchRL resets ended episodes itself"}
 _ENDS = ("done", "terminated", "truncated")
+_NAMES = {"reward": "candidate_reward", "done": "candidate_done"}  # of what TorchRL has names for
 
 
 class BlockEnv(EnvBase):
@@ -42,6 +43,9 @@ class BlockEnv(EnvBase):
     read, and ``acting``, bool (rows, 1), whether the row must act. The mask of a row that need not act has one
     action, 0, which is ignored. If the server plays n seats, ``opponent``, int64 (rows, n), has their opponents in this
     episode, as indices into ``env.opponent_specs``.
+
+    With ``actions="afterstates"``, the arrays over candidates are in the place of ``planes`` and ``globals``, their
+    rewards and ends as ``candidate_reward`` and ``candidate_done``; the mask has a candidate in the place of an action.
 
     TorchRL resets ended episodes itself (``_reset``), so no step of a collector is spent on a reset.
 
@@ -63,30 +67,36 @@ class BlockEnv(EnvBase):
         """
         Options.refuse(kwargs, "TorchRL's BlockEnv", REFUSED)
         self.env: BlockVectorEnv = BlockVectorEnv(game, num_envs, autoreset_mode=AutoresetMode.DISABLED, **kwargs)
-        rows, facts = self.env.num_envs, self.env.game_spec
+        rows, actions = self.env.num_envs, int(self.env.single_action_space.n)
         super().__init__(device=device, batch_size=torch.Size([rows]))
         one: dict[str, Any] = {"shape": (rows, 1), "device": device}
-        planes = (rows, *facts.planes_shape)
         self.observation_spec = Composite(
-            planes=Bounded(0, facts.planes_high, shape=planes, dtype=torch.uint8, device=device),
-            globals=Unbounded(shape=(rows, len(facts.global_names)), dtype=torch.float32, device=device),
-            action_mask=Binary(shape=(rows, facts.actions), dtype=torch.bool, device=device),
+            action_mask=Binary(shape=(rows, actions), dtype=torch.bool, device=device),
             acting=Binary(dtype=torch.bool, **one),
             score=Unbounded(dtype=torch.int32, **one),
             shape=(rows,),
         )
+        for key, space in self._shown():
+            how = {"shape": (rows, *space.shape), "dtype": torch.as_tensor(space.low).dtype, "device": device}
+            cells = space.dtype == np.uint8
+            spec = Bounded(0, int(space.high.max()), **how) if cells else Unbounded(**how)
+            self.observation_spec[_NAMES.get(key, key)] = spec
         if others := self.env.seats - len(self.env.players):
             self.observation_spec["opponent"] = Unbounded(shape=(rows, others), dtype=torch.int64, device=device)
-        self.action_spec = Categorical(facts.actions, shape=(rows,), dtype=torch.int64, device=device)
+        self.action_spec = Categorical(actions, shape=(rows,), dtype=torch.int64, device=device)
         self.reward_spec = Unbounded(dtype=torch.float32, **one)
         ends = {name: Categorical(2, dtype=torch.bool, **one) for name in _ENDS}
         self.full_done_spec = Composite(ends, shape=(rows,))
         self._seed: int | None = None
 
+    def _shown(self) -> list[tuple[str, Any]]:
+        """Return what a row sees, with its spaces, but for the mask."""
+        seen: Any = self.env.single_observation_space
+        return [(key, space) for key, space in seen.items() if key != "mask"]
+
     def _to_observation(self, obs: Obs, infos: dict[str, Any]) -> dict[str, torch.Tensor]:
-        tensors = {
-            "planes": torch.as_tensor(obs["planes"]),
-            "globals": torch.as_tensor(obs["globals"]),
+        tensors = {_NAMES.get(key, key): torch.as_tensor(obs[key]) for key, _ in self._shown()}
+        tensors |= {
             "action_mask": torch.as_tensor(self.env.action_masks),
             "acting": torch.as_tensor(self.env.acting)[:, None],
             "score": torch.as_tensor(infos["score"])[:, None],

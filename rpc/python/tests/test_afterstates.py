@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from conftest import GAME, MODES, Server, assert_same, copied, play
 from gymnasium.utils.env_checker import check_env
+from pettingzoo.test import api_test, parallel_api_test
 from test_transports import roads
 
 import blockyard
 from blockyard import features
-from blockyard.pettingzoo import aec_env
+from blockyard.pettingzoo import aec_env, parallel_env
 
 WITHOUT_FEATURES = ("WinTetrisTick-v0",)
 KINDS = [(game, "afterstates") for game in blockyard.ENV_IDS if game not in WITHOUT_FEATURES]
@@ -180,11 +181,34 @@ def test_what_cannot_be_combined(server: Server):
         blockyard.make_vec(WITHOUT_FEATURES[0], 2, address=server.unix, actions="afterstates")
     with pytest.raises(TypeError, match=r"actions: cannot be set in a pool: call blockyard.make_vec"):
         blockyard.BlockPool(GAME, 2, 1, address=server.unix, actions="afterstates")
-    with pytest.raises(TypeError, match=r"actions: cannot be set in .*: its observations are boards; use"):
-        aec_env(GAME, address=server.unix, actions="afterstates")
+    with pytest.raises(ValueError, match=r"observation='masked': with actions= it is a dict of arrays over candidates"):
+        aec_env(GAME, address=server.unix, actions="afterstates", observation="masked")
     with blockyard.make_vec(GAME, 2, address=server.unix, actions="afterstates") as env:
         env.reset()
         with pytest.raises(RuntimeError, match="step_into: a buffer has ids of actions"):
             env.step_into(env.buffer(1))
         with pytest.raises(AttributeError, match="cannot be changed"):
             env.set_attr("candidates", 3)
+
+
+@pytest.mark.parametrize("actions", ["afterstates", "afterstate_planes"])
+@pytest.mark.parametrize("game", [GAME, "TetrisDuel-v0"])
+def test_agents_of_pettingzoo(server: Server, game, actions):
+    """PettingZoo's own checks pass, and each agent sees and plays what its row of a vector environment does."""
+    parallel_api_test(parallel_env(game, address=server.unix, actions=actions, candidates=9), num_cycles=50)
+    api_test(aec_env(game, address=server.unix, actions=actions, candidates=9), num_cycles=50)
+    how = {"address": server.unix, "actions": actions, "candidates": 9}
+    env = parallel_env(game, **how)
+    with blockyard.make_vec(game, 1, opponents=None, autoreset_mode="Disabled", **how) as rows:
+        seen, infos = env.reset(seed=5)
+        want, _ = rows.reset(seed=5)
+        for _ in range(30):
+            for row, agent in enumerate(env.agents):
+                assert all(np.array_equal(seen[agent][key], want[key][row]) for key in want)
+                np.testing.assert_array_equal(infos[agent]["action_mask"], rows.action_masks[row])
+            last = rows.action_masks.sum(1) - 1
+            want, *_ = rows.step(last)
+            seen, _, terminated, _, infos = env.step({agent: int(last[k]) for k, agent in enumerate(env.agents)})
+            assert all(terminated.values()) == (not env.agents)
+            if not env.agents:
+                break

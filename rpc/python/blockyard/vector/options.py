@@ -36,10 +36,8 @@ NO_LEARNERS = {
     "slots": "the library keeps arrays, which copy=False overwrites",
     "rows": 'with "acting" a row is not one player: no loss would ever be seen; each row is a seat',
 }
-_BOARDS = "its observations are boards; use blockyard.make_vec or blockyard.sb3.SB3VecEnv"
 # Those that adapters whose observations are boards with a mask do not take, too.
 MASKED = {"mask": "learners read action_mask", "packed": "learners read planes"}
-MASKED |= dict.fromkeys(("actions", "candidates"), _BOARDS)
 
 
 @dataclass(frozen=True)

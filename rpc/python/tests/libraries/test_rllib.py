@@ -41,12 +41,11 @@ def test_what_runners_see(server: Server, game):
     env.close()
 
 
-@pytest.mark.parametrize("runners", [0, 1])
-def test_ppo(runners):
+@pytest.mark.parametrize(("runners", "actions"), [(0, "ids"), (1, "ids"), (0, "afterstates")])
+def test_ppo(runners, actions):
     """Two rounds of training; an illegal action would make the server refuse the step."""
-    config = ppo_config(
-        "BlockBattle-v0", num_env_runners=runners, num_envs_per_env_runner=4, opponents=None, max_episode_steps=15
-    )
+    how = {"opponents": None, "max_episode_steps": 15, "actions": actions, "illegal": "error"}
+    config = ppo_config("BlockBattle-v0", num_env_runners=runners, num_envs_per_env_runner=4, **how)
     config.training(train_batch_size_per_learner=128, minibatch_size=64, num_epochs=1)
     config.debugging(seed=1)
     algorithm = config.build_algo()

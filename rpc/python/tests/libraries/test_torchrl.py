@@ -47,6 +47,25 @@ def test_a_strangers_checks(server: Server, game, make):
         env.close(raise_if_closed=False)
 
 
+@pytest.mark.parametrize("actions", ["afterstates", "afterstate_planes"])
+def test_afterstates(server: Server, actions):
+    """Each row chooses among candidates, as in the vector environment; TorchRL's checks pass."""
+    how = {"address": server.unix, "actions": actions, "candidates": 9}
+    env = TransformedEnv(BlockEnv("BlockBattle-v0", 3, seed=1, **how), ActionMask())
+    check_env_specs(env)
+    seen = env.rollout(20, break_when_any_done=False)
+    assert seen["action_mask"].shape == (3, 20, 9)
+    assert seen["action_mask"].gather(2, seen["action"][..., None]).all()
+    env.close()
+    env = BlockEnv("BlockBattle-v0", 3, seed=1, **how)
+    with blockyard.make_vec("BlockBattle-v0", 3, seed=1, autoreset_mode="Disabled", **how) as rows:
+        first, want = env.reset(), rows.reset()[0]
+        for key in want.keys() - {"mask"}:
+            name = f"candidate_{key}" if key in ("reward", "done") else key
+            np.testing.assert_array_equal(first[name].numpy(), want[key])
+    env.close()
+
+
 def test_rows_that_wait(server: Server):
     """Their mask has one action, and they receive their seat's rewards."""
     env = TransformedEnv(BlockEnv("TetrisDuel-v0", 8, address=server.unix, seed=1, opponents=None), ActionMask())
