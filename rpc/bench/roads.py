@@ -75,10 +75,10 @@ def trained(
     return file, float(json.loads(cost.read_text()))
 
 
-def player(file: Path, game: str) -> Any:
+def player(file: Path, game: str, several: bool) -> Any:
     """Return what a file of weights plays: a spec, or the greedy policy over planes."""
     if file.suffix == ".safetensors":
-        return f"learned:ply=1,weights={file}"
+        return f"learned:{'ply=1,' if several else ''}weights={file}"
     import torch
 
     sys.path.insert(0, str(EXAMPLES))
@@ -148,7 +148,7 @@ def main() -> None:
         file, minutes[road] = trained(
             road, command, args.game, args.seed, args.out.resolve()
         )
-        players[road] = player(file, args.game)
+        players[road] = player(file, args.game, several)
     if several:
         rungs = {
             f"rung {k}: `{blockyard.rungs(args.game)[k - 1]}`": blockyard.rungs(
@@ -157,11 +157,8 @@ def main() -> None:
             for k in (1, 5)
         }
         players |= rungs
-    known = [
-        spec
-        for spec in ("random", "terms6", "hand:ply=1", "hand", "learned")
-        if spec.split(":")[0] in offered
-    ]
+    known = ["random", "terms6", *["hand:ply=1"] * several, "hand", "learned"]
+    known = [spec for spec in known if spec.split(":")[0] in offered]
     players |= {f"`{spec}`": spec for spec in known}
     rows = list[tuple[str, float, float, float]]()
     if several:

@@ -100,7 +100,7 @@ class MultiAgentGame:
             IllegalActionError: it is outside of the action space; or not legal, with ``illegal="error"``.
             TypeError: it is no integer.
         """
-        number, count = integer(f"action of seat {seat}", action), int(self.env.single_action_space.n)
+        number, count = integer(f"action of seat {seat}", action), len(self.mask(seat))
         if not 0 <= number < count:
             text = f"{number} of seat {seat} is not an action, want 0 <= action < {count}"
         elif "illegal" not in self._infos and not self.mask(seat)[number]:

@@ -64,6 +64,7 @@ class MaskedVectorEnv(VectorWrapper):  # type: ignore[type-arg,unused-ignore]
             raise ValueError(f"autoreset_mode: want 'NextStep' for RLlib, got {env.autoreset_mode.value!r}")
         super().__init__(env)
         seen: Any = env.single_observation_space
+        chosen: Any = env.single_action_space
         if "planes" in seen.spaces and "mask" in seen.spaces:
             raise ValueError(
                 'actions="afterstate_planes": RLlib\'s environment has features: pass actions="afterstates"'
@@ -74,7 +75,7 @@ class MaskedVectorEnv(VectorWrapper):  # type: ignore[type-arg,unused-ignore]
         else:
             shape = (int(np.prod(seen["planes"].shape)) + seen["globals"].shape[0],)
         numbers = spaces.Box(-np.inf, np.inf, shape, np.float32)
-        mask = spaces.Box(0, 1, (int(env.single_action_space.n),), np.float32)
+        mask = spaces.Box(0, 1, (int(chosen.n),), np.float32)
         self.single_observation_space = spaces.Dict({"observations": numbers, "action_mask": mask})
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 

@@ -67,7 +67,8 @@ class BlockEnv(EnvBase):
         """
         Options.refuse(kwargs, "TorchRL's BlockEnv", REFUSED)
         self.env: BlockVectorEnv = BlockVectorEnv(game, num_envs, autoreset_mode=AutoresetMode.DISABLED, **kwargs)
-        rows, actions = self.env.num_envs, int(self.env.single_action_space.n)
+        chosen: Any = self.env.single_action_space
+        rows, actions = self.env.num_envs, int(chosen.n)
         super().__init__(device=device, batch_size=torch.Size([rows]))
         one: dict[str, Any] = {"shape": (rows, 1), "device": device}
         self.observation_spec = Composite(
