@@ -89,7 +89,5 @@ with tqdm(total=2 * each * args.num_envs, unit="game") as bar:
 score = np.mean(results) / 2 + 0.5
 error = 1.96 * np.std(results) / 2 / len(results) ** 0.5
 elo = [400 * np.log10(p / (1 - p)) for p in np.clip([score, score - error, score + error], 0.001, 0.999)]
-print(
-    f"{args.opponent or 'the network without search'}: won {score:.1%} of {len(results)} games, 95 % interval ", end=""
-)
-print(f"{score - error:.1%} to {score + error:.1%}, Elo {elo[0]:+.0f} ({elo[1]:+.0f} to {elo[2]:+.0f})")
+print(f"against {args.opponent or 'the network without search'}: won {score:.1%} of {len(results)} games, ", end="")
+print(f"95 % interval {score - error:.1%} to {score + error:.1%}, Elo {elo[0]:+.0f} ({elo[1]:+.0f} to {elo[2]:+.0f})")

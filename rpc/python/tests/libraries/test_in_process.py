@@ -54,7 +54,7 @@ def test_rllib():
     for road in ROADS:
         options = {"transport": road, "num_envs_per_env_runner": 4, "max_episode_steps": 9, "seed": 5}
         runner = SingleAgentEnvRunner(config=ppo_config("BlockBattle-v0", **options).debugging(seed=1))
-        assert (runner.env.unwrapped.env.transport == "inproc") == (road == "inproc")
+        assert (runner.env.unwrapped.transport == "inproc") == (road == "inproc")
         episodes = runner.sample(num_timesteps=80)
         sampled.append([(e.get_observations(), e.get_actions(), e.get_rewards()) for e in episodes])
         runner.stop()

@@ -137,7 +137,7 @@ def test_td_afterstates(tmp_path):
     out = run(*blockyard_command, "arena", "blockbattle", "--a", agent, "--b", "random", "--games", 2, cwd=tmp_path)
     assert "games   2: 2 wins" in out
     out = run(*blockyard_command, "host", "blockbattle", "--bot", agent, "--bot", "random", "--games", 2, cwd=tmp_path)
-    assert re.search(r"^A won \d, drew \d and lost \d of 2 games: ", out, re.MULTILINE)
+    assert re.search(r"^learned:.* won \d, drew \d and lost \d of 2 games against random", out, re.MULTILINE)
 
 
 def test_a_file_of_the_safetensors_library(tmp_path):
