@@ -105,9 +105,6 @@ func (e *Entry) ReadNet(g *env.Game, read Reader, path string) (*mlp.Net, mlp.Fa
 	}
 	net, facts, err := mlp.Parse(data)
 	if err == nil {
-		net, facts.Features, err = widen(net, facts.Features, e.Learned.Features.Names)
-	}
-	if err == nil {
 		err = facts.Check(e.Game, g.Rules, e.Learned.Features.Names)
 	}
 	if err == nil {
@@ -117,31 +114,6 @@ func (e *Entry) ReadNet(g *env.Game, read Reader, path string) (*mlp.Net, mlp.Fa
 		return nil, facts, fmt.Errorf("%s: %w", path, err)
 	}
 	return net, facts, nil
-}
-
-// widen gives a network that was trained before some of the features were added inputs for these, with weights of 0.
-// It returns any other network as it is, with its features.
-func widen(net *mlp.Net, has, names []string) (*mlp.Net, []string, error) {
-	var from []int // which of the names it has
-	for i, name := range names {
-		if k := len(from); k < len(has) && has[k] == name {
-			from = append(from, i)
-		}
-	}
-	if len(has) == 0 || len(from) < len(has) || len(has) == len(names) || net.In() != len(has) {
-		return net, has, nil
-	}
-	layers := slices.Clone(net.Layers())
-	first, n := &layers[0], len(names)
-	w := make([]float32, first.Out*n)
-	for o := range first.Out {
-		for k, i := range from {
-			w[o*n+i] = first.W[o*first.In+k]
-		}
-	}
-	first.In, first.W = n, w
-	wide, err := mlp.New(layers)
-	return wide, names, err
 }
 
 // Facts returns what a file of weights for g says about itself: the game, the version of its rules, the features by
