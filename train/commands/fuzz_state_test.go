@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,8 +34,7 @@ func (h *halfway) algorithm() selfplay.Algorithm {
 }
 
 // FuzzState resumes saved runs of every kind with one value of their JSON replaced by any text, and bytes of the file
-// changed: refused, or a run that goes on. The files have no checksum, as those of earlier versions; a checksum would
-// refuse most changes before they are looked at.
+// changed: refused, or a run that goes on. The checksum is that of the changed file, so that changes are looked at.
 func FuzzState(f *testing.F) {
 	value := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|null|true|false|\[\]`)
 	var all []*halfway
@@ -65,11 +65,12 @@ func FuzzState(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		require.NoError(t, mlp.WriteTensors(&b, h.tensors, map[string]string{"run": text}))
+		require.NoError(t, mlp.WriteTensors(&b, h.tensors, map[string]string{"run": text, "sha256": strings.Repeat("0", 64)}))
 		file := b.Bytes()
 		for ; len(patch) >= 3; patch = patch[3:] { // among the tensors, which follow the header
 			file[len(file)-1-(int(patch[0])<<8|int(patch[1]))%(len(file)/2)] = patch[2]
 		}
+		require.NoError(t, selfplay.Seal(file))
 		path := filepath.Join(t.TempDir(), selfplay.StateFile)
 		require.NoError(t, os.WriteFile(path, file, 0o600))
 		run, err := selfplay.Resume(h.game, path, h.algorithm(), 1)

@@ -25,7 +25,7 @@ type State struct {
 
 	Backup *BackupState `json:"backup,omitempty"` // nil if there is none at this time
 	Config Algorithm    `json:"config"`
-	Counts stateCounts  `json:"counts"`
+	Counts Counts       `json:"counts"`
 	Curve  []Point      `json:"curve"`
 	Game   string       `json:"game"`
 	Kept   []int        `json:"kept,omitempty"` // lengths of the rollouts that are kept in tensors, by slot
@@ -36,22 +36,15 @@ type State struct {
 	Recording  *RecordingState `json:"recording,omitempty"`  // of the games; nil if there is none
 	Unverified []string        `json:"unverified,omitempty"` // as in Run
 
-	Version int `json:"version,omitempty"` // of this format; older states have none
+	Version int `json:"version"` // of this format
 }
 
-// stateVersion is what Save writes; 2 added the checksum, 3 siblings. Games of one seat resume from older ones.
-const stateVersion = 3
+const stateVersion = 3 // what Save writes and Resume reads
 
 // A BackupState is where a search backup stands between two fits.
 type BackupState struct {
 	Average float64 `json:"drift"` // of what a ply more changes
 	Fits    int     `json:"fits"`
-}
-
-// stateCounts are Counts as a state saves them, and as older states did.
-type stateCounts struct {
-	Counts
-	Seen uint64 `json:"seen,omitempty"` // Visited, as older states name it
 }
 
 // A GameSlot is a slot between two rollouts: its game in progress and its generator.
@@ -66,7 +59,7 @@ type GameSlot struct {
 func (r *Run) Save(path string) error {
 	s := &State{
 		Game: r.Game.Rules.Name, Rules: r.Game.Rules.Rules, Config: r.Settings, Version: stateVersion,
-		Counts: stateCounts{Counts: r.Counts}, Curve: r.Curve, Unverified: r.Unverified,
+		Counts: r.Counts, Curve: r.Curve, Unverified: r.Unverified,
 	}
 	for _, x := range r.Slots {
 		saved, err := x.Save()
@@ -150,14 +143,12 @@ func readState(g *games.Game, path string, a Algorithm) (_ *State, err error) {
 	if err := json.Unmarshal([]byte(meta["run"]), s); err != nil {
 		return nil, fmt.Errorf("not a saved run: %w", err)
 	}
-	if s.Version < 0 || s.Version > stateVersion {
-		return nil, fmt.Errorf("a run in version %d of the format, this program reads up to version %d: "+
-			"continue it with the program that saved it, or a newer one", s.Version, stateVersion)
+	if at, sum := checksum(data); at < 0 || string(data[at:at+len(sum)]) != sum {
+		return nil, errDamaged
 	}
-	if _, sealed := meta[sumKey]; sealed || s.Version > 1 {
-		if at, sum := checksum(data); at < 0 || string(data[at:at+len(sum)]) != sum {
-			return nil, errDamaged
-		}
+	if s.Version != stateVersion {
+		return nil, fmt.Errorf("a run in version %d of the format, this program reads version %d: "+
+			"continue it with the program that saved it", s.Version, stateVersion)
 	}
 	if s.Game != g.Rules.Name || s.Rules != g.Rules.Rules {
 		return nil, fmt.Errorf("a run of %s, rules version %d; want %s, version %d",
@@ -179,8 +170,7 @@ func (r *Run) load(s *State) (err error) {
 
 // restore fills in all but the learner.
 func (r *Run) restore(s *State) (err error) {
-	r.Counts, r.Curve, r.Unverified = s.Counts.Counts, s.Curve, s.Unverified
-	r.Counts.Visited += s.Counts.Seen
+	r.Counts, r.Curve, r.Unverified = s.Counts, s.Curve, s.Unverified
 	if len(s.Under(bestPrefix)) > 0 {
 		if r.Best, err = s.Net(bestPrefix, len(r.Game.Features)); err != nil {
 			return err
@@ -301,7 +291,7 @@ func (n *Named) Take(name string, shape ...int) []float32 {
 	return t.Data
 }
 
-// sumKey has the SHA-256 of the file, with zeros in its own place, in hexadecimal; version 1 has none.
+// sumKey has the SHA-256 of the file, with zeros in its own place, in hexadecimal.
 const sumKey = "sha256"
 
 var noSum = strings.Repeat("0", 2*sha256.Size)

@@ -69,8 +69,6 @@ func (c *Config) Start(r *selfplay.Run, from *mlp.Net, saved *selfplay.State) (s
 	if saved != nil {
 		prefix := netPrefix
 		switch backup = saved.Backup != nil; {
-		case saved.Version < firstVersion:
-			return nil, errors.New("a run of an earlier trainer: continue it with the program that saved it")
 		case backup && c.Backup == 0:
 			return nil, errors.New("the saved run has a backup, but its settings have none")
 		case backup:
@@ -93,8 +91,6 @@ func (c *Config) Next(r *selfplay.Run, last selfplay.Learner) (selfplay.Learner,
 	}
 	return last, nil
 }
-
-const firstVersion = 3 // the first version of saved runs that have these algorithms
 
 const (
 	siblingKind = "siblings"

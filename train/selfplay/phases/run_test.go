@@ -232,9 +232,9 @@ func TestResumeRefuses(t *testing.T) {
 		"no base":     {`"base.`, `"bass.`, "no net"},
 		"no mean":     {`"net.`, `"not.`, "no net"},
 		"no siblings": {`"stage.pairs"`, `"stage.peers"`, "pairs"},
-		"older":       {`\"version\":3`, `\"version\":2`, "a run of an earlier trainer"},
+		"older":       {`\"version\":3`, `\"version\":2`, "version 2 of the format, this program reads version 3: continue it with"},
 		"no run":      {`"run"`, `"rum"`, "not a saved run"},
-		"newer":       {`\"version\":3`, `\"version\":4`, "version 4 of the format, this program reads up to version 3"},
+		"newer":       {`\"version\":3`, `\"version\":4`, "version 4 of the format, this program reads version 3"},
 		"other rules": {`\"rules\":1`, `\"rules\":2`, "a run of blockbattle, rules version 2; want blockbattle, version 1"},
 		"fewer games": {`\"Games\":4`, `\"Games\":3`, "4 games in progress, want 3"},
 	} {
