@@ -266,13 +266,7 @@ func changes(dst []uint64, x, last []int32, pairs []uint64, list []int) {
 			continue
 		}
 		for d != 0 {
-			k := d
-			if k > times {
-				k = times
-			}
-			if k < -times {
-				k = -times
-			}
+			k := max(min(d, times), -times)
 			d -= k
 			at[n] = i*multiples + times + k
 			if n++; n == len(at) {

@@ -80,9 +80,7 @@ func Trusted(layers []Layer) *Net {
 	widest := 0
 	for i, l := range layers {
 		p := pack(l, i == len(layers)-1 && l.Out == 1)
-		if p.wide > widest {
-			widest = p.wide
-		}
+		widest = max(widest, p.wide)
 		n.packed = append(n.packed, p)
 	}
 	for i := range n.hidden {
@@ -135,10 +133,7 @@ func (n *Net) ForwardFrom(acc, x []float32, own, rows int, out []float32) {
 		return
 	}
 	for at := 0; at < rows; at += blockRows {
-		k := rows - at
-		if k > blockRows {
-			k = blockRows
-		}
+		k := min(rows-at, blockRows)
 		n.block(acc, x[at*own:], own, k, out[at*n.Out():])
 	}
 }

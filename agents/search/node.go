@@ -43,10 +43,7 @@ func (m *Minimax) frontier(n *node, e *entry, s env.State, mover, d int, beta fl
 		}
 	}
 	for from := 0; from < all; size *= 2 {
-		to := from + size
-		if to > all {
-			to = all
-		}
+		to := min(from+size, all)
 		i := n.some(m.eval, s, mover, d+1, from, to, m.width)
 		if better(n.value[i], best) {
 			best, at = n.value[i], n.legal[i]

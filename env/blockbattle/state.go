@@ -76,10 +76,7 @@ func (s *State) After(seat int, a env.Action) {
 	if over {
 		s.lose(seat, LostOverflow, nil)
 	}
-	pending := int(s.Sides[1-seat].Pending) + sent
-	if pending > Height {
-		pending = Height
-	}
+	pending := min(int(s.Sides[1-seat].Pending)+sent, Height)
 	s.Sides[1-seat].Pending = uint8(pending)
 	if s.Round%SolidInterval == 0 && !me.solid() {
 		s.lose(seat, LostSolid, nil)

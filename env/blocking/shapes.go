@@ -162,12 +162,8 @@ func (s *Shape) turned(flip, rotations int) (squares []Cell, w, h int) {
 	}
 	left, top := squares[0].X, squares[0].Y
 	for _, c := range squares {
-		if c.X < left {
-			left = c.X
-		}
-		if c.Y < top {
-			top = c.Y
-		}
+		left = min(left, c.X)
+		top = min(top, c.Y)
 	}
 	for i := range squares {
 		c := &squares[i]

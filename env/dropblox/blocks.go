@@ -64,18 +64,10 @@ func NewShape(b *Block) Shape {
 func (t *Turn) box(size int) {
 	t.Low, t.High = t.Offsets[0], t.Offsets[0]
 	for _, c := range t.Offsets[1:size] {
-		if c.I < t.Low.I {
-			t.Low.I = c.I
-		}
-		if c.J < t.Low.J {
-			t.Low.J = c.J
-		}
-		if c.I > t.High.I {
-			t.High.I = c.I
-		}
-		if c.J > t.High.J {
-			t.High.J = c.J
-		}
+		t.Low.I = min(t.Low.I, c.I)
+		t.Low.J = min(t.Low.J, c.J)
+		t.High.I = max(t.High.I, c.I)
+		t.High.J = max(t.High.J, c.J)
 	}
 }
 
@@ -211,9 +203,7 @@ func newBlock(t int) Block {
 	}
 	low := int8(-MaxSize)
 	for _, c := range b.Cells() {
-		if c.I > low {
-			low = c.I
-		}
+		low = max(low, c.I)
 	}
 	b.Center = Cell{Hidden - low, 6}
 	if t == 8 {

@@ -90,10 +90,7 @@ var fresh = func() (w [words]uint32) {
 func (t *Twister) Seed(key []uint32) {
 	t.Word, t.At = fresh, words
 	w := &t.Word
-	steps := words
-	if len(key) > steps {
-		steps = len(key)
-	}
+	steps := max(words, len(key))
 	i, j, last := 1, 0, w[0] // last is w[i-1]: to read it again would take longer than all else
 	for ; steps > 0; steps-- {
 		last = (w[i] ^ (last^last>>30)*1664525) + (key[j] + uint32(j))

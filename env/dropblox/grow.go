@@ -150,15 +150,9 @@ func (g *grower) keep(n int) {
 	left, right, low := across, 0, 0
 	for _, c := range g.cells[:n] {
 		x, y := int(c)%across, int(c)/across
-		if x < left {
-			left = x
-		}
-		if x > right {
-			right = x
-		}
-		if y > low {
-			low = y
-		}
+		left = min(left, x)
+		right = max(right, x)
+		low = max(low, y)
 	}
 	f := figure{w: right - left + 1, h: low + 1}
 	if f.w > f.h {

@@ -31,15 +31,9 @@ func NewPiece(size, turns int, cells []Cell, width, height, spawn int) Piece {
 		right := 0
 		var turned []Cell
 		for _, c := range cells {
-			if int(c.X) < p.Left[o] {
-				p.Left[o] = int(c.X)
-			}
-			if int(c.X) > right {
-				right = int(c.X)
-			}
-			if int(c.Y) > p.Low[o] {
-				p.Low[o] = int(c.Y)
-			}
+			p.Left[o] = min(p.Left[o], int(c.X))
+			right = max(right, int(c.X))
+			p.Low[o] = max(p.Low[o], int(c.Y))
 			turned = append(turned, Cell{int8(size) - 1 - c.Y, c.X})
 		}
 		for x := -p.Left[o]; x+right < width; x++ {

@@ -105,11 +105,11 @@ func (r *FeatureReader) stock(k int, side *blockbattle.Side, sent int) {
 	over := uint32(side.Points) % blockbattle.PerGarbage
 	rest[23][k] = int32(over)
 	rest[24][k] = features.Yes(over == blockbattle.PerGarbage-1)
-	rest[25][k] = capped(side.Combo, 8)
-	rest[26][k] = capped(side.Skips, 6)
+	rest[25][k] = min(side.Combo, 8)
+	rest[26][k] = min(side.Skips, 6)
 	extra[0][k] = int32(sent)
 	extra[1][k] = int32(room - sent)
 	extra[2][k] = features.Yes(sent > room)
-	extra[10][k] = capped(side.Skips, 4)
+	extra[10][k] = min(side.Skips, 4)
 	extra[11][k] = int32(sent * features.Over(10, room))
 }

@@ -70,15 +70,8 @@ func half(s *shape, tops *[columns]int, side *blockbattle.Side, out []int32) {
 	over := uint32(side.Points) % blockbattle.PerGarbage
 	rest[23] = int32(over)
 	rest[24] = features.Yes(over == blockbattle.PerGarbage-1)
-	rest[25] = capped(side.Combo, 8)
-	rest[26] = capped(side.Skips, 6)
-}
-
-func capped(n, most int32) int32 {
-	if n > most {
-		n = most
-	}
-	return n
+	rest[25] = min(side.Combo, 8)
+	rest[26] = min(side.Skips, 6)
 }
 
 // threat is about how many rows a side can send with its next piece, if that piece suits.
@@ -157,7 +150,7 @@ func (r *FeatureReader) write(side *blockbattle.Side, sent int, out []int32) {
 	out[7] = int32(features.OverSquared(4, own.spawn))
 	out[8] = features.Yes(own.ready == 4)
 	out[9] = features.Yes(own.doubles > 0)
-	out[10] = capped(side.Skips, 4)
+	out[10] = min(side.Skips, 4)
 	out[11] = int32(sent * features.Over(10, r.shape.minFree))
 	out[12] = int32(features.OverSquared(r.threat+3, own.minFree))
 	fits(&tops, out[13:])
@@ -178,7 +171,7 @@ func (r *FeatureReader) Shared(state env.State, seat int, out []float32) {
 	out[1] = float32(left) * (1. / interval)
 	out[2] = float32(features.Yes(left == 0))
 	out[3] = float32(s.Sides[1-seat].Solid) * (1. / 10)
-	out[4] = float32(capped(s.Round, 200)) * (1. / 100)
+	out[4] = float32(min(s.Round, 200)) * (1. / 100)
 }
 
 // NewLearned returns the evaluator that is net over the features: the log odds that the seat wins, or the like.

@@ -98,7 +98,7 @@ func (h *Hand) stock(k int, side *blockbattle.Side, sent int) {
 	t := &h.terms
 	t[Points][k] = side.Points
 	t[Combo][k] = side.Combo
-	t[Skips][k] = capped(side.Skips, 4)
+	t[Skips][k] = min(side.Skips, 4)
 
 	room := h.opp.shape.minFree
 	t[Sent][k] = int32(sent)
@@ -233,18 +233,12 @@ func (g *Guard) Risky(s env.State, seat int, children []env.State, out []bool) {
 
 // mostGarbage bounds the rows that a side can send in one round; 18 points are for an empty board.
 func mostGarbage(side *blockbattle.Side) int {
-	gain := 10 + int(side.Combo)
-	if gain < 18 {
-		gain = 18
-	}
+	gain := max(10+int(side.Combo), 18)
 	return (gain + blockbattle.PerGarbage - 1) / blockbattle.PerGarbage
 }
 
 // room is how many garbage rows a side certainly survives: free ones, less the two in which pieces appear.
 func room(side *blockbattle.Side) int {
 	free := blockbattle.Height - int(side.Solid)
-	if n := bits.TrailingZeros64(side.Cells.Any()); n < free {
-		free = n
-	}
-	return free - 2
+	return min(free, bits.TrailingZeros64(side.Cells.Any())) - 2
 }

@@ -117,9 +117,7 @@ func (d *decision) after(a env.Action, to *batch, k int) (side *blockbattle.Side
 		w2, w3 = w2|d.wall, w3|d.wall
 		side = &d.clears
 		sent += d.award(a, rows, w0|w1|(w2|w3)&^outer == 0)
-		if sent > blockbattle.Height {
-			sent = blockbattle.Height
-		}
+		sent = min(sent, blockbattle.Height)
 	}
 	floor := d.floor
 	if d.solid {

@@ -181,9 +181,7 @@ func (s *shape) gaps(e0, e1, e2, e3 uint64) (one, three uint64) {
 	s.gapClosed = bits.OnesCount64(one &^ sky)
 	s.gapTwo = bits.OnesCount64(k2 &^ k3 & m)
 	s.ready = bits.LeadingZeros64(^(one << uint(64-s.deepest)))
-	if s.ready > 4 {
-		s.ready = 4
-	}
+	s.ready = min(s.ready, 4)
 	return one, three
 }
 
@@ -254,7 +252,7 @@ func fits(tops *[columns]int, out []int32) {
 // fitSizes has the two counts of a number of places.
 var fitSizes = func() (out [32][2]uint8) {
 	for n := range out {
-		out[n] = [2]uint8{uint8(capped(int32(n), 4)), uint8(features.Yes(n == 0))}
+		out[n] = [2]uint8{uint8(min(n, 4)), uint8(features.Yes(n == 0))}
 	}
 	return out
 }()

@@ -99,9 +99,7 @@ func (r *FeatureReader) side(s *blocking.State, seat, other int, out []float32) 
 			continue
 		}
 		fit += size
-		if size > most {
-			most = size
-		}
+		most = max(most, size)
 		if size == 5 {
 			fives++
 		}

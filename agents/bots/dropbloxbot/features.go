@@ -74,15 +74,7 @@ var units = func() (out [len(counts{})]float32) {
 // Scores that the features distinguish: below, blocks hardly grow; no game is known to go beyond.
 const lowScore, highScore = 250, 1599
 
-func inRange(points int) int {
-	if points < lowScore {
-		return lowScore
-	}
-	if points > highScore {
-		return highScore
-	}
-	return points
-}
+func inRange(points int) int { return max(lowScore, min(points, highScore)) }
 
 // drawnAt are the features that depend on the score alone, from lowScore on.
 var drawnAt = func() (out [highScore + 1][4]float32) {

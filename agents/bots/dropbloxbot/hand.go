@@ -103,15 +103,10 @@ func (e *edgeSums) set(f *Field) {
 // of returns the sum for a board that differs in columns lo to end-1 only.
 func (e *edgeSums) of(f *Field, lo, end int) uint64 {
 	left := uint64(within)
-	if lo--; lo < 0 {
-		lo = 0
-	}
-	if lo > 0 {
+	if lo = max(lo-1, 0); lo > 0 {
 		left = f[lo-1]
 	}
-	if end++; end > dropblox.Cols {
-		end = dropblox.Cols
-	}
+	end = min(end+1, dropblox.Cols)
 	sum := e.whole - e.upTo[end] + e.upTo[lo] + ones(f[dropblox.Cols-1]^within) - e.right
 	for j := lo; j < end; j++ { // edgesOf, written out: a call costs as much
 		c, right := f[j], uint64(within)

@@ -164,9 +164,7 @@ func (l *lookahead) value(boards []Board, c *search.Clock) (worth float32, done 
 			return 0, false
 		}
 		if len(b.now) == 0 {
-			if l.last.Points < lost.points {
-				l.last.Points = lost.points
-			}
+			l.last.Points = max(l.last.Points, lost.points)
 			return b.rater.(Ender).Ended(&l.last), true
 		}
 	}

@@ -115,9 +115,7 @@ func (p *parent) look(f *Field, lo, end int, out *counts) {
 
 // highest returns the greatest height of all columns, and of those where blocks appear, with column j of height h.
 func highest(peak, middle, j, h int) (int, int) {
-	if h > peak {
-		peak = h
-	}
+	peak = max(peak, h)
 	if h > middle && j >= 4 && j <= 8 {
 		middle = h
 	}

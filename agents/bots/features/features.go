@@ -117,13 +117,7 @@ func Columns(floor int, tops []int, out []int32) []int32 {
 // stepSizes has, for a step of less than 64 rows, itself and its size, both within stepMax. Steps down are at the end.
 var stepSizes = func() (out [128][2]int8) {
 	for i := range out {
-		d := int8((i+64)&127 - 64)
-		if d > stepMax {
-			d = stepMax
-		}
-		if d < -stepMax {
-			d = -stepMax
-		}
+		d := max(-stepMax, min(int8((i+64)&127-64), stepMax))
 		out[i] = [2]int8{d, d}
 		if d < 0 {
 			out[i][1] = -d
@@ -141,12 +135,7 @@ func Yes(b bool) int32 {
 }
 
 // Over returns how much n is above limit, or 0.
-func Over(n, limit int) int {
-	if n > limit {
-		return n - limit
-	}
-	return 0
-}
+func Over(n, limit int) int { return max(n-limit, 0) }
 
 // OverSquared returns the square of how much n is above limit, or 0.
 func OverSquared(n, limit int) int {

@@ -79,16 +79,6 @@ func half(s *shape, blocks *[soon]int, out []int32) {
 	}
 }
 
-func within(v, most int32) int32 {
-	if v > most {
-		return most
-	}
-	if v < -most {
-		return -most
-	}
-	return v
-}
-
 // finely counts v, kept between -most and most, in units of fine.
 func finely(v, most float64) int32 {
 	return int32(math.Floor(math.Max(-most, math.Min(v, most))/fine + 0.5))
@@ -171,10 +161,10 @@ func (r *FeatureReader) write(s *tetrisduel.State, own, opp *shape, out []int32)
 	}
 	out = out[len(own.lacks):]
 	lead, left := s.Points[r.seat]-s.Points[1-r.seat], halfTurnsLeft(s)
-	out[0] = within(lead, 80)
-	out[1] = within(lead, 5)
+	out[0] = max(-80, min(lead, 80))
+	out[1] = max(-5, min(lead, 5))
 	out[2] = finely(float64(lead)/(1+math.Sqrt(float64(left))), 4)
-	out[3] = within(lead, 1)
+	out[3] = max(-1, min(lead, 1))
 	combo := int32(s.Combo)
 	out[4] = combo
 	out[5] = int32(features.Over(int(s.Combo), 4))

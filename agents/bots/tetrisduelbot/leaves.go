@@ -49,9 +49,7 @@ func (d *decision) after(r *FeatureReader, a env.Action) (s *tetrisduel.State, o
 		for _, c := range cells {
 			x, y := p.X+int(c.X), p.Y+int(c.Y)
 			board.Set(x, y)
-			if y > low {
-				low = y
-			}
+			low = max(low, y)
 		}
 		if board.Full(columns)&reach == 0 {
 			if opp = d.opposite(r, p, &cells, low); opp.minFree >= spare && d.start(a) {

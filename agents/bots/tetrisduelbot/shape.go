@@ -215,9 +215,7 @@ func listFits() (out [4][]fit) {
 			cells := tetrisduel.Cells(k, d) // by row, then column
 			left, first := cells[0].X, cells[0].Y
 			for _, c := range cells {
-				if c.X < left {
-					left = c.X
-				}
+				left = min(left, c.X)
 			}
 			for i, at := range cells {
 				if i > 0 && cells[i-1].Y == at.Y {
@@ -299,10 +297,6 @@ func (s *shape) note(f *fit, left, top int, lack *[rows]uint32) {
 			p++
 		}
 	}
-	if w > s.takes[f.kind] {
-		s.takes[f.kind] = w
-	}
-	if g := tetrisduel.Gain(p, w); g > s.gains[f.kind] {
-		s.gains[f.kind] = g
-	}
+	s.takes[f.kind] = max(s.takes[f.kind], w)
+	s.gains[f.kind] = max(s.gains[f.kind], tetrisduel.Gain(p, w))
 }

@@ -106,6 +106,9 @@ type program struct {
 	names   map[types.Object]string // package-level objects: the name in the flattened program
 	imports map[string]string       // standard packages in use: import path → name in the flattened program
 	newer   []types.Error           // where Lang's compiler refuses a source file
+	defined map[token.Pos]string    // of these places, names of functions that the program defines itself
+
+	definitions map[string]string // those functions, by name
 
 	err error // the first refusal
 }
@@ -175,7 +178,8 @@ func load(o Options) (*program, error) {
 	p := &program{
 		fset: cfg.Fset, info: map[*types.Package]*types.Info{}, decls: map[types.Object]*decl{},
 		live: map[types.Object]bool{}, mentioned: map[any]bool{}, waiting: map[any][]part{}, walked: map[ast.Node]bool{},
-		names: map[types.Object]string{}, imports: map[string]string{},
+		names: map[types.Object]string{}, imports: map[string]string{}, defined: map[token.Pos]string{},
+		definitions: map[string]string{},
 	}
 	for _, path := range paths {
 		pkg := loaded[slices.IndexFunc(loaded, func(l *packages.Package) bool { return l.PkgPath == path })]

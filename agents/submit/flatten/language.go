@@ -54,13 +54,16 @@ func (p *program) checkLanguage() {
 		if !p.kept(d) {
 			continue
 		}
-		node := d.node
+		node, info := d.node, d.pkg.TypesInfo
+		ast.Inspect(node, func(n ast.Node) bool {
+			p.define(info, n)
+			return true
+		})
 		for _, e := range p.newer {
-			if node.Pos() <= e.Pos && e.Pos < node.End() {
+			if node.Pos() <= e.Pos && e.Pos < node.End() && p.defined[e.Pos] == "" {
 				p.refuse(e.Pos, "%s, and a flattened program is in %s: write it out", e.Msg, Lang)
 			}
 		}
-		info := d.pkg.TypesInfo
 		ast.Inspect(node, func(n ast.Node) bool {
 			for _, x := range loopVariables(n) {
 				if id, ok := x.(*ast.Ident); ok && info.Defs[id] != nil && escapes(info, n, info.Defs[id]) {
@@ -71,6 +74,27 @@ func (p *program) checkLanguage() {
 			return true
 		})
 	}
+}
+
+// orders are the comparisons of a and b after which the built-in functions that Lang does not have return b.
+var orders = map[string]string{"max": "<", "min": ">"}
+
+// define has the flattened program define the function that a node calls, if it is one of orders with two whole numbers.
+func (p *program) define(info *types.Info, n ast.Node) {
+	call, ok := n.(*ast.CallExpr)
+	if !ok || len(call.Args) != 2 {
+		return
+	}
+	id, isName := call.Fun.(*ast.Ident)
+	of, isBasic := info.TypeOf(call).(*types.Basic)
+	if !isName || !isBasic || of.Info()&(types.IsInteger|types.IsUntyped) != types.IsInteger || orders[id.Name] == "" ||
+		info.Uses[id] != types.Universe.Lookup(id.Name) {
+		return
+	}
+	name := id.Name + strings.ToUpper(of.Name()[:1]) + of.Name()[1:]
+	p.defined[id.Pos()] = name
+	p.definitions[name] = fmt.Sprintf("\nfunc %s(a, b %[2]s) %[2]s {\n\tif a %s b {\n\t\treturn b\n\t}\n\treturn a\n}\n",
+		name, of.Name(), orders[id.Name])
 }
 
 func loopVariables(n ast.Node) []ast.Expr {

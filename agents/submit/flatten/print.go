@@ -42,6 +42,9 @@ func (p *program) print(header []string) ([]byte, error) {
 	if slices.Sort(imports); len(imports) > 0 {
 		out.WriteString("\nimport (\n" + strings.Join(imports, "\n") + "\n)\n")
 	}
+	for _, name := range slices.Sorted(maps.Keys(p.definitions)) {
+		out.WriteString(p.definitions[name])
+	}
 	if err := p.printDecls(&out); err != nil {
 		return nil, err
 	}
@@ -172,7 +175,7 @@ func (p *program) renamed(info *types.Info, id *ast.Ident) string {
 			obj = named.Obj()
 		}
 	}
-	return cmp.Or(p.names[obj], id.Name)
+	return cmp.Or(p.defined[id.Pos()], p.names[obj], id.Name)
 }
 
 // name gives every needed package-level object a unique name in the flattened program. Of several objects with one
@@ -181,6 +184,9 @@ func (p *program) name() {
 	taken := map[string]bool{"_": true}
 	for _, n := range types.Universe.Names() {
 		taken[n] = true
+	}
+	for name := range p.definitions {
+		taken[name] = true
 	}
 	local, ambiguous := map[string]bool{}, map[types.Object]bool{}
 	for _, d := range p.order {
