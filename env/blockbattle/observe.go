@@ -42,9 +42,7 @@ func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	own.paint(planes[:Width*Height])
 	opp.paint(planes[Width*Height : 2*Width*Height])
 	globals = globals[:numGlobals]
-	for i := range globals[:2*Pieces] {
-		globals[i] = 0
-	}
+	clear(globals[:2*Pieces])
 	globals[s.Piece] = 1
 	globals[Pieces+s.Next] = 1
 	own.numbers(globals[2*Pieces : 2*Pieces+7])

@@ -95,12 +95,8 @@ func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	const squares = Size * Size
 	n := int(s.Seats)
 	globals, unused := globals[:numGlobals], planes[n*squares:env.MaxSeats*squares]
-	for i := range unused {
-		unused[i] = 0
-	}
-	for i := range globals {
-		globals[i] = 0
-	}
+	clear(unused)
+	clear(globals)
 	rest := globals[env.MaxSeats*Letters:]
 	for i, who := 0, seat; i < n; i++ {
 		s.Cells[who].paint(planes[i*squares:])

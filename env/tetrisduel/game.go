@@ -131,9 +131,7 @@ var allGlobals = func() (g env.Globals) {
 func (s *State) Observe(seat int, planes []uint8, globals []float32) {
 	paint(planes, &s.Cells, seat == 1)
 	globals = globals[:numGlobals]
-	for i := range globals {
-		globals[i] = 0
-	}
+	clear(globals)
 	for i := 0; i <= ahead && int(s.Turn)+i <= HalfTurns; i++ {
 		globals[i*Kinds+s.Block(int(s.Turn)+i)] = 1
 	}
