@@ -82,6 +82,21 @@ look1: \
 	DECQ DX; \
 	JMP look1
 
+// EACH64 adds the products of the inputs with a bit in R9 and of their weights, which begin at BX. LOAD reads an input
+// from its place there, and OP makes of its number how far its weights are.
+#define EACH64(LOAD, inputs, MUL, ADD, OP, by, each, next) \
+	TESTQ R9, R9; \
+	JZ next; \
+each: \
+	TZCNTQ R9, R10; \
+	LEAQ -1(R9), R11; \
+	LOAD (inputs)(R10*4), Y8; \
+	OP by, R10; \
+	ADDQ BX, R10; \
+	ADD64(MUL, ADD, R10); \
+	ANDQ R11, R9; \
+	JNZ each
+
 // SUM8 sets X0 to the sum of the eight numbers in y, of which x is the lower half: by halves of 8, of 4, of 2.
 #define SUM8(y, x) \
 	VEXTRACTF128 $1, y, X1; \
@@ -113,6 +128,15 @@ next: \
 	VMAXPS y, Y9, y; \
 	VMULPS at(SI), y, y; \
 	VADDPS y, Y15, Y15
+
+// ROW1 reads the arguments of the kernels that add the products of one row. R8 is how many bytes weights of an input have.
+#define ROW1(W) \
+	MOVQ dst+0(FP), DI; \
+	MOVQ x+8(FP), AX; \
+	MOVQ w+16(FP), W; \
+	MOVQ in+24(FP), DX; \
+	MOVQ wide+32(FP), R8; \
+	SHLQ $2, R8
 
 // func add2x32(dst0, dst1, x0, x1, w *float32, in, wide int)
 TEXT ·add2x32(SB), NOSPLIT, $0-56
@@ -147,12 +171,7 @@ loop2:
 //
 // It takes the inputs 64 at a time. R9 has a bit for each of them that is not 0.
 TEXT ·add1x64(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), DI
-	MOVQ x+8(FP), AX
-	MOVQ w+16(FP), BX
-	MOVQ in+24(FP), DX
-	MOVQ wide+32(FP), R8
-	SHLQ $2, R8
+	ROW1(BX)
 	READ64(VMOVUPS, DI)
 	VXORPS Y15, Y15, Y15
 
@@ -160,18 +179,7 @@ some:
 	NONZERO64(look8, look1, found)
 
 found:
-	TESTQ R9, R9
-	JZ next
-
-each:
-	TZCNTQ R9, R10
-	LEAQ -1(R9), R11
-	VBROADCASTSS (AX)(R10*4), Y8
-	IMULQ R8, R10
-	ADDQ BX, R10
-	ADD64(VMULPS, VADDPS, R10)
-	ANDQ R11, R9
-	JNZ each
+	EACH64(VBROADCASTSS, AX, VMULPS, VADDPS, IMULQ, R8, each, next)
 
 next:
 	TESTQ DX, DX
@@ -189,12 +197,7 @@ done:
 
 // func add1x32(dst, x, w *float32, in, wide int)
 TEXT ·add1x32(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), DI
-	MOVQ x+8(FP), AX
-	MOVQ w+16(FP), CX
-	MOVQ in+24(FP), DX
-	MOVQ wide+32(FP), R8
-	SHLQ $2, R8
+	ROW1(CX)
 	READ32(VMOVUPS, 0, DI, Y0, Y1, Y2, Y3)
 
 loop32:
@@ -211,12 +214,7 @@ loop32:
 
 // func add1x8(dst, x, w *float32, in, wide int)
 TEXT ·add1x8(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), DI
-	MOVQ x+8(FP), AX
-	MOVQ w+16(FP), CX
-	MOVQ in+24(FP), DX
-	MOVQ wide+32(FP), R8
-	SHLQ $2, R8
+	ROW1(CX)
 	VMOVUPS (DI), Y0
 
 loop1:
@@ -261,18 +259,7 @@ pairSome:
 	NONZERO64(pairLook8, pairLook1, pairFound)
 
 pairFound:
-	TESTQ R9, R9
-	JZ pairNext
-
-pairEach:
-	TZCNTQ R9, R10
-	LEAQ -1(R9), R11
-	VBROADCASTSS (AX)(R10*4), Y8
-	SHLQ $8, R10
-	ADDQ BX, R10
-	ADD64(VMULPS, VADDPS, R10)
-	ANDQ R11, R9
-	JNZ pairEach
+	EACH64(VBROADCASTSS, AX, VMULPS, VADDPS, SHLQ, $8, pairEach, pairNext)
 
 pairNext:
 	TESTQ DX, DX
@@ -350,18 +337,7 @@ changeLook:
 	JLT changeLook
 
 changeFound:
-	TESTQ R9, R9
-	JZ changeNext
-
-changeEach:
-	TZCNTQ R9, R10
-	LEAQ -1(R9), R11
-	VPBROADCASTD (R12)(R10*4), Y8
-	IMULQ R8, R10
-	ADDQ BX, R10
-	ADD64(VPMADDWD, VPADDD, R10)
-	ANDQ R11, R9
-	JNZ changeEach
+	EACH64(VPBROADCASTD, R12, VPMADDWD, VPADDD, IMULQ, R8, changeEach, changeNext)
 
 changeNext:
 	ADDQ $256, AX

@@ -1,6 +1,7 @@
 //go:build amd64 && !noasm
 
 #include "textflag.h"
+#include "tile_amd64.h"
 
 // READ3X16 reads three rows of the tile, the first of which is at row; WRITE3X16 writes them.
 #define READ3X16(row, a, b, c, d, e, f) \
@@ -30,17 +31,7 @@
 
 // func tile6x16(tile, a, panel *float32, ldc, rs, cs, k int, more bool)
 TEXT ·tile6x16(SB), NOSPLIT, $0-57
-	MOVQ tile+0(FP), DI
-	MOVQ a+8(FP), AX
-	MOVQ panel+16(FP), BX
-	MOVQ ldc+24(FP), R11
-	MOVQ rs+32(FP), R8
-	MOVQ cs+40(FP), R9
-	MOVQ k+48(FP), CX
-	MOVBLZX more+56(FP), DX
-	SHLQ $2, R8
-	SHLQ $2, R9
-	SHLQ $2, R11
+	TILE
 	LEAQ (R8)(R8*2), R10
 	ADDQ AX, R10              // row 3 of A
 	LEAQ (R11)(R11*2), R12
@@ -52,18 +43,8 @@ TEXT ·tile6x16(SB), NOSPLIT, $0-57
 	JMP  loop6
 
 zero6:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
+	ZERO6(Y0, Y1, Y2, Y3, Y4, Y5)
+	ZERO6(Y6, Y7, Y8, Y9, Y10, Y11)
 
 loop6:
 	VMOVUPS (BX), Y12
@@ -112,6 +93,14 @@ loop1:
 	VZEROUPPER
 	RET
 
+// NEXT8 goes on with the next eight of CX floats, AX of which are done, and returns after the last.
+#define NEXT8(loop) \
+	ADDQ $8, AX; \
+	CMPQ AX, CX; \
+	JLT  loop; \
+	VZEROUPPER; \
+	RET
+
 // func activate8(y, bias *float32, slope float32, n int)
 TEXT ·activate8(SB), NOSPLIT, $0-32
 	MOVQ y+0(FP), DI
@@ -126,11 +115,7 @@ activate:
 	VMULPS Y0, Y2, Y1
 	VBLENDVPS Y0, Y1, Y0, Y0 // by the sign of the sum
 	VMOVUPS Y0, (DI)(AX*4)
-	ADDQ $8, AX
-	CMPQ AX, CX
-	JLT  activate
-	VZEROUPPER
-	RET
+	NEXT8(activate)
 
 // func backward8(dz, y, dy *float32, slope float32, n int)
 TEXT ·backward8(SB), NOSPLIT, $0-40
@@ -147,11 +132,7 @@ backward:
 	VMULPS Y0, Y2, Y1
 	VBLENDVPS Y3, Y1, Y0, Y0
 	VMOVUPS Y0, (DI)(AX*4)
-	ADDQ $8, AX
-	CMPQ AX, CX
-	JLT  backward
-	VZEROUPPER
-	RET
+	NEXT8(backward)
 
 // func add8(sum, x *float32, n int)
 TEXT ·add8(SB), NOSPLIT, $0-24
@@ -164,11 +145,7 @@ add:
 	VMOVUPS (DI)(AX*4), Y0
 	VADDPS (SI)(AX*4), Y0, Y0
 	VMOVUPS Y0, (DI)(AX*4)
-	ADDQ $8, AX
-	CMPQ AX, CX
-	JLT  add
-	VZEROUPPER
-	RET
+	NEXT8(add)
 
 DATA adam<>+0(SB)/4, $0.1   // 1 - beta1
 DATA adam<>+4(SB)/4, $0.001 // 1 - beta2
@@ -212,8 +189,4 @@ move:
 	VMOVUPS Y1, (R8)(AX*4)
 	VMOVUPS Y2, (R9)(AX*4)
 	VMOVUPS Y13, (SI)(AX*4)
-	ADDQ $8, AX
-	CMPQ AX, CX
-	JLT  move
-	VZEROUPPER
-	RET
+	NEXT8(move)

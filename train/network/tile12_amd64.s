@@ -1,6 +1,7 @@
 //go:build amd64 && !noasm
 
 #include "textflag.h"
+#include "tile_amd64.h"
 
 // READ3 reads three rows of the tile, the first of which is at row; WRITE3 writes them. ADD3 adds the products of as many
 // rows of A and the panel's row, Z12.
@@ -21,17 +22,7 @@
 
 // func tile12x16(tile, a, panel *float32, ldc, rs, cs, k int, more bool)
 TEXT ·tile12x16(SB), NOSPLIT, $0-57
-	MOVQ tile+0(FP), DI
-	MOVQ a+8(FP), AX
-	MOVQ panel+16(FP), BX
-	MOVQ ldc+24(FP), R11
-	MOVQ rs+32(FP), R8
-	MOVQ cs+40(FP), R9
-	MOVQ k+48(FP), CX
-	MOVBLZX more+56(FP), DX
-	SHLQ $2, R8
-	SHLQ $2, R9
-	SHLQ $2, R11
+	TILE
 	LEAQ (R8)(R8*2), R10
 	LEAQ (AX)(R10*2), R13 // row 6 of A
 	LEAQ (R13)(R10*1), SI // row 9
@@ -49,18 +40,8 @@ TEXT ·tile12x16(SB), NOSPLIT, $0-57
 	JMP  loop12
 
 zero12:
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
+	ZERO6(Z0, Z1, Z2, Z3, Z4, Z5)
+	ZERO6(Z6, Z7, Z8, Z9, Z10, Z11)
 
 loop12:
 	VMOVUPS (BX), Z12

@@ -2,17 +2,7 @@
 
 #include "go_asm.h"
 #include "textflag.h"
-
-#define CONSTANT(name, value) \
-	DATA name<>+0(SB)/8, value; \
-	DATA name<>+8(SB)/8, value; \
-	DATA name<>+16(SB)/8, value; \
-	DATA name<>+24(SB)/8, value; \
-	DATA name<>+32(SB)/8, value; \
-	DATA name<>+40(SB)/8, value; \
-	DATA name<>+48(SB)/8, value; \
-	DATA name<>+56(SB)/8, value; \
-	GLOBL name<>(SB), RODATA, $64
+#include "numbers_amd64.h"
 
 CONSTANT(each, $0x0000040000200001)
 CONSTANT(low, $0x00000000001fffff)
@@ -22,13 +12,6 @@ CONSTANT(ten, $10)
 CONSTANT(one, $0x0000000100000001)
 CONSTANT(four, $0x0000000400000004)
 CONSTANT(ten32, $0x0000000a0000000a)
-CONSTANT(nibbles, $0x0f0f0f0f0f0f0f0f)
-
-DATA counts<>+0(SB)/8, $0x0302020102010100
-DATA counts<>+8(SB)/8, $0x0403030203020201
-DATA counts<>+16(SB)/8, $0x0302020102010100
-DATA counts<>+24(SB)/8, $0x0403030203020201
-GLOBL counts<>(SB), RODATA, $32
 
 #define EACH each<>(SB)
 #define LOW low<>(SB)
@@ -220,8 +203,8 @@ TEXT ·count4(SB), NOSPLIT, $0-40
 	MOVQ    work+8(FP), BX
 	MOVQ    n+32(FP), CX
 	MOVQ    BX, DI
-	VMOVDQU nibbles<>(SB), NIBBLES
-	VMOVDQU counts<>(SB), COUNTS
+	VMOVDQU nibble<>(SB), NIBBLES
+	VMOVDQU ones<>(SB), COUNTS
 	VPXOR   ZERO, ZERO, ZERO
 
 half:

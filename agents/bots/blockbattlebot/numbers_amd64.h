@@ -1,11 +1,15 @@
-// Constants and macros of the kernels that take eight numbers at a time.
+// Constants and macros of the kernels. A constant has room for a register of AVX-512.
 
 #define CONSTANT(name, value) \
 	DATA name<>+0(SB)/8, value; \
 	DATA name<>+8(SB)/8, value; \
 	DATA name<>+16(SB)/8, value; \
 	DATA name<>+24(SB)/8, value; \
-	GLOBL name<>(SB), RODATA, $32
+	DATA name<>+32(SB)/8, value; \
+	DATA name<>+40(SB)/8, value; \
+	DATA name<>+48(SB)/8, value; \
+	DATA name<>+56(SB)/8, value; \
+	GLOBL name<>(SB), RODATA, $64
 
 CONSTANT(bytes, $0x0101010101010101)
 CONSTANT(words, $0x0001000100010001)
