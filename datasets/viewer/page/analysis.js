@@ -1,7 +1,7 @@
 // The best moves of a turn, and where a game lost most: a panel beside the boards.
 
 import {ask} from "./api.js";
-import {el} from "./dom.js";
+import {agentChoice, el, moveTable} from "./dom.js";
 import {seatColour} from "./draw.js";
 
 const panel = document.getElementById("analysis"), key = document.getElementById("analyse");
@@ -105,23 +105,13 @@ function head() {
   const box = el("div", "ahead");
   box.append(el("h2", "", "Best moves"));
   if (agents().length > 1) {
-    const choose = el("select");
-    choose.dataset.key = "agent";
-    choose.setAttribute("aria-label", "Agent that values the moves");
-    for (const name of agents()) {
-      const option = el("option", "", "by " + name);
-      option.value = name;
-      option.selected = name === nameOf();
-      choose.append(option);
-    }
-    choose.addEventListener("change", () => {
-      agent = choose.value;
+    box.append(agentChoice(agents(), nameOf(), "Agent that values the moves", (name) => {
+      agent = name;
       stop();
       hunt = marked = null;
       use.redraw();
       update();
-    });
-    box.append(choose);
+    }));
   }
   return box;
 }
@@ -162,11 +152,7 @@ function seatBox(s) {
   }
   if (s.note) box.append(el("p", "quiet", s.note));
   if (!s.moves.length) return box;
-  const table = el("table", "moves"), top = el("thead"), names = el("tr");
-  for (const name of ["", "Move", "Value", "Lost"]) names.append(el("th", "", name));
-  top.append(names);
-  table.append(top);
-  const list = m && m.rank > s.moves.length ? [...s.moves, m] : s.moves;
+  const table = moveTable("Lost"), list = m && m.rank > s.moves.length ? [...s.moves, m] : s.moves;
   for (const move of list) table.append(moveRow(s, move, m));
   box.append(table);
   return box;

@@ -11,6 +11,14 @@ export function theme() {
   for (let k = 0; k < 4; k++) colours.seat.push(get("--seat" + k));
 }
 
+// dress gives the page the colours of a game's seats.
+export function dress(game) {
+  const root = document.documentElement.dataset;
+  if (root.game === game) return;
+  root.game = game;
+  theme();
+}
+
 export const seatColour = (seat) => colours.seat[seat & 3];
 
 // inkOf is the colour of a cell: with seats, inks 1 to 4 have the colours of the seats.

@@ -3,8 +3,8 @@
 
 import {Timeline, ask, wait} from "./api.js";
 import * as analysis from "./analysis.js";
-import {el, rules} from "./dom.js";
-import {theme} from "./draw.js";
+import {el, options, rules} from "./dom.js";
+import {dress} from "./draw.js";
 import {address} from "./list.js";
 import * as log from "./log.js";
 import * as stage from "./stage.js";
@@ -19,12 +19,7 @@ let aim = null; // the turn and step of the address, until they are known
 let playing = false, speed = 1, clock = 0, owed = 0;
 let visit = 0, timer = 0, linked = 0, linkTimer = 0;
 
-for (const s of speeds) {
-  const option = el("option", "", s + "×");
-  option.value = s;
-  option.selected = s === 1;
-  speedBox.append(option);
-}
+options(speedBox, speeds, speed, (s) => s + "×");
 
 // enter opens a game, or moves to another turn of the open game.
 export function enter(game, turn, step) {
@@ -45,14 +40,6 @@ export function enter(game, turn, step) {
   document.title = game;
   head();
   follow(++visit);
-}
-
-// dress gives the page the colours of a game's seats.
-function dress(game) {
-  const root = document.documentElement.dataset;
-  if (root.game === game) return;
-  root.game = game;
-  theme();
 }
 
 export function leave() {

@@ -1,7 +1,7 @@
 // The panel beside the boards: what an agent would play, and the list of all legal moves.
 
 import {send as ask} from "./api.js";
-import {el} from "./dom.js";
+import {agentChoice, el, moveTable} from "./dom.js";
 
 const panel = document.getElementById("analysis"), keys = {hints: document.getElementById("hints"), moves: document.getElementById("moves")};
 const open = {hints: false, moves: false};
@@ -60,16 +60,13 @@ async function fetchHints() {
 function hints() {
   const head = el("div", "ahead"), names = scene.position.hints;
   head.append(el("h2", "", "Hints"));
-  if (names.length > 1) head.append(chooser(names));
+  if (names.length > 1) head.append(agentChoice(names, agent, "Agent that gives the hints", (name) => { agent = name; use.redraw(); }));
   if (scene.position.seat < 0) return [head, el("p", "quiet", "They appear when it is your turn.")];
   if (!fresh()) fetchHints();
   if (known.error) return [head, el("p", "bad", known.error)];
   if (!known.seat) return [head, el("p", "quiet", "Searching …")];
   if (!known.seat.moves.length) return [head, el("p", "quiet", known.seat.note)];
-  const table = el("table", "moves"), top = el("thead"), titles = el("tr");
-  for (const name of ["", "Move", "Value", "Less"]) titles.append(el("th", "", name));
-  top.append(titles);
-  table.append(top);
+  const table = moveTable("Less");
   for (const move of known.seat.moves) {
     const group = el("tbody"), row = el("tr"), cell = el("td");
     if (isAt(move.action)) group.className = "here";
@@ -94,23 +91,6 @@ function pick(action, text, cls) {
     if (narrow.matches) document.getElementById("boards").scrollIntoView({block: "nearest"});
   });
   return button;
-}
-
-function chooser(names) {
-  const choose = el("select");
-  choose.dataset.key = "agent";
-  choose.setAttribute("aria-label", "Agent that gives the hints");
-  for (const name of names) {
-    const option = el("option", "", "by " + name);
-    option.value = name;
-    option.selected = name === agent;
-    choose.append(option);
-  }
-  choose.addEventListener("change", () => {
-    agent = choose.value;
-    use.redraw();
-  });
-  return choose;
 }
 
 function list() {

@@ -1,8 +1,9 @@
 // A grid of games that clients of a server are playing. The page asks for pictures a few times per second while it is
 // visible.
 
+import {send, trouble, wait} from "./api.js";
 import {drawBoard, seatColour, theme} from "./draw.js";
-import {el} from "./dom.js";
+import {el, options} from "./dom.js";
 import {inksAreSeats} from "./stage.js";
 
 const $ = (id) => document.getElementById(id);
@@ -11,34 +12,24 @@ const counts = [4, 9, 16, 36, 64];
 let count = 16, shown = null;
 const tiles = new Map();
 
-for (const n of counts) {
-  const option = el("option", "", n);
-  option.value = n;
-  option.selected = n === count;
-  $("count").append(option);
-}
+options($("count"), counts, count);
 
 async function follow() {
   for (;;) {
     const begun = performance.now();
     if (!document.hidden) await look();
-    await new Promise((done) => setTimeout(done, Math.max(50, every - (performance.now() - begun))));
+    await wait(Math.max(50, every - (performance.now() - begun)));
   }
 }
 
 async function look() {
-  let got, text = "";
   try {
-    const reply = await fetch("api/live?" + new URLSearchParams({count}));
-    got = await reply.json();
-    if (!reply.ok) text = got.error;
-  } catch {
-    text = "The viewer cannot be reached: is “datasets view --web --live” still running? Retrying …";
+    shown = await send("api/live", {count});
+  } catch (err) {
+    trouble(err.told ? err.message : "The viewer cannot be reached: is “datasets view --web --live” still running? Retrying …");
+    return;
   }
-  $("trouble").hidden = !text;
-  if ($("trouble").textContent !== text) $("trouble").textContent = text;
-  if (text) return;
-  shown = got;
+  trouble("");
   draw();
 }
 

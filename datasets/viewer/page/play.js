@@ -3,7 +3,7 @@
 
 import {access, send as ask, trouble, wait} from "./api.js";
 import {el, rules} from "./dom.js";
-import {theme} from "./draw.js";
+import {dress, theme} from "./draw.js";
 import * as hints from "./hints.js";
 import {Moves, pieceOf} from "./moves.js";
 import * as pointer from "./pointer.js";
@@ -41,14 +41,6 @@ function take(got) {
   if (held && hand) moves.take(held);
   head();
   redraw();
-}
-
-// dress gives the page the colours of a game's seats.
-function dress(game) {
-  const root = document.documentElement.dataset;
-  if (root.game === game) return;
-  root.game = game;
-  theme();
 }
 
 function head() {
