@@ -69,8 +69,7 @@ func (r *Run) Close(folder string) error { return r.finish(filepath.Join(folder,
 func (r *Run) WriteBeside(file string) error { return r.finish(file + "." + RunFile) }
 
 func (r *Run) finish(path string) error {
-	seconds := float64(time.Since(r.begin).Milliseconds()) / 1000
-	r.Seconds = &seconds
+	r.Seconds = new(float64(time.Since(r.begin).Milliseconds()) / 1000)
 	return disk.WriteJSON(path, r)
 }
 

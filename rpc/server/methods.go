@@ -48,8 +48,7 @@ func (s *session) Answer(f *wire.Frame) {
 	defer s.Memory.Release()
 	if err := s.call(f); err != nil {
 		s.errors++
-		var bug *vec.PanicError
-		if errors.As(err, &bug) {
+		if bug, ok := errors.AsType[*vec.PanicError](err); ok {
 			s.bug(f, bug.Value, bug.Stack)
 			return
 		}

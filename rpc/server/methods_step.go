@@ -98,8 +98,7 @@ func (s *session) reset(f *wire.Frame, h *handle) error {
 	case o.Seed != nil && o.Seeds != nil:
 		return badParams("reset: seed and seeds are both given, want one of them")
 	case o.Seed != nil:
-		from := vec.From(uint64(*o.Seed) + h.First)
-		seeds = &from
+		seeds = new(vec.From(uint64(*o.Seed) + h.First))
 	case o.Seeds != nil:
 		list, err := seedList("reset", o.Seeds, h.Config.Envs)
 		if err != nil {

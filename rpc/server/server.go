@@ -180,12 +180,11 @@ func badParams(format string, args ...any) *wire.Error {
 
 // refusal converts an error of a method for the client. Those of vec that blame no action are failures of agents.
 func refusal(method []byte, err error) *wire.Error {
-	var known *wire.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*wire.Error](err); ok {
 		return known
 	}
-	var blamed *vec.EnvError
-	if !errors.As(err, &blamed) {
+	blamed, ok := errors.AsType[*vec.EnvError](err)
+	if !ok {
 		return wire.Errorf(wire.Opponent, "%s: %v", method, err)
 	}
 	envs := blamed.Envs[:min(len(blamed.Envs), mostNamed)]

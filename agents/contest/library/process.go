@@ -236,8 +236,7 @@ func (p *Process) stop() error {
 func (p *Process) ended() error {
 	err := p.stop()
 	kind := "the library ended its process"
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		kind = fmt.Sprintf("the library's process ended: %v", exit)
 	}
 	if p.printed.cause != "" { // stop has waited for the readers

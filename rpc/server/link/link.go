@@ -153,8 +153,7 @@ func (l *Link) read(r *wire.Reader) (*wire.Frame, error) {
 	if l.claim.Cut() {
 		err = l.claim.Exceeds()
 	}
-	var refusal *wire.Error
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*wire.Error](err); ok {
 		l.Fail(f.ID, refusal)
 	}
 	l.freeMu.Lock()
