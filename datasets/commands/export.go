@@ -55,9 +55,7 @@ func (c *exportCmd) export(ctx context.Context, std *program.Console) error {
 	}
 	final := cmp.Or(c.Parquet, c.SFT)
 	if c.Minari != "" {
-		if c.ID == "" {
-			c.ID = "blockyard/" + strings.NewReplacer(":", "-", "=", "-").Replace(g.Name) + "/records-v0"
-		}
+		c.ID = cmp.Or(c.ID, "blockyard/"+strings.NewReplacer(":", "-", "=", "-").Replace(g.Name)+"/records-v0")
 		if err := export.CheckMinariID(c.ID); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"html"
@@ -85,10 +86,7 @@ func (b *bundler) add(name string) {
 	}
 	text = importLine.ReplaceAllStringFunc(text, func(line string) string {
 		m := importLine.FindStringSubmatch(line)
-		what := m[2]
-		if what == "" {
-			what = "{" + strings.ReplaceAll(m[3], " as ", ": ") + "}"
-		}
+		what := cmp.Or(m[2], "{"+strings.ReplaceAll(m[3], " as ", ": ")+"}")
 		return fmt.Sprintf("const %s = modules[%q];", what, m[4])
 	})
 	var names []string

@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,15 +144,11 @@ func (c Config) check(g *env.Game) (Config, error) {
 	bad := func(format string, args ...any) (Config, error) {
 		return c, fmt.Errorf("vec %s: %w", g.Name, fmt.Errorf(format, args...))
 	}
-	if c.Seats == 0 {
-		c.Seats = g.MinSeats
-	}
+	c.Seats = cmp.Or(c.Seats, g.MinSeats)
 	if c.Context == nil {
 		c.Context = context.Background()
 	}
-	if c.Workers == 0 {
-		c.Workers = runtime.GOMAXPROCS(0)
-	}
+	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
 	if c.Reward == RewardDefault {
 		c.Reward = DefaultReward(g)
 	}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/binary"
@@ -91,9 +92,7 @@ func (c *serveCmd) Run(ctx context.Context, con *program.Console) error {
 		return errors.New("this machine is big endian, but slabs are little endian and sent without conversion: " +
 			"run the server on a little-endian machine")
 	}
-	if c.MaxMemory == 0 {
-		c.MaxMemory = limits.Unlimited
-	}
+	c.MaxMemory = cmp.Or(c.MaxMemory, limits.Unlimited)
 	c.tuneRuntime()
 	tokens, err := c.tokens()
 	if err != nil {

@@ -48,9 +48,7 @@ func (c *selfplayCmd) Run(ctx context.Context, con *program.Console) (err error)
 	if err != nil {
 		return err
 	}
-	if c.Out == "" {
-		c.Out = filepath.Join("runs", g.Rules.ID)
-	}
+	c.Out = cmp.Or(c.Out, filepath.Join("runs", g.Rules.ID))
 	if c.Workers < 1 {
 		c.Workers = uint(runtime.GOMAXPROCS(0))
 	}

@@ -1,6 +1,7 @@
 package dropbloxbot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -24,11 +25,8 @@ func newRanker(_ *env.Game, j entry.Evaluator, o entry.Options) (entry.Ranker, e
 	if o.Numbers["futures"] > 0 {
 		return nil, errors.New("option futures: an analysis searches the known blocks alone; want width or depth")
 	}
-	r := &ranker{beam: NewBeam(j.(Rater)), width: o.Numbers["width"], depth: o.Numbers["depth"]}
-	if r.width == 0 {
-		r.width = Width
-	}
-	return r, nil
+	width := cmp.Or(o.Numbers["width"], Width)
+	return &ranker{beam: NewBeam(j.(Rater)), width: width, depth: o.Numbers["depth"]}, nil
 }
 
 // Rank implements entry.Ranker. It values all placements. If the last of the known blocks to search has no room in

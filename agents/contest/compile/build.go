@@ -242,10 +242,7 @@ func errorLineIn(text string) string {
 		if strings.HasPrefix(line, "error") {
 			at = m[0]
 		}
-		if at[1] == "" {
-			at[1] = at[2] + ":" + at[3]
-		}
-		line = at[1] + ": " + line
+		line = cmp.Or(at[1], at[2]+":"+at[3]) + ": " + line
 	}
 	return line
 }

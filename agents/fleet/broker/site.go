@@ -93,9 +93,7 @@ func (s *Site) embed(f *Flags, keyPath, ownPath string, log *slog.Logger) error 
 	if err = errors.Join(err, numErr); err != nil || host == "" || n < 0 || n > 65535 {
 		return fmt.Errorf("broker address %q: want HOST:PORT, such as 127.0.0.1:4222", f.Listen)
 	}
-	if n == 0 {
-		n = server.RANDOM_PORT
-	}
+	n = cmp.Or(n, server.RANDOM_PORT)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(s.dir), 0o755), os.MkdirAll(s.dir, 0o700)); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package blockinglog
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -121,11 +122,7 @@ func skip(t *conform.Tally, g *game, v conform.Values, r *struct{ P int }) {
 func end(t *conform.Tally, g *game, v conform.Values, _ *struct{}) {
 	g.reported(t)
 	s := g.state
-	reason := s.Reason.String()
-	if reason == "" {
-		reason = "none: the game is not over"
-	}
-	v.Given(t, "reason", reason)
+	v.Given(t, "reason", cmp.Or(s.Reason.String(), "none: the game is not over"))
 	scores, ranks := make([]int, s.Seats), make([]int, s.Seats)
 	for i := range scores {
 		scores[i], ranks[i] = s.Score(i), s.Rank(i)

@@ -87,7 +87,6 @@ type referee struct {
 	state *toy.State
 	moves func(env.Seats, env.Moves)
 	now   env.Moves
-	cards int
 }
 
 func (r *referee) Names() []string { return []string{"one", "two", "three"}[:r.state.Seats] }
@@ -117,7 +116,6 @@ func (r *referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 func (r *referee) Close() []contest.Comment {
 	r.moves(r.state.Acting(), r.now)
 	r.state.Step(r.now)
-	r.cards++
 	return nil
 }
 
