@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"blockyard/env"
 )
@@ -230,11 +231,8 @@ func (s *State) Judge(seat int, line string) (a env.Action, legal bool) {
 	if err != nil || !s.Anchored(seat, c) {
 		return env.None, false
 	}
-	a = s.Table().Action(c)
-	for _, l := range s.Legal(seat, nil) {
-		if l == a {
-			return a, true
-		}
+	if a = s.Table().Action(c); slices.Contains(s.Legal(seat, nil), a) {
+		return a, true
 	}
 	return env.None, false
 }

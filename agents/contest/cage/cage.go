@@ -155,12 +155,8 @@ func within(path, folder string) bool {
 // the folder of temporary files, or is one of the system's.
 func private(folder string) bool {
 	home, _ := os.UserHomeDir()
-	for _, inside := range []string{home, os.TempDir(), "/etc", "/var/lib", "/dev", "/run", "/proc", "/sys", "/usr"} {
-		if inside != "" && within(inside, folder) {
-			return true
-		}
-	}
-	return false
+	inside := []string{home, os.TempDir(), "/etc", "/var/lib", "/dev", "/run", "/proc", "/sys", "/usr"}
+	return slices.ContainsFunc(inside, func(i string) bool { return i != "" && within(i, folder) })
 }
 
 // without lists path, or what is in it, so that no hidden path is among them or below.
