@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -86,6 +87,9 @@ func (h *hall) keep(rec *record.Record) error {
 // open adds the games of a file of records, which is the body, to those that can be watched.
 func (h *hall) open(_ context.Context, r *ask.Request) ([]byte, error) {
 	n, err := h.library.Add(r.Get("name"), r.Body)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%s has no game: want a file of records, as pages to play and --record write it", r.Get("name"))
+	}
 	if err != nil {
 		return nil, err
 	}

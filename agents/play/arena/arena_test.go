@@ -79,7 +79,50 @@ func TestArena(t *testing.T) {
 		b.T = t
 		moves(b)
 	})
+	t.Run("unreadable", func(t *testing.T) {
+		tab := b.T
+		defer func() { b.T = tab }()
+		b.T = t
+		unreadable(b)
+	})
 	b.Clean()
+}
+
+// unreadable holds that the page says of a file that it cannot be read, until another one is opened: also while the
+// list of games is read again.
+func unreadable(b *webtest.Tab) {
+	const alert = "Array.from(document.querySelectorAll('[role=alert]:not([hidden])'), (e) => e.textContent).join('|')"
+	good, err := os.ReadFile("../../../datasets/games/tetrisduel.jsonl")
+	require.NoError(b, err)
+	for name, text := range map[string]string{"empty": "", "text": "no record\n", "zip": "\x1f\x8b\x08 no gzip", "half": string(good[:200])} {
+		b.Visit("watch.html")
+		drop(b, "good.jsonl", good)
+		b.Await("document.querySelector('.caption').textContent.startsWith('Turn 0')")
+		drop(b, name, []byte(text))
+		b.Await(fmt.Sprintf("%s.includes(%q)", alert, name))
+		b.Text("document.querySelector('#search').value = 'nothing', void document.querySelector('#search').dispatchEvent(new Event('input'))")
+		b.Await("document.querySelector('#total').textContent === '0 of 1'")
+		require.Contains(b, b.Text(alert), name, "it stays")
+		drop(b, "good.jsonl", good)
+		b.Await(fmt.Sprintf("!%s && document.querySelector('.caption').textContent.startsWith('Turn 0')", alert))
+	}
+	for _, passed := range []string{"%E0%A4%A", "no%20record", ""} { // from another page
+		b.Visit("watch.html#record=" + passed)
+		b.Await(alert + " && !document.querySelector('#list').hidden")
+	}
+	b.Visit("index.html#tetrisduel/7")
+	b.Await("document.querySelector('#status').textContent.startsWith('Your move')")
+	drop(b, "zip", []byte("\x1f\x8b\x08 no gzip"))
+	b.Await(alert + ".includes('zip')")
+}
+
+// drop drops a file on the page.
+func drop(b *webtest.Tab, name string, text []byte) {
+	b.Text(fmt.Sprintf(`void (() => {
+		const data = new DataTransfer();
+		data.items.add(new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0))], %q));
+		dispatchEvent(new DragEvent('drop', {dataTransfer: data, cancelable: true}));
+	})()`, base64.StdEncoding.EncodeToString(text), name))
 }
 
 // played plays a game by keys, touches and clicks, looks at the page in all sizes, watches the record, and returns it.
@@ -193,11 +236,7 @@ func moves(b *webtest.Tab) {
 		n, err := h.library.Add(name, text)
 		require.NoError(b, err)
 		require.Positive(b, n)
-		b.Text(fmt.Sprintf(`void (() => {
-			const data = new DataTransfer();
-			data.items.add(new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0))], %q));
-			dispatchEvent(new DragEvent('drop', {dataTransfer: data, cancelable: true}));
-		})()`, base64.StdEncoding.EncodeToString(text), name))
+		drop(b, name, text)
 		b.Await(fmt.Sprintf("document.querySelector('[data-id=%q]') || document.querySelector('.where .id').textContent === %[1]q",
 			name+":1"))
 		turns := 12

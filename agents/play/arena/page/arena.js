@@ -30,12 +30,14 @@
   worker.onerror = (event) => say("The program of this page does not run here: " + event.message);
   worker.postMessage({wasm: program.Wasm});
 
+  // say shows what went wrong, until a file is opened: what the page says of its requests has another place.
   function say(text) {
-    $("trouble").hidden = !text;
-    $("trouble").textContent = text;
+    wrong.hidden = !text;
+    wrong.textContent = text;
   }
 
   const make = (tag, text, more) => Object.assign(document.createElement(tag), {textContent: text}, more);
+  const wrong = make("div", "", {className: "trouble", role: "alert", hidden: true});
   const watches = Boolean($("list")), [name, seed] = location.hash.slice(1).split("/");
   const game = program.Games.some((g) => g.Name === name) ? name : program.Games[0].Name;
   const bytes = (text) => new TextEncoder().encode(text);
@@ -51,22 +53,30 @@
   bar.append(make("a", "Watch a record", {href: "watch.html", className: watches ? "here" : ""}));
   bar.setAttribute("aria-label", "Games");
   bar.querySelector(".here").setAttribute("aria-current", "page");
-  document.querySelector("header.top").after(bar);
+  document.querySelector("header.top").after(bar, wrong);
   bar.querySelector(".here").scrollIntoView({inline: "center", block: "nearest"});
 
   // open opens a file of records: here, or on the page to watch, which gets it behind "#".
   async function open(file) {
-    if (!watches) {
-      const zipped = (await file.slice(0, 2).text()).charCodeAt(0) === 0x1f;
-      return pass(zipped ? await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text() : await file.text());
+    try {
+      if (!watches) {
+        const zipped = (await file.slice(0, 2).text()).charCodeAt(0) === 0x1f;
+        return pass(zipped ? await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text() : await file.text());
+      }
+      const games = await add(file.name, new Uint8Array(await file.arrayBuffer()));
+      location.hash = games === 1 ? encodeURIComponent(file.name + ":1") + "/0" : "";
+      $("search").dispatchEvent(new Event("input")); // the list is read again
+    } catch (err) { // a folder, or a file that is gone or damaged
+      say(`${file.name} cannot be read: ${err.message}`);
     }
-    const reply = await add(file.name, new Uint8Array(await file.arrayBuffer())), got = await reply.json();
-    say(reply.ok ? "" : got.error);
-    location.hash = reply.ok && got === 1 ? encodeURIComponent(file.name + ":1") + "/0" : "";
-    $("search").dispatchEvent(new Event("input")); // the list is read again
   }
 
-  const add = (name, text) => send("POST /api/records", new URLSearchParams({name}).toString(), text);
+  // add returns how many games of a file can be watched, and says so if it is none.
+  async function add(name, text) {
+    const reply = await send("POST /api/records", new URLSearchParams({name}).toString(), text), got = await reply.json();
+    say(reply.ok ? "" : got.error);
+    return reply.ok ? got : 0;
+  }
 
   function pass(text) {
     const to = "watch.html#record=" + encodeURIComponent(text);
@@ -86,9 +96,11 @@
     key.addEventListener("click", () => file.click());
     $("search").before(key, file);
     if (name.startsWith("record=")) {
-      const text = decodeURIComponent(location.hash.slice("#record=".length));
+      const text = location.hash.slice("#record=".length);
       history.replaceState(null, "", "#game:1/0");
-      ready = add("game", bytes(text));
+      ready = (async () => add("game", bytes(decodeURIComponent(text))))().catch((err) => {
+        say("The record cannot be read: " + err.message);
+      }).then((games) => { if (!games) location.hash = ""; });
     }
     return;
   }
