@@ -122,10 +122,12 @@ var named = func(text string) string { return text }
 func Named(text string) string { return named(text) }
 
 func (p *Program) run(args []string, con *Console, context kong.Option) int {
-	if len(args) > 0 && args[0] == "help" {
+	name, status, con, bare := Called(p.Name), -1, con.plain(), len(args) == 0
+	if bare { // the list of commands says what is missing
+		args, con.Out = []string{"--help"}, con.Err
+	} else if args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
-	name, status, con := Called(p.Name), -1, con.plain()
 	parser, err := p.parser(con, context, kong.Exit(func(code int) { status = code }))
 	if err != nil {
 		fmt.Fprintln(con.Err, name+":", err)
@@ -134,6 +136,8 @@ func (p *Program) run(args []string, con *Console, context kong.Option) int {
 	command, err := parser.Parse(args)
 	hint := ""
 	switch {
+	case bare:
+		return Wrong
 	case status >= 0: // help or the version was asked for
 		return status
 	case err != nil:

@@ -80,7 +80,7 @@ func TestStatus(t *testing.T) {
 		"play broken":                 {Failed, "test: it broke\n"},
 		"play other":                  {Failed, ""},
 		"play chess":                  {Wrong, "test: chess is no game\n"},
-		"":                            {Wrong, "test --help lists the commands\n"},
+		"":                            {Wrong, "Usage: test <command>"},
 		"sing":                        {Wrong, "test --help lists the commands\n"},
 		"play":                        {Wrong, "test play --help explains the flags\n"},
 		"play go --seed many":         {Wrong, "test play --help explains the flags\n"},

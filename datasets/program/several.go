@@ -134,24 +134,19 @@ func entry(to io.Writer, name, help string) {
 
 // say makes Named write the commands of the parts as those of this executable.
 func (s *Several) say() {
-	var parts []string
-	for _, p := range s.Parts {
+	parts, as := []string{}, "${1}"+Called(s.Name)+" "
+	for k, p := range s.Parts {
 		var words []string
 		for field := range reflect.TypeOf(p.Commands).Elem().Fields() {
 			if _, is := field.Tag.Lookup("cmd"); is {
 				words = append(words, strings.ToLower(field.Name))
 			}
 		}
-		parts = append(parts, p.Name+" (?:"+strings.Join(words, "|")+")")
+		parts = append(parts, p.Name+" ("+strings.Join(words, "|")+")")
+		as += fmt.Sprintf("${%d}", k+2) // of one part
 	}
 	commands := regexp.MustCompile(`(^|[^\w/])(?:` + strings.Join(parts, "|") + `)\b`)
-	named = func(text string) string {
-		return commands.ReplaceAllStringFunc(text, func(found string) string {
-			at := strings.LastIndexByte(found, ' ')
-			program := strings.LastIndexAny(found[:at], "\"'`( \n\t") + 1
-			return found[:program] + Called(s.Name) + found[at:]
-		})
-	}
+	named = func(text string) string { return commands.ReplaceAllString(text, as) }
 }
 
 func (s *Several) list(to io.Writer) {

@@ -77,8 +77,8 @@ func TestSeveral(t *testing.T) {
 	for line := range strings.Lines(out.String()) {
 		require.LessOrEqual(t, len(line), 81, line)
 	}
-	require.Equal(t, "all play X, `all serve`; games playing, x/games play", Named(
-		"games play X, `server serve`; games playing, x/games play"), "of who reads it")
+	require.Equal(t, "all play X, `all serve`; “all play --web”, games playing, x/games play", Named(
+		"games play X, `server serve`; “games play --web”, games playing, x/games play"), "of who reads it")
 	named = func(text string) string { return text }
 	require.Empty(t, several.guess("sing"))
 }
