@@ -2,8 +2,9 @@
 
 The program is the package ``./rpc/blockyard`` of the Go module that contains this folder. A wheel has it as
 ``blockyard/_bin/blockyard-server``, an editable install in the source folder; beside it, ``bots`` has the programs
-that ``blockyard bundle`` builds networks into. The folder ``licenses`` of the wheel's metadata has LICENSE, and NOTICES
-of all that the program and the library contain. A source distribution has the Go files that these need under ``_go``,
+that ``blockyard bundle`` builds networks into. ``blockyard/_docs`` has the pages that ``blockyard docs`` shows, and the
+examples. The folder ``licenses`` of the wheel's metadata has LICENSE, and NOTICES of all that the program and the
+library contain. A source distribution has the pages, and the Go files that the programs need, under ``_go``,
 so it can be built anywhere.
 
 Environment variables:
@@ -236,6 +237,19 @@ def server_sources(root: Path) -> list[Path]:
     return [root / "go.mod", root / "go.sum", *sorted(files)]
 
 
+def pages(here: Path) -> dict[str, Path]:
+    """Return what ``blockyard docs`` shows, the pages and examples that messages and help texts name, by its place."""
+    try:
+        root = module_root(here)
+    except BuildError:
+        root = here / "_go"
+    elsewhere = [*root.glob("*.md"), *root.glob("agents/*.md"), *root.glob("rpc/*.md"), *root.glob("env/*/RULES.md")]
+    own = [here / "README.md", *(here / "docs").rglob("*"), *(here / "examples").glob("*.*")]
+    places = {file.relative_to(root).as_posix(): file for file in elsewhere + [*root.glob("train/*.md")]}
+    places |= {f"rpc/python/{file.relative_to(here).as_posix()}": file for file in own}
+    return {place: file for place, file in places.items() if file.is_file()}
+
+
 class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
     """Adds the server to a wheel, or its sources to a source distribution."""
 
@@ -251,6 +265,7 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
                 root = module_root(here)
                 self.made = Path(tempfile.mkdtemp(prefix="blockyard-sources-"))
                 files = {file.relative_to(root).as_posix(): file for file in server_sources(root)} | licenses(here)
+                files |= {place: file for place, file in pages(here).items() if here not in file.parents}
                 for place, file in files.items():
                     source = file
                     if here in file.parents:  # it is in the package too, and a file can be included only once
@@ -285,6 +300,8 @@ class ServerHook(BuildHookInterface):  # type: ignore[type-arg,misc]
         if not editable:
             for file in (server, *beside):
                 build_data["force_include"][str(file)] = f"blockyard/_bin/{file.relative_to(folder).as_posix()}"
+            for place, file in pages(here).items():
+                build_data["force_include"][str(file)] = f"blockyard/_docs/{place}"
             for name, file in texts.items():
                 build_data["force_include"][str(file)] = f"blockyard-{self.metadata.version}.dist-info/licenses/{name}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -71,6 +72,28 @@ def test_wrong_arguments(arguments, status, said):
     assert done.returncode == status, done
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_docs(capsys):
+    """Every page that a message, a help text or a docstring names is there, and the list fits the terminal."""
+    named: dict[str, Path] = {}
+    folders = ["agents", "datasets", "env", "rpc/commands", "rpc/server", "rpc/python/blockyard", "train"]
+    for file in (file for folder in folders for file in (ROOT.parents[1] / folder).rglob("*.[gpt][oyx]*")):
+        if not file.stem.endswith("_test") and "testdata" not in file.parts and file.is_file():
+            pages = re.findall(r"(?<![\w./])(?!cards/)\w+(?:/\w+)*/\w+\.md\b", file.read_text(encoding="utf-8"))
+            named |= dict.fromkeys(pages, file)  # cards are templates
+    assert {"agents/JSON.md", "docs/contest.md", "agents/SUBMISSIONS.md"} <= set(named)
+    for page, file in named.items():
+        assert main(["docs", page]) == 0, f"{file} names {page}"
+        assert capsys.readouterr().out.startswith(("# ", "---")), page
+    assert main(["docs"]) == 0
+    listed = capsys.readouterr().out
+    assert "first" in listed
+    assert all(len(line) < 80 for line in listed.partition("\n\n")[0].splitlines())
+    assert main(["docs", "FIRST.md"]) == 0
+    assert capsys.readouterr().out.startswith("# First training loop")
+    assert main(["docs", "nowhere"]) == 1
+    assert "no page 'nowhere'" in capsys.readouterr().err
 
 
 def test_openenv():
