@@ -24,6 +24,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/alecthomas/kong"
+
+	"blockyard/datasets/program/named"
 )
 
 const (
@@ -115,11 +117,8 @@ func (p *Program) parser(con *Console, more ...kong.Option) (*kong.Kong, error) 
 	return k, err
 }
 
-var named = func(text string) string { return text }
-
-// Named returns a text with the names of commands, such as "train selfplay", as the reader has them: "blockyard
-// selfplay" in an executable of several programs. Help texts and errors that a command returns are so already.
-func Named(text string) string { return named(text) }
+// Named is named.Text. Help texts and errors that a command returns are so already.
+func Named(text string) string { return named.Text(text) }
 
 func (p *Program) run(args []string, con *Console, context kong.Option) int {
 	name, status, con, bare := Called(p.Name), -1, con.plain(), len(args) == 0

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
+
+	"blockyard/datasets/program/named"
 )
 
 // Several is an executable with the commands of several programs.
@@ -146,7 +148,7 @@ func (s *Several) say() {
 		as += fmt.Sprintf("${%d}", k+2) // of one part
 	}
 	commands := regexp.MustCompile(`(^|[^\w/])(?:` + strings.Join(parts, "|") + `)\b`)
-	named = func(text string) string { return commands.ReplaceAllString(text, as) }
+	named.In = func(text string) string { return commands.ReplaceAllString(text, as) }
 }
 
 func (s *Several) list(to io.Writer) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/program/named"
 )
 
 // Each command line goes to the program that has the command, with the program's name taken away.
@@ -79,6 +81,6 @@ func TestSeveral(t *testing.T) {
 	}
 	require.Equal(t, "all play X, `all serve`; “all play --web”, games playing, x/games play", Named(
 		"games play X, `server serve`; “games play --web”, games playing, x/games play"), "of who reads it")
-	named = func(text string) string { return text }
+	named.In = func(text string) string { return text }
 	require.Empty(t, several.guess("sing"))
 }

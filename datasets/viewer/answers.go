@@ -30,6 +30,7 @@ import (
 	"sync"
 	"time"
 
+	"blockyard/datasets/program/named"
 	"blockyard/datasets/program/web/ask"
 	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
@@ -190,7 +191,7 @@ func (s *answering) marked(ctx context.Context, q *ask.Request) ([]byte, error) 
 func (s *answering) analysis(ctx context.Context, q *ask.Request) ([]byte, error) {
 	if s.analyst == nil {
 		return nil, ask.Status(ask.NotFound,
-			errors.New("this viewer has no analyst: start it with agents analyze FILE --web"))
+			errors.New(named.Text("this viewer has no analyst: start it with agents analyze FILE --web")))
 	}
 	turn := q.Number("turn", -1, 0, 1<<40)
 	f, err := s.open(ctx, q)

@@ -3,25 +3,46 @@ package viewer
 import (
 	"cmp"
 	"embed"
+	"errors"
 	"fmt"
 	"html"
+	"io"
 	"io/fs"
 	"path"
 	"regexp"
 	"strings"
+
+	"blockyard/datasets/program/named"
 )
 
 //go:embed page
 var page embed.FS
 
-// PageFiles returns the files of the page, of which stage.js, draw.js, dom.js and styles serve other pages too.
-func PageFiles() fs.FS {
-	static, err := fs.Sub(page, "page")
-	if err != nil {
-		panic(err) // the folder is compiled in
+// PageFiles returns the files of the page, of which stage.js, draw.js, dom.js and styles serve other pages too. Its
+// programs name commands as the reader has them.
+func PageFiles() fs.FS { return pages{} }
+
+type pages struct{}
+
+func (pages) Open(name string) (fs.File, error) {
+	f, err := page.Open(path.Join("page", name))
+	if err != nil || path.Ext(name) != ".js" {
+		return f, err
 	}
-	return static
+	info, err1 := f.Stat()
+	text, err2 := io.ReadAll(f)
+	return script{info, strings.NewReader(named.Text(string(text)))}, errors.Join(err1, err2, f.Close())
 }
+
+// A script is a file with another text.
+type script struct {
+	fs.FileInfo
+	*strings.Reader
+}
+
+func (s script) Size() int64                { return s.Reader.Size() }
+func (s script) Stat() (fs.FileInfo, error) { return s, nil }
+func (s script) Close() error               { return nil }
 
 // answers is the program that answers the page's requests from the game that the page holds.
 //
@@ -62,7 +83,7 @@ func Standalone(name, before string) string {
 }
 
 func pageFile(name string) string {
-	text, err := page.ReadFile(path.Join("page", name))
+	text, err := fs.ReadFile(PageFiles(), name)
 	if err != nil {
 		panic(err) // the folder is compiled in
 	}

@@ -10,14 +10,38 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"blockyard/datasets/program/named"
 	"blockyard/env/games"
 
 	"github.com/stretchr/testify/require"
 )
+
+// Pages and answers name commands as the reader has them: no one of "agents" and "datasets" if there is one program.
+func TestPagesNameTheProgram(t *testing.T) {
+	named.In = strings.NewReplacer("agents play", "blockyard play", "agents analyze", "blockyard analyze",
+		"datasets view", "blockyard view").Replace
+	defer func() { named.In = func(text string) string { return text } }()
+	other := regexp.MustCompile(`\b(agents|datasets|train|rpc) [a-z]+ (--|FILE)`)
+	server, all := NewServer(new(Library), nil), ""
+	for _, page := range []string{"api", "analysis", "play", "live"} {
+		w := httptest.NewRecorder()
+		server.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/"+page+".js", nil))
+		require.Equal(t, fmt.Sprint(w.Body.Len()), w.Header().Get("Content-Length"))
+		all += w.Body.String()
+	}
+	w := httptest.NewRecorder()
+	server.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/analysis?id=x&turn=0", nil))
+	all += w.Body.String() + Standalone("index.html", "")
+	require.NotRegexp(t, other, all)
+	for _, text := range []string{"blockyard play --web", "blockyard view --web --live", "blockyard analyze FILE --web"} {
+		require.Contains(t, all, text)
+	}
+}
 
 // samples makes a folder of every kind of game and returns it with its history folder.
 func samples(t *testing.T) (dir, history string) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"blockyard/datasets/program/named"
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/program/web/ask"
 	"blockyard/datasets/viewer"
@@ -32,8 +33,8 @@ func NewServer(t *Table, token string) http.Handler {
 		if strings.HasPrefix(r.URL.Path, "/api/") {
 			given := sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
 			if subtle.ConstantTimeCompare(given[:], want[:]) != 1 {
-				return ask.Status(http.StatusUnauthorized, errors.New("this page needs its token: "+
-					"open the whole address that agents play has printed, with what follows #"))
+				return ask.Status(http.StatusUnauthorized, errors.New(named.Text("this page needs its token: "+
+					"open the whole address that agents play has printed, with what follows #")))
 			}
 		}
 		routes.ServeHTTP(w, r)
